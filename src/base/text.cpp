@@ -13,7 +13,72 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\r\n\f\v";
 
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
+enum class CharacterKind : uint8_t { visible, control, invisible };
+
+char32_t code_of(std::string_view text, size_t length) {
+  constexpr std::array<unsigned, 5> kLeadBits = {0, 0x7F, 0x1F, 0x0F, 0x07};
+  char32_t code = static_cast<unsigned char>(text[0]) & kLeadBits[length];
+  for (size_t i = 1; i < length; ++i) {
+    code = (code << 6U) | (static_cast<unsigned char>(text[i]) & 0x3FU);
+  }
+  return code;
+}
+
+// Unicode's format characters, line and paragraph separators: what changes how other text is shown
+// without being seen itself.
+bool is_format(char32_t code) {
+  struct CodeRange {
+    char32_t first;
+    char32_t last;
+  };
+  constexpr auto kFormat = std::to_array<CodeRange>({{0x00AD, 0x00AD},
+                                                     {0x061C, 0x061C},
+                                                     {0x115F, 0x1160},
+                                                     {0x180E, 0x180E},
+                                                     {0x200B, 0x200F},
+                                                     {0x2028, 0x202E},
+                                                     {0x2060, 0x206F},
+                                                     {0x3164, 0x3164},
+                                                     {0xFEFF, 0xFEFF},
+                                                     {0xFFA0, 0xFFA0},
+                                                     {0xFFF9, 0xFFFB},
+                                                     {0x1BCA0, 0x1BCA3},
+                                                     {0x1D173, 0x1D17A},
+                                                     {0xE0000, 0xE007F}});
+  return std::any_of(kFormat.begin(), kFormat.end(), [&](const CodeRange& range) {
+    return code >= range.first && code <= range.last;
+  });
+}
+
+// Of the character that `text` begins with. Joiners belong to words of some scripts and to emoji,
+// and so between characters beyond ASCII.
+CharacterKind kind_of(std::string_view text, size_t length, bool after_ascii) {
+  if (length == 1) {
+    const auto byte = static_cast<unsigned char>(text[0]);
+    return byte < 0x20 || byte == 0x7F ? CharacterKind::control : CharacterKind::visible;
+  }
+  const char32_t code = code_of(text, length);
+  if (code < 0xA0) return CharacterKind::control;
+  if (!is_format(code)) return CharacterKind::visible;
+  const bool is_joiner = code == 0x200C || code == 0x200D;
+  const bool before_ascii =
+      text.size() == length || static_cast<unsigned char>(text[length]) < 0x80;
+  return is_joiner && !after_ascii && !before_ascii ? CharacterKind::visible
+                                                    : CharacterKind::invisible;
+}
+
+// As JSON does: in UTF-16.
+void append_escaped(char32_t code, std::string& json) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  const auto append = [&](unsigned unit) {
+    json += "\\u";
+    for (int shift = 12; shift >= 0; shift -= 4) json += kDigits[(unit >> shift) & 0xFU];
+  };
+  if (code < 0x10000) return append(static_cast<unsigned>(code));
+  const auto above = static_cast<unsigned>(code - 0x10000);
+  append(0xD800U + (above >> 10U));
+  append(0xDC00U + (above & 0x3FFU));
+}
 
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
@@ -107,9 +172,11 @@ size_t character_length(std::string_view text) {
 }
 
 bool is_printable_utf8(std::string_view text) {
+  bool after_ascii = true;
   while (!text.empty()) {
     const size_t length = character_length(text);
-    if (length == 0 || is_control(text[0])) return false;
+    if (length == 0 || kind_of(text, length, after_ascii) != CharacterKind::visible) return false;
+    after_ascii = length == 1;
     text.remove_prefix(length);
   }
   return true;
@@ -118,16 +185,52 @@ bool is_printable_utf8(std::string_view text) {
 std::string to_printable(std::string_view text) {
   std::string clean;
   clean.reserve(text.size());
+  bool after_ascii = true;
   while (!text.empty()) {
     const size_t length = character_length(text);
-    if (length == 0) {
+    const CharacterKind kind =
+        length == 0 ? CharacterKind::invisible : kind_of(text, length, after_ascii);
+    if (kind == CharacterKind::invisible) {
       clean += kReplacement;
-    } else if (is_control(text[0])) {
+    } else if (kind == CharacterKind::control) {
       clean += ' ';
     } else {
       clean += text.substr(0, length);
     }
+    after_ascii = length <= 1;
     text.remove_prefix(std::max<size_t>(length, 1));
+  }
+  return clean;
+}
+
+std::string to_printable_lines(std::string_view text) {
+  std::string clean;
+  while (true) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    clean += to_printable(text.substr(0, end));
+    if (end == text.size()) return clean;
+    clean += '\n';
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string to_printable_json(std::string_view json) {
+  std::string clean;
+  clean.reserve(json.size());
+  bool after_ascii = true;
+  while (!json.empty()) {
+    const size_t length = character_length(json);
+    if (length == 0) {
+      clean += kReplacement;
+    } else if (length == 1) {
+      clean += json.front();  // the blanks between values; within strings JSON has none
+    } else if (kind_of(json, length, after_ascii) == CharacterKind::visible) {
+      clean += json.substr(0, length);
+    } else {
+      append_escaped(code_of(json, length), clean);
+    }
+    after_ascii = length <= 1;
+    json.remove_prefix(std::max<size_t>(length, 1));
   }
   return clean;
 }

@@ -20,9 +20,14 @@ std::optional<double> parse_decimal(std::string_view text);
 // Bytes of the UTF-8 character that a text which is not empty begins with; 0: it begins with none.
 size_t character_length(std::string_view text);
 
-// Valid UTF-8: each byte that is not part of a character becomes U+FFFD, control
-// characters (line breaks included) become a space.
+// Valid UTF-8 that a terminal shows as it is: each byte that is not part of a character and each
+// invisible format character (directions of writing, zero-width blanks, tags) becomes U+FFFD,
+// control characters (line breaks and C1 included) become a space. Joiners within words stay.
 std::string to_printable(std::string_view text);
+// The same for a text of several lines: its line breaks stay.
+std::string to_printable_lines(std::string_view text);
+// JSON in which such characters, which only its strings can hold, are escaped.
+std::string to_printable_json(std::string_view json);
 // What stands for a byte that is not part of a character: U+FFFD.
 inline constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 bool is_printable_utf8(std::string_view text);

@@ -59,6 +59,30 @@ TEST(Text, MakesAnythingPrintable) {
   EXPECT_TRUE(is_printable_utf8("\xF0\x9F\x98\x80"));
 }
 
+TEST(Text, WhatATerminalWouldObeyIsNotPrintable) {
+  // CSI as C1, next line, delete; directions, isolates, zero-width blanks, tags, a byte order mark.
+  EXPECT_EQ(to_printable("a\xC2\x9B"
+                         "31mb\xC2\x85"
+                         "c\x7F"),
+            "a 31mb c ");
+  for (const char* hidden : {"\u202E", "\u202A", "\u2066", "\u2069", "\u200E", "\u200F", "\u061C",
+                             "\u200B", "\u2060", "\uFEFF", "\u2028", "\u00AD", "\U000E0041"}) {
+    EXPECT_EQ(to_printable(std::string("x") + hidden + "y"), "x\uFFFDy");
+    EXPECT_FALSE(is_printable_utf8(hidden));
+  }
+  EXPECT_EQ(to_printable("x\u200Dy"), "x\uFFFDy");
+  for (const char* text :
+       {"\u0645\u06CC\u200C\u062E\u0648\u0627\u0647\u0645", "\u65E5\u672C\u8A9E",
+        "\U0001F469\u200D\U0001F4BB", "e\u0301", "\u03BCs \u00D7 \u2026 \u00A0"}) {
+    EXPECT_EQ(to_printable(text), text);
+    EXPECT_TRUE(is_printable_utf8(text));
+    EXPECT_EQ(to_printable_json(text), text);
+  }
+  EXPECT_EQ(to_printable_lines("a\nb\x1B[1m\n"), "a\nb [1m\n");
+  EXPECT_EQ(to_printable_json("{\n\"a\": \"\u202E\u009B\U000E0041\"}"),
+            "{\n\"a\": \"\\u202e\\u009b\\udb40\\udc41\"}");
+}
+
 TEST(Text, ShortensByCharacters) {
   EXPECT_EQ(shortened("abc", 3), "abc");
   EXPECT_EQ(shortened("abcd", 3), "ab\xE2\x80\xA6");

@@ -1,9 +1,12 @@
 #include "capture/shell_word.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <vector>
 
 #include "base/secrets/secrets.h"
+#include "base/text.h"
 
 namespace llmprof::capture {
 namespace {
@@ -13,10 +16,35 @@ bool is_plain(char c) {
          std::string_view("_@%+=:,./-").find(c) != std::string_view::npos;
 }
 
+// Whether a terminal shows every character, and obeys none.
+bool is_shown(std::string_view text) {
+  std::string lines(text);
+  std::replace(lines.begin(), lines.end(), '\n', ' ');
+  std::replace(lines.begin(), lines.end(), '\t', ' ');
+  return is_printable_utf8(lines);
+}
+
+// $'...', in which every byte can be spelled.
+std::string escaped_word(std::string_view text) {
+  std::string word = "$'";
+  for (const char c : text) {
+    if (c == '\'' || c == '\\') {
+      word += fmt::format("\\{}", c);
+    } else if (c >= ' ' && c < 0x7F) {
+      word += c;
+    } else {
+      word += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    }
+  }
+  return word + "'";
+}
+
 }  // namespace
 
 std::string shell_word(std::string_view text) {
   if (!text.empty() && std::all_of(text.begin(), text.end(), is_plain)) return std::string(text);
+  const bool printable = is_shown(text);
+  if (!printable) return escaped_word(text);
   std::string word = "'";
   for (const char c : text) {
     if (c == '\'') {

@@ -22,6 +22,20 @@ TEST(ShellLine, IsReadByAShellAsItWasMeant) {
   EXPECT_EQ(result->output_tail, expected);
 }
 
+// Bash's own quotes, where a terminal would obey a character.
+TEST(ShellLine, SpellsWhatATerminalWouldObey) {
+  const std::vector<std::string> argv = {"printf",          "%s|",    "\x1B[31m",
+                                         "it's \xC2\x9B\\", "\u202E", "\xFF"};
+  const std::string line = shell_line(argv);
+  EXPECT_TRUE(std::all_of(line.begin(), line.end(), [](char c) { return c >= ' ' && c < 0x7F; }))
+      << line;
+  Command command;
+  command.argv = {"/bin/bash", "-c", line};
+  const auto result = run_process(command);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->output_tail, "\x1B[31m|it's \xC2\x9B\\|\u202E|\xFF|");
+}
+
 TEST(ShellLine, PutsTheVariablesInFront) {
   const std::vector<std::string> argv = {"/bin/sh", "-c", "printf %s \"$LLMPROF_TEST_SAID\""};
   const std::vector<std::pair<std::string, std::string>> environment = {

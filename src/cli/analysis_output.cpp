@@ -1,4 +1,5 @@
 #include "cli/analysis_output.h"
+#include "base/text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,6 +8,7 @@
 #include <cstdio>
 
 #include "cli/messages.h"
+#include "cli/output.h"
 #include "report/documents/kernel_overview.h"
 #include "report/terminal/terminal.h"
 #include "report/terminal/wrap.h"
@@ -17,20 +19,20 @@ namespace llmprof::cli {
 void print_analysis(const session::Analysis& analysis, size_t kernel_rows, bool json,
                     const report::TerminalStyle& style) {
   if (json) {
-    std::fwrite(analysis.json.data(), 1, analysis.json.size(), stdout);
+    print_json(analysis.json);
     if (analysis.page.left_out) tell(*analysis.page.left_out);
     return;
   }
-  fmt::print("{}\n",
-             report::to_terminal(report::kernel_overview(analysis.profile, kernel_rows), style));
+  print_rendered(
+      report::to_terminal(report::kernel_overview(analysis.profile, kernel_rows), style) + "\n");
   const std::string files =
       fmt::format("{} ({})", analysis.folder.string(), fmt::join(analysis.files, ", "));
-  fmt::print("{}\n", report::wrapped_behind("Written: ", "  ", files, style.width));
+  print_text(report::wrapped_behind("Written: ", "  ", to_printable(files), style.width) + "\n");
   print_page(analysis.page);
 }
 
 void print_page(const session::PageOutcome& page) {
-  if (page.file) fmt::print("Page: {}\n", page.file->string());
+  if (page.file) print_text(fmt::format("Page: {}\n", page.file->string()));
   if (page.left_out) tell(*page.left_out);
 }
 

@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/export_options.h"
 #include "cli/messages.h"
+#include "cli/output.h"
 #include "cli/progress_line.h"
 #include "cli/version.h"
 #include "session/analysis/analyze.h"
@@ -53,7 +54,8 @@ Result<session::WrittenPartials> analyze_partially_watched(const session::Analyz
 int write_partials(const session::AnalyzeOptions& options, bool timings) {
   const auto written = analyze_partially_watched(options);
   if (!written) return complain(written.error());
-  fmt::print("Written: {} ({})\n", written->folder.string(), fmt::join(written->files, ", "));
+  print_text(
+      fmt::format("Written: {} ({})\n", written->folder.string(), fmt::join(written->files, ", ")));
   const int told = finish_output();
   if (timings) print_timings(written->timings);
   if (told != 0) return told;

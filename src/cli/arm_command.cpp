@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "capture/collector_control.h"
 #include "cli/commands.h"
 #include "cli/messages.h"
+#include "cli/output.h"
 
 namespace llmprof::cli {
 namespace {
@@ -22,10 +24,11 @@ int ask(const Arguments& arguments, std::string_view question) {
   const auto pid = static_cast<pid_t>(arguments.number("PID").value_or(0));
   const auto answer = ask_collector(pid, question, kPatience);
   if (arguments.flag("--json")) {
-    fmt::print("{{\"pid\": {}, \"command\": \"{}\", \"ok\": {}, \"message\": {}}}\n", pid, question,
-               answer.has_value(), in_quotes(answer ? *answer : answer.error().message));
+    const std::string message = to_printable(answer ? *answer : answer.error().message);
+    print_json(fmt::format("{{\"pid\": {}, \"command\": \"{}\", \"ok\": {}, \"message\": {}}}\n",
+                           pid, question, answer.has_value(), in_quotes(message)));
   } else if (answer) {
-    fmt::print("process {}: {}\n", pid, *answer);
+    print_text(fmt::format("process {}: {}\n", pid, *answer));
   }
   const int told = finish_output();
   return answer ? told : complain(answer.error());

@@ -2,6 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/messages.h"
+#include "cli/output.h"
 #include "report/terminal/terminal.h"
 #include "session/bundle/list_artifacts.h"
 
@@ -27,9 +28,11 @@ report::Document as_table(const session::ArtifactList& list) {
 int artifacts_command(const Arguments& arguments) {
   const auto list = session::list_artifacts(arguments.path("RUN").value_or(""));
   if (!list) return complain(list.error());
-  fmt::print("{}", arguments.flag("--json")
-                       ? to_json(*list)
-                       : report::to_terminal(as_table(*list), arguments.style()));
+  if (arguments.flag("--json")) {
+    print_json(to_json(*list));
+  } else {
+    print_rendered(report::to_terminal(as_table(*list), arguments.style()));
+  }
   return finish_output();
 }
 

@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "cli/diff_output.h"
 #include "cli/messages.h"
+#include "cli/output.h"
 #include "cli/progress_line.h"
 #include "cli/version.h"
 #include "session/diff/diff.h"

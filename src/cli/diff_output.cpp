@@ -1,4 +1,5 @@
 #include "cli/diff_output.h"
+#include "base/text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,6 +8,7 @@
 
 #include "cli/analysis_output.h"
 #include "cli/messages.h"
+#include "cli/output.h"
 #include "report/diff/diff_report.h"
 #include "report/terminal/terminal.h"
 #include "report/terminal/wrap.h"
@@ -16,14 +18,14 @@ namespace llmprof::cli {
 void print_diff(const session::DiffOutcome& outcome, bool json,
                 const report::TerminalStyle& style) {
   if (json) {
-    std::fwrite(outcome.json.data(), 1, outcome.json.size(), stdout);
+    print_json(outcome.json);
     if (outcome.page.left_out) tell(*outcome.page.left_out);
     return;
   }
-  fmt::print("{}\n", report::to_terminal(report::diff_overview(outcome.diff), style));
+  print_rendered(report::to_terminal(report::diff_overview(outcome.diff), style) + "\n");
   const std::string files =
       fmt::format("{} ({})", outcome.folder.string(), fmt::join(outcome.files, ", "));
-  fmt::print("{}\n", report::wrapped_behind("Written: ", "  ", files, style.width));
+  print_text(report::wrapped_behind("Written: ", "  ", to_printable(files), style.width) + "\n");
   print_page(outcome.page);
 }
 

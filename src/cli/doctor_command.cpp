@@ -2,6 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/messages.h"
+#include "cli/output.h"
 #include "cli/progress_line.h"
 #include "session/doctor.h"
 
@@ -21,10 +22,11 @@ int doctor_command(const Arguments& arguments) {
   if (auto folder = arguments.path("--out")) options.output_folder = std::move(*folder);
   if (auto python = arguments.text("--python")) options.python = std::move(*python);
   const std::vector<capture::Probe> probes = probe_watched(options);
-  const std::string text = arguments.flag("--json")
-                               ? session::doctor_json(probes)
-                               : session::doctor_text(probes, arguments.style());
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (arguments.flag("--json")) {
+    print_json(session::doctor_json(probes));
+  } else {
+    print_rendered(session::doctor_text(probes, arguments.style()));
+  }
   if (const int trouble = finish_output(); trouble != 0) return trouble;
   return capture::can_run_on_cpu(probes) ? 0 : static_cast<int>(ErrorKind::tool);
 }

@@ -9,9 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/help.h"
 #include "cli/messages.h"
+#include "cli/output.h"
 #include "cli/parse.h"
 #include "cli/terminal_here.h"
 #include "cli/version.h"
@@ -20,7 +22,7 @@ namespace llmprof::cli {
 namespace {
 
 int print(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  print_rendered(text);
   return finish_output();
 }
 
@@ -76,7 +78,8 @@ int main(int argc, char** argv) {
     std::fputs("llmprof: out of memory; close other programs, or analyze fewer files at once\n",
                stderr);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "llmprof: internal error: %s\n", error.what());
+    std::fprintf(stderr, "llmprof: internal error: %s\n",
+                 llmprof::to_printable(error.what()).c_str());
   }
   return static_cast<int>(llmprof::ErrorKind::internal);
 }

@@ -1,6 +1,7 @@
 #include "cli/analysis_output.h"
 #include "cli/commands.h"
 #include "cli/messages.h"
+#include "cli/output.h"
 #include "cli/progress_line.h"
 #include "cli/version.h"
 #include "session/merge/merge.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/text.h"
 #include "report/terminal/wrap.h"
 
 namespace llmprof::cli {
@@ -22,7 +23,9 @@ void set_message_style(const report::TerminalStyle& style) { current_style() = s
 
 const report::TerminalStyle& message_style() { return current_style(); }
 
-std::string message_text(std::string_view message, const report::TerminalStyle& style) {
+std::string message_text(std::string_view told, const report::TerminalStyle& style) {
+  const std::string safe = to_printable_lines(told);
+  std::string_view message = safe;
   while (message.ends_with('\n')) message.remove_suffix(1);
   std::string text;
   std::string first = std::string(kPrefix) + ' ';
@@ -50,11 +53,6 @@ void tell(std::string_view message) {
 int complain(const Error& error) {
   tell(error.message);
   return static_cast<int>(error.kind);
-}
-
-int finish_output() {
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return 0;
-  return complain({ErrorKind::tool, "cannot write to standard output"});
 }
 
 }  // namespace llmprof::cli

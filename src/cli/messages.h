@@ -23,8 +23,4 @@ void tell(std::string_view message);
 // Tells what went wrong and gives the exit code: that of ErrorKind.
 int complain(const Error& error);
 
-// To be called once all is printed: a full disk or a closed pipe behind stdout is the user's to
-// know. Gives the exit code.
-int finish_output();
-
 }  // namespace llmprof::cli

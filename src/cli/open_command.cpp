@@ -12,6 +12,7 @@
 #include "capture/open_detached.h"
 #include "cli/commands.h"
 #include "cli/messages.h"
+#include "cli/output.h"
 #include "session/bundle/find_page.h"
 
 namespace llmprof::cli {
@@ -73,14 +74,15 @@ int open_command(const Arguments& arguments) {
   if (!page) return complain(page.error());
   const auto words = opener(page->string());
   if (!words) {
-    fmt::print("No browser to open it here; open this file in one:\n{}\n", page->string());
+    print_text(
+        fmt::format("No browser to open it here; open this file in one:\n{}\n", page->string()));
     return finish_output();
   }
   if (const auto opened = capture::open_detached(*words, kPatience); !opened) {
     return complain({opened.error().kind, fmt::format("{}; open this file in a browser: {}",
                                                       opened.error().message, page->string())});
   }
-  fmt::print("Opened {}\n", page->string());
+  print_text(fmt::format("Opened {}\n", page->string()));
   return finish_output();
 }
 

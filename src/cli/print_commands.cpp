@@ -6,13 +6,14 @@
 #include "cli/completion.h"
 #include "cli/manual.h"
 #include "cli/messages.h"
+#include "cli/output.h"
 #include "cli/version.h"
 
 namespace llmprof::cli {
 namespace {
 
 int print(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  print_rendered(text);
   return finish_output();
 }
 

@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/export_options.h"
 #include "cli/messages.h"
+#include "cli/output.h"
 #include "cli/progress_line.h"
 #include "cli/version.h"
 #include "session/analysis/rewrite_reports.h"
@@ -28,7 +29,8 @@ int report_command(const Arguments& arguments) {
   options.exports = exports_of(arguments);
   const auto written = rewrite_watched(options);
   if (!written) return complain(written.error());
-  fmt::print("Written: {} ({})\n", written->folder.string(), fmt::join(written->files, ", "));
+  print_text(
+      fmt::format("Written: {} ({})\n", written->folder.string(), fmt::join(written->files, ", ")));
   print_page(written->page);
   const int told = finish_output();
   return written->not_exported ? complain(*written->not_exported) : told;

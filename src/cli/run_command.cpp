@@ -10,6 +10,7 @@
 #include "cli/diff_output.h"
 #include "cli/export_options.h"
 #include "cli/messages.h"
+#include "cli/output.h"
 #include "cli/progress_line.h"
 #include "cli/version.h"
 #include "report/diff/spread_report.h"
@@ -131,7 +132,9 @@ int tell_repeats(const session::RepeatOutcome& outcome, const Arguments& argumen
                                              arguments.style()));
     }
     for (const auto* side : {&outcome.base, &outcome.now}) {
-      for (const std::filesystem::path& run : *side) fmt::print("Recorded: {}\n", run.string());
+      for (const std::filesystem::path& run : *side) {
+        print_text(fmt::format("Recorded: {}\n", run.string()));
+      }
     }
   }
   const int told = finish_output();
@@ -159,7 +162,7 @@ int repeat_command(const Arguments& arguments) {
   if (arguments.flag("--dry-run")) {
     const auto request = session::make_repeat_request(wanted.run, kVersion, &stop_wanted);
     if (!request) return complain(request.error());
-    fmt::print("{}", session::describe_plan(*request, session::plan_run(*request)));
+    print_text(session::describe_plan(*request, session::plan_run(*request)));
     return finish_output();
   }
   stop_on_signals();
@@ -180,7 +183,7 @@ int run_command(const Arguments& arguments) {
   const auto request = request_watched(arguments);
   if (!request) return complain(request.error());
   if (arguments.flag("--dry-run")) {
-    fmt::print("{}", session::describe_plan(*request, session::plan_run(*request)));
+    print_text(session::describe_plan(*request, session::plan_run(*request)));
     return finish_output();
   }
   stop_on_signals();

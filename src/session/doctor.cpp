@@ -99,7 +99,8 @@ std::string doctor_text(const std::vector<capture::Probe>& probes,
     const std::string_view state = to_string(probe.state);
     text += fmt::format("{:<{}}{}", probe.name, width,
                         report::tinted(state, tint_of(probe.state), style));
-    std::string detail = report::wrapped_behind(below, below, probe.detail, style.width);
+    std::string detail =
+        report::wrapped_behind(below, below, to_printable_lines(probe.detail), style.width);
     if (narrow) {
       text += '\n' + detail;
     } else {
@@ -107,7 +108,9 @@ std::string doctor_text(const std::vector<capture::Probe>& probes,
     }
     text += '\n';
     if (!probe.fix.empty()) {
-      text += report::wrapped_behind(below + "fix: ", below, probe.fix, style.width) + '\n';
+      text += report::wrapped_behind(below + "fix: ", below, to_printable_lines(probe.fix),
+                                     style.width) +
+              '\n';
     }
   }
   const FirstCommand first = first_command(probes);
