@@ -26,6 +26,8 @@ class Progress {
   virtual void begin_steps(std::string_view /*what*/, size_t /*count*/) {}
   virtual void next_step(std::string_view /*what*/) {}
 
+  // What is about to take long, before it begins, for whoever reads along or finds it in a log.
+  virtual void announce(std::string_view /*text*/) {}
   // A sentence that stays on the screen: "ncu: 3 kernels are not measured".
   virtual void note(std::string_view /*text*/) {}
 };

@@ -235,6 +235,26 @@ std::string to_printable_json(std::string_view json) {
   return clean;
 }
 
+std::string plural_of(uint64_t number, std::string_view one) {
+  std::string word(one);
+  if (number == 1 || word.empty()) return word;
+  const auto ends_with_any = [&](std::initializer_list<std::string_view> endings) {
+    return std::any_of(endings.begin(), endings.end(),
+                       [&](std::string_view ending) { return one.ends_with(ending); });
+  };
+  if (one.ends_with('y') && !ends_with_any({"ay", "ey", "oy", "uy"})) {
+    word.back() = 'i';
+    return word + "es";
+  }
+  return word + (ends_with_any({"s", "x", "z", "ch", "sh"}) ? "es" : "s");
+}
+
+std::string counted(uint64_t number, std::string_view one) {
+  std::string digits = std::to_string(number);
+  for (size_t at = digits.size(); at > 3;) digits.insert(at -= 3, ",");
+  return digits + ' ' + plural_of(number, one);
+}
+
 std::string shortened(std::string_view text, size_t limit) {
   size_t characters = 0;
   size_t end = 0;

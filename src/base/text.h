@@ -32,6 +32,11 @@ std::string to_printable_json(std::string_view json);
 inline constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 bool is_printable_utf8(std::string_view text);
 
+// "1 pass", "2 passes", "1,024 copies": the plural as English forms it.
+std::string counted(uint64_t number, std::string_view one);
+// The word alone: "pass" of 1, "passes" of 0 or 2.
+std::string plural_of(uint64_t number, std::string_view one);
+
 // At most `limit` characters; an ellipsis shows that it was cut, never within a character.
 std::string shortened(std::string_view text, size_t limit);
 

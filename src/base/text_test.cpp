@@ -83,6 +83,17 @@ TEST(Text, WhatATerminalWouldObeyIsNotPrintable) {
             "{\n\"a\": \"\\u202e\\u009b\\udb40\\udc41\"}");
 }
 
+TEST(Text, CountsInEnglish) {
+  EXPECT_EQ(counted(1, "pass"), "1 pass");
+  EXPECT_EQ(counted(2, "pass"), "2 passes");
+  EXPECT_EQ(counted(0, "host"), "0 hosts");
+  EXPECT_EQ(counted(3, "copy"), "3 copies");
+  EXPECT_EQ(counted(3, "replay"), "3 replays");
+  EXPECT_EQ(counted(2, "batch"), "2 batches");
+  EXPECT_EQ(counted(999, "kernel"), "999 kernels");
+  EXPECT_EQ(counted(1234567, "kernel"), "1,234,567 kernels");
+}
+
 TEST(Text, ShortensByCharacters) {
   EXPECT_EQ(shortened("abc", 3), "abc");
   EXPECT_EQ(shortened("abcd", 3), "ab\xE2\x80\xA6");

@@ -22,10 +22,11 @@ void write_to_terminal(std::string_view text) {
 
 }  // namespace
 
-ProgressLine::ProgressLine(std::chrono::milliseconds wait)
+ProgressLine::ProgressLine(ProgressPace pace)
     : is_shown_(can_redraw(terminal_of(STDERR_FILENO), terminal_variables_here())),
-      show_from_(Clock::now() + wait) {
-  if (is_shown_) drawer_ = std::thread([this] { draw_until_stopped(); });
+      pace_(pace),
+      show_from_(Clock::now() + pace.wait) {
+  drawer_ = std::thread([this] { is_shown_ ? draw_until_stopped() : log_until_stopped(); });
 }
 
 ProgressLine::~ProgressLine() {
@@ -72,6 +73,12 @@ void ProgressLine::next_step(std::string_view what) {
   ++steps_begun_;
 }
 
+void ProgressLine::announce(std::string_view text) {
+  const std::lock_guard guard(lock_);
+  erase();
+  tell(text);
+}
+
 void ProgressLine::note(std::string_view text) {
   if (!is_shown_) return;
   const std::lock_guard guard(lock_);
@@ -87,16 +94,30 @@ void ProgressLine::draw_until_stopped() {
   }
 }
 
-void ProgressLine::draw() {
+void ProgressLine::log_until_stopped() {
+  std::unique_lock guard(lock_);
+  auto pause = pace_.quiet;
+  while (!stopping_.wait_for(guard, pause, [this] { return stopped_; })) {
+    constexpr size_t kAll = 1 << 20;
+    if (!state_.what.empty()) write_to_terminal(text_now(kAll) + '\n');
+    pause = pace_.between;
+  }
+}
+
+std::string ProgressLine::text_now(size_t width) {
   state_.elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begun_);
   state_.done = state_.unit == ProgressState::Unit::bytes
                     ? bytes_read() - bytes_before_
                     : steps_begun_ - std::min<size_t>(steps_begun_, 1);
+  return progress_text(state_, width);
+}
+
+void ProgressLine::draw() {
   // Asked every time: a window may change its size. The last column stays free, since a line that
   // fills it may wrap.
   const size_t columns = terminal_of(STDERR_FILENO).columns;
   const size_t room = (columns == 0 ? kUsualColumns : columns) - 1;
-  write_to_terminal(std::string(kEraseLine) + progress_text(state_, room));
+  write_to_terminal(std::string(kEraseLine) + text_now(room));
   drawn_ = true;
 }
 

@@ -11,13 +11,21 @@
 
 namespace llmprof::cli {
 
+// How often progress is shown.
+struct ProgressPace {
+  std::chrono::milliseconds wait{std::chrono::seconds(1)};  // before work is shown on a terminal
+  // Where stderr is a log: before the first line, and between lines.
+  std::chrono::milliseconds quiet{std::chrono::seconds(10)};
+  std::chrono::milliseconds between{std::chrono::seconds(30)};
+};
+
 // One line on stderr that says what is being done. A thread of its own draws it, ten times a second
 // and not within the first second, so that work costs no more for being watched. It is erased when
-// this object ends. Where stderr is no terminal that can redraw a line nothing is written.
+// this object ends. Where stderr is no terminal that can redraw a line, a line is written now and
+// then, so that long work is never silent.
 class ProgressLine final : public Progress {
  public:
-  // `wait`: how long work takes before it is shown.
-  explicit ProgressLine(std::chrono::milliseconds wait = std::chrono::seconds(1));
+  explicit ProgressLine(ProgressPace pace = {});
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
   ~ProgressLine() override;
@@ -27,6 +35,7 @@ class ProgressLine final : public Progress {
   void begin_reading(std::string_view what, uint64_t bytes) override;
   void begin_steps(std::string_view what, size_t count) override;
   void next_step(std::string_view what) override;
+  void announce(std::string_view text) override;
   void note(std::string_view text) override;
 
  private:
@@ -34,10 +43,13 @@ class ProgressLine final : public Progress {
 
   void begin(std::string_view what, ProgressState::Unit unit, uint64_t total);
   void draw_until_stopped();
-  void draw();   // with the lock held
-  void erase();  // with the lock held
+  void log_until_stopped();
+  std::string text_now(size_t width);  // with the lock held
+  void draw();                         // with the lock held
+  void erase();                        // with the lock held
 
   const bool is_shown_;
+  const ProgressPace pace_;
   const Clock::time_point show_from_;
   std::mutex lock_;  // of what follows, and of stderr
   std::condition_variable stopping_;

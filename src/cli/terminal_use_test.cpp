@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "cli/messages.h"
+#include "cli/progress_line.h"
 #include "cli/progress_text.h"
 #include "cli/terminal_here.h"
 #include "report/terminal/display_width.h"
@@ -72,6 +75,34 @@ TEST(ProgressText, SaysHowFarAReadingIs) {
   EXPECT_EQ(progress_text(small, 200),
             "llmprof: reading a/long/folder/with/a/capture.sqlite (nsys SQLite): 99 %, 5 of 5 MB, "
             "3 s");
+}
+
+// Behind stderr of a test is no terminal.
+TEST(ProgressLine, IsNeverSilentForLong) {
+  using std::chrono::milliseconds;
+  ::testing::internal::CaptureStderr();
+  {
+    ProgressLine progress({milliseconds(1), milliseconds(20), milliseconds(20)});
+    progress.announce("64 ranks share 2 cores");
+    progress.set_pass(1, 2);
+    progress.begin("control run: the workload, unprofiled");
+    std::this_thread::sleep_for(milliseconds(200));
+  }
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(log.find("llmprof: 64 ranks share 2 cores\nllmprof: pass 1 of 2, control run: the "
+                     "workload, unprofiled, 0 s\n"),
+            0U)
+      << log;
+}
+
+TEST(ProgressLine, SaysNothingOfShortWork) {
+  ::testing::internal::CaptureStderr();
+  {
+    ProgressLine progress;
+    progress.begin("control run");
+    progress.note("only on a terminal");
+  }
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
 }
 
 TEST(ProgressText, NeverExceedsTheWidth) {

@@ -206,6 +206,24 @@ class Secrets(RunCase):
             self.assertIn("--prompt-tokens", text, name)
 
 
+class Crowded(RunCase):
+    def test_more_ranks_than_cores_are_announced(self):
+        tools = self.folder / "tools"
+        tools.mkdir()
+        (tools / "mpirun").write_text('#!/bin/sh\nshift 2\nexec "$@"\n')
+        (tools / "mpirun").chmod(0o755)
+        env = {"PATH": f"{tools}:{os.environ['PATH']}"}
+        ranks = 64 * os.cpu_count()
+        for words in (["--dry-run"], []):
+            result = self.profile_run(*SMALL, f"workload.ranks={ranks}", *words, env=env)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            said = result.stdout if words else result.stderr
+            self.assertIn(f"workload.ranks={ranks}: {ranks} processes share", said)
+            self.assertIn("in 2 runs", said)
+        result = run("run", *SMALL, "workload.ranks=1", "--dry-run", env=env)
+        self.assertNotIn("share", result.stdout)
+
+
 class Planned(RunCase):
     def test_dry_run_prints_the_commands_and_writes_nothing(self):
         result = self.profile_run("--dry-run", *SMALL)

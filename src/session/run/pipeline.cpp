@@ -18,6 +18,7 @@
 #include "session/run/rank_states.h"
 #include "session/run/ranks_together.h"
 #include "session/run/run.h"
+#include "session/run/start_ranks.h"
 #include "session/run/zero_kernels.h"
 
 namespace llmprof::session {
@@ -37,6 +38,9 @@ class Pipeline {
   RunOutcome run() {
     if (request_.rank) return run_rank(*request_.rank);
     record_captures();
+    if (const auto crowd = crowded_ranks(options_, passes_)) {
+      progress_.announce(*crowd);
+    }
     for (const std::string& note : captures_.notes) progress_.note(note);
     if (control()) {
       if (captures_.collector) collect();

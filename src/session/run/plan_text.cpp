@@ -2,6 +2,7 @@
 
 #include "capture/shell_word.h"
 #include "session/run/request.h"
+#include "session/run/start_ranks.h"
 
 namespace llmprof::session {
 namespace {
@@ -22,6 +23,8 @@ std::string describe_plan(const RunRequest& request,
                                                      ? (options.stage2_folder / "<run id>").string()
                                                      : options.run_folder.string());
   for (const std::string& note : request.captures.notes) text += fmt::format("# {}\n", note);
+  if (const auto crowd = crowded_ranks(options, plans.size()))
+    text += fmt::format("# {}\n", *crowd);
   std::chrono::seconds total{0};
   bool all_known = true;
   for (const capture::CapturePlan& plan : plans) {

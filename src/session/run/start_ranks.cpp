@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 
+#include "base/text.h"
 #include "capture/executables.h"
 #include "capture/launcher.h"
 
@@ -56,6 +58,16 @@ Result<void> start_under_mpirun(RunOptions& options) {
   argv.insert(argv.begin(), {"mpirun", "-n", std::to_string(*options.ranks)});
   allow_here(options.workload.environment);
   return {};
+}
+
+std::optional<std::string> crowded_ranks(const RunOptions& options, size_t runs) {
+  const size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  if (!options.ranks || *options.ranks <= cores) return std::nullopt;
+  return fmt::format(
+      "workload.ranks={0}: {0} processes share {1} of this machine and wait for each other, in "
+      "{2}; "
+      "this may take minutes (workload.ranks={3} fits the machine)",
+      *options.ranks, counted(cores, "core"), counted(runs, "run"), std::max<size_t>(cores, 2));
 }
 
 }  // namespace llmprof::session
