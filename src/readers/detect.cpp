@@ -49,7 +49,16 @@ bool is_utf16(std::string_view head) {
 
 Error unreadable(const std::filesystem::path& path, std::string_view head) {
   const std::string name = path.string();
-  if (head.empty()) return {ErrorKind::input, name + ": the file is empty"};
+  if (head.empty()) {
+    std::error_code unknown;
+    const auto bytes = std::filesystem::file_size(path, unknown);
+    return {ErrorKind::input,
+            unknown || bytes == 0
+                ? name + ": the file is empty"
+                : fmt::format("{}: the gzip stream is damaged or truncated at its start: nothing "
+                              "can be read; copy the file again, or record again",
+                              name)};
+  }
   if (is_utf16(head)) {
     return {ErrorKind::input,
             fmt::format("{}: the file is text in UTF-16, as PowerShell's redirection writes it; "

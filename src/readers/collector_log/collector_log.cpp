@@ -73,6 +73,8 @@ class Log {
  private:
   static constexpr size_t kWindowBytes = 1UL << 20U;
   static constexpr uint64_t kSample = 16;
+  // The collector maps up to four chunks in advance, and threads may be about to take one.
+  static constexpr uint64_t kMostSpareChunks = 6;
 
   // The header is the front of chunk 0, which stays in chunk_.
   Result<void> read_header(ByteStream& stream) {
@@ -210,6 +212,9 @@ class Log {
     warn("collector_log_damaged_chunks",
          "chunks with a damaged header; their records were read where the checksum is valid",
          damage_.headers);
+    warn("collector_log_damaged_chunks",
+         "chunks are blank, more than a recording leaves that is ended; what was in them is lost",
+         damage_.blank > kMostSpareChunks ? damage_.blank : 0);
     warn("collector_log_damaged_records",
          "skipped sequences of damaged records; the records around them were read",
          damage_.stretches);

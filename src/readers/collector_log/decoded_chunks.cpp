@@ -49,6 +49,7 @@ void DecodedChunks::parse_chunk(std::span<const char> chunk, uint64_t sequence) 
   if (records.unfinished()) ++damage_.unfinished;
   // A process that is killed while it takes a chunk leaves it all zero.
   const bool unused = header.magic == 0 && found == 0 && records.damaged() == 0;
+  if (unused) ++damage_.blank;
   if (!intact && !unused) ++damage_.headers;
 }
 

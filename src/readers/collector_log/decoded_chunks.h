@@ -16,11 +16,13 @@ struct ChunkDamage {
   uint64_t headers = 0;
   uint64_t stretches = 0;
   uint64_t unfinished = 0;
+  uint64_t blank = 0;  // all zero
 
   ChunkDamage& operator+=(const ChunkDamage& more) {
     headers += more.headers;
     stretches += more.stretches;
     unfinished += more.unfinished;
+    blank += more.blank;
     return *this;
   }
 };

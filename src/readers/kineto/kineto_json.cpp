@@ -44,11 +44,14 @@ std::string listed(const std::map<std::string, uint64_t, std::less<>>& counts) {
   return list;
 }
 
-void report_counts(const KinetoCounts& counts, Diagnostics& diagnostics) {
+void report_counts(const std::filesystem::path& path, const KinetoCounts& counts,
+                   Diagnostics& diagnostics) {
   if (counts.bad > 0) {
-    diagnostics.warn("kineto_bad_events",
-                     "skipped malformed events (invalid JSON, or no name, time or duration)",
-                     counts.bad);
+    diagnostics.warn(
+        "kineto_bad_events",
+        fmt::format("{}: skipped malformed events (invalid JSON, or no name, time or duration)",
+                    path.filename().string()),
+        counts.bad);
   }
   if (counts.repaired > 0) {
     diagnostics.warn("kineto_invalid_utf8",
@@ -81,20 +84,25 @@ void report_counts(const KinetoCounts& counts, Diagnostics& diagnostics) {
   }
 }
 
-void report_envelope(const KinetoArrayStream& array, const std::string& damage,
-                     Diagnostics& diagnostics) {
+void report_envelope(const std::filesystem::path& path, const KinetoArrayStream& array,
+                     const std::string& damage, Diagnostics& diagnostics) {
+  const std::string file = path.filename().string();
   const KinetoEnvelope& envelope = array.envelope();
   if (!damage.empty()) {
-    diagnostics.warn("kineto_truncated", fmt::format("{}; everything before it was read", damage));
+    diagnostics.warn("kineto_truncated",
+                     fmt::format("{}: {}; everything before it was read", file, damage));
   } else if (!array.closed()) {
     diagnostics.warn(
         "kineto_truncated",
-        "the trace is truncated within its events (the program was probably stopped while "
-        "writing it); everything before the cut was read");
+        fmt::format("{}: the trace is truncated within its events (the program was probably "
+                    "stopped while writing it); everything before the cut was read",
+                    file));
   } else if (!envelope.complete()) {
     diagnostics.warn(
         "kineto_truncated",
-        "the trace is truncated within the metadata after its events; all events were read");
+        fmt::format("{}: the trace is truncated within the metadata after its events; all events "
+                    "were read",
+                    file));
   }
   if (envelope.has_stray_text()) {
     diagnostics.warn("kineto_stray_text", "skipped text after the end of the trace");
@@ -170,10 +178,10 @@ class KinetoRead {
     describe_capture(read_kineto_metadata(array_.envelope()), builder_);
     KinetoCounts counts = merge_->counts();
     if (merge_->ends_within_event() && array_.closed()) ++counts.bad;
-    report_counts(counts, builder_.diagnostics());
+    report_counts(path_, counts, builder_.diagnostics());
     builder_.trace().python_packages.insert(counts.python_packages.begin(),
                                             counts.python_packages.end());
-    report_envelope(array_, content_.damage(), builder_.diagnostics());
+    report_envelope(path_, array_, content_.damage(), builder_.diagnostics());
   }
 
   tl::unexpected<Error> fail_without_events(const std::string& why) const {

@@ -29,19 +29,20 @@ std::string other_sqlite(const std::filesystem::path& path, const NsysSchema& sc
       path.string());
 }
 
-void report(const ScannedTable& table, const ScanOutcome& outcome, Diagnostics& diagnostics) {
+void report(const std::filesystem::path& path, const ScannedTable& table,
+            const ScanOutcome& outcome, Diagnostics& diagnostics) {
   if (outcome.bad_rows > 0) {
     diagnostics.warn("nsys_bad_rows",
-                     fmt::format("skipped rows of {} without a start, or that end before "
-                                 "they start",
-                                 table.name()),
+                     fmt::format("{}: skipped rows of {} without a start, or that end before they "
+                                 "start",
+                                 path.filename().string(), table.name()),
                      outcome.bad_rows);
   }
   if (!outcome.damage.empty()) {
     diagnostics.error(
         "nsys_damaged_table",
-        fmt::format("{} is damaged ({}); {} rows could be read, export the report again",
-                    table.name(), outcome.damage, outcome.rows));
+        fmt::format("{}: {} is damaged ({}); {} rows could be read, export the report again",
+                    path.filename().string(), table.name(), outcome.damage, outcome.rows));
   }
 }
 
@@ -110,7 +111,7 @@ Result<void> read_nsys_sqlite_file(const std::filesystem::path& path,
     reading.strings.load(schema, builder);
   });
   for (size_t i = 0; i < tables.size(); ++i) {
-    report(*tables[i], outcomes[i], diagnostics);
+    report(path, *tables[i], outcomes[i], diagnostics);
     tables[i]->deliver();
   }
   return {};

@@ -14,6 +14,7 @@
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
 #include "report/format/sentences.h"
+#include "report/sections/damage_section.h"
 #include "report/sections/engine_words.h"
 #include "report/sections/job_sections.h"
 #include "report/sections/ranked_kernels.h"
@@ -81,7 +82,7 @@ std::string other_ranked_kernels_sentence(const profile::Profile& profile, size_
 
 void add_warnings(const profile::Profile& profile, Document& document) {
   for (const profile::Diagnostic& item : profile.diagnostics) {
-    if (item.severity == "info") continue;
+    if (item.severity == "info" || is_damage(profile, item)) continue;
     std::string text = item.message;
     if (item.count > 1) text += fmt::format(" [{} times]", grouped(item.count));
     document.add(Callout{Callout::Kind::warning, std::move(text)});
@@ -93,6 +94,7 @@ void add_warnings(const profile::Profile& profile, Document& document) {
 Document kernel_overview(const profile::Profile& recorded, size_t top) {
   const profile::Profile profile = unwatched_view(recorded);
   Document document;
+  add_damage(profile, document);
   document.add(Paragraph{captures_sentence(profile)});
   add_selection(profile, document);
   document.add(Paragraph{kernel_totals_sentence(profile)});
@@ -108,7 +110,7 @@ Document kernel_overview(const profile::Profile& recorded, size_t top) {
   }
   if (profile.kernels.empty() && !profile.operators.empty()) {
     document.add(operator_table(profile, top));
-  } else {
+  } else if (!profile.kernels.empty()) {
     add_sentence(ranked_scope_sentence(profile), document);
     document.add(kernel_table(profile, top));
   }

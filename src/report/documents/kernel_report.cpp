@@ -13,6 +13,7 @@
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
 #include "report/markdown/markdown.h"
+#include "report/sections/damage_section.h"
 #include "report/sections/ranked_kernels.h"
 #include "report/sections/sections.h"
 #include "report/sections/stage_words.h"
@@ -193,6 +194,7 @@ std::string other_kernels_sentence(const profile::Profile& profile, size_t shown
 Document kernel_document(const profile::Profile& profile, size_t top) {
   Document document;
   document.add(Heading{1, "Kernels"});
+  add_damage(profile, document);
   add_selection(profile, document);
   document.add(Paragraph{captures_sentence(profile)});
   document.add(

@@ -4,6 +4,7 @@
 
 #include "base/files.h"
 #include "report/markdown/markdown.h"
+#include "report/sections/damage_section.h"
 #include "report/sections/reasons.h"
 #include "report/sections/sections.h"
 #include "report/sections/stage_words.h"
@@ -26,6 +27,7 @@ constexpr std::string_view kGpuColumns =
 Document operator_document(const profile::Profile& profile) {
   Document document;
   document.add(Heading{1, "Operators"});
+  add_damage(profile, document);
   add_selection(profile, document);
   if (profile.operators.empty()) {
     document.add(Paragraph{"Not available because " + why_no_operators(profile)});

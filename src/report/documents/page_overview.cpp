@@ -8,6 +8,7 @@
 #include "report/documents/unwatched_view.h"
 #include "report/format/figures.h"
 #include "report/format/sentences.h"
+#include "report/sections/damage_section.h"
 #include "report/sections/job_sections.h"
 #include "report/sections/left_out_words.h"
 #include "report/sections/reasons.h"
@@ -142,6 +143,7 @@ Document page_overview(const profile::Profile& recorded) {
   const profile::Profile profile = unwatched_view(recorded);
   Document document;
   document.add(Heading{1, page_title(profile)});
+  add_damage(profile, document);
   add_selection(profile, document);
   add_failed_captures(profile, document);
   add_what_ran(profile, document);

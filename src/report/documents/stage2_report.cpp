@@ -3,6 +3,7 @@
 #include "base/files.h"
 #include "report/documents/add_plot.h"
 #include "report/markdown/markdown.h"
+#include "report/sections/damage_section.h"
 #include "report/sections/job_sections.h"
 #include "report/sections/sections.h"
 
@@ -11,6 +12,7 @@ namespace llmprof::report {
 Document stage2_document(const profile::Profile& profile) {
   Document document;
   document.add(Heading{1, "LLM inference profile"});
+  add_damage(profile, document);
   add_selection(profile, document);
   document.add(LinkList{{
       {"stakeholder_summary.md", "one page for decision-makers"},

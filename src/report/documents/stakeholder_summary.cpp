@@ -15,6 +15,7 @@
 #include "report/format/sentences.h"
 #include "report/format/typical.h"
 #include "report/markdown/markdown.h"
+#include "report/sections/damage_section.h"
 #include "report/sections/engine_words.h"
 #include "report/sections/reasons.h"
 #include "report/sections/sections.h"
@@ -339,6 +340,7 @@ void add_recommendations(const profile::Profile& profile, Document& document) {
 Document stakeholder_document(const profile::Profile& profile) {
   Document document;
   document.add(Heading{1, "Stakeholder summary"});
+  add_damage(profile, document);
   add_selection(profile, document);
   add_failed_captures(profile, document);
   add_executive_summary(profile, document);

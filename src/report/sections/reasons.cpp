@@ -5,12 +5,20 @@
 #include <algorithm>
 
 #include "report/format/sentences.h"
+#include "report/sections/damage_section.h"
 #include "report/sections/engine_words.h"
 
 namespace llmprof::report {
 namespace {
 
 constexpr std::string_view kRecord = "`llmprof run -- PROGRAM`";
+
+constexpr std::string_view kNothingReadable =
+    "the input is damaged, and no kernel in it could be read; export, copy or record it again.";
+
+constexpr std::string_view kNoStagesLeft =
+    "no stages were found in what could be read of the damaged input; export, copy or record it "
+    "again.";
 
 // Empty where there is one.
 std::string why_no_timeline(const profile::Profile& profile) {
@@ -26,6 +34,7 @@ std::string why_no_timeline(const profile::Profile& profile) {
         "this input holds totals per kernel, without start times; record a timeline with {}.",
         kRecord);
   }
+  if (source == "none" && is_damaged(profile)) return std::string(kNothingReadable);
   if (std::string cpu_only = cpu_only_words(profile); !cpu_only.empty()) return cpu_only;
   if (source == "none") {
     return fmt::format("this input holds no kernels; record a timeline with {}.", kRecord);
@@ -46,20 +55,24 @@ std::string cpu_only_words(const profile::Profile& profile) {
       captures.begin(), captures.end(),
       [](const profile::Capture& capture) { return capture.format == "PyTorch trace"; });
   if (profile.totals.source != "none" || profile.operators.empty() || !torch) return {};
+  if (is_damaged(profile)) return {};  // the GPU's part may be what is missing
   return "this PyTorch trace holds CPU activities and no GPU kernels; record it with "
          "`activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]` of torch.profiler.";
 }
 
 std::string why_no_stages(const profile::Profile& profile) {
   if (std::string why = why_no_timeline(profile); !why.empty()) return why;
+  if (is_damaged(profile)) return std::string(kNoStagesLeft);
   if (const auto& reason = profile.stages_found.reason) return clause(*reason);
   return "no stage was found in this timeline; " + mark_and_record("prefill and decode");
 }
 
 std::string why_no_stage_figures(const profile::Profile& profile) {
+  if (profile.totals.source == "none" && is_damaged(profile)) return std::string(kNothingReadable);
   if (!why_no_timeline(profile).empty()) {
     return fmt::format("this input holds no timeline; record one with {}.", kRecord);
   }
+  if (is_damaged(profile)) return std::string(kNoStagesLeft);
   return "no stages were found in this timeline; " + mark_and_record("prefill and decode");
 }
 
@@ -105,6 +118,9 @@ std::string why_no_kernel_bounds(const profile::Profile& profile) {
 
 std::string why_no_operators(const profile::Profile& profile) {
   if (without_framework(profile)) return clause(kNoFramework);
+  if (is_damaged(profile)) {
+    return "no operator could be read of the damaged input; export, copy or record it again.";
+  }
   if (const auto& why = profile.operators_found.why_not) return clause(*why);
   return "this input holds no framework operators; record a PyTorch trace of the program with "
          "torch.profiler.";
@@ -113,6 +129,7 @@ std::string why_no_operators(const profile::Profile& profile) {
 std::string no_stages_words(const profile::Profile& profile) {
   constexpr std::string_view kNoLlm = "this does not look like LLM inference";
   const std::string why = why_no_stages(profile);
+  if (is_damaged(profile)) return "Prefill and decode are not known: " + why;
   if (why.starts_with(kNoLlm)) return sentence(why);
   const bool attention_missing = why.starts_with("no kernel is known as attention");
   if (attention_missing) {

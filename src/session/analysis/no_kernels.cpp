@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/diagnostics.h"
+#include "profile/lost_data.h"
 
 namespace llmprof::session {
 namespace {
@@ -52,7 +53,14 @@ Error no_kernels(const trace::Trace& trace, const profile::Profile& profile, boo
     if (!files.empty()) files += ", ";
     files += capture.path;
   }
-  std::string message = fmt::format("{}: no kernels to analyze", files) + remedy(trace);
+  const bool damaged = std::any_of(profile.diagnostics.begin(), profile.diagnostics.end(),
+                                   [&](const profile::Diagnostic& item) {
+                                     return item.code != "collector_log_empty" &&
+                                            profile::means_lost_data(item, profile.totals.source);
+                                   });
+  // What was not recorded is not known of a file that cannot be read.
+  std::string message = damaged ? fmt::format("{}: damaged; no kernels in it could be read", files)
+                                : fmt::format("{}: no kernels to analyze", files) + remedy(trace);
   if (list_failures) {
     for (const profile::CaptureFailure& failure : profile.captures_failed) {
       message += fmt::format("\n  {} failed: {}", failure.backend, failure.message);

@@ -71,12 +71,14 @@ bool is_compressed_database(const std::filesystem::path& path, std::string_view 
   return !file || std::string_view(first.data(), first.size()) != kDatabase;
 }
 
+// What precedes the damage of a gzip stream is read, too.
 Result<std::filesystem::path> decompress(const std::filesystem::path& path,
-                                         const std::filesystem::path& folder) {
+                                         const std::filesystem::path& folder,
+                                         Diagnostics& diagnostics) {
   constexpr size_t kBlock = 1UL << 20U;
   auto stream = open_byte_stream(path);
   if (!stream) return fail_with(stream.error());
-  std::filesystem::path plain = folder / "decompressed.sqlite";
+  std::filesystem::path plain = folder / path.stem();  // diagnostics name it
   std::ofstream file(plain, std::ios::binary);
   std::vector<char> block(kBlock);
   while (file) {
@@ -87,7 +89,21 @@ Result<std::filesystem::path> decompress(const std::filesystem::path& path,
   }
   file.close();
   if (!file) return fail(ErrorKind::tool, fmt::format("{}: cannot be written", plain.string()));
+  if (const std::string damage = (*stream)->damage(); !damage.empty()) {
+    diagnostics.error("nsys_damaged_table", fmt::format("{}: {}; what precedes that was read",
+                                                        path.filename().string(), damage));
+  }
   return plain;
+}
+
+// An error of a temporary file is one of the file that it was made of.
+Error about(const std::filesystem::path& from, const std::filesystem::path& converted,
+            Error error) {
+  const std::string temporary = converted.string();
+  if (const size_t at = error.message.find(temporary); at != std::string::npos) {
+    error.message.replace(at, temporary.size(), from.string());
+  }
+  return error;
 }
 
 // Reads a file that `convert` makes in a temporary folder; the capture is the file it comes from.
@@ -104,6 +120,7 @@ Result<void> read_converted(const std::filesystem::path& from, Convert convert,
   const size_t before = builder.trace().captures.size();
   const auto done = read_recognized(*converted, *head, builder, progress);
   if (!done) return fail_with(readers::unreadable(from, *head));
+  if (!*done) return fail_with(about(from, *converted, done->error()));
   auto& captures = builder.trace().captures;
   for (size_t i = before; i < captures.size(); ++i) {
     captures[i].path = from.string();
@@ -127,7 +144,7 @@ Result<void> read_input(const std::filesystem::path& path, trace::TraceBuilder& 
   if (!head) return fail_with(head.error());
   if (is_compressed_database(path, *head)) {
     const auto plain = [&](const std::filesystem::path& folder) {
-      return decompress(path, folder);
+      return decompress(path, folder, builder.diagnostics());
     };
     return read_converted(path, plain, builder, out, progress);
   }
