@@ -1,7 +1,7 @@
 # Run by the build: cmake -DNODE= -DNPM= -DWANTED=AUTO|ON|OFF -DSOURCE=ui -DOUT=folder -P build_page.cmake
-# Writes page.js, page.css and page.sha256 (of page.js) into OUT, empty where the page cannot be built, and
-# the stamp "built" where it was, or was not wanted. Packages are installed again only if package-lock.json
-# changed, also when several build folders share ui/.
+# Writes page.js, page.css and page.sha256 (of page.js) into OUT, empty where the page cannot be built, then
+# with the reason in page.why; and the stamp "built" where it was, or was not wanted. Packages are installed
+# again only if package-lock.json changed, also when several build folders share ui/.
 set(OLDEST_NODE 18)
 
 # Only a change makes the program link again.
@@ -15,41 +15,43 @@ function(put_file name)
 endfunction()
 
 function(put_page)
-  foreach(name page.js page.css page.sha256)
+  foreach(name page.js page.css page.sha256 page.why)
     put_file(${name})
   endforeach()
 endfunction()
 
-function(put_empty_page)
+# `why` ends the sentence "this llmprof was built without it because".
+function(put_empty_page why)
   foreach(name page.js page.css page.sha256)
     file(WRITE ${OUT}/${name}.new "")
   endforeach()
+  file(WRITE ${OUT}/page.why.new "${why}")
   put_page()
 endfunction()
 
-function(leave_out why)
+function(leave_out why details)
   if(WANTED STREQUAL "ON")
-    message(FATAL_ERROR "report.html cannot be built: ${why}")
+    message(FATAL_ERROR "report.html cannot be built: ${why}${details}")
   endif()
-  message("-- report.html is left out of this build: ${why}")
-  put_empty_page()
+  message("-- report.html is left out of this build: ${why}${details}")
+  put_empty_page("${why}")
 endfunction()
 
 file(MAKE_DIRECTORY ${OUT})
 if(WANTED STREQUAL "OFF")
-  put_empty_page()
+  put_empty_page("that was asked for (-DLLMPROF_PAGE=OFF)")
   file(TOUCH ${OUT}/built)
   return()
 endif()
 if(NOT NODE OR NOT NPM)
-  leave_out("Node.js and npm were not found; scripts/setup.sh build installs them")
+  leave_out("Node.js and npm were not found (scripts/setup.sh build installs them)" "")
   return()
 endif()
 execute_process(COMMAND ${NODE} --version OUTPUT_VARIABLE version ERROR_QUIET
                 OUTPUT_STRIP_TRAILING_WHITESPACE)
 string(REGEX REPLACE "^v" "" version "${version}")
 if(NOT version VERSION_GREATER_EQUAL OLDEST_NODE)
-  leave_out("${NODE} is Node.js ${version}; ${OLDEST_NODE} or newer is needed")
+  leave_out("${NODE} is Node.js ${version}; ${OLDEST_NODE} or newer is needed" "")
   return()
 endif()
 
@@ -71,7 +73,13 @@ if(NOT installed STREQUAL lock)
     COMMAND ${NPM} ci --omit=dev --no-audit --no-fund --fetch-retries=1 --fetch-retry-mintimeout=1000
     WORKING_DIRECTORY ${SOURCE} RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE said)
   if(NOT status EQUAL 0)
-    leave_out("npm ci failed; is its registry in reach?\n${said}")
+    # npm's first error tells most: "npm ERR! code ENOTFOUND".
+    string(REGEX MATCH "npm (ERR!|error) [ -~]*" error "${said}")
+    string(SUBSTRING "${error}" 0 120 error)
+    if(error)
+      set(error " (${error})")
+    endif()
+    leave_out("`npm ci` failed${error}, perhaps because its registry is out of reach" "\n${said}")
     return()
   endif()
   file(WRITE ${stamp} ${lock})
@@ -101,5 +109,6 @@ file(COPY_FILE ${SOURCE}/dist/page.js ${OUT}/page.js.new)
 file(COPY_FILE ${SOURCE}/dist/page.css ${OUT}/page.css.new)
 file(SHA256 ${SOURCE}/dist/page.js digest)
 file(WRITE ${OUT}/page.sha256.new ${digest})
+file(WRITE ${OUT}/page.why.new "")
 put_page()
 file(TOUCH ${OUT}/built)

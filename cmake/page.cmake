@@ -1,10 +1,10 @@
 # Builds ui/ (TypeScript) into the script and style of report.html, and sets LLMPROF_PAGE_FOLDER and
-# LLMPROF_PAGE_FILES for who embeds them. Without Node.js 18 and npm, or where npm reaches no registry, the
-# files are empty and the program says how to get the page.
+# LLMPROF_PAGE_FILES for who embeds them. Without Node.js 18 and npm, or where npm reaches no registry, they
+# are empty but for page.why, and the program says why it has no page and how to get it.
 set(LLMPROF_PAGE AUTO CACHE STRING "The page report.html: AUTO (where it can be built), ON (or fail), OFF")
 set(LLMPROF_PAGE_FOLDER ${PROJECT_BINARY_DIR}/page)
 set(LLMPROF_PAGE_FILES ${LLMPROF_PAGE_FOLDER}/page.js ${LLMPROF_PAGE_FOLDER}/page.css
-                       ${LLMPROF_PAGE_FOLDER}/page.sha256)
+                       ${LLMPROF_PAGE_FOLDER}/page.sha256 ${LLMPROF_PAGE_FOLDER}/page.why)
 
 find_program(LLMPROF_NODE NAMES node nodejs NO_CMAKE_FIND_ROOT_PATH)
 find_program(LLMPROF_NPM npm NO_CMAKE_FIND_ROOT_PATH)

@@ -15,6 +15,10 @@ _llmprof_files() {
   compopt -o filenames 2>/dev/null
   mapfile -t COMPREPLY < <(compgen -f -- "$1")
 }
+_llmprof_words_or_files() {
+  _llmprof_files "$2"
+  mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "$1" -- "$2")
+}
 _llmprof_folders() {
   compopt -o filenames 2>/dev/null
   mapfile -t COMPREPLY < <(compgen -d -- "$1")
@@ -51,7 +55,11 @@ complete -F _llmprof llmprof
 )";
 
 // What completes a value; empty where nothing can.
-std::string values_of(const OptionSpec& option) {
+std::string values_of(const OptionSpec& option, std::span<const session::GroupChoices> groups) {
+  if (!option.choices_of.empty()) {
+    return fmt::format("_llmprof_words_or_files '{}' \"$current\"",
+                       fmt::join(session::choices_in(groups, option.choices_of), " "));
+  }
   if (!option.choices.empty()) {
     return fmt::format("_llmprof_words '{}' \"$current\"", fmt::join(option.choices, " "));
   }
@@ -77,16 +85,18 @@ std::string names_of(std::span<const OptionSpec> options) {
   return names;
 }
 
-void add_values(std::string_view command, const OptionSpec& option, std::string& script) {
+void add_values(std::string_view command, const OptionSpec& option,
+                std::span<const session::GroupChoices> groups, std::string& script) {
   if (option.takes == Takes::nothing) return;
-  script += fmt::format("    {}:{}) {}; return ;;\n", command, option.name, values_of(option));
+  script +=
+      fmt::format("    {}:{}) {}; return ;;\n", command, option.name, values_of(option, groups));
 }
 
 // What stands at an argument's place.
 std::string arguments_of(const CommandSpec& command,
                          std::span<const session::GroupChoices> groups) {
   if (!command.takes_program) {
-    return command.arguments.empty() ? ":" : values_of(command.arguments.front());
+    return command.arguments.empty() ? ":" : values_of(command.arguments.front(), groups);
   }
   std::string keys;
   for (const session::GroupChoices& group : groups) {
@@ -100,9 +110,10 @@ std::string arguments_of(const CommandSpec& command,
 std::string bash_completion(std::span<const session::GroupChoices> groups) {
   std::string script(kHead);
   script += "  case $command:$previous in\n";
-  for (const OptionSpec& option : common_options()) add_values("*", option, script);
+  for (const OptionSpec& option : common_options()) add_values("*", option, groups, script);
   for (const CommandSpec& command : all_commands()) {
-    for (const OptionSpec& option : command.options) add_values(command.name, option, script);
+    for (const OptionSpec& option : command.options)
+      add_values(command.name, option, groups, script);
     if (!command.takes_program) continue;
     for (const session::GroupChoices& group : groups) {
       script += fmt::format("    {}:{}) _llmprof_words '{}' \"$current\"; return ;;\n",
@@ -112,7 +123,7 @@ std::string bash_completion(std::span<const session::GroupChoices> groups) {
   script += "  esac\n";
   std::string commands;
   for (const CommandSpec& command : all_commands()) {
-    if (!command.hidden) commands += std::string(command.name) + ' ';
+    commands += std::string(command.name) + ' ';
   }
   const std::string common = names_of(common_options());
   script += fmt::format(

@@ -185,7 +185,8 @@ CommandSpec analyze_spec() {
             .metavar = "MODEL",
             .takes = Takes::path,
             .help = "A Hugging Face config.json, a folder with one, or a preset (llm/qwen2_7b)",
-            .group = kWorkload},
+            .group = kWorkload,
+            .choices_of = "model"},
            {.name = "--gpu",
             .metavar = "NAME",
             .takes = Takes::text,
@@ -444,7 +445,6 @@ CommandSpec completion_spec() {
                      .choices = {"bash", "zsh"},
                      .required = true}},
       .examples = {{"source <(llmprof completion bash)", ""}},
-      .hidden = true,
       .run = completion_command,
   };
 }
@@ -470,7 +470,6 @@ std::vector<CommandSpec> make_table() {
           {.name = "manual",
            .summary = "Print the manual page (roff)",
            .examples = {{"llmprof manual | man -l -", ""}},
-           .hidden = true,
            .run = manual_command}};
 }
 

@@ -25,6 +25,7 @@ struct OptionSpec {
   std::string_view group = {};                 // its heading in help; empty: "Options"
   std::vector<std::string_view> choices = {};  // for completion, and all there are unless is_open
   bool is_open = false;                        // other values than the choices are valid too
+  std::string_view choices_of = {};            // a group of the configuration: files, or these
   int64_t least = 0;                           // of a number
   int64_t most = std::numeric_limits<int64_t>::max();
   bool repeatable = false;
@@ -44,7 +45,6 @@ struct CommandSpec {
   bool takes_program = false;  // what stands behind `--` is another program's command line
   std::string_view notes = {};
   std::vector<Example> examples = {};
-  bool hidden = false;  // not listed: for packagers and shells
   int (*run)(const Arguments&) = nullptr;
 };
 

@@ -94,11 +94,11 @@ TEST(Help, HasEveryOptionAndAnExample) {
   }
 }
 
-TEST(Help, ListsTheCommandsThatPeopleUse) {
+TEST(Help, ListsAllCommands) {
   const std::string help = program_help({});
   for (const CommandSpec& command : all_commands()) {
     const bool listed = help.find("\n  " + std::string(command.name) + " ") != std::string::npos;
-    EXPECT_EQ(listed, !command.hidden) << command.name;
+    EXPECT_TRUE(listed) << command.name;
   }
 }
 

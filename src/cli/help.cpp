@@ -109,9 +109,7 @@ std::string program_help(const report::TerminalStyle& style) {
   page.add_text(kProgramSummary);
   std::vector<Entry> commands;
   for (const CommandSpec& command : all_commands()) {
-    if (!command.hidden) {
-      commands.push_back({std::string(command.name), std::string(command.summary)});
-    }
+    commands.push_back({std::string(command.name), std::string(command.summary)});
   }
   page.add_list("Commands", commands);
   std::vector<Entry> options;

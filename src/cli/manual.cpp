@@ -85,7 +85,7 @@ std::string manual_page() {
   page += ".SH NAME\nllmprof \\- a deep profiler for LLM inference on NVIDIA GPUs\n";
   page += ".SH SYNOPSIS\n.nf\n";
   for (const CommandSpec& command : all_commands()) {
-    if (!command.hidden) page += escaped(usage_line(command)) + '\n';
+    page += escaped(usage_line(command)) + '\n';
   }
   page += ".fi\n.SH DESCRIPTION\n";
   page += escaped(
@@ -94,7 +94,7 @@ std::string manual_page() {
       "is from what the hardware allows, and what to fix first.");
   page += "\n.SH COMMANDS\n";
   for (const CommandSpec& command : all_commands()) {
-    if (!command.hidden) add_command(command, page);
+    add_command(command, page);
   }
   page += ".SH COMMON OPTIONS\n";
   for (const auto& options : {common_options(), program_options()}) {

@@ -205,7 +205,7 @@ void take_common(Values& values, ParsedLine& line) {
 Error unknown_command(const std::string& word) {
   std::vector<std::string_view> names;
   for (const CommandSpec& command : all_commands()) {
-    if (!command.hidden) names.push_back(command.name);
+    names.push_back(command.name);
   }
   const std::string suggestion = meant(word, names);
   return {ErrorKind::usage,

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "cli/command_table.h"
 #include "cli/completion.h"
 
@@ -22,6 +24,7 @@ std::string zsh_escaped(std::string_view text) {
 }
 
 std::string action_of(const OptionSpec& option) {
+  if (!option.choices_of.empty()) return fmt::format("_llmprof_{}", option.choices_of);
   if (!option.choices.empty()) return fmt::format("({})", fmt::join(option.choices, " "));
   switch (option.takes) {
     case Takes::file:
@@ -47,6 +50,20 @@ std::string option_argument(const OptionSpec& option) {
                      zsh_escaped(option.metavar), action_of(option));
 }
 
+// What an option takes that names a file or a choice of this group.
+void add_group(const session::GroupChoices& group, std::string& script) {
+  const auto commands = all_commands();
+  const bool wanted =
+      std::any_of(commands.begin(), commands.end(), [&](const CommandSpec& command) {
+        return std::any_of(command.options.begin(), command.options.end(),
+                           [&](const OptionSpec& each) { return each.choices_of == group.group; });
+      });
+  if (!wanted) return;
+  script +=
+      fmt::format("_llmprof_{0}() {{\n  _alternative '{0}:{0}:({1})' 'files:file:_files'\n}}\n\n",
+                  group.group, fmt::join(group.choices, " "));
+}
+
 void add_zsh_command(const CommandSpec& command, std::string& script) {
   script += fmt::format("    {})\n      _arguments $common", command.name);
   for (const OptionSpec& option : command.options) {
@@ -67,7 +84,6 @@ std::string zsh_completion(std::span<const session::GroupChoices> groups) {
       "#compdef llmprof\n# zsh completion of llmprof, made by `llmprof completion zsh`.\n\n"
       "_llmprof_commands() {\n  local -a commands=(\n";
   for (const CommandSpec& command : all_commands()) {
-    if (command.hidden) continue;
     script += fmt::format("    '{}:{}'\n", command.name, zsh_escaped(command.summary));
   }
   script +=
@@ -77,9 +93,11 @@ std::string zsh_completion(std::span<const session::GroupChoices> groups) {
       script += fmt::format("    '{}={}'\n", group.group, choice);
     }
   }
+  script += "  )\n  compadd -a words\n}\n\n";
+  for (const session::GroupChoices& group : groups) add_group(group, script);
   script +=
-      "  )\n  compadd -a words\n}\n\n_llmprof() {\n  local context state state_descr line\n"
-      "  typeset -A opt_args\n  local -a common=(\n";
+      "_llmprof() {\n  local context state state_descr line\n  typeset -A opt_args\n"
+      "  local -a common=(\n";
   for (const OptionSpec& option : common_options()) {
     script += "    " + option_argument(option) + '\n';
   }

@@ -1,5 +1,7 @@
 #include "page/bundle.h"
 
+#include <fmt/format.h>
+
 // ui/dist, as cmake/page.cmake embeds it (embedded_bundle.cpp): empty where it could not be built.
 // NOLINTBEGIN(readability-identifier-naming): names of the assembler's labels.
 extern "C" {
@@ -9,6 +11,8 @@ extern const char llmprof_page_style_begin[];
 extern const char llmprof_page_style_end[];
 extern const char llmprof_page_sha256_begin[];
 extern const char llmprof_page_sha256_end[];
+extern const char llmprof_page_why_begin[];
+extern const char llmprof_page_why_end[];
 }
 // NOLINTEND(readability-identifier-naming)
 
@@ -30,9 +34,12 @@ std::optional<Bundle> embedded_bundle() {
   return bundle;
 }
 
-std::string_view why_no_bundle() {
-  return "this llmprof was built without Node.js 18 and npm, which make the page; install them "
-         "(`scripts/setup.sh build` does) and build again, then `llmprof report RUN` writes it";
+std::string why_no_bundle() {
+  const std::string_view why = between(llmprof_page_why_begin, llmprof_page_why_end);
+  return fmt::format(
+      "this llmprof was built without it{}; build it again where Node.js 18 and npm can make the "
+      "page, then `llmprof report RUN` writes it",
+      why.empty() ? "" : fmt::format(", because {}", why));
 }
 
 }  // namespace llmprof::page

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace llmprof::page {
@@ -12,10 +13,10 @@ struct Bundle {
   std::string_view script_sha256;  // of `script`, in hexadecimal
 };
 
-// The one that is embedded into this program; none where it was built without Node.js.
+// The one that is embedded into this program; none where the build could not make it.
 std::optional<Bundle> embedded_bundle();
 
-// Why there is none, and how to get it.
-std::string_view why_no_bundle();
+// Why there is none, as the build found out, and how to get it.
+std::string why_no_bundle();
 
 }  // namespace llmprof::page

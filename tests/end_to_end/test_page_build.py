@@ -28,6 +28,10 @@ class LeftOut(unittest.TestCase):
         self.assertIn(why, " ".join(done.stderr.split()))
         for name in ("page.js", "page.css", "page.sha256"):
             self.assertEqual((out / name).read_bytes(), b"")
+        # What the program will say.
+        reason = (out / "page.why").read_text(encoding="utf-8")
+        self.assertIn(why, reason)
+        self.assertNotIn("\n", reason)
         # No stamp: the next build tries again.
         self.assertFalse((out / "built").exists())
 
@@ -48,10 +52,12 @@ class LeftOut(unittest.TestCase):
         for name in ("package.json", "package-lock.json", "build.mjs"):
             shutil.copy(ROOT / "ui" / name, source)
         npm = self.folder / "npm"
-        npm.write_text("#!/bin/sh\necho ENOTFOUND >&2\nexit 1\n", encoding="utf-8")
+        npm.write_text("#!/bin/sh\necho npm warn x\necho npm error code ENOTFOUND >&2\necho npm error more >&2\n"
+                       "exit 1\n", encoding="utf-8")
         npm.chmod(0o755)
         done, out = self.build(NPM=npm, SOURCE=source)
-        self.check_left_out(done, out, "npm ci failed")
+        self.check_left_out(done, out, "`npm ci` failed (npm error code ENOTFOUND), perhaps because its registry is out of reach")
+        self.assertNotIn("Node.js", (out / "page.why").read_text(encoding="utf-8"))
 
     def test_who_insists_gets_an_error(self):
         done, _ = self.build(NODE="", NPM="", WANTED="ON")

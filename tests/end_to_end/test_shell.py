@@ -12,7 +12,7 @@ import unittest
 
 from program import LLMPROF, ROOT, run
 
-SHOWN = ["run", "analyze", "report", "artifacts", "doctor", "arm", "disarm", "version"]
+SHOWN = ["run", "analyze", "report", "artifacts", "doctor", "arm", "disarm", "version", "completion", "manual"]
 
 
 def needs(program):
@@ -56,7 +56,6 @@ class BashCompletion(unittest.TestCase):
         offered = self.complete("llmprof", "")
         for command in SHOWN:
             self.assertIn(command, offered)
-        self.assertNotIn("manual", offered)
         self.assertEqual(self.complete("llmprof", "--color", "never", "doc"), ["doctor"])
         self.assertEqual(self.complete("llmprof", "--color", "=", "never", "doc"), ["doctor"])
 
@@ -86,6 +85,13 @@ class BashCompletion(unittest.TestCase):
         offered = self.complete("llmprof", "run", "model", "=", "llm/")
         self.assertEqual(offered, sorted(presets))
         self.assertIn("light", self.complete("llmprof", "run", "profiling/ncu", "="))
+
+    def test_models(self):
+        presets = [f"llm/{path.stem}" for path in (ROOT / "conf" / "model" / "llm").glob("*.yaml")]
+        self.assertEqual(self.complete("llmprof", "analyze", "x", "--model", "llm/"), sorted(presets))
+        self.assertIn("llm/qwen2_7b", self.complete("llmprof", "analyze", "x", "--model", "=", "llm/q"))
+        # A file of one's own is as good.
+        self.assertIn("my trace.sqlite", self.complete("llmprof", "analyze", "x", "--model", "my"))
 
     def test_another_programs_words(self):
         self.assertIn("captures", self.complete("llmprof", "run", "--", "python3", ""))
@@ -138,6 +144,8 @@ class ZshCompletion(unittest.TestCase):
             self.assertIn(f"\n    {command})\n", self.script)
         self.assertIn(":WHEN:(auto always never)'", self.script)
         self.assertIn("'model=llm/llama_1b'", self.script)
+        self.assertRegex(self.script, r"_alternative 'model:model:\(.*\bllm/llama_1b\b.*\)' 'files:file:_files'")
+        self.assertIn(":MODEL:_llmprof_model'", self.script)
         # Brackets within a description would end it.
         self.assertIn(r"\[tmp/stage2/<run id>\]", self.script)
 

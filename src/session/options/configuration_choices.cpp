@@ -15,4 +15,11 @@ std::vector<GroupChoices> configuration_choices() {
   return groups;
 }
 
+std::vector<std::string> choices_in(std::span<const GroupChoices> groups, std::string_view group) {
+  for (const GroupChoices& each : groups) {
+    if (each.group == group) return each.choices;
+  }
+  return {};
+}
+
 }  // namespace llmprof::session

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,5 +14,7 @@ struct GroupChoices {
   std::vector<std::string> choices;  // sorted
 };
 std::vector<GroupChoices> configuration_choices();
+// Of one group; empty where there is none of that name.
+std::vector<std::string> choices_in(std::span<const GroupChoices> groups, std::string_view group);
 
 }  // namespace llmprof::session
