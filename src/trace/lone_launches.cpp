@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/text.h"
+
 namespace llmprof::trace {
 namespace {
 
@@ -138,9 +140,9 @@ void report_lone_launches(Trace& trace) {
   }
   if (all.lone == 0) return;
   const std::string message = fmt::format(
-      "{} of {} kernel and graph launches have no work on a GPU in this capture: it was not "
-      "recorded, and every total lacks it",
-      all.lone, all.launches);
+      "{} of {} kernel and graph {} {} no work on a GPU in this capture: it was not recorded, and "
+      "every total lacks it",
+      all.lone, all.launches, plural_of(all.launches, "launch"), all.lone == 1 ? "has" : "have");
   const bool much =
       static_cast<double>(all.lone) >= kWorthAWarning * static_cast<double>(all.launches);
   if (much) {

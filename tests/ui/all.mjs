@@ -8,3 +8,4 @@ import "./links_test.mjs";
 import "./page_test.mjs";
 import "./reading_test.mjs";
 import "./timeline_test.mjs";
+import "./words_test.mjs";

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/text.h"
+
 namespace llmprof::analysis {
 namespace {
 
@@ -68,8 +70,8 @@ ConfidenceLevel DetectionEvidence::level(bool of_llm) const {
 
 std::string DetectionEvidence::in_words(bool of_llm) const {
   std::string words =
-      fmt::format("{} forward passes of {} {}layers, {}", passes, fmt::join(layers_a_pass, " or "),
-                  named ? "attention " : "",
+      fmt::format("{} forward {} of {} {}layers, {}", passes, plural_of(passes, "pass"),
+                  fmt::join(layers_a_pass, " or "), named ? "attention " : "",
                   by_ranges ? "between the ranges of the engine's model runner; kernels tell their "
                               "kind"
                             : "found in the kernel sequence");
@@ -83,8 +85,8 @@ std::string DetectionEvidence::in_words(bool of_llm) const {
     words += fmt::format("; {} of {} attention layers are outside of them",
                          layers - layers_in_passes, layers);
     if (vision_passes > 0) {
-      words += fmt::format(", {} of them in {} vision pass{}, each beginning with a convolution",
-                           vision_layers, vision_passes, vision_passes == 1 ? "" : "es");
+      words += fmt::format(", {} of them in {} vision {}, each beginning with a convolution",
+                           vision_layers, vision_passes, plural_of(vision_passes, "pass"));
     }
   }
   if (!named) words += "; they are found by what repeats alone, no names of kernels confirm them";

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "analysis/mfu/workload_tokens.h"
+#include "base/text.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -35,9 +36,9 @@ void check_spread(const Stages& stages, const Workload& workload,
   if (larger.empty()) return;
   warnings.push_back(
       {"spread_over_more_gpus",
-       fmt::format("{}, but the capture shows {} GPU{}: utilization is that of one GPU's share of "
-                   "the model; omit the option unless other ranks were not captured",
-                   larger, gpus, gpus == 1 ? "" : "s")});
+       fmt::format("{}, but the capture shows {}: utilization is that of one GPU's share of the "
+                   "model; omit the option unless other ranks were not captured",
+                   larger, counted(gpus, "GPU"))});
 }
 
 void check_heads(const llm::ModelSpec& model, const llm::Parallelism& parallel,
@@ -63,8 +64,10 @@ void check_new_tokens(const Stages& stages, const Workload& workload,
     if (std::abs(static_cast<double>(workload.new_tokens->value) - *steps) <= 1) continue;
     warnings.push_back(
         {"new_tokens_contradict_steps",
-         fmt::format("{} says {} new tokens, but a decode has {:.4g} steps; the steps are used",
-                     workload.new_tokens->source, workload.new_tokens->value, *steps)});
+         fmt::format("{} says {} new {}, but a decode has {:.4g} {}; the steps are used",
+                     workload.new_tokens->source, workload.new_tokens->value,
+                     plural_of(workload.new_tokens->value, "token"), *steps,
+                     plural_of(*steps == 1 ? 1 : 2, "step"))});
   }
 }
 

@@ -1,25 +1,101 @@
 #include "analysis/naming/described_names.h"
 
 #include <map>
+#include <set>
 #include <string>
 
+#include "analysis/naming/kernel_key.h"
 #include "analysis/naming/tell_apart.h"
 
 namespace llmprof::analysis {
 namespace {
 
+using Rows = std::vector<size_t>;  // of the descriptions
+
+// The captures that have each of some names.
+class CapturesOfNames {
+ public:
+  CapturesOfNames(const trace::Trace& trace, const std::vector<bool>& wanted) {
+    const auto add = [&](trace::StringId name, trace::CaptureId capture) {
+      if (name.valid() && wanted[name.index()]) captures_[name.index()].insert(capture.value);
+    };
+    for (size_t row = 0; row < trace.kernels.size(); ++row) {
+      const trace::StringId name = trace.kernels.name[row];
+      if (!name.valid() || !wanted[name.index()]) continue;
+      const trace::Queue& queue = trace.queues[trace.kernels.queue[row]];
+      add(name, queue.process.valid() ? trace.processes[queue.process.index()].capture
+                                      : trace::CaptureId());
+    }
+    for (const trace::ProfiledIdentity& each : trace.identities.values()) {
+      add(each.name, each.capture);
+    }
+    for (const trace::KernelSummary& each : trace.kernel_summaries) add(each.name, each.capture);
+  }
+
+  [[nodiscard]] bool have_one_in_common(const std::vector<trace::StringId>& names) const {
+    std::set<uint32_t> seen;
+    for (const trace::StringId name : names) {
+      const auto found = captures_.find(name.index());
+      if (found == captures_.end()) continue;
+      for (const uint32_t capture : found->second) {
+        if (!seen.insert(capture).second) return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  std::map<size_t, std::set<uint32_t>> captures_;  // by the name's index
+};
+
+// What stands for one kernel: its key, which is the same however tools spell it. One tool spells a
+// kernel in one way, so that several names with one key in a capture are several kernels:
+// overloads, or functions of different namespaces.
+std::vector<std::string> kernels_of(const trace::Trace& trace,
+                                    const std::vector<trace::StringId>& names,
+                                    const std::vector<Rows>& groups) {
+  std::vector<std::string> kernels(names.size());
+  std::map<std::string, Rows> of_key;
+  std::vector<bool> doubtful(trace.strings.size());
+  for (const Rows& rows : groups) {
+    for (const size_t row : rows) {
+      kernels[row] = kernel_key(trace.strings[names[row]]);
+      of_key[kernels[row]].push_back(row);
+    }
+  }
+  std::erase_if(of_key, [](const auto& entry) { return entry.second.size() < 2; });
+  if (of_key.empty()) return kernels;
+  for (const auto& [key, rows] : of_key) {
+    for (const size_t row : rows) doubtful[names[row].index()] = true;
+  }
+  const CapturesOfNames captures(trace, doubtful);
+  for (const auto& [key, rows] : of_key) {
+    std::vector<trace::StringId> spelled;
+    for (const size_t row : rows) spelled.push_back(names[row]);
+    if (!captures.have_one_in_common(spelled)) continue;
+    for (const size_t row : rows) kernels[row].append("\n").append(trace.strings[names[row]]);
+  }
+  return kernels;
+}
+
 // `names` are those of the descriptions.
 void make_short_names_unique(const trace::Trace& trace, const std::vector<trace::StringId>& names,
                              std::vector<KernelDescription>& descriptions) {
-  std::map<std::string, std::vector<size_t>> of_short_name;
+  std::map<std::string, Rows> of_short_name;
   for (size_t i = 0; i < descriptions.size(); ++i) {
     of_short_name[descriptions[i].short_name].push_back(i);
   }
-  for (const auto& [short_name, rows] : of_short_name) {
-    if (rows.size() < 2) continue;
+  std::vector<Rows> groups;
+  for (auto& [short_name, rows] : of_short_name) {
+    if (rows.size() > 1) groups.push_back(std::move(rows));
+  }
+  const std::vector<std::string> kernels = kernels_of(trace, names, groups);
+  for (const Rows& rows : groups) {
     std::vector<Namesake> namesakes;
     namesakes.reserve(rows.size());
-    for (const size_t row : rows) namesakes.push_back({trace.strings[names[row]], short_name});
+    for (const size_t row : rows) {
+      namesakes.push_back({trace.strings[names[row]], descriptions[row].short_name, kernels[row]});
+    }
     tell_apart(namesakes);
     for (size_t i = 0; i < rows.size(); ++i) {
       descriptions[rows[i]].short_name = std::move(namesakes[i].short_name);
@@ -41,6 +117,8 @@ DescribedNames::DescribedNames(const trace::Trace& trace, const KernelRules& rul
   for (const trace::StringId name : trace.kernels.name) add(name);
   for (const trace::ProfiledIdentity& identity : trace.identities.values()) add(identity.name);
   for (const trace::KernelSummary& summary : trace.kernel_summaries) add(summary.name);
+  // Twice: names that were shortened for what was added may have become equal.
+  make_short_names_unique(trace, names, descriptions_);
   make_short_names_unique(trace, names, descriptions_);
 }
 

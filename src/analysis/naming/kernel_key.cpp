@@ -43,18 +43,6 @@ size_t lambda_length(std::string_view text, std::string& key) {
   return end + 2;
 }
 
-// Cuts "(...)" off the end where something stands before it: a function's parameters.
-std::string_view without_parameters(std::string_view name) {
-  while (name.ends_with(' ')) name.remove_suffix(1);
-  if (!name.ends_with(')')) return name;
-  size_t depth = 0;
-  for (size_t i = name.size(); i-- > 0;) {
-    if (name[i] == ')') ++depth;
-    if (name[i] == '(' && --depth == 0) return i == 0 ? name : name.substr(0, i);
-  }
-  return name;
-}
-
 size_t unnamed_length(std::string_view text) {
   constexpr std::array<std::string_view, 2> kUnnamed = {"<unnamed>::", "(anonymous namespace)::"};
   for (const std::string_view unnamed : kUnnamed) {
@@ -94,6 +82,17 @@ std::string canonical(std::string_view name) {
 }
 
 }  // namespace
+
+std::string_view without_parameters(std::string_view name) {
+  while (name.ends_with(' ')) name.remove_suffix(1);
+  if (!name.ends_with(')')) return name;
+  size_t depth = 0;
+  for (size_t i = name.size(); i-- > 0;) {
+    if (name[i] == ')') ++depth;
+    if (name[i] == '(' && --depth == 0) return i == 0 ? name : name.substr(0, i);
+  }
+  return name;
+}
 
 std::string kernel_key(std::string_view name) {
   name = name.substr(0, kLongestName);

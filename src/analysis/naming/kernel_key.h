@@ -12,4 +12,7 @@ namespace llmprof::analysis {
 // Meant for comparing, not for reading.
 std::string kernel_key(std::string_view name);
 
+// A demangled name without the "(...)" of its parameters.
+std::string_view without_parameters(std::string_view name);
+
 }  // namespace llmprof::analysis

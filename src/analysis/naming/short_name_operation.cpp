@@ -38,7 +38,7 @@ std::string type_of_parameters(std::string_view parameters) {
 }
 
 std::string_view way_of_access(std::string_view launcher) {
-  if (launcher.starts_with("vectorized")) return "vectorised";
+  if (launcher.starts_with("vectorized")) return "vectorized";
   if (launcher.starts_with("unrolled")) return "unrolled";
   if (launcher == "elementwise_kernel" || launcher == "elementwise_kernel_manual_unroll") {
     return "strided";

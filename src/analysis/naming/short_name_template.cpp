@@ -70,7 +70,7 @@ std::string_view what_it_is(KernelClass kernel_class) {
   }
 }
 
-// Fields that stayed empty leave gaps: "SiLU (, vectorised)", "copy ()", "GEMM  sm90".
+// Fields that stayed empty leave gaps: "SiLU (, vectorized)", "copy ()", "GEMM  sm90".
 std::string without_gaps(std::string_view text) {
   std::string result;
   for (const char c : text) {

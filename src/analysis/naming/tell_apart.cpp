@@ -10,6 +10,7 @@
 #include "analysis/naming/short_name_canonical.h"
 #include "analysis/naming/short_name_template.h"
 #include "analysis/naming/short_name_types.h"
+#include "base/demangle/demangle.h"
 #include "base/text.h"
 
 namespace llmprof::analysis {
@@ -71,41 +72,84 @@ std::vector<std::string> differences(const std::vector<Parts>& all) {
   return brief && distinct.size() == result.size() ? result : std::vector<std::string>();
 }
 
-std::vector<std::string> how_they_differ(const std::vector<std::string>& canonical) {
-  std::vector<Parts> parts;
-  std::transform(canonical.begin(), canonical.end(), std::back_inserter(parts),
-                 [](const std::string& name) { return template_arguments(name); });
-  auto found = differences(parts);
+// "a", "b", "f" of "a::b::f".
+Parts namespaces_of(std::string_view path) {
+  Parts parts;
+  while (true) {
+    const size_t end = std::min(path.find("::"), path.size());
+    parts.emplace_back(path.substr(0, end));
+    if (end == path.size()) return parts;
+    path.remove_prefix(end + 2);
+  }
+}
+
+// "(float*, int)" of a function that is spelled with its parameters.
+std::string parameters_of(std::string_view full_name) {
+  std::string demangled;
+  if (full_name.starts_with("_Z")) {
+    if (auto plain = demangle(full_name)) {
+      demangled = std::move(*plain);
+      full_name = demangled;
+    }
+  }
+  const std::string_view before = without_parameters(full_name);
+  return std::string(trim(full_name.substr(before.size())));
+}
+
+// Of overloads, and of functions that namespaces distinguish.
+Parts signature(std::string_view canonical, std::string_view full_name) {
+  Parts parts = template_arguments(canonical);
+  for (std::string& name : namespaces_of(split_template(canonical).path)) {
+    parts.push_back(std::move(name));
+  }
+  parts.push_back(parameters_of(full_name));
+  return parts;
+}
+
+std::vector<std::string> how_they_differ(const std::vector<std::string>& canonical,
+                                         const std::vector<std::string_view>& full_names) {
+  std::vector<Parts> parts(canonical.size());
+  const auto by = [&](const auto& parts_of) {
+    for (size_t i = 0; i < canonical.size(); ++i) parts[i] = parts_of(i);
+    return differences(parts);
+  };
+  const auto path = [&](size_t i) { return split_template(canonical[i]).path; };
+  auto found = by([&](size_t i) { return template_arguments(canonical[i]); });
   if (!found.empty()) return found;
-  std::transform(canonical.begin(), canonical.end(), parts.begin(), [](const std::string& name) {
-    return between_underscores(split_template(name).path);
-  });
-  return differences(parts);
+  found = by([&](size_t i) { return namespaces_of(path(i)); });
+  const bool have_namespaces =
+      std::all_of(parts.begin(), parts.end(), [](const Parts& names) { return names.size() > 1; });
+  if (!found.empty() && have_namespaces) return found;
+  found = by([&](size_t i) { return between_underscores(path(i)); });
+  if (!found.empty()) return found;
+  return by([&](size_t i) { return signature(canonical[i], full_names[i]); });
 }
 
 }  // namespace
 
 void tell_apart(std::vector<Namesake>& namesakes) {
   // One entry for each kernel, in the order of the alphabet, whatever the order of the capture.
-  std::map<std::string, std::string> canonical_of_key;
+  std::map<std::string_view, std::string_view> name_of_kernel;
   for (const Namesake& namesake : namesakes) {
-    canonical_of_key.try_emplace(kernel_key(namesake.full_name),
-                                 canonical_kernel_name(namesake.full_name));
+    name_of_kernel.try_emplace(namesake.kernel, namesake.full_name);
   }
-  if (canonical_of_key.size() < 2) return;
+  if (name_of_kernel.size() < 2) return;
   std::vector<std::string> canonical;
-  canonical.reserve(canonical_of_key.size());
-  for (const auto& [key, name] : canonical_of_key) canonical.push_back(name);
-  const std::vector<std::string> differ = how_they_differ(canonical);
-  std::map<std::string, std::string> difference_of_key;
+  std::vector<std::string_view> full_names;
+  for (const auto& [kernel, name] : name_of_kernel) {
+    canonical.push_back(canonical_kernel_name(name));
+    full_names.push_back(name);
+  }
+  const std::vector<std::string> differ = how_they_differ(canonical, full_names);
+  std::map<std::string_view, std::string> difference_of_kernel;
   size_t number = 0;
-  for (const auto& [key, name] : canonical_of_key) {
-    difference_of_key[key] =
+  for (const auto& [kernel, name] : name_of_kernel) {
+    difference_of_kernel[kernel] =
         differ.empty() ? fmt::format("variant {}", number + 1) : differ[number];
     ++number;
   }
   for (Namesake& namesake : namesakes) {
-    const std::string& difference = difference_of_key[kernel_key(namesake.full_name)];
+    const std::string& difference = difference_of_kernel[namesake.kernel];
     const size_t room = kLongestShortName - difference.size() - 3;
     namesake.short_name = fmt::format("{} [{}]", shortened(namesake.short_name, room), difference);
   }

@@ -10,11 +10,13 @@ namespace llmprof::analysis {
 struct Namesake {
   std::string_view full_name;
   std::string short_name;
+  std::string kernel;  // the same for spellings of one kernel by several tools: kernel_key, ...
 };
 
 // Gives kernels of one short name names that tell them apart by what differs: template arguments,
-// else the parts of the name between underscores, else a number in the order of the alphabet.
-// Spellings of one kernel by several tools keep one name. Names stay within 60 characters.
+// else the parts of the name between underscores, else namespaces and parameters, else a number in
+// the order of the alphabet. Spellings of one kernel keep one name. Names stay within 60
+// characters.
 void tell_apart(std::vector<Namesake>& namesakes);
 
 }  // namespace llmprof::analysis

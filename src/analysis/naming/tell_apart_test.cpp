@@ -3,15 +3,18 @@
 #include <string>
 #include <vector>
 
+#include "analysis/naming/kernel_key.h"
 #include "analysis/naming/tell_apart.h"
 
 namespace llmprof::analysis {
 namespace {
 
 std::vector<std::string> told_apart(const std::vector<std::string>& names,
-                                    const std::string& short_name) {
+                                    const std::string& short_name, bool of_one_tool = false) {
   std::vector<Namesake> namesakes;
-  for (const std::string& name : names) namesakes.push_back({name, short_name});
+  for (const std::string& name : names) {
+    namesakes.push_back({name, short_name, kernel_key(name) + (of_one_tool ? name : "")});
+  }
   tell_apart(namesakes);
   std::vector<std::string> result;
   for (const Namesake& namesake : namesakes) result.push_back(namesake.short_name);
@@ -44,6 +47,17 @@ TEST(TellApart, SpellingsOfOneKernelStayOne) {
   EXPECT_EQ(
       told_apart({"void at::native::f<(int)4, float>(int)", "void at::f<4, float>(int)"}, "f"),
       (std::vector<std::string>{"f", "f"}));
+}
+
+TEST(TellApart, ByNamespacesAndParametersWhereOneToolSpelledThem) {
+  EXPECT_EQ(told_apart({"void a::f<4>(int)", "void b::f<4>(int)"}, "f", true),
+            (std::vector<std::string>{"f [a]", "f [b]"}));
+  EXPECT_EQ(told_apart({"f(float*)", "f(double*)"}, "f", true),
+            (std::vector<std::string>{"f [(float*)]", "f [(double*)]"}));
+  EXPECT_EQ(told_apart({"_Z1fi", "_Z1fv"}, "f", true),
+            (std::vector<std::string>{"f [(int)]", "f [()]"}));
+  EXPECT_EQ(told_apart({"f<1>(int)", "f<1>(float)", "f<2>(int)"}, "f", true),
+            (std::vector<std::string>{"f [1, (int)]", "f [1, (float)]", "f [2, (int)]"}));
 }
 
 TEST(TellApart, StaysShort) {

@@ -183,14 +183,15 @@ class GraphCaptures {
     if (matched_ > 0) {
       diagnostics_.info(
           "graph_captures_used",
-          fmt::format("replays of CUDA graphs whose {} kernels have their operators from the trace "
-                      "of the graph's capture ({}){}",
-                      matched_kernels_, paths(used_),
-                      by_number_ == 0 ? ""
-                                      : fmt::format("; for {} of them, by the number of kernels "
-                                                    "and their order alone, because the trace does "
-                                                    "not name what was captured",
-                                                    by_number_)),
+          fmt::format(
+              "replays of CUDA graphs whose kernels ({}) have their operators from the trace "
+              "of the graph's capture ({}){}",
+              matched_kernels_, paths(used_),
+              by_number_ == 0 ? ""
+                              : fmt::format("; for {} of them, by the number of kernels "
+                                            "and their order alone, because the trace does "
+                                            "not name what was captured",
+                                            by_number_)),
           matched_);
     }
     if (unmatched_ > 0) {

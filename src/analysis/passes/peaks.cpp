@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "analysis/mfu/recorded_work.h"
+#include "base/text.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -67,7 +68,7 @@ std::optional<llm::GpuSpec> measured_cpu_of(const std::optional<trace::WorkloadM
   }
   std::string name = device.name.empty() ? "CPU" : device.name;
   if (device.threads) {
-    name += fmt::format(", {} thread{}", *device.threads, *device.threads == 1 ? "" : "s");
+    name += ", " + counted(*device.threads, "thread");
   }
   return llm::measured_cpu(name + ", measured", *device.peak_flops_per_s, *device.peak_bytes_per_s,
                            device.number_format, device.method);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "base/text.h"
+
 namespace llmprof::analysis {
 namespace {
 
@@ -140,9 +142,9 @@ void flag_cut_off(const trace::Trace& trace, Stages& stages, Diagnostics& diagno
     const bool only = cut.is_the_only_one(rows.front());
     diagnostics.warn(
         "stage_cut_off",
-        fmt::format("the {} instance of {} {} ({} steps, {} kernels); {}",
-                    &rows == &at_start ? "first" : "last", stages.stages[instance.stage].name, what,
-                    instance.all_steps(), instance.work.kernel_count,
+        fmt::format("the {} instance of {} {} ({}, {}); {}", &rows == &at_start ? "first" : "last",
+                    stages.stages[instance.stage].name, what, counted(instance.all_steps(), "step"),
+                    counted(instance.work.kernel_count, "kernel"),
                     only ? "there is no whole one: the stage's times are of a part"
                          : "it is excluded from the statistics"),
         rows.size());

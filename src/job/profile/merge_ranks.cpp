@@ -151,6 +151,7 @@ Result<profile::Profile> merge_ranks(std::vector<RankPart> parts, const Links& l
     }
     return fail_input(message);
   }
+  result::make_short_names_unique(parts);
   Between between = compare_ranks(parts, links, told_by(parts.front().profile.workload));
   add_absent(absent, between.job);
   profile::Profile profile = profile_of({parts, between}, tool_version);

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "config/conf_files.h"
 #include "job/profile/amounts.h"
@@ -45,6 +47,32 @@ TEST(MergeRanks, TheOrderOfPartsDoesNotMatter) {
   const auto other = merged({part_of(2), part_of(0), part_of(1)});
   ASSERT_TRUE(one && other);
   EXPECT_EQ(profile::to_json(*one), profile::to_json(*other));
+}
+
+TEST(MergeRanks, ShortNamesStandForOneKernel) {
+  std::vector<RankPart> parts = {part_of(0), part_of(1)};
+  const auto name = [](RankPart& part, size_t row, const char* full_name, const char* short_name) {
+    part.profile.kernels.at(row).kernel_name = full_name;
+    part.profile.kernels.at(row).short_name = short_name;
+  };
+  for (RankPart& part : parts) part.profile.kernels.resize(2, part.profile.kernels.at(0));
+  // Only the first rank had two of a name to distinguish.
+  name(parts[0], 0, "f<1>(int)", "f [1]");
+  name(parts[0], 1, "f<2>(int)", "f [2]");
+  name(parts[1], 0, "f<2>(int)", "f");
+  name(parts[1], 1, "f<3>(int)", "f [1]");
+  const auto job = merged(std::move(parts));
+  ASSERT_TRUE(job) << job.error().message;
+  std::map<std::string, std::set<std::string>> short_names;
+  std::map<std::string, std::set<std::string>> full_names;
+  for (const profile::Kernel& kernel : job->kernels) {
+    short_names[kernel.kernel_name].insert(kernel.short_name);
+    full_names[kernel.short_name].insert(kernel.kernel_name);
+  }
+  EXPECT_EQ(short_names.size(), 3U);
+  for (const auto& [full_name, names] : short_names) EXPECT_EQ(names.size(), 1U) << full_name;
+  for (const auto& [short_name, names] : full_names) EXPECT_EQ(names.size(), 1U) << short_name;
+  EXPECT_EQ(*short_names["f<2>(int)"].begin(), "f [2]");
 }
 
 TEST(MergeRanks, EqualRanksHaveTheTimesOfOne) {

@@ -45,6 +45,10 @@ std::vector<profile::Copies> job_copies(const Ranks& ranks);
 std::vector<profile::Diagnostic> job_diagnostics(const Ranks& ranks);
 std::vector<profile::CaptureFailure> job_captures_failed(const Ranks& ranks);
 
+// The same kernel has one short name on all ranks, different ones have different ones, as in the
+// analysis of one rank.
+void make_short_names_unique(std::vector<RankPart>& parts);
+
 // Kernels, classes, their longest, and the roofline, which are told of all ranks together.
 void add_kernels(const Ranks& ranks, profile::Profile& profile);
 void add_operators(const Ranks& ranks, profile::Profile& profile);

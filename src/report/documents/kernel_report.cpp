@@ -158,24 +158,26 @@ std::string metric_join_sentence(const profile::Profile& profile) {
   const auto& join = profile.totals.metric_join;
   if (!join) return {};
   const std::string& source = profile.totals.source;
+  const std::string unmatched =
+      join->unjoined == 0
+          ? ""
+          : fmt::format(" {} {} not matched.", grouped(join->unjoined), were(join->unjoined));
   if (source == "summary") {
     return fmt::format(
-        "{} of {} profiled launches were matched to the kernel summary by kernel name; they "
-        "represent {} of its {} kernels.{}",
-        grouped(join->joined), grouped(join->profiled_launches),
-        grouped(join->timeline_kernels_covered), grouped(profile.totals.kernel_count),
-        join->unjoined == 0 ? "" : fmt::format(" {} were not matched.", grouped(join->unjoined)));
+        "{} of {} {} matched to the kernel summary by kernel name; they represent {} of its {}.{}",
+        grouped(join->joined), counted(join->profiled_launches, "profiled launch"),
+        were(join->joined), grouped(join->timeline_kernels_covered),
+        counted(profile.totals.kernel_count, "kernel"), unmatched);
   }
   if (source != "timeline") {
-    return fmt::format("Profiled one by one: {}.",
-                       counted(join->profiled_launches, "launch", "launches"));
+    return fmt::format("Profiled one by one: {}.", counted(join->profiled_launches, "launch"));
   }
   return fmt::format(
-      "{} of {} profiled launches were matched to the timeline by kernel name, grid, block and "
-      "range; they represent {} of its {} kernels.{}",
-      grouped(join->joined), grouped(join->profiled_launches),
-      grouped(join->timeline_kernels_covered), grouped(profile.totals.kernel_count),
-      join->unjoined == 0 ? "" : fmt::format(" {} were not matched.", grouped(join->unjoined)));
+      "{} of {} {} matched to the timeline by kernel name, grid, block and range; they represent "
+      "{} of its {}.{}",
+      grouped(join->joined), counted(join->profiled_launches, "profiled launch"),
+      were(join->joined), grouped(join->timeline_kernels_covered),
+      counted(profile.totals.kernel_count, "kernel"), unmatched);
 }
 
 std::string other_kernels_sentence(const profile::Profile& profile, size_t shown) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "report/findings/per_unit.h"
 #include "report/format/figures.h"
 
@@ -10,7 +11,7 @@ namespace llmprof::report {
 using profile::Unit;
 
 std::string counted_mean(double number, std::string_view one) {
-  return fmt::format("{} {}{}", plain(number), one, number == 1 ? "" : "s");
+  return fmt::format("{} {}", plain(number), plural_of(number == 1 ? 1 : 2, one));
 }
 
 bool Evidence::of_llm() const { return stage() != profile::kForwardStage; }

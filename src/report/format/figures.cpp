@@ -1,4 +1,5 @@
 #include "report/format/figures.h"
+#include "base/text.h"
 
 #include <array>
 #include <cmath>
@@ -198,10 +199,11 @@ Figure time_change(std::optional<profile::Milliseconds> difference) {
 }
 
 std::string counted(uint64_t number, std::string_view one, std::string_view many) {
-  if (number == 1) return fmt::format("1 {}", one);
-  return many.empty() ? fmt::format("{} {}s", grouped(number), one)
-                      : fmt::format("{} {}", grouped(number), many);
+  if (number == 1 || many.empty()) return llmprof::counted(number, one);
+  return fmt::format("{} {}", grouped(number), many);
 }
+
+std::string_view were(uint64_t number) { return number == 1 ? "was" : "were"; }
 
 std::string or_missing(const std::optional<std::string>& text) {
   return text ? *text : std::string(kMissing);

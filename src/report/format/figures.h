@@ -62,6 +62,8 @@ Figure time_change(std::optional<profile::Milliseconds> difference);
 
 // "1 kernel", "4,465 kernels".
 std::string counted(uint64_t number, std::string_view one, std::string_view many = "");
+// "was" of 1, else "were".
+std::string_view were(uint64_t number);
 // "x86 server", or what stands for a missing text.
 std::string or_missing(const std::optional<std::string>& text);
 

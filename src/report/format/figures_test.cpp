@@ -27,7 +27,7 @@ TEST(Figures, GroupCounts) {
   EXPECT_EQ(text_of(plain(462.25)), "462.2");
   EXPECT_EQ(counted(1, "kernel"), "1 kernel");
   EXPECT_EQ(counted(4465, "kernel"), "4,465 kernels");
-  EXPECT_EQ(counted(0, "launch", "launches"), "0 launches");
+  EXPECT_EQ(counted(0, "launch"), "0 launches");
 }
 
 TEST(Figures, CarryTheirUnits) {

@@ -40,8 +40,8 @@ std::string decode_passes(const Given& given) {
                   decode_steps(given), given.count("first_context"), given.count("last_context"),
                   given.source("prompt_tokens"), given.with_source("batch"));
   if (given.has("other_new_tokens")) {
-    words += fmt::format("; {} says {} new tokens", given.source("other_new_tokens"),
-                         given.count("other_new_tokens"));
+    words += fmt::format("; {} says {}", given.source("other_new_tokens"),
+                         given.counted("other_new_tokens", "new token"));
   }
   return words + share_of_model(given);
 }
@@ -80,12 +80,13 @@ std::string basis_words(ReasonKind kind, const Given& given) {
     case ReasonKind::engine_steps_in_context:
       return engine_steps_in_context(given);
     case ReasonKind::recorded_operators:
-      return fmt::format("FLOPs or bytes recorded with {} of the {} operators of {}",
-                         given.count("operators_with_work"), given.count("operators"),
+      return fmt::format("FLOPs or bytes recorded with {} of the {} of {}",
+                         given.count("operators_with_work"), given.counted("operators", "operator"),
                          given.counted("instances", "instance"));
     case ReasonKind::traced_steps_on_busy_time:
-      return fmt::format("on busy time, of the {} of {} steps that were traced",
-                         given.count("steps_traced"), given.count("steps"));
+      return fmt::format("on busy time, of the {} of {} that {} traced",
+                         given.count("steps_traced"), given.counted("steps", "step"),
+                         were(given.count("steps_traced")));
     default:
       return {};
   }

@@ -1,4 +1,5 @@
 #include "report/reasons/given.h"
+#include "base/text.h"
 
 #include <fmt/format.h>
 
@@ -26,7 +27,7 @@ std::string Given::source(std::string_view name) const {
 }
 
 std::string Given::counted(std::string_view name, std::string_view one) const {
-  return fmt::format("{} {}{}", count(name), one, count(name) == 1 ? "" : "s");
+  return fmt::format("{} {}", count(name), plural_of(count(name), one));
 }
 
 std::string Given::with_source(std::string_view name) const {

@@ -14,8 +14,8 @@ double bound_percent(const Given& given) {
 }
 
 std::string of_kernels(const Given& given, std::string_view what) {
-  return fmt::format("{} of {} kernels: {}", given.count("kernels_without"), given.count("kernels"),
-                     what);
+  return fmt::format("{} of {}: {}", given.count("kernels_without"),
+                     given.counted("kernels", "kernel"), what);
 }
 
 std::string bound_by_ncu(const Given& given) {
@@ -47,10 +47,10 @@ std::string bound_by_counters(const Given& given) {
 
 std::string shorter_than_samples(const Given& given) {
   return fmt::format(
-      "{} of {} kernels without ncu's metrics: too short for the counters' sampling interval of {} "
+      "{} of {} without ncu's metrics: too short for the counters' sampling interval of {} "
       "ms, of which no launches of one kernel alone fill {:g} % (`collector.counter_hz=10000` "
       "samples every 0.1 ms)",
-      given.count("kernels_without"), given.count("kernels"),
+      given.count("kernels_without"), given.counted("kernels", "kernel"),
       ms(given.quantity<profile::Milliseconds>("interval")), sample_percent(given));
 }
 

@@ -101,8 +101,8 @@ std::string utilization_words(ReasonKind kind, const Given& given) {
       return "the number of decode steps is not known; give it with --new-tokens";
     case ReasonKind::step_tokens_unknown:
       return fmt::format(
-          "the number of tokens is known for {} of {} steps; the engine's step annotations hold it",
-          given.count("known_steps"), given.count("steps"));
+          "the number of tokens is known for {} of {}; the engine's step annotations hold it",
+          given.count("known_steps"), given.counted("steps", "step"));
     case ReasonKind::no_cost_formula:
       return fmt::format("there is no cost formula for the stage '{}', only for prefill and decode",
                          given.text("stage"));

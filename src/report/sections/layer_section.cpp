@@ -74,7 +74,7 @@ void add_stage_layers(const profile::Profile& profile, const profile::StageLayer
   std::string passes;
   if (stage.model_layers) {
     title += fmt::format(", model of {} attention layers", *stage.model_layers);
-    passes = " in " + counted(stage.passes, "pass", "passes");
+    passes = " in " + counted(stage.passes, "pass");
   }
   document.add(Heading{3, std::move(title)});
   document.add(Paragraph{fmt::format(

@@ -187,11 +187,11 @@ void add_tracing_notes(const profile::Profile& profile, Document& document) {
     }
     document.add(Callout{
         Callout::Kind::note,
-        fmt::format("{}: {} of {} steps ({}) were traced. Kernel times and counts, layers and busy "
+        fmt::format("{}: {} of {} ({}) {} traced. Kernel times and counts, layers and busy "
                     "times are of these alone, busy and idle shares of their part of the wall "
                     "time; wall times are of all steps.",
-                    stage.name, grouped(tracing->steps_traced), grouped(tracing->steps_all),
-                    percent(tracing->share_of_steps))});
+                    stage.name, grouped(tracing->steps_traced), counted(tracing->steps_all, "step"),
+                    percent(tracing->share_of_steps), were(tracing->steps_traced))});
   }
 }
 

@@ -33,14 +33,15 @@ std::string operator_coverage_words(const profile::Profile& profile) {
   const profile::OperatorsFound& found = profile.operators_found;
   const std::string source = found.source.value_or(std::string(kMissing));
   if (on_cpu(profile)) {
-    return fmt::format(
-        "Source: {}. The innermost operators count as the CPU's kernels: {} calls, {} ms.", source,
-        grouped(found.kernels_with_operator), ms(found.cuda_self_sum));
+    return fmt::format("Source: {}. The innermost operators count as the CPU's kernels: {}, {} ms.",
+                       source, counted(found.kernels_with_operator, "call"),
+                       ms(found.cuda_self_sum));
   }
   std::string text = fmt::format(
-      "Source: {}. Operators launched {} of {} kernels ({}); with copies and fills that is {} ms, "
-      "{} of GPU time.",
-      source, grouped(found.kernels_with_operator), grouped(found.kernels),
+      "Source: {}. Operators launched {} of {} ({}); with copies and fills that is {} ms, {} of "
+      "GPU "
+      "time.",
+      source, grouped(found.kernels_with_operator), counted(found.kernels, "kernel"),
       percent(found.kernels_share), ms(found.cuda_self_sum), percent(found.share_of_gpu_time));
   if (found.captured_kernels > 0) {
     text += fmt::format(

@@ -30,15 +30,16 @@ Table overhead_table(const std::vector<profile::PassOverhead>& passes) {
 
 std::string duty_words(const profile::CollectorOverhead& measured) {
   if (measured.duty_traced && measured.duty_period) {
-    return fmt::format("{} of every {} steps were traced", grouped(*measured.duty_traced),
-                       grouped(*measured.duty_period));
+    return fmt::format("{} of every {} {} traced", grouped(*measured.duty_traced),
+                       counted(*measured.duty_period, "step"), were(*measured.duty_traced));
   }
-  return fmt::format("{} of {} steps were traced", grouped(measured.steps_traced),
-                     grouped(measured.steps_all));
+  return fmt::format("{} of {} {} traced", grouped(measured.steps_traced),
+                     counted(measured.steps_all, "step"), were(measured.steps_traced));
 }
 
 std::string window_words(const profile::TracingWindows& windows, std::string_view kind) {
-  return fmt::format("{} {} steps in {} ({} ms per step)", grouped(windows.steps), kind,
+  return fmt::format("{} in {} ({} ms per step)",
+                     counted(windows.steps, fmt::format("{} step", kind)),
                      counted(windows.windows, "window"), fine_ms(windows.mean_per_step));
 }
 

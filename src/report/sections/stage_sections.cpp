@@ -125,8 +125,8 @@ std::string coverage_sentence(const profile::Profile& profile) {
   // A profile of an earlier llmprof does not tell initialization from work.
   if (coverage.work_kernels == 0) {
     return fmt::format(
-        "Coverage: stages hold {} of {} kernels ({}) and {} of {} ms of kernel time ({}).",
-        grouped(coverage.kernels_in_stages), grouped(coverage.kernels),
+        "Coverage: stages hold {} of {} ({}) and {} of {} ms of kernel time ({}).",
+        grouped(coverage.kernels_in_stages), counted(coverage.kernels, "kernel"),
         percent(coverage.kernels_share), ms(coverage.kernel_sum_in_stages), ms(coverage.kernel_sum),
         percent(coverage.kernel_sum_share));
   }
@@ -136,8 +136,8 @@ std::string coverage_sentence(const profile::Profile& profile) {
                                                counted(coverage.initialization_kernels, "kernel"),
                                                ms(coverage.initialization_sum));
   return fmt::format(
-      "Coverage: stages hold {} of {} kernels ({}) and {} of {} ms of kernel time ({}){}.",
-      grouped(coverage.kernels_in_stages), grouped(coverage.work_kernels),
+      "Coverage: stages hold {} of {} ({}) and {} of {} ms of kernel time ({}){}.",
+      grouped(coverage.kernels_in_stages), counted(coverage.work_kernels, "kernel"),
       percent(coverage.work_kernels_share), ms(coverage.kernel_sum_in_stages),
       ms(coverage.work_sum), percent(coverage.work_sum_share), before);
 }

@@ -115,8 +115,7 @@ std::string budget_basis_words(const profile::Stage& stage) {
   if (!stage.unwatched) return {};
   const profile::Unwatched& own = *stage.unwatched;
   std::string text = fmt::format("Wall time without tracing, {}", source_words(own));
-  if (own.passes_timed > 0)
-    text += fmt::format(" ({})", counted(own.passes_timed, "pass", "passes"));
+  if (own.passes_timed > 0) text += fmt::format(" ({})", counted(own.passes_timed, "pass"));
   text += fmt::format("; tracing added {} ms ({}). ", ms(own.added), percent(own.added_share));
   if (own.steps_all > 0) {
     text += fmt::format("Busy times are of {} recorded steps of {}. ", grouped(own.steps_recorded),

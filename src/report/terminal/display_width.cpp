@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 #include <iterator>
+#include <map>
+#include <set>
 #include <span>
 
 namespace llmprof::report {
@@ -84,6 +86,39 @@ std::string_view back_of(std::string_view text, size_t width) {
   return text;
 }
 
+constexpr std::string_view kEllipsis = "\xE2\x80\xA6";
+
+// With `tail` of the columns for its end.
+std::string shortened_around(std::string_view text, size_t width, size_t tail) {
+  if (display_width(text) <= width) return std::string(text);
+  if (width == 0) return {};
+  const size_t kept = width - 1;
+  tail = std::min(tail, kept);
+  std::string shortened(front_of(text, kept - tail));
+  shortened += kEllipsis;
+  shortened += back_of(text, tail);
+  return shortened;
+}
+
+// Moves the gap until no two of these look alike; where none of its places does that, a number ends
+// each.
+void add_distinct(const std::set<std::string>& group, size_t width,
+                  std::map<std::string, std::string>& distinct) {
+  for (size_t tail = 0; tail < width; ++tail) {
+    std::set<std::string> seen;
+    for (const std::string& text : group) seen.insert(shortened_around(text, width, tail));
+    if (seen.size() < group.size()) continue;
+    for (const std::string& text : group) distinct[text] = shortened_around(text, width, tail);
+    return;
+  }
+  size_t number = 0;
+  for (const std::string& text : group) {
+    const std::string mark = "~" + std::to_string(++number);
+    const size_t room = width - std::min(width, mark.size());
+    distinct[text] = shortened_around(text, room, room / 3) + mark;
+  }
+}
+
 }  // namespace
 
 size_t display_width(std::string_view text) {
@@ -109,15 +144,26 @@ std::string_view front_of(std::string_view text, size_t width) {
 }
 
 std::string shortened_in_the_middle(std::string_view text, size_t width) {
-  constexpr std::string_view kEllipsis = "\xE2\x80\xA6";
-  if (display_width(text) <= width) return std::string(text);
-  if (width == 0) return {};
-  const size_t kept = width - 1;
-  const size_t tail = kept / 3;
-  std::string shortened(front_of(text, kept - tail));
-  shortened += kEllipsis;
-  shortened += back_of(text, tail);
-  return shortened;
+  return shortened_around(text, width, (width - std::min<size_t>(width, 1)) / 3);
+}
+
+std::vector<std::string> shortened_distinctly(const std::vector<std::string>& texts, size_t width) {
+  std::vector<std::string> shown(texts.size());
+  std::map<std::string, std::set<std::string>> texts_of;  // by what is shown of them
+  for (size_t i = 0; i < texts.size(); ++i) {
+    shown[i] = shortened_in_the_middle(texts[i], width);
+    texts_of[shown[i]].insert(texts[i]);
+  }
+  std::map<std::string, std::string> distinct;  // of texts that look alike
+  for (const auto& [alike, group] : texts_of) {
+    if (group.size() > 1) add_distinct(group, width, distinct);
+  }
+  for (size_t i = 0; i < texts.size(); ++i) {
+    if (const auto found = distinct.find(texts[i]); found != distinct.end()) {
+      shown[i] = found->second;
+    }
+  }
+  return shown;
 }
 
 }  // namespace llmprof::report

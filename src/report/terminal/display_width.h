@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace llmprof::report {
 
@@ -17,5 +18,8 @@ std::string_view front_of(std::string_view text, size_t width);
 // At most `width` columns: the middle of a longer text becomes an ellipsis. Names of kernels differ
 // at both ends.
 std::string shortened_in_the_middle(std::string_view text, size_t width);
+
+// The same for the texts of one list: those that differ stay different, if need be by a number.
+std::vector<std::string> shortened_distinctly(const std::vector<std::string>& texts, size_t width);
 
 }  // namespace llmprof::report

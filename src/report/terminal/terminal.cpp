@@ -56,6 +56,17 @@ Cells cell_lines(const std::string& cell, Column::Kind kind, size_t width) {
   return {shortened_in_the_middle(cell, width)};
 }
 
+// Names that differ do so in the table, too.
+void shorten_names(const Table& table, const FittedTable& fitted, std::vector<Cells>& rows) {
+  for (const FittedColumn& column : fitted.shown) {
+    if (table.columns[column.index].kind != Column::Kind::code) continue;
+    Cells names;
+    for (const Cells& row : rows) names.push_back(row[column.index]);
+    names = shortened_distinctly(names, column.width);
+    for (size_t i = 0; i < rows.size(); ++i) rows[i][column.index] = std::move(names[i]);
+  }
+}
+
 class TerminalWriter {
  public:
   explicit TerminalWriter(const TerminalStyle& style) : style_(style) {}
@@ -85,13 +96,14 @@ class TerminalWriter {
   }
   void operator()(const Image& /*image*/) {}
   void operator()(const Table& table) {
-    const std::vector<Cells> rows = cells_of(table);
+    std::vector<Cells> rows = cells_of(table);
     std::vector<ColumnNeed> needs;
     needs.reserve(table.columns.size());
     for (size_t i = 0; i < table.columns.size(); ++i) {
       needs.push_back(need_of(table.columns[i], rows, i));
     }
     const FittedTable fitted = fit_columns(needs, kGap, style_.width);
+    shorten_names(table, fitted, rows);
     for (size_t i = 0; i < rows.size(); ++i) {
       add_row(table, fitted, rows[i], i == 0);
     }

@@ -32,6 +32,23 @@ TEST(DisplayWidth, CutsBetweenCharacters) {
   EXPECT_EQ(front_of("e" + std::string(kAcute) + "x", 1), "e" + std::string(kAcute));
 }
 
+TEST(DisplayWidth, NamesThatDifferStayDifferent) {
+  const Lines names = {"GEMM 256x8 sm90 (nvjet bf16, 4x1v, TNT)",
+                       "GEMM 256x8 sm90 (nvjet bf16, 2x1v, TNT)", "mul (bf16)",
+                       "GEMM 256x8 sm90 (nvjet bf16, 4x1v, TNT)"};
+  for (size_t width = 6; width < 45; ++width) {
+    const Lines shown = shortened_distinctly(names, width);
+    EXPECT_NE(shown[0], shown[1]) << width;
+    EXPECT_EQ(shown[0], shown[3]) << width;
+    for (const std::string& name : shown) EXPECT_LE(display_width(name), width) << name;
+  }
+  EXPECT_EQ(shortened_distinctly(names, 200), names);
+  const Lines middle = {std::string(20, 'a') + "1" + std::string(20, 'b'),
+                        std::string(20, 'a') + "2" + std::string(20, 'b')};
+  const Lines shown = shortened_distinctly(middle, 12);
+  EXPECT_TRUE(shown[0].ends_with("~1") && shown[1].ends_with("~2")) << shown[0];
+}
+
 TEST(DisplayWidth, ShortensInTheMiddleAndKeepsBothEnds) {
   EXPECT_EQ(shortened_in_the_middle("void kernel<float>", 18), "void kernel<float>");
   const std::string shorter = shortened_in_the_middle("void kernel<float, 128>(int)", 16);

@@ -25,7 +25,7 @@ bool is_log_without_work(const trace::Trace& trace) {
 std::string remedy(const trace::Trace& trace) {
   if (trace.profiled_launches.size() > 0) {
     return fmt::format(
-        "\n  {} launches were profiled, but not their durations; profile again with `--metrics "
+        "\n  launches were profiled ({}), but not their durations; profile again with `--metrics "
         "gpu__time_duration.sum` or `--section SpeedOfLight`",
         trace.profiled_launches.size());
   }
