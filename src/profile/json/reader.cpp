@@ -155,6 +155,9 @@ Result<Profile> from_json(std::string_view text) {
   } catch (const json::Json::parse_error& error) {
     return fail_input(
         fmt::format("not valid JSON at byte {}; write it again with llmprof analyze", error.byte));
+  } catch (const json::Json::exception&) {
+    return fail_input(
+        "not valid JSON: a number in it is too large; write it again with llmprof analyze");
   }
   if (const auto foreign = json::why_foreign(parsed)) return fail_input(*foreign);
   Profile profile;

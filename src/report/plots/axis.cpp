@@ -16,8 +16,8 @@ constexpr std::array<double, 3> kNiceSteps = {1, 2, 5};
 std::vector<double> decades_of(const Axis& axis) {
   const bool few = axis.high / axis.low < 100;
   std::vector<double> marks;
-  for (double decade = std::pow(10, std::floor(std::log10(axis.low))); decade <= axis.high;
-       decade *= 10) {
+  for (double decade = std::pow(10, std::floor(std::log10(axis.low)));
+       decade <= axis.high && std::isfinite(decade); decade *= 10) {
     for (const double step : kNiceSteps) {
       const double mark = decade * step;
       if (mark >= axis.low && mark <= axis.high && (few || step == 1)) marks.push_back(mark);
@@ -35,6 +35,11 @@ double Axis::place(double value) const {
 }
 
 std::vector<double> marks_of(const Axis& axis, size_t about) {
+  // A profile that somebody else wrote may hold any number: beyond these no step leads anywhere.
+  constexpr double kSteps = 1e12;
+  const double span = axis.high - axis.low;
+  if (!std::isfinite(span) || !(span * kSteps > std::abs(axis.high))) return {};
+  if (axis.logarithmic && !(axis.low > 0)) return {};
   if (axis.logarithmic) return decades_of(axis);
   const double rough = (axis.high - axis.low) / static_cast<double>(std::max<size_t>(about, 1));
   if (!(rough > 0)) return {};
@@ -54,7 +59,8 @@ std::vector<double> marks_of(const Axis& axis, size_t about) {
 
 std::string mark_text(double value) {
   constexpr double kGrouped = 1000;
-  if (value >= kGrouped && value == std::floor(value)) {
+  constexpr double kScientific = 1e15;
+  if (value >= kGrouped && value < kScientific && value == std::floor(value)) {
     return text_of(grouped(static_cast<uint64_t>(value)));
   }
   return fmt::format("{:.6g}", value);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <regex>
 
 #include "report/plots/axis.h"
@@ -156,6 +157,12 @@ TEST(Axis, MarksRoundValues) {
   EXPECT_EQ(marks_of({0, 10, 0, 100}, 5), (std::vector<double>{0, 2, 4, 6, 8, 10}));
   EXPECT_EQ(marks_of({0.5, 2000, 0, 100, true}, 5), (std::vector<double>{1, 10, 100, 1000}));
   EXPECT_EQ(marks_of({1, 9, 0, 100, true}, 5), (std::vector<double>{1, 2, 5}));
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  EXPECT_TRUE(marks_of({1, kInfinity, 0, 100, true}, 5).empty());
+  EXPECT_TRUE(marks_of({0, kInfinity, 0, 100}, 5).empty());
+  EXPECT_TRUE(marks_of({1e300, 1e300 + 1e284, 0, 100}, 5).empty());
+  EXPECT_TRUE(marks_of({-1, 9, 0, 100, true}, 5).empty());
+  EXPECT_EQ(marks_of({1, 1e308, 0, 100, true}, 5).size(), 309U);
   EXPECT_TRUE(marks_of({3, 3, 0, 100}, 5).empty());
   EXPECT_DOUBLE_EQ((Axis{1, 100, 0, 10, true}.place(10)), 5);
 }

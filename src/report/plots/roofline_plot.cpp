@@ -106,10 +106,12 @@ std::vector<RoofPoint> kernel_points(const profile::Profile& profile) {
   return points;
 }
 
-// What has no FLOPs has no place on a logarithmic axis.
+// What has no FLOPs has no place on a logarithmic axis, nor has what no hardware does.
 bool has_place(const RoofPoint& point) {
-  return std::isfinite(point.intensity) && std::isfinite(point.flops) && point.intensity > 0 &&
-         point.flops > 0;
+  constexpr double kLeast = 1e-30;
+  constexpr double kMost = 1e30;
+  const auto is_possible = [](double value) { return value > kLeast && value < kMost; };
+  return is_possible(point.intensity) && is_possible(point.flops);
 }
 
 struct Box {

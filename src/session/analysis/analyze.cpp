@@ -5,12 +5,15 @@
 #include <utility>
 
 #include "analysis/analyze.h"
+#include "base/streams/byte_stream.h"
 #include "job/partial/partial.h"
+#include "readers/detect.h"
 #include "report/documents/word.h"
 #include "session/analysis/analyze_job.h"
 #include "session/analysis/analyze_ranks.h"
 #include "session/analysis/exports.h"
 #include "session/analysis/no_kernels.h"
+#include "session/analysis/read_input.h"
 #include "session/analysis/write_bundle.h"
 
 namespace llmprof::session {
@@ -60,6 +63,22 @@ Result<void> check_free(const JobInputs& job, const AnalyzeOptions& options) {
     }
   }
   return {};
+}
+
+// Of captures none of which is a rank's, or that are none.
+Error without_ranks(const std::vector<Input>& inputs) {
+  for (const Input& input : inputs) {
+    const auto head = read_head(input.path, readers::kHeadBytes);
+    if (!head) return head.error();
+    if (content_of(input.path) == Content::unknown) {
+      return readers::unreadable(input.path, *head);
+    }
+  }
+  return {ErrorKind::input,
+          fmt::format("{}: no capture says which rank of a job it is of; llmprof's own logs and "
+                      "PyTorch traces of a distributed program do, and so does a file named like "
+                      "trace_rank3.sqlite",
+                      inputs.empty() ? std::string("no input") : inputs.front().path.string())};
 }
 
 Analysis so_far(AnalyzedRanks&& ranks) {
@@ -171,9 +190,7 @@ Result<WrittenPartials> analyze_partially(const AnalyzeOptions& options, std::st
   if (!plan) return fail_with(plan.error());
   const JobInputs job = inputs_by_rank(plan->inputs, options.inputs);
   if (job.ranks.empty()) {
-    return fail_input(
-        "no capture says which rank of a job it is of; llmprof's own logs and PyTorch traces of a "
-        "distributed program do, and so does a file named like trace_rank3.sqlite");
+    return fail_with(without_ranks(plan->inputs));
   }
   if (auto free = check_free(job, options); !free) return fail_with(free.error());
   auto ranks = analyze_ranks(*plan, job, options, Traces::drop, version, progress, out);
