@@ -7,6 +7,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "base/text.h"
@@ -77,6 +78,11 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     std::fputs("llmprof: out of memory; close other programs, or analyze fewer files at once\n",
                stderr);
+    return static_cast<int>(llmprof::ErrorKind::tool);
+  } catch (const std::system_error& error) {
+    // No thread more, a disk that cannot be read: limits and faults of the machine.
+    return llmprof::cli::complain(
+        {llmprof::ErrorKind::tool, std::string("the system refused: ") + error.what()});
   } catch (const std::exception& error) {
     std::fprintf(stderr, "llmprof: internal error: %s\n",
                  llmprof::to_printable(error.what()).c_str());

@@ -368,6 +368,14 @@ class Matrix(unittest.TestCase):
             cases.append(Case(f"open {page}", "open", bundle / page, env={"BROWSER": str(folder / "good")}, codes={0, 3}))
         self.judge(cases)
 
+    def test_little_memory(self):
+        """What the machine does not have is no error of ours."""
+        for megabytes in range(28, 68, 4):
+            done = subprocess.run(["sh", "-c", f'ulimit -c 0; ulimit -v {megabytes * 1024}; exec "$@"', "sh", LLMPROF, "analyze",
+                                   self.good["sqlite"], "--out", self.out()], capture_output=True, timeout=SECONDS, check=False)
+            self.assertIn(done.returncode, (0, 2, 4, 127), (megabytes, done.stderr))
+            self.assertNotIn(b"internal error", done.stderr)
+
     def test_what_is_stopped(self):
         """A signal ends a run with what it has, not with itself."""
         for sent in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -46,7 +46,8 @@ bool takes_credentials(std::string_view option) {
 size_t end_of_word(std::string_view text) {
   size_t at = 0;
   while (at < text.size() && !is_blank(text[at])) {
-    const bool may_open = at == 0 || std::string_view("=:,({[").find(text[at - 1]) != text.npos;
+    const bool may_open =
+        at == 0 || std::string_view("=:,({[").find(text[at - 1]) != std::string_view::npos;
     const Quote quote = may_open ? quote_at(text, at) : Quote{};
     const size_t end = quote.length > 0 ? end_of_quotes(text, at, quote) : std::string_view::npos;
     at = end == std::string_view::npos ? at + 1 : end;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/secrets/secrets.h"
 #include "base/text.h"
 #include "readers/nsys_sqlite/keys.h"
 #include "readers/shared/rank_of_path.h"
@@ -93,7 +94,7 @@ void read_nsys_diagnostics(const NsysSchema& schema, trace::TraceBuilder& builde
       "SELECT severity, text FROM DIAGNOSTIC_EVENT WHERE severity IN (2, 3) LIMIT 1000");
   while (rows.valid() && rows.next()) {
     const int64_t severity = rows.integer(0);
-    const std::string text = to_printable(trim(rows.text(1)));
+    const std::string text = to_printable(without_secrets(trim(rows.text(1))));
     if (text.empty() || (severity != kWarning && severity != kError)) continue;
     builder.diagnostics().add(severity == kError ? Severity::error : Severity::warning, "nsys_says",
                               "nsys: " + shortened(text, 300));
