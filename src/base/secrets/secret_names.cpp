@@ -77,7 +77,8 @@ Secrecy secrecy_of_word(std::string_view word, bool is_last) {
   if (!is_last) return Secrecy::open;
   if (is_among(kSecretLast, word)) return Secrecy::always;
   if (word == "pass") return Secrecy::unless_count;
-  const bool is_glued = word.ends_with("token");  // hftoken
+  if (word == "pat") return Secrecy::unless_plain;  // a personal access token
+  const bool is_glued = word.ends_with("token");    // hftoken
   return is_glued || is_among(kSignatures, word) ? Secrecy::unless_number : Secrecy::open;
 }
 
@@ -140,7 +141,7 @@ Secrecy secrecy_of(std::string_view name) {
 }
 
 Secrecy secrecy_of_option(std::string_view option) {
-  constexpr std::string_view kLetters = "kKtpP";
+  constexpr std::string_view kLetters = "kKtpPb";  // -b: a cookie of curl, a batch elsewhere
   const bool is_letter = option.size() == 2 && option.front() == '-';
   if (is_letter && kLetters.find(option.back()) != std::string_view::npos) {
     return Secrecy::unless_plain;

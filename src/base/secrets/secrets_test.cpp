@@ -75,6 +75,17 @@ TEST(Secrets, OfOptionsHeadersAndVariables) {
             (Words{"-k", "***", "-k=***", "-p", "***"}));
 }
 
+TEST(Secrets, OfNamesThatMayMeanSomethingElse) {
+  EXPECT_EQ(without_secrets(Words{"-b", "session=a1b2c3d4e5", "GITHUB_PAT=a1b2c3d4e5"}),
+            (Words{"-b", "***", "GITHUB_PAT=***"}));
+  EXPECT_EQ(without_secrets(Words{"-b", "8", "--pat", "*.py"}),
+            (Words{"-b", "8", "--pat", "*.py"}));
+  EXPECT_EQ(recorded_value("PGPASSWORD", "x"), "***");
+  EXPECT_EQ(recorded_value("REDISCLI_AUTH", "x"), "***");
+  EXPECT_EQ(recorded_value("DOCKER_AUTH_CONFIG", R"({"auths":{"h":{"auth":"eDp5"}}})"),
+            R"({"auths":{"h":{"auth":***}}})");
+}
+
 TEST(Secrets, OfScripts) {
   EXPECT_EQ(in_script("serve --auth X --port 80"), "serve --auth *** --port 80");
   EXPECT_EQ(in_script("serve --auth 'two words' --tp 2"), "serve --auth *** --tp 2");
