@@ -128,8 +128,9 @@ int tell_repeats(const session::RepeatOutcome& outcome, const Arguments& argumen
   if (outcome.diff) print_diff(*outcome.diff, arguments.flag("--json"), arguments.style());
   if (!arguments.flag("--json")) {
     if (!outcome.diff && !outcome.base.empty() && !arguments.text("--against")) {
-      fmt::print("{}\n", report::to_terminal(report::spread_report(outcome.spread, outcome.on_cpu),
-                                             arguments.style()));
+      print_rendered(report::to_terminal(report::spread_report(outcome.spread, outcome.on_cpu),
+                                         arguments.style()) +
+                     "\n");
     }
     for (const auto* side : {&outcome.base, &outcome.now}) {
       for (const std::filesystem::path& run : *side) {
