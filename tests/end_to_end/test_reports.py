@@ -218,7 +218,7 @@ class Reports(unittest.TestCase):
         files = self.reports["serving"]
         for file in ("report.md", "stakeholder_summary.md"):
             self.assertNotRegex(files[file], r"\b(a|per) request\b|\ba engine step|\ba step\b")
-        self.assertIn("confidence 97.0 %", files["stakeholder_summary.md"])
+        self.assertIn("confidence high, 97 %", files["stakeholder_summary.md"])
 
     def test_words_are_the_usual_ones(self):
         """Standard technical English in American spelling; contract spellings of profile.json are

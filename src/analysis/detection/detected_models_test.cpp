@@ -1,6 +1,8 @@
 // Several models in one capture, training, and captures that end in the middle of a request.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 
 #include "analysis/detection/test_program.h"
@@ -34,6 +36,58 @@ TEST(DetectedModels, DraftAndVerifyPassesAreToldApart) {
   }
   EXPECT_TRUE(program.said("speculative_decoding"));
   EXPECT_FALSE(program.said("several_models"));
+}
+
+// The draft model takes the prompt and proposes, before the large one takes both.
+TEST(DetectedModels, ARequestOfADraftModelIsOnePrefillAndOneDecode) {
+  Program program;
+  for (int request = 0; request < 4; ++request) {
+    program.pass({.kind = StepKind::prefill, .tokens = 128, .layers = 4});
+    program.read_back();
+    for (int draft = 0; draft < 2; ++draft) {
+      program.pass({.layers = 4});
+      program.read_back();
+    }
+    program.pass({.kind = StepKind::prefill, .tokens = 130, .layers = 12});
+    program.read_back();
+    for (int turn = 0; turn < 5; ++turn) {
+      for (int draft = 0; draft < 3; ++draft) {
+        program.pass({.layers = 4});
+        program.read_back();
+      }
+      program.pass({.layers = 12});
+      program.read_back();
+    }
+  }
+  const Stages& stages = program.detect();
+  program.expect_all_found();
+  ASSERT_EQ(stages.instances.size(), 8U);
+  const auto steps_of = [&](size_t instance) {
+    return std::count_if(stages.steps.begin(), stages.steps.end(),
+                         [&](const Step& step) { return step.instance.index() == instance; });
+  };
+  for (size_t i = 0; i < stages.instances.size(); ++i) EXPECT_EQ(steps_of(i), i % 2 == 0 ? 4 : 20);
+}
+
+// A compiler tries as many candidates for each of its kernels, one after the other: that is
+// repeated as layers are, but what is repeated is another kernel each time.
+TEST(DetectedModels, CandidatesThatACompilerTriesAreNoLayers) {
+  Program program;
+  for (int tuned = 0; tuned < 3; ++tuned) {
+    for (int candidate = 0; candidate < 18; ++candidate) {
+      for (int part = 0; part < 4; ++part) {
+        program.kernel(fmt::format("candidate_{}_{}", tuned, part),
+                       1U + static_cast<uint32_t>(candidate));
+      }
+      program.kernel("check_bounds", 8192);
+      program.kernel("compare_results", 64);
+    }
+    program.wait(50 * kMillisecond);
+  }
+  for (int request = 0; request < 3; ++request) program.request(300, 12);
+  const Stages& stages = program.detect();
+  program.expect_all_found();
+  for (const Step& step : stages.steps) EXPECT_EQ(step.layers, 6U);
 }
 
 // Two models that are measured one after the other do not speculate.

@@ -79,10 +79,11 @@ class StageBuilder {
 
   void add(const Found& found, bool serving) {
     const size_t decode = serving ? 0 : behind_cold_start(found);
+    const std::vector<bool> in_prefill = in_speculative_prefill(found);
     const auto prepared = prepared_since(*found.sequence, found.forward, found.kinds, serving);
     for (size_t i = 0; i < found.forward.passes.size(); ++i) {
       const PassKind& kind = found.kinds.passes[i];
-      const bool goes_on = !serving && i != decode && goes_on_with(found, i);
+      const bool goes_on = !serving && i != decode && (in_prefill[i] || goes_on_with(found, i));
       if (!goes_on) begin_instance(found, found.forward.passes[i], kind.kind);
       if (!goes_on && prepared[i]) stages_.instances.back().start = *prepared[i];
       StageInstance& instance = stages_.instances.back();
@@ -107,6 +108,20 @@ class StageBuilder {
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
+
+  static std::vector<bool> in_speculative_prefill(const Found& found) {
+    std::vector<uint32_t> layers;
+    std::vector<StepKind> kinds;
+    for (const ForwardPass& pass : found.forward.passes) layers.push_back(pass.layers);
+    for (const PassKind& pass : found.kinds.passes) kinds.push_back(pass.kind);
+    const auto turns = found.kinds.speculative ? find_turns(layers) : std::nullopt;
+    if (!turns) return std::vector<bool>(layers.size(), false);
+    std::vector<bool> belongs = in_prefill_before(layers, kinds, *turns);
+    for (size_t row = 1; row < belongs.size(); ++row) {
+      belongs[row] = belongs[row] && traced_since_last(found.forward, row);
+    }
+    return belongs;
+  }
 
   // Whether a pass is one more step of the instance before it.
   static bool goes_on_with(const Found& found, size_t row) {

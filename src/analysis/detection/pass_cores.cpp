@@ -28,6 +28,8 @@ constexpr uint32_t kSmallLoop = 12;
 constexpr double kMuchShorter = 0.4;
 // Of all kernels in cores, a model of its own has at least this share.
 constexpr double kLeastShare = 0.05;
+// Two passes of one model have at least this share of their different kernels in common.
+constexpr double kLeastInCommon = 0.5;
 
 struct Stretch : RepeatedStretch {
   uint32_t layers = 0;
@@ -69,7 +71,7 @@ class Occupied {
 
 class CoreSearch {
  public:
-  explicit CoreSearch(std::span<const uint32_t> tokens) {
+  explicit CoreSearch(std::span<const uint32_t> tokens) : tokens_(tokens) {
     for (const RepeatedStretch& found : find_repeats(tokens)) {
       if (found.period < kFewestKernels) continue;
       Stretch stretch{found};
@@ -224,6 +226,7 @@ class CoreSearch {
     struct Model {
       size_t passes = 0;
       uint64_t kernels = 0;
+      bool recurs = false;
       std::map<double, uint64_t> by_layer;  // kernels by the length of their layer
       [[nodiscard]] double layer() const {
         return std::max_element(by_layer.begin(), by_layer.end(),
@@ -248,13 +251,36 @@ class CoreSearch {
       model.kernels += core.end - core.begin;
       kernels += core.end - core.begin;
     }
+    for (auto& [layers, model] : models) model.recurs = recurs(layers);
     std::erase_if(cores_, [&](const PassCore& core) {
       const Model& model = models[core.layers];
-      return model.passes < 2 ||
+      return model.passes < 2 || !model.recurs ||
              static_cast<double>(model.kernels) < kLeastShare * static_cast<double>(kernels);
     });
   }
 
+  // Whether a model runs more than once. A compiler that tries candidates for one kernel after the
+  // other may try as many for each; but what it tries is another kernel each time.
+  [[nodiscard]] bool recurs(uint32_t layers) const {
+    std::vector<std::set<uint32_t>> passes;
+    for (const PassCore& core : cores_) {
+      if (core.layers != layers) continue;
+      if (core.in_loop) return true;
+      passes.emplace_back(tokens_.begin() + core.begin, tokens_.begin() + core.end);
+      for (size_t other = 0; other + 1 < passes.size(); ++other) {
+        if (in_common(passes[other], passes.back()) >= kLeastInCommon) return true;
+      }
+    }
+    return false;
+  }
+
+  static double in_common(const std::set<uint32_t>& one, const std::set<uint32_t>& other) {
+    const auto both = static_cast<size_t>(
+        std::count_if(one.begin(), one.end(), [&](uint32_t name) { return other.contains(name); }));
+    return static_cast<double>(both) / static_cast<double>(one.size() + other.size() - both);
+  }
+
+  std::span<const uint32_t> tokens_;
   std::vector<Stretch> all_;
   std::map<uint32_t, std::set<uint32_t>> periods_of_count_;
   Occupied occupied_;

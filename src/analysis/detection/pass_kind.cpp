@@ -65,7 +65,7 @@ class Kinds {
     std::vector<uint32_t> layers;
     layers.reserve(passes.size());
     for (const ForwardPass& pass : passes) layers.push_back(pass.layers);
-    speculates_ = find_turns(layers).has_value();
+    turns_ = find_turns(layers);
   }
 
   PassKinds tell() {
@@ -78,15 +78,11 @@ class Kinds {
       pass.kind = takes_prompts(i) ? StepKind::prefill : StepKind::decode;
       if (pass.kind == StepKind::decode && !pass.batch) pass.batch = pass.tokens;
     }
-    mark_begun_prompts(found.passes);
-    for (size_t i = 0; i < passes_.size();) {
-      const size_t end = end_of_prompts(found.passes, i);
-      if (end > i) mark_mixed(std::span(found.passes), i, end);
-      i = std::max(end, i + 1);
-    }
+    // What a draft model counts as its sequences is not what the other one does.
+    if (!turns_) mark_all_mixed(found.passes);
     found.told_apart = counted() || (two_sizes() && differ(found.passes));
-    found.speculative = speculates_;
-    found.serving = !speculates_ && is_serving(found.passes);
+    found.speculative = turns_.has_value();
+    found.serving = !turns_ && is_serving(found.passes);
     for (const auto& [layers, model] : models_) {
       found.size_step = std::max(found.size_step, model.step());
     }
@@ -127,7 +123,7 @@ class Kinds {
     const PassSize& size = sizes_[row];
     if (passes_[row].replay()) return false;
     // A model that verifies drafts takes several tokens of a sequence in every step.
-    if (speculates_) return is_large_of_two(row);
+    if (turns_) return takes_more_than_drafts(row);
     if (size.grows) return false;
     if (size.tokens && size.sequences) return *size.tokens > *size.sequences;
     const auto model = models_.find(passes_[row].layers);
@@ -135,6 +131,14 @@ class Kinds {
       return model->second.large(work_[row]);
     }
     return size.tokens ? *size.tokens > 1 : !repeats(row) && !is_cut_repeat(row);
+  }
+
+  // A step of speculative decoding takes at most what was drafted in a turn, the token before it
+  // and the one that follows.
+  [[nodiscard]] bool takes_more_than_drafts(size_t row) const {
+    const PassSize& size = sizes_[row];
+    if (!size.tokens || !size.sequences) return is_large_of_two(row);
+    return *size.tokens > *size.sequences * (turns_->most_drafts + 2);
   }
 
   // Windows of tracing cut passes, and so do not show both ends: a pass that has hardly any kernel
@@ -193,6 +197,15 @@ class Kinds {
     return passes_follow(row) &&
            sequence_.asked(passes_[row].begin) - sequence_.asked(passes_[row - 1].end - 1) <
                kBreakBetweenPasses;
+  }
+
+  void mark_all_mixed(std::span<PassKind> kinds) const {
+    mark_begun_prompts(kinds);
+    for (size_t i = 0; i < kinds.size();) {
+      const size_t end = end_of_prompts(kinds, i);
+      if (end > i) mark_mixed(kinds, i, end);
+      i = std::max(end, i + 1);
+    }
   }
 
   // An engine may split a batch into passes of equally many tokens per sequence: the first then
@@ -286,7 +299,7 @@ class Kinds {
   std::vector<double> work_;          // of each pass; 0 where it is hidden
   std::set<uint32_t> repeated_;       // names in passes that repeat, where windows cut others
   std::map<uint32_t, Sizes> models_;  // by number of layers
-  bool speculates_ = false;           // passes of two models take turns
+  std::optional<ModelTurns> turns_;   // of two models, where passes take turns
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "analysis/detection/speculation.h"
 
+#include <algorithm>
 #include <set>
 
 namespace llmprof::analysis {
@@ -18,15 +19,40 @@ std::optional<ModelTurns> find_turns(std::span<const uint32_t> layers) {
   uint64_t drafts = 0;
   uint64_t verifications = 0;
   uint64_t turns = 0;
+  uint64_t in_turn = 0;
   for (size_t i = 0; i < layers.size(); ++i) {
     const bool verifies = layers[i] == found.verify_layers;
     ++(verifies ? verifications : drafts);
     if (verifies && i > 0 && layers[i - 1] == found.draft_layers) ++turns;
+    in_turn = verifies ? 0 : in_turn + 1;
+    found.most_drafts = std::max(found.most_drafts, in_turn);
   }
   if (turns < kFewestTurns || turns * kMostTurns < verifications || drafts < turns) {
     return std::nullopt;
   }
   return found;
+}
+
+std::vector<bool> in_prefill_before(std::span<const uint32_t> layers,
+                                    std::span<const StepKind> kinds, const ModelTurns& turns) {
+  std::vector<bool> belongs(layers.size(), false);
+  const auto takes_prompt = [&](size_t row, uint32_t model) {
+    return layers[row] == model && kinds[row] == StepKind::prefill;
+  };
+  for (size_t row = 0; row < layers.size(); ++row) {
+    if (!takes_prompt(row, turns.draft_layers)) continue;
+    belongs[row] = row > 0 && takes_prompt(row - 1, turns.verify_layers);
+    size_t verified = row + 1;
+    while (verified < layers.size() && layers[verified] == turns.draft_layers &&
+           kinds[verified] == StepKind::decode) {
+      ++verified;
+    }
+    if (belongs[row] || verified == layers.size()) continue;
+    if (!takes_prompt(verified, turns.verify_layers)) continue;
+    std::fill(belongs.begin() + static_cast<std::ptrdiff_t>(row) + 1,
+              belongs.begin() + static_cast<std::ptrdiff_t>(verified) + 1, true);
+  }
+  return belongs;
 }
 
 std::optional<Speculation> find_speculation(const std::vector<Step>& steps) {

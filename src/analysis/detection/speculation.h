@@ -19,17 +19,24 @@ struct Speculation {
   Nanoseconds verify_time = 0;  // of all verify passes
 };
 
-// In the decode steps of two models (Step::layers) that alternate; none where they do not. `steps`
-// are in order of start.
 // The numbers of layers of two models whose passes take turns: one or more of the smaller one, then
 // one of the larger.
 struct ModelTurns {
   uint32_t draft_layers = 0;
   uint32_t verify_layers = 0;
+  uint64_t most_drafts = 0;  // passes of the smaller one in one turn
 };
 // `layers`: of passes in order.
 std::optional<ModelTurns> find_turns(std::span<const uint32_t> layers);
 
+// By pass, whether it belongs to the prefill that a pass before it began: both models take the
+// prompt, and where the smaller one is first, no token is certain before the larger one has taken
+// it with what was drafted.
+std::vector<bool> in_prefill_before(std::span<const uint32_t> layers,
+                                    std::span<const StepKind> kinds, const ModelTurns& turns);
+
+// In the decode steps of two models (Step::layers) that alternate; none where they do not. `steps`
+// are in order of start.
 std::optional<Speculation> find_speculation(const std::vector<Step>& steps);
 
 }  // namespace llmprof::analysis

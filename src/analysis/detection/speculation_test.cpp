@@ -40,6 +40,41 @@ TEST(SpeculationTest, CountsPassesOfEachModelWithoutPrefills) {
   EXPECT_EQ(found->verify_time, 350);
 }
 
+constexpr StepKind kPrefill = StepKind::prefill;
+constexpr StepKind kDecode = StepKind::decode;
+
+TEST(SpeculationTest, APromptIsTakenByBothModelsBeforeTheFirstToken) {
+  const ModelTurns models{kDraft, kVerify, 2};
+  const std::vector<uint32_t> layers = {kDraft, kDraft, kVerify, kDraft, kDraft, kVerify};
+  const std::vector<StepKind> kinds = {kPrefill, kDecode, kPrefill, kDecode, kDecode, kDecode};
+  EXPECT_EQ(in_prefill_before(layers, kinds, models),
+            (std::vector<bool>{false, true, true, false, false, false}));
+}
+
+TEST(SpeculationTest, ADraftModelMayTakeThePromptAfterTheOther) {
+  const ModelTurns models{kDraft, kVerify, 2};
+  const std::vector<uint32_t> layers = {kVerify, kDraft, kDraft, kVerify, kVerify};
+  const std::vector<StepKind> kinds = {kPrefill, kPrefill, kDecode, kDecode, kPrefill};
+  EXPECT_EQ(in_prefill_before(layers, kinds, models),
+            (std::vector<bool>{false, true, false, false, false}));
+}
+
+// The capture ends before the larger model has taken the prompt.
+TEST(SpeculationTest, APromptThatIsNotVerifiedIsOfTheDraftModelAlone) {
+  const std::vector<uint32_t> layers = {kDraft, kDraft, kDraft};
+  const std::vector<StepKind> kinds = {kPrefill, kDecode, kDecode};
+  EXPECT_EQ(in_prefill_before(layers, kinds, {kDraft, kVerify, 2}),
+            (std::vector<bool>{false, false, false}));
+}
+
+TEST(SpeculationTest, TheLongestTurnIsCounted) {
+  const std::vector<uint32_t> layers = {kDraft,  kDraft, kDraft, kVerify, kDraft,
+                                        kVerify, kDraft, kDraft, kVerify};
+  const auto found = find_turns(layers);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->most_drafts, 3U);
+}
+
 // The last token of a request needs no draft.
 TEST(SpeculationTest, AVerifyPassMayFollowAnother) {
   std::vector<Step> steps = turns(4, 2);
