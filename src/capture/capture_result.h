@@ -37,7 +37,8 @@ struct CommandRecord {
   ProcessResult result;
   std::filesystem::path log;
   std::optional<CommandLoad> load;
-  bool asked_to_stop = false;  // a server after its client: then it may end as it likes
+  // A server after its client, a program of which enough was measured: then it may end as it likes.
+  bool asked_to_stop = false;
   // What went wrong around it: a server's client failed, its row could not be written.
   std::optional<Error> trouble;
 

@@ -125,6 +125,13 @@ class Child {
     if (whole_tree_) end_survivors(std::min(grace, kSurvivorGrace));
   }
 
+  // What it started, while it runs itself.
+  void signal_descendants(int signal) const {
+    for (const ProcessRow& row : descendants_of(pid_, list_processes())) {
+      if (!row.is_zombie) ::kill(row.pid, signal);
+    }
+  }
+
   // What outlives a program that ended by itself.
   void end_what_is_left(milliseconds grace) {
     if (!whole_tree_ || wait_until(kSurvivorPatience, [this] { return survivors().empty(); })) {
@@ -263,6 +270,7 @@ class RunningProcess::State {
     } else if (is_over_limit()) {
       finish(ProcessEnd::over_limit);
     } else {
+      end_what_is_enough();
       child_->wait_a_little();
     }
     return result_.has_value();
@@ -287,6 +295,7 @@ class RunningProcess::State {
     } else if (how == ProcessEnd::exited) {
       result.exit_code = WEXITSTATUS(child_->status());
     }
+    result.was_enough = enough_since_.has_value();
     result.output_bytes = child_->output_bytes();
     result.output_tail = child_->take_tail();
     result_ = std::move(result);
@@ -311,9 +320,23 @@ class RunningProcess::State {
     return is_over;
   }
 
+  void end_what_is_enough() {
+    if (!command_.is_enough || Clock::now() < next_enough_check_) return;
+    next_enough_check_ = Clock::now() + kLimitInterval;
+    if (!enough_since_) {
+      if (!command_.is_enough(command_.stdout_file)) return;
+      enough_since_ = Clock::now();
+      child_->signal_descendants(SIGTERM);
+    } else if (Clock::now() - *enough_since_ >= command_.grace) {
+      child_->signal_descendants(SIGKILL);
+    }
+  }
+
   const Command& command_;
   Clock::time_point begin_ = Clock::now();
   Clock::time_point next_limit_check_ = begin_;
+  Clock::time_point next_enough_check_ = begin_;
+  std::optional<Clock::time_point> enough_since_;
   std::optional<Child> child_;
   std::optional<ProcessResult> result_;
 };

@@ -34,6 +34,9 @@ struct Command {
   const std::atomic<bool>* stop = nullptr;
   // Asked every now and then; true ends the group as a timeout does.
   std::function<bool()> is_over_limit;
+  // Likewise, with the file that stdout goes to; true ends what the program started (SIGTERM, and
+  // SIGKILL after the grace), not the program itself: a profiler then writes its report.
+  std::function<bool(const std::filesystem::path&)> is_enough;
   // Whatever it started ends with it, also what left its group or became a daemon (profilers run
   // the profiled program in a session of its own). For one such command at a time.
   bool whole_tree = false;
@@ -49,6 +52,7 @@ struct ProcessResult {
   std::string output_tail;
   uint64_t output_bytes = 0;  // all that went through output_tail, lost bytes included
   std::chrono::nanoseconds duration{0};
+  bool was_enough = false;  // what it started was ended, as is_enough said
 
   [[nodiscard]] bool succeeded() const { return end == ProcessEnd::exited && exit_code == 0; }
 };

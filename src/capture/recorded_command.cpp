@@ -150,8 +150,8 @@ CommandRecord RecordedCommand::finish(bool asked_to_stop) {
   record.name = name_;
   record.argv = command_->argv;
   record.log = log_;
-  record.asked_to_stop = asked_to_stop;
   record.result = process_->take_result();
+  record.asked_to_stop = asked_to_stop || record.result.was_enough;
   record.load = load_.read();
   record.result.output_tail = tail_of(log_, command_->output_tail_bytes);
   std::error_code status;

@@ -40,6 +40,7 @@ Result<CommandRecord> run_pass(const WorkloadCommand& workload, const WorkloadPa
       return folder_bytes(folder) > most;
     };
   }
+  if (!workload.server) command.is_enough = pass.is_enough;
   if (workload.server) return run_server_pass(workload, pass, command);
   return run_recorded(pass.folder, pass.name, std::move(command));
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,8 @@ struct WorkloadPass {
   std::filesystem::path folder;  // where its record goes, and whose size is limited
   std::vector<std::string> wrapper;
   std::vector<std::pair<std::string, std::string>> environment;  // beside the workload's own
+  // As in Command, with the pass's log; not asked of a server, which ends after its client.
+  std::function<bool(const std::filesystem::path&)> is_enough;
 };
 
 // Runs it to its end, or, for a server, until its client has ended (recorded as <name>-warm_up and

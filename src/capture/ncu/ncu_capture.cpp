@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "capture/ncu/finished_runs.h"
 #include "capture/ncu/kernel_filter.h"
+#include "capture/ncu/measured_launches.h"
 #include "capture/ncu/ncu_failures.h"
 #include "capture/ncu/ncu_messages.h"
 #include "capture/ncu/ncu_runs.h"
@@ -63,6 +64,10 @@ class NcuCapture {
     list_sections();
     for (const NcuRun& run : plan_ncu_runs(options_, request_.kernels, features_)) {
       if (is_stopped() || gave_up_) break;
+      if (is_late()) {
+        note_unmeasured(run);
+        continue;
+      }
       if (auto measured = measure(run)) {
         all_.add(measured->table);
         measure_lost_kernels(*measured);
@@ -78,6 +83,15 @@ class NcuCapture {
  private:
   [[nodiscard]] bool is_stopped() const {
     return request_.limits.stop != nullptr && request_.limits.stop->load();
+  }
+
+  [[nodiscard]] bool is_late() const {
+    return request_.until && std::chrono::steady_clock::now() >= *request_.until;
+  }
+
+  void note_unmeasured(const NcuRun& run) {
+    result_.notes.info("ncu_time_limit",
+                       fmt::format("{}: not measured by ncu, because of the time limit", run.name));
   }
 
   void fail_run(Error error) {
@@ -137,7 +151,7 @@ class NcuCapture {
     }
     if (!table) return fail_with(table.error());
     keep(planned, *table);
-    if (attempt->messages.program_exit_code) {
+    if (attempt->messages.program_exit_code && !attempt->record.asked_to_stop) {
       result_.notes.warn("ncu_workload_failed",
                          fmt::format("{}: the workload ended with exit code {} under ncu; what was "
                                      "measured until then is kept",
@@ -201,6 +215,7 @@ class NcuCapture {
     pass.folder = folder_;
     pass.wrapper = build_ncu_cmd(ncu_, features_, options_, run, aside, {});
     pass.environment = request_.environment;
+    end_when_enough(run, pass);
     auto record = run_pass(request_.workload, pass, request_.limits);
     if (!record) {
       remove_file(made);
@@ -213,6 +228,19 @@ class NcuCapture {
     if (whole && is_there(made)) std::filesystem::rename(made, report_of(run), status);
     remove_file(made);
     return attempt;
+  }
+
+  // Most programs go on for long after the launches that are wanted, and slowly under ncu.
+  void end_when_enough(const NcuRun& run, WorkloadPass& pass) const {
+    const bool countable = options_.stop_when_measured && options_.replay_mode == "kernel";
+    const auto wanted = countable ? run.expected_launches() : std::nullopt;
+    if (!wanted && !request_.until) return;
+    pass.is_enough = [wanted, until = request_.until,
+                      launches = MeasuredLaunches()](const path& log) mutable {
+      const uint64_t measured = launches.count(log);
+      if (wanted && measured >= *wanted) return true;
+      return until && measured > 0 && std::chrono::steady_clock::now() >= *until;
+    };
   }
 
   bool drop_unknown_sections(const NcuRunMessages& messages) {

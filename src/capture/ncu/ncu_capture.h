@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -30,7 +31,8 @@ struct NcuOptions {
   std::optional<uint64_t> launch_count;
   std::string clock_control = "base";
   std::vector<std::string> extra_arguments;
-  bool short_run = true;  // a workload that can do so runs one short request
+  bool short_run = true;           // a workload that can do so runs one short request
+  bool stop_when_measured = true;  // the program is ended once its launches are measured
 };
 
 // One of the timeline's top kernels in one stage.
@@ -56,6 +58,8 @@ struct NcuRequest {
   // The ncu folder of an interrupted run: stages that it finished by the same command are taken
   // from there. It stays as it is.
   std::optional<std::filesystem::path> interrupted;
+  // When to end, with what was measured until then.
+  std::optional<std::chrono::steady_clock::time_point> until;
 };
 
 // What ncu is going to do, commands, files and minutes, without doing any of it.

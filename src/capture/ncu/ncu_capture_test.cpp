@@ -299,6 +299,58 @@ TEST_F(NcuCaptureTest, EveryOtherFailureHasItsMessage) {
   }
 }
 
+// Six launches are wanted: three of each kernel, which have one shape.
+TEST_F(NcuCaptureTest, EndsTheProgramOnceItsLaunchesAreMeasured) {
+  behave("measures_first");
+  folder_.write("measured", "6");
+  request_.workload.argv = {"/bin/sh", "-c", "sleep 300"};
+  request_.limits.timeout = 60s;
+  const CaptureResult result = capture();
+  EXPECT_FALSE(result.failure) << result.failure->message;
+  EXPECT_EQ(launches_in("raw.csv"), 2U);
+  EXPECT_TRUE(result.notes.items().empty());
+  const auto run = std::find_if(result.commands.begin(), result.commands.end(),
+                                [](const auto& record) { return record.name == "decode"; });
+  ASSERT_NE(run, result.commands.end());
+  EXPECT_TRUE(run->asked_to_stop);
+  EXPECT_EQ(run->result.end, ProcessEnd::exited);
+  EXPECT_LT(run->result.duration, 30s);
+}
+
+TEST_F(NcuCaptureTest, LetsTheProgramGoOnWhereLaunchesAreMissing) {
+  behave("measures_first");
+  folder_.write("measured", "5");
+  request_.workload.argv = {"/bin/sh", "-c", "sleep 0.7; echo the program ran on"};
+  const CaptureResult result = capture();
+  EXPECT_FALSE(result.failure);
+  EXPECT_TRUE(contains(file_bytes(request_.bundle / "ncu/decode.log"), "the program ran on"));
+}
+
+TEST_F(NcuCaptureTest, LetsTheProgramGoOnWhereThatIsWanted) {
+  behave("measures_first");
+  folder_.write("measured", "6");
+  request_.options.stop_when_measured = false;
+  request_.workload.argv = {"/bin/sh", "-c", "sleep 0.7; echo the program ran on"};
+  const CaptureResult result = capture();
+  EXPECT_FALSE(result.failure);
+  EXPECT_TRUE(contains(file_bytes(request_.bundle / "ncu/decode.log"), "the program ran on"));
+}
+
+TEST_F(NcuCaptureTest, KeepsWhatWasMeasuredUntilTheTimeLimit) {
+  behave("measures_first");
+  folder_.write("measured", "2");
+  request_.workload.argv = {"/bin/sh", "-c", "sleep 300"};
+  request_.until = std::chrono::steady_clock::now() + 500ms;
+  add_prefill();
+  const CaptureResult result = capture();
+  EXPECT_FALSE(result.failure);
+  EXPECT_EQ(launches_in("decode_raw.csv"), 2U);
+  EXPECT_FALSE(made("prefill_raw.csv"));
+  EXPECT_EQ(profiled(), 1U);
+  ASSERT_EQ(result.notes.items().size(), 1U);
+  EXPECT_EQ(result.notes.items().front().code, "ncu_time_limit");
+}
+
 TEST_F(NcuCaptureTest, EndsOneThatHangs) {
   behave("hang");
   request_.limits.timeout = 300ms;
