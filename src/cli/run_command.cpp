@@ -70,6 +70,7 @@ std::vector<std::string> all_overrides(const Arguments& arguments) {
       overrides.push_back(session::text_override(key, *value));
   };
   if (const auto mode = arguments.text("--mode")) overrides.push_back("run.mode=" + *mode);
+  set("run.time_limit", "--time-limit");
   set("collector.duty", "--duty");
   set("collector.overhead_budget", "--overhead-budget");
   if (arguments.flag("--full")) {

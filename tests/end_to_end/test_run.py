@@ -225,6 +225,19 @@ class Crowded(RunCase):
 
 
 class Planned(RunCase):
+    def test_a_plan_is_fitted_to_a_time_limit(self):
+        """Of a workload that takes 60 s: two minutes leave out ncu and torch.profiler, not more."""
+        words = ["workload.expected_s=60", "pipeline.ncu.enable=true", "pipeline.nsys.enable=false"]
+        plan = self.profile_run("--dry-run", *SMALL, *words).stdout
+        self.assertRegex(plan, r"(?m)^ncu \(about ")
+        limited = self.profile_run("--dry-run", "--time-limit", "2m", *SMALL, *words).stdout
+        self.assertNotRegex(limited, r"(?m)^ncu \(about ")
+        self.assertRegex(limited, "# ncu is left out: it takes about .*, which the time limit")
+        self.assertIn("Estimated time: about 2 min\n", limited)
+        wrong = self.profile_run("--dry-run", "--time-limit", "soon", *SMALL)
+        self.assertEqual(wrong.returncode, 2)
+        self.assertIn("must be a time from 1s to 168h", wrong.stderr)
+
     def test_dry_run_prints_the_commands_and_writes_nothing(self):
         result = self.profile_run("--dry-run", *SMALL)
         self.assertEqual(result.returncode, 0, result.stderr)

@@ -71,6 +71,8 @@ class NcuCapture {
       if (auto measured = measure(run)) {
         all_.add(measured->table);
         measure_lost_kernels(*measured);
+      } else if (is_late()) {
+        note_unmeasured(run);
       } else {
         fail_run(measured.error());
       }
@@ -164,7 +166,7 @@ class NcuCapture {
   void measure_lost_kernels(const Measured& measured) {
     const std::vector<ChosenKernel> lost = unseen_kernels(measured.run, measured.table);
     if (lost.empty()) return;
-    if (is_stopped() || !loses_kernels(options_, measured.run)) {
+    if (is_stopped() || is_late() || !loses_kernels(options_, measured.run)) {
       return note_unseen(measured.run, lost, "; ncu.launch_count=N measures more launches");
     }
     const NcuRun again = run_of_lost_kernels(measured.run, lost);
@@ -187,6 +189,7 @@ class NcuCapture {
       if (!attempt) return attempt;
       const bool ended = attempt->record.result.end == ProcessEnd::exited;
       if (is_there(report_of(run))) return attempt;
+      if (is_late()) return fail_with(failed_ncu_run(attempt->record, attempt->messages, run));
       if (ended && drop_unknown_sections(attempt->messages)) continue;
       if (ended && attempt->record.ended_well() && attempt->messages.nothing_profiled &&
           !run.nvtx_include.empty()) {
@@ -239,7 +242,7 @@ class NcuCapture {
                       launches = MeasuredLaunches()](const path& log) mutable {
       const uint64_t measured = launches.count(log);
       if (wanted && measured >= *wanted) return true;
-      return until && measured > 0 && std::chrono::steady_clock::now() >= *until;
+      return until && std::chrono::steady_clock::now() >= *until;
     };
   }
 

@@ -351,6 +351,20 @@ TEST_F(NcuCaptureTest, KeepsWhatWasMeasuredUntilTheTimeLimit) {
   EXPECT_EQ(result.notes.items().front().code, "ncu_time_limit");
 }
 
+TEST_F(NcuCaptureTest, MeasuresNothingBeyondTheTimeLimit) {
+  behave("nothing");
+  request_.workload.argv = {"/bin/sh", "-c", "sleep 300"};
+  request_.until = std::chrono::steady_clock::now() + 300ms;
+  add_prefill();
+  const CaptureResult result = capture();
+  EXPECT_FALSE(result.failure);
+  EXPECT_FALSE(made("raw.csv"));
+  EXPECT_EQ(profiled(), 1U);
+  ASSERT_EQ(result.notes.items().size(), 2U);
+  EXPECT_TRUE(contains(result.notes.items().front().message, "decode: not measured by ncu"));
+  expect_nothing_half_written();
+}
+
 TEST_F(NcuCaptureTest, EndsOneThatHangs) {
   behave("hang");
   request_.limits.timeout = 300ms;
@@ -419,9 +433,9 @@ TEST_F(NcuCaptureTest, PlanTellsCommandsFilesAndTime) {
   ASSERT_NE(first, plan.commands.end());
   EXPECT_EQ(first->argv.back(), "echo the program ran");
   EXPECT_EQ(plan.files.back(), "ncu/sections.txt");
-  // Two runs of 10 s; 2 x 3 and 3 launches, 17 passes of 37 ms each.
+  // Two runs of 0.8 x 10 s; 2 x 3 and 3 launches, 17 passes of 37 ms each.
   ASSERT_TRUE(plan.estimate);
-  EXPECT_NEAR(static_cast<double>(plan.estimate->count()), 20 + 9 * 17 * 0.037, 1);
+  EXPECT_NEAR(static_cast<double>(plan.estimate->count()), 16 + 9 * 17 * 0.037, 1);
   EXPECT_TRUE(contains(plan.notes.front(), "about 6 launches, each replayed in about 17 passes"))
       << plan.notes.front();
   EXPECT_EQ(profiled(), 0U);

@@ -18,4 +18,10 @@ std::optional<std::chrono::seconds> predicted_time(
     const NcuOptions& options, const std::vector<NcuRun>& runs,
     std::optional<std::chrono::milliseconds> workload_time);
 
+// Before a timeline has shown which launches there are: `kernels` of each stage are going to be
+// measured; none where no timeline will choose any.
+std::chrono::milliseconds predicted_time_unseen(const NcuOptions& options,
+                                                std::optional<uint64_t> kernels,
+                                                std::chrono::milliseconds workload_time);
+
 }  // namespace llmprof::capture

@@ -26,6 +26,28 @@ constexpr uint64_t kMostRepeats = 1000;
 constexpr uint64_t kMostKernels = 10'000;
 constexpr uint64_t kMegabyte = 1'000'000;
 
+// "300", "300s", "5m", "1h"
+std::optional<std::chrono::seconds> read_time_limit(config::Settings& settings) {
+  constexpr std::string_view kKey = "time_limit";
+  const std::string text = settings.text(kKey);
+  if (text.empty()) return std::nullopt;
+  std::string_view number = text;
+  int64_t unit = 1;
+  constexpr std::array<std::pair<char, int64_t>, 3> kUnits = {{{'s', 1}, {'m', 60}, {'h', 3600}}};
+  for (const auto& [letter, seconds] : kUnits) {
+    if (!number.ends_with(letter)) continue;
+    number.remove_suffix(1);
+    unit = seconds;
+    break;
+  }
+  const auto count = parse_int(number);
+  const auto most = static_cast<int64_t>(kLongestTimeout) / unit;
+  if (count && *count > 0 && *count <= most) return std::chrono::seconds(*count * unit);
+  settings.wrong(kKey, fmt::format("must be a time from 1s to 168h (300s, 5m, 1h), but is '{}'",
+                                   to_printable(text)));
+  return std::nullopt;
+}
+
 void read_run(config::Settings settings, RunOptions& options) {
   options.mode =
       settings.one_of("mode", kModes, "deep") == "light" ? RunMode::light : RunMode::deep;
@@ -34,6 +56,7 @@ void read_run(config::Settings settings, RunOptions& options) {
   if (const auto seconds = settings.optional_number("timeout_s", 0.001, kLongestTimeout)) {
     options.timeout = std::chrono::milliseconds(static_cast<int64_t>(*seconds * 1000));
   }
+  options.time_limit = read_time_limit(settings);
   if (const auto megabytes = settings.optional_whole("max_trace_mb", 1, kLargestTrace)) {
     options.max_trace_bytes = *megabytes * kMegabyte;
   }

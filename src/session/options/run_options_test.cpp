@@ -58,6 +58,15 @@ std::string value_of(const RunOptions& options, std::string_view flag) {
   return at == argv.end() || at + 1 == argv.end() ? std::string() : *(at + 1);
 }
 
+TEST(RunOptionsTest, TimeLimitsHaveUnits) {
+  using std::chrono::seconds;
+  EXPECT_FALSE(options({}).time_limit);
+  EXPECT_EQ(options({"run.time_limit=90"}).time_limit, seconds(90));
+  EXPECT_EQ(options({"run.time_limit=90s"}).time_limit, seconds(90));
+  EXPECT_EQ(options({"run.time_limit=5m"}).time_limit, seconds(300));
+  EXPECT_EQ(options({"run.time_limit=2h"}).time_limit, seconds(7200));
+}
+
 TEST(RunOptions, PlainRunNeedsNoGpu) {
   const RunOptions made = options();
   EXPECT_EQ(made.workload.argv, (Words{"/opt/llmprof/bin/cpu_llm",
@@ -354,6 +363,10 @@ TEST(RunOptions, EveryValueIsChecked) {
            {{"run.repeats=two"},
             "override 'run.repeats=two': run.repeats must be an integer from 1 to 1000, but is "
             "'two'"},
+           {{"run.time_limit=soon"},
+            "must be a time from 1s to 168h (300s, 5m, 1h), but is 'soon'"},
+           {{"run.time_limit=0m"}, "but is '0m'"},
+           {{"run.time_limit=169h"}, "but is '169h'"},
            {{"run.timeout_s=-1"},
             "override 'run.timeout_s=-1': run.timeout_s must be a number from 0.001 to 604800, or "
             "null, but is '-1'"},

@@ -195,6 +195,7 @@ capture::NcuOptions read_ncu_options(config::Settings settings) {
   options.clock_control = settings.one_of("clock_control", kClocks, options.clock_control);
   options.extra_arguments = settings.texts("extra_arguments");
   options.short_run = settings.boolean("short_run", options.short_run);
+  options.stop_when_measured = settings.boolean("stop_when_measured", options.stop_when_measured);
   settings.refuse_unknown_keys();
   return options;
 }

@@ -18,6 +18,7 @@
 #include "session/run/rank_states.h"
 #include "session/run/ranks_together.h"
 #include "session/run/run.h"
+#include "session/run/run_time.h"
 #include "session/run/start_ranks.h"
 #include "session/run/zero_kernels.h"
 
@@ -25,9 +26,18 @@ namespace llmprof::session {
 namespace fs = std::filesystem;
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
+// An estimate that is a fifth off is still one.
+constexpr int kClose = 5;
+constexpr std::chrono::milliseconds kUnknownTime(0);
+// Nobody plans around less.
+constexpr std::chrono::milliseconds kWorthSaying = std::chrono::seconds(20);
+
 class Pipeline {
  public:
-  Pipeline(const RunRequest& request, Artifacts bundle, Progress& progress)
+  // `request` is fitted to its time limit on the way.
+  Pipeline(RunRequest& request, Artifacts bundle, Progress& progress)
       : request_(request),
         options_(request.options),
         captures_(request.captures),
@@ -42,7 +52,9 @@ class Pipeline {
       progress_.announce(*crowd);
     }
     for (const std::string& note : captures_.notes) progress_.note(note);
+    announce_expected_time();
     if (control()) {
+      fit_to_control_run();
       if (captures_.collector) collect();
       if (captures_.nsys || (captures_.nsys_in_need && !recorded_gpu_)) trace();
       if (captures_.ncu && !leaves_ncu_out()) measure_kernels();
@@ -124,6 +136,45 @@ class Pipeline {
       if (wanted) ++passes;
     }
     return passes;
+  }
+
+  void announce_expected_time() {
+    const auto expected = options_.facts.expected_seconds;
+    if (!expected) return;
+    expected_ = estimate_run(request_, std::chrono::seconds(static_cast<int64_t>(*expected)));
+    if (expected_->total() < kWorthSaying) return;
+    progress_.announce("this run takes " + run_time_words(*expected_));
+  }
+
+  // The control run shows how long the workload takes here.
+  void fit_to_control_run() {
+    if (!control_time_) return;
+    if (const auto left = time_left()) {
+      for (const std::string& change :
+           fit_run(request_, *control_time_, *left, FitFrom::after_control)) {
+        note_time_limit(change);
+      }
+      passes_ = count_passes(captures_);
+    }
+    const RunTime now = estimate_run(request_, *control_time_);
+    const bool as_expected =
+        expected_ && abs(now.total() - expected_->total()) * kClose <= expected_->total();
+    if (as_expected || now.total() < kWorthSaying) return;
+    progress_.announce(fmt::format("the control run took {}, so this run takes {}",
+                                   duration_words(*control_time_), run_time_words(now)));
+  }
+
+  // None without a limit; never less than none at all.
+  [[nodiscard]] std::optional<std::chrono::milliseconds> time_left() const {
+    if (!options_.time_limit) return std::nullopt;
+    const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin_);
+    return std::max(std::chrono::milliseconds(0), *options_.time_limit - spent);
+  }
+
+  void note_time_limit(const std::string& change) {
+    progress_.note(change);
+    notes_.info("time_limit", change);
+    record_captures();
   }
 
   bool control() {
@@ -240,6 +291,7 @@ class Pipeline {
     read_captures(RunRole::nsys);
     progress_.begin("ncu: choosing the kernels to measure");
     wanted.kernels = select_top_kernels(reading_, request_.config_folder, options_.top_n_kernels);
+    limit_ncu(wanted);
     for (const std::string& note : capture::plan_ncu(*ncu, wanted).notes) {
       progress_.note("ncu: " + note);
     }
@@ -247,8 +299,28 @@ class Pipeline {
     keep("ncu", capture::capture_with_ncu(*ncu, wanted));
   }
 
+  // torch.profiler's pass comes behind it.
+  void limit_ncu(capture::NcuRequest& wanted) const {
+    const auto left = time_left();
+    if (!left) return;
+    const RunTime planned = estimate_run(request_, control_time_.value_or(kUnknownTime));
+    wanted.until =
+        Clock::now() + std::max(std::chrono::milliseconds(0), *left - planned.torch_profiler);
+  }
+
+  // Whether the passes before it left it the time.
+  bool is_too_late_for_operators() {
+    const auto left = time_left();
+    const auto takes = estimate_run(request_, control_time_.value_or(kUnknownTime)).torch_profiler;
+    if (!left || takes <= *left + takes / kClose) return false;
+    note_time_limit(fmt::format(
+        "torch.profiler is left out: it takes about {}, and {} of the time limit are left",
+        duration_words(takes), duration_words(*left)));
+    return true;
+  }
+
   void trace_operators() {
-    if (stopped()) return;
+    if (stopped() || is_too_late_for_operators()) return;
     begin_pass("torch.profiler: the operators of the workload");
     keep("torch", run_torch(request_, bundle_));
   }
@@ -303,13 +375,15 @@ class Pipeline {
     }
   }
 
-  const RunRequest& request_;
+  RunRequest& request_;
   const RunOptions& options_;
   const Captures& captures_;
   Artifacts bundle_;
   Progress& progress_;
   size_t pass_ = 0;  // the last that was begun
   size_t passes_;
+  Clock::time_point begin_ = Clock::now();
+  std::optional<RunTime> expected_;  // before the control run
   std::optional<std::chrono::milliseconds> control_time_;
   bool recorded_gpu_ = false;  // by the collector
   Reading reading_;            // of the captures that the run itself looks into

@@ -2,20 +2,10 @@
 
 #include "capture/shell_word.h"
 #include "session/run/request.h"
+#include "session/run/run_time.h"
 #include "session/run/start_ranks.h"
 
 namespace llmprof::session {
-namespace {
-
-std::string duration_text(std::chrono::seconds time) {
-  constexpr std::chrono::seconds kLong = std::chrono::minutes(2);
-  if (time < kLong) return fmt::format("about {} s", time.count());
-  return fmt::format("about {} min",
-                     std::chrono::duration_cast<std::chrono::minutes>(time).count());
-}
-
-}  // namespace
-
 std::string describe_plan(const RunRequest& request,
                           const std::vector<capture::CapturePlan>& plans) {
   const RunOptions& options = request.options;
@@ -29,7 +19,7 @@ std::string describe_plan(const RunRequest& request,
   bool all_known = true;
   for (const capture::CapturePlan& plan : plans) {
     text += fmt::format("\n{}{}\n", plan.backend,
-                        plan.estimate ? " (" + duration_text(*plan.estimate) + ")" : "");
+                        plan.estimate ? " (about " + duration_words(*plan.estimate) + ")" : "");
     for (const std::string& note : plan.notes) text += "  # " + note + "\n";
     for (const capture::PlannedCommand& command : plan.commands) {
       text += fmt::format("  {}: {}\n", command.name,
@@ -39,8 +29,9 @@ std::string describe_plan(const RunRequest& request,
     if (plan.estimate) total += *plan.estimate;
     all_known = all_known && plan.estimate.has_value();
   }
-  text += fmt::format("\nEstimated time: {}{}\n", duration_text(total),
-                      all_known ? "" : " plus what is unknown before the control run");
+  text += fmt::format("\nEstimated time: {}\n",
+                      all_known ? "about " + duration_words(total)
+                                : "not known before the control run (workload.expected_s)");
   return text;
 }
 

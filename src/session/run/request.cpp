@@ -1,8 +1,11 @@
 #include "session/run/request.h"
 
+#include <fmt/format.h>
+
 #include "session/bundle/ranks_record.h"
 #include "session/options/run_options.h"
 #include "session/run/own_rank.h"
+#include "session/run/run_time.h"
 #include "session/run/start_ranks.h"
 
 namespace llmprof::session {
@@ -30,6 +33,23 @@ Result<void> record_as_rank(const RunArguments& arguments, RunRequest& request) 
   return fail(ErrorKind::usage,
               "--rank-folder records with the collector, which is off or cannot record here; "
               "`llmprof doctor` says what is missing");
+}
+
+// What is known before anything has run; after the control run the run fits itself again.
+void fit_time_limit(RunRequest& request) {
+  const RunOptions& options = request.options;
+  if (!options.time_limit) return;
+  auto& notes = request.captures.notes;
+  if (!options.facts.expected_seconds) {
+    notes.push_back(fmt::format(
+        "the run is fitted to the time limit of {} after the control run, which shows how long the "
+        "program takes",
+        duration_words(*options.time_limit)));
+    return;
+  }
+  const auto one_run = std::chrono::seconds(static_cast<int64_t>(*options.facts.expected_seconds));
+  const auto changes = fit_run(request, one_run, *options.time_limit, FitFrom::start);
+  notes.insert(notes.end(), changes.begin(), changes.end());
 }
 
 }  // namespace
@@ -63,6 +83,7 @@ Result<RunRequest> make_run_request(const RunArguments& arguments, std::string_v
   if (arguments.rank_folder) {
     if (auto ready = record_as_rank(arguments, request); !ready) return fail_with(ready.error());
   }
+  fit_time_limit(request);
   return request;
 }
 
