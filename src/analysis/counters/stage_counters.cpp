@@ -110,13 +110,15 @@ struct Samples {
   }
 };
 
-// Of one instance: the tokens that its steps give, or a prefill's prompt tokens.
+// Of one instance: the tokens that its steps give, or a prefill's prompt tokens. Forward passes of
+// a model that is no LLM give none.
 double tokens_of(const Stages& stages, uint32_t stage, const Workload& workload,
                  std::span<const StageInstance* const> instances) {
   const double batch = workload.batch ? static_cast<double>(workload.batch->value) : 1;
   if (stages.stages[stage].name == to_string(StepKind::prefill)) {
     return workload.prompt_tokens ? batch * static_cast<double>(workload.prompt_tokens->value) : 0;
   }
+  if (stages.stages[stage].name == to_string(StepKind::forward)) return 0;
   double tokens = 0;
   for (const StageInstance* instance : instances) {
     tokens += batch * instance->untraced_steps;

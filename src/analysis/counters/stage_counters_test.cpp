@@ -96,6 +96,15 @@ TEST_F(DecodeWithCounters, BytesAndMbuAreOfTheWindow) {
   EXPECT_NEAR(*all.step_bytes[1], 10e6, 1);  // 12.5 to 15 ms
 }
 
+TEST_F(DecodeWithCounters, ForwardPassesOfOtherModelsGiveNoTokens) {
+  t_.stages().stages[0].name = "forward";
+  sample_dram(0, 40 * kSampleMs);
+  const StageCounters forward = counters().stages[0];
+  EXPECT_DOUBLE_EQ(forward.steps, 4);
+  EXPECT_DOUBLE_EQ(forward.tokens, 0);
+  EXPECT_DOUBLE_EQ(forward.sampled_tokens, 0);
+}
+
 TEST_F(DecodeWithCounters, WhatSamplesMissIsScaledAndSaid) {
   sample_dram(12 * kSampleMs, 20 * kSampleMs);
   const StageCounters decode = counters().stages[0];

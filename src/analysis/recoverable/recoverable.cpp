@@ -36,7 +36,8 @@ Generated generated_tokens(const Stages& stages, uint32_t stage, const Workload&
   const double batch = workload.batch ? static_cast<double>(workload.batch->value) : 1;
   Generated generated;
   for (const Step& step : stages.steps) {
-    if (step.kind == StepKind::prefill || !step.instance.valid()) continue;
+    if (step.kind == StepKind::prefill || step.kind == StepKind::forward) continue;
+    if (!step.instance.valid()) continue;
     const StageInstance& instance = stages.instances[step.instance.index()];
     if (instance.stage != stage || instance.warmup) continue;
     generated.tokens += step.batch ? static_cast<double>(*step.batch) : batch;

@@ -60,6 +60,14 @@ class Recoverable : public ::testing::Test {
   Budgets budgets_;
 };
 
+TEST_F(Recoverable, HasNoTokensOfModelsThatAreNoLlm) {
+  for (Step& step : t_.stages().steps) step.kind = StepKind::forward;
+  const auto stages = recoverable_time(t_.stages(), budgets_, known());
+  ASSERT_EQ(stages.size(), 1U);
+  EXPECT_DOUBLE_EQ(stages[0].tokens, 0);
+  EXPECT_DOUBLE_EQ(stages[0].decode_steps, 0);
+}
+
 TEST_F(Recoverable, TakesFloorsFromTheModel) {
   const auto stages = recoverable_time(t_.stages(), budgets_, known());
   ASSERT_EQ(stages.size(), 1U);

@@ -172,10 +172,9 @@ std::string fewer_launches_advice(const Evidence& evidence) {
     case Kind::pytorch:
       if (evidence.compiled_elsewhere()) {
         return fmt::format(
-            "Launch fewer, larger kernels: {} Fixed prompt lengths, or marked dynamic ones, keep "
-            "it "
-            "from compiling again.",
-            after_colon(kCompileToo));
+            "Launch fewer, larger kernels: {} Fixed {}, or marked dynamic ones, keep it from "
+            "compiling again.",
+            after_colon(kCompileToo), evidence.of_llm() ? "prompt lengths" : "input sizes");
       }
       if (!evidence.compiled()) fewer = "use torch.compile first";
       break;

@@ -49,11 +49,11 @@ FindingWords gemv_above_floor_words(const Evidence& evidence) {
 
 FindingWords attention_above_floor_words(const Evidence& evidence) {
   return {"Attention above its floor", above_floor(evidence),
-          evidence.on_cpu()          ? "Read keys and values once, in the order in which they are "
-                                       "stored, split the heads over the cores, and keep "
-                                       "scores in the cache."
-          : evidence.flag("decodes") ? decode_attention_advice(evidence)
-                                     : prefill_attention_advice(evidence)};
+          evidence.on_cpu() ? "Read keys and values once, in the order in which they are "
+                              "stored, split the heads over the cores, and keep "
+                              "scores in the cache."
+          : evidence.flag("decodes") && evidence.of_llm() ? decode_attention_advice(evidence)
+                                                          : prefill_attention_advice(evidence)};
 }
 
 }  // namespace llmprof::report

@@ -55,7 +55,7 @@ FindingWords host_stall_repeated_words(const Evidence& evidence) {
               "Sample the host to find out what it does before this kernel each time: a plan or "
               "kernel built for every new shape, an allocation, compilation. Then cache the "
               "result or keep the shapes fixed{}.",
-              evidence.flag("decodes") ? " (static KV cache)" : "")};
+              evidence.flag("decodes") && evidence.of_llm() ? " (static KV cache)" : "")};
 }
 
 FindingWords host_stall_single_words(const Evidence& evidence) {

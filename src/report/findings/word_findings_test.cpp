@@ -427,8 +427,7 @@ TEST(FindingWords, SpeakOfNoTokensToAModelThatHasNone) {
   for (Finding example : all_examples()) {
     if (example.kind == to_string(FindingKind::token_selection) ||
         example.kind == to_string(FindingKind::expert_routing) ||
-        example.kind == to_string(FindingKind::fusible_rope) ||
-        profile::has_flag(example.values, "decodes")) {
+        example.kind == to_string(FindingKind::fusible_rope)) {
       continue;
     }
     example.stage = std::string(profile::kForwardStage);
@@ -443,6 +442,19 @@ TEST(FindingWords, SpeakOfNoTokensToAModelThatHasNone) {
       }
     }
   }
+}
+
+TEST(FindingWords, AdviseAModelThatIsNoLlmToCompileThisStageToo) {
+  FindingValues values;
+  values.add_flag("decodes", false).add_flag("compiled", false);
+  Finding finding = example(profile::FindingKind::launch_bound, std::move(values));
+  finding.stage = std::string(profile::kForwardStage);
+  profile::Profile profile;
+  profile.engine = engine_of(profile::kPyTorch, true, true);
+  profile.findings = {std::move(finding)};
+  word_findings(profile);
+  EXPECT_NE(profile.findings.front().advice.find("Fixed input sizes"), std::string::npos)
+      << profile.findings.front().advice;
 }
 
 TEST(FindingWords, AdviseNothingThatTheProgramDoesAlready) {
