@@ -1,0 +1,122 @@
+"""Passes and stages that are found in captures of many models, against what ran (tests/data/h200-detection).
+
+labels.json says of each capture what ran, and what is found where that is another thing: a known miss. A miss that
+becomes right, and a capture that becomes wrong, both fail: `bench/detection/calibrate.py --record` writes what is
+found now, and the confidence of each level (measured_confidence) follows from it."""
+import collections
+import concurrent.futures
+import json
+import unittest
+
+from program import DATA, Bundle
+
+FOLDER = DATA / "h200-detection"
+LABELS = json.loads((FOLDER / "labels.json").read_text(encoding="utf-8"))["captures"]
+KINDS = ("prefill", "decode", "mixed", "forward")
+# What only a model that generates tokens has.
+OF_TOKENS = {"token_selection", "expert_routing"}
+WORDS_OF_TOKENS = ("token", "KV cache", "prompt", "prefill", "decode", "speculative")
+
+
+def claims_llm(found):
+    return found["prefill"] + found["decode"] + found["mixed"] > 0
+
+
+def is_right(label, found):
+    if found["level"] is None:
+        return not any(label["truth"][kind] for kind in ("prefill", "decode", "forward"))
+    return claims_llm(found) == label["truth"]["llm"] and all(
+        found[kind] == label["truth"].get(kind, 0) for kind in KINDS
+    )
+
+
+def is_found_llm(label):
+    return label["truth"]["llm"] and "miss" not in label
+
+
+def calibration(level):
+    """By Laplace's rule of succession, of the captures that no rule was made with."""
+    of_level = [label for label in LABELS if label["split"] == "held_out" and label["found"]["level"] == level]
+    right = sum(is_right(label, label["found"]) for label in of_level)
+    return round((right + 1) / (len(of_level) + 2), 2)
+
+
+class DetectedModels(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.committed = {label["name"]: label for label in LABELS if label["file"]}
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            bundles = pool.map(
+                lambda label: Bundle(FOLDER / label["file"], options=["--no-annotations"]), cls.committed.values()
+            )
+            cls.profiles = {name: bundle.profile for name, bundle in zip(cls.committed, bundles)}
+
+    def analyzed(self, wanted=lambda label: True):
+        return [(label, self.profiles[name]) for name, label in self.committed.items() if wanted(label)]
+
+    def found(self, profile):
+        kinds = collections.Counter(step["kind"] for step in profile["steps"])
+        return {"level": profile["stages_found"]["confidence_level"], **{kind: kinds[kind] for kind in KINDS}}
+
+    def test_every_log_is_labeled(self):
+        files = {path.name for path in FOLDER.glob("*.llmtrace.gz")}
+        self.assertEqual(files, {label["file"] for label in self.committed.values()})
+
+    def test_what_ran_is_found_but_for_known_misses(self):
+        for label, profile in self.analyzed():
+            with self.subTest(label["name"]):
+                found = self.found(profile)
+                self.assertEqual(is_right(label, found), "miss" not in label, f"{label['truth']}, found: {found}")
+                self.assertEqual(found, label["found"])
+
+    def test_known_misses_are_those_that_labels_record(self):
+        for label in LABELS:
+            with self.subTest(label["name"]):
+                self.assertEqual(is_right(label, label["found"]), "miss" not in label)
+
+    def test_models_that_are_no_llm_have_passes_and_no_tokens(self):
+        for label, profile in self.analyzed(lambda label: not label["truth"]["llm"]):
+            with self.subTest(label["name"]):
+                self.assertLessEqual({stage["name"] for stage in profile["stages"]}, {"forward"})
+                times = {key: value for key, value in profile["token_times"].items() if key != "gpu_busy_share_of_wall"}
+                self.assertFalse(any(times.values()), times)
+                for stage in profile["stages"]:
+                    self.assertIsNone((stage["measured"] or {}).get("tokens"))
+                for row in profile["recoverable"]:
+                    self.assertIsNone(row["tokens"])
+                for finding in profile["findings"]:
+                    self.assertNotIn(finding["kind"], OF_TOKENS)
+                    self.assertIsNone(finding["recoverable_ms_per_token"])
+                    self.assertIsNone(finding["recoverable_ms_per_output_token"])
+                    for word in WORDS_OF_TOKENS:
+                        self.assertNotIn(word, finding["advice"])
+
+    def test_llms_have_token_times(self):
+        for label, profile in self.analyzed(is_found_llm):
+            with self.subTest(label["name"]):
+                self.assertGreater(profile["token_times"]["time_to_first_token_ms"]["mean"], 0)
+                self.assertGreater(profile["token_times"]["time_per_output_token_ms"]["mean"], 0)
+
+    def test_only_the_first_request_is_warm_up(self):
+        for label, profile in self.analyzed(is_found_llm):
+            with self.subTest(label["name"]):
+                for stage in profile["stages"]:
+                    later = stage["instances"][1:]
+                    self.assertGreater(len(later), 0)
+                    self.assertFalse(any(instance["warmup"] for instance in later), stage["name"])
+
+    def test_confidence_is_what_was_measured_of_its_level(self):
+        levels = set()
+        for label, profile in self.analyzed():
+            with self.subTest(label["name"]):
+                level = profile["stages_found"]["confidence_level"]
+                if level is None:
+                    self.assertIsNone(profile["stages_found"]["confidence"])
+                    continue
+                levels.add(level)
+                self.assertEqual(profile["stages_found"]["confidence"], calibration(level), level)
+        self.assertEqual(levels, {"high", "medium", "low"})
+
+
+if __name__ == "__main__":
+    unittest.main()
