@@ -95,7 +95,19 @@ class DetectedModels(unittest.TestCase):
         for label, profile in self.analyzed(is_found_llm):
             with self.subTest(label["name"]):
                 self.assertGreater(profile["token_times"]["time_to_first_token_ms"]["mean"], 0)
-                self.assertGreater(profile["token_times"]["time_per_output_token_ms"]["mean"], 0)
+                per_token = profile["token_times"]["time_per_output_token_ms"]
+                if label.get("speculative"):  # how many drafts were accepted is not recorded
+                    self.assertIsNone(per_token)
+                else:
+                    self.assertGreater(per_token["mean"], 0)
+
+    def test_a_request_of_a_draft_model_is_one_prefill_and_one_decode(self):
+        for label, profile in self.analyzed(lambda label: label.get("speculative")):
+            with self.subTest(label["name"]):
+                self.assertEqual([(stage["name"], len(stage["instances"])) for stage in profile["stages"]],
+                                 [("prefill", 4), ("decode", 4)])
+                for stage in profile["stages"]:
+                    self.assertEqual([instance["warmup"] for instance in stage["instances"]], [True] + 3 * [False])
 
     def test_only_the_first_request_is_warm_up(self):
         for label, profile in self.analyzed(is_found_llm):

@@ -55,11 +55,11 @@ std::string_view to_string(ConfidenceLevel level) {
 double measured_confidence(ConfidenceLevel level) {
   switch (level) {
     case ConfidenceLevel::high:
-      return 0.94;  // 15 of 15
+      return 0.89;  // 7 of 7
     case ConfidenceLevel::medium:
-      return 0.77;  // 9 of 11
+      return 0.78;  // 6 of 7
     case ConfidenceLevel::low:
-      return 0.73;  // 7 of 9
+      return 0.71;  // 4 of 5
   }
   return 0;
 }
