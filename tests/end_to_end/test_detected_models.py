@@ -49,7 +49,8 @@ class DetectedModels(unittest.TestCase):
             bundles = pool.map(
                 lambda label: Bundle(FOLDER / label["file"], options=["--no-annotations"]), cls.committed.values()
             )
-            cls.profiles = {name: bundle.profile for name, bundle in zip(cls.committed, bundles)}
+            cls.bundles = dict(zip(cls.committed, bundles))
+            cls.profiles = {name: bundle.profile for name, bundle in cls.bundles.items()}
 
     def analyzed(self, wanted=lambda label: True):
         return [(label, self.profiles[name]) for name, label in self.committed.items() if wanted(label)]
@@ -90,6 +91,14 @@ class DetectedModels(unittest.TestCase):
                     self.assertIsNone(finding["recoverable_ms_per_output_token"])
                     for word in WORDS_OF_TOKENS:
                         self.assertNotIn(word, finding["advice"])
+
+    def test_reports_of_models_that_are_no_llm_have_no_tables_of_tokens(self):
+        for label, profile in self.analyzed(lambda label: label["found"]["forward"] > 0):
+            with self.subTest(label["name"]):
+                report = self.bundles[label["name"]].files["report.md"]
+                self.assertIn("\n## Steps\n", report)
+                for row in report[report.index("\n## Per-stage timings") :].splitlines():
+                    self.assertFalse(row.startswith("| ") and "token" in row and "known to generate" not in row, row)
 
     def test_llms_have_token_times(self):
         for label, profile in self.analyzed(is_found_llm):

@@ -91,7 +91,9 @@ Table finding_table(const profile::Profile& profile) {
                                              : fmt::format("potential saving (ms {})", per))};
   if (per.empty()) table.columns.push_back(text_column("saved"));
   table.columns.push_back(number_column("share of the stage's wall time"));
-  table.columns.push_back(number_column("potential saving (ms per output token)"));
+  if (has_tokens(profile)) {
+    table.columns.push_back(number_column("potential saving (ms per output token)"));
+  }
   for (size_t i = 0; i < profile.findings.size(); ++i) {
     const profile::Finding& finding = profile.findings[i];
     auto& row = table.rows.emplace_back();
@@ -99,7 +101,7 @@ Table finding_table(const profile::Profile& profile) {
            ms(finding.recoverable)};
     if (per.empty()) row.emplace_back(per_unit(finding));
     row.emplace_back(percent(finding.stage ? std::optional(finding.share_of_wall) : std::nullopt));
-    row.emplace_back(fine_ms(finding.recoverable_per_output_token));
+    if (has_tokens(profile)) row.emplace_back(fine_ms(finding.recoverable_per_output_token));
   }
   return table;
 }

@@ -98,20 +98,22 @@ Table activity_table(const profile::Profile& profile) {
 Table sensor_table(const profile::Profile& profile) {
   Table table;
   table.columns = {text_column("stage"),
-                   number_column("energy per " + instance_name(profile, "instance")),
-                   number_column("energy per token"),
-                   number_column("power, mean (W)"),
-                   number_column("SM clock, mean (min to max)"),
-                   number_column("memory clock, mean (min to max)"),
-                   number_column("highest temperature (°C)"),
-                   text_column("clocks lowered by (share of samples)")};
+                   number_column("energy per " + instance_name(profile, "instance"))};
+  if (has_tokens(profile)) table.columns.push_back(number_column("energy per token"));
+  for (const char* of_all : {"power, mean (W)", "SM clock, mean (min to max)",
+                             "memory clock, mean (min to max)", "highest temperature (°C)"}) {
+    table.columns.push_back(number_column(of_all));
+  }
+  table.columns.push_back(text_column("clocks lowered by (share of samples)"));
   for (const profile::Stage& stage : profile.stages) {
     if (!stage.measured || !has_sensors(*stage.measured)) continue;
     const profile::Measured& own = *stage.measured;
-    table.rows.push_back({stage.name, energy(own.energy), energy(own.energy_per_token),
-                          power(mean_of(own.power)), clock_words(own.sm_clock),
-                          clock_words(own.memory_clock), temperature(highest_of(own.temperature)),
-                          throttle_words(own)});
+    auto& row = table.rows.emplace_back();
+    row = {stage.name, energy(own.energy)};
+    if (has_tokens(profile)) row.push_back(energy(own.energy_per_token));
+    row.insert(row.end(),
+               {power(mean_of(own.power)), clock_words(own.sm_clock), clock_words(own.memory_clock),
+                temperature(highest_of(own.temperature)), throttle_words(own)});
   }
   return table;
 }
@@ -173,9 +175,11 @@ void add_measured(const profile::Profile& profile, Document& document) {
   document.add(std::move(sensors));
   if (const std::string sources = energy_sources(profile); !sources.empty()) {
     document.add(Paragraph{
-        fmt::format("Energy is that of the whole GPU, idle draw included ({}). Tokens are those "
-                    "that a decode generates, and the prompt tokens of a prefill.{}",
-                    sources, draw_of_counters(sampled))});
+        fmt::format("Energy is that of the whole GPU, idle draw included ({}).{}{}", sources,
+                    has_tokens(profile) ? " Tokens are those that a decode generates, and the "
+                                          "prompt tokens of a prefill."
+                                        : "",
+                    draw_of_counters(sampled))});
   }
 }
 

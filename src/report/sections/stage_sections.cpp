@@ -183,7 +183,7 @@ void add_stage_timings(const profile::Profile& profile, Document& document) {
 
 void add_token_times(const profile::Profile& profile, Document& document) {
   const profile::TokenTimes& times = profile.token_times;
-  document.add(Heading{2, "Steps and tokens"});
+  document.add(Heading{2, has_tokens(profile) ? "Steps and tokens" : "Steps"});
   Table table = statistics_table("time of");
   if (times.time_to_first_token) add_row(table, "first token", *times.time_to_first_token);
   if (times.time_per_output_token) {

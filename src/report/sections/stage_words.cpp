@@ -45,6 +45,10 @@ std::optional<profile::Share> covered_share(const profile::Profile& profile) {
   return work ? work : profile.coverage->kernel_sum_share;
 }
 
+bool has_tokens(const profile::Profile& profile) {
+  return find_stage(profile, profile::kForwardStage) == nullptr;
+}
+
 std::string confidence_words(const profile::Profile& profile) {
   const profile::StagesFound& found = profile.stages_found;
   if (!found.confidence) return {};
@@ -54,7 +58,7 @@ std::string confidence_words(const profile::Profile& profile) {
 
 std::string guess_sentence(const profile::Profile& profile) {
   if (!profile.stages_found.confidence) return {};
-  if (find_stage(profile, profile::kForwardStage) != nullptr) {
+  if (!has_tokens(profile)) {
     return fmt::format(
         "Not recognized as an LLM: these are forward passes of a model, guessed from the kernel "
         "sequence ({}), and there are no token times. If it is one, mark prefill and decode in the "

@@ -27,6 +27,8 @@ bool has_decode_steps(const profile::Profile& profile);
 // of all kernel time.
 std::optional<profile::Share> covered_share(const profile::Profile& profile);
 
+// Not where stages are forward passes of a model that is not recognized as an LLM.
+bool has_tokens(const profile::Profile& profile);
 // "confidence high, 95 %": of detected stages; empty of others.
 std::string confidence_words(const profile::Profile& profile);
 // "Stages are guessed from the kernel sequence (confidence high, 95 %). "; of a model that is no

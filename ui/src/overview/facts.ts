@@ -37,7 +37,7 @@ export function howSure(app: App): HTMLElement {
     "div",
     {},
     facts([
-      ["stages", shown.stages.length > 0 && (found.confidence === null ? `annotated (${[...new Set(shown.stages.map((s) => s.source))].join(", ")})` : ["detected in the kernel sequence, confidence ", figure(percent(found.confidence), found.confidence, "confidence of detected stages")])],
+      ["stages", shown.stages.length > 0 && (found.confidence === null ? `annotated (${[...new Set(shown.stages.map((s) => s.source))].join(", ")})` : [`detected in the kernel sequence, confidence ${found.confidence_level === null ? "" : `${found.confidence_level}, `}`, figure(percent(found.confidence), found.confidence, "confidence of detected stages")])],
       ["coverage", shown.coverage && shown.coverage.kernel_sum_share !== null && shown.stages.length > 0 && [figure(percent(shown.coverage.kernel_sum_share), shown.coverage.kernel_sum_share, "of kernel time is inside stages"), " of kernel time is inside stages"]],
       ["captures", shown.context.captures.map((capture) => h("div", {}, h("code", {}, capture.path.split("/").pop() ?? ""), ` ${formatWords(capture.format)}`))],
       ["diagnostics", h("a", { href: "#provenance" }, warnings > 0 ? counted(warnings, "warning") : "no warning", `, ${counted(shown.diagnostics.length, "message")}`)],

@@ -25,7 +25,7 @@ export function measured(app: App): HTMLElement | null {
       { id: "sm", title: "SMs active", of: "mean over wall time", value: (s) => s.measured.sm_active_share, text: (s) => percent(s.measured.sm_active_share) },
       { id: "tensor", title: "tensor cores active", of: "mean over wall time", value: (s) => s.measured.tensor_active_share, text: (s) => percent(s.measured.tensor_active_share) },
       { id: "power", title: "power (W), mean (range)", of: "W of the whole GPU", value: (s) => s.measured.power_w?.mean ?? null, text: (s) => range(s.measured.power_w, rate) },
-      { id: "energy", title: "energy per token", of: "J of the whole GPU per token", value: (s) => s.measured.energy_per_token_j, text: (s) => energy(s.measured.energy_per_token_j) },
+      ...(stages.some((s) => s.measured.energy_per_token_j !== null) ? [{ id: "energy", title: "energy per token", of: "J of the whole GPU per token", value: (s: MeasuredStage) => s.measured.energy_per_token_j, text: (s: MeasuredStage) => energy(s.measured.energy_per_token_j) }] : []),
       { id: "clock", title: "SM clock", of: "Hz, mean of the samples", value: (s) => s.measured.sm_clock_hz?.mean ?? null, text: (s) => clock(s.measured.sm_clock_hz?.mean) },
       { id: "throttle", title: "clocks lowered by", value: (s) => (s.measured.throttle_samples === 0 ? "not known" : reasons(s) || "nothing") },
     ],
