@@ -8,7 +8,7 @@ from typing import Mapping
 from hf_workload.faults import UsageFault
 from hf_workload.options import Options
 
-LIMITS = ("requests", "new_tokens", "warm_up")
+LEAST = {"requests": 1, "new_tokens": 1, "warm_up": 0}  # as of the command line
 
 
 def shortened(options: Options, environment: Mapping[str, str]) -> Options:
@@ -20,9 +20,13 @@ def shortened(options: Options, environment: Mapping[str, str]) -> Options:
         limits = json.loads(text)
     except json.JSONDecodeError as error:
         raise UsageFault(f"LLMPROF_SHORT_RUN: {error}") from error
-    if not isinstance(limits, dict) or not all(
-            name in LIMITS and isinstance(most, int) and most >= 0 for name, most in limits.items()):
-        raise UsageFault(f"LLMPROF_SHORT_RUN: must hold whole numbers for some of {', '.join(LIMITS)}")
+    if not isinstance(limits, dict):
+        raise UsageFault(f"LLMPROF_SHORT_RUN: must be a JSON object, not {text}")
+    for name, most in limits.items():
+        if name not in LEAST:
+            raise UsageFault(f"LLMPROF_SHORT_RUN: unknown limit {name!r}; available: {', '.join(LEAST)}")
+        if type(most) is not int or most < LEAST[name]:  # true and false are no numbers here
+            raise UsageFault(f"LLMPROF_SHORT_RUN: {name} must be a whole number of at least {LEAST[name]}")
     changed = {}
     for name, most in limits.items():
         value = getattr(options, name)
