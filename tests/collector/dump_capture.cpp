@@ -70,6 +70,7 @@ json describe(const trace::Trace& trace) {
                                   {"correlation", collectives.correlation[i]}});
   }
   const trace::HostCallTable& calls = trace.host_calls;
+  all["host_calls_of_driver"] = calls.of_driver;
   for (size_t i = 0; i < calls.size(); ++i) {
     all["host_calls"].push_back({{"start", calls.start[i]},
                                  {"end", calls.end[i]},

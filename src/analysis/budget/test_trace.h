@@ -154,6 +154,8 @@ class TestTrace {
     calls.kind.push_back(kind);
     calls.handle.push_back(handle);
   }
+  // The notes are not the light watch's, but the driver's own reports.
+  void noted_by_driver() { builder_.trace().host_calls.of_driver = true; }
   // The workload's own clock in the control run.
   void workload_time(std::string_view stage, double mean_ms) {
     std::optional<trace::WorkloadMetrics>& workload = builder_.trace().workload;

@@ -49,8 +49,8 @@ class LaunchingProgram {
     sequence.waits.push_back({now_, now_ + time});
     now_ += time;
   }
-  void other_work() {
-    for (uint64_t kernel = 20; kernel < 30; ++kernel) launch(kernel);
+  void other_work(uint64_t launches = 10) {
+    for (uint64_t kernel = 20; kernel < 20 + launches; ++kernel) launch(kernel);
   }
   void pause(Nanoseconds time) { now_ += time; }
 
@@ -136,6 +136,60 @@ TEST(PassSignatures, DoNotTakeTwoPassesForOne) {
   PassSignatures signatures;
   signatures.learn(recorded.tokens(), recorded.sequence, passes);
   EXPECT_EQ(signatures.find(recorded.tokens(), 0, recorded.sequence.size()).size(), 4U);
+}
+
+// Three launches are captured into the decode's graph.
+TEST(PassSignatures, FoundPassesBeginWithWhatIsCapturedIntoThem) {
+  LaunchingProgram recorded(100);
+  recorded.other_work(3);
+  recorded.decode();
+  std::vector<LaunchPass> passes = recorded.passes();
+  passes.front().lead = 3;
+  PassSignatures signatures;
+  signatures.learn(recorded.tokens(), recorded.sequence, passes);
+
+  LaunchingProgram control(5000);
+  control.decode();
+  control.other_work(2);
+  control.decode();
+  control.other_work(5);
+  control.decode();
+  const auto leads = [&](size_t first) {
+    std::vector<size_t> found;
+    for (const LaunchPass& pass :
+         signatures.find(control.tokens(), first, control.sequence.size())) {
+      found.push_back(pass.lead);
+    }
+    return found;
+  };
+  EXPECT_EQ(leads(0), (std::vector<size_t>{0, 2, 3}));  // no launch is of two passes
+  EXPECT_EQ(leads(2), (std::vector<size_t>{1, 3}));     // nor from before what is looked at
+}
+
+TEST(PassTimes, BeginWithWhatIsCapturedIntoTheirGraph) {
+  LaunchingProgram program(1);
+  program.other_work(5);  // at 1000, ..., 1004
+  program.decode(100);    // launched at 1005, waited for until 1106
+  std::vector<LaunchPass> passes = program.passes();
+  for (const size_t lead : {size_t{0}, size_t{3}}) {
+    passes.front().lead = lead;
+    const auto timed = time_passes(program.sequence, passes);
+    EXPECT_EQ(timed.at(0).start, 1005 - static_cast<Nanoseconds>(lead));
+    EXPECT_EQ(timed.at(0).done, 1106);
+  }
+}
+
+// The program waits between capturing and launching: for nothing of the pass before.
+TEST(PassTimes, WhatTheNextPassBeginsWithDoesNotEndThePassBefore) {
+  LaunchingProgram program(1);
+  program.decode_ahead();
+  program.other_work(3);
+  program.wait(50);
+  program.decode_ahead();
+  std::vector<LaunchPass> passes = program.passes();
+  EXPECT_TRUE(time_passes(program.sequence, passes).at(0).done);
+  passes.back().lead = 3;
+  EXPECT_FALSE(time_passes(program.sequence, passes).at(0).done);
 }
 
 TEST(PassTimes, EndWithTheWaitForThem) {

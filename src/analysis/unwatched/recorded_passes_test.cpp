@@ -130,5 +130,75 @@ TEST(RecordedPasses, EndBeforeAWait) {
   EXPECT_EQ(window.whole(), (Starts{1000, 4800}));
 }
 
+// What the driver was called for, without the light watch: launches that are captured put no work
+// on the GPU.
+class TracedCalls {
+ public:
+  TracedCalls() : prefill_(t_.stage("prefill")) {}
+
+  void capture(int launches) {
+    for (int i = 0; i < launches; ++i, now_ += 10) t_.call("cuLaunchKernel", now_, now_ + 5);
+  }
+  void other_kernel() {
+    t_.launched("mul", now_, now_ + 3, now_ + 5);
+    now_ += 10;
+  }
+  void pass() {
+    t_.instance(prefill_, now_, now_ + 100);
+    t_.replay(now_ + 10, now_ + 100, t_.call("cuGraphLaunch", now_, now_ + 2));
+    t_.outside();
+    now_ += 100;
+  }
+  std::vector<size_t> leads() {
+    const trace::Trace& trace = t_.freeze();
+    std::vector<size_t> leads;
+    for (const LaunchPass& pass : recorded_passes(trace, t_.stages(), traced_sequence(trace))) {
+      EXPECT_EQ(pass.end - pass.first, 1U);
+      leads.push_back(pass.lead);
+    }
+    return leads;
+  }
+
+ private:
+  TestTrace t_;
+  uint32_t prefill_;
+  Nanoseconds now_ = 1000;
+};
+
+TEST(RecordedPasses, BeginWithTheLaunchesCapturedRightBeforeThem) {
+  TracedCalls calls;
+  calls.capture(4);
+  calls.pass();
+  calls.capture(2);
+  calls.pass();
+  calls.pass();
+  EXPECT_EQ(calls.leads(), (std::vector<size_t>{4, 2, 0}));
+}
+
+TEST(RecordedPasses, DoNotBeginBeforeWorkOfNoPass) {
+  TracedCalls calls;
+  calls.capture(4);
+  calls.other_kernel();
+  calls.capture(1);
+  calls.pass();
+  EXPECT_EQ(calls.leads(), (std::vector<size_t>{1}));
+}
+
+// The light watch does not know what was captured.
+TEST(RecordedPasses, AsTheLightWatchSeesThemHaveNoLead) {
+  TestTrace t;
+  const uint32_t prefill = t.stage("prefill");
+  t.call("cudaLaunchKernel_v7000", 1000, 1002);
+  t.noted(CallKind::kernel, 1, 999, 999);
+  t.instance(prefill, 1010, 1100);
+  t.replay(1020, 1100, t.call("cudaGraphLaunch_v10000", 1010, 1012));
+  t.noted(CallKind::graph, 2, 1009, 1009);
+  const trace::Trace& trace = t.freeze();
+  const auto passes = recorded_passes(trace, t.stages(), busiest_sequence(trace));
+  ASSERT_EQ(passes.size(), 1U);
+  EXPECT_EQ(passes.front().first, 1U);
+  EXPECT_EQ(passes.front().lead, 0U);
+}
+
 }  // namespace
 }  // namespace llmprof::analysis

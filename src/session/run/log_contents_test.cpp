@@ -97,6 +97,63 @@ TEST(LogContents, NamesWhatElseMayBe) {
   EXPECT_TRUE(contains(told_of_log(contents), "nothing ran on the GPU"));
 }
 
+// Of launches that were recorded, and of those that the light watch noted.
+class WatchedLog {
+ public:
+  WatchedLog() { builder_.begin_capture({}); }
+
+  void call(std::string_view api, int times = 1) {
+    for (int i = 0; i < times; ++i) {
+      builder_.trace().launches.start.push_back(0);
+      builder_.trace().launches.api.push_back(builder_.string(api));
+    }
+  }
+  void note(trace::HostCallTable::Kind kind, int times = 1) {
+    for (int i = 0; i < times; ++i) {
+      builder_.trace().host_calls.start.push_back(0);
+      builder_.trace().host_calls.kind.push_back(kind);
+    }
+  }
+  LogContents contents() { return log_contents(builder_.trace()); }
+
+ private:
+  trace::TraceBuilder builder_;
+};
+
+using WatchedKind = trace::HostCallTable::Kind;
+
+TEST(LogContents, CountsLaunchesAndNotWaits) {
+  WatchedLog log;
+  log.call("cuLaunchKernel", 5);
+  log.call("cudaLaunchKernelExC_v11060", 2);
+  log.call("cuGraphLaunch", 3);
+  log.call("cuStreamSynchronize", 7);
+  log.call("cuMemcpyHtoDAsync_v2", 7);
+  log.note(WatchedKind::kernel, 2);
+  log.note(WatchedKind::graph);
+  log.note(WatchedKind::wait, 9);
+  EXPECT_EQ(log.contents().launches, 10U);
+  EXPECT_EQ(log.contents().watched, 3U);
+}
+
+// One launch in ten is as few as it may see.
+TEST(LogContents, TheWatchIsBlindWhereItSawHardlyAnyLaunch) {
+  for (const int seen : {0, 9, 10, 100, 200}) {
+    WatchedLog log;
+    log.call("cuLaunchKernel", 60);
+    log.call("cuGraphLaunch", 40);
+    log.note(WatchedKind::kernel, seen);
+    log.note(WatchedKind::wait, 100);
+    EXPECT_EQ(watch_is_blind(log.contents()), seen < 10) << seen;
+  }
+}
+
+TEST(LogContents, TheWatchIsNotBlindWhereNothingWasLaunched) {
+  WatchedLog log;
+  log.call("cuStreamSynchronize", 20);
+  EXPECT_FALSE(watch_is_blind(log.contents()));
+}
+
 TEST(LogContents, AnEmptyTraceHoldsNothing) {
   trace::TraceBuilder builder;
   const LogContents contents = log_contents(builder.trace());

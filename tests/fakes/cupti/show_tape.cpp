@@ -25,7 +25,8 @@ json describe(const Tape& tape, const Api& api) {
           {"site", api.site == CUPTI_API_ENTER ? "enter" : "exit"},
           {"correlation", api.correlation},
           {"graph", api.graph_exec},
-          {"function", text(tape, api.function)}};
+          {"function", text(tape, api.function)},
+          {"symbol", text(tape, api.symbol)}};
 }
 
 json describe(const Resource& resource) {
