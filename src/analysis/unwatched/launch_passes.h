@@ -16,7 +16,8 @@ struct LaunchPass {
   size_t first = 0;
   size_t end = 0;
   InstanceId instance;  // that it is of; none where it was found by its launches alone
-  // Launches right before it that are captured into its graph: it begins with them.
+  // Launches right before it, in its instance, that are captured into its graph: it begins with
+  // them.
   size_t lead = 0;
 };
 

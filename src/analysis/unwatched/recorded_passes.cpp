@@ -136,15 +136,18 @@ class WindowEdges {
   trace::ProcessId process_;
 };
 
-// Right before the pass, of no other.
+// Right before the pass, of no other, and within the instance: what a program captures long before
+// (an engine that starts) is not the first pass's.
 size_t launches_without_work(const LaunchSequence& sequence,
-                             const std::vector<uint32_t>& of_launches, size_t first) {
+                             const std::vector<uint32_t>& of_launches, size_t first,
+                             Nanoseconds from) {
   if (sequence.without_work.empty()) return 0;
+  const auto is_lead = [&](size_t launch) {
+    return sequence.without_work[launch] && of_launches[launch] == kNoPass &&
+           sequence.start[launch] >= from;
+  };
   size_t lead = 0;
-  while (lead < first && sequence.without_work[first - lead - 1] &&
-         of_launches[first - lead - 1] == kNoPass) {
-    ++lead;
-  }
+  while (lead < first && is_lead(first - lead - 1)) ++lead;
   return lead;
 }
 
@@ -177,7 +180,8 @@ std::vector<LaunchPass> recorded_passes(const trace::Trace& trace, const Stages&
     passes.push_back({{stages.instances[instance.index()].stage, spans[number].first,
                        spans[number].end, instance},
                       layers});
-    passes.back().lead = launches_without_work(sequence, of_launches, spans[number].first);
+    passes.back().lead = launches_without_work(sequence, of_launches, spans[number].first,
+                                               stages.instances[instance.index()].start);
   }
   std::sort(passes.begin(), passes.end(),
             [](const LaunchPass& a, const LaunchPass& b) { return a.first < b.first; });

@@ -143,8 +143,9 @@ class TracedCalls {
     t_.launched("mul", now_, now_ + 3, now_ + 5);
     now_ += 10;
   }
-  void pass() {
-    t_.instance(prefill_, now_, now_ + 100);
+  // Of a stage that begins so long before its graph is launched.
+  void pass(Nanoseconds before = 0) {
+    t_.instance(prefill_, now_ - before, now_ + 100);
     t_.replay(now_ + 10, now_ + 100, t_.call("cuGraphLaunch", now_, now_ + 2));
     t_.outside();
     now_ += 100;
@@ -168,9 +169,9 @@ class TracedCalls {
 TEST(RecordedPasses, BeginWithTheLaunchesCapturedRightBeforeThem) {
   TracedCalls calls;
   calls.capture(4);
-  calls.pass();
+  calls.pass(40);
   calls.capture(2);
-  calls.pass();
+  calls.pass(25);
   calls.pass();
   EXPECT_EQ(calls.leads(), (std::vector<size_t>{4, 2, 0}));
 }
@@ -180,8 +181,18 @@ TEST(RecordedPasses, DoNotBeginBeforeWorkOfNoPass) {
   calls.capture(4);
   calls.other_kernel();
   calls.capture(1);
-  calls.pass();
+  calls.pass(100);
   EXPECT_EQ(calls.leads(), (std::vector<size_t>{1}));
+}
+
+// An engine captures its graphs when it starts.
+TEST(RecordedPasses, DoNotBeginBeforeTheirStage) {
+  TracedCalls calls;
+  calls.capture(100);
+  calls.pass();
+  calls.capture(4);
+  calls.pass(20);
+  EXPECT_EQ(calls.leads(), (std::vector<size_t>{0, 2}));
 }
 
 // The light watch does not know what was captured.
