@@ -3,13 +3,12 @@
 fakes; what they do is on tapes."""
 import collections
 import json
-import os
 import pathlib
 import subprocess
 import unittest
 
 from collector_log import Log
-from test_cupti_collector import CUDA, CUPTI, KERNEL, LIBRARY, LLMPROF, PLAY, PlayedCase, built
+from test_cupti_collector import KERNEL, LIBRARY, LLMPROF, PLAY, PlayedCase, built
 
 DUMP = built("DUMP_CAPTURE", "bin/dump_capture")
 DRIVER = 1  # CUPTI_CB_DOMAIN_DRIVER_API
@@ -160,6 +159,121 @@ class Callbacks(PlayedCase):
         )
         self.assertTrue(capture["host_calls_of_driver"])
         self.assertEqual(capture["diagnostics"], [])
+
+
+class Run(PlayedCase):
+    """A program whose launches pass the runtime's shared library by: the light watch sees none of them."""
+
+    ROUNDS, STEPS, LAYERS = 4, 8, 20
+    HELD_UP_NS = 30_000  # each launch, while kernels are recorded
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        if "san" in pathlib.Path(LIBRARY).stem or not pathlib.Path(LLMPROF).exists():
+            raise unittest.SkipTest("llmprof is looked at once, in the plain suite, where it is built")
+
+    def run_played(self, *words, kind="eager", **environment):
+        """Recording a kernel holds up its launch: what is traced takes longer."""
+        tape = self.tape(kind, steps=self.STEPS, layers=self.LAYERS)
+        self.out = self.folder / "bundle"
+        told = {"CUDA_INJECTION64_PATH": None, "NVTX_INJECTION64_PATH": None, "LLMPROF_LOG_DIR": None,
+                "FAKE_CUPTI_LAUNCH_COST_NS": str(self.HELD_UP_NS), "LLMPROF_NSYS": "/no/such/nsys", **environment}
+        command = [LLMPROF, "run", "--out", self.out, "pipeline.ncu.enable=false", *words,
+                   "--", PLAY, tape.path, f"--rounds={self.ROUNDS}"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False,
+                              cwd=self.folder, env=self.environment(told))
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def logs_of(self, folder):
+        return [Log(path) for path in sorted((self.out / folder).glob("*.llmtrace"))]
+
+    def stages(self):
+        profile = json.loads((self.out / "profile.json").read_text(encoding="utf-8"))
+        return {stage["name"]: stage for stage in profile["stages"]}
+
+    def passes_without_tracing(self):
+        """(start of its first launch, end of the wait for it) of each pass, by the driver's reports. What is captured is
+        launched before the stage."""
+        (log,) = self.logs_of("stage1/driver_calls")
+        rows = max(([row for row in rows if row["type"] == "host_call"] for rows in log.threads.values()), key=len)
+        passes, launches = [], []
+        for row in rows:
+            if row["kind"] != WAITED:
+                launches.append(row)
+                continue
+            graphs = [launch["start"] for launch in launches if launch["kind"] == REPLAYED]
+            first = graphs[0] if graphs else launches[0]["start"]
+            passes.append((first, row["start"] + row["duration"]))
+            launches = []
+        return passes
+
+    def prepared(self, name):
+        """From each opening of the range to the first launch in it, ns, in the recorded run."""
+        (log,) = self.logs_of("collector")
+        spans = []
+        for records in log.threads.values():
+            opened = None
+            for record in records:
+                if record["type"] == "range_push" and log.strings[record["name"]] == name:
+                    opened = record["time"]
+                elif record["type"] == "launch" and opened is not None:
+                    code = record["duration_and_code"] >> 24
+                    if "Launch" in log.api_names()[code]:
+                        spans.append(record["start"] - opened)
+                        opened = None
+        return spans
+
+    def check_times(self, walls):
+        """Of each stage, ns from its first launch to its end, of each instance."""
+        ranges = {"prefill": "prefill", "decode": "decode_all"}
+        stages = self.stages()
+        self.assertEqual(set(stages), set(walls))
+        for name, stage in stages.items():
+            steady = [i for i, instance in enumerate(stage["instances"]) if not instance["warmup"]]
+            prepared = self.prepared(ranges[name])
+            self.assertEqual((len(stage["instances"]), len(prepared)), (self.ROUNDS, self.ROUNDS))
+            expected = sum(walls[name][i] + prepared[i] for i in steady) / len(steady)
+            unwatched = stage["unwatched"]
+            self.assertIsNotNone(unwatched, stage["unwatched_why_not"])
+            self.assertEqual(unwatched["source"], "control_launches")
+            self.assertAlmostEqual(unwatched["wall_ms"] * MILLISECOND / expected, 1, delta=0.001)
+            kernels = KERNELS_OF_A_LAYER * self.LAYERS * (1 if name == "prefill" else self.STEPS)
+            self.assertGreater(stage["wall_ms"]["mean"], kernels * self.HELD_UP_NS / MILLISECOND)
+            self.assertLess(unwatched["wall_ms"], stage["wall_ms"]["mean"])
+
+    def test_one_more_run_times_what_the_light_watch_cannot_see(self):
+        self.run_played()
+        (log,) = self.logs_of("stage1/driver_calls")
+        self.assertEqual(log.of("kernels", "launch", "collection"), [])
+        passes = self.passes_without_tracing()
+        each = 1 + self.STEPS
+        self.assertEqual(len(passes), self.ROUNDS * each)
+        walls = {"prefill": [], "decode": []}
+        for start in range(0, len(passes), each):
+            walls["prefill"].append(passes[start][1] - passes[start][0])
+            walls["decode"].append(passes[start + each - 1][1] - passes[start + 1][0])
+        self.check_times(walls)
+
+    def test_graphs_are_timed_without_what_was_captured_before_their_stage(self):
+        self.run_played(kind="graph")
+        passes = self.passes_without_tracing()
+        self.assertEqual(len(passes), self.ROUNDS * self.STEPS)
+        decodes = [passes[start : start + self.STEPS] for start in range(0, len(passes), self.STEPS)]
+        self.check_times({"decode": [decode[-1][1] - decode[0][0] for decode in decodes]})
+
+    def test_the_run_is_left_out_where_it_is_not_wanted(self):
+        self.run_played("pipeline.driver_calls.enable=false")
+        self.assertFalse((self.out / "stage1" / "driver_calls").exists())
+        for stage in self.stages().values():
+            self.assertIsNone(stage["unwatched"])
+
+    def test_only_that_run_loads_the_collector_into_cuda_to_watch(self):
+        self.run_played()
+        (recorded,) = self.logs_of("collector")
+        self.assertEqual(recorded.of("host_call"), [])
+        self.assertGreater(len(recorded.of("kernels", "long_kernel")), 0)
+        self.assertEqual([row for log in self.logs_of("stage1/launches") for row in log.of("host_call")], [])
 
 
 if __name__ == "__main__":
