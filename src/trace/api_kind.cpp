@@ -35,8 +35,10 @@ ApiKind api_kind(std::string_view name) {
   if (function.starts_with("Memcpy")) {
     return contains(function, "Async") ? ApiKind::copy : ApiKind::blocking_copy;
   }
-  // HIP says what is launched first: hipModuleLaunchKernel.
-  if (std::any_of(kLaunches.begin(), kLaunches.end(),
+  // CUDA's first launch, of the driver and of the runtime; HIP says what is launched first:
+  // hipModuleLaunchKernel.
+  if (function == "Launch" || function.starts_with("Launch_v") ||
+      std::any_of(kLaunches.begin(), kLaunches.end(),
                   [&](std::string_view launch) { return contains(function, launch); })) {
     return ApiKind::launch;
   }

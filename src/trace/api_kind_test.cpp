@@ -10,8 +10,9 @@ namespace {
 TEST(ApiKindTest, KernelLaunches) {
   for (const char* name :
        {"cudaLaunchKernel", "cudaLaunchKernel_v7000", "cudaLaunchKernelExC_v11060",
-        "cuLaunchKernel", "cuLaunchKernelEx", "cudaLaunchCooperativeKernel_v9000",
-        "hipLaunchKernel", "hipModuleLaunchKernel", "hipExtModuleLaunchKernel"}) {
+        "cuLaunchKernel", "cuLaunchKernelEx", "cudaLaunchCooperativeKernel_v9000", "cuLaunch",
+        "cudaLaunch_v3020", "hipLaunchKernel", "hipModuleLaunchKernel",
+        "hipExtModuleLaunchKernel"}) {
     EXPECT_EQ(api_kind(name), ApiKind::launch) << name;
   }
 }

@@ -550,5 +550,29 @@ TEST(RunOptions, GarbageValuesNeverCrash) {
   EXPECT_LT(refused, 500U);
 }
 
+TEST(RunOptions, DriverCallsAreTimedWhereTheyAreNeeded) {
+  for (const char* model : {"model=llm/llama_1b", "model=llm/cpu_tiny"}) {
+    EXPECT_EQ(options({model}).pipeline.driver_calls, Switch::automatic) << model;
+  }
+  const auto driver_calls = [](const std::string& value) {
+    return options({"pipeline.driver_calls.enable=" + value}).pipeline.driver_calls;
+  };
+  EXPECT_EQ(driver_calls("auto"), Switch::automatic);
+  EXPECT_EQ(driver_calls("true"), Switch::on);
+  EXPECT_EQ(driver_calls("false"), Switch::off);
+  EXPECT_TRUE(contains(error({"pipeline.driver_calls.enable=on"}),
+                       "pipeline.driver_calls.enable must be one of auto, true, false"));
+  EXPECT_TRUE(contains(error({"+pipeline.driver_call.enable=true"}),
+                       "unknown key 'pipeline.driver_call'; did you mean 'driver_calls'?"));
+}
+
+TEST(RunOptions, NcuAsksForAShortRunInEveryPreset) {
+  for (const char* preset : {"default", "light", "high"}) {
+    EXPECT_TRUE(options({std::string("profiling/ncu=ncu.") + preset}).ncu.short_run) << preset;
+  }
+  EXPECT_FALSE(options({"ncu.short_run=false"}).ncu.short_run);
+  EXPECT_TRUE(contains(error({"ncu.short_run=short"}), "ncu.short_run must be true or false"));
+}
+
 }  // namespace
 }  // namespace llmprof::session

@@ -111,5 +111,28 @@ TEST_F(PassEnvironment, NoOtherPassLoadsItIntoCuda) {
   EXPECT_TRUE(has(ours, "CUDA_INJECTION64_PATH"));
 }
 
+// Launches are counted by ncu, not timed: one short request has them all.
+TEST_F(PassEnvironment, OnlyNcuAsksForAShortRun) {
+  const Variables plain = ncu_request(request_, bundle_).environment;
+  const std::map<std::string, std::string> told_to_ncu(plain.begin(), plain.end());
+  ASSERT_TRUE(told_to_ncu.contains("LLMPROF_SHORT_RUN"));
+  EXPECT_EQ(told_to_ncu.at("LLMPROF_SHORT_RUN"), R"({"requests":1,"new_tokens":8,"warm_up":0})");
+  request_.options.ncu.short_run = false;
+  const std::vector<Variables> others = {
+      ncu_request(request_, bundle_).environment, nsys_request(request_, bundle_).environment,
+      plan_control(request_, bundle_).commands.front().environment,
+      plan_collector(request_, bundle_).commands.front().environment,
+      plan_torch(request_, bundle_).commands.front().environment};
+  for (const Variables& environment : others) EXPECT_FALSE(has(environment, "LLMPROF_SHORT_RUN"));
+}
+
+// CUDA loads the collector; NVTX does not: ranges cost time, and nothing is traced.
+TEST_F(PassEnvironment, WhatWatchesTheDriverIsLoadedByCudaAlone) {
+  request_.captures.cupti = "/venv/nvidia/cuda_cupti/lib/libcupti.so.12";
+  EXPECT_EQ(injection_environment(request_),
+            (Variables{{"CUDA_INJECTION64_PATH", kLibrary},
+                       {"LLMPROF_CUPTI_FALLBACK", "/venv/nvidia/cuda_cupti/lib/libcupti.so.12"}}));
+}
+
 }  // namespace
 }  // namespace llmprof::session
