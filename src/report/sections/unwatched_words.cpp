@@ -100,7 +100,7 @@ std::string source_words(const profile::Unwatched& unwatched) {
   if (unwatched.source == "between_windows") {
     return "timed in this run while nothing was traced";
   }
-  return "timed by its launches in the control run";
+  return "timed by its launches in an untraced run";
 }
 
 std::string times_words(const profile::Profile& profile) {

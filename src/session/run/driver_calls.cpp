@@ -1,11 +1,13 @@
+#include "capture/launcher_exports.h"
 #include "session/run/pass_failure.h"
 #include "session/run/passes.h"
 
 namespace llmprof::session {
 namespace fs = std::filesystem;
 
-capture::CaptureResult run_driver_calls(const RunRequest& request, const Artifacts& bundle) {
-  capture::CaptureResult result;
+namespace {
+
+capture::WorkloadPass driver_calls_pass(const RunRequest& request, const Artifacts& bundle) {
   capture::WorkloadPass pass;
   pass.name = "driver_calls";
   pass.folder = bundle.path("stage1");
@@ -17,6 +19,30 @@ capture::CaptureResult run_driver_calls(const RunRequest& request, const Artifac
   pass.environment.emplace_back("LLMPROF_WATCH", "callbacks");
   const Variables injection = injection_environment(request);
   pass.environment.insert(pass.environment.end(), injection.begin(), injection.end());
+  return pass;
+}
+
+}  // namespace
+
+bool wants_driver_calls(const RunRequest& request) {
+  return request.options.pipeline.driver_calls == Switch::on && request.captures.collector_cuda;
+}
+
+capture::CapturePlan plan_driver_calls(const RunRequest& request, const Artifacts& bundle) {
+  capture::CapturePlan plan;
+  plan.backend = "driver_calls";
+  const capture::WorkloadPass pass = driver_calls_pass(request, bundle);
+  plan.commands.push_back({pass.name,
+                           capture::exported_argv(request.options.workload.argv, pass.environment),
+                           pass.environment});
+  plan.files.push_back(fs::path(kDriverCalls) / "<pid>.llmtrace");
+  plan.notes.emplace_back("the workload without tracing, while the driver reports its launches");
+  return plan;
+}
+
+capture::CaptureResult run_driver_calls(const RunRequest& request, const Artifacts& bundle) {
+  capture::CaptureResult result;
+  const capture::WorkloadPass pass = driver_calls_pass(request, bundle);
   const auto record = capture::run_pass(request.options.workload, pass, pass_limits(request));
   if (!record) {
     result.failure = record.error();

@@ -54,6 +54,9 @@ struct ControlRun {
 };
 Result<ControlRun> run_control(const RunRequest& request, const Artifacts& bundle);
 
+// Whether that run, below, is made whatever the collector sees.
+bool wants_driver_calls(const RunRequest& request);
+
 // The workload once more, with nothing traced, while the driver reports its launches: for programs
 // whose launches the light watch does not see. Notes go to stage1/driver_calls.
 capture::CaptureResult run_driver_calls(const RunRequest& request, const Artifacts& bundle);
@@ -75,6 +78,7 @@ capture::NcuRequest ncu_request(const RunRequest& request, const Artifacts& bund
 // What these would run, for the plan.
 capture::CapturePlan plan_control(const RunRequest& request, const Artifacts& bundle);
 capture::CapturePlan plan_collector(const RunRequest& request, const Artifacts& bundle);
+capture::CapturePlan plan_driver_calls(const RunRequest& request, const Artifacts& bundle);
 capture::CapturePlan plan_torch(const RunRequest& request, const Artifacts& bundle);
 
 }  // namespace llmprof::session

@@ -212,10 +212,11 @@ class Pipeline {
     if (wanted == Switch::off || stopped()) return;
     if (wanted == Switch::automatic && !watch_is_blind(contents)) return;
     ++passes_;
-    begin_pass(
-        "driver calls: the workload, not traced; the program launches past the CUDA runtime's "
-        "shared library, so the driver reports its launches (pipeline.driver_calls.enable=false "
-        "skips this run)");
+    begin_pass(wanted == Switch::on
+                   ? "driver calls: the workload, not traced; the driver reports its launches"
+                   : "driver calls: the workload, not traced; the program launches past the CUDA "
+                     "runtime's shared library, so the driver reports its launches "
+                     "(pipeline.driver_calls.enable=false skips this run)");
     keep("driver_calls", run_driver_calls(request_, bundle_));
   }
 

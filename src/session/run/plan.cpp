@@ -30,6 +30,7 @@ std::vector<capture::CapturePlan> plan_run(const RunRequest& request) {
   };
   add(plan_control(request, bundle), time.control);
   if (request.captures.collector) add(plan_collector(request, bundle), time.collector);
+  if (wants_driver_calls(request)) add(plan_driver_calls(request, bundle), time.driver_calls);
   if (request.captures.nsys) {
     const auto nsys = capture::ensure_nsys(capture::tool_search_here());
     add(nsys ? capture::plan_nsys(*nsys, nsys_request(request, bundle))

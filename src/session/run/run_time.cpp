@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "capture/ncu/ncu_estimate.h"
+#include "session/run/passes.h"
 
 namespace llmprof::session {
 namespace {
@@ -93,6 +94,7 @@ RunTime estimate_run(const RunRequest& request, milliseconds one_run) {
   time.control =
       times(one_run, static_cast<double>(std::max<uint64_t>(1, request.options.repeats)));
   if (captures.collector) time.collector = times(one_run, kUnderCollector);
+  if (wants_driver_calls(request)) time.driver_calls = one_run;
   if (captures.nsys) time.nsys = times(one_run, kUnderNsys);
   if (captures.ncu) {
     const auto chosen = has_timeline(captures) ? std::optional(request.options.top_n_kernels)
@@ -125,6 +127,7 @@ std::string run_time_words(const RunTime& time) {
   };
   add("control run", time.control);
   add("collector", time.collector);
+  add("driver calls", time.driver_calls);
   add("nsys", time.nsys);
   add("ncu", time.ncu);
   add("torch.profiler", time.torch_profiler);

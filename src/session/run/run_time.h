@@ -12,12 +12,13 @@ namespace llmprof::session {
 struct RunTime {
   std::chrono::milliseconds control{0};
   std::chrono::milliseconds collector{0};
+  std::chrono::milliseconds driver_calls{0};  // where it is certain
   std::chrono::milliseconds nsys{0};
   std::chrono::milliseconds ncu{0};
   std::chrono::milliseconds torch_profiler{0};
 
   [[nodiscard]] std::chrono::milliseconds after_control() const {
-    return collector + nsys + ncu + torch_profiler;
+    return collector + driver_calls + nsys + ncu + torch_profiler;
   }
   [[nodiscard]] std::chrono::milliseconds total() const { return control + after_control(); }
 };

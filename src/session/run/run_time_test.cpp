@@ -41,6 +41,14 @@ TEST(RunTimeTest, PassesThatAreNotPartOfTheRunTakeNoTime) {
   EXPECT_EQ(time.total(), 30s);
 }
 
+TEST(RunTimeTest, DriverCallsCountWhereTheyAreCertain) {
+  RunRequest request = deep_run();
+  request.captures.collector_cuda = true;
+  EXPECT_EQ(estimate_run(request, 10s).driver_calls, 0s);
+  request.options.pipeline.driver_calls = Switch::on;
+  EXPECT_EQ(estimate_run(request, 10s).driver_calls, 10s);
+}
+
 TEST(RunTimeTest, WhatFitsIsLeftAlone) {
   RunRequest request = deep_run();
   EXPECT_TRUE(fit_run(request, 25s, 300s, FitFrom::start).empty());
