@@ -83,7 +83,7 @@ class Shell(Folder):
         self.assertIn(f"{times['time_to_first_token_ms']['mean']:.3f}", text)
         self.assertIn(f"{times['time_per_output_token_ms']['mean']:.3f}", text)
         self.assertIn(f"{times['tokens_per_s_per_sequence']:.1f}", text)
-        self.assertIn(f"{100 * profile['coverage']['work_sum_share']:.1f} %", text)
+        self.assertIn(f"{100 * profile['coverage']['work_share']:.1f} %", text)
         for finding in profile["findings"][:5]:
             self.assertIn(" ".join(finding["title"].split()), text)
             if finding["recoverable_ms"] is not None:
