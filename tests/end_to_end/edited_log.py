@@ -2,6 +2,7 @@
 
     edited_log.py slow SOURCE TARGET FACTOR NAME...   kernels of these names take FACTOR times as long
     edited_log.py keep SOURCE TARGET BEGIN END        what happened between two shares of its kernels' span
+    edited_log.py without SOURCE TARGET RECORD...     no such records (range_push), nor strings that only they name
 
 Records stay in their chunks, as the collector wrote them; only what changes is written anew, with new checksums."""
 import bisect
@@ -224,6 +225,24 @@ def keep(source, target, begin, end):
     write(target, data)
 
 
+def without(source, target, names):
+    """A program's own ranges, say, which a framework may have more of than it has kernels."""
+    data = read(source)
+    used = set()
+    for record in records(data):
+        if record.name not in names and record.name != "string":
+            used |= {value for name, value in record.fields().items() if name not in TIMES and isinstance(value, int)}
+    for chunk in chunks(data):
+        kept = bytearray()
+        for record in records_of(data, chunk):
+            if record.name in names or (record.name == "string" and record.fields()["key"] not in used):
+                continue
+            kept += data[record.at:record.at + record.size]
+        _, first, last = chunk
+        data[first:last] = kept + bytes(last - first - len(kept))
+    write(target, data)
+
+
 def main(arguments):
     what, source, target = arguments[:3]
     if what == "slow":
@@ -232,6 +251,8 @@ def main(arguments):
         times = [start for start, _, _ in kernels(read(source))]
         first, span = min(times), max(times) - min(times)
         keep(source, target, *(first + round(float(share) * span) for share in arguments[3:5]))
+    elif what == "without":
+        without(source, target, set(arguments[3:]))
     else:
         sys.exit(__doc__)
 

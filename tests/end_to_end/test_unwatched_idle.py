@@ -15,10 +15,20 @@ TOKENS, WARM_UP_TOKENS = 8 * 48, 1
 OWN_CLOCK_MS = 81.018461 / 48
 
 
-def unpacked(name, path):
+def unpacked(file, path):
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(gzip.decompress((RUN / name).read_bytes()))
+    path.write_bytes(gzip.decompress(file.read_bytes()))
     return path
+
+
+def profile_of(folder, control, *, driver):
+    """Of a run as llmprof leaves it: what was recorded, and what another run without tracing noted."""
+    unpacked(control, folder / "run" / "stage1" / ("driver_calls" if driver else "launches") / "2.llmtrace")
+    (folder / "run" / "inputs.yaml").write_text("workload:\n  name: program\n", encoding="utf-8")
+    (folder / "run" / "captures.json").write_text('{"failed": [], "notes": []}', encoding="utf-8")
+    result = run("analyze", folder / "run", "--out", folder / "out")
+    assert result.returncode == 0, result.stderr
+    return json.loads((folder / "out" / "profile.json").read_text(encoding="utf-8"))
 
 
 def busy_ms_per_token(path):
@@ -38,13 +48,8 @@ class UnwatchedIdle(unittest.TestCase):
     def test_times_and_idle_share_are_those_of_the_program(self):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
-            recorded = unpacked("recorded.llmtrace.gz", folder / "run" / "collector" / "1.llmtrace")
-            unpacked("control.llmtrace.gz", folder / "run" / "stage1" / "launches" / "2.llmtrace")
-            (folder / "run" / "inputs.yaml").write_text("workload:\n  name: program\n", encoding="utf-8")
-            (folder / "run" / "captures.json").write_text('{"failed": [], "notes": []}', encoding="utf-8")
-            result = run("analyze", folder / "run", "--out", folder / "out")
-            self.assertEqual(result.returncode, 0, result.stderr)
-            profile = json.loads((folder / "out" / "profile.json").read_text(encoding="utf-8"))
+            recorded = unpacked(RUN / "recorded.llmtrace.gz", folder / "run" / "collector" / "1.llmtrace")
+            profile = profile_of(folder, RUN / "control.llmtrace.gz", driver=False)
             busy = busy_ms_per_token(recorded)
         (decode,) = [stage for stage in profile["stages"] if stage["name"] == "decode"]
         measured = [instance for instance in decode["instances"] if not instance["warmup"]]
@@ -58,6 +63,31 @@ class UnwatchedIdle(unittest.TestCase):
         self.assertAlmostEqual(unwatched["idle_share_of_wall"], share, delta=0.03)
         # As recorded, a fifth of the time is idle: that of the collector.
         self.assertGreater(decode["idle_share_of_wall"], share + 0.1)
+
+
+class DriverCalls(unittest.TestCase):
+    """A decoder in JAX. By its own clock, in the run of which the driver reported the launches (ms); the first request
+    compiles, and where the last decode ends no launch tells."""
+
+    PREFILL_MS = [9.224, 6.608, 6.873, 7.847, 7.027]
+    DECODE_MS = [92.007, 91.836, 92.035, 93.397]
+
+    def test_times_without_tracing_are_those_of_its_own_clock(self):
+        data = DATA / "h200-driver-calls"
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            unpacked(data / "recorded.llmtrace.gz", folder / "run" / "collector" / "1.llmtrace")
+            profile = profile_of(folder, data / "driver_calls.llmtrace.gz", driver=True)
+        stages = {stage["name"]: stage for stage in profile["stages"]}
+        self.assertEqual([(name, len(stage["instances"]), sum(each["warmup"] for each in stage["instances"]))
+                          for name, stage in stages.items()], [("prefill", 6, 1), ("decode", 6, 1)])
+        for name, own in (("prefill", self.PREFILL_MS), ("decode", self.DECODE_MS)):
+            with self.subTest(name):
+                unwatched = stages[name]["unwatched"]
+                self.assertEqual(unwatched["source"], "control_launches")
+                self.assertAlmostEqual(unwatched["wall_ms"] / (sum(own) / len(own)), 1, delta=0.05)
+        # As recorded, a decode takes two thirds more.
+        self.assertGreater(stages["decode"]["wall_ms"]["mean"], 1.5 * stages["decode"]["unwatched"]["wall_ms"])
 
 
 if __name__ == "__main__":

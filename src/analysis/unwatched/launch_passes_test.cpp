@@ -313,6 +313,15 @@ struct Requests {
   Stages stages;
 };
 
+TimedPass timed(uint32_t stage, Nanoseconds start, Nanoseconds launched, Nanoseconds next) {
+  TimedPass pass;
+  pass.stage = stage;
+  pass.start = start;
+  pass.launched = launched;
+  pass.next = next;
+  return pass;
+}
+
 TEST(PassTimes, AStageThatIsNotWaitedForEndsNoSoonerThanItsWork) {
   const Requests requests;
   // The prefill is launched in 10 and works for 60; the decodes of 20 each end at 100.
@@ -320,18 +329,87 @@ TEST(PassTimes, AStageThatIsNotWaitedForEndsNoSoonerThanItsWork) {
   std::vector<LaunchPass> recorded;
   for (size_t request = 0; request < 2; ++request) {
     const auto begin = static_cast<Nanoseconds>(1000 * (request + 1));
-    passes.push_back({kPrefill, begin, std::nullopt, begin + 10, true});
-    passes.push_back({kDecode, begin + 10, std::nullopt, begin + 20, true});
-    passes.push_back({kDecode, begin + 20, begin + 100, begin + 1000, true});
+    passes.push_back(timed(kPrefill, begin, begin, begin + 10));
+    passes.push_back(timed(kDecode, begin + 10, begin + 10, begin + 20));
+    passes.push_back(timed(kDecode, begin + 20, begin + 20, begin + 1000));
+    passes.back().done = begin + 100;
     recorded.push_back({kPrefill, 0, 1, InstanceId(2 * request)});
     recorded.push_back({kDecode, 1, 2, InstanceId(2 * request + 1)});
     recorded.push_back({kDecode, 2, 3, InstanceId(2 * request + 1)});
   }
-  const auto times = times_by_instance(passes, recorded, requests.stages, {60, 40});
+  const auto times = times_by_instance(passes, recorded, requests.stages, {60, 40}, {{}, {}});
   EXPECT_EQ(times[kPrefill].instances, 1U);  // the other is warm-up
   EXPECT_DOUBLE_EQ(times[kPrefill].total, 60);
   EXPECT_EQ(times[kDecode].passes, 2U);
   EXPECT_DOUBLE_EQ(times[kDecode].total, 40);
+}
+
+// A prefill is launched from 0 to 20 and works until 60, 40 of the time; the host prepares the
+// decode until 100. The decode's launches run ahead, and the next request's first one follows it at
+// once.
+TEST(PassTimes, WhereNoWaitIsNotedTheTracedRunShowsWhenTheGpuHadEnded) {
+  Requests requests;
+  std::vector<TimedPass> passes;
+  std::vector<LaunchPass> recorded;
+  for (size_t request = 0; request < 2; ++request) {
+    const auto begin = static_cast<Nanoseconds>(1000 * (request + 1));
+    StageInstance& prefill = requests.stages.instances[2 * request];
+    prefill.end = begin + 60;
+    prefill.work.busy = 30;
+    requests.stages.instances[2 * request + 1].end = begin + 196;
+    passes.push_back(timed(kPrefill, begin, begin + 20, begin + 100));
+    passes.push_back(timed(kDecode, begin + 100, begin + 100, begin + 200));
+    recorded.push_back({kPrefill, 0, 1, InstanceId(2 * request)});
+    recorded.push_back({kDecode, 1, 2, InstanceId(2 * request + 1)});
+  }
+  const std::vector<UnnotedEnd> ends = unnoted_ends(passes, recorded, requests.stages);
+  EXPECT_DOUBLE_EQ(ends[kPrefill].share_until_next, 0.6);
+  EXPECT_DOUBLE_EQ(ends[kPrefill].after_last_launch, 35);  // of 30 and 40
+  EXPECT_DOUBLE_EQ(ends[kDecode].share_until_next, 0.96);
+
+  // Without tracing the host is faster: launched until 10, the decode from 70 on, until 150.
+  for (size_t request = 0; request < 2; ++request) {
+    const auto begin = static_cast<Nanoseconds>(1000 * (request + 1));
+    passes[2 * request].launched = begin + 10;
+    passes[2 * request].next = begin + 70;
+    passes[2 * request + 1].start = begin + 70;
+    passes[2 * request + 1].next = begin + 150;
+  }
+  const auto times = times_by_instance(passes, recorded, requests.stages, {30, 20}, ends);
+  EXPECT_DOUBLE_EQ(times[kPrefill].total, 10 + 35);
+  EXPECT_NEAR(times[kDecode].total, 0.96 * 80, 1e-6);
+}
+
+// Two launches are captured in the recorded run, four in this one, behind a pause of 400.
+TEST(PassTimes, ACaptureBeginsBehindThePauseOfItsPreparation) {
+  LaunchSequence sequence;
+  for (const Nanoseconds start : {0, 20, 420, 440, 460, 480, 500}) {
+    sequence.start.push_back(start);
+    sequence.graph.push_back(start == 500);
+    sequence.handle.push_back(1);
+  }
+  const std::vector<LaunchPass> launched = {{kPrefill, 6, 7, {}, 2}};
+  EXPECT_EQ(time_passes(sequence, launched).front().start, 460);
+  const TimedPass found = time_passes(sequence, launched, {500, 0}).front();
+  EXPECT_EQ(found.start, 420);
+  EXPECT_EQ(found.before, 400);
+  EXPECT_EQ(time_passes(sequence, launched, {1000, 0}).front().start, 460);  // no such pause
+}
+
+// The program ends its streams long after its last pass.
+TEST(PassTimes, AWaitThatHoldsNobodyIsNotThePasss) {
+  LaunchSequence sequence;
+  for (const Nanoseconds start : {0, 10, 100, 110}) {
+    sequence.start.push_back(start);
+    sequence.graph.push_back(false);
+    sequence.handle.push_back(1);
+  }
+  sequence.waits = {{12, 40}, {9000, 9010}};
+  const std::vector<LaunchPass> launched = {{kDecode, 0, 2, {}}, {kDecode, 2, 4, {}}};
+  const std::vector<TimedPass> found = time_passes(sequence, launched);
+  EXPECT_EQ(found[0].done, 40);
+  EXPECT_EQ(found[1].before, 60);
+  EXPECT_FALSE(found[1].done);
 }
 
 }  // namespace

@@ -11,19 +11,34 @@ using CallKind = trace::HostCallTable::Kind;
 
 constexpr uint32_t kFirstGraph = 1000;
 
-trace::ThreadId thread_of_most(const std::vector<uint64_t>& launches) {
-  const auto most = std::max_element(launches.begin(), launches.end());
-  if (most == launches.end() || *most == 0) return {};
-  return trace::ThreadId(static_cast<size_t>(most - launches.begin()));
+// A thread with fewer launches than the busiest one's by this factor runs no passes.
+constexpr uint64_t kMuchLess = 20;
+
+// The busiest first.
+std::vector<trace::ThreadId> threads_with_many(const std::vector<uint64_t>& launches) {
+  std::vector<trace::ThreadId> threads;
+  const uint64_t most = launches.empty() ? 0 : *std::max_element(launches.begin(), launches.end());
+  if (most == 0) return threads;
+  for (size_t i = 0; i < launches.size(); ++i) {
+    if (launches[i] * kMuchLess >= most) threads.emplace_back(i);
+  }
+  std::stable_sort(threads.begin(), threads.end(), [&](trace::ThreadId a, trace::ThreadId b) {
+    return launches[a.index()] > launches[b.index()];
+  });
+  return threads;
 }
 
-trace::ThreadId busiest_thread(const trace::Trace& trace) {
-  const trace::HostCallTable& calls = trace.host_calls;
-  std::vector<uint64_t> launches(trace.threads.size(), 0);
+// Of one thread, by start.
+template <class Table, class Belongs>
+std::vector<size_t> rows_by_start(const Table& calls, trace::ThreadId thread,
+                                  const Belongs& belongs) {
+  std::vector<size_t> rows;
   for (size_t i = 0; i < calls.size(); ++i) {
-    if (calls.kind[i] != CallKind::wait) ++launches[calls.thread[i].index()];
+    if (calls.thread[i] == thread && belongs(i)) rows.push_back(i);
   }
-  return thread_of_most(launches);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](size_t a, size_t b) { return calls.start[a] < calls.start[b]; });
+  return rows;
 }
 
 }  // namespace
@@ -34,27 +49,27 @@ std::vector<LaunchSequence::Wait>::const_iterator LaunchSequence::first_wait_fro
                           [](const Wait& wait, Nanoseconds from) { return wait.start < from; });
 }
 
-LaunchSequence busiest_sequence(const trace::Trace& trace) {
-  LaunchSequence sequence;
-  sequence.thread = busiest_thread(trace);
-  if (!sequence.thread.valid()) return sequence;
+std::vector<LaunchSequence> noted_sequences(const trace::Trace& trace) {
   const trace::HostCallTable& calls = trace.host_calls;
-  std::vector<size_t> rows;
+  std::vector<uint64_t> launches(trace.threads.size(), 0);
   for (size_t i = 0; i < calls.size(); ++i) {
-    if (calls.thread[i] == sequence.thread) rows.push_back(i);
+    if (calls.kind[i] != CallKind::wait) ++launches[calls.thread[i].index()];
   }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](size_t a, size_t b) { return calls.start[a] < calls.start[b]; });
-  for (const size_t row : rows) {
-    if (calls.kind[row] == CallKind::wait) {
-      sequence.waits.push_back({calls.start[row], calls.end[row]});
-      continue;
+  std::vector<LaunchSequence> sequences;
+  for (const trace::ThreadId thread : threads_with_many(launches)) {
+    LaunchSequence& sequence = sequences.emplace_back();
+    sequence.thread = thread;
+    for (const size_t row : rows_by_start(calls, thread, [](size_t) { return true; })) {
+      if (calls.kind[row] == CallKind::wait) {
+        sequence.waits.push_back({calls.start[row], calls.end[row]});
+        continue;
+      }
+      sequence.start.push_back(calls.start[row]);
+      sequence.graph.push_back(calls.kind[row] == CallKind::graph);
+      sequence.handle.push_back(calls.handle[row]);
     }
-    sequence.start.push_back(calls.start[row]);
-    sequence.graph.push_back(calls.kind[row] == CallKind::graph);
-    sequence.handle.push_back(calls.handle[row]);
   }
-  return sequence;
+  return sequences;
 }
 
 namespace {
@@ -78,40 +93,38 @@ std::vector<uint64_t> launched_by_calls(const trace::Trace& trace) {
 
 }  // namespace
 
-LaunchSequence traced_sequence(const trace::Trace& trace) {
+std::vector<LaunchSequence> traced_sequences(const trace::Trace& trace) {
   const trace::LaunchTable& calls = trace.launches;
-  std::vector<uint64_t> launches(trace.threads.size(), 0);
   const auto kind_of = [&](size_t row) { return trace.api_kind(calls.api[row]); };
-  const auto launches_work = [](trace::ApiKind kind) {
+  const auto launches_work = [&](size_t row) {
+    const trace::ApiKind kind = kind_of(row);
     return kind == trace::ApiKind::launch || kind == trace::ApiKind::graph_launch;
   };
+  std::vector<uint64_t> launches(trace.threads.size(), 0);
   for (size_t i = 0; i < calls.size(); ++i) {
-    if (launches_work(kind_of(i)) && calls.thread[i].valid()) ++launches[calls.thread[i].index()];
+    if (calls.thread[i].valid() && launches_work(i)) ++launches[calls.thread[i].index()];
   }
-  LaunchSequence sequence;
-  sequence.thread = thread_of_most(launches);
-  if (!sequence.thread.valid()) return sequence;
   const std::vector<uint64_t> launched = launched_by_calls(trace);
-  std::vector<size_t> rows;
-  for (size_t i = 0; i < calls.size(); ++i) {
-    const trace::ApiKind kind = kind_of(i);
-    if (calls.thread[i] != sequence.thread) continue;
-    if (launches_work(kind) || trace::waits_for_gpu(kind)) rows.push_back(i);
-  }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](size_t a, size_t b) { return calls.start[a] < calls.start[b]; });
-  uint64_t unknown = UINT64_MAX;  // each is like no other
-  for (const size_t row : rows) {
-    if (!launches_work(kind_of(row))) {
-      sequence.waits.push_back({calls.start[row], calls.end[row]});
-      continue;
+  std::vector<LaunchSequence> sequences;
+  for (const trace::ThreadId thread : threads_with_many(launches)) {
+    LaunchSequence& sequence = sequences.emplace_back();
+    sequence.thread = thread;
+    uint64_t unknown = UINT64_MAX;  // each is like no other
+    const auto belongs = [&](size_t row) {
+      return launches_work(row) || trace::waits_for_gpu(kind_of(row));
+    };
+    for (const size_t row : rows_by_start(calls, thread, belongs)) {
+      if (!launches_work(row)) {
+        sequence.waits.push_back({calls.start[row], calls.end[row]});
+        continue;
+      }
+      sequence.start.push_back(calls.start[row]);
+      sequence.graph.push_back(kind_of(row) == trace::ApiKind::graph_launch);
+      sequence.handle.push_back(launched[row] != 0 ? launched[row] : unknown--);
+      sequence.without_work.push_back(launched[row] == 0);
     }
-    sequence.start.push_back(calls.start[row]);
-    sequence.graph.push_back(kind_of(row) == trace::ApiKind::graph_launch);
-    sequence.handle.push_back(launched[row] != 0 ? launched[row] : unknown--);
-    sequence.without_work.push_back(launched[row] == 0);
   }
-  return sequence;
+  return sequences;
 }
 
 std::vector<uint32_t> launch_tokens(const LaunchSequence& sequence, GraphTokens graphs) {

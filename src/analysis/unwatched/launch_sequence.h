@@ -25,11 +25,13 @@ struct LaunchSequence {
   [[nodiscard]] std::vector<Wait>::const_iterator first_wait_from(Nanoseconds time) const;
 };
 
-// Of the thread that launched the most, as the light watch noted it.
-LaunchSequence busiest_sequence(const trace::Trace& trace);
-// The same as it was traced: every launch, kernels by their names, graphs by their IDs. To be
+// As the light watch noted them, or the driver reported them: of the threads that launched much,
+// the busiest first. What runs passes need not be the busiest: a compiler tries candidates on
+// threads of its own.
+std::vector<LaunchSequence> noted_sequences(const trace::Trace& trace);
+// The same as they were traced: every launch, kernels by their names, graphs by their IDs. To be
 // compared with what the driver reported of another run (HostCallTable::of_driver).
-LaunchSequence traced_sequence(const trace::Trace& trace);
+std::vector<LaunchSequence> traced_sequences(const trace::Trace& trace);
 
 // Launches between two of the same function up to which tokens tell them, about those of a layer.
 inline constexpr uint32_t kFarthestLaunch = 48;

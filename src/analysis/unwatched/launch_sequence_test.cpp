@@ -26,7 +26,7 @@ TEST(TracedSequence, HoldsLaunchesAndWaitsByTheirStart) {
   t.kernel("gemm", 150, 180, first);
   t.kernel("gemm", 550, 580, again);
   t.replay(450, 480, graph);
-  const LaunchSequence sequence = traced_sequence(t.freeze());
+  const LaunchSequence sequence = traced_sequences(t.freeze()).front();
   EXPECT_EQ(sequence.start, (Times{100, 300, 400, 500}));
   EXPECT_EQ(sequence.graph, (Flags{false, false, true, false}));
   EXPECT_EQ(sequence.without_work, (Flags{false, true, false, false}));
@@ -42,29 +42,29 @@ TEST(TracedSequence, HoldsLaunchesAndWaitsByTheirStart) {
 TEST(TracedSequence, OfWhatWasCapturedEachLaunchIsLikeNoOther) {
   TestTrace t;
   for (int i = 0; i < 3; ++i) t.call("cuLaunchKernel", 100 * i, 100 * i + 10);
-  const LaunchSequence sequence = traced_sequence(t.freeze());
+  const LaunchSequence sequence = traced_sequences(t.freeze()).front();
   EXPECT_EQ(sequence.without_work, (Flags{true, true, true}));
   EXPECT_EQ(launch_tokens(sequence, GraphTokens::by_first_use), (std::vector<uint32_t>{0, 0, 0}));
 }
 
-TEST(TracedSequence, IsOfTheThreadThatLaunchesTheMost) {
+TEST(TracedSequence, ComesFromTheThreadThatLaunchesTheMostFirst) {
   TestTrace t;
   t.call("cuLaunchKernel", 100, 110);
   t.call("cuStreamSynchronize", 120, 130);
   t.call("cuLaunchKernel", 200, 210, true);
   t.call("cuLaunchKernel", 300, 310, true);
-  const LaunchSequence sequence = traced_sequence(t.freeze());
-  EXPECT_EQ(sequence.start, (Times{200, 300}));
-  EXPECT_TRUE(sequence.waits.empty());
+  const std::vector<LaunchSequence> sequences = traced_sequences(t.freeze());
+  ASSERT_EQ(sequences.size(), 2U);
+  EXPECT_EQ(sequences[0].start, (Times{200, 300}));
+  EXPECT_TRUE(sequences[0].waits.empty());
+  EXPECT_EQ(sequences[1].start, (Times{100}));
+  EXPECT_EQ(sequences[1].waits.size(), 1U);
 }
 
 TEST(TracedSequence, IsEmptyWhereNothingWasLaunched) {
   TestTrace t;
   t.call("cuStreamSynchronize", 120, 130);
-  const LaunchSequence sequence = traced_sequence(t.freeze());
-  EXPECT_EQ(sequence.size(), 0U);
-  EXPECT_FALSE(sequence.thread.valid());
-  EXPECT_TRUE(sequence.waits.empty());
+  EXPECT_TRUE(traced_sequences(t.freeze()).empty());
 }
 
 // Where only some launches are traced, kernels of the same name have the same distances as
@@ -82,8 +82,9 @@ TEST(TracedSequence, HasTheTokensOfTheDriversReports) {
                    2 * time, 2 * time);
   }
   const std::vector<uint32_t> expected = {0, 0, 2, 1, 0};
-  EXPECT_EQ(launch_tokens(traced_sequence(traced.freeze()), GraphTokens::by_first_use), expected);
-  EXPECT_EQ(launch_tokens(busiest_sequence(reported.freeze()), GraphTokens::by_first_use),
+  EXPECT_EQ(launch_tokens(traced_sequences(traced.freeze()).front(), GraphTokens::by_first_use),
+            expected);
+  EXPECT_EQ(launch_tokens(noted_sequences(reported.freeze()).front(), GraphTokens::by_first_use),
             expected);
 }
 

@@ -19,6 +19,10 @@ constexpr size_t kManyLaunches = 64;
 constexpr size_t kFirstFew = 8;
 constexpr Nanoseconds kLongWait = 4;  // times what the host did in the pass before
 
+// A wait that is so many times shorter than what the host did since the last launch was for
+// nothing: the GPU had ended long before.
+constexpr Nanoseconds kLateWait = 50;
+
 double as_double(Nanoseconds time) { return static_cast<double>(time); }
 
 // The end of the last wait that began in [from, before).
@@ -27,7 +31,10 @@ std::optional<Nanoseconds> last_wait(const LaunchSequence& sequence, Nanoseconds
   const auto behind = sequence.first_wait_from(before);
   if (behind == sequence.waits.begin()) return std::nullopt;
   const LaunchSequence::Wait& last = *(behind - 1);
-  return last.start >= from ? std::optional(last.end) : std::nullopt;
+  if (last.start < from) return std::nullopt;
+  const LaunchSequence::Wait& first = *sequence.first_wait_from(from);
+  const bool late = first.start - from > kLateWait * (first.end - first.start);
+  return late ? std::nullopt : std::optional(last.end);
 }
 
 // The end of the first wait that began in [from, before).
@@ -50,6 +57,29 @@ size_t own_first(const LaunchSequence& sequence, const LaunchPass& pass) {
   return pass.first;
 }
 
+// The launch before, or the end of a wait behind that; the launch itself where it is the first.
+Nanoseconds last_event_before(const LaunchSequence& sequence, size_t launch) {
+  if (launch == 0) return sequence.start[launch];
+  const Nanoseconds before = sequence.start[launch - 1];
+  const auto behind = sequence.first_wait_from(sequence.start[launch]);
+  if (behind == sequence.waits.begin()) return before;
+  return std::clamp((behind - 1)->end, before, sequence.start[launch]);
+}
+
+// Where a pass begins whose first launches are captured into its graph. Another run may capture
+// more kernels (a compiler chose others for it): those begin behind the pause in which the host
+// prepares the pass.
+size_t captured_first(const LaunchSequence& sequence, const LaunchPass& pass, size_t from,
+                      double prepared) {
+  const size_t first = own_first(sequence, pass) - pass.lead;
+  if (pass.lead == 0 || prepared <= 0) return first;
+  for (size_t launch = first; launch > from && first - launch <= pass.lead; --launch) {
+    const auto pause = as_double(sequence.start[launch] - sequence.start[launch - 1]);
+    if (2 * pause >= prepared) return launch;
+  }
+  return first;
+}
+
 double median_period(const std::vector<TimedPass>& passes, uint32_t stage) {
   std::vector<Nanoseconds> periods;
   for (size_t i = 0; i + 1 < passes.size(); ++i) {
@@ -58,6 +88,21 @@ double median_period(const std::vector<TimedPass>& passes, uint32_t stage) {
     }
   }
   return periods.empty() ? 0 : as_double(nearest_rank(periods, 0.5));
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// Where the next launch follows at once, it tells; else the host does so much in between, slowed
+// down by tracing, that the last launch tells more.
+double unnoted_end(const TimedPass& last, double start, const UnnotedEnd& traced) {
+  constexpr double kAtOnce = 0.9;
+  const double until_next = as_double(last.next) - start;
+  if (traced.share_until_next >= kAtOnce) return start + until_next * traced.share_until_next;
+  return std::min(as_double(last.next), as_double(last.launched) + traced.after_last_launch);
 }
 
 struct RunOfOneStage {
@@ -86,7 +131,8 @@ std::vector<double> median_runs(std::vector<RunOfOneStage> runs, size_t stages) 
 }  // namespace
 
 std::vector<TimedPass> time_passes(const LaunchSequence& sequence,
-                                   const std::vector<LaunchPass>& passes) {
+                                   const std::vector<LaunchPass>& passes,
+                                   const std::vector<double>& prepared) {
   const auto start_of = [&](size_t launch) {
     return launch < sequence.size() ? sequence.start[launch] : trace::kOpenEnd;
   };
@@ -98,7 +144,11 @@ std::vector<TimedPass> time_passes(const LaunchSequence& sequence,
                                  : sequence.size();
     TimedPass row;
     row.stage = pass.stage;
-    row.start = sequence.start[own_first(sequence, pass) - pass.lead];
+    const size_t first = captured_first(sequence, pass, i > 0 ? passes[i - 1].end : 0,
+                                        prepared.empty() ? 0 : prepared[pass.stage]);
+    row.start = sequence.start[first];
+    row.before = row.start - last_event_before(sequence, first);
+    row.launched = sequence.start[pass.end - 1];
     row.next = start_of(pass.end);
     row.done = last_wait(sequence, sequence.start[pass.end - 1], row.next);
     if (!row.done && next_pass > pass.end) {
@@ -111,9 +161,41 @@ std::vector<TimedPass> time_passes(const LaunchSequence& sequence,
   return timed;
 }
 
+std::vector<UnnotedEnd> unnoted_ends(const std::vector<TimedPass>& passes,
+                                     const std::vector<LaunchPass>& recorded,
+                                     const Stages& stages) {
+  std::vector<std::vector<double>> shares(stages.stages.size());
+  std::vector<std::vector<double>> after_launch(stages.stages.size());
+  for (size_t first = 0; first < passes.size();) {
+    const InstanceId instance = recorded[first].instance;
+    size_t end = first + 1;
+    while (end < recorded.size() && recorded[end].instance == instance) ++end;
+    const StageInstance& row = stages.instances[instance.index()];
+    const TimedPass& last = passes[end - 1];
+    const bool ends_with_next = !last.done && last.next != trace::kOpenEnd;
+    if (ends_with_next && !row.warmup && last.next > passes[first].start) {
+      shares[row.stage].push_back(as_double(row.end - passes[first].start) /
+                                  as_double(last.next - passes[first].start));
+      const double traced = std::max(as_double(row.end - last.launched), 0.0);
+      const double busy =
+          as_double(row.work.busy) / std::max(1.0, static_cast<double>(end - first));
+      after_launch[row.stage].push_back((traced + std::min(traced, busy)) / 2);
+    }
+    first = end;
+  }
+  std::vector<UnnotedEnd> ends(stages.stages.size());
+  for (size_t stage = 0; stage < ends.size(); ++stage) {
+    if (shares[stage].empty()) continue;
+    ends[stage].share_until_next = std::clamp(median(shares[stage]), 0.0, 1.0);
+    ends[stage].after_last_launch = median(after_launch[stage]);
+  }
+  return ends;
+}
+
 std::vector<PassTimes> times_by_instance(const std::vector<TimedPass>& passes,
                                          const std::vector<LaunchPass>& recorded,
-                                         const Stages& stages, const std::vector<double>& busy) {
+                                         const Stages& stages, const std::vector<double>& busy,
+                                         const std::vector<UnnotedEnd>& unnoted) {
   std::vector<PassTimes> times(stages.stages.size());
   double reached = 0;  // when the GPU is free for the next instance, if the program runs ahead
   for (size_t first = 0; first < recorded.size();) {
@@ -128,12 +210,13 @@ std::vector<PassTimes> times_by_instance(const std::vector<TimedPass>& passes,
       ended = as_double(*last.done);
       reached = 0;
     } else if (last.next != trace::kOpenEnd) {
-      ended = std::max(as_double(last.next), start + busy[stage]);
+      ended = std::max(unnoted_end(last, start, unnoted[stage]), start + busy[stage]);
       reached = ended;
     }
     if (ended > start && !stages.instances[instance.index()].warmup) {
       times[stage].passes += end - first;
       times[stage].total += ended - start;
+      times[stage].before += as_double(passes[first].before);
       ++times[stage].instances;
     }
     first = end;

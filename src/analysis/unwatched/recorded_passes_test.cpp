@@ -43,7 +43,7 @@ class TracedWindow {
   std::vector<Nanoseconds> whole() {
     launch(kUntil + 100);
     const trace::Trace& trace = t_.freeze();
-    const LaunchSequence sequence = busiest_sequence(trace);
+    const LaunchSequence sequence = noted_sequences(trace).front();
     std::vector<Nanoseconds> starts;
     for (const LaunchPass& pass : recorded_passes(trace, t_.stages(), sequence)) {
       EXPECT_EQ(pass.end - pass.first, 10U);
@@ -153,7 +153,8 @@ class TracedCalls {
   std::vector<size_t> leads() {
     const trace::Trace& trace = t_.freeze();
     std::vector<size_t> leads;
-    for (const LaunchPass& pass : recorded_passes(trace, t_.stages(), traced_sequence(trace))) {
+    for (const LaunchPass& pass :
+         recorded_passes(trace, t_.stages(), traced_sequences(trace).front())) {
       EXPECT_EQ(pass.end - pass.first, 1U);
       leads.push_back(pass.lead);
     }
@@ -205,7 +206,7 @@ TEST(RecordedPasses, AsTheLightWatchSeesThemHaveNoLead) {
   t.replay(1020, 1100, t.call("cudaGraphLaunch_v10000", 1010, 1012));
   t.noted(CallKind::graph, 2, 1009, 1009);
   const trace::Trace& trace = t.freeze();
-  const auto passes = recorded_passes(trace, t.stages(), busiest_sequence(trace));
+  const auto passes = recorded_passes(trace, t.stages(), noted_sequences(trace).front());
   ASSERT_EQ(passes.size(), 1U);
   EXPECT_EQ(passes.front().first, 1U);
   EXPECT_EQ(passes.front().lead, 0U);

@@ -137,7 +137,12 @@ void set_passes(const Stages& stages, uint32_t stage, const TracedStage& traced,
   const double per_instance = traced.steps > 0 ? traced.steps : 1;
   const double launched = times.instances > 0 ? times.total / static_cast<double>(times.instances)
                                               : times.per_pass() * per_instance;
-  set_wall(stages, stage, traced, launched + traced.prepared, source, result);
+  // What the host did before cannot have begun before its last call.
+  const double prepared =
+      times.instances > 0
+          ? std::min(traced.prepared, times.before / static_cast<double>(times.instances))
+          : traced.prepared;
+  set_wall(stages, stage, traced, launched + prepared, source, result);
   result.passes = times.passes;
   result.instances = times.instances;
 }
@@ -213,9 +218,9 @@ class Finder {
 
   void by_launches(const trace::Trace* control) {
     const bool of_driver = control != nullptr && control->host_calls.of_driver;
-    if (!of_driver) return by_launches_in(busiest_sequence(trace_), control);
-    by_launches_in(busiest_sequence(trace_), nullptr);
-    by_launches_in(traced_sequence(trace_), control);
+    if (!of_driver) return by_launches_in(noted_sequences(trace_), control);
+    by_launches_in(noted_sequences(trace_), nullptr);
+    by_launches_in(traced_sequences(trace_), control);
   }
 
   Unwatched take() {
@@ -226,10 +231,19 @@ class Finder {
   }
 
  private:
-  void by_launches_in(const LaunchSequence& own, const trace::Trace* control) {
-    if (!any_open() || own.size() == 0) return;
-    const std::vector<LaunchPass> recorded = recorded_passes(trace_, stages_, own);
+  // Of the thread that launched the most passes.
+  void by_launches_in(const std::vector<LaunchSequence>& sequences, const trace::Trace* control) {
+    if (!any_open()) return;
+    size_t chosen = 0;
+    std::vector<LaunchPass> recorded;
+    for (size_t i = 0; i < sequences.size(); ++i) {
+      std::vector<LaunchPass> passes = recorded_passes(trace_, stages_, sequences[i]);
+      if (passes.size() <= recorded.size()) continue;
+      recorded = std::move(passes);
+      chosen = i;
+    }
     if (recorded.empty()) return;
+    const LaunchSequence& own = sequences[chosen];
     measure_preparations(own, recorded);
     by_windows(own, recorded);
     if (control != nullptr && any_open()) by_control(own, recorded, *control);
@@ -294,23 +308,38 @@ class Finder {
 
   void by_control(const LaunchSequence& own, const std::vector<LaunchPass>& recorded,
                   const trace::Trace& control) {
-    const LaunchSequence other = busiest_sequence(control);
-    if (same_launches(own, other)) {
+    const std::vector<LaunchSequence> others = noted_sequences(control);
+    std::vector<double> prepared;
+    for (const TracedStage& stage : traced_) prepared.push_back(stage.prepared);
+    const std::vector<UnnotedEnd> unnoted =
+        unnoted_ends(time_passes(own, recorded), recorded, stages_);
+    for (const LaunchSequence& other : others) {
+      if (!same_launches(own, other)) continue;
       // Launch for launch the same program: its passes need not be searched for.
-      return use(times_by_instance(time_passes(other, recorded), recorded, stages_, busy_),
+      return use(times_by_instance(time_passes(other, recorded, prepared), recorded, stages_, busy_,
+                                   unnoted),
                  UnwatchedSource::control_launches);
     }
     for (const GraphTokens graphs : {GraphTokens::by_first_use, GraphTokens::all_alike}) {
       PassSignatures signatures;
       signatures.learn(launch_tokens(own, graphs), own, recorded);
-      const std::vector<LaunchPass> found =
-          signatures.find(launch_tokens(other, graphs), 0, other.size());
-      if (static_cast<double>(found.size()) <
-          kEnoughPasses * static_cast<double>(recorded.size())) {
+      size_t chosen = 0;
+      std::vector<LaunchPass> found;
+      for (size_t i = 0; i < others.size(); ++i) {
+        std::vector<LaunchPass> passes =
+            signatures.find(launch_tokens(others[i], graphs), 0, others[i].size());
+        if (passes.size() <= found.size()) continue;
+        found = std::move(passes);
+        chosen = i;
+      }
+      if (found.empty() || static_cast<double>(found.size()) <
+                               kEnoughPasses * static_cast<double>(recorded.size())) {
         continue;
       }
+      const LaunchSequence& other = others[chosen];
       if (same_passes(recorded, found)) {
-        use(times_by_instance(time_passes(other, found), recorded, stages_, busy_),
+        use(times_by_instance(time_passes(other, found, prepared), recorded, stages_, busy_,
+                              unnoted),
             UnwatchedSource::control_launches);
       } else {
         std::vector<PassTimes> times(stages_.stages.size());
