@@ -45,18 +45,25 @@ constexpr std::array kSectionPasses = {
 
 // Of a set or section that the tables do not know.
 constexpr uint64_t kUnknownPasses = 10;
-// Launches of LLM kernels: 120 in 72 s beyond the program's own time, 60 in 42 s, each 18 passes;
-// saving and restoring memory is most of it.
+// Beyond the program's own time 120 launches took 72 s, 60 took 42 s, each 18 passes; saving and
+// restoring memory is most of it. Where launches are counted by their shape and no NVTX range gates
+// them, 44 took 64 s, 66 took 97 s.
 constexpr std::chrono::milliseconds kTimePerPass(37);
+constexpr std::chrono::milliseconds kTimePerPassUngated(80);
 
 // Of the workload's own time, what a run under ncu takes beside the launches that it measures: one
 // that ends early spends most of it on starting. Measured on an H200: 20.1 and 17.2 s of 25.0 s.
 constexpr double kShareUntilMeasured = 0.8;
 // A prefill and a decode; together they had 56 launches where 10 kernels of each were chosen, and
-// three launches of each shape.
+// three launches of each shape; 110 where kernels of all requests matched.
 constexpr int64_t kStages = 2;
 constexpr double kLaunchesOfAKernel = 1.9;
+constexpr double kLaunchesOfAKernelUngated = 3.7;
 constexpr uint64_t kLaunchesUnchosen = 100;
+
+std::chrono::milliseconds time_per_pass(bool gated) {
+  return gated ? kTimePerPass : kTimePerPassUngated;
+}
 
 bool replays_program(const NcuOptions& options) {
   return options.replay_mode == "application" || options.replay_mode == "app-range";
@@ -106,13 +113,14 @@ std::optional<std::chrono::seconds> predicted_time(
     const auto launches = run.expected_launches();
     if (!launches) return std::nullopt;
     total += unmeasured_time(options, *workload_time) +
-             kTimePerPass * static_cast<int64_t>(*launches * passes);
+             time_per_pass(!run.count_per_shape || !run.nvtx_include.empty()) *
+                 static_cast<int64_t>(*launches * passes);
   }
   return std::chrono::ceil<std::chrono::seconds>(total);
 }
 
 std::chrono::milliseconds predicted_time_unseen(const NcuOptions& options,
-                                                std::optional<uint64_t> kernels,
+                                                std::optional<uint64_t> kernels, bool gated,
                                                 std::chrono::milliseconds workload_time) {
   const auto passes = static_cast<int64_t>(predicted_passes(options));
   const int64_t runs = kernels ? kStages : 1;
@@ -120,10 +128,10 @@ std::chrono::milliseconds predicted_time_unseen(const NcuOptions& options,
   uint64_t launches = options.launch_count.value_or(kLaunchesUnchosen);
   if (kernels && !options.launch_count) {
     launches = static_cast<uint64_t>(static_cast<double>(*kernels * options.launches_per_shape) *
-                                     kLaunchesOfAKernel);
+                                     (gated ? kLaunchesOfAKernel : kLaunchesOfAKernelUngated));
   }
   return runs * unmeasured_time(options, workload_time) +
-         static_cast<int64_t>(launches) * passes * kTimePerPass;
+         static_cast<int64_t>(launches) * passes * time_per_pass(gated);
 }
 
 }  // namespace llmprof::capture

@@ -19,9 +19,9 @@ std::optional<std::chrono::seconds> predicted_time(
     std::optional<std::chrono::milliseconds> workload_time);
 
 // Before a timeline has shown which launches there are: `kernels` of each stage are going to be
-// measured; none where no timeline will choose any.
+// measured; none where no timeline will choose any. `gated`: by NVTX ranges of the program.
 std::chrono::milliseconds predicted_time_unseen(const NcuOptions& options,
-                                                std::optional<uint64_t> kernels,
+                                                std::optional<uint64_t> kernels, bool gated,
                                                 std::chrono::milliseconds workload_time);
 
 }  // namespace llmprof::capture

@@ -57,9 +57,8 @@ CapturePlan plan_ncu(const InstalledTool& ncu, const NcuRequest& request) {
   }
   if (plan.estimate) {
     plan.notes.emplace_back(
-        "time: that of the workload for each run, plus 37 ms per pass and launch (measured on an "
-        "H200: 33 "
-        "to 39); reports take about 1 to 3 MB per launch");
+        "time: that of the workload for each run, plus 37 ms per pass and launch in an NVTX range, "
+        "80 ms elsewhere (measured on an H200); reports take about 1 to 3 MB per launch");
   }
   return plan;
 }

@@ -281,6 +281,7 @@ TEST(NcuEstimate, AgreesWithWhatNcuCounted) {
 TEST(NcuEstimate, AgreesWithMeasuredTimes) {
   NcuOptions options;
   options.sections = {"SpeedOfLight", "MemoryWorkloadAnalysis", "Occupancy"};
+  options.short_run = options.stop_when_measured = false;
   NcuRun run;
   run.launch_count = 120;
   const auto long_one = predicted_time(options, {run}, std::chrono::seconds(23));

@@ -26,6 +26,9 @@ milliseconds times(milliseconds one_run, double runs) {
 
 bool has_timeline(const Captures& captures) { return captures.collector || captures.nsys; }
 
+// The workloads that come with llmprof set ranges; of a program behind `--` nobody knows before.
+bool is_annotated(const RunOptions& options) { return options.facts.name != "program"; }
+
 class Fitting {
  public:
   Fitting(RunRequest& request, milliseconds one_run, milliseconds time, FitFrom from)
@@ -99,7 +102,8 @@ RunTime estimate_run(const RunRequest& request, milliseconds one_run) {
   if (captures.ncu) {
     const auto chosen = has_timeline(captures) ? std::optional(request.options.top_n_kernels)
                                                : std::optional<uint64_t>();
-    time.ncu = capture::predicted_time_unseen(request.options.ncu, chosen, one_run);
+    const bool gated = request.options.ncu.gating_nvtx && is_annotated(request.options);
+    time.ncu = capture::predicted_time_unseen(request.options.ncu, chosen, gated, one_run);
   }
   if (captures.torch_profiler) time.torch_profiler = times(one_run, kUnderTorch);
   return time;
