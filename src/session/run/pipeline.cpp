@@ -52,6 +52,7 @@ class Pipeline {
       progress_.announce(*crowd);
     }
     for (const std::string& note : captures_.notes) progress_.note(note);
+    for (const std::string& change : request_.left_out) note_time_limit(change);
     announce_expected_time();
     if (control()) {
       fit_to_control_run();
@@ -172,7 +173,7 @@ class Pipeline {
   }
 
   void note_time_limit(const std::string& change) {
-    progress_.note(change);
+    progress_.announce(change);
     notes_.info("time_limit", change);
     record_captures();
   }

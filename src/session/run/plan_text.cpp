@@ -13,6 +13,7 @@ std::string describe_plan(const RunRequest& request,
                                                      ? (options.stage2_folder / "<run id>").string()
                                                      : options.run_folder.string());
   for (const std::string& note : request.captures.notes) text += fmt::format("# {}\n", note);
+  for (const std::string& note : request.left_out) text += fmt::format("# {}\n", note);
   if (const auto crowd = crowded_ranks(options, plans.size()))
     text += fmt::format("# {}\n", *crowd);
   std::chrono::seconds total{0};

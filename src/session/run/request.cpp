@@ -39,17 +39,15 @@ Result<void> record_as_rank(const RunArguments& arguments, RunRequest& request) 
 void fit_time_limit(RunRequest& request) {
   const RunOptions& options = request.options;
   if (!options.time_limit) return;
-  auto& notes = request.captures.notes;
   if (!options.facts.expected_seconds) {
-    notes.push_back(fmt::format(
+    request.left_out.push_back(fmt::format(
         "the run is fitted to the time limit of {} after the control run, which shows how long the "
         "program takes",
         duration_words(*options.time_limit)));
     return;
   }
   const auto one_run = std::chrono::seconds(static_cast<int64_t>(*options.facts.expected_seconds));
-  const auto changes = fit_run(request, one_run, *options.time_limit, FitFrom::start);
-  notes.insert(notes.end(), changes.begin(), changes.end());
+  request.left_out = fit_run(request, one_run, *options.time_limit, FitFrom::start);
 }
 
 }  // namespace

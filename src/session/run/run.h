@@ -35,6 +35,7 @@ struct RunRequest {
   bool force = false;                                  // write into a folder that is not empty
   Exports exports;
   std::optional<RankOfJob> rank;
+  std::vector<std::string> left_out;  // by the time limit, and when, for people
   std::string version;
   const std::atomic<bool>* stop = nullptr;  // set, it ends what runs; what exists is kept and read
 };
