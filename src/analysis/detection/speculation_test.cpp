@@ -40,13 +40,14 @@ TEST(SpeculationTest, CountsPassesOfEachModelWithoutPrefills) {
   EXPECT_EQ(found->verify_time, 350);
 }
 
-constexpr StepKind kPrefill = StepKind::prefill;
-constexpr StepKind kDecode = StepKind::decode;
+constexpr StepKind kTakesPrompt = StepKind::prefill;
+constexpr StepKind kTakesToken = StepKind::decode;
 
 TEST(SpeculationTest, APromptIsTakenByBothModelsBeforeTheFirstToken) {
   const ModelTurns models{kDraft, kVerify, 2};
   const std::vector<uint32_t> layers = {kDraft, kDraft, kVerify, kDraft, kDraft, kVerify};
-  const std::vector<StepKind> kinds = {kPrefill, kDecode, kPrefill, kDecode, kDecode, kDecode};
+  const std::vector<StepKind> kinds = {kTakesPrompt, kTakesToken, kTakesPrompt,
+                                       kTakesToken,  kTakesToken, kTakesToken};
   EXPECT_EQ(in_prefill_before(layers, kinds, models),
             (std::vector<bool>{false, true, true, false, false, false}));
 }
@@ -54,7 +55,8 @@ TEST(SpeculationTest, APromptIsTakenByBothModelsBeforeTheFirstToken) {
 TEST(SpeculationTest, ADraftModelMayTakeThePromptAfterTheOther) {
   const ModelTurns models{kDraft, kVerify, 2};
   const std::vector<uint32_t> layers = {kVerify, kDraft, kDraft, kVerify, kVerify};
-  const std::vector<StepKind> kinds = {kPrefill, kPrefill, kDecode, kDecode, kPrefill};
+  const std::vector<StepKind> kinds = {kTakesPrompt, kTakesPrompt, kTakesToken, kTakesToken,
+                                       kTakesPrompt};
   EXPECT_EQ(in_prefill_before(layers, kinds, models),
             (std::vector<bool>{false, true, false, false, false}));
 }
@@ -62,7 +64,7 @@ TEST(SpeculationTest, ADraftModelMayTakeThePromptAfterTheOther) {
 // The capture ends before the larger model has taken the prompt.
 TEST(SpeculationTest, APromptThatIsNotVerifiedIsOfTheDraftModelAlone) {
   const std::vector<uint32_t> layers = {kDraft, kDraft, kDraft};
-  const std::vector<StepKind> kinds = {kPrefill, kDecode, kDecode};
+  const std::vector<StepKind> kinds = {kTakesPrompt, kTakesToken, kTakesToken};
   EXPECT_EQ(in_prefill_before(layers, kinds, {kDraft, kVerify, 2}),
             (std::vector<bool>{false, false, false}));
 }
