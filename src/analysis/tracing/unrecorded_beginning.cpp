@@ -7,7 +7,7 @@ namespace llmprof::analysis {
 namespace {
 
 // A free GPU begins some microseconds after the launch; even large graphs do within this time.
-constexpr Nanoseconds kLongInQueue = 1'000'000;
+constexpr Nanoseconds kLongBeforeRecording = 1'000'000;
 
 using Owner = std::pair<trace::ProcessId, trace::DeviceId>;
 
@@ -47,8 +47,8 @@ class FirstWaits {
     });
     std::map<Owner, Wait> waits;
     each_stream([&](const Owner& owner, const FirstOfStream& stream) {
-      if (stream.start - stream.launched < kLongInQueue) return;
-      if (stream.launched > first[owner] + kLongInQueue) return;
+      if (stream.start - stream.launched < kLongBeforeRecording) return;
+      if (stream.launched > first[owner] + kLongBeforeRecording) return;
       Wait& longest = waits[owner];
       if (stream.start > longest.to) longest = {stream.launched, stream.start};
     });

@@ -7,7 +7,7 @@
 namespace llmprof::analysis {
 namespace {
 
-constexpr Nanoseconds kMs = 1'000'000;
+constexpr Nanoseconds kOneMs = 1'000'000;
 
 class UnrecordedBeginningTest : public ::testing::Test {
  protected:
@@ -27,28 +27,28 @@ class UnrecordedBeginningTest : public ::testing::Test {
 // recorded: one kernel on another stream runs at once, the others 90 ms after their launches.
 TEST_F(UnrecordedBeginningTest, EndsWithTheFirstWorkOfAStreamThatWaited) {
   kernel(0, 1000, 2000, 8);
-  kernel(3000, 90 * kMs, 91 * kMs);
-  kernel(4000, 91 * kMs, 95 * kMs);
-  EXPECT_EQ(found(), 90 * kMs);
+  kernel(3000, 90 * kOneMs, 91 * kOneMs);
+  kernel(4000, 91 * kOneMs, 95 * kOneMs);
+  EXPECT_EQ(found(), 90 * kOneMs);
 }
 
 TEST_F(UnrecordedBeginningTest, IsNoneWhereWorkBeginsSoonAfterItsLaunch) {
-  kernel(0, 3000, 40 * kMs);
-  kernel(1000, 40 * kMs, 95 * kMs);  // behind the one before, on the same stream
+  kernel(0, 3000, 40 * kOneMs);
+  kernel(1000, 40 * kOneMs, 95 * kOneMs);  // behind the one before, on the same stream
   EXPECT_EQ(found(), std::nullopt);
 }
 
 // A second stream waits for an event of the first: what was recorded meanwhile explains it.
 TEST_F(UnrecordedBeginningTest, IsNoneWhereRecordedWorkExplainsTheWait) {
-  kernel(0, 3000, 80 * kMs);
-  kernel(1000, 80 * kMs, 90 * kMs, 8);
+  kernel(0, 3000, 80 * kOneMs);
+  kernel(1000, 80 * kOneMs, 90 * kOneMs, 8);
   EXPECT_EQ(found(), std::nullopt);
 }
 
 // A stream that is first used in the middle of the capture.
 TEST_F(UnrecordedBeginningTest, IsNoneForAStreamThatBeginsLater) {
-  kernel(0, 3000, 5 * kMs);
-  kernel(50 * kMs, 90 * kMs, 95 * kMs, 8);
+  kernel(0, 3000, 5 * kOneMs);
+  kernel(50 * kOneMs, 90 * kOneMs, 95 * kOneMs, 8);
   EXPECT_EQ(found(), std::nullopt);
 }
 

@@ -1,4 +1,5 @@
 #include "report/diff/summary_words.h"
+#include "report/format/sentences.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -38,12 +39,6 @@ struct Clauses {
   std::vector<std::string> unknown;
 };
 
-std::string joined(const std::vector<std::string>& names) {
-  if (names.size() <= 1) return names.empty() ? std::string() : names.front();
-  std::vector<std::string> first(names.begin(), names.end() - 1);
-  return fmt::format("{} and {}", fmt::join(first, ", "), names.back());
-}
-
 // Wall times vary with the host. Where they say nothing, what the GPU was busy for may.
 std::string busy_clause(const Diff& diff, std::string_view stage) {
   for (const Comparison& each : diff.comparisons) {
@@ -76,13 +71,13 @@ std::string stage_words(const Diff& diff) {
   }
   std::vector<std::string> parts = clauses.changed;
   if (!clauses.unchanged.empty()) {
-    parts.push_back(fmt::format("{} {} unchanged within {}", joined(clauses.unchanged),
+    parts.push_back(fmt::format("{} {} unchanged within {}", enumeration(clauses.unchanged),
                                 clauses.unchanged.size() == 1 ? "is" : "are",
                                 threshold_words(diff.threshold)));
   }
   if (!clauses.unknown.empty()) {
-    parts.push_back(
-        fmt::format("whether the wall time of {} changed cannot be told", joined(clauses.unknown)));
+    parts.push_back(fmt::format("whether the wall time of {} changed cannot be told",
+                                enumeration(clauses.unknown)));
   }
   std::string words = fmt::format("{}.", fmt::join(parts, "; "));
   if (words.starts_with("whether")) words.front() = 'W';

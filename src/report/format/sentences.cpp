@@ -49,4 +49,13 @@ std::string after_colon(std::string_view words) {
   return result;
 }
 
+std::string enumeration(const std::vector<std::string>& words) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const bool last = i > 0 && i + 1 == words.size();
+    text += (i == 0 ? "" : last ? " and " : ", ") + words[i];
+  }
+  return text;
+}
+
 }  // namespace llmprof::report

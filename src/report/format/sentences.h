@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace llmprof::report {
 
@@ -13,5 +14,8 @@ std::string clause(std::string_view reason);
 // A finding's title or advice behind a colon: its first letter is small, unless it begins a name
 // ("FlashAttention").
 std::string after_colon(std::string_view words);
+
+// "a", "a and b", "a, b and c"
+std::string enumeration(const std::vector<std::string>& words);
 
 }  // namespace llmprof::report

@@ -21,6 +21,13 @@ TEST(PartNames, ArePlainForPeopleWhoWriteNoKernels) {
   EXPECT_EQ(plain_part_name("attention"), "attention");
 }
 
+TEST(Sentences, EnumerateWithOneAnd) {
+  EXPECT_EQ(enumeration({}), "");
+  EXPECT_EQ(enumeration({"a"}), "a");
+  EXPECT_EQ(enumeration({"a", "b"}), "a and b");
+  EXPECT_EQ(enumeration({"a", "b", "c"}), "a, b and c");
+}
+
 TEST(Sentences, BeginAndEndAsTheirPlaceAsks) {
   EXPECT_EQ(sentence("no kernel ran"), "No kernel ran.");
   EXPECT_EQ(clause("No kernel ran."), "no kernel ran.");

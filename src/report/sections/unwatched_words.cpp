@@ -13,15 +13,6 @@
 namespace llmprof::report {
 namespace {
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (size_t i = 0; i < words.size(); ++i) {
-    const bool last = i > 0 && i + 1 == words.size();
-    text += (i == 0 ? "" : last ? " and " : ", ") + words[i];
-  }
-  return text;
-}
-
 // "a prefill 0.740 ms (8.3 %)"
 std::string added_words(const profile::Stage& stage) {
   const profile::Unwatched& own = *stage.unwatched;
@@ -52,7 +43,7 @@ std::string traced_words(const profile::Profile& profile) {
   std::string text;
   for (const auto& [code, names] : stages) {
     text += fmt::format("{}Times of {} include tracing overhead of unknown size: {}.",
-                        text.empty() ? "" : " ", joined(names), why_words(code));
+                        text.empty() ? "" : " ", enumeration(names), why_words(code));
   }
   if (!text.empty()) text += " It shows as idle time, which is not the program's alone.";
   return text;
@@ -70,12 +61,12 @@ std::string known_words(const profile::Profile& profile) {
   std::vector<std::string> how;
   how.reserve(sources.size());
   for (const auto& [words, names] : sources) {
-    how.push_back(sources.size() == 1 ? words : fmt::format("{} {}", joined(names), words));
+    how.push_back(sources.size() == 1 ? words : fmt::format("{} {}", enumeration(names), words));
   }
   return fmt::format(
       "Wall times and idle time are those of the program without tracing, {}. Tracing added to {}; "
       "that is in no part of the budget.",
-      joined(how), joined(added));
+      enumeration(how), enumeration(added));
 }
 
 }  // namespace
