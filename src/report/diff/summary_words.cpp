@@ -1,5 +1,4 @@
 #include "report/diff/summary_words.h"
-#include "report/format/sentences.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,6 +9,7 @@
 
 #include "report/diff/comparison_words.h"
 #include "report/format/figures.h"
+#include "report/format/sentences.h"
 
 namespace llmprof::report {
 namespace {
