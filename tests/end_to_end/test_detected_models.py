@@ -6,6 +6,8 @@ found now, and the confidence of each level (measured_confidence) follows from i
 import collections
 import concurrent.futures
 import json
+import pathlib
+import tempfile
 import unittest
 
 from program import DATA, Bundle
@@ -137,6 +139,49 @@ class DetectedModels(unittest.TestCase):
                 levels.add(level)
                 self.assertEqual(profile["stages_found"]["confidence"], calibration(level), level)
         self.assertEqual(levels, {"high", "medium", "low"})
+
+
+class OnePrefill(unittest.TestCase):
+    """A PyTorch trace of one prefill of an engine in C++, whose kernels are named in a style of their own."""
+
+    LAYERS, TOKENS = 16, 512
+    LAYER = [("RmsNormKernel", "norm"), ("nvjet_tst_128x128_64x4_2x1_v_bz_TNT", "gemm"), ("RopeFromCacheKernel", "rope"),
+             ("PagedFlashKernel", "attention"), ("nvjet_tst_64x128_64x4_2x1_v_bz_TNT", "gemm"),
+             ("AddRmsNormKernel", "norm"), ("nvjet_tst_192x128_64x4_2x1_v_bz_TNT", "gemm"),
+             ("SiluMulKernel", "elementwise"), ("CastBf16Kernel", "copy/cast"),
+             ("nvjet_tst_192x128_64x4_2x1_v_bz_TNN", "gemm")]
+
+    def launches(self):
+        yield "EmbeddingGatherKernel", self.TOKENS
+        yield "PagedFlashBuildTiles", 1
+        for name, kind in self.LAYERS * self.LAYER:
+            yield name, 96 if kind in ("gemm", "attention") else self.TOKENS
+        for name in ("RmsNormKernel", "nvjet_tst_64x8_64x16_4x1_v_bz_TNT", "ArgmaxKernel"):
+            yield name, 1
+
+    def trace(self):
+        events = []
+        for number, (name, blocks) in enumerate(self.launches(), 1):
+            arguments = {"correlation": number, "device": 0, "context": 1, "stream": 7, "grid": [blocks, 1, 1],
+                         "block": [128, 1, 1]}
+            events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1,
+                           "ts": 40 * number, "dur": 3, "args": {"correlation": number}})
+            events.append({"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": 40 * number + 5, "dur": 30,
+                           "args": arguments})
+        return {"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA H200"}], "traceEvents": events}
+
+    def test_it_is_found_and_its_kernels_have_classes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "prefill.json"
+            file.write_text(json.dumps(self.trace()), encoding="utf-8")
+            profile = Bundle(file).profile
+        classes = {kernel["kernel_name"]: kernel["class"] for kernel in profile["kernels"]}
+        for name, wanted in self.LAYER + [("EmbeddingGatherKernel", "embedding/gather"),
+                                          ("PagedFlashBuildTiles", "attention"), ("ArgmaxKernel", "sampling/top-k")]:
+            self.assertEqual(classes[name], wanted, name)
+        (step,) = profile["steps"]
+        self.assertEqual((step["kind"], step["layers"]), ("prefill", self.LAYERS))
+        self.assertEqual(profile["coverage"]["kernels_in_stages"], len(list(self.launches())))
 
 
 if __name__ == "__main__":

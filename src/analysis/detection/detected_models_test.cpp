@@ -69,6 +69,23 @@ TEST(DetectedModels, ARequestOfADraftModelIsOnePrefillAndOneDecode) {
   for (size_t i = 0; i < stages.instances.size(); ++i) EXPECT_EQ(steps_of(i), i % 2 == 0 ? 4 : 20);
 }
 
+TEST(DetectedModels, APrefillMayBeAllThatIsRecorded) {
+  Program program;
+  program.kernel("fill_position");
+  program.pass({.kind = StepKind::prefill, .tokens = 300, .layers = 12});
+  const Stages& stages = program.detect();
+  program.expect_all_found();
+  ASSERT_EQ(stages.steps.size(), 1U);
+  EXPECT_EQ(stages.steps[0].layers, 12U);
+}
+
+// One step alone: its rows are as many behind the layers as in them, as those of any encoder.
+TEST(DetectedModels, AStepAloneIsNotCalledAPrefill) {
+  Program program;
+  program.pass({.layers = 12});
+  EXPECT_TRUE(program.detect().steps.empty());
+}
+
 // A compiler tries as many candidates for each of its kernels, one after the other: that is
 // repeated as layers are, but what is repeated is another kernel each time.
 TEST(DetectedModels, CandidatesThatACompilerTriesAreNoLayers) {

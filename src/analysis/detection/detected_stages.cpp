@@ -112,6 +112,8 @@ class StageBuilder {
   static std::vector<bool> in_speculative_prefill(const Found& found) {
     std::vector<uint32_t> layers;
     std::vector<StepKind> kinds;
+    layers.reserve(found.forward.passes.size());
+    kinds.reserve(found.kinds.passes.size());
     for (const ForwardPass& pass : found.forward.passes) layers.push_back(pass.layers);
     for (const PassKind& pass : found.kinds.passes) kinds.push_back(pass.kind);
     const auto turns = found.kinds.speculative ? find_turns(layers) : std::nullopt;

@@ -6,6 +6,7 @@
 #include <map>
 #include <unordered_set>
 
+#include "analysis/detection/lone_prefill.h"
 #include "analysis/detection/pass_boundary.h"
 #include "analysis/detection/pass_markers.h"
 #include "analysis/detection/vision_passes.h"
@@ -252,6 +253,11 @@ ForwardPasses find_named_passes(const KernelSequence& sequence) {
   });
   const PassMarkers markers = find_pass_markers(sequence, beats);
   if (markers.layers.empty()) {
+    if (const auto lone = find_lone_prefill(sequence, beats)) {
+      found.passes = {*lone};
+      found.layers_in_passes = lone->layers;
+      return found;
+    }
     found.reason = fmt::format(
         "{} runs {} times, but no embedding, gather or token selection recurs after equal "
         "numbers of layers, as it does from one forward pass to the next",

@@ -310,6 +310,7 @@ class Finder {
                   const trace::Trace& control) {
     const std::vector<LaunchSequence> others = noted_sequences(control);
     std::vector<double> prepared;
+    prepared.reserve(traced_.size());
     for (const TracedStage& stage : traced_) prepared.push_back(stage.prepared);
     const std::vector<UnnotedEnd> unnoted =
         unnoted_ends(time_passes(own, recorded), recorded, stages_);

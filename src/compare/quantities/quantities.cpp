@@ -413,7 +413,7 @@ std::vector<Comparison> StageQuantities::compare_all() const {
   std::vector<Comparison> all;
   // Each is a thousand resamples, and none needs another.
   std::vector<std::future<std::optional<Comparison>>> begun;
-  const auto add = [&](std::string quantity, bool as_recorded) {
+  const auto add = [&](const std::string& quantity, bool as_recorded) {
     begun.push_back(std::async(std::launch::async, [this, quantity, as_recorded] {
       if (!as_recorded) return compare(quantity, Statistic::mean);
       auto found = recorded(quantity, Statistic::mean);
