@@ -110,7 +110,7 @@ Table sensor_table(const profile::Profile& profile) {
     const profile::Measured& own = *stage.measured;
     auto& row = table.rows.emplace_back();
     row = {stage.name, energy(own.energy)};
-    if (has_tokens(profile)) row.push_back(energy(own.energy_per_token));
+    if (has_tokens(profile)) row.emplace_back(energy(own.energy_per_token));
     row.insert(row.end(),
                {power(mean_of(own.power)), clock_words(own.sm_clock), clock_words(own.memory_clock),
                 temperature(highest_of(own.temperature)), throttle_words(own)});

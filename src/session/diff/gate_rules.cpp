@@ -22,7 +22,8 @@ Result<double> parse_threshold(std::string_view text, std::string_view from) {
   std::string_view digits = trim(text);
   if (digits.ends_with('%')) digits = trim(digits.substr(0, digits.size() - 1));
   const auto value = parse_decimal(digits);
-  if (!value || !(*value >= 0 && *value < kPercent)) {
+  const bool is_percentage = value && *value >= 0 && *value < kPercent;  // not a number: no
+  if (!is_percentage) {
     return fail(ErrorKind::usage, fmt::format("{}: '{}' is not a percentage from 0% to 100%; write "
                                               "it as 1% or 0.5%",
                                               from, to_printable(text)));
