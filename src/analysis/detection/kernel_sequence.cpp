@@ -64,6 +64,28 @@ trace::Extent KernelSequence::grid(size_t at) const {
   return trace_->shapes[trace_->kernels.shape[items_[at].row]].grid;
 }
 
+uint64_t KernelSequence::threads(size_t at) const {
+  if (items_[at].replay) return 0;
+  const trace::LaunchShape& shape = trace_->shapes[trace_->kernels.shape[items_[at].row]];
+  uint64_t threads = 1;
+  for (const auto& extent : {shape.grid, shape.block}) {
+    for (const uint32_t size : extent) threads *= size;
+  }
+  return threads;
+}
+
+bool KernelSequence::works_by_row(size_t at) const {
+  switch (kernel_class(at)) {
+    case KernelClass::norm:
+    case KernelClass::elementwise:
+    case KernelClass::copy_cast:
+    case KernelClass::reduction:
+      return true;
+    default:
+      return false;
+  }
+}
+
 Nanoseconds KernelSequence::start(size_t at) const {
   const auto [row, replay] = items_[at];
   return replay ? trace_->graph_replays.start[row] : trace_->kernels.start[row];

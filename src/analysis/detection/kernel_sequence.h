@@ -39,6 +39,9 @@ class KernelSequence {
   [[nodiscard]] trace::ShapeId shape(size_t at) const;
   // Of a replay, all 0.
   [[nodiscard]] trace::Extent grid(size_t at) const;
+  [[nodiscard]] uint64_t threads(size_t at) const;
+  // Norms, element-wise work, copies, reductions: a launch grows with the rows that it works on.
+  [[nodiscard]] bool works_by_row(size_t at) const;
   [[nodiscard]] Nanoseconds start(size_t at) const;
   [[nodiscard]] Nanoseconds end(size_t at) const;
   [[nodiscard]] trace::LaunchRow launch(size_t at) const;

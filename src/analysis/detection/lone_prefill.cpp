@@ -4,8 +4,6 @@
 #include <map>
 #include <vector>
 
-#include "analysis/statistics/statistics.h"
-
 namespace llmprof::analysis {
 namespace {
 
@@ -13,12 +11,7 @@ constexpr size_t kLayersOfAModel = 4;
 // One distance between two layers in so many may be another.
 constexpr size_t kOtherDistances = 8;
 // Threads in the layers over those behind them.
-constexpr Nanoseconds kManyMoreRows = 2;
-
-bool takes_rows(KernelClass kernel_class) {
-  return kernel_class == KernelClass::norm || kernel_class == KernelClass::elementwise ||
-         kernel_class == KernelClass::copy_cast;
-}
+constexpr uint64_t kManyMoreRows = 2;
 
 // Those of the attention that occurs most often; others prepare it, or belong to something else.
 std::vector<LayerBeat> layers_among(const KernelSequence& sequence,
@@ -46,29 +39,24 @@ bool equally_far_apart(const std::vector<LayerBeat>& layers) {
   return (layers.size() - 1 - usual->second) * kOtherDistances <= layers.size();
 }
 
-Nanoseconds threads_of(const KernelSequence& sequence, uint32_t at) {
-  const trace::LaunchShape& shape = sequence.trace().shapes[sequence.shape(at)];
-  const auto volume = [](const trace::Extent& extent) {
-    return Nanoseconds{extent[0]} * extent[1] * extent[2];
-  };
-  return volume(shape.grid) * volume(shape.block);
-}
-
-// The middle one of those that work on rows; 0: there is none.
-Nanoseconds threads_in_layers(const KernelSequence& sequence, const ForwardPass& pass) {
-  std::vector<Nanoseconds> threads;
+// The middle one of those that work by row; 0: there is none.
+uint64_t threads_in_layers(const KernelSequence& sequence, const ForwardPass& pass) {
+  std::vector<uint64_t> threads;
   for (uint32_t at = pass.first_beat; at < pass.last_beat; ++at) {
-    if (takes_rows(sequence.kernel_class(at))) threads.push_back(threads_of(sequence, at));
+    if (sequence.works_by_row(at)) threads.push_back(sequence.threads(at));
   }
-  return threads.empty() ? 0 : nearest_rank(threads, 0.5);
+  if (threads.empty()) return 0;
+  const auto middle = threads.begin() + static_cast<std::ptrdiff_t>(threads.size() / 2);
+  std::nth_element(threads.begin(), middle, threads.end());
+  return *middle;
 }
 
-// Of the last kernel that works on rows before the product with the vocabulary; 0: there is none.
-Nanoseconds threads_before_head(const KernelSequence& sequence, const ForwardPass& pass) {
+// Of the last kernel that works by row before the product with the vocabulary; 0: there is none.
+uint64_t threads_before_head(const KernelSequence& sequence, const ForwardPass& pass) {
   uint32_t at = *pass.selection;
   while (at > pass.last_beat && !is_product(sequence.kernel_class(at))) --at;
-  while (at > pass.last_beat && !takes_rows(sequence.kernel_class(at))) --at;
-  return at > pass.last_beat ? threads_of(sequence, at) : 0;
+  while (at > pass.last_beat && !sequence.works_by_row(at)) --at;
+  return at > pass.last_beat ? sequence.threads(at) : 0;
 }
 
 }  // namespace
@@ -89,7 +77,7 @@ std::optional<ForwardPass> find_lone_prefill(const KernelSequence& sequence,
     if (sequence.kernel_class(at) == KernelClass::sampling) pass.selection = at;
   }
   if (!pass.embedding || !pass.selection) return std::nullopt;
-  const Nanoseconds last_rows = threads_before_head(sequence, pass);
+  const uint64_t last_rows = threads_before_head(sequence, pass);
   if (last_rows == 0 || threads_in_layers(sequence, pass) < kManyMoreRows * last_rows) {
     return std::nullopt;
   }

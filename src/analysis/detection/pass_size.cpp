@@ -11,18 +11,6 @@ namespace {
 
 uint64_t volume(const trace::Extent& extent) { return uint64_t{extent[0]} * extent[1] * extent[2]; }
 
-bool works_by_row(KernelClass kernel_class) {
-  switch (kernel_class) {
-    case KernelClass::norm:
-    case KernelClass::elementwise:
-    case KernelClass::copy_cast:
-    case KernelClass::reduction:
-      return true;
-    default:
-      return false;
-  }
-}
-
 uint64_t hash_of_names(const KernelSequence& sequence, const ForwardPass& pass) {
   size_t hash = 0;
   for (uint32_t at = pass.begin; at < pass.end; ++at) {
@@ -79,14 +67,13 @@ class Measure {
     if (pass.replay()) return;
     std::vector<uint64_t> threads;
     std::vector<uint64_t> norm_rows;
-    const trace::Trace& trace = sequence_.trace();
     for (uint32_t at = pass.begin; at < pass.end; ++at) {
       const KernelClass kernel_class = sequence_.kernel_class(at);
-      if (!works_by_row(kernel_class)) continue;
-      const trace::LaunchShape& shape = trace.shapes[sequence_.shape(at)];
-      threads.push_back(volume(shape.grid) * volume(shape.block));
-      const bool by_row = shape.grid[0] > 0 && shape.grid[1] == 1 && shape.grid[2] == 1;
-      if (kernel_class == KernelClass::norm && by_row) norm_rows.push_back(shape.grid[0]);
+      if (!sequence_.works_by_row(at)) continue;
+      threads.push_back(sequence_.threads(at));
+      const trace::Extent grid = sequence_.grid(at);
+      const bool by_row = grid[0] > 0 && grid[1] == 1 && grid[2] == 1;
+      if (kernel_class == KernelClass::norm && by_row) norm_rows.push_back(grid[0]);
     }
     if (!threads.empty()) {
       const auto middle = threads.begin() + static_cast<std::ptrdiff_t>(threads.size() / 2);
@@ -165,7 +152,7 @@ class Measure {
       const uint32_t at = *pass.embedding + i;
       const uint32_t there = *other.embedding + i;
       const KernelClass kernel_class = sequence_.kernel_class(at);
-      if (!works_by_row(kernel_class) || kernel_class != sequence_.kernel_class(there)) continue;
+      if (!sequence_.works_by_row(at) || kernel_class != sequence_.kernel_class(there)) continue;
       const auto vote =
           tokens_of(volume(sequence_.grid(at)), volume(sequence_.grid(there)), tokens);
       if (vote) votes.push_back(*vote);

@@ -105,6 +105,17 @@ double unnoted_end(const TimedPass& last, double start, const UnnotedEnd& traced
   return std::min(as_double(last.next), as_double(last.launched) + traced.after_last_launch);
 }
 
+// Calls `visit(first, end)` for the passes of each instance, in order.
+template <class Visit>
+void each_instance(const std::vector<LaunchPass>& recorded, const Visit& visit) {
+  for (size_t first = 0; first < recorded.size();) {
+    size_t end = first + 1;
+    while (end < recorded.size() && recorded[end].instance == recorded[first].instance) ++end;
+    visit(first, end);
+    first = end;
+  }
+}
+
 struct RunOfOneStage {
   uint32_t stage = 0;
   uint64_t passes = 0;
@@ -166,11 +177,8 @@ std::vector<UnnotedEnd> unnoted_ends(const std::vector<TimedPass>& passes,
                                      const Stages& stages) {
   std::vector<std::vector<double>> shares(stages.stages.size());
   std::vector<std::vector<double>> after_launch(stages.stages.size());
-  for (size_t first = 0; first < passes.size();) {
-    const InstanceId instance = recorded[first].instance;
-    size_t end = first + 1;
-    while (end < recorded.size() && recorded[end].instance == instance) ++end;
-    const StageInstance& row = stages.instances[instance.index()];
+  each_instance(recorded, [&](size_t first, size_t end) {
+    const StageInstance& row = stages.instances[recorded[first].instance.index()];
     const TimedPass& last = passes[end - 1];
     const bool ends_with_next = !last.done && last.next != trace::kOpenEnd;
     if (ends_with_next && !row.warmup && last.next > passes[first].start) {
@@ -181,8 +189,7 @@ std::vector<UnnotedEnd> unnoted_ends(const std::vector<TimedPass>& passes,
           as_double(row.work.busy) / std::max(1.0, static_cast<double>(end - first));
       after_launch[row.stage].push_back((traced + std::min(traced, busy)) / 2);
     }
-    first = end;
-  }
+  });
   std::vector<UnnotedEnd> ends(stages.stages.size());
   for (size_t stage = 0; stage < ends.size(); ++stage) {
     if (shares[stage].empty()) continue;
@@ -198,10 +205,8 @@ std::vector<PassTimes> times_by_instance(const std::vector<TimedPass>& passes,
                                          const std::vector<UnnotedEnd>& unnoted) {
   std::vector<PassTimes> times(stages.stages.size());
   double reached = 0;  // when the GPU is free for the next instance, if the program runs ahead
-  for (size_t first = 0; first < recorded.size();) {
+  each_instance(recorded, [&](size_t first, size_t end) {
     const InstanceId instance = recorded[first].instance;
-    size_t end = first + 1;
-    while (end < recorded.size() && recorded[end].instance == instance) ++end;
     const uint32_t stage = recorded[first].stage;
     const TimedPass& last = passes[end - 1];
     const double start = std::max(as_double(passes[first].start), reached);
@@ -219,8 +224,7 @@ std::vector<PassTimes> times_by_instance(const std::vector<TimedPass>& passes,
       times[stage].before += as_double(passes[first].before);
       ++times[stage].instances;
     }
-    first = end;
-  }
+  });
   return times;
 }
 
