@@ -375,7 +375,8 @@ CommandSpec diff_spec() {
                    .group = kGate}},
       .notes =
           "Exit code 0: pass; 5: a gate rule failed, beyond its limit and the noise; 3: it cannot "
-          "be told, a side is damaged, or the sides are not comparable. Single runs show only "
+          "be determined, a side is damaged, or the sides are not comparable. Single runs show "
+          "only "
           "large "
           "changes: `llmprof run --repeat 5` records several.",
       .examples = {{"llmprof diff before/ after/", "what changed"},

@@ -124,7 +124,7 @@ class Found:
 
 
 def threshold(percent):
-    """A difference as large as the threshold cannot be told from it: half of it, where that is less than 1 %."""
+    """A difference as large as the threshold cannot be determined from it: half of it, where that is less than 1 %."""
     return min(1.0, percent / 2) if percent else 1.0
 
 

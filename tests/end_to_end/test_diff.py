@@ -215,7 +215,7 @@ class KnownChanges(Folder):
         self.diff(self.dense, new, "--gate", "class.gemm.ms<=+6%")
         # With two limits, only what is beyond both fails.
         self.diff(self.dense, new, "--gate", "decode.class.gemm.mean<=+1%&+1ms")
-        # 5 % of the products are about 2 % of a step: whether they are more than that cannot be told.
+        # 5 % of the products are about 2 % of a step: whether they are more than that cannot be determined.
         cannot = self.diff(self.dense, new, "--gate", "decode.step.p99<=+2%", exit_code=3)
         self.assertEqual(cannot["verdict"], "cannot_tell")
 

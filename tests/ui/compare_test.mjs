@@ -111,7 +111,7 @@ test("damage stands below the verdict, and on a CPU nothing is called GPU", asyn
   fs.writeFileSync(cut, log.subarray(0, Math.floor(log.length * 0.6)));
   const damaged = compare("damaged", data("h200-repeats/run-02.llmtrace.gz"), cut, "--gate", "default");
   let opened = await open(damaged.page);
-  assert.match(await opened.page.textContent(".verdict .happened"), /^The new side is damaged, so no change can be told: /);
+  assert.match(await opened.page.textContent(".verdict .happened"), /^The new side is damaged, so no change can be determined: /);
   assert.equal((await texts(opened.page, ".compare > .damage")).length, damaged.diff.damage.length);
   assert.deepEqual(await texts(opened.page, ".answer.better, .answer.worse, .answer.changed"), []);
   await close(opened);

@@ -468,7 +468,7 @@ struct Diff {
     field("tool", &Diff::tool, "that wrote it");
     field("verdict", &Diff::verdict,
           "pass (every rule passes, or none was given), fail (one fails), cannot_tell (none fails, "
-          "of one it cannot be told; or a side is damaged), not_comparable");
+          "one cannot be decided; or a side is damaged), not_comparable");
     field("summary", &Diff::summary, "what happened, in a sentence: the first line of reports");
     field("device_kind", &Diff::device_kind, "what the kernels of both sides ran on: gpu, cpu");
     field("threshold", &Diff::threshold, "relative difference from which on a quantity changed");
@@ -476,8 +476,9 @@ struct Diff {
           "both sides hold the same measurements, to the last digit and the last kernel");
     field("base", &Diff::base, "runs of the base side");
     field("new", &Diff::now, "runs of the new side");
-    field("damage", &Diff::damage,
-          "what is missing of either side; with any, nothing is claimed and no rule can be told");
+    field(
+        "damage", &Diff::damage,
+        "what is missing of either side; with any, nothing is claimed and no rule can be decided");
     field("aspects", &Diff::aspects, "what differs besides times; blocking ones first");
     field("gates", &Diff::gates, "rules, in their order");
     field("comparisons", &Diff::comparisons, "by stage, with their intervals");

@@ -340,7 +340,8 @@ std::string verdict_words(const Diff& diff) {
     return fmt::format("Verdict: fail. {} failed.",
                        counted(static_cast<uint64_t>(failed), "gate rule"));
   }
-  if (!diff.damage.empty()) return "Verdict: cannot tell. Of a damaged side no rule can be told.";
+  if (!diff.damage.empty())
+    return "Verdict: cannot tell. Of a damaged side no rule can be decided.";
   if (diff.verdict == "cannot_tell") {
     return "Verdict: cannot tell. No gate rule failed, but not all could be decided.";
   }

@@ -29,7 +29,7 @@ std::string damage_words(const Diff& diff) {
   const std::string sides = base && now
                                 ? "Both sides are damaged"
                                 : fmt::format("The {} side is damaged", base ? "base" : "new");
-  return fmt::format("{}, so no change can be told: {}{}.", sides, first.text,
+  return fmt::format("{}, so no change can be determined: {}{}.", sides, first.text,
                      first.count > 1 ? fmt::format(" ({})", grouped(first.count)) : std::string());
 }
 
@@ -76,7 +76,7 @@ std::string stage_words(const Diff& diff) {
                                 threshold_words(diff.threshold)));
   }
   if (!clauses.unknown.empty()) {
-    parts.push_back(fmt::format("whether the wall time of {} changed cannot be told",
+    parts.push_back(fmt::format("whether the wall time of {} changed cannot be determined",
                                 enumeration(clauses.unknown)));
   }
   std::string words = fmt::format("{}.", fmt::join(parts, "; "));

@@ -38,7 +38,7 @@ TEST(SummaryWords, SayWhatChangedFirst) {
   EXPECT_EQ(
       summary_words(diff),
       "decode is twice as slow; prefill is unchanged within 1 %; whether the wall time of mixed "
-      "changed cannot be told.");
+      "changed cannot be determined.");
 }
 
 TEST(SummaryWords, SayWhatCannotBeTold) {
@@ -47,7 +47,7 @@ TEST(SummaryWords, SayWhatCannotBeTold) {
   add_stage("prefill", "cannot_tell", 0.1, diff);
   add_stage("decode", "cannot_tell", 0.1, diff);
   EXPECT_EQ(summary_words(diff),
-            "Whether the wall time of prefill and decode changed cannot be told.");
+            "Whether the wall time of prefill and decode changed cannot be determined.");
   compare::Comparison& busy = diff.comparisons.emplace_back();
   busy.stage = "decode";
   busy.quantity = "step_busy";
@@ -55,13 +55,13 @@ TEST(SummaryWords, SayWhatCannotBeTold) {
   busy.relative = compare::Share{-0.0838};
   EXPECT_EQ(summary_words(diff),
             "decode keeps the GPU busy for 8.38 % less time; whether the wall time of prefill and "
-            "decode changed cannot be told.");
+            "decode changed cannot be determined.");
   diff.damage.push_back({"new", "x", "kineto_truncated", "the trace is truncated", 1});
   EXPECT_EQ(summary_words(diff),
-            "The new side is damaged, so no change can be told: the trace is truncated.");
+            "The new side is damaged, so no change can be determined: the trace is truncated.");
   diff.damage.push_back({"base", "y", "nsys_bad_rows", "bad rows", 1200});
   EXPECT_EQ(summary_words(diff),
-            "Both sides are damaged, so no change can be told: the trace is truncated.");
+            "Both sides are damaged, so no change can be determined: the trace is truncated.");
 }
 
 }  // namespace

@@ -5,7 +5,7 @@ export interface Diff {
   schema_version: number;
   /** that wrote it */
   tool: Tool;
-  /** pass (every rule passes, or none was given), fail (one fails), cannot_tell (none fails, of one it cannot be told; or a side is damaged), not_comparable */
+  /** pass (every rule passes, or none was given), fail (one fails), cannot_tell (none fails, one cannot be decided; or a side is damaged), not_comparable */
   verdict: string;
   /** what happened, in a sentence: the first line of reports */
   summary: string;
@@ -19,7 +19,7 @@ export interface Diff {
   base: Base[];
   /** runs of the new side */
   new: Base[];
-  /** what is missing of either side; with any, nothing is claimed and no rule can be told */
+  /** what is missing of either side; with any, nothing is claimed and no rule can be decided */
   damage: Damage[];
   /** what differs besides times; blocking ones first */
   aspects: Aspects[];
