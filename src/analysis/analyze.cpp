@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "analysis/result/result.h"
+#include "base/text.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -32,11 +32,25 @@ Result<Analyzed> analyze(trace::Trace& trace, const AnalysisRules& rules,
   PassRun run = run_passes(all_passes(), *prepared, progress);
   stopwatch.lap();
   Analyzed analyzed;
-  analyzed.profile = make_profile(*prepared, run);
+  PassValues& found = run.values;
+  Results& results = analyzed.results;
+  results.stages = found.take<Stages>();
+  results.ranking = found.take<KernelRanking>();
+  results.opened = found.take<std::vector<OpenedKernel>>();
+  results.layers = found.take<Layers>();
+  results.idle_before = found.take<IdleBefore>();
+  results.collectives = found.take<Collectives>();
+  profile::Profile& profile = analyzed.profile;
+  for (const Pass& pass : all_passes()) pass.fill(found, profile);
+  profile.tool.version = options.tool_version;
+  profile.captures_failed = options.run.captures_failed;
+  for (const Diagnostic& item : run.diagnostics.items()) {
+    profile.diagnostics.push_back(
+        {std::string(to_string(item.severity)), item.code, to_printable(item.message), item.count});
+  }
   analyzed.timings.push_back({"prepare", preparing, ""});
   analyzed.timings.insert(analyzed.timings.end(), run.timings.begin(), run.timings.end());
   analyzed.timings.push_back({"profile", stopwatch.lap(), ""});
-  analyzed.results = std::move(run.results);
   return analyzed;
 }
 

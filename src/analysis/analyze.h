@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "analysis/passes/request.h"
+#include "analysis/passes/results.h"
 #include "analysis/passes/runner.h"
 #include "profile/profile.h"
 

@@ -74,23 +74,23 @@ class ProfileTest : public ::testing::Test {
   }
 
   // What the passes found, with the diagnostics beside it.
-  struct Found : Results {
-    const KernelRanking& ranking = kernels.ranking;
-    const std::optional<MetricJoin>& join = kernels.join;
+  struct Analysis : Results {
+    profile::Totals totals;
     std::set<std::string> diagnostics;  // codes
-    explicit Found(Analyzed analyzed) : Results(std::move(analyzed.results)) {
+    explicit Analysis(Analyzed analyzed)
+        : Results(std::move(analyzed.results)), totals(analyzed.profile.totals) {
       for (const profile::Diagnostic& item : analyzed.profile.diagnostics) {
         diagnostics.insert(item.code);
       }
     }
   };
 
-  Found profile() {
+  Analysis profile() {
     const auto conf = config::ConfFiles::open(std::nullopt).value();
     const AnalysisRules rules{KernelRules::load(conf).value(), StageRules::load(conf).value(),
                               llm::GpuSpecs::load(conf).value()};
     trace_ = std::move(builder_).freeze();
-    return Found(analyze(trace_, rules, {}).value());
+    return Analysis(analyze(trace_, rules, {}).value());
   }
 
   trace::TraceBuilder builder_;
@@ -124,11 +124,11 @@ TEST_F(ProfileTest, CountsOverlapOnceInBusyTime) {
   kernel("d", 30, 40);  // after a gap
   kernel("e", 0, 7, 1);
   const auto p = profile();
-  EXPECT_EQ(p.totals.kernel_sum, 10 + 15 + 2 + 10 + 7);
-  EXPECT_EQ(p.totals.busy, 20 + 10 + 7);
-  EXPECT_EQ(p.totals.span, 40);
+  EXPECT_EQ(p.totals.kernel_sum_ns.value, 10 + 15 + 2 + 10 + 7);
+  EXPECT_EQ(p.totals.gpu_busy, profile::to_milliseconds(Nanoseconds{20 + 10 + 7}));
+  EXPECT_EQ(p.totals.span, profile::to_milliseconds(Nanoseconds{40}));
   ASSERT_EQ(p.totals.devices.size(), 2U);
-  EXPECT_EQ(p.totals.devices[0].busy, 30);
+  EXPECT_EQ(p.totals.devices[0].gpu_busy, profile::to_milliseconds(Nanoseconds{30}));
 }
 
 // 1..100: the nearest-rank median is 50, the 99th percentile 99.
@@ -172,11 +172,11 @@ TEST_F(ProfileTest, TellsOfKernelsHiddenInGraphs) {
     replays.correlation.push_back(50 + i);
   }
   const auto p = profile();
-  ASSERT_TRUE(p.hidden_graphs);
-  EXPECT_EQ(p.hidden_graphs->replays, 3U);
-  EXPECT_EQ(p.hidden_graphs->time, 300);
-  EXPECT_DOUBLE_EQ(p.hidden_graphs->share, 0.75);
-  EXPECT_EQ(p.hidden_graphs->launched_in, "decode_all");
+  ASSERT_TRUE(p.totals.hidden_graphs);
+  EXPECT_EQ(p.totals.hidden_graphs->replays, 3U);
+  EXPECT_EQ(p.totals.hidden_graphs->total, profile::to_milliseconds(Nanoseconds{300}));
+  EXPECT_DOUBLE_EQ(p.totals.hidden_graphs->share_of_gpu_time.value, 0.75);
+  EXPECT_EQ(p.totals.hidden_graphs->launched_in, "decode_all");
   EXPECT_TRUE(p.diagnostics.contains("graph_kernels_missing"));
 }
 
@@ -196,10 +196,10 @@ TEST_F(ProfileTest, JoinsMetricsByNameShapeAndRange) {
   profiled("void at::f<4>(T1)", {9, 1, 1}, "prefill", 9, 1);                  // not in that range
   profiled("void g()", {8, 1, 1}, "prefill", 9, 1);                           // no such kernel
   const auto p = profile();
-  ASSERT_TRUE(p.join);
-  EXPECT_EQ(p.join->profiled, 5U);
-  EXPECT_EQ(p.join->joined, 2U);
-  EXPECT_EQ(p.join->timeline_covered, 1U);
+  ASSERT_TRUE(p.totals.metric_join);
+  EXPECT_EQ(p.totals.metric_join->profiled_launches, 5U);
+  EXPECT_EQ(p.totals.metric_join->joined, 2U);
+  EXPECT_EQ(p.totals.metric_join->timeline_kernels_covered, 1U);
   EXPECT_TRUE(p.diagnostics.contains("profiled_launches_unjoined"));
   ASSERT_EQ(p.ranking.rows.size(), 1U);
   const MetricSummary& dram = p.ranking.rows[0].metrics.at("dram");
@@ -224,8 +224,8 @@ TEST_F(ProfileTest, RanksProfiledLaunchesWithoutATimeline) {
   EXPECT_EQ(p.ranking.source, KernelSource::profiler);
   ASSERT_EQ(p.ranking.rows.size(), 1U);
   EXPECT_EQ(p.ranking.rows[0].total, 42);
-  EXPECT_FALSE(p.totals.busy);
-  EXPECT_EQ(p.join->joined, 3U);
+  EXPECT_FALSE(p.totals.gpu_busy);
+  EXPECT_EQ(p.totals.metric_join->joined, 3U);
 }
 
 TEST_F(ProfileTest, LeavesSummariesAsideWhereThereIsATimeline) {

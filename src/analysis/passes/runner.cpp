@@ -11,12 +11,14 @@
 namespace llmprof::analysis {
 namespace {
 
-size_t place_of(const std::vector<Pass>& passes, std::string_view name, size_t before) {
-  for (size_t i = 0; i < before; ++i) {
-    if (passes[i].name == name) return i;
+// The pass before `user` that finds what it needs.
+size_t finder_of(const std::vector<Pass>& passes, std::type_index need, size_t user) {
+  for (size_t i = 0; i < user; ++i) {
+    const auto& finds = passes[i].finds();
+    if (std::find(finds.begin(), finds.end(), need) != finds.end()) return i;
   }
-  throw std::logic_error("the pass " + std::string(passes[before].name) + " needs " +
-                         std::string(name) + ", which is not listed before it");
+  throw std::logic_error("the pass " + std::string(passes[user].name()) + " needs " + need.name() +
+                         ", which no pass before it finds");
 }
 
 class Runner {
@@ -26,9 +28,10 @@ class Runner {
     progress_.begin_steps("analyzing", passes.size());
     run_.timings.resize(passes.size());
     for (size_t i = 0; i < passes.size(); ++i) {
-      run_.timings[i].name = passes[i].name;
-      for (const std::string_view need : passes[i].needs) {
-        jobs_[i].needs.push_back(place_of(passes, need, i));
+      run_.timings[i].name = passes[i].name();
+      for (const std::type_index value : passes[i].finds()) run_.values.expect(value);
+      for (const std::type_index need : passes[i].needs()) {
+        jobs_[i].needs.push_back(finder_of(passes, need, i));
         ++jobs_[jobs_[i].needs.back()].users;
       }
     }
@@ -98,18 +101,20 @@ class Runner {
   }
 
   void release_unused(size_t need) {
-    if (--jobs_[need].users == 0 && passes_[need].release) passes_[need].release(run_.results);
+    if (--jobs_[need].users > 0 || !passes_[need].is_freed_early()) return;
+    for (const std::type_index value : passes_[need].finds()) run_.values.release(value);
   }
 
-  // Each pass writes its own member of the results and reads members that are finished.
+  // Each pass writes what it finds and reads what is finished.
   void run(size_t i) {
     const Pass& pass = passes_[i];
+    const PassInputs inputs{prepared_, run_.values, jobs_[i].diagnostics};
     PassTiming& timing = run_.timings[i];
-    if (pass.why_skipped) timing.skipped = pass.why_skipped(prepared_, run_.results);
+    timing.skipped = pass.why_skipped(inputs);
     if (!timing.skipped.empty()) return;
-    progress_.next_step(pass.name);
+    progress_.next_step(pass.name());
     const auto start = std::chrono::steady_clock::now();
-    pass.run(prepared_, run_.results, jobs_[i].diagnostics);
+    pass.run(inputs, run_.values);
     timing.time = std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
   }
 

@@ -15,7 +15,7 @@ struct PassTiming {
 };
 
 struct PassRun {
-  Results results;
+  PassValues values;
   Diagnostics diagnostics;  // the preparation's, then each pass's in the order of the table
   std::vector<PassTiming> timings;
 };

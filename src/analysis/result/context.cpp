@@ -65,8 +65,8 @@ void add_count(const std::optional<TokenCount>& count, std::optional<uint64_t>& 
 
 }  // namespace
 
-profile::Context context(const Found& found) {
-  const trace::Trace& trace = found.prepared.trace;
+profile::Context context(const Prepared& in) {
+  const trace::Trace& trace = in.trace;
   profile::Context context;
   for (const trace::Capture& from : trace.captures) context.captures.push_back(capture(from));
   for (size_t i = 0; i < trace.devices.size(); ++i) {
@@ -77,12 +77,13 @@ profile::Context context(const Found& found) {
       context.gpus.push_back(gpu(trace, id));
     }
   }
-  if (found.prepared.device == trace::DeviceKind::cpu) context.device_kind = "cpu";
-  context.load = found.prepared.options.run.load;
+  if (in.device == trace::DeviceKind::cpu) context.device_kind = "cpu";
+  context.load = in.options.run.load;
   return context;
 }
 
-std::optional<profile::Selection> selection(const Selection& from) {
+std::optional<profile::Selection> selection(const Prepared& in) {
+  const Selection& from = in.options.selection;
   if (from.everything()) return std::nullopt;
   profile::Selection selection;
   selection.stage = from.stage;
@@ -97,8 +98,8 @@ std::optional<profile::Selection> selection(const Selection& from) {
   return selection;
 }
 
-std::optional<profile::Model> model(const Found& found) {
-  const auto& from = found.results.utilization.model;
+std::optional<profile::Model> model(const Utilization& use) {
+  const auto& from = use.model;
   if (!from) return std::nullopt;
   profile::Model model;
   model.name = unless_empty(from->name);
@@ -116,8 +117,8 @@ std::optional<profile::Model> model(const Found& found) {
   return model;
 }
 
-profile::Workload workload(const Found& found) {
-  const Workload& from = found.results.utilization.workload;
+profile::Workload workload(const Utilization& use) {
+  const Workload& from = use.workload;
   profile::Workload workload;
   workload.command = unless_empty(from.command);
   add_count(from.batch, workload.batch, workload.batch_source);
@@ -130,8 +131,7 @@ profile::Workload workload(const Found& found) {
   return workload;
 }
 
-profile::Utilization utilization(const Found& found) {
-  const Utilization& use = found.results.utilization;
+profile::Utilization utilization(const Utilization& use) {
   profile::Utilization utilization;
   utilization.why_not_reasons = use.why_not;
   if (!use.gpu) return utilization;
@@ -148,10 +148,12 @@ profile::Utilization utilization(const Found& found) {
   return utilization;
 }
 
-profile::Totals totals(const Found& found) {
-  const Totals& from = found.results.totals;
+profile::Totals totals(const Totals& from, const KernelRanking& ranking,
+                       const std::optional<MetricJoin>& join,
+                       const std::optional<HiddenGraphs>& hidden,
+                       const std::optional<ScopeTotals>& scopes) {
   profile::Totals totals;
-  totals.source = to_string(found.results.kernels.ranking.source);
+  totals.source = to_string(ranking.source);
   totals.kernel_count = from.kernel_count;
   totals.kernel_sum = to_milliseconds(from.kernel_sum);
   totals.kernel_sum_ns = {from.kernel_sum};
@@ -166,17 +168,17 @@ profile::Totals totals(const Found& found) {
                               to_milliseconds(device.kernel_sum), to_milliseconds(device.busy),
                               to_milliseconds(device.span)});
   }
-  if (const auto& hidden = found.results.hidden_graphs) {
+  if (hidden) {
     totals.hidden_graphs = {hidden->replays,
                             to_milliseconds(hidden->time),
                             {hidden->share},
                             unless_empty(hidden->launched_in)};
   }
-  if (const auto& join = found.results.kernels.join) {
+  if (join) {
     totals.metric_join = {join->profiled, join->joined, join->profiled - join->joined,
                           join->timeline_covered};
   }
-  if (const auto& scopes = found.results.scopes) {
+  if (scopes) {
     for (size_t i = 0; i < kKernelScopes; ++i) {
       const ScopeTotal& scope = (*scopes)[i];
       // Most programs tune nothing.

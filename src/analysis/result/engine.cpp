@@ -4,8 +4,7 @@
 
 namespace llmprof::analysis::result {
 
-profile::Engine engine(const Found& found) {
-  const EngineFound& from = found.results.engine;
+profile::Engine engine(const EngineFound& from) {
   profile::Engine engine;
   if (!from.name.empty()) {
     engine.name = from.name;

@@ -8,9 +8,8 @@ std::optional<profile::Milliseconds> per_token(double time, double tokens) {
   return to_milliseconds(ratio(time, tokens));
 }
 
-profile::RecoverableKernel kernel(const Found& found, const KernelRecoverable& from,
+profile::RecoverableKernel kernel(const KernelRow& ranked, const KernelRecoverable& from,
                                   const StageRecoverable& stage) {
-  const KernelRow& ranked = found.results.kernels.ranking.rows[from.row];
   profile::RecoverableKernel row;
   row.short_name = ranked.description.short_name;
   row.device = ranked.device;
@@ -26,25 +25,29 @@ profile::RecoverableKernel kernel(const Found& found, const KernelRecoverable& f
 
 }  // namespace
 
-std::vector<profile::StageRecoverable> recoverable(const Found& found) {
+std::vector<profile::StageRecoverable> recoverable(
+    const Prepared& in, const Stages& stages, const KernelRanking& ranking,
+    const std::vector<StageRecoverable>& of_stages,
+    const std::vector<KernelRecoverable>& of_kernels) {
   std::vector<profile::StageRecoverable> rows;
-  for (const StageRecoverable& from : found.results.recoverable) {
+  for (const StageRecoverable& from : of_stages) {
     profile::StageRecoverable& row = rows.emplace_back();
-    row.stage = to_printable(found.results.stages.stages[from.stage].name);
+    row.stage = to_printable(stages.stages[from.stage].name);
     row.wall = to_milliseconds(from.wall);
     row.bound = to_milliseconds(from.bound);
     row.bound_reasons = from.bound_reason;
     row.tokens = unless_zero(from.tokens);
     if (from.most < kAnySaving) row.most = to_milliseconds(from.most);
     for (const RecoverablePart& part : from.parts) {
-      row.parts.push_back({std::string(budget_part_name(part.part, found.prepared.device)),
+      row.parts.push_back({std::string(budget_part_name(part.part, in.device)),
                            to_milliseconds(part.time), to_milliseconds(part.floor), std::nullopt,
                            to_milliseconds(part.recoverable()),
                            per_token(part.recoverable(), from.tokens),
                            per_token(part.recoverable(), from.decode_steps), part.floor_rule});
     }
-    for (const KernelRecoverable& part : found.results.kernel_recoverable) {
-      if (part.stage == from.stage) row.kernels.push_back(kernel(found, part, from));
+    for (const KernelRecoverable& part : of_kernels) {
+      if (part.stage != from.stage) continue;
+      row.kernels.push_back(kernel(ranking.rows[part.row], part, from));
     }
   }
   return rows;
@@ -53,18 +56,21 @@ std::vector<profile::StageRecoverable> recoverable(const Found& found) {
 namespace {
 
 // Of a stage by its name; 0 where it has none.
-double decode_steps(const Found& found, const std::string& stage) {
-  for (const StageRecoverable& each : found.results.recoverable) {
-    if (found.results.stages.stages[each.stage].name == stage) return each.decode_steps;
+double decode_steps(const Stages& stages, const std::vector<StageRecoverable>& recoverable,
+                    const std::string& stage) {
+  for (const StageRecoverable& each : recoverable) {
+    if (stages.stages[each.stage].name == stage) return each.decode_steps;
   }
   return 0;
 }
 
 }  // namespace
 
-std::vector<profile::Finding> findings(const Found& found) {
+std::vector<profile::Finding> findings(const Stages& stages,
+                                       const std::vector<StageRecoverable>& recoverable,
+                                       const std::vector<Finding>& found) {
   std::vector<profile::Finding> rows;
-  for (const Finding& from : found.results.findings) {
+  for (const Finding& from : found) {
     profile::Finding& row = rows.emplace_back();
     row.kind = profile::to_string(from.kind);
     row.subject = unless_empty(from.subject);
@@ -80,7 +86,7 @@ std::vector<profile::Finding> findings(const Found& found) {
     row.share_of_wall = {from.share_of_wall};
     if (from.per_token) {
       row.recoverable_per_output_token =
-          per_token(from.recoverable, decode_steps(found, from.stage));
+          per_token(from.recoverable, decode_steps(stages, recoverable, from.stage));
     }
   }
   return rows;

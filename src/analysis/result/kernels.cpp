@@ -55,9 +55,9 @@ SteadyTime steady_time(const std::vector<StageTime>& times) {
   return sum;
 }
 
-SteadyTime all_steady_time(const Found& found) {
+SteadyTime all_steady_time(const std::vector<OpenedKernel>& opened) {
   SteadyTime sum;
-  for (const OpenedKernel& kernel : found.results.opened) sum.add(kernel.stages);
+  for (const OpenedKernel& kernel : opened) sum.add(kernel.stages);
   return sum;
 }
 
@@ -108,8 +108,8 @@ std::vector<profile::LaunchShape> shapes(const OpenedKernel& opened, const TimeP
   return rows;
 }
 
-profile::Kernel kernel(const Found& found, const KernelRow& from) {
-  const std::string_view name = found.prepared.trace.strings[from.name];
+profile::Kernel kernel(const trace::Trace& trace, const KernelRow& from) {
+  const std::string_view name = trace.strings[from.name];
   profile::Kernel row;
   row.kernel_name = to_printable(name);
   row.key = to_printable(kernel_key(name));
@@ -132,13 +132,13 @@ profile::Kernel kernel(const Found& found, const KernelRow& from) {
   return row;
 }
 
-std::optional<profile::BoundShares> bound_shares(const Found& found) {
-  const Roofline& roofline = found.results.roofline;
+std::optional<profile::BoundShares> bound_shares(const KernelRanking& ranking,
+                                                 const Roofline& roofline) {
   if (roofline.kernels.empty()) return std::nullopt;
   profile::BoundShares shares;
   double known = 0;
   for (const KernelRoofline& kernel : roofline.kernels) {
-    const double share = found.results.kernels.ranking.rows[kernel.row].share;
+    const double share = ranking.rows[kernel.row].share;
     switch (kernel.bound) {
       case KernelRoofline::Bound::memory:
         shares.memory.value += share;
@@ -169,9 +169,9 @@ uint64_t metrics_read(const trace::Trace& trace) {
   return metrics.size();
 }
 
-uint64_t metrics_of_kernels(const Found& found) {
+uint64_t metrics_of_kernels(const KernelRanking& ranking) {
   std::set<std::string_view> metrics;
-  for (const KernelRow& row : found.results.kernels.ranking.rows) {
+  for (const KernelRow& row : ranking.rows) {
     for (const auto& [name, metric] : row.metrics) metrics.insert(name);
   }
   return metrics.size();
@@ -213,47 +213,6 @@ std::optional<profile::SampledKernels> sampled_kernels(const std::optional<Roofl
   return told;
 }
 
-}  // namespace
-
-std::vector<profile::Kernel> kernels(const Found& found,
-                                     const std::vector<profile::Stage>& stages) {
-  const std::vector<KernelRow>& ranking = found.results.kernels.ranking.rows;
-  const std::vector<OpenedKernel>& opened = found.results.opened;
-  const TimePerToken tokens(stages);
-  const SteadyTime all = all_steady_time(found);
-  std::vector<profile::Kernel> rows;
-  rows.reserve(ranking.size());
-  for (size_t i = 0; i < ranking.size(); ++i) {
-    profile::Kernel& row = rows.emplace_back(kernel(found, ranking[i]));
-    if (i >= opened.size()) continue;
-    row.per_token = tokens.of(opened[i].stages);
-    row.stages = times_in_stages(stages, opened[i].stages);
-    row.shapes = shapes(opened[i], tokens);
-    row.measured = measured_time(steady_time(opened[i].stages), all);
-  }
-  return rows;
-}
-
-std::vector<profile::KernelClassTotal> classes(const Found& found) {
-  const std::vector<KernelRow>& ranking = found.results.kernels.ranking.rows;
-  const std::vector<OpenedKernel>& opened = found.results.opened;
-  std::map<KernelClass, SteadyTime> steady;
-  for (size_t i = 0; i < std::min(ranking.size(), opened.size()); ++i) {
-    steady[ranking[i].description.kernel_class].add(opened[i].stages);
-  }
-  const SteadyTime all = all_steady_time(found);
-  std::vector<profile::KernelClassTotal> rows;
-  rows.reserve(found.results.kernels.ranking.classes.size());
-  for (const ClassRow& from : found.results.kernels.ranking.classes) {
-    rows.push_back({std::string(to_string(from.kernel_class)),
-                    to_milliseconds(from.total),
-                    from.calls,
-                    {from.share},
-                    measured_time(steady[from.kernel_class], all)});
-  }
-  return rows;
-}
-
 std::vector<profile::KernelRecord> top_kernels(const std::vector<profile::Kernel>& kernels) {
   std::vector<profile::KernelRecord> records;
   for (const profile::Kernel& kernel : kernels) {
@@ -263,19 +222,61 @@ std::vector<profile::KernelRecord> top_kernels(const std::vector<profile::Kernel
   return records;
 }
 
+}  // namespace
+
+std::tuple<std::vector<profile::Kernel>, std::vector<profile::KernelRecord>> kernels(
+    const trace::Trace& trace, const KernelRanking& ranked, const std::vector<OpenedKernel>& opened,
+    const std::vector<profile::Stage>& stages) {
+  const std::vector<KernelRow>& ranking = ranked.rows;
+  const TimePerToken tokens(stages);
+  const SteadyTime all = all_steady_time(opened);
+  std::vector<profile::Kernel> rows;
+  rows.reserve(ranking.size());
+  for (size_t i = 0; i < ranking.size(); ++i) {
+    profile::Kernel& row = rows.emplace_back(kernel(trace, ranking[i]));
+    if (i >= opened.size()) continue;
+    row.per_token = tokens.of(opened[i].stages);
+    row.stages = times_in_stages(stages, opened[i].stages);
+    row.shapes = shapes(opened[i], tokens);
+    row.measured = measured_time(steady_time(opened[i].stages), all);
+  }
+  auto top = top_kernels(rows);
+  return {std::move(rows), std::move(top)};
+}
+
+std::vector<profile::KernelClassTotal> classes(const KernelRanking& ranked,
+                                               const std::vector<OpenedKernel>& opened) {
+  const std::vector<KernelRow>& ranking = ranked.rows;
+  std::map<KernelClass, SteadyTime> steady;
+  for (size_t i = 0; i < std::min(ranking.size(), opened.size()); ++i) {
+    steady[ranking[i].description.kernel_class].add(opened[i].stages);
+  }
+  const SteadyTime all = all_steady_time(opened);
+  std::vector<profile::KernelClassTotal> rows;
+  rows.reserve(ranked.classes.size());
+  for (const ClassRow& from : ranked.classes) {
+    rows.push_back({std::string(to_string(from.kernel_class)),
+                    to_milliseconds(from.total),
+                    from.calls,
+                    {from.share},
+                    measured_time(steady[from.kernel_class], all)});
+  }
+  return rows;
+}
+
 namespace {
 
 // Names over all devices, longest first; `time_of` gives a row of the ranking its calls and time.
 template <class TimeOf>
-std::vector<profile::KernelOnAllDevices> longest_names(const Found& found, Nanoseconds all,
-                                                       const TimeOf& time_of) {
+std::vector<profile::KernelOnAllDevices> longest_names(const trace::Trace& trace,
+                                                       const std::vector<KernelRow>& ranking,
+                                                       Nanoseconds all, const TimeOf& time_of) {
   struct Sum {
     profile::KernelOnAllDevices row;
     Nanoseconds total = 0;
   };
   std::vector<Sum> sums;
   std::map<size_t, size_t> place;  // of a name
-  const std::vector<KernelRow>& ranking = found.results.kernels.ranking.rows;
   for (size_t i = 0; i < ranking.size(); ++i) {
     const KernelRow& from = ranking[i];
     const SteadyTime time = time_of(i);
@@ -283,7 +284,7 @@ std::vector<profile::KernelOnAllDevices> longest_names(const Found& found, Nanos
     const auto [known, is_new] = place.try_emplace(from.name.index(), sums.size());
     if (is_new) {
       sums.emplace_back();
-      sums.back().row.kernel_name = to_printable(found.prepared.trace.strings[from.name]);
+      sums.back().row.kernel_name = to_printable(trace.strings[from.name]);
       sums.back().row.short_name = from.description.short_name;
     }
     Sum& sum = sums[known->second];
@@ -307,27 +308,28 @@ std::vector<profile::KernelOnAllDevices> longest_names(const Found& found, Nanos
 
 }  // namespace
 
-std::vector<profile::KernelOnAllDevices> kernels_on_all_devices(const Found& found) {
-  const KernelRanking& ranking = found.results.kernels.ranking;
-  return longest_names(found, ranking.total, [&](size_t i) {
-    return SteadyTime{ranking.rows[i].calls, ranking.rows[i].total};
-  });
+LongestKernels longest_kernels(const trace::Trace& trace, const KernelRanking& ranking,
+                               const std::vector<OpenedKernel>& opened) {
+  return {longest_names(
+              trace, ranking.rows, ranking.total,
+              [&](size_t i) { return SteadyTime{ranking.rows[i].calls, ranking.rows[i].total}; }),
+          longest_names(trace, ranking.rows, all_steady_time(opened).total, [&](size_t i) {
+            return i < opened.size() ? steady_time(opened[i].stages) : SteadyTime();
+          })};
 }
 
-std::vector<profile::KernelOnAllDevices> measured_kernels_on_all_devices(const Found& found) {
-  const std::vector<OpenedKernel>& opened = found.results.opened;
-  return longest_names(found, all_steady_time(found).total, [&](size_t i) {
-    return i < opened.size() ? steady_time(opened[i].stages) : SteadyTime();
-  });
+void fill_longest(LongestKernels&& kernels, profile::Profile& profile) {
+  profile.kernels_all_devices = std::move(kernels.all);
+  profile.measured_kernels_all_devices = std::move(kernels.measured);
 }
 
-profile::Roofline roofline(const Found& found) {
-  const Roofline& from = found.results.roofline;
+profile::Roofline roofline(const trace::Trace& trace, const KernelRanking& ranking,
+                           const Roofline& from) {
   profile::Roofline told;
   told.rule_reasons = from.rule;
-  told.share_of_kernel_time = bound_shares(found);
-  told.metrics_read = metrics_read(found.prepared.trace);
-  told.metrics_of_kernels = metrics_of_kernels(found);
+  told.share_of_kernel_time = bound_shares(ranking, from);
+  told.metrics_read = metrics_read(trace);
+  told.metrics_of_kernels = metrics_of_kernels(ranking);
   if (from.kernels.empty() && told.metrics_read > 0) {
     if (told.metrics_of_kernels > 0)
       told.missing_metrics = {kNeededMetrics.begin(), kNeededMetrics.end()};
@@ -335,9 +337,9 @@ profile::Roofline roofline(const Found& found) {
     told.why_not_reasons = from.missing;
   }
   for (const KernelRoofline& kernel : from.kernels) {
-    const KernelRow& ranked = found.results.kernels.ranking.rows[kernel.row];
+    const KernelRow& ranked = ranking.rows[kernel.row];
     profile::RooflineKernel& row = told.kernels.emplace_back();
-    row.kernel_name = to_printable(found.prepared.trace.strings[ranked.name]);
+    row.kernel_name = to_printable(trace.strings[ranked.name]);
     row.short_name = ranked.description.short_name;
     row.device = ranked.device;
     row.launches = kernel.launches;
@@ -356,9 +358,11 @@ profile::Roofline roofline(const Found& found) {
   return told;
 }
 
-std::vector<profile::Operator> operators(const Found& found) {
+namespace {
+
+std::vector<profile::Operator> operator_rows(const Operators& found) {
   std::vector<profile::Operator> rows;
-  for (const OperatorRow& from : found.results.operators.rows) {
+  for (const OperatorRow& from : found.rows) {
     profile::Operator& row = rows.emplace_back();
     row.name = to_printable(from.name);
     row.calls = from.calls;
@@ -376,9 +380,7 @@ std::vector<profile::Operator> operators(const Found& found) {
   return rows;
 }
 
-profile::OperatorsFound operators_found(const Found& found) {
-  const Operators& from = found.results.operators;
-  const Totals& totals = found.results.totals;
+profile::OperatorsFound operators_found(const Operators& from, const Totals& totals) {
   Nanoseconds launched = 0;
   for (const OperatorRow& row : from.rows) launched += row.cuda_self;
   const Nanoseconds all =
@@ -395,6 +397,13 @@ profile::OperatorsFound operators_found(const Found& found) {
   told.graph_kernels = from.graph_kernels;
   told.captured_kernels = from.captured_kernels;
   return told;
+}
+
+}  // namespace
+
+std::tuple<std::vector<profile::Operator>, profile::OperatorsFound> operators(
+    const Operators& found, const Totals& totals) {
+  return {operator_rows(found), operators_found(found, totals)};
 }
 
 }  // namespace llmprof::analysis::result

@@ -35,7 +35,8 @@ std::vector<profile::LayerPart> parts_of(const std::map<std::string_view, double
   return parts;
 }
 
-std::optional<profile::StageLayers> summary(const Found& found, uint32_t stage, uint32_t model) {
+std::optional<profile::StageLayers> summary(const Stages& stages, const Layers& layers,
+                                            uint32_t stage, uint32_t model) {
   std::map<std::string_view, double> parts;
   double all = 0;
   double in_layers = 0;
@@ -43,7 +44,7 @@ std::optional<profile::StageLayers> summary(const Found& found, uint32_t stage, 
   double shortest = 0;
   double longest = 0;
   profile::StageLayers row;
-  for (const LayerRow& layer : found.results.layers.rows) {
+  for (const LayerRow& layer : layers.rows) {
     if (layer.stage != stage || layer.model != model) continue;
     const double time = per_pass(layer, layer.kernel_sum);
     if (is_layer(layer)) {
@@ -62,7 +63,7 @@ std::optional<profile::StageLayers> summary(const Found& found, uint32_t stage, 
   if (in_layers > in_parts) {
     parts[in_parts > 0 ? "layers, outside of their parts" : "layers"] = in_layers - in_parts;
   }
-  row.stage = to_printable(found.results.stages.stages[stage].name);
+  row.stage = to_printable(stages.stages[stage].name);
   row.model_layers = unless_zero<uint64_t>(model);
   row.mean_per_step = to_milliseconds(in_layers / static_cast<double>(row.layers));
   row.min_per_step = to_milliseconds(shortest);
@@ -71,14 +72,12 @@ std::optional<profile::StageLayers> summary(const Found& found, uint32_t stage, 
   return row;
 }
 
-}  // namespace
-
-std::vector<profile::Layer> layers(const Found& found) {
+std::vector<profile::Layer> layer_rows(const Stages& stages, const Layers& found) {
   std::vector<profile::Layer> rows;
-  for (const LayerRow& from : found.results.layers.rows) {
+  for (const LayerRow& from : found.rows) {
     profile::Layer& row = rows.emplace_back();
     row.name = to_printable(from.name);
-    row.stage = to_printable(found.results.stages.stages[from.stage].name);
+    row.stage = to_printable(stages.stages[from.stage].name);
     row.model_layers = unless_zero<uint64_t>(from.model);
     row.part = from.part;
     row.outside = is_outside(from);
@@ -98,16 +97,22 @@ std::vector<profile::Layer> layers(const Found& found) {
   return rows;
 }
 
-profile::LayerSummary layer_summary(const Found& found) {
-  const Layers& layers = found.results.layers;
+profile::LayerSummary layer_summary(const Stages& stages, const Layers& layers) {
   profile::LayerSummary told;
   told.why_not_reasons = layers.reason;
   std::set<std::pair<uint32_t, uint32_t>> stages_and_models;
   for (const LayerRow& row : layers.rows) stages_and_models.emplace(row.stage, row.model);
   for (const auto& [stage, model] : stages_and_models) {
-    if (auto row = summary(found, stage, model)) told.stages.push_back(std::move(*row));
+    if (auto row = summary(stages, layers, stage, model)) told.stages.push_back(std::move(*row));
   }
   return told;
+}
+
+}  // namespace
+
+std::tuple<std::vector<profile::Layer>, profile::LayerSummary> layers(const Stages& stages,
+                                                                      const Layers& found) {
+  return {layer_rows(stages, found), layer_summary(stages, found)};
 }
 
 }  // namespace llmprof::analysis::result

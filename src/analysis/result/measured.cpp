@@ -16,10 +16,10 @@ std::optional<profile::Sensor<Quantity>> sensor(const std::optional<StageCounter
 
 }  // namespace
 
-std::optional<profile::Measured> measured(const Found& found, size_t stage) {
+std::optional<profile::Measured> measured(const Counters& counters, size_t stage) {
   const StageCounters* sampled = nullptr;
-  for (const StageCounters& counters : found.results.counters.stages) {
-    if (counters.stage == stage && counters.instances > 0) sampled = &counters;
+  for (const StageCounters& each : counters.stages) {
+    if (each.stage == stage && each.instances > 0) sampled = &each;
   }
   if (sampled == nullptr) return std::nullopt;
   const StageCounters& own = *sampled;

@@ -3,68 +3,128 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 
+#include "analysis/budget/budget.h"
+#include "analysis/counters/stage_counters.h"
+#include "analysis/engine/engine.h"
+#include "analysis/findings/findings.h"
+#include "analysis/layers/layers.h"
+#include "analysis/mfu/utilization.h"
+#include "analysis/operators/operators.h"
 #include "analysis/passes/prepare.h"
-#include "analysis/passes/results.h"
+#include "analysis/ranking/hidden_graphs.h"
+#include "analysis/ranking/kernel_shapes.h"
+#include "analysis/ranking/kernels.h"
+#include "analysis/ranking/metric_join.h"
+#include "analysis/ranking/totals.h"
+#include "analysis/recoverable/kernel_recoverable.h"
+#include "analysis/recoverable/recoverable.h"
+#include "analysis/roofline/roofline.h"
+#include "analysis/sequence/kernel_sequences.h"
+#include "analysis/serving/served_windows.h"
+#include "analysis/stages/kernel_scopes.h"
+#include "analysis/stages/stages.h"
 #include "analysis/statistics/statistics.h"
+#include "analysis/timeline/copies.h"
+#include "analysis/timeline/device_time.h"
+#include "analysis/timeline/launches.h"
+#include "analysis/unwatched/unwatched.h"
 #include "base/text.h"
 #include "profile/profile.h"
 
-// The parts of a profile, made from what the passes found: nothing is measured here but sums, means
-// and shares of it.
+// Passes that make parts of the profile from what other passes found: nothing is measured here but
+// sums, means and shares of it.
 namespace llmprof::analysis::result {
-
-struct Found {
-  const Prepared& prepared;
-  const Results& results;
-};
 
 // Null where there is none, or only warm-up.
 const Stage* measured_stage(const Stages& stages, std::string_view name);
 
-profile::Context context(const Found& found);
-std::optional<profile::Selection> selection(const Selection& selection);
-std::optional<profile::Model> model(const Found& found);
-profile::Workload workload(const Found& found);
-profile::Engine engine(const Found& found);
-profile::Utilization utilization(const Found& found);
-profile::Totals totals(const Found& found);
-std::vector<profile::DeviceTime> device_time(const Found& found);
-std::vector<profile::Copies> copies(const Found& found);
-std::optional<profile::Stage1> stage1(const Found& found);
-std::optional<profile::Overhead> overhead(const Found& found);
+profile::Context context(const Prepared& in);
+std::optional<profile::Selection> selection(const Prepared& in);
+std::optional<profile::Model> model(const Utilization& use);
+profile::Workload workload(const Utilization& use);
+profile::Engine engine(const EngineFound& from);
+profile::Utilization utilization(const Utilization& use);
+profile::Totals totals(const Totals& from, const KernelRanking& ranking,
+                       const std::optional<MetricJoin>& join,
+                       const std::optional<HiddenGraphs>& hidden,
+                       const std::optional<ScopeTotals>& scopes);
+std::vector<profile::DeviceTime> device_time(const trace::Trace& trace,
+                                             const std::vector<DeviceTime>& times,
+                                             const std::vector<LaunchesOfDevice>& launched);
+std::vector<profile::Copies> copies(const trace::Trace& trace,
+                                    const std::vector<CopiesOfKind>& found);
+std::optional<profile::Stage1> stage1(const trace::Trace& trace, const Stages& stages);
+std::optional<profile::Overhead> overhead(const Prepared& in,
+                                          const std::optional<CollectorOverhead>& measured);
 
-profile::StagesFound stages_found(const Found& found);
-std::optional<profile::Coverage> coverage(const Found& found);
-profile::TokenTimes token_times(const Found& found);
-std::vector<profile::Stage> stages(const Found& found);
+profile::StagesFound stages_found(const Stages& stages);
+std::optional<profile::Coverage> coverage(const Stages& stages,
+                                          const std::optional<ScopeTotals>& scopes);
+profile::TokenTimes token_times(const Prepared& in, const Stages& stages, const Budgets& budgets,
+                                const Utilization& use, const std::vector<ServedWindow>& windows);
+
+// What a stage's figures are made of.
+struct StageParts {
+  const Prepared& prepared;
+  const Stages& stages;
+  const Budgets& budgets;
+  const Utilization& utilization;
+  const Counters& counters;
+  const KernelSequences& sequences;
+  const Unwatched& unwatched;
+};
+std::vector<profile::Stage> stages(const Prepared& in, const Stages& stages, const Budgets& budgets,
+                                   const Utilization& utilization, const Counters& counters,
+                                   const KernelSequences& sequences, const Unwatched& unwatched);
 // Fills what the program did without profiling; `stage` has all else.
-void add_unwatched(const Found& found, uint32_t index, profile::Stage& stage);
+void add_unwatched(const StageParts& found, uint32_t index, profile::Stage& stage);
 // `budget` is null where there is none.
 profile::StageJudgement judge(const profile::Stage& stage, const StageBudget* budget);
-std::vector<profile::StageNote> stage_notes(const Found& found);
-std::optional<profile::Measured> measured(const Found& found, size_t stage);
+std::vector<profile::StageNote> stage_notes(const Stages& stages);
+std::optional<profile::Measured> measured(const Counters& counters, size_t stage);
 
-std::vector<profile::Step> steps(const Found& found);
-std::vector<profile::Gap> gaps(const Found& found);
-std::vector<profile::RepeatedGap> repeated_gaps(const Found& found);
-std::vector<profile::SlowStep> slow_steps(const Found& found);
-std::vector<profile::Layer> layers(const Found& found);
-profile::LayerSummary layer_summary(const Found& found);
-std::vector<profile::KernelSequence> kernel_sequences(const Found& found);
+std::vector<profile::Step> steps(const Stages& stages, const Counters& counters,
+                                 const KernelSequences& sequences);
+std::vector<profile::Gap> gaps(const Prepared& in, const Stages& stages, const Budgets& budgets);
+std::vector<profile::RepeatedGap> repeated_gaps(const Prepared& in, const Stages& stages,
+                                                const Budgets& budgets);
+// And the rule by which they are slow; none where there are no steps.
+std::tuple<std::vector<profile::SlowStep>, profile::Reasons> slow_steps(const Stages& stages,
+                                                                        const Budgets& budgets);
+std::tuple<std::vector<profile::Layer>, profile::LayerSummary> layers(const Stages& stages,
+                                                                      const Layers& found);
+std::vector<profile::KernelSequence> kernel_sequences(const trace::Trace& trace,
+                                                      const DescribedNames& names,
+                                                      const Stages& found,
+                                                      const KernelSequences& sequences);
 // Without classes of 0.
 profile::ByName<profile::WholeNanoseconds> class_times(const ClassTimes& times);
 
-std::vector<profile::Kernel> kernels(const Found& found, const std::vector<profile::Stage>& stages);
-std::vector<profile::KernelClassTotal> classes(const Found& found);
-std::vector<profile::KernelRecord> top_kernels(const std::vector<profile::Kernel>& kernels);
-std::vector<profile::KernelOnAllDevices> kernels_on_all_devices(const Found& found);
-std::vector<profile::KernelOnAllDevices> measured_kernels_on_all_devices(const Found& found);
-profile::Roofline roofline(const Found& found);
-std::vector<profile::Operator> operators(const Found& found);
-profile::OperatorsFound operators_found(const Found& found);
+std::tuple<std::vector<profile::Kernel>, std::vector<profile::KernelRecord>> kernels(
+    const trace::Trace& trace, const KernelRanking& ranked, const std::vector<OpenedKernel>& opened,
+    const std::vector<profile::Stage>& stages);
+std::vector<profile::KernelClassTotal> classes(const KernelRanking& ranked,
+                                               const std::vector<OpenedKernel>& opened);
+struct LongestKernels {
+  std::vector<profile::KernelOnAllDevices> all;
+  std::vector<profile::KernelOnAllDevices> measured;
+};
+LongestKernels longest_kernels(const trace::Trace& trace, const KernelRanking& ranking,
+                               const std::vector<OpenedKernel>& opened);
+void fill_longest(LongestKernels&& kernels, profile::Profile& profile);
+profile::Roofline roofline(const trace::Trace& trace, const KernelRanking& ranking,
+                           const Roofline& from);
+std::tuple<std::vector<profile::Operator>, profile::OperatorsFound> operators(
+    const Operators& found, const Totals& totals);
 
-std::vector<profile::StageRecoverable> recoverable(const Found& found);
-std::vector<profile::Finding> findings(const Found& found);
+std::vector<profile::StageRecoverable> recoverable(
+    const Prepared& in, const Stages& stages, const KernelRanking& ranking,
+    const std::vector<StageRecoverable>& of_stages,
+    const std::vector<KernelRecoverable>& of_kernels);
+std::vector<profile::Finding> findings(const Stages& stages,
+                                       const std::vector<StageRecoverable>& recoverable,
+                                       const std::vector<Finding>& found);
 
 }  // namespace llmprof::analysis::result

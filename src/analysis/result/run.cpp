@@ -42,15 +42,15 @@ profile::CollectorOverhead collector(const CollectorOverhead& from) {
   return told;
 }
 
-std::vector<profile::Stage1Stage> stage1_stages(const Found& found) {
+std::vector<profile::Stage1Stage> stage1_stages(const trace::WorkloadMetrics& workload,
+                                                const Stages& stages) {
   std::vector<profile::Stage1Stage> rows;
-  const trace::WorkloadMetrics& workload = *found.prepared.trace.workload;
   for (const trace::WorkloadMetrics::StageTiming& timing : workload.stages) {
     profile::Stage1Stage& row = rows.emplace_back();
     row.name = to_printable(timing.name);
     row.mean = profile::Milliseconds{timing.mean_ms};
     row.std = quantity<profile::Milliseconds>(timing.std_ms);
-    if (const Stage* stage = measured_stage(found.results.stages, timing.name)) {
+    if (const Stage* stage = measured_stage(stages, timing.name)) {
       row.captured_mean = to_milliseconds(stage->wall.mean);
       row.captured_over_stage1 = ratio(row.captured_mean->value, timing.mean_ms);
     }
@@ -70,9 +70,9 @@ std::vector<profile::Stage1Stage> stage1_stages(const Found& found) {
 
 }  // namespace
 
-std::optional<profile::Overhead> overhead(const Found& found) {
-  const RunRecord& run = found.prepared.options.run;
-  const auto& measured = found.results.collector_overhead;
+std::optional<profile::Overhead> overhead(const Prepared& in,
+                                          const std::optional<CollectorOverhead>& measured) {
+  const RunRecord& run = in.options.run;
   if (run.overhead.empty() && !measured) return std::nullopt;
   profile::Overhead told;
   told.passes = run.overhead;
@@ -81,13 +81,13 @@ std::optional<profile::Overhead> overhead(const Found& found) {
   return told;
 }
 
-std::optional<profile::Stage1> stage1(const Found& found) {
-  const auto& from = found.prepared.trace.workload;
+std::optional<profile::Stage1> stage1(const trace::Trace& trace, const Stages& stages) {
+  const auto& from = trace.workload;
   if (!from) return std::nullopt;
   profile::Stage1 told;
   told.path = to_printable(from->path);
   told.model = unless_empty(from->model);
-  told.stages = stage1_stages(found);
+  told.stages = stage1_stages(*from, stages);
   told.tokens_per_s = quantity<profile::TokensPerSecond>(from->tokens_per_s);
   told.mfu_model_level = quantity<profile::Share>(from->mfu_model_level);
   told.peak_tflops = from->peak_tflops;

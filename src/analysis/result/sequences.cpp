@@ -15,8 +15,10 @@ profile::ByName<profile::WholeNanoseconds> class_times(const ClassTimes& times) 
   return named;
 }
 
-std::vector<profile::KernelSequence> kernel_sequences(const Found& found) {
-  const trace::Trace& trace = found.prepared.trace;
+std::vector<profile::KernelSequence> kernel_sequences(const trace::Trace& trace,
+                                                      const DescribedNames& names,
+                                                      const Stages& found,
+                                                      const KernelSequences& sequences) {
   std::unordered_map<trace::StringId, std::string> keys;
   const auto key_of = [&](trace::StringId name) {
     const auto [known, is_new] = keys.try_emplace(name);
@@ -24,15 +26,15 @@ std::vector<profile::KernelSequence> kernel_sequences(const Found& found) {
     return known->second;
   };
   std::vector<profile::KernelSequence> rows;
-  const auto& stages = found.results.sequences.stages;
+  const auto& stages = sequences.stages;
   for (size_t i = 0; i < stages.size(); ++i) {
     if (stages[i].kernels.empty()) continue;
     profile::KernelSequence& row = rows.emplace_back();
-    row.stage = to_printable(found.results.stages.stages[i].name);
+    row.stage = to_printable(found.stages[i].name);
     row.passes = stages[i].passes;
     row.layers = stages[i].layers;
     for (const PlacedKernels& from : stages[i].kernels) {
-      const KernelDescription& description = found.prepared.names[from.name];
+      const KernelDescription& description = names[from.name];
       profile::PlacedKernel& kernel = row.kernels.emplace_back();
       kernel.block = to_string(from.block);
       kernel.occurrence = from.occurrence;

@@ -31,9 +31,9 @@ profile::ByName<profile::WholeNanoseconds> budget_by_name(const PartTimes& parts
   return named;
 }
 
-profile::Instance instance(const Found& found, size_t row) {
-  const StageInstance& from = found.results.stages.instances[row];
-  const Budgets& budgets = found.results.budgets;
+profile::Instance instance(const StageParts& found, size_t row) {
+  const StageInstance& from = found.stages.instances[row];
+  const Budgets& budgets = found.budgets;
   profile::Instance instance;
   instance.start = to_milliseconds(from.start);
   instance.start_ns = {from.start};
@@ -51,9 +51,9 @@ profile::Instance instance(const Found& found, size_t row) {
   instance.cut_off = from.open_ended;
   if (from.warmup) instance.warmup_reason = unless_empty(std::string(to_string(from.why_warmup)));
   instance.captures_graph = from.captures_graph;
-  const auto& classes = found.results.sequences.instances;
+  const auto& classes = found.sequences.instances;
   if (row < classes.size()) instance.classes = class_times(classes[row]);
-  const auto& slowed = found.results.counters.instance_slowed;
+  const auto& slowed = found.counters.instance_slowed;
   if (row < slowed.size()) instance.clocks_lowered = slowed[row];
   if (row < budgets.instances.size()) {
     instance.budget = budget_by_name(budgets.instances[row], found.prepared.device);
@@ -64,10 +64,10 @@ profile::Instance instance(const Found& found, size_t row) {
 // One stage, put together.
 class StageFigures {
  public:
-  StageFigures(const Found& found, uint32_t index)
+  StageFigures(const StageParts& found, uint32_t index)
       : found_(found),
-        from_(found.results.stages.stages[index]),
-        tracing_(stage_tracing(found.results.stages, index)) {
+        from_(found.stages.stages[index]),
+        tracing_(stage_tracing(found.stages, index)) {
     stage_.name = to_printable(from_.name);
     stage_.source = to_string(from_.source);
     stage_.evidence = unless_empty(from_.evidence);
@@ -78,11 +78,11 @@ class StageFigures {
     if (from_.step_wall.count > 0) stage_.step_wall = times(from_.step_wall);
     stage_.only_the_first = from_.only_the_first;
     count(index);
-    if (!found.results.budgets.stages.empty()) {
+    if (!found.budgets.stages.empty()) {
       stage_.budget.emplace();
-      add_budget(found.results.budgets.stages[index]);
+      add_budget(found.budgets.stages[index]);
     }
-    for (const StageUtilization& use : found.results.utilization.stages) {
+    for (const StageUtilization& use : found.utilization.stages) {
       if (use.stage == index) add_utilization(use);
     }
     stage_.gpu_busy_share_of_wall = share(total(from_.busy), traced_wall());
@@ -90,9 +90,9 @@ class StageFigures {
       stage_.tracing = {tracing_.steps_traced, tracing_.steps_all,
                         quantity<profile::Share>(tracing_.share), to_milliseconds(not_traced_)};
     }
-    stage_.measured = measured(found, index);
+    stage_.measured = measured(found.counters, index);
     add_unwatched(found, index, stage_);
-    const auto& budgets = found.results.unwatched.budgets.stages;
+    const auto& budgets = found.unwatched.budgets.stages;
     stage_.judgement = judge(stage_, budgets.empty() ? nullptr : &budgets[index]);
   }
 
@@ -104,7 +104,7 @@ class StageFigures {
 
  private:
   void count(uint32_t index) {
-    const Stages& stages = found_.results.stages;
+    const Stages& stages = found_.stages;
     for (size_t row = 0; row < stages.instances.size(); ++row) {
       const StageInstance& from = stages.instances[row];
       if (from.stage != index) continue;
@@ -222,7 +222,7 @@ class StageFigures {
     return {quantity<profile::Share>(wall), quantity<profile::Share>(busy)};
   }
 
-  const Found& found_;
+  const StageParts& found_;
   const Stage& from_;
   StageTracing tracing_;
   std::optional<double> not_traced_;  // ns per instance, mean
@@ -241,28 +241,27 @@ std::vector<profile::BatchTimes> batches(const Stages& stages) {
   return rows;
 }
 
-void add_rates(const Found& found, profile::TokenTimes& token_times) {
-  const auto& per_token = found.results.stages.time_per_output_token;
+void add_rates(const Stages& stages, const Utilization& use, profile::TokenTimes& token_times) {
+  const auto& per_token = stages.time_per_output_token;
   if (!per_token || per_token->mean <= 0) return;
   const double per_sequence = kNanosecondsPerSecond / per_token->mean;
   token_times.tokens_per_s_per_sequence = profile::TokensPerSecond{per_sequence};
-  if (const auto& batch = found.results.utilization.workload.batch) {
+  if (const auto& batch = use.workload.batch) {
     token_times.tokens_per_s =
         profile::TokensPerSecond{per_sequence * static_cast<double>(batch->value)};
   }
 }
 
 // Of all stages, as a stage's: GPU busy over wall time less what was not traced.
-std::optional<profile::Share> busy_share(const Found& found) {
+std::optional<profile::Share> busy_share(const Stages& stages, const Budgets& budgets) {
   double wall = 0;
   double busy = 0;
-  const Stages& stages = found.results.stages;
   for (size_t i = 0; i < stages.stages.size(); ++i) {
     const Stage& stage = stages.stages[i];
     wall += total(stage.wall);
     busy += total(stage.busy);
-    if (i >= found.results.budgets.stages.size()) continue;
-    const StageBudget& budget = found.results.budgets.stages[i];
+    if (i >= budgets.stages.size()) continue;
+    const StageBudget& budget = budgets.stages[i];
     if (budget.instances == 0) continue;
     wall -= static_cast<double>(budget.total[kNotTraced]) / static_cast<double>(budget.instances) *
             static_cast<double>(stage.wall.count);
@@ -278,8 +277,7 @@ const Stage* measured_stage(const Stages& stages, std::string_view name) {
   return known == stages.stages.end() || known->wall.count == 0 ? nullptr : &*known;
 }
 
-profile::StagesFound stages_found(const Found& found) {
-  const Stages& stages = found.results.stages;
+profile::StagesFound stages_found(const Stages& stages) {
   profile::StagesFound told;
   if (!stages.stages.empty()) told.serving = stages.serving;
   if (stages.confidence) {
@@ -290,8 +288,9 @@ profile::StagesFound stages_found(const Found& found) {
   return told;
 }
 
-std::optional<profile::Coverage> coverage(const Found& found) {
-  const Coverage& from = found.results.stages.coverage;
+std::optional<profile::Coverage> coverage(const Stages& stages,
+                                          const std::optional<ScopeTotals>& scopes) {
+  const Coverage& from = stages.coverage;
   if (from.kernels == 0) return std::nullopt;
   profile::Coverage coverage;
   coverage.kernels = from.kernels;
@@ -301,7 +300,6 @@ std::optional<profile::Coverage> coverage(const Found& found) {
   coverage.kernel_sum_in_stages = to_milliseconds(from.time_in_stages);
   coverage.kernel_sum_share =
       share(static_cast<double>(from.time_in_stages), static_cast<double>(from.time));
-  const auto& scopes = found.results.scopes;
   const ScopeTotal before =
       scopes ? (*scopes)[static_cast<size_t>(KernelScope::initialization)] : ScopeTotal{};
   coverage.initialization_kernels = before.kernels;
@@ -318,25 +316,28 @@ std::optional<profile::Coverage> coverage(const Found& found) {
   return coverage;
 }
 
-std::vector<profile::Stage> stages(const Found& found) {
-  const std::vector<Stage>& from = found.results.stages.stages;
+std::vector<profile::Stage> stages(const Prepared& in, const Stages& stages, const Budgets& budgets,
+                                   const Utilization& utilization, const Counters& counters,
+                                   const KernelSequences& sequences, const Unwatched& unwatched) {
+  const StageParts parts{in, stages, budgets, utilization, counters, sequences, unwatched};
+  const std::vector<Stage>& from = stages.stages;
   double all = 0;
   for (const Stage& stage : from) all += total(stage.wall);
   std::vector<profile::Stage> rows;
   for (size_t i = 0; i < from.size(); ++i) {
-    rows.push_back(StageFigures(found, static_cast<uint32_t>(i)).take());
+    rows.push_back(StageFigures(parts, static_cast<uint32_t>(i)).take());
     rows.back().share_of_stage_time = share(total(from[i].wall), all).value_or(profile::Share{});
   }
   return rows;
 }
 
-std::vector<profile::StageNote> stage_notes(const Found& found) {
+std::vector<profile::StageNote> stage_notes(const Stages& stages) {
   std::vector<profile::StageNote> rows;
-  rows.reserve(found.results.stages.notes.size());
-  for (const StageNote& note : found.results.stages.notes) {
-    rows.push_back({to_printable(found.results.stages.stages[note.stage].name),
-                    to_printable(note.name), note.instances, to_milliseconds(note.range_time),
-                    note.kernel_count, to_milliseconds(note.kernel_sum)});
+  rows.reserve(stages.notes.size());
+  for (const StageNote& note : stages.notes) {
+    rows.push_back({to_printable(stages.stages[note.stage].name), to_printable(note.name),
+                    note.instances, to_milliseconds(note.range_time), note.kernel_count,
+                    to_milliseconds(note.kernel_sum)});
   }
   return rows;
 }
@@ -360,21 +361,21 @@ profile::ServedWindow served(const ServedWindow& from) {
 
 }  // namespace
 
-profile::TokenTimes token_times(const Found& found) {
-  const Stages& stages = found.results.stages;
+profile::TokenTimes token_times(const Prepared& in, const Stages& stages, const Budgets& budgets,
+                                const Utilization& use, const std::vector<ServedWindow>& windows) {
   profile::TokenTimes told;
   told.time_to_first_token = times(stages.time_to_first_token);
   told.time_per_output_token = times(stages.time_per_output_token);
   const Stage* prefill = measured_stage(stages, "prefill");
   const Stage* decode = measured_stage(stages, "decode");
-  const bool whole = !stages.serving && !found.prepared.options.selection.steps;
+  const bool whole = !stages.serving && !in.options.selection.steps;
   if (whole && prefill != nullptr && decode != nullptr) {
     told.request = to_milliseconds(prefill->wall.mean + decode->wall.mean);
   }
-  add_rates(found, told);
-  told.gpu_busy_share_of_wall = busy_share(found);
+  add_rates(stages, use, told);
+  told.gpu_busy_share_of_wall = busy_share(stages, budgets);
   told.by_batch = batches(stages);
-  for (const ServedWindow& window : found.results.served) told.served.push_back(served(window));
+  for (const ServedWindow& window : windows) told.served.push_back(served(window));
   return told;
 }
 

@@ -1,3 +1,4 @@
+#include "analysis/budget/step_outliers.h"
 #include "analysis/result/parts.h"
 #include "analysis/result/values.h"
 
@@ -35,7 +36,7 @@ class Places {
   std::vector<uint64_t> in_stage_;
 };
 
-profile::Gap gap(const Found& found, const Places& places, const IdleGap& from) {
+profile::Gap gap(const Prepared& in, const Places& places, const IdleGap& from) {
   profile::Gap gap;
   gap.stage = places.stage(from.instance);
   gap.instance = places.in_stage(from.instance);
@@ -46,7 +47,7 @@ profile::Gap gap(const Found& found, const Places& places, const IdleGap& from) 
   gap.after_start = to_milliseconds(from.start - places.of(from.instance).start);
   gap.time = to_milliseconds(from.end - from.start);
   gap.between_steps = from.between_steps;
-  gap.cause = budget_part_name(static_cast<size_t>(from.cause), found.prepared.device);
+  gap.cause = budget_part_name(static_cast<size_t>(from.cause), in.device);
   gap.work_before = unless_empty(from.work_before);
   gap.work_after = unless_empty(from.work_after);
   gap.host_reasons = {from.host};
@@ -55,12 +56,12 @@ profile::Gap gap(const Found& found, const Places& places, const IdleGap& from) 
 
 }  // namespace
 
-std::vector<profile::Step> steps(const Found& found) {
-  const Stages& stages = found.results.stages;
+std::vector<profile::Step> steps(const Stages& stages, const Counters& counters,
+                                 const KernelSequences& sequences) {
   const Places places(stages);
-  const auto& dram_bytes = found.results.counters.step_bytes;
-  const auto& classes = found.results.sequences.steps;
-  const auto& slowed = found.results.counters.step_slowed;
+  const auto& dram_bytes = counters.step_bytes;
+  const auto& classes = sequences.steps;
+  const auto& slowed = counters.step_slowed;
   std::vector<profile::Step> rows;
   rows.reserve(stages.steps.size());
   for (size_t row = 0; row < stages.steps.size(); ++row) {
@@ -95,20 +96,21 @@ std::vector<profile::Step> steps(const Found& found) {
   return rows;
 }
 
-std::vector<profile::Gap> gaps(const Found& found) {
-  const Places places(found.results.stages);
+std::vector<profile::Gap> gaps(const Prepared& in, const Stages& stages, const Budgets& budgets) {
+  const Places places(stages);
   std::vector<profile::Gap> rows;
-  rows.reserve(found.results.budgets.gaps.size());
-  for (const IdleGap& from : found.results.budgets.gaps) rows.push_back(gap(found, places, from));
+  rows.reserve(budgets.gaps.size());
+  for (const IdleGap& from : budgets.gaps) rows.push_back(gap(in, places, from));
   return rows;
 }
 
-std::vector<profile::RepeatedGap> repeated_gaps(const Found& found) {
-  const Places places(found.results.stages);
+std::vector<profile::RepeatedGap> repeated_gaps(const Prepared& in, const Stages& stages,
+                                                const Budgets& budgets) {
+  const Places places(stages);
   std::vector<profile::RepeatedGap> rows;
-  for (const RepeatedGap& from : found.results.budgets.repeated_gaps) {
+  for (const RepeatedGap& from : budgets.repeated_gaps) {
     profile::RepeatedGap& row = rows.emplace_back();
-    row.longest = gap(found, places, from.longest);
+    row.longest = gap(in, places, from.longest);
     row.stage = row.longest.stage;
     row.count = from.count;
     row.total = to_milliseconds(from.total);
@@ -116,11 +118,11 @@ std::vector<profile::RepeatedGap> repeated_gaps(const Found& found) {
   return rows;
 }
 
-std::vector<profile::SlowStep> slow_steps(const Found& found) {
-  const Stages& stages = found.results.stages;
+std::tuple<std::vector<profile::SlowStep>, profile::Reasons> slow_steps(const Stages& stages,
+                                                                        const Budgets& budgets) {
   const Places places(stages);
   std::vector<profile::SlowStep> rows;
-  for (const SlowStep& slow : found.results.budgets.slow_steps) {
+  for (const SlowStep& slow : budgets.slow_steps) {
     const Step& step = stages.steps[slow.step.index()];
     profile::SlowStep& row = rows.emplace_back();
     row.stage = places.stage(step.instance);
@@ -133,7 +135,7 @@ std::vector<profile::SlowStep> slow_steps(const Found& found) {
       row.reasons.push_back({{}, to_milliseconds(reason.longer), reason.what});
     }
   }
-  return rows;
+  return {std::move(rows), stages.steps.empty() ? profile::Reasons() : slow_step_rule()};
 }
 
 }  // namespace llmprof::analysis::result

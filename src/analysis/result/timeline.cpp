@@ -42,11 +42,13 @@ profile::Launches launches(const LaunchesOfDevice& from) {
 
 }  // namespace
 
-std::vector<profile::DeviceTime> device_time(const Found& found) {
+std::vector<profile::DeviceTime> device_time(const trace::Trace& trace,
+                                             const std::vector<DeviceTime>& times,
+                                             const std::vector<LaunchesOfDevice>& launched) {
   std::vector<profile::DeviceTime> rows;
-  for (const DeviceTime& from : found.results.device_time) {
+  for (const DeviceTime& from : times) {
     profile::DeviceTime& row = rows.emplace_back();
-    row.device = device_label(found.prepared.trace, from.device);
+    row.device = device_label(trace, from.device);
     row.span = to_milliseconds(from.span);
     row.busy = to_milliseconds(from.busy);
     row.busy_share_of_span = share_of(from.busy, from.span);
@@ -61,7 +63,7 @@ std::vector<profile::DeviceTime> device_time(const Found& found) {
     row.idle_share_of_span = share_of(from.idle, from.span);
     row.not_traced = to_milliseconds(unless_zero(from.not_traced));
     row.idle_causes = idle_causes(from);
-    for (const LaunchesOfDevice& each : found.results.launches) {
+    for (const LaunchesOfDevice& each : launched) {
       if (each.device == from.device) row.launches = launches(each);
     }
   }
@@ -70,11 +72,12 @@ std::vector<profile::DeviceTime> device_time(const Found& found) {
   return rows;
 }
 
-std::vector<profile::Copies> copies(const Found& found) {
+std::vector<profile::Copies> copies(const trace::Trace& trace,
+                                    const std::vector<CopiesOfKind>& found) {
   std::vector<profile::Copies> rows;
-  for (const CopiesOfKind& from : found.results.copies) {
+  for (const CopiesOfKind& from : found) {
     profile::Copies& row = rows.emplace_back();
-    row.device = device_label(found.prepared.trace, from.device);
+    row.device = device_label(trace, from.device);
     row.direction = to_printable(from.direction);
     row.from = unless_empty(to_string(from.from));
     row.to = unless_empty(to_string(from.to));

@@ -7,12 +7,12 @@
 namespace llmprof::analysis::result {
 namespace {
 
-std::vector<profile::UnwatchedPart> budget_of(const Found& found, const StageUnwatched& from,
+std::vector<profile::UnwatchedPart> budget_of(trace::DeviceKind device, const StageUnwatched& from,
                                               double steps) {
   std::vector<profile::UnwatchedPart> rows;
   for (size_t part = 0; part < kBudgetParts; ++part) {
     if (from.parts[part] <= 0) continue;
-    const std::string name(budget_part_name(part, found.prepared.device));
+    const std::string name(budget_part_name(part, device));
     auto known = std::find_if(rows.begin(), rows.end(),
                               [&](const profile::UnwatchedPart& row) { return row.part == name; });
     if (known == rows.end()) {
@@ -33,15 +33,15 @@ std::vector<profile::UnwatchedPart> budget_of(const Found& found, const StageUnw
 
 }  // namespace
 
-void add_unwatched(const Found& found, uint32_t index, profile::Stage& stage) {
-  const auto& all = found.results.unwatched.stages;
+void add_unwatched(const StageParts& found, uint32_t index, profile::Stage& stage) {
+  const auto& all = found.unwatched.stages;
   if (index >= all.size()) return;
   const StageUnwatched& from = all[index];
   if (!from.known()) {
     stage.unwatched_why_not = std::string(to_string(from.why_not));
     return;
   }
-  const StageTracing tracing = stage_tracing(found.results.stages, index);
+  const StageTracing tracing = stage_tracing(found.stages, index);
   profile::Unwatched& told = stage.unwatched.emplace();
   told.source = to_string(from.source);
   told.wall = to_milliseconds(from.wall);
@@ -57,7 +57,7 @@ void add_unwatched(const Found& found, uint32_t index, profile::Stage& stage) {
   told.steps_recorded = tracing.steps_traced;
   told.steps_all = std::max(tracing.steps_all, from.all_passes);
   const double steps = from.per_step ? from.wall / *from.per_step : 1;
-  told.budget = budget_of(found, from, steps);
+  told.budget = budget_of(found.prepared.device, from, steps);
 }
 
 }  // namespace llmprof::analysis::result

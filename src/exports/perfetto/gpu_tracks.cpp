@@ -28,7 +28,7 @@ GpuTracks::GpuTracks(const PlacedSource& source, const KernelRows& rows,
       shapes_(trace_.shapes.size()) {
   names_ = {file_.text("kernel"), file_.text("shape"), file_.text("stage"), file_.text("step"),
             file_.text("layer"),  file_.text("graph"), file_.text("FLOPs"), file_.text("bytes")};
-  for (const analysis::KernelRow& row : results_.kernels.ranking.rows) {
+  for (const analysis::KernelRow& row : results_.ranking.rows) {
     KernelTexts& texts = kernels_.emplace_back();
     texts.name = file_.text(row.description.short_name);
     texts.full_name = file_.text(trace_.strings[row.name]);
@@ -152,7 +152,7 @@ void GpuTracks::annotate_kernel(size_t kernel, uint32_t ranked) {
   }
   if (!kernels.flops.empty() && kernels.flops[kernel] > 0) add(names_.flops, kernels.flops[kernel]);
   if (!kernels.bytes.empty() && kernels.bytes[kernel] > 0) add(names_.bytes, kernels.bytes[kernel]);
-  const auto& measured = results_.kernels.ranking.measured_kernels;
+  const auto& measured = results_.ranking.measured_kernels;
   if (ranked != KernelRows::kNone && kernel < measured.size() && measured[kernel]) {
     const std::vector<Annotation>& metrics = kernels_[ranked].metrics;
     annotations_.insert(annotations_.end(), metrics.begin(), metrics.end());

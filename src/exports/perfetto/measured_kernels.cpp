@@ -50,7 +50,7 @@ MeasuredKernels::MeasuredKernels(const PlacedSource& source, const KernelRows& r
 // Counters belong to the GPU as a whole: launches that overlap cannot both have some.
 std::vector<uint32_t> MeasuredKernels::representatives(trace::DeviceId device) const {
   const trace::KernelTable& kernels = trace_.kernels;
-  const auto& measured = results_.kernels.ranking.measured_kernels;
+  const auto& measured = results_.ranking.measured_kernels;
   const analysis::Stages& stages = results_.stages;
   std::vector<uint32_t> chosen;
   std::set<std::pair<uint32_t, uint32_t>> known;  // row of the ranking, shape
@@ -157,7 +157,7 @@ void MeasuredKernels::write_arguments(uint32_t kernel, ProtoWriter& launch) cons
   const auto text = [&](std::string_view name, std::string_view value) {
     add(name, [&] { launch.bytes(fields::gpu_argument::kText, to_printable(value)); });
   };
-  const analysis::KernelRow& row = results_.kernels.ranking.rows[rows_.of(kernel)];
+  const analysis::KernelRow& row = results_.ranking.rows[rows_.of(kernel)];
   const trace::LaunchShape& shape = trace_.shapes[trace_.kernels.shape[kernel]];
   const auto product = [](const trace::Extent& extent) {
     return static_cast<uint64_t>(extent[0]) * extent[1] * extent[2];
@@ -179,7 +179,7 @@ void MeasuredKernels::write_arguments(uint32_t kernel, ProtoWriter& launch) cons
 void MeasuredKernels::write_kernel(uint32_t kernel, uint32_t gpu, Sequence& sequence) {
   const Nanoseconds start = trace_.kernels.start[kernel];
   const Nanoseconds end = trace_.kernels.end[kernel];
-  const analysis::KernelRow& row = results_.kernels.ranking.rows[rows_.of(kernel)];
+  const analysis::KernelRow& row = results_.ranking.rows[rows_.of(kernel)];
   const trace::LaunchShape& shape = trace_.shapes[trace_.kernels.shape[kernel]];
   sequence.other(start, [&](ProtoWriter& packet) { write_counters(row, gpu, false, packet); });
   sequence.other(start, [&](ProtoWriter& packet) {

@@ -82,7 +82,7 @@ class SourceWriter {
         rank_(rank),
         numbers_(numbers),
         file_(file),
-        rows_(source.trace, source.results.kernels.ranking),
+        rows_(source.trace, source.results.ranking),
         launched_(source.trace, first_flow) {}
 
   void write() {

@@ -50,7 +50,7 @@ class FlameGraph {
  public:
   explicit FlameGraph(const ExportSource& source)
       : trace_(source.trace), results_(source.results), version_(source.tool_version) {
-    const analysis::KernelRanking& ranking = results_.kernels.ranking;
+    const analysis::KernelRanking& ranking = results_.ranking;
     std::map<analysis::KernelClass, uint32_t> ranks;
     for (const analysis::ClassRow& row : ranking.classes) {
       ranks.emplace(row.kernel_class, static_cast<uint32_t>(ranks.size()));
@@ -63,7 +63,7 @@ class FlameGraph {
   }
 
   Json run() {
-    if (results_.kernels.ranking.source == analysis::KernelSource::timeline) {
+    if (results_.ranking.source == analysis::KernelSource::timeline) {
       add_timeline();
     } else {
       add_ranking();
@@ -82,7 +82,7 @@ class FlameGraph {
   using Places = std::map<Place, Nanoseconds>;
 
   void add_timeline() {
-    const KernelRows rows(trace_, results_.kernels.ranking);
+    const KernelRows rows(trace_, results_.ranking);
     const trace::KernelTable& kernels = trace_.kernels;
     for (size_t i = 0; i < kernels.size(); ++i) {
       const uint32_t row = rows.of(i);
@@ -96,13 +96,12 @@ class FlameGraph {
       }
       const auto& layers = results_.layers.of_kernel;
       if (i < layers.size() && layers[i].valid()) place.layer = layers[i].value;
-      devices_[results_.kernels.ranking.rows[row].device][place] +=
-          kernels.end[i] - kernels.start[i];
+      devices_[results_.ranking.rows[row].device][place] += kernels.end[i] - kernels.start[i];
     }
   }
 
   void add_ranking() {
-    const auto& rows = results_.kernels.ranking.rows;
+    const auto& rows = results_.ranking.rows;
     for (uint32_t row = 0; row < rows.size(); ++row) {
       devices_[rows[row].device][{.class_rank = class_rank_[row], .row = row}] += rows[row].total;
     }
@@ -110,7 +109,7 @@ class FlameGraph {
 
   std::vector<Frame> stack_of(const Place& place) {
     std::vector<Frame> stack;
-    const analysis::KernelRow& row = results_.kernels.ranking.rows[place.row];
+    const analysis::KernelRow& row = results_.ranking.rows[place.row];
     if (place.stage != Place::kNowhere) {
       const std::string& name = results_.stages.stages[place.stage].name;
       stack.push_back(frames_.of(place.warmup ? name + " (warm-up)" : name));
@@ -158,7 +157,7 @@ class FlameGraph {
 }  // namespace
 
 Result<std::string> speedscope_profile(const ExportSource& source) {
-  if (source.results.kernels.ranking.rows.empty()) {
+  if (source.results.ranking.rows.empty()) {
     return fail_input("no kernels to export: these captures hold none; record them again");
   }
   return FlameGraph(source).run().dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -31,7 +31,7 @@ class GpuRowWriter {
       : source_(source), trace_(source.trace), results_(source.results), draft_(draft) {
     entry_of_name_.resize(trace_.strings.size(), RowsOf::kNone);
     shape_row_.resize(trace_.shapes.size(), 0);
-    for (const analysis::KernelRow& row : results_.kernels.ranking.rows) {
+    for (const analysis::KernelRow& row : results_.ranking.rows) {
       if (row.name.valid()) described_.emplace(row.name.value, &row.description);
     }
     for (const analysis::LayerRow& layer : results_.layers.rows) {

@@ -21,8 +21,9 @@ double saving_of(const profile::Finding& finding) {
 
 // A step of the job gains nothing from what one rank alone saves, and at most what the rank saves
 // that would save most: a finding of several ranks is told once, with that rank's figures.
-std::vector<profile::Finding> job_findings(const Ranks& ranks) {
-  std::vector<profile::Finding> findings = ranks.between.findings;
+void merge(Topic<"findings"> /*topic*/, const Ranks& ranks, profile::Profile& job) {
+  std::vector<profile::Finding>& findings = job.findings;
+  findings = ranks.between.findings;
   std::map<Key, size_t> places;
   const size_t between = findings.size();
   const auto told = [&](const profile::Finding& finding) {
@@ -50,7 +51,6 @@ std::vector<profile::Finding> job_findings(const Ranks& ranks) {
                      }
                      return saving_of(a) > saving_of(b);
                    });
-  return findings;
 }
 
 }  // namespace llmprof::job::result

@@ -135,9 +135,44 @@ void add_sampled(const std::optional<profile::SampledKernels>& from,
   to->kernels_unsampled += from->kernels_unsampled;
 }
 
-// Rooflines of all ranks, with shares of the time of all ranks' kernels.
-profile::Roofline roofline(const Ranks& ranks, Nanoseconds all) {
-  profile::Roofline to;
+}  // namespace
+
+void merge(Topic<"kernels"> /*topic*/, const Ranks& ranks, profile::Profile& profile) {
+  std::vector<profile::Kernel>& kernels = profile.kernels;
+  for (const RankPart& part : ranks.parts) {
+    for (profile::Kernel kernel : part.profile.kernels) {
+      kernel.device = device_of_rank(part.identity.rank, kernel.device);
+      kernels.push_back(std::move(kernel));
+    }
+  }
+  std::stable_sort(kernels.begin(), kernels.end(),
+                   [](const profile::Kernel& a, const profile::Kernel& b) {
+                     if (a.total_ns != b.total_ns) return a.total_ns > b.total_ns;
+                     return a.kernel_name < b.kernel_name;
+                   });
+  const Calls all = sum_of(kernels, all_calls);
+  const Calls measured = sum_of(kernels, measured_calls);
+  for (profile::Kernel& kernel : kernels) {
+    kernel.share =
+        share(as_double(kernel.total_ns.value), as_double(all.total)).value_or(profile::Share{});
+    if (kernel.measured) {
+      kernel.measured->share =
+          share(as_double(exact(kernel.measured->total)), as_double(measured.total));
+    }
+    if (profile.kernels_topk.size() < kTopKernels) {
+      profile.kernels_topk.push_back(
+          {kernel.kernel_name, kernel.device, kernel.total, kernel.calls, kernel.mean});
+    }
+  }
+  profile.classes = class_totals(kernels, all.total, measured.total);
+  profile.kernels_all_devices = longest_names(kernels, all.total, all_calls);
+  profile.measured_kernels_all_devices = longest_names(kernels, measured.total, measured_calls);
+}
+
+// With shares of the time of all ranks' kernels.
+void merge(Topic<"roofline"> /*topic*/, const Ranks& ranks, profile::Profile& job) {
+  profile::Roofline& to = job.roofline;
+  const Nanoseconds all = sum_of(job.kernels, all_calls).total;
   to.rule_reasons = ranks.parts.front().profile.roofline.rule_reasons;
   to.why_not_reasons = ranks.parts.front().profile.roofline.why_not_reasons;
   to.missing_metrics = ranks.parts.front().profile.roofline.missing_metrics;
@@ -168,45 +203,9 @@ profile::Roofline roofline(const Ranks& ranks, Nanoseconds all) {
     to.why_not_reasons.clear();
     to.missing_metrics.clear();
   }
-  return to;
 }
 
-}  // namespace
-
-void add_kernels(const Ranks& ranks, profile::Profile& profile) {
-  std::vector<profile::Kernel>& kernels = profile.kernels;
-  for (const RankPart& part : ranks.parts) {
-    for (profile::Kernel kernel : part.profile.kernels) {
-      kernel.device = device_of_rank(part.identity.rank, kernel.device);
-      kernels.push_back(std::move(kernel));
-    }
-  }
-  std::stable_sort(kernels.begin(), kernels.end(),
-                   [](const profile::Kernel& a, const profile::Kernel& b) {
-                     if (a.total_ns != b.total_ns) return a.total_ns > b.total_ns;
-                     return a.kernel_name < b.kernel_name;
-                   });
-  const Calls all = sum_of(kernels, all_calls);
-  const Calls measured = sum_of(kernels, measured_calls);
-  for (profile::Kernel& kernel : kernels) {
-    kernel.share =
-        share(as_double(kernel.total_ns.value), as_double(all.total)).value_or(profile::Share{});
-    if (kernel.measured) {
-      kernel.measured->share =
-          share(as_double(exact(kernel.measured->total)), as_double(measured.total));
-    }
-    if (profile.kernels_topk.size() < kTopKernels) {
-      profile.kernels_topk.push_back(
-          {kernel.kernel_name, kernel.device, kernel.total, kernel.calls, kernel.mean});
-    }
-  }
-  profile.classes = class_totals(kernels, all.total, measured.total);
-  profile.kernels_all_devices = longest_names(kernels, all.total, all_calls);
-  profile.measured_kernels_all_devices = longest_names(kernels, measured.total, measured_calls);
-  profile.roofline = roofline(ranks, all.total);
-}
-
-void add_operators(const Ranks& ranks, profile::Profile& profile) {
+void merge(Topic<"operators"> /*topic*/, const Ranks& ranks, profile::Profile& profile) {
   const auto add = [](auto& time, const auto& more) {
     time = to_milliseconds(exact(time) + exact(more));
   };
@@ -265,8 +264,8 @@ void add_operators(const Ranks& ranks, profile::Profile& profile) {
   if (found.source) found.why_not_reasons.clear();
 }
 
-std::vector<profile::KernelSequence> job_sequences(const Ranks& ranks) {
-  std::vector<profile::KernelSequence> rows;
+void merge(Topic<"kernel sequences"> /*topic*/, const Ranks& ranks, profile::Profile& job) {
+  std::vector<profile::KernelSequence>& rows = job.kernel_sequences;
   using Place = std::tuple<std::string, uint64_t, std::string>;
   std::map<std::string, std::map<Place, size_t>> places;
   for (const RankPart& part : ranks.parts) {
@@ -297,7 +296,6 @@ std::vector<profile::KernelSequence> job_sequences(const Ranks& ranks) {
       }
     }
   }
-  return rows;
 }
 
 }  // namespace llmprof::job::result

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "job/between.h"
+#include "job/profile/amounts.h"
 #include "job/profile/parts.h"
 
 namespace llmprof::job {
@@ -82,13 +83,42 @@ void add_lost_ranks(const std::vector<RankPart>& parts, const std::vector<RankId
   }
 }
 
+// One after the other, with the rank in front of each device.
+template <class Row>
+void add_rows(const result::Ranks& ranks, std::vector<Row> profile::Profile::* member,
+              profile::Profile& job) {
+  for (const RankPart& part : ranks.parts) {
+    for (Row row : part.profile.*member) {
+      row.device = result::device_of_rank(part.identity.rank, row.device);
+      (job.*member).push_back(std::move(row));
+    }
+  }
+}
+
+profile::Profile profile_of(const result::Ranks& ranks, std::string_view tool_version) {
+  using profile::OfJob;
+  const profile::Profile& first = ranks.parts.front().profile;
+  profile::Profile job;
+  job.tool.version = tool_version;
+  profile::each_topic([&](auto row, auto... members) {
+    if constexpr (row.kOfJob == OfJob::first_rank) ((job.*members = first.*members), ...);
+    if constexpr (row.kOfJob == OfJob::all_ranks) (add_rows(ranks, members, job), ...);
+    if constexpr (row.kOfJob == OfJob::merged) merge(row.kTopic, ranks, job);
+  });
+  return job;
+}
+
+}  // namespace
+
 // What the workload measured by itself, beside the job's stages instead of one rank's.
-void compare_with_stage1(profile::Profile& profile) {
-  if (!profile.stage1) return;
-  for (profile::Stage1Stage& row : profile.stage1->stages) {
+void result::merge(Topic<"workload's own times"> /*topic*/, const Ranks& ranks,
+                   profile::Profile& job) {
+  job.stage1 = ranks.parts.front().profile.stage1;
+  if (!job.stage1) return;
+  for (profile::Stage1Stage& row : job.stage1->stages) {
     row.captured_mean.reset();
     row.captured_over_stage1.reset();
-    for (const profile::Stage& stage : profile.stages) {
+    for (const profile::Stage& stage : job.stages) {
       if (stage.name != row.name || !stage.wall.mean) continue;
       row.captured_mean = stage.wall.mean;
       if (row.mean && row.mean->value > 0) {
@@ -97,39 +127,6 @@ void compare_with_stage1(profile::Profile& profile) {
     }
   }
 }
-
-profile::Profile profile_of(const result::Ranks& ranks, std::string_view tool_version) {
-  const profile::Profile& first = ranks.parts.front().profile;
-  profile::Profile profile;
-  profile.tool.version = tool_version;
-  profile.context = result::job_context(ranks);
-  profile.selection = first.selection;
-  profile.model = first.model;
-  profile.workload = first.workload;
-  profile.engine = first.engine;
-  profile.totals = result::job_totals(ranks);
-  profile.device_time = result::job_device_time(ranks);
-  profile.copies = result::job_copies(ranks);
-  profile.stages_found = first.stages_found;
-  profile.coverage = result::job_coverage(ranks);
-  profile.stages = result::job_stages(ranks);
-  profile.steps = result::job_steps(ranks);
-  profile.token_times = result::job_token_times(ranks, profile);
-  profile.stage_notes = result::job_stage_notes(ranks);
-  profile.findings = result::job_findings(ranks);
-  profile.utilization = first.utilization;
-  profile.stage1 = first.stage1;
-  compare_with_stage1(profile);
-  result::add_kernels(ranks, profile);
-  result::add_operators(ranks, profile);
-  profile.kernel_sequences = result::job_sequences(ranks);
-  profile.overhead = first.overhead;
-  profile.captures_failed = result::job_captures_failed(ranks);
-  profile.diagnostics = result::job_diagnostics(ranks);
-  return profile;
-}
-
-}  // namespace
 
 Result<profile::Profile> merge_ranks(std::vector<RankPart> parts, const Links& links,
                                      std::string_view tool_version) {

@@ -6,7 +6,7 @@
 
 #include "job/between.h"
 #include "job/rank_part.h"
-#include "profile/profile.h"
+#include "profile/topics.h"
 
 // The job's profile, one theme a file. Statistics are of the job's own instances and steps; what
 // the ranks have in common in them (busy times, kernels, budgets) is the mean of the ranks.
@@ -31,28 +31,28 @@ std::vector<size_t> token_owners(const Ranks& ranks);
 // GPUs that share the FLOPs of each pass, where the job shows it and nobody said so in advance.
 double untold_sharing(const Ranks& ranks);
 
-std::vector<profile::Stage> job_stages(const Ranks& ranks);
 std::vector<profile::Step> job_steps(const Ranks& ranks);
-profile::TokenTimes job_token_times(const Ranks& ranks, const profile::Profile& profile);
-std::vector<profile::Finding> job_findings(const Ranks& ranks);
 
-profile::Context job_context(const Ranks& ranks);
-profile::Totals job_totals(const Ranks& ranks);
-std::optional<profile::Coverage> job_coverage(const Ranks& ranks);
-std::vector<profile::StageNote> job_stage_notes(const Ranks& ranks);
-std::vector<profile::DeviceTime> job_device_time(const Ranks& ranks);
-std::vector<profile::Copies> job_copies(const Ranks& ranks);
-std::vector<profile::Diagnostic> job_diagnostics(const Ranks& ranks);
-std::vector<profile::CaptureFailure> job_captures_failed(const Ranks& ranks);
+// What a job has of a topic: into the members of `job`, of which those of earlier topics are there.
+using profile::Topic;
+void merge(Topic<"failed captures">, const Ranks& ranks, profile::Profile& job);
+void merge(Topic<"captures">, const Ranks& ranks, profile::Profile& job);
+void merge(Topic<"key figures">, const Ranks& ranks, profile::Profile& job);
+void merge(Topic<"coverage">, const Ranks& ranks, profile::Profile& job);
+void merge(Topic<"stages">, const Ranks& ranks, profile::Profile& job);
+void merge(Topic<"stage notes">, const Ranks& ranks, profile::Profile& job);
+void merge(Topic<"token times">, const Ranks& ranks, profile::Profile& job);
+void merge(Topic<"workload's own times">, const Ranks& ranks, profile::Profile& job);
+void merge(Topic<"kernels">, const Ranks& ranks, profile::Profile& job);
+void merge(Topic<"kernel sequences">, const Ranks& ranks, profile::Profile& job);
+void merge(Topic<"roofline">, const Ranks& ranks, profile::Profile& job);
+void merge(Topic<"findings">, const Ranks& ranks, profile::Profile& job);
+void merge(Topic<"operators">, const Ranks& ranks, profile::Profile& job);
+void merge(Topic<"diagnostics">, const Ranks& ranks, profile::Profile& job);
 
 // The same kernel has one short name on all ranks, different ones have different ones, as in the
 // analysis of one rank.
 void make_short_names_unique(std::vector<RankPart>& parts);
-
-// Kernels, classes, their longest, and the roofline, which are told of all ranks together.
-void add_kernels(const Ranks& ranks, profile::Profile& profile);
-void add_operators(const Ranks& ranks, profile::Profile& profile);
-std::vector<profile::KernelSequence> job_sequences(const Ranks& ranks);
 
 // `absent` are ranks without a capture.
 std::vector<profile::Rank> job_ranks(std::vector<RankPart>&& parts, Between&& between,

@@ -375,14 +375,14 @@ double untold_sharing(const Ranks& ranks) {
   return sharing;
 }
 
-std::vector<profile::Stage> job_stages(const Ranks& ranks) {
+void merge(Topic<"stages"> /*topic*/, const Ranks& ranks, profile::Profile& job) {
   std::vector<std::string> names;  // by first occurrence
   for (const JobInstance& instance : ranks.between.instances) {
     if (std::find(names.begin(), names.end(), instance.stage) == names.end()) {
       names.push_back(instance.stage);
     }
   }
-  std::vector<profile::Stage> stages;
+  std::vector<profile::Stage>& stages = job.stages;
   std::vector<double> walls;
   double all = 0;
   for (const std::string& name : names) {
@@ -394,7 +394,7 @@ std::vector<profile::Stage> job_stages(const Ranks& ranks) {
   for (size_t i = 0; i < stages.size(); ++i) {
     stages[i].share_of_stage_time = share(walls[i], all).value_or(profile::Share{});
   }
-  return stages;
+  job.steps = job_steps(ranks);
 }
 
 }  // namespace llmprof::job::result

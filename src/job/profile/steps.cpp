@@ -136,9 +136,9 @@ std::vector<profile::Step> job_steps(const Ranks& ranks) {
   return steps;
 }
 
-profile::TokenTimes job_token_times(const Ranks& ranks, const profile::Profile& profile) {
+void merge(Topic<"token times"> /*topic*/, const Ranks& ranks, profile::Profile& profile) {
   constexpr double kMillisecondsPerSecond = 1e3;
-  profile::TokenTimes told;
+  profile::TokenTimes& told = profile.token_times;
   if (profile.stages_found.serving.value_or(false)) {
     add_served_times(ranks, profile, told);
   } else {
@@ -165,7 +165,6 @@ profile::TokenTimes job_token_times(const Ranks& ranks, const profile::Profile& 
     }
   }
   told.gpu_busy_share_of_wall = analysis::result::share(busy, wall);
-  return told;
 }
 
 }  // namespace llmprof::job::result

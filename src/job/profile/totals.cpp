@@ -77,23 +77,10 @@ std::string rank_words(const std::vector<uint64_t>& ranks) {
   return (ranks.size() == 1 ? "rank " : "ranks ") + words;
 }
 
-// One after the other, with the rank in front of each device.
-template <class Row>
-std::vector<Row> rows_of_all(const Ranks& ranks, std::vector<Row> profile::Profile::* of_rank) {
-  std::vector<Row> rows;
-  for (const RankPart& part : ranks.parts) {
-    for (Row row : part.profile.*of_rank) {
-      row.device = device_of_rank(part.identity.rank, row.device);
-      rows.push_back(std::move(row));
-    }
-  }
-  return rows;
-}
-
 }  // namespace
 
-profile::Totals job_totals(const Ranks& ranks) {
-  profile::Totals to;
+void merge(Topic<"key figures"> /*topic*/, const Ranks& ranks, profile::Profile& job) {
+  profile::Totals& to = job.totals;
   to.source = ranks.parts.front().profile.totals.source;
   Nanoseconds kernels = 0;
   Nanoseconds memory = 0;
@@ -126,12 +113,11 @@ profile::Totals job_totals(const Ranks& ranks) {
   for (profile::KernelScope& scope : to.scopes) {
     scope.share = share(static_cast<double>(exact(scope.kernel_sum)), static_cast<double>(kernels));
   }
-  return to;
 }
 
-std::optional<profile::Coverage> job_coverage(const Ranks& ranks) {
+void merge(Topic<"coverage"> /*topic*/, const Ranks& ranks, profile::Profile& job) {
   constexpr double kEnough = 0.9;  // as of a single rank
-  std::optional<profile::Coverage> to;
+  std::optional<profile::Coverage>& to = job.coverage;
   const auto add = [](profile::Milliseconds& time, profile::Milliseconds more) {
     time = to_milliseconds(exact(time) + exact(more));
   };
@@ -150,17 +136,16 @@ std::optional<profile::Coverage> job_coverage(const Ranks& ranks) {
     to->work_kernels += from->work_kernels;
     add(to->work_sum, from->work_sum);
   }
-  if (!to) return to;
+  if (!to) return;
   to->kernels_share = share(to->kernels_in_stages, to->kernels);
   to->kernel_sum_share = share(to->kernel_sum_in_stages.value, to->kernel_sum.value);
   to->work_kernels_share = share(to->kernels_in_stages, to->work_kernels);
   to->work_sum_share = share(to->kernel_sum_in_stages.value, to->work_sum.value);
   to->representative = !to->work_sum_share || to->work_sum_share->value >= kEnough;
-  return to;
 }
 
-std::vector<profile::StageNote> job_stage_notes(const Ranks& ranks) {
-  std::vector<profile::StageNote> notes;
+void merge(Topic<"stage notes"> /*topic*/, const Ranks& ranks, profile::Profile& job) {
+  std::vector<profile::StageNote>& notes = job.stage_notes;
   for (const RankPart& part : ranks.parts) {
     for (const profile::StageNote& from : part.profile.stage_notes) {
       const auto known = std::find_if(notes.begin(), notes.end(), [&](const auto& note) {
@@ -176,11 +161,10 @@ std::vector<profile::StageNote> job_stage_notes(const Ranks& ranks) {
       known->gpu_sum = to_milliseconds(exact(known->gpu_sum) + exact(from.gpu_sum));
     }
   }
-  return notes;
 }
 
-profile::Context job_context(const Ranks& ranks) {
-  profile::Context to;
+void merge(Topic<"captures"> /*topic*/, const Ranks& ranks, profile::Profile& job) {
+  profile::Context& to = job.context;
   bool on_cpu = true;
   for (const RankPart& part : ranks.parts) {
     const profile::Context& from = part.profile.context;
@@ -203,19 +187,10 @@ profile::Context job_context(const Ranks& ranks) {
     }
   }
   if (on_cpu) to.device_kind = "cpu";
-  return to;
 }
 
-std::vector<profile::DeviceTime> job_device_time(const Ranks& ranks) {
-  return rows_of_all(ranks, &profile::Profile::device_time);
-}
-
-std::vector<profile::Copies> job_copies(const Ranks& ranks) {
-  return rows_of_all(ranks, &profile::Profile::copies);
-}
-
-std::vector<profile::Diagnostic> job_diagnostics(const Ranks& ranks) {
-  std::vector<profile::Diagnostic> rows;
+void merge(Topic<"diagnostics"> /*topic*/, const Ranks& ranks, profile::Profile& job) {
+  std::vector<profile::Diagnostic>& rows = job.diagnostics;
   std::vector<std::vector<uint64_t>> of;  // ranks, by row
   std::map<std::tuple<std::string, std::string, std::string>, size_t> places;
   const bool shared = untold_sharing(ranks) > 1;
@@ -239,11 +214,10 @@ std::vector<profile::Diagnostic> job_diagnostics(const Ranks& ranks) {
   for (size_t i = 0; i < rows.size(); ++i) {
     rows[i].message = fmt::format("{}: {}", rank_words(of[i]), rows[i].message);
   }
-  return rows;
 }
 
-std::vector<profile::CaptureFailure> job_captures_failed(const Ranks& ranks) {
-  std::vector<profile::CaptureFailure> rows;
+void merge(Topic<"failed captures"> /*topic*/, const Ranks& ranks, profile::Profile& job) {
+  std::vector<profile::CaptureFailure>& rows = job.captures_failed;
   for (const RankPart& part : ranks.parts) {
     for (const profile::CaptureFailure& from : part.profile.captures_failed) {
       const bool known = std::any_of(rows.begin(), rows.end(), [&](const auto& row) {
@@ -252,7 +226,6 @@ std::vector<profile::CaptureFailure> job_captures_failed(const Ranks& ranks) {
       if (!known) rows.push_back(from);
     }
   }
-  return rows;
 }
 
 }  // namespace llmprof::job::result

@@ -119,7 +119,7 @@ Document kernel_overview(const profile::Profile& recorded, size_t top) {
   add_sentence(measured_words(profile), document);
   add_sentence(overhead_words(profile), document);
   add_sentence(collector_overhead_words(profile), document);
-  add_failed_captures(profile, document);
+  add_section(Topic<"failed captures">(), profile, document);
   add_warnings(profile, document);
   return document;
 }

@@ -145,20 +145,20 @@ Document page_overview(const profile::Profile& recorded) {
   document.add(Heading{1, page_title(profile)});
   add_damage(profile, document);
   add_selection(profile, document);
-  add_failed_captures(profile, document);
+  add_section(Topic<"failed captures">(), profile, document);
   add_what_ran(profile, document);
-  add_key_figures(profile, document);
+  add_section(Topic<"key figures">(), profile, document);
   add_token_rates(profile, document);
   add_stage_walls(recorded, document);
   add_uses(profile, document);
-  add_time_budget(profile, document);
-  add_job(profile, document);
+  add_section(Topic<"time budget">(), profile, document);
+  add_section(Topic<"job">(), profile, document);
   add_top_findings(profile, document);
   add_coverage(profile, document);
-  add_overhead(profile, document);
-  add_captures(profile, document);
-  add_engine(profile, document);
-  add_diagnostics(profile, document);
+  add_section(Topic<"overhead">(), profile, document);
+  add_section(Topic<"captures">(), profile, document);
+  add_section(Topic<"engine">(), profile, document);
+  add_section(Topic<"diagnostics">(), profile, document);
   return document;
 }
 

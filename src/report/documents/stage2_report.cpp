@@ -4,10 +4,29 @@
 #include "report/documents/add_plot.h"
 #include "report/markdown/markdown.h"
 #include "report/sections/damage_section.h"
-#include "report/sections/job_sections.h"
 #include "report/sections/sections.h"
 
 namespace llmprof::report {
+
+namespace {
+
+using profile::Section;
+
+void add_section(Topic<"plot of budgets"> /*topic*/, const Profile& profile, Document& document) {
+  add_plot(budget_plot(profile), document);
+}
+void add_section(Topic<"plot of steps"> /*topic*/, const Profile& profile, Document& document) {
+  add_plot(steps_plot(profile), document);
+}
+void add_section(Topic<"plot of kernels"> /*topic*/, const Profile& profile, Document& document) {
+  add_plot(top_kernels_plot(profile), document);
+}
+void add_section(Topic<"plot of the roofline"> /*topic*/, const Profile& profile,
+                 Document& document) {
+  add_plot(roofline_plot(profile), document);
+}
+
+}  // namespace
 
 Document stage2_document(const profile::Profile& profile) {
   Document document;
@@ -20,35 +39,12 @@ Document stage2_document(const profile::Profile& profile) {
       {"operators.md", "every framework operator"},
       {"profile.json", "all of these numbers and more, for programs"},
   }});
-  add_failed_captures(profile, document);
-  add_captures(profile, document);
-  add_engine(profile, document);
-  add_key_figures(profile, document);
-  add_job(profile, document);
-  add_stage_timings(profile, document);
-  add_token_times(profile, document);
-  add_utilization(profile, document);
-  add_measured(profile, document);
-  add_time_budget(profile, document);
-  add_plot(budget_plot(profile), document);
-  add_idle_gaps(profile, document);
-  add_slow_steps(profile, document);
-  add_plot(steps_plot(profile), document);
-  if (profile.context.device_kind != "cpu") {  // what only a GPU has
-    add_device_time(profile, document);
-    add_copies(profile, document);
-    add_launches(profile, document);
-  }
-  add_layers(profile, document);
-  add_top_kernels(profile, document);
-  add_plot(top_kernels_plot(profile), document);
-  add_roofline(profile, document);
-  add_plot(roofline_plot(profile), document);
-  add_recoverable(profile, document);
-  add_findings(profile, document);
-  add_operators(profile, document);
-  add_overhead(profile, document);
-  add_diagnostics(profile, document);
+  const bool on_gpus = profile.context.device_kind != "cpu";
+  profile::each_topic([&](auto row, auto... /*members*/) {
+    if constexpr (row.kSection != Section::none) {
+      if (row.kSection == Section::always || on_gpus) add_section(row.kTopic, profile, document);
+    }
+  });
   return document;
 }
 

@@ -342,7 +342,7 @@ Document stakeholder_document(const profile::Profile& profile) {
   document.add(Heading{1, "Stakeholder summary"});
   add_damage(profile, document);
   add_selection(profile, document);
-  add_failed_captures(profile, document);
+  add_section(Topic<"failed captures">(), profile, document);
   add_executive_summary(profile, document);
   add_environment(profile, document);
   add_aggregates(profile, document);

@@ -122,7 +122,7 @@ std::string reasons(const profile::SlowStep& slow) {
 
 }  // namespace
 
-void add_time_budget(const profile::Profile& profile, Document& document) {
+void add_section(Topic<"time budget"> /*topic*/, const Profile& profile, Document& document) {
   document.add(Heading{2, "Time budget"});
   if (!any_budget(profile)) {
     document.add(Paragraph{"Not known: " + why_no_stage_figures(profile) +
@@ -143,7 +143,7 @@ void add_time_budget(const profile::Profile& profile, Document& document) {
   }
 }
 
-void add_idle_gaps(const profile::Profile& profile, Document& document) {
+void add_section(Topic<"idle gaps"> /*topic*/, const Profile& profile, Document& document) {
   document.add(Heading{2, "Longest idle gaps"});
   if (!any_budget(profile)) {
     document.add(Paragraph{"Not known: " + why_no_stage_figures(profile)});
@@ -172,7 +172,7 @@ void add_idle_gaps(const profile::Profile& profile, Document& document) {
   }
 }
 
-void add_slow_steps(const profile::Profile& profile, Document& document) {
+void add_section(Topic<"slow steps"> /*topic*/, const Profile& profile, Document& document) {
   document.add(Heading{2, "Slowest steps"});
   if (profile.steps.empty()) {
     document.add(Paragraph{"Not known: " + why_no_steps(profile)});

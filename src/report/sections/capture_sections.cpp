@@ -114,7 +114,7 @@ void add_filled(Table table, Document& document) {
 
 }  // namespace
 
-void add_captures(const profile::Profile& profile, Document& document) {
+void add_section(Topic<"captures"> /*topic*/, const Profile& profile, Document& document) {
   document.add(Heading{2, "What was recorded"});
   document.add(capture_table(profile));
   add_filled(on_cpu(profile) ? cpu_table(profile) : gpu_table(profile), document);
@@ -137,7 +137,7 @@ std::string diagnostic_line(const profile::Diagnostic& diagnostic) {
   return line;
 }
 
-void add_diagnostics(const profile::Profile& profile, Document& document) {
+void add_section(Topic<"diagnostics"> /*topic*/, const Profile& profile, Document& document) {
   document.add(Heading{2, "About this capture"});
   if (profile.diagnostics.empty()) {
     document.add(Paragraph{"Complete: no event was dropped, skipped or damaged."});

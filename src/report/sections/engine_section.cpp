@@ -71,7 +71,7 @@ bool without_framework(const profile::Profile& profile) {
          });
 }
 
-void add_engine(const profile::Profile& profile, Document& document) {
+void add_section(Topic<"engine"> /*topic*/, const Profile& profile, Document& document) {
   if (on_cpu(profile)) return;
   document.add(Heading{2, "Engine"});
   if (profile.engine.name == profile::kUnknownEngine) {

@@ -108,7 +108,7 @@ Table finding_table(const profile::Profile& profile) {
 
 }  // namespace
 
-void add_recoverable(const profile::Profile& profile, Document& document) {
+void add_section(Topic<"potential savings"> /*topic*/, const Profile& profile, Document& document) {
   document.add(Heading{2, "Potential savings"});
   if (profile.job) {
     document.add(Paragraph{std::string(kToldOfSingleRanks)});
@@ -134,7 +134,7 @@ void add_recoverable(const profile::Profile& profile, Document& document) {
   }
 }
 
-void add_findings(const profile::Profile& profile, Document& document) {
+void add_section(Topic<"findings"> /*topic*/, const Profile& profile, Document& document) {
   document.add(Heading{2, "Findings"});
   if (profile.findings.empty()) {
     document.add(Paragraph{"None: " + why_no_findings(profile)});

@@ -9,6 +9,7 @@
 #include "report/format/part_names.h"
 #include "report/format/sentences.h"
 #include "report/reasons/word_reasons.h"
+#include "report/sections/sections.h"
 
 namespace llmprof::report {
 namespace {
@@ -323,7 +324,7 @@ std::vector<std::string> job_sentences(const profile::Profile& profile) {
   return sentences;
 }
 
-void add_job(const profile::Profile& profile, Document& document) {
+void add_section(Topic<"job"> /*topic*/, const Profile& profile, Document& document) {
   if (!profile.job) return;
   document.add(Heading{2, "Ranks"});
   document.add(Paragraph{job_headline(*profile.job)});

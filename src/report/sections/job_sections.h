@@ -8,9 +8,6 @@
 
 namespace llmprof::report {
 
-// Ranks, what is between them, and how their clocks were joined; nothing where there is no job.
-void add_job(const profile::Profile& profile, Document& document);
-
 // The job in one line, then what is missing of it; empty where there is no job.
 std::vector<std::string> job_sentences(const profile::Profile& profile);
 // "Other ranks wait for rank 1 in decode, 0.8000 ms per step (30.3 % of it): ..."; empty where

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "report/markdown/markdown.h"
+#include "report/sections/sections.h"
 
 namespace llmprof::report {
 namespace {
@@ -85,7 +86,7 @@ profile::Profile two_ranks() {
 
 std::string section(const profile::Profile& profile) {
   Document document;
-  add_job(profile, document);
+  add_section(Topic<"job">(), profile, document);
   return to_markdown(document);
 }
 

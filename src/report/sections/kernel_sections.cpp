@@ -142,7 +142,7 @@ Table shape_table(const profile::Profile& profile, size_t kernels, bool products
   return table;
 }
 
-void add_top_kernels(const profile::Profile& profile, Document& document) {
+void add_section(Topic<"kernels"> /*topic*/, const Profile& profile, Document& document) {
   document.add(Heading{2, "Top kernels"});
   document.add(kernel_table(profile));
   std::string note = ranks_measured_kernels(profile)

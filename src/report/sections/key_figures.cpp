@@ -54,7 +54,7 @@ void add_uses(const profile::Profile& profile, Figures& figures) {
 
 }  // namespace
 
-void add_key_figures(const profile::Profile& profile, Document& document) {
+void add_section(Topic<"key figures"> /*topic*/, const Profile& profile, Document& document) {
   Figures figures;
   add_times(profile, figures);
   add_uses(profile, figures);

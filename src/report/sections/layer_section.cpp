@@ -87,7 +87,7 @@ void add_stage_layers(const profile::Profile& profile, const profile::StageLayer
 
 }  // namespace
 
-void add_layers(const profile::Profile& profile, Document& document) {
+void add_section(Topic<"layers"> /*topic*/, const Profile& profile, Document& document) {
   document.add(Heading{2, "Layers"});
   if (profile.job) {
     document.add(Paragraph{std::string(kToldOfSingleRanks)});

@@ -152,7 +152,7 @@ void add_missing(const profile::Profile& profile, Document& document) {
 
 }  // namespace
 
-void add_measured(const profile::Profile& profile, Document& document) {
+void add_section(Topic<"measured"> /*topic*/, const Profile& profile, Document& document) {
   Table traffic = traffic_table(profile);
   Table activity = activity_table(profile);
   Table sensors = sensor_table(profile);

@@ -78,7 +78,7 @@ Table operator_table(const profile::Profile& profile, size_t rows) {
   return table;
 }
 
-void add_operators(const profile::Profile& profile, Document& document) {
+void add_section(Topic<"operators"> /*topic*/, const Profile& profile, Document& document) {
   document.add(Heading{2, "Top operators"});
   if (profile.operators.empty()) {
     document.add(Paragraph{"Not known: " + why_no_operators(profile)});

@@ -88,7 +88,7 @@ Table stage_roofline(const profile::Profile& profile) {
 
 }  // namespace
 
-void add_roofline(const profile::Profile& profile, Document& document) {
+void add_section(Topic<"roofline"> /*topic*/, const Profile& profile, Document& document) {
   document.add(Heading{2, "Roofline"});
   if (profile.roofline.kernels.empty()) {
     document.add(Paragraph{"Not known by kernel: " + why_no_kernel_bounds(profile)});

@@ -140,7 +140,7 @@ std::string overhead_words(const profile::Profile& profile) {
                     round_percent(much), light_helps ? "; `run.mode=light` records less" : "");
 }
 
-void add_overhead(const profile::Profile& profile, Document& document) {
+void add_section(Topic<"overhead"> /*topic*/, const Profile& profile, Document& document) {
   if (!profile.overhead) return;
   document.add(Heading{2, "What profiling cost"});
   if (const profile::CollectorOverhead* measured = collector_of(profile)) {
@@ -161,7 +161,7 @@ void add_overhead(const profile::Profile& profile, Document& document) {
   document.add(Paragraph{std::move(note)});
 }
 
-void add_failed_captures(const profile::Profile& profile, Document& document) {
+void add_section(Topic<"failed captures"> /*topic*/, const Profile& profile, Document& document) {
   for (const profile::CaptureFailure& failure : profile.captures_failed) {
     document.add(
         Callout{Callout::Kind::warning,

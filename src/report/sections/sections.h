@@ -3,40 +3,45 @@
 #include <string>
 #include <string_view>
 
-#include "profile/profile.h"
+#include "profile/topics.h"
 #include "report/document.h"
 
 namespace llmprof::report {
 
-// The sections of report.md, in its order. Each adds its heading, and what it knows or one sentence
+using profile::Profile;
+using profile::Topic;
+
+// The sections of report.md. Each adds its heading, and what it knows or one sentence
 // on what is missing in this input and the command that would record it.
-void add_captures(const profile::Profile& profile, Document& document);
+void add_section(Topic<"captures">, const Profile&, Document&);
 // What runs the model, and how that was recognized; nothing for a CPU's operators.
-void add_engine(const profile::Profile& profile, Document& document);
-void add_key_figures(const profile::Profile& profile, Document& document);
-void add_stage_timings(const profile::Profile& profile, Document& document);
-void add_token_times(const profile::Profile& profile, Document& document);
-void add_utilization(const profile::Profile& profile, Document& document);
-void add_time_budget(const profile::Profile& profile, Document& document);
-void add_idle_gaps(const profile::Profile& profile, Document& document);
-void add_slow_steps(const profile::Profile& profile, Document& document);
-void add_device_time(const profile::Profile& profile, Document& document);
-void add_copies(const profile::Profile& profile, Document& document);
-void add_launches(const profile::Profile& profile, Document& document);
-void add_layers(const profile::Profile& profile, Document& document);
-void add_top_kernels(const profile::Profile& profile, Document& document);
-void add_roofline(const profile::Profile& profile, Document& document);
-void add_recoverable(const profile::Profile& profile, Document& document);
-void add_findings(const profile::Profile& profile, Document& document);
-void add_operators(const profile::Profile& profile, Document& document);
-void add_diagnostics(const profile::Profile& profile, Document& document);
+void add_section(Topic<"engine">, const Profile&, Document&);
+void add_section(Topic<"key figures">, const Profile&, Document&);
+// Ranks, what is between them, and how their clocks were joined; nothing where there is no job.
+void add_section(Topic<"job">, const Profile&, Document&);
+void add_section(Topic<"stages">, const Profile&, Document&);
+void add_section(Topic<"token times">, const Profile&, Document&);
+void add_section(Topic<"utilization">, const Profile&, Document&);
+void add_section(Topic<"time budget">, const Profile&, Document&);
+void add_section(Topic<"idle gaps">, const Profile&, Document&);
+void add_section(Topic<"slow steps">, const Profile&, Document&);
+void add_section(Topic<"device time">, const Profile&, Document&);
+void add_section(Topic<"copies">, const Profile&, Document&);
+void add_section(Topic<"launches">, const Profile&, Document&);
+void add_section(Topic<"layers">, const Profile&, Document&);
+void add_section(Topic<"kernels">, const Profile&, Document&);
+void add_section(Topic<"roofline">, const Profile&, Document&);
+void add_section(Topic<"potential savings">, const Profile&, Document&);
+void add_section(Topic<"findings">, const Profile&, Document&);
+void add_section(Topic<"operators">, const Profile&, Document&);
+void add_section(Topic<"diagnostics">, const Profile&, Document&);
 // What the GPU's own counters and sensors say, behind MFU and MBU; nothing where they were off.
-void add_measured(const profile::Profile& profile, Document& document);
+void add_section(Topic<"measured">, const Profile&, Document&);
 // Which figures are of traced steps alone; nothing where all was traced.
 void add_tracing_notes(const profile::Profile& profile, Document& document);
 // Nothing where there is nothing to tell.
-void add_overhead(const profile::Profile& profile, Document& document);
-void add_failed_captures(const profile::Profile& profile, Document& document);
+void add_section(Topic<"overhead">, const Profile&, Document&);
+void add_section(Topic<"failed captures">, const Profile&, Document&);
 // What was narrowed to, as a note on top of a report; nothing where nothing was.
 void add_selection(const profile::Profile& profile, Document& document);
 

@@ -140,7 +140,7 @@ std::string coverage_sentence(const profile::Profile& profile) {
                      ms(coverage.work_sum), percent(coverage.work_sum_share), before);
 }
 
-void add_stage_timings(const profile::Profile& profile, Document& document) {
+void add_section(Topic<"stages"> /*topic*/, const Profile& profile, Document& document) {
   document.add(Heading{2, "Per-stage timings"});
   if (profile.stages.empty()) {
     document.add(Paragraph{no_stages_words(profile)});
@@ -181,7 +181,7 @@ void add_stage_timings(const profile::Profile& profile, Document& document) {
   if (profile.stage1 && !profile.stage1->stages.empty()) add_stage1(*profile.stage1, document);
 }
 
-void add_token_times(const profile::Profile& profile, Document& document) {
+void add_section(Topic<"token times"> /*topic*/, const Profile& profile, Document& document) {
   const profile::TokenTimes& times = profile.token_times;
   document.add(Heading{2, has_tokens(profile) ? "Steps and tokens" : "Steps"});
   Table table = statistics_table("time of");

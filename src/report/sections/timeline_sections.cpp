@@ -122,7 +122,7 @@ Table short_kernel_table(const profile::Profile& profile) {
 
 }  // namespace
 
-void add_device_time(const profile::Profile& profile, Document& document) {
+void add_section(Topic<"device time"> /*topic*/, const Profile& profile, Document& document) {
   document.add(Heading{2, "GPU time"});
   if (profile.device_time.empty()) {
     document.add(Paragraph{"Not known: " + why_no_device_time(profile)});
@@ -142,7 +142,7 @@ void add_device_time(const profile::Profile& profile, Document& document) {
   }
 }
 
-void add_copies(const profile::Profile& profile, Document& document) {
+void add_section(Topic<"copies"> /*topic*/, const Profile& profile, Document& document) {
   document.add(Heading{2, "Copies and fills"});
   if (profile.copies.empty()) {
     const std::string why = why_no_device_time(profile);
@@ -160,7 +160,7 @@ void add_copies(const profile::Profile& profile, Document& document) {
   document.add(Paragraph{std::move(note)});
 }
 
-void add_launches(const profile::Profile& profile, Document& document) {
+void add_section(Topic<"launches"> /*topic*/, const Profile& profile, Document& document) {
   document.add(Heading{2, "Launches and short kernels"});
   Table launches = launch_table(profile);
   Table kernels = short_kernel_table(profile);

@@ -150,7 +150,7 @@ void add_stage_cost(const profile::Profile& profile, const profile::Stage& stage
 
 }  // namespace
 
-void add_utilization(const profile::Profile& profile, Document& document) {
+void add_section(Topic<"utilization"> /*topic*/, const Profile& profile, Document& document) {
   document.add(Heading{2, "MFU and MBU"});
   if (!any_cost(profile)) {
     document.add(Paragraph{"Not known: " + why_no_utilization(profile)});

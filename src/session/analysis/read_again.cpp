@@ -45,7 +45,7 @@ bool is_the_same(const ReadAgain& again, const profile::Profile& profile) {
   size_t instances = 0;
   for (const profile::Stage& stage : profile.stages) instances += stage.instances.size();
   const analysis::Stages& stages = again.results.stages;
-  return again.results.kernels.ranking.calls == profile.totals.kernel_count &&
+  return again.results.ranking.calls == profile.totals.kernel_count &&
          stages.instances.size() == instances && stages.steps.size() == profile.steps.size();
 }
 

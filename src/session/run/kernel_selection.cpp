@@ -73,7 +73,7 @@ struct TopKernel {
 
 // What a kernel takes inside stages; of a timeline without stages, all of it.
 Nanoseconds time_that_counts(const analysis::Results& results, size_t row) {
-  if (results.stages.stages.empty()) return results.kernels.ranking.rows[row].total;
+  if (results.stages.stages.empty()) return results.ranking.rows[row].total;
   Nanoseconds time = 0;
   for (const analysis::StageTime& stage : results.opened[row].stages) time += stage.total;
   return time;
@@ -83,10 +83,10 @@ Nanoseconds time_that_counts(const analysis::Results& results, size_t row) {
 // weights, say) is part of no token.
 std::vector<TopKernel> top_kernels(const analysis::Results& results, size_t top_n) {
   std::vector<TopKernel> kernels;
-  for (size_t row = 0; row < results.kernels.ranking.rows.size(); ++row) {
+  for (size_t row = 0; row < results.ranking.rows.size(); ++row) {
     const Nanoseconds time = time_that_counts(results, row);
     if (time == 0) continue;
-    const trace::StringId name = results.kernels.ranking.rows[row].name;
+    const trace::StringId name = results.ranking.rows[row].name;
     auto same = std::find_if(kernels.begin(), kernels.end(),
                              [&](const TopKernel& kernel) { return kernel.name == name; });
     if (same == kernels.end()) same = kernels.insert(same, {name, {}, 0});
@@ -139,7 +139,7 @@ class KernelChoice {
     chosen.name = trace_.strings[kernel.name];
     chosen.symbol = symbol_of(trace_, kernel.name);
     for (const size_t row : kernel.rows) {
-      chosen.launches += results_.kernels.ranking.rows[row].calls;
+      chosen.launches += results_.ranking.rows[row].calls;
       chosen.distinct_shapes = std::max<uint64_t>(1, results_.opened[row].shapes.size());
     }
     chosen_.push_back(std::move(chosen));
@@ -169,7 +169,7 @@ class KernelChoice {
 std::vector<capture::ChosenKernel> select_top_kernels(const trace::Trace& trace,
                                                       const analysis::Results& results,
                                                       size_t top_n) {
-  if (results.kernels.ranking.source != analysis::KernelSource::timeline) return {};
+  if (results.ranking.source != analysis::KernelSource::timeline) return {};
   KernelChoice selection(trace, results);
   for (const TopKernel& kernel : top_kernels(results, top_n)) selection.add(kernel);
   return selection.take();

@@ -1,0 +1,225 @@
+#include "analysis/budget/step_outliers.h"
+#include "analysis/collection/collector_overhead.h"
+#include "analysis/collection/stage_tracing.h"
+#include "analysis/communication/find_collectives.h"
+#include "analysis/passes/find_stages.h"
+#include "analysis/passes/pass.h"
+#include "analysis/passes/peaks.h"
+#include "analysis/passes/sources.h"
+#include "analysis/result/parts.h"
+#include "analysis/roofline/counter_roofline.h"
+
+namespace llmprof::analysis {
+namespace {
+
+using profile::Profile;
+using OfStages = std::vector<StageRecoverable>;
+
+std::string nothing_profiled(const trace::Trace& trace) {
+  return trace.profiled_launches.size() > 0 ? "" : "no launches of a kernel profiler";
+}
+
+// What was cut out of a timeline is not idle time.
+std::string part_selected(const Prepared& in) {
+  return in.narrowed ? "only a part of the timeline was selected" : "";
+}
+
+std::string not_to_be_used(const Prepared& in) {
+  return in.options.use_annotations ? "" : "annotations are not to be used";
+}
+
+std::string no_stages(const Stages& stages) { return stages.stages.empty() ? "no stages" : ""; }
+
+using Annotations = std::optional<MeaningfulRanges>;
+const MeaningfulRanges* pointer_to(const Annotations& annotations) {
+  return annotations ? &*annotations : nullptr;
+}
+
+const trace::Trace& with_operators(const Prepared& in) {
+  return in.options.operators_of != nullptr ? *in.options.operators_of : in.trace;
+}
+
+Stages all_stages(const Prepared& in, const Annotations& annotations, Diagnostics& diagnostics) {
+  return in.narrowed ? in.narrowed->stages
+                     : find_stages(in.trace, pointer_to(annotations), in.names, diagnostics);
+}
+
+std::optional<CollectorOverhead> measure_collector(const Prepared& in, const Stages& stages,
+                                                   Diagnostics& diagnostics) {
+  report_untraced(stages, diagnostics);
+  return in.narrowed ? in.narrowed->collector_overhead : collector_overhead(in.trace, stages);
+}
+
+std::tuple<KernelRanking, std::optional<MetricJoin>> rank_and_join(const trace::Trace& trace,
+                                                                   const DescribedNames& names) {
+  KernelRanking ranking = rank_kernels(trace, names);
+  std::optional<MetricJoin> join;
+  if (trace.profiled_launches.size() > 0) join = join_metrics(trace, ranking);
+  return {std::move(ranking), join};
+}
+
+EngineFound engine_of(const Prepared& in, const KernelRanking& ranking, const Stages& stages) {
+  return find_engine(in.trace, with_operators(in), ranking, stages, in.options.workload.command);
+}
+
+BudgetBasis budget_basis(const trace::Trace& trace) { return BudgetBasis(trace); }
+
+std::tuple<std::vector<DeviceTime>, IdleBefore> time_devices(const trace::Trace& trace,
+                                                             const DescribedNames& names,
+                                                             const BudgetBasis& basis) {
+  DeviceTimes times = device_times(trace, names, basis);
+  return {std::move(times.devices), std::move(times.idle_before)};
+}
+
+Unwatched without_tracing(const Prepared& in, const Stages& stages, const Budgets& budgets) {
+  return find_unwatched(in.trace, stages, budgets, in.options.control,
+                        in.options.selection.steps.has_value());
+}
+
+std::vector<ServedWindow> served_requests(const Prepared& in, const Stages& stages) {
+  return in.narrowed ? std::vector<ServedWindow>() : served_windows(in.trace, stages);
+}
+
+Layers all_layers(const Prepared& in, const Stages& stages, const Annotations& annotations) {
+  return find_layers(in.trace, stages, pointer_to(annotations), in.names);
+}
+
+std::optional<ScopeTotals> scopes(const trace::Trace& trace, const Stages& stages) {
+  return total_by_scope(trace, stages);
+}
+
+std::optional<HiddenGraphs> find_hidden(const trace::Trace& trace, const Totals& totals,
+                                        Diagnostics& diagnostics) {
+  auto hidden = find_hidden_graphs(trace, totals);
+  if (hidden) diagnostics.warn("graph_kernels_missing", hidden->message);
+  return hidden;
+}
+
+void report_unjoined(const KernelRanking& ranking, const std::optional<MetricJoin>& join,
+                     Diagnostics& diagnostics) {
+  if (join->joined == join->profiled) return;
+  const bool by_name = ranking.source == KernelSource::summary;
+  diagnostics.warn("profiled_launches_unjoined",
+                   by_name ? "profiled launches whose kernel is not in the kernel summary; their "
+                             "metrics are left out"
+                           : "profiled launches whose kernel, grid, block and range are not in the "
+                             "timeline; their metrics are left out",
+                   join->profiled - join->joined);
+}
+
+Operators all_operators(const Prepared& in) { return find_operators(with_operators(in)); }
+
+Utilization use_of_peaks(const Prepared& in, const Stages& stages, Diagnostics& diagnostics) {
+  Utilization use = measure_utilization(in, stages);
+  for (const InputWarning& warning : use.warnings) diagnostics.warn(warning.code, warning.message);
+  return use;
+}
+
+const llm::GpuSpec* spec_of(const Utilization& use) { return use.gpu ? &*use.gpu : nullptr; }
+
+Roofline find_roofline(const trace::Trace& trace, trace::DeviceKind device,
+                       const KernelRanking& ranking, const Utilization& use) {
+  if (device == trace::DeviceKind::cpu) return operator_roofline(ranking, spec_of(use));
+  Roofline roofline = kernel_roofline(ranking);
+  place_by_counters(trace, ranking, use, roofline);
+  return roofline;
+}
+
+OfStages potential_savings(const trace::Trace& trace, const Stages& stages,
+                           const Unwatched& unwatched, const Utilization& use) {
+  OfStages savings = recoverable_time(stages, unwatched.budgets, use);
+  limit_to_unprofiled(trace, stages, savings);
+  return savings;
+}
+
+std::vector<KernelRecoverable> savings_by_kernel(const KernelRanking& ranking,
+                                                 const std::vector<OpenedKernel>& opened,
+                                                 const Unwatched& unwatched,
+                                                 const OfStages& recoverable,
+                                                 const Roofline& roofline, const Utilization& use) {
+  return kernel_recoverable(ranking, opened, unwatched.budgets, recoverable, roofline,
+                            spec_of(use));
+}
+
+std::vector<Finding> all_findings(const Prepared& in, const Stages& stages,
+                                  const Unwatched& unwatched, const OfStages& recoverable,
+                                  const Utilization& use, const KernelRanking& ranking,
+                                  const Roofline& roofline, const Counters& counters,
+                                  const EngineFound& engine) {
+  return find_findings({in.trace, stages, unwatched.budgets, recoverable, use, ranking, roofline,
+                        in.options.selection, counters, engine, &unwatched.stages});
+}
+
+// A pass is skipped, and freed, as its row says; `into` names the members of the profile that it
+// fills.
+std::vector<Pass> make_passes() {
+  return {
+      Pass("annotations", find_annotations).skipped_if(not_to_be_used).freed_early(),
+      Pass("stages", all_stages),
+      Pass("kernels", rank_and_join),
+      Pass("engine", engine_of),
+      Pass("budget basis", budget_basis).freed_early(),
+      Pass("device time", time_devices).skipped_if(part_selected),
+      Pass("copies", find_copies),
+      Pass("communication", find_collectives),
+      Pass("launches", find_launches).skipped_if(part_selected),
+      Pass("collector overhead", measure_collector),
+      Pass("budgets", time_budgets).skipped_if(no_stages),
+      Pass("unwatched", without_tracing).skipped_if(no_stages),
+      Pass("served requests", served_requests).skipped_if(no_stages),
+      Pass("layers", all_layers),
+      Pass("kernel sequences", find_kernel_sequences).skipped_if(no_stages),
+      Pass("totals", total_up),
+      Pass("kernels by scope", scopes).skipped_if(no_stages),
+      Pass("hidden graphs", find_hidden),
+      Pass("profiled launches", report_unjoined).skipped_if(nothing_profiled),
+      Pass("sources", report_sources),
+      Pass("launch shapes", open_kernels),
+      Pass("operators", all_operators),
+      Pass("utilization", use_of_peaks),
+      Pass("counters", attribute_counters),
+      Pass("roofline", find_roofline),
+      Pass("potential savings", potential_savings).skipped_if(no_stages),
+      Pass("potential savings by kernel", savings_by_kernel).skipped_if(no_stages),
+      Pass("findings", all_findings).skipped_if(no_stages),
+      Pass("context", result::context).into(&Profile::context),
+      Pass("selection", result::selection).into(&Profile::selection),
+      Pass("model", result::model).into(&Profile::model),
+      Pass("workload", result::workload).into(&Profile::workload),
+      Pass("recognized engine", result::engine).into(&Profile::engine),
+      Pass("peaks", result::utilization).into(&Profile::utilization),
+      Pass("all totals", result::totals).into(&Profile::totals),
+      Pass("time of devices", result::device_time).into(&Profile::device_time),
+      Pass("all copies", result::copies).into(&Profile::copies),
+      Pass("workload's own times", result::stage1).into(&Profile::stage1),
+      Pass("overhead", result::overhead).into(&Profile::overhead),
+      Pass("stages found", result::stages_found).into(&Profile::stages_found),
+      Pass("coverage", result::coverage).into(&Profile::coverage),
+      Pass("token times", result::token_times).into(&Profile::token_times),
+      Pass("stage figures", result::stages).into(&Profile::stages),
+      Pass("stage notes", result::stage_notes).into(&Profile::stage_notes),
+      Pass("steps", result::steps).into(&Profile::steps),
+      Pass("gaps", result::gaps).into(&Profile::gaps),
+      Pass("repeated gaps", result::repeated_gaps).into(&Profile::repeated_gaps),
+      Pass("slow steps", result::slow_steps)
+          .into(&Profile::slow_steps, &Profile::slow_step_rule_reasons),
+      Pass("all layers", result::layers).into(&Profile::layers, &Profile::layer_summary),
+      Pass("sequences", result::kernel_sequences).into(&Profile::kernel_sequences),
+      Pass("ranked kernels", result::kernels).into(&Profile::kernels, &Profile::kernels_topk),
+      Pass("classes", result::classes).into(&Profile::classes),
+      Pass("longest kernels", result::longest_kernels).into(result::fill_longest),
+      Pass("bounds of kernels", result::roofline).into(&Profile::roofline),
+      Pass("all operators", result::operators).into(&Profile::operators, &Profile::operators_found),
+      Pass("savings", result::recoverable).into(&Profile::recoverable),
+      Pass("all findings", result::findings).into(&Profile::findings),
+  };
+}
+
+}  // namespace
+
+const std::vector<Pass>& all_passes() {
+  static const std::vector<Pass> passes = make_passes();
+  return passes;
+}
+
+}  // namespace llmprof::analysis
