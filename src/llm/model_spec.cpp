@@ -21,11 +21,8 @@ constexpr std::array<std::string_view, 11> kPresetKeys = {
     "kv_cache_dtype", "default_workload", "weights", "path",  "outgrow_cache"};
 
 Result<std::string> read_text(const fs::path& path) {
-  auto stream = open_byte_stream(path);
-  if (!stream) return fail(ErrorKind::usage, stream.error().message);
-  auto text = read_all(**stream, kLargestConfig);
-  if (!text) return fail(ErrorKind::usage, text.error().within(path.string()).message);
-  return std::move(*text);
+  auto text = read_all(path, kLargestConfig);
+  return text ? text : fail(ErrorKind::usage, text.error().message);
 }
 
 // A name for people: the folder's, where the file has the name that all of them have.

@@ -188,4 +188,11 @@ Result<std::string> read_all(ByteStream& stream, size_t limit) {
   }
 }
 
+Result<std::string> read_all(const std::filesystem::path& path, size_t limit) {
+  auto stream = open_byte_stream(path);
+  if (!stream) return fail_with(stream.error());
+  auto content = read_all(**stream, limit);
+  return content ? content : fail_with(content.error().within(path.string()));
+}
+
 }  // namespace llmprof

@@ -38,5 +38,7 @@ Result<std::string> read_head(const std::filesystem::path& path, size_t limit);
 
 // All of the content; more than `limit` bytes is an error that says so.
 Result<std::string> read_all(ByteStream& stream, size_t limit);
+// The same of a file, which errors name.
+Result<std::string> read_all(const std::filesystem::path& path, size_t limit);
 
 }  // namespace llmprof

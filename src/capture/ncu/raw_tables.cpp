@@ -144,10 +144,8 @@ Result<RawTable> parse_raw_table(std::string_view output) {
 }
 
 Result<RawTable> read_raw_table(const std::filesystem::path& file) {
-  auto stream = open_byte_stream(file);
-  if (!stream) return fail_with(stream.error());
-  const auto text = read_all(**stream, kMostBytes);
-  if (!text) return fail_with(text.error().within(file.string()));
+  const auto text = read_all(file, kMostBytes);
+  if (!text) return fail_with(text.error());
   auto table = parse_raw_table(*text);
   if (!table) return fail_with(table.error().within(file.string()));
   return table;
