@@ -9,18 +9,12 @@
 #include "config/defaults_list.h"
 #include "config/override.h"
 #include "config/tree_path.h"
-#include "config/value_overrides.h"
 
 namespace llmprof::config {
 namespace {
 
 constexpr size_t kMostConfigs = 1000;
 constexpr std::string_view kAlias = "alias_of";
-
-std::string folder_of(const std::string& name) {
-  const size_t slash = name.rfind('/');
-  return slash == std::string::npos ? std::string() : name.substr(0, slash);
-}
 
 std::string last_part(const std::string& name) { return name.substr(name.rfind('/') + 1); }
 
@@ -33,7 +27,7 @@ std::string natural_package(const std::string& group, const std::string& folder)
   std::string package = group;
   if (group == folder) return {};
   if (!folder.empty() && group.starts_with(folder + "/")) package = group.substr(folder.size() + 1);
-  std::replace(package.begin(), package.end(), '/', '.');
+  std::ranges::replace(package, '/', '.');
   return package;
 }
 
@@ -84,7 +78,7 @@ class Composition {
 
   [[nodiscard]] bool exists(const std::string& name) const {
     const auto names = conf_.names_in(folder_of(name));
-    return std::find(names.begin(), names.end(), last_part(name)) != names.end();
+    return std::ranges::find(names, last_part(name)) != names.end();
   }
 
   Result<void> sort_out(std::span<const std::string> overrides) {
@@ -107,9 +101,8 @@ class Composition {
       return node.is_scalar() && !node.text.empty();
     };
     const ConfigNode& value = change.value;
-    const bool fits =
-        !change.has_value || value.is_null() || is_scalar(value) ||
-        (value.is_list() && std::all_of(value.children.begin(), value.children.end(), is_scalar));
+    const bool fits = !change.has_value || value.is_null() || is_scalar(value) ||
+                      (value.is_list() && std::ranges::all_of(value.children, is_scalar));
     if (fits) return {};
     return change.wrong(fmt::format("'{0}' is a config group: write {0}=CHOICE", change.key));
   }
@@ -118,7 +111,7 @@ class Composition {
   // that the line which names it gives; the file's own header counts where it gives none.
   Result<void> add_config(const std::string& name, const std::string& written,
                           const std::string& parent, const std::string& natural) {
-    if (std::find(loading_.begin(), loading_.end(), name) != loading_.end()) {
+    if (std::ranges::find(loading_, name) != loading_.end()) {
       return fail(ErrorKind::usage,
                   fmt::format("circular defaults: {} -> {}", fmt::join(loading_, " -> "), name));
     }
@@ -293,7 +286,7 @@ class Composition {
                                                      const std::string& wanted) const {
     const std::vector<std::string> names =
         entry.group.empty() ? conf_.names_in("") : conf_.names_under(entry.group);
-    const auto elsewhere = std::find_if(names.begin(), names.end(), [&](const std::string& name) {
+    const auto elsewhere = std::ranges::find_if(names, [&](const std::string& name) {
       return name.ends_with("/" + wanted) || wanted.ends_with("/" + name);
     });
     const std::string hint = elsewhere != names.end()

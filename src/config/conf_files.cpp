@@ -37,10 +37,8 @@ Result<std::vector<ConfText>> ConfFiles::layers(std::string_view name) const {
     std::error_code ignored;
     // A link that leads nowhere is an error, not a file that is not there.
     if (!fs::exists(fs::symlink_status(path, ignored))) return {};
-    auto stream = open_byte_stream(path);
-    if (!stream) return fail(ErrorKind::usage, stream.error().message);
-    auto text = read_all(**stream, kLargestConf);
-    if (!text) return fail(ErrorKind::usage, text.error().within(path.string()).message);
+    auto text = read_all(path, kLargestConf);
+    if (!text) return fail(ErrorKind::usage, text.error().message);
     texts.push_back({path.string(), std::move(*text)});
     return {};
   };

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -50,6 +52,12 @@ const ConfigNode* ConfigNode::find(std::string_view key) const {
   return nullptr;
 }
 
+const ConfigNode& ConfigNode::operator[](std::string_view key) const {
+  static const ConfigNode nothing;
+  const ConfigNode* found = find(key);
+  return found == nullptr ? nothing : *found;
+}
+
 std::optional<double> ConfigNode::number() const {
   return is_scalar() ? parse_whole<double>(text) : std::nullopt;
 }
@@ -69,6 +77,11 @@ tl::unexpected<Error> ConfigDocument::wrong(const ConfigNode& node, std::string_
   const std::string& place = node.source ? *node.source : name;
   return fail(ErrorKind::usage, node.line > 0 ? fmt::format("{}:{}: {}", place, node.line, what)
                                               : fmt::format("{}: {}", place, what));
+}
+
+bool means_null(std::string_view plain) {
+  constexpr std::array<std::string_view, 5> kNulls = {"", "~", "null", "Null", "NULL"};
+  return std::ranges::find(kNulls, plain) != kNulls.end();
 }
 
 Result<ConfigDocument> parse_json(std::string_view text, std::string name) {

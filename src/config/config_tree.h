@@ -30,6 +30,8 @@ struct ConfigNode {
 
   // The member of a map; null pointer where there is none, or where this is not a map.
   [[nodiscard]] const ConfigNode* find(std::string_view key) const;
+  // The same; a null where there is none.
+  [[nodiscard]] const ConfigNode& operator[](std::string_view key) const;
   // Of scalars alone; none where the text is something else.
   [[nodiscard]] std::optional<double> number() const;
   [[nodiscard]] std::optional<int64_t> integer() const;
@@ -43,6 +45,9 @@ struct ConfigDocument {
   // An error of kind usage: "kernels.yaml:12: what", or "override 'run.mode=x': what".
   [[nodiscard]] tl::unexpected<Error> wrong(const ConfigNode& node, std::string_view what) const;
 };
+
+// Of a scalar without quotes.
+bool means_null(std::string_view plain);
 
 // Errors are of kind usage and name the file and the line.
 Result<ConfigDocument> parse_yaml(std::string_view text, std::string name);

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <set>
 
+#include "base/split.h"
 #include "base/text.h"
+#include "config/tree_path.h"
 
 namespace llmprof::config {
 namespace {
@@ -21,10 +23,8 @@ void set_source(ConfigNode& node, const std::shared_ptr<const std::string>& sour
 // Of the comments at the head of the file.
 std::string package_of_header(std::string_view text) {
   constexpr std::string_view kDirective = "@package";
-  while (!text.empty()) {
-    const size_t end = text.find('\n');
-    std::string_view line = trim(text.substr(0, end));
-    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+  for (std::string_view line : split(text, '\n')) {
+    line = trim(line);
     if (line.empty()) continue;
     if (line.front() != '#') break;
     line = trim(line.substr(1));
@@ -43,11 +43,6 @@ Result<void> refuse_doubled_keys(const ConfigDocument& document, const ConfigNod
     if (auto below = refuse_doubled_keys(document, node.children[i]); !below) return below;
   }
   return {};
-}
-
-std::string folder_of(std::string_view name) {
-  const size_t slash = name.rfind('/');
-  return slash == std::string_view::npos ? std::string() : std::string(name.substr(0, slash));
 }
 
 std::string below(const std::string& folder, std::string_view path) {
@@ -123,8 +118,8 @@ class DefaultsReader {
     } else if (!choice.is_null()) {
       entry.choices = {choice};
     }
-    const bool scalars = std::all_of(entry.choices.begin(), entry.choices.end(),
-                                     [](const ConfigNode& one) { return one.is_scalar(); });
+    const bool scalars =
+        std::ranges::all_of(entry.choices, [](const ConfigNode& one) { return one.is_scalar(); });
     return scalars ? entry : wrong(item);
   }
 
@@ -133,6 +128,11 @@ class DefaultsReader {
 };
 
 }  // namespace
+
+std::string folder_of(std::string_view name) {
+  const size_t slash = name.rfind('/');
+  return slash == std::string_view::npos ? std::string() : std::string(name.substr(0, slash));
+}
 
 Result<ConfigPart> read_config_part(std::string_view text, const std::string& file,
                                     std::string_view name) {
@@ -149,21 +149,17 @@ Result<ConfigPart> read_config_part(std::string_view text, const std::string& fi
   part.package = package_of_header(text);
   part.body = std::move(document->root);
   part.body.kind = ConfigNode::Kind::map;
-  const auto at = std::find(part.body.keys.begin(), part.body.keys.end(), kDefaults);
-  if (at != part.body.keys.end()) {
-    const auto offset = at - part.body.keys.begin();
-    const ConfigNode list = part.body.children[static_cast<size_t>(offset)];
-    if (!list.is_list()) return document->wrong(list, "'defaults' must be a list");
-    auto entries = DefaultsReader(*document, folder_of(name)).read(list);
+  if (const ConfigNode* list = part.body.find(kDefaults)) {
+    if (!list->is_list()) return document->wrong(*list, "'defaults' must be a list");
+    auto entries = DefaultsReader(*document, folder_of(name)).read(*list);
     if (!entries) return fail_with(entries.error());
     part.defaults = std::move(*entries);
-    part.body.keys.erase(at);
-    part.body.children.erase(part.body.children.begin() + offset);
+    erase_path(part.body, KeyPath{std::string(kDefaults)});
   }
   const auto is_self = [](const DefaultsEntry& entry) {
     return entry.kind == DefaultsEntry::Kind::self;
   };
-  if (std::none_of(part.defaults.begin(), part.defaults.end(), is_self)) {
+  if (std::ranges::none_of(part.defaults, is_self)) {
     part.defaults.emplace_back().kind = DefaultsEntry::Kind::self;
   }
   return part;

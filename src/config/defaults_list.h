@@ -29,6 +29,9 @@ struct ConfigPart {
   ConfigNode body;
 };
 
+// "model/llm" of "model/llm/alt"; empty at the top.
+std::string folder_of(std::string_view name);
+
 // `name` is the file's in conf without ".yaml" ("model/llm/alt"): groups are relative to its folder
 // unless they begin with '/'. Errors name the line.
 Result<ConfigPart> read_config_part(std::string_view text, const std::string& file,

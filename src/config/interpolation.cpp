@@ -21,10 +21,11 @@ constexpr size_t kMostText = 16UL << 20U;
 constexpr size_t kDeepestReference = 200;
 constexpr std::string_view kMandatory = "???";
 
-ConfigNode scalar_node(std::string text) {
+ConfigNode scalar_node(std::string text, bool quoted = false) {
   ConfigNode node;
   node.kind = ConfigNode::Kind::scalar;
   node.text = std::move(text);
+  node.quoted = quoted;
   return node;
 }
 
@@ -58,8 +59,8 @@ class Interpolation {
     if (++nodes_ > kMostResolvedNodes || text_ > kMostText || active_.size() > kDeepestReference) {
       return tree_.wrong(node, "interpolations expand without limit here");
     }
-    const auto again = std::find_if(active_.begin(), active_.end(),
-                                    [&](const Active& one) { return one.node == &node; });
+    const auto again =
+        std::ranges::find_if(active_, [&](const Active& one) { return one.node == &node; });
     if (again != active_.end()) return loop(node, again - active_.begin());
     active_.push_back({&node, fmt::format("{}", fmt::join(path, "."))});
     auto resolved = node.children.empty() ? resolve_scalar(node, path) : children(node, path);
@@ -129,8 +130,7 @@ class Interpolation {
     if (pieces->size() == 1 && pieces->front().interpolation) {
       return evaluated(pieces->front().text, place);
     }
-    ConfigNode joined = scalar_node({});
-    joined.quoted = true;
+    ConfigNode joined = scalar_node({}, true);
     for (const TextPiece& piece : *pieces) {
       if (!piece.interpolation) {
         joined.text += piece.text;
@@ -143,14 +143,10 @@ class Interpolation {
       }
       joined.text += value->is_null() ? "null" : value->text;
     }
-    joined.quoted = !looks_like_a_number(joined);
+    // "1${x}" may well be a count.
+    joined.quoted = !joined.number() && !joined.boolean();
     text_ += joined.text.size();
     return joined;
-  }
-
-  // "1${x}" may well be a count.
-  static bool looks_like_a_number(const ConfigNode& node) {
-    return node.number().has_value() || node.boolean().has_value();
   }
 
   Result<std::string> text_of(std::string_view text, const Place& place) {
@@ -179,16 +175,21 @@ class Interpolation {
     if (groups_are_choices_ && !contains(*key, ".")) {
       if (const GroupChoice* choice = find_choice(*key)) return scalar_node(choice->choice);
     }
-    const auto path = absolute(*key, place);
-    if (!path)
-      return wrong(place, expression, fmt::format("'{}' is not a valid key", to_printable(*key)));
-    auto value = value_at(*path);
+    auto value = value_at(*key, expression, place);
     if (!value) return fail_with(value.error());
     if (*value) return std::move(**value);
-    const std::string dotted = fmt::format("{}", fmt::join(*path, "."));
+    const std::string dotted = fmt::format("{}", fmt::join(*absolute(*key, place), "."));
     return wrong(place, expression,
                  fmt::format("there is no key '{}'{}", dotted,
                              did_you_mean(nearest_key(tree_.root, dotted))));
+  }
+
+  // None where there is no such key.
+  Result<std::optional<ConfigNode>> value_at(const std::string& key, std::string_view expression,
+                                             const Place& place) {
+    const auto path = absolute(key, place);
+    if (path) return value_at(*path);
+    return wrong(place, expression, fmt::format("'{}' is not a valid key", to_printable(key)));
   }
 
   // ".x" is beside the place, "..x" one further up.
@@ -258,9 +259,7 @@ class Interpolation {
     if (auto text = unquoted(written)) {
       auto value = text_of(*text, place);
       if (!value) return fail_with(value.error());
-      ConfigNode node = scalar_node(std::move(*value));
-      node.quoted = true;
-      return node;
+      return scalar_node(std::move(*value), true);
     }
     if (written == "null") return ConfigNode();
     return expanded(written, place);
@@ -290,10 +289,7 @@ class Interpolation {
                             const Place& place) {
     const auto key = argument_text(call, 0, place);
     if (!key) return fail_with(key.error());
-    const auto path = absolute(*key, place);
-    if (!path)
-      return wrong(place, expression, fmt::format("'{}' is not a valid key", to_printable(*key)));
-    auto value = value_at(*path);
+    auto value = value_at(*key, expression, place);
     if (!value) return fail_with(value.error());
     if (*value) return std::move(**value);
     return call.arguments.size() > 1 ? argument(call, 1, place) : ConfigNode();
@@ -303,9 +299,7 @@ class Interpolation {
                          const Place& place) {
     const auto format = argument_text(call, 0, place);
     if (!format) return fail_with(format.error());
-    ConfigNode node = scalar_node(time_text(now_, *format));
-    node.quoted = true;
-    return node;
+    return scalar_node(time_text(now_, *format), true);
   }
 
   [[nodiscard]] const GroupChoice* find_choice(std::string_view group) const {
@@ -355,11 +349,7 @@ class Interpolation {
                  "llmprof:is_gpu,KEY and llmprof:option,FLAG,KEY");
   }
 
-  static ConfigNode as_json(const ConfigNode& value) {
-    ConfigNode node = scalar_node(to_json(value));
-    node.quoted = true;
-    return node;
-  }
+  static ConfigNode as_json(const ConfigNode& value) { return scalar_node(to_json(value), true); }
 
   // [FLAG, value], or [] where the value is null: for lists of arguments. A map goes as JSON.
   Result<ConfigNode> option(const FunctionCall& call, const Place& place) {

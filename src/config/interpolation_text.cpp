@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "base/text.h"
 
 namespace llmprof::config {
@@ -10,10 +11,7 @@ namespace {
 constexpr std::string_view kOpen = "${";
 constexpr std::string_view kEscaped = "\\${";
 
-bool belongs_in_a_name(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '.';
-}
+bool belongs_in_a_name(char c) { return is_identifier(c) || c == '.'; }
 
 // How far the inside of an interpolation reaches: up to the '}' that closes it.
 size_t end_of_inside(std::string_view text) {
@@ -88,7 +86,7 @@ FunctionCall split_function(std::string_view expression) {
   const size_t colon = expression.find(':');
   const std::string_view name = trim(expression.substr(0, colon));
   const bool named = colon != std::string_view::npos && !name.empty() &&
-                     std::all_of(name.begin(), name.end(), belongs_in_a_name);
+                     std::ranges::all_of(name, belongs_in_a_name);
   if (!named) return {};
   return {std::string(name), split_arguments(expression.substr(colon + 1))};
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -27,12 +28,16 @@ struct Override {
   [[nodiscard]] tl::unexpected<Error> wrong(std::string_view what) const;
 };
 
-// An error of kind usage says what the grammar expects.
+// A value after '=' is a scalar, [a, b] or {key: value}; quotes make a text of anything. Commas
+// outside of brackets and quotes are refused, since they could mean a list. An error of kind usage
+// says what the grammar expects.
 Result<Override> parse_override(const std::string& text);
 
-// A value as it is written after '=': a scalar, [a, b] or {key: value}; quotes make a text of
-// anything. Commas outside of brackets and quotes are refused, since they could mean a list.
-Result<ConfigNode> parse_override_value(std::string_view text,
-                                        std::shared_ptr<const std::string> source);
+// Sets, adds and removes keys in the order given. A key that is not there is an error that names
+// the nearest one and says that '+' adds it.
+Result<void> apply_overrides(ConfigNode& root, std::span<const Override> overrides);
+
+// Sets and adds as far as it goes, for a look at a tree that is not yet complete.
+void apply_what_fits(ConfigNode& root, std::span<const Override> overrides);
 
 }  // namespace llmprof::config

@@ -82,7 +82,7 @@ std::string Settings::one_of(std::string_view key, std::span<const std::string_v
   const auto value =
       scalar(key, fmt::format("one of {}", fmt::join(valid.begin(), valid.end(), ", ")));
   if (!value) return std::string(otherwise);
-  if (std::find(valid.begin(), valid.end(), *value) != valid.end()) return *value;
+  if (std::ranges::find(valid, *value) != valid.end()) return *value;
   not_one_of(key, *value, valid);
   return std::string(otherwise);
 }
@@ -144,7 +144,7 @@ std::vector<std::string> Settings::each_one_of(std::string_view key,
                                                std::span<const std::string_view> valid) {
   std::vector<std::string> all = texts(key);
   for (const std::string& value : all) {
-    if (std::find(valid.begin(), valid.end(), value) == valid.end()) not_one_of(key, value, valid);
+    if (std::ranges::find(valid, value) == valid.end()) not_one_of(key, value, valid);
   }
   return all;
 }
@@ -163,7 +163,7 @@ Settings Settings::within(std::string_view key) {
 void Settings::refuse_unknown_keys() {
   for (size_t i = 0; i < node_->keys.size() && !*fault_; ++i) {
     const std::string& key = node_->keys[i];
-    if (std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
+    if (std::ranges::find(asked_, key) != asked_.end()) continue;
     const std::string hint = did_you_mean(key, asked_);
     *fault_ = document_
                   ->wrong(node_->children[i],

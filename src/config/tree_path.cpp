@@ -13,19 +13,22 @@ namespace {
 // length.
 constexpr size_t kLongestKey = 200;
 
-std::optional<size_t> element(const ConfigNode& list, std::string_view part) {
-  const auto index = parse_int(part);
-  if (!index || *index < 0 || static_cast<size_t>(*index) >= list.children.size()) {
-    return std::nullopt;
-  }
-  return static_cast<size_t>(*index);
+std::optional<size_t> child(const ConfigNode& node, std::string_view part) {
+  const auto at = node.is_list() ? parse_int(part).value_or(-1)
+                                 : std::ranges::find(node.keys, part) - node.keys.begin();
+  if (at < 0 || at >= std::ssize(node.children)) return std::nullopt;
+  return static_cast<size_t>(at);
 }
 
-std::optional<size_t> child(const ConfigNode& node, std::string_view part) {
-  if (node.is_list()) return element(node, part);
-  const auto at = std::find(node.keys.begin(), node.keys.end(), part);
-  if (!node.is_map() || at == node.keys.end()) return std::nullopt;
-  return static_cast<size_t>(at - node.keys.begin());
+template <class Node>
+Node* walk(Node& root, std::span<const std::string> path) {
+  Node* node = &root;
+  for (const std::string& part : path) {
+    const auto at = child(*node, part);
+    if (!at) return nullptr;
+    node = &node->children[*at];
+  }
+  return node;
 }
 
 void add_keys(const ConfigNode& node, const std::string& prefix, std::vector<std::string>& keys) {
@@ -71,23 +74,10 @@ std::optional<KeyPath> split_key(std::string_view dotted) {
 }
 
 const ConfigNode* find_path(const ConfigNode& root, std::span<const std::string> path) {
-  const ConfigNode* node = &root;
-  for (const std::string& part : path) {
-    const auto at = child(*node, part);
-    if (!at) return nullptr;
-    node = &node->children[*at];
-  }
-  return node;
+  return walk(root, path);
 }
-
 ConfigNode* find_path(ConfigNode& root, std::span<const std::string> path) {
-  ConfigNode* node = &root;
-  for (const std::string& part : path) {
-    const auto at = child(*node, part);
-    if (!at) return nullptr;
-    node = &node->children[*at];
-  }
-  return node;
+  return walk(root, path);
 }
 
 ConfigNode* make_path(ConfigNode& root, std::span<const std::string> path) {
@@ -137,8 +127,7 @@ std::optional<std::string> nearest_key(const ConfigNode& root, std::string_view 
   if (auto key = same_but_for_its_place(wanted, keys)) return key;
   if (wanted.size() > kLongestKey) return std::nullopt;
   const std::vector<std::string_view> candidates(keys.begin(), keys.end());
-  const auto close = nearest(wanted, candidates);
-  return close ? std::optional<std::string>(*close) : std::nullopt;
+  return std::optional<std::string>(nearest(wanted, candidates));
 }
 
 std::string did_you_mean(const std::optional<std::string>& close) {
@@ -148,8 +137,7 @@ std::string did_you_mean(const std::optional<std::string>& close) {
 std::string did_you_mean(std::string_view wanted, std::span<const std::string> candidates) {
   if (wanted.size() > kLongestKey) return {};
   const std::vector<std::string_view> views(candidates.begin(), candidates.end());
-  const auto close = nearest(wanted, views);
-  return close ? fmt::format("; did you mean '{}'?", *close) : std::string();
+  return did_you_mean(std::optional<std::string>(nearest(wanted, views)));
 }
 
 }  // namespace llmprof::config

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/ascii.h"
 #include "base/text.h"
 
 namespace llmprof::config {
@@ -15,22 +15,18 @@ namespace {
 constexpr size_t kIndent = 2;
 
 bool is_plain_letter(char c) {
-  const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  const bool digit = c >= '0' && c <= '9';
-  constexpr std::string_view kOthers = "_-./+@:%";
-  return letter || digit || kOthers.find(c) != std::string_view::npos;
+  constexpr std::string_view kOthers = "-./+@:%";
+  return is_identifier(c) || kOthers.find(c) != std::string_view::npos;
 }
 
 // Narrower than YAML: what is refused here is only written in quotes.
 bool needs_no_quotes(std::string_view text) {
-  constexpr std::array<std::string_view, 4> kNulls = {"null", "Null", "NULL", "~"};
   constexpr std::string_view kDocumentEnd = "...";
   if (text.empty() || text.starts_with(kDocumentEnd) || text.back() == ':') return false;
   constexpr std::string_view kIndicators = "-:%@";  // harmless further on
   const bool minus_of_a_number = text.front() == '-' && parse_decimal(text);
   if (kIndicators.find(text.front()) != std::string_view::npos && !minus_of_a_number) return false;
-  if (std::find(kNulls.begin(), kNulls.end(), text) != kNulls.end()) return false;
-  return std::all_of(text.begin(), text.end(), is_plain_letter);
+  return !means_null(text) && std::ranges::all_of(text, is_plain_letter);
 }
 
 // What would be an interpolation again says that it is none.

@@ -4,7 +4,6 @@
 #include <yaml.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <utility>
 
@@ -77,11 +76,6 @@ std::string readable(std::string_view text) {
     text.remove_prefix(character.size());
   }
   return readable;
-}
-
-bool means_null(std::string_view plain) {
-  constexpr std::array<std::string_view, 5> kNulls = {"", "~", "null", "Null", "NULL"};
-  return std::find(kNulls.begin(), kNulls.end(), plain) != kNulls.end();
 }
 
 struct Extent {
