@@ -7,14 +7,14 @@
 #include <set>
 
 #include "compare/comparability/comparability.h"
-#include "compare/damage/damage.h"
 #include "compare/findings/finding_changes.h"
-#include "compare/gate/evaluate.h"
-#include "compare/identity/same_measurements.h"
+#include "compare/gate/gate.h"
 #include "compare/noise/single_runs.h"
 #include "compare/quantities/quantities.h"
 #include "compare/ranks/rank_diff.h"
 #include "compare/stages/stage_diff.h"
+#include "profile/json/described_writer.h"
+#include "profile/lost_data.h"
 
 namespace llmprof::compare {
 namespace {
@@ -35,25 +35,6 @@ SideRun described(const Run& run) {
   return side;
 }
 
-bool has_any(const std::vector<Aspect>& aspects, bool (*test)(const Aspect&)) {
-  return std::any_of(aspects.begin(), aspects.end(), test);
-}
-
-bool is_blocking(const Aspect& aspect) { return aspect.blocking; }
-
-// Kernels, budgets and utilization of another processor are worth seeing side by side.
-bool forbids_side_by_side(const Aspect& aspect) {
-  return aspect.blocking && aspect.aspect != "gpu";
-}
-
-// Where both sides know their times without profiling, these do not block; they spoil what was
-// recorded all the same.
-bool spoils_recorded_times(const Aspect& aspect) {
-  return aspect.aspect == "recording" || aspect.aspect == "hidden_graphs";
-}
-
-bool hides_kernels(const Aspect& aspect) { return aspect.aspect == "hidden_graphs"; }
-
 void compare_stages(const Sides& sides, const Judging& judging, bool all_kernels_seen,
                     std::vector<StageQuantities>& quantities, Diff& diff) {
   for (const std::string& stage : common_stages(sides)) {
@@ -64,6 +45,60 @@ void compare_stages(const Sides& sides, const Judging& judging, bool all_kernels
     diff.stages.push_back(diff_stage(sides, stage, all_kernels_seen));
   }
   if (quantities.empty()) diff.stages.push_back(diff_all_kernels(sides));
+}
+
+// Its times are per instance, and of no instance the end was recorded.
+bool is_known_in_part(const profile::Stage& stage) {
+  const auto is_measured = [](const profile::Instance& instance) { return !instance.warmup; };
+  const auto is_whole = [&](const profile::Instance& instance) {
+    return is_measured(instance) && !instance.cut_off;
+  };
+  return stage.step_count == 0 && std::ranges::any_of(stage.instances, is_measured) &&
+         std::ranges::none_of(stage.instances, is_whole);
+}
+
+void add_damage(std::string_view side, std::span<const Run> runs, std::vector<Damage>& found) {
+  for (const Run& run : runs) {
+    for (const profile::Diagnostic& lost : profile::lost_data(run.profile)) {
+      found.push_back({std::string(side), run.path, lost.code, lost.message, lost.count});
+    }
+    for (const profile::Stage& stage : run.profile.stages) {
+      if (!is_known_in_part(stage)) continue;
+      found.push_back({std::string(side), run.path, "stage_cut_off",
+                       fmt::format("the end of {} was not recorded", stage.name), 1});
+    }
+  }
+}
+
+// What is missing of either side: what analyze reports as lost, and stages of which recording saw
+// no whole instance.
+std::vector<Damage> find_damage(const Sides& sides) {
+  std::vector<Damage> found;
+  add_damage("base", sides.base, found);
+  add_damage("new", sides.now, found);
+  return found;
+}
+
+// What a recording measured, without where it lies and who analyzed it.
+std::string measured(const profile::Profile& from) {
+  profile::Profile only;
+  only.totals = from.totals;
+  only.stages = from.stages;
+  only.steps = from.steps;
+  only.kernels = from.kernels;
+  only.kernel_sequences = from.kernel_sequences;
+  only.operators = from.operators;
+  only.device_time = from.device_time;
+  return profile::json::described_to_json(only);
+}
+
+// Whether both sides are the same recordings: run by run, every stage, step, kernel and total is
+// the same to the last digit. Where they were read from does not matter.
+bool same_measurements(const Sides& sides) {
+  return std::equal(sides.base.begin(), sides.base.end(), sides.now.begin(), sides.now.end(),
+                    [](const Run& base, const Run& now) {
+                      return measured(base.profile) == measured(now.profile);
+                    });
 }
 
 }  // namespace
@@ -77,17 +112,24 @@ Diff compare(const Sides& sides, const CompareOptions& options) {
   for (const Run& run : sides.now) diff.now.push_back(described(run));
   diff.damage = find_damage(sides);
   diff.aspects = find_aspects(sides);
-  const bool comparable = !has_any(diff.aspects, is_blocking);
+  const auto has_any = [&](auto test) { return std::ranges::any_of(diff.aspects, test); };
+  const auto has = [&](std::string_view name) {
+    return has_any([&](const Aspect& aspect) { return aspect.aspect == name; });
+  };
+  const bool comparable = !has_any([](const Aspect& aspect) { return aspect.blocking; });
   Judging judging;
   judging.threshold = options.threshold;
   judging.single = SingleRuns::of(sides);
-  judging.recorded_alike = !has_any(diff.aspects, spoils_recorded_times);
+  // Where both sides know their times without profiling, these do not block; they spoil what was
+  // recorded all the same.
+  judging.recorded_alike = !has("recording") && !has("hidden_graphs");
   judging.own_peaks = !comparable;
   if (!diff.damage.empty()) judging.withheld = "damaged";
   if (!comparable) judging.withheld = "not_comparable";
   std::vector<StageQuantities> quantities;
-  if (!has_any(diff.aspects, forbids_side_by_side)) {
-    compare_stages(sides, judging, !has_any(diff.aspects, hides_kernels), quantities, diff);
+  // Kernels, budgets and utilization of another processor are worth seeing side by side.
+  if (!has_any([](const Aspect& aspect) { return aspect.blocking && aspect.aspect != "gpu"; })) {
+    compare_stages(sides, judging, !has("hidden_graphs"), quantities, diff);
   }
   if (comparable) {
     diff.ranks = diff_ranks(sides);
@@ -98,10 +140,11 @@ Diff compare(const Sides& sides, const CompareOptions& options) {
   for (const Rule& rule : options.rules) {
     for (GateResult& result : evaluate(rule, quantities)) diff.gates.push_back(std::move(result));
   }
-  diff.identical = comparable &&
-                   std::all_of(diff.comparisons.begin(), diff.comparisons.end(),
-                               [](const Comparison& each) { return each.method == "identical"; }) &&
-                   same_measurements(sides);
+  diff.identical =
+      comparable &&
+      std::ranges::all_of(diff.comparisons,
+                          [](const Comparison& each) { return each.method == "identical"; }) &&
+      same_measurements(sides);
   diff.verdict = verdict_of(diff.gates);
   if (!diff.damage.empty()) diff.verdict = "cannot_tell";
   if (!comparable) diff.verdict = "not_comparable";

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "compare/gate/rule.h"
+#include "compare/gate/gate.h"
 #include "compare/model/diff.h"
 #include "compare/model/sides.h"
 

@@ -27,6 +27,12 @@ Text number(const std::optional<uint64_t>& value) {
   return std::to_string(*value);
 }
 
+// All different values as one text; none of none.
+Text joined(const std::set<std::string>& values, std::string_view between) {
+  if (values.empty()) return std::nullopt;
+  return fmt::format("{}", fmt::join(values, between));
+}
+
 // All different values of a side, as one text.
 template <class Value>
 Text of_side(std::span<const Run> runs, Value value) {
@@ -34,20 +40,19 @@ Text of_side(std::span<const Run> runs, Value value) {
   for (const Run& run : runs) {
     if (Text text = value(run.profile)) found.insert(std::move(*text));
   }
-  if (found.empty()) return std::nullopt;
-  return fmt::format("{}", fmt::join(found, ", "));
+  return joined(found, ", ");
 }
 
 Text gpu_names(const Profile& profile) {
   std::set<std::string> names;
-  for (const profile::Gpu& gpu : profile.context.gpus) {
-    if (gpu.name) names.insert(*gpu.name);
-  }
-  for (const profile::Cpu& cpu : profile.context.cpus) {
-    if (cpu.name) names.insert(*cpu.name);
-  }
-  if (names.empty()) return std::nullopt;
-  return fmt::format("{}", fmt::join(names, " + "));
+  const auto add = [&](const auto& devices) {
+    for (const auto& device : devices) {
+      if (device.name) names.insert(*device.name);
+    }
+  };
+  add(profile.context.gpus);
+  add(profile.context.cpus);
+  return joined(names, " + ");
 }
 
 // Each tool once. Metrics of single kernels are measured in runs of their own.
@@ -56,8 +61,7 @@ Text recording(const Profile& profile) {
   for (const profile::Capture& capture : profile.context.captures) {
     if (capture.tool != "Nsight Compute") tools.insert(capture.tool.value_or(capture.format));
   }
-  if (tools.empty()) return std::nullopt;
-  return fmt::format("{}", fmt::join(tools, " + "));
+  return joined(tools, " + ");
 }
 
 Text recording_versions(const Profile& profile) {
@@ -67,8 +71,7 @@ Text recording_versions(const Profile& profile) {
       tools.insert(fmt::format("{} {}", *capture.tool, *capture.tool_version));
     }
   }
-  if (tools.empty()) return std::nullopt;
-  return fmt::format("{}", fmt::join(tools, " + "));
+  return joined(tools, " + ");
 }
 
 template <class Member>
@@ -82,18 +85,15 @@ Text of_captures(const Profile& profile, Member member) {
 Text stage_sources(const Profile& profile) {
   std::set<std::string> sources;
   for (const profile::Stage& stage : profile.stages) sources.insert(stage.source);
-  if (sources.empty()) return std::nullopt;
-  return fmt::format("{}", fmt::join(sources, " + "));
+  return joined(sources, " + ");
 }
 
 Text stage_names(const Profile& profile) {
-  std::vector<std::string> names;
+  std::multiset<std::string> names;
   for (const profile::Stage& stage : profile.stages) {
-    if (stage.instance_count > stage.warmup_count) names.push_back(stage.name);
+    if (stage.instance_count > stage.warmup_count) names.insert(stage.name);
   }
-  if (names.empty()) return "none";
-  std::sort(names.begin(), names.end());
-  return fmt::format("{}", fmt::join(names, ", "));
+  return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
 }
 
 Text graphs(const Profile& profile) {
@@ -167,12 +167,14 @@ class Aspects {
     if (!base || !now || *base == *now) return;
     push(aspect, blocking, std::move(base), std::move(now));
   }
+  // Where one side says it, too.
   void push(std::string_view aspect, bool blocking, Text base, Text now) {
+    if (!base && !now) return;
     found_.push_back({std::string(aspect), std::move(base), std::move(now), blocking, {}});
   }
   std::vector<Aspect> take() {
-    std::stable_sort(found_.begin(), found_.end(),
-                     [](const Aspect& a, const Aspect& b) { return a.blocking && !b.blocking; });
+    std::ranges::stable_sort(
+        found_, [](const Aspect& a, const Aspect& b) { return a.blocking && !b.blocking; });
     return std::move(found_);
   }
 
@@ -213,11 +215,10 @@ void add_cpu_peaks(const Sides& sides, Aspects& aspects) {
     constexpr double kSamePeak = 0.05;
     return std::abs(a - b) > kSamePeak * std::max(a, b);
   };
-  if (!differ(base->flops->value, now->flops->value) &&
-      !differ(base->memory_bandwidth.value, now->memory_bandwidth.value)) {
-    return;
+  if (differ(base->flops->value, now->flops->value) ||
+      differ(base->memory_bandwidth.value, now->memory_bandwidth.value)) {
+    aspects.add("cpu_peaks", false, cpu_peaks);
   }
-  aspects.add("cpu_peaks", false, cpu_peaks);
 }
 
 void add_machine(const Sides& sides, Aspects& aspects) {
@@ -241,14 +242,8 @@ void add_machine(const Sides& sides, Aspects& aspects) {
                  fmt::format("{:.0f} MHz", *now / kMega));
   }
   add_cpu_peaks(sides, aspects);
-  if (Text base_shared = shared_cpus(sides.base), now_shared = shared_cpus(sides.now);
-      base_shared || now_shared) {
-    aspects.push("shared_cpus", false, base_shared, now_shared);
-  }
-  if (Text slowed = throttled(sides.base), slowed_now = throttled(sides.now);
-      slowed || slowed_now) {
-    aspects.push("throttling", false, slowed, slowed_now);
-  }
+  aspects.push("shared_cpus", false, shared_cpus(sides.base), shared_cpus(sides.now));
+  aspects.push("throttling", false, throttled(sides.base), throttled(sides.now));
 }
 
 void add_work(Aspects& aspects) {
@@ -268,7 +263,7 @@ void add_work(Aspects& aspects) {
 void add_recording(const Sides& sides, Aspects& aspects) {
   const std::vector<std::string> stages = common_stages(sides);
   const bool unwatched =
-      !stages.empty() && std::all_of(stages.begin(), stages.end(), [&](const std::string& stage) {
+      !stages.empty() && std::ranges::all_of(stages, [&](const std::string& stage) {
         return unwatched_on_both(sides, stage);
       });
   aspects.add("kernel_source", true, [](const Profile& p) -> Text { return p.totals.source; });
@@ -284,8 +279,8 @@ void add_recording(const Sides& sides, Aspects& aspects) {
                                       : "stages hold less than 90 % of the kernel time";
   });
   const auto knows = [](const Profile& p) -> Text {
-    const bool any = std::any_of(p.stages.begin(), p.stages.end(),
-                                 [](const profile::Stage& stage) { return stage.unwatched; });
+    const bool any = std::ranges::any_of(
+        p.stages, [](const profile::Stage& stage) { return stage.unwatched.has_value(); });
     return any ? "known" : "not known";
   };
   aspects.add("unwatched", false, knows);
@@ -296,8 +291,8 @@ void add_recording(const Sides& sides, Aspects& aspects) {
 std::vector<std::string> common_stages(const Sides& sides) {
   std::vector<std::string> names;
   const auto in_all = [](std::span<const Run> runs, const std::string& name) {
-    return std::all_of(runs.begin(), runs.end(),
-                       [&](const Run& run) { return find_stage(run.profile, name) != nullptr; });
+    return std::ranges::all_of(
+        runs, [&](const Run& run) { return find_stage(run.profile, name) != nullptr; });
   };
   for (const profile::Stage& stage : sides.base.front().profile.stages) {
     if (in_all(sides.base, stage.name) && in_all(sides.now, stage.name)) {

@@ -52,8 +52,7 @@ std::string_view change_between(const FindingOfSide& base, const FindingOfSide& 
 
 size_t order_of(const FindingChange& change) {
   constexpr std::array<std::string_view, 5> kOrder = {"gone", "new", "smaller", "larger", "same"};
-  return static_cast<size_t>(std::find(kOrder.begin(), kOrder.end(), change.change) -
-                             kOrder.begin());
+  return static_cast<size_t>(std::ranges::find(kOrder, change.change) - kOrder.begin());
 }
 
 }  // namespace
@@ -84,10 +83,9 @@ std::vector<FindingChange> find_finding_changes(const Sides& sides, double thres
     return std::abs(change.now.value_or(Milliseconds{}).value -
                     change.base.value_or(Milliseconds{}).value);
   };
-  std::stable_sort(changes.begin(), changes.end(),
-                   [&](const FindingChange& a, const FindingChange& b) {
-                     return std::tuple(order_of(a), -size(a)) < std::tuple(order_of(b), -size(b));
-                   });
+  std::ranges::stable_sort(changes, [&](const FindingChange& a, const FindingChange& b) {
+    return std::tuple(order_of(a), -size(a)) < std::tuple(order_of(b), -size(b));
+  });
   return changes;
 }
 

@@ -24,7 +24,7 @@ std::vector<std::string> blocks_of(const std::vector<PlacedRow>& base,
   std::vector<std::string> blocks;
   for (const auto* rows : {&base, &now}) {
     for (const PlacedRow& row : *rows) {
-      if (std::find(blocks.begin(), blocks.end(), row.block) == blocks.end()) {
+      if (std::ranges::find(blocks, row.block) == blocks.end()) {
         blocks.push_back(row.block);
       }
     }

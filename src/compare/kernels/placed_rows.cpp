@@ -56,7 +56,7 @@ int64_t to_nanoseconds(profile::Milliseconds time) {
 size_t block_order(const std::string& block) {
   constexpr std::array<std::string_view, 5> kOrder = {"before_layers", "layer", "after_layers",
                                                       "pass", "outside_passes"};
-  return static_cast<size_t>(std::find(kOrder.begin(), kOrder.end(), block) - kOrder.begin());
+  return static_cast<size_t>(std::ranges::find(kOrder, block) - kOrder.begin());
 }
 
 std::vector<PlacedRow> by_name(std::span<const Run> runs, const std::string& stage) {
@@ -78,8 +78,8 @@ std::vector<PlacedRow> by_name(std::span<const Run> runs, const std::string& sta
 }  // namespace
 
 bool knows_places(std::span<const Run> runs, const std::string& stage) {
-  return std::all_of(runs.begin(), runs.end(),
-                     [&](const Run& run) { return sequence_of(run.profile, stage) != nullptr; });
+  return std::ranges::all_of(
+      runs, [&](const Run& run) { return sequence_of(run.profile, stage) != nullptr; });
 }
 
 std::vector<PlacedRow> placed_rows(std::span<const Run> runs, const std::string& stage,
@@ -103,7 +103,7 @@ std::vector<PlacedRow> placed_rows(std::span<const Run> runs, const std::string&
     }
   }
   std::vector<PlacedRow> found = rows.take();
-  std::stable_sort(found.begin(), found.end(), [](const PlacedRow& a, const PlacedRow& b) {
+  std::ranges::stable_sort(found, [](const PlacedRow& a, const PlacedRow& b) {
     return std::tuple(block_order(a.block), a.position) <
            std::tuple(block_order(b.block), b.position);
   });

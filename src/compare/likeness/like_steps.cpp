@@ -1,9 +1,10 @@
 #include "compare/likeness/like_steps.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
-#include <tuple>
+#include <optional>
 
 namespace llmprof::compare {
 namespace {
@@ -12,72 +13,120 @@ namespace {
 constexpr uint64_t kFewestInGroup = 5;
 constexpr std::string_view kDecode = "decode";
 
-class LeftOutCounts {
+// The steps or the instances of a stage that are compared, run by run. What is left out of them is
+// counted by rule.
+template <class Row>
+class ComparedRows {
  public:
-  LeftOutCounts(std::string_view side, std::string stage, std::string_view what,
-                std::vector<LeftOut>& into)
-      : side_(side), stage_(std::move(stage)), what_(what), into_(into) {}
+  using Rows = std::vector<const Row*>;
+  struct Side {
+    std::string_view name;
+    std::span<const Run> runs;
+    std::vector<Rows> rows = {};  // per run
+  };
 
-  void add(const std::string& run, std::string_view rule, Milliseconds wall) {
-    const auto known = std::find_if(into_.begin(), into_.end(), [&](const LeftOut& row) {
-      return row.side == side_ && row.run == run && row.stage == stage_ && row.what == what_ &&
-             row.rule == rule;
-    });
-    LeftOut& row =
-        known != into_.end()
-            ? *known
-            : into_.emplace_back(LeftOut{side_, run, stage_, what_, std::string(rule), 0, {}});
-    ++row.count;
-    row.total.value += wall.value;
-  }
+  ComparedRows(const Sides& sides, std::string stage, std::string_view what,
+               std::vector<LeftOut>& left_out)
+      : sides_({Side{"base", sides.base}, Side{"new", sides.now}}),
+        stage_(std::move(stage)),
+        what_(what),
+        left_out_(left_out) {}
 
- private:
-  std::string side_;
-  std::string stage_;
-  std::string what_;
-  std::vector<LeftOut>& into_;
-};
-
-// Lowered clocks are a reason to leave a step out where they are the exception.
-template <class Rows>
-bool mostly_lowered(const Rows& rows) {
-  size_t lowered = 0;
-  for (const auto* row : rows) lowered += row->clocks_lowered.value_or(false) ? 1U : 0U;
-  return 2 * lowered > rows.size();
-}
-
-template <class Rows>
-void leave_out_lowered(const Run& run, LeftOutCounts& counts, Rows& rows) {
-  if (mostly_lowered(rows)) return;
-  std::erase_if(rows, [&](const auto* row) {
-    if (!row->clocks_lowered.value_or(false)) return false;
-    counts.add(run.path, "clocks_lowered", row->wall);
-    return true;
-  });
-}
-
-std::vector<const profile::Step*> usable_steps(const Run& run, const std::string& stage,
-                                               LeftOutCounts& counts) {
-  std::vector<const profile::Step*> steps;
-  const profile::Stage* found = find_stage(run.profile, stage);
-  if (found == nullptr) return steps;
-  for (const profile::Step& step : run.profile.steps) {
-    if (step.stage != stage || step.instance >= found->instances.size()) continue;
-    const profile::Instance& instance = found->instances[step.instance];
-    if (instance.warmup) {
-      counts.add(run.path, "warm_up", step.wall);
-    } else if (step.after_untraced) {
-      counts.add(run.path, "after_untraced", step.wall);
-    } else if (step.step_of_instance == 0 && instance.steps > 1) {
-      counts.add(run.path, "first_step", step.wall);
-    } else if (instance.cut_off && step.step_of_instance + 1 == instance.steps) {
-      counts.add(run.path, "cut_off", step.wall);
-    } else {
-      steps.push_back(&step);
+  // `all_of` gives a stage's rows in a run, `rule_of` why a row is left out; empty: it is not.
+  template <class AllOf, class RuleOf>
+  void take(AllOf all_of, RuleOf rule_of) {
+    for (Side& side : sides_) {
+      for (const Run& run : side.runs) {
+        Rows& rows = side.rows.emplace_back();
+        const profile::Stage* stage = find_stage(run.profile, stage_);
+        if (stage == nullptr) continue;
+        for (const Row& row : all_of(run.profile, *stage)) {
+          const auto rule = rule_of(row, *stage);
+          if (!rule) continue;
+          if (rule->empty()) {
+            rows.push_back(&row);
+          } else {
+            count(side, run, *rule, row);
+          }
+        }
+        leave_out_lowered(side, run, rows);
+      }
     }
   }
-  leave_out_lowered(run, counts, steps);
-  return steps;
+
+  template <class Visit>
+  void each_run(Visit visit) const {
+    for (const Side& side : sides_) {
+      for (const Rows& rows : side.rows) visit(rows);
+    }
+  }
+  template <class Test>
+  [[nodiscard]] bool every(Test test) const {
+    bool all = true;
+    each_run([&](const Rows& rows) {
+      all = all && std::ranges::all_of(rows, [&](const Row* row) { return test(*row); });
+    });
+    return all;
+  }
+
+  template <class Test>
+  void leave_out(std::string_view rule, Test test) {
+    for (Side& side : sides_) {
+      for (size_t i = 0; i < side.rows.size(); ++i)
+        erase(side, side.runs[i], rule, test, side.rows[i]);
+    }
+  }
+
+  [[nodiscard]] const std::vector<Rows>& base() const { return sides_[0].rows; }
+  [[nodiscard]] const std::vector<Rows>& now() const { return sides_[1].rows; }
+
+ private:
+  void count(const Side& side, const Run& run, std::string_view rule, const Row& row) {
+    const auto known = std::ranges::find_if(left_out_, [&](const LeftOut& each) {
+      return each.side == side.name && each.run == run.path && each.stage == stage_ &&
+             each.what == what_ && each.rule == rule;
+    });
+    LeftOut& counted =
+        known != left_out_.end()
+            ? *known
+            : left_out_.emplace_back(LeftOut{
+                  std::string(side.name), run.path, stage_, what_, std::string(rule), 0, {}});
+    ++counted.count;
+    counted.total.value += row.wall.value;
+  }
+
+  template <class Test>
+  void erase(const Side& side, const Run& run, std::string_view rule, Test test, Rows& rows) {
+    std::erase_if(rows, [&](const Row* row) {
+      if (!test(*row)) return false;
+      count(side, run, rule, *row);
+      return true;
+    });
+  }
+
+  // Lowered clocks are a reason to leave a row out where they are the exception.
+  void leave_out_lowered(const Side& side, const Run& run, Rows& rows) {
+    const auto is_lowered = [](const Row& row) { return row.clocks_lowered.value_or(false); };
+    const auto lowered =
+        std::ranges::count_if(rows, [&](const Row* row) { return is_lowered(*row); });
+    if (2 * lowered <= std::ssize(rows)) erase(side, run, "clocks_lowered", is_lowered, rows);
+  }
+
+  std::array<Side, 2> sides_;
+  std::string stage_;
+  std::string what_;
+  std::vector<LeftOut>& left_out_;
+};
+
+// None for a step of another stage.
+std::optional<std::string_view> why_unlike(const profile::Step& step, const profile::Stage& stage) {
+  if (step.stage != stage.name || step.instance >= stage.instances.size()) return std::nullopt;
+  const profile::Instance& instance = stage.instances[step.instance];
+  if (instance.warmup) return "warm_up";
+  if (step.after_untraced) return "after_untraced";
+  if (step.step_of_instance == 0 && instance.steps > 1) return "first_step";
+  if (instance.cut_off && step.step_of_instance + 1 == instance.steps) return "cut_off";
+  return "";
 }
 
 struct Key {
@@ -95,53 +144,38 @@ struct Range {
 
 class Grouping {
  public:
-  Grouping(const Sides& sides, std::string stage, std::vector<LeftOut>& left_out)
-      : sides_(sides),
-        stage_(std::move(stage)),
-        base_counts_("base", stage_, "steps", left_out),
-        now_counts_("new", stage_, "steps", left_out) {
-    for (const Run& run : sides.base) base_.push_back(usable_steps(run, stage_, base_counts_));
-    for (const Run& run : sides.now) now_.push_back(usable_steps(run, stage_, now_counts_));
-    tells_batch_ = every([](const profile::Step& step) { return step.batch.has_value(); });
-    tells_tokens_ = every([](const profile::Step& step) { return step.tokens.has_value(); });
-    tells_context_ = every([](const profile::Step& step) {
+  using Steps = ComparedRows<profile::Step>::Rows;
+
+  Grouping(const Sides& sides, const std::string& stage, std::vector<LeftOut>& left_out)
+      : stage_(stage), steps_(sides, stage, "steps", left_out) {
+    steps_.take([](const profile::Profile& profile,
+                   const profile::Stage&) -> const auto& { return profile.steps; },
+                why_unlike);
+    tells_batch_ = steps_.every([](const profile::Step& step) { return step.batch.has_value(); });
+    tells_tokens_ = steps_.every([](const profile::Step& step) { return step.tokens.has_value(); });
+    tells_context_ = steps_.every([](const profile::Step& step) {
       return step.context_tokens.has_value() && step.batch.value_or(0) > 0;
     });
   }
 
   LikeSteps take() {
-    leave_out("no_counterpart", common_keys());
+    leave_out("no_counterpart", keys_with(1));
     leave_out_context();
-    leave_out("too_few", large_keys());
+    const auto all_keys = keys_with(1);
+    leave_out("too_few", all_keys.size() == 1 ? all_keys : keys_with(kFewestInGroup));
     LikeSteps found;
     std::map<Key, uint32_t> rows;
-    count(base_, found.groups, rows, &StepGroup::base_steps);
-    count(now_, found.groups, rows, &StepGroup::now_steps);
+    found.base = grouped(steps_.base(), &StepGroup::base_steps, found.groups, rows);
+    found.now = grouped(steps_.now(), &StepGroup::now_steps, found.groups, rows);
     double all = 0;
     for (const StepGroup& group : found.groups) all += static_cast<double>(group.base_steps);
     for (StepGroup& group : found.groups) {
       group.weight = {static_cast<double>(group.base_steps) / all};
     }
-    found.base = grouped(base_, rows);
-    found.now = grouped(now_, rows);
     return found;
   }
 
  private:
-  using Side = std::vector<std::vector<const profile::Step*>>;
-
-  template <class Test>
-  bool every(Test test) const {
-    for (const Side* side : {&base_, &now_}) {
-      for (const auto& run : *side) {
-        for (const profile::Step* step : run) {
-          if (!test(*step)) return false;
-        }
-      }
-    }
-    return true;
-  }
-
   [[nodiscard]] Key key(const profile::Step& step) const {
     Key found{step.kind, std::nullopt, std::nullopt};
     if (tells_batch_) found.batch = step.batch;
@@ -154,55 +188,33 @@ class Grouping {
     return tells_context_ ? *step.context_tokens / *step.batch : step.step_of_instance;
   }
 
-  [[nodiscard]] std::map<Key, uint64_t> counts(
-      const std::vector<const profile::Step*>& steps) const {
-    std::map<Key, uint64_t> found;
-    for (const profile::Step* step : steps) ++found[key(*step)];
-    return found;
-  }
-
-  // Of every run.
-  [[nodiscard]] std::map<Key, uint64_t> fewest() const {
-    std::map<Key, uint64_t> found;
-    bool first = true;
-    for (const Side* side : {&base_, &now_}) {
-      for (const auto& run : *side) {
-        const auto here = counts(run);
-        if (first) found = here;
-        first = false;
-        for (auto& [each, count] : found) {
-          const auto known = here.find(each);
-          count = std::min(count, known == here.end() ? 0 : known->second);
-        }
-      }
-    }
-    std::erase_if(found, [](const auto& entry) { return entry.second == 0; });
-    return found;
-  }
-
-  [[nodiscard]] std::vector<Key> common_keys() const { return keys_with(1); }
-  [[nodiscard]] std::vector<Key> large_keys() const {
-    const auto all = keys_with(1);
-    return all.size() == 1 ? all : keys_with(kFewestInGroup);
-  }
-  [[nodiscard]] std::vector<Key> keys_with(uint64_t count) const {
+  // That every run has at least so many steps of.
+  [[nodiscard]] std::vector<Key> keys_with(uint64_t fewest) const {
+    std::map<Key, size_t> runs_with;
+    size_t runs = 0;
+    steps_.each_run([&](const Steps& steps) {
+      ++runs;
+      std::map<Key, uint64_t> counts;
+      for (const profile::Step* step : steps) ++counts[key(*step)];
+      for (const auto& [each, count] : counts) runs_with[each] += count >= fewest ? 1 : 0;
+    });
     std::vector<Key> keys;
-    for (const auto& [each, steps] : fewest()) {
-      if (steps >= count) keys.push_back(each);
+    for (const auto& [each, count] : runs_with) {
+      if (count == runs) keys.push_back(each);
     }
     return keys;
   }
 
   void leave_out(std::string_view rule, const std::vector<Key>& kept) {
-    erase(rule, [&](const profile::Step& step) {
-      return !std::binary_search(kept.begin(), kept.end(), key(step));
+    steps_.leave_out(rule, [&](const profile::Step& step) {
+      return !std::ranges::binary_search(kept, key(step));
     });
   }
 
   void leave_out_context() {
-    const auto ranges = [&](const Side& side) {
+    const auto ranges = [&](const std::vector<Steps>& side) {
       std::map<Key, Range> found;
-      for (const auto& run : side) {
+      for (const Steps& run : side) {
         for (const profile::Step* step : run) {
           Range& range = found[key(*step)];
           range.low = std::min(range.low, context(*step));
@@ -211,124 +223,73 @@ class Grouping {
       }
       return found;
     };
-    ranges_ = ranges(base_);
-    for (const auto& [each, range] : ranges(now_)) {
+    ranges_ = ranges(steps_.base());
+    for (const auto& [each, range] : ranges(steps_.now())) {
       ranges_[each].low = std::max(ranges_[each].low, range.low);
       ranges_[each].high = std::min(ranges_[each].high, range.high);
     }
-    erase("outside_context_range", [&](const profile::Step& step) {
+    steps_.leave_out("outside_context_range", [&](const profile::Step& step) {
       const Range& range = ranges_[key(step)];
       return context(step) < range.low || context(step) > range.high;
     });
   }
 
-  template <class Test>
-  void erase(std::string_view rule, Test test) {
-    const auto of_side = [&](std::span<const Run> runs, LeftOutCounts& counts, Side& side) {
-      for (size_t i = 0; i < side.size(); ++i) {
-        std::erase_if(side[i], [&](const profile::Step* step) {
-          if (!test(*step)) return false;
-          counts.add(runs[i].path, rule, step->wall);
-          return true;
-        });
-      }
-    };
-    of_side(sides_.base, base_counts_, base_);
-    of_side(sides_.now, now_counts_, now_);
-  }
-
-  void count(const Side& side, std::vector<StepGroup>& groups, std::map<Key, uint32_t>& rows,
-             uint64_t StepGroup::* counted) {
-    for (const auto& run : side) {
-      for (const profile::Step* step : run) {
+  std::vector<StepsOfRun> grouped(const std::vector<Steps>& side, uint64_t StepGroup::* counted,
+                                  std::vector<StepGroup>& groups, std::map<Key, uint32_t>& rows) {
+    std::vector<StepsOfRun> runs;
+    for (const Steps& steps : side) {
+      StepsOfRun& run = runs.emplace_back();
+      run.steps = steps;
+      for (const profile::Step* step : steps) {
         const Key each = key(*step);
         const auto [known, fresh] = rows.try_emplace(each, static_cast<uint32_t>(groups.size()));
         if (fresh) {
           const Range& range = ranges_[each];
-          groups.push_back({stage_,
-                            each.kind,
-                            each.batch,
-                            each.tokens,
-                            tells_context_ ? "context_tokens" : "step_of_instance",
-                            range.low,
-                            range.high,
-                            0,
-                            0,
-                            {}});
+          groups.push_back({.stage = stage_,
+                            .kind = each.kind,
+                            .batch = each.batch,
+                            .tokens = each.tokens,
+                            .context_by = tells_context_ ? "context_tokens" : "step_of_instance",
+                            .context_low = range.low,
+                            .context_high = range.high,
+                            .weight = {}});
         }
         ++(groups[known->second].*counted);
+        run.groups.push_back(known->second);
       }
-    }
-  }
-
-  std::vector<StepsOfRun> grouped(const Side& side, const std::map<Key, uint32_t>& rows) const {
-    std::vector<StepsOfRun> runs;
-    for (const auto& steps : side) {
-      StepsOfRun& run = runs.emplace_back();
-      run.steps = steps;
-      for (const profile::Step* step : steps) run.groups.push_back(rows.at(key(*step)));
     }
     return runs;
   }
 
-  const Sides& sides_;
   std::string stage_;
-  LeftOutCounts base_counts_;
-  LeftOutCounts now_counts_;
-  Side base_;
-  Side now_;
+  ComparedRows<profile::Step> steps_;
   bool tells_batch_ = false;
   bool tells_tokens_ = false;
   bool tells_context_ = false;
   std::map<Key, Range> ranges_;
 };
 
-std::vector<std::vector<const profile::Instance*>> usable_instances(std::span<const Run> runs,
-                                                                    const std::string& stage,
-                                                                    LeftOutCounts& counts) {
-  std::vector<std::vector<const profile::Instance*>> side;
-  for (const Run& run : runs) {
-    auto& instances = side.emplace_back();
-    const profile::Stage* found = find_stage(run.profile, stage);
-    if (found == nullptr) continue;
-    for (const profile::Instance& instance : found->instances) {
-      if (instance.warmup) {
-        counts.add(run.path, "warm_up", instance.wall);
-      } else if (instance.cut_off) {
-        counts.add(run.path, "cut_off", instance.wall);
-      } else {
-        instances.push_back(&instance);
-      }
-    }
-    leave_out_lowered(run, counts, instances);
-  }
-  return side;
-}
-
 uint64_t all_steps(const profile::Instance& instance) {
   return instance.steps + instance.untraced_steps;
 }
 
 // Instances of as many steps are alike: the number that most of those have that every run has.
-std::optional<uint64_t> commonest_steps(const LikeInstances& instances) {
+std::optional<uint64_t> commonest_steps(const ComparedRows<profile::Instance>& instances) {
   std::map<uint64_t, uint64_t> counts;
-  for (const auto* side : {&instances.base, &instances.now}) {
-    for (const auto& run : *side) {
-      for (const profile::Instance* instance : run) ++counts[all_steps(*instance)];
+  std::map<uint64_t, size_t> runs_with;
+  size_t runs = 0;
+  instances.each_run([&](const auto& rows) {
+    ++runs;
+    std::map<uint64_t, uint64_t> here;
+    for (const profile::Instance* instance : rows) ++here[all_steps(*instance)];
+    for (const auto& [steps, count] : here) {
+      counts[steps] += count;
+      ++runs_with[steps];
     }
-  }
-  const auto in_every_run = [&](uint64_t steps) {
-    const auto in_run = [&](const auto& run) {
-      return std::any_of(run.begin(), run.end(), [&](const profile::Instance* instance) {
-        return all_steps(*instance) == steps;
-      });
-    };
-    return std::all_of(instances.base.begin(), instances.base.end(), in_run) &&
-           std::all_of(instances.now.begin(), instances.now.end(), in_run);
-  };
+  });
   std::optional<uint64_t> commonest;
   for (const auto& [steps, count] : counts) {
-    if (in_every_run(steps) && (!commonest || count > counts[*commonest])) commonest = steps;
+    if (runs_with[steps] == runs && (!commonest || count > counts[*commonest])) commonest = steps;
   }
   return commonest;
 }
@@ -341,23 +302,19 @@ LikeSteps like_steps(const Sides& sides, const std::string& stage, std::vector<L
 
 LikeInstances like_instances(const Sides& sides, const std::string& stage,
                              std::vector<LeftOut>& left_out) {
-  LeftOutCounts base("base", stage, "instances", left_out);
-  LeftOutCounts now("new", stage, "instances", left_out);
-  LikeInstances found{usable_instances(sides.base, stage, base),
-                      usable_instances(sides.now, stage, now)};
-  const auto steps = commonest_steps(found);
-  const auto keep = [&](std::span<const Run> runs, LeftOutCounts& counts, auto& side) {
-    for (size_t i = 0; i < side.size(); ++i) {
-      std::erase_if(side[i], [&](const profile::Instance* instance) {
-        if (steps && all_steps(*instance) == *steps) return false;
-        counts.add(runs[i].path, "no_counterpart", instance->wall);
-        return true;
+  ComparedRows<profile::Instance> instances(sides, stage, "instances", left_out);
+  instances.take(
+      [](const profile::Profile&, const profile::Stage& of) -> const auto& { return of.instances; },
+      [](const profile::Instance& instance, const profile::Stage&) {
+        return std::optional<std::string_view>(instance.warmup    ? "warm_up"
+                                               : instance.cut_off ? "cut_off"
+                                                                  : "");
       });
-    }
-  };
-  keep(sides.base, base, found.base);
-  keep(sides.now, now, found.now);
-  return found;
+  const auto steps = commonest_steps(instances);
+  instances.leave_out("no_counterpart", [&](const profile::Instance& instance) {
+    return !steps || all_steps(instance) != *steps;
+  });
+  return {instances.base(), instances.now()};
 }
 
 }  // namespace llmprof::compare

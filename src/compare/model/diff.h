@@ -26,13 +26,13 @@ struct SideRun {
   std::optional<std::string> command;
   uint64_t steps = 0;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
-    field("path", &SideRun::path, "as it was named");
-    field("kind", &SideRun::kind, "profile, run, capture");
-    field("recorded_by", &SideRun::recorded_by, "tools of its captures, with their versions");
-    field("command", &SideRun::command, "what ran, where the run knows");
-    field("steps", &SideRun::steps, "recorded, of all stages");
+  static void fields(auto& field) {
+    using Self = SideRun;
+    field("path", &Self::path, "as it was named");
+    field("kind", &Self::kind, "profile, run, capture");
+    field("recorded_by", &Self::recorded_by, "tools of its captures, with their versions");
+    field("command", &Self::command, "what ran, where the run knows");
+    field("steps", &Self::steps, "recorded, of all stages");
   }
 };
 
@@ -44,8 +44,7 @@ struct Damage {
   std::string text;
   uint64_t count = 1;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("side", &Damage::side, "base, new");
     field("run", &Damage::run, "its path");
     field("code", &Damage::code,
@@ -64,8 +63,7 @@ struct Aspect {
   bool blocking = false;
   std::string text;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("aspect", &Aspect::aspect,
           "gpu, gpu_count, clocks, driver, cuda, model, dtype, prompt_tokens, new_tokens, batch, "
           "parallelism, recording, coverage, selection, stages, hidden_graphs, throttling, engine, "
@@ -87,20 +85,20 @@ struct LeftOut {
   uint64_t count = 0;
   Milliseconds total;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
-    field("side", &LeftOut::side, "base, new");
-    field("run", &LeftOut::run, "its path");
-    field("stage", &LeftOut::stage, "where they belong");
-    field("what", &LeftOut::what, "steps, instances");
-    field("rule", &LeftOut::rule,
+  static void fields(auto& field) {
+    using Self = LeftOut;
+    field("side", &Self::side, "base, new");
+    field("run", &Self::run, "its path");
+    field("stage", &Self::stage, "where they belong");
+    field("what", &Self::what, "steps, instances");
+    field("rule", &Self::rule,
           "warm_up, first_step (of an instance with several), after_untraced (nothing was traced "
           "before it), cut_off (recording ended in its instance), clocks_lowered (by heat, power "
           "or hardware; kept where more than half of a side's are), no_counterpart (not every run "
           "has steps of its kind, batch and tokens, or instances of as many steps), "
           "outside_context_range, too_few");
-    field("count", &LeftOut::count, "how many");
-    field("total_ms", &LeftOut::total, "their wall time");
+    field("count", &Self::count, "how many");
+    field("total_ms", &Self::total, "their wall time");
   }
 };
 
@@ -117,19 +115,19 @@ struct StepGroup {
   uint64_t now_steps = 0;
   Share weight;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
-    field("stage", &StepGroup::stage, "where they belong");
-    field("kind", &StepGroup::kind, "prefill, decode, mixed");
-    field("batch", &StepGroup::batch, "sequences");
-    field("tokens", &StepGroup::tokens, "that pass through the layers");
-    field("context_by", &StepGroup::context_by,
+  static void fields(auto& field) {
+    using Self = StepGroup;
+    field("stage", &Self::stage, "where they belong");
+    field("kind", &Self::kind, "prefill, decode, mixed");
+    field("batch", &Self::batch, "sequences");
+    field("tokens", &Self::tokens, "that pass through the layers");
+    field("context_by", &Self::context_by,
           "context_tokens (per sequence), or step_of_instance where the context is not told");
-    field("context_low", &StepGroup::context_low, "of the range that both sides have");
-    field("context_high", &StepGroup::context_high, "likewise");
-    field("base_steps", &StepGroup::base_steps, "compared");
-    field("new_steps", &StepGroup::now_steps, "compared");
-    field("weight", &StepGroup::weight, "of the group in its stage: its share of the base's steps");
+    field("context_low", &Self::context_low, "of the range that both sides have");
+    field("context_high", &Self::context_high, "likewise");
+    field("base_steps", &Self::base_steps, "compared");
+    field("new_steps", &Self::now_steps, "compared");
+    field("weight", &Self::weight, "of the group in its stage: its share of the base's steps");
   }
 };
 
@@ -165,8 +163,7 @@ struct Comparison {
   std::optional<Share> between_runs;
   std::optional<std::string> why_not;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     using Self = Comparison;
     field("stage", &Self::stage, "as in profile.json; \"all kernels\" without stages");
     field("quantity", &Self::quantity,
@@ -236,14 +233,14 @@ struct PartChange {
   WholeNanoseconds difference;
   std::optional<Share> points;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
-    field("part", &PartChange::part, "of the budget, as in profile.json");
-    field("idle", &PartChange::idle, "the GPU does no work in this part");
-    field("base_ns", &PartChange::base, "per unit");
-    field("new_ns", &PartChange::now, "per unit");
-    field("difference_ns", &PartChange::difference, "the parts sum to the wall's, exactly");
-    field("points", &PartChange::points, "difference over the base's wall time");
+  static void fields(auto& field) {
+    using Self = PartChange;
+    field("part", &Self::part, "of the budget, as in profile.json");
+    field("idle", &Self::idle, "the GPU does no work in this part");
+    field("base_ns", &Self::base, "per unit");
+    field("new_ns", &Self::now, "per unit");
+    field("difference_ns", &Self::difference, "the parts sum to the wall's, exactly");
+    field("points", &Self::points, "difference over the base's wall time");
   }
 };
 
@@ -252,11 +249,11 @@ struct ChangedKernel {
   std::string kernel_class;
   double calls = 0;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
-    field("short_name", &ChangedKernel::short_name, "as in kernels of profile.json");
-    field("class", &ChangedKernel::kernel_class, "likewise");
-    field("calls_per_unit", &ChangedKernel::calls, "launches, mean");
+  static void fields(auto& field) {
+    using Self = ChangedKernel;
+    field("short_name", &Self::short_name, "as in kernels of profile.json");
+    field("class", &Self::kernel_class, "likewise");
+    field("calls_per_unit", &Self::calls, "launches, mean");
   }
 };
 
@@ -271,8 +268,7 @@ struct KernelChange {
   WholeNanoseconds difference;
   std::optional<Share> points;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     using Self = KernelChange;
     field("change", &Self::change,
           "matched (the same kernel), replaced (another kernel at its place), fused (several "
@@ -299,8 +295,7 @@ struct Cause {
   WholeNanoseconds difference;
   std::optional<Share> points;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field(
         "kind", &Cause::kind,
         "fused, split, replaced, added, removed (kernels of one kind of change and class), "
@@ -334,8 +329,7 @@ struct StageDiff {
   std::vector<Cause> causes;
   std::string why;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     using Self = StageDiff;
     field("stage", &Self::stage, "as in profile.json; \"all kernels\" without stages");
     field("unit", &Self::unit,
@@ -371,17 +365,15 @@ struct FindingChange {
   std::optional<Milliseconds> base;
   std::optional<Milliseconds> now;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
-    field("kind", &FindingChange::kind, "as in profile.json");
-    field("change", &FindingChange::change,
-          "gone, new, smaller, larger (by more than the threshold), same");
-    field("stage", &FindingChange::stage, "where it belongs");
-    field("subject", &FindingChange::subject, "as in profile.json");
-    field("title", &FindingChange::title, "of the side that has it; the new one's first");
-    field("base_ms", &FindingChange::base,
-          "potential saving per unit of that finding, mean of runs");
-    field("new_ms", &FindingChange::now, "likewise");
+  static void fields(auto& field) {
+    using Self = FindingChange;
+    field("kind", &Self::kind, "as in profile.json");
+    field("change", &Self::change, "gone, new, smaller, larger (by more than the threshold), same");
+    field("stage", &Self::stage, "where it belongs");
+    field("subject", &Self::subject, "as in profile.json");
+    field("title", &Self::title, "of the side that has it; the new one's first");
+    field("base_ms", &Self::base, "potential saving per unit of that finding, mean of runs");
+    field("new_ms", &Self::now, "likewise");
   }
 };
 
@@ -395,8 +387,7 @@ struct GateResult {
   std::optional<Comparison> measured;
   std::string text;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     using Self = GateResult;
     field("rule", &Self::rule, "as written");
     field("from", &Self::from, "the command line, or the file of conf/gate");
@@ -424,8 +415,7 @@ struct RankDiff {
   std::optional<std::string> part;
   WholeNanoseconds part_difference;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     using Self = RankDiff;
     field("rank", &Self::rank, "in both jobs");
     field("stage", &Self::stage, "of the job");
@@ -462,8 +452,7 @@ struct Diff {
   std::vector<LeftOut> left_out;
   std::vector<RankDiff> ranks;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("schema_version", &Diff::schema_version, "of this file");
     field("tool", &Diff::tool, "that wrote it");
     field("verdict", &Diff::verdict,

@@ -34,8 +34,7 @@ std::optional<SingleRuns> SingleRuns::of(const Sides& sides) {
   single.now_load_ = profile::load_of_recording(now.load);
   for (const auto* context : {&base, &now}) {
     single.short_of_cpus_ =
-        single.short_of_cpus_ ||
-        std::any_of(context->load.begin(), context->load.end(), profile::cpus_were_short);
+        single.short_of_cpus_ || std::ranges::any_of(context->load, profile::cpus_were_short);
   }
   return single;
 }

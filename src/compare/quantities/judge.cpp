@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "compare/quantities/quantities.h"
-#include "compare/statistics/smallest_seen.h"
+#include "compare/statistics/estimate.h"
 
 namespace llmprof::compare {
 namespace {

@@ -19,48 +19,38 @@ double of_class(const profile::ByName<WholeNanoseconds>& classes, std::string_vi
   return 0;
 }
 
-// ms; none for what steps do not have.
-std::optional<double> value_of(const profile::Step& step, std::string_view quantity) {
-  if (quantity == "step") return step.wall.value;
-  if (quantity == "step_busy") return step.gpu_busy.value;
-  if (quantity == "step_idle") return step.wall.value - step.gpu_busy.value;
-  if (quantity == "step_kernels") return step.gpu_sum.value;
-  if (quantity.starts_with(kClass)) return of_class(step.classes, quantity.substr(kClass.size()));
-  return std::nullopt;
-}
-
-std::optional<double> value_of(const profile::Instance& instance, std::string_view quantity) {
-  if (quantity == "wall") return instance.wall.value;
-  if (quantity == "busy") return instance.gpu_busy.value;
-  if (quantity == "idle") return instance.wall.value - instance.gpu_busy.value;
-  if (quantity == "kernels") return instance.gpu_sum.value;
-  if (quantity.starts_with(kClass)) {
-    return of_class(instance.classes, quantity.substr(kClass.size()));
+// Of a step or an instance, in ms; none for what it does not have.
+template <class Row>
+std::optional<double> value_of(const Row& row, std::string_view quantity) {
+  if (quantity.starts_with(kClass)) return of_class(row.classes, quantity.substr(kClass.size()));
+  if constexpr (std::is_same_v<Row, profile::Step>) {
+    if (!quantity.starts_with("step")) return std::nullopt;
+    quantity = quantity == "step" ? "wall" : quantity.substr(std::string_view("step_").size());
   }
+  if (quantity == "wall") return row.wall.value;
+  if (quantity == "busy") return row.gpu_busy.value;
+  if (quantity == "idle") return row.wall.value - row.gpu_busy.value;
+  if (quantity == "kernels") return row.gpu_sum.value;
   return std::nullopt;
 }
 
-std::optional<Series> series_of(const StepsOfRun& run, std::string_view quantity) {
-  Series series;
-  series.groups = run.groups;
-  for (const profile::Step* step : run.steps) {
-    const auto value = value_of(*step, quantity);
+template <class Row>
+std::optional<Series> series_of(const std::vector<const Row*>& rows, std::vector<uint32_t> groups,
+                                std::string_view quantity) {
+  Series series{{}, std::move(groups)};
+  for (const Row* row : rows) {
+    const auto value = value_of(*row, quantity);
     if (!value) return std::nullopt;
     series.values.push_back(*value);
   }
   return series;
 }
-
+std::optional<Series> series_of(const StepsOfRun& run, std::string_view quantity) {
+  return series_of(run.steps, run.groups, quantity);
+}
 std::optional<Series> series_of(const std::vector<const profile::Instance*>& run,
                                 std::string_view quantity) {
-  Series series;
-  for (const profile::Instance* instance : run) {
-    const auto value = value_of(*instance, quantity);
-    if (!value) return std::nullopt;
-    series.values.push_back(*value);
-    series.groups.push_back(0);
-  }
-  return series;
+  return series_of(run, std::vector<uint32_t>(run.size(), 0), quantity);
 }
 
 // None where a run has no value: its runs would not be as many as they are.
@@ -214,31 +204,20 @@ StageQuantities::StageQuantities(const Sides& sides, std::string stage, const Ju
                                  side_of(instances_.now, "idle"));
 }
 
-std::optional<Comparison> StageQuantities::of_steps(std::string_view quantity,
+std::optional<Comparison> StageQuantities::recorded(std::string_view quantity,
                                                     Statistic statistic) const {
-  const auto base = side_of(steps_.base, quantity);
-  const auto now = side_of(steps_.now, quantity);
+  const bool of_steps = is_of_steps(quantity);
+  const auto base = of_steps ? side_of(steps_.base, quantity) : side_of(instances_.base, quantity);
+  const auto now = of_steps ? side_of(steps_.now, quantity) : side_of(instances_.now, quantity);
   if (!base || !now) return std::nullopt;
-  std::vector<double> weights;
-  weights.reserve(steps_.groups.size());
-  for (const StepGroup& group : steps_.groups) weights.push_back(group.weight.value);
+  std::vector<double> weights(of_steps ? 0 : 1, 1);  // instances are one group
+  if (of_steps) {
+    for (const StepGroup& group : steps_.groups) weights.push_back(group.weight.value);
+  }
   const auto found = estimate(*base, *now, weights, statistic);
   if (!found) return std::nullopt;
   Comparison comparison = described(stage_, quantity, statistic);
-  fill(*found, sides_, "steps", comparison);
-  return comparison;
-}
-
-std::optional<Comparison> StageQuantities::of_instances(std::string_view quantity,
-                                                        Statistic statistic) const {
-  const auto base = side_of(instances_.base, quantity);
-  const auto now = side_of(instances_.now, quantity);
-  if (!base || !now) return std::nullopt;
-  constexpr double kOnlyGroup = 1;
-  const auto found = estimate(*base, *now, std::span(&kOnlyGroup, 1), statistic);
-  if (!found) return std::nullopt;
-  Comparison comparison = described(stage_, quantity, statistic);
-  fill(*found, sides_, "instances", comparison);
+  fill(*found, sides_, of_steps ? "steps" : "instances", comparison);
   return comparison;
 }
 
@@ -265,8 +244,7 @@ std::optional<Comparison> StageQuantities::unwatched(Statistic statistic) const 
   comparison.times = "unwatched";
   fill(*found, sides_, "runs", comparison);
   if (comparison.low || !judging_.single) return comparison;
-  const auto as_recorded =
-      per_step ? of_steps("step", Statistic::mean) : of_instances("wall", Statistic::mean);
+  const auto as_recorded = recorded(per_step ? "step" : "wall", Statistic::mean);
   if (!as_recorded || !as_recorded->low || *as_recorded->base <= 0) return comparison;
   const double half = (*as_recorded->high - *as_recorded->low) / 2 / *as_recorded->base;
   comparison.low = *comparison.difference - half * *comparison.base;
@@ -281,15 +259,10 @@ bool StageQuantities::is_of_steps(std::string_view quantity) const {
   return quantity.starts_with("step") || (quantity.starts_with(kClass) && has_steps());
 }
 
-std::optional<Comparison> StageQuantities::recorded(std::string_view quantity,
-                                                    Statistic statistic) const {
-  return is_of_steps(quantity) ? of_steps(quantity, statistic) : of_instances(quantity, statistic);
-}
-
 // What a stage takes: a token's time of a decode, else that of an instance.
 std::optional<Comparison> StageQuantities::wall_time() const {
   auto wall = unwatched(Statistic::mean);
-  if (!wall || !wall->low) wall = of_instances("wall", Statistic::mean);
+  if (!wall || !wall->low) wall = recorded("wall", Statistic::mean);
   if (wall && judging_.single) judging_.single->widen(made_of(*wall), *wall);
   return wall;
 }

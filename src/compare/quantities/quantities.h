@@ -52,10 +52,6 @@ class StageQuantities {
                                                   Statistic statistic) const;
   [[nodiscard]] std::optional<Comparison> recorded(std::string_view quantity,
                                                    Statistic statistic) const;
-  [[nodiscard]] std::optional<Comparison> of_steps(std::string_view quantity,
-                                                   Statistic statistic) const;
-  [[nodiscard]] std::optional<Comparison> of_instances(std::string_view quantity,
-                                                       Statistic statistic) const;
   [[nodiscard]] std::optional<Comparison> unwatched(Statistic statistic) const;
   [[nodiscard]] std::optional<Comparison> from_wall(std::string_view quantity) const;
   // A step's wall time, else that of an instance.

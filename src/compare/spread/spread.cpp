@@ -6,7 +6,7 @@
 #include "base/student_t.h"
 #include "compare/comparability/comparability.h"
 #include "compare/likeness/like_steps.h"
-#include "compare/statistics/smallest_seen.h"
+#include "compare/statistics/estimate.h"
 
 namespace llmprof::compare {
 namespace {

@@ -4,12 +4,11 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "base/units.h"
 #include "compare/comparability/comparability.h"
 #include "compare/kernels/match.h"
-#include "compare/stages/apportion.h"
-#include "compare/stages/causes.h"
 
 namespace llmprof::compare {
 namespace {
@@ -71,7 +70,7 @@ void add_parts(std::span<const Run> runs, const std::string& stage, bool unwatch
 
 template <class Row>
 void rank(std::vector<Row>& rows) {
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+  std::ranges::stable_sort(rows, [](const Row& a, const Row& b) {
     return std::abs(a.difference.value) > std::abs(b.difference.value);
   });
 }
@@ -176,6 +175,44 @@ void add_device_time(std::span<const Run> runs, int64_t PartTotal::* side, PartT
   }
 }
 
+// The classes of what was there before, else of what is there now: "norm + elementwise".
+std::string classes_of(const KernelChange& change) {
+  const auto& kernels = change.base_kernels.empty() ? change.now_kernels : change.base_kernels;
+  std::vector<std::string> names;
+  for (const ChangedKernel& kernel : kernels) {
+    if (std::ranges::find(names, kernel.kernel_class) == names.end()) {
+      names.push_back(kernel.kernel_class);
+    }
+  }
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : " + ") + name;
+  return text;
+}
+
+double calls_of(const std::vector<ChangedKernel>& kernels) {
+  double calls = 0;
+  for (const ChangedKernel& kernel : kernels) calls += kernel.calls;
+  return calls;
+}
+
+// What as many launches more or fewer of the same kernel come to, each as long as before.
+int64_t of_launches(const KernelChange& change) {
+  const double base = calls_of(change.base_kernels);
+  const double more = calls_of(change.now_kernels) - base;
+  if (change.change != "matched" || base <= 0) return 0;
+  return std::llround(static_cast<double>(change.base.value) * more / base);
+}
+
+Cause& cause_of(std::string_view kind, const std::string& subject, std::vector<Cause>& causes) {
+  const auto known = std::ranges::find_if(
+      causes, [&](const Cause& cause) { return cause.kind == kind && cause.subject == subject; });
+  if (known != causes.end()) return *known;
+  Cause& cause = causes.emplace_back();
+  cause.kind = kind;
+  cause.subject = subject;
+  return cause;
+}
+
 }  // namespace
 
 StageDiff diff_stage(const Sides& sides, const std::string& stage, bool all_kernels_seen) {
@@ -214,6 +251,55 @@ StageDiff diff_all_kernels(const Sides& sides) {
   fill_kernels(all_kernels(sides.base), all_kernels(sides.now), false, 1, diff);
   finish(diff);
   return diff;
+}
+
+void find_causes(StageDiff& diff) {
+  std::set<std::string> classes;
+  for (const KernelChange& change : diff.kernels) {
+    const std::string kind = change.change == "matched" ? "same_kernels" : change.change;
+    const int64_t launches = of_launches(change);
+    Cause& cause = cause_of(kind, classes_of(change), diff.causes);
+    cause.base_kernels += change.base_kernels.size();
+    cause.now_kernels += change.now_kernels.size();
+    cause.difference.value += change.difference.value - launches;
+    if (launches != 0) {
+      cause_of("launches", classes_of(change), diff.causes).difference.value += launches;
+    }
+    for (const auto* kernels : {&change.base_kernels, &change.now_kernels}) {
+      for (const ChangedKernel& kernel : *kernels) classes.insert(kernel.kernel_class);
+    }
+  }
+  // Budgets charge each moment once: to the class of one of the kernels that run then.
+  int64_t of_kernels = 0;
+  for (const PartChange& part : diff.budget) {
+    if (classes.contains(part.part) || part.part == kKernelsRunning) {
+      of_kernels += part.difference.value;
+    } else {
+      Cause& cause = cause_of(part.idle ? "idle" : "other_parts", part.part, diff.causes);
+      cause.difference.value += part.difference.value;
+    }
+  }
+  if (diff.budget.empty()) return;
+  diff.overlap = {of_kernels - diff.kernel_difference.value};
+  if (diff.overlap.value != 0) {
+    Cause& cause = cause_of("overlap", "", diff.causes);
+    cause.subject.reset();
+    cause.difference = diff.overlap;
+  }
+}
+
+std::vector<int64_t> apportion(const std::vector<int64_t>& totals, double units) {
+  std::vector<int64_t> shares;
+  shares.reserve(totals.size());
+  int64_t sum = 0;
+  int64_t given = 0;
+  for (const int64_t total : totals) {
+    sum += total;
+    const int64_t up_to_here = std::llround(static_cast<double>(sum) / units);
+    shares.push_back(up_to_here - given);
+    given = up_to_here;
+  }
+  return shares;
 }
 
 }  // namespace llmprof::compare

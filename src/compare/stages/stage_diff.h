@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compare/model/diff.h"
@@ -16,5 +18,16 @@ StageDiff diff_stage(const Sides& sides, const std::string& stage, bool all_kern
 StageDiff diff_all_kernels(const Sides& sides);
 
 inline constexpr std::string_view kAllKernels = "all kernels";
+
+// The part of a whole capture's time in which kernels run: it has no budget by class.
+inline constexpr std::string_view kKernelsRunning = "kernels running";
+
+// Sums the rows of kernels and budget up to what a reader asks for: kernels by kind of change and
+// class, idle time by part, the rest. Causes sum to the wall's difference exactly.
+void find_causes(StageDiff& diff);
+
+// Each total over `units`, in whole nanoseconds, so that their sum is that of all totals over
+// `units`, rounded once: row by row, what was rounded off before is made good.
+std::vector<int64_t> apportion(const std::vector<int64_t>& totals, double units);
 
 }  // namespace llmprof::compare

@@ -137,8 +137,7 @@ GroupedValues::GroupedValues(const Series& series, size_t groups)
     sorted_[series.groups[i]].push_back(static_cast<uint32_t>(i));
   }
   for (auto& rows : sorted_) {
-    std::sort(rows.begin(), rows.end(),
-              [&](uint32_t a, uint32_t b) { return values_[a] < values_[b]; });
+    std::ranges::sort(rows, [&](uint32_t a, uint32_t b) { return values_[a] < values_[b]; });
   }
 }
 

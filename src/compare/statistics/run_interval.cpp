@@ -43,7 +43,7 @@ void by_ranks(std::span<const double> base, std::span<const double> now, size_t 
   for (const double from : base) {
     for (const double to : now) differences.push_back(to - from);
   }
-  std::sort(differences.begin(), differences.end());
+  std::ranges::sort(differences);
   const size_t count = differences.size();
   // The difference of the means is seldom outside, with a run far from the others.
   into.low = std::min(differences[left_out], into.difference);

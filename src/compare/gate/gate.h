@@ -1,10 +1,14 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
+#include "compare/model/diff.h"
+#include "compare/quantities/quantities.h"
 #include "compare/statistics/series.h"
 
 namespace llmprof::compare {
@@ -24,5 +28,12 @@ struct Rule {
 // STAGE.QUANTITY[.STATISTIC]<=LIMIT[&LIMIT], or >=; class.NAME.ms for [STAGE.]class.NAME.mean.
 // A limit is signed: +2%, -5%, +0.2ms, +30us. Errors are of kind usage.
 Result<Rule> parse_rule(std::string_view text, std::string_view from);
+
+// One result per rule and stage that it is about; a rule whose quantity no stage has cannot be
+// told.
+std::vector<GateResult> evaluate(const Rule& rule, std::span<const StageQuantities> stages);
+
+// "pass", "fail" or "cannot_tell".
+std::string verdict_of(std::span<const GateResult> results);
 
 }  // namespace llmprof::compare

@@ -1,4 +1,4 @@
-#include "compare/gate/rule.h"
+#include "compare/gate/gate.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/split.h"
 #include "base/text.h"
 
 namespace llmprof::compare {
@@ -25,14 +26,10 @@ tl::unexpected<Error> wrong(std::string_view rule, std::string_view what) {
               fmt::format("gate rule '{}': {}; {}", to_printable(rule), what, kExample));
 }
 
-std::vector<std::string> split(std::string_view text, char at) {
-  std::vector<std::string> parts;
-  while (true) {
-    const size_t end = std::min(text.find(at), text.size());
-    parts.emplace_back(trim(text.substr(0, end)));
-    if (end == text.size()) return parts;
-    text.remove_prefix(end + 1);
-  }
+std::vector<std::string_view> trimmed_pieces(std::string_view text, char at) {
+  std::vector<std::string_view> pieces = split(text, at);
+  for (std::string_view& piece : pieces) piece = trim(piece);
+  return pieces;
 }
 
 // In milliseconds, as times are; of a rate or a share bare.
@@ -68,12 +65,12 @@ Result<void> add_limit(std::string_view text, Rule& rule) {
                fmt::format("'{}' is not a limit in %, ms, us or ns", to_printable(text)));
 }
 
-Result<void> set_class(const std::vector<std::string>& parts, size_t at, Rule& rule) {
+Result<void> set_class(std::span<const std::string_view> parts, size_t at, Rule& rule) {
   if (at + 2 != parts.size() && at + 1 != parts.size()) {
     return wrong(rule.text, "a class is named as class.NAME.ms");
   }
-  std::string name = parts[at];
-  std::replace(name.begin(), name.end(), '_', ' ');  // "moe_routing"
+  std::string name(parts[at]);
+  std::ranges::replace(name, '_', ' ');  // "moe_routing"
   rule.quantity = "class." + name;
   if (at + 1 == parts.size() || parts[at + 1] == "ms") return {};
   const auto statistic = parse_statistic(parts[at + 1]);
@@ -83,13 +80,13 @@ Result<void> set_class(const std::vector<std::string>& parts, size_t at, Rule& r
 }
 
 Result<void> set_metric(std::string_view metric, Rule& rule) {
-  const std::vector<std::string> parts = split(metric, '.');
+  const auto parts = trimmed_pieces(metric, '.');
   if (parts.front() == "class" && parts.size() >= 2) return set_class(parts, 1, rule);
   if (parts.size() < 2) return wrong(rule.text, "it names no quantity of a stage");
   rule.stage = parts[0];
   if (parts[1] == "class" && parts.size() >= 3) return set_class(parts, 2, rule);
   rule.quantity = parts[1];
-  if (std::find(kQuantities.begin(), kQuantities.end(), rule.quantity) == kQuantities.end()) {
+  if (std::ranges::find(kQuantities, rule.quantity) == kQuantities.end()) {
     return wrong(rule.text, fmt::format("unknown quantity '{}'; available: {}, class.NAME",
                                         to_printable(rule.quantity), fmt::join(kQuantities, ", ")));
   }
@@ -104,6 +101,46 @@ Result<void> set_metric(std::string_view metric, Rule& rule) {
   return {};
 }
 
+constexpr std::string_view kPass = "pass";
+constexpr std::string_view kFail = "fail";
+constexpr std::string_view kCannotTell = "cannot_tell";
+
+// Of the difference, in the quantity's unit: with two limits, the wider one, so that only what is
+// beyond both is beyond it.
+std::optional<double> limit_of(const Rule& rule, const Comparison& measured) {
+  std::optional<double> limit = rule.absolute;
+  if (rule.relative) {
+    const double relative = *rule.relative * std::abs(*measured.base);
+    if (!limit) {
+      limit = relative;
+    } else {
+      limit = rule.at_most ? std::max(*limit, relative) : std::min(*limit, relative);
+    }
+  }
+  return limit;
+}
+
+std::string_view outcome_of(const Rule& rule, const Comparison& measured) {
+  const auto limit = limit_of(rule, measured);
+  if (!limit || !measured.low || !measured.high) return kCannotTell;
+  if (rule.at_most) {
+    if (*measured.low > *limit) return kFail;
+    return *measured.high <= *limit ? kPass : kCannotTell;
+  }
+  if (*measured.high < *limit) return kFail;
+  return *measured.low >= *limit ? kPass : kCannotTell;
+}
+
+GateResult result_of(const Rule& rule) {
+  GateResult result;
+  result.rule = rule.text;
+  result.from = rule.from;
+  result.outcome = kCannotTell;
+  if (rule.relative) result.relative_limit = Share{*rule.relative};
+  if (rule.absolute) result.absolute_limit = Milliseconds{*rule.absolute};
+  return result;
+}
+
 }  // namespace
 
 Result<Rule> parse_rule(std::string_view text, std::string_view from) {
@@ -116,12 +153,46 @@ Result<Rule> parse_rule(std::string_view text, std::string_view from) {
     rule.at_most = false;
   }
   if (at == std::string::npos) return wrong(rule.text, "it has neither <= nor >=");
-  const std::string metric(trim(std::string_view(rule.text).substr(0, at)));
+  const std::string metric = rule.text.substr(0, at);
   if (auto set = set_metric(metric, rule); !set) return fail_with(set.error());
-  for (const std::string& limit : split(std::string_view(rule.text).substr(at + 2), '&')) {
+  for (const auto limit : trimmed_pieces(std::string_view(rule.text).substr(at + 2), '&')) {
     if (auto added = add_limit(limit, rule); !added) return fail_with(added.error());
   }
   return rule;
+}
+
+std::vector<GateResult> evaluate(const Rule& rule, std::span<const StageQuantities> stages) {
+  std::vector<GateResult> results;
+  for (const StageQuantities& stage : stages) {
+    if (rule.stage && *rule.stage != stage.stage()) continue;
+    const std::string_view quantity = rule.quantity;
+    constexpr std::string_view kClass = "class.";
+    if (quantity.starts_with(kClass) &&
+        std::ranges::find(stage.classes(), quantity.substr(kClass.size())) ==
+            stage.classes().end()) {
+      continue;
+    }
+    auto measured = stage.compare(quantity, rule.statistic);
+    if (!measured) continue;
+    GateResult& result = results.emplace_back(result_of(rule));
+    result.stage = stage.stage();
+    result.outcome = outcome_of(rule, *measured);
+    result.measured = std::move(*measured);
+  }
+  if (results.empty()) {
+    results.push_back(result_of(rule));
+    results.back().stage = rule.stage.value_or("");
+  }
+  return results;
+}
+
+std::string verdict_of(std::span<const GateResult> results) {
+  const auto any = [&](std::string_view outcome) {
+    return std::ranges::any_of(results,
+                               [&](const GateResult& result) { return result.outcome == outcome; });
+  };
+  if (any(kFail)) return std::string(kFail);
+  return std::string(any(kCannotTell) ? kCannotTell : kPass);
 }
 
 }  // namespace llmprof::compare
