@@ -2,7 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/command_table.h"
-#include "cli/completion.h"
+#include "cli/table_texts.h"
 
 namespace llmprof::cli {
 namespace {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -34,18 +35,18 @@ struct OptionSpec {
 
 struct Example {
   std::string_view command;  // ready to paste
-  std::string_view about;
+  std::string_view about = {};
 };
 
 struct CommandSpec {
   std::string_view name = {};
   std::string_view summary = {};
+  int (*run)(const Arguments&) = nullptr;
+  std::vector<Example> examples = {};
   std::vector<OptionSpec> arguments = {};  // by place; the last may be repeatable
   std::vector<OptionSpec> options = {};
   bool takes_program = false;  // what stands behind `--` is another program's command line
   std::string_view notes = {};
-  std::vector<Example> examples = {};
-  int (*run)(const Arguments&) = nullptr;
 };
 
 std::span<const CommandSpec> all_commands();
@@ -74,5 +75,14 @@ inline constexpr std::string_view kProgramSummary =
 
 // Null where there is none of that name.
 const CommandSpec* find_command(std::string_view name);
+
+// "--out DIR", "--json", "-h, --help".
+std::string option_synopsis(const OptionSpec& option);
+
+// "PATH...", "[OVERRIDE...]", "PID": how an argument stands in a usage line.
+std::string argument_synopsis(const OptionSpec& argument);
+
+// "llmprof run [OVERRIDE...] [OPTIONS] [-- PROGRAM ARGUMENT...]".
+std::string usage_line(const CommandSpec& command);
 
 }  // namespace llmprof::cli

@@ -5,9 +5,8 @@
 #include <cctype>
 #include <set>
 
-#include "cli/help.h"
-#include "cli/option_text.h"
 #include "cli/parse.h"
+#include "cli/table_texts.h"
 
 namespace llmprof::cli {
 namespace {

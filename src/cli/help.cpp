@@ -1,11 +1,11 @@
-#include "cli/help.h"
+#include "cli/table_texts.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "cli/option_text.h"
+#include "cli/command_table.h"
 #include "report/terminal/display_width.h"
 #include "report/terminal/wrap.h"
 
@@ -91,8 +91,7 @@ std::vector<std::pair<std::string, std::vector<Entry>>> by_group(const CommandSp
   std::vector<std::pair<std::string, std::vector<Entry>>> groups;
   const auto add = [&](const OptionSpec& option) {
     const std::string name(option.group.empty() ? "Options" : option.group);
-    auto group = std::find_if(groups.begin(), groups.end(),
-                              [&](const auto& each) { return each.first == name; });
+    auto group = std::ranges::find_if(groups, [&](const auto& each) { return each.first == name; });
     if (group == groups.end()) group = groups.insert(group, {name, {}});
     group->second.push_back(entry_of(option));
   };

@@ -12,12 +12,11 @@
 
 #include "base/text.h"
 #include "cli/arguments.h"
-#include "cli/help.h"
-#include "cli/messages.h"
 #include "cli/output.h"
 #include "cli/parse.h"
+#include "cli/table_texts.h"
 #include "cli/terminal_here.h"
-#include "cli/version.h"
+#include "session/version.h"
 
 namespace llmprof::cli {
 namespace {
@@ -52,7 +51,7 @@ int run_line(const std::vector<std::string>& words) {
     return print(line->command == nullptr ? program_help(style)
                                           : command_help(*line->command, style));
   }
-  if (line->version) return print(std::string(kVersion) + '\n');
+  if (line->version) return print(std::string(session::kVersion) + '\n');
   return line->command->run(
       Arguments(*line->command, std::move(line->values), std::move(line->program), style));
 }

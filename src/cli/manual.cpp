@@ -1,10 +1,9 @@
-#include "cli/manual.h"
+#include "cli/table_texts.h"
 
 #include <fmt/format.h>
 
 #include "cli/command_table.h"
-#include "cli/option_text.h"
-#include "cli/version.h"
+#include "session/version.h"
 
 namespace llmprof::cli {
 namespace {
@@ -81,7 +80,8 @@ void add_command(const CommandSpec& command, std::string& page) {
 }  // namespace
 
 std::string manual_page() {
-  std::string page = fmt::format(".TH LLMPROF 1 \"\" \"llmprof {}\" \"User Commands\"\n", kVersion);
+  std::string page =
+      fmt::format(".TH LLMPROF 1 \"\" \"llmprof {}\" \"User Commands\"\n", session::kVersion);
   page += ".SH NAME\nllmprof \\- a deep profiler for LLM inference on NVIDIA GPUs\n";
   page += ".SH SYNOPSIS\n.nf\n";
   for (const CommandSpec& command : all_commands()) {

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <string>
 #include <string_view>
+
+#include "base/error.h"
+#include "report/terminal/style.h"
 
 namespace llmprof::cli {
 
@@ -16,5 +20,20 @@ void print_json(std::string_view json);
 // To be called once all is printed: a full disk or a closed pipe behind stdout is the user's to
 // know. Gives the exit code.
 int finish_output();
+
+// Everything that goes to stderr goes through here: "llmprof: " stands before the first line of a
+// message, blanks before the others.
+
+// How the messages of this process look; plain text until it is called.
+void set_message_style(const report::TerminalStyle& style);
+const report::TerminalStyle& message_style();
+
+// The whole message with its prefix and a line break at the end.
+std::string message_text(std::string_view message, const report::TerminalStyle& style);
+
+void tell(std::string_view message);
+
+// Tells what went wrong and gives the exit code: that of ErrorKind.
+int complain(const Error& error);
 
 }  // namespace llmprof::cli

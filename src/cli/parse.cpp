@@ -99,8 +99,8 @@ class Grammar {
   }
 
   [[nodiscard]] const OptionSpec* find(std::string_view name) const {
-    const auto found = std::find_if(options_.begin(), options_.end(),
-                                    [&](const OptionSpec* each) { return each->name == name; });
+    const auto found =
+        std::ranges::find_if(options_, [&](const OptionSpec* each) { return each->name == name; });
     return found == options_.end() ? nullptr : *found;
   }
 
@@ -144,8 +144,8 @@ class Grammar {
       return wrong(fmt::format("is not a whole number of at least {}", option.least));
     }
     const auto& choices = option.choices;
-    const bool valid = choices.empty() || option.is_open ||
-                       std::find(choices.begin(), choices.end(), value) != choices.end();
+    const bool valid =
+        choices.empty() || option.is_open || std::ranges::find(choices, value) != choices.end();
     if (valid) return {};
     return wrong_usage(fmt::format("{}: unknown value '{}'; available: {}{}", option.name,
                                    to_printable(value), fmt::join(choices, ", "),
@@ -184,10 +184,9 @@ size_t command_place(Words words) {
   size_t i = 0;
   while (i < words.size() && looks_like_option(words[i])) {
     const auto options = common_options();
-    const bool takes_next =
-        std::any_of(options.begin(), options.end(), [&](const OptionSpec& option) {
-          return option.name == words[i] && option.takes != Takes::nothing;
-        });
+    const bool takes_next = std::ranges::any_of(options, [&](const OptionSpec& option) {
+      return option.name == words[i] && option.takes != Takes::nothing;
+    });
     i += takes_next ? 2 : 1;
   }
   return std::min(i, words.size());
@@ -219,7 +218,7 @@ Error unknown_command(const std::string& word) {
 
 Result<ParsedLine> parse_line(Words words) {
   ParsedLine line;
-  const auto dashes = std::find(words.begin(), words.end(), "--");
+  const auto dashes = std::ranges::find(words, "--");
   const auto before = static_cast<size_t>(dashes - words.begin());
   if (dashes != words.end()) line.program.assign(dashes + 1, words.end());
   words = words.first(before);

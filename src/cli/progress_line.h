@@ -2,14 +2,33 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "base/progress.h"
-#include "cli/progress_text.h"
 
 namespace llmprof::cli {
+
+// What is being done, at one moment.
+struct ProgressState {
+  enum class Unit : uint8_t { none, bytes, steps };
+  std::string what;  // "reading trace.sqlite (nsys SQLite)"
+  std::string step;  // the one under way, where it goes by steps
+  size_t pass = 0;   // from 1; 0: there are no passes
+  size_t passes = 0;
+  Unit unit = Unit::none;
+  uint64_t done = 0;
+  uint64_t total = 0;
+  std::chrono::milliseconds elapsed{0};  // since this work began
+};
+
+// One line, at most `width` columns: "llmprof: reading trace.sqlite (nsys SQLite): 42 %, 1.2 of 2.9
+// GB, 3 s". What is being done is shortened in the middle where there is no room for all.
+std::string progress_text(const ProgressState& state, size_t width);
 
 // How often progress is shown.
 struct ProgressPace {
@@ -61,5 +80,12 @@ class ProgressLine final : public Progress {
   size_t steps_begun_ = 0;
   std::thread drawer_;
 };
+
+// Does work while a line says how far it is; the line is gone when this returns.
+template <class Work>
+auto watched(Work&& work) {
+  ProgressLine progress;
+  return std::forward<Work>(work)(progress);
+}
 
 }  // namespace llmprof::cli

@@ -5,19 +5,15 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "cli/analysis_output.h"
+#include "cli/analysis_commands.h"
 #include "cli/commands.h"
-#include "cli/diff_output.h"
-#include "cli/export_options.h"
-#include "cli/messages.h"
 #include "cli/output.h"
 #include "cli/progress_line.h"
-#include "cli/version.h"
 #include "report/diff/spread_report.h"
 #include "report/terminal/terminal.h"
-#include "session/run/program_files.h"
+#include "session/run/captures.h"
 #include "session/run/repeats.h"
-#include "session/run/request.h"
+#include "session/run/run.h"
 
 namespace llmprof::cli {
 namespace {
@@ -40,17 +36,18 @@ void tell_earlier(const std::optional<std::filesystem::path>& earlier) {
   if (earlier) tell(fmt::format("the earlier run was moved to {}", earlier->string()));
 }
 
-int tell_outcome(const session::RunOutcome& outcome, const Arguments& arguments) {
-  const bool json = arguments.flag("--json");
-  if (outcome.analysis) {
-    print_analysis(*outcome.analysis, kTerminalRows, json, arguments.style());
-  }
-  const int told = finish_output();
-  tell_earlier(outcome.earlier);
-  if (outcome.analysis && arguments.flag("--timings")) print_timings(outcome.analysis->timings);
-  for (const profile::CaptureFailure& failure : outcome.failures) {
+void tell_failures(const std::vector<profile::CaptureFailure>& failures) {
+  for (const profile::CaptureFailure& failure : failures) {
     tell(fmt::format("{}: {}", failure.backend, failure.message));
   }
+}
+
+int tell_outcome(const session::RunOutcome& outcome, const Arguments& arguments) {
+  if (outcome.analysis) print_analysis(*outcome.analysis, kTerminalRows, arguments);
+  const int told = finish_output();
+  tell_earlier(outcome.earlier);
+  if (outcome.analysis) print_timings(outcome.analysis->timings, arguments);
+  tell_failures(outcome.failures);
   if (!outcome.failures.empty()) {
     if (outcome.not_analyzed) complain(*outcome.not_analyzed);
     tell(fmt::format("what was recorded is kept in {}", outcome.folder.string()));
@@ -108,25 +105,8 @@ session::RunArguments run_arguments(const Arguments& arguments) {
   return run;
 }
 
-// Which passes are possible is asked of the tools, which takes a while.
-Result<session::RunRequest> request_watched(const Arguments& arguments) {
-  ProgressLine progress;
-  progress.begin("checking the tools");
-  return session::make_run_request(run_arguments(arguments), kVersion, &stop_wanted);
-}
-
-Result<session::RunOutcome> run_watched(const session::RunRequest& request) {
-  ProgressLine progress;
-  return run(request, progress);
-}
-
-Result<session::RepeatOutcome> repeat_watched(const session::RepeatArguments& wanted) {
-  ProgressLine progress;
-  return session::run_repeats(wanted, kVersion, &stop_wanted, progress);
-}
-
 int tell_repeats(const session::RepeatOutcome& outcome, const Arguments& arguments) {
-  if (outcome.diff) print_diff(*outcome.diff, arguments.flag("--json"), arguments.style());
+  if (outcome.diff) print_diff(*outcome.diff, arguments);
   if (!arguments.flag("--json")) {
     if (!outcome.diff && !outcome.base.empty() && !arguments.text("--against")) {
       print_rendered(report::to_terminal(report::spread_report(outcome.spread, outcome.on_cpu),
@@ -141,14 +121,17 @@ int tell_repeats(const session::RepeatOutcome& outcome, const Arguments& argumen
   }
   const int told = finish_output();
   tell_earlier(outcome.earlier);
-  for (const profile::CaptureFailure& failure : outcome.failures) {
-    tell(fmt::format("{}: {}", failure.backend, failure.message));
-  }
+  tell_failures(outcome.failures);
   if (outcome.not_compared) complain(*outcome.not_compared);
   if (!outcome.failures.empty()) return static_cast<int>(ErrorKind::tool);
   if (outcome.not_compared) return static_cast<int>(outcome.not_compared->kind);
   if (told != 0) return told;
   return outcome.diff ? session::exit_code(outcome.diff->diff) : 0;
+}
+
+int print_plan(const session::RunRequest& request) {
+  print_text(session::describe_plan(request, session::plan_run(request)));
+  return finish_output();
 }
 
 int repeat_command(const Arguments& arguments) {
@@ -162,13 +145,12 @@ int repeat_command(const Arguments& arguments) {
   wanted.repeats = static_cast<size_t>(arguments.number("--repeat").value_or(1));
   wanted.against = arguments.text("--against");
   if (arguments.flag("--dry-run")) {
-    const auto request = session::make_repeat_request(wanted.run, kVersion, &stop_wanted);
-    if (!request) return complain(request.error());
-    print_text(session::describe_plan(*request, session::plan_run(*request)));
-    return finish_output();
+    const auto request = session::make_repeat_request(wanted.run, &stop_wanted);
+    return request ? print_plan(*request) : complain(request.error());
   }
   stop_on_signals();
-  const auto outcome = repeat_watched(wanted);
+  const auto outcome = watched(
+      [&](Progress& progress) { return session::run_repeats(wanted, &stop_wanted, progress); });
   return outcome ? tell_repeats(*outcome, arguments) : complain(outcome.error());
 }
 
@@ -182,14 +164,16 @@ int run_command(const Arguments& arguments) {
   if (arguments.number("--repeat") || arguments.text("--against")) {
     return repeat_command(arguments);
   }
-  const auto request = request_watched(arguments);
+  // Which recordings are possible is asked of the tools, which takes a while.
+  const auto request = watched([&](Progress& progress) {
+    progress.begin("checking the tools");
+    return session::make_run_request(run_arguments(arguments), &stop_wanted);
+  });
   if (!request) return complain(request.error());
-  if (arguments.flag("--dry-run")) {
-    print_text(session::describe_plan(*request, session::plan_run(*request)));
-    return finish_output();
-  }
+  if (arguments.flag("--dry-run")) return print_plan(*request);
   stop_on_signals();
-  const auto outcome = run_watched(*request);
+  const auto outcome =
+      watched([&](Progress& progress) { return session::run(*request, progress); });
   return outcome ? tell_outcome(*outcome, arguments) : complain(outcome.error());
 }
 

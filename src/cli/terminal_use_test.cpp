@@ -2,9 +2,8 @@
 
 #include <thread>
 
-#include "cli/messages.h"
+#include "cli/output.h"
 #include "cli/progress_line.h"
-#include "cli/progress_text.h"
 #include "cli/terminal_here.h"
 #include "report/terminal/display_width.h"
 

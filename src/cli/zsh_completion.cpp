@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "cli/command_table.h"
-#include "cli/completion.h"
+#include "cli/table_texts.h"
 
 namespace llmprof::cli {
 namespace {
@@ -53,11 +53,10 @@ std::string option_argument(const OptionSpec& option) {
 // What an option takes that names a file or a choice of this group.
 void add_group(const session::GroupChoices& group, std::string& script) {
   const auto commands = all_commands();
-  const bool wanted =
-      std::any_of(commands.begin(), commands.end(), [&](const CommandSpec& command) {
-        return std::any_of(command.options.begin(), command.options.end(),
-                           [&](const OptionSpec& each) { return each.choices_of == group.group; });
-      });
+  const bool wanted = std::ranges::any_of(commands, [&](const CommandSpec& command) {
+    return std::ranges::any_of(
+        command.options, [&](const OptionSpec& each) { return each.choices_of == group.group; });
+  });
   if (!wanted) return;
   script +=
       fmt::format("_llmprof_{0}() {{\n  _alternative '{0}:{0}:({1})' 'files:file:_files'\n}}\n\n",

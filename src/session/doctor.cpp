@@ -3,55 +3,44 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
+#include "base/split.h"
 #include "base/text.h"
 #include "report/terminal/wrap.h"
 
 namespace llmprof::session {
 namespace {
 
-std::string_view to_string(capture::Probe::State state) {
-  switch (state) {
-    case capture::Probe::State::found:
-      return "found";
-    case capture::Probe::State::missing:
-      return "missing";
-    case capture::Probe::State::trouble:
-      return "trouble";
-  }
-  return {};
-}
+struct StateLook {
+  std::string_view name;
+  report::Tint tint;
+};
 
-report::Tint tint_of(capture::Probe::State state) {
-  switch (state) {
-    case capture::Probe::State::found:
-      return report::Tint::good;
-    case capture::Probe::State::missing:
-      return report::Tint::warning;
-    case capture::Probe::State::trouble:
-      return report::Tint::error;
-  }
-  return report::Tint::quiet;
+const StateLook& look_of(const capture::Probe& probe) {
+  static constexpr std::array<StateLook, 3> kLooks = {{{"found", report::Tint::good},
+                                                       {"missing", report::Tint::warning},
+                                                       {"trouble", report::Tint::error}}};
+  return kLooks.at(static_cast<size_t>(probe.state));
 }
 
 bool is_found(const std::vector<capture::Probe>& probes, std::string_view name) {
-  return std::any_of(probes.begin(), probes.end(), [&](const capture::Probe& probe) {
+  return std::ranges::any_of(probes, [&](const capture::Probe& probe) {
     return probe.name == name && probe.state == capture::Probe::State::found;
   });
 }
 
+// Line breaks stay.
 std::string json_string(std::string_view text) {
-  std::string json = "\"";
-  while (true) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    for (const char c : to_printable(text.substr(0, end))) {
+  std::string json;
+  for (const std::string_view line : split(text, '\n')) {
+    json += json.empty() ? "\"" : "\\n";
+    for (const char c : to_printable(line)) {
       if (c == '"' || c == '\\') json += '\\';
       json += c;
     }
-    if (end == text.size()) return json + "\"";
-    json += "\\n";
-    text.remove_prefix(end + 1);
   }
+  return json + '"';
 }
 
 constexpr size_t kNarrow = 80;  // columns
@@ -60,11 +49,8 @@ constexpr size_t kNarrow = 80;  // columns
 size_t longest_word(const std::vector<capture::Probe>& probes) {
   size_t longest = 0;
   for (const capture::Probe& probe : probes) {
-    std::string_view rest = probe.detail;
-    while (!rest.empty()) {
-      const size_t blank = std::min(rest.find(' '), rest.size());
-      longest = std::max(longest, blank);
-      rest.remove_prefix(std::min(blank + 1, rest.size()));
+    for (const std::string_view word : split(probe.detail, ' ')) {
+      longest = std::max(longest, word.size());
     }
   }
   return longest;
@@ -96,9 +82,8 @@ std::string doctor_text(const std::vector<capture::Probe>& probes,
   const std::string below(narrow ? 4 : width + kStateWidth, ' ');
   std::string text;
   for (const capture::Probe& probe : probes) {
-    const std::string_view state = to_string(probe.state);
-    text += fmt::format("{:<{}}{}", probe.name, width,
-                        report::tinted(state, tint_of(probe.state), style));
+    const auto& [state, tint] = look_of(probe);
+    text += fmt::format("{:<{}}{}", probe.name, width, report::tinted(state, tint, style));
     std::string detail =
         report::wrapped_behind(below, below, to_printable_lines(probe.detail), style.width);
     if (narrow) {
@@ -126,7 +111,7 @@ std::string doctor_json(const std::vector<capture::Probe>& probes) {
   for (const capture::Probe& probe : probes) {
     rows +=
         fmt::format(R"({}    {{"name": {}, "state": "{}", "detail": {}, "fix": {}, "needed": {}}})",
-                    rows.empty() ? "" : ",\n", json_string(probe.name), to_string(probe.state),
+                    rows.empty() ? "" : ",\n", json_string(probe.name), look_of(probe).name,
                     json_string(probe.detail), probe.fix.empty() ? "null" : json_string(probe.fix),
                     probe.needed);
   }

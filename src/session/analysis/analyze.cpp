@@ -2,19 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <future>
 #include <utility>
 
 #include "analysis/analyze.h"
+#include "base/diagnostics.h"
 #include "base/streams/byte_stream.h"
 #include "job/partial/partial.h"
+#include "profile/lost_data.h"
 #include "readers/detect.h"
+#include "report/documents/bundle_reports.h"
 #include "report/documents/word.h"
-#include "session/analysis/analyze_job.h"
 #include "session/analysis/analyze_ranks.h"
-#include "session/analysis/exports.h"
-#include "session/analysis/no_kernels.h"
 #include "session/analysis/read_input.h"
-#include "session/analysis/write_bundle.h"
+#include "session/version.h"
 
 namespace llmprof::session {
 namespace {
@@ -31,17 +33,6 @@ void add_timings(std::vector<analysis::PassTiming> passes, std::vector<PartTimin
     part.time = std::chrono::nanoseconds(pass.time);
     if (!pass.skipped.empty()) part.skipped = std::move(pass.skipped);
   }
-}
-
-void export_bundle(const AnalyzeOptions& options, const exports::ExportSource& source,
-                   Progress& progress, Analysis& analysis) {
-  if (!options.exports.any()) return;
-  progress.begin("writing files for other viewers");
-  const Stopwatch exporting;
-  WrittenExports written = write_exports(options.exports, source, analysis.folder);
-  analysis.files.insert(analysis.files.end(), written.files.begin(), written.files.end());
-  analysis.not_exported = std::move(written.failed);
-  analysis.timings.push_back({"writing files for other viewers", exporting.elapsed()});
 }
 
 // A trace without kernels may still hold a framework's operators, or a GPU's copies and graphs.
@@ -81,25 +72,90 @@ Error without_ranks(const std::vector<Input>& inputs) {
                       inputs.empty() ? std::string("no input") : inputs.front().path.string())};
 }
 
-Analysis so_far(AnalyzedRanks&& ranks) {
+// A log that does not say itself why it holds no work.
+bool is_log_without_work(const trace::Trace& trace) {
+  const Diagnostics& diagnostics = trace.diagnostics;
+  if (diagnostics.has("collector_never_armed") || diagnostics.has("collector_stood_down")) {
+    return false;
+  }
+  return std::ranges::any_of(trace.captures, [](const trace::Capture& capture) {
+    return capture.tool == trace::kCollectorTool;
+  });
+}
+
+// What to do about it; empty where the diagnostics have to say it.
+std::string remedy(const trace::Trace& trace) {
+  if (trace.profiled_launches.size() > 0) {
+    return fmt::format(
+        "\n  launches were profiled ({}), but not their durations; profile again with `--metrics "
+        "gpu__time_duration.sum` or `--section SpeedOfLight`",
+        trace.profiled_launches.size());
+  }
+  if (!trace.call_summaries.empty()) {
+    return "\n  the file holds reports on ranges or API calls only; add a kernel report: `nsys "
+           "stats --report cuda_gpu_kern_sum --format csv REPORT.nsys-rep`";
+  }
+  if (is_log_without_work(trace)) {
+    return "\n  the program's own log holds ranges but no operators: record them with "
+           "llmprof_operator (docs/collector.md), or capture the kernels of a GPU program with "
+           "nsys as well (`nsys profile --trace cuda,nvtx`)";
+  }
+  if (trace.workload) {
+    return "\n  Stage 1 metrics are what the workload measured itself; also name a capture of the "
+           "same program (nsys, ncu, or a PyTorch trace)";
+  }
+  return {};
+}
+
+// Why a trace holds no kernels to rank, and what to record instead, from what the readers noticed.
+// `list_failures` adds the captures that failed; a run reports those itself.
+Error no_kernels(const trace::Trace& trace, const profile::Profile& profile, bool list_failures) {
+  std::string files;
+  for (const trace::Capture& capture : trace.captures) {
+    if (!files.empty()) files += ", ";
+    files += capture.path;
+  }
+  const bool damaged =
+      std::ranges::any_of(profile.diagnostics, [&](const profile::Diagnostic& item) {
+        return item.code != "collector_log_empty" &&
+               profile::means_lost_data(item, profile.totals.source);
+      });
+  // What was not recorded is not known of a file that cannot be read.
+  std::string message = damaged ? fmt::format("{}: damaged; no kernels in it could be read", files)
+                                : fmt::format("{}: no kernels to analyze", files) + remedy(trace);
+  if (list_failures) {
+    for (const profile::CaptureFailure& failure : profile.captures_failed) {
+      message += fmt::format("\n  {} failed: {}", failure.backend, failure.message);
+    }
+  }
+  for (const profile::Diagnostic& item : profile.diagnostics) {
+    if (item.severity != to_string(Severity::info)) message += "\n  " + item.message;
+  }
+  return {ErrorKind::input, message};
+}
+
+// Before anything is written. `traces` is filled where they are wanted.
+Result<Analysis> analyze_all(AnalysisPlan plan, const AnalyzeOptions& options, Progress& progress,
+                             OutputFolder& out, Reading reading, KeptTraces* traces) {
+  const JobInputs job = inputs_of_job(plan.inputs, options.inputs);
+  if (!job.several()) {
+    auto analyzed =
+        analyze_planned(std::move(plan), !options.in_place, progress, out, std::move(reading));
+    if (!analyzed) return fail_with(analyzed.error());
+    if (traces != nullptr) {
+      traces->keep(std::nullopt, std::move(analyzed->trace), std::move(analyzed->results));
+    }
+    return std::move(analyzed->analysis);
+  }
   Analysis analysis;
-  analysis.incomplete = std::move(ranks.incomplete);
-  analysis.timings = std::move(ranks.timings);
-  return analysis;
+  auto parts = analyze_ranks(plan, job, options, progress, out, traces, analysis);
+  if (!parts) return fail_with(parts.error());
+  return job_profile(std::move(*parts), options, progress, std::move(analysis));
 }
 
 }  // namespace
 
-Result<AnalyzedInputs> analyze_in_memory(const AnalyzeOptions& options, std::string_view version,
-                                         Progress& progress, OutputFolder& out, Reading reading) {
-  auto plan = plan_analysis(options);
-  if (!plan) return fail_with(plan.error());
-  return analyze_planned(std::move(*plan), !options.in_place, version, progress, out,
-                         std::move(reading));
-}
-
-Result<AnalyzedInputs> analyze_planned(AnalysisPlan plan, bool list_failures,
-                                       std::string_view version, Progress& progress,
+Result<AnalyzedInputs> analyze_planned(AnalysisPlan plan, bool list_failures, Progress& progress,
                                        OutputFolder& out, Reading reading) {
   reading.add(plan.inputs, out, progress);
   plan.notes.merge(reading.notes());
@@ -107,16 +163,14 @@ Result<AnalyzedInputs> analyze_planned(AnalysisPlan plan, bool list_failures,
   AnalyzedInputs result;
   Analysis& analysis = result.analysis;
   analysis.timings = reading.timings();
-  progress.begin("joining launches");
-  const Stopwatch joining;
-  auto frozen = std::move(reading).freeze(plan.notes);
+  auto frozen = timed("joining launches", progress, analysis.timings,
+                      [&] { return std::move(reading).freeze(plan.notes); });
   if (!frozen) return fail_with(frozen.error());
-  analysis.timings.push_back({"joining launches", joining.elapsed()});
 
   progress.begin("preparing the analysis");
   if (frozen->operators) plan.options.operators_of = &*frozen->operators;
   if (frozen->control) plan.options.control = &*frozen->control;
-  plan.options.tool_version = version;
+  plan.options.tool_version = kVersion;
   const auto& rules = plan.rules.get();
   if (!rules) return fail_with(rules.error());
   auto analyzed = analysis::analyze(frozen->trace, **rules, plan.options, &progress);
@@ -133,76 +187,76 @@ Result<AnalyzedInputs> analyze_planned(AnalysisPlan plan, bool list_failures,
   return result;
 }
 
-Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version,
-                         Progress& progress, Reading reading) {
+Result<Analysis> write_outputs(const AnalyzeOptions& options, const KeptTraces& traces,
+                               Progress& progress, OutputFolder& out, Analysis analysis) {
+  const auto artifacts = out.open();
+  if (!artifacts) return fail_with(artifacts.error());
+  analysis.folder = artifacts->root();
+  page::Content content{analysis.profile, {}, {}, std::nullopt};
+  // Made while the reports are written.
+  const auto bundle = page::embedded_bundle();
+  auto timeline = std::async(std::launch::async, [&] {
+    if (bundle) traces.add_timeline(content);
+  });
+  auto written = timed("writing the bundle", progress, analysis.timings, [&] {
+    return report::write_reports(analysis.profile, analysis.folder,
+                                 options.top.value_or(report::kAllKernels));
+  });
+  if (!written) return fail_with(written.error());
+  analysis.files = std::move(written->files);
+  analysis.json = std::move(written->json);
+  auto page = timed("writing the page", progress, analysis.timings, [&] {
+    timeline.get();
+    content.json = analysis.json;
+    return write_page_file(bundle, analysis.folder,
+                           [&](const page::Bundle& own) { return page::make_page(own, content); });
+  });
+  if (!page) return fail_with(page.error());
+  analysis.page = std::move(*page);
+  if (!options.exports.any()) return analysis;
+  WrittenExports exported =
+      timed("writing files for other viewers", progress, analysis.timings,
+            [&] { return traces.write(options.exports, analysis.profile, analysis.folder); });
+  analysis.files.insert(analysis.files.end(), exported.files.begin(), exported.files.end());
+  analysis.not_exported = std::move(exported.failed);
+  return analysis;
+}
+
+Result<Analysis> analyze(const AnalyzeOptions& options, Progress& progress, Reading reading) {
   OutputFolder out = output_folder(options);
   auto plan = plan_analysis(options);
   if (!plan) return fail_with(plan.error());
   if (auto free = out.claim(); !free) return fail_with(free.error());
-  if (const JobInputs job = inputs_of_job(plan->inputs, options.inputs); job.several()) {
-    auto ranks = analyze_ranks(*plan, job, options, Traces::keep, version, progress, out);
-    if (!ranks) return fail_with(ranks.error());
-    const RankTraces traces = std::move(ranks->traces);
-    return write_job(std::move(ranks->parts), traces, options, version, progress, out,
-                     so_far(std::move(*ranks)));
-  }
-  auto analyzed = analyze_planned(std::move(*plan), !options.in_place, version, progress, out,
-                                  std::move(reading));
-  if (!analyzed) return fail_with(analyzed.error());
-  Analysis& analysis = analyzed->analysis;
-  progress.begin("writing the bundle");
-  const Stopwatch writing;
-  const exports::ExportSource source{analyzed->trace, analyzed->results, version};
-  PageTimeline timeline = begin_page_timeline(source);
-  if (auto done = write_bundle(options, out, analysis); !done) return fail_with(done.error());
-  analysis.timings.push_back({"writing the bundle", writing.elapsed()});
-  progress.begin("writing the page");
-  const Stopwatch page;
-  if (auto done = write_page(std::move(timeline), analysis); !done) return fail_with(done.error());
-  analysis.timings.push_back({"writing the page", page.elapsed()});
-  export_bundle(options, source, progress, analysis);
-  return std::move(analysis);
+  KeptTraces traces;
+  auto analysis =
+      analyze_all(std::move(*plan), options, progress, out, std::move(reading), &traces);
+  if (!analysis) return analysis;
+  return write_outputs(options, traces, progress, out, std::move(*analysis));
 }
 
-Result<Analysis> analyze_to_profile(const AnalyzeOptions& options, std::string_view version,
-                                    Progress& progress, OutputFolder& out) {
+Result<Analysis> analyze_to_profile(const AnalyzeOptions& options, Progress& progress,
+                                    OutputFolder& out) {
   auto plan = plan_analysis(options);
   if (!plan) return fail_with(plan.error());
-  if (const JobInputs job = inputs_of_job(plan->inputs, options.inputs); job.several()) {
-    auto ranks = analyze_ranks(*plan, job, options, Traces::drop, version, progress, out);
-    if (!ranks) return fail_with(ranks.error());
-    auto profile = job_profile(std::move(ranks->parts), options, version, progress);
-    if (!profile) return fail_with(profile.error());
-    Analysis analysis = so_far(std::move(*ranks));
-    analysis.profile = std::move(*profile);
-    return analysis;
-  }
-  auto analyzed = analyze_planned(std::move(*plan), !options.in_place, version, progress, out, {});
-  if (!analyzed) return fail_with(analyzed.error());
-  return std::move(analyzed->analysis);
+  return analyze_all(std::move(*plan), options, progress, out, {}, nullptr);
 }
 
-Result<WrittenPartials> analyze_partially(const AnalyzeOptions& options, std::string_view version,
-                                          Progress& progress) {
+Result<Analysis> analyze_partially(const AnalyzeOptions& options, Progress& progress) {
   // Other ranks may write into the same folder now; a file of this one is not overwritten.
   OutputFolder out = OutputFolder::shared(options.out);
   auto plan = plan_analysis(options);
   if (!plan) return fail_with(plan.error());
   const JobInputs job = inputs_by_rank(plan->inputs, options.inputs);
-  if (job.ranks.empty()) {
-    return fail_with(without_ranks(plan->inputs));
-  }
+  if (job.ranks.empty()) return fail_with(without_ranks(plan->inputs));
   if (auto free = check_free(job, options); !free) return fail_with(free.error());
-  auto ranks = analyze_ranks(*plan, job, options, Traces::drop, version, progress, out);
-  if (!ranks) return fail_with(ranks.error());
+  Analysis written;
+  const auto parts = analyze_ranks(*plan, job, options, progress, out, nullptr, written);
+  if (!parts) return fail_with(parts.error());
   progress.begin("writing the partial profiles");
   const auto folder = out.open();
   if (!folder) return fail_with(folder.error());
-  WrittenPartials written;
   written.folder = folder->root();
-  written.timings = std::move(ranks->timings);
-  written.incomplete = std::move(ranks->incomplete);
-  for (const job::RankPart& part : ranks->parts) {
+  for (const job::RankPart& part : *parts) {
     const std::string name = job::partial_name(part.identity.rank);
     const bool replace = options.force || !options.out;
     if (auto done = job::write_partial(folder->path(name), part, replace); !done) {

@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "analysis/passes/results.h"
@@ -13,9 +12,10 @@
 #include "session/analysis/analyze_options.h"
 #include "session/analysis/plan.h"
 #include "session/analysis/reading.h"
-#include "session/analysis/run_page.h"
 #include "session/analysis/timings.h"
-#include "session/bundle/output_folder.h"
+#include "session/analysis/traces.h"
+#include "session/bundle/page_file.h"
+#include "session/bundle/run_dir.h"
 
 namespace llmprof::session {
 
@@ -37,36 +37,34 @@ struct AnalyzedInputs {
   analysis::Results results;
 };
 
-// Reads all inputs into one trace and analyzes it. `reading` is what was read of the inputs
-// already; those are not read again. Writes nothing but what a report of a tool must be converted
-// to, which goes into `out`.
-Result<AnalyzedInputs> analyze_in_memory(const AnalyzeOptions& options, std::string_view version,
-                                         Progress& progress, OutputFolder& out,
-                                         Reading reading = {});
-
-// The same by a plan that was made. `list_failures`: an error names the captures that failed.
-Result<AnalyzedInputs> analyze_planned(AnalysisPlan plan, bool list_failures,
-                                       std::string_view version, Progress& progress,
-                                       OutputFolder& out, Reading reading);
+// Reads all inputs of a plan into one trace and analyzes it. `reading` is what was read of the
+// inputs already; those are not read again. Writes nothing but what a report of a tool must be
+// converted to, which goes into `out`. `list_failures`: an error names the captures that failed.
+Result<AnalyzedInputs> analyze_planned(AnalysisPlan plan, bool list_failures, Progress& progress,
+                                       OutputFolder& out, Reading reading = {});
 
 // Analyzes all inputs and writes the bundle. Captures of two ranks and more are a job: each rank is
 // analyzed by itself. An error means that no report was written.
-Result<Analysis> analyze(const AnalyzeOptions& options, std::string_view version,
-                         Progress& progress, Reading reading = {});
+Result<Analysis> analyze(const AnalyzeOptions& options, Progress& progress, Reading reading = {});
 
 // The profile that `analyze` would write.
-Result<Analysis> analyze_to_profile(const AnalyzeOptions& options, std::string_view version,
-                                    Progress& progress, OutputFolder& out);
+Result<Analysis> analyze_to_profile(const AnalyzeOptions& options, Progress& progress,
+                                    OutputFolder& out);
 
-struct WrittenPartials {
-  std::filesystem::path folder;
-  std::vector<std::string> files;   // in it, one per rank
-  std::optional<Error> incomplete;  // as of Analysis
-  std::vector<PartTiming> timings;
-};
+// Writes the reports, profile.json, the page and files for other viewers of what is in `analysis`,
+// which then says where they are.
+Result<Analysis> write_outputs(const AnalyzeOptions& options, const KeptTraces& traces,
+                               Progress& progress, OutputFolder& out, Analysis analysis);
+
+// Writes all reports again from a profile.json alone, which is the input, or in the folder or the
+// run that is; the page's timeline and files for other viewers from the captures, where a folder
+// was named and they are at hand. Without `out` the reports go beside profile.json, in place of
+// those there; profile.json itself is copied into another folder, and stays as it is beside the
+// reports it made. The profile itself is not in the result.
+Result<Analysis> rewrite_reports(const AnalyzeOptions& options, Progress& progress);
 
 // One partial profile per rank (job/partial), which `llmprof merge` makes the job's profile of.
-Result<WrittenPartials> analyze_partially(const AnalyzeOptions& options, std::string_view version,
-                                          Progress& progress);
+// Only the folder, the files, what is incomplete and the timings are filled.
+Result<Analysis> analyze_partially(const AnalyzeOptions& options, Progress& progress);
 
 }  // namespace llmprof::session

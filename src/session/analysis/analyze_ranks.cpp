@@ -6,17 +6,14 @@
 #include <utility>
 
 #include "base/text.h"
-#include "session/analysis/analyze.h"
+#include "config/conf_files.h"
+#include "job/links/links.h"
+#include "job/profile/merge_ranks.h"
+#include "report/documents/word.h"
+#include "session/version.h"
 
 namespace llmprof::session {
 namespace {
-
-const RankRecord* find_record(const RanksRecord& record, uint64_t rank) {
-  for (const RankRecord& row : record.ranks) {
-    if (row.rank == rank) return &row;
-  }
-  return nullptr;
-}
 
 // As its captures say; of several, the first that does.
 void identify(const trace::Trace& trace, job::RankIdentity& who) {
@@ -35,10 +32,10 @@ void identify(const trace::Trace& trace, job::RankIdentity& who) {
 
 void identify(const RanksRecord& record, job::RankIdentity& who) {
   if (!who.world_size) who.world_size = record.world_size;
-  if (const RankRecord* row = find_record(record, who.rank)) {
-    who.state = row->state;
-    who.state_detail = row->detail;
-  }
+  const auto row = std::ranges::find(record.ranks, who.rank, &RankRecord::rank);
+  if (row == record.ranks.end()) return;
+  who.state = row->state;
+  who.state_detail = row->detail;
 }
 
 void take_results(AnalyzedInputs& analyzed, job::RankPart& part) {
@@ -65,49 +62,63 @@ Result<AnalysisPlan> plan_of_rank(const AnalysisPlan& plan, const RankInputs& ra
 
 }  // namespace
 
-Result<AnalyzedRanks> analyze_ranks(const AnalysisPlan& plan, const JobInputs& job,
-                                    const AnalyzeOptions& options, Traces traces,
-                                    std::string_view version, Progress& progress,
-                                    OutputFolder& out) {
-  AnalyzedRanks ranks;
+Result<std::vector<job::RankPart>> analyze_ranks(const AnalysisPlan& plan, const JobInputs& job,
+                                                 const AnalyzeOptions& options, Progress& progress,
+                                                 OutputFolder& out, KeptTraces* traces,
+                                                 Analysis& analysis) {
+  std::vector<job::RankPart> parts;
   AnalysisPlan common = plan;
   common.notes.merge(job.notes);  // told once, of the first rank
   bool any = false;
   for (const RankInputs& rank : job.ranks) {
-    job::RankPart& part = ranks.parts.emplace_back();
+    job::RankPart& part = parts.emplace_back();
     part.identity.rank = rank.rank;
     identify(job.record, part.identity);
     if (rank.inputs.empty()) continue;
     auto own = plan_of_rank(common, rank, options);
     if (!own) return fail_with(own.error());
     common.notes = {};
-    auto analyzed =
-        analyze_planned(std::move(*own), !options.in_place, version, progress, out, Reading());
+    auto analyzed = analyze_planned(std::move(*own), !options.in_place, progress, out);
     if (!analyzed) {
-      const Error error = analyzed.error().within(fmt::format("rank {}", rank.rank));
-      if (!ranks.incomplete && part.identity.state == kRankRecorded) ranks.incomplete = error;
       if (part.identity.state == kRankRecorded) {
+        if (!analysis.incomplete) {
+          analysis.incomplete = analyzed.error().within(fmt::format("rank {}", rank.rank));
+        }
         part.identity.state = kRankMissing;
         part.identity.state_detail = analyzed.error().message;
       }
       continue;
     }
     any = true;
-    Analysis& analysis = analyzed->analysis;
-    for (PartTiming& timing : analysis.timings) {
+    for (PartTiming& timing : analyzed->analysis.timings) {
       timing.name = fmt::format("rank {}: {}", rank.rank, timing.name);
-      ranks.timings.push_back(std::move(timing));
+      analysis.timings.push_back(std::move(timing));
     }
-    if (analysis.incomplete && !ranks.incomplete) ranks.incomplete = analysis.incomplete;
+    if (!analysis.incomplete) analysis.incomplete = analyzed->analysis.incomplete;
     identify(analyzed->trace, part.identity);
     take_results(*analyzed, part);
-    if (traces == Traces::keep) {
-      ranks.traces.keep(rank.rank, std::move(analyzed->trace), std::move(analyzed->results));
+    if (traces != nullptr) {
+      traces->keep(rank.rank, std::move(analyzed->trace), std::move(analyzed->results));
     }
   }
-  if (any) return ranks;
-  return fail_with(ranks.incomplete.value_or(
+  if (any) return parts;
+  return fail_with(analysis.incomplete.value_or(
       Error{ErrorKind::input, "no rank of the job left a capture that can be analyzed"}));
+}
+
+Result<Analysis> job_profile(std::vector<job::RankPart> parts, const AnalyzeOptions& options,
+                             Progress& progress, Analysis analysis) {
+  auto compared = timed("comparing the ranks", progress, analysis.timings, [&] {
+    return config::ConfFiles::open(options.config_folder)
+        .and_then([](const config::ConfFiles& conf) { return job::Links::load(conf); })
+        .and_then([&](const job::Links& links) {
+          return job::merge_ranks(std::move(parts), links, kVersion);
+        });
+  });
+  if (!compared) return fail_with(compared.error());
+  analysis.profile = std::move(*compared);
+  report::word(analysis.profile);
+  return analysis;
 }
 
 }  // namespace llmprof::session

@@ -36,41 +36,29 @@ std::optional<trace::WorkloadMetrics> metrics_in(const fs::path& folder) {
 // A command that ran the workload, as against one that exported or converted.
 bool runs_workload(std::string_view name) {
   constexpr std::array<std::string_view, 4> kNames = {"control", "record", "profile", "torch"};
-  return std::any_of(kNames.begin(), kNames.end(),
-                     [&](std::string_view known) { return name.starts_with(known); });
+  return std::ranges::any_of(kNames,
+                             [&](std::string_view known) { return name.starts_with(known); });
 }
 
-// Each command of a pass that ran the workload, in their order.
+// Each command of a recording that ran the workload, in their order.
 template <class Visit>
 void each_workload_command(const fs::path& folder, Visit&& visit) {
-  const fs::path file = folder / "status.json";
-  std::error_code ignored;
-  if (!fs::is_regular_file(file, ignored)) return;
-  auto stream = open_byte_stream(file);
-  if (!stream) return;
-  const auto text = read_all(**stream, kLargestStatus);
-  if (!text) return;
-  const auto document = config::parse_json(*text, file.string());
-  if (!document) return;
-  const config::ConfigNode* rows =
-      document->root.is_list() ? &document->root : document->root.find("commands");
-  if (rows == nullptr || !rows->is_list()) return;
-  for (const config::ConfigNode& row : rows->children) {
-    const config::ConfigNode* name = row.find("name");
-    if (name != nullptr && runs_workload(name->text)) visit(row);
+  const auto status =
+      read_all(folder / "status.json", kLargestStatus).and_then([](const std::string& text) {
+        return config::parse_json(text, {});
+      });
+  if (!status) return;
+  const config::ConfigNode& root = status->root;
+  for (const config::ConfigNode& row : (root.is_list() ? root : root["commands"]).children) {
+    if (runs_workload(row["name"].text)) visit(row);
   }
-}
-
-std::optional<double> number_in(const config::ConfigNode& row, std::string_view key) {
-  const config::ConfigNode* value = row.find(key);
-  return value == nullptr ? std::nullopt : value->number();
 }
 
 // How long the last command that ran the workload took.
 std::optional<double> duration_in(const fs::path& folder) {
   std::optional<double> seconds;
   each_workload_command(folder, [&](const config::ConfigNode& row) {
-    if (const auto value = number_in(row, "seconds"); value && *value > 0) seconds = value;
+    if (const auto value = row["seconds"].number(); value && *value > 0) seconds = value;
   });
   return seconds;
 }
@@ -78,12 +66,10 @@ std::optional<double> duration_in(const fs::path& folder) {
 std::optional<profile::PassLoad> load_in(const fs::path& folder, std::string_view pass) {
   std::optional<profile::PassLoad> load;
   each_workload_command(folder, [&](const config::ConfigNode& row) {
-    const config::ConfigNode* said = row.find("load");
-    if (said == nullptr) return;
-    const auto cpus = number_in(*said, "cpus");
-    const auto used = number_in(*said, "used");
-    const auto others = number_in(*said, "others");
-    const auto seconds = number_in(row, "seconds");
+    const auto cpus = row["load"]["cpus"].number();
+    const auto used = row["load"]["used"].number();
+    const auto others = row["load"]["others"].number();
+    const auto seconds = row["seconds"].number();
     if (!seconds || !cpus || !used || !others) return;
     load = profile::PassLoad{std::string(pass), *seconds, *cpus, *used, *others};
   });
@@ -92,13 +78,12 @@ std::optional<profile::PassLoad> load_in(const fs::path& folder, std::string_vie
 
 profile::PassOverhead overhead(std::string_view pass, std::string stage, double control_ms,
                                double profiled_ms) {
-  profile::PassOverhead row;
-  row.pass = pass;
-  row.stage = std::move(stage);
-  row.control = {control_ms};
-  row.profiled = {profiled_ms};
-  row.ratio = profiled_ms / control_ms;
-  return row;
+  return {.pass = std::string(pass),
+          .stage = std::move(stage),
+          .control = {control_ms},
+          .profiled = {profiled_ms},
+          .ratio = profiled_ms / control_ms,
+          .other_cause = {}};
 }
 
 // Times of requests vary: what is within twice their deviation need not come from profiling.
@@ -140,7 +125,7 @@ std::vector<profile::PassOverhead> measure_overhead(const fs::path& run) {
   }
   const std::vector<profile::PassLoad> loads = machine_load(run);
   const auto was_short = [&](std::string_view pass) {
-    return std::any_of(loads.begin(), loads.end(), [&](const profile::PassLoad& load) {
+    return std::ranges::any_of(loads, [&](const profile::PassLoad& load) {
       return load.pass == pass && profile::cpus_were_short(load);
     });
   };

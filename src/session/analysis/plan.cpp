@@ -40,39 +40,28 @@ LoadingRules begin_to_load_rules(const config::ConfFiles& conf) {
 }
 
 Result<void> check_gpu(const AnalyzeOptions& options, const llm::GpuSpecs& gpus) {
-  if (!options.gpu || gpus.find(*options.gpu)) return {};
-  return fail(ErrorKind::usage,
-              fmt::format("unknown value '{}' for --gpu; available: {}. Others "
-                          "are added in gpus.yaml (--config-dir)",
-                          to_printable(*options.gpu), fmt::join(gpus.names(), ", ")));
+  const auto& gpu = options.requested.gpu;
+  if (!gpu || gpus.find(*gpu)) return {};
+  return fail(ErrorKind::usage, fmt::format("unknown value '{}' for --gpu; available: {}. Others "
+                                            "are added in gpus.yaml (--config-dir)",
+                                            to_printable(*gpu), fmt::join(gpus.names(), ", ")));
 }
 
 // What can be wrong with the user's own files, or with what is looked up in ours.
 Result<void> check_rules(const AnalyzeOptions& options, const LoadingRules& loading) {
-  if (!options.config_folder && !options.gpu) return {};
+  if (!options.config_folder && !options.requested.gpu) return {};
   const auto& rules = loading.get();
   if (!rules) return fail_with(rules.error());
   return check_gpu(options, (*rules)->gpus);
 }
 
 Result<analysis::AnalysisOptions> requested_analysis(const AnalyzeOptions& options) {
-  analysis::AnalysisOptions requested;
-  requested.use_annotations = options.use_annotations;
-  requested.gpu = options.gpu;
-  requested.selection.device = options.device;
-  requested.selection.stage = options.stage;
+  analysis::AnalysisOptions requested = options.requested;
   if (options.steps) {
     const auto steps = analysis::parse_step_range(*options.steps);
     if (!steps) return fail_with(steps.error());
     requested.selection.steps = *steps;
   }
-  const auto count = [](const std::optional<uint64_t>& value, std::string flag) {
-    return value ? std::optional<analysis::TokenCount>({*value, std::move(flag)}) : std::nullopt;
-  };
-  requested.workload.prompt_tokens = count(options.prompt_tokens, "--prompt-tokens");
-  requested.workload.new_tokens = count(options.new_tokens, "--new-tokens");
-  requested.workload.batch = count(options.batch, "--batch");
-  requested.workload.parallel = {options.tp, options.pp, options.ep};
   return requested;
 }
 
@@ -91,7 +80,6 @@ void add_run_records(const std::filesystem::path& run, const config::ConfFiles& 
 // The user's word, instead of what a run recorded.
 Result<void> add_named_model(const AnalyzeOptions& options, const config::ConfFiles& conf,
                              AnalysisPlan& plan) {
-  if (options.model_spec) plan.options.model = options.model_spec;
   if (!options.model) return {};
   auto model = llm::load_model_spec(*options.model, conf);
   if (!model) return fail_with(model.error());

@@ -3,15 +3,90 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
 #include <optional>
 #include <set>
 
-#include "session/analysis/rank_of_capture.h"
+#include "base/streams/byte_stream.h"
+#include "capture/convert.h"
+#include "readers/collector_log/collector_log.h"
+#include "readers/detect.h"
+#include "readers/kineto/kineto_json.h"
+#include "readers/nsys_sqlite/nsys_sqlite.h"
+#include "readers/shared/rank_of_path.h"
+#include "session/analysis/read_input.h"
 
 namespace llmprof::session {
+namespace fs = std::filesystem;
 namespace {
 
-namespace fs = std::filesystem;
+// Empty where it could not be made.
+fs::path make_scratch_folder() {
+  std::error_code trouble;
+  std::string name = (fs::temp_directory_path(trouble) / "llmprof-XXXXXX").string();
+  return !trouble && ::mkdtemp(name.data()) != nullptr ? fs::path(name) : fs::path();
+}
+
+std::optional<uint32_t> rank_read(const readers::Reader& reader, const fs::path& path) {
+  trace::TraceBuilder scratch;
+  const auto done = reader.read(path, scratch);
+  const auto& captures = scratch.trace().captures;
+  // A rank is known before the place where a cut file ends.
+  static_cast<void>(done);
+  return captures.empty() ? std::nullopt : captures.back().rank;
+}
+
+// From the beginning of the file alone, where its own reader finds the rank: in a file of the same
+// name, since the name may tell it.
+std::optional<uint32_t> rank_in_front(const readers::Reader& reader, const fs::path& path) {
+  constexpr size_t kFrontBytes = 4UL << 20U;
+  const auto front = read_head(path, kFrontBytes);
+  if (!front) return std::nullopt;
+  const TemporaryFolder scratch(make_scratch_folder());
+  if (scratch.path().empty()) return std::nullopt;
+  std::error_code trouble;
+  const fs::path absolute = fs::absolute(path, trouble);
+  const fs::path folder = scratch.path() / absolute.parent_path().filename();
+  fs::create_directories(folder, trouble);
+  const fs::path copy = folder / absolute.filename();
+  std::ofstream file(copy, std::ios::binary);
+  file.write(front->data(), static_cast<std::streamsize>(front->size()));
+  file.close();
+  return file ? rank_read(reader, copy) : std::nullopt;
+}
+
+// What a file can say of a job.
+enum class JobContent : uint8_t {
+  unknown,   // no capture
+  facts,     // of kernels or of the workload, whichever rank they were measured on
+  timeline,  // of one process or more, each of which may be a rank
+};
+
+JobContent job_content_of(const fs::path& path) {
+  const auto head = read_head(path, readers::kHeadBytes);
+  if (!head) return JobContent::unknown;
+  const readers::Reader* reader = readers::find_reader(*head);
+  if (reader == nullptr) {
+    return capture::report_kind(path, *head) ? JobContent::timeline : JobContent::unknown;
+  }
+  const bool timeline = reader == &readers::kNsysSqliteReader ||
+                        reader == &readers::kKinetoReader ||
+                        reader == &readers::kCollectorLogReader;
+  return timeline ? JobContent::timeline : JobContent::facts;
+}
+
+// The rank of a timeline, as its reader will say, from as little of the file as possible.
+std::optional<uint32_t> rank_of_capture(const fs::path& path) {
+  const auto head = read_head(path, readers::kHeadBytes);
+  if (!head) return std::nullopt;
+  const readers::Reader* reader = readers::find_reader(*head);
+  if (reader == nullptr) return readers::rank_of_path(path);
+  if (reader != &readers::kNsysSqliteReader) return rank_in_front(*reader, path);
+  // A database cannot be read in part, and what its name does not say, NCCL may.
+  const auto named = readers::rank_of_path(path);
+  return named ? named : rank_read(*reader, path);
+}
 
 RanksRecord record_of(const std::vector<fs::path>& paths, Diagnostics& notes) {
   for (const fs::path& path : paths) {
@@ -96,7 +171,7 @@ JobInputs inputs_by_rank(const std::vector<Input>& inputs, const std::vector<fs:
 JobInputs inputs_of_job(const std::vector<Input>& inputs, const std::vector<fs::path>& paths) {
   JobInputs unread;
   const bool told = !record_of(paths, unread.notes).ranks.empty();
-  const auto timelines = std::count_if(inputs.begin(), inputs.end(), [](const Input& input) {
+  const auto timelines = std::ranges::count_if(inputs, [](const Input& input) {
     return !is_of_all_ranks(input) && job_content_of(input.path) == JobContent::timeline;
   });
   if (timelines < 2 && !told) return {};

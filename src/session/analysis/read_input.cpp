@@ -6,7 +6,6 @@
 #include <array>
 #include <fstream>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "base/files.h"
@@ -18,35 +17,6 @@
 
 namespace llmprof::session {
 namespace {
-
-// Where reports are converted to. Removed when the reading is done, because nsys puts the program's
-// whole environment into its exports.
-class ConversionFolder {
- public:
-  static Result<ConversionFolder> open(OutputFolder& out) {
-    auto artifacts = out.open();
-    if (!artifacts) return fail_with(artifacts.error());
-    // Other ranks may convert theirs in the same folder.
-    const auto folder = artifacts->path(fmt::format("converting-{}.tmp", ::getpid()));
-    if (auto made = make_own_folder(folder); !made) return fail_with(made.error());
-    return ConversionFolder(folder);
-  }
-  ConversionFolder(ConversionFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  ConversionFolder& operator=(ConversionFolder&&) = delete;
-  ConversionFolder(const ConversionFolder&) = delete;
-  ConversionFolder& operator=(const ConversionFolder&) = delete;
-  ~ConversionFolder() {
-    std::error_code ignored;
-    if (path_.empty()) return;
-    std::filesystem::remove_all(path_, ignored);
-  }
-
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  explicit ConversionFolder(std::filesystem::path path) : path_(std::move(path)) {}
-  std::filesystem::path path_;
-};
 
 // None where no reader recognizes the content.
 std::optional<Result<void>> read_recognized(const std::filesystem::path& path,
@@ -111,9 +81,14 @@ template <class Convert>
 Result<void> read_converted(const std::filesystem::path& from, Convert convert,
                             trace::TraceBuilder& builder, OutputFolder& out, Progress& progress) {
   progress.begin(fmt::format("converting {}", from.string()));
-  auto folder = ConversionFolder::open(out);
-  if (!folder) return fail_with(folder.error());
-  const auto converted = convert(folder->path());
+  const auto artifacts = out.open();
+  if (!artifacts) return fail_with(artifacts.error());
+  // Other ranks may convert theirs in the same folder.
+  const auto path = artifacts->path(fmt::format("converting-{}.tmp", ::getpid()));
+  if (auto made = make_own_folder(path); !made) return made;
+  // Gone when the reading is done, because nsys puts the program's whole environment into exports.
+  const TemporaryFolder folder(path);
+  const auto converted = convert(folder.path());
   if (!converted) return fail_with(converted.error());
   const auto head = read_head(*converted, readers::kHeadBytes);
   if (!head) return fail_with(head.error());

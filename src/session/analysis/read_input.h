@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/progress.h"
-#include "session/bundle/output_folder.h"
+#include "session/bundle/run_dir.h"
 #include "trace/builder.h"
 
 namespace llmprof::session {
@@ -17,6 +17,22 @@ enum class Content : uint8_t {
   report,   // of a tool that has to convert it
 };
 Content content_of(const std::filesystem::path& path);
+
+// A folder that is gone with this object. Empty: none.
+class TemporaryFolder {
+ public:
+  explicit TemporaryFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
 
 // Reads one file with whichever reader recognizes its content. Reports of nsys and ncu are
 // converted first, in a temporary folder in `out`.

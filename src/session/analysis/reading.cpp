@@ -60,10 +60,10 @@ void Reading::add(const std::vector<Input>& inputs, OutputFolder& out, Progress&
 // Keeps what was read before the logs. That is a copy, which costs nothing where they are first.
 void Reading::note_log(const Input& log, const std::vector<Input>& inputs) {
   if (!logs_ || logs_->run != log.run) {
-    const bool replaceable = trace().captures.empty() ||
-                             std::any_of(inputs.begin(), inputs.end(), [&](const Input& input) {
-                               return input.role == RunRole::nsys && input.run == log.run;
-                             });
+    const bool replaceable =
+        trace().captures.empty() || std::ranges::any_of(inputs, [&](const Input& input) {
+          return input.role == RunRole::nsys && input.run == log.run;
+        });
     logs_.reset();
     if (!replaceable || !log.run) return;
     logs_ = Logs{*log.run, state_, {}};

@@ -12,7 +12,7 @@
 #include "base/progress.h"
 #include "session/analysis/timings.h"
 #include "session/bundle/inputs.h"
-#include "session/bundle/output_folder.h"
+#include "session/bundle/run_dir.h"
 #include "trace/builder.h"
 
 namespace llmprof::session {

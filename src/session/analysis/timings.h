@@ -3,6 +3,10 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
+
+#include "base/progress.h"
 
 namespace llmprof::session {
 
@@ -23,5 +27,16 @@ class Stopwatch {
   using Clock = std::chrono::steady_clock;
   Clock::time_point begun_ = Clock::now();
 };
+
+// Does a part of the work, which is shown as progress and timed under `name`.
+template <class Work>
+auto timed(const std::string& name, Progress& progress, std::vector<PartTiming>& timings,
+           Work&& work) {
+  progress.begin(name);
+  const Stopwatch watch;
+  auto done = std::forward<Work>(work)();
+  timings.push_back({name, watch.elapsed()});
+  return done;
+}
 
 }  // namespace llmprof::session

@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "session/bundle/ranks_record.h"
+#include "session/bundle/run_dir.h"
 
 namespace llmprof::session {
 namespace {
@@ -29,16 +30,16 @@ bool is_ours(const fs::path& path) {
   constexpr auto kEndings = std::to_array<std::string_view>({".pftrace", ".speedscope.json"});
   constexpr auto kRepeats = std::to_array<std::string_view>({"run-", "base-", "new-"});
   const std::string name = path.filename().string();
-  if (std::find(kNames.begin(), kNames.end(), name) != kNames.end()) return true;
-  if (name.starts_with("trace.") &&
-      std::any_of(kEndings.begin(), kEndings.end(),
-                  [&](std::string_view ending) { return name.ends_with(ending); })) {
+  if (std::ranges::find(kNames, name) != kNames.end()) return true;
+  if (name.starts_with("trace.") && std::ranges::any_of(kEndings, [&](std::string_view ending) {
+        return name.ends_with(ending);
+      })) {
     return true;
   }
   std::error_code missing;
   if (name == "diff") return fs::exists(path / "diff.json", missing);
   // Folders of repeated runs: base-1, new-1.
-  return std::any_of(kRepeats.begin(), kRepeats.end(), [&](std::string_view prefix) {
+  return std::ranges::any_of(kRepeats, [&](std::string_view prefix) {
     return name.starts_with(prefix) && parse_int(name.substr(prefix.size())) &&
            fs::exists(path / "env.json", missing);
   });
@@ -49,16 +50,6 @@ std::optional<int64_t> number_of(const fs::path& folder) {
   if (!name.starts_with(kPrevious)) return std::nullopt;
   const auto number = parse_int(name.substr(kPrevious.size()));
   return number && *number > 0 ? number : std::nullopt;
-}
-
-std::vector<fs::path> entries_of(const fs::path& root) {
-  std::vector<fs::path> entries;
-  std::error_code trouble;
-  for (fs::directory_iterator entry(root, trouble), end; !trouble && entry != end;
-       entry.increment(trouble)) {
-    entries.push_back(entry->path());
-  }
-  return entries;
 }
 
 bool is_empty_folder(const fs::path& path) {
@@ -125,7 +116,7 @@ bool is_earlier_run(const fs::path& folder) { return number_of(folder).has_value
 std::optional<fs::path> interrupted_ncu_capture(const fs::path& root) {
   std::vector<fs::path> earlier = entries_of(root);
   std::erase_if(earlier, [](const fs::path& entry) { return !is_earlier_run(entry); });
-  std::sort(earlier.begin(), earlier.end(), [](const fs::path& a, const fs::path& b) {
+  std::ranges::sort(earlier, [](const fs::path& a, const fs::path& b) {
     return number_of(a).value_or(0) > number_of(b).value_or(0);
   });
   for (const fs::path& run : earlier) {

@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "session/bundle/earlier_run.h"
 #include "session/bundle/ranks_record.h"
+#include "session/bundle/run_dir.h"
 
 namespace llmprof::session {
 namespace {
@@ -25,60 +26,45 @@ struct RunFile {
   RunRole role;
 };
 
-std::set<fs::path> sorted_logs(const fs::path& folder) {
-  std::set<fs::path> logs;
-  std::error_code trouble;
-  for (const auto& entry : fs::directory_iterator(folder, trouble)) {
-    std::error_code ignored;
-    const bool is_log = entry.path().extension() == ".llmtrace";
-    if (is_log && entry.is_regular_file(ignored)) logs.insert(entry.path());
-  }
-  return logs;
-}
-
 std::vector<Input> run_captures(const fs::path& folder, size_t run) {
+  constexpr std::string_view kOwnMetrics = "stage1/metrics.json";
   constexpr std::array<RunFile, 5> kFiles = {{{"nsys/run.sqlite", RunRole::nsys},
                                               {"ncu/raw.csv", RunRole::other},
-                                              {"stage1/metrics.json", RunRole::other},
+                                              {kOwnMetrics, RunRole::other},
                                               {"torch/trace.json.gz", RunRole::torch},
                                               {"torch/trace.json", RunRole::torch}}};
-  constexpr std::string_view kOwnMetrics = "stage1/metrics.json";
-  std::error_code trouble;
   std::vector<Input> files;
-  for (const fs::path& log : sorted_logs(folder / "collector")) {
-    files.push_back({log, false, run, RunRole::log, folder});
-  }
-  bool has_capture = !files.empty();
+  const auto add_logs = [&](std::string_view name, RunRole role) {
+    const auto logs = logs_in(folder / name);
+    for (const fs::path& log : logs) files.push_back({log, false, run, role, folder});
+    return !logs.empty();
+  };
+  bool has_capture = add_logs("collector", RunRole::log);
   for (const RunFile& file : kFiles) {
-    if (!fs::is_regular_file(folder / file.name, trouble)) continue;
+    std::error_code missing;
+    if (!fs::is_regular_file(folder / file.name, missing)) continue;
     files.push_back({folder / file.name, false, run, file.role, folder});
     has_capture = has_capture || file.name != kOwnMetrics;
   }
-  if (has_capture) {
+  // Where nothing else was captured, what nsys recorded of the program itself is all there is: a
+  // CPU program's operators, or ranges that say what is missing.
+  if (!has_capture) {
+    add_logs("nsys/annotations", RunRole::annotations);
+  } else if (!add_logs("stage1/driver_calls", RunRole::control)) {
     // Where the driver reported launches, the light watch had hardly seen any.
-    auto noted = sorted_logs(folder / "stage1" / "driver_calls");
-    if (noted.empty()) noted = sorted_logs(folder / "stage1" / "launches");
-    for (const fs::path& log : noted) {
-      files.push_back({log, false, run, RunRole::control, folder});
-    }
-  }
-  // Where nothing else was captured, what nsys's pass recorded of the program itself is all there
-  // is: a CPU program's operators, or ranges that say what is missing.
-  if (has_capture) return files;
-  for (const fs::path& log : sorted_logs(folder / "nsys" / "annotations")) {
-    files.push_back({log, false, run, RunRole::annotations, folder});
+    add_logs("stage1/launches", RunRole::control);
   }
   return files;
 }
 
 // What our own bundles hold besides captures.
 bool is_our_output(const fs::path& file) {
-  const std::string name = file.filename().string();
-  return name == "profile.json" || name == "env.json" || name == "captures.json" ||
-         name == "ranks.json" || name == "trace.speedscope.json" ||
-         file.extension() == ".pftrace" || file.extension() == ".svg" ||
-         file.extension() == ".md" || file.extension() == ".html" || file.extension() == ".yaml" ||
-         file.extension() == ".tmp" || file.extension() == ".llmpart";
+  constexpr auto kNames = std::to_array<std::string_view>(
+      {"profile.json", "env.json", "captures.json", "ranks.json", "trace.speedscope.json"});
+  constexpr auto kExtensions = std::to_array<std::string_view>(
+      {".pftrace", ".svg", ".md", ".html", ".yaml", ".tmp", ".llmpart"});
+  return std::ranges::find(kNames, file.filename()) != kNames.end() ||
+         std::ranges::find(kExtensions, file.extension()) != kExtensions.end();
 }
 
 bool has_export_beside(const fs::path& file, const std::set<fs::path>& files) {
@@ -208,8 +194,7 @@ bool is_run_folder(const fs::path& folder) {
   const auto is_folder = [&](std::string_view name) {
     return fs::is_directory(folder / name, ignored);
   };
-  return std::any_of(kOwnFiles.begin(), kOwnFiles.end(), is_file) &&
-         std::any_of(kPasses.begin(), kPasses.end(), is_folder);
+  return std::ranges::any_of(kOwnFiles, is_file) && std::ranges::any_of(kPasses, is_folder);
 }
 
 Result<std::vector<Input>> expand_inputs(std::span<const fs::path> paths, Diagnostics& notes) {

@@ -67,8 +67,8 @@ fs::path folder_of(const fs::path& run) {
 
 std::string artifact_kind(const fs::path& name) {
   const std::string text = name.generic_string();
-  const auto found = std::find_if(kKinds.begin(), kKinds.end(),
-                                  [&](const Kind& kind) { return text.ends_with(kind.suffix); });
+  const auto found =
+      std::ranges::find_if(kKinds, [&](const Kind& kind) { return text.ends_with(kind.suffix); });
   return found == kKinds.end() ? "other" : std::string(found->kind);
 }
 
@@ -96,8 +96,8 @@ Result<ArtifactList> list_artifacts(const fs::path& run) {
     return fail_input(
         fmt::format("{}: an empty folder; name a run's folder or its id", list.folder.string()));
   }
-  std::sort(list.files.begin(), list.files.end(),
-            [](const ArtifactFile& a, const ArtifactFile& b) { return a.name < b.name; });
+  std::ranges::sort(list.files,
+                    [](const ArtifactFile& a, const ArtifactFile& b) { return a.name < b.name; });
   return list;
 }
 
@@ -111,6 +111,17 @@ std::string to_json(const ArtifactList& list) {
   return Json({{"folder", list.folder.string()}, {"files", files}})
              .dump(kIndent, ' ', false, Json::error_handler_t::replace) +
          "\n";
+}
+
+Result<std::filesystem::path> find_page(const std::filesystem::path& run) {
+  std::error_code ignored;
+  if (run.extension() == ".html" && fs::is_regular_file(run, ignored)) return fs::absolute(run);
+  const auto found = list_artifacts(run);
+  if (!found) return fail_with(found.error());
+  const fs::path file = found->folder / "report.html";
+  if (fs::is_regular_file(file, ignored)) return fs::absolute(file).lexically_normal();
+  return fail_input(fmt::format("{}: no report.html in this folder; `llmprof report {}` writes it",
+                                found->folder.string(), run.string()));
 }
 
 }  // namespace llmprof::session

@@ -28,4 +28,8 @@ std::string to_json(const ArtifactList& list);
 // What a file of that name is, by where it lies in a bundle.
 std::string artifact_kind(const std::filesystem::path& name);
 
+// The report.html of a run: `run` is its folder, a run id under tmp/stage2 or tmp/analyze, or the
+// page itself. An absolute path.
+Result<std::filesystem::path> find_page(const std::filesystem::path& run);
+
 }  // namespace llmprof::session

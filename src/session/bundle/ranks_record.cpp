@@ -70,8 +70,8 @@ std::optional<RanksRecord> read_one(const fs::path& folder, Diagnostics& diagnos
 
 std::vector<RankRecord> RanksRecord::not_recorded() const {
   std::vector<RankRecord> others;
-  std::copy_if(ranks.begin(), ranks.end(), std::back_inserter(others),
-               [](const RankRecord& rank) { return rank.state != kRankRecorded; });
+  std::ranges::copy_if(ranks, std::back_inserter(others),
+                       [](const RankRecord& rank) { return rank.state != kRankRecorded; });
   return others;
 }
 
@@ -103,8 +103,8 @@ std::vector<RankFolder> rank_folders(const fs::path& folder) {
     if (!rank || *rank < 0 || rank_folder_name(static_cast<uint64_t>(*rank)) != name) continue;
     found.push_back({static_cast<uint64_t>(*rank), entry->path()});
   }
-  std::sort(found.begin(), found.end(),
-            [](const RankFolder& a, const RankFolder& b) { return a.rank < b.rank; });
+  std::ranges::sort(found,
+                    [](const RankFolder& a, const RankFolder& b) { return a.rank < b.rank; });
   return found;
 }
 

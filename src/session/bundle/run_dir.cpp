@@ -1,32 +1,83 @@
 #include "session/bundle/run_dir.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 
 #include <array>
+#include <cerrno>
 #include <ctime>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
 
+#include "base/error.h"
+#include "base/file_descriptor.h"
 #include "base/files.h"
 #include "session/bundle/earlier_run.h"
 
 namespace llmprof::session {
+namespace fs = std::filesystem;
 namespace {
 
-Error cannot_make(const std::filesystem::path& folder, const std::error_code& trouble) {
+Error cannot_make(const fs::path& folder, const std::error_code& trouble) {
   return {ErrorKind::tool, fmt::format("{}: cannot make the folder: {}; name another with --out",
                                        folder.string(), trouble.message())};
 }
 
+// The right to write into a folder that exists, which one process has at a time. Whatever else this
+// process claims the same folder for shares it; it ends with the last of them, and with the
+// process, however that ends. A file system that cannot lock folders gives it to everybody. An
+// error where another process has it.
+Result<FolderClaim> claim_folder(const fs::path& folder) {
+  using Identity = std::pair<dev_t, ino_t>;
+  static std::mutex mutex;
+  static std::map<Identity, std::weak_ptr<FileDescriptor>> ours;
+  const std::lock_guard guard(mutex);
+  FileDescriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  struct stat status{};
+  // What cannot be opened cannot be locked; whoever writes into it learns why not.
+  if (!opened.valid() || ::fstat(opened.get(), &status) != 0) return FolderClaim();
+  auto& known = ours[{status.st_dev, status.st_ino}];
+  if (auto claim = known.lock()) return claim;
+  if (::flock(opened.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    return fail(ErrorKind::usage,
+                fmt::format("{}: another llmprof is writing into this folder; name another with "
+                            "--out, or wait until it is done",
+                            folder.string()));
+  }
+  auto claim = std::make_shared<FileDescriptor>(std::move(opened));
+  known = claim;
+  return claim;
+}
+
+// The folder and those above it that do not exist.
+std::vector<fs::path> missing_folders(fs::path folder) {
+  std::vector<fs::path> missing;
+  std::error_code unreadable;
+  while (!folder.empty() && !fs::exists(fs::symlink_status(folder, unreadable))) {
+    missing.push_back(folder);
+    fs::path above = folder.parent_path();
+    if (above == folder) break;
+    folder = std::move(above);
+  }
+  return missing;
+}
+
 }  // namespace
 
-Result<void> Artifacts::check_free(const std::filesystem::path& root, bool force) {
+Result<void> Artifacts::check_free(const fs::path& root, bool force) {
   std::error_code trouble;
-  if (!std::filesystem::exists(root, trouble)) return {};
-  if (!std::filesystem::is_directory(root, trouble)) {
+  if (!fs::exists(root, trouble)) return {};
+  if (!fs::is_directory(root, trouble)) {
     return fail(
         ErrorKind::usage,
         fmt::format("{}: exists and is not a folder; name another with --out", root.string()));
   }
-  if (!force && !std::filesystem::is_empty(root, trouble)) {
+  if (!force && !fs::is_empty(root, trouble)) {
     return fail(ErrorKind::usage,
                 fmt::format("{}: exists and is not empty; name another folder with --out, or "
                             "write into this one with --force",
@@ -35,53 +86,53 @@ Result<void> Artifacts::check_free(const std::filesystem::path& root, bool force
   return {};
 }
 
-Result<Artifacts> Artifacts::create(std::filesystem::path root, bool force) {
+Result<Artifacts> Artifacts::create(fs::path root, bool force) {
   if (auto free = check_free(root, force); !free) return fail_with(free.error());
   std::error_code trouble;
-  std::filesystem::create_directories(root, trouble);
+  fs::create_directories(root, trouble);
   if (trouble) return fail_with(cannot_make(root, trouble));
-  auto claim = FolderClaim::take(root);
+  auto claim = claim_folder(root);
   if (!claim) return fail_with(claim.error());
   // Once more: until now another process could fill it, or remove the folder as its own.
   if (auto free = check_free(root, force); !free) return fail_with(free.error());
-  if (!std::filesystem::is_directory(root, trouble)) return create(std::move(root), force);
+  if (!fs::is_directory(root, trouble)) return create(std::move(root), force);
   Artifacts artifacts;
   artifacts.root_ = std::move(root);
   artifacts.claim_ = std::move(*claim);
   return artifacts;
 }
 
-Result<Artifacts> Artifacts::create_shared(std::filesystem::path root) {
+Result<Artifacts> Artifacts::create_shared(fs::path root) {
   if (auto free = check_free(root, true); !free) return fail_with(free.error());
   std::error_code trouble;
-  std::filesystem::create_directories(root, trouble);
+  fs::create_directories(root, trouble);
   if (trouble) return fail_with(cannot_make(root, trouble));
   Artifacts artifacts;
   artifacts.root_ = std::move(root);
   return artifacts;
 }
 
-Result<Artifacts> Artifacts::create_fresh(const std::filesystem::path& parent) {
+Result<Artifacts> Artifacts::create_fresh(const fs::path& parent) {
   std::error_code trouble;
-  std::filesystem::create_directories(parent, trouble);
+  fs::create_directories(parent, trouble);
   if (trouble) return fail_with(cannot_make(parent, trouble));
   const std::string id = new_run_id();
   Artifacts artifacts;
   artifacts.root_ = parent / id;
   // Making it is the test: only one of two runs that begin at once can.
-  for (int number = 2; !std::filesystem::create_directory(artifacts.root_, trouble); ++number) {
+  for (int number = 2; !fs::create_directory(artifacts.root_, trouble); ++number) {
     if (trouble) return fail_with(cannot_make(artifacts.root_, trouble));
     artifacts.root_ = parent / fmt::format("{}-{}", id, number);
   }
-  auto claim = FolderClaim::take(artifacts.root_);
+  auto claim = claim_folder(artifacts.root_);
   if (!claim) return fail_with(claim.error());
   artifacts.claim_ = std::move(*claim);
   return artifacts;
 }
 
-Result<Artifacts> Artifacts::from_root(std::filesystem::path root) {
+Result<Artifacts> Artifacts::from_root(fs::path root) {
   std::error_code trouble;
-  if (!std::filesystem::is_directory(root, trouble)) {
+  if (!fs::is_directory(root, trouble)) {
     return fail_input(fmt::format("{}: {}", root.string(),
                                   trouble ? trouble.message() : "is not a run's folder"));
   }
@@ -97,25 +148,41 @@ Result<void> Artifacts::make_folder(std::string_view name) const {
 Result<void> Artifacts::write(std::string_view name, std::string_view content) const {
   return write_file_atomically(path(name), content);
 }
-Result<void> Artifacts::write_env(std::string_view json) const { return write("env.json", json); }
-Result<void> Artifacts::write_config(std::string_view yaml) const {
-  return write("config.yaml", yaml);
-}
-Result<void> Artifacts::write_inputs(std::string_view yaml) const {
-  return write("inputs.yaml", yaml);
-}
-
-Result<RunFolder> create_stage2_root(const std::filesystem::path& parent,
-                                     const std::filesystem::path& chosen, bool force) {
+Result<RunFolder> create_run_folder(const fs::path& parent, const fs::path& chosen, bool force) {
   auto artifacts =
       chosen.empty() ? Artifacts::create_fresh(parent) : Artifacts::create(chosen, force);
   if (!artifacts) return fail_with(artifacts.error());
   auto earlier = move_earlier_run_aside(artifacts->root());
   if (!earlier) return fail_with(earlier.error());
-  for (const std::string_view folder : {"nsys", "ncu"}) {
-    if (const auto made = artifacts->make_folder(folder); !made) return fail_with(made.error());
-  }
   return RunFolder{std::move(*artifacts), std::move(*earlier)};
+}
+
+Result<RunFolder> create_stage2_root(const fs::path& parent, const fs::path& chosen, bool force) {
+  auto run = create_run_folder(parent, chosen, force);
+  if (!run) return run;
+  for (const std::string_view folder : {"nsys", "ncu"}) {
+    if (const auto made = run->bundle.make_folder(folder); !made) return fail_with(made.error());
+  }
+  return run;
+}
+
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::vector<fs::path> entries;
+  std::error_code trouble;
+  for (fs::directory_iterator entry(folder, trouble), end; !trouble && entry != end;
+       entry.increment(trouble)) {
+    entries.push_back(entry->path());
+  }
+  return entries;
+}
+
+std::set<fs::path> logs_in(const fs::path& folder) {
+  std::set<fs::path> logs;
+  for (const fs::path& entry : entries_of(folder)) {
+    std::error_code ignored;
+    if (entry.extension() == ".llmtrace" && fs::is_regular_file(entry, ignored)) logs.insert(entry);
+  }
+  return logs;
 }
 
 std::string new_run_id() {
@@ -125,6 +192,33 @@ std::string new_run_id() {
   std::array<char, 32> text{};
   const size_t length = std::strftime(text.data(), text.size(), "%Y%m%d-%H%M%S", &local);
   return {text.data(), length};
+}
+
+OutputFolder::~OutputFolder() {
+  // Only empty ones go.
+  for (const fs::path& folder : made_) {
+    std::error_code in_use;
+    if (!fs::remove(folder, in_use)) break;
+  }
+}
+
+Result<void> OutputFolder::claim() {
+  if (!path_) return {};  // nobody else gets a new one
+  const auto opened = open();
+  return opened ? Result<void>() : fail_with(opened.error());
+}
+
+Result<Artifacts> OutputFolder::open() {
+  if (opened_) return *opened_;
+  const fs::path parent = fs::path("tmp") / "analyze";
+  if (path_ && is_shared_) return Artifacts::create_shared(*path_);
+  std::vector<fs::path> missing = missing_folders(path_.value_or(parent));
+  auto artifacts = path_ ? Artifacts::create(*path_, force_) : Artifacts::create_fresh(parent);
+  if (!artifacts) return artifacts;
+  if (!path_) missing.insert(missing.begin(), artifacts->root());
+  made_ = std::move(missing);
+  opened_ = *artifacts;
+  return artifacts;
 }
 
 }  // namespace llmprof::session

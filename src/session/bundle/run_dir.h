@@ -1,14 +1,20 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
-#include "session/bundle/folder_claim.h"
+#include "base/file_descriptor.h"
 
 namespace llmprof::session {
+
+// Keeps other processes from writing into a folder, as long as a copy of it exists.
+using FolderClaim = std::shared_ptr<FileDescriptor>;
 
 // The folder that one run or analysis leaves behind.
 class Artifacts {
@@ -34,25 +40,62 @@ class Artifacts {
   [[nodiscard]] Result<void> make_folder(std::string_view name) const;
   // Whole or not at all, like every file of a bundle.
   [[nodiscard]] Result<void> write(std::string_view name, std::string_view content) const;
-  [[nodiscard]] Result<void> write_env(std::string_view json) const;
-  [[nodiscard]] Result<void> write_config(std::string_view yaml) const;
-  [[nodiscard]] Result<void> write_inputs(std::string_view yaml) const;
 
  private:
   std::filesystem::path root_;
-  std::optional<FolderClaim> claim_;
+  FolderClaim claim_;
 };
 
-// A run's folder with what every run has in it: nsys/ and ncu/. `chosen` is the user's own choice,
-// from which an earlier run is moved aside; empty: a fresh one in `parent`.
+// A run's folder. `chosen` is the user's own choice, from which an earlier run is moved aside;
+// empty: a fresh one in `parent`.
 struct RunFolder {
   Artifacts bundle;
   std::optional<std::filesystem::path> earlier;  // where the earlier run is now
 };
+Result<RunFolder> create_run_folder(const std::filesystem::path& parent,
+                                    const std::filesystem::path& chosen, bool force);
+// The same with what every run has in it: nsys/ and ncu/.
 Result<RunFolder> create_stage2_root(const std::filesystem::path& parent,
                                      const std::filesystem::path& chosen, bool force);
 
+// What is in a folder; nothing of one that cannot be listed.
+std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
+// The collector's logs in it, by name.
+std::set<std::filesystem::path> logs_in(const std::filesystem::path& folder);
+
 // "20261115-013000" in local time.
 std::string new_run_id();
+
+// Where a bundle goes. Folders that are made for it and stay empty are gone with this object, so
+// that an analysis that fails leaves none behind.
+class OutputFolder {
+ public:
+  // None: a new one under tmp/analyze. `force` allows one that is not empty.
+  OutputFolder(std::optional<std::filesystem::path> path, bool force)
+      : path_(std::move(path)), force_(force) {}
+  // One into which other processes write at the same time, files of other names.
+  static OutputFolder shared(std::optional<std::filesystem::path> path) {
+    return {std::move(path), true, true};
+  }
+  OutputFolder(const OutputFolder&) = delete;
+  OutputFolder& operator=(const OutputFolder&) = delete;
+  ~OutputFolder();
+
+  // Before an analysis takes its time: refuses a folder that is not free, and keeps others from
+  // writing into it.
+  Result<void> claim();
+  // The same folder on every call.
+  Result<Artifacts> open();
+
+ private:
+  OutputFolder(std::optional<std::filesystem::path> path, bool force, bool is_shared)
+      : path_(std::move(path)), force_(force), is_shared_(is_shared) {}
+
+  std::optional<std::filesystem::path> path_;
+  bool force_;
+  bool is_shared_ = false;
+  std::optional<Artifacts> opened_;
+  std::vector<std::filesystem::path> made_;  // the innermost first
+};
 
 }  // namespace llmprof::session

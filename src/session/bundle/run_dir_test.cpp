@@ -135,9 +135,9 @@ TEST(RunDir, TheThreeRecordsHaveTheirNames) {
   const TemporaryFolder folder;
   const auto bundle = Artifacts::from_root(folder.path());
   ASSERT_TRUE(bundle);
-  ASSERT_TRUE(bundle->write_env("{}"));
-  ASSERT_TRUE(bundle->write_config("a: 1\n"));
-  ASSERT_TRUE(bundle->write_inputs("b: 2\n"));
+  ASSERT_TRUE(bundle->write("env.json", "{}"));
+  ASSERT_TRUE(bundle->write("config.yaml", "a: 1\n"));
+  ASSERT_TRUE(bundle->write("inputs.yaml", "b: 2\n"));
   EXPECT_EQ(file_bytes(folder.path() / "env.json"), "{}");
   EXPECT_EQ(file_bytes(folder.path() / "config.yaml"), "a: 1\n");
   EXPECT_EQ(file_bytes(folder.path() / "inputs.yaml"), "b: 2\n");

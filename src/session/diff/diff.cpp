@@ -1,22 +1,190 @@
 #include "session/diff/diff.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/naming/classes.h"
+#include "base/error.h"
+#include "base/named_file.h"
+#include "base/text.h"
 #include "compare/compare.h"
+#include "compare/gate/gate.h"
+#include "config/conf_files.h"
+#include "config/config_tree.h"
+#include "config/settings.h"
 #include "page/diff_page.h"
 #include "profile/json/described_writer.h"
 #include "report/diff/diff_report.h"
 #include "report/diff/word_diff.h"
+#include "report/format/part_names.h"
 #include "report/markdown/markdown.h"
 #include "session/bundle/run_dir.h"
-#include "session/diff/gate_rules.h"
-#include "session/diff/named_outputs.h"
 #include "session/diff/read_side.h"
+#include "session/version.h"
 
 namespace llmprof::session {
+namespace fs = std::filesystem;
 namespace {
+
+bool is_same_file(const fs::path& a, const fs::path& b) {
+  std::error_code missing;
+  if (fs::is_regular_file(a, missing) && fs::equivalent(a, b, missing)) return true;
+  return a == b && a != "-" && !fs::is_other(fs::status(a, missing));
+}
+
+Result<void> check_not_a_side(std::string_view option, const fs::path& file,
+                              const std::vector<fs::path>& side) {
+  for (const fs::path& input : side) {
+    if (!is_same_file(file, input) && !is_same_file(file, input / "profile.json")) continue;
+    return fail(ErrorKind::usage,
+                fmt::format("{}: {} is one of the runs to compare, which it would replace; name "
+                            "another file",
+                            option, file.string()));
+  }
+  return {};
+}
+
+// Of the files that the user named besides the folder (--junit, --summary): refuses, before
+// anything is read, one that is one of the sides, or both outputs at once.
+Result<void> check_named_outputs(const DiffOptions& options) {
+  struct Output {
+    std::string_view option;
+    const std::optional<fs::path>& file;
+  };
+  for (const Output& output :
+       {Output{"--junit", options.junit}, Output{"--summary", options.summary}}) {
+    if (!output.file) continue;
+    for (const auto* side : {&options.base, &options.now}) {
+      if (auto done = check_not_a_side(output.option, *output.file, *side); !done) return done;
+    }
+  }
+  if (options.junit && options.summary && is_same_file(*options.junit, *options.summary)) {
+    return fail(ErrorKind::usage, fmt::format("--junit and --summary both name {}; name two files",
+                                              options.summary->string()));
+  }
+  return {};
+}
+
+Result<void> write_named_outputs(const DiffOptions& options, const compare::Diff& diff) {
+  if (options.junit) {
+    if (auto done = write_named_file(*options.junit, report::diff_junit(diff)); !done) return done;
+  }
+  if (!options.summary) return {};
+  return write_named_file(*options.summary, report::diff_summary(diff));
+}
+
+bool is_rule(std::string_view text) { return contains(text, "<=") || contains(text, ">="); }
+
+// "1%", "0.5 %".
+Result<double> parse_threshold(std::string_view text, std::string_view from) {
+  constexpr double kPercent = 100;
+  std::string_view digits = trim(text);
+  if (digits.ends_with('%')) digits = trim(digits.substr(0, digits.size() - 1));
+  const auto value = parse_decimal(digits);
+  const bool is_percentage = value && *value >= 0 && *value < kPercent;  // not a number: no
+  if (!is_percentage) {
+    return fail(ErrorKind::usage, fmt::format("{}: '{}' is not a percentage from 0% to 100%; write "
+                                              "it as 1% or 0.5%",
+                                              from, to_printable(text)));
+  }
+  return *value / kPercent;
+}
+
+// A class by its name in profile.json, or by the one that reports show.
+Result<void> check_class(compare::Rule& rule) {
+  constexpr std::string_view kClass = "class.";
+  const std::string_view quantity = rule.quantity;
+  if (!quantity.starts_with(kClass)) return {};
+  const std::string_view wanted = quantity.substr(kClass.size());
+  for (const std::string_view known : analysis::all_classes()) {
+    if (wanted != known && wanted != report::shown_name(known)) continue;
+    rule.quantity = fmt::format("{}{}", kClass, known);
+    return {};
+  }
+  return fail(ErrorKind::usage, fmt::format("gate rule '{}': unknown class '{}'; available: {}",
+                                            to_printable(rule.text), to_printable(wanted),
+                                            fmt::join(analysis::all_classes(), ", ")));
+}
+
+Result<compare::Rule> read_rule(std::string_view text, std::string_view from) {
+  auto rule = compare::parse_rule(text, from);
+  if (!rule) return rule;
+  if (auto known = check_class(*rule); !known) return fail_with(known.error());
+  return rule;
+}
+
+struct GateRules {
+  std::vector<compare::Rule> rules;
+  double threshold = 0;  // relative
+};
+
+Result<void> add_file(const std::string& name, const config::ConfFiles& conf, GateRules& into,
+                      std::optional<double>& threshold) {
+  const auto layers = conf.layers(fmt::format("gate/{}.yaml", name));
+  if (!layers) return fail_with(layers.error());
+  if (layers->empty()) {
+    return fail(ErrorKind::usage,
+                fmt::format("unknown value '{}' for --gate; available: {}, or a rule such as "
+                            "decode.step.p50<=+2%",
+                            to_printable(name), fmt::join(conf.names_in("gate"), ", ")));
+  }
+  const auto document = config::parse_yaml(layers->front().text, layers->front().name);
+  if (!document) return fail_with(document.error());
+  config::Settings settings(*document, document->root);
+  const std::vector<std::string> rules = settings.texts("rules");
+  const auto own_threshold = settings.optional_text("threshold");
+  settings.refuse_unknown_keys();
+  if (auto good = settings.finish(); !good) return fail_with(good.error());
+  if (own_threshold) {
+    const auto parsed = parse_threshold(*own_threshold, layers->front().name);
+    if (!parsed) return fail_with(parsed.error());
+    threshold = *parsed;
+  }
+  for (const std::string& text : rules) {
+    auto rule = read_rule(text, layers->front().name);
+    if (!rule) return fail_with(rule.error().within(layers->front().name));
+    into.rules.push_back(std::move(*rule));
+  }
+  return {};
+}
+
+// `gates` are rules, or names of conf/gate/NAME.yaml, which hold `rules` and may hold `threshold`.
+// `threshold` is what the user typed, and holds before that of a file.
+Result<GateRules> load_gate_rules(const std::vector<std::string>& gates,
+                                  const std::optional<std::string>& threshold,
+                                  const std::optional<fs::path>& config_folder) {
+  GateRules found;
+  std::optional<double> of_file;
+  const auto conf = config::ConfFiles::open(config_folder);
+  if (!conf) return fail_with(conf.error());
+  for (const std::string& gate : gates) {
+    if (!is_rule(gate)) {
+      if (auto added = add_file(gate, *conf, found, of_file); !added) {
+        return fail_with(added.error());
+      }
+      continue;
+    }
+    auto rule = read_rule(gate, "command line");
+    if (!rule) return fail_with(rule.error());
+    found.rules.push_back(std::move(*rule));
+  }
+  found.threshold = of_file.value_or(compare::kDefaultThreshold);
+  if (threshold) {
+    const auto parsed = parse_threshold(*threshold, "--threshold");
+    if (!parsed) return fail_with(parsed.error());
+    found.threshold = *parsed;
+  }
+  return found;
+}
 
 Result<void> write_all(const DiffOptions& options, DiffOutcome& outcome) {
   const auto folder = options.out ? Artifacts::create(*options.out, options.force)
-                                  : Artifacts::create_fresh(std::filesystem::path("tmp") / "diff");
+                                  : Artifacts::create_fresh(fs::path("tmp") / "diff");
   if (!folder) return fail_with(folder.error());
   outcome.folder = folder->root();
   outcome.files = {"diff.md", "diff.json"};
@@ -34,26 +202,21 @@ Result<void> write_all(const DiffOptions& options, DiffOutcome& outcome) {
 
 }  // namespace
 
-Result<DiffOutcome> diff(const DiffOptions& options, std::string_view version, Progress& progress) {
+Result<DiffOutcome> diff(const DiffOptions& options, Progress& progress) {
   auto rules = load_gate_rules(options.gates, options.threshold, options.config_folder);
   if (!rules) return fail_with(rules.error());
   if (auto named = check_named_outputs(options); !named) return fail_with(named.error());
   DiffOutcome outcome;
-  const auto base =
-      read_side(options.base, options.config_folder, version, progress, outcome.timings);
+  const auto base = read_side(options.base, options.config_folder, progress, outcome.timings);
   if (!base) return fail_with(base.error());
-  const auto now =
-      read_side(options.now, options.config_folder, version, progress, outcome.timings);
+  const auto now = read_side(options.now, options.config_folder, progress, outcome.timings);
   if (!now) return fail_with(now.error());
-  progress.begin("comparing");
-  const Stopwatch comparing_sides;
-  compare::CompareOptions comparing;
-  comparing.threshold = rules->threshold;
-  comparing.rules = std::move(rules->rules);
-  comparing.tool_version = version;
-  outcome.diff = compare::compare({*base, *now}, comparing);
-  report::word_diff(outcome.diff);
-  outcome.timings.push_back({"comparing", comparing_sides.elapsed()});
+  outcome.diff = timed("comparing", progress, outcome.timings, [&] {
+    compare::Diff found = compare::compare(
+        {*base, *now}, {rules->threshold, std::move(rules->rules), std::string(kVersion)});
+    report::word_diff(found);
+    return found;
+  });
   const Stopwatch writing;
   outcome.json = profile::json::described_to_json(outcome.diff);
   if (auto done = write_all(options, outcome); !done) return fail_with(done.error());

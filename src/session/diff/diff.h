@@ -37,7 +37,7 @@ struct DiffOutcome {
 
 // Reads both sides, compares them, and writes diff.md, diff.json and report.html; the sides stay
 // untouched.
-Result<DiffOutcome> diff(const DiffOptions& options, std::string_view version, Progress& progress);
+Result<DiffOutcome> diff(const DiffOptions& options, Progress& progress);
 
 // 0, 5 (a rule failed), 3 (cannot tell, not comparable).
 int exit_code(const compare::Diff& diff);

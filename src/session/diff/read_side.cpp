@@ -36,15 +36,14 @@ void add_timings(const Analysis& analysis, std::chrono::nanoseconds all, const f
 }
 
 Result<compare::Run> analyzed(const fs::path& path, const fs::path& input,
-                              const std::optional<fs::path>& config_folder,
-                              std::string_view version, Progress& progress,
+                              const std::optional<fs::path>& config_folder, Progress& progress,
                               std::vector<PartTiming>& timings) {
   const Stopwatch analyzing;
   AnalyzeOptions options;
   options.inputs = {input};
   options.config_folder = config_folder;
   OutputFolder out(std::nullopt, false);
-  auto analysis = analyze_to_profile(options, version, progress, out);
+  auto analysis = analyze_to_profile(options, progress, out);
   if (!analysis) return fail_with(analysis.error());
   add_timings(*analysis, analyzing.elapsed(), path, timings);
   if (analysis->incomplete) return fail_with(*analysis->incomplete);
@@ -53,8 +52,7 @@ Result<compare::Run> analyzed(const fs::path& path, const fs::path& input,
 }
 
 Result<compare::Run> read_run(const fs::path& path, const std::optional<fs::path>& config_folder,
-                              std::string_view version, Progress& progress,
-                              std::vector<PartTiming>& timings) {
+                              Progress& progress, std::vector<PartTiming>& timings) {
   std::error_code ignored;
   fs::path input = path;
   if (!fs::exists(input, ignored)) {
@@ -63,7 +61,7 @@ Result<compare::Run> read_run(const fs::path& path, const std::optional<fs::path
   fs::path file = input;
   if (fs::is_directory(input, ignored)) file = input / "profile.json";
   if (!fs::is_regular_file(file, ignored) || !is_profile(file)) {
-    return analyzed(path, input, config_folder, version, progress, timings);
+    return analyzed(path, input, config_folder, progress, timings);
   }
   progress.begin("reading " + file.string());
   const Stopwatch reading;
@@ -73,7 +71,7 @@ Result<compare::Run> read_run(const fs::path& path, const std::optional<fs::path
   // What an earlier version left out of profile.json is in the captures beside it.
   const bool earlier = profile->kernel_sequences.empty() && !profile->stages.empty();
   if (earlier && is_run_folder(input)) {
-    if (auto again = analyzed(path, input, config_folder, version, progress, timings)) return again;
+    if (auto again = analyzed(path, input, config_folder, progress, timings)) return again;
   }
   return compare::Run{path.string(), is_run_folder(input) ? "run" : "profile", std::move(*profile)};
 }
@@ -82,11 +80,10 @@ Result<compare::Run> read_run(const fs::path& path, const std::optional<fs::path
 
 Result<std::vector<compare::Run>> read_side(std::span<const fs::path> paths,
                                             const std::optional<fs::path>& config_folder,
-                                            std::string_view version, Progress& progress,
-                                            std::vector<PartTiming>& timings) {
+                                            Progress& progress, std::vector<PartTiming>& timings) {
   std::vector<compare::Run> runs;
   for (const fs::path& path : paths) {
-    auto run = read_run(path, config_folder, version, progress, timings);
+    auto run = read_run(path, config_folder, progress, timings);
     if (!run) return fail_with(run.error());
     runs.push_back(std::move(*run));
   }

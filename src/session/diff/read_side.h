@@ -15,7 +15,7 @@ namespace llmprof::session {
 // to `timings` what took how long.
 Result<std::vector<compare::Run>> read_side(
     std::span<const std::filesystem::path> paths,
-    const std::optional<std::filesystem::path>& config_folder, std::string_view version,
-    Progress& progress, std::vector<PartTiming>& timings);
+    const std::optional<std::filesystem::path>& config_folder, Progress& progress,
+    std::vector<PartTiming>& timings);
 
 }  // namespace llmprof::session

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "job/partial/partial.h"
-#include "session/analysis/analyze_job.h"
+#include "session/analysis/analyze_ranks.h"
 #include "session/bundle/earlier_run.h"
 
 namespace llmprof::session {
@@ -83,26 +83,19 @@ Result<std::vector<job::RankPart>> read_partials(const std::vector<fs::path>& fi
 
 }  // namespace
 
-Result<Analysis> merge(const MergeOptions& options, std::string_view version, Progress& progress) {
-  AnalyzeOptions analysis;
-  analysis.inputs = options.inputs;
-  analysis.out = options.out;
-  analysis.force = options.force;
-  analysis.top = options.top;
-  analysis.config_folder = options.config_folder;
+Result<Analysis> merge(const AnalyzeOptions& options, Progress& progress) {
   const auto files = all_partials(options.inputs);
   if (!files) return fail_with(files.error());
-  if (files->empty()) return analyze(analysis, version, progress);
+  if (files->empty()) return analyze(options, progress);
   OutputFolder out(options.out, options.force);
   if (auto free = out.claim(); !free) return fail_with(free.error());
-  progress.begin("reading partial profiles");
-  const Stopwatch reading;
-  auto parts = read_partials(*files);
-  if (!parts) return fail_with(parts.error());
   Analysis so_far;
-  so_far.timings.push_back({"reading partial profiles", reading.elapsed()});
-  return write_job(std::move(*parts), RankTraces(), analysis, version, progress, out,
-                   std::move(so_far));
+  auto parts = timed("reading partial profiles", progress, so_far.timings,
+                     [&] { return read_partials(*files); });
+  if (!parts) return fail_with(parts.error());
+  auto merged = job_profile(std::move(*parts), options, progress, std::move(so_far));
+  if (!merged) return merged;
+  return write_outputs(options, {}, progress, out, std::move(*merged));
 }
 
 }  // namespace llmprof::session

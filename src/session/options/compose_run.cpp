@@ -1,7 +1,11 @@
+#include "session/options/compose_run.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "base/quoted.h"
+#include "config/conf_files.h"
 #include "config/override.h"
 #include "session/options/outgrow_cache.h"
 #include "session/options/run_options.h"
@@ -13,20 +17,10 @@ namespace {
 constexpr std::string_view kPrimary = "runner/stage2";
 constexpr std::string_view kModel = "model";
 
-// In double quotes, so that commas and brackets of paths mean nothing.
-std::string in_quotes(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    quoted += c;
-  }
-  return quoted + '"';
-}
-
 std::optional<std::string> model_choice(const config::ConfFiles& conf, const std::string& wanted) {
   const auto names = conf.names_under(kModel);
   for (const std::string& name : {wanted, "llm/" + wanted}) {
-    if (std::find(names.begin(), names.end(), name) != names.end()) return name;
+    if (std::ranges::find(names, name) != names.end()) return name;
   }
   return std::nullopt;
 }
@@ -40,7 +34,7 @@ bool is_model(const fs::path& path) {
 
 std::vector<std::string> local_model(const fs::path& path) {
   std::error_code ignored;
-  std::vector<std::string> overrides = {"model=local", "model.path=" + in_quotes(path.string())};
+  std::vector<std::string> overrides = {"model=local", text_override("model.path", path.string())};
   if (fs::is_regular_file(path, ignored)) overrides.emplace_back("model.weights=random");
   return overrides;
 }
@@ -74,12 +68,13 @@ void take_model(const config::ConfFiles& conf, const config::Override& change,
     overrides.implied.insert(overrides.implied.end(), local.begin(), local.end());
   } else {
     // Composition says what there is.
-    overrides.implied.push_back(by_target ? "model=" + in_quotes(change.value.text) : text);
+    overrides.implied.push_back(by_target ? text_override("model", change.value.text) : text);
   }
 }
 
 }  // namespace
 
+// In quotes commas and brackets mean nothing.
 std::string text_override(std::string_view key, std::string_view value) {
   return fmt::format("{}={}", key, in_quotes(value));
 }
@@ -113,6 +108,24 @@ Result<config::ComposedConfig> compose_run(const config::ConfFiles& conf,
   if (more_layers.empty()) return config;
   all.given.insert(all.given.end(), more_layers.begin(), more_layers.end());
   return config::compose(conf, kPrimary, all.all(), context);
+}
+
+std::vector<GroupChoices> configuration_choices() {
+  std::vector<GroupChoices> groups;
+  const auto conf = config::ConfFiles::open(std::nullopt);
+  if (!conf) return groups;
+  for (const std::string_view group : {"model", "workload", "profiling/collector", "profiling/ncu",
+                                       "profiling/nsys", "profiling/torch"}) {
+    groups.push_back({group, conf->names_under(group)});
+  }
+  return groups;
+}
+
+std::vector<std::string> choices_in(std::span<const GroupChoices> groups, std::string_view group) {
+  for (const GroupChoices& each : groups) {
+    if (each.group == group) return each.choices;
+  }
+  return {};
 }
 
 }  // namespace llmprof::session

@@ -5,7 +5,6 @@
 #include "llm/cost.h"
 #include "llm/hugging_face_config.h"
 #include "llm/layers_beyond_cache.h"
-#include "session/options/node_text.h"
 
 namespace llmprof::session {
 namespace {
@@ -20,14 +19,12 @@ llm::ModelSpec with_layers(llm::ModelSpec model, size_t count) {
 
 std::vector<std::string> overrides_to_outgrow_cache(const config::ComposedConfig& config,
                                                     const config::ComposeContext& context) {
-  const config::ConfigNode* model = config.tree.root.find("model");
-  const config::ConfigNode* wanted = model == nullptr ? nullptr : model->find("outgrow_cache");
-  const config::ConfigNode* shape = model == nullptr ? nullptr : model->find("config");
-  if (wanted == nullptr || !wanted->boolean().value_or(false)) return {};
-  if (shape == nullptr || !shape->is_map()) return {};
+  const config::ConfigNode& model = config.tree.root["model"];
+  const config::ConfigNode& shape = model["config"];
+  if (!model["outgrow_cache"].boolean().value_or(false) || !shape.is_map()) return {};
   // Its errors are reported when the options are read.
-  const auto spec = llm::read_hugging_face_config(
-      config.tree, *shape, {text_of(*model, "name"), text_of(*model, "dtype"), {}});
+  const auto spec = llm::read_hugging_face_config(config.tree, shape,
+                                                  {model["name"].text, model["dtype"].text, {}});
   if (!spec || spec->layers.empty()) return {};
   const size_t layers = spec->layers.size();
   const auto bytes = static_cast<size_t>(llm::weight_bytes(*spec));

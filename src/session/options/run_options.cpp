@@ -11,7 +11,6 @@
 #include "llm/cost.h"
 #include "llm/model_spec.h"
 #include "session/options/tool_options.h"
-#include "session/options/workload_options.h"
 
 namespace llmprof::session {
 namespace fs = std::filesystem;
@@ -200,10 +199,7 @@ Result<RunOptions> read_run_options(const config::ComposedConfig& config,
   options.device = read_device(root);
   read_folders(root, options);
   options.model = read_model(root.within("model"), config);
-  WorkloadOptions workload = read_workload_options(root.within("workload"), program);
-  options.facts = std::move(workload.facts);
-  options.workload = std::move(workload.command);
-  options.ranks = workload.ranks;
+  read_workload_options(root.within("workload"), program, options);
   options.facts.inputs_manifest = read_manifest(root.within("inputs"));
   options.pipeline = read_pipeline(root.within("pipeline"));
   options.nsys = read_nsys_options(root.within("nsys"));

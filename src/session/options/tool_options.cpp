@@ -5,76 +5,35 @@
 #include <algorithm>
 #include <array>
 
+#include "base/split.h"
 #include "base/text.h"
 
 namespace llmprof::session {
 namespace {
 
-using Words = std::string_view;
-constexpr std::array<Words, 26> kTraces = {"cuda",
-                                           "nvtx",
-                                           "osrt",
-                                           "cublas",
-                                           "cudnn",
-                                           "cuda-hw",
-                                           "cublas-verbose",
-                                           "cusparse",
-                                           "cusparse-verbose",
-                                           "cusolver",
-                                           "cusolver-verbose",
-                                           "mpi",
-                                           "oshmem",
-                                           "ucx",
-                                           "openacc",
-                                           "openmp",
-                                           "opengl",
-                                           "opengl-annotations",
-                                           "vulkan",
-                                           "vulkan-annotations",
-                                           "nvvideo",
-                                           "nvmedia",
-                                           "python-gil",
-                                           "syscall",
-                                           "gds",
-                                           "tegra-accelerators"};
-constexpr std::array<Words, 4> kSamples = {"none", "cpu", "process-tree", "system-wide"};
-constexpr std::array<Words, 3> kCaptureRanges = {"none", "nvtx", "cudaProfilerApi"};
-constexpr std::array<Words, 5> kRangeEnds = {"none", "stop", "stop-shutdown", "repeat",
-                                             "repeat-shutdown"};
-constexpr std::array<Words, 2> kGraphTraces = {"node", "graph"};
-constexpr std::array<Words, 2> kTargets = {"all", "application-only"};
-constexpr std::array<Words, 8> kSets = {"basic",  "default",    "detailed", "full",
-                                        "nvlink", "pmsampling", "roofline", "source"};
-constexpr std::array<Words, 25> kSections = {
-    "SpeedOfLight",
-    "SpeedOfLight_RooflineChart",
-    "SpeedOfLight_HierarchicalDoubleRooflineChart",
-    "SpeedOfLight_HierarchicalHalfRooflineChart",
-    "SpeedOfLight_HierarchicalSingleRooflineChart",
-    "SpeedOfLight_HierarchicalTensorRooflineChart",
-    "ComputeWorkloadAnalysis",
-    "MemoryWorkloadAnalysis",
-    "MemoryWorkloadAnalysis_Chart",
-    "MemoryWorkloadAnalysis_Deprecated",
-    "MemoryWorkloadAnalysis_Tables",
-    "LaunchStats",
-    "Occupancy",
-    "SchedulerStats",
-    "WarpStateStats",
-    "InstructionStats",
-    "SourceCounters",
-    "NumaAffinity",
-    "Nvlink",
-    "Nvlink_Tables",
-    "Nvlink_Topology",
-    "PmSampling",
-    "PmSampling_WarpStates",
-    "WorkloadDistribution",
-    "C2CLink",
-};
-constexpr std::array<Words, 4> kReplays = {"kernel", "application", "range", "app-range"};
-constexpr std::array<Words, 3> kNameBases = {"demangled", "function", "mangled"};
-constexpr std::array<Words, 4> kClocks = {"base", "none", "boost", "reset"};
+// Values that nsys and ncu take, apart by blanks.
+constexpr std::string_view kTraces =
+    "cuda nvtx osrt cublas cudnn cuda-hw cublas-verbose cusparse cusparse-verbose cusolver "
+    "cusolver-verbose mpi oshmem ucx openacc openmp opengl opengl-annotations vulkan "
+    "vulkan-annotations nvvideo nvmedia python-gil syscall gds tegra-accelerators";
+constexpr std::string_view kSamples = "none cpu process-tree system-wide";
+constexpr std::string_view kCaptureRanges = "none nvtx cudaProfilerApi";
+constexpr std::string_view kRangeEnds = "none stop stop-shutdown repeat repeat-shutdown";
+constexpr std::string_view kGraphTraces = "node graph";
+constexpr std::string_view kTargets = "all application-only";
+constexpr std::string_view kSets = "basic default detailed full nvlink pmsampling roofline source";
+constexpr std::string_view kSections =
+    "SpeedOfLight SpeedOfLight_RooflineChart SpeedOfLight_HierarchicalDoubleRooflineChart "
+    "SpeedOfLight_HierarchicalHalfRooflineChart "
+    "SpeedOfLight_HierarchicalSingleRooflineChart "
+    "SpeedOfLight_HierarchicalTensorRooflineChart ComputeWorkloadAnalysis "
+    "MemoryWorkloadAnalysis MemoryWorkloadAnalysis_Chart MemoryWorkloadAnalysis_Deprecated "
+    "MemoryWorkloadAnalysis_Tables LaunchStats Occupancy SchedulerStats WarpStateStats "
+    "InstructionStats SourceCounters NumaAffinity Nvlink Nvlink_Tables Nvlink_Topology "
+    "PmSampling PmSampling_WarpStates WorkloadDistribution C2CLink";
+constexpr std::string_view kReplays = "kernel application range app-range";
+constexpr std::string_view kNameBases = "demangled function mangled";
+constexpr std::string_view kClocks = "base none boost reset";
 constexpr std::string_view kRegex = "regex:";
 
 // "repeat:3" is "repeat" with a count.
@@ -93,7 +52,7 @@ std::string read_range_end(config::Settings& settings) {
                                      to_printable(written)));
     return "stop";
   }
-  return settings.one_of(kKey, kRangeEnds, "stop");
+  return settings.one_of(kKey, split(kRangeEnds, ' '), "stop");
 }
 
 // nsys names the range first, ncu the domain: a value in the other's order never matches.
@@ -129,10 +88,9 @@ std::vector<std::string> read_nvtx_include(config::Settings settings) {
 
 std::vector<std::string> read_sections(config::Settings& settings) {
   std::vector<std::string> sections = settings.texts("sections");
-  const bool patterns = std::any_of(sections.begin(), sections.end(), [](const std::string& name) {
-    return name.starts_with(kRegex);
-  });
-  if (!patterns) settings.each_one_of("sections", kSections);
+  const bool patterns = std::ranges::any_of(
+      sections, [](const std::string& name) { return name.starts_with(kRegex); });
+  if (!patterns) settings.each_one_of("sections", split(kSections, ' '));
   return sections;
 }
 
@@ -149,15 +107,105 @@ std::vector<std::string> read_metrics(config::Settings& settings) {
   return metrics;
 }
 
+constexpr uint64_t kLargestLog = 1'000'000'000;     // MB
+constexpr uint64_t kLongestDelay = 7UL * 86400000;  // ms
+constexpr uint64_t kLongestPeriod = 1'000'000;      // steps
+constexpr uint64_t kFastestCounters = 200'000;      // samples a second
+constexpr double kLargestBudget = 100;              // percent
+// Switching costs some 20 us each way: a window of several steps makes that small.
+constexpr uint64_t kStepsOfWindow = 4;
+
+std::optional<DutyCycle> parse_duty(std::string_view text) {
+  const size_t slash = text.find('/');
+  if (slash == std::string_view::npos) {
+    const auto share = parse_int(text);
+    if (!share || *share < 1) return std::nullopt;
+    return DutyCycle{kStepsOfWindow, kStepsOfWindow * static_cast<uint64_t>(*share)};
+  }
+  const auto traced = parse_int(text.substr(0, slash));
+  const auto period = parse_int(text.substr(slash + 1));
+  if (!traced || !period || *traced < 1 || *period < *traced) return std::nullopt;
+  return DutyCycle{static_cast<uint64_t>(*traced), static_cast<uint64_t>(*period)};
+}
+
+std::optional<DutyCycle> read_duty(config::Settings& settings) {
+  constexpr std::string_view kKey = "duty";
+  const auto written = settings.optional_text(kKey);
+  if (!written) return std::nullopt;
+  const auto duty = parse_duty(trim(*written));
+  if (duty && duty->period <= kLongestPeriod) return duty;
+  settings.wrong(kKey,
+                 fmt::format("must be T/P, to trace T of every P steps (4/32), or N, to trace 4 of "
+                             "every 4*N steps, with P of at most {}, but is '{}'",
+                             kLongestPeriod, to_printable(*written)));
+  return std::nullopt;
+}
+
+std::optional<double> read_budget(config::Settings& settings) {
+  constexpr std::string_view kKey = "overhead_budget";
+  const auto written = settings.optional_text(kKey);
+  if (!written) return std::nullopt;
+  std::string_view number = trim(*written);
+  if (number.ends_with('%')) number.remove_suffix(1);
+  const auto percent = parse_decimal(trim(number));
+  if (percent && *percent > 0 && *percent <= kLargestBudget) return percent;
+  settings.wrong(kKey, fmt::format("must be percent of the program's own time, above 0 and at most "
+                                   "{} (2%), but is '{}'",
+                                   kLargestBudget, to_printable(*written)));
+  return std::nullopt;
+}
+
+// A misspelt word would be a range that never opens, and nothing would be recorded.
+std::string read_arm(config::Settings& settings) {
+  constexpr std::string_view kKey = "arm";
+  constexpr std::string_view kOurDomain = "@LLM";
+  constexpr std::array<std::string_view, 2> kWords = {"start", "command"};
+  std::string written = settings.text(kKey, kWords.front());
+  const auto refuse = [&](std::string_view meant) {
+    settings.wrong(kKey,
+                   fmt::format("must be start, command or a range as reports name it "
+                               "(LLM@decode_all), but is '{}'{}",
+                               to_printable(written),
+                               meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant)));
+  };
+  std::string_view range = written;
+  if (range.ends_with('/')) range.remove_suffix(1);  // as ncu writes push/pop ranges
+  if (range.ends_with(kOurDomain)) {                 // as nsys writes them
+    range.remove_suffix(kOurDomain.size());
+    refuse(range.empty() ? std::string() : fmt::format("LLM@{}", range));
+  } else if (range.empty() || range.ends_with('@')) {
+    refuse({});
+  } else if (range.size() != written.size()) {
+    refuse(range);
+  } else if (const auto word = nearest(written, kWords); word && *word != written) {
+    refuse(*word);
+  }
+  return written;
+}
+
+void refuse_contradictions(config::Settings& settings, const CollectorOptions& options) {
+  if (options.duty && options.overhead_budget) {
+    settings.wrong(
+        "overhead_budget",
+        "chooses the duty cycle automatically, but collector.duty is set too; choose one");
+  }
+  if (options.delay_ms && options.arm != "start") {
+    settings.wrong("delay_ms", fmt::format("arms it, and collector.arm={} does too; choose one",
+                                           to_printable(options.arm)));
+  }
+}
+
 }  // namespace
 
 capture::NsysOptions read_nsys_options(config::Settings settings) {
   capture::NsysOptions options;
-  if (settings.node("trace") != nullptr) options.trace = settings.each_one_of("trace", kTraces);
+  if (settings.node("trace") != nullptr)
+    options.trace = settings.each_one_of("trace", split(kTraces, ' '));
   if (options.trace.empty()) settings.wrong("trace", "must name at least one kind, such as cuda");
-  options.sample = settings.one_of("sample", kSamples, options.sample);
+  options.sample = settings.one_of("sample", split(kSamples, ' '), options.sample);
   options.gating_nvtx = settings.boolean("gating_nvtx", options.gating_nvtx);
-  options.capture_range = settings.one_of("capture_range", kCaptureRanges, options.capture_range);
+  options.capture_range =
+      settings.one_of("capture_range", split(kCaptureRanges, ' '), options.capture_range);
   if (options.gating_nvtx && options.capture_range == "cudaProfilerApi") {
     settings.wrong("capture_range",
                    "is cudaProfilerApi while gating_nvtx asks for nvtx; choose one");
@@ -166,7 +214,7 @@ capture::NsysOptions read_nsys_options(config::Settings settings) {
   options.capture_range_end = read_range_end(settings);
   options.nvtx_capture = read_nvtx_capture(settings);
   options.cuda_graph_trace =
-      settings.one_of("cuda_graph_trace", kGraphTraces, options.cuda_graph_trace);
+      settings.one_of("cuda_graph_trace", split(kGraphTraces, ' '), options.cuda_graph_trace);
   options.trace_fork_before_exec =
       settings.boolean("trace_fork_before_exec", options.trace_fork_before_exec);
   options.extra_arguments = settings.texts("extra_arguments");
@@ -177,22 +225,23 @@ capture::NsysOptions read_nsys_options(config::Settings settings) {
 capture::NcuOptions read_ncu_options(config::Settings settings) {
   capture::NcuOptions options;
   options.target_processes =
-      settings.one_of("target_processes", kTargets, options.target_processes);
+      settings.one_of("target_processes", split(kTargets, ' '), options.target_processes);
   options.gating_nvtx = settings.boolean("gating_nvtx", options.gating_nvtx);
   options.nvtx_include = read_nvtx_include(settings.within("nvtx"));
-  options.set = settings.one_of("set", kSets, "");
+  options.set = settings.one_of("set", split(kSets, ' '), "");
   options.sections = read_sections(settings);
   options.metrics = read_metrics(settings);
   if (options.set.empty() && options.sections.empty() && options.metrics.empty()) {
     settings.wrong("metrics", "and set and sections are empty: ncu would measure nothing");
   }
-  options.replay_mode = settings.one_of("replay_mode", kReplays, options.replay_mode);
+  options.replay_mode = settings.one_of("replay_mode", split(kReplays, ' '), options.replay_mode);
   options.kernel_name_base =
-      settings.one_of("kernel_name_base", kNameBases, options.kernel_name_base);
+      settings.one_of("kernel_name_base", split(kNameBases, ' '), options.kernel_name_base);
   options.launches_per_shape = settings.whole("launches_per_shape", options.launches_per_shape, 1);
   options.launch_skip = settings.optional_whole("launch_skip");
   options.launch_count = settings.optional_whole("launch_count", 1);
-  options.clock_control = settings.one_of("clock_control", kClocks, options.clock_control);
+  options.clock_control =
+      settings.one_of("clock_control", split(kClocks, ' '), options.clock_control);
   options.extra_arguments = settings.texts("extra_arguments");
   options.short_run = settings.boolean("short_run", options.short_run);
   options.stop_when_measured = settings.boolean("stop_when_measured", options.stop_when_measured);
@@ -206,6 +255,26 @@ TorchOptions read_torch_options(config::Settings settings) {
   options.with_stack = settings.boolean("with_stack", options.with_stack);
   options.profile_memory = settings.boolean("profile_memory", options.profile_memory);
   options.requests = settings.whole("requests", options.requests, 1);
+  settings.refuse_unknown_keys();
+  return options;
+}
+
+CollectorOptions read_collector_options(config::Settings settings) {
+  CollectorOptions options;
+  options.max_log_mb = settings.optional_whole("max_log_mb", 1, kLargestLog);
+  options.arm = read_arm(settings);
+  options.delay_ms = settings.optional_whole("delay_ms", 0, kLongestDelay);
+  options.steps = settings.optional_whole("steps", 1);
+  options.step_range = settings.text("step_range", options.step_range);
+  if (options.step_range.empty()) settings.wrong("step_range", "is empty: name a range");
+  options.duty = read_duty(settings);
+  options.overhead_budget = read_budget(settings);
+  options.api = settings.boolean("api", options.api);
+  options.counters = settings.boolean("counters", options.counters);
+  options.counter_rounds = settings.boolean("counter_rounds", options.counter_rounds);
+  options.counter_hz = settings.optional_whole("counter_hz", 1, kFastestCounters);
+  options.sensors = settings.boolean("sensors", options.sensors);
+  refuse_contradictions(settings, options);
   settings.refuse_unknown_keys();
   return options;
 }

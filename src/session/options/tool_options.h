@@ -5,7 +5,9 @@
 
 namespace llmprof::session {
 
-// The sections `nsys`, `ncu`, `torch` and `collector`; faults stay with the settings.
+// The sections `workload`, `nsys`, `ncu`, `torch` and `collector`; faults stay with the settings.
+void read_workload_options(config::Settings settings, const std::vector<std::string>& program,
+                           RunOptions& options);
 capture::NsysOptions read_nsys_options(config::Settings settings);
 capture::NcuOptions read_ncu_options(config::Settings settings);
 TorchOptions read_torch_options(config::Settings settings);

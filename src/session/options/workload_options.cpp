@@ -1,4 +1,4 @@
-#include "session/options/workload_options.h"
+#include "session/options/tool_options.h"
 
 #include <fmt/format.h>
 #include <regex.h>
@@ -17,27 +17,16 @@ constexpr uint64_t kMostRanks = 65536;
 constexpr double kMostTimesAsSlow = 1000;
 constexpr double kLongestPeakSeconds = 600;
 
-struct NamedSignal {
-  std::string_view name;
-  int number;
-};
-constexpr std::array kSignals = {
-    NamedSignal{"SIGINT", SIGINT},   NamedSignal{"SIGTERM", SIGTERM},
-    NamedSignal{"SIGQUIT", SIGQUIT}, NamedSignal{"SIGHUP", SIGHUP},
-    NamedSignal{"SIGUSR1", SIGUSR1}, NamedSignal{"SIGUSR2", SIGUSR2},
-    NamedSignal{"SIGKILL", SIGKILL},
-};
+constexpr std::array<std::string_view, 7> kSignals = {"SIGINT",  "SIGTERM", "SIGQUIT", "SIGHUP",
+                                                      "SIGUSR1", "SIGUSR2", "SIGKILL"};
+constexpr std::array kSignalNumbers = {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGKILL};
 constexpr std::array<std::string_view, 4> kWorkloadModes = {"eager", "cuda_graph", "compiled",
                                                             "continuous_batching"};
 
 int read_stop_signal(config::Settings& settings) {
-  std::vector<std::string_view> names;
-  names.reserve(kSignals.size());
-  for (const NamedSignal& signal : kSignals) names.push_back(signal.name);
-  const std::string chosen = settings.one_of("stop_signal", names, "SIGINT");
-  const auto* at = std::find_if(kSignals.begin(), kSignals.end(),
-                                [&](const NamedSignal& signal) { return signal.name == chosen; });
-  return at->number;
+  const std::string chosen = settings.one_of("stop_signal", kSignals, kSignals.front());
+  const auto* at = std::ranges::find(kSignals, chosen);
+  return kSignalNumbers.at(static_cast<size_t>(at - kSignals.begin()));
 }
 
 bool is_pattern(const std::string& text) {
@@ -87,7 +76,7 @@ bool is_variable_name(std::string_view name) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   };
   const bool begins_with_digit = !name.empty() && name.front() >= '0' && name.front() <= '9';
-  return !name.empty() && !begins_with_digit && std::all_of(name.begin(), name.end(), belongs);
+  return !name.empty() && !begins_with_digit && std::ranges::all_of(name, belongs);
 }
 
 std::vector<std::pair<std::string, std::string>> read_environment(config::Settings& workload) {
@@ -104,8 +93,7 @@ std::vector<std::pair<std::string, std::string>> read_environment(config::Settin
   return variables;
 }
 
-}  // namespace
-
+// The argument list that runs the workload: its command, or the program behind `--`.
 std::vector<std::string> build_work_argv(config::Settings& settings,
                                          const std::vector<std::string>& program) {
   std::vector<std::string> argv = settings.texts("command");
@@ -116,9 +104,10 @@ std::vector<std::string> build_work_argv(config::Settings& settings,
   return argv;
 }
 
-WorkloadOptions read_workload_options(config::Settings settings,
-                                      const std::vector<std::string>& program) {
-  WorkloadOptions options;
+}  // namespace
+
+void read_workload_options(config::Settings settings, const std::vector<std::string>& program,
+                           RunOptions& options) {
   WorkloadFacts& facts = options.facts;
   facts.name = settings.text("name", program.empty() ? "workload" : "program");
   facts.prompt_tokens = settings.optional_whole("prompt_tokens", 1, kMostTokens);
@@ -137,7 +126,7 @@ WorkloadOptions read_workload_options(config::Settings settings,
   settings.text("python");
   settings.within("options");
 
-  capture::WorkloadCommand& command = options.command;
+  capture::WorkloadCommand& command = options.workload;
   command.argv = build_work_argv(settings, program);
   command.environment = read_environment(settings);
   command.working_folder = settings.text("working_folder");
@@ -148,7 +137,6 @@ WorkloadOptions read_workload_options(config::Settings settings,
   settings.optional_whole("slow_rank", 0, kMostRanks);
   settings.optional_number("slow_by", 1, kMostTimesAsSlow);
   settings.refuse_unknown_keys();
-  return options;
 }
 
 }  // namespace llmprof::session

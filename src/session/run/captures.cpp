@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "capture/installed_tool.h"
 #include "capture/launcher.h"
+#include "capture/probes/cuda_here.h"
 
 namespace llmprof::session {
+namespace fs = std::filesystem;
 namespace {
 
 bool decide(Switch wanted, bool suits) {
@@ -55,6 +58,13 @@ std::vector<std::string> reasons(const RunOptions& options, const CollectorReach
   return notes;
 }
 
+// Python's packages may bring a CUPTI: those of the Python that the workload runs in.
+std::string python_of(const capture::WorkloadCommand& workload) {
+  const std::string program = workload.argv.empty() ? std::string() : workload.argv.front();
+  const std::string name = std::filesystem::path(program).filename().string();
+  return name.starts_with("python") ? program : capture::DoctorOptions{}.python;
+}
+
 }  // namespace
 
 Captures choose_captures(const RunOptions& options, const CollectorReach& reach) {
@@ -73,6 +83,57 @@ Captures choose_captures(const RunOptions& options, const CollectorReach& reach)
   if (captures.collector_cuda) captures.cupti = reach.cupti;
   captures.notes = reasons(options, reach, captures);
   return captures;
+}
+
+CollectorReach collector_reach(const RunOptions& options, const ProgramFiles& program) {
+  CollectorReach reach;
+  capture::DoctorOptions machine;
+  machine.python = python_of(options.workload);
+  const std::filesystem::path injected(machine.cuda.injection);
+  reach.other_injection = !injected.empty() && injected.filename() != kCollectorFile;
+  if (!options.workload.uses_cuda || !options.pipeline.collector) return reach;
+  if (!program.collector) {
+    reach.why_not = fmt::format("{} is not installed with this program", kCollectorFile);
+    return reach;
+  }
+  if (!capture::has_cuda_half(*program.collector)) {
+    reach.why_not =
+        fmt::format("it was built without CUDA tracing (CUPTI); {}", capture::cuda_half_remedy());
+    return reach;
+  }
+  // Whoever names a CUPTI by hand knows of a GPU, also where a sandbox hides the driver.
+  if (machine.cuda.cupti.empty() && !capture::has_nvidia_driver(machine.search)) {
+    reach.why_not = "no NVIDIA driver is loaded here";
+    return reach;
+  }
+  reach.cupti = capture::find_cupti(machine);
+  // The program may bring a CUPTI that no search finds: better tried than no timeline at all.
+  reach.records_cuda = reach.cupti || !capture::ensure_nsys(machine.search);
+  if (!reach.records_cuda) {
+    reach.why_not = "no libcupti.so was found; LLMPROF_CUPTI=FILE names one (see llmprof doctor)";
+  }
+  return reach;
+}
+
+ProgramFiles find_program_files(const fs::path& program) {
+  ProgramFiles files;
+  std::error_code ignored;
+  files.bin = program.parent_path();
+  const fs::path above = files.bin.parent_path();
+  for (const fs::path& folder : {above, above.parent_path()}) {
+    if (fs::is_regular_file(folder / "workloads" / "hf_llm.py", ignored)) {
+      files.home = folder;
+      break;
+    }
+  }
+  const fs::path collector = above / "lib" / kCollectorFile;
+  if (fs::is_regular_file(collector, ignored)) files.collector = collector;
+  return files;
+}
+
+ProgramFiles find_program_files() {
+  std::error_code ignored;
+  return find_program_files(fs::read_symlink("/proc/self/exe", ignored));
 }
 
 }  // namespace llmprof::session

@@ -3,12 +3,25 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "session/options/run_options.h"
-#include "session/run/program_files.h"
 
 namespace llmprof::session {
+
+inline constexpr std::string_view kCollectorFile = "libllmprof_collector.so";
+
+// What comes with the program.
+struct ProgramFiles {
+  std::filesystem::path bin;   // the running program's folder: cpu_llm is there too
+  std::filesystem::path home;  // that of workloads/ and python/; empty where there is none
+  std::optional<std::filesystem::path> collector;  // kCollectorFile
+};
+
+// Beside the program in an installed bundle, above it in a build tree.
+ProgramFiles find_program_files(const std::filesystem::path& program);
+ProgramFiles find_program_files();  // of the running program
 
 // Whether the collector can record the GPU's timeline of this workload, on this machine.
 struct CollectorReach {
@@ -31,6 +44,13 @@ struct Captures {
   bool torch_profiler = false;
   std::optional<std::filesystem::path> cupti;
   std::vector<std::string> notes;  // why, for the plan
+
+  // Leaves out all but the collector; false where that is not on.
+  bool keep_collector_alone() {
+    nsys = nsys_in_need = ncu = torch_profiler = false;
+    notes.clear();
+    return collector;
+  }
 };
 Captures choose_captures(const RunOptions& options, const CollectorReach& reach);
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
-#include "session/run/request.h"
+#include "session/run/run.h"
 
 namespace llmprof::session {
 namespace {

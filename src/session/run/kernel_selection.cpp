@@ -87,14 +87,13 @@ std::vector<TopKernel> top_kernels(const analysis::Results& results, size_t top_
     const Nanoseconds time = time_that_counts(results, row);
     if (time == 0) continue;
     const trace::StringId name = results.ranking.rows[row].name;
-    auto same = std::find_if(kernels.begin(), kernels.end(),
-                             [&](const TopKernel& kernel) { return kernel.name == name; });
+    auto same = std::ranges::find(kernels, name, &TopKernel::name);
     if (same == kernels.end()) same = kernels.insert(same, {name, {}, 0});
     same->rows.push_back(row);
     same->time += time;
   }
-  std::stable_sort(kernels.begin(), kernels.end(),
-                   [](const TopKernel& a, const TopKernel& b) { return a.time > b.time; });
+  std::ranges::stable_sort(kernels,
+                           [](const TopKernel& a, const TopKernel& b) { return a.time > b.time; });
   if (kernels.size() > top_n) kernels.resize(top_n);
   return kernels;
 }

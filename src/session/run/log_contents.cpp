@@ -82,9 +82,10 @@ std::string cause(const LogContents& contents, const CollectorOptions& options) 
 LogContents log_contents(const trace::Trace& trace) {
   LogContents contents;
   contents.gpu_work += trace.graph_replays.size();
-  contents.gpu_work += static_cast<uint64_t>(std::count_if(
-      trace.kernels.queue.begin(), trace.kernels.queue.end(),
-      [&](trace::QueueId queue) { return trace.device_of(queue).kind == trace::DeviceKind::gpu; }));
+  contents.gpu_work +=
+      static_cast<uint64_t>(std::ranges::count_if(trace.kernels.queue, [&](trace::QueueId queue) {
+        return trace.device_of(queue).kind == trace::DeviceKind::gpu;
+      }));
   // Of a trace that is not frozen, names tell.
   std::map<trace::StringId, uint64_t> calls;
   for (const trace::StringId api : trace.launches.api) ++calls[api];
@@ -94,13 +95,14 @@ LogContents log_contents(const trace::Trace& trace) {
     if (launches) contents.launches += count;
   }
   const auto& watched = trace.host_calls.kind;
-  contents.watched = static_cast<uint64_t>(std::count_if(
-      watched.begin(), watched.end(),
-      [](trace::HostCallTable::Kind kind) { return kind != trace::HostCallTable::Kind::wait; }));
+  contents.watched =
+      static_cast<uint64_t>(std::ranges::count_if(watched, [](trace::HostCallTable::Kind kind) {
+        return kind != trace::HostCallTable::Kind::wait;
+      }));
   const trace::CollectionTable& collection = trace.collection;
-  const bool gpus = std::any_of(
-      trace.devices.begin(), trace.devices.end(),
-      [](const trace::Device& device) { return device.kind == trace::DeviceKind::gpu; });
+  const bool gpus = std::ranges::any_of(trace.devices, [](const trace::Device& device) {
+    return device.kind == trace::DeviceKind::gpu;
+  });
   contents.saw_cuda =
       gpus || collection.size() > 0 || trace.diagnostics.has("collector_never_armed");
   for (size_t row = 0; row < collection.size(); ++row) {
@@ -128,6 +130,29 @@ Error no_gpu_work(const LogContents& contents, const CollectorOptions& options) 
           "the collector recorded no GPU kernels, although the workload uses CUDA "
           "(workload.uses_cuda=true): " +
               cause(contents, options)};
+}
+
+Error zero_kernels(const capture::NsysOptions& options) {
+  std::string message =
+      "the timeline holds no GPU kernels, although the workload uses CUDA "
+      "(workload.uses_cuda=true). Likely causes:";
+  if (options.gating_nvtx || options.capture_range != "none") {
+    message += fmt::format(
+        "\n  - nothing ran on the GPU while the capture was open ({}): capture all with "
+        "nsys.gating_nvtx=false nsys.capture_range=none",
+        options.gating_nvtx ? options.nvtx_capture : options.capture_range);
+  }
+  message +=
+      "\n  - the program computed on the CPU: see nsys/profile.log, check device=cuda:0 and "
+      "`nvidia-smi`; a CPU program needs workload.uses_cuda=false"
+      "\n  - the kernels ran in a worker process that was forked after CUDA was in use: let "
+      "workers "
+      "be spawned";
+  message += options.trace_fork_before_exec ? "" : ", or set nsys.trace_fork_before_exec=true";
+  message +=
+      "\n  - another user of CUPTI (a second nsys, torch.profiler, a monitor) held the GPU: "
+      "switch it off while profiling";
+  return {ErrorKind::tool, message};
 }
 
 }  // namespace llmprof::session

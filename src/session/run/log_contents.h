@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "capture/nsys/nsys_capture.h"
 #include "session/options/run_options.h"
 #include "trace/trace.h"
 
@@ -27,5 +28,8 @@ bool watch_is_blind(const LogContents& contents);
 
 // Why the collector recorded no GPU work of a workload that uses CUDA, and what helps.
 Error no_gpu_work(const LogContents& contents, const CollectorOptions& options);
+
+// Why the timeline of a workload that uses CUDA may hold no kernel, and what helps.
+Error zero_kernels(const capture::NsysOptions& options);
 
 }  // namespace llmprof::session

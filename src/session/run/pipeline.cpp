@@ -10,17 +10,13 @@
 #include "session/bundle/captures_record.h"
 #include "session/bundle/earlier_run.h"
 #include "session/bundle/inputs.h"
-#include "session/bundle/provenance/machine_facts.h"
 #include "session/bundle/provenance/provenance.h"
 #include "session/run/kernel_selection.h"
 #include "session/run/log_contents.h"
-#include "session/run/passes.h"
-#include "session/run/rank_states.h"
-#include "session/run/ranks_together.h"
+#include "session/run/ranks.h"
+#include "session/run/recordings.h"
 #include "session/run/run.h"
 #include "session/run/run_time.h"
-#include "session/run/start_ranks.h"
-#include "session/run/zero_kernels.h"
 
 namespace llmprof::session {
 namespace fs = std::filesystem;
@@ -261,7 +257,7 @@ class Pipeline {
       scrubbed = scrub(exports.back()) && scrubbed;
     }
     if (scrubbed && !captured.failure && expects_kernels() &&
-        std::none_of(exports.begin(), exports.end(), readers::holds_gpu_kernels)) {
+        std::ranges::none_of(exports, readers::holds_gpu_kernels)) {
       fail_backend("nsys", zero_kernels(options_.nsys));
     }
   }
@@ -278,8 +274,7 @@ class Pipeline {
 
   [[nodiscard]] bool expects_kernels() const {
     const auto& kinds = options_.nsys.trace;
-    return options_.workload.uses_cuda &&
-           std::find(kinds.begin(), kinds.end(), "cuda") != kinds.end();
+    return options_.workload.uses_cuda && std::ranges::find(kinds, "cuda") != kinds.end();
   }
 
   void measure_kernels() {
@@ -369,7 +364,7 @@ class Pipeline {
     wanted.in_place = true;
     wanted.config_folder = request_.config_folder;
     wanted.exports = request_.exports;
-    auto analysis = analyze(wanted, request_.version, progress_, std::move(reading_));
+    auto analysis = analyze(wanted, progress_, std::move(reading_));
     if (analysis) {
       outcome_.analysis = std::move(*analysis);
     } else {
@@ -406,7 +401,7 @@ Result<RunOutcome> run(const RunRequest& asked, Progress& progress) {
   if (options.change_folder) {
     options.workload.working_folder = std::filesystem::absolute(bundle.root());
   }
-  const auto written = write_provenance(request.config, options, request.version, bundle);
+  const auto written = write_provenance(request.config, options, bundle);
   if (!written) return fail_with(written.error());
   RunOutcome outcome = Pipeline(request, bundle, progress).run();
   outcome.earlier = std::move(folder->earlier);

@@ -1,4 +1,4 @@
-#include "session/run/rank_states.h"
+#include "session/run/ranks.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -42,22 +42,23 @@ std::string end_of_output(const fs::path& log) {
   return text;
 }
 
-struct Told {
+// What the launcher printed of its ranks.
+struct LauncherReport {
   std::map<uint64_t, capture::RankEnd> by_rank;
   std::vector<uint64_t> first;  // ranks that ended the job
 };
 
-Told told_by_launcher(const std::string& output, const std::vector<RankLog>& logs) {
-  Told told;
+LauncherReport report_of_launcher(const std::string& output, const std::vector<RankLog>& logs) {
+  LauncherReport report;
   for (const capture::RankEnd& end : capture::rank_ends_in(output)) {
     std::optional<uint64_t> rank = end.rank;
     for (const RankLog& log : logs) {
       if (!rank && end.process == log.process) rank = log.rank;
     }
-    if (!rank || !told.by_rank.emplace(*rank, end).second) continue;
-    if (!end.by_launcher) told.first.push_back(*rank);
+    if (!rank || !report.by_rank.emplace(*rank, end).second) continue;
+    if (!end.by_launcher) report.first.push_back(*rank);
   }
-  return told;
+  return report;
 }
 
 // What is known of all ranks together.
@@ -66,28 +67,28 @@ struct Evidence {
   bool failed = false;   // the launcher, by itself
   bool ended_by_us = false;
   bool any_by_exit = false;  // a rank whose log says so
-  Told told;
+  LauncherReport report;
 };
 
 std::string ended_after(const Evidence& evidence) {
   return fmt::format("ended by {} after rank {} died", evidence.launcher,
-                     fmt::join(evidence.told.first, ", "));
+                     fmt::join(evidence.report.first, ", "));
 }
 
 RankRecord judge_rank(uint64_t rank, bool has_log, bool by_exit, const Evidence& evidence) {
   const auto recorded = [&](std::string detail) {
     return RankRecord{rank, std::string(has_log ? kRankRecorded : kRankMissing), std::move(detail)};
   };
-  const auto told = evidence.told.by_rank.find(rank);
-  if (told != evidence.told.by_rank.end()) {
-    if (!told->second.by_launcher) return {rank, std::string(kRankDied), told->second.how};
-    return recorded(evidence.told.first.empty() ? "ended by " + evidence.launcher
-                                                : ended_after(evidence));
+  const auto ended = evidence.report.by_rank.find(rank);
+  if (ended != evidence.report.by_rank.end()) {
+    if (!ended->second.by_launcher) return {rank, std::string(kRankDied), ended->second.how};
+    return recorded(evidence.report.first.empty() ? "ended by " + evidence.launcher
+                                                  : ended_after(evidence));
   }
   if (!has_log) return recorded("it left no log");
   if (by_exit) return recorded({});
   if (evidence.ended_by_us) return recorded("stopped with the run");
-  if (!evidence.told.first.empty()) return recorded(ended_after(evidence));
+  if (!evidence.report.first.empty()) return recorded(ended_after(evidence));
   // Without a word from the launcher: where all ranks leave by _exit() that is how they end.
   if (evidence.failed || evidence.any_by_exit) {
     return {rank, std::string(kRankDied),
@@ -111,14 +112,10 @@ bool stopped_by_us(const capture::CommandRecord& pass) {
 
 std::vector<RankLog> rank_logs(const fs::path& folder) {
   std::vector<RankLog> logs;
-  std::error_code trouble;
-  for (fs::directory_iterator entry(folder, trouble), end; !trouble && entry != end;
-       entry.increment(trouble)) {
-    std::error_code ignored;
-    if (entry->path().extension() != ".llmtrace" || !entry->is_regular_file(ignored)) continue;
-    auto log = parse_log_name(entry->path().stem().string());
+  for (const fs::path& file : logs_in(folder)) {
+    auto log = parse_log_name(file.stem().string());
     if (!log) continue;
-    const auto how = readers::read_log_end(entry->path());
+    const auto how = readers::read_log_end(file);
     log->by_exit = how && how->by_exit;
     logs.push_back(*log);
   }
@@ -142,14 +139,13 @@ RanksRecord rank_states(const std::optional<capture::Launcher>& launcher,
   evidence.launcher = launcher ? launcher->name : "its launcher";
   evidence.ended_by_us = stopped_by_us(pass);
   evidence.failed = !pass.ended_well() && !evidence.ended_by_us;
-  evidence.any_by_exit =
-      std::any_of(by_exit.begin(), by_exit.end(), [](const auto& rank) { return rank.second; });
-  if (evidence.failed) evidence.told = told_by_launcher(end_of_output(pass.log), logs);
-  if (by_exit.empty() && evidence.told.by_rank.empty()) return record;
+  evidence.any_by_exit = std::ranges::any_of(by_exit, [](const auto& rank) { return rank.second; });
+  if (evidence.failed) evidence.report = report_of_launcher(end_of_output(pass.log), logs);
+  if (by_exit.empty() && evidence.report.by_rank.empty()) return record;
   if (launcher) record.world_size = launcher->ranks;
   std::set<uint64_t> ranks;
   for (const auto& [rank, unused] : by_exit) ranks.insert(rank);
-  for (const auto& [rank, unused] : evidence.told.by_rank) ranks.insert(rank);
+  for (const auto& [rank, unused] : evidence.report.by_rank) ranks.insert(rank);
   // A program whose ranks record nothing is not told of as missing ranks.
   for (uint64_t rank = 0; !by_exit.empty() && rank < record.world_size.value_or(0); ++rank) {
     ranks.insert(rank);

@@ -1,4 +1,4 @@
-#include "session/run/rank_states.h"
+#include "session/run/ranks.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "session/run/ranks_together.h"
+#include "session/run/ranks.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,6 @@
 
 #include "session/bundle/earlier_run.h"
 #include "session/bundle/ranks_record.h"
-#include "session/run/rank_states.h"
 
 namespace llmprof::session {
 namespace {
@@ -61,8 +60,7 @@ RanksRecord with_missing(const RankOfJob& own) {
   std::vector<RankRecord> here = std::move(all.ranks);
   all.ranks.clear();
   for (uint64_t rank = 0; rank < *own.world_size; ++rank) {
-    const auto at = std::find_if(here.begin(), here.end(),
-                                 [&](const RankRecord& row) { return row.rank == rank; });
+    const auto at = std::ranges::find(here, rank, &RankRecord::rank);
     all.ranks.push_back(at != here.end() ? *at
                                          : RankRecord{rank, std::string(kRankMissing),
                                                       "it has no folder: it never started"});

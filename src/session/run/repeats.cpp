@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/split.h"
 #include "compare/compare.h"
-#include "session/bundle/earlier_run.h"
 #include "session/bundle/run_dir.h"
 #include "session/diff/read_side.h"
 
@@ -51,22 +51,11 @@ class Repeats {
   RepeatOutcome& outcome_;
 };
 
-Result<RunFolder> open_folder(const RunArguments& arguments, const RunRequest& request) {
-  auto bundle = arguments.out ? Artifacts::create(*arguments.out, arguments.force)
-                              : Artifacts::create_fresh(request.options.stage2_folder);
-  if (!bundle) return fail_with(bundle.error());
-  auto earlier = move_earlier_run_aside(bundle->root());
-  if (!earlier) return fail_with(earlier.error());
-  return RunFolder{std::move(*bundle), std::move(*earlier)};
-}
-
 // Of the runs as they were analyzed; what cannot be read again is not worth an error.
-void measure_spread(const RepeatArguments& arguments, std::string_view version, Progress& progress,
-                    RepeatOutcome& outcome) {
+void measure_spread(const RepeatArguments& arguments, Progress& progress, RepeatOutcome& outcome) {
   if (outcome.base.empty()) return;
   std::vector<PartTiming> ignored;
-  const auto runs =
-      read_side(outcome.base, arguments.run.config_folder, version, progress, ignored);
+  const auto runs = read_side(outcome.base, arguments.run.config_folder, progress, ignored);
   if (!runs) return;
   outcome.spread = compare::find_spread(*runs, compare::kDefaultThreshold);
   outcome.on_cpu = runs->front().profile.context.device_kind == "cpu";
@@ -79,29 +68,19 @@ std::vector<std::string> program_of_command(const std::string& command) {
   constexpr std::string_view kForShell = "|&;<>()$`\\\"'*?[]#~=%!{}\n";
   if (command.find_first_of(kForShell) != std::string::npos) return {"/bin/sh", "-c", command};
   std::vector<std::string> words;
-  std::string word;
-  for (const char c : command + ' ') {
-    if (c != ' ' && c != '\t') {
-      word += c;
-    } else if (!word.empty()) {
-      words.push_back(std::move(word));
-      word.clear();
+  for (const std::string_view part : split(command, ' ')) {
+    for (const std::string_view word : split(part, '\t')) {
+      if (!word.empty()) words.emplace_back(word);
     }
   }
   return words;
 }
 
-Result<RunRequest> make_repeat_request(const RunArguments& arguments, std::string_view version,
+Result<RunRequest> make_repeat_request(const RunArguments& arguments,
                                        const std::atomic<bool>* stop) {
-  auto request = make_run_request(arguments, version, stop);
+  auto request = make_run_request(arguments, stop);
   if (!request) return request;
-  Captures& captures = request->captures;
-  captures.nsys = false;
-  captures.nsys_in_need = false;
-  captures.ncu = false;
-  captures.torch_profiler = false;
-  captures.notes.clear();
-  if (!captures.collector) {
+  if (!request->captures.keep_collector_alone()) {
     const bool off = !request->options.pipeline.collector;
     return fail(ErrorKind::usage,
                 off ? "--repeat records with the collector, which pipeline.collector.enable=false "
@@ -114,9 +93,9 @@ Result<RunRequest> make_repeat_request(const RunArguments& arguments, std::strin
   return request;
 }
 
-Result<RepeatOutcome> run_repeats(const RepeatArguments& arguments, std::string_view version,
-                                  const std::atomic<bool>* stop, Progress& progress) {
-  auto base = make_repeat_request(arguments.run, version, stop);
+Result<RepeatOutcome> run_repeats(const RepeatArguments& arguments, const std::atomic<bool>* stop,
+                                  Progress& progress) {
+  auto base = make_repeat_request(arguments.run, stop);
   if (!base) return fail_with(base.error());
   RepeatOutcome outcome;
   std::vector<RepeatedSide> sides;
@@ -127,11 +106,12 @@ Result<RepeatOutcome> run_repeats(const RepeatArguments& arguments, std::string_
     if (other.program.empty()) {
       return fail(ErrorKind::usage, "--against: the command is empty");
     }
-    auto now = make_repeat_request(other, version, stop);
+    auto now = make_repeat_request(other, stop);
     if (!now) return fail_with(now.error());
     sides.push_back({"new", std::move(*now), &outcome.now});
   }
-  const auto folder = open_folder(arguments.run, sides.front().request);
+  const auto folder = create_run_folder(sides.front().request.options.stage2_folder,
+                                        arguments.run.out.value_or(""), arguments.run.force);
   if (!folder) return fail_with(folder.error());
   outcome.folder = folder->bundle.root();
   outcome.earlier = folder->earlier;
@@ -143,7 +123,7 @@ Result<RepeatOutcome> run_repeats(const RepeatArguments& arguments, std::string_
     outcome.failures.push_back({"run", "interrupted; the runs before are kept"});
   }
   if (!arguments.against) {
-    measure_spread(arguments, version, progress, outcome);
+    measure_spread(arguments, progress, outcome);
     return outcome;
   }
   if (outcome.base.empty() || outcome.now.empty()) {
@@ -155,7 +135,7 @@ Result<RepeatOutcome> run_repeats(const RepeatArguments& arguments, std::string_
   options.now = outcome.now;
   options.out = outcome.folder / "diff";
   options.config_folder = arguments.run.config_folder;
-  auto compared = diff(options, version, progress);
+  auto compared = diff(options, progress);
   if (compared) {
     outcome.diff = std::move(*compared);
   } else {

@@ -6,7 +6,7 @@
 
 #include "compare/spread/spread.h"
 #include "session/diff/diff.h"
-#include "session/run/request.h"
+#include "session/run/run.h"
 
 namespace llmprof::session {
 
@@ -36,12 +36,12 @@ std::vector<std::string> program_of_command(const std::string& command);
 
 // What each run does: the control run and the collector alone. ncu and nsys slow a program, and
 // what differs is not what they tell.
-Result<RunRequest> make_repeat_request(const RunArguments& arguments, std::string_view version,
+Result<RunRequest> make_repeat_request(const RunArguments& arguments,
                                        const std::atomic<bool>* stop);
 
 // Errors mean that there is no folder, or that the configuration is wrong; what fails later is in
 // the outcome.
-Result<RepeatOutcome> run_repeats(const RepeatArguments& arguments, std::string_view version,
-                                  const std::atomic<bool>* stop, Progress& progress);
+Result<RepeatOutcome> run_repeats(const RepeatArguments& arguments, const std::atomic<bool>* stop,
+                                  Progress& progress);
 
 }  // namespace llmprof::session

@@ -1,15 +1,64 @@
-#include "session/run/request.h"
+#include "session/run/run.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "base/environment.h"
+#include "base/text.h"
+#include "capture/executables.h"
+#include "capture/launcher.h"
 #include "session/bundle/ranks_record.h"
-#include "session/options/run_options.h"
-#include "session/run/own_rank.h"
 #include "session/run/run_time.h"
-#include "session/run/start_ranks.h"
 
 namespace llmprof::session {
 namespace {
+
+struct RankVariables {
+  const char* rank;
+  const char* size;
+};
+constexpr std::array kRankVariables = {
+    RankVariables{"RANK", "WORLD_SIZE"},
+    RankVariables{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+    RankVariables{"PMI_RANK", "PMI_SIZE"},
+    RankVariables{"PMIX_RANK", "SLURM_STEP_NUM_TASKS"},
+    RankVariables{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
+};
+
+// A batch script, too, has the variables of a task, before it starts any. Only a step has a number;
+// those of scripts and interactive shells are reserved ones.
+bool is_of_no_step(std::string_view variable) {
+  constexpr int64_t kFirstReserved = 4'000'000'000;
+  if (!variable.starts_with("SLURM_")) return false;
+  const auto number = parse_int(environment_variable("SLURM_STEP_ID"));
+  return !number || *number >= kFirstReserved;
+}
+
+std::optional<uint64_t> number_in(const char* variable) {
+  if (is_of_no_step(variable)) return std::nullopt;
+  const auto number = parse_int(environment_variable(variable));
+  if (!number || *number < 0) return std::nullopt;
+  return static_cast<uint64_t>(*number);
+}
+
+// Which rank of a job this process is, by the variables that launchers set: torchrun, Open MPI,
+// MPICH and its relatives, PMIx, Slurm. A launcher inside another knows better and comes first.
+Result<RankOfJob> own_rank() {
+  for (const RankVariables& variables : kRankVariables) {
+    const auto rank = number_in(variables.rank);
+    if (rank) return RankOfJob{*rank, number_in(variables.size), {}, {}};
+  }
+  return fail(
+      ErrorKind::usage,
+      "--rank-folder: no launcher has told this process its rank (RANK, OMPI_COMM_WORLD_RANK, "
+      "PMI_RANK, PMIX_RANK and SLURM_PROCID are not set); start it as `mpirun -n 4 llmprof run "
+      "--rank-folder DIR -- PROGRAM`, or let llmprof start the launcher: `llmprof run -- mpirun "
+      "-n 4 PROGRAM`");
+}
 
 // Of a rank that a launcher started: it is recorded by the collector alone, in one run, since an
 // MPI program takes its place in the job once.
@@ -18,21 +67,61 @@ Result<void> record_as_rank(const RunArguments& arguments, RunRequest& request) 
     return fail(ErrorKind::usage,
                 "--out: --rank-folder names the folder already; leave one of them out");
   }
-  const auto own = own_rank();
-  if (!own) return fail_with(no_rank());
-  request.rank =
-      RankOfJob{own->rank, own->world_size, *arguments.rank_folder, arguments.wait_for_ranks};
-  request.options.run_folder = *arguments.rank_folder / rank_folder_name(own->rank);
-  Captures& captures = request.captures;
-  captures.nsys = false;
-  captures.nsys_in_need = false;
-  captures.ncu = false;
-  captures.torch_profiler = false;
-  captures.notes.clear();
-  if (captures.collector) return {};
+  auto own = own_rank();
+  if (!own) return fail_with(own.error());
+  own->folder = *arguments.rank_folder;
+  own->wait = arguments.wait_for_ranks;
+  request.rank = *own;
+  request.options.run_folder = own->folder / rank_folder_name(own->rank);
+  if (request.captures.keep_collector_alone()) return {};
   return fail(ErrorKind::usage,
               "--rank-folder records with the collector, which is off or cannot record here; "
               "`llmprof doctor` says what is missing");
+}
+
+// By variables, which other MPIs than Open MPI ignore; its options they would refuse.
+void allow_here(std::vector<std::pair<std::string, std::string>>& environment) {
+  const auto set = [&](std::string_view name, std::string_view value) {
+    const bool chosen = std::ranges::any_of(
+        environment, [&](const auto& variable) { return variable.first == name; });
+    if (!chosen && std::getenv(std::string(name).c_str()) == nullptr) {
+      environment.emplace_back(name, value);
+    }
+  };
+  set("OMPI_MCA_rmaps_base_oversubscribe", "1");                   // Open MPI 4
+  set("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe");  // Open MPI 5
+  if (geteuid() != 0) return;
+  for (const std::string_view name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
+                                      "PRTE_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM"}) {
+    set(name, "1");
+  }
+}
+
+// Puts mpirun in front of a workload that runs as several ranks (workload.ranks), as root too and
+// with more ranks than cores. An error names the package where mpirun is missing. Other workloads
+// stay as they are.
+Result<void> start_under_mpirun(RunOptions& options) {
+  std::vector<std::string>& argv = options.workload.argv;
+  if (!options.ranks || capture::find_launcher(argv)) return {};
+  if (!capture::find_executable("mpirun", environment_variable("PATH"))) {
+    return fail(
+        ErrorKind::tool,
+        fmt::format("workload {} runs as {} ranks under mpirun, which is not on PATH: install "
+                    "Debian's package openmpi-bin (apt-get install openmpi-bin), or choose "
+                    "workload=cpu_llm, which needs no MPI",
+                    options.facts.name, *options.ranks));
+  }
+  std::error_code ignored;
+  const std::filesystem::path program(argv.front());
+  if (program.has_parent_path() && !std::filesystem::exists(program, ignored)) {
+    return fail(ErrorKind::tool,
+                fmt::format("{}: no such program: it is built where MPI is installed (Debian's "
+                            "package libopenmpi-dev); install that, then `make build`",
+                            program.string()));
+  }
+  argv.insert(argv.begin(), {"mpirun", "-n", std::to_string(*options.ranks)});
+  allow_here(options.workload.environment);
+  return {};
 }
 
 // What is known before anything has run; after the control run the run fits itself again.
@@ -52,8 +141,7 @@ void fit_time_limit(RunRequest& request) {
 
 }  // namespace
 
-Result<RunRequest> make_run_request(const RunArguments& arguments, std::string_view version,
-                                    const std::atomic<bool>* stop) {
+Result<RunRequest> make_run_request(const RunArguments& arguments, const std::atomic<bool>* stop) {
   const auto conf = config::ConfFiles::open(arguments.config_folder);
   if (!conf) return fail_with(conf.error());
   RunRequest request;
@@ -76,7 +164,6 @@ Result<RunRequest> make_run_request(const RunArguments& arguments, std::string_v
   request.config_folder = arguments.config_folder;
   request.force = arguments.force;
   request.exports = arguments.exports;
-  request.version = version;
   request.stop = stop;
   if (arguments.rank_folder) {
     if (auto ready = record_as_rank(arguments, request); !ready) return fail_with(ready.error());

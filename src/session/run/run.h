@@ -13,7 +13,6 @@
 #include "session/analysis/analyze.h"
 #include "session/options/run_options.h"
 #include "session/run/captures.h"
-#include "session/run/program_files.h"
 
 namespace llmprof::session {
 
@@ -35,10 +34,24 @@ struct RunRequest {
   bool force = false;                                  // write into a folder that is not empty
   Exports exports;
   std::optional<RankOfJob> rank;
-  std::vector<std::string> left_out;  // by the time limit, and when, for people
-  std::string version;
+  std::vector<std::string> left_out;        // by the time limit, and when, for people
   const std::atomic<bool>* stop = nullptr;  // set, it ends what runs; what exists is kept and read
 };
+
+// What the user typed.
+struct RunArguments {
+  std::vector<std::string> overrides;  // "run.mode=light", "model=llm/alt", ...
+  std::vector<std::string> program;    // behind `--`; empty: the configured workload
+  std::optional<std::filesystem::path> out;
+  std::optional<std::filesystem::path> config_folder;
+  bool force = false;
+  Exports exports;
+  std::optional<std::filesystem::path> rank_folder;    // this process is one rank of a job
+  std::optional<std::chrono::seconds> wait_for_ranks;  // rank 0 then writes the job's reports
+};
+
+// Composes the configuration and checks all of it, before anything runs.
+Result<RunRequest> make_run_request(const RunArguments& arguments, const std::atomic<bool>* stop);
 
 struct RunOutcome {
   std::filesystem::path folder;
@@ -50,6 +63,14 @@ struct RunOutcome {
 
 // Everything that `run` would do, in order.
 std::vector<capture::CapturePlan> plan_run(const RunRequest& request);
+
+// The plan for people: every command line ready to paste, the files expected, the time.
+std::string describe_plan(const RunRequest& request,
+                          const std::vector<capture::CapturePlan>& plans);
+
+// Where a workload's ranks are more than the machine has cores: that they share them, and in how
+// many runs. It takes long, and without a word.
+std::optional<std::string> crowded_ranks(const RunOptions& options, size_t runs);
 
 // Control run, captures, analysis. An error means that there is no run folder; what fails later
 // is in the outcome, with what worked.

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "capture/ncu/ncu_estimate.h"
-#include "session/run/passes.h"
+#include "session/run/recordings.h"
 
 namespace llmprof::session {
 namespace {

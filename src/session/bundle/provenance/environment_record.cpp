@@ -1,62 +1,196 @@
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "base/machine/cpu_name.h"
 #include "base/secrets/secrets.h"
+#include "base/split.h"
+#include "base/streams/byte_stream.h"
+#include "base/text.h"
 #include "capture/installed_tool.h"
-#include "session/bundle/provenance/machine_facts.h"
+#include "capture/process.h"
 #include "session/bundle/provenance/provenance.h"
+#include "session/version.h"
 
 namespace llmprof::session {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr auto kPatience = std::chrono::seconds(10);  // with a tool that should answer at once
+constexpr size_t kLargestText = 4UL << 20U;
+
+// Names alone, none by prefix: a variable that nobody thought of must stay out.
+constexpr auto kRecordedVariables = std::to_array<std::string_view>({"CUDA_DEVICE_MAX_CONNECTIONS",
+                                                                     "CUDA_DEVICE_ORDER",
+                                                                     "CUDA_HOME",
+                                                                     "CUDA_LAUNCH_BLOCKING",
+                                                                     "CUDA_MODULE_LOADING",
+                                                                     "CUDA_VISIBLE_DEVICES",
+                                                                     "CUBLAS_WORKSPACE_CONFIG",
+                                                                     "GOMP_CPU_AFFINITY",
+                                                                     "KMP_AFFINITY",
+                                                                     "LC_ALL",
+                                                                     "LLMPROF_NCU",
+                                                                     "LLMPROF_NSYS",
+                                                                     "LLMPROF_QDSTRM_IMPORTER",
+                                                                     "MKL_NUM_THREADS",
+                                                                     "NCCL_ALGO",
+                                                                     "NCCL_P2P_DISABLE",
+                                                                     "NCCL_PROTO",
+                                                                     "NVIDIA_TF32_OVERRIDE",
+                                                                     "OMP_NUM_THREADS",
+                                                                     "OMP_PROC_BIND",
+                                                                     "OPENBLAS_NUM_THREADS",
+                                                                     "PYTORCH_ALLOC_CONF",
+                                                                     "PYTORCH_CUDA_ALLOC_CONF",
+                                                                     "TOKENIZERS_PARALLELISM",
+                                                                     "TORCHINDUCTOR_MAX_AUTOTUNE",
+                                                                     "TORCH_CUDA_ARCH_LIST",
+                                                                     "TRANSFORMERS_OFFLINE",
+                                                                     "VLLM_ATTENTION_BACKEND"});
+
 // Missing is null, never empty.
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+std::string file_text(const std::filesystem::path& path) {
+  return read_all(path, kLargestText).value_or("");
+}
+
+// What a program prints; empty where it is not there or fails.
+std::string answer_of(std::vector<std::string> argv) {
+  capture::Command command;
+  command.argv = std::move(argv);
+  command.timeout = kPatience;
+  const auto result = capture::run_process(command);
+  if (!result || !result->succeeded()) return {};
+  return result->output_tail;
+}
+
+// "key : value" or "key=value"; the first of that key.
+std::string value_of(std::string_view text, std::string_view key, char separator) {
+  for (const std::string_view line : split(text, '\n')) {
+    const size_t at = line.find(separator);
+    if (at != std::string_view::npos && trim(line.substr(0, at)) == key) {
+      return std::string(trim(line.substr(at + 1)));
+    }
+  }
+  return {};
+}
+
+std::string operating_system() {
+  std::string name = value_of(file_text("/etc/os-release"), "PRETTY_NAME", '=');
+  std::erase(name, '"');
+  return name;
+}
+
+uint64_t memory_bytes() {
+  constexpr uint64_t kKib = 1024;
+  const std::string total = value_of(file_text("/proc/meminfo"), "MemTotal", ':');
+  const auto kib = parse_int(trim(std::string_view(total).substr(0, total.find(' '))));
+  return kib && *kib > 0 ? static_cast<uint64_t>(*kib) * kKib : 0;
+}
+
+uint32_t usable_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 0;
+  return static_cast<uint32_t>(CPU_COUNT(&set));
+}
+
+std::string toolkit_version() {
+  const std::string text = answer_of({"nvcc", "--version"});
+  constexpr std::string_view kMark = "release ";
+  const size_t at = text.find(kMark);
+  if (at == std::string::npos) return {};
+  const std::string_view rest = std::string_view(text).substr(at + kMark.size());
+  return std::string(rest.substr(0, rest.find(',')));
+}
+
+// The driver's version and one row per GPU, as nvidia-smi prints them.
+struct Gpus {
+  std::string driver;
+  Json rows = Json::array();
+};
+
+Gpus ask_driver() {
+  constexpr size_t kDriver = 2;
+  constexpr std::array<std::string_view, 7> kKeys = {"name",
+                                                     "uuid",
+                                                     "driver",
+                                                     "memory_mib",
+                                                     "max_sm_clock_mhz",
+                                                     "max_memory_clock_mhz",
+                                                     "compute_capability"};
+  Gpus gpus;
+  const std::string text = answer_of(
+      {"nvidia-smi",
+       "--query-gpu=name,uuid,driver_version,memory.total,clocks.max.sm,clocks.max.mem,compute_cap",
+       "--format=csv,noheader,nounits"});
+  for (const std::string_view line : split(text, '\n')) {
+    const auto cells = split(line, ',');
+    if (cells.size() != kKeys.size()) continue;
+    gpus.driver = trim(cells[kDriver]);
+    Json& row = gpus.rows.emplace_back(Json::object());
+    for (size_t i = 0; i < kKeys.size(); ++i) {
+      if (i != kDriver) row[kKeys[i]] = trim(cells[i]);
+    }
+  }
+  return gpus;
+}
+
+// Of the folder that the run was started in: its revision, and whether it had changes that no
+// commit holds.
+Json git_record() {
+  const std::string revision(trim(answer_of({"git", "rev-parse", "HEAD"})));
+  if (revision.empty()) return {{"revision", nullptr}, {"changed", nullptr}};
+  const std::string changes = answer_of({"git", "status", "--porcelain", "--untracked-files=no"});
+  return {{"revision", revision}, {"changed", !trim(changes).empty()}};
+}
 
 Json tool(const Result<capture::InstalledTool>& found) {
   if (!found) return nullptr;
   return {{"path", found->path.string()}, {"version", text_or_null(found->version)}};
 }
 
-Json gpus(const MachineFacts& facts) {
-  Json list = Json::array();
-  for (const GpuFacts& gpu : facts.gpus) {
-    list.push_back({{"name", gpu.name},
-                    {"uuid", gpu.uuid},
-                    {"memory_mib", gpu.memory_mib},
-                    {"max_sm_clock_mhz", gpu.max_sm_clock_mhz},
-                    {"max_memory_clock_mhz", gpu.max_memory_clock_mhz},
-                    {"compute_capability", gpu.compute_capability}});
-  }
-  return list;
-}
-
 }  // namespace
 
-std::string environment_record(std::string_view version) {
-  const MachineFacts facts = machine_facts();
+std::span<const std::string_view> recorded_variables() { return kRecordedVariables; }
+
+std::string environment_record() {
+  utsname system{};
+  std::string kernel;
+  if (uname(&system) == 0) {
+    kernel = fmt::format("{} {} {}", system.sysname, system.release, system.machine);
+  }
+  const Gpus gpus = ask_driver();
   Json environment = Json::object();
-  for (const auto& [name, value] : facts.environment) {
-    environment[name] = recorded_value(name, value);
+  for (const std::string_view name : kRecordedVariables) {
+    const char* value = std::getenv(std::string(name).c_str());
+    if (value != nullptr) environment[name] = recorded_value(name, value);
   }
   const capture::ToolSearch search = capture::tool_search_here();
   const Json record = {
-      {"llmprof", version},
-      {"gpus", gpus(facts)},
-      {"driver", text_or_null(facts.driver)},
-      {"cuda", text_or_null(facts.cuda)},
+      {"llmprof", kVersion},
+      {"gpus", gpus.rows},
+      {"driver", text_or_null(gpus.driver)},
+      {"cuda", text_or_null(toolkit_version())},
       {"tools",
        {{"nsys", tool(capture::ensure_nsys(search))}, {"ncu", tool(capture::ensure_ncu(search))}}},
       {"cpu",
-       {{"name", text_or_null(facts.cpu)},
-        {"count", facts.cpu_count},
-        {"memory_bytes", facts.memory_bytes}}},
-      {"os", text_or_null(facts.os)},
-      {"kernel", text_or_null(facts.kernel)},
-      {"host", text_or_null(facts.host)},
-      {"git",
-       {{"revision", text_or_null(facts.git_revision)},
-        {"changed", facts.git_revision.empty() ? Json(nullptr) : Json(facts.git_changed)}}},
+       {{"name", text_or_null(cpu_name(file_text("/proc/cpuinfo")))},
+        {"count", usable_cpus()},
+        {"memory_bytes", memory_bytes()}}},
+      {"os", text_or_null(operating_system())},
+      {"kernel", text_or_null(kernel)},
+      {"host", text_or_null(system.nodename)},
+      {"git", git_record()},
       {"environment", environment}};
   constexpr int kIndent = 2;
   return record.dump(kIndent, ' ', false, Json::error_handler_t::replace) + "\n";

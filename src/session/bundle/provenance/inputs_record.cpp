@@ -1,14 +1,21 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/secrets/secrets.h"
 #include "capture/process.h"
 #include "config/compose.h"
 #include "session/bundle/provenance/provenance.h"
-#include "session/bundle/provenance/recorded_tree.h"
 
 namespace llmprof::session {
 namespace fs = std::filesystem;
 namespace {
+
+config::ConfigNode scalar(const std::string& text) {
+  config::ConfigNode node;
+  node.kind = config::ConfigNode::Kind::scalar;
+  node.text = text;
+  return node;
+}
 
 // A map of a record, filled member by member. What is not known is null.
 class MapNode {
@@ -20,12 +27,7 @@ class MapNode {
     node_.children.push_back(std::move(value));
   }
   void add(std::string key, const std::string& text) {
-    config::ConfigNode value;
-    if (!text.empty()) {
-      value.kind = config::ConfigNode::Kind::scalar;
-      value.text = text;
-    }
-    add(std::move(key), std::move(value));
+    add(std::move(key), text.empty() ? config::ConfigNode() : scalar(text));
   }
   void add(std::string key, const std::optional<uint64_t>& number) {
     add(std::move(key), number ? std::to_string(*number) : std::string());
@@ -33,12 +35,7 @@ class MapNode {
   void add(std::string key, const std::vector<std::string>& texts) {
     config::ConfigNode list;
     list.kind = config::ConfigNode::Kind::list;
-    for (const std::string& text : texts) {
-      config::ConfigNode item;
-      item.kind = config::ConfigNode::Kind::scalar;
-      item.text = text;
-      list.children.push_back(std::move(item));
-    }
+    for (const std::string& text : texts) list.children.push_back(scalar(text));
     add(std::move(key), std::move(list));
   }
 
@@ -68,7 +65,7 @@ std::vector<fs::path> files_of(const RunOptions& options) {
   std::error_code ignored;
   const auto add = [&](const fs::path& path) {
     if (!path.empty() && fs::is_regular_file(path, ignored) &&
-        std::find(files.begin(), files.end(), path) == files.end()) {
+        std::ranges::find(files, path) == files.end()) {
       files.push_back(path);
     }
   };
@@ -93,9 +90,7 @@ config::ConfigNode model_record(const config::ComposedConfig& composed, const Mo
   map.add("dtype", model.dtype);
   map.add("weights", model.weights);
   map.add("source", model.path.empty() ? model.target : model.path);
-  const config::ConfigNode* section = composed.tree.root.find("model");
-  const config::ConfigNode* config = section == nullptr ? nullptr : section->find("config");
-  map.add("config", config == nullptr ? config::ConfigNode{} : *config);
+  map.add("config", composed.tree.root["model"]["config"]);
   return map.take();
 }
 
@@ -123,7 +118,53 @@ config::ConfigNode prompts_record(const RunOptions& options) {
   return map.take();
 }
 
+void replace(config::ConfigNode& scalar, std::string text) {
+  if (scalar.text == text) return;
+  scalar.text = std::move(text);
+  scalar.quoted = true;
+}
+
+// A list of texts in place, so that a flag meets its value.
+void hide_in_list(config::ConfigNode& list) {
+  std::vector<std::string> texts;
+  texts.reserve(list.children.size());
+  for (const config::ConfigNode& item : list.children)
+    texts.push_back(item.is_scalar() ? item.text : "");
+  texts = llmprof::without_secrets(texts);
+  for (size_t i = 0; i < list.children.size(); ++i) {
+    config::ConfigNode& item = list.children[i];
+    if (item.is_scalar()) {
+      replace(item, std::move(texts[i]));
+    } else {
+      item = without_secrets(std::move(item));
+    }
+  }
+}
+
+// All of what a key with a telling name holds.
+void hide_whole(config::ConfigNode& node, const std::string& key) {
+  if (node.is_scalar()) return replace(node, recorded_value(key, node.text));
+  for (config::ConfigNode& child : node.children) hide_whole(child, key);
+}
+
 }  // namespace
+
+config::ConfigNode without_secrets(config::ConfigNode node) {
+  if (node.is_scalar()) {
+    replace(node, llmprof::without_secrets(node.text));
+  } else if (node.is_list()) {
+    hide_in_list(node);
+  } else if (node.is_map()) {
+    for (size_t i = 0; i < node.children.size(); ++i) {
+      if (names_a_secret(node.keys[i])) {
+        hide_whole(node.children[i], node.keys[i]);
+      } else {
+        node.children[i] = without_secrets(std::move(node.children[i]));
+      }
+    }
+  }
+  return node;
+}
 
 std::string inputs_record(const config::ComposedConfig& config, const RunOptions& options) {
   MapNode record;
@@ -134,11 +175,11 @@ std::string inputs_record(const config::ComposedConfig& config, const RunOptions
 }
 
 Result<void> write_provenance(const config::ComposedConfig& config, const RunOptions& options,
-                              std::string_view version, const Artifacts& bundle) {
+                              const Artifacts& bundle) {
   const auto config_yaml = config::to_yaml(without_secrets(config.tree.root));
-  if (auto done = bundle.write_config(config_yaml); !done) return done;
-  if (auto done = bundle.write_inputs(inputs_record(config, options)); !done) return done;
-  return bundle.write_env(environment_record(version));
+  if (auto done = bundle.write("config.yaml", config_yaml); !done) return done;
+  if (auto done = bundle.write("inputs.yaml", inputs_record(config, options)); !done) return done;
+  return bundle.write("env.json", environment_record());
 }
 
 }  // namespace llmprof::session

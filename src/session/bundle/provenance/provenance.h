@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -13,10 +14,18 @@ namespace llmprof::session {
 // env.json, config.yaml and inputs.yaml: what ran, where, and with which configuration, without
 // secrets (base/secrets/secrets.h).
 Result<void> write_provenance(const config::ComposedConfig& config, const RunOptions& options,
-                              std::string_view version, const Artifacts& bundle);
+                              const Artifacts& bundle);
 
 // The contents.
-std::string environment_record(std::string_view version);                                    // JSON
+std::string environment_record();                                                            // JSON
 std::string inputs_record(const config::ComposedConfig& config, const RunOptions& options);  // YAML
+
+// The variables that decide how a run goes, and that a record may hold, and no others: environments
+// hold secrets.
+std::span<const std::string_view> recorded_variables();
+
+// A configuration as it may be written down: values whose keys name secrets are hidden, lists are
+// taken for command lines (base/secrets/secrets.h).
+config::ConfigNode without_secrets(config::ConfigNode node);
 
 }  // namespace llmprof::session

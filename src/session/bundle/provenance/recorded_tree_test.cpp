@@ -1,4 +1,4 @@
-#include "session/bundle/provenance/recorded_tree.h"
+#include "session/bundle/provenance/provenance.h"
 
 #include <gtest/gtest.h>
 

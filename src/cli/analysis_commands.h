@@ -1,0 +1,26 @@
+#pragma once
+
+#include <span>
+
+#include "cli/arguments.h"
+#include "session/analysis/analyze.h"
+#include "session/diff/diff.h"
+
+namespace llmprof::cli {
+
+// Rows of the kernel table where nobody said how many.
+inline constexpr size_t kTerminalRows = 20;
+
+// What `analyze` and `run` print on stdout: the overview and where the bundle is, or profile.json.
+void print_analysis(const session::Analysis& analysis, size_t kernel_rows,
+                    const Arguments& arguments);
+// Likewise of a comparison.
+void print_diff(const session::DiffOutcome& outcome, const Arguments& arguments);
+
+// The table of --timings, on stderr, where that was asked for.
+void print_timings(std::span<const session::PartTiming> parts, const Arguments& arguments);
+
+// --perfetto and --speedscope, of a command that has them.
+session::Exports exports_of(const Arguments& arguments);
+
+}  // namespace llmprof::cli

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "cli/command_table.h"
+#include "report/terminal/style.h"
+#include "session/options/compose_run.h"
+
+namespace llmprof::cli {
+
+// Texts that are made from the table of commands.
+
+// `llmprof --help`.
+std::string program_help(const report::TerminalStyle& style);
+// `llmprof COMMAND --help`.
+std::string command_help(const CommandSpec& command, const report::TerminalStyle& style);
+
+// The manual page llmprof(1), as roff for man.
+std::string manual_page();
+
+// Scripts that complete commands, options, their choices and files, and for `llmprof run` the
+// groups of the configuration.
+std::string bash_completion(std::span<const session::GroupChoices> groups);
+std::string zsh_completion(std::span<const session::GroupChoices> groups);
+
+}  // namespace llmprof::cli

@@ -1,0 +1,74 @@
+#include "session/analysis/traces.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "exports/timeline/timeline.h"
+#include "session/version.h"
+
+namespace llmprof::session {
+namespace {
+
+constexpr uint64_t kMostKernelsOfRanks = 1'000'000;
+
+}  // namespace
+
+void KeptTraces::keep(std::optional<uint64_t> rank, trace::Trace&& trace,
+                      analysis::Results&& results) {
+  kernels_ += trace.kernels.size();
+  if (rank && kernels_ > kMostKernelsOfRanks) {
+    kept_ = {};
+  } else {
+    kept_.push_back({rank, std::move(trace), std::move(results)});
+  }
+}
+
+exports::ExportSource KeptTraces::the_one() const {
+  return {kept_.front().trace, kept_.front().results, kVersion};
+}
+
+Result<std::vector<exports::RankSource>> KeptTraces::ranks(const profile::Profile& job) const {
+  if (kernels_ > kMostKernelsOfRanks) {
+    return fail_input(fmt::format(
+        "The job's ranks have {} kernels together, and one timeline holds {}; `llmprof analyze` of "
+        "one rank's capture draws that rank's.",
+        kernels_, kMostKernelsOfRanks));
+  }
+  std::vector<exports::RankSource> sources;
+  for (const Kept& each : kept_) {
+    const auto rank = std::ranges::find(job.ranks, each.rank, &profile::Rank::rank);
+    if (rank == job.ranks.end() || !rank->clock) continue;
+    sources.push_back({fmt::format("rank {}", rank->rank), each.trace, each.results, *rank->clock});
+  }
+  if (sources.empty()) {
+    return fail_input(
+        "Partial profiles hold no single events; `llmprof analyze` of the ranks' captures draws "
+        "their timeline.");
+  }
+  return sources;
+}
+
+void KeptTraces::add_timeline(page::Content& content) const {
+  auto timeline = is_of_one() ? exports::make_timeline(the_one())
+                              : ranks(content.profile).and_then([](const auto& sources) {
+                                  return exports::make_timeline(sources);
+                                });
+  if (!timeline) {
+    content.timeline_missing = timeline.error().message;
+    return;
+  }
+  content.timeline.push_back({"timeline", std::move(timeline->header)});
+  for (auto& column : timeline->columns) {
+    content.timeline.push_back({"t." + column.name, std::move(column.bytes)});
+  }
+}
+
+WrittenExports KeptTraces::write(const Exports& wanted, const profile::Profile& profile,
+                                 const std::filesystem::path& folder) const {
+  return is_of_one() ? write_exports(wanted, the_one(), folder)
+                     : write_exports(wanted, ranks(profile), kVersion, folder);
+}
+
+}  // namespace llmprof::session

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "base/error.h"
+#include "exports/export_source.h"
+#include "page/page.h"
+#include "profile/profile.h"
+#include "session/analysis/exports.h"
+
+namespace llmprof::session {
+
+// What single events are taken from: the trace that was analyzed, or those of all ranks of a job,
+// as long as one page, and memory, hold that many.
+class KeptTraces {
+ public:
+  // Of one rank of a job, or of no job.
+  void keep(std::optional<uint64_t> rank, trace::Trace&& trace, analysis::Results&& results);
+
+  // Of all ranks, also where they are not kept.
+  [[nodiscard]] uint64_t kernel_count() const { return kernels_; }
+
+  // Puts the timeline into what a page holds, or says why there is none. Ranks are on the clocks
+  // that the job's profile names.
+  void add_timeline(page::Content& content) const;
+  // Files for other viewers, in a folder that exists.
+  [[nodiscard]] WrittenExports write(const Exports& wanted, const profile::Profile& profile,
+                                     const std::filesystem::path& folder) const;
+
+ private:
+  struct Kept {
+    std::optional<uint64_t> rank;
+    trace::Trace trace;
+    analysis::Results results;
+  };
+  [[nodiscard]] bool is_of_one() const { return kept_.size() == 1 && !kept_.front().rank; }
+  [[nodiscard]] exports::ExportSource the_one() const;
+  // They refer to what is kept here. An error says why there are none.
+  [[nodiscard]] Result<std::vector<exports::RankSource>> ranks(const profile::Profile& job) const;
+
+  std::vector<Kept> kept_;
+  uint64_t kernels_ = 0;
+};
+
+}  // namespace llmprof::session

@@ -1,0 +1,138 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+
+#include "session/run/recordings.h"
+
+namespace llmprof::session {
+namespace {
+
+constexpr const char* kLibrary = "/opt/llmprof/lib/libllmprof_collector.so";
+
+class RecordingEnvironment : public ::testing::Test {
+ protected:
+  RecordingEnvironment() {
+    request_.program.collector = kLibrary;
+    request_.options.workload.uses_cuda = true;
+    request_.captures.collector_cuda = true;
+    bundle_.set_root("/runs/one");
+    clear();
+  }
+  ~RecordingEnvironment() override { clear(); }
+  static void clear() {
+    for (const char* name : {"LLMPROF_DUTY", "LLMPROF_CUPTI"}) ::unsetenv(name);
+  }
+  [[nodiscard]] std::map<std::string, std::string> told() const {
+    const Variables variables = collector_environment(request_);
+    return {variables.begin(), variables.end()};
+  }
+
+  RunRequest request_;
+  Artifacts bundle_;
+};
+
+bool has(const Variables& variables, std::string_view name) {
+  return std::any_of(variables.begin(), variables.end(),
+                     [&](const auto& variable) { return variable.first == name; });
+}
+
+TEST_F(RecordingEnvironment, TheCollectorIsLoadedByCudaAndNvtx) {
+  const std::map<std::string, std::string> expected = {{"CUDA_INJECTION64_PATH", kLibrary},
+                                                       {"NVTX_INJECTION64_PATH", kLibrary},
+                                                       {"LLMPROF_ARM", "start"},
+                                                       {"LLMPROF_STEP_RANGE", "decode_step"},
+                                                       {"LLMPROF_COUNTERS", "on"},
+                                                       {"LLMPROF_COUNTER_ROUNDS", "on"},
+                                                       {"LLMPROF_SENSORS", "on"}};
+  EXPECT_EQ(told(), expected);
+}
+
+TEST_F(RecordingEnvironment, EveryOptionReachesIt) {
+  CollectorOptions& options = request_.options.collector;
+  options.max_log_mb = 64;
+  options.arm = "LLM@decode_all";
+  options.steps = 12;
+  options.step_range = "generate";
+  options.duty = DutyCycle{4, 32};
+  options.overhead_budget = 2.5;
+  options.api = true;
+  options.counters = false;
+  options.counter_rounds = false;
+  options.counter_hz = 5000;
+  options.sensors = false;
+  options.delay_ms = 1500;
+  const std::map<std::string, std::string> expected = {
+      {"LLMPROF_LOG_MAX_MB", "64"},        {"CUDA_INJECTION64_PATH", kLibrary},
+      {"NVTX_INJECTION64_PATH", kLibrary}, {"LLMPROF_ARM", "LLM@decode_all"},
+      {"LLMPROF_DELAY_MS", "1500"},        {"LLMPROF_STEPS", "12"},
+      {"LLMPROF_STEP_RANGE", "generate"},  {"LLMPROF_DUTY", "4/32"},
+      {"LLMPROF_OVERHEAD_BUDGET", "2.5"},  {"LLMPROF_API", "1"},
+      {"LLMPROF_COUNTERS", "off"},         {"LLMPROF_COUNTER_HZ", "5000"},
+      {"LLMPROF_COUNTER_ROUNDS", "off"},   {"LLMPROF_SENSORS", "off"}};
+  EXPECT_EQ(told(), expected);
+  options.overhead_budget = 2;
+  EXPECT_EQ(told()["LLMPROF_OVERHEAD_BUDGET"], "2");
+}
+
+TEST_F(RecordingEnvironment, TheUsersOwnSettingsOfTheCollectorAreNoneOfThisRun) {
+  ::setenv("LLMPROF_DUTY", "1/2", 1);
+  const auto variables = told();
+  ASSERT_TRUE(variables.contains("LLMPROF_DUTY"));
+  EXPECT_EQ(variables.at("LLMPROF_DUTY"), "");
+}
+
+TEST_F(RecordingEnvironment, TheCuptiThatWasFoundIsTheLastResort) {
+  request_.captures.cupti = "/venv/nvidia/cuda_cupti/lib/libcupti.so.12";
+  EXPECT_EQ(told()["LLMPROF_CUPTI_FALLBACK"], "/venv/nvidia/cuda_cupti/lib/libcupti.so.12");
+  EXPECT_FALSE(told().contains("LLMPROF_CUPTI"));
+  ::setenv("LLMPROF_CUPTI", "/opt/libcupti.so", 1);  // that one or none
+  EXPECT_FALSE(told().contains("LLMPROF_CUPTI_FALLBACK"));
+}
+
+TEST_F(RecordingEnvironment, WithoutCudaItIsNotLoadedByCuda) {
+  request_.captures.collector_cuda = false;
+  EXPECT_TRUE(told().empty());
+}
+
+// Two users of CUPTI in one program get in each other's way.
+TEST_F(RecordingEnvironment, NoOtherPassLoadsItIntoCuda) {
+  const std::vector<Variables> others = {
+      plan_control(request_, bundle_).commands.front().environment,
+      plan_torch(request_, bundle_).commands.front().environment,
+      nsys_request(request_, bundle_).environment, ncu_request(request_, bundle_).environment};
+  for (const Variables& environment : others) {
+    EXPECT_FALSE(has(environment, "CUDA_INJECTION64_PATH"));
+    EXPECT_FALSE(has(environment, "NVTX_INJECTION64_PATH"));
+    EXPECT_FALSE(has(environment, "LLMPROF_ARM"));
+  }
+  const Variables ours = plan_collector(request_, bundle_).commands.front().environment;
+  EXPECT_TRUE(has(ours, "CUDA_INJECTION64_PATH"));
+}
+
+// Launches are counted by ncu, not timed: one short request has them all.
+TEST_F(RecordingEnvironment, OnlyNcuAsksForAShortRun) {
+  const Variables plain = ncu_request(request_, bundle_).environment;
+  const std::map<std::string, std::string> told_to_ncu(plain.begin(), plain.end());
+  ASSERT_TRUE(told_to_ncu.contains("LLMPROF_SHORT_RUN"));
+  EXPECT_EQ(told_to_ncu.at("LLMPROF_SHORT_RUN"), R"({"requests":1,"new_tokens":8,"warm_up":0})");
+  request_.options.ncu.short_run = false;
+  const std::vector<Variables> others = {
+      ncu_request(request_, bundle_).environment, nsys_request(request_, bundle_).environment,
+      plan_control(request_, bundle_).commands.front().environment,
+      plan_collector(request_, bundle_).commands.front().environment,
+      plan_torch(request_, bundle_).commands.front().environment};
+  for (const Variables& environment : others) EXPECT_FALSE(has(environment, "LLMPROF_SHORT_RUN"));
+}
+
+// CUDA loads the collector; NVTX does not: ranges cost time, and nothing is traced.
+TEST_F(RecordingEnvironment, WhatWatchesTheDriverIsLoadedByCudaAlone) {
+  request_.captures.cupti = "/venv/nvidia/cuda_cupti/lib/libcupti.so.12";
+  EXPECT_EQ(injection_environment(request_),
+            (Variables{{"CUDA_INJECTION64_PATH", kLibrary},
+                       {"LLMPROF_CUPTI_FALLBACK", "/venv/nvidia/cuda_cupti/lib/libcupti.so.12"}}));
+}
+
+}  // namespace
+}  // namespace llmprof::session

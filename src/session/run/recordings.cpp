@@ -1,0 +1,328 @@
+#include "session/run/recordings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/streams/byte_stream.h"
+#include "capture/convert_advice.h"
+#include "capture/launcher_exports.h"
+#include "session/run/ranks.h"
+
+namespace llmprof::session {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view kControlFolder = "stage1";
+constexpr std::string_view kMetrics = "stage1/metrics.json";
+constexpr size_t kLargestMetrics = 16UL << 20U;
+constexpr std::string_view kTorchFolder = "torch";
+constexpr std::string_view kTrace = "torch/trace.json.gz";
+constexpr std::string_view kFolder = "collector";
+// Where the control run's notes are, in the bundle.
+constexpr std::string_view kControlLaunches = "stage1/launches";
+// Where those of a run are whose launches the driver reported.
+constexpr std::string_view kDriverCalls = "stage1/driver_calls";
+
+// Instead of the folder that is set, if any.
+void set_log_folder(const fs::path& folder, Variables& variables) {
+  constexpr std::string_view kName = "LLMPROF_LOG_DIR";
+  std::erase_if(variables, [&](const auto& variable) { return variable.first == kName; });
+  variables.emplace_back(kName, fs::absolute(folder).string());
+}
+
+// Why a run of the workload did not end well, with where its output is; none where it did.
+std::optional<Error> recording_failure(const capture::CommandRecord& record) {
+  const capture::ProcessResult& result = record.result;
+  if (record.ended_well()) return record.trouble;
+  std::string message;
+  switch (result.end) {
+    case capture::ProcessEnd::stopped:
+      return Error{ErrorKind::tool, "interrupted; what was captured before is kept"};
+    case capture::ProcessEnd::timed_out:
+      message = fmt::format(
+          "the workload was stopped after {:.0f} s, the time limit; raise it with "
+          "run.timeout_s=SECONDS, "
+          "or make the workload smaller (workload.requests=1)",
+          std::chrono::duration<double>(result.duration).count());
+      break;
+    case capture::ProcessEnd::over_limit:
+      message =
+          "the workload was stopped because its capture grew beyond the size limit; raise it with "
+          "run.max_trace_mb=MEGABYTES, or make the workload smaller (workload.requests=1)";
+      break;
+    case capture::ProcessEnd::not_started:
+      message = fmt::format(
+          "{}: cannot be run: {}; check the command behind `--`, or "
+          "workload.command",
+          record.argv.empty() ? "the workload" : record.argv.front(),
+          capture::describe_end(result));
+      break;
+    case capture::ProcessEnd::exited:
+    case capture::ProcessEnd::signalled:
+      message = fmt::format("the workload itself failed: {}; its output is in {}",
+                            capture::describe_end(result), record.log.string());
+      break;
+  }
+  if (const std::string words = capture::last_words(result.output_tail); !words.empty()) {
+    message += "\n  its last output: " + words;
+  }
+  return Error{ErrorKind::tool, message};
+}
+
+// Runs the workload once more. Null where that is not possible, for the reason that `result` gets.
+const capture::CommandRecord* record(const RunRequest& request, const capture::WorkloadPass& pass,
+                                     capture::CaptureResult& result) {
+  auto done = capture::run_pass(request.options.workload, pass, recording_limits(request));
+  if (!done) {
+    result.failure = done.error();
+    return nullptr;
+  }
+  result.failure = recording_failure(*done);
+  return &result.commands.emplace_back(std::move(*done));
+}
+
+void plan_command(const RunRequest& request, const capture::WorkloadPass& pass,
+                  capture::CapturePlan& plan) {
+  plan.commands.push_back({pass.name,
+                           capture::exported_argv(request.options.workload.argv, pass.environment),
+                           pass.environment});
+}
+
+capture::CapturePlan plan_of(std::string_view backend, const RunRequest& request,
+                             const capture::WorkloadPass& pass) {
+  capture::CapturePlan plan;
+  plan.backend = backend;
+  plan_command(request, pass, plan);
+  return plan;
+}
+
+// What the light watch notes.
+fs::path launches_folder(const RunRequest& request, const Artifacts& bundle, uint64_t number) {
+  const bool only = request.options.repeats <= 1;
+  return bundle.path(only ? std::string(kControlLaunches)
+                          : fmt::format("{}_{}", kControlLaunches, number));
+}
+
+capture::WorkloadPass control_pass(const RunRequest& request, const Artifacts& bundle,
+                                   uint64_t number) {
+  capture::WorkloadPass pass;
+  const bool only = request.options.repeats <= 1;
+  pass.name = only ? "control" : fmt::format("control_{}", number);
+  pass.folder = bundle.path(kControlFolder);
+  const fs::path metrics =
+      only ? bundle.path(kMetrics) : bundle.path(fmt::format("stage1/metrics_{}.json", number));
+  pass.environment = recording_environment(request, metrics, Annotations::off);
+  const Variables watch = watch_environment(request, Watch::only);
+  if (watch.empty()) return pass;
+  append(watch, pass.environment);
+  set_log_folder(launches_folder(request, bundle, number), pass.environment);
+  return pass;
+}
+
+struct Control {
+  uint64_t number = 1;
+  std::chrono::nanoseconds duration{0};
+};
+
+// The metrics of the median run are kept, and its launches.
+Result<void> keep_median(const RunRequest& request, const Artifacts& bundle,
+                         const Control& median) {
+  std::error_code none;  // a program without launches has no such folder
+  fs::rename(launches_folder(request, bundle, median.number), bundle.path(kControlLaunches), none);
+  const fs::path metrics = bundle.path(fmt::format("stage1/metrics_{}.json", median.number));
+  std::error_code ignored;
+  if (!fs::exists(metrics, ignored)) return {};
+  const auto text = read_all(metrics, kLargestMetrics);
+  if (!text) return fail_with(text.error());
+  return bundle.write(kMetrics, *text);
+}
+
+// Where a rank of a distributed job died by itself.
+std::optional<Error> job_failure(const RunRequest& request, const capture::CommandRecord& record) {
+  const auto launcher = capture::find_launcher(request.options.workload.argv);
+  return rank_failure(rank_states(launcher, record, {}), record,
+                      "this was the control run, and the job is recorded all the same");
+}
+
+capture::WorkloadPass driver_calls_pass(const RunRequest& request, const Artifacts& bundle) {
+  capture::WorkloadPass pass;
+  pass.name = "driver_calls";
+  pass.folder = bundle.path(kControlFolder);
+  pass.environment = recording_environment(request, bundle.path("stage1/driver_calls_metrics.json"),
+                                           Annotations::off);
+  set_log_folder(bundle.path(kDriverCalls), pass.environment);
+  pass.environment.emplace_back("LLMPROF_WATCH", "callbacks");
+  append(injection_environment(request), pass.environment);
+  return pass;
+}
+
+capture::WorkloadPass torch_pass(const RunRequest& request, const Artifacts& bundle) {
+  const TorchOptions& options = request.options.torch;
+  capture::WorkloadPass pass;
+  pass.name = "profile";
+  pass.folder = bundle.path(kTorchFolder);
+  pass.environment =
+      recording_environment(request, bundle.path("torch/metrics.json"), Annotations::on);
+  pass.environment.emplace_back("LLMPROF_TORCH_TRACE", fs::absolute(bundle.path(kTrace)).string());
+  pass.environment.emplace_back(
+      "LLMPROF_TORCH_OPTIONS",
+      fmt::format(R"({{"record_shapes":{},"with_stack":{},"profile_memory":{},"requests":{}}})",
+                  options.record_shapes, options.with_stack, options.profile_memory,
+                  options.requests));
+  return pass;
+}
+
+capture::WorkloadPass collector_pass(const RunRequest& request, const Artifacts& bundle) {
+  capture::WorkloadPass pass;
+  pass.name = "record";
+  pass.folder = bundle.path(kFolder);
+  pass.environment = recording_environment(request, bundle.path("collector/metrics.json"),
+                                           Annotations::on, bundle.path(kFolder));
+  append(collector_environment(request), pass.environment);
+  return pass;
+}
+
+Error nothing_recorded(const Artifacts& bundle) {
+  return {ErrorKind::tool,
+          fmt::format("{}: the workload left no log: it does not annotate itself; see "
+                      "docs/collector.md, or capture its kernels with pipeline.nsys.enable=true",
+                      bundle.path(kFolder).string())};
+}
+
+// Of a distributed job: which ranks died or are missing. A rank that is recorded by itself is told
+// of by the pipeline.
+std::optional<Error> note_ranks(const RunRequest& request, const capture::CommandRecord& pass,
+                                const Artifacts& bundle) {
+  if (request.rank) return std::nullopt;
+  const RanksRecord ranks = rank_states(capture::find_launcher(request.options.workload.argv), pass,
+                                        rank_logs(bundle.path(kFolder)));
+  if (ranks.ranks.empty()) return std::nullopt;
+  if (const auto written = write_ranks_record(bundle, ranks); !written) return written.error();
+  const bool any = ranks.not_recorded().size() < ranks.ranks.size();
+  return rank_failure(ranks, pass,
+                      any ? "what the other ranks recorded is kept and analyzed"
+                          : "no rank recorded all of its run");
+}
+
+}  // namespace
+
+Result<ControlRun> run_control(const RunRequest& request, const Artifacts& bundle) {
+  if (const auto made = bundle.make_folder(kControlFolder); !made) return fail_with(made.error());
+  std::vector<Control> runs;
+  const uint64_t repeats = std::max<uint64_t>(1, request.options.repeats);
+  for (uint64_t number = 1; number <= repeats; ++number) {
+    const capture::WorkloadPass pass = control_pass(request, bundle, number);
+    const auto record =
+        capture::run_pass(request.options.workload, pass, recording_limits(request));
+    if (!record) return fail_with(record.error());
+    if (const auto failure = recording_failure(*record)) {
+      if (auto of_job = job_failure(request, *record)) return ControlRun{{}, std::move(of_job)};
+      return fail_with(*failure);
+    }
+    runs.push_back({number, record->result.duration});
+  }
+  std::ranges::sort(runs,
+                    [](const Control& a, const Control& b) { return a.duration < b.duration; });
+  const Control& median = runs[runs.size() / 2];
+  if (repeats > 1) {
+    if (const auto kept = keep_median(request, bundle, median); !kept) {
+      return fail_with(kept.error());
+    }
+  }
+  return ControlRun{median.duration, {}};
+}
+
+capture::CapturePlan plan_control(const RunRequest& request, const Artifacts& bundle) {
+  capture::CapturePlan plan;
+  plan.backend = kControlFolder;
+  const uint64_t repeats = std::max<uint64_t>(1, request.options.repeats);
+  for (uint64_t number = 1; number <= repeats; ++number) {
+    plan_command(request, control_pass(request, bundle, number), plan);
+  }
+  plan.files.emplace_back(kMetrics);
+  plan.notes.emplace_back("the workload without profiling: the baseline of every capture");
+  return plan;
+}
+
+bool wants_driver_calls(const RunRequest& request) {
+  return request.options.pipeline.driver_calls == Switch::on && request.captures.collector_cuda;
+}
+
+capture::CapturePlan plan_driver_calls(const RunRequest& request, const Artifacts& bundle) {
+  auto plan = plan_of("driver_calls", request, driver_calls_pass(request, bundle));
+  plan.files.push_back(fs::path(kDriverCalls) / "<pid>.llmtrace");
+  plan.notes.emplace_back("the workload without tracing, while the driver reports its launches");
+  return plan;
+}
+
+capture::CaptureResult run_driver_calls(const RunRequest& request, const Artifacts& bundle) {
+  capture::CaptureResult result;
+  record(request, driver_calls_pass(request, bundle), result);
+  return result;
+}
+
+capture::CaptureResult run_torch(const RunRequest& request, const Artifacts& bundle) {
+  capture::CaptureResult result;
+  if (const auto made = bundle.make_folder(kTorchFolder); !made) {
+    result.failure = made.error();
+    return result;
+  }
+  record(request, torch_pass(request, bundle), result);
+  std::error_code ignored;
+  const bool written = fs::exists(bundle.path(kTrace), ignored);
+  if (written) result.files.emplace_back(kTrace);
+  if (!result.failure && !written) {
+    result.failure =
+        Error{ErrorKind::tool,
+              fmt::format("{}: the workload wrote no PyTorch trace; a program of your own must do "
+                          "so where LLMPROF_TORCH_TRACE says (docs/workloads.md), or leave the "
+                          "pass out with pipeline.torch_profiler.enable=false",
+                          bundle.path(kTrace).string())};
+  }
+  return result;
+}
+
+capture::CapturePlan plan_torch(const RunRequest& request, const Artifacts& bundle) {
+  auto plan = plan_of(kTorchFolder, request, torch_pass(request, bundle));
+  plan.files.emplace_back(kTrace);
+  return plan;
+}
+
+capture::CaptureResult run_collector(const RunRequest& request, const Artifacts& bundle) {
+  capture::CaptureResult result;
+  if (!request.program.collector) {
+    result.failure =
+        Error{ErrorKind::tool,
+              fmt::format("{}: no such library; build it with `make build`, or use "
+                          "the whole bundle of a release",
+                          (request.program.bin.parent_path() / "lib" / kCollectorFile).string())};
+    return result;
+  }
+  if (const auto made = bundle.make_folder(kFolder); !made) {
+    result.failure = made.error();
+    return result;
+  }
+  const capture::CommandRecord* done = record(request, collector_pass(request, bundle), result);
+  for (const fs::path& log : logs_in(bundle.path(kFolder))) {
+    result.files.push_back(fs::path(kFolder) / log.filename());
+  }
+  if (done == nullptr) return result;
+  if (auto of_ranks = note_ranks(request, *done, bundle)) result.failure = std::move(of_ranks);
+  // Of a program that uses CUDA the pipeline looks into the logs, and knows more.
+  const bool empty = result.files.empty() && !request.captures.collector_cuda;
+  if (!result.failure && empty) result.failure = nothing_recorded(bundle);
+  return result;
+}
+
+capture::CapturePlan plan_collector(const RunRequest& request, const Artifacts& bundle) {
+  auto plan = plan_of(kFolder, request, collector_pass(request, bundle));
+  const bool ranks = request.rank || capture::find_launcher(request.options.workload.argv);
+  plan.files.emplace_back(ranks ? "collector/rank<N>-<pid>.llmtrace" : "collector/<pid>.llmtrace");
+  if (request.captures.collector_cuda && request.options.collector.arm == "command") {
+    plan.notes.emplace_back("records once `llmprof arm PID` is called while the program runs");
+  }
+  return plan;
+}
+
+}  // namespace llmprof::session
