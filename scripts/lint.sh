@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Runs clang-format and clang-tidy over all C++, mypy and pyflakes over the Python that users run, and one
-# link that compares all types; every finding is an error. clang-tidy takes about ten minutes on two cores,
-# so `make test` skips it.
+# Runs clang-format and clang-tidy over all C++, Biome over the page's TypeScript, mypy and pyflakes over the
+# Python that users run, and one link that compares all types; every finding is an error. clang-tidy takes
+# about ten minutes on two cores, so `make test` skips it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/format_check.sh
 tests/python/check_types.sh
+scripts/lint_page.sh
 
 # Only link-time optimization sees that two files mean different types by one name. Nothing is optimized:
 # the types are compared all the same.

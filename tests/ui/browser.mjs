@@ -83,7 +83,10 @@ export function reportOf(name, profile) {
 /** Compares two captures, whatever the verdict; gives the page's path, diff.json and the folder of the reports. */
 export function compare(name, base, next, ...options) {
   const out = path.join(folder, `diff_${name}`);
-  const done = spawnSync(llmprof, ["diff", base, next, "--out", out, "--force", ...options], { encoding: "utf8", cwd: repository });
+  const done = spawnSync(llmprof, ["diff", base, next, "--out", out, "--force", ...options], {
+    encoding: "utf8",
+    cwd: repository,
+  });
   const file = path.join(out, "diff.json");
   if (!fs.existsSync(file)) throw new Error(`llmprof diff ended with ${done.status}: ${done.stderr}`);
   const page = path.join(out, "report.html");

@@ -35,7 +35,8 @@ function faintTexts() {
     }
     return layers.reverse().reduce((below, color) => over(color, below), [255, 255, 255]);
   }
-  const opacityOf = (element) => (element ? Number(getComputedStyle(element).opacity) * opacityOf(element.parentElement) : 1);
+  const opacityOf = (element) =>
+    element ? Number(getComputedStyle(element).opacity) * opacityOf(element.parentElement) : 1;
   function isSeen(element) {
     const box = element.getBoundingClientRect();
     if (box.width <= 1 || box.height <= 1 || box.right <= 0) return false;
@@ -46,7 +47,11 @@ function faintTexts() {
     const background = backgroundOf(element);
     const text = parse(color);
     const found = contrast(over([text[0], text[1], text[2], text[3] * opacityOf(element)], background), background);
-    if (found < 4.5) faint.set(`${element.tagName.toLowerCase()}.${element.className} in ${element.parentElement.className}`, `${found.toFixed(2)}: ${words.slice(0, 40)}`);
+    if (found < 4.5)
+      faint.set(
+        `${element.tagName.toLowerCase()}.${element.className} in ${element.parentElement.className}`,
+        `${found.toFixed(2)}: ${words.slice(0, 40)}`,
+      );
   }
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   let count = 0;
@@ -57,7 +62,8 @@ function faintTexts() {
     count++;
     check(element, getComputedStyle(element).color, words);
   }
-  for (const input of document.querySelectorAll("input")) check(input, getComputedStyle(input, "::placeholder").color, `placeholder ${input.placeholder}`);
+  for (const input of document.querySelectorAll("input"))
+    check(input, getComputedStyle(input, "::placeholder").color, `placeholder ${input.placeholder}`);
   return { count, faint: [...faint].map((each) => each.join(" ")) };
 }
 
@@ -65,7 +71,9 @@ async function checkPage(file, places, { themes = ["light", "dark"], onlyPlaces 
   for (const colorScheme of themes) {
     const opened = await open(file, "", { colorScheme });
     const { page } = opened;
-    const views = onlyPlaces ? [] : await page.$$eval("nav a", (links) => links.map((link) => link.getAttribute("href")));
+    const views = onlyPlaces
+      ? []
+      : await page.$$eval("nav a", (links) => links.map((link) => link.getAttribute("href")));
     for (const place of [...views, ...places]) {
       await page.evaluate((hash) => (location.hash = hash), place);
       await page.waitForSelector(`main[data-view="${place.slice(1).split("?")[0]}"]`);
@@ -86,10 +94,22 @@ test("text stands out in every view of a run", async () => {
   const { page, profile } = analyze("run", data("h200-runs/llama_1b"));
   const step = profile.steps[3];
   const span = `${Math.round(step.start_ms * 1e6)},${Math.round((step.start_ms + step.wall_ms) * 1e6)}`;
-  await checkPage(page, [`#timeline?span=${span}`, "#timeline?class=gemm", "#timeline?pin=slices:40", "#kernels?class=gemm&stage=decode", "#steps?step=3"]);
+  await checkPage(page, [
+    `#timeline?span=${span}`,
+    "#timeline?class=gemm",
+    "#timeline?pin=slices:40",
+    "#kernels?class=gemm&stage=decode",
+    "#steps?step=3",
+  ]);
 });
 
 test("text stands out in every view of a server and of a comparison", async () => {
-  await checkPage(analyze("serving", data("h200-serving/nsys.sqlite")).page, ["#overview", "#steps"], { themes: ["dark"], onlyPlaces: true });
-  await checkPage(compare("faint", data("h200-repeats/run-01.llmtrace.gz"), data("h200-repeats/run-02.llmtrace.gz")).page, []);
+  await checkPage(analyze("serving", data("h200-serving/nsys.sqlite")).page, ["#overview", "#steps"], {
+    themes: ["dark"],
+    onlyPlaces: true,
+  });
+  await checkPage(
+    compare("faint", data("h200-repeats/run-01.llmtrace.gz"), data("h200-repeats/run-02.llmtrace.gz")).page,
+    [],
+  );
 });

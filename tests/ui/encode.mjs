@@ -33,7 +33,19 @@ const encoders = {
 };
 
 const CODINGS = {
-  slices: { start: "sdelta", duration: "u", kind: "u8", kernel: "u", shape: "u", call: "sdelta", instance: "sdelta", step: "sdelta", layer: "sdelta", bytes: "u", gap: "u8" },
+  slices: {
+    start: "sdelta",
+    duration: "u",
+    kind: "u8",
+    kernel: "u",
+    shape: "u",
+    call: "sdelta",
+    instance: "sdelta",
+    step: "sdelta",
+    layer: "sdelta",
+    bytes: "u",
+    gap: "u8",
+  },
   calls: { start: "sdelta", duration: "u", name: "u", kind: "u8" },
   ranges: { start: "sdelta", duration: "u", name: "u", depth: "u" },
   stages: { start: "sdelta", duration: "u", name: "u", index: "u", flags: "u8" },
@@ -52,14 +64,20 @@ function pyramidOf(slices, kernels, first, count, span, classes) {
   for (let row = first; row < first + count; row++) {
     const end = slices.start[row] + slices.duration[row];
     for (let bin = Math.floor(slices.start[row] / binNs); bin < bins && bin * binNs < end; bin++) {
-      level.time[kernels[slices.kernel[row]].class][bin] += Math.min(end, (bin + 1) * binNs) - Math.max(slices.start[row], bin * binNs);
+      level.time[kernels[slices.kernel[row]].class][bin] +=
+        Math.min(end, (bin + 1) * binNs) - Math.max(slices.start[row], bin * binNs);
     }
   }
   const levels = [];
   while (level.bins > 64) {
     levels.push(level);
     const bins = Math.ceil(level.bins / 4);
-    const time = level.time.map((own) => Float64Array.from({ length: bins }, (_, i) => own[4 * i] + (own[4 * i + 1] ?? 0) + (own[4 * i + 2] ?? 0) + (own[4 * i + 3] ?? 0)));
+    const time = level.time.map((own) =>
+      Float64Array.from(
+        { length: bins },
+        (_, i) => own[4 * i] + (own[4 * i + 1] ?? 0) + (own[4 * i + 2] ?? 0) + (own[4 * i + 3] ?? 0),
+      ),
+    );
     level = { bin: level.bin * 4, time, bins };
   }
   return levels;
@@ -68,7 +86,18 @@ function pyramidOf(slices, kernels, first, count, span, classes) {
 /**
  * Blocks by name. tables: columns as arrays; tracks without levels get a pyramid where they have 4,096 slices and more.
  */
-export function encodeTimeline({ names, kernels, shapes, tracks, tables, span, origin = "0", classes, causes = [], gaps = [] }) {
+export function encodeTimeline({
+  names,
+  kernels,
+  shapes,
+  tracks,
+  tables,
+  span,
+  origin = "0",
+  classes,
+  causes = [],
+  gaps = [],
+}) {
   const busy = [];
   const dominant = [];
   const described = tracks.map((track) => {
@@ -95,11 +124,23 @@ export function encodeTimeline({ names, kernels, shapes, tracks, tables, span, o
     return { ...track, levels };
   });
   const blocks = {};
-  const header = { version: 1, origin_ns: origin, span_ns: span, names, kernels, shapes, tracks: described, tables: {}, causes, gaps };
+  const header = {
+    version: 1,
+    origin_ns: origin,
+    span_ns: span,
+    names,
+    kernels,
+    shapes,
+    tracks: described,
+    tables: {},
+    causes,
+    gaps,
+  };
   for (const [table, columns] of Object.entries(tables)) {
     const codings = CODINGS[table];
     header.tables[table] = { rows: columns[Object.keys(codings)[0]].length, columns: codings };
-    for (const [column, coding] of Object.entries(codings)) blocks[`t.${table}.${column}`] = encoders[coding](columns[column]);
+    for (const [column, coding] of Object.entries(codings))
+      blocks[`t.${table}.${column}`] = encoders[coding](columns[column]);
   }
   header.tables.pyramid = { rows: busy.length, columns: { busy: "u8", class: "u8" } };
   blocks["t.pyramid.busy"] = Buffer.from(busy);
@@ -107,7 +148,8 @@ export function encodeTimeline({ names, kernels, shapes, tracks, tables, span, o
   return { timeline: Buffer.from(JSON.stringify(header)), ...blocks };
 }
 
-export const packBlock = (name, bytes) => `<script type="application/octet-stream" id="block-${name}">${zlib.deflateSync(bytes).toString("base64")}</script>\n`;
+export const packBlock = (name, bytes) =>
+  `<script type="application/octet-stream" id="block-${name}">${zlib.deflateSync(bytes).toString("base64")}</script>\n`;
 
 export function unpackBlock(page, name) {
   const open = `<script type="application/octet-stream" id="block-${name}">`;
@@ -118,10 +160,20 @@ export function unpackBlock(page, name) {
 
 /** A page of llmprof with its timeline, or its profile, replaced. */
 export function withBlocks(page, blocks) {
-  let text = page.replace(/<script type="application\/octet-stream" id="block-(t\.[^"]*|timeline)">[^<]*<\/script>\n?/g, "");
-  if (blocks.profile) text = text.replace(/<script type="application\/octet-stream" id="block-profile">[^<]*<\/script>\n?/, "");
+  let text = page.replace(
+    /<script type="application\/octet-stream" id="block-(t\.[^"]*|timeline)">[^<]*<\/script>\n?/g,
+    "",
+  );
+  if (blocks.profile)
+    text = text.replace(/<script type="application\/octet-stream" id="block-profile">[^<]*<\/script>\n?/, "");
   const at = text.lastIndexOf("<script>");
-  return text.slice(0, at) + Object.entries(blocks).map(([name, bytes]) => packBlock(name, bytes)).join("") + text.slice(at);
+  return (
+    text.slice(0, at) +
+    Object.entries(blocks)
+      .map(([name, bytes]) => packBlock(name, bytes))
+      .join("") +
+    text.slice(at)
+  );
 }
 
 /** The page with another script and style, and its policy's hash. */

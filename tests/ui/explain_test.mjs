@@ -59,9 +59,26 @@ test("a click on a gap explains it, and the address restores the explanation", a
     const call = slices.call[gap.after] - 1;
     const after = made.tables.calls.start[call] - gap.start;
     const { start: called, duration: took } = made.tables.calls;
-    const inCalls = called.reduce((sum, at, i) => sum + Math.max(0, Math.min(at + took[i], gap.end) - Math.max(at, gap.start)), 0);
-    assert.ok(words.includes(`outside of CUDA calls for ${us(gap.end - gap.start - inCalls)}`) && words.includes(`in CUDA calls for ${us(inCalls)}`), words);
-    for (const part of [`GPU 0 idle for ${us(gap.end - gap.start)}`, view.parts[cause].label, view.parts[cause].why, nameOf(gap.before), nameOf(gap.after), "decode 0", made.names[made.tables.calls.name[call]], `${us(Math.abs(after))} ${after >= 0 ? "after" : "before"}`]) assert.ok(words.includes(part), `${part} in ${words}`);
+    const inCalls = called.reduce(
+      (sum, at, i) => sum + Math.max(0, Math.min(at + took[i], gap.end) - Math.max(at, gap.start)),
+      0,
+    );
+    assert.ok(
+      words.includes(`outside of CUDA calls for ${us(gap.end - gap.start - inCalls)}`) &&
+        words.includes(`in CUDA calls for ${us(inCalls)}`),
+      words,
+    );
+    for (const part of [
+      `GPU 0 idle for ${us(gap.end - gap.start)}`,
+      view.parts[cause].label,
+      view.parts[cause].why,
+      nameOf(gap.before),
+      nameOf(gap.after),
+      "decode 0",
+      made.names[made.tables.calls.name[call]],
+      `${us(Math.abs(after))} ${after >= 0 ? "after" : "before"}`,
+    ])
+      assert.ok(words.includes(part), `${part} in ${words}`);
   };
   await check();
   await page.waitForFunction((text) => location.hash.includes(text), `sel=${gap.start}%2C${gap.end}`);
@@ -69,7 +86,10 @@ test("a click on a gap explains it, and the address restores the explanation", a
   await page.waitForSelector(".timeline-mount[data-ready=true]");
   await check();
   // The work at its edges is one click away.
-  await side(page, "gap").locator("button", { hasText: nameOf(gap.after) }).last().click();
+  await side(page, "gap")
+    .locator("button", { hasText: nameOf(gap.after) })
+    .last()
+    .click();
   assert.match(await side(page, "pinned").textContent(), new RegExp(nameOf(gap.after).replace(/[()]/g, ".")));
   await close(opened);
 });
@@ -79,9 +99,19 @@ test("a clicked step, and a clicked stage, show the sums of their own work", asy
   const opened = await openTimeline(madePage, `#timeline?pin=steps:${step}`);
   const { page } = opened;
   const rows = slices.step.flatMap((own, row) => (own === step + 1 ? [row] : []));
-  const inside = (row) => Math.min(slices.start[row] + slices.duration[row], steps.start[step] + steps.duration[step]) - Math.max(slices.start[row], steps.start[step]);
+  const inside = (row) =>
+    Math.min(slices.start[row] + slices.duration[row], steps.start[step] + steps.duration[step]) -
+    Math.max(slices.start[row], steps.start[step]);
   const own = rows.filter((row) => inside(row) > 0);
-  const sums = async (caption) => Object.fromEntries(await page.$$eval(`.side table:has(caption:text-is("${caption}")) tbody tr`, (all) => all.map((row) => [row.querySelector("th").textContent.trim(), [...row.querySelectorAll("[data-exact]")].slice(0, 2).map((cell) => Number(cell.dataset.exact))])));
+  const sums = async (caption) =>
+    Object.fromEntries(
+      await page.$$eval(`.side table:has(caption:text-is("${caption}")) tbody tr`, (all) =>
+        all.map((row) => [
+          row.querySelector("th").textContent.trim(),
+          [...row.querySelectorAll("[data-exact]")].slice(0, 2).map((cell) => Number(cell.dataset.exact)),
+        ]),
+      ),
+    );
   const expected = {};
   for (const row of own) {
     const name = nameOf(row);
@@ -105,18 +135,33 @@ test("a clicked step, and a clicked stage, show the sums of their own work", asy
 test("class, stage and layer filter the timeline", async () => {
   const wanted = 2;
   const layer = "layer_03";
-  const rows = slices.kernel.flatMap((kernel, row) => (made.kernels[kernel].class === wanted && made.names[slices.layer[row] - 1] === layer ? [row] : []));
-  const opened = await openTimeline(madePage, `#timeline?class=${encodeURIComponent(view.classes[wanted].id)}&layer=${layer}`);
+  const rows = slices.kernel.flatMap((kernel, row) =>
+    made.kernels[kernel].class === wanted && made.names[slices.layer[row] - 1] === layer ? [row] : [],
+  );
+  const opened = await openTimeline(
+    madePage,
+    `#timeline?class=${encodeURIComponent(view.classes[wanted].id)}&layer=${layer}`,
+  );
   const { page } = opened;
   const time = rows.reduce((sum, row) => sum + slices.duration[row], 0);
   assert.ok(rows.length > 10);
-  assert.ok((await page.textContent(".counts")).startsWith(`${rows.length} hits, ${time >= 1e6 ? `${(time / 1e6).toFixed(3)} ms` : us(time)} of GPU work`), await page.textContent(".counts"));
-  assert.equal(await page.getAttribute(`.legend button:has-text("${view.classes[wanted].label}")`, "aria-pressed"), "true");
+  assert.ok(
+    (await page.textContent(".counts")).startsWith(
+      `${rows.length} hits, ${time >= 1e6 ? `${(time / 1e6).toFixed(3)} ms` : us(time)} of GPU work`,
+    ),
+    await page.textContent(".counts"),
+  );
+  assert.equal(
+    await page.getAttribute(`.legend button:has-text("${view.classes[wanted].label}")`, "aria-pressed"),
+    "true",
+  );
   await page.click('button[aria-label="Next hit"]');
   await page.waitForFunction((row) => location.hash.includes(`pin=slices%3A${row}`), rows[0]);
   // The classes of the legend add up.
   await page.click(`.legend button:has-text("${view.classes[0].label}")`);
-  const both = slices.kernel.filter((kernel, row) => [0, wanted].includes(made.kernels[kernel].class) && made.names[slices.layer[row] - 1] === layer).length;
+  const both = slices.kernel.filter(
+    (kernel, row) => [0, wanted].includes(made.kernels[kernel].class) && made.names[slices.layer[row] - 1] === layer,
+  ).length;
   assert.ok((await page.textContent(".counts")).startsWith(`${both} hits`));
   assert.match(await page.getAttribute(".counts a", "href"), /^#kernels\?class=.*layer=layer_03/);
   await close(opened);
@@ -134,7 +179,9 @@ test("kernels of a layer, and a kernel's launches, are those of the timeline", a
   assert.ok(Math.abs(Number(total) - layer.ms_per_step * passes) < 1e-4, `${total} ms`);
   await page.click("main .expander");
   await page.waitForSelector(".launches table");
-  const times = await page.$$eval(".launches tbody td:nth-child(2) .figure", (all) => all.map((each) => Number(each.dataset.exact)));
+  const times = await page.$$eval(".launches tbody td:nth-child(2) .figure", (all) =>
+    all.map((each) => Number(each.dataset.exact)),
+  );
   assert.ok(times.length > 1 && times.every((time, i) => i === 0 || time <= times[i - 1]), "slowest first");
   const place = await page.locator(".launches tbody a").first().getAttribute("href");
   await page.locator(".launches tbody a").first().click();
@@ -150,7 +197,8 @@ test("links of gaps, steps and findings arrive with their span selected", async 
   const origin = BigInt(JSON.parse(unpackBlock(fs.readFileSync(run.page, "utf8"), "timeline")).origin_ns);
   const opened = await open(run.page, "#steps?step=5");
   const { page } = opened;
-  const selected = async () => (await page.textContent('.side .selection dt:text-is("from, to") + dd')).match(/[\d.]+/g).map(Number);
+  const selected = async () =>
+    (await page.textContent('.side .selection dt:text-is("from, to") + dd')).match(/[\d.]+/g).map(Number);
   const arrive = async (locator) => {
     await locator.click();
     await page.waitForSelector(".timeline-mount[data-ready=true] .side .selection");
@@ -161,18 +209,35 @@ test("links of gaps, steps and findings arrive with their span selected", async 
   };
   const near = ([from, to], startNs, ms, what) => {
     const start = Number(BigInt(Math.round(startNs)) - origin) / 1e6;
-    assert.ok(Math.abs(from - start) < 2e-3 && Math.abs(to - start - ms) < 2e-3, `${what}: ${from} to ${to}, not ${start} to ${start + ms}`);
+    assert.ok(
+      Math.abs(from - start) < 2e-3 && Math.abs(to - start - ms) < 2e-3,
+      `${what}: ${from} to ${to}, not ${start} to ${start + ms}`,
+    );
   };
   const step = profile.steps[5];
   near(await arrive(page.locator(".panel a")), step.start_ms * 1e6, step.wall_ms, "a step");
   const gap = profile.gaps[3];
-  const startOf = (each) => profile.stages.find((stage) => stage.name === each.stage).instances[each.instance].start_ns + each.after_start_ms * 1e6;
-  near(await arrive(page.locator('table:has(caption:text-is("Longest idle gaps")) tbody a').nth(3)), startOf(gap), gap.ms, "a gap");
+  const startOf = (each) =>
+    profile.stages.find((stage) => stage.name === each.stage).instances[each.instance].start_ns +
+    each.after_start_ms * 1e6;
+  near(
+    await arrive(page.locator('table:has(caption:text-is("Longest idle gaps")) tbody a').nth(3)),
+    startOf(gap),
+    gap.ms,
+    "a gap",
+  );
   await page.evaluate(() => (location.hash = "#overview"));
   await page.waitForSelector('main[data-view="overview"]');
   const finding = page.locator(".findings li").filter({ hasText: "Longest in the timeline" }).first();
-  const longest = profile.gaps.filter((each) => each.stage === profile.findings[0].stage).reduce((a, b) => (b.ms > a.ms ? b : a));
-  near(await arrive(finding.locator("a", { hasText: "Longest in the timeline" })), startOf(longest), longest.ms, "a finding");
+  const longest = profile.gaps
+    .filter((each) => each.stage === profile.findings[0].stage)
+    .reduce((a, b) => (b.ms > a.ms ? b : a));
+  near(
+    await arrive(finding.locator("a", { hasText: "Longest in the timeline" })),
+    startOf(longest),
+    longest.ms,
+    "a finding",
+  );
   await close(opened);
 });
 
@@ -192,26 +257,37 @@ function withCounters() {
 test("counters of shares are of 100 %, and one sample takes a line", async () => {
   const file = path.join(folder, "counters.html");
   fs.writeFileSync(file, withBlocks(html, encodeTimeline(withCounters())));
-  const opened = await openTimeline(file, "#timeline", { deviceScaleFactor: 1, viewport: { width: 1280, height: 900 } });
+  const opened = await openTimeline(file, "#timeline", {
+    deviceScaleFactor: 1,
+    viewport: { width: 1280, height: 900 },
+  });
   const { page } = opened;
   await shownSpan(page);
   // Runs of lines of the canvas in which most pixels have a color.
-  const runsOf = (red, green) => page.evaluate(([red, green]) => {
-    const canvas = document.querySelector("canvas.timeline");
-    const copy = Object.assign(document.createElement("canvas"), { width: canvas.width, height: canvas.height }).getContext("2d", { willReadFrequently: true });
-    copy.drawImage(canvas, 0, 0);
-    const { data, width, height } = copy.getImageData(0, 0, canvas.width, canvas.height);
-    const runs = [];
-    for (let y = 0, last = -2; y < height; y++) {
-      let count = 0;
-      for (let x = 300; x < 900; x++) count += data[4 * (y * width + x)] === red && data[4 * (y * width + x) + 1] === green ? 1 : 0;
-      if (count < 400) continue;
-      if (last !== y - 1) runs.push(0);
-      runs[runs.length - 1]++;
-      last = y;
-    }
-    return runs;
-  }, [red, green]);
+  const runsOf = (red, green) =>
+    page.evaluate(
+      ([red, green]) => {
+        const canvas = document.querySelector("canvas.timeline");
+        const copy = Object.assign(document.createElement("canvas"), {
+          width: canvas.width,
+          height: canvas.height,
+        }).getContext("2d", { willReadFrequently: true });
+        copy.drawImage(canvas, 0, 0);
+        const { data, width, height } = copy.getImageData(0, 0, canvas.width, canvas.height);
+        const runs = [];
+        for (let y = 0, last = -2; y < height; y++) {
+          let count = 0;
+          for (let x = 300; x < 900; x++)
+            count += data[4 * (y * width + x)] === red && data[4 * (y * width + x) + 1] === green ? 1 : 0;
+          if (count < 400) continue;
+          if (last !== y - 1) runs.push(0);
+          runs[runs.length - 1]++;
+          last = y;
+        }
+        return runs;
+      },
+      [red, green],
+    );
   const [share] = await runsOf(0xb7, 0xc7);
   const clock = (await runsOf(0xf5, 0xf6)).at(-1);
   // Grown to three times its height of 34 pixels, and half full.

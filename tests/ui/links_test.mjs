@@ -8,7 +8,10 @@ after(closeBrowser);
 /** In the page: follows links one by one and says which lead nowhere, and how many there are by the view that they lead to. */
 async function followAll(from) {
   const pause = () => new Promise((done) => setTimeout(done, 0));
-  const parse = (hash) => ({ view: hash.slice(1).split("?")[0], options: new URLSearchParams(hash.split("?")[1] ?? "") });
+  const parse = (hash) => ({
+    view: hash.slice(1).split("?")[0],
+    options: new URLSearchParams(hash.split("?")[1] ?? ""),
+  });
   const main = () => document.querySelector("main");
 
   async function until(test) {
@@ -27,22 +30,30 @@ async function followAll(from) {
     await arrived;
   }
 
-  const rows = (scope) => scope.querySelectorAll("tbody tr:not(.detail)").length - scope.querySelectorAll("td.empty").length;
-  const sectionOf = (title) => [...document.querySelectorAll("main section")].find((each) => each.querySelector("h2")?.textContent === title);
+  const rows = (scope) =>
+    scope.querySelectorAll("tbody tr:not(.detail)").length - scope.querySelectorAll("td.empty").length;
+  const sectionOf = (title) =>
+    [...document.querySelectorAll("main section")].find((each) => each.querySelector("h2")?.textContent === title);
 
   const problems = {
     async timeline(options) {
-      if (!(await until(() => document.querySelector(".timeline-mount[data-ready=true]")))) return "the timeline does not open";
+      if (!(await until(() => document.querySelector(".timeline-mount[data-ready=true]"))))
+        return "the timeline does not open";
       const selected = options.has("span") || options.has("sel");
       if (selected && !document.querySelector(".side .selection, .side .gap")) return "nothing is selected";
       if (options.has("pin") && !document.querySelector(".side .pinned")) return "nothing is pinned";
-      if (["q", "class", "stage", "layer"].some((key) => options.has(key)) && !/^[\d,]+ hits?, /.test(document.querySelector(".counts").textContent)) return "nothing is found";
+      if (
+        ["q", "class", "stage", "layer"].some((key) => options.has(key)) &&
+        !/^[\d,]+ hits?, /.test(document.querySelector(".counts").textContent)
+      )
+        return "nothing is found";
       return null;
     },
     async kernels(options) {
       await until(() => !/Reading/.test(document.querySelector(".summary")?.textContent ?? ""));
       if (rows(main().querySelector(".table-block")) === 0) return "no kernel";
-      for (const key of (options.get("open") ?? "").split(" ").filter(Boolean)) if (!document.querySelector(`tr[data-key="${key}"]`)) return `kernel ${key} is not among them`;
+      for (const key of (options.get("open") ?? "").split(" ").filter(Boolean))
+        if (!document.querySelector(`tr[data-key="${key}"]`)) return `kernel ${key} is not among them`;
       return null;
     },
     async steps(options) {
@@ -117,11 +128,15 @@ test("every link of every view leads to rows", async () => {
   };
   const targets = {};
   for (const [name, inputs] of Object.entries(captures)) {
-    const { broken, followed } = await follow(analyze(name, ...inputs.map(data)).page, name === "cpu" ? ["#overview", "#steps"] : null);
+    const { broken, followed } = await follow(
+      analyze(name, ...inputs.map(data)).page,
+      name === "cpu" ? ["#overview", "#steps"] : null,
+    );
     assert.deepEqual(broken, [], name);
     for (const [view, count] of Object.entries(followed)) targets[view] = (targets[view] ?? 0) + count;
   }
-  for (const view of ["kernels", "steps", "timeline", "gpu", "roofline", "provenance"]) assert.ok(targets[view] > 0, `no link leads to ${view}`);
+  for (const view of ["kernels", "steps", "timeline", "gpu", "roofline", "provenance"])
+    assert.ok(targets[view] > 0, `no link leads to ${view}`);
   assert.ok(targets.timeline > 100 && targets.kernels > 100, JSON.stringify(targets));
 });
 

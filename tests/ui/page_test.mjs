@@ -11,7 +11,8 @@ const run = analyze("run", data("h200-runs/llama_1b"));
 after(closeBrowser);
 
 const texts = (page, selector) => page.$$eval(selector, (found) => found.map((each) => each.textContent.trim()));
-const frame = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+const frame = (page) =>
+  page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
 /** Rows of a Markdown table below a heading, as lists of cells. */
 function reportTable(file, heading) {
@@ -19,7 +20,8 @@ function reportTable(file, heading) {
   const from = lines.findIndex((line) => line === heading);
   const first = lines.findIndex((line, index) => index > from && line.startsWith("| ---"));
   const rows = [];
-  for (let i = first + 1; lines[i]?.startsWith("|"); i++) rows.push(lines[i].split(" | ").map((cell) => cell.replace(/^\| | \|$/g, "").trim()));
+  for (let i = first + 1; lines[i]?.startsWith("|"); i++)
+    rows.push(lines[i].split(" | ").map((cell) => cell.replace(/^\| | \|$/g, "").trim()));
   return rows;
 }
 
@@ -44,7 +46,12 @@ test("every view of every kind of capture opens without an error and without the
     cpu: ["cpu-llm"],
     serving: ["h200-serving/nsys.sqlite"],
   };
-  const pages = { run, ...Object.fromEntries(Object.entries(captures).map(([name, inputs]) => [name, analyze(name, ...inputs.map(data))])) };
+  const pages = {
+    run,
+    ...Object.fromEntries(
+      Object.entries(captures).map(([name, inputs]) => [name, analyze(name, ...inputs.map(data))]),
+    ),
+  };
   for (const [name, { page: file }] of Object.entries(pages)) {
     const opened = await open(file);
     for (const view of await viewsOf(opened.page)) {
@@ -62,19 +69,30 @@ test("the overview shows the figures of report.md", async () => {
   const { page } = opened;
   const report = path.join(run.out, "report.md");
   const figures = Object.fromEntries(reportTable(report, "## Key figures").map(([figure, value]) => [figure, value]));
-  const tiles = Object.fromEntries(await page.$$eval(".tiles > div", (all) => all.map((tile) => [tile.querySelector("dt").textContent, tile.querySelector(".value").textContent])));
+  const tiles = Object.fromEntries(
+    await page.$$eval(".tiles > div", (all) =>
+      all.map((tile) => [tile.querySelector("dt").textContent, tile.querySelector(".value").textContent]),
+    ),
+  );
   assert.equal(tiles["Time to first token"], figures["time to first token"]);
   assert.equal(tiles["Time per output token"], figures["time per output token"]);
   assert.equal(tiles["GPU busy"], figures["GPU busy"]);
   assert.equal(tiles["Largest opportunity"], figures["largest opportunity"]);
   const text = await page.textContent("main");
-  for (const [figure, value] of Object.entries(figures)) if (/^M[FB]U/.test(figure)) assert.ok(text.includes(value), `${figure} ${value}`);
+  for (const [figure, value] of Object.entries(figures))
+    if (/^M[FB]U/.test(figure)) assert.ok(text.includes(value), `${figure} ${value}`);
   for (const stage of run.profile.stages) {
     const rows = reportTable(report, `### Budget of ${stage.name}`);
-    const shown = await page.$$eval(".budget", (all, name) => {
-      const own = all.find((each) => each.querySelector("h3").firstChild.textContent === name);
-      return [...own.querySelectorAll("tbody tr, tfoot tr")].map((row) => [...row.children].map((cell) => cell.textContent.trim()));
-    }, stage.name);
+    const shown = await page.$$eval(
+      ".budget",
+      (all, name) => {
+        const own = all.find((each) => each.querySelector("h3").firstChild.textContent === name);
+        return [...own.querySelectorAll("tbody tr, tfoot tr")].map((row) =>
+          [...row.children].map((cell) => cell.textContent.trim()),
+        );
+      },
+      stage.name,
+    );
     assert.deepEqual(shown, rows, stage.name);
     const cells = await texts(page, `.table-block th[scope=row]:text-is("${stage.name}") ~ td`);
     assert.equal(cells[1], stage.unwatched.wall_ms.toFixed(3));
@@ -93,7 +111,9 @@ test("budget bars sum to 100 % and lead to the kernels behind them", async () =>
     // Browsers keep six digits of a width.
     assert.ok(Math.abs(widths.reduce((a, b) => a + b) - 100) < 1e-3);
     const box = await bar.boundingBox();
-    const pixels = await bar.$$eval(".part", (parts) => parts.reduce((sum, part) => sum + part.getBoundingClientRect().width, 0));
+    const pixels = await bar.$$eval(".part", (parts) =>
+      parts.reduce((sum, part) => sum + part.getBoundingClientRect().width, 0),
+    );
     assert.ok(Math.abs(pixels - box.width) < 1, "the parts fill the bar");
   }
   await page.click('.budget:nth-of-type(2) .budget-bar a[data-part="gemm"]');
@@ -103,7 +123,13 @@ test("budget bars sum to 100 % and lead to the kernels behind them", async () =>
   await close(opened);
 });
 
-const kernelRows = (page) => page.$$eval("main tbody > tr[data-key]", (all) => all.map((row) => ({ key: Number(row.dataset.key), exact: [...row.querySelectorAll("[data-exact]")].map((cell) => cell.dataset.exact) })));
+const kernelRows = (page) =>
+  page.$$eval("main tbody > tr[data-key]", (all) =>
+    all.map((row) => ({
+      key: Number(row.dataset.key),
+      exact: [...row.querySelectorAll("[data-exact]")].map((cell) => cell.dataset.exact),
+    })),
+  );
 
 test("kernels sort and filter, and every number is profile.json's", async () => {
   const opened = await open(run.page, "#kernels");
@@ -116,7 +142,14 @@ test("kernels sort and filter, and every number is profile.json's", async () => 
   assert.equal(initial.length, measured.length);
   for (const { key, exact } of initial) {
     const kernel = kernels[key];
-    for (const value of [kernel.measured.calls, kernel.measured.total_ms, kernel.measured.share, kernel.measured.mean_ms, kernel.p99_ms]) assert.ok(exact.includes(String(value)), `${kernel.short_name}: ${value}`);
+    for (const value of [
+      kernel.measured.calls,
+      kernel.measured.total_ms,
+      kernel.measured.share,
+      kernel.measured.mean_ms,
+      kernel.p99_ms,
+    ])
+      assert.ok(exact.includes(String(value)), `${kernel.short_name}: ${value}`);
   }
   const order = async (by) => {
     await page.click(`main thead th[data-column="${by}"] button`);
@@ -128,7 +161,16 @@ test("kernels sort and filter, and every number is profile.json's", async () => 
   assert.equal(await page.getAttribute('main th[data-column="calls"]', "aria-sort"), "descending");
   assert.ok(isSorted((await order("calls")).map((kernel) => -kernel.measured.calls)));
   assert.ok(isSorted((await order("mean")).map((kernel) => kernel.measured.mean_ms)));
-  const chosen = async (name) => (await rows()).map(({ key }) => kernels[key].short_name).sort().join() === kernels.filter(name).map((kernel) => kernel.short_name).sort().join();
+  const chosen = async (name) =>
+    (await rows())
+      .map(({ key }) => kernels[key].short_name)
+      .sort()
+      .join() ===
+    kernels
+      .filter(name)
+      .map((kernel) => kernel.short_name)
+      .sort()
+      .join();
   const filter = (label) => page.locator(".field", { hasText: label }).locator("select, input");
   await filter("Class").selectOption("elementwise");
   assert.ok(await chosen((kernel) => kernel.class === "elementwise"));
@@ -137,7 +179,10 @@ test("kernels sort and filter, and every number is profile.json's", async () => 
   await filter("Class").selectOption("");
   await filter("Library").selectOption("cuBLAS");
   await filter("Name").fill("splitk");
-  const wanted = (kernel) => kernel.stages.prefill && kernel.library === "cuBLAS" && `${kernel.kernel_name} ${kernel.short_name}`.toLowerCase().includes("splitk");
+  const wanted = (kernel) =>
+    kernel.stages.prefill &&
+    kernel.library === "cuBLAS" &&
+    `${kernel.kernel_name} ${kernel.short_name}`.toLowerCase().includes("splitk");
   assert.ok(await chosen(wanted));
   const address = page.url();
   assert.match(address, /#kernels\?.*library=cuBLAS/);
@@ -162,16 +207,33 @@ test("sums of kernels are over what is filtered", async () => {
   const prefill = kernels.filter((kernel) => kernel.stages.prefill);
   const calls = sum(prefill, (kernel) => kernel.stages.prefill.steady_calls);
   const total = sum(prefill, (kernel) => kernel.stages.prefill.steady_total_ms);
-  assert.ok((await summary()).includes(`${grouped(calls)} calls, ${total.toFixed(6)} ms, 100.0 % of the kernel time of prefill.`), await summary());
+  assert.ok(
+    (await summary()).includes(
+      `${grouped(calls)} calls, ${total.toFixed(6)} ms, 100.0 % of the kernel time of prefill.`,
+    ),
+    await summary(),
+  );
   for (const { key, exact } of await kernelRows(page)) {
     const own = kernels[key].stages.prefill;
-    for (const value of [own.steady_calls, own.steady_total_ms]) assert.ok(exact.includes(String(value)), kernels[key].short_name);
+    for (const value of [own.steady_calls, own.steady_total_ms])
+      assert.ok(exact.includes(String(value)), kernels[key].short_name);
   }
   const bar = await page.getAttribute(".class-bar .segment", "aria-label");
   const byClass = Map.groupBy ? Map.groupBy(prefill, (kernel) => kernel.class) : null;
-  if (byClass) assert.ok([...byClass].some(([, own]) => bar.includes(`${sum(own, (kernel) => kernel.stages.prefill.steady_total_ms).toFixed(6)} ms`)), bar);
+  if (byClass)
+    assert.ok(
+      [...byClass].some(([, own]) =>
+        bar.includes(`${sum(own, (kernel) => kernel.stages.prefill.steady_total_ms).toFixed(6)} ms`),
+      ),
+      bar,
+    );
   await page.locator(".field", { hasText: "Stage" }).locator("select").selectOption("*");
-  assert.ok((await summary()).includes(`${grouped(sum(kernels, (kernel) => kernel.calls))} calls, ${sum(kernels, (kernel) => kernel.total_ms).toFixed(6)} ms, 100.0 % of the kernel time of the whole capture.`), await summary());
+  assert.ok(
+    (await summary()).includes(
+      `${grouped(sum(kernels, (kernel) => kernel.calls))} calls, ${sum(kernels, (kernel) => kernel.total_ms).toFixed(6)} ms, 100.0 % of the kernel time of the whole capture.`,
+    ),
+    await summary(),
+  );
   assert.equal((await kernelRows(page)).length, kernels.length);
   await close(opened);
 });
@@ -179,7 +241,9 @@ test("sums of kernels are over what is filtered", async () => {
 test("steps are reached by keyboard", async () => {
   const opened = await open(run.page, "#steps?stage=decode");
   const { page } = opened;
-  const steps = run.profile.steps.map((step, index) => ({ step, index })).filter(({ step }) => step.stage === "decode" && !step.after_untraced);
+  const steps = run.profile.steps
+    .map((step, index) => ({ step, index }))
+    .filter(({ step }) => step.stage === "decode" && !step.after_untraced);
   await page.focus(".chart");
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowRight");
@@ -211,7 +275,7 @@ test("steps, layers and roofline show profile.json's numbers", async () => {
   for (let y = 10; y < canvas.height && !found; y += 12) {
     for (let x = 10; x < canvas.width && !found; x += 25) {
       await page.mouse.move(canvas.x + x, canvas.y + y);
-      found = await page.locator(".tooltip:visible").count() > 0;
+      found = (await page.locator(".tooltip:visible").count()) > 0;
     }
   }
   assert.ok(found, "a step's tooltip");
@@ -221,32 +285,71 @@ test("steps, layers and roofline show profile.json's numbers", async () => {
   assert.match(page.url(), /step=\d+/);
   await visit(page, "layers");
   const layers = profile.layers.filter((layer) => layer.stage === "decode" && !layer.part);
-  const totals = await page.$$eval(".heat-map td.total .figure", (cells) => cells.map((cell) => Number(cell.dataset.exact)));
-  assert.deepEqual(totals, layers.map((layer) => layer.ms_per_step));
-  const heat = await page.$$eval(".heat-map td.heat .figure", (cells) => cells.reduce((sum, cell) => sum + Number(cell.dataset.exact), 0));
+  const totals = await page.$$eval(".heat-map td.total .figure", (cells) =>
+    cells.map((cell) => Number(cell.dataset.exact)),
+  );
+  assert.deepEqual(
+    totals,
+    layers.map((layer) => layer.ms_per_step),
+  );
+  const heat = await page.$$eval(".heat-map td.heat .figure", (cells) =>
+    cells.reduce((sum, cell) => sum + Number(cell.dataset.exact), 0),
+  );
   const all = layers.flatMap((layer) => Object.values(layer.classes)).reduce((a, b) => a + b, 0);
   assert.ok(Math.abs(heat - all) < 1e-9);
   await visit(page, "roofline");
   const shares = await page.$$eval(".tiles.small .figure", (cells) => cells.map((cell) => Number(cell.dataset.exact)));
-  assert.deepEqual(shares, ["memory", "compute", "latency", "unknown"].map((bound) => profile.roofline.share_of_kernel_time[bound]));
-  assert.equal((await page.$$('table:has(caption:text-is("Kernels on the roofline")) tbody tr')).length, profile.roofline.kernels.length);
+  assert.deepEqual(
+    shares,
+    ["memory", "compute", "latency", "unknown"].map((bound) => profile.roofline.share_of_kernel_time[bound]),
+  );
+  assert.equal(
+    (await page.$$('table:has(caption:text-is("Kernels on the roofline")) tbody tr')).length,
+    profile.roofline.kernels.length,
+  );
   await close(opened);
 });
 
 test("the roofline tells kernels by counters from those that ncu measured", async () => {
   const profile = structuredClone(run.profile);
   const [measured, counted, alone] = profile.roofline.kernels;
-  const by = { source: "counters", samples: 41, sampled_ms: 20.5, own_share_of_samples: 0.96, tensor_active_share: 0.4 };
-  Object.assign(counted, by, { flops_per_s: 791.6e12, flops_per_byte: 791.6, bytes_per_s: 1e12, peak_name: "fp8 dense", peak_flops_per_s: 1979e12, number_format_source: "kernel name" });
-  Object.assign(alone, by, { samples: 1, flops_per_s: null, flops_per_byte: null, bytes_per_s: 2e12, compute_share_of_peak: null, why_no_flops: "no_tensor_activity" });
+  const by = {
+    source: "counters",
+    samples: 41,
+    sampled_ms: 20.5,
+    own_share_of_samples: 0.96,
+    tensor_active_share: 0.4,
+  };
+  Object.assign(counted, by, {
+    flops_per_s: 791.6e12,
+    flops_per_byte: 791.6,
+    bytes_per_s: 1e12,
+    peak_name: "fp8 dense",
+    peak_flops_per_s: 1979e12,
+    number_format_source: "kernel name",
+  });
+  Object.assign(alone, by, {
+    samples: 1,
+    flops_per_s: null,
+    flops_per_byte: null,
+    bytes_per_s: 2e12,
+    compute_share_of_peak: null,
+    why_no_flops: "no_tensor_activity",
+  });
   profile.roofline.why_not = "9 of 12 kernels are too short";
   const file = path.join(folder, "counters.json");
   fs.writeFileSync(file, JSON.stringify(profile));
   const opened = await open(reportOf("counters", file), "#roofline");
   const { page } = opened;
   const marks = await texts(page, ".legend.marks li");
-  assert.deepEqual(marks.slice(0, 2), ["● kernels that ncu measured", "▲ kernels that fill samples of the GPU's counters: tensor cores alone, an upper bound"]);
-  const row = (kernel) => page.locator('table:has(caption:text-is("Kernels on the roofline")) tbody tr').filter({ has: page.locator(`a[title="${kernel.kernel_name}"]`) });
+  assert.deepEqual(marks.slice(0, 2), [
+    "● kernels that ncu measured",
+    "▲ kernels that fill samples of the GPU's counters: tensor cores alone, an upper bound",
+  ]);
+  const row = (kernel) =>
+    page
+      .locator('table:has(caption:text-is("Kernels on the roofline")) tbody tr')
+      .filter({ has: page.locator(`a[title="${kernel.kernel_name}"]`) });
   assert.match(await row(measured).first().textContent(), /ncu$/);
   assert.match(await row(counted).first().textContent(), /791\.60 TFLOP\/s.*counters, 41 samples$/);
   assert.match(await row(alone).first().textContent(), /no tensor activity2\.00 TB\/s.*counters, 1 sample$/);
@@ -262,40 +365,75 @@ test("the roofline tells kernels by counters from those that ncu measured", asyn
     await page.keyboard.press(i === 0 ? "Home" : "ArrowRight");
     told = await page.textContent(".chart [aria-live]");
   }
-  assert.match(told, /counters, 41 samples of 20\.500 ms, alone in 96\.0 % of it; tensor cores active 40\.0 % of 1\.98 PFLOP\/s \(fp8 dense, by the kernel name\)/);
+  assert.match(
+    told,
+    /counters, 41 samples of 20\.500 ms, alone in 96\.0 % of it; tensor cores active 40\.0 % of 1\.98 PFLOP\/s \(fp8 dense, by the kernel name\)/,
+  );
   await close(opened);
 });
 
 test("savings, the model's cost, copies and launches are those of report.md", async () => {
   const { profile } = run;
   const report = path.join(run.out, "report.md");
-  const cells = (page, caption, column) => page.$$eval(`table:has(caption:text-is("${caption}")) tbody tr`, (rows, at) => rows.map((row) => row.children[at].textContent.trim()), column);
+  const cells = (page, caption, column) =>
+    page.$$eval(
+      `table:has(caption:text-is("${caption}")) tbody tr`,
+      (rows, at) => rows.map((row) => row.children[at].textContent.trim()),
+      column,
+    );
   const opened = await open(run.page);
   const { page } = opened;
   for (const stage of profile.recoverable) {
     const rows = reportTable(report, `### Potential savings in ${stage.stage}`);
-    assert.deepEqual(await cells(page, `Potential savings in ${stage.stage}, by part`, 3), rows.map((row) => row[3]), stage.stage);
+    assert.deepEqual(
+      await cells(page, `Potential savings in ${stage.stage}, by part`, 3),
+      rows.map((row) => row[3]),
+      stage.stage,
+    );
   }
   await visit(page, "kernels");
   for (const stage of profile.recoverable) {
     const kernels = stage.kernels.filter((kernel) => kernel.recoverable_ms > 0).slice(0, 8);
-    assert.deepEqual(await cells(page, `Potential savings in ${stage.stage}, by kernel`, 0), kernels.map((kernel) => kernel.short_name));
-    assert.deepEqual(await cells(page, `Potential savings in ${stage.stage}, by kernel`, 3), kernels.map((kernel) => kernel.recoverable_ms.toFixed(3)));
+    assert.deepEqual(
+      await cells(page, `Potential savings in ${stage.stage}, by kernel`, 0),
+      kernels.map((kernel) => kernel.short_name),
+    );
+    assert.deepEqual(
+      await cells(page, `Potential savings in ${stage.stage}, by kernel`, 3),
+      kernels.map((kernel) => kernel.recoverable_ms.toFixed(3)),
+    );
   }
   await visit(page, "roofline");
   for (const stage of profile.stages.filter((each) => each.cost.length > 0)) {
     const rows = reportTable(report, `### What ${stage.name} must compute and move`);
-    for (const column of [0, 1, 2, 3]) assert.deepEqual(await cells(page, `FLOPs and bytes of ${stage.name}`, column), rows.map((row) => row[column]), stage.name);
+    for (const column of [0, 1, 2, 3])
+      assert.deepEqual(
+        await cells(page, `FLOPs and bytes of ${stage.name}`, column),
+        rows.map((row) => row[column]),
+        stage.name,
+      );
   }
   const headings = await texts(page, 'details:has(caption:text-is("FLOPs and bytes of decode")) tfoot td');
   const decode = profile.stages.find((each) => each.name === "decode");
   const inGb = (value) => `${(value / 1e9).toFixed(2)} GB`;
-  const [weights, cache] = ["weight_bytes", "kv_bytes"].map((key) => decode.cost.reduce((sum, part) => sum + part[key], 0));
-  assert.deepEqual(headings.slice(1), [inGb(weights), `${(cache / 1e6).toFixed(2)} MB`, inGb(decode.bytes)], "each column has its own sum");
+  const [weights, cache] = ["weight_bytes", "kv_bytes"].map((key) =>
+    decode.cost.reduce((sum, part) => sum + part[key], 0),
+  );
+  assert.deepEqual(
+    headings.slice(1),
+    [inGb(weights), `${(cache / 1e6).toFixed(2)} MB`, inGb(decode.bytes)],
+    "each column has its own sum",
+  );
   await visit(page, "gpu");
   const copies = reportTable(report, "## Copies and fills");
-  assert.deepEqual((await cells(page, "Copies and fills of the whole timeline", 5)).slice(0, copies.length), copies.map((row) => row[5]));
-  assert.deepEqual(await cells(page, "Launches of each GPU's work", 3), reportTable(report, "## Launches and short kernels").map((row) => row[3]));
+  assert.deepEqual(
+    (await cells(page, "Copies and fills of the whole timeline", 5)).slice(0, copies.length),
+    copies.map((row) => row[5]),
+  );
+  assert.deepEqual(
+    await cells(page, "Launches of each GPU's work", 3),
+    reportTable(report, "## Launches and short kernels").map((row) => row[3]),
+  );
   await close(opened);
 });
 
@@ -316,9 +454,13 @@ test("a number is copied with a click, a table with its button", async () => {
 test("without JavaScript the overview is text", async () => {
   const opened = await open(run.page, "", { javaScriptEnabled: false });
   const text = await opened.page.textContent("#overview");
-  for (const [, value] of reportTable(path.join(run.out, "report.md"), "## Key figures")) assert.ok(text.includes(value), value);
+  for (const [, value] of reportTable(path.join(run.out, "report.md"), "## Key figures"))
+    assert.ok(text.includes(value), value);
   for (const stage of run.profile.stages) {
-    assert.ok(text.includes(stage.unwatched.wall_ms.toFixed(3)) && text.includes(stage.wall_ms.mean.toFixed(3)), stage.name);
+    assert.ok(
+      text.includes(stage.unwatched.wall_ms.toFixed(3)) && text.includes(stage.wall_ms.mean.toFixed(3)),
+      stage.name,
+    );
   }
   await close(opened);
 });
@@ -332,9 +474,19 @@ test("views can be read by keyboard, by a screen reader, in both widths and them
       const width = await page.evaluate(() => document.scrollingElement.scrollWidth);
       assert.ok(width <= (options.viewport?.width ?? 1280), `${view} is ${width} pixels wide`);
       assert.deepEqual(await texts(page, "nav a[aria-current=page]").then((all) => all.length), 1);
-      const bare = await page.$$eval("main table", (all) => all.filter((table) => !table.caption || [...table.querySelectorAll("th")].some((cell) => !cell.scope)).length);
+      const bare = await page.$$eval(
+        "main table",
+        (all) =>
+          all.filter((table) => !table.caption || [...table.querySelectorAll("th")].some((cell) => !cell.scope))
+            .length,
+      );
       assert.equal(bare, 0, `${view}: tables without caption or scope`);
-      const nameless = await page.$$eval("main button, main select, main input, main canvas.timeline, main svg[role=img], main [role=img]", (all) => all.filter((each) => !(each.textContent.trim() || each.getAttribute("aria-label") || each.closest("label"))).length);
+      const nameless = await page.$$eval(
+        "main button, main select, main input, main canvas.timeline, main svg[role=img], main [role=img]",
+        (all) =>
+          all.filter((each) => !(each.textContent.trim() || each.getAttribute("aria-label") || each.closest("label")))
+            .length,
+      );
       assert.equal(nameless, 0, `${view}: controls without a name`);
     }
     await close(opened);
@@ -359,7 +511,16 @@ test("it prints all views as one light document", async () => {
   assert.equal(await page.$(".printed"), null, "what was printed is taken away again");
   await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
   const printed = await texts(page, ".printed h1, .printed > section > h2");
-  for (const title of ["Kernels", "Steps", "Layers", "Roofline", "Operators", "Provenance and diagnostics", "Timeline"]) assert.ok(printed.includes(title), title);
+  for (const title of [
+    "Kernels",
+    "Steps",
+    "Layers",
+    "Roofline",
+    "Operators",
+    "Provenance and diagnostics",
+    "Timeline",
+  ])
+    assert.ok(printed.includes(title), title);
   await page.evaluate(() => dispatchEvent(new Event("afterprint")));
   await close(opened);
 });

@@ -7,11 +7,17 @@ import { analyze, close, closeBrowser, data, open } from "./browser.mjs";
 after(closeBrowser);
 
 const run = analyze("run", data("h200-runs/llama_1b"));
-const frames = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
-const focused = (page) => page.evaluate(() => {
-  const active = document.activeElement;
-  return active.getAttribute("aria-label") ?? active.closest("label")?.querySelector("span")?.textContent ?? active.textContent.trim();
-});
+const frames = (page) =>
+  page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+const focused = (page) =>
+  page.evaluate(() => {
+    const active = document.activeElement;
+    return (
+      active.getAttribute("aria-label") ??
+      active.closest("label")?.querySelector("span")?.textContent ??
+      active.textContent.trim()
+    );
+  });
 
 async function goBack(page, view) {
   await page.goBack();
@@ -31,7 +37,11 @@ test("focus stays on the control that was used", async () => {
   await segment.focus();
   await page.keyboard.press("Enter");
   assert.match(await focused(page), /^elementwise: /);
-  for (const [label, value] of [["Stage", "decode"], ["Class", "gemm"], ["Library", "cuBLAS"]]) {
+  for (const [label, value] of [
+    ["Stage", "decode"],
+    ["Class", "gemm"],
+    ["Library", "cuBLAS"],
+  ]) {
     const control = page.locator(".field", { hasText: label }).locator("select");
     await control.focus();
     await control.selectOption(value);
@@ -43,7 +53,10 @@ test("focus stays on the control that was used", async () => {
   assert.equal(await focused(page), name);
   await page.evaluate(() => (location.hash = "#steps"));
   await page.waitForSelector('main[data-view="steps"]');
-  for (const [label, value] of [["Stage", "prefill"], ["Cause", "idle: host between launches"]]) {
+  for (const [label, value] of [
+    ["Stage", "prefill"],
+    ["Cause", "idle: host between launches"],
+  ]) {
     const control = page.locator(".field", { has: page.locator(`span:text-is("${label}")`) }).locator("select");
     await control.focus();
     await control.selectOption(value);
@@ -101,11 +114,17 @@ test("headers of tables stay in sight", async () => {
   const { page } = opened;
   await page.evaluate(() => window.scrollTo(0, 600));
   await frames(page);
-  const edges = () => page.evaluate(() => {
-    const head = document.querySelector("main thead th").getBoundingClientRect();
-    const frame = document.querySelector("main .table-scroll");
-    return { head: head.top, page: document.querySelector("header.top").getBoundingClientRect().bottom, frame: frame.getBoundingClientRect().top, wide: frame.classList.contains("wide") };
-  });
+  const edges = () =>
+    page.evaluate(() => {
+      const head = document.querySelector("main thead th").getBoundingClientRect();
+      const frame = document.querySelector("main .table-scroll");
+      return {
+        head: head.top,
+        page: document.querySelector("header.top").getBoundingClientRect().bottom,
+        frame: frame.getBoundingClientRect().top,
+        wide: frame.classList.contains("wide"),
+      };
+    });
   const wide = await edges();
   assert.ok(!wide.wide && Math.abs(wide.head - wide.page) <= 1, JSON.stringify(wide));
   // One that is wider than the page scrolls in its own frame, with its first column.
@@ -115,7 +134,11 @@ test("headers of tables stay in sight", async () => {
   await frames(page);
   const narrow = await edges();
   assert.ok(Math.abs(narrow.head - narrow.frame) <= 1, JSON.stringify(narrow));
-  const first = await page.evaluate(() => document.querySelector("main tbody th").getBoundingClientRect().left - document.querySelector("main .table-scroll").getBoundingClientRect().left);
+  const first = await page.evaluate(
+    () =>
+      document.querySelector("main tbody th").getBoundingClientRect().left -
+      document.querySelector("main .table-scroll").getBoundingClientRect().left,
+  );
   assert.ok(Math.abs(first) <= 1, `the first column is at ${first}`);
   await close(opened);
 });
@@ -123,10 +146,15 @@ test("headers of tables stay in sight", async () => {
 test("what opens something says what", async () => {
   const opened = await open(run.page, "#kernels");
   const { page } = opened;
-  const names = (selector) => page.$$eval(selector, (all) => all.map((each) => each.getAttribute("aria-label") ?? each.textContent.trim()));
+  const names = (selector) =>
+    page.$$eval(selector, (all) => all.map((each) => each.getAttribute("aria-label") ?? each.textContent.trim()));
   const kernels = await names("main .expander");
   assert.ok(kernels.length > 30);
-  for (const [index, name] of kernels.entries()) assert.equal(name, `Details of ${await page.locator("main tbody tr[data-key] .with-swatch").nth(index).textContent()}`);
+  for (const [index, name] of kernels.entries())
+    assert.equal(
+      name,
+      `Details of ${await page.locator("main tbody tr[data-key] .with-swatch").nth(index).textContent()}`,
+    );
   await page.evaluate(() => (location.hash = "#overview"));
   await page.waitForSelector('main[data-view="overview"]');
   const evidence = await names(".finding summary");

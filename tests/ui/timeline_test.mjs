@@ -33,7 +33,8 @@ async function xOf(page, time) {
   return canvas.x + gutter + ((time - start) / (end - start)) * (canvas.width - gutter);
 }
 
-const timeAt = ([start, end], canvas, gutter, x) => start + ((x - canvas.x - gutter) / (canvas.width - gutter)) * (end - start);
+const timeAt = ([start, end], canvas, gutter, x) =>
+  start + ((x - canvas.x - gutter) / (canvas.width - gutter)) * (end - start);
 
 /** The middle of a track by its label, found as the page lays them out: it pins what lies there. */
 async function yOfStream(page) {
@@ -52,7 +53,10 @@ function expectedSums(start, end) {
     const to = Math.min(slices.start[row] + slices.duration[row], end);
     if (to <= from) continue;
     const kernel = made.kernels[slices.kernel[row]];
-    for (const [map, key] of [[byClass, classes[kernel.class].label], [byKernel, made.names[kernel.short]]]) {
+    for (const [map, key] of [
+      [byClass, classes[kernel.class].label],
+      [byKernel, made.names[kernel.short]],
+    ]) {
       const sum = map.get(key) ?? { ns: 0, count: 0 };
       map.set(key, { ns: sum.ns + to - from, count: sum.count + 1 });
     }
@@ -73,8 +77,16 @@ async function assertSums(page, start, end) {
   const number = async (attribute) => Number(await page.getAttribute(`.side .selection [${attribute}]`, attribute));
   assert.equal(await number("data-busy-ns"), expected.busy);
   assert.equal(await number("data-idle-ns"), end - start - expected.busy);
-  for (const [caption, sums] of [["Selected span by class", expected.byClass], ["Selected span by kernel", expected.byKernel]]) {
-    const shown = await page.$$eval(`.side table:has(caption:text-is("${caption}")) tbody tr`, (rows) => rows.map((row) => [row.querySelector("th").textContent.trim(), ...[...row.querySelectorAll("[data-exact]")].map((cell) => Number(cell.dataset.exact))]));
+  for (const [caption, sums] of [
+    ["Selected span by class", expected.byClass],
+    ["Selected span by kernel", expected.byKernel],
+  ]) {
+    const shown = await page.$$eval(`.side table:has(caption:text-is("${caption}")) tbody tr`, (rows) =>
+      rows.map((row) => [
+        row.querySelector("th").textContent.trim(),
+        ...[...row.querySelectorAll("[data-exact]")].map((cell) => Number(cell.dataset.exact)),
+      ]),
+    );
     assert.equal(shown.length, sums.size, caption);
     for (const [name, count, us, share] of shown) {
       assert.equal(count, sums.get(name).count, name);
@@ -97,7 +109,10 @@ test("wheel, drag and keys zoom and pan", async () => {
   await page.mouse.wheel(0, -600);
   const zoomed = await shownSpan(page);
   assert.ok(zoomed[1] - zoomed[0] < (whole[1] - whole[0]) / 2, "the wheel zooms in");
-  assert.ok(Math.abs(timeAt(zoomed, canvas, gutter, x) - under) < (zoomed[1] - zoomed[0]) / 500, "what is under the pointer stays there");
+  assert.ok(
+    Math.abs(timeAt(zoomed, canvas, gutter, x) - under) < (zoomed[1] - zoomed[0]) / 500,
+    "what is under the pointer stays there",
+  );
   await page.mouse.down();
   await page.mouse.move(x - 200, canvas.y + 400, { steps: 4 });
   await page.mouse.up();
@@ -135,7 +150,18 @@ test("hover tells a kernel's facts, a click pins it, the address restores all", 
   const shape = made.shapes[slices.shape[row] - 1];
   const call = slices.call[row] - 1;
   const delay = ((start - made.tables.calls.start[call]) / 1e3).toFixed(3);
-  for (const part of [made.names[kernel.short], classes[kernel.class].label, `${(slices.duration[row] / 1e3).toFixed(3)} us`, `${shape[0]} x ${shape[1]} x ${shape[2]}`, "decode 0", `${stepWords(made.tables.steps.index[slices.step[row] - 1])} (decode)`, made.names[slices.layer[row] - 1], "cudaLaunchKernel", `${delay} us`]) assert.ok(tip.includes(part), `${part} in ${tip}`);
+  for (const part of [
+    made.names[kernel.short],
+    classes[kernel.class].label,
+    `${(slices.duration[row] / 1e3).toFixed(3)} us`,
+    `${shape[0]} x ${shape[1]} x ${shape[2]}`,
+    "decode 0",
+    `${stepWords(made.tables.steps.index[slices.step[row] - 1])} (decode)`,
+    made.names[slices.layer[row] - 1],
+    "cudaLaunchKernel",
+    `${delay} us`,
+  ])
+    assert.ok(tip.includes(part), `${part} in ${tip}`);
   await page.mouse.down();
   await page.mouse.up();
   await panel(page, "pinned").waitFor();
@@ -174,7 +200,10 @@ test("a selected span sums its rows, clipped at its edges", async () => {
   const from = slices.start[10] + Math.floor(slices.duration[10] / 2);
   const to = slices.start[14] + Math.floor(slices.duration[14] / 3);
   await page.evaluate((place) => (location.hash = place), `#timeline?sel=${from},${to}`);
-  await page.waitForFunction((text) => document.querySelector(".side .selection h2")?.textContent.includes(text), ((to - from) / 1e3).toFixed(3));
+  await page.waitForFunction(
+    (text) => document.querySelector(".side .selection h2")?.textContent.includes(text),
+    ((to - from) / 1e3).toFixed(3),
+  );
   await assertSums(page, from, to);
   await close(opened);
 });
@@ -199,7 +228,10 @@ test("search counts hits in the whole capture and goes from one to the next", as
   const time = rows.reduce((sum, row) => sum + slices.duration[row], 0);
   await page.keyboard.press("/");
   await page.keyboard.type("ATTENTION");
-  await page.waitForFunction((count) => document.querySelector(".counts").textContent.startsWith(`${count} hits`), String(rows.length));
+  await page.waitForFunction(
+    (count) => document.querySelector(".counts").textContent.startsWith(`${count} hits`),
+    String(rows.length),
+  );
   assert.ok((await page.textContent(".counts")).includes(`${(time / 1e6).toFixed(3)} ms`));
   await page.keyboard.press("Enter");
   await page.waitForFunction((row) => location.hash.includes(`pin=slices%3A${row}`), rows[0]);
@@ -240,7 +272,10 @@ async function colorsOf(page, x, y, width, height) {
 const NO_ROOM = 499;
 
 test("the canvas shows classes in their colors, arrows from launches, and counters", async () => {
-  const opened = await openTimeline(madePage, "#timeline", { deviceScaleFactor: 1, viewport: { width: 1280, height: NO_ROOM } });
+  const opened = await openTimeline(madePage, "#timeline", {
+    deviceScaleFactor: 1,
+    viewport: { width: 1280, height: NO_ROOM },
+  });
   const { page } = opened;
   const row = 40;
   const start = slices.start[row];
@@ -248,7 +283,9 @@ test("the canvas shows classes in their colors, arrows from launches, and counte
   await go(`#timeline?t=${start},${start + slices.duration[row]}`);
   const canvas = await box(page);
   const y = (await yOfStream(page)) - canvas.y;
-  assert.deepEqual(await colorsOf(page, 600, y - 12, 4, 2), { [classes[made.kernels[slices.kernel[row]].class].color.light]: 8 });
+  assert.deepEqual(await colorsOf(page, 600, y - 12, 4, 2), {
+    [classes[made.kernels[slices.kernel[row]].class].color.light]: 8,
+  });
   // Between the first stream and the thread of calls lies the second stream.
   const gutter = await gutterOf(page);
   const between = [gutter + 1, y + 16, 700, 30];
@@ -268,7 +305,10 @@ test("the canvas shows classes in their colors, arrows from launches, and counte
   const share = all["#b7c7da"] / (2 * 32 * 800);
   assert.ok(share > low && share < high, `counters fill ${share} of their tracks`);
   await page.setViewportSize({ width: 1280, height: 1000 });
-  await page.waitForFunction((before) => document.querySelector("canvas.timeline").getBoundingClientRect().height > before, height);
+  await page.waitForFunction(
+    (before) => document.querySelector("canvas.timeline").getBoundingClientRect().height > before,
+    height,
+  );
   const grown = await colorsOf(page, gutter, TOP, 800, (await box(page)).height - TOP);
   const growth = grown["#b7c7da"] / all["#b7c7da"];
   assert.ok(Math.abs(growth - 3) < 0.4, `counters are ${growth} times as high where there is room`);
@@ -278,7 +318,16 @@ test("the canvas shows classes in their colors, arrows from launches, and counte
 test("the timeline of a real capture holds what profile.json counts", async () => {
   const header = JSON.parse(unpackBlock(fs.readFileSync(real.page, "utf8"), "timeline"));
   const opened = await openTimeline(real.page, `#timeline?sel=0,${header.span_ns}`);
-  const shown = await opened.page.$$eval('.side table:has(caption:text-is("Selected span by class")) tbody tr', (rows) => Object.fromEntries(rows.map((row) => [row.querySelector("th").textContent.trim(), [...row.querySelectorAll("[data-exact]")].map((cell) => Number(cell.dataset.exact))])));
+  const shown = await opened.page.$$eval(
+    '.side table:has(caption:text-is("Selected span by class")) tbody tr',
+    (rows) =>
+      Object.fromEntries(
+        rows.map((row) => [
+          row.querySelector("th").textContent.trim(),
+          [...row.querySelectorAll("[data-exact]")].map((cell) => Number(cell.dataset.exact)),
+        ]),
+      ),
+  );
   for (const each of real.profile.classes) {
     const label = classes.find((one) => one.id === each.class).label;
     assert.equal(shown[label][0], each.calls, label);
@@ -299,7 +348,11 @@ test("steps lead to their place in the timeline", async () => {
   const header = JSON.parse(unpackBlock(fs.readFileSync(real.page, "utf8"), "timeline"));
   const [start, end] = await shownSpan(page);
   const from = profile.steps[step].start_ms * 1e6 - Number(header.origin_ns);
-  assert.ok(start < from && end > from + profile.steps[step].wall_ms * 1e6 && end - start < profile.steps[step].wall_ms * 1e6 * 2);
+  assert.ok(
+    start < from &&
+      end > from + profile.steps[step].wall_ms * 1e6 &&
+      end - start < profile.steps[step].wall_ms * 1e6 * 2,
+  );
   await close(opened);
 });
 
@@ -307,16 +360,25 @@ test("captures of unrelated clocks each begin at 0, and the view says so", async
   // Up since 5.6 hours and since 40 seconds: on one axis there were nothing to see.
   const two = analyze("two clocks", data("collector_log/request.llmtrace"), data("h200-repeats/run-01.llmtrace.gz"));
   const header = JSON.parse(unpackBlock(fs.readFileSync(two.page, "utf8"), "timeline"));
-  assert.deepEqual(header.clocks.map((clock) => clock.label), ["request.llmtrace", "run-01.llmtrace.gz"]);
+  assert.deepEqual(
+    header.clocks.map((clock) => clock.label),
+    ["request.llmtrace", "run-01.llmtrace.gz"],
+  );
   assert.equal(header.origin_ns, "0");
   const longest = Math.max(...header.clocks.map((clock) => Number(BigInt(clock.last_ns) - BigInt(clock.first_ns))));
   assert.equal(header.span_ns, longest);
   assert.ok(header.span_ns < 60e6, `${header.span_ns} ns`);
   const opened = await openTimeline(two.page);
   const { page } = opened;
-  assert.equal(await page.textContent(".timeline-view .notice"), "The clocks of these captures are unrelated: each begins at 0 (request.llmtrace; run-01.llmtrace.gz).");
+  assert.equal(
+    await page.textContent(".timeline-view .notice"),
+    "The clocks of these captures are unrelated: each begins at 0 (request.llmtrace; run-01.llmtrace.gz).",
+  );
   const [first, last] = await shownSpan(page);
-  assert.ok(first <= 0 && first > -0.05 * header.span_ns && last >= header.span_ns && last < 1.05 * header.span_ns, `${first} ${last}`);
+  assert.ok(
+    first <= 0 && first > -0.05 * header.span_ns && last >= header.span_ns && last < 1.05 * header.span_ns,
+    `${first} ${last}`,
+  );
   // Links lead to the capture's own time, wherever its clock stood.
   const step = two.profile.steps.at(-1);
   await page.evaluate((place) => (location.hash = place), `#steps?step=${two.profile.steps.length - 1}`);
@@ -324,7 +386,10 @@ test("captures of unrelated clocks each begin at 0, and the view says so", async
   await page.waitForSelector(".timeline-mount[data-ready=true]");
   const [start, end] = await shownSpan(page);
   const from = step.start_ms * 1e6 - Number(header.clocks[1].first_ns);
-  assert.ok(start < from + 1 && end > from + step.wall_ms * 1e6 - 1 && end - start < step.wall_ms * 1e6 * 2, `${start} ${from} ${end}`);
+  assert.ok(
+    start < from + 1 && end > from + step.wall_ms * 1e6 - 1 && end - start < step.wall_ms * 1e6 * 2,
+    `${start} ${from} ${end}`,
+  );
   await close(opened);
   const one = await openTimeline(real.page);
   assert.equal(await one.page.locator(".timeline-view .notice").count(), 0);
@@ -335,7 +400,9 @@ test("without captures the page says that its timeline is missing", async () => 
   const out = path.join(folder, "again");
   fs.mkdirSync(out);
   fs.copyFileSync(path.join(real.out, "profile.json"), path.join(out, "profile.json"));
-  execFileSync(llmprof, ["report", path.join(out, "profile.json"), "--out", path.join(out, "reports")], { stdio: "pipe" });
+  execFileSync(llmprof, ["report", path.join(out, "profile.json"), "--out", path.join(out, "reports")], {
+    stdio: "pipe",
+  });
   const opened = await open(path.join(out, "reports", "report.html"), "#timeline");
   assert.match(await opened.page.textContent("main"), /The timeline is missing/);
   await close(opened);
@@ -354,7 +421,10 @@ database.commit()
 `;
   execFileSync("python3", ["-c", rename, file, hostile]);
   const { page: report, profile } = analyze("hostile", file);
-  assert.ok(profile.kernels.some((kernel) => kernel.kernel_name === hostile), "the capture holds the name");
+  assert.ok(
+    profile.kernels.some((kernel) => kernel.kernel_name === hostile),
+    "the capture holds the name",
+  );
   const opened = await open(report);
   const { page } = opened;
   for (const view of ["overview", "kernels", "steps", "layers", "roofline", "operators", "provenance", "timeline"]) {

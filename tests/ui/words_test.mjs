@@ -10,24 +10,27 @@ const run = analyze("words", data("h200-runs/llama_1b"));
 after(closeBrowser);
 
 /** Words that take two lines: up to `longest` letters, such as "embedding/gather", which fit into any cell. */
-const broken = (page, longest) => page.evaluate((most) => {
-  const found = [];
-  for (const cell of document.querySelectorAll("th, td, dt, dd, .name")) {
-    const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
-    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-      for (const word of node.data.matchAll(/[^\s\u200b]+/g)) {
-        if (word[0].length > most) continue;
-        const range = document.createRange();
-        range.setStart(node, word.index);
-        range.setEnd(node, word.index + word[0].length);
-        const tops = new Set([...range.getClientRects()].filter((rect) => rect.width > 0).map((rect) => Math.round(rect.top)));
-        // A break behind a hyphen is one between words.
-        if (tops.size > 1 && !word[0].includes("-")) found.push(word[0]);
+const broken = (page, longest) =>
+  page.evaluate((most) => {
+    const found = [];
+    for (const cell of document.querySelectorAll("th, td, dt, dd, .name")) {
+      const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        for (const word of node.data.matchAll(/[^\s\u200b]+/g)) {
+          if (word[0].length > most) continue;
+          const range = document.createRange();
+          range.setStart(node, word.index);
+          range.setEnd(node, word.index + word[0].length);
+          const tops = new Set(
+            [...range.getClientRects()].filter((rect) => rect.width > 0).map((rect) => Math.round(rect.top)),
+          );
+          // A break behind a hyphen is one between words.
+          if (tops.size > 1 && !word[0].includes("-")) found.push(word[0]);
+        }
       }
     }
-  }
-  return [...new Set(found)];
-}, longest);
+    return [...new Set(found)];
+  }, longest);
 
 test("words of up to 18 letters stay whole in every view", async () => {
   for (const width of WIDTHS) {
@@ -51,7 +54,10 @@ test("the sums of a selected span keep their words whole", async () => {
     await page.evaluate((place) => (location.hash = place), `#timeline?sel=${Math.round(from)},${Math.round(to)}`);
     await page.waitForSelector(".side .selection table");
     assert.deepEqual(await broken(page, 18), [], `${width} pixels`);
-    const [table, room] = await page.evaluate(() => [Math.max(...[...document.querySelectorAll(".side table")].map((each) => each.getBoundingClientRect().right)), document.querySelector(".side").getBoundingClientRect().right]);
+    const [table, room] = await page.evaluate(() => [
+      Math.max(...[...document.querySelectorAll(".side table")].map((each) => each.getBoundingClientRect().right)),
+      document.querySelector(".side").getBoundingClientRect().right,
+    ]);
     assert.ok(table <= room, `a table ends at ${table}, its panel at ${room}, of ${width} pixels`);
     await close(opened);
   }

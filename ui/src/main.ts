@@ -39,12 +39,28 @@ const VIEWS: { view: ViewDescription; isShown?: (profile: Profile) => boolean }[
 
 async function startRun(root: HTMLElement, overview: HTMLElement | null): Promise<void> {
   // A timeline that cannot be read says so in its own view.
-  const gaps = hasTimeline() ? readHeader().then((header) => header.gaps ?? [], () => []) : [];
+  const gaps = hasTimeline()
+    ? readHeader().then(
+        (header) => header.gaps ?? [],
+        () => [],
+      )
+    : [];
   const [recorded, view] = await Promise.all([readJson<Profile>("profile"), readJson<View>("view")]);
   const words = new Words(overview);
   overview?.remove();
-  const app: App = { recorded, shown: shownProfile(recorded, view), view, palette: new Palette(view), words, gaps: await gaps };
-  startShell(app, VIEWS.filter(({ isShown }) => isShown?.(recorded) ?? true).map(({ view }) => view), root);
+  const app: App = {
+    recorded,
+    shown: shownProfile(recorded, view),
+    view,
+    palette: new Palette(view),
+    words,
+    gaps: await gaps,
+  };
+  startShell(
+    app,
+    VIEWS.filter(({ isShown }) => isShown?.(recorded) ?? true).map(({ view }) => view),
+    root,
+  );
 }
 
 async function startComparison(root: HTMLElement, overview: HTMLElement | null): Promise<void> {
@@ -65,7 +81,13 @@ async function main(): Promise<void> {
     performance.mark("llmprof-open");
   } catch (error) {
     // What C++ wrote as text stays and says what the data say.
-    root.replaceChildren(h("p", { class: "warning", role: "alert" }, `The interactive page could not be started: ${error instanceof Error ? error.message : String(error)} The overview is shown as text.`));
+    root.replaceChildren(
+      h(
+        "p",
+        { class: "warning", role: "alert" },
+        `The interactive page could not be started: ${error instanceof Error ? error.message : String(error)} The overview is shown as text.`,
+      ),
+    );
     root.after(overview ?? "");
     throw error;
   }

@@ -5,10 +5,21 @@ import { h, replace } from "./dom/dom";
 import { themeSwitch, onThemeChange } from "./dom/theme_switch";
 import { followHeader } from "./dom/wide_table";
 import { printAllViews } from "./print";
-import { entryKey, KeptEntries, rememberScrolling, restorePlace, scrollToRemembered, type Entry } from "./state/entries";
+import {
+  entryKey,
+  KeptEntries,
+  rememberScrolling,
+  restorePlace,
+  scrollToRemembered,
+  type Entry,
+} from "./state/entries";
 import { parsePlace } from "./state/fragment";
 
-export function startShell<Shown extends PageApp>(app: Shown, views: ViewDescription<Shown>[], root: HTMLElement): void {
+export function startShell<Shown extends PageApp>(
+  app: Shown,
+  views: ViewDescription<Shown>[],
+  root: HTMLElement,
+): void {
   const links = new Map(views.map((view) => [view.id, h("a", { href: `#${view.id}` }, view.title)]));
   const content = h("main", { id: "content", tabindex: "-1" });
   const left = new KeptEntries();
@@ -48,15 +59,36 @@ export function startShell<Shown extends PageApp>(app: Shown, views: ViewDescrip
   const header = h(
     "header",
     { class: "top" },
-    h("div", { class: "brand" }, h("span", { class: "product" }, "llmprof"), h("span", { class: "title" }, app.view.title), themeSwitch()),
+    h(
+      "div",
+      { class: "brand" },
+      h("span", { class: "product" }, "llmprof"),
+      h("span", { class: "title" }, app.view.title),
+      themeSwitch(),
+    ),
     h("nav", { "aria-label": "Views" }, [...links.values()]),
   );
   replace(
     root,
-    h("a", { class: "skip", href: "#content", onclick: (event: Event) => { event.preventDefault(); content.focus(); } }, "Skip to the content"),
+    h(
+      "a",
+      {
+        class: "skip",
+        href: "#content",
+        onclick: (event: Event) => {
+          event.preventDefault();
+          content.focus();
+        },
+      },
+      "Skip to the content",
+    ),
     header,
     content,
-    h("footer", { class: "bottom" }, `Made by ${app.view.made_by}. This page is one file: it holds its data and loads nothing.`),
+    h(
+      "footer",
+      { class: "bottom" },
+      `Made by ${app.view.made_by}. This page is one file: it holds its data and loads nothing.`,
+    ),
   );
   followHeader(header);
   listenForCopies();

@@ -6,7 +6,11 @@ export interface PointKeys {
   current: () => Point | null;
 }
 
-export function listenForPointKeys(element: HTMLElement, points: Point[], onMove: (point: Point | null) => void): PointKeys {
+export function listenForPointKeys(
+  element: HTMLElement,
+  points: Point[],
+  onMove: (point: Point | null) => void,
+): PointKeys {
   const ordered = points.slice().sort((a, b) => a.x - b.x || a.y - b.y);
   let at = -1;
 

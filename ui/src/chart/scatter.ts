@@ -59,7 +59,17 @@ export const chartColors = {
 
 export function scatter(options: ScatterOptions): Scatter {
   const told = h("p", { class: "offscreen", "aria-live": "polite" });
-  const element = h("div", { class: "chart", role: "application", "aria-roledescription": "chart", tabindex: "0", "aria-label": `${options.label}. Left and right arrow keys go from point to point.` }, told);
+  const element = h(
+    "div",
+    {
+      class: "chart",
+      role: "application",
+      "aria-roledescription": "chart",
+      tabindex: "0",
+      "aria-label": `${options.label}. Left and right arrow keys go from point to point.`,
+    },
+    told,
+  );
   let chart: uPlot | null = null;
   const keys = listenForPointKeys(element, options.points, (point) => {
     told.textContent = point ? point.lines.join("; ") : "";
@@ -70,7 +80,12 @@ export function scatter(options: ScatterOptions): Scatter {
     } else hideTooltip();
   });
 
-  const showPoint = (point: Point, x: number, y: number): void => showTooltip(x, y, point.lines.map((line, index) => h(index === 0 ? "strong" : "div", {}, line)));
+  const showPoint = (point: Point, x: number, y: number): void =>
+    showTooltip(
+      x,
+      y,
+      point.lines.map((line, index) => h(index === 0 ? "strong" : "div", {}, line)),
+    );
 
   function drawPoints(u: uPlot): void {
     const context = u.ctx;
@@ -169,7 +184,13 @@ export function scatter(options: ScatterOptions): Scatter {
     context.strokeStyle = chartColors.text();
     context.lineWidth = 2 * ratio;
     context.beginPath();
-    context.arc(u.valToPos(point.x, "x", true), u.valToPos(point.y, "y", true), (point.radius + 5) * ratio, 0, 2 * Math.PI);
+    context.arc(
+      u.valToPos(point.x, "x", true),
+      u.valToPos(point.y, "y", true),
+      (point.radius + 5) * ratio,
+      0,
+      2 * Math.PI,
+    );
     context.stroke();
   }
 
@@ -188,7 +209,11 @@ export function scatter(options: ScatterOptions): Scatter {
   }
 
   function make(width: number): uPlot {
-    const axis = (title: string, text: (value: number) => string, size: (u: uPlot, values: string[] | null) => number): uPlot.Axis => ({
+    const axis = (
+      title: string,
+      text: (value: number) => string,
+      size: (u: uPlot, values: string[] | null) => number,
+    ): uPlot.Axis => ({
       label: title,
       labelSize: 20,
       labelFont: FONT,
@@ -201,9 +226,14 @@ export function scatter(options: ScatterOptions): Scatter {
     });
     const x = axis(options.xTitle, options.xText, () => 34);
     // As wide as its longest label, none of which is cut.
-    const y = axis(options.yTitle, options.yText, (_, values) => Math.max(LEAST_AXIS, Math.ceil(Math.max(0, ...(values ?? []).map((each) => textWidth(each)))) + AXIS_ROOM));
+    const y = axis(options.yTitle, options.yText, (_, values) =>
+      Math.max(LEAST_AXIS, Math.ceil(Math.max(0, ...(values ?? []).map((each) => textWidth(each)))) + AXIS_ROOM),
+    );
     // Lines of whole decades alone.
-    const decades = (_: uPlot, splits: number[]) => splits.map((value) => (options.log && Math.abs(Math.log10(value) - Math.round(Math.log10(value))) > 1e-6 ? null : value));
+    const decades = (_: uPlot, splits: number[]) =>
+      splits.map((value) =>
+        options.log && Math.abs(Math.log10(value) - Math.round(Math.log10(value))) > 1e-6 ? null : value,
+      );
     for (const each of [x, y]) {
       each.filter = decades;
       each.grid = { ...each.grid, filter: decades };
@@ -216,7 +246,17 @@ export function scatter(options: ScatterOptions): Scatter {
         height: options.height,
         legend: { show: false },
         cursor: { drag: { x: true, y: true, uni: 20 }, points: { show: false }, x: false, y: false },
-        scales: { x: { time: false, ...distribution, range: (_, min, max) => (Number.isFinite(min) && chart ? [min, max] : options.xRange) }, y: { ...distribution, range: (_, min, max) => (Number.isFinite(min) && chart ? [min, max] : options.yRange) } },
+        scales: {
+          x: {
+            time: false,
+            ...distribution,
+            range: (_, min, max) => (Number.isFinite(min) && chart ? [min, max] : options.xRange),
+          },
+          y: {
+            ...distribution,
+            range: (_, min, max) => (Number.isFinite(min) && chart ? [min, max] : options.yRange),
+          },
+        },
         axes: [x, y],
         series: [{}, { show: true, stroke: "transparent", points: { show: false } }],
         hooks: { draw: [drawPoints] },

@@ -10,7 +10,10 @@ import { change } from "../format/figures";
 export class ChangeAxis {
   private readonly end: number;
 
-  constructor(private readonly threshold: number, changes: (number | null)[]) {
+  constructor(
+    private readonly threshold: number,
+    changes: (number | null)[],
+  ) {
     const largest = Math.max(...changes.map((each) => Math.abs(each ?? 0)), 4 * threshold);
     this.end = this.bent(largest * 1.15);
   }
@@ -25,7 +28,9 @@ export class ChangeAxis {
   }
 
   ticks(): number[] {
-    const round = [0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 100].filter((each) => this.bent(each) < this.end * 0.97);
+    const round = [0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 100].filter(
+      (each) => this.bent(each) < this.end * 0.97,
+    );
     const kept: number[] = [];
     // Labels need room: of those that would touch, the outer one stays.
     for (const each of round.reverse()) {
@@ -41,7 +46,17 @@ const left = (percent: number): string => `left: ${percent.toFixed(2)}%`;
 export function axisHead(axis: ChangeAxis): HTMLElement {
   const ticks = axis.ticks();
   const isOuter = (tick: number) => tick === 0 || Math.abs(tick) === ticks[ticks.length - 1];
-  return h("span", { class: "interval-axis", "aria-hidden": "true" }, ticks.map((tick) => h("span", { class: isOuter(tick) ? null : "wide-only", style: left(axis.at(tick)) }, tick === 0 ? "0" : `${tick > 0 ? "+" : "-"}${Number((Math.abs(tick) * 100).toPrecision(3))} %`)));
+  return h(
+    "span",
+    { class: "interval-axis", "aria-hidden": "true" },
+    ticks.map((tick) =>
+      h(
+        "span",
+        { class: isOuter(tick) ? null : "wide-only", style: left(axis.at(tick)) },
+        tick === 0 ? "0" : `${tick > 0 ? "+" : "-"}${Number((Math.abs(tick) * 100).toPrecision(3))} %`,
+      ),
+    ),
+  );
 }
 
 /** How a change is told apart without its color: filled where it is beyond the threshold, hollow where it is not known. */
@@ -57,11 +72,26 @@ export function intervalCell(axis: ChangeAxis, row: Comparison, threshold: numbe
   const high = row.relative_high;
   return h(
     "span",
-    { class: `interval ${tone}`, "aria-hidden": "true", title: low === null ? change(row.relative) : `${change(row.relative)}, 95 % interval ${change(low)} to ${change(high)}` },
-    h("span", { class: "band", style: `${left(axis.at(-threshold))}; width: ${(axis.at(threshold) - axis.at(-threshold)).toFixed(2)}%` }),
+    {
+      class: `interval ${tone}`,
+      "aria-hidden": "true",
+      title:
+        low === null
+          ? change(row.relative)
+          : `${change(row.relative)}, 95 % interval ${change(low)} to ${change(high)}`,
+    },
+    h("span", {
+      class: "band",
+      style: `${left(axis.at(-threshold))}; width: ${(axis.at(threshold) - axis.at(-threshold)).toFixed(2)}%`,
+    }),
     h("span", { class: "zero", style: left(axis.at(0)) }),
     limit !== undefined && limit !== null && h("span", { class: "limit", style: left(axis.at(limit)) }),
-    low !== null && high !== null && h("span", { class: "range", style: `${left(axis.at(low))}; width: ${Math.max(0.4, axis.at(high) - axis.at(low)).toFixed(2)}%` }),
+    low !== null &&
+      high !== null &&
+      h("span", {
+        class: "range",
+        style: `${left(axis.at(low))}; width: ${Math.max(0.4, axis.at(high) - axis.at(low)).toFixed(2)}%`,
+      }),
     h("span", { class: "point", style: left(axis.at(row.relative)) }),
   );
 }
@@ -69,5 +99,9 @@ export function intervalCell(axis: ChangeAxis, row: Comparison, threshold: numbe
 /** A difference as a bar to the left (less) or to the right (more) of the middle. */
 export function differenceBar(value: number, largest: number): HTMLElement {
   const width = largest > 0 ? (Math.min(1, Math.abs(value) / largest) * 50).toFixed(2) : "0";
-  return h("span", { class: value > 0 ? "difference more" : "difference less", "aria-hidden": "true" }, h("span", { style: `width: ${width}%` }));
+  return h(
+    "span",
+    { class: value > 0 ? "difference more" : "difference less", "aria-hidden": "true" },
+    h("span", { style: `width: ${width}%` }),
+  );
 }

@@ -39,7 +39,12 @@ function names(app: CompareApp, kernels: ChangedKernel[]): Child {
   const all = distinct(kernels);
   if (all.length === 0) return h("span", { class: "muted" }, "-");
   const rest = all.length - MOST_NAMES;
-  return [all.slice(0, MOST_NAMES).map((each) => h("div", { class: "kernel-name" }, swatch(app, each.class), h("span", {}, nameText(each)))), rest > 0 && h("div", { class: "muted" }, `and ${rest} more`)];
+  return [
+    all
+      .slice(0, MOST_NAMES)
+      .map((each) => h("div", { class: "kernel-name" }, swatch(app, each.class), h("span", {}, nameText(each)))),
+    rest > 0 && h("div", { class: "muted" }, `and ${rest} more`),
+  ];
 }
 
 const calls = (kernels: ChangedKernel[]): number => kernels.reduce((sum, each) => sum + each.calls_per_unit, 0);
@@ -60,7 +65,27 @@ const MATCHED_BY: Record<string, string> = {
 
 function sideList(app: CompareApp, side: string, unit: string, kernels: ChangedKernel[]): Child {
   if (kernels.length === 0) return null;
-  return h("div", {}, h("h4", {}, side), h("ol", { class: "kernel-list" }, kernels.map((each) => h("li", {}, h("span", { class: "with-swatch" }, swatch(app, each.class), h("span", {}, each.short_name)), h("span", { class: "muted" }, ` ${app.palette.label(each.class)}, ${count(each.calls_per_unit)} per ${unit}`)))));
+  return h(
+    "div",
+    {},
+    h("h4", {}, side),
+    h(
+      "ol",
+      { class: "kernel-list" },
+      kernels.map((each) =>
+        h(
+          "li",
+          {},
+          h("span", { class: "with-swatch" }, swatch(app, each.class), h("span", {}, each.short_name)),
+          h(
+            "span",
+            { class: "muted" },
+            ` ${app.palette.label(each.class)}, ${count(each.calls_per_unit)} per ${unit}`,
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 function detail(app: CompareApp, row: KernelRow): Child {
@@ -69,28 +94,98 @@ function detail(app: CompareApp, row: KernelRow): Child {
   return h(
     "div",
     { class: "kernel-detail" },
-    h("p", { class: "muted" }, [how && `Matched by ${how}`, kernel.block && `in ${kernel.block}`].filter(Boolean).join(", ") || "On one side alone"),
-    h("div", { class: "pair" }, sideList(app, "base", row.unit, kernel.base_kernels), sideList(app, "new", row.unit, kernel.new_kernels)),
+    h(
+      "p",
+      { class: "muted" },
+      [how && `Matched by ${how}`, kernel.block && `in ${kernel.block}`].filter(Boolean).join(", ") ||
+        "On one side alone",
+    ),
+    h(
+      "div",
+      { class: "pair" },
+      sideList(app, "base", row.unit, kernel.base_kernels),
+      sideList(app, "new", row.unit, kernel.new_kernels),
+    ),
   );
 }
 
 /** Largest effect on time first, as diff.json has them. */
-export function kernelTable(app: CompareApp, caption: string, rows: KernelRow[], withStage: boolean, options: Partial<TableOptions<KernelRow>> = {}): TableView<KernelRow> {
+export function kernelTable(
+  app: CompareApp,
+  caption: string,
+  rows: KernelRow[],
+  withStage: boolean,
+  options: Partial<TableOptions<KernelRow>> = {},
+): TableView<KernelRow> {
   const largest = Math.max(...rows.map((row) => Math.abs(row.kernel.difference_ns)), 1);
   const unit = rows[0]?.unit ?? "unit";
   const per = withStage ? "step (or instance)" : unit;
   const columns: Column<KernelRow>[] = [
-    { id: "change", title: "change", value: (r) => r.kernel.change, cell: (r) => h("span", { class: `chip change-${r.kernel.change}` }, r.kernel.change), className: "nowrap" },
+    {
+      id: "change",
+      title: "change",
+      value: (r) => r.kernel.change,
+      cell: (r) => h("span", { class: `chip change-${r.kernel.change}` }, r.kernel.change),
+      className: "nowrap",
+    },
     ...(withStage ? [{ id: "stage", title: "stage", value: (r: KernelRow) => r.stage }] : []),
-    { id: "base", title: "base", value: (r) => namesText(r.kernel.base_kernels), cell: (r) => names(app, r.kernel.base_kernels), className: "name", heads: true },
-    { id: "new", title: "new", value: (r) => (r.kernel.change === "matched" ? "the same" : namesText(r.kernel.new_kernels)), cell: (r) => (r.kernel.change === "matched" ? h("span", { class: "muted" }, "the same") : names(app, r.kernel.new_kernels)), className: "name" },
-    { id: "launches", title: `launches per ${per}`, of: `launches per ${per}, base to new`, value: (r) => calls(r.kernel.new_kernels) - calls(r.kernel.base_kernels), text: (r) => launches(r.kernel) },
-    { id: "baseMs", title: "base (ms)", of: `ns per ${per}, overlap not removed`, value: (r) => r.kernel.base_ns, text: (r) => fineMs(msOf(r.kernel.base_ns)) },
-    { id: "newMs", title: "new (ms)", of: `ns per ${per}, overlap not removed`, value: (r) => r.kernel.new_ns, text: (r) => fineMs(msOf(r.kernel.new_ns)) },
-    { id: "difference", title: "difference (ms)", of: `ns per ${per}`, value: (r) => r.kernel.difference_ns, text: (r) => timeChange(msOf(r.kernel.difference_ns)), className: "strong" },
-    { id: "drawn", title: "drawn", value: (r) => Math.abs(r.kernel.difference_ns), cell: (r) => differenceBar(r.kernel.difference_ns, largest), className: "drawn narrow" },
+    {
+      id: "base",
+      title: "base",
+      value: (r) => namesText(r.kernel.base_kernels),
+      cell: (r) => names(app, r.kernel.base_kernels),
+      className: "name",
+      heads: true,
+    },
+    {
+      id: "new",
+      title: "new",
+      value: (r) => (r.kernel.change === "matched" ? "the same" : namesText(r.kernel.new_kernels)),
+      cell: (r) =>
+        r.kernel.change === "matched" ? h("span", { class: "muted" }, "the same") : names(app, r.kernel.new_kernels),
+      className: "name",
+    },
+    {
+      id: "launches",
+      title: `launches per ${per}`,
+      of: `launches per ${per}, base to new`,
+      value: (r) => calls(r.kernel.new_kernels) - calls(r.kernel.base_kernels),
+      text: (r) => launches(r.kernel),
+    },
+    {
+      id: "baseMs",
+      title: "base (ms)",
+      of: `ns per ${per}, overlap not removed`,
+      value: (r) => r.kernel.base_ns,
+      text: (r) => fineMs(msOf(r.kernel.base_ns)),
+    },
+    {
+      id: "newMs",
+      title: "new (ms)",
+      of: `ns per ${per}, overlap not removed`,
+      value: (r) => r.kernel.new_ns,
+      text: (r) => fineMs(msOf(r.kernel.new_ns)),
+    },
+    {
+      id: "difference",
+      title: "difference (ms)",
+      of: `ns per ${per}`,
+      value: (r) => r.kernel.difference_ns,
+      text: (r) => timeChange(msOf(r.kernel.difference_ns)),
+      className: "strong",
+    },
+    {
+      id: "drawn",
+      title: "drawn",
+      value: (r) => Math.abs(r.kernel.difference_ns),
+      cell: (r) => differenceBar(r.kernel.difference_ns, largest),
+      className: "drawn narrow",
+    },
   ];
   return table<KernelRow>({ caption, rows, columns, detail: (row) => detail(app, row), ...options });
 }
 
-export const kernelRows = (app: CompareApp): KernelRow[] => app.diff.stages.flatMap((stage) => stage.kernels.map((kernel) => ({ stage: stage.stage, unit: stage.unit, kernel })));
+export const kernelRows = (app: CompareApp): KernelRow[] =>
+  app.diff.stages.flatMap((stage) =>
+    stage.kernels.map((kernel) => ({ stage: stage.stage, unit: stage.unit, kernel })),
+  );

@@ -18,13 +18,24 @@ interface State {
   sort: string;
 }
 
-const stateOf = (options: URLSearchParams): State => ({ stage: options.get("stage") ?? "", change: options.get("change") ?? "", class: options.get("class") ?? "", text: options.get("text") ?? "", sort: options.get("sort") ?? "" });
+const stateOf = (options: URLSearchParams): State => ({
+  stage: options.get("stage") ?? "",
+  change: options.get("change") ?? "",
+  class: options.get("class") ?? "",
+  text: options.get("text") ?? "",
+  sort: options.get("sort") ?? "",
+});
 
 const both = ({ kernel }: KernelRow) => [...kernel.base_kernels, ...kernel.new_kernels];
 
 function isWanted(row: KernelRow, state: State): boolean {
   if (state.stage && row.stage !== state.stage) return false;
-  if (state.change === "not matched" ? row.kernel.change === "matched" : state.change && row.kernel.change !== state.change) return false;
+  if (
+    state.change === "not matched"
+      ? row.kernel.change === "matched"
+      : state.change && row.kernel.change !== state.change
+  )
+    return false;
   if (state.class && !both(row).some((each) => each.class === state.class)) return false;
   const text = state.text.toLowerCase();
   return !text || both(row).some((each) => each.short_name.toLowerCase().includes(text));
@@ -39,7 +50,10 @@ function mount(app: CompareApp, options: URLSearchParams, printing: boolean): Mo
   const search = h("input", { type: "search", placeholder: "part of a name" });
   search.addEventListener("input", () => update({ text: search.value }));
 
-  const choices = (values: string[], all: string): [string, string][] => [["", all], ...[...new Set(values)].map((value): [string, string] => [value, value])];
+  const choices = (values: string[], all: string): [string, string][] => [
+    ["", all],
+    ...[...new Set(values)].map((value): [string, string] => [value, value]),
+  ];
 
   function update(changes: Partial<State>): void {
     state = { ...state, ...changes };
@@ -52,9 +66,34 @@ function mount(app: CompareApp, options: URLSearchParams, printing: boolean): Mo
     search.value = state.text;
     replace(
       filters,
-      select("Stage", choices(rows.map((row) => row.stage), "all stages"), state.stage, (stage) => update({ stage })),
-      select("Change", [["", "all"], ["not matched", "all but matched"], ...choices(rows.map((row) => row.kernel.change), "").slice(1)], state.change, (change) => update({ change })),
-      select("Class", [["", "all classes"], ...classes.map((each): [string, string] => [each, app.palette.label(each)])], state.class, (kernelClass) => update({ class: kernelClass })),
+      select(
+        "Stage",
+        choices(
+          rows.map((row) => row.stage),
+          "all stages",
+        ),
+        state.stage,
+        (stage) => update({ stage }),
+      ),
+      select(
+        "Change",
+        [
+          ["", "all"],
+          ["not matched", "all but matched"],
+          ...choices(
+            rows.map((row) => row.kernel.change),
+            "",
+          ).slice(1),
+        ],
+        state.change,
+        (change) => update({ change }),
+      ),
+      select(
+        "Class",
+        [["", "all classes"], ...classes.map((each): [string, string] => [each, app.palette.label(each)])],
+        state.class,
+        (kernelClass) => update({ class: kernelClass }),
+      ),
       h("label", { class: "field" }, h("span", {}, "Name"), search),
     );
   }
@@ -64,13 +103,37 @@ function mount(app: CompareApp, options: URLSearchParams, printing: boolean): Mo
     const total = wanted.reduce((sum, row) => sum + row.kernel.difference_ns, 0);
     const stages = new Set(wanted.map((row) => row.stage));
     summary.textContent = `${counted(wanted.length, "row")}${stages.size === 1 ? `, together ${timeChange(msOf(total))} ms per ${wanted[0]!.unit}` : ""}.`;
-    replace(body, kernelTable(app, "Kernels of both sides", wanted, true, { ...(state.sort ? { sort: state.sort } : {}), onSort: (sort) => { state = { ...state, sort }; setOptions(VIEW, { sort }); }, limit: printing ? 40 : 200 }).element);
+    replace(
+      body,
+      kernelTable(app, "Kernels of both sides", wanted, true, {
+        ...(state.sort ? { sort: state.sort } : {}),
+        onSort: (sort) => {
+          state = { ...state, sort };
+          setOptions(VIEW, { sort });
+        },
+        limit: printing ? 40 : 200,
+      }).element,
+    );
   }
 
   drawFilters();
   draw();
   return {
-    element: h("div", { class: "view" }, h("h1", {}, "Kernels"), rows.length === 0 ? notKnown(null, "no stage of both sides has kernels that can be compared") : [filters, summary, body, note("Times are per step (per instance where a stage has no steps), overlap not removed. All rows of a stage sum to the difference of its kernel time exactly.")]),
+    element: h(
+      "div",
+      { class: "view" },
+      h("h1", {}, "Kernels"),
+      rows.length === 0
+        ? notKnown(null, "no stage of both sides has kernels that can be compared")
+        : [
+            filters,
+            summary,
+            body,
+            note(
+              "Times are per step (per instance where a stage has no steps), overlap not removed. All rows of a stage sum to the difference of its kernel time exactly.",
+            ),
+          ],
+    ),
   };
 }
 

@@ -10,7 +10,10 @@ import type { CompareApp } from "./app";
 type Run = Diff["base"][number] & { side: string };
 
 function runs(app: CompareApp): HTMLElement {
-  const rows: Run[] = [...app.diff.base.map((run) => ({ ...run, side: "base" })), ...app.diff.new.map((run) => ({ ...run, side: "new" }))];
+  const rows: Run[] = [
+    ...app.diff.base.map((run) => ({ ...run, side: "base" })),
+    ...app.diff.new.map((run) => ({ ...run, side: "new" })),
+  ];
   return table<Run>({
     caption: "Runs of both sides",
     sortable: false,
@@ -20,8 +23,20 @@ function runs(app: CompareApp): HTMLElement {
       { id: "path", title: "run", value: (r) => r.path, cell: (r) => h("code", {}, r.path), className: "prose" },
       { id: "kind", title: "kind", value: (r) => r.kind },
       { id: "tool", title: "recorded by", value: (r) => r.recorded_by ?? "-" },
-      { id: "steps", title: "steps", of: "steps recorded, of all stages", value: (r) => r.steps, text: (r) => count(r.steps) },
-      { id: "command", title: "command", value: (r) => r.command, cell: (r) => (r.command ? h("code", {}, r.command) : "-"), className: "prose" },
+      {
+        id: "steps",
+        title: "steps",
+        of: "steps recorded, of all stages",
+        value: (r) => r.steps,
+        text: (r) => count(r.steps),
+      },
+      {
+        id: "command",
+        title: "command",
+        value: (r) => r.command,
+        cell: (r) => (r.command ? h("code", {}, r.command) : "-"),
+        className: "prose",
+      },
     ],
   }).element;
 }
@@ -55,11 +70,28 @@ function groups(app: CompareApp): HTMLElement {
       { id: "stage", title: "stage", value: (g) => g.stage, heads: true },
       { id: "kind", title: "kind", value: (g) => g.kind },
       { id: "batch", title: "sequences", value: (g) => g.batch, text: (g) => count(g.batch) },
-      { id: "tokens", title: "tokens", of: "tokens that pass through the layers", value: (g) => g.tokens, text: (g) => count(g.tokens) },
-      { id: "range", title: "range", value: (g) => `${g.context_by === "context_tokens" ? "context" : "step"} ${count(g.context_low)} to ${count(g.context_high)}` },
+      {
+        id: "tokens",
+        title: "tokens",
+        of: "tokens that pass through the layers",
+        value: (g) => g.tokens,
+        text: (g) => count(g.tokens),
+      },
+      {
+        id: "range",
+        title: "range",
+        value: (g) =>
+          `${g.context_by === "context_tokens" ? "context" : "step"} ${count(g.context_low)} to ${count(g.context_high)}`,
+      },
       { id: "base", title: "base steps", value: (g) => g.base_steps, text: (g) => count(g.base_steps) },
       { id: "new", title: "new steps", value: (g) => g.new_steps, text: (g) => count(g.new_steps) },
-      { id: "weight", title: "weight", of: "share of the base's steps in its stage", value: (g) => g.weight, text: (g) => percent(g.weight) },
+      {
+        id: "weight",
+        title: "weight",
+        of: "share of the base's steps in its stage",
+        value: (g) => g.weight,
+        text: (g) => percent(g.weight),
+      },
     ],
   }).element;
 }
@@ -91,8 +123,22 @@ function mount(app: CompareApp): MountedView {
       h("h1", {}, "What was compared"),
       section("Sides", runs(app)),
       section("What differs besides times", aspects(app)),
-      section("Steps that are like each other", groups(app), note("Only like is compared with like: steps of one kind, with equal sequences and tokens, in the context range that both sides have.")),
-      section("Left out by rule", leftOut(app), note(prose("Warm-up, first steps and interrupted ones would hide what changed; they are counted here and in `diff.json`."))),
+      section(
+        "Steps that are like each other",
+        groups(app),
+        note(
+          "Only like is compared with like: steps of one kind, with equal sequences and tokens, in the context range that both sides have.",
+        ),
+      ),
+      section(
+        "Left out by rule",
+        leftOut(app),
+        note(
+          prose(
+            "Warm-up, first steps and interrupted ones would hide what changed; they are counted here and in `diff.json`.",
+          ),
+        ),
+      ),
     ),
   };
 }

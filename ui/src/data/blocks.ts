@@ -16,7 +16,10 @@ export function hasBlock(name: string): boolean {
 /** The bytes of a block, inflated; the element is emptied, so that its text is in memory no longer. */
 export async function readBlock(name: string): Promise<Uint8Array<ArrayBuffer>> {
   const element = document.getElementById(`block-${name}`);
-  if (!element) throw new Error(`The page has no data block "${name}": it was cut off or edited. Write it again with llmprof report.`);
+  if (!element)
+    throw new Error(
+      `The page has no data block "${name}": it was cut off or edited. Write it again with llmprof report.`,
+    );
   const packed = bytesOfBase64((element.textContent ?? "").trim());
   element.textContent = "";
   const inflated = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));

@@ -8,7 +8,11 @@ const TWO_TO_28 = 2 ** 28;
  * Varints into an array of the rows' number. Most take one to four bytes, which integers hold; longer ones are summed as
  * doubles, exact up to 2^53: 104 days in ns.
  */
-export function decodeColumn<Out extends Float64Array | Uint32Array>(bytes: Uint8Array, coding: Coding, out: Out): Out {
+export function decodeColumn<Out extends Float64Array | Uint32Array>(
+  bytes: Uint8Array,
+  coding: Coding,
+  out: Out,
+): Out {
   const signed = coding === "s" || coding === "sdelta";
   const delta = coding === "udelta" || coding === "sdelta";
   const rows = out.length;

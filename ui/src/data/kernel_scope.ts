@@ -17,7 +17,8 @@ export interface KernelSum {
 
 const ranksMeasured = (profile: Profile): boolean => profile.kernels.some((kernel) => kernel.measured !== null);
 
-const isWhole = (profile: Profile, scope: Scope): boolean => scope === WHOLE_CAPTURE || (scope === "" && !ranksMeasured(profile));
+const isWhole = (profile: Profile, scope: Scope): boolean =>
+  scope === WHOLE_CAPTURE || (scope === "" && !ranksMeasured(profile));
 
 /** Of a stage without warm-up; of one that is nothing else, with it. */
 function inStage(profile: Profile, stage: string): (kernel: Kernel) => { calls: number; total: number } | null {
@@ -31,8 +32,28 @@ function inStage(profile: Profile, stage: string): (kernel: Kernel) => { calls: 
 }
 
 export function kernelSums(profile: Profile, scope: Scope): KernelSum[] {
-  if (isWhole(profile, scope)) return profile.kernels.map((kernel) => ({ kernel, calls: kernel.calls, total: kernel.total_ms, mean: kernel.mean_ms, share: kernel.share }));
-  if (scope === "") return profile.kernels.flatMap((kernel) => (kernel.measured ? [{ kernel, calls: kernel.measured.calls, total: kernel.measured.total_ms, mean: kernel.measured.mean_ms, share: kernel.measured.share }] : []));
+  if (isWhole(profile, scope))
+    return profile.kernels.map((kernel) => ({
+      kernel,
+      calls: kernel.calls,
+      total: kernel.total_ms,
+      mean: kernel.mean_ms,
+      share: kernel.share,
+    }));
+  if (scope === "")
+    return profile.kernels.flatMap((kernel) =>
+      kernel.measured
+        ? [
+            {
+              kernel,
+              calls: kernel.measured.calls,
+              total: kernel.measured.total_ms,
+              mean: kernel.measured.mean_ms,
+              share: kernel.measured.share,
+            },
+          ]
+        : [],
+    );
   const own = inStage(profile, scope);
   const sums = profile.kernels.flatMap((kernel) => {
     const time = own(kernel);
@@ -54,5 +75,7 @@ export const isOfAllLaunches = isWhole;
 /** What the select of stages offers. */
 export function scopeChoices(profile: Profile): [Scope, string][] {
   const stages = profile.stages.map((stage): [Scope, string] => [stage.name, stage.name]);
-  return ranksMeasured(profile) ? [["", "measured stages"], ...stages, [WHOLE_CAPTURE, "whole capture"]] : [["", "whole capture"]];
+  return ranksMeasured(profile)
+    ? [["", "measured stages"], ...stages, [WHOLE_CAPTURE, "whole capture"]]
+    : [["", "whole capture"]];
 }

@@ -20,7 +20,8 @@ export const textOn = (hex: string): string => (luminance(hex) > 0.179 ? BLACK :
 const BACKGROUND: Color = { light: "#ffffff", dark: "#15181e" };
 
 function mixed(hex: string, background: string, share: number): string {
-  const channel = (at: number) => Math.round(parseInt(hex.slice(at, at + 2), 16) * share + parseInt(background.slice(at, at + 2), 16) * (1 - share));
+  const channel = (at: number) =>
+    Math.round(parseInt(hex.slice(at, at + 2), 16) * share + parseInt(background.slice(at, at + 2), 16) * (1 - share));
   return `#${[1, 3, 5].map((at) => channel(at).toString(16).padStart(2, "0")).join("")}`;
 }
 

@@ -24,7 +24,9 @@ export const isServing = (profile: Profile): boolean => profile.stages_found.ser
 export const instanceWord = (profile: Profile): string => (isServing(profile) ? "engine step" : "instance");
 
 export function boundIsKnown(stage: Stage): boolean {
-  return [stage.floor_ms, stage.mfu.wall, stage.mfu.gpu_busy, stage.mbu.wall, stage.mbu.gpu_busy].every((v) => v !== null);
+  return [stage.floor_ms, stage.mfu.wall, stage.mfu.gpu_busy, stage.mbu.wall, stage.mbu.gpu_busy].every(
+    (v) => v !== null,
+  );
 }
 
 /** A capture's format as reports name it. */
@@ -32,4 +34,5 @@ export function boundIsKnown(stage: Stage): boolean {
 export const failedCaptureWords = (captures: { path: string }[], backend: string): string =>
   `The ${backend} capture is ${captures.some((capture) => capture.path.split("/").at(-2) === backend) ? "not complete" : "missing"}: `;
 
-export const formatWords = (format: string): string => (format === "Stage 1 metrics" ? "the workload's own metrics" : format);
+export const formatWords = (format: string): string =>
+  format === "Stage 1 metrics" ? "the workload's own metrics" : format;

@@ -33,10 +33,19 @@ export async function copyText(text: string, what: string): Promise<void> {
 }
 
 /** A number as profile.json has it, with what it is of: hover tells it, a click copies it. */
-export function figure(text: string, exact: number | string | null | undefined, of: string, className = ""): HTMLElement {
+export function figure(
+  text: string,
+  exact: number | string | null | undefined,
+  of: string,
+  className = "",
+): HTMLElement {
   const classes = className ? `figure ${className}` : "figure";
   if (exact === null || exact === undefined) return h("span", { class: classes, title: of }, text);
-  return h("span", { class: classes, "data-exact": exact, "data-of": of, title: `${exact} (${of}). Click to copy.` }, text);
+  return h(
+    "span",
+    { class: classes, "data-exact": exact, "data-of": of, title: `${exact} (${of}). Click to copy.` },
+    text,
+  );
 }
 
 export function listenForCopies(): void {

@@ -4,7 +4,11 @@ const FOCUSABLE = "a[href], button, select, input, summary, [tabindex]";
 
 /** What a control is called, which stays the same when it is drawn anew. */
 function nameOf(element: HTMLElement): string {
-  const label = element.getAttribute("aria-label") ?? element.closest("label")?.querySelector("span")?.textContent ?? element.textContent ?? "";
+  const label =
+    element.getAttribute("aria-label") ??
+    element.closest("label")?.querySelector("span")?.textContent ??
+    element.textContent ??
+    "";
   return `${element.tagName} ${element.dataset["focus"] ?? label}`;
 }
 

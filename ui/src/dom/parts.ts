@@ -4,10 +4,15 @@ import { h, type Child } from "./dom";
 
 export function swatch(app: PageApp, part: string): HTMLElement {
   const idle = app.palette.classOf(part) === null;
-  return h("span", { class: idle ? "swatch idle" : "swatch", style: `background-color: ${app.palette.css(part)}`, "aria-hidden": "true" });
+  return h("span", {
+    class: idle ? "swatch idle" : "swatch",
+    style: `background-color: ${app.palette.css(part)}`,
+    "aria-hidden": "true",
+  });
 }
 
-export const classLabel = (app: PageApp, kernelClass: string): HTMLElement => h("span", { class: "with-swatch" }, swatch(app, kernelClass), app.palette.label(kernelClass));
+export const classLabel = (app: PageApp, kernelClass: string): HTMLElement =>
+  h("span", { class: "with-swatch" }, swatch(app, kernelClass), app.palette.label(kernelClass));
 
 export function section(title: string, ...children: Child[]): HTMLElement {
   return h("section", {}, h("h2", {}, title), ...children);
@@ -16,7 +21,11 @@ export function section(title: string, ...children: Child[]): HTMLElement {
 /** A share of a whole as a bar; the number stands beside it. */
 export function bar(share: number | null, className = ""): HTMLElement {
   const width = Math.min(1, Math.max(0, share ?? 0)) * 100;
-  return h("span", { class: `bar ${className}`.trim(), "aria-hidden": "true" }, h("span", { style: `width: ${width}%` }));
+  return h(
+    "span",
+    { class: `bar ${className}`.trim(), "aria-hidden": "true" },
+    h("span", { style: `width: ${width}%` }),
+  );
 }
 
 /** Whether a text has room in a part of a bar of some 600 pixels; narrower ones cut it off. */
@@ -35,8 +44,17 @@ export function notKnown(why: string | null | undefined, otherwise: string): HTM
   return h("p", { class: "not-known" }, "Not known: ", prose(text), /[.!?]$/.test(text) ? "" : ".");
 }
 
-export function select(label: string, choices: [string, string][], value: string, onChange: (value: string) => void): HTMLElement {
-  const element = h("select", {}, choices.map(([id, text]) => h("option", { value: id, selected: id === value }, text)));
+export function select(
+  label: string,
+  choices: [string, string][],
+  value: string,
+  onChange: (value: string) => void,
+): HTMLElement {
+  const element = h(
+    "select",
+    {},
+    choices.map(([id, text]) => h("option", { value: id, selected: id === value }, text)),
+  );
   element.addEventListener("change", () => onChange(element.value));
   return h("label", { class: "field" }, h("span", {}, label), element);
 }

@@ -59,7 +59,8 @@ function sorted<Row>(rows: Row[], columns: Column<Row>[], sort: string | undefin
   return rows
     .map((row, index) => ({ row, index, value: column.value(row) }))
     .sort((a, b) => {
-      if (a.value === null || b.value === null) return a.value === b.value ? a.index - b.index : a.value === null ? 1 : -1;
+      if (a.value === null || b.value === null)
+        return a.value === b.value ? a.index - b.index : a.value === null ? 1 : -1;
       return (down ? -1 : 1) * compare(a.value, b.value) || a.index - b.index;
     })
     .map((each) => each.row);
@@ -71,7 +72,9 @@ const isNumeric = <Row>(column: Column<Row>, rows: Row[]): boolean =>
 function tabSeparated<Row>(columns: Column<Row>[], rows: Row[]): string {
   const clean = (value: number | string | null) => String(value ?? "").replace(/[\t\n]/g, " ");
   const head = columns.map((column) => clean(column.title));
-  return [head, ...rows.map((row) => columns.map((column) => clean(column.value(row))))].map((cells) => cells.join("\t")).join("\n");
+  return [head, ...rows.map((row) => columns.map((column) => clean(column.value(row))))]
+    .map((cells) => cells.join("\t"))
+    .join("\n");
 }
 
 /** What a row is called. */
@@ -80,17 +83,26 @@ function rowName<Row>(row: Row, columns: Column<Row>[]): string {
   return String(heading?.value(row) ?? "");
 }
 
-const classesOf = <Row>(column: Column<Row>, numeric: boolean): string | null => [numeric ? "number" : "", column.className ?? ""].join(" ").trim() || null;
+const classesOf = <Row>(column: Column<Row>, numeric: boolean): string | null =>
+  [numeric ? "number" : "", column.className ?? ""].join(" ").trim() || null;
 
 /** The header's cells: made once, so that the focus stays on the one that sorts. */
-function headOf<Row>(columns: Column<Row>[], numeric: boolean[], sortBy: ((column: Column<Row>, index: number) => void) | null): { element: HTMLElement; mark: (sort: string | undefined) => void } {
+function headOf<Row>(
+  columns: Column<Row>[],
+  numeric: boolean[],
+  sortBy: ((column: Column<Row>, index: number) => void) | null,
+): { element: HTMLElement; mark: (sort: string | undefined) => void } {
   const marks = columns.map(() => h("span", { class: "sort-mark", "aria-hidden": "true", hidden: true }));
   const cells = columns.map((column, index) => {
     const attributes = { scope: "col", class: classesOf(column, numeric[index]!) };
     if (!sortBy) return h("th", { ...attributes, title: column.of }, column.title);
     // Beside numbers the mark stands in front, so that the title ends where they do.
     const title = numeric[index] ? [marks[index], column.title] : [column.title, marks[index]];
-    return h("th", { ...attributes, "aria-sort": "none", "data-column": column.id }, h("button", { type: "button", title: column.of, onclick: () => sortBy(column, index) }, title));
+    return h(
+      "th",
+      { ...attributes, "aria-sort": "none", "data-column": column.id },
+      h("button", { type: "button", title: column.of, onclick: () => sortBy(column, index) }, title),
+    );
   });
   function mark(sort: string | undefined): void {
     if (!sortBy) return;
@@ -114,8 +126,19 @@ export function table<Row>(options: TableOptions<Row>): TableView<Row> {
   const head = headOf(columns, numeric, (options.sortable ?? true) ? sortBy : null);
   const body = h("tbody");
   const more = h("p", { class: "more" });
-  const inner = h("table", { class: options.fit ? "fit" : null }, h("caption", {}, options.caption), head.element, body, options.foot);
-  const frame = h("div", { class: "table-scroll", tabindex: "0", role: "region", "aria-label": options.caption }, inner);
+  const inner = h(
+    "table",
+    { class: options.fit ? "fit" : null },
+    h("caption", {}, options.caption),
+    head.element,
+    body,
+    options.foot,
+  );
+  const frame = h(
+    "div",
+    { class: "table-scroll", tabindex: "0", role: "region", "aria-label": options.caption },
+    inner,
+  );
   watchWidth(frame, inner);
   const element = h(
     "div",
@@ -123,7 +146,20 @@ export function table<Row>(options: TableOptions<Row>): TableView<Row> {
     h(
       "div",
       { class: "table-tools" },
-      h("button", { class: "quiet", type: "button", "aria-label": `Copy table: ${options.caption}`, onclick: () => void copyText(tabSeparated(columns, sorted(rows, columns, sort)), `${rows.length} rows of "${options.caption}", tab-separated`) }, "Copy table"),
+      h(
+        "button",
+        {
+          class: "quiet",
+          type: "button",
+          "aria-label": `Copy table: ${options.caption}`,
+          onclick: () =>
+            void copyText(
+              tabSeparated(columns, sorted(rows, columns, sort)),
+              `${rows.length} rows of "${options.caption}", tab-separated`,
+            ),
+        },
+        "Copy table",
+      ),
     ),
     frame,
     more,
@@ -141,7 +177,10 @@ export function table<Row>(options: TableOptions<Row>): TableView<Row> {
     const value = column.value(row);
     const classes = classesOf(column, numeric[index]!);
     let content: Child = column.cell ? column.cell(row) : null;
-    if (!column.cell) content = numeric[index] ? figure(column.text?.(row) ?? String(value ?? ""), value, column.of ?? column.title) : String(value ?? "");
+    if (!column.cell)
+      content = numeric[index]
+        ? figure(column.text?.(row) ?? String(value ?? ""), value, column.of ?? column.title)
+        : String(value ?? "");
     return column.heads ? h("th", { scope: "row", class: classes }, content) : h("td", { class: classes }, content);
   }
 
@@ -153,14 +192,24 @@ export function table<Row>(options: TableOptions<Row>): TableView<Row> {
     options.onOpen?.(row, open);
   }
 
-  const detailLine = (row: Row): HTMLElement => h("tr", { class: "detail" }, h("td", { colspan: columns.length }, options.detail?.(row)));
+  const detailLine = (row: Row): HTMLElement =>
+    h("tr", { class: "detail" }, h("td", { colspan: columns.length }, options.detail?.(row)));
 
   function addRow(row: Row): void {
-    const line = h("tr", { "data-key": options.key?.(row) ?? null }, columns.map((column, index) => cellOf(row, column, index)));
+    const line = h(
+      "tr",
+      { "data-key": options.key?.(row) ?? null },
+      columns.map((column, index) => cellOf(row, column, index)),
+    );
     body.append(line);
     if (!options.detail) return;
     const open = options.isOpen?.(row) ?? false;
-    const button = h("button", { class: "expander", type: "button", "aria-expanded": String(open), "aria-label": `Details of ${rowName(row, columns)}` });
+    const button = h("button", {
+      class: "expander",
+      type: "button",
+      "aria-expanded": String(open),
+      "aria-label": `Details of ${rowName(row, columns)}`,
+    });
     button.addEventListener("click", () => toggle(row, button, line));
     const first = line.firstElementChild!;
     const content = [...first.childNodes];
@@ -181,8 +230,19 @@ export function table<Row>(options: TableOptions<Row>): TableView<Row> {
       const ordered = sorted(rows, columns, sort);
       const shown = all ? ordered : ordered.slice(0, limit);
       for (const row of shown) addRow(row);
-      if (rows.length === 0) body.append(h("tr", {}, h("td", { colspan: columns.length, class: "empty" }, "No row matches.")));
-      replace(more, shown.length < rows.length && [`${shown.length} of ${rows.length} rows. `, h("button", { class: "quiet", type: "button", "aria-label": `Show all rows of ${options.caption}`, onclick: showAll }, "Show all")]);
+      if (rows.length === 0)
+        body.append(h("tr", {}, h("td", { colspan: columns.length, class: "empty" }, "No row matches.")));
+      replace(
+        more,
+        shown.length < rows.length && [
+          `${shown.length} of ${rows.length} rows. `,
+          h(
+            "button",
+            { class: "quiet", type: "button", "aria-label": `Show all rows of ${options.caption}`, onclick: showAll },
+            "Show all",
+          ),
+        ],
+      );
     });
   }
 
@@ -199,5 +259,9 @@ export function table<Row>(options: TableOptions<Row>): TableView<Row> {
 /** Rows of a name and a value. */
 export function facts(rows: [string, Child][]): HTMLElement {
   const shown = rows.filter(([, value]) => value !== null && value !== undefined && value !== false && value !== "");
-  return h("dl", { class: "facts" }, shown.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+  return h(
+    "dl",
+    { class: "facts" },
+    shown.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
+  );
 }

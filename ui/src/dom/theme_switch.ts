@@ -33,7 +33,17 @@ export function onThemeChange(listener: () => void): void {
 }
 
 export function themeSwitch(): HTMLElement {
-  const select = h("select", { class: "theme", "aria-label": "Theme" }, CHOICES.map((choice) => h("option", { value: choice, selected: choice === stored() }, { auto: "Auto", light: "Light", dark: "Dark" }[choice])));
+  const select = h(
+    "select",
+    { class: "theme", "aria-label": "Theme" },
+    CHOICES.map((choice) =>
+      h(
+        "option",
+        { value: choice, selected: choice === stored() },
+        { auto: "Auto", light: "Light", dark: "Dark" }[choice],
+      ),
+    ),
+  );
   select.addEventListener("change", () => choose(select.value as Choice));
   choose(stored());
   return select;

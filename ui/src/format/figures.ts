@@ -43,7 +43,9 @@ export const timeChange = (difference: Number_): string => or(difference, (v) =>
 
 /** Counts, and means of counts with one digit: "41,227", "462.2". */
 export function count(value: Number_): string {
-  return or(value, (v) => (v >= 0 && Number.isInteger(v) ? v.toString().replace(/\B(?=(\d{3})+$)/g, ",") : fixed(v, 1)));
+  return or(value, (v) =>
+    v >= 0 && Number.isInteger(v) ? v.toString().replace(/\B(?=(\d{3})+$)/g, ",") : fixed(v, 1),
+  );
 }
 
 export function counted(value: number, one: string, many = `${one}s`): string {

@@ -36,11 +36,32 @@ const WANTED_HEIGHT = 360;
 const LABEL_ROW = 13;
 
 const COLORS = {
-  light: { low: [246, 247, 249], high: [10, 88, 168], less: [10, 107, 176], more: [184, 71, 15], text: "#1b1e23", muted: "#5a626d", rule: "#b9bfc7", none: "#dde0e4", cursor: "#1b1e23" },
-  dark: { low: [28, 32, 39], high: [138, 184, 240], less: [111, 183, 242], more: [242, 160, 99], text: "#e4e6e9", muted: "#9aa2ad", rule: "#454d59", none: "#2c323b", cursor: "#ffffff" },
+  light: {
+    low: [246, 247, 249],
+    high: [10, 88, 168],
+    less: [10, 107, 176],
+    more: [184, 71, 15],
+    text: "#1b1e23",
+    muted: "#5a626d",
+    rule: "#b9bfc7",
+    none: "#dde0e4",
+    cursor: "#1b1e23",
+  },
+  dark: {
+    low: [28, 32, 39],
+    high: [138, 184, 240],
+    less: [111, 183, 242],
+    more: [242, 160, 99],
+    text: "#e4e6e9",
+    muted: "#9aa2ad",
+    rule: "#454d59",
+    none: "#2c323b",
+    cursor: "#ffffff",
+  },
 } as const;
 
-const mixed = (from: readonly number[], to: readonly number[], share: number): Rgb => [0, 1, 2].map((i) => Math.round(from[i]! + (to[i]! - from[i]!) * share)) as Rgb;
+const mixed = (from: readonly number[], to: readonly number[], share: number): Rgb =>
+  [0, 1, 2].map((i) => Math.round(from[i]! + (to[i]! - from[i]!) * share)) as Rgb;
 
 function colorOf(value: number, values: HeatValues, colors: (typeof COLORS)["light" | "dark"]): Rgb {
   const share = Math.min(1, Math.abs(value) / values.scale);
@@ -49,7 +70,13 @@ function colorOf(value: number, values: HeatValues, colors: (typeof COLORS)["lig
 }
 
 export function heatMap(options: HeatMapOptions): HeatMap {
-  const canvas = h("canvas", { class: "heat-canvas", tabindex: "0", role: "application", "aria-roledescription": "heat map", "aria-label": `${options.label}. Arrow keys go from cell to cell, Enter chooses one.` });
+  const canvas = h("canvas", {
+    class: "heat-canvas",
+    tabindex: "0",
+    role: "application",
+    "aria-roledescription": "heat map",
+    "aria-label": `${options.label}. Arrow keys go from cell to cell, Enter chooses one.`,
+  });
   const told = h("p", { class: "muted heat-told", "aria-live": "polite" }, "Point at a cell, or use the arrow keys.");
   const scroller = h("div", { class: "heat-scroll" }, canvas);
   const element = h("div", { class: "heat-block" }, scroller, told);
@@ -87,7 +114,11 @@ export function heatMap(options: HeatMapOptions): HeatMap {
     return small;
   }
 
-  function drawStages(context: CanvasRenderingContext2D, own: HeatValues, colors: (typeof COLORS)["light" | "dark"]): void {
+  function drawStages(
+    context: CanvasRenderingContext2D,
+    own: HeatValues,
+    colors: (typeof COLORS)["light" | "dark"],
+  ): void {
     let first = 0;
     for (let bin = 1; bin <= own.bins; bin++) {
       const stage = options.stageOf(first);
@@ -104,7 +135,11 @@ export function heatMap(options: HeatMapOptions): HeatMap {
     }
   }
 
-  function drawLabels(context: CanvasRenderingContext2D, own: HeatValues, colors: (typeof COLORS)["light" | "dark"]): void {
+  function drawLabels(
+    context: CanvasRenderingContext2D,
+    own: HeatValues,
+    colors: (typeof COLORS)["light" | "dark"],
+  ): void {
     const every = Math.max(1, Math.ceil(LABEL_ROW / rowHeight));
     context.fillStyle = colors.muted;
     own.ranks.forEach((rank, row) => {
@@ -143,7 +178,12 @@ export function heatMap(options: HeatMapOptions): HeatMap {
     if (!cursor) return;
     context.strokeStyle = colors.cursor;
     context.lineWidth = 2;
-    context.strokeRect(GUTTER + cursor.bin * cellWidth(), STAGE_BAND + cursor.row * rowHeight, Math.max(3, cellWidth()), rowHeight);
+    context.strokeRect(
+      GUTTER + cursor.bin * cellWidth(),
+      STAGE_BAND + cursor.row * rowHeight,
+      Math.max(3, cellWidth()),
+      rowHeight,
+    );
   }
 
   function moveTo(cell: Cell): void {
@@ -156,7 +196,12 @@ export function heatMap(options: HeatMapOptions): HeatMap {
     const cell = cellAt(event);
     if (cell) {
       const [head, ...lines] = options.describe(cell);
-      showTooltip(event.clientX, event.clientY, h("strong", {}, head), lines.map((line) => h("div", {}, line)));
+      showTooltip(
+        event.clientX,
+        event.clientY,
+        h("strong", {}, head),
+        lines.map((line) => h("div", {}, line)),
+      );
     } else hideTooltip();
   });
   canvas.addEventListener("mouseleave", hideTooltip);
@@ -168,10 +213,27 @@ export function heatMap(options: HeatMapOptions): HeatMap {
   });
   canvas.addEventListener("keydown", (event) => {
     if (!values || values.bins === 0) return;
-    const steps: Record<string, [number, number]> = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], PageUp: [-8, 0], PageDown: [8, 0], Home: [0, -values.bins], End: [0, values.bins] };
+    const steps: Record<string, [number, number]> = {
+      ArrowLeft: [0, -1],
+      ArrowRight: [0, 1],
+      ArrowUp: [-1, 0],
+      ArrowDown: [1, 0],
+      PageUp: [-8, 0],
+      PageDown: [8, 0],
+      Home: [0, -values.bins],
+      End: [0, values.bins],
+    };
     const step = steps[event.key];
     if (event.key === "Enter" && cursor) options.onChoose(cursor);
-    else if (step) moveTo(cursor ? { row: Math.max(0, Math.min(values.ranks.length - 1, cursor.row + step[0])), bin: Math.max(0, Math.min(values.bins - 1, cursor.bin + step[1])) } : { row: 0, bin: 0 });
+    else if (step)
+      moveTo(
+        cursor
+          ? {
+              row: Math.max(0, Math.min(values.ranks.length - 1, cursor.row + step[0])),
+              bin: Math.max(0, Math.min(values.bins - 1, cursor.bin + step[1])),
+            }
+          : { row: 0, bin: 0 },
+      );
     else return;
     event.preventDefault();
   });

@@ -27,7 +27,11 @@ function cellWords(app: App, job: Job, against: HeatValues, cell: Cell): string[
   const stage = app.recorded.steps[cell.bin * job.heat.steps_per_bin]?.stage;
   const head = `Rank ${row.rank}, ${binWords(app, job, cell.bin)}${stage ? ` (${stage})` : ""}`;
   if (isMissing(own)) return [head, "no step of this rank"];
-  return [head, `${fineMs(own)} ms per step of its own${Number.isNaN(share) ? "" : `, ${change(share)} against the median rank`}`, isMissing(wait) ? "its waits are not known" : `${fineMs(wait)} ms per step waiting for others`];
+  return [
+    head,
+    `${fineMs(own)} ms per step of its own${Number.isNaN(share) ? "" : `, ${change(share)} against the median rank`}`,
+    isMissing(wait) ? "its waits are not known" : `${fineMs(wait)} ms per step waiting for others`,
+  ];
 }
 
 /** The map's rows in words, for who cannot see it. */
@@ -36,9 +40,16 @@ function heatText({ ranks, bins, values }: HeatValues, stepsPerBin: number): str
     const present = [...values.slice(row * bins, (row + 1) * bins)].filter((value) => !Number.isNaN(value));
     return present.length > 0 ? present.reduce((a, b) => a + b, 0) / present.length : 0;
   };
-  const slow = ranks.map((rank, row) => ({ rank, mean: mean(row) })).filter((each) => each.mean > 0.01).sort((a, b) => b.mean - a.mean).slice(0, 3);
-  const words = slow.map((each) => `rank ${each.rank}'s own time is ${percent(each.mean)} above the median rank's on average`).join("; ");
-  const columns = stepsPerBin === 1 ? counted(bins, "step") : `${counted(bins, "bin")} of ${counted(stepsPerBin, "step")}`;
+  const slow = ranks
+    .map((rank, row) => ({ rank, mean: mean(row) }))
+    .filter((each) => each.mean > 0.01)
+    .sort((a, b) => b.mean - a.mean)
+    .slice(0, 3);
+  const words = slow
+    .map((each) => `rank ${each.rank}'s own time is ${percent(each.mean)} above the median rank's on average`)
+    .join("; ");
+  const columns =
+    stepsPerBin === 1 ? counted(bins, "step") : `${counted(bins, "bin")} of ${counted(stepsPerBin, "step")}`;
   return `${counted(ranks.length, "rank")} by ${columns}. ${words ? words.charAt(0).toUpperCase() + words.slice(1) : "No rank's own time is 1 % above the median rank's on average"}.`;
 }
 
@@ -49,7 +60,13 @@ function chosenCell(app: App, job: Job, against: HeatValues, cell: Cell | null):
   const from = app.recorded.steps[first];
   const to = app.recorded.steps[last];
   const href = from && to ? spanLink(from.start_ms * 1e6, (to.start_ms + to.wall_ms - from.start_ms) * 1e6) : null;
-  return h("div", { class: "panel", role: "region", "aria-label": "The chosen cell" }, h("h3", {}, head), lines.map((line) => h("p", {}, line)), href && h("p", {}, h("a", { href }, "Show in the timeline")));
+  return h(
+    "div",
+    { class: "panel", role: "region", "aria-label": "The chosen cell" },
+    h("h3", {}, head),
+    lines.map((line) => h("p", {}, line)),
+    href && h("p", {}, h("a", { href }, "Show in the timeline")),
+  );
 }
 
 export interface HeatState {
@@ -64,7 +81,12 @@ export interface HeatSection {
   redraw: () => void;
 }
 
-export function heatSection(app: App, job: Job, state: HeatState, update: (changes: Partial<HeatState>) => void): HeatSection {
+export function heatSection(
+  app: App,
+  job: Job,
+  state: HeatState,
+  update: (changes: Partial<HeatState>) => void,
+): HeatSection {
   const against = heatValues(job, "against");
   const text = heatText(against, job.heat.steps_per_bin);
   const chosen = h("div", { "aria-live": "polite" });
@@ -82,9 +104,17 @@ export function heatSection(app: App, job: Job, state: HeatState, update: (chang
     const values = heatValues(job, next.show);
     const row = job.heat.rows.findIndex((each) => each.rank === next.rank);
     const cell = row >= 0 && next.bin !== null && next.bin < values.bins ? { row, bin: next.bin } : null;
-    replace(filters, select("Shown", HEAT_MODES, next.show, (show) => update({ show: show as HeatMode })));
+    replace(
+      filters,
+      select("Shown", HEAT_MODES, next.show, (show) => update({ show: show as HeatMode })),
+    );
     const end = values.diverging ? change(values.scale) : `${fineMs(values.scale)} ms`;
-    replace(scale, h("span", {}, values.diverging ? change(-values.scale) : "0"), h("span", { class: values.diverging ? "ramp diverging" : "ramp", "aria-hidden": "true" }), h("span", {}, `${end} or more`));
+    replace(
+      scale,
+      h("span", {}, values.diverging ? change(-values.scale) : "0"),
+      h("span", { class: values.diverging ? "ramp diverging" : "ramp", "aria-hidden": "true" }),
+      h("span", {}, `${end} or more`),
+    );
     map.show(values, cell);
     replace(chosen, chosenCell(app, job, against, cell));
   }
@@ -96,7 +126,9 @@ export function heatSection(app: App, job: Job, state: HeatState, update: (chang
     map.element,
     scale,
     note(text),
-    note(`One row per rank, one column per ${per === 1 ? "step of the job" : `${counted(per, "step")} of the job`}. A rank's own time is its step without what it waited for others. Cells without a step are gray.`),
+    note(
+      `One row per rank, one column per ${per === 1 ? "step of the job" : `${counted(per, "step")} of the job`}. A rank's own time is its step without what it waited for others. Cells without a step are gray.`,
+    ),
     chosen,
   );
   draw(state);

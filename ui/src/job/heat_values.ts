@@ -49,7 +49,16 @@ export function heatValues(job: Job, mode: HeatMode): HeatValues {
       values[index * bins + bin] = mode === "against" ? value / middle - 1 : value;
     });
   }
-  const sizes = [...values].filter((value) => !Number.isNaN(value)).map(Math.abs).sort((a, b) => a - b);
+  const sizes = [...values]
+    .filter((value) => !Number.isNaN(value))
+    .map(Math.abs)
+    .sort((a, b) => a - b);
   const high = sizes[Math.min(sizes.length - 1, Math.floor(sizes.length * SCALE_QUANTILE))] ?? 0;
-  return { ranks: rows.map((row) => row.rank), bins, values, scale: Math.max(high, mode === "against" ? LEAST_SCALE : 1e-9), diverging: mode === "against" };
+  return {
+    ranks: rows.map((row) => row.rank),
+    bins,
+    values,
+    scale: Math.max(high, mode === "against" ? LEAST_SCALE : 1e-9),
+    diverging: mode === "against",
+  };
 }

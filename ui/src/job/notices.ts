@@ -9,9 +9,24 @@ export function jobNotices(job: Job, ranks: Rank[]): Child {
   const detail = (rank: number) => ranks.find((each) => each.rank === rank)?.state_detail;
   const died = job.died.map((rank) => (detail(rank) ? `${rank} (${detail(rank)})` : String(rank)));
   return [
-    died.length > 0 && h("p", { class: "warning" }, `${job.died.length === 1 ? "Rank" : "Ranks"} ${died.join(", ")} ended before the program did.`),
-    job.missing.length > 0 && h("p", { class: "warning" }, `No capture of ${job.missing.length === 1 ? "rank" : "ranks"} ${rankList(job.missing)} was read: ${counted(job.recorded, "rank")} of ${job.world_size} ${job.recorded === 1 ? "is" : "are"} here.`),
-    job.lower_bound && h("p", { class: "note" }, "Not all ranks were recorded: waits are at least what is said, because a rank that is not here may have come later still."),
+    died.length > 0 &&
+      h(
+        "p",
+        { class: "warning" },
+        `${job.died.length === 1 ? "Rank" : "Ranks"} ${died.join(", ")} ended before the program did.`,
+      ),
+    job.missing.length > 0 &&
+      h(
+        "p",
+        { class: "warning" },
+        `No capture of ${job.missing.length === 1 ? "rank" : "ranks"} ${rankList(job.missing)} was read: ${counted(job.recorded, "rank")} of ${job.world_size} ${job.recorded === 1 ? "is" : "are"} here.`,
+      ),
+    job.lower_bound &&
+      h(
+        "p",
+        { class: "note" },
+        "Not all ranks were recorded: waits are at least what is said, because a rank that is not here may have come later still.",
+      ),
     job.why_not !== null && h("p", { class: "note" }, "The ranks could not be compared: ", prose(job.why_not)),
   ];
 }

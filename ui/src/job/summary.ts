@@ -11,5 +11,16 @@ export function jobSummary(app: App): HTMLElement | null {
   // Ranks that are not there are told by the notices, and the straggler above.
   const lead = app.words.text("");
   const others = rest.filter((sentence) => !/^(Ended before|Not recorded)/.test(sentence) && !lead.includes(sentence));
-  return section("Ranks", jobNotices(job, ranks), h("p", {}, head, " One step on all ranks is one step here. ", h("a", { href: "#job" }, "Where each rank's time goes")), others.map((sentence) => h("p", {}, prose(sentence))));
+  return section(
+    "Ranks",
+    jobNotices(job, ranks),
+    h(
+      "p",
+      {},
+      head,
+      " One step on all ranks is one step here. ",
+      h("a", { href: "#job" }, "Where each rank's time goes"),
+    ),
+    others.map((sentence) => h("p", {}, prose(sentence))),
+  );
 }

@@ -8,21 +8,66 @@ import { bytes, bytesPerS, count, counted, fineMs, fixed, ms, percent } from "..
 import { methodWords, nameOf, rankList, stageWords } from "./words";
 
 export function stragglersTable(app: App, rows: Straggler[]): HTMLElement {
-  if (rows.length === 0) return h("p", {}, app.shown.job?.why_not ? ["Not known: ", prose(app.shown.job.why_not)] : "None: no rank is waited for much longer than the others.");
+  if (rows.length === 0)
+    return h(
+      "p",
+      {},
+      app.shown.job?.why_not
+        ? ["Not known: ", prose(app.shown.job.why_not)]
+        : "None: no rank is waited for much longer than the others.",
+    );
   const evidence = (straggler: Straggler) => app.view.job?.stragglers[rows.indexOf(straggler)] ?? "";
   return table<Straggler>({
     caption: "Ranks that others wait for",
     fit: true,
     rows,
     columns: [
-      { id: "rank", title: "rank", value: (s) => s.rank, heads: true, cell: (s) => `rank ${s.rank}`, className: "as-text" },
+      {
+        id: "rank",
+        title: "rank",
+        value: (s) => s.rank,
+        heads: true,
+        cell: (s) => `rank ${s.rank}`,
+        className: "as-text",
+      },
       { id: "stage", title: "stage", value: (s) => stageWords(s.stage) },
-      { id: "wait", title: "wait (ms per step)", of: "ms per step of the job that the rank that waited longest waited for it", value: (s) => s.wait_ms_per_step, text: (s) => fineMs(s.wait_ms_per_step), className: "strong" },
-      { id: "share", title: "share of step", of: "of the job's mean step", value: (s) => s.share_of_step, text: (s) => percent(s.share_of_step) },
-      { id: "last", title: "came last", of: "of the matched collectives of this stage", value: (s) => s.last_share, text: (s) => percent(s.last_share) },
-      { id: "total", title: "all ranks' waits (ms)", of: "ms, of all ranks that waited for it, whole capture", value: (s) => s.wait_total_ms, text: (s) => ms(s.wait_total_ms) },
+      {
+        id: "wait",
+        title: "wait (ms per step)",
+        of: "ms per step of the job that the rank that waited longest waited for it",
+        value: (s) => s.wait_ms_per_step,
+        text: (s) => fineMs(s.wait_ms_per_step),
+        className: "strong",
+      },
+      {
+        id: "share",
+        title: "share of step",
+        of: "of the job's mean step",
+        value: (s) => s.share_of_step,
+        text: (s) => percent(s.share_of_step),
+      },
+      {
+        id: "last",
+        title: "came last",
+        of: "of the matched collectives of this stage",
+        value: (s) => s.last_share,
+        text: (s) => percent(s.last_share),
+      },
+      {
+        id: "total",
+        title: "all ranks' waits (ms)",
+        of: "ms, of all ranks that waited for it, whole capture",
+        value: (s) => s.wait_total_ms,
+        text: (s) => ms(s.wait_total_ms),
+      },
       { id: "cause", title: "because", value: (s) => nameOf(app, s.cause), className: "nowrap" },
-      { id: "evidence", title: "evidence", value: evidence, cell: (s) => prose(evidence(s) || "-"), className: "prose wide" },
+      {
+        id: "evidence",
+        title: "evidence",
+        value: evidence,
+        cell: (s) => prose(evidence(s) || "-"),
+        className: "prose wide",
+      },
     ],
   }).element;
 }
@@ -32,31 +77,128 @@ function splitBar(app: App, row: Collective): Child {
   const total = row.wait_total_ms + row.transfer_total_ms;
   if (total <= 0) return "-";
   const wait = row.wait_total_ms / total;
-  return h("span", { class: "split" }, h("span", { class: "rank-bar", "aria-hidden": "true" }, h("span", { style: `width: ${((1 - wait) * 100).toFixed(2)}%; background-color: ${app.palette.css("communication")}` }), h("span", { class: "swatch-fill idle", style: `width: ${(wait * 100).toFixed(2)}%; background-color: ${app.palette.css("communication")}` })), h("span", {}, percent(wait), " wait"));
+  return h(
+    "span",
+    { class: "split" },
+    h(
+      "span",
+      { class: "rank-bar", "aria-hidden": "true" },
+      h("span", {
+        style: `width: ${((1 - wait) * 100).toFixed(2)}%; background-color: ${app.palette.css("communication")}`,
+      }),
+      h("span", {
+        class: "swatch-fill idle",
+        style: `width: ${(wait * 100).toFixed(2)}%; background-color: ${app.palette.css("communication")}`,
+      }),
+    ),
+    h("span", {}, percent(wait), " wait"),
+  );
 }
 
 export function collectivesTable(app: App, rows: Collective[]): HTMLElement {
   if (rows.length === 0) return h("p", {}, "None were matched across ranks.");
-  const exposed = (row: Collective) => row.exposed_total_ms / Math.max(row.exposed_total_ms + row.hidden_total_ms, 1e-12);
+  const exposed = (row: Collective) =>
+    row.exposed_total_ms / Math.max(row.exposed_total_ms + row.hidden_total_ms, 1e-12);
   return table<Collective>({
     caption: "Collectives, matched across ranks",
     rows,
     columns: [
-      { id: "kind", title: "collective", value: (c) => nameOf(app, c.kind), heads: true, cell: (c) => [nameOf(app, c.kind), c.in_graph && h("span", { class: "chip" }, "CUDA graph")], className: "nowrap" },
+      {
+        id: "kind",
+        title: "collective",
+        value: (c) => nameOf(app, c.kind),
+        heads: true,
+        cell: (c) => [nameOf(app, c.kind), c.in_graph && h("span", { class: "chip" }, "CUDA graph")],
+        className: "nowrap",
+      },
       { id: "stage", title: "stage", value: (c) => c.stage ?? "outside of stages", className: "nowrap" },
       { id: "group", title: "group", value: (c) => c.group, className: "prose group-name" },
-      { id: "bytes", title: "message", of: "bytes of the message of one rank", value: (c) => c.bytes, text: (c) => bytes(c.bytes) },
-      { id: "ranks", title: "ranks", of: "that took part and were recorded", value: (c) => c.ranks, text: (c) => count(c.ranks) },
-      { id: "matched", title: "matched", of: "collectives that all these ranks have; beside it, those of single ranks without their like", value: (c) => c.matched, text: (c) => (c.unmatched > 0 ? `${count(c.matched)} (+ ${count(c.unmatched)} not)` : count(c.matched)) },
-      { id: "perStep", title: "per step", of: "in a step of the job, mean", value: (c) => c.per_step, text: (c) => count(c.per_step) },
-      { id: "latency", title: "latency p50 (ms)", of: "ms from the last rank's arrival to the last end, median", value: (c) => c.latency_ms.p50, text: (c) => fineMs(c.latency_ms.p50) },
-      { id: "wait", title: "longest wait p50 (ms)", of: "ms of the rank that waited longest, median", value: (c) => c.wait_ms.p50, text: (c) => `${c.lower_bound && c.wait_ms.p50 !== null ? "at least " : ""}${fineMs(c.wait_ms.p50)}` },
-      { id: "split", title: "transfer against wait", of: "of the time of these kernels on all ranks", value: (c) => c.wait_total_ms / Math.max(c.wait_total_ms + c.transfer_total_ms, 1e-12), cell: (c) => splitBar(app, c), className: "rank-drawn" },
-      { id: "total", title: "transfer + wait (ms)", of: "ms, of all ranks together, whole capture", value: (c) => c.wait_total_ms + c.transfer_total_ms, text: (c) => ms(c.wait_total_ms + c.transfer_total_ms) },
-      { id: "exposed", title: "exposed", of: "share of that time without compute beside it", value: exposed, text: (c) => percent(exposed(c)) },
-      { id: "wire", title: "on the wire", of: "bytes/s that the algorithm must move over each rank's link, over the median latency", value: (c) => c.wire_bandwidth_bytes_per_s, text: (c) => bytesPerS(c.wire_bandwidth_bytes_per_s) },
-      { id: "peak", title: "of the link's peak", of: "share of the link's peak in one direction", value: (c) => c.share_of_peak, text: (c) => (c.share_of_peak === null ? "-" : `${percent(c.share_of_peak)}${c.link ? ` of ${nameOf(app, c.link)}` : ""}`) },
-      { id: "last", title: "comes last", of: "the rank that came last most often, and its share of the matched collectives", value: (c) => c.last_rank_share, text: (c) => (c.last_rank === null ? "-" : `rank ${c.last_rank} (${percent(c.last_rank_share)})`) },
+      {
+        id: "bytes",
+        title: "message",
+        of: "bytes of the message of one rank",
+        value: (c) => c.bytes,
+        text: (c) => bytes(c.bytes),
+      },
+      {
+        id: "ranks",
+        title: "ranks",
+        of: "that took part and were recorded",
+        value: (c) => c.ranks,
+        text: (c) => count(c.ranks),
+      },
+      {
+        id: "matched",
+        title: "matched",
+        of: "collectives that all these ranks have; beside it, those of single ranks without their like",
+        value: (c) => c.matched,
+        text: (c) => (c.unmatched > 0 ? `${count(c.matched)} (+ ${count(c.unmatched)} not)` : count(c.matched)),
+      },
+      {
+        id: "perStep",
+        title: "per step",
+        of: "in a step of the job, mean",
+        value: (c) => c.per_step,
+        text: (c) => count(c.per_step),
+      },
+      {
+        id: "latency",
+        title: "latency p50 (ms)",
+        of: "ms from the last rank's arrival to the last end, median",
+        value: (c) => c.latency_ms.p50,
+        text: (c) => fineMs(c.latency_ms.p50),
+      },
+      {
+        id: "wait",
+        title: "longest wait p50 (ms)",
+        of: "ms of the rank that waited longest, median",
+        value: (c) => c.wait_ms.p50,
+        text: (c) => `${c.lower_bound && c.wait_ms.p50 !== null ? "at least " : ""}${fineMs(c.wait_ms.p50)}`,
+      },
+      {
+        id: "split",
+        title: "transfer against wait",
+        of: "of the time of these kernels on all ranks",
+        value: (c) => c.wait_total_ms / Math.max(c.wait_total_ms + c.transfer_total_ms, 1e-12),
+        cell: (c) => splitBar(app, c),
+        className: "rank-drawn",
+      },
+      {
+        id: "total",
+        title: "transfer + wait (ms)",
+        of: "ms, of all ranks together, whole capture",
+        value: (c) => c.wait_total_ms + c.transfer_total_ms,
+        text: (c) => ms(c.wait_total_ms + c.transfer_total_ms),
+      },
+      {
+        id: "exposed",
+        title: "exposed",
+        of: "share of that time without compute beside it",
+        value: exposed,
+        text: (c) => percent(exposed(c)),
+      },
+      {
+        id: "wire",
+        title: "on the wire",
+        of: "bytes/s that the algorithm must move over each rank's link, over the median latency",
+        value: (c) => c.wire_bandwidth_bytes_per_s,
+        text: (c) => bytesPerS(c.wire_bandwidth_bytes_per_s),
+      },
+      {
+        id: "peak",
+        title: "of the link's peak",
+        of: "share of the link's peak in one direction",
+        value: (c) => c.share_of_peak,
+        text: (c) =>
+          c.share_of_peak === null ? "-" : `${percent(c.share_of_peak)}${c.link ? ` of ${nameOf(app, c.link)}` : ""}`,
+      },
+      {
+        id: "last",
+        title: "comes last",
+        of: "the rank that came last most often, and its share of the matched collectives",
+        value: (c) => c.last_rank_share,
+        text: (c) => (c.last_rank === null ? "-" : `rank ${c.last_rank} (${percent(c.last_rank_share)})`),
+      },
     ],
   }).element;
 }
@@ -71,9 +213,20 @@ export function groupsTable(app: App): Child {
     columns: [
       { id: "group", title: "group", value: (g) => g.group, heads: true, className: "prose" },
       { id: "parallelism", title: "parallelism", value: (g) => g.parallelism },
-      { id: "size", title: "size", of: "ranks of the group, those without a capture included", value: (g) => g.size, text: (g) => count(g.size) },
+      {
+        id: "size",
+        title: "size",
+        of: "ranks of the group, those without a capture included",
+        value: (g) => g.size,
+        text: (g) => count(g.size),
+      },
       { id: "ranks", title: "recorded ranks", value: (g) => rankList(g.ranks), className: "prose" },
-      { id: "evidence", title: "evidence", value: (g) => app.view.job?.groups[rows.indexOf(g)] ?? "", className: "prose wide" },
+      {
+        id: "evidence",
+        title: "evidence",
+        value: (g) => app.view.job?.groups[rows.indexOf(g)] ?? "",
+        className: "prose wide",
+      },
     ],
   }).element;
 }
@@ -87,14 +240,51 @@ export function clocksTable(ranks: Rank[]): Child {
     limit: 64,
     rows,
     columns: [
-      { id: "rank", title: "rank", value: (r) => r.rank, heads: true, cell: (r) => `rank ${r.rank}`, className: "as-text" },
+      {
+        id: "rank",
+        title: "rank",
+        value: (r) => r.rank,
+        heads: true,
+        cell: (r) => `rank ${r.rank}`,
+        className: "as-text",
+      },
       { id: "host", title: "host", value: (r) => r.host ?? "-" },
       { id: "method", title: "by", value: (r) => methodWords(r.clock.method), className: "one-line" },
-      { id: "offset", title: "offset (ms)", of: "ns added to a time of this rank at its time 0", value: (r) => r.clock.offset_ns, text: (r) => ms(r.clock.offset_ns / 1e6) },
-      { id: "drift", title: "drift (ppm)", of: "microseconds added per second", value: (r) => r.clock.drift_ppm, text: (r) => fixed(r.clock.drift_ppm, 3) },
-      { id: "from", title: "from", of: "matched collectives", value: (r) => r.clock.collectives, text: (r) => (r.clock.collectives > 0 ? counted(r.clock.collectives, "collective") : "-") },
-      { id: "p50", title: "residual p50 (us)", of: "ms left between the ends of matched collectives, median of absolute values", value: (r) => r.clock.residual_p50_ms, text: (r) => (r.clock.residual_p50_ms === null ? "-" : fixed(r.clock.residual_p50_ms * 1000, 2)) },
-      { id: "max", title: "residual max (us)", of: "ms, the largest", value: (r) => r.clock.residual_max_ms, text: (r) => (r.clock.residual_max_ms === null ? "-" : fixed(r.clock.residual_max_ms * 1000, 2)) },
+      {
+        id: "offset",
+        title: "offset (ms)",
+        of: "ns added to a time of this rank at its time 0",
+        value: (r) => r.clock.offset_ns,
+        text: (r) => ms(r.clock.offset_ns / 1e6),
+      },
+      {
+        id: "drift",
+        title: "drift (ppm)",
+        of: "microseconds added per second",
+        value: (r) => r.clock.drift_ppm,
+        text: (r) => fixed(r.clock.drift_ppm, 3),
+      },
+      {
+        id: "from",
+        title: "from",
+        of: "matched collectives",
+        value: (r) => r.clock.collectives,
+        text: (r) => (r.clock.collectives > 0 ? counted(r.clock.collectives, "collective") : "-"),
+      },
+      {
+        id: "p50",
+        title: "residual p50 (us)",
+        of: "ms left between the ends of matched collectives, median of absolute values",
+        value: (r) => r.clock.residual_p50_ms,
+        text: (r) => (r.clock.residual_p50_ms === null ? "-" : fixed(r.clock.residual_p50_ms * 1000, 2)),
+      },
+      {
+        id: "max",
+        title: "residual max (us)",
+        of: "ms, the largest",
+        value: (r) => r.clock.residual_max_ms,
+        text: (r) => (r.clock.residual_max_ms === null ? "-" : fixed(r.clock.residual_max_ms * 1000, 2)),
+      },
     ],
   }).element;
 }

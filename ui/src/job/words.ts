@@ -31,6 +31,11 @@ export function rankList(ranks: number[]): string {
 /** "tensor 4, data 2", from the groups; empty where none is known. */
 export function parallelismWords(job: Job): string {
   const sizes = new Map<string, number>();
-  for (const group of job.groups) if (group.parallelism !== "unknown") sizes.set(group.parallelism, Math.max(sizes.get(group.parallelism) ?? 0, group.size));
-  return [...sizes].filter(([, size]) => size > 1).map(([name, size]) => `${name} ${size}`).join(", ");
+  for (const group of job.groups)
+    if (group.parallelism !== "unknown")
+      sizes.set(group.parallelism, Math.max(sizes.get(group.parallelism) ?? 0, group.size));
+  return [...sizes]
+    .filter(([, size]) => size > 1)
+    .map(([name, size]) => `${name} ${size}`)
+    .join(", ");
 }

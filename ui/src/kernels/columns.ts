@@ -12,7 +12,8 @@ function distribution(kernel: Kernel, low: number, high: number): SVGElement | s
   const { min_ms, p50_ms, p99_ms, max_ms } = kernel;
   if (min_ms === null || p50_ms === null || p99_ms === null || max_ms === null) return "-";
   const width = 120;
-  const x = (value: number) => 2 + (high > low ? (Math.log(Math.max(value, low) / low) / Math.log(high / low)) * (width - 4) : 0);
+  const x = (value: number) =>
+    2 + (high > low ? (Math.log(Math.max(value, low) / low) / Math.log(high / low)) * (width - 4) : 0);
   const words = `min ${exactMs(min_ms)}, p50 ${exactMs(p50_ms)}, p99 ${exactMs(p99_ms)}, max ${exactMs(max_ms)} ms of all ${counted(kernel.calls, "launch", "launches")}`;
   return svg(
     "svg",
@@ -34,17 +35,78 @@ export function kernelColumns(app: App, kernels: Kernel[], of: () => string): Co
   const all = "of all launches in the capture";
   const words = (text: string) => `${text} in ${of()}`;
   return [
-    { id: "name", title: onCpu(shown) ? "operator" : "kernel", value: ({ kernel }) => kernel.short_name, heads: true, className: "name", cell: ({ kernel }) => h("span", { class: "with-swatch", title: kernel.kernel_name }, swatch(app, kernel.class), kernel.short_name) },
+    {
+      id: "name",
+      title: onCpu(shown) ? "operator" : "kernel",
+      value: ({ kernel }) => kernel.short_name,
+      heads: true,
+      className: "name",
+      cell: ({ kernel }) =>
+        h("span", { class: "with-swatch", title: kernel.kernel_name }, swatch(app, kernel.class), kernel.short_name),
+    },
     { id: "class", title: "class", value: ({ kernel }) => app.palette.label(kernel.class), className: "wide-only" },
-    ...(libraries ? [{ id: "library", title: "library", value: ({ kernel }: KernelSum) => kernel.library ?? "", className: "wide-only" }] : []),
+    ...(libraries
+      ? [
+          {
+            id: "library",
+            title: "library",
+            value: ({ kernel }: KernelSum) => kernel.library ?? "",
+            className: "wide-only",
+          },
+        ]
+      : []),
     ...(devices ? [{ id: "device", title: "device", value: ({ kernel }: KernelSum) => kernel.device }] : []),
     { id: "calls", title: "calls", of: words("launches"), value: (k) => k.calls, text: (k) => count(k.calls) },
-    { id: "total", title: "total (ms)", of: words("ms, sum of the launches"), value: (k) => k.total, text: (k) => exactMs(k.total) },
-    { id: "share", title: "share", of: words("of the time of all kernels"), value: (k) => k.share, text: (k) => percent(k.share) },
+    {
+      id: "total",
+      title: "total (ms)",
+      of: words("ms, sum of the launches"),
+      value: (k) => k.total,
+      text: (k) => exactMs(k.total),
+    },
+    {
+      id: "share",
+      title: "share",
+      of: words("of the time of all kernels"),
+      value: (k) => k.share,
+      text: (k) => percent(k.share),
+    },
     { id: "mean", title: "mean (ms)", of: words("ms per launch"), value: (k) => k.mean, text: (k) => exactMs(k.mean) },
-    { id: "p99", title: "p99 (ms)", of: `ms, 99th percentile ${all}`, value: ({ kernel }) => kernel.p99_ms, text: ({ kernel }) => exactMs(kernel.p99_ms) },
-    { id: "spread", title: "min, p50 to p99, max", of: `single launches, ${all}, logarithmic axis; sorts by p99 over p50`, value: ({ kernel }) => (kernel.p99_ms && kernel.p50_ms ? kernel.p99_ms / kernel.p50_ms : null), numeric: true, cell: ({ kernel }) => distribution(kernel, low, high), className: "spread wide-only" },
-    ...shown.stages.map((stage): Column<KernelSum> => ({ id: `in:${stage.name}`, title: `${stage.name} (ms)`, of: `ms in ${stage.name}, all measured instances, warm-up excluded`, value: ({ kernel }) => kernel.stages[stage.name]?.steady_total_ms ?? null, text: ({ kernel }) => exactMs(kernel.stages[stage.name]?.steady_total_ms) })),
-    ...(kernels.some((kernel) => kernel.ms_per_token !== null) ? [{ id: "token", title: "ms per decode step", of: "ms in decode over its steps, warm-up excluded", value: ({ kernel }: KernelSum) => kernel.ms_per_token, text: ({ kernel }: KernelSum) => fineMs(kernel.ms_per_token) }] : []),
+    {
+      id: "p99",
+      title: "p99 (ms)",
+      of: `ms, 99th percentile ${all}`,
+      value: ({ kernel }) => kernel.p99_ms,
+      text: ({ kernel }) => exactMs(kernel.p99_ms),
+    },
+    {
+      id: "spread",
+      title: "min, p50 to p99, max",
+      of: `single launches, ${all}, logarithmic axis; sorts by p99 over p50`,
+      value: ({ kernel }) => (kernel.p99_ms && kernel.p50_ms ? kernel.p99_ms / kernel.p50_ms : null),
+      numeric: true,
+      cell: ({ kernel }) => distribution(kernel, low, high),
+      className: "spread wide-only",
+    },
+    ...shown.stages.map(
+      (stage): Column<KernelSum> => ({
+        id: `in:${stage.name}`,
+        title: `${stage.name} (ms)`,
+        of: `ms in ${stage.name}, all measured instances, warm-up excluded`,
+        value: ({ kernel }) => kernel.stages[stage.name]?.steady_total_ms ?? null,
+        text: ({ kernel }) => exactMs(kernel.stages[stage.name]?.steady_total_ms),
+      }),
+    ),
+    ...(kernels.some((kernel) => kernel.ms_per_token !== null)
+      ? [
+          {
+            id: "token",
+            title: "ms per decode step",
+            of: "ms in decode over its steps, warm-up excluded",
+            value: ({ kernel }: KernelSum) => kernel.ms_per_token,
+            text: ({ kernel }: KernelSum) => fineMs(kernel.ms_per_token),
+          },
+        ]
+      : []),
   ];
 }

@@ -24,12 +24,22 @@ export function filterOf(options: URLSearchParams): KernelFilter {
   };
 }
 
-export const filterOptions = (filter: KernelFilter): Options => ({ q: filter.text, class: filter.classes.join(","), stage: filter.scope, layer: filter.layer, library: filter.library });
+export const filterOptions = (filter: KernelFilter): Options => ({
+  q: filter.text,
+  class: filter.classes.join(","),
+  stage: filter.scope,
+  layer: filter.layer,
+  library: filter.library,
+});
 
 /** But for the class, which the bar of classes shows beside each other. */
 export function matchesButClass({ kernel }: KernelSum, filter: KernelFilter): boolean {
   const text = filter.text.toLowerCase();
-  return (!filter.library || (kernel.library ?? NO_LIBRARY) === filter.library) && (!text || kernel.kernel_name.toLowerCase().includes(text) || kernel.short_name.toLowerCase().includes(text));
+  return (
+    (!filter.library || (kernel.library ?? NO_LIBRARY) === filter.library) &&
+    (!text || kernel.kernel_name.toLowerCase().includes(text) || kernel.short_name.toLowerCase().includes(text))
+  );
 }
 
-export const matchesClass = ({ kernel }: KernelSum, filter: KernelFilter): boolean => filter.classes.length === 0 || filter.classes.includes(kernel.class);
+export const matchesClass = ({ kernel }: KernelSum, filter: KernelFilter): boolean =>
+  filter.classes.length === 0 || filter.classes.includes(kernel.class);

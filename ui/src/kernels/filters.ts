@@ -8,25 +8,48 @@ import { NO_FILTER, NO_LIBRARY, type KernelFilter } from "./filter";
 
 /** Layers, by which single launches tell kernels apart. */
 function layerNames(app: App): string[] {
-  return hasTimeline() ? [...new Set(app.shown.layers.filter((layer) => !layer.part && !layer.outside).map((layer) => layer.name))] : [];
+  return hasTimeline()
+    ? [...new Set(app.shown.layers.filter((layer) => !layer.part && !layer.outside).map((layer) => layer.name))]
+    : [];
 }
 
 function classChoices(app: App, filter: KernelFilter): [string, string][] {
   const label = (name: string) => app.palette.label(name);
-  const one = [...new Set(app.shown.kernels.map((kernel) => kernel.class))].sort((a, b) => label(a).localeCompare(label(b))).map((name): [string, string] => [name, label(name)]);
-  const several: [string, string][] = filter.classes.length > 1 ? [[filter.classes.join(","), filter.classes.map(label).join(", ")]] : [];
+  const one = [...new Set(app.shown.kernels.map((kernel) => kernel.class))]
+    .sort((a, b) => label(a).localeCompare(label(b)))
+    .map((name): [string, string] => [name, label(name)]);
+  const several: [string, string][] =
+    filter.classes.length > 1 ? [[filter.classes.join(","), filter.classes.map(label).join(", ")]] : [];
   return [["", "all classes"], ...several, ...one];
 }
 
-export function filterControls(app: App, filter: KernelFilter, update: (changes: Partial<KernelFilter>) => void): Child {
+export function filterControls(
+  app: App,
+  filter: KernelFilter,
+  update: (changes: Partial<KernelFilter>) => void,
+): Child {
   const libraries = [...new Set(app.shown.kernels.map((kernel) => kernel.library ?? NO_LIBRARY))].sort();
   const layers = layerNames(app);
   const scopes = scopeChoices(app.shown);
   return [
     scopes.length > 1 && select("Stage", scopes, filter.scope, (scope) => update({ scope })),
-    layers.length > 0 && select("Layer", [["", "all layers"], ...layers.map((name): [string, string] => [name, name])], filter.layer, (layer) => update({ layer })),
-    select("Class", classChoices(app, filter), filter.classes.join(","), (classes) => update({ classes: classes.split(",").filter(Boolean) })),
-    libraries.length > 1 && select("Library", [["", "all libraries"], ...libraries.map((library): [string, string] => [library, library])], filter.library, (library) => update({ library })),
+    layers.length > 0 &&
+      select(
+        "Layer",
+        [["", "all layers"], ...layers.map((name): [string, string] => [name, name])],
+        filter.layer,
+        (layer) => update({ layer }),
+      ),
+    select("Class", classChoices(app, filter), filter.classes.join(","), (classes) =>
+      update({ classes: classes.split(",").filter(Boolean) }),
+    ),
+    libraries.length > 1 &&
+      select(
+        "Library",
+        [["", "all libraries"], ...libraries.map((library): [string, string] => [library, library])],
+        filter.library,
+        (library) => update({ library }),
+      ),
     h("button", { class: "quiet", type: "button", onclick: () => update(NO_FILTER) }, "Clear filters"),
   ];
 }

@@ -22,9 +22,14 @@ function launchTable(timeline: Timeline, kernel: Kernel, launches: Launch[]): HT
   const { slices } = timeline.tables;
   const value = (launch: Launch, column: string) => slices[column]?.[launch.row] ?? 0;
   const start = (launch: Launch) => timeline.tracks[launch.track]!.start[launch.row]! / 1e6;
-  const instance = (launch: Launch) => (value(launch, "instance") > 0 ? instanceWords(timeline, "stages", value(launch, "instance") - 1) : "outside stages");
-  const step = (launch: Launch) => (value(launch, "step") > 0 ? timeline.stepWords(timeline.tables.steps["index"]![value(launch, "step") - 1]!) : "");
-  const layer = (launch: Launch) => (value(launch, "layer") > 0 ? (timeline.names[value(launch, "layer") - 1] ?? "") : "");
+  const instance = (launch: Launch) =>
+    value(launch, "instance") > 0
+      ? instanceWords(timeline, "stages", value(launch, "instance") - 1)
+      : "outside stages";
+  const step = (launch: Launch) =>
+    value(launch, "step") > 0 ? timeline.stepWords(timeline.tables.steps["index"]![value(launch, "step") - 1]!) : "";
+  const layer = (launch: Launch) =>
+    value(launch, "layer") > 0 ? (timeline.names[value(launch, "layer") - 1] ?? "") : "";
   const shape = (launch: Launch) => (value(launch, "shape") > 0 ? timeline.shapes[value(launch, "shape") - 1]! : null);
   const extent = (numbers: number[] | undefined) => numbers?.join(" x ") ?? "";
   const words = (each: Launch) => exactMs(start(each));
@@ -35,7 +40,22 @@ function launchTable(timeline: Timeline, kernel: Kernel, launches: Launch[]): HT
     limit: SHOWN,
     sort: "-time",
     columns: [
-      { id: "start", title: "starts (ms)", of: "ms after the capture's first event", heads: true, value: start, cell: (l) => h("a", { href: placeHash("timeline", { pin: `slices:${l.row}` }), "aria-label": `Launch at ${words(l)} ms in the timeline` }, words(l)) },
+      {
+        id: "start",
+        title: "starts (ms)",
+        of: "ms after the capture's first event",
+        heads: true,
+        value: start,
+        cell: (l) =>
+          h(
+            "a",
+            {
+              href: placeHash("timeline", { pin: `slices:${l.row}` }),
+              "aria-label": `Launch at ${words(l)} ms in the timeline`,
+            },
+            words(l),
+          ),
+      },
       { id: "time", title: "time (ms)", value: (l) => l.ns / 1e6, text: (l) => exactMs(l.ns / 1e6) },
       { id: "stage", title: "stage", value: instance },
       { id: "step", title: "step", value: step },
@@ -50,13 +70,25 @@ function launchTable(timeline: Timeline, kernel: Kernel, launches: Launch[]): HT
 export function launchList(app: App, kernel: Kernel, filter: KernelFilter): HTMLElement | null {
   const loading = loadWholeTimeline(app);
   if (!loading) return null;
-  const element = h("div", { class: "launches" }, h("p", { class: "muted", role: "status" }, "Reading the timeline..."));
+  const element = h(
+    "div",
+    { class: "launches" },
+    h("p", { class: "muted", role: "status" }, "Reading the timeline..."),
+  );
   void loading.then((timeline) => {
     const launches = launchesOf(timeline, app.shown, kernel, filter.scope, filter.layer);
     const where = `${scopeWords(app.shown, filter.scope)}${filter.layer ? `, ${filter.layer}` : ""}`;
     if (launches.length === 0) return replace(element);
-    const all = launches.length > LISTED ? `the ${LISTED} slowest of ${count(launches.length)} launches` : counted(launches.length, "launch", "launches");
-    replace(element, h("h4", {}, "Launches, slowest first"), launchTable(timeline, kernel, launches), note(`${all.charAt(0).toUpperCase()}${all.slice(1)} in ${where}.`));
+    const all =
+      launches.length > LISTED
+        ? `the ${LISTED} slowest of ${count(launches.length)} launches`
+        : counted(launches.length, "launch", "launches");
+    replace(
+      element,
+      h("h4", {}, "Launches, slowest first"),
+      launchTable(timeline, kernel, launches),
+      note(`${all.charAt(0).toUpperCase()}${all.slice(1)} in ${where}.`),
+    );
   });
   return element;
 }

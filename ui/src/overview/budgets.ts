@@ -17,11 +17,30 @@ function barPart(app: App, stage: Stage, part: BudgetPart): HTMLElement {
   const short = `${label.replace(/^idle: /, "")} ${percent(part.share)}`;
   const color = `background-color: ${app.palette.css(part.part)}${idle ? "" : `; color: ${app.palette.textCss(part.part)}`}`;
   const href = partLink(app, stage, part.part);
-  return link(href, { class: `part ${idle ? "idle" : "work"}`, style: `width: ${part.share * 100}%; ${color}`, title: words, role: href === null ? "img" : null, "aria-label": words, "data-part": part.part }, hasRoom(short, part.share) && h("span", {}, short));
+  return link(
+    href,
+    {
+      class: `part ${idle ? "idle" : "work"}`,
+      style: `width: ${part.share * 100}%; ${color}`,
+      title: words,
+      role: href === null ? "img" : null,
+      "aria-label": words,
+      "data-part": part.part,
+    },
+    hasRoom(short, part.share) && h("span", {}, short),
+  );
 }
 
 function budgetBar(app: App, stage: Stage): HTMLElement {
-  return h("div", { class: "budget-bar", role: "group", "aria-label": `Time budget of ${stage.name}: ${ms(stage.wall_ms.mean)} ms per ${instanceWord(app.shown)}` }, (stage.budget ?? []).map((part) => barPart(app, stage, part)));
+  return h(
+    "div",
+    {
+      class: "budget-bar",
+      role: "group",
+      "aria-label": `Time budget of ${stage.name}: ${ms(stage.wall_ms.mean)} ms per ${instanceWord(app.shown)}`,
+    },
+    (stage.budget ?? []).map((part) => barPart(app, stage, part)),
+  );
 }
 
 function budgetOf(app: App, stage: Stage): HTMLElement {
@@ -32,17 +51,86 @@ function budgetOf(app: App, stage: Stage): HTMLElement {
     sortable: false,
     rows: stage.budget!,
     columns: [
-      { id: "part", title: "part", value: (p) => app.palette.label(p.part), heads: true, cell: (p) => link(partLink(app, stage, p.part), { class: "with-swatch" }, swatch(app, p.part), app.palette.label(p.part)) },
+      {
+        id: "part",
+        title: "part",
+        value: (p) => app.palette.label(p.part),
+        heads: true,
+        cell: (p) =>
+          link(partLink(app, stage, p.part), { class: "with-swatch" }, swatch(app, p.part), app.palette.label(p.part)),
+      },
       { id: "ms", title: `ms per ${unit}`, of: `ms per ${unit}, mean`, value: (p) => p.ms, text: (p) => ms(p.ms) },
-      { id: "share", title: "share of wall", of: "of wall time", value: (p) => p.share, text: (p) => percent(p.share) },
-      ...(stepped ? [{ id: "step", title: "ms per step", of: "ms per decode step", value: (p: { ms_per_step: number | null }) => p.ms_per_step, text: (p: { ms_per_step: number | null }) => fineMs(p.ms_per_step) }] : []),
+      {
+        id: "share",
+        title: "share of wall",
+        of: "of wall time",
+        value: (p) => p.share,
+        text: (p) => percent(p.share),
+      },
+      ...(stepped
+        ? [
+            {
+              id: "step",
+              title: "ms per step",
+              of: "ms per decode step",
+              value: (p: { ms_per_step: number | null }) => p.ms_per_step,
+              text: (p: { ms_per_step: number | null }) => fineMs(p.ms_per_step),
+            },
+          ]
+        : []),
     ],
-    foot: h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, "sum (wall time)"), h("td", { class: "number" }, figure(ms(stage.wall_ms.mean), stage.wall_ms.mean, `ms per ${unit}, mean wall time`)), h("td", { class: "number" }, percent(1)), stepped && h("td", { class: "number" }, figure(fineMs(stage.wall_ms_per_step), stage.wall_ms_per_step, "ms per decode step")))),
+    foot: h(
+      "tfoot",
+      {},
+      h(
+        "tr",
+        {},
+        h("th", { scope: "row" }, "sum (wall time)"),
+        h(
+          "td",
+          { class: "number" },
+          figure(ms(stage.wall_ms.mean), stage.wall_ms.mean, `ms per ${unit}, mean wall time`),
+        ),
+        h("td", { class: "number" }, percent(1)),
+        stepped &&
+          h(
+            "td",
+            { class: "number" },
+            figure(fineMs(stage.wall_ms_per_step), stage.wall_ms_per_step, "ms per decode step"),
+          ),
+      ),
+    ),
   });
-  return h("div", { class: "budget" }, h("h3", {}, stage.name, h("span", { class: "muted" }, ` ${ms(stage.wall_ms.mean)} ms per ${unit}${stage.unwatched ? ", without tracing" : ", traced"}`)), budgetBar(app, stage), view.element, app.words.of(`Time budget/Budget of ${stage.name}`));
+  return h(
+    "div",
+    { class: "budget" },
+    h(
+      "h3",
+      {},
+      stage.name,
+      h(
+        "span",
+        { class: "muted" },
+        ` ${ms(stage.wall_ms.mean)} ms per ${unit}${stage.unwatched ? ", without tracing" : ", traced"}`,
+      ),
+    ),
+    budgetBar(app, stage),
+    view.element,
+    app.words.of(`Time budget/Budget of ${stage.name}`),
+  );
 }
 
 export function budgets(app: App): HTMLElement {
   const stages = app.shown.stages.filter((stage) => stage.budget && stage.budget.length > 0);
-  return section("Where the time goes", stages.length > 0 ? h("div", { class: "budgets" }, stages.map((stage) => budgetOf(app, stage))) : [app.words.of("Time budget"), classShares(app)], stages.length > 0 && h("div", { class: "muted" }, app.words.of("Time budget")));
+  return section(
+    "Where the time goes",
+    stages.length > 0
+      ? h(
+          "div",
+          { class: "budgets" },
+          stages.map((stage) => budgetOf(app, stage)),
+        )
+      : [app.words.of("Time budget"), classShares(app)],
+    stages.length > 0 && h("div", { class: "muted" }, app.words.of("Time budget")),
+  );
 }

@@ -10,7 +10,8 @@ export function classShares(app: App): HTMLElement | null {
   const { classes } = app.shown;
   if (classes.length === 0) return null;
   type Share = (typeof classes)[number];
-  const words = (each: Share) => `${app.palette.label(each.class)}: ${ms(each.total_ms)} ms, ${percent(each.share)} of kernel time`;
+  const words = (each: Share) =>
+    `${app.palette.label(each.class)}: ${ms(each.total_ms)} ms, ${percent(each.share)} of kernel time`;
   const short = (each: Share) => `${app.palette.label(each.class)} ${percent(each.share)}`;
   const href = (each: Share) => kernelsLink(app, [each.class], "");
   const view = table<Share>({
@@ -18,12 +19,41 @@ export function classShares(app: App): HTMLElement | null {
     fit: true,
     rows: classes,
     columns: [
-      { id: "class", title: "class", value: (c) => app.palette.label(c.class), heads: true, cell: (c) => h("a", { class: "with-swatch", href: href(c) }, swatch(app, c.class), app.palette.label(c.class)) },
-      { id: "total", title: "total (ms)", of: "ms, sum of its kernels", value: (c) => c.total_ms, text: (c) => ms(c.total_ms) },
+      {
+        id: "class",
+        title: "class",
+        value: (c) => app.palette.label(c.class),
+        heads: true,
+        cell: (c) => h("a", { class: "with-swatch", href: href(c) }, swatch(app, c.class), app.palette.label(c.class)),
+      },
+      {
+        id: "total",
+        title: "total (ms)",
+        of: "ms, sum of its kernels",
+        value: (c) => c.total_ms,
+        text: (c) => ms(c.total_ms),
+      },
       { id: "share", title: "share of kernel time", value: (c) => c.share, text: (c) => percent(c.share) },
       { id: "calls", title: "calls", value: (c) => c.calls, text: (c) => count(c.calls) },
     ],
   });
-  const bar = classes.map((each) => h("a", { href: href(each), class: "part work", style: `width: ${each.share * 100}%; background-color: ${app.palette.css(each.class)}; color: ${app.palette.textCss(each.class)}`, title: words(each), "aria-label": words(each) }, hasRoom(short(each), each.share) && h("span", {}, short(each))));
-  return h("div", {}, h("div", { class: "budget-bar", role: "group", "aria-label": "Kernel time by class" }, bar), view.element);
+  const bar = classes.map((each) =>
+    h(
+      "a",
+      {
+        href: href(each),
+        class: "part work",
+        style: `width: ${each.share * 100}%; background-color: ${app.palette.css(each.class)}; color: ${app.palette.textCss(each.class)}`,
+        title: words(each),
+        "aria-label": words(each),
+      },
+      hasRoom(short(each), each.share) && h("span", {}, short(each)),
+    ),
+  );
+  return h(
+    "div",
+    {},
+    h("div", { class: "budget-bar", role: "group", "aria-label": "Kernel time by class" }, bar),
+    view.element,
+  );
 }

@@ -10,22 +10,74 @@ import { bytes, count, counted, percent } from "../format/figures";
 export function whatRan(app: App): HTMLElement {
   const { shown } = app;
   const { model, workload, context, engine } = shown;
-  const tokens = (value: number | null, source: string | null): Child => value !== null && [count(value), source && h("span", { class: "muted" }, ` (${source})`)];
-  const graphs = engine.cuda_graphs === null ? null : engine.cuda_graphs ? (engine.kernels_in_graphs === null ? "CUDA graphs" : `${percent(engine.kernels_in_graphs)} of kernels in CUDA graphs`) : "no CUDA graphs";
-  const engineWords = [engine.name, engine.compiled === null ? null : engine.compiled ? "compiled" : "not compiled", graphs].filter(Boolean).join(", ");
+  const tokens = (value: number | null, source: string | null): Child =>
+    value !== null && [count(value), source && h("span", { class: "muted" }, ` (${source})`)];
+  const graphs =
+    engine.cuda_graphs === null
+      ? null
+      : engine.cuda_graphs
+        ? engine.kernels_in_graphs === null
+          ? "CUDA graphs"
+          : `${percent(engine.kernels_in_graphs)} of kernels in CUDA graphs`
+        : "no CUDA graphs";
+  const engineWords = [
+    engine.name,
+    engine.compiled === null ? null : engine.compiled ? "compiled" : "not compiled",
+    graphs,
+  ]
+    .filter(Boolean)
+    .join(", ");
   const devices = shown.totals.devices.map((device) => `${device.name ?? "unknown"} (${device.device})`);
   return facts([
     ["model", model ? (model.name ?? model.variant) : "not given (--model)"],
-    ["parameters", model && [count(model.params), model.active_params !== model.params && h("span", { class: "muted" }, `, ${count(model.active_params)} active per token`)]],
+    [
+      "parameters",
+      model && [
+        count(model.params),
+        model.active_params !== model.params &&
+          h("span", { class: "muted" }, `, ${count(model.active_params)} active per token`),
+      ],
+    ],
     ["weights", model && `${bytes(model.weight_bytes)}, ${model.weights_dtype}`],
-    ["engine", !onCpu(shown) && [engineWords, engine.confidence !== null && h("span", { class: "muted" }, ` (confidence ${percent(engine.confidence)})`)]],
-    [deviceWord(shown), devices.length > 4 ? `${devices.slice(0, 4).join(", ")} and ${devices.length - 4} more` : devices.join(", ")],
+    [
+      "engine",
+      !onCpu(shown) && [
+        engineWords,
+        engine.confidence !== null && h("span", { class: "muted" }, ` (confidence ${percent(engine.confidence)})`),
+      ],
+    ],
+    [
+      deviceWord(shown),
+      devices.length > 4 ? `${devices.slice(0, 4).join(", ")} and ${devices.length - 4} more` : devices.join(", "),
+    ],
     ["batch (sequences)", tokens(workload.batch, workload.batch_source)],
     ["prompt tokens per sequence", tokens(workload.prompt_tokens, workload.prompt_tokens_source)],
     ["new tokens per sequence", tokens(workload.new_tokens, workload.new_tokens_source)],
-    ["parallelism", workload.tp * workload.pp * workload.ep > 1 && `tensor ${workload.tp}, pipeline ${workload.pp}, expert ${workload.ep}`],
-    ["driver, CUDA", [...new Set(context.captures.filter((c) => c.driver || c.cuda).map((c) => [c.driver, c.cuda].filter(Boolean).join(", ")))].join("; ")],
-    ["command", workload.command && (workload.command.length > 120 ? h("details", {}, h("summary", {}, h("code", {}, `${workload.command.slice(0, 60)}...`)), h("code", {}, workload.command)) : h("code", {}, workload.command))],
+    [
+      "parallelism",
+      workload.tp * workload.pp * workload.ep > 1 &&
+        `tensor ${workload.tp}, pipeline ${workload.pp}, expert ${workload.ep}`,
+    ],
+    [
+      "driver, CUDA",
+      [
+        ...new Set(
+          context.captures.filter((c) => c.driver || c.cuda).map((c) => [c.driver, c.cuda].filter(Boolean).join(", ")),
+        ),
+      ].join("; "),
+    ],
+    [
+      "command",
+      workload.command &&
+        (workload.command.length > 120
+          ? h(
+              "details",
+              {},
+              h("summary", {}, h("code", {}, `${workload.command.slice(0, 60)}...`)),
+              h("code", {}, workload.command),
+            )
+          : h("code", {}, workload.command)),
+    ],
   ]);
 }
 
@@ -37,12 +89,53 @@ export function howSure(app: App): HTMLElement {
     "div",
     {},
     facts([
-      ["stages", shown.stages.length > 0 && (found.confidence === null ? `annotated (${[...new Set(shown.stages.map((s) => s.source))].join(", ")})` : [`detected in the kernel sequence, confidence ${found.confidence_level === null ? "" : `${found.confidence_level}, `}`, figure(percent(found.confidence), found.confidence, "confidence of detected stages")])],
-      ["coverage", shown.coverage && shown.coverage.kernel_sum_share !== null && shown.stages.length > 0 && [figure(percent(shown.coverage.kernel_sum_share), shown.coverage.kernel_sum_share, "of kernel time is inside stages"), " of kernel time is inside stages"]],
-      ["captures", shown.context.captures.map((capture) => h("div", {}, h("code", {}, capture.path.split("/").pop() ?? ""), ` ${formatWords(capture.format)}`))],
-      ["diagnostics", h("a", { href: "#provenance" }, warnings > 0 ? counted(warnings, "warning") : "no warning", `, ${counted(shown.diagnostics.length, "message")}`)],
+      [
+        "stages",
+        shown.stages.length > 0 &&
+          (found.confidence === null
+            ? `annotated (${[...new Set(shown.stages.map((s) => s.source))].join(", ")})`
+            : [
+                `detected in the kernel sequence, confidence ${found.confidence_level === null ? "" : `${found.confidence_level}, `}`,
+                figure(percent(found.confidence), found.confidence, "confidence of detected stages"),
+              ]),
+      ],
+      [
+        "coverage",
+        shown.coverage &&
+          shown.coverage.kernel_sum_share !== null &&
+          shown.stages.length > 0 && [
+            figure(
+              percent(shown.coverage.kernel_sum_share),
+              shown.coverage.kernel_sum_share,
+              "of kernel time is inside stages",
+            ),
+            " of kernel time is inside stages",
+          ],
+      ],
+      [
+        "captures",
+        shown.context.captures.map((capture) =>
+          h("div", {}, h("code", {}, capture.path.split("/").pop() ?? ""), ` ${formatWords(capture.format)}`),
+        ),
+      ],
+      [
+        "diagnostics",
+        h(
+          "a",
+          { href: "#provenance" },
+          warnings > 0 ? counted(warnings, "warning") : "no warning",
+          `, ${counted(shown.diagnostics.length, "message")}`,
+        ),
+      ],
     ]),
     app.words.of("What profiling cost"),
-    shown.captures_failed.map((failure) => h("p", { class: "warning" }, failedCaptureWords(shown.context.captures, failure.backend), prose(failure.message))),
+    shown.captures_failed.map((failure) =>
+      h(
+        "p",
+        { class: "warning" },
+        failedCaptureWords(shown.context.captures, failure.backend),
+        prose(failure.message),
+      ),
+    ),
   );
 }

@@ -3,7 +3,20 @@ import type { App } from "../app";
 import type { Finding, Gap } from "../data/profile";
 import { ms } from "../format/figures";
 import { placeHash } from "../state/fragment";
-import { copiesLink, gapsLink, gapSpan, gapsOf, kernelLink, kernelPlaces, kernelsLink, selectionLink, stepSpan, timelineFilterLink, timelineGapsOf, type Href } from "../state/links";
+import {
+  copiesLink,
+  gapsLink,
+  gapSpan,
+  gapsOf,
+  kernelLink,
+  kernelPlaces,
+  kernelsLink,
+  selectionLink,
+  stepSpan,
+  timelineFilterLink,
+  timelineGapsOf,
+  type Href,
+} from "../state/links";
 
 export interface FindingLink {
   href: string;
@@ -47,17 +60,29 @@ const NAMED_KERNELS = 2;
 function kernelLinks(app: App, finding: Finding): [string, Href][] {
   const scope = finding.stage ?? "";
   const classes = CLASSES[finding.kind]?.filter((each) => kernelsLink(app, [each], scope) !== null);
-  const named = finding.values.filter((value) => ["kernel_time", "kernel_share_of_roof"].includes(value.name) && value.text !== null).map((value) => value.text!);
-  const links = [...new Set(named)].slice(0, NAMED_KERNELS).map((name): [string, Href] => [name, kernelLink(app, kernelPlaces(app.shown).byShortName(name), scope)]);
+  const named = finding.values
+    .filter((value) => ["kernel_time", "kernel_share_of_roof"].includes(value.name) && value.text !== null)
+    .map((value) => value.text!);
+  const links = [...new Set(named)]
+    .slice(0, NAMED_KERNELS)
+    .map((name): [string, Href] => [name, kernelLink(app, kernelPlaces(app.shown).byShortName(name), scope)]);
   if (!classes || classes.length === 0) return links;
-  return [[`Kernels: ${classes.map((each) => app.palette.label(each)).join(", ")}`, kernelsLink(app, classes, scope)], ...links];
+  return [
+    [`Kernels: ${classes.map((each) => app.palette.label(each)).join(", ")}`, kernelsLink(app, classes, scope)],
+    ...links,
+  ];
 }
 
 /** The longest gap of that kind that profile.json lists. */
 function longestGap(app: App, finding: Finding, gaps: Gap[]): Gap | null {
   const text = (name: string) => finding.values.find((value) => value.name === name)?.text ?? null;
   if (finding.kind === "host_stall_repeated") {
-    const same = app.recorded.repeated_gaps.find(({ longest }) => longest.stage === finding.stage && longest.work_before === text("work_before") && longest.work_after === text("work_after"));
+    const same = app.recorded.repeated_gaps.find(
+      ({ longest }) =>
+        longest.stage === finding.stage &&
+        longest.work_before === text("work_before") &&
+        longest.work_after === text("work_after"),
+    );
     if (same) return same.longest;
   }
   const wanted = finding.kind === "gap_between_steps" ? gaps.filter((gap) => gap.between_steps) : gaps;
@@ -72,26 +97,47 @@ function gapLinks(app: App, finding: Finding): [string, Href][] {
   const longest = longestGap(app, finding, gapsOf(app.recorded, stage, causes));
   if (longest) return [list, [`Longest in the timeline (${ms(longest.ms)} ms)`, gapSpan(app, longest)]];
   const [recorded] = timelineGapsOf(app, stage, causes).sort((a, b) => b.longest_ns - a.longest_ns);
-  return recorded ? [list, [`Longest in the timeline (${ms(recorded.longest_ns / 1e6)} ms)`, selectionLink(recorded.longest_start_ns, recorded.longest_ns)]] : [list];
+  return recorded
+    ? [
+        list,
+        [
+          `Longest in the timeline (${ms(recorded.longest_ns / 1e6)} ms)`,
+          selectionLink(recorded.longest_start_ns, recorded.longest_ns),
+        ],
+      ]
+    : [list];
 }
 
 function stepLinks(app: App, finding: Finding): [string, Href][] {
   if (finding.kind !== "slow_steps") return [];
   const slow = app.recorded.slow_steps.filter((step) => step.stage === finding.stage);
-  const slowest = slow.reduce<(typeof slow)[number] | null>((best, step) => (best && best.above_median_ms >= step.above_median_ms ? best : step), null);
+  const slowest = slow.reduce<(typeof slow)[number] | null>(
+    (best, step) => (best && best.above_median_ms >= step.above_median_ms ? best : step),
+    null,
+  );
   if (!slowest) return [];
-  return [["Slowest steps", placeHash("steps", { stage: finding.stage, at: "slow" })], [`Slowest in the timeline (${ms(slowest.wall_ms)} ms)`, stepSpan(app, slowest.step)]];
+  return [
+    ["Slowest steps", placeHash("steps", { stage: finding.stage, at: "slow" })],
+    [`Slowest in the timeline (${ms(slowest.wall_ms)} ms)`, stepSpan(app, slowest.step)],
+  ];
 }
 
 function otherLinks(app: App, finding: Finding): [string, Href][] {
   if (finding.kind === "exposed_copies") return [["Copies and fills", copiesLink(app)]];
-  if (finding.kind === "latency_bound_kernels") return [["Roofline", app.shown.roofline.kernels.length > 0 ? "#roofline" : null]];
-  if (finding.kind === "hidden_graphs") return [["Graph replays in the timeline", timelineFilterLink({ q: "CUDA graph" })]];
+  if (finding.kind === "latency_bound_kernels")
+    return [["Roofline", app.shown.roofline.kernels.length > 0 ? "#roofline" : null]];
+  if (finding.kind === "hidden_graphs")
+    return [["Graph replays in the timeline", timelineFilterLink({ q: "CUDA graph" })]];
   if (OF_THE_JOB.includes(finding.kind)) return [["Where each rank's time goes", app.shown.job ? "#job" : null]];
   return [];
 }
 
 export function findingLinks(app: App, finding: Finding): FindingLink[] {
-  const all = [...kernelLinks(app, finding), ...gapLinks(app, finding), ...stepLinks(app, finding), ...otherLinks(app, finding)];
+  const all = [
+    ...kernelLinks(app, finding),
+    ...gapLinks(app, finding),
+    ...stepLinks(app, finding),
+    ...otherLinks(app, finding),
+  ];
   return all.flatMap(([words, href]) => (href === null ? [] : [{ words, href }]));
 }

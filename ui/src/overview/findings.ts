@@ -16,8 +16,20 @@ function perUnit(finding: Finding): string {
 }
 
 function findingItem(app: App, finding: Finding): HTMLElement {
-  const saving = finding.recoverable_ms === null ? "not known" : ["up to ", figure(ms(finding.recoverable_ms), finding.recoverable_ms, `ms ${perUnit(finding)}, upper bound`), h("span", { class: "unit" }, ` ms ${perUnit(finding)}`)];
-  const share = finding.stage && [bar(finding.share_of_wall), " ", figure(percent(finding.share_of_wall), finding.share_of_wall, `of ${finding.stage}'s wall time`), ` of ${finding.stage}'s wall time`];
+  const saving =
+    finding.recoverable_ms === null
+      ? "not known"
+      : [
+          "up to ",
+          figure(ms(finding.recoverable_ms), finding.recoverable_ms, `ms ${perUnit(finding)}, upper bound`),
+          h("span", { class: "unit" }, ` ms ${perUnit(finding)}`),
+        ];
+  const share = finding.stage && [
+    bar(finding.share_of_wall),
+    " ",
+    figure(percent(finding.share_of_wall), finding.share_of_wall, `of ${finding.stage}'s wall time`),
+    ` of ${finding.stage}'s wall time`,
+  ];
   const links = findingLinks(app, finding);
   return h(
     "li",
@@ -27,8 +39,22 @@ function findingItem(app: App, finding: Finding): HTMLElement {
       { class: "finding" },
       h("h3", {}, finding.title, finding.stage && [" ", h("span", { class: "chip" }, finding.stage)]),
       h("p", {}, prose(asSentence(finding.advice))),
-      links.length > 0 && h("p", { class: "finding-links" }, links.map(({ href, words }) => h("a", { href }, words))),
-      h("details", {}, h("summary", { "aria-label": `Evidence: ${finding.title}${finding.stage ? ` in ${finding.stage}` : ""}` }, "Evidence"), h("p", {}, prose(finding.evidence))),
+      links.length > 0 &&
+        h(
+          "p",
+          { class: "finding-links" },
+          links.map(({ href, words }) => h("a", { href }, words)),
+        ),
+      h(
+        "details",
+        {},
+        h(
+          "summary",
+          { "aria-label": `Evidence: ${finding.title}${finding.stage ? ` in ${finding.stage}` : ""}` },
+          "Evidence",
+        ),
+        h("p", {}, prose(finding.evidence)),
+      ),
     ),
     h("div", { class: "saving" }, h("div", { class: "value" }, saving), h("div", { class: "muted" }, share)),
   );
@@ -42,7 +68,15 @@ export function findings(app: App): HTMLElement {
   return section(
     "What to fix first",
     h("ol", { class: "findings" }, list(all.slice(0, SHOWN_FINDINGS))),
-    rest.length > 0 && h("details", { class: "more-findings" }, h("summary", {}, `${counted(rest.length, "more finding")}`), h("ol", { class: "findings", start: SHOWN_FINDINGS + 1 }, list(rest))),
-    note("Sorted by the potential saving over the whole capture, largest first. Savings overlap, so they do not add up."),
+    rest.length > 0 &&
+      h(
+        "details",
+        { class: "more-findings" },
+        h("summary", {}, `${counted(rest.length, "more finding")}`),
+        h("ol", { class: "findings", start: SHOWN_FINDINGS + 1 }, list(rest)),
+      ),
+    note(
+      "Sorted by the potential saving over the whole capture, largest first. Savings overlap, so they do not add up.",
+    ),
   );
 }

@@ -11,24 +11,92 @@ type MeasuredStage = Stage & { measured: NonNullable<Stage["measured"]> };
 export function measured(app: App): HTMLElement | null {
   const stages = app.shown.stages.filter((stage): stage is MeasuredStage => stage.measured !== null);
   if (stages.length === 0) return null;
-  const range = (values: { mean: number; min: number; max: number } | null, text: (value: number) => string, unit = "") => (values ? `${text(values.mean)}${unit} (${text(values.min)} to ${text(values.max)})` : "-");
-  const reasons = (stage: MeasuredStage) => stage.measured.throttle_reasons.filter((each) => each.slowing).map((each) => `${each.reason} ${percent(each.share_of_samples)}`).join(", ");
-  const why = [...new Set(stages.flatMap((stage) => [stage.measured.why_not, stage.measured.energy_why_not]).filter((text) => text !== null))];
+  const range = (
+    values: { mean: number; min: number; max: number } | null,
+    text: (value: number) => string,
+    unit = "",
+  ) => (values ? `${text(values.mean)}${unit} (${text(values.min)} to ${text(values.max)})` : "-");
+  const reasons = (stage: MeasuredStage) =>
+    stage.measured.throttle_reasons
+      .filter((each) => each.slowing)
+      .map((each) => `${each.reason} ${percent(each.share_of_samples)}`)
+      .join(", ");
+  const why = [
+    ...new Set(
+      stages
+        .flatMap((stage) => [stage.measured.why_not, stage.measured.energy_why_not])
+        .filter((text) => text !== null),
+    ),
+  ];
   const view = table<MeasuredStage>({
     caption: "What the GPU's counters and sensors measured",
     sortable: false,
     rows: stages,
     columns: [
       { id: "stage", title: "stage", value: (s) => s.name, heads: true },
-      { id: "dram", title: "DRAM bytes per step", of: "read and written, per step", value: (s) => s.measured.dram_bytes_per_step, text: (s) => bytes(s.measured.dram_bytes_per_step) },
-      { id: "mbu", title: "measured MBU", of: "measured bytes over what the peak bandwidth could move in the wall time", value: (s) => s.measured.mbu.wall, text: (s) => percent(s.measured.mbu.wall) },
-      { id: "sm", title: "SMs active", of: "mean over wall time", value: (s) => s.measured.sm_active_share, text: (s) => percent(s.measured.sm_active_share) },
-      { id: "tensor", title: "tensor cores active", of: "mean over wall time", value: (s) => s.measured.tensor_active_share, text: (s) => percent(s.measured.tensor_active_share) },
-      { id: "power", title: "power (W), mean (range)", of: "W of the whole GPU", value: (s) => s.measured.power_w?.mean ?? null, text: (s) => range(s.measured.power_w, rate) },
-      ...(stages.some((s) => s.measured.energy_per_token_j !== null) ? [{ id: "energy", title: "energy per token", of: "J of the whole GPU per token", value: (s: MeasuredStage) => s.measured.energy_per_token_j, text: (s: MeasuredStage) => energy(s.measured.energy_per_token_j) }] : []),
-      { id: "clock", title: "SM clock", of: "Hz, mean of the samples", value: (s) => s.measured.sm_clock_hz?.mean ?? null, text: (s) => clock(s.measured.sm_clock_hz?.mean) },
-      { id: "throttle", title: "clocks lowered by", value: (s) => (s.measured.throttle_samples === 0 ? "not known" : reasons(s) || "nothing") },
+      {
+        id: "dram",
+        title: "DRAM bytes per step",
+        of: "read and written, per step",
+        value: (s) => s.measured.dram_bytes_per_step,
+        text: (s) => bytes(s.measured.dram_bytes_per_step),
+      },
+      {
+        id: "mbu",
+        title: "measured MBU",
+        of: "measured bytes over what the peak bandwidth could move in the wall time",
+        value: (s) => s.measured.mbu.wall,
+        text: (s) => percent(s.measured.mbu.wall),
+      },
+      {
+        id: "sm",
+        title: "SMs active",
+        of: "mean over wall time",
+        value: (s) => s.measured.sm_active_share,
+        text: (s) => percent(s.measured.sm_active_share),
+      },
+      {
+        id: "tensor",
+        title: "tensor cores active",
+        of: "mean over wall time",
+        value: (s) => s.measured.tensor_active_share,
+        text: (s) => percent(s.measured.tensor_active_share),
+      },
+      {
+        id: "power",
+        title: "power (W), mean (range)",
+        of: "W of the whole GPU",
+        value: (s) => s.measured.power_w?.mean ?? null,
+        text: (s) => range(s.measured.power_w, rate),
+      },
+      ...(stages.some((s) => s.measured.energy_per_token_j !== null)
+        ? [
+            {
+              id: "energy",
+              title: "energy per token",
+              of: "J of the whole GPU per token",
+              value: (s: MeasuredStage) => s.measured.energy_per_token_j,
+              text: (s: MeasuredStage) => energy(s.measured.energy_per_token_j),
+            },
+          ]
+        : []),
+      {
+        id: "clock",
+        title: "SM clock",
+        of: "Hz, mean of the samples",
+        value: (s) => s.measured.sm_clock_hz?.mean ?? null,
+        text: (s) => clock(s.measured.sm_clock_hz?.mean),
+      },
+      {
+        id: "throttle",
+        title: "clocks lowered by",
+        value: (s) => (s.measured.throttle_samples === 0 ? "not known" : reasons(s) || "nothing"),
+      },
     ],
   });
-  return section("Measured on the GPU", view.element, why.map((text) => note(`${asSentence(text)}.`)));
+  return section(
+    "Measured on the GPU",
+    view.element,
+    why.map((text) => note(`${asSentence(text)}.`)),
+  );
 }

@@ -12,7 +12,18 @@ function useBar(share: { wall: number | null; gpu_busy: number | null }, of: str
   if (share.wall === null) return "-";
   const busy = share.gpu_busy;
   const mark = busy !== null && h("span", { class: "busy-mark", style: `left: ${Math.min(1, busy) * 100}%` });
-  return h("span", { class: bounds ? "use bounds" : "use" }, figure(percent(share.wall), share.wall, `${of}, on wall time`), h("span", { class: "bar wide", "aria-hidden": "true" }, h("span", { style: `width: ${Math.min(1, share.wall) * 100}%` }), mark), busy !== null && h("span", { class: "muted" }, figure(percent(busy), busy, `${of}, on busy time`), " busy"));
+  return h(
+    "span",
+    { class: bounds ? "use bounds" : "use" },
+    figure(percent(share.wall), share.wall, `${of}, on wall time`),
+    h(
+      "span",
+      { class: "bar wide", "aria-hidden": "true" },
+      h("span", { style: `width: ${Math.min(1, share.wall) * 100}%` }),
+      mark,
+    ),
+    busy !== null && h("span", { class: "muted" }, figure(percent(busy), busy, `${of}, on busy time`), " busy"),
+  );
 }
 
 export function stagesTable(app: App): HTMLElement {
@@ -28,25 +39,85 @@ export function stagesTable(app: App): HTMLElement {
     rows: shown.stages,
     columns: [
       { id: "stage", title: "stage", value: (s) => s.name, heads: true },
-      { id: "count", title: `${unit}s`, of: `${unit}s measured, warm-up excluded`, value: (s) => s.wall_ms.count, text: (s) => count(s.wall_ms.count) },
-      ...(unwatched ? [{ id: "unwatched", title: "without tracing (ms)", of: `ms per ${unit}, mean wall time of the program without tracing`, value: (s: Stage) => s.unwatched?.wall_ms ?? null, text: (s: Stage) => ms(s.unwatched?.wall_ms), className: "strong" }] : []),
-      { id: "traced", title: unwatched ? "traced (ms)" : "wall, traced (ms)", of: `ms per ${unit}, mean wall time as recorded`, value: (s) => traced(s).wall_ms.mean, text: (s) => ms(traced(s).wall_ms.mean), className: unwatched ? "" : "strong" },
-      { id: "busy", title: `${deviceWord(shown)} busy`, of: "share of wall time with work running", value: (s) => s.gpu_busy_share_of_wall, text: (s) => percent(s.gpu_busy_share_of_wall) },
-      ...(known
+      {
+        id: "count",
+        title: `${unit}s`,
+        of: `${unit}s measured, warm-up excluded`,
+        value: (s) => s.wall_ms.count,
+        text: (s) => count(s.wall_ms.count),
+      },
+      ...(unwatched
         ? [
-            { id: "mfu", title: "MFU", of: `of ${peak} FLOP/s`, value: (s: Stage) => s.mfu.wall, cell: (s: Stage) => useBar(s.mfu, `of ${peak} FLOP/s`, boundIsKnown(s) && s.memory_bound === false), className: "use-cell" },
-            { id: "mbu", title: "MBU", of: `of ${peak} memory bandwidth`, value: (s: Stage) => s.mbu.wall, cell: (s: Stage) => useBar(s.mbu, `of ${peak} memory bandwidth`, boundIsKnown(s) && s.memory_bound === true), className: "use-cell" },
-            { id: "floor", title: "lower bound (ms)", of: `ms per ${unit} at the hardware's limit`, value: (s: Stage) => (boundIsKnown(s) ? s.floor_ms : null), text: (s: Stage) => ms(boundIsKnown(s) ? s.floor_ms : null) },
+            {
+              id: "unwatched",
+              title: "without tracing (ms)",
+              of: `ms per ${unit}, mean wall time of the program without tracing`,
+              value: (s: Stage) => s.unwatched?.wall_ms ?? null,
+              text: (s: Stage) => ms(s.unwatched?.wall_ms),
+              className: "strong",
+            },
           ]
         : []),
-      { id: "share", title: "share of stages", of: "of all stages' wall time", value: (s) => s.share_of_stage_time, text: (s) => percent(s.share_of_stage_time) },
+      {
+        id: "traced",
+        title: unwatched ? "traced (ms)" : "wall, traced (ms)",
+        of: `ms per ${unit}, mean wall time as recorded`,
+        value: (s) => traced(s).wall_ms.mean,
+        text: (s) => ms(traced(s).wall_ms.mean),
+        className: unwatched ? "" : "strong",
+      },
+      {
+        id: "busy",
+        title: `${deviceWord(shown)} busy`,
+        of: "share of wall time with work running",
+        value: (s) => s.gpu_busy_share_of_wall,
+        text: (s) => percent(s.gpu_busy_share_of_wall),
+      },
+      ...(known
+        ? [
+            {
+              id: "mfu",
+              title: "MFU",
+              of: `of ${peak} FLOP/s`,
+              value: (s: Stage) => s.mfu.wall,
+              cell: (s: Stage) => useBar(s.mfu, `of ${peak} FLOP/s`, boundIsKnown(s) && s.memory_bound === false),
+              className: "use-cell",
+            },
+            {
+              id: "mbu",
+              title: "MBU",
+              of: `of ${peak} memory bandwidth`,
+              value: (s: Stage) => s.mbu.wall,
+              cell: (s: Stage) =>
+                useBar(s.mbu, `of ${peak} memory bandwidth`, boundIsKnown(s) && s.memory_bound === true),
+              className: "use-cell",
+            },
+            {
+              id: "floor",
+              title: "lower bound (ms)",
+              of: `ms per ${unit} at the hardware's limit`,
+              value: (s: Stage) => (boundIsKnown(s) ? s.floor_ms : null),
+              text: (s: Stage) => ms(boundIsKnown(s) ? s.floor_ms : null),
+            },
+          ]
+        : []),
+      {
+        id: "share",
+        title: "share of stages",
+        of: "of all stages' wall time",
+        value: (s) => s.share_of_stage_time,
+        text: (s) => percent(s.share_of_stage_time),
+      },
     ],
   });
   return section(
     "Stages",
     view.element,
     app.words.of("Key figures"),
-    known && note("Bars are shares of the peak: the bar on wall time, the mark on busy time. The stronger bar is the limit that binds the stage."),
+    known &&
+      note(
+        "Bars are shares of the peak: the bar on wall time, the mark on busy time. The stronger bar is the limit that binds the stage.",
+      ),
     !known && app.words.of("MFU and MBU"),
   );
 }

@@ -12,9 +12,20 @@ function tile(line: Headline): HTMLElement {
     "div",
     {},
     h("dt", {}, capital(line.name)),
-    h("dd", { class: "value" }, figure(line.text, line.exact, `${line.unit ? `${line.unit}, ` : ""}${line.of}`), line.unit && h("span", { class: "unit" }, ` ${line.unit}`)),
+    h(
+      "dd",
+      { class: "value" },
+      figure(line.text, line.exact, `${line.unit ? `${line.unit}, ` : ""}${line.of}`),
+      line.unit && h("span", { class: "unit" }, ` ${line.unit}`),
+    ),
     h("dd", { class: "of" }, line.of),
-    beside && h("dd", { class: "beside" }, `${beside.words} `, figure(beside.text, beside.exact, `${line.name}, ${beside.words}`)),
+    beside &&
+      h(
+        "dd",
+        { class: "beside" },
+        `${beside.words} `,
+        figure(beside.text, beside.exact, `${line.name}, ${beside.words}`),
+      ),
   );
 }
 

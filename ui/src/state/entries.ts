@@ -86,8 +86,17 @@ export class KeptEntries {
   keep(entry: Entry): void {
     const { element } = entry.mounted;
     const active = document.activeElement;
-    const inner = [...element.querySelectorAll(SCROLLING)].map((each) => ({ element: each, top: each.scrollTop, left: each.scrollLeft }));
-    this.kept.set(entry.key, { ...entry, scroll: window.scrollY, focused: active instanceof HTMLElement && element.contains(active) ? active : null, inner });
+    const inner = [...element.querySelectorAll(SCROLLING)].map((each) => ({
+      element: each,
+      top: each.scrollTop,
+      left: each.scrollLeft,
+    }));
+    this.kept.set(entry.key, {
+      ...entry,
+      scroll: window.scrollY,
+      focused: active instanceof HTMLElement && element.contains(active) ? active : null,
+      inner,
+    });
     entry.mounted.leave?.();
     if (this.kept.size <= MOST_KEPT) return;
     const [oldest] = this.kept.values();

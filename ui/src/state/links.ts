@@ -55,9 +55,11 @@ export function kernelLink(app: App, place: number | undefined, scope: Scope = "
   return placeHash("kernels", { q: kernel.short_name, stage: within ? scope : WHOLE_CAPTURE, open: String(place) });
 }
 
-export const gapsOf = (profile: Profile, stage: string, causes: string[]): Gap[] => profile.gaps.filter((gap) => (!stage || gap.stage === stage) && (causes.length === 0 || causes.includes(gap.cause)));
+export const gapsOf = (profile: Profile, stage: string, causes: string[]): Gap[] =>
+  profile.gaps.filter((gap) => (!stage || gap.stage === stage) && (causes.length === 0 || causes.includes(gap.cause)));
 
-export const timelineGapsOf = (app: App, stage: string, causes: string[]): GapsOfCause[] => app.gaps.filter((gap) => (!stage || gap.stage === stage) && causes.includes(gap.cause));
+export const timelineGapsOf = (app: App, stage: string, causes: string[]): GapsOfCause[] =>
+  app.gaps.filter((gap) => (!stage || gap.stage === stage) && causes.includes(gap.cause));
 
 /** Idle gaps of a stage by cause: the longest of profile.json, or those of the timeline. */
 export function gapsLink(app: App, stage: string, causes: string[]): Href {
@@ -65,9 +67,11 @@ export function gapsLink(app: App, stage: string, causes: string[]): Href {
   return has ? placeHash("steps", { stage, cause: causes.join(",") }) : null;
 }
 
-export const copiesLink = (app: App): Href => (app.shown.copies.length > 0 ? placeHash("gpu", { at: "copies" }) : null);
+export const copiesLink = (app: App): Href =>
+  app.shown.copies.length > 0 ? placeHash("gpu", { at: "copies" }) : null;
 
-export const isGpuViewShown = (profile: Profile): boolean => profile.device_time.length > 0 || profile.copies.length > 0;
+export const isGpuViewShown = (profile: Profile): boolean =>
+  profile.device_time.length > 0 || profile.copies.length > 0;
 
 /** What a part of a stage's budget is made of. */
 export function partLink(app: App, stage: Stage, part: string): Href {
@@ -78,14 +82,21 @@ export function partLink(app: App, stage: Stage, part: string): Href {
 
 /** A span of the capture's own clock, in ns: the timeline opens with it selected and a little room around it. */
 export function spanLink(startNs: number, lengthNs: number, more: Options = {}): Href {
-  return hasTimeline() ? placeHash("timeline", { span: `${Math.round(startNs)},${Math.round(startNs + Math.max(lengthNs, 1))}`, ...more }) : null;
+  return hasTimeline()
+    ? placeHash("timeline", { span: `${Math.round(startNs)},${Math.round(startNs + Math.max(lengthNs, 1))}`, ...more })
+    : null;
 }
 
 /** The same by the timeline's own axis. */
 export function selectionLink(startNs: number, lengthNs: number): Href {
   const room = Math.max(lengthNs * 0.15, 500);
   const pair = (from: number, to: number) => `${Math.round(from)},${Math.round(to)}`;
-  return hasTimeline() ? placeHash("timeline", { t: pair(startNs - room, startNs + lengthNs + room), sel: pair(startNs, startNs + Math.max(lengthNs, 1)) }) : null;
+  return hasTimeline()
+    ? placeHash("timeline", {
+        t: pair(startNs - room, startNs + lengthNs + room),
+        sel: pair(startNs, startNs + Math.max(lengthNs, 1)),
+      })
+    : null;
 }
 
 export function gapSpan(app: App, gap: Gap): Href {

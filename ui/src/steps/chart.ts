@@ -30,7 +30,12 @@ function stepsOf(app: App, stage: string): ShownStep[] {
   const slow = new Set(app.recorded.slow_steps.map((each) => each.step));
   const instances = new Map(app.recorded.stages.map((each) => [each.name, each.instances]));
   return app.recorded.steps
-    .map((step, index) => ({ step, index, slow: slow.has(index), warmup: instances.get(step.stage)?.[step.instance]?.warmup ?? false }))
+    .map((step, index) => ({
+      step,
+      index,
+      slow: slow.has(index),
+      warmup: instances.get(step.stage)?.[step.instance]?.warmup ?? false,
+    }))
     .filter(({ step }) => (!stage || step.stage === stage) && !step.after_untraced);
 }
 
@@ -39,9 +44,14 @@ function linesOf(app: App, stages: string[], steps: number): Line[] {
     const times = app.recorded.stages.find((each) => each.name === name)?.step_wall_ms;
     if (!times || times.p50 === null || times.p99 === null) return [];
     const of = stages.length > 1 ? ` of ${name}` : "";
-    const at = (value: number): [number, number][] => [[0, value], [steps - 1, value]];
+    const at = (value: number): [number, number][] => [
+      [0, value],
+      [steps - 1, value],
+    ];
     const p50: Line = { points: at(times.p50), dashed: true, label: `p50${of} ${ms(times.p50)} ms` };
-    return times.p99 === times.p50 ? [p50] : [p50, { points: at(times.p99), dashed: true, label: `p99${of} ${ms(times.p99)} ms`, labelAt: "end" }];
+    return times.p99 === times.p50
+      ? [p50]
+      : [p50, { points: at(times.p99), dashed: true, label: `p99${of} ${ms(times.p99)} ms`, labelAt: "end" }];
   });
 }
 
@@ -71,7 +81,11 @@ export function stepsChart(app: App, stage: string, onClick: (index: number) => 
     return {
       x: at,
       y: above ? end : each.step.wall_ms,
-      color: each.slow ? chartColors.warning : each.warmup || stages.indexOf(each.step.stage) > 0 ? chartColors.muted : chartColors.text,
+      color: each.slow
+        ? chartColors.warning
+        : each.warmup || stages.indexOf(each.step.stage) > 0
+          ? chartColors.muted
+          : chartColors.text,
       radius: above || each.slow ? 5 : shown.length > 1500 ? 1.6 : 2.6,
       shape: above ? "above" : each.warmup ? "ring" : each.slow ? "square" : "dot",
       lines: wordsOf(app, each, above),
@@ -82,7 +96,10 @@ export function stepsChart(app: App, stage: string, onClick: (index: number) => 
   const longest = Math.max(...outside.map(({ step }) => step.wall_ms));
   const room = Math.max(1, shown.length * 0.02);
   return {
-    above: outside.length > 0 ? `${counted(outside.length, "step")} above the axis (up to ${ms(longest)} ms${outside.every((each) => each.warmup) ? ", warm-up" : ""}) at its upper edge.` : null,
+    above:
+      outside.length > 0
+        ? `${counted(outside.length, "step")} above the axis (up to ${ms(longest)} ms${outside.every((each) => each.warmup) ? ", warm-up" : ""}) at its upper edge.`
+        : null,
     chart: scatter({
       label: `${counted(shown.length, "step")} in order, wall time in ms; slow ones are in the table below`,
       xTitle: "step, in order of start",

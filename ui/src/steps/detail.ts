@@ -16,10 +16,28 @@ export function stepDetail(app: App, index: number): HTMLElement | null {
     "div",
     { class: "panel", role: "region", "aria-label": "The chosen step" },
     h("h3", {}, `${step.stage}, ${where(app, step.instance, step.step_of_instance)}`),
-    slow ? [h("p", {}, `${ms(slow.above_median_ms)} ms above the median step like it:`), h("ul", {}, slow.reasons.map((reason) => h("li", {}, `${reason.what}: ${ms(Math.abs(reason.longer_ms))} ms ${reason.longer_ms < 0 ? "shorter" : "longer"}`)))] : null,
+    slow
+      ? [
+          h("p", {}, `${ms(slow.above_median_ms)} ms above the median step like it:`),
+          h(
+            "ul",
+            {},
+            slow.reasons.map((reason) =>
+              h(
+                "li",
+                {},
+                `${reason.what}: ${ms(Math.abs(reason.longer_ms))} ms ${reason.longer_ms < 0 ? "shorter" : "longer"}`,
+              ),
+            ),
+          ),
+        ]
+      : null,
     facts([
       ["wall, as recorded", `${ms(step.wall_ms)} ms`],
-      [`${onCpu(app.shown) ? "CPU" : "GPU"} busy`, `${ms(step.gpu_busy_ms)} ms, ${percent(step.wall_ms > 0 ? step.gpu_busy_ms / step.wall_ms : null)} of its wall time`],
+      [
+        `${onCpu(app.shown) ? "CPU" : "GPU"} busy`,
+        `${ms(step.gpu_busy_ms)} ms, ${percent(step.wall_ms > 0 ? step.gpu_busy_ms / step.wall_ms : null)} of its wall time`,
+      ],
       ["kernels", `${count(step.kernel_count)}, ${ms(step.gpu_sum_ms)} ms together`],
       ["sequences", step.batch !== null && count(step.batch)],
       ["tokens", step.tokens !== null && count(step.tokens)],

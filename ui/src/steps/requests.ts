@@ -17,16 +17,42 @@ export function requests(app: App): Child {
       fit: true,
       rows,
       columns: [
-        { id: "from", title: "from (ms)", heads: true, value: (r) => r.start_ms, cell: (r) => link(spanLink(r.start_ms * 1e6, r.span_ms * 1e6), {}, ms(r.start_ms)) },
+        {
+          id: "from",
+          title: "from (ms)",
+          heads: true,
+          value: (r) => r.start_ms,
+          cell: (r) => link(spanLink(r.start_ms * 1e6, r.span_ms * 1e6), {}, ms(r.start_ms)),
+        },
         { id: "prompts", title: "prompts", value: (r) => r.prompts, text: (r) => count(r.prompts) },
-        { id: "prompt", title: "time per prompt (ms)", of: "ms, mean over prompts, as recorded", value: (r) => r.prompt_ms, text: (r) => ms(r.prompt_ms) },
+        {
+          id: "prompt",
+          title: "time per prompt (ms)",
+          of: "ms, mean over prompts, as recorded",
+          value: (r) => r.prompt_ms,
+          text: (r) => ms(r.prompt_ms),
+        },
         { id: "tokens", title: "tokens after the first", value: (r) => r.tokens, text: (r) => count(r.tokens) },
-        { id: "token", title: "time per token (ms)", of: "ms, mean over tokens, as recorded", value: (r) => r.token_ms, text: (r) => ms(r.token_ms) },
-        { id: "most", title: "sequences, at most", of: "that get a token in one batch", value: (r) => r.sequences_max, text: (r) => count(r.sequences_max) },
+        {
+          id: "token",
+          title: "time per token (ms)",
+          of: "ms, mean over tokens, as recorded",
+          value: (r) => r.token_ms,
+          text: (r) => ms(r.token_ms),
+        },
+        {
+          id: "most",
+          title: "sequences, at most",
+          of: "that get a token in one batch",
+          value: (r) => r.sequences_max,
+          text: (r) => count(r.sequences_max),
+        },
         { id: "batches", title: "batches", value: (r) => r.batches, text: (r) => count(r.batches) },
         { id: "passes", title: "passes", value: (r) => r.passes, text: (r) => count(r.passes) },
       ],
     }).element,
-    note("As recorded: with what tracing added. A token's time is that since the batch before; a prompt's ends when its first token is chosen."),
+    note(
+      "As recorded: with what tracing added. A token's time is that since the batch before; a prompt's ends when its first token is chosen.",
+    ),
   );
 }

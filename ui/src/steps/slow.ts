@@ -9,16 +9,47 @@ import { where } from "./state";
 
 export function slowTable(app: App): Child {
   const rows = app.recorded.slow_steps;
-  if (rows.length === 0) return h("p", {}, app.recorded.slow_step_rule ? `None. A step counts as slow if it is ${app.recorded.slow_step_rule}.` : "None: no step is much longer than the median step of its kind.");
+  if (rows.length === 0)
+    return h(
+      "p",
+      {},
+      app.recorded.slow_step_rule
+        ? `None. A step counts as slow if it is ${app.recorded.slow_step_rule}.`
+        : "None: no step is much longer than the median step of its kind.",
+    );
   return table({
     caption: "Slowest steps",
     rows,
     columns: [
       { id: "stage", title: "stage", value: (r) => r.stage },
-      { id: "where", title: "where", className: "nowrap", value: (r) => where(app, r.instance, r.step_of_instance), heads: true, cell: (r) => link(stepSpan(app, r.step), {}, where(app, r.instance, r.step_of_instance)) },
+      {
+        id: "where",
+        title: "where",
+        className: "nowrap",
+        value: (r) => where(app, r.instance, r.step_of_instance),
+        heads: true,
+        cell: (r) => link(stepSpan(app, r.step), {}, where(app, r.instance, r.step_of_instance)),
+      },
       { id: "wall", title: "wall (ms)", value: (r) => r.wall_ms, text: (r) => ms(r.wall_ms) },
-      { id: "above", title: "above the median (ms)", of: "ms longer than the median step like it", value: (r) => r.above_median_ms, text: (r) => ms(r.above_median_ms) },
-      { id: "why", title: "difference from the median step", className: "prose", value: (r) => r.reasons.map((reason) => `${reason.what} (${ms(Math.abs(reason.longer_ms))} ms ${reason.longer_ms < 0 ? "shorter" : "longer"})`).join("; ") || "spread over many kernels" },
+      {
+        id: "above",
+        title: "above the median (ms)",
+        of: "ms longer than the median step like it",
+        value: (r) => r.above_median_ms,
+        text: (r) => ms(r.above_median_ms),
+      },
+      {
+        id: "why",
+        title: "difference from the median step",
+        className: "prose",
+        value: (r) =>
+          r.reasons
+            .map(
+              (reason) =>
+                `${reason.what} (${ms(Math.abs(reason.longer_ms))} ms ${reason.longer_ms < 0 ? "shorter" : "longer"})`,
+            )
+            .join("; ") || "spread over many kernels",
+      },
     ],
   }).element;
 }

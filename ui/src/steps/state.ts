@@ -9,7 +9,11 @@ export interface StepsState {
   step: number | null;
 }
 
-export const stateOf = (options: URLSearchParams): StepsState => ({ stage: options.get("stage") ?? "", causes: (options.get("cause") ?? "").split(",").filter(Boolean), step: options.has("step") ? Number(options.get("step")) : null });
+export const stateOf = (options: URLSearchParams): StepsState => ({
+  stage: options.get("stage") ?? "",
+  causes: (options.get("cause") ?? "").split(",").filter(Boolean),
+  step: options.has("step") ? Number(options.get("step")) : null,
+});
 
 export function where(app: App, instance: number, step: number | null): string {
   if (isServing(app.shown)) return `engine step ${instance}`;

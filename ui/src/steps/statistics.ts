@@ -11,9 +11,14 @@ export function statistics(app: App): HTMLElement {
   const rows = [
     { name: "first token", times: times.time_to_first_token_ms },
     // An engine's requests have a table of their own: a step of it is no token's time.
-    { name: "output token (a decode's wall time over its steps)", times: isServing(app.shown) ? null : times.time_per_output_token_ms },
+    {
+      name: "output token (a decode's wall time over its steps)",
+      times: isServing(app.shown) ? null : times.time_per_output_token_ms,
+    },
     ...stages.map((stage) => ({ name: `step of ${stage.name}`, times: stage.step_wall_ms })),
-  ].filter((row): row is { name: string; times: NonNullable<typeof row.times> } => row.times !== null && row.times.count > 0);
+  ].filter(
+    (row): row is { name: string; times: NonNullable<typeof row.times> } => row.times !== null && row.times.count > 0,
+  );
   return table({
     caption: "Times of steps and tokens",
     sortable: false,
@@ -24,8 +29,20 @@ export function statistics(app: App): HTMLElement {
       { id: "count", title: "count", value: (r) => r.times.count, text: (r) => count(r.times.count) },
       { id: "mean", title: "mean ± std (ms)", value: (r) => r.times.mean, text: (r) => meanAndStd(r.times) },
       { id: "min", title: "min (ms)", value: (r) => r.times.min, text: (r) => ms(r.times.min) },
-      { id: "p50", title: "p50 (ms)", of: "ms, median by nearest rank", value: (r) => r.times.p50, text: (r) => ms(r.times.p50) },
-      { id: "p99", title: "p99 (ms)", of: "ms, 99th percentile by nearest rank", value: (r) => r.times.p99, text: (r) => ms(r.times.p99) },
+      {
+        id: "p50",
+        title: "p50 (ms)",
+        of: "ms, median by nearest rank",
+        value: (r) => r.times.p50,
+        text: (r) => ms(r.times.p50),
+      },
+      {
+        id: "p99",
+        title: "p99 (ms)",
+        of: "ms, 99th percentile by nearest rank",
+        value: (r) => r.times.p99,
+        text: (r) => ms(r.times.p99),
+      },
       { id: "max", title: "max (ms)", value: (r) => r.times.max, text: (r) => ms(r.times.max) },
     ],
   }).element;
@@ -43,10 +60,34 @@ export function byBatch(app: App): Child {
       columns: [
         { id: "batch", title: "sequences", heads: true, value: (r) => r.batch, text: (r) => count(r.batch) },
         { id: "count", title: "steps", value: (r) => r.step_wall_ms.count, text: (r) => count(r.step_wall_ms.count) },
-        { id: "mean", title: "mean ± std (ms)", of: "ms per step", value: (r) => r.step_wall_ms.mean, text: (r) => meanAndStd(r.step_wall_ms) },
-        { id: "p50", title: "p50 (ms)", of: "ms per step", value: (r) => r.step_wall_ms.p50, text: (r) => ms(r.step_wall_ms.p50) },
-        { id: "p99", title: "p99 (ms)", of: "ms per step", value: (r) => r.step_wall_ms.p99, text: (r) => ms(r.step_wall_ms.p99) },
-        { id: "rate", title: "tokens per second", of: "sequences over the mean step", value: (r) => r.tokens_per_s, text: (r) => rate(r.tokens_per_s) },
+        {
+          id: "mean",
+          title: "mean ± std (ms)",
+          of: "ms per step",
+          value: (r) => r.step_wall_ms.mean,
+          text: (r) => meanAndStd(r.step_wall_ms),
+        },
+        {
+          id: "p50",
+          title: "p50 (ms)",
+          of: "ms per step",
+          value: (r) => r.step_wall_ms.p50,
+          text: (r) => ms(r.step_wall_ms.p50),
+        },
+        {
+          id: "p99",
+          title: "p99 (ms)",
+          of: "ms per step",
+          value: (r) => r.step_wall_ms.p99,
+          text: (r) => ms(r.step_wall_ms.p99),
+        },
+        {
+          id: "rate",
+          title: "tokens per second",
+          of: "sequences over the mean step",
+          value: (r) => r.tokens_per_s,
+          text: (r) => rate(r.tokens_per_s),
+        },
       ],
     }).element,
   );

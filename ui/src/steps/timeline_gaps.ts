@@ -15,7 +15,8 @@ const SHOWN = 10;
 const LISTED = 200;
 
 function gapTable(app: App, timeline: Timeline, gaps: ListedGap[], caption: string): HTMLElement {
-  const owner = (gap: ListedGap) => instanceWords(timeline, "stages", (timeline.tables.slices["instance"]![gap.after.row] ?? 1) - 1);
+  const owner = (gap: ListedGap) =>
+    instanceWords(timeline, "stages", (timeline.tables.slices["instance"]![gap.after.row] ?? 1) - 1);
   const step = (gap: ListedGap) => {
     const row = (timeline.tables.slices["step"]?.[gap.after.row] ?? 0) - 1;
     return row < 0 ? "" : timeline.stepWords(timeline.tables.steps["index"]![row]!);
@@ -27,11 +28,32 @@ function gapTable(app: App, timeline: Timeline, gaps: ListedGap[], caption: stri
     limit: SHOWN,
     sort: "-gap",
     columns: [
-      { id: "start", title: "starts (ms)", of: "ms after the capture's first event", heads: true, value: (g) => g.start / 1e6, cell: (g) => h("a", { href: selectionLink(g.start, g.ns), "aria-label": `Gap at ${exactMs(g.start / 1e6)} ms in the timeline` }, exactMs(g.start / 1e6)) },
+      {
+        id: "start",
+        title: "starts (ms)",
+        of: "ms after the capture's first event",
+        heads: true,
+        value: (g) => g.start / 1e6,
+        cell: (g) =>
+          h(
+            "a",
+            {
+              href: selectionLink(g.start, g.ns),
+              "aria-label": `Gap at ${exactMs(g.start / 1e6)} ms in the timeline`,
+            },
+            exactMs(g.start / 1e6),
+          ),
+      },
       { id: "gap", title: "gap (ms)", value: (g) => g.ns / 1e6, text: (g) => exactMs(g.ns / 1e6) },
       { id: "stage", title: "stage", value: owner },
       { id: "step", title: "step", value: step },
-      { id: "cause", title: "cause", className: "one-line", value: (g) => app.palette.label(g.cause), cell: (g) => h("span", { class: "with-swatch" }, swatch(app, g.cause), app.palette.label(g.cause)) },
+      {
+        id: "cause",
+        title: "cause",
+        className: "one-line",
+        value: (g) => app.palette.label(g.cause),
+        cell: (g) => h("span", { class: "with-swatch" }, swatch(app, g.cause), app.palette.label(g.cause)),
+      },
       { id: "after", title: "before", className: "prose", value: (g) => describe(timeline, app.view, g.after).title },
     ],
   }).element;
@@ -44,12 +66,23 @@ export function timelineGaps(app: App, state: StepsState): HTMLElement | null {
   if (!loading) return null;
   const count = sums.reduce((all, sum) => all + sum.gaps, 0);
   const total = sums.reduce((all, sum) => all + sum.total_ns, 0) / 1e6;
-  const element = h("div", { class: "timeline-gaps" }, h("p", { class: "muted", role: "status" }, "Reading the timeline..."));
+  const element = h(
+    "div",
+    { class: "timeline-gaps" },
+    h("p", { class: "muted", role: "status" }, "Reading the timeline..."),
+  );
   const where = state.stage ? ` in ${state.stage}` : "";
   void loading.then((timeline) => {
     const gaps = listGaps(timeline, state.stage, state.causes);
     const listed = gaps.length > LISTED ? `the ${LISTED} longest of ` : "";
-    replace(element, h("h3", {}, `All gaps of this cause${where}`), gapTable(app, timeline, gaps, `All gaps of this cause${where}`), note(`${listed ? `T${listed.slice(1)}` : ""}${counted(count, "gap")}, ${ms(total)} ms together, warm-up excluded, as recorded.`));
+    replace(
+      element,
+      h("h3", {}, `All gaps of this cause${where}`),
+      gapTable(app, timeline, gaps, `All gaps of this cause${where}`),
+      note(
+        `${listed ? `T${listed.slice(1)}` : ""}${counted(count, "gap")}, ${ms(total)} ms together, warm-up excluded, as recorded.`,
+      ),
+    );
   });
   return element;
 }

@@ -21,7 +21,9 @@ const LEAST_ROOM_NS = 500;
 
 function pairOf(text: string | null): Span | null {
   const [from, to] = (text ?? "").split(",").map(Number);
-  return from !== undefined && to !== undefined && Number.isFinite(from) && Number.isFinite(to) && to > from ? [from, to] : null;
+  return from !== undefined && to !== undefined && Number.isFinite(from) && Number.isFinite(to) && to > from
+    ? [from, to]
+    : null;
 }
 
 function rowOf(timeline: Timeline, text: string | null): RowRef | null {
@@ -39,16 +41,24 @@ export function readPlace(app: App, timeline: Timeline, options: URLSearchParams
     const room = Math.max((span[1] - span[0]) * ROOM, LEAST_ROOM_NS);
     shown = [selection[0] - room, selection[1] + room];
   }
-  const classes = (options.get("class") ?? "").split(",").map((id) => app.view.classes.findIndex((each) => each.id === id));
+  const classes = (options.get("class") ?? "")
+    .split(",")
+    .map((id) => app.view.classes.findIndex((each) => each.id === id));
   return {
     shown,
     selection,
     pinned: rowOf(timeline, options.get("pin")),
-    filter: { text: options.get("q") ?? "", classes: classes.filter((index) => index >= 0), stage: options.get("stage") ?? "", layer: options.get("layer") ?? "" },
+    filter: {
+      text: options.get("q") ?? "",
+      classes: classes.filter((index) => index >= 0),
+      stage: options.get("stage") ?? "",
+      layer: options.get("layer") ?? "",
+    },
   };
 }
 
-const classIds = (app: App, filter: Filter): string => filter.classes.map((index) => app.view.classes[index]!.id).join(",");
+const classIds = (app: App, filter: Filter): string =>
+  filter.classes.map((index) => app.view.classes[index]!.id).join(",");
 
 export function placeOptions(app: App, timeline: Timeline, place: Place): Options {
   const pair = (span: Span | null) => span && span.map(Math.round).join(",");

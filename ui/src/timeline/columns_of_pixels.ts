@@ -26,7 +26,12 @@ export class PixelColumns {
   }
 
   /** Calls back for each run of pixels that look the same: busy share in steps of 1/height. */
-  runs(width: number, nsPerPixel: number, height: number, draw: (x: number, pixels: number, barHeight: number, classIndex: number) => void): void {
+  runs(
+    width: number,
+    nsPerPixel: number,
+    height: number,
+    draw: (x: number, pixels: number, barHeight: number, classIndex: number) => void,
+  ): void {
     let runStart = 0;
     let runBar = 0;
     let runClass = 0;
@@ -58,11 +63,19 @@ export class PixelColumns {
 /** The widest level whose bins are not wider than a pixel; null where even the finest is, and rows are read instead. */
 export function levelFor(track: Track, nsPerPixel: number): Level | null {
   let best: Level | null = null;
-  for (const level of track.levels ?? []) if (level.bin_ns <= nsPerPixel && (!best || level.bin_ns > best.bin_ns)) best = level;
+  for (const level of track.levels ?? [])
+    if (level.bin_ns <= nsPerPixel && (!best || level.bin_ns > best.bin_ns)) best = level;
   return best;
 }
 
-export function addBins(timeline: Timeline, level: Level, columns: PixelColumns, start: number, nsPerPixel: number, width: number): void {
+export function addBins(
+  timeline: Timeline,
+  level: Level,
+  columns: PixelColumns,
+  start: number,
+  nsPerPixel: number,
+  width: number,
+): void {
   const first = Math.max(0, Math.floor(start / level.bin_ns));
   const last = Math.min(level.count, Math.ceil((start + width * nsPerPixel) / level.bin_ns));
   for (let bin = first; bin < last; bin++) {

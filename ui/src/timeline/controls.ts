@@ -51,7 +51,8 @@ export function control(canvas: HTMLElement, target: Target): () => void {
     const { x } = place(event);
     const unit = event.deltaMode === 1 ? LINE_PIXELS : 1;
     if (x < target.gutter()) target.scroll(event.deltaY * unit);
-    else if (Math.abs(event.deltaX) > Math.abs(event.deltaY) || event.shiftKey) target.panPixels((event.deltaX || event.deltaY) * unit);
+    else if (Math.abs(event.deltaX) > Math.abs(event.deltaY) || event.shiftKey)
+      target.panPixels((event.deltaX || event.deltaY) * unit);
     else target.zoomAt(ZOOM_PER_WHEEL ** (event.deltaY * unit), x);
   }
 
@@ -60,7 +61,12 @@ export function control(canvas: HTMLElement, target: Target): () => void {
     const { x, y } = place(event);
     pointers.set(event.pointerId, { x, y });
     canvas.setPointerCapture(event.pointerId);
-    const mode = event.shiftKey || (y >= MINIMAP_HEIGHT && y < MINIMAP_HEIGHT + AXIS_HEIGHT) ? "select" : y < TOP ? "minimap" : "pan";
+    const mode =
+      event.shiftKey || (y >= MINIMAP_HEIGHT && y < MINIMAP_HEIGHT + AXIS_HEIGHT)
+        ? "select"
+        : y < TOP
+          ? "minimap"
+          : "pan";
     drag = { id: event.pointerId, startX: x, startY: y, lastX: x, lastY: y, moved: false, mode };
     if (mode === "minimap") target.jump(x);
   }

@@ -49,19 +49,36 @@ function describeSlice(timeline: Timeline, view: View, track: Track, row: number
     ["kind", SLICE_KINDS[value("kind")] ?? "GPU work"],
   ];
   if (value("shape") > 0) rows.push(...shapeRows(timeline.shapes[value("shape") - 1]!));
-  if (value("bytes") > 0) rows.push(["size", bytes(value("bytes"))], ["bandwidth", `${bytes((value("bytes") / track.duration![row]!) * 1e9)}/s`]);
-  rows.push(["stage", value("instance") > 0 ? instanceWords(timeline, "stages", value("instance") - 1) : "outside stages"]);
+  if (value("bytes") > 0)
+    rows.push(
+      ["size", bytes(value("bytes"))],
+      ["bandwidth", `${bytes((value("bytes") / track.duration![row]!) * 1e9)}/s`],
+    );
+  rows.push([
+    "stage",
+    value("instance") > 0 ? instanceWords(timeline, "stages", value("instance") - 1) : "outside stages",
+  ]);
   if (value("step") > 0) rows.push(["step", instanceWords(timeline, "steps", value("step") - 1)]);
   if (value("layer") > 0) rows.push(["layer", timeline.names[value("layer") - 1] ?? ""]);
   const call = value("call") - 1;
   if (call >= 0) {
     rows.push(["launched by", timeline.names[timeline.tables.calls["name"]![call]!] ?? ""]);
-    rows.push(["launch delay", `${duration(start - timeline.tables.calls["start"]![call]!)} from the call's start to its own`]);
+    rows.push([
+      "launch delay",
+      `${duration(start - timeline.tables.calls["start"]![call]!)} from the call's start to its own`,
+    ]);
   }
   rows.push(["on", `${track.group} ${track.label}`.trim()]);
   const title = timeline.names[kernel.short] ?? "";
   const full = timeline.names[kernel.name] ?? "";
-  return { title, full: full === title ? null : full, classIndex: kernel.class, rows, startNs: start, durationNs: track.duration![row]! };
+  return {
+    title,
+    full: full === title ? null : full,
+    classIndex: kernel.class,
+    rows,
+    startNs: start,
+    durationNs: track.duration![row]!,
+  };
 }
 
 function describeOther(timeline: Timeline, track: Track, row: number): Description {
@@ -77,10 +94,19 @@ function describeOther(timeline: Timeline, track: Track, row: number): Descripti
   else if (track.table === "steps") title = instanceWords(timeline, "steps", row);
   else if (track.table === "layers") rows.push(["kind", "layer"]);
   rows.push(["on", `${track.group} ${track.label}`.trim()]);
-  return { title, full: null, classIndex: null, rows, startNs: start, durationNs: track.duration ? track.duration[row]! : 0 };
+  return {
+    title,
+    full: null,
+    classIndex: null,
+    rows,
+    startNs: start,
+    durationNs: track.duration ? track.duration[row]! : 0,
+  };
 }
 
 export function describe(timeline: Timeline, view: View, ref: RowRef): Description {
   const track = timeline.tracks[ref.track]!;
-  return track.table === "slices" ? describeSlice(timeline, view, track, ref.row) : describeOther(timeline, track, ref.row);
+  return track.table === "slices"
+    ? describeSlice(timeline, view, track, ref.row)
+    : describeOther(timeline, track, ref.row);
 }

@@ -24,7 +24,8 @@ export interface Hits {
   wanted: Uint8Array;
 }
 
-const narrowsWork = (filter: Filter): boolean => filter.classes.length > 0 || filter.stage !== "" || filter.layer !== "";
+const narrowsWork = (filter: Filter): boolean =>
+  filter.classes.length > 0 || filter.stage !== "" || filter.layer !== "";
 export const isEmpty = (filter: Filter): boolean => filter.text === "" && !narrowsWork(filter);
 
 /** By index of the name: 1 where it holds the text. */
@@ -37,7 +38,9 @@ function namesWith(timeline: Timeline, text: string): Uint8Array {
 export function inStage(timeline: Timeline, stage: string, withWarmup = true): (row: number) => boolean {
   if (!stage) return () => true;
   const { name, flags } = timeline.tables.stages;
-  const wanted = Uint8Array.from(name ?? [], (each, row) => (timeline.names[each] === stage && (withWarmup || ((flags?.[row] ?? 0) & 1) === 0) ? 1 : 0));
+  const wanted = Uint8Array.from(name ?? [], (each, row) =>
+    timeline.names[each] === stage && (withWarmup || ((flags?.[row] ?? 0) & 1) === 0) ? 1 : 0,
+  );
   const instances = timeline.tables.slices["instance"];
   return (row) => wanted[(instances?.[row] ?? 0) - 1] === 1;
 }
@@ -51,7 +54,12 @@ export function inLayer(timeline: Timeline, layer: string): (row: number) => boo
 
 /** Whether a row of slices is wanted. */
 function wantsSlice(timeline: Timeline, filter: Filter, names: Uint8Array): (row: number) => boolean {
-  const kernels = Uint8Array.from(timeline.kernels, (kernel) => (names[kernel.name]! | names[kernel.short]!) & (filter.classes.length === 0 || filter.classes.includes(kernel.class) ? 1 : 0));
+  const kernels = Uint8Array.from(
+    timeline.kernels,
+    (kernel) =>
+      (names[kernel.name]! | names[kernel.short]!) &
+      (filter.classes.length === 0 || filter.classes.includes(kernel.class) ? 1 : 0),
+  );
   const column: Numbers | undefined = timeline.tables.slices?.["kernel"];
   const stage = inStage(timeline, filter.stage);
   const layer = inLayer(timeline, filter.layer);
@@ -89,7 +97,11 @@ export function find(timeline: Timeline, filter: Filter): Hits {
 }
 
 /** All hits in order of start; those of one track are in order already. */
-function merged(timeline: Timeline, byTrack: Map<number, Uint32Array>, count: number): Pick<Hits, "tracks" | "rows" | "starts"> {
+function merged(
+  timeline: Timeline,
+  byTrack: Map<number, Uint32Array>,
+  count: number,
+): Pick<Hits, "tracks" | "rows" | "starts"> {
   const hits = { tracks: new Uint16Array(count), rows: new Uint32Array(count), starts: new Float64Array(count) };
   const sources = [...byTrack].map(([index, rows]) => ({ index, rows, start: timeline.tracks[index]!.start, at: 0 }));
   for (let i = 0; i < count; i++) {

@@ -19,7 +19,11 @@ function* workInOrder(tracks: { track: Track; index: number }[]): Generator<{ tr
     let best = -1;
     for (let i = 0; i < tracks.length; i++) {
       const { track } = tracks[i]!;
-      if (next[i]! < track.first + track.count && (best < 0 || track.start[next[i]!]! < tracks[best]!.track.start[next[best]!]!)) best = i;
+      if (
+        next[i]! < track.first + track.count &&
+        (best < 0 || track.start[next[i]!]! < tracks[best]!.track.start[next[best]!]!)
+      )
+        best = i;
     }
     if (best < 0) return;
     yield { track: tracks[best]!.track, ref: { track: tracks[best]!.index, row: next[best]!++ } };
@@ -30,7 +34,8 @@ export function listGaps(timeline: Timeline, stage: string, causes: string[]): L
   const { gap, instance } = timeline.tables.slices;
   const { name, start: starts, flags } = timeline.tables.stages;
   const groups = new Map<string, { track: Track; index: number }[]>();
-  for (const [index, track] of timeline.tracks.entries()) if (track.table === "slices") groups.set(track.group, [...(groups.get(track.group) ?? []), { track, index }]);
+  for (const [index, track] of timeline.tracks.entries())
+    if (track.table === "slices") groups.set(track.group, [...(groups.get(track.group) ?? []), { track, index }]);
   const found: ListedGap[] = [];
   for (const tracks of groups.values()) {
     let until = -Infinity;
@@ -42,7 +47,8 @@ export function listGaps(timeline: Timeline, stage: string, causes: string[]): L
       const owner = (instance?.[ref.row] ?? 0) - 1;
       if (code === 0 || owner < 0 || ((flags![owner] ?? 0) & WARMUP) !== 0 || from < starts![owner]!) continue;
       const own = { stage: timeline.names[name![owner]!] ?? "", cause: timeline.causes[code - 1] ?? "" };
-      if ((!stage || own.stage === stage) && causes.includes(own.cause)) found.push({ ...own, start: from, ns: start - from, after: ref });
+      if ((!stage || own.stage === stage) && causes.includes(own.cause))
+        found.push({ ...own, start: from, ns: start - from, after: ref });
     }
   }
   return found.sort((a, b) => b.ns - a.ns);

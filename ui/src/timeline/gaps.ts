@@ -18,7 +18,8 @@ export interface IdleGap {
 export const isBetweenOperators = (gap: IdleGap): boolean => gap.device.split("/").pop()!.startsWith("cpu");
 
 /** "GPU 0 idle", "CPU outside of operators". */
-export const idleWords = (gap: IdleGap): string => (isBetweenOperators(gap) ? `${gap.group} outside of operators` : `${gap.group || "GPU"} idle`);
+export const idleWords = (gap: IdleGap): string =>
+  isBetweenOperators(gap) ? `${gap.group} outside of operators` : `${gap.group || "GPU"} idle`;
 
 /** The row of a track that ends last among those up to an index. */
 function endingLast(track: Track, last: number): number {
@@ -73,7 +74,12 @@ function overlap(track: Track, row: number, start: number, end: number): number 
   return Math.min(track.start[row]! + track.duration![row]!, end) - Math.max(track.start[row]!, start);
 }
 
-function callsIn(timeline: Timeline, track: Track, start: number, end: number): Pick<HostActivity, "inCallsNs" | "longest"> {
+function callsIn(
+  timeline: Timeline,
+  track: Track,
+  start: number,
+  end: number,
+): Pick<HostActivity, "inCallsNs" | "longest"> {
   const [first, last] = rowsWithin(track, start, end);
   let longest: HostActivity["longest"] = null;
   let inCallsNs = 0;
@@ -90,12 +96,15 @@ function callsIn(timeline: Timeline, track: Track, start: number, end: number): 
 }
 
 function innermostRange(timeline: Timeline, thread: Track, time: number): string | null {
-  const track = timeline.tracks.find((each) => each.table === "ranges" && each.group === thread.group && each.thread === thread.thread);
+  const track = timeline.tracks.find(
+    (each) => each.table === "ranges" && each.group === thread.group && each.thread === thread.thread,
+  );
   if (!track) return null;
   const depth = timeline.tables.ranges["depth"]!;
   const [first, last] = rowsWithin(track, time, time + 1);
   let best = -1;
-  for (let row = first; row < last; row++) if (overlap(track, row, time, time + 1) > 0 && (best < 0 || depth[row]! >= depth[best]!)) best = row;
+  for (let row = first; row < last; row++)
+    if (overlap(track, row, time, time + 1) > 0 && (best < 0 || depth[row]! >= depth[best]!)) best = row;
   return best < 0 ? null : (timeline.names[timeline.tables.ranges["name"]![best]!] ?? null);
 }
 
@@ -107,7 +116,12 @@ export function hostIn(timeline: Timeline, gap: IdleGap): HostActivity | null {
   const track = timeline.tracks[ref.track]!;
   return {
     thread: `${track.group} ${track.thread}`.trim(),
-    call: { name: timeline.names[timeline.tables.calls["name"]![call]!] ?? "", ref, startNs: track.start[call]!, durationNs: track.duration![call]! },
+    call: {
+      name: timeline.names[timeline.tables.calls["name"]![call]!] ?? "",
+      ref,
+      startNs: track.start[call]!,
+      durationNs: track.duration![call]!,
+    },
     ...callsIn(timeline, track, gap.start, gap.end),
     range: innermostRange(timeline, track, (gap.start + gap.end) / 2),
   };

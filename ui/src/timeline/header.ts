@@ -59,7 +59,8 @@ let reading: Promise<Header> | null = null;
 
 export function readHeader(): Promise<Header> {
   return (reading ??= readJson<Header>("timeline").then((header) => {
-    if (header.version !== 1) throw new Error(`The timeline has version ${header.version}; this page reads version 1.`);
+    if (header.version !== 1)
+      throw new Error(`The timeline has version ${header.version}; this page reads version 1.`);
     return header;
   }));
 }

@@ -47,11 +47,23 @@ export function layerSums(timeline: Timeline, profile: Profile, scope: Scope, la
     sums.set(kernel, { calls: sum.calls + 1, ns: sum.ns + ns });
     all += ns;
   }
-  return [...sums].map(([kernel, { calls, ns }]) => ({ kernel: profile.kernels[kernel]!, calls, total: ns / 1e6, mean: ns / 1e6 / calls, share: ns / all }));
+  return [...sums].map(([kernel, { calls, ns }]) => ({
+    kernel: profile.kernels[kernel]!,
+    calls,
+    total: ns / 1e6,
+    mean: ns / 1e6 / calls,
+    share: ns / all,
+  }));
 }
 
 /** The launches of one kernel, slowest first. */
-export function launchesOf(timeline: Timeline, profile: Profile, kernel: Kernel, scope: Scope, layer: string): Launch[] {
+export function launchesOf(
+  timeline: Timeline,
+  profile: Profile,
+  kernel: Kernel,
+  scope: Scope,
+  layer: string,
+): Launch[] {
   const place = profile.kernels.indexOf(kernel);
   const own: Launch[] = [];
   for (const launch of launchesIn(timeline, profile, scope, layer)) if (launch.kernel === place) own.push(launch);

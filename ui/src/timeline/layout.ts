@@ -44,9 +44,14 @@ function drawingOrder(timeline: Timeline): number[] {
   const { tracks } = timeline;
   const rank = (track: Track, index: number): number => {
     if (track.kind === "counter") return tracks.length + index;
-    return track.kind === "thread" ? tracks.findIndex((each) => each.group === track.group && each.thread === track.thread) : index;
+    return track.kind === "thread"
+      ? tracks.findIndex((each) => each.group === track.group && each.thread === track.thread)
+      : index;
   };
-  return tracks.map((track, index) => ({ index, rank: rank(track, index) })).sort((a, b) => a.rank - b.rank || a.index - b.index).map((each) => each.index);
+  return tracks
+    .map((track, index) => ({ index, rank: rank(track, index) }))
+    .sort((a, b) => a.rank - b.rank || a.index - b.index)
+    .map((each) => each.index);
 }
 
 /** A counter that was read once or twice is a number, and no curve. */
@@ -69,13 +74,22 @@ export function layOut(timeline: Timeline, screenWidth: number, screenHeight: nu
 /** As wide as the longest label, within bounds. */
 function gutterOf(timeline: Timeline, screenWidth: number): number {
   const widest = Math.min(MOST_GUTTER, Math.floor(screenWidth / 4));
-  const longest = Math.max(0, ...timeline.tracks.map((track) => (isCurve(track) ? track.label : `${track.label}   ${counterMax(track)}`).length));
+  const longest = Math.max(
+    0,
+    ...timeline.tracks.map((track) => (isCurve(track) ? track.label : `${track.label}   ${counterMax(track)}`).length),
+  );
   return Math.max(LEAST_GUTTER, Math.min(widest, Math.ceil(longest * LETTER) + 20));
 }
 
 function place(timeline: Timeline, screenWidth: number, growth: number): Layout {
   const narrow = screenWidth < NARROW_SCREEN;
-  const layout: Layout = { gutter: narrow ? 0 : gutterOf(timeline, screenWidth), labelHeight: narrow ? 13 : 0, tracks: [], groups: [], height: 0 };
+  const layout: Layout = {
+    gutter: narrow ? 0 : gutterOf(timeline, screenWidth),
+    labelHeight: narrow ? 13 : 0,
+    tracks: [],
+    groups: [],
+    height: 0,
+  };
   let y = GAP;
   let group: string | null = null;
   const placed: PlacedTrack[] = [];

@@ -21,8 +21,11 @@ export function loadTimeline(app: App): Promise<Timeline> | null {
 /** With all columns. */
 export function loadWholeTimeline(app: App): Promise<Timeline> | null {
   const loading = loadTimeline(app);
-  return loading && loading.then(async (timeline) => {
-    await timeline.details;
-    return timeline;
-  });
+  return (
+    loading &&
+    loading.then(async (timeline) => {
+      await timeline.details;
+      return timeline;
+    })
+  );
 }

@@ -74,9 +74,19 @@ const DRAWN: Record<string, Set<string>> = {
 
 type TableDescription = Header["tables"][string];
 
-async function readColumns(name: string, description: TableDescription, wanted: (column: string) => boolean, into: Columns): Promise<void> {
+async function readColumns(
+  name: string,
+  description: TableDescription,
+  wanted: (column: string) => boolean,
+  into: Columns,
+): Promise<void> {
   const names = Object.keys(description.columns).filter(wanted);
-  await Promise.all(names.map(async (column) => (into[column] = await readColumn(name, column, description.columns[column]!, description.rows))));
+  await Promise.all(
+    names.map(
+      async (column) =>
+        (into[column] = await readColumn(name, column, description.columns[column]!, description.rows)),
+    ),
+  );
 }
 
 function rowsByDepth(header: TrackHeader, depth: Numbers): Uint32Array[] {
@@ -105,7 +115,17 @@ function makeTrack(header: TrackHeader, columns: Columns): Track {
   }
   const lineRows = header.table === "ranges" ? rowsByDepth(header, columns["depth"]!) : null;
   const label = header.kind === "thread" ? `${header.table}: ${header.label}` : header.label;
-  return { ...header, label, thread: header.label, start, duration, latestEnd, before, lines: lineRows?.length ?? 1, lineRows };
+  return {
+    ...header,
+    label,
+    thread: header.label,
+    start,
+    duration,
+    latestEnd,
+    before,
+    lines: lineRows?.length ?? 1,
+    lineRows,
+  };
 }
 
 const EMPTY: Columns = { start: new Float64Array(0), duration: new Float64Array(0) };
@@ -115,13 +135,27 @@ export async function readTimeline(stepWords: (index: number) => string): Promis
   const names = Object.keys(header.tables).filter((name) => name !== "pyramid");
   const isDrawn = (table: string) => (name: string) => DRAWN[table]?.has(name) ?? true;
   const tables = Object.fromEntries(names.map((name) => [name, {} as Columns])) as Record<TableName, Columns>;
-  const readAll = (drawn: boolean) => Promise.all(names.map((name) => readColumns(name, header.tables[name]!, (column) => isDrawn(name)(column) === drawn, tables[name as TableName])));
+  const readAll = (drawn: boolean) =>
+    Promise.all(
+      names.map((name) =>
+        readColumns(
+          name,
+          header.tables[name]!,
+          (column) => isDrawn(name)(column) === drawn,
+          tables[name as TableName],
+        ),
+      ),
+    );
   await readAll(true);
   const column = (name: string) => (hasBlock(name) ? readBlock(name) : Promise.resolve(new Uint8Array(0)));
   const [busy, dominant] = await Promise.all([column("t.pyramid.busy"), column("t.pyramid.class")]);
   return {
     originNs: Number(header.origin_ns),
-    clocks: (header.clocks ?? []).map((clock) => ({ label: clock.label, firstNs: Number(clock.first_ns), lastNs: Number(clock.last_ns) })),
+    clocks: (header.clocks ?? []).map((clock) => ({
+      label: clock.label,
+      firstNs: Number(clock.first_ns),
+      lastNs: Number(clock.last_ns),
+    })),
     spanNs: header.span_ns,
     names: header.names,
     kernels: header.kernels,
@@ -190,7 +224,8 @@ function prefixed(value: number): string {
 }
 
 /** "max 87.3 %": what a counter reached. */
-export const counterMax = (track: Track): string => (track.max === undefined ? "" : `max ${counterText(track.max)}${track.unit ?? ""}`.trim());
+export const counterMax = (track: Track): string =>
+  track.max === undefined ? "" : `max ${counterText(track.max)}${track.unit ?? ""}`.trim();
 
 /** What a counter's track is high for: shares are of 100 %, other values of the largest. */
 export function counterTop(track: Track): number {
@@ -200,7 +235,9 @@ export function counterTop(track: Track): number {
 
 /** The track that has a row of a table. */
 export function refOf(timeline: Timeline, table: TableName, row: number): RowRef | null {
-  const track = timeline.tracks.findIndex((each) => each.table === table && row >= each.first && row < each.first + each.count);
+  const track = timeline.tracks.findIndex(
+    (each) => each.table === table && row >= each.first && row < each.first + each.count,
+  );
   return track < 0 ? null : { track, row };
 }
 
@@ -232,5 +269,7 @@ export class LaunchedBy {
 
 /** The time of a capture's own clock that is 0 on the axis. */
 export function beginningOf(timeline: Timeline, timeNs: number): number {
-  return timeline.clocks.find((clock) => clock.firstNs <= timeNs && timeNs <= clock.lastNs)?.firstNs ?? timeline.originNs;
+  return (
+    timeline.clocks.find((clock) => clock.firstNs <= timeNs && timeNs <= clock.lastNs)?.firstNs ?? timeline.originNs
+  );
 }

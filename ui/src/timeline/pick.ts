@@ -24,7 +24,9 @@ export function pick(layout: Layout, time: number, y: number, nsPerPixel: number
   const reach = REACH_PIXELS * nsPerPixel;
   const line = Math.floor((y - placed.y) / RANGE_LINE);
   const lineRows = track.lineRows ? (track.lineRows[line] ?? new Uint32Array(0)) : null;
-  const [first, last] = lineRows ? [firstEndingAfter(track, lineRows, time - reach), lineRows.length] : rowsWithin(track, time - reach, time + reach);
+  const [first, last] = lineRows
+    ? [firstEndingAfter(track, lineRows, time - reach), lineRows.length]
+    : rowsWithin(track, time - reach, time + reach);
   let best: RowRef | null = null;
   let bestDistance = Infinity;
   let bestLength = Infinity;

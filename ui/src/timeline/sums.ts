@@ -97,7 +97,9 @@ export function sumOwned(timeline: Timeline, ref: RowRef): SpanSums | null {
   const start = track.start[ref.row]!;
   const end = start + track.duration![ref.row]!;
   // A stage without GPU work of its own is on no GPU.
-  const work: Work = timeline.tracks.some((each) => each.table === "slices" && each.group === track.group) ? { group: track.group } : {};
+  const work: Work = timeline.tracks.some((each) => each.table === "slices" && each.group === track.group)
+    ? { group: track.group }
+    : {};
   if (track.table === "layers") return sumSpan(timeline, start, end, work);
   const owner = OWNERS[track.table];
   const column = owner && timeline.tables.slices?.[owner];

@@ -30,7 +30,13 @@ const KEY_SCROLL = 40;
 
 export class TimelineView {
   readonly element: HTMLElement;
-  private readonly canvas = h("canvas", { class: "timeline", tabindex: "0", role: "application", "aria-label": "Timeline. w and s zoom, a and d pan, arrow keys go from one operation to the next, Escape closes, slash searches." });
+  private readonly canvas = h("canvas", {
+    class: "timeline",
+    tabindex: "0",
+    role: "application",
+    "aria-label":
+      "Timeline. w and s zoom, a and d pan, arrow keys go from one operation to the next, Escape closes, slash searches.",
+  });
   private readonly scroller: HTMLElement;
   private readonly spacer = h("div", { class: "spacer" });
   private readonly side = h("aside", { class: "side", "aria-label": "Details", "aria-live": "polite" });
@@ -87,7 +93,12 @@ export class TimelineView {
       { class: "timeline-view" },
       h("h1", { class: "offscreen" }, "Timeline"),
       this.toolbar.tools,
-      timeline.clocks.length > 0 && h("p", { class: "notice", role: "note" }, `The clocks of these captures are unrelated: each begins at 0 (${timeline.clocks.map((clock) => clock.label).join("; ")}).`),
+      timeline.clocks.length > 0 &&
+        h(
+          "p",
+          { class: "notice", role: "note" },
+          `The clocks of these captures are unrelated: each begins at 0 (${timeline.clocks.map((clock) => clock.label).join("; ")}).`,
+        ),
       h("div", { class: "stage" }, this.scroller, this.side),
       this.toolbar.legend,
     );
@@ -99,7 +110,8 @@ export class TimelineView {
       hover: (x, y, clientX, clientY) => this.hover(x, y, clientX, clientY),
       leave: () => this.unhover(),
       click: (x, y) => this.click(x, y),
-      select: (from, to, done) => this.select([this.timeAt(Math.min(from, to)), this.timeAt(Math.max(from, to))], done),
+      select: (from, to, done) =>
+        this.select([this.timeAt(Math.min(from, to)), this.timeAt(Math.max(from, to))], done),
       jump: (x) => this.jump(x),
       key: (key, shift) => this.key(key, shift),
       width: () => this.width,
@@ -162,7 +174,19 @@ export class TimelineView {
   /** Writes what is shown into the address, a little later. */
   private remember(): void {
     window.clearTimeout(this.addressTimer);
-    this.addressTimer = window.setTimeout(() => setOptions(VIEW, placeOptions(this.app, this.timeline, { shown: [this.window.start, this.window.end], selection: this.selection, pinned: this.pinned, filter: this.filter })), ADDRESS_DELAY_MS);
+    this.addressTimer = window.setTimeout(
+      () =>
+        setOptions(
+          VIEW,
+          placeOptions(this.app, this.timeline, {
+            shown: [this.window.start, this.window.end],
+            selection: this.selection,
+            pinned: this.pinned,
+            filter: this.filter,
+          }),
+        ),
+      ADDRESS_DELAY_MS,
+    );
   }
 
   /** The gap of a GPU that lies under the pointer; null where there is work, or no stream. */
@@ -172,7 +196,9 @@ export class TimelineView {
   }
 
   private rowUnder(x: number, y: number): RowRef | null {
-    return x < this.layout.gutter || y < TOP ? null : pick(this.layout, this.timeAt(x), y - TOP + this.scroller.scrollTop, this.nsPerPixel);
+    return x < this.layout.gutter || y < TOP
+      ? null
+      : pick(this.layout, this.timeAt(x), y - TOP + this.scroller.scrollTop, this.nsPerPixel);
   }
 
   private hover(x: number, y: number, clientX: number, clientY: number): void {
@@ -180,7 +206,8 @@ export class TimelineView {
     this.hovered = this.rowUnder(x, y);
     const gap = this.hovered || x < this.layout.gutter || y < TOP ? null : this.gapUnder(x, y);
     this.canvas.style.cursor = this.hovered || gap ? "pointer" : y < TOP ? "default" : "grab";
-    if (this.hovered && this.complete) showTooltip(clientX, clientY, rowTooltip(this.app, describe(this.timeline, this.app.view, this.hovered)));
+    if (this.hovered && this.complete)
+      showTooltip(clientX, clientY, rowTooltip(this.app, describe(this.timeline, this.app.view, this.hovered)));
     else if (gap && this.complete) showTooltip(clientX, clientY, gapTooltip(this.app, gap));
     else hideTooltip();
     if (before?.row !== this.hovered?.row || before?.track !== this.hovered?.track) this.invalidate();
@@ -244,7 +271,9 @@ export class TimelineView {
   }
 
   private hitRef(): RowRef | null {
-    return this.hits && this.hit !== null && this.hit >= 0 ? { track: this.hits.tracks[this.hit]!, row: this.hits.rows[this.hit]! } : null;
+    return this.hits && this.hit !== null && this.hit >= 0
+      ? { track: this.hits.tracks[this.hit]!, row: this.hits.rows[this.hit]! }
+      : null;
   }
 
   /** Brings a row into view; zooms in where it would be narrower than a few pixels. */
@@ -254,12 +283,14 @@ export class TimelineView {
     const length = track.duration ? track.duration[ref.row]! : 0;
     const width = Math.max(Math.min(this.window.width, Math.max(length * 60, 2000)), length * 1.3);
     const middle = start + length / 2;
-    if (width < this.window.width || start < this.window.start || start + length > this.window.end) this.window.set(middle - width / 2, middle + width / 2);
+    if (width < this.window.width || start < this.window.start || start + length > this.window.end)
+      this.window.set(middle - width / 2, middle + width / 2);
     const placed = this.layout.tracks[ref.track];
     if (placed) {
       const visible = this.height - TOP;
       if (placed.y < this.scroller.scrollTop) this.scroller.scrollTop = placed.y - 8;
-      else if (placed.y + placed.height > this.scroller.scrollTop + visible) this.scroller.scrollTop = placed.y + placed.height - visible + 8;
+      else if (placed.y + placed.height > this.scroller.scrollTop + visible)
+        this.scroller.scrollTop = placed.y + placed.height - visible + 8;
     }
     this.invalidate();
     this.remember();
@@ -276,8 +307,10 @@ export class TimelineView {
     else if (key === "f" && selection) this.change(() => this.window.set(...selection));
     else if (key === "0") this.showAll();
     else if (key === "n" || key === "N") this.goToHit(!shift);
-    else if ((key === "ArrowRight" || key === "ArrowLeft") && (document.activeElement === this.canvas || pinned)) this.stepRow(key === "ArrowRight" ? 1 : -1);
-    else if (key === "ArrowDown" || key === "ArrowUp") this.scroller.scrollTop += key === "ArrowDown" ? KEY_SCROLL : -KEY_SCROLL;
+    else if ((key === "ArrowRight" || key === "ArrowLeft") && (document.activeElement === this.canvas || pinned))
+      this.stepRow(key === "ArrowRight" ? 1 : -1);
+    else if (key === "ArrowDown" || key === "ArrowUp")
+      this.scroller.scrollTop += key === "ArrowDown" ? KEY_SCROLL : -KEY_SCROLL;
     else return false;
     return true;
   }
@@ -292,7 +325,12 @@ export class TimelineView {
     if (!ref) {
       const track = this.timeline.tracks.findIndex((each) => each.table === "slices" && each.count > 0);
       if (track < 0) return;
-      ref = pick(this.layout, (this.window.start + this.window.end) / 2, this.layout.tracks[track]!.y + 1, this.nsPerPixel) ?? { track, row: this.timeline.tracks[track]!.first };
+      ref = pick(
+        this.layout,
+        (this.window.start + this.window.end) / 2,
+        this.layout.tracks[track]!.y + 1,
+        this.nsPerPixel,
+      ) ?? { track, row: this.timeline.tracks[track]!.first };
     } else {
       const track = this.timeline.tracks[ref.track]!;
       ref = { track: ref.track, row: Math.min(Math.max(ref.row + by, track.first), track.first + track.count - 1) };
@@ -304,7 +342,8 @@ export class TimelineView {
     const { pinned, selection } = this;
     const blocks: HTMLElement[] = [];
     if (pinned && this.complete) blocks.push(pinnedPanel(this.app, this.timeline, pinned, this.actions));
-    if (selection && this.complete) blocks.push(...selectionPanels(this.app, this.timeline, sumSpan(this.timeline, ...selection), this.actions));
+    if (selection && this.complete)
+      blocks.push(...selectionPanels(this.app, this.timeline, sumSpan(this.timeline, ...selection), this.actions));
     const had = this.side.childElementCount > 0;
     keepFocus(this.side, () => replace(this.side, blocks));
     this.side.hidden = blocks.length === 0;

@@ -13,7 +13,8 @@ import type { Timeline } from "./model";
 
 const SEARCH_DELAY_MS = 120;
 const HELP = "Wheel zooms, drag pans, shift-drag selects, click explains, / searches";
-const ALL_KEYS = "Wheel or w and s zoom, drag or a and d pan, shift and drag select a span, a click pins work or explains a gap, arrow keys step, / searches, f zooms to what is pinned or selected, 0 shows all";
+const ALL_KEYS =
+  "Wheel or w and s zoom, drag or a and d pan, shift and drag select a span, a click pins work or explains a gap, arrow keys step, / searches, f zooms to what is pinned or selected, 0 shows all";
 
 export interface ToolbarActions {
   filter: (changes: Partial<Filter>) => void;
@@ -32,7 +33,11 @@ function namesIn(timeline: Timeline, table: "stages" | "layers"): string[] {
 export class Toolbar {
   readonly tools: HTMLElement;
   readonly legend: HTMLElement;
-  private readonly input = h("input", { type: "search", placeholder: "Search the whole capture", "aria-label": "Search the whole capture" });
+  private readonly input = h("input", {
+    type: "search",
+    placeholder: "Search the whole capture",
+    "aria-label": "Search the whole capture",
+  });
   private readonly counts = h("span", { class: "counts muted", role: "status" });
   private readonly help = h("p", { class: "help muted", title: ALL_KEYS }, HELP);
   private readonly filters = h("div", { class: "timeline-filters" });
@@ -47,18 +52,43 @@ export class Toolbar {
   ) {
     this.stages = namesIn(timeline, "stages");
     this.layers = namesIn(timeline, "layers").sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
-    const step = (forward: boolean) => h("button", { class: "plain", type: "button", "aria-label": forward ? "Next hit" : "Previous hit", onclick: () => actions.goToHit(forward) }, forward ? "›" : "‹");
-    const zoom = (factor: number, label: string, text: string) => h("button", { class: "plain", type: "button", "aria-label": label, title: label, onclick: () => actions.zoom(factor) }, text);
+    const step = (forward: boolean) =>
+      h(
+        "button",
+        {
+          class: "plain",
+          type: "button",
+          "aria-label": forward ? "Next hit" : "Previous hit",
+          onclick: () => actions.goToHit(forward),
+        },
+        forward ? "›" : "‹",
+      );
+    const zoom = (factor: number, label: string, text: string) =>
+      h(
+        "button",
+        { class: "plain", type: "button", "aria-label": label, title: label, onclick: () => actions.zoom(factor) },
+        text,
+      );
     this.tools = h(
       "div",
       { class: "tools" },
       h("div", { class: "search" }, this.input, step(false), step(true)),
       this.filters,
-      h("div", { class: "zoom" }, zoom(1 / 2, "Zoom in (w)", "+"), zoom(2, "Zoom out (s)", "−"), h("button", { class: "plain", type: "button", onclick: actions.showAll }, "Whole capture")),
+      h(
+        "div",
+        { class: "zoom" },
+        zoom(1 / 2, "Zoom in (w)", "+"),
+        zoom(2, "Zoom out (s)", "−"),
+        h("button", { class: "plain", type: "button", onclick: actions.showAll }, "Whole capture"),
+      ),
       this.counts,
       this.help,
     );
-    this.legend = h("div", { class: "legend", "aria-label": "Kernel classes; each shows its own kernels alone", role: "group" });
+    this.legend = h("div", {
+      class: "legend",
+      "aria-label": "Kernel classes; each shows its own kernels alone",
+      role: "group",
+    });
     this.listen();
   }
 
@@ -88,12 +118,17 @@ export class Toolbar {
 
   draw(filter: Filter): void {
     if (document.activeElement !== this.input) this.input.value = filter.text;
-    const choices = (all: string, names: string[]): [string, string][] => [["", all], ...names.map((name): [string, string] => [name, name])];
+    const choices = (all: string, names: string[]): [string, string][] => [
+      ["", all],
+      ...names.map((name): [string, string] => [name, name]),
+    ];
     keepFocus(this.filters, () =>
       replace(
         this.filters,
-        this.stages.length > 1 && select("Stage", choices("all stages", this.stages), filter.stage, (stage) => this.actions.filter({ stage })),
-        this.layers.length > 1 && select("Layer", choices("all layers", this.layers), filter.layer, (layer) => this.actions.filter({ layer })),
+        this.stages.length > 1 &&
+          select("Stage", choices("all stages", this.stages), filter.stage, (stage) => this.actions.filter({ stage })),
+        this.layers.length > 1 &&
+          select("Layer", choices("all layers", this.layers), filter.layer, (layer) => this.actions.filter({ layer })),
       ),
     );
     keepFocus(this.legend, () => this.drawLegend(filter));
@@ -102,10 +137,25 @@ export class Toolbar {
   /** The classes that occur in this capture. */
   private drawLegend(filter: Filter): void {
     const occurring = new Set(this.timeline.kernels.map((kernel) => kernel.class));
-    const toggled = (index: number) => (filter.classes.includes(index) ? filter.classes.filter((each) => each !== index) : [...filter.classes, index]);
+    const toggled = (index: number) =>
+      filter.classes.includes(index) ? filter.classes.filter((each) => each !== index) : [...filter.classes, index];
     replace(
       this.legend,
-      this.app.view.classes.map((each, index) => occurring.has(index) && h("button", { class: "with-swatch", type: "button", "aria-pressed": String(filter.classes.includes(index)), onclick: () => this.actions.filter({ classes: toggled(index) }) }, swatch(this.app, each.id), each.label)),
+      this.app.view.classes.map(
+        (each, index) =>
+          occurring.has(index) &&
+          h(
+            "button",
+            {
+              class: "with-swatch",
+              type: "button",
+              "aria-pressed": String(filter.classes.includes(index)),
+              onclick: () => this.actions.filter({ classes: toggled(index) }),
+            },
+            swatch(this.app, each.id),
+            each.label,
+          ),
+      ),
       h("span", { class: "muted" }, "Height is the busy share of a pixel's time"),
     );
   }
@@ -122,8 +172,16 @@ export class Toolbar {
   /** The same choice among kernels; null where they are all, or none: copies are not kernels. */
   private listHref(filter: Filter): string | null {
     if (filter.classes.length === 0 && filter.stage === "" && filter.layer === "") return null;
-    const chosen = { ...NO_FILTER, text: filter.text, classes: filter.classes.map((index) => this.app.view.classes[index]!.id), scope: filter.stage || WHOLE_CAPTURE, layer: filter.layer };
-    const has = kernelSums(this.app.shown, chosen.scope).some((sum) => matchesButClass(sum, chosen) && matchesClass(sum, chosen));
+    const chosen = {
+      ...NO_FILTER,
+      text: filter.text,
+      classes: filter.classes.map((index) => this.app.view.classes[index]!.id),
+      scope: filter.stage || WHOLE_CAPTURE,
+      layer: filter.layer,
+    };
+    const has = kernelSums(this.app.shown, chosen.scope).some(
+      (sum) => matchesButClass(sum, chosen) && matchesClass(sum, chosen),
+    );
     return has ? placeHash("kernels", filterOptions(chosen)) : null;
   }
 }

@@ -14,7 +14,11 @@ function mount(app: App, options: URLSearchParams): MountedView {
     copies(app),
     launches(app),
   );
-  return { element, arrive: () => options.get("at") === "copies" && element.querySelector("#copies")?.scrollIntoView({ block: "start" }) };
+  return {
+    element,
+    arrive: () =>
+      options.get("at") === "copies" && element.querySelector("#copies")?.scrollIntoView({ block: "start" }),
+  };
 }
 
 export const gpuView: ViewDescription = { id: "gpu", title: "GPU", mount };

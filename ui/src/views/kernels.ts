@@ -35,10 +35,24 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
   const opened = new Set((options.get("open") ?? "").split(" ").filter(Boolean));
   const keyOf = ({ kernel }: KernelSum) => String(kernels.indexOf(kernel));
   const summary = h("p", { class: "muted summary", role: "status" });
-  const bars = h("div", { class: "class-bar", role: "group", "aria-label": "Kernel time by class; each filters the table" });
+  const bars = h("div", {
+    class: "class-bar",
+    role: "group",
+    "aria-label": "Kernel time by class; each filters the table",
+  });
   const controls = h("div", { class: "filters" });
-  const input = h("input", { type: "search", value: filter.text, placeholder: "name contains", "aria-label": "Filter by name" });
-  const filters = h("div", { class: "filter-line no-print" }, h("label", { class: "field" }, h("span", {}, "Name"), input), controls);
+  const input = h("input", {
+    type: "search",
+    value: filter.text,
+    placeholder: "name contains",
+    "aria-label": "Filter by name",
+  });
+  const filters = h(
+    "div",
+    { class: "filter-line no-print" },
+    h("label", { class: "field" }, h("span", {}, "Name"), input),
+    controls,
+  );
   const list = table<KernelSum>({
     caption: "Kernels",
     columns: kernelColumns(app, kernels, () => scopeWords(app.shown, filter.scope)),
@@ -61,8 +75,17 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
     const share = rows.reduce((sum, row) => sum + (row.share ?? 0), 0);
     const calls = rows.reduce((sum, row) => sum + row.calls, 0);
     const where = `${scopeWords(app.shown, filter.scope)}${filter.layer ? `, ${filter.layer}` : ""}`;
-    const inTimeline = timelineFilterLink({ q: filter.text, class: filter.classes.join(","), stage: app.shown.stages.some((stage) => stage.name === filter.scope) ? filter.scope : "", layer: filter.layer });
-    replace(summary, `${counted(rows.length, "kernel")} of ${count(sums.length)}, ${counted(calls, "call")}, ${exactMs(total)} ms, ${percent(share)} of the kernel time of ${where}.${leftOutWords(app, filter)}`, inTimeline && rows.length > 0 && [" ", h("a", { class: "no-print", href: inTimeline }, "Show in the timeline")]);
+    const inTimeline = timelineFilterLink({
+      q: filter.text,
+      class: filter.classes.join(","),
+      stage: app.shown.stages.some((stage) => stage.name === filter.scope) ? filter.scope : "",
+      layer: filter.layer,
+    });
+    replace(
+      summary,
+      `${counted(rows.length, "kernel")} of ${count(sums.length)}, ${counted(calls, "call")}, ${exactMs(total)} ms, ${percent(share)} of the kernel time of ${where}.${leftOutWords(app, filter)}`,
+      inTimeline && rows.length > 0 && [" ", h("a", { class: "no-print", href: inTimeline }, "Show in the timeline")],
+    );
   }
 
   function draw(): void {
@@ -70,7 +93,12 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
     const rows = comparable.filter((row) => matchesClass(row, filter));
     list.setRows(rows);
     summaryOf(rows);
-    keepFocus(bars, () => replace(bars, classBar(app, comparable, filter.classes, (classes) => update({ classes }))));
+    keepFocus(bars, () =>
+      replace(
+        bars,
+        classBar(app, comparable, filter.classes, (classes) => update({ classes })),
+      ),
+    );
     keepFocus(controls, () => replace(controls, filterControls(app, filter, update)));
     if (document.activeElement !== input) input.value = filter.text;
   }
@@ -102,7 +130,22 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
   sum();
   const empty = kernels.length === 0 && h("p", { class: "not-known" }, "This input holds no kernels.");
   return {
-    element: h("div", { class: "view" }, h("h1", {}, "Kernels"), empty || [bars, filters, summary, list.element, note("Sums are over the chosen stage and layer, warm-up excluded; overlapping kernels count in full. Percentiles are by nearest rank over all launches in the capture.", isGpuViewShown(app.shown) && [" ", h("a", { href: "#gpu" }, "Copies, fills and launches")]), savingsByKernel(app)]),
+    element: h(
+      "div",
+      { class: "view" },
+      h("h1", {}, "Kernels"),
+      empty || [
+        bars,
+        filters,
+        summary,
+        list.element,
+        note(
+          "Sums are over the chosen stage and layer, warm-up excluded; overlapping kernels count in full. Percentiles are by nearest rank over all launches in the capture.",
+          isGpuViewShown(app.shown) && [" ", h("a", { href: "#gpu" }, "Copies, fills and launches")],
+        ),
+        savingsByKernel(app),
+      ],
+    ),
   };
 }
 

@@ -36,53 +36,126 @@ function groupsOf(app: App): Group[] {
 
 function classesOf(layers: Layer[]): string[] {
   const totals = new Map<string, number>();
-  for (const layer of layers) for (const [name, ms] of Object.entries(layer.classes)) totals.set(name, (totals.get(name) ?? 0) + ms);
+  for (const layer of layers)
+    for (const [name, ms] of Object.entries(layer.classes)) totals.set(name, (totals.get(name) ?? 0) + ms);
   return [...totals].sort((a, b) => b[1] - a[1]).map(([name]) => name);
 }
 
 /** The kernels of one layer, which the timeline tells apart. */
-const layerHref = (layer: Layer): string | null => (layer.part || layer.outside || !hasTimeline() ? null : placeHash("kernels", { stage: layer.stage, layer: layer.name }));
+const layerHref = (layer: Layer): string | null =>
+  layer.part || layer.outside || !hasTimeline()
+    ? null
+    : placeHash("kernels", { stage: layer.stage, layer: layer.name });
 
 function heatMap(app: App, group: Group, withParts: boolean): HTMLElement {
   const layers = group.layers.filter((layer) => withParts || !layer.part);
   const classes = classesOf(layers);
   // What runs outside of layers can be far longer than any layer, and would make all of them pale.
-  const strongest = Math.max(...layers.filter((layer) => !layer.outside).flatMap((layer) => Object.values(layer.classes)), 1e-12);
+  const strongest = Math.max(
+    ...layers.filter((layer) => !layer.outside).flatMap((layer) => Object.values(layer.classes)),
+    1e-12,
+  );
   const longest = Math.max(...layers.filter((layer) => !layer.outside).map((layer) => layer.ms_per_step), 1e-12);
   const row = (layer: Layer) =>
     h(
       "tr",
       { class: layer.part ? "part" : layer.outside ? "outside" : null },
-      h("th", { scope: "row", title: layer.note }, link(layerHref(layer), {}, layer.name), layer.note && h("span", { class: "muted" }, " *")),
-      h("td", { class: "number total" }, h("span", { class: "bar", "aria-hidden": "true" }, h("span", { style: `width: ${Math.min(1, layer.ms_per_step / longest) * 100}%` })), figure(fineMs(layer.ms_per_step), layer.ms_per_step, `ms of kernel time per pass in ${layer.name}`)),
+      h(
+        "th",
+        { scope: "row", title: layer.note },
+        link(layerHref(layer), {}, layer.name),
+        layer.note && h("span", { class: "muted" }, " *"),
+      ),
+      h(
+        "td",
+        { class: "number total" },
+        h(
+          "span",
+          { class: "bar", "aria-hidden": "true" },
+          h("span", { style: `width: ${Math.min(1, layer.ms_per_step / longest) * 100}%` }),
+        ),
+        figure(fineMs(layer.ms_per_step), layer.ms_per_step, `ms of kernel time per pass in ${layer.name}`),
+      ),
       h("td", { class: "number" }, figure(count(layer.kernels_per_step), layer.kernels_per_step, "kernels per pass")),
       classes.map((name) => {
         const ms = layer.classes[name];
         if (ms === undefined) return h("td", { class: "number heat none" }, "");
         const strength = Math.min(1, ms / strongest) * 0.78 + 0.04;
-        return h("td", { class: "number heat", style: app.palette.tint(name, strength) }, figure(fineMs(ms), ms, `ms of ${app.palette.label(name)} per pass in ${layer.name}`));
+        return h(
+          "td",
+          { class: "number heat", style: app.palette.tint(name, strength) },
+          figure(fineMs(ms), ms, `ms of ${app.palette.label(name)} per pass in ${layer.name}`),
+        );
       }),
     );
   const inner = h(
     "table",
     { class: "heat-map" },
     h("caption", {}, `Layers of ${group.label}: kernel time by class, ms per forward pass`),
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "layer"), h("th", { scope: "col", class: "number" }, "all (ms per pass)"), h("th", { scope: "col", class: "number" }, "kernels"), classes.map((name) => h("th", { scope: "col", class: "number", title: `ms of ${app.palette.label(name)} per forward pass` }, h("span", { class: "swatch", style: `background-color: ${app.palette.css(name)}`, "aria-hidden": "true" }), ` ${app.palette.label(name)}`)))),
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        h("th", { scope: "col" }, "layer"),
+        h("th", { scope: "col", class: "number" }, "all (ms per pass)"),
+        h("th", { scope: "col", class: "number" }, "kernels"),
+        classes.map((name) =>
+          h(
+            "th",
+            { scope: "col", class: "number", title: `ms of ${app.palette.label(name)} per forward pass` },
+            h("span", { class: "swatch", style: `background-color: ${app.palette.css(name)}`, "aria-hidden": "true" }),
+            ` ${app.palette.label(name)}`,
+          ),
+        ),
+      ),
+    ),
     h("tbody", {}, layers.map(row)),
   );
-  const frame = h("div", { class: "table-scroll", tabindex: "0", role: "region", "aria-label": `Layers of ${group.label} by class` }, inner);
+  const frame = h(
+    "div",
+    { class: "table-scroll", tabindex: "0", role: "region", "aria-label": `Layers of ${group.label} by class` },
+    inner,
+  );
   watchWidth(frame, inner);
-  const text = () => [["layer", "ms per pass", "kernels per pass", ...classes].join("\t"), ...layers.map((layer) => [layer.name, layer.ms_per_step, layer.kernels_per_step, ...classes.map((name) => layer.classes[name] ?? "")].join("\t"))].join("\n");
+  const text = () =>
+    [
+      ["layer", "ms per pass", "kernels per pass", ...classes].join("\t"),
+      ...layers.map((layer) =>
+        [
+          layer.name,
+          layer.ms_per_step,
+          layer.kernels_per_step,
+          ...classes.map((name) => layer.classes[name] ?? ""),
+        ].join("\t"),
+      ),
+    ].join("\n");
   return h(
     "div",
     { class: "table-block" },
-    h("div", { class: "table-tools" }, h("button", { class: "quiet", type: "button", "aria-label": `Copy table: layers of ${group.label}`, onclick: () => void copyText(text(), `${layers.length} layers of ${group.label}, tab-separated`) }, "Copy table")),
+    h(
+      "div",
+      { class: "table-tools" },
+      h(
+        "button",
+        {
+          class: "quiet",
+          type: "button",
+          "aria-label": `Copy table: layers of ${group.label}`,
+          onclick: () => void copyText(text(), `${layers.length} layers of ${group.label}, tab-separated`),
+        },
+        "Copy table",
+      ),
+    ),
     frame,
   );
 }
 
 function partsTable(app: App, group: Group): HTMLElement | null {
-  const summary = app.shown.layer_summary.stages.find((each) => each.stage === group.stage && each.model_layers === group.modelLayers);
+  const summary = app.shown.layer_summary.stages.find(
+    (each) => each.stage === group.stage && each.model_layers === group.modelLayers,
+  );
   if (!summary || summary.parts.length === 0) return null;
   return section(
     "Parts of the stage",
@@ -92,8 +165,20 @@ function partsTable(app: App, group: Group): HTMLElement | null {
       rows: summary.parts,
       columns: [
         { id: "name", title: "part of the stage", value: (p) => p.name, heads: true },
-        { id: "ms", title: "kernel time (ms per pass)", of: "ms per forward pass, all layers together", value: (p) => p.ms_per_step, text: (p) => fineMs(p.ms_per_step) },
-        { id: "share", title: "share of kernel time", of: "of the kernel time of all layers and of what is outside of them", value: (p) => p.share_of_kernel_time, text: (p) => percent(p.share_of_kernel_time) },
+        {
+          id: "ms",
+          title: "kernel time (ms per pass)",
+          of: "ms per forward pass, all layers together",
+          value: (p) => p.ms_per_step,
+          text: (p) => fineMs(p.ms_per_step),
+        },
+        {
+          id: "share",
+          title: "share of kernel time",
+          of: "of the kernel time of all layers and of what is outside of them",
+          value: (p) => p.share_of_kernel_time,
+          text: (p) => percent(p.share_of_kernel_time),
+        },
       ],
     }).element,
   );
@@ -102,13 +187,22 @@ function partsTable(app: App, group: Group): HTMLElement | null {
 function mount(app: App, options: URLSearchParams, printing: boolean): MountedView {
   const groups = groupsOf(app);
   const body = h("div");
-  let group = groups.find((each) => each.id === options.get("of")) ?? groups.find((each) => each.stage === "decode") ?? groups[0];
+  let group =
+    groups.find((each) => each.id === options.get("of")) ??
+    groups.find((each) => each.stage === "decode") ??
+    groups[0];
   let parts = options.get("parts") === "1";
 
   function groupBody(own: Group, withParts: boolean): HTMLElement {
-    const summary = app.shown.layer_summary.stages.find((each) => each.stage === own.stage && each.model_layers === own.modelLayers);
-    const words = summary && `${summary.layers} layers, each with ${fineMs(summary.mean_ms_per_step)} ms of kernel time per pass on average (${fineMs(summary.min_ms_per_step)} to ${fineMs(summary.max_ms_per_step)} ms); ${summary.passes === 1 ? "one pass" : `mean of ${count(summary.passes)} passes`}, warm-up excluded.`;
-    const notes = own.layers.filter((layer) => layer.note).map((layer) => h("p", { class: "muted" }, `* ${layer.name}: ${layer.note}`));
+    const summary = app.shown.layer_summary.stages.find(
+      (each) => each.stage === own.stage && each.model_layers === own.modelLayers,
+    );
+    const words =
+      summary &&
+      `${summary.layers} layers, each with ${fineMs(summary.mean_ms_per_step)} ms of kernel time per pass on average (${fineMs(summary.min_ms_per_step)} to ${fineMs(summary.max_ms_per_step)} ms); ${summary.passes === 1 ? "one pass" : `mean of ${count(summary.passes)} passes`}, warm-up excluded.`;
+    const notes = own.layers
+      .filter((layer) => layer.note)
+      .map((layer) => h("p", { class: "muted" }, `* ${layer.name}: ${layer.note}`));
     return h("div", {}, words && h("p", {}, words), heatMap(app, own, withParts), notes, partsTable(app, own));
   }
 
@@ -122,18 +216,48 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
       setOptions(VIEW, { parts: parts ? "1" : "" });
       draw();
     });
-    keepFocus(body, () => replace(
-      body,
-      h("div", { class: "filters" }, groups.length > 1 && select("Stage", groups.map((each): [string, string] => [each.id, each.label]), own.id, (id) => { group = groups.find((each) => each.id === id); setOptions(VIEW, { of: id }); draw(); }), hasParts && h("label", { class: "check" }, check, " parts of layers")),
-      groupBody(own, parts),
-    ));
+    keepFocus(body, () =>
+      replace(
+        body,
+        h(
+          "div",
+          { class: "filters" },
+          groups.length > 1 &&
+            select(
+              "Stage",
+              groups.map((each): [string, string] => [each.id, each.label]),
+              own.id,
+              (id) => {
+                group = groups.find((each) => each.id === id);
+                setOptions(VIEW, { of: id });
+                draw();
+              },
+            ),
+          hasParts && h("label", { class: "check" }, check, " parts of layers"),
+        ),
+        groupBody(own, parts),
+      ),
+    );
   }
 
-  if (printing) replace(body, groups.map((own) => section(`Layers in ${own.label}`, groupBody(own, false))));
+  if (printing)
+    replace(
+      body,
+      groups.map((own) => section(`Layers in ${own.label}`, groupBody(own, false))),
+    );
   else draw();
   const why = app.shown.layer_summary.why_not;
   return {
-    element: h("div", { class: "view" }, h("h1", {}, "Layers"), groups.length === 0 ? notKnown(why, "no layers were found in these stages") : body, groups.length > 0 && note("Cells are kernel time in ms per forward pass. A cell's color is its class, its strength the time, on one scale for all layers.")),
+    element: h(
+      "div",
+      { class: "view" },
+      h("h1", {}, "Layers"),
+      groups.length === 0 ? notKnown(why, "no layers were found in these stages") : body,
+      groups.length > 0 &&
+        note(
+          "Cells are kernel time in ms per forward pass. A cell's color is its class, its strength the time, on one scale for all layers.",
+        ),
+    ),
   };
 }
 

@@ -16,32 +16,118 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
   const columns: Column<Operator>[] = [
     { id: "name", title: "operator", value: (o) => o.name, heads: true, className: "name" },
     { id: "calls", title: "calls", value: (o) => o.calls, text: (o) => count(o.calls) },
-    { id: "cpu_total", title: "CPU total (ms)", of: "ms with operators inside", value: (o) => o.cpu_total_ms, text: (o) => exactMs(o.cpu_total_ms) },
-    { id: "cpu_self", title: "CPU self (ms)", of: "ms without operators inside", value: (o) => o.cpu_self_ms, text: (o) => exactMs(o.cpu_self_ms) },
-    { id: "mean", title: "mean (ms)", of: "ms of CPU time per call", value: (o) => o.mean_ms, text: (o) => exactMs(o.mean_ms) },
+    {
+      id: "cpu_total",
+      title: "CPU total (ms)",
+      of: "ms with operators inside",
+      value: (o) => o.cpu_total_ms,
+      text: (o) => exactMs(o.cpu_total_ms),
+    },
+    {
+      id: "cpu_self",
+      title: "CPU self (ms)",
+      of: "ms without operators inside",
+      value: (o) => o.cpu_self_ms,
+      text: (o) => exactMs(o.cpu_self_ms),
+    },
+    {
+      id: "mean",
+      title: "mean (ms)",
+      of: "ms of CPU time per call",
+      value: (o) => o.mean_ms,
+      text: (o) => exactMs(o.mean_ms),
+    },
   ];
   if (cpu) {
-    columns.push({ id: "flops", title: "FLOP/s", of: "recorded FLOPs over CPU total time", value: (o) => o.flops_per_s, text: (o) => flopsPerS(o.flops_per_s) }, { id: "bytes", title: "bandwidth", of: "recorded bytes over CPU total time", value: (o) => o.bytes_per_s, text: (o) => bytesPerS(o.bytes_per_s) });
+    columns.push(
+      {
+        id: "flops",
+        title: "FLOP/s",
+        of: "recorded FLOPs over CPU total time",
+        value: (o) => o.flops_per_s,
+        text: (o) => flopsPerS(o.flops_per_s),
+      },
+      {
+        id: "bytes",
+        title: "bandwidth",
+        of: "recorded bytes over CPU total time",
+        value: (o) => o.bytes_per_s,
+        text: (o) => bytesPerS(o.bytes_per_s),
+      },
+    );
   } else {
     columns.push(
-      { id: "cuda_total", title: "GPU total (ms)", of: "ms of kernels, copies and fills launched inside", value: (o) => o.cuda_total_ms, text: (o) => exactMs(o.cuda_total_ms) },
-      { id: "cuda_self", title: "GPU self (ms)", of: "ms of those that no inner operator launched", value: (o) => o.cuda_self_ms, text: (o) => exactMs(o.cuda_self_ms) },
-      { id: "share", title: "share of GPU time", of: "GPU self time over the GPU time that operators launched", value: (o) => (found.cuda_self_sum_ms > 0 ? o.cuda_self_ms / found.cuda_self_sum_ms : null), text: (o) => percent(found.cuda_self_sum_ms > 0 ? o.cuda_self_ms / found.cuda_self_sum_ms : null) },
-      { id: "kernels", title: "kernels", of: "kernels behind GPU total", value: (o) => o.kernel_count, text: (o) => count(o.kernel_count) },
+      {
+        id: "cuda_total",
+        title: "GPU total (ms)",
+        of: "ms of kernels, copies and fills launched inside",
+        value: (o) => o.cuda_total_ms,
+        text: (o) => exactMs(o.cuda_total_ms),
+      },
+      {
+        id: "cuda_self",
+        title: "GPU self (ms)",
+        of: "ms of those that no inner operator launched",
+        value: (o) => o.cuda_self_ms,
+        text: (o) => exactMs(o.cuda_self_ms),
+      },
+      {
+        id: "share",
+        title: "share of GPU time",
+        of: "GPU self time over the GPU time that operators launched",
+        value: (o) => (found.cuda_self_sum_ms > 0 ? o.cuda_self_ms / found.cuda_self_sum_ms : null),
+        text: (o) => percent(found.cuda_self_sum_ms > 0 ? o.cuda_self_ms / found.cuda_self_sum_ms : null),
+      },
+      {
+        id: "kernels",
+        title: "kernels",
+        of: "kernels behind GPU total",
+        value: (o) => o.kernel_count,
+        text: (o) => count(o.kernel_count),
+      },
     );
   }
   const text = options.get("q") ?? "";
-  const wanted = (needle: string) => operators.filter((operator) => operator.name.toLowerCase().includes(needle.toLowerCase()));
-  const view = table<Operator>({ caption: "Operators", columns, rows: wanted(text), sort: options.get("sort") ?? (cpu ? "-cpu_self" : "-cuda_self"), limit: printing ? 40 : 200, onSort: (sort) => setOptions(VIEW, { sort }) });
-  const input = h("input", { type: "search", value: text, placeholder: "name contains", "aria-label": "Filter by name" });
+  const wanted = (needle: string) =>
+    operators.filter((operator) => operator.name.toLowerCase().includes(needle.toLowerCase()));
+  const view = table<Operator>({
+    caption: "Operators",
+    columns,
+    rows: wanted(text),
+    sort: options.get("sort") ?? (cpu ? "-cpu_self" : "-cuda_self"),
+    limit: printing ? 40 : 200,
+    onSort: (sort) => setOptions(VIEW, { sort }),
+  });
+  const input = h("input", {
+    type: "search",
+    value: text,
+    placeholder: "name contains",
+    "aria-label": "Filter by name",
+  });
   input.addEventListener("input", () => {
     setOptions(VIEW, { q: input.value });
     view.setRows(wanted(input.value));
   });
-  const coverage = found.kernels > 0 && `Operators launched ${count(found.kernels_with_operator)} of ${count(found.kernels)} kernels (${percent(found.kernels_share)}) and ${percent(found.share_of_gpu_time)} of the time of kernels, copies and fills.`;
-  const graphs = found.graph_kernels > 0 && ` CUDA graphs replayed ${count(found.graph_kernels)} kernels, which run no operators; ${count(found.captured_kernels)} of them have the operators of their graph's capture.`;
+  const coverage =
+    found.kernels > 0 &&
+    `Operators launched ${count(found.kernels_with_operator)} of ${count(found.kernels)} kernels (${percent(found.kernels_share)}) and ${percent(found.share_of_gpu_time)} of the time of kernels, copies and fills.`;
+  const graphs =
+    found.graph_kernels > 0 &&
+    ` CUDA graphs replayed ${count(found.graph_kernels)} kernels, which run no operators; ${count(found.captured_kernels)} of them have the operators of their graph's capture.`;
   return {
-    element: h("div", { class: "view" }, h("h1", {}, "Operators"), operators.length === 0 ? notKnown(found.why_not, "this input holds no operators of a framework") : [found.source && h("p", {}, `From ${found.source}. `, coverage, graphs), h("div", { class: "filters no-print" }, h("label", { class: "field" }, h("span", {}, "Name"), input)), view.element, note("CPU times are wall time on the calling thread; self leaves out operators inside.")]),
+    element: h(
+      "div",
+      { class: "view" },
+      h("h1", {}, "Operators"),
+      operators.length === 0
+        ? notKnown(found.why_not, "this input holds no operators of a framework")
+        : [
+            found.source && h("p", {}, `From ${found.source}. `, coverage, graphs),
+            h("div", { class: "filters no-print" }, h("label", { class: "field" }, h("span", {}, "Name"), input)),
+            view.element,
+            note("CPU times are wall time on the calling thread; self leaves out operators inside."),
+          ],
+    ),
   };
 }
 

@@ -15,7 +15,17 @@ import { savingsByPart } from "./savings";
 function lead(app: App): HTMLElement {
   const [summary, ...rest] = app.words.of("");
   const sentences = (summary?.textContent ?? "").split(/(?<=\.) (?=[A-Z])/).filter(Boolean);
-  return h("div", { class: "lead" }, sentences.length > 0 && h("ul", {}, sentences.map((each) => h("li", { class: each.startsWith("Caveat") ? "caveat" : null }, each))), rest);
+  return h(
+    "div",
+    { class: "lead" },
+    sentences.length > 0 &&
+      h(
+        "ul",
+        {},
+        sentences.map((each) => h("li", { class: each.startsWith("Caveat") ? "caveat" : null }, each)),
+      ),
+    rest,
+  );
 }
 
 function mount(app: App): MountedView {

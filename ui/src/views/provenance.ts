@@ -15,15 +15,31 @@ function captures(app: App): HTMLElement {
       sortable: false,
       rows,
       columns: [
-        { id: "path", title: "file", value: (c) => c.path, heads: true, className: "prose", cell: (c) => h("code", {}, c.path) },
+        {
+          id: "path",
+          title: "file",
+          value: (c) => c.path,
+          heads: true,
+          className: "prose",
+          cell: (c) => h("code", {}, c.path),
+        },
         { id: "format", title: "format", value: (c) => formatWords(c.format) },
         { id: "tool", title: "recorded by", value: (c) => [c.tool, c.tool_version].filter(Boolean).join(" ") },
         { id: "driver", title: "driver", value: (c) => c.driver ?? "" },
         { id: "cuda", title: "CUDA", value: (c) => c.cuda ?? "" },
-        ...(rows.some((c) => c.rank !== null) ? [{ id: "rank", title: "rank", value: (c: (typeof rows)[number]) => c.rank }] : []),
+        ...(rows.some((c) => c.rank !== null)
+          ? [{ id: "rank", title: "rank", value: (c: (typeof rows)[number]) => c.rank }]
+          : []),
       ],
     }).element,
-    app.shown.captures_failed.map((failure) => h("p", { class: "warning" }, failedCaptureWords(app.shown.context.captures, failure.backend), prose(failure.message))),
+    app.shown.captures_failed.map((failure) =>
+      h(
+        "p",
+        { class: "warning" },
+        failedCaptureWords(app.shown.context.captures, failure.backend),
+        prose(failure.message),
+      ),
+    ),
   );
 }
 
@@ -32,7 +48,8 @@ function devices(app: App): HTMLElement {
   const { gpu, cpu } = app.shown.utilization;
   const peaks = gpu
     ? `Peaks that MFU and MBU are measured against: ${flopsPerS(gpu.bf16_flops_per_s)} (bf16, dense) and ${bytesPerS(gpu.memory_bandwidth_bytes_per_s)}, of ${gpu.name} in conf/gpus.yaml.`
-    : cpu && `Peaks that MFU and MBU are measured against: ${flopsPerS(cpu.flops_per_s)} (${cpu.number_format}) and ${bytesPerS(cpu.memory_bandwidth_bytes_per_s)}, measured on this CPU${cpu.method ? ` (${cpu.method})` : ""}.`;
+    : cpu &&
+      `Peaks that MFU and MBU are measured against: ${flopsPerS(cpu.flops_per_s)} (${cpu.number_format}) and ${bytesPerS(cpu.memory_bandwidth_bytes_per_s)}, measured on this CPU${cpu.method ? ` (${cpu.method})` : ""}.`;
   return section(
     `${deviceWord(app.shown)}s`,
     gpus.length > 0 &&
@@ -44,14 +61,48 @@ function devices(app: App): HTMLElement {
           { id: "device", title: "device", value: (g) => g.device, heads: true },
           { id: "name", title: "GPU", value: (g) => g.name ?? "" },
           { id: "capability", title: "compute capability", value: (g) => g.compute_capability ?? "" },
-          { id: "sms", title: "SMs", of: "streaming multiprocessors", value: (g) => g.sm_count, text: (g) => count(g.sm_count) },
+          {
+            id: "sms",
+            title: "SMs",
+            of: "streaming multiprocessors",
+            value: (g) => g.sm_count,
+            text: (g) => count(g.sm_count),
+          },
           { id: "memory", title: "memory", value: (g) => g.memory_bytes, text: (g) => bytes(g.memory_bytes) },
-          { id: "bandwidth", title: "bandwidth", of: "as the capture states it", value: (g) => g.memory_bandwidth_bytes_per_s, text: (g) => bytesPerS(g.memory_bandwidth_bytes_per_s) },
-          { id: "clock", title: "clock", of: "as the capture states it", value: (g) => g.clock_hz, text: (g) => clock(g.clock_hz) },
-          { id: "uuid", title: "UUID", value: (g) => g.uuid ?? "", cell: (g) => h("code", {}, g.uuid ?? ""), className: "one-line" },
+          {
+            id: "bandwidth",
+            title: "bandwidth",
+            of: "as the capture states it",
+            value: (g) => g.memory_bandwidth_bytes_per_s,
+            text: (g) => bytesPerS(g.memory_bandwidth_bytes_per_s),
+          },
+          {
+            id: "clock",
+            title: "clock",
+            of: "as the capture states it",
+            value: (g) => g.clock_hz,
+            text: (g) => clock(g.clock_hz),
+          },
+          {
+            id: "uuid",
+            title: "UUID",
+            value: (g) => g.uuid ?? "",
+            cell: (g) => h("code", {}, g.uuid ?? ""),
+            className: "one-line",
+          },
         ],
       }).element,
-    cpus.map((each) => facts([["device", each.device], ["CPU", each.name], ["threads", each.threads !== null && count(each.threads)], ["peaks", `${flopsPerS(each.peak_flops_per_s)}, ${bytesPerS(each.peak_bytes_per_s)}`], ["how measured", each.method], ["measured", each.peaks_measured_at], ["this run's own measurement", each.peaks_note]])),
+    cpus.map((each) =>
+      facts([
+        ["device", each.device],
+        ["CPU", each.name],
+        ["threads", each.threads !== null && count(each.threads)],
+        ["peaks", `${flopsPerS(each.peak_flops_per_s)}, ${bytesPerS(each.peak_bytes_per_s)}`],
+        ["how measured", each.method],
+        ["measured", each.peaks_measured_at],
+        ["this run's own measurement", each.peaks_note],
+      ]),
+    ),
     peaks && h("p", { class: "muted" }, peaks),
   );
 }
@@ -70,8 +121,20 @@ function overhead(app: App): HTMLElement | null {
         columns: [
           { id: "pass", title: "pass", value: (p) => p.pass, heads: true },
           { id: "stage", title: "stage", value: (p) => p.stage },
-          { id: "control", title: "control run (ms)", of: "ms, the workload's own time, not profiled", value: (p) => p.control_ms, text: (p) => ms(p.control_ms) },
-          { id: "profiled", title: "profiled (ms)", of: "ms, the workload's own time in that pass", value: (p) => p.profiled_ms, text: (p) => ms(p.profiled_ms) },
+          {
+            id: "control",
+            title: "control run (ms)",
+            of: "ms, the workload's own time, not profiled",
+            value: (p) => p.control_ms,
+            text: (p) => ms(p.control_ms),
+          },
+          {
+            id: "profiled",
+            title: "profiled (ms)",
+            of: "ms, the workload's own time in that pass",
+            value: (p) => p.profiled_ms,
+            text: (p) => ms(p.profiled_ms),
+          },
           { id: "ratio", title: "profiled over control", value: (p) => p.ratio, text: (p) => ratio(p.ratio) },
         ],
       }).element,
@@ -87,7 +150,12 @@ function diagnostics(app: App): HTMLElement {
     caption: "Diagnostics",
     rows: [...rows].sort((a, b) => order.indexOf(a.severity) - order.indexOf(b.severity)),
     columns: [
-      { id: "severity", title: "severity", value: (d) => d.severity, cell: (d) => h("span", { class: `severity ${d.severity}` }, d.severity) },
+      {
+        id: "severity",
+        title: "severity",
+        value: (d) => d.severity,
+        cell: (d) => h("span", { class: `severity ${d.severity}` }, d.severity),
+      },
       { id: "code", title: "code", value: (d) => d.code, cell: (d) => h("code", {}, d.code) },
       { id: "message", title: "message", value: (d) => d.message, heads: true, cell: (d) => prose(d.message) },
       { id: "count", title: "count", of: "how often", value: (d) => d.count, text: (d) => count(d.count) },
@@ -111,9 +179,22 @@ function mount(app: App): MountedView {
         "How this was made",
         facts([
           ["made by", `${tool.name} ${tool.version}, profile.json schema ${schema_version}`],
-          ["kernels from", { timeline: "a timeline: every kernel with start and end", profiler: "ncu: launches measured one by one", summary: "totals per kernel name", none: "none were recorded" }[totals.source] ?? totals.source],
+          [
+            "kernels from",
+            {
+              timeline: "a timeline: every kernel with start and end",
+              profiler: "ncu: launches measured one by one",
+              summary: "totals per kernel name",
+              none: "none were recorded",
+            }[totals.source] ?? totals.source,
+          ],
           ["stages", app.shown.stages_found.reason && prose(app.shown.stages_found.reason)],
-          ["engine evidence", engine.evidence.map((each) => h("div", {}, `${each.source}: ${each.subject}${each.share === null ? "" : ` (${percent(each.share)})`}`))],
+          [
+            "engine evidence",
+            engine.evidence.map((each) =>
+              h("div", {}, `${each.source}: ${each.subject}${each.share === null ? "" : ` (${percent(each.share)})`}`),
+            ),
+          ],
           ["model from", model?.source],
           ["notes on the model", model && model.notes.length > 0 && model.notes.join("; ")],
           ["command", workload.command && h("code", {}, workload.command)],

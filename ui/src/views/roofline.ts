@@ -27,20 +27,39 @@ interface Peak {
 /** Peaks of other number formats that kernels are measured against. */
 function otherPeaks(app: App, roof: Roof): Peak[] {
   const peaks = new Map<number, string>();
-  for (const kernel of app.shown.roofline.kernels) if (kernel.peak_flops_per_s !== null && kernel.peak_flops_per_s !== roof.flops) peaks.set(kernel.peak_flops_per_s, kernel.peak_name ?? "");
+  for (const kernel of app.shown.roofline.kernels)
+    if (kernel.peak_flops_per_s !== null && kernel.peak_flops_per_s !== roof.flops)
+      peaks.set(kernel.peak_flops_per_s, kernel.peak_name ?? "");
   return [...peaks].map(([flops, name]) => ({ flops, name }));
 }
 
 function roofOf(app: App): Roof | null {
   const { gpu, cpu } = app.shown.utilization;
-  const stage = app.shown.stages.find((each) => each.peak_flops_per_s !== null && each.peak_bandwidth_bytes_per_s !== null);
-  if (stage) return { flops: stage.peak_flops_per_s!, bandwidth: stage.peak_bandwidth_bytes_per_s!, source: stage.peak_name ?? "dense" };
+  const stage = app.shown.stages.find(
+    (each) => each.peak_flops_per_s !== null && each.peak_bandwidth_bytes_per_s !== null,
+  );
+  if (stage)
+    return {
+      flops: stage.peak_flops_per_s!,
+      bandwidth: stage.peak_bandwidth_bytes_per_s!,
+      source: stage.peak_name ?? "dense",
+    };
   if (gpu) return { flops: gpu.bf16_flops_per_s, bandwidth: gpu.memory_bandwidth_bytes_per_s, source: "bf16 dense" };
-  if (cpu && cpu.flops_per_s !== null) return { flops: cpu.flops_per_s, bandwidth: cpu.memory_bandwidth_bytes_per_s, source: `${cpu.number_format}, measured` };
+  if (cpu && cpu.flops_per_s !== null)
+    return {
+      flops: cpu.flops_per_s,
+      bandwidth: cpu.memory_bandwidth_bytes_per_s,
+      source: `${cpu.number_format}, measured`,
+    };
   return null;
 }
 
-const WHY_NO_FLOPS: Record<string, string> = { no_tensor_activity: "no tensor activity", format_unknown: "number format not known", peak_unknown: "peak not known", not_sampled: "tensor cores not sampled" };
+const WHY_NO_FLOPS: Record<string, string> = {
+  no_tensor_activity: "no tensor activity",
+  format_unknown: "number format not known",
+  peak_unknown: "peak not known",
+  not_sampled: "tensor cores not sampled",
+};
 
 const byCounters = (measured: Measured): boolean => measured.source === "counters";
 
@@ -50,14 +69,18 @@ function sourceWords(measured: Measured): string {
 }
 
 function flopsText(measured: Measured): string {
-  return measured.why_no_flops ? (WHY_NO_FLOPS[measured.why_no_flops] ?? measured.why_no_flops) : flopsPerS(measured.flops_per_s);
+  return measured.why_no_flops
+    ? (WHY_NO_FLOPS[measured.why_no_flops] ?? measured.why_no_flops)
+    : flopsPerS(measured.flops_per_s);
 }
 
 /** What the FLOP/s of a kernel by counters are made of. */
 function estimateWords(measured: Measured): string | null {
   if (!byCounters(measured)) return null;
   const alone = `${sourceWords(measured)} of ${ms(measured.sampled_ms)} ms, alone in ${percent(measured.own_share_of_samples)} of it`;
-  return measured.peak_name ? `${alone}; tensor cores active ${percent(measured.tensor_active_share)} of ${flopsPerS(measured.peak_flops_per_s)} (${measured.peak_name}, by the ${measured.number_format_source})` : alone;
+  return measured.peak_name
+    ? `${alone}; tensor cores active ${percent(measured.tensor_active_share)} of ${flopsPerS(measured.peak_flops_per_s)} (${measured.peak_name}, by the ${measured.number_format_source})`
+    : alone;
 }
 
 /** The kernel of a row: one of a name on one device. */
@@ -66,7 +89,8 @@ function kernelOf(app: App, measured: Measured): Kernel | undefined {
   return place === undefined ? undefined : app.shown.kernels[place];
 }
 
-const hrefOf = (app: App, measured: Measured): string | null => kernelLink(app, kernelPlaces(app.shown).byName(measured.kernel_name, measured.device));
+const hrefOf = (app: App, measured: Measured): string | null =>
+  kernelLink(app, kernelPlaces(app.shown).byName(measured.kernel_name, measured.device));
 
 function kernelPoints(app: App): Point[] {
   const points: Point[] = [];
@@ -81,7 +105,13 @@ function kernelPoints(app: App): Point[] {
       color: () => app.palette.now(kernelClass),
       radius: 3.5 + 14 * Math.sqrt(kernel?.share ?? 0),
       shape: byCounters(measured) ? "triangle" : "dot",
-      lines: [measured.short_name, `${app.palette.label(kernelClass)}, ${percent(kernel?.share ?? null)} of kernel time`, ...[estimateWords(measured)].filter((line) => line !== null), `${flopsPerS(measured.flops_per_s)}, ${bytesPerS(measured.bytes_per_s)}, ${intensity(measured.flops_per_byte)} FLOP/B`, `${percent(measured.compute_share_of_peak)} of compute, ${percent(measured.memory_share_of_peak)} of memory; bound by ${measured.bound}`],
+      lines: [
+        measured.short_name,
+        `${app.palette.label(kernelClass)}, ${percent(kernel?.share ?? null)} of kernel time`,
+        ...[estimateWords(measured)].filter((line) => line !== null),
+        `${flopsPerS(measured.flops_per_s)}, ${bytesPerS(measured.bytes_per_s)}, ${intensity(measured.flops_per_byte)} FLOP/B`,
+        `${percent(measured.compute_share_of_peak)} of compute, ${percent(measured.memory_share_of_peak)} of memory; bound by ${measured.bound}`,
+      ],
       ...(href === null ? {} : { onClick: () => (location.hash = href) }),
     });
   }
@@ -103,7 +133,11 @@ function stagePoints(app: App): Point[] {
       radius: 5,
       shape: "square",
       label: stage.name,
-      lines: [`${stage.name}, by the model`, `${flopsPerS(reached)} on wall time${busy ? `, ${flopsPerS(stage.flops / (busy / 1e3))} on busy time` : ""}`, `${intensity(stage.flops_per_byte)} FLOP/B; ridge point ${intensity(stage.ridge_flops_per_byte)} FLOP/B`],
+      lines: [
+        `${stage.name}, by the model`,
+        `${flopsPerS(reached)} on wall time${busy ? `, ${flopsPerS(stage.flops / (busy / 1e3))} on busy time` : ""}`,
+        `${intensity(stage.flops_per_byte)} FLOP/B; ridge point ${intensity(stage.ridge_flops_per_byte)} FLOP/B`,
+      ],
     });
   }
   return points;
@@ -123,7 +157,11 @@ function measuredPoints(app: App): Point[] {
       color: chartColors.text,
       radius: 5,
       shape: "ring",
-      lines: [`${stage.name}, the model's FLOPs over measured DRAM bytes`, `${flopsPerS(reached)} on wall time`, `${intensity(stage.flops / bytes)} FLOP/B`],
+      lines: [
+        `${stage.name}, the model's FLOPs over measured DRAM bytes`,
+        `${flopsPerS(reached)} on wall time`,
+        `${intensity(stage.flops / bytes)} FLOP/B`,
+      ],
     });
   }
   return points;
@@ -137,16 +175,49 @@ function chartOf(app: App, roof: Roof | null): Scatter | null {
   const highest = Math.max(roof?.flops ?? 0, ...peaks.map((peak) => peak.flops));
   const xs = [...points.map((point) => point.x), ...(roof ? [ridge, highest / roof.bandwidth] : [])];
   const ys = [...points.flatMap((point) => [point.y, point.y2 ?? point.y]), ...(roof ? [highest] : [])];
-  const decades = (low: number, high: number): [number, number] => [10 ** Math.floor(Math.log10(low) - 0.15), 10 ** Math.ceil(Math.log10(high) + 0.15)];
+  const decades = (low: number, high: number): [number, number] => [
+    10 ** Math.floor(Math.log10(low) - 0.15),
+    10 ** Math.ceil(Math.log10(high) + 0.15),
+  ];
   const xRange = decades(Math.min(...xs), Math.max(...xs));
   const yRange = decades(Math.min(...ys), Math.max(...ys));
   const lines: Line[] = [];
   if (roof) {
     const start = Math.max(xRange[0], yRange[0] / roof.bandwidth);
-    lines.push({ points: [[start, start * roof.bandwidth], [highest / roof.bandwidth, highest]], color: chartColors.text });
-    for (const peak of peaks) lines.push({ points: [[peak.flops / roof.bandwidth, peak.flops], [xRange[1], peak.flops]], color: chartColors.text, label: `${flopsPerS(peak.flops)} (${peak.name})`, labelAt: "end" });
-    lines.push({ points: [[ridge, roof.flops], [xRange[1], roof.flops]], color: chartColors.text, label: `${flopsPerS(roof.flops)} (${roof.source}), ${bytesPerS(roof.bandwidth)}`, labelAt: "end" });
-    lines.push({ points: [[ridge, yRange[0]], [ridge, roof.flops]], dashed: true, label: `ridge point ${intensity(ridge)} FLOP/B` });
+    lines.push({
+      points: [
+        [start, start * roof.bandwidth],
+        [highest / roof.bandwidth, highest],
+      ],
+      color: chartColors.text,
+    });
+    for (const peak of peaks)
+      lines.push({
+        points: [
+          [peak.flops / roof.bandwidth, peak.flops],
+          [xRange[1], peak.flops],
+        ],
+        color: chartColors.text,
+        label: `${flopsPerS(peak.flops)} (${peak.name})`,
+        labelAt: "end",
+      });
+    lines.push({
+      points: [
+        [ridge, roof.flops],
+        [xRange[1], roof.flops],
+      ],
+      color: chartColors.text,
+      label: `${flopsPerS(roof.flops)} (${roof.source}), ${bytesPerS(roof.bandwidth)}`,
+      labelAt: "end",
+    });
+    lines.push({
+      points: [
+        [ridge, yRange[0]],
+        [ridge, roof.flops],
+      ],
+      dashed: true,
+      label: `ridge point ${intensity(ridge)} FLOP/B`,
+    });
   }
   const power = (value: number) => Math.abs(Math.log10(value) - Math.round(Math.log10(value))) < 1e-6;
   return scatter({
@@ -169,40 +240,113 @@ function boundShares(app: App): HTMLElement | null {
   if (!shares) return null;
   const { kernels } = app.shown.roofline;
   // Counters say nothing of units other than the tensor cores, and so nothing of latency.
-  const bounds = (["memory", "compute", "latency", "unknown"] as const).filter((bound) => bound !== "latency" || !kernels.every(byCounters));
+  const bounds = (["memory", "compute", "latency", "unknown"] as const).filter(
+    (bound) => bound !== "latency" || !kernels.every(byCounters),
+  );
   const unknown = kernels.some(byCounters) ? "bound not known" : "without metrics";
   return h(
     "dl",
     { class: "tiles small" },
-    bounds.map((bound) => h("div", {}, h("dt", {}, bound === "unknown" ? unknown : `bound by ${bound}`), h("dd", { class: "value" }, figure(percent(shares[bound]), shares[bound], "of the time of all kernels")), h("dd", { class: "of" }, "of kernel time"))),
+    bounds.map((bound) =>
+      h(
+        "div",
+        {},
+        h("dt", {}, bound === "unknown" ? unknown : `bound by ${bound}`),
+        h("dd", { class: "value" }, figure(percent(shares[bound]), shares[bound], "of the time of all kernels")),
+        h("dd", { class: "of" }, "of kernel time"),
+      ),
+    ),
   );
 }
 
 function kernelTable(app: App): HTMLElement {
   const { kernels, why_not, rule } = app.shown.roofline;
-  if (kernels.length === 0) return section("Kernels", notKnown(why_not, "no kernel was measured with ncu; `llmprof run -- PROGRAM` measures the longest ones"));
+  if (kernels.length === 0)
+    return section(
+      "Kernels",
+      notKnown(why_not, "no kernel was measured with ncu; `llmprof run -- PROGRAM` measures the longest ones"),
+    );
   const several = new Set(kernels.map((kernel) => kernel.device)).size > 1;
   const share = (measured: Measured) => kernelOf(app, measured)?.share ?? null;
   const view = table<Measured>({
     caption: "Kernels on the roofline",
     rows: kernels,
     columns: [
-      { id: "name", title: "kernel", value: (k) => k.short_name, heads: true, className: "name", cell: (k) => link(hrefOf(app, k), { class: "with-swatch", title: k.kernel_name }, swatch(app, kernelOf(app, k)?.class ?? "other"), k.short_name) },
+      {
+        id: "name",
+        title: "kernel",
+        value: (k) => k.short_name,
+        heads: true,
+        className: "name",
+        cell: (k) =>
+          link(
+            hrefOf(app, k),
+            { class: "with-swatch", title: k.kernel_name },
+            swatch(app, kernelOf(app, k)?.class ?? "other"),
+            k.short_name,
+          ),
+      },
       ...(several ? [{ id: "device", title: "device", value: (k: Measured) => k.device }] : []),
-      { id: "share", title: "share of kernel time", of: "of the time of all kernels, on all devices", value: share, text: (k) => percent(share(k)) },
+      {
+        id: "share",
+        title: "share of kernel time",
+        of: "of the time of all kernels, on all devices",
+        value: share,
+        text: (k) => percent(share(k)),
+      },
       { id: "bound", title: "bound by", value: (k) => k.bound },
-      { id: "intensity", title: "FLOP/B", of: "arithmetic intensity, DRAM bytes", value: (k) => k.flops_per_byte, text: (k) => intensity(k.flops_per_byte) },
+      {
+        id: "intensity",
+        title: "FLOP/B",
+        of: "arithmetic intensity, DRAM bytes",
+        value: (k) => k.flops_per_byte,
+        text: (k) => intensity(k.flops_per_byte),
+      },
       { id: "flops", title: "FLOP/s", of: "achieved", value: (k) => k.flops_per_s, text: flopsText },
-      { id: "bytes", title: "bandwidth", of: "achieved, DRAM", value: (k) => k.bytes_per_s, text: (k) => bytesPerS(k.bytes_per_s) },
-      { id: "compute", title: "of compute peak", value: (k) => k.compute_share_of_peak, text: (k) => percent(k.compute_share_of_peak) },
-      { id: "memory", title: "of memory peak", value: (k) => k.memory_share_of_peak, text: (k) => percent(k.memory_share_of_peak) },
-      { id: "launches", title: "launches", of: "launches measured", value: (k) => k.launches, text: (k) => count(k.launches) },
-      { id: "source", title: "source", value: sourceWords, className: "nowrap", cell: (k) => h("span", { title: estimateWords(k) ?? "" }, sourceWords(k)) },
+      {
+        id: "bytes",
+        title: "bandwidth",
+        of: "achieved, DRAM",
+        value: (k) => k.bytes_per_s,
+        text: (k) => bytesPerS(k.bytes_per_s),
+      },
+      {
+        id: "compute",
+        title: "of compute peak",
+        value: (k) => k.compute_share_of_peak,
+        text: (k) => percent(k.compute_share_of_peak),
+      },
+      {
+        id: "memory",
+        title: "of memory peak",
+        value: (k) => k.memory_share_of_peak,
+        text: (k) => percent(k.memory_share_of_peak),
+      },
+      {
+        id: "launches",
+        title: "launches",
+        of: "launches measured",
+        value: (k) => k.launches,
+        text: (k) => count(k.launches),
+      },
+      {
+        id: "source",
+        title: "source",
+        value: sourceWords,
+        className: "nowrap",
+        cell: (k) => h("span", { title: estimateWords(k) ?? "" }, sourceWords(k)),
+      },
     ],
     sort: "-share",
   });
   const whyNot = kernels.some(byCounters) && why_not;
-  return section("Kernels", boundShares(app), view.element, whyNot && note(prose(`${whyNot.charAt(0).toUpperCase()}${whyNot.slice(1)}.`)), rule && note(`${rule.charAt(0).toUpperCase()}${rule.slice(1)}.`));
+  return section(
+    "Kernels",
+    boundShares(app),
+    view.element,
+    whyNot && note(prose(`${whyNot.charAt(0).toUpperCase()}${whyNot.slice(1)}.`)),
+    rule && note(`${rule.charAt(0).toUpperCase()}${rule.slice(1)}.`),
+  );
 }
 
 function stageTable(app: App): HTMLElement {
@@ -215,13 +359,52 @@ function stageTable(app: App): HTMLElement {
     rows: stages,
     columns: [
       { id: "stage", title: "stage", value: (s) => s.name, heads: true },
-      { id: "intensity", title: "FLOP/B", of: "the model's arithmetic intensity", value: (s) => s.flops_per_byte, text: (s) => intensity(s.flops_per_byte) },
-      { id: "ridge", title: "ridge point (FLOP/B)", value: (s) => s.ridge_flops_per_byte, text: (s) => intensity(s.ridge_flops_per_byte) },
-      { id: "bound", title: "bound by", value: (s) => (s.memory_bound === null ? "" : s.memory_bound ? "memory" : "compute") },
-      { id: "floor", title: "lower bound (ms)", of: "ms per instance at the hardware's limit", value: (s) => s.floor_ms, text: (s) => ms(s.floor_ms) },
-      { id: "wall", title: "wall (ms)", of: "ms per instance, mean", value: (s) => s.wall_ms.mean, text: (s) => ms(s.wall_ms.mean) },
-      { id: "mfu", title: "MFU on wall", of: "of peak FLOP/s", value: (s) => s.mfu.wall, text: (s) => percent(s.mfu.wall) },
-      { id: "mbu", title: "MBU on wall", of: "of peak memory bandwidth", value: (s) => s.mbu.wall, text: (s) => percent(s.mbu.wall) },
+      {
+        id: "intensity",
+        title: "FLOP/B",
+        of: "the model's arithmetic intensity",
+        value: (s) => s.flops_per_byte,
+        text: (s) => intensity(s.flops_per_byte),
+      },
+      {
+        id: "ridge",
+        title: "ridge point (FLOP/B)",
+        value: (s) => s.ridge_flops_per_byte,
+        text: (s) => intensity(s.ridge_flops_per_byte),
+      },
+      {
+        id: "bound",
+        title: "bound by",
+        value: (s) => (s.memory_bound === null ? "" : s.memory_bound ? "memory" : "compute"),
+      },
+      {
+        id: "floor",
+        title: "lower bound (ms)",
+        of: "ms per instance at the hardware's limit",
+        value: (s) => s.floor_ms,
+        text: (s) => ms(s.floor_ms),
+      },
+      {
+        id: "wall",
+        title: "wall (ms)",
+        of: "ms per instance, mean",
+        value: (s) => s.wall_ms.mean,
+        text: (s) => ms(s.wall_ms.mean),
+      },
+      {
+        id: "mfu",
+        title: "MFU on wall",
+        of: "of peak FLOP/s",
+        value: (s) => s.mfu.wall,
+        text: (s) => percent(s.mfu.wall),
+      },
+      {
+        id: "mbu",
+        title: "MBU on wall",
+        of: "of peak memory bandwidth",
+        value: (s) => s.mbu.wall,
+        text: (s) => percent(s.mbu.wall),
+      },
     ],
   });
   return section("Stages, by the model", view.element, stages.map(costOf));
@@ -233,20 +416,60 @@ type CostPart = Stage["cost"][number];
 function costOf(stage: Stage): Child {
   if (stage.cost.length === 0) return null;
   const unit = "per instance";
-  const size = (id: string, title: string, value: (part: CostPart) => number, of: string) => ({ id, title, of: `bytes ${unit}`, value, text: (part: CostPart) => bytes(value(part)), sum: stage.cost.reduce((all, part) => all + value(part), 0), sumOf: `B ${of}${unit}` });
+  const size = (id: string, title: string, value: (part: CostPart) => number, of: string) => ({
+    id,
+    title,
+    of: `bytes ${unit}`,
+    value,
+    text: (part: CostPart) => bytes(value(part)),
+    sum: stage.cost.reduce((all, part) => all + value(part), 0),
+    sumOf: `B ${of}${unit}`,
+  });
   const all = size("bytes", "all bytes", (part) => part.weight_bytes + part.kv_bytes, "");
-  const sizes = stage.from_operators ? [all] : [size("weights", "weights read", (part) => part.weight_bytes, "of weights "), size("cache", "KV cache read and written", (part) => part.kv_bytes, "of the KV cache "), all];
-  const foot = (text: string, exact: number | null, of: string) => h("td", { class: "number" }, figure(text, exact, of));
+  const sizes = stage.from_operators
+    ? [all]
+    : [
+        size("weights", "weights read", (part) => part.weight_bytes, "of weights "),
+        size("cache", "KV cache read and written", (part) => part.kv_bytes, "of the KV cache "),
+        all,
+      ];
+  const foot = (text: string, exact: number | null, of: string) =>
+    h("td", { class: "number" }, figure(text, exact, of));
   return h(
     "details",
     { class: "cost", open: true },
-    h("summary", {}, stage.from_operators ? `What ${stage.name} computed and moved, as recorded` : `What ${stage.name} must compute and move`),
+    h(
+      "summary",
+      {},
+      stage.from_operators
+        ? `What ${stage.name} computed and moved, as recorded`
+        : `What ${stage.name} must compute and move`,
+    ),
     table<CostPart>({
       caption: `FLOPs and bytes of ${stage.name}`,
       fit: true,
       rows: stage.cost,
-      columns: [{ id: "part", title: stage.from_operators ? "operators of class" : "part of the model", value: (c) => c.part, heads: true }, { id: "flops", title: "FLOPs", of: unit, value: (c) => c.flops, text: (c) => flops(c.flops) }, ...sizes],
-      foot: h("tfoot", {}, h("tr", {}, h("th", { scope: "row" }, "sum"), foot(flops(stage.flops), stage.flops, `FLOP ${unit}`), sizes.map(({ sum, sumOf }) => foot(bytes(sum), sum, sumOf)))),
+      columns: [
+        {
+          id: "part",
+          title: stage.from_operators ? "operators of class" : "part of the model",
+          value: (c) => c.part,
+          heads: true,
+        },
+        { id: "flops", title: "FLOPs", of: unit, value: (c) => c.flops, text: (c) => flops(c.flops) },
+        ...sizes,
+      ],
+      foot: h(
+        "tfoot",
+        {},
+        h(
+          "tr",
+          {},
+          h("th", { scope: "row" }, "sum"),
+          foot(flops(stage.flops), stage.flops, `FLOP ${unit}`),
+          sizes.map(({ sum, sumOf }) => foot(bytes(sum), sum, sumOf)),
+        ),
+      ),
     }).element,
     stage.basis && note(prose(`${stage.basis.charAt(0).toUpperCase()}${stage.basis.slice(1)}.`)),
   );
@@ -258,15 +481,45 @@ function mount(app: App): MountedView {
   const { kernels } = app.shown.roofline;
   const stages = app.shown.stages.filter((stage) => stage.flops);
   const marks: [string, string | false][] = [
-    ["●", kernels.some((kernel) => !byCounters(kernel)) && (onCpu(app.shown) ? "operators, from the FLOPs and bytes they recorded" : "kernels that ncu measured")],
-    ["▲", kernels.some(byCounters) && "kernels that fill samples of the GPU's counters: tensor cores alone, an upper bound"],
+    [
+      "●",
+      kernels.some((kernel) => !byCounters(kernel)) &&
+        (onCpu(app.shown) ? "operators, from the FLOPs and bytes they recorded" : "kernels that ncu measured"),
+    ],
+    [
+      "▲",
+      kernels.some(byCounters) &&
+        "kernels that fill samples of the GPU's counters: tensor cores alone, an upper bound",
+    ],
     ["■", stages.length > 0 && "stages: the model's FLOPs over wall time, with a line up to busy time"],
-    ["○", stages.some((stage) => stage.measured?.dram_bytes) && "the same with the DRAM bytes that the GPU's counters measured"],
+    [
+      "○",
+      stages.some((stage) => stage.measured?.dram_bytes) &&
+        "the same with the DRAM bytes that the GPU's counters measured",
+    ],
   ];
-  const legend = h("ul", { class: "legend marks", "aria-label": "Marks of the chart" }, marks.filter(([, words]) => words).map(([mark, words]) => h("li", {}, h("span", { "aria-hidden": "true" }, mark), ` ${words}`)));
-  const hints = [kernels.length > 0 && "Colors are kernel classes; larger marks take more of the kernel time.", roof && `Roofs: ${flopsPerS(roof.flops)} (${roof.source}) and ${bytesPerS(roof.bandwidth)} of the ${deviceWord(app.shown)}.`, "Drag zooms, a double click shows all."].filter(Boolean);
+  const legend = h(
+    "ul",
+    { class: "legend marks", "aria-label": "Marks of the chart" },
+    marks
+      .filter(([, words]) => words)
+      .map(([mark, words]) => h("li", {}, h("span", { "aria-hidden": "true" }, mark), ` ${words}`)),
+  );
+  const hints = [
+    kernels.length > 0 && "Colors are kernel classes; larger marks take more of the kernel time.",
+    roof &&
+      `Roofs: ${flopsPerS(roof.flops)} (${roof.source}) and ${bytesPerS(roof.bandwidth)} of the ${deviceWord(app.shown)}.`,
+    "Drag zooms, a double click shows all.",
+  ].filter(Boolean);
   return {
-    element: h("div", { class: "view" }, h("h1", {}, "Roofline"), chart && [chart.element, legend, note(hints.join(" "))], stageTable(app), kernelTable(app)),
+    element: h(
+      "div",
+      { class: "view" },
+      h("h1", {}, "Roofline"),
+      chart && [chart.element, legend, note(hints.join(" "))],
+      stageTable(app),
+      kernelTable(app),
+    ),
     redraw: () => chart?.redraw(),
     close: () => chart?.destroy(),
   };

@@ -19,9 +19,31 @@ const SHOWN_KERNELS = 8;
 function columnsOf<Row extends Part | Kernel>(stage: OfStage, unit: string): Column<Row>[] {
   return [
     { id: "ms", title: "time (ms)", of: `ms per ${unit}, mean`, value: (r) => r.ms, text: (r) => ms(r.ms) },
-    { id: "floor", title: "lower bound (ms)", of: `ms per ${unit}, the least time that it could take`, value: (r) => r.floor_ms, text: (r) => ms(r.floor_ms) },
-    { id: "saving", title: "potential saving (ms)", of: `ms per ${unit} above the lower bound, an upper limit`, value: (r) => r.recoverable_ms, text: (r) => ms(r.recoverable_ms) },
-    ...(stage.tokens === null ? [] : [{ id: "token", title: "per output token (ms)", of: "ms of potential saving per output token", value: (r: Row) => r.recoverable_ms_per_output_token, text: (r: Row) => fineMs(r.recoverable_ms_per_output_token) }]),
+    {
+      id: "floor",
+      title: "lower bound (ms)",
+      of: `ms per ${unit}, the least time that it could take`,
+      value: (r) => r.floor_ms,
+      text: (r) => ms(r.floor_ms),
+    },
+    {
+      id: "saving",
+      title: "potential saving (ms)",
+      of: `ms per ${unit} above the lower bound, an upper limit`,
+      value: (r) => r.recoverable_ms,
+      text: (r) => ms(r.recoverable_ms),
+    },
+    ...(stage.tokens === null
+      ? []
+      : [
+          {
+            id: "token",
+            title: "per output token (ms)",
+            of: "ms of potential saving per output token",
+            value: (r: Row) => r.recoverable_ms_per_output_token,
+            text: (r: Row) => fineMs(r.recoverable_ms_per_output_token),
+          },
+        ]),
   ];
 }
 
@@ -31,12 +53,22 @@ function partHref(app: App, { stage }: OfStage, { part }: Part): string | null {
 }
 
 function boundWords(stage: OfStage): string {
-  const most = stage.most_ms === null ? "" : ` The stage takes less time unprofiled, so no potential saving is larger than ${ms(stage.most_ms)} ms.`;
-  return stage.bound_ms === null ? `Wall time ${ms(stage.wall_ms)} ms; the hardware's lower bound is not known.${most}` : `Wall time ${ms(stage.wall_ms)} ms; the hardware's lower bound, end to end, is ${ms(stage.bound_ms)} ms.${most}`;
+  const most =
+    stage.most_ms === null
+      ? ""
+      : ` The stage takes less time unprofiled, so no potential saving is larger than ${ms(stage.most_ms)} ms.`;
+  return stage.bound_ms === null
+    ? `Wall time ${ms(stage.wall_ms)} ms; the hardware's lower bound is not known.${most}`
+    : `Wall time ${ms(stage.wall_ms)} ms; the hardware's lower bound, end to end, is ${ms(stage.bound_ms)} ms.${most}`;
 }
 
 export function savingsByPart(app: App): HTMLElement | null {
-  const stages = app.shown.recoverable.map((stage) => ({ stage, parts: stage.parts.filter((part) => part.recoverable_ms >= WORTH_A_ROW * stage.wall_ms) })).filter((each) => each.parts.length > 0);
+  const stages = app.shown.recoverable
+    .map((stage) => ({
+      stage,
+      parts: stage.parts.filter((part) => part.recoverable_ms >= WORTH_A_ROW * stage.wall_ms),
+    }))
+    .filter((each) => each.parts.length > 0);
   if (stages.length === 0) return null;
   const unit = instanceWord(app.shown);
   return section(
@@ -49,17 +81,46 @@ export function savingsByPart(app: App): HTMLElement | null {
         table<Part>({
           caption: `Potential savings in ${stage.stage}, by part`,
           rows: parts,
-          columns: [{ id: "part", title: "part", value: (p) => app.palette.label(p.part), heads: true, cell: (p) => link(partHref(app, stage, p), { class: "with-swatch" }, swatch(app, p.part), app.palette.label(p.part)) }, ...columnsOf<Part>(stage, unit), { id: "rule", title: "how the bound was found", className: "prose", value: (p) => p.floor_rule ?? "", cell: (p) => prose(p.floor_rule ?? "") }],
+          columns: [
+            {
+              id: "part",
+              title: "part",
+              value: (p) => app.palette.label(p.part),
+              heads: true,
+              cell: (p) =>
+                link(
+                  partHref(app, stage, p),
+                  { class: "with-swatch" },
+                  swatch(app, p.part),
+                  app.palette.label(p.part),
+                ),
+            },
+            ...columnsOf<Part>(stage, unit),
+            {
+              id: "rule",
+              title: "how the bound was found",
+              className: "prose",
+              value: (p) => p.floor_rule ?? "",
+              cell: (p) => prose(p.floor_rule ?? ""),
+            },
+          ],
         }).element,
         note(boundWords(stage)),
       ),
     ),
-    note("A potential saving is the time above the lower bound: an upper limit, not a promise. Parts that could save less than 1 % of the wall time are in profile.json."),
+    note(
+      "A potential saving is the time above the lower bound: an upper limit, not a promise. Parts that could save less than 1 % of the wall time are in profile.json.",
+    ),
   );
 }
 
 export function savingsByKernel(app: App): HTMLElement | null {
-  const stages = app.shown.recoverable.map((stage) => ({ stage, kernels: stage.kernels.filter((kernel) => kernel.recoverable_ms > 0).slice(0, SHOWN_KERNELS) })).filter((each) => each.kernels.length > 0);
+  const stages = app.shown.recoverable
+    .map((stage) => ({
+      stage,
+      kernels: stage.kernels.filter((kernel) => kernel.recoverable_ms > 0).slice(0, SHOWN_KERNELS),
+    }))
+    .filter((each) => each.kernels.length > 0);
   if (stages.length === 0) return null;
   const unit = instanceWord(app.shown);
   const basis = (kernel: Kernel) => app.view.names[kernel.floor_basis] ?? kernel.floor_basis;
@@ -73,7 +134,29 @@ export function savingsByKernel(app: App): HTMLElement | null {
         table<Kernel>({
           caption: `Potential savings in ${stage.stage}, by kernel`,
           rows: kernels,
-          columns: [{ id: "name", title: "kernel", value: (k) => k.short_name, heads: true, className: "name", cell: (k) => link(kernelLink(app, kernelPlaces(app.shown).byShortName(k.short_name, k.device), stage.stage), {}, k.short_name) }, ...columnsOf<Kernel>(stage, unit), { id: "basis", title: "basis of the bound", className: "prose", value: (k) => basis(k), cell: (k) => h("span", { title: k.floor_rule ?? "" }, basis(k)) }],
+          columns: [
+            {
+              id: "name",
+              title: "kernel",
+              value: (k) => k.short_name,
+              heads: true,
+              className: "name",
+              cell: (k) =>
+                link(
+                  kernelLink(app, kernelPlaces(app.shown).byShortName(k.short_name, k.device), stage.stage),
+                  {},
+                  k.short_name,
+                ),
+            },
+            ...columnsOf<Kernel>(stage, unit),
+            {
+              id: "basis",
+              title: "basis of the bound",
+              className: "prose",
+              value: (k) => basis(k),
+              cell: (k) => h("span", { title: k.floor_rule ?? "" }, basis(k)),
+            },
+          ],
         }).element,
       ),
     ),

@@ -29,7 +29,12 @@ function mount(app: App, options: URLSearchParams): MountedView {
   const gaps = h("div", { class: "gaps" });
 
   /** One stage at a time: a prefill is no decode step. */
-  const chartStage = () => (stages.includes(state.stage) ? state.stage : stages.length > 1 ? (stages.find((name) => name === "decode") ?? stages[0]!) : "");
+  const chartStage = () =>
+    stages.includes(state.stage)
+      ? state.stage
+      : stages.length > 1
+        ? (stages.find((name) => name === "decode") ?? stages[0]!)
+        : "";
 
   function choose(step: number | null): void {
     state = { ...state, step };
@@ -57,7 +62,18 @@ function mount(app: App, options: URLSearchParams): MountedView {
   }
 
   function drawFilters(): void {
-    keepFocus(filters, () => replace(filters, stages.length > 1 && select("Stage of steps", stages.map((name): [string, string] => [name, name]), chartStage(), (stage) => update({ stage }))));
+    keepFocus(filters, () =>
+      replace(
+        filters,
+        stages.length > 1 &&
+          select(
+            "Stage of steps",
+            stages.map((name): [string, string] => [name, name]),
+            chartStage(),
+            (stage) => update({ stage }),
+          ),
+      ),
+    );
   }
 
   function update(changes: Partial<StepsState>): void {
@@ -71,17 +87,42 @@ function mount(app: App, options: URLSearchParams): MountedView {
   const unwatched = app.shown.stages.some((stage) => stage.unwatched);
   const known = hasSteps || app.shown.token_times.time_to_first_token_ms;
   const slow = hasSteps ? section("Slowest steps", slowTable(app)) : null;
-  const gapSection = hasGaps ? section(onCpu(app.shown) ? "Longest times between operators" : "Longest idle gaps", gapsBy, gaps, app.shown.device_time.length > 0 && note(h("a", { href: "#gpu" }, "Idle time of the whole timeline, by cause"))) : null;
+  const gapSection = hasGaps
+    ? section(
+        onCpu(app.shown) ? "Longest times between operators" : "Longest idle gaps",
+        gapsBy,
+        gaps,
+        app.shown.device_time.length > 0 &&
+          note(h("a", { href: "#gpu" }, "Idle time of the whole timeline, by cause")),
+      )
+    : null;
   const served = requests(app);
   const element = h(
     "div",
     { class: "view" },
     h("h1", {}, "Steps"),
     isServing(app.shown) && served,
-    known ? h("div", { class: "statistics" }, statistics(app)) : notKnown(null, app.shown.stages.length > 0 ? "no steps were found in these stages" : (app.shown.stages_found.reason ?? "no stages were found in this input")),
+    known
+      ? h("div", { class: "statistics" }, statistics(app))
+      : notKnown(
+          null,
+          app.shown.stages.length > 0
+            ? "no steps were found in these stages"
+            : (app.shown.stages_found.reason ?? "no stages were found in this input"),
+        ),
     app.shown.stages.length > 0 && h("div", { class: "left-out" }, app.words.of("Stages")),
     unwatched && note("The table is of the program without tracing; points, slow steps and gaps are as recorded."),
-    hasSteps && section("Every step", filters, plot, above, note(`A step's wall time runs from the end of the previous step's last ${onCpu(app.shown) ? "operator" : "GPU work"} to the end of its own. Rings are warm-up. A click, or the arrow keys and Enter, choose a step; dragging zooms, a double click shows all.`), chosen),
+    hasSteps &&
+      section(
+        "Every step",
+        filters,
+        plot,
+        above,
+        note(
+          `A step's wall time runs from the end of the previous step's last ${onCpu(app.shown) ? "operator" : "GPU work"} to the end of its own. Rings are warm-up. A click, or the arrow keys and Enter, choose a step; dragging zooms, a double click shows all.`,
+        ),
+        chosen,
+      ),
     slow,
     !isServing(app.shown) && served,
     byBatch(app),
@@ -98,7 +139,14 @@ function mount(app: App, options: URLSearchParams): MountedView {
       else drawChart();
     },
     arrive: () => {
-      const target = state.causes.length > 0 ? gapSection : options.get("at") === "slow" ? slow : state.step !== null ? chosen : null;
+      const target =
+        state.causes.length > 0
+          ? gapSection
+          : options.get("at") === "slow"
+            ? slow
+            : state.step !== null
+              ? chosen
+              : null;
       target?.scrollIntoView({ block: target === chosen ? "center" : "start" });
     },
     close: () => drawn?.chart.destroy(),

@@ -9,8 +9,17 @@ function mount(app: App, options: URLSearchParams): MountedView {
   const element = h("div", { class: "timeline-mount" });
   const loading = loadTimeline(app);
   if (!loading) {
-    const why = app.view.timeline_missing ?? "The page was made without the captures: `llmprof report RUN` reads them again.";
-    replace(element, h("div", { class: "view" }, h("h1", {}, "Timeline"), h("p", { class: "not-known" }, "The timeline is missing. ", prose(why))));
+    const why =
+      app.view.timeline_missing ?? "The page was made without the captures: `llmprof report RUN` reads them again.";
+    replace(
+      element,
+      h(
+        "div",
+        { class: "view" },
+        h("h1", {}, "Timeline"),
+        h("p", { class: "not-known" }, "The timeline is missing. ", prose(why)),
+      ),
+    );
     return { element };
   }
   let view: TimelineView | null = null;
@@ -26,7 +35,15 @@ function mount(app: App, options: URLSearchParams): MountedView {
       performance.mark("llmprof-timeline");
       void timeline.details.then(() => (element.dataset["ready"] = "true"));
     },
-    (error: unknown) => replace(element, h("p", { class: "warning", role: "alert" }, `The timeline could not be read: ${error instanceof Error ? error.message : String(error)}`)),
+    (error: unknown) =>
+      replace(
+        element,
+        h(
+          "p",
+          { class: "warning", role: "alert" },
+          `The timeline could not be read: ${error instanceof Error ? error.message : String(error)}`,
+        ),
+      ),
   );
   return {
     element,

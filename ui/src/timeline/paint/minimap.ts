@@ -59,7 +59,8 @@ export class MinimapPainter {
       if (track.table !== "slices") continue;
       const level = levelFor(track, nsPerPixel);
       if (level) addBins(scene.timeline, level, this.columns, 0, nsPerPixel, width);
-      else this.addRows(scene, track.first, track.first + track.count, track.start, track.duration!, nsPerPixel, width);
+      else
+        this.addRows(scene, track.first, track.first + track.count, track.start, track.duration!, nsPerPixel, width);
     }
     const height = MINIMAP_HEIGHT - 6;
     this.columns.runs(width, nsPerPixel, height, (x, pixels, bar, classIndex) => {
@@ -69,7 +70,15 @@ export class MinimapPainter {
     return canvas;
   }
 
-  private addRows(scene: Scene, first: number, last: number, starts: ArrayLike<number>, durations: ArrayLike<number>, nsPerPixel: number, width: number): void {
+  private addRows(
+    scene: Scene,
+    first: number,
+    last: number,
+    starts: ArrayLike<number>,
+    durations: ArrayLike<number>,
+    nsPerPixel: number,
+    width: number,
+  ): void {
     const kernels = scene.timeline.tables.slices["kernel"]!;
     for (let row = first; row < last; row++) {
       const classIndex = scene.timeline.kernels[kernels[row]!]!.class;

@@ -26,9 +26,11 @@ export type Rect = [x: number, y: number, width: number, height: number];
 export const FONT = "11px system-ui, sans-serif";
 export const SMALL_FONT = "10px system-ui, sans-serif";
 
-export const nsPerPixelOf = (scene: Scene): number => scene.window.width / Math.max(1, scene.width - scene.layout.gutter);
+export const nsPerPixelOf = (scene: Scene): number =>
+  scene.window.width / Math.max(1, scene.width - scene.layout.gutter);
 
-export const xOf = (scene: Scene, time: number): number => scene.layout.gutter + (time - scene.window.start) / nsPerPixelOf(scene);
+export const xOf = (scene: Scene, time: number): number =>
+  scene.layout.gutter + (time - scene.window.start) / nsPerPixelOf(scene);
 
 export function rectOf(scene: Scene, ref: RowRef): Rect | null {
   const placed = scene.layout.tracks[ref.track];

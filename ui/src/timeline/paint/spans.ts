@@ -13,7 +13,8 @@ const MANY_ROWS = 6000;
 function spanColor(scene: Scene, table: string, row: number, kind: number): string {
   const { theme, timeline } = scene;
   if (table === "calls") return theme.calls[kind] ?? theme.calls[0]!;
-  if (table === "stages") return ((timeline.tables.stages["flags"]?.[row] ?? 0) & 1) === 1 ? theme.range : theme.rangeAlternate;
+  if (table === "stages")
+    return ((timeline.tables.stages["flags"]?.[row] ?? 0) & 1) === 1 ? theme.range : theme.rangeAlternate;
   return row % 2 === 0 ? theme.range : theme.rangeAlternate;
 }
 
@@ -48,7 +49,9 @@ export class SpanPainter {
       this.columns.reset(width);
       addSums(track, this.columns, window.start, nsPerPixel, width);
       context.fillStyle = theme.calls[1]!;
-      this.columns.runs(width, nsPerPixel, height, (x, pixels, bar) => context.fillRect(left + x, y + height - bar, pixels, bar));
+      this.columns.runs(width, nsPerPixel, height, (x, pixels, bar) =>
+        context.fillRect(left + x, y + height - bar, pixels, bar),
+      );
       if (scene.hits) paintHitMarks(context, scene, placed, y);
       return;
     }
@@ -93,7 +96,10 @@ export class SpanPainter {
           runEnd = Math.max(x1, runEnd);
           // What lies in the same pixel adds nothing to see.
           const limit = window.start + x1 * nsPerPixel;
-          if (to - from < 1) at = rows ? firstEndingAfter(track, rows, limit, at) : Math.max(at, firstAtLeast(track.start, at, end, limit));
+          if (to - from < 1)
+            at = rows
+              ? firstEndingAfter(track, rows, limit, at)
+              : Math.max(at, firstAtLeast(track.start, at, end, limit));
           continue;
         }
         flush();

@@ -54,7 +54,9 @@ export class StreamPainter {
         if (x1 - x0 > 30) texts.push({ rect, row, classIndex });
       }
     }
-    this.columns.runs(width, nsPerPixel, height, (x, pixels, bar, classIndex) => rects[classIndex]!.push([left + x, y + height - bar, pixels, bar]));
+    this.columns.runs(width, nsPerPixel, height, (x, pixels, bar, classIndex) =>
+      rects[classIndex]!.push([left + x, y + height - bar, pixels, bar]),
+    );
     context.globalAlpha = dim ? DIMMED : 1;
     this.fill(rects, theme.classes);
     context.globalAlpha = 1;

@@ -12,7 +12,11 @@ export class Texts {
     const room = x + width - left - 8;
     const letters = Math.floor((room / this.width(text)) * text.length);
     if (letters < Math.min(3, text.length)) return;
-    this.context.fillText(text.length <= letters ? text : `${text.slice(0, letters - 1)}…`, left + 4, y + height / 2 + 0.5);
+    this.context.fillText(
+      text.length <= letters ? text : `${text.slice(0, letters - 1)}…`,
+      left + 4,
+      y + height / 2 + 0.5,
+    );
   }
 
   private width(text: string): number {

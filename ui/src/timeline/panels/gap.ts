@@ -31,14 +31,19 @@ function listedGap(app: App, timeline: Timeline, gap: IdleGap): Gap | null {
 function launchWords(gap: IdleGap, host: HostActivity): string {
   const { call } = host;
   const after = call.startNs - gap.start;
-  const when = after >= 0 ? `${duration(after)} after the GPU ran out of work` : `${duration(-after)} before the GPU ran out of work`;
+  const when =
+    after >= 0
+      ? `${duration(after)} after the GPU ran out of work`
+      : `${duration(-after)} before the GPU ran out of work`;
   return `${call.name}, called ${when}; the call took ${duration(call.durationNs)}`;
 }
 
 function meanwhile(gap: IdleGap, host: HostActivity, listed: Gap | null): string {
   if (listed?.host) return listed.host;
   const length = gap.end - gap.start;
-  const inCalls = host.longest ? `in CUDA calls for ${duration(host.inCallsNs)} of it (${host.longest.name} for ${duration(host.longest.ns)})` : null;
+  const inCalls = host.longest
+    ? `in CUDA calls for ${duration(host.inCallsNs)} of it (${host.longest.name} for ${duration(host.longest.ns)})`
+    : null;
   const outside = `outside of CUDA calls for ${duration(length - host.inCallsNs)} of it${host.range === null ? "" : `, in ${host.range}`}`;
   const first = host.inCallsNs > length / 2;
   return [first ? inCalls : outside, first ? outside : inCalls].filter(Boolean).join("; ");
@@ -48,13 +53,18 @@ function ownerOf(timeline: Timeline, gap: IdleGap): string {
   const row = (gap.after ?? gap.before)!.row;
   const step = timeline.tables.slices["step"]?.[row] ?? 0;
   const instance = timeline.tables.slices["instance"]?.[row] ?? 0;
-  const words = [instance > 0 && instanceWords(timeline, "stages", instance - 1), step > 0 && instanceWords(timeline, "steps", step - 1)].filter(Boolean);
+  const words = [
+    instance > 0 && instanceWords(timeline, "stages", instance - 1),
+    step > 0 && instanceWords(timeline, "steps", step - 1),
+  ].filter(Boolean);
   return words.length > 0 ? words.join(", ") : "outside stages";
 }
 
 /** In the middle of a capture, a gap has work on both sides. */
 function workButton(app: App, timeline: Timeline, ref: RowRef | null, actions: PanelActions): Child {
-  return ref ? quietButton(describe(timeline, app.view, ref).title, () => actions.pin(ref)) : "nothing that was recorded";
+  return ref
+    ? quietButton(describe(timeline, app.view, ref).title, () => actions.pin(ref))
+    : "nothing that was recorded";
 }
 
 export function gapPanel(app: App, timeline: Timeline, gap: IdleGap, actions: PanelActions): HTMLElement {
@@ -71,7 +81,14 @@ export function gapPanel(app: App, timeline: Timeline, gap: IdleGap, actions: Pa
     null,
     why && h("p", {}, why),
     facts([
-      ["cause", cause === null ? (gap.after ? "not known" : "the capture ends here") : h("span", { class: "with-swatch" }, swatch(app, cause), app.palette.label(cause))],
+      [
+        "cause",
+        cause === null
+          ? gap.after
+            ? "not known"
+            : "the capture ends here"
+          : h("span", { class: "with-swatch" }, swatch(app, cause), app.palette.label(cause)),
+      ],
       ["after", workButton(app, timeline, gap.before, actions)],
       ["before", workButton(app, timeline, gap.after, actions)],
       ["in", ownerOf(timeline, gap)],

@@ -11,13 +11,26 @@ export interface PanelActions {
   zoomTo: (span: Span) => void;
 }
 
-export function panel(kind: string, label: string, title: Child, close: { label: string; onClose: () => void } | null, ...children: Child[]): HTMLElement {
+export function panel(
+  kind: string,
+  label: string,
+  title: Child,
+  close: { label: string; onClose: () => void } | null,
+  ...children: Child[]
+): HTMLElement {
   return h(
     "section",
     { class: `side-block ${kind}`, "aria-label": label },
-    h("div", { class: "side-head" }, h("h2", {}, title), close && h("button", { class: "quiet", type: "button", "aria-label": close.label, onclick: close.onClose }, "Close")),
+    h(
+      "div",
+      { class: "side-head" },
+      h("h2", {}, title),
+      close &&
+        h("button", { class: "quiet", type: "button", "aria-label": close.label, onclick: close.onClose }, "Close"),
+    ),
     children,
   );
 }
 
-export const quietButton = (text: string, onClick: () => void): HTMLElement => h("button", { class: "quiet", type: "button", onclick: onClick }, text);
+export const quietButton = (text: string, onClick: () => void): HTMLElement =>
+  h("button", { class: "quiet", type: "button", onclick: onClick }, text);

@@ -32,12 +32,25 @@ function moreOf(app: App, timeline: Timeline, ref: RowRef): [string, Href] | nul
     const kernel = timeline.kernels[column("kernel")]!;
     if (column("kind") === 1 || column("kind") === 2) return ["All copies and fills", copiesLink(app)];
     const places = kernelPlaces(app.shown);
-    const place = places.byName(timeline.names[kernel.name] ?? "", track.device ?? "") ?? places.byShortName(timeline.names[kernel.short] ?? "");
+    const place =
+      places.byName(timeline.names[kernel.name] ?? "", track.device ?? "") ??
+      places.byShortName(timeline.names[kernel.short] ?? "");
     return ["All launches of it", kernelLink(app, place)];
   }
   const name = timeline.names[column("name")] ?? "";
-  if (track.table === "stages") return [`Kernels of ${name}`, kernelsLink(app, [...new Set(app.shown.kernels.map((kernel) => kernel.class))], name) && placeHash("kernels", { stage: name })];
-  if (track.table === "steps") return ["Among all steps", app.recorded.steps[column("index")] ? placeHash("steps", { stage: app.recorded.steps[column("index")]!.stage, step: String(column("index")) }) : null];
+  if (track.table === "stages")
+    return [
+      `Kernels of ${name}`,
+      kernelsLink(app, [...new Set(app.shown.kernels.map((kernel) => kernel.class))], name) &&
+        placeHash("kernels", { stage: name }),
+    ];
+  if (track.table === "steps")
+    return [
+      "Among all steps",
+      app.recorded.steps[column("index")]
+        ? placeHash("steps", { stage: app.recorded.steps[column("index")]!.stage, step: String(column("index")) })
+        : null,
+    ];
   return null;
 }
 
@@ -60,7 +73,13 @@ export function pinnedPanel(app: App, timeline: Timeline, ref: RowRef, actions: 
       ...(track.table === "steps" ? stepFacts(app, timeline.tables.steps["index"]?.[ref.row] ?? -1) : []),
       ...(sums ? sumFacts(sums) : []),
     ]),
-    h("p", {}, quietButton("Zoom to it", () => actions.zoomTo([startNs, startNs + Math.max(durationNs, 50)])), more?.[1] && [" ", h("a", { href: more[1] }, more[0])], full !== null && [" ", quietButton("Copy full name", () => void copyText(full, "the full name"))]),
+    h(
+      "p",
+      {},
+      quietButton("Zoom to it", () => actions.zoomTo([startNs, startNs + Math.max(durationNs, 50)])),
+      more?.[1] && [" ", h("a", { href: more[1] }, more[0])],
+      full !== null && [" ", quietButton("Copy full name", () => void copyText(full, "the full name"))],
+    ),
     sums && sumTables(app, timeline, sums, `Pinned ${track.table.replace(/s$/, "")}`),
   );
 }

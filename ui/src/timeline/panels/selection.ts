@@ -33,8 +33,15 @@ export function selectionPanels(app: App, timeline: Timeline, sums: SpanSums, ac
       "Selected span",
       `Span of ${duration(span)}`,
       { label: "Clear the selection", onClose: actions.deselect },
-      facts([["from, to", `${exactMs(sums.start / 1e6)} to ${exactMs(sums.end / 1e6)} ms`], ...(sums.operations > 0 ? sumFacts(sums) : [])]),
-      h("p", {}, quietButton("Zoom to it", () => actions.zoomTo([sums.start, sums.end]))),
+      facts([
+        ["from, to", `${exactMs(sums.start / 1e6)} to ${exactMs(sums.end / 1e6)} ms`],
+        ...(sums.operations > 0 ? sumFacts(sums) : []),
+      ]),
+      h(
+        "p",
+        {},
+        quietButton("Zoom to it", () => actions.zoomTo([sums.start, sums.end])),
+      ),
       sumTables(app, timeline, sums, "Selected span"),
     ),
   ];

@@ -22,10 +22,34 @@ function sumTable(app: App, caption: string, what: string, rows: NamedSum[], sum
     limit: SHOWN_KERNELS,
     sort: "-time",
     columns: [
-      { id: "name", title: what, heads: true, value: (r) => r.name, cell: (r) => h("span", { class: "with-swatch" }, swatch(app, r.class), r.name) },
-      { id: "count", title: "count", of: "operations, those cut by the span's edges included", value: (r) => r.count, text: (r) => count(r.count) },
-      { id: "time", title: "time (us)", of: "us inside the span; overlapping operations count in full", value: (r) => r.ns / 1e3, text: (r) => (r.ns / 1e3).toFixed(3) },
-      { id: "share", title: "of the span", of: "time over the span's length", value: (r) => r.ns / span, text: (r) => percent(r.ns / span) },
+      {
+        id: "name",
+        title: what,
+        heads: true,
+        value: (r) => r.name,
+        cell: (r) => h("span", { class: "with-swatch" }, swatch(app, r.class), r.name),
+      },
+      {
+        id: "count",
+        title: "count",
+        of: "operations, those cut by the span's edges included",
+        value: (r) => r.count,
+        text: (r) => count(r.count),
+      },
+      {
+        id: "time",
+        title: "time (us)",
+        of: "us inside the span; overlapping operations count in full",
+        value: (r) => r.ns / 1e3,
+        text: (r) => (r.ns / 1e3).toFixed(3),
+      },
+      {
+        id: "share",
+        title: "of the span",
+        of: "time over the span's length",
+        value: (r) => r.ns / span,
+        text: (r) => percent(r.ns / span),
+      },
     ],
   }).element;
 }
@@ -35,8 +59,22 @@ export function sumFacts(sums: SpanSums): [string, Child][] {
   const span = sums.end - sums.start;
   return [
     ...sums.gpus.flatMap((gpu): [string, Child][] => [
-      [`${gpu.group || "GPU"} busy`, h("span", { "data-busy-ns": gpu.busyNs }, `${duration(gpu.busyNs)}, ${percent(gpu.busyNs / span)} of the span`)],
-      [`${gpu.group || "GPU"} ${gpu.group.endsWith("CPU") ? "outside of operators" : "idle"}`, h("span", { "data-idle-ns": gpu.idleNs }, `${duration(gpu.idleNs)}, ${percent(gpu.idleNs / span)} of the span`)],
+      [
+        `${gpu.group || "GPU"} busy`,
+        h(
+          "span",
+          { "data-busy-ns": gpu.busyNs },
+          `${duration(gpu.busyNs)}, ${percent(gpu.busyNs / span)} of the span`,
+        ),
+      ],
+      [
+        `${gpu.group || "GPU"} ${gpu.group.endsWith("CPU") ? "outside of operators" : "idle"}`,
+        h(
+          "span",
+          { "data-idle-ns": gpu.idleNs },
+          `${duration(gpu.idleNs)}, ${percent(gpu.idleNs / span)} of the span`,
+        ),
+      ],
     ]),
     ["operations", `${counted(sums.operations, "operation")}, ${duration(sums.sumNs)} together`],
   ];
@@ -46,10 +84,17 @@ export function sumFacts(sums: SpanSums): [string, Child][] {
 export function sumTables(app: App, timeline: Timeline, sums: SpanSums, of: string): Child {
   if (sums.operations === 0) return null;
   const classOf = (index: number) => app.view.classes[index]?.id ?? "other";
-  const classes = [...sums.classes].map(([index, sum]): NamedSum => ({ ...sum, class: classOf(index), name: app.palette.label(classOf(index)) }));
+  const classes = [...sums.classes].map(
+    ([index, sum]): NamedSum => ({ ...sum, class: classOf(index), name: app.palette.label(classOf(index)) }),
+  );
   const kernels = [...sums.kernels].map(([index, sum]): NamedSum => {
     const kernel = timeline.kernels[index]!;
     return { ...sum, class: classOf(kernel.class), name: timeline.names[kernel.short] ?? "" };
   });
-  return [h("h3", {}, "By class"), sumTable(app, `${of} by class`, "class", classes, sums), h("h3", {}, "By kernel"), sumTable(app, `${of} by kernel`, "kernel", kernels, sums)];
+  return [
+    h("h3", {}, "By class"),
+    sumTable(app, `${of} by class`, "class", classes, sums),
+    h("h3", {}, "By kernel"),
+    sumTable(app, `${of} by kernel`, "kernel", kernels, sums),
+  ];
 }

@@ -11,9 +11,26 @@ const line = (name: string, value: Child): Child => [h("dt", {}, name), h("dd", 
 export function rowTooltip(app: App, description: Description): Child {
   const { title, durationNs, rows, classIndex } = description;
   const own = classIndex === null ? null : app.view.classes[classIndex];
-  return [h("strong", {}, own && [swatch(app, own.id), " "], title), h("dl", {}, durationNs > 0 && line("duration", duration(durationNs)), rows.map(([name, value]) => line(name, value)))];
+  return [
+    h("strong", {}, own && [swatch(app, own.id), " "], title),
+    h(
+      "dl",
+      {},
+      durationNs > 0 && line("duration", duration(durationNs)),
+      rows.map(([name, value]) => line(name, value)),
+    ),
+  ];
 }
 
 export function gapTooltip(app: App, gap: IdleGap): Child {
-  return [h("strong", {}, `${isBetweenOperators(gap) ? "Between operators" : "Idle"} for ${duration(gap.end - gap.start)}`), h("dl", {}, gap.cause !== null && line("cause", [swatch(app, gap.cause), " ", app.palette.label(gap.cause)]), line("on", gap.group), line("click", "explains it"))];
+  return [
+    h("strong", {}, `${isBetweenOperators(gap) ? "Between operators" : "Idle"} for ${duration(gap.end - gap.start)}`),
+    h(
+      "dl",
+      {},
+      gap.cause !== null && line("cause", [swatch(app, gap.cause), " ", app.palette.label(gap.cause)]),
+      line("on", gap.group),
+      line("click", "explains it"),
+    ),
+  ];
 }
