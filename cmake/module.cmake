@@ -69,10 +69,11 @@ endfunction()
 # A folder under src/ is one library; the tests beside its code are one test program.
 #   llmprof_module(NAME [HOT] [HOT_FOLDERS sub-folders] [DEPENDS our modules]
 #                  [LIBRARIES third-party libraries] [APART files] [TESTS_APART test files]
+#                  [TESTS_DEPEND modules of ours that its tests need besides]
 #                  [EXCEPT files that are not of the library])
 # HOT, HOT_FOLDERS: whose loops run over all events of a capture.
 function(llmprof_module name)
-  cmake_parse_arguments(arg "HOT" "" "HOT_FOLDERS;DEPENDS;LIBRARIES;APART;TESTS_APART;EXCEPT" ${ARGN})
+  cmake_parse_arguments(arg "HOT" "" "HOT_FOLDERS;DEPENDS;LIBRARIES;APART;TESTS_APART;TESTS_DEPEND;EXCEPT" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
   if(arg_EXCEPT)
     list(TRANSFORM arg_EXCEPT PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
@@ -93,6 +94,7 @@ function(llmprof_module name)
     list(REMOVE_ITEM sources ${found})
   endforeach()
   list(TRANSFORM arg_DEPENDS PREPEND llmprof_)
+  list(TRANSFORM arg_TESTS_DEPEND PREPEND llmprof_)
   add_library(llmprof_${name} STATIC ${sources})
   set(parts llmprof_${name})
   if(hot_sources)
@@ -152,7 +154,8 @@ endfunction()
 # whole where the captures are not there.
 function(llmprof_module_tests name)
   add_executable(test_${name} ${tests})
-  target_link_libraries(test_${name} PRIVATE llmprof_${name} llmprof_testing ${arg_LIBRARIES})
+  target_link_libraries(test_${name} PRIVATE llmprof_${name} llmprof_testing ${arg_TESTS_DEPEND}
+                                             ${arg_LIBRARIES})
   llmprof_compile_tests(test_${name} APART ${arg_TESTS_APART})
   if(LLMPROF_SANITIZE)
     list(LENGTH tests files)

@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "analysis/shown/shown.h"
 #include "base/text.h"
 
 namespace llmprof::analysis {
@@ -48,6 +49,7 @@ Result<Analyzed> analyze(trace::Trace& trace, const AnalysisRules& rules,
     profile.diagnostics.push_back(
         {std::string(to_string(item.severity)), item.code, to_printable(item.message), item.count});
   }
+  add_shown(profile);
   analyzed.timings.push_back({"prepare", preparing, ""});
   analyzed.timings.insert(analyzed.timings.end(), run.timings.begin(), run.timings.end());
   analyzed.timings.push_back({"profile", stopwatch.lap(), ""});

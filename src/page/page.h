@@ -18,9 +18,9 @@ struct Block {
 };
 
 struct Content {
-  const profile::Profile& profile;  // as recorded
-  std::string_view json;            // the text of profile.json
-  std::vector<Block> timeline;      // the header and its columns; empty where there is none
+  const profile::Profile& profile;
+  std::string_view json;        // the text of profile.json
+  std::vector<Block> timeline;  // the header and its columns; empty where there is none
   std::optional<std::string> timeline_missing;  // why, as a sentence
 };
 

@@ -8,6 +8,7 @@
 #include "page/view.h"
 #include "profile/json/writer.h"
 #include "testing/sample_profile.h"
+#include "testing/shown.h"
 
 namespace llmprof::page {
 namespace {
@@ -48,22 +49,19 @@ TEST(Page, TheViewSaysWhyThereIsNoTimeline) {
             "The launching thread waited for the GPU before it launched the next work.");
 }
 
-// Reports show the program without tracing; the page computes none of it again.
+// Reports show the program without tracing; so do the tiles.
 TEST(Page, TheViewHoldsWhatReportsShow) {
   profile::Profile profile;
   profile::Stage& decode = profile.stages.emplace_back();
   decode.name = "decode";
   decode.wall = testing::times({30, 30});
-  decode.instances.resize(2);
   profile::Unwatched& own = decode.unwatched.emplace();
   own.source = "between_windows";
   own.wall = {24};
   own.per_step = profile::Milliseconds{2.4};
   profile.token_times.time_per_output_token = testing::times({0.8, 15.2});
-  const auto view = nlohmann::json::parse(view_json({profile, "{}", {}, std::nullopt}));
-  EXPECT_EQ(view["shown"]["stages"][0]["wall_ms"]["mean"], 24);
-  EXPECT_TRUE(view["shown"]["stages"][0]["instances"].empty());
-  EXPECT_EQ(view["shown"]["token_times"]["time_per_output_token_ms"]["mean"], 2.4);
+  const profile::Profile shown = testing::shown(profile);
+  const auto view = nlohmann::json::parse(view_json({shown, "{}", {}, std::nullopt}));
   EXPECT_EQ(view["headlines"][0]["name"], "time per output token");
   EXPECT_EQ(view["headlines"][0]["text"], "2.400");
   EXPECT_EQ(view["headlines"][0]["exact"], 2.4);

@@ -2,13 +2,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "profile/json/writer.h"
 #include "report/diff/comparison_words.h"
 #include "report/diff/diff_report.h"
 #include "report/diff/why_words.h"
 #include "report/documents/headlines.h"
 #include "report/documents/page_overview.h"
-#include "report/documents/unwatched_view.h"
 #include "report/format/class_colors.h"
 #include "report/format/part_names.h"
 #include "report/reasons/word_reasons.h"
@@ -113,14 +111,6 @@ Json headline_list(const profile::Profile& profile) {
   return list;
 }
 
-// What profile.json's stages and token times are in reports. Instances stay as recorded.
-Json shown_figures(const profile::Profile& recorded) {
-  profile::Profile shown = report::unwatched_view(recorded);
-  for (profile::Stage& stage : shown.stages) stage.instances.clear();
-  return {{"stages", Json::parse(profile::to_json(shown.stages))},
-          {"token_times", Json::parse(profile::to_json(shown.token_times))}};
-}
-
 // Names of profile.json that readers know by another one.
 Json shown_names(const profile::Profile& profile) {
   Json names = Json::object();
@@ -146,7 +136,6 @@ std::string view_json(const Content& content) {
                      {"made_by", tool.name + " " + tool.version},
                      {"title", report::page_title(content.profile)},
                      {"headlines", headline_list(content.profile)},
-                     {"shown", shown_figures(content.profile)},
                      {"names", shown_names(content.profile)},
                      {"timeline_missing", missing ? Json(*missing) : Json(nullptr)},
                      {"job", job_words(content.profile)}};

@@ -81,6 +81,7 @@ struct RecoverablePart {
   std::optional<Milliseconds> recoverable_per_token;
   std::optional<Milliseconds> recoverable_per_output_token;
   Reasons floor_rule_reasons = {};
+  bool shown = true;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -95,6 +96,7 @@ struct RecoverablePart {
     field("recoverable_ms_per_output_token", &Self::recoverable_per_output_token,
           "over the decode steps, as of a finding");
     field("floor_rule_reasons", &Self::floor_rule_reasons, "floor_rule as kinds and values");
+    field("shown", &Self::shown, "in reports and on the page: 0.01 of the stage's wall_ms or more");
   }
 };
 

@@ -287,6 +287,8 @@ struct Job {
   Heat heat;
   std::optional<std::string> why_not;
   Reasons why_not_reasons;
+  uint64_t steps_left_out = 0;
+  std::optional<Milliseconds> clock_residual;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -311,6 +313,9 @@ struct Job {
     field("heat", &Job::heat, "ranks by steps");
     field("why_not", &Job::why_not, "why ranks could not be compared; null where they were");
     field("why_not_reasons", &Job::why_not_reasons, "why_not as kinds and values");
+    field("steps_left_out", &Job::steps_left_out, "of all ranks together");
+    field("clock_residual_ms", &Job::clock_residual,
+          "residual_p50_ms of the rank where it is largest; null where no clock was aligned");
   }
 };
 

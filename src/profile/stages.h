@@ -9,6 +9,7 @@
 #include "profile/measured.h"
 #include "profile/quantity.h"
 #include "profile/reasons.h"
+#include "profile/shown.h"
 #include "profile/unwatched.h"
 
 namespace llmprof::profile {
@@ -138,6 +139,7 @@ struct CostPart {
   Flops flops;
   Bytes weight_bytes;
   Bytes kv_bytes;
+  Bytes bytes = {};
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -145,6 +147,7 @@ struct CostPart {
     field("flops", &CostPart::flops, "per instance");
     field("weight_bytes", &CostPart::weight_bytes, "per instance");
     field("kv_bytes", &CostPart::kv_bytes, "per instance");
+    field("bytes", &CostPart::bytes, "weight_bytes and kv_bytes");
   }
 };
 
@@ -275,6 +278,7 @@ struct Stage {
   Reasons basis_reasons;
   std::optional<Milliseconds> wall_with_captures;
   bool only_the_first = false;
+  StageShown shown;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -353,6 +357,7 @@ struct Stage {
     field("only_the_first", &Stage::only_the_first,
           "only the program's first instance, or its first two, were recorded, and later ones may "
           "have run while nothing was traced: the recorded times are those of a cold start");
+    field("shown", &Stage::shown, "what reports and the page show of it");
   }
 };
 

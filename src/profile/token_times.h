@@ -2,10 +2,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "profile/measured.h"
 #include "profile/quantity.h"
+#include "profile/shown.h"
 
 namespace llmprof::profile {
 
@@ -54,6 +57,89 @@ struct ServedWindow {
   }
 };
 
+inline constexpr std::string_view kFirstToken = "time_to_first_token";
+inline constexpr std::string_view kOutputToken = "time_per_output_token";
+inline constexpr std::string_view kEngineStep = "engine_step";
+
+// What a user of the model waits for.
+struct TokenFigure {
+  std::string figure;
+  std::string stage;
+  bool of_requests = false;
+  ShownTimes time;
+  std::optional<Statistics<Milliseconds>> other_windows;
+  bool without_tracing = false;
+  std::optional<ShownTimes> traced;
+  std::optional<Milliseconds> not_profiled;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    using Self = TokenFigure;
+    field("figure", &Self::figure, "time_to_first_token, time_per_output_token or engine_step");
+    field("stage", &Self::stage, "whose times it is made of");
+    field("of_requests", &Self::of_requests,
+          "what an engine's requests saw, as recorded, in the window of most tokens (served)");
+    field("ms", &Self::time, "of prefills, decodes, engine steps; of requests, prompts or tokens");
+    field("other_windows_ms", &Self::other_windows,
+          "of requests: the least and the largest mean of other windows; null without any");
+    field("without_tracing", &Self::without_tracing, "otherwise as recorded");
+    field("traced_ms", &Self::traced,
+          "the same as recorded; null where ms is, or pieces in windows of tracing were recorded");
+    field("not_profiled_ms", &Self::not_profiled,
+          "by the workload's own clock, per decode step; null where ms is without tracing");
+  }
+};
+
+// Of an engine that serves requests as recorded, in the window of most tokens.
+struct OutputRate {
+  std::optional<TokensPerSecond> per_sequence;
+  std::optional<TokensPerSecond> all_sequences;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("per_sequence", &OutputRate::per_sequence, "1 over the mean time of a token");
+    field("all_sequences", &OutputRate::all_sequences,
+          "tokens of all sequences over the time; null where that is not known");
+  }
+};
+
+// Token times as reports and the page show them.
+struct TokenTimesShown {
+  std::optional<ShownTimes> time_to_first_token;
+  std::optional<ShownTimes> time_per_output_token;
+  std::optional<Milliseconds> request;
+  std::optional<Milliseconds> typical_request;
+  std::optional<TokensPerSecond> tokens_per_s_per_sequence;
+  std::optional<TokensPerSecond> tokens_per_s;
+  std::optional<Share> gpu_busy_share_of_wall;
+  std::vector<BatchTimes> by_batch;
+  std::vector<TokenFigure> figures;
+  std::optional<uint64_t> served_window;
+  std::optional<OutputRate> served_rate;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    using Self = TokenTimesShown;
+    field("time_to_first_token_ms", &Self::time_to_first_token, "of prefills");
+    field("time_per_output_token_ms", &Self::time_per_output_token,
+          "of decodes: wall time over steps");
+    field("request_ms", &Self::request,
+          "mean prefill plus mean decode; null where windows of tracing cut decodes");
+    field("typical_request_ms", &Self::typical_request,
+          "request_ms; null where prefills or decodes are spread widely (typical is not mean)");
+    field("tokens_per_s_per_sequence", &Self::tokens_per_s_per_sequence,
+          "1 over the mean time per output token");
+    field("tokens_per_s", &Self::tokens_per_s, "the same times the batch");
+    field("gpu_busy_share_of_wall", &Self::gpu_busy_share_of_wall,
+          "of all stages' wall time, less what was not traced");
+    field("by_batch", &Self::by_batch, "decode steps by the number of sequences in them");
+    field("figures", &Self::figures, "what a user waits for first; empty where it is not known");
+    field("served_window", &Self::served_window,
+          "row of served in which requests got the most tokens; null where none is known");
+    field("served_rate", &Self::served_rate, "null without served_window");
+  }
+};
+
 struct TokenTimes {
   std::optional<Statistics<Milliseconds>> time_to_first_token;
   std::optional<Statistics<Milliseconds>> time_per_output_token;
@@ -63,6 +149,7 @@ struct TokenTimes {
   std::optional<Share> gpu_busy_share_of_wall;
   std::vector<BatchTimes> by_batch;
   std::vector<ServedWindow> served;
+  std::optional<TokenTimesShown> shown;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -82,6 +169,8 @@ struct TokenTimes {
     field("served", &TokenTimes::served,
           "an engine's requests, one entry per window of recording that somebody opened; empty "
           "where passes do not tell which sequences get a token");
+    field("shown", &TokenTimes::shown,
+          "what reports and the page show; null in files of earlier versions, which have no shown");
   }
 };
 

@@ -10,6 +10,7 @@
 
 #include "report/documents/bundle_reports.h"
 #include "testing/sample_profile.h"
+#include "testing/shown.h"
 
 int main(int argc, char** argv) {
   using Sample = std::pair<std::string_view, llmprof::profile::Profile (*)()>;
@@ -21,7 +22,8 @@ int main(int argc, char** argv) {
   for (const auto& [name, make] : samples) {
     const std::filesystem::path folder = std::filesystem::path(argv[1]) / name;
     std::filesystem::create_directories(folder);
-    if (auto done = llmprof::report::write_reports(make(), folder); !done) {
+    if (auto done = llmprof::report::write_reports(llmprof::testing::shown(make()), folder);
+        !done) {
       fmt::print(stderr, "{}\n", done.error().message);
       return 1;
     }

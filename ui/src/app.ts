@@ -13,10 +13,8 @@ export interface PageApp {
 }
 
 export interface App extends PageApp {
-  /** As recorded, exactly what profile.json holds. */
-  recorded: Profile;
-  /** The same with the times of the unwatched program where they are known: what reports show first. */
-  shown: Profile;
+  /** What profile.json holds; `shown` in it is what views show first, all else is as recorded. */
+  profile: Profile;
   view: View;
   /** Idle gaps of the timeline by stage and cause; empty without one. */
   gaps: GapsOfCause[];

@@ -6,7 +6,7 @@ import { hasBlock, readJson } from "./data/blocks";
 import type { Diff } from "./data/diff";
 import type { Profile } from "./data/profile";
 import { Palette } from "./data/palette";
-import { shownProfile, type View } from "./data/view";
+import type { View } from "./data/view";
 import { Words } from "./data/words";
 import { h } from "./dom/dom";
 import { startShell } from "./shell";
@@ -45,20 +45,13 @@ async function startRun(root: HTMLElement, overview: HTMLElement | null): Promis
         () => [],
       )
     : [];
-  const [recorded, view] = await Promise.all([readJson<Profile>("profile"), readJson<View>("view")]);
+  const [profile, view] = await Promise.all([readJson<Profile>("profile"), readJson<View>("view")]);
   const words = new Words(overview);
   overview?.remove();
-  const app: App = {
-    recorded,
-    shown: shownProfile(recorded, view),
-    view,
-    palette: new Palette(view),
-    words,
-    gaps: await gaps,
-  };
+  const app: App = { profile, view, palette: new Palette(view), words, gaps: await gaps };
   startShell(
     app,
-    VIEWS.filter(({ isShown }) => isShown?.(recorded) ?? true).map(({ view }) => view),
+    VIEWS.filter(({ isShown }) => isShown?.(profile) ?? true).map(({ view }) => view),
     root,
   );
 }
@@ -85,7 +78,8 @@ async function main(): Promise<void> {
       h(
         "p",
         { class: "warning", role: "alert" },
-        `The interactive page could not be started: ${error instanceof Error ? error.message : String(error)} The overview is shown as text.`,
+        `The interactive page could not be started: ${error instanceof Error ? error.message : String(error)} ` +
+          "The overview is shown as text.",
       ),
     );
     root.after(overview ?? "");

@@ -310,13 +310,12 @@ std::optional<Comparison> StageQuantities::from_wall(std::string_view quantity) 
     if (!shared.known && !judging_.own_peaks) return std::nullopt;
     const bool without = wall && wall->times == "unwatched";
     const auto value = [&](const profile::Stage& stage) -> std::optional<double> {
-      const auto& own = of_flops ? stage.mfu.wall : stage.mbu.wall;
-      if (!own) return std::nullopt;
-      // The profile's are of the recorded wall time.
-      const double used = own->value * (without ? 1 + stage.unwatched->added_share.value : 1);
-      if (!shared.peak) return used;
+      const auto& recorded = of_flops ? stage.mfu.wall : stage.mbu.wall;
+      const auto& used =
+          !without ? recorded : (of_flops ? stage.shown.mfu.wall : stage.shown.mbu.wall);
+      if (!used || !shared.peak) return used ? std::optional(used->value) : std::nullopt;
       const double peak = of_flops ? stage.peak_flops->value : stage.peak_bandwidth->value;
-      return used * peak / *shared.peak;
+      return used->value * peak / *shared.peak;
     };
     base = one_per_run(sides_.base, stage_, value);
     now = one_per_run(sides_.now, stage_, value);

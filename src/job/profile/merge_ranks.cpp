@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "analysis/shown/shown.h"
 #include "job/between.h"
 #include "job/profile/amounts.h"
 #include "job/profile/parts.h"
@@ -155,6 +156,7 @@ Result<profile::Profile> merge_ranks(std::vector<RankPart> parts, const Links& l
   add_lost_ranks(parts, absent, profile.diagnostics);
   profile.job = std::move(between.job);
   profile.ranks = result::job_ranks(std::move(parts), std::move(between), absent);
+  analysis::add_shown(profile);
   return profile;
 }
 

@@ -163,29 +163,10 @@ std::string json_text(const Type& type, const void* value) {
   return out;
 }
 
-namespace {
-
-// Of a member of Profile.
-const Type& member_type(std::string_view name) {
-  const auto& fields = profile_type().fields;
-  return std::find_if(fields.begin(), fields.end(),
-                      [&](const Type::Field& field) { return field.name == name; })
-      ->type;
-}
-
-}  // namespace
 }  // namespace json
 
 std::string to_json(const Profile& profile) {
   return json::json_text(json::profile_type(), &profile);
-}
-
-std::string to_json(const std::vector<Stage>& stages) {
-  return json::json_text(json::member_type("stages"), &stages);
-}
-
-std::string to_json(const TokenTimes& times) {
-  return json::json_text(json::member_type("token_times"), &times);
 }
 
 }  // namespace llmprof::profile

@@ -4,7 +4,6 @@
 
 #include "report/documents/stakeholder_summary.h"
 #include "report/format/figures.h"
-#include "report/format/typical.h"
 #include "report/sections/kernel_source.h"
 #include "report/sections/stage_words.h"
 
@@ -37,20 +36,21 @@ void add_unprofiled_stages(const profile::Profile& profile, Aggregates& rows) {
 }
 
 void add_token_times(const profile::Profile& profile, Aggregates& rows) {
-  const profile::TokenTimes& tokens = profile.token_times;
-  if (const auto request = typical_request(profile)) {
+  const profile::TokenTimesShown& tokens = shown_tokens(profile);
+  if (const auto& request = tokens.typical_request) {
     rows.captured("request: mean prefill plus mean decode (ms)", ms(request));
   }
   if (const auto& first = tokens.time_to_first_token) {
-    if (widely_spread(*first)) {
+    if (is_spread(*first)) {
       rows.captured("time to first token, min to max (ms)", range_ms(*first));
     } else {
       rows.captured("time to first token, mean ± std (ms)", mean_and_std(*first));
     }
   }
   if (const auto& token = tokens.time_per_output_token) {
-    if (widely_spread(*token)) {
-      if (!is_few(*token)) rows.captured("time per output token, median (ms)", ms(token->p50));
+    if (is_spread(*token)) {
+      if (token->typical == profile::kTypicalMedian)
+        rows.captured("time per output token, median (ms)", ms(token->p50));
       rows.captured("time per output token, min to max (ms)", range_ms(*token));
     } else {
       rows.captured("time per output token, mean ± std (ms)", mean_and_std(*token));
@@ -59,10 +59,10 @@ void add_token_times(const profile::Profile& profile, Aggregates& rows) {
 }
 
 void add_rates(const profile::Profile& profile, Aggregates& rows) {
-  const profile::TokenTimes& tokens = profile.token_times;
+  const profile::TokenTimesShown& tokens = shown_tokens(profile);
   if (tokens.tokens_per_s_per_sequence) {
     const auto& token = tokens.time_per_output_token;
-    rows.captured(token && widely_spread(*token)
+    rows.captured(token && is_spread(*token)
                       ? "tokens per second per sequence, from the mean time per output token"
                       : "tokens per second per sequence",
                   rate(tokens.tokens_per_s_per_sequence));
@@ -110,7 +110,7 @@ std::vector<AggregateRow> map_stage1_metrics_to_stats(const profile::Profile& pr
   add_unprofiled_stages(profile, rows);
   add_token_times(profile, rows);
   add_rates(profile, rows);
-  if (const auto& busy = profile.token_times.gpu_busy_share_of_wall) {
+  if (const auto& busy = shown_tokens(profile).gpu_busy_share_of_wall) {
     rows.captured(fmt::format("{} busy, share of all stages' wall time", device_word(profile)),
                   percent(busy));
   }

@@ -7,7 +7,6 @@
 #include "report/documents/operator_report.h"
 #include "report/documents/stage2_report.h"
 #include "report/documents/stakeholder_summary.h"
-#include "report/documents/unwatched_view.h"
 #include "report/plots/plots.h"
 
 namespace llmprof::report {
@@ -38,10 +37,9 @@ Result<std::vector<std::string>> write_plots(const profile::Profile& profile,
 
 }  // namespace
 
-Result<std::vector<std::string>> write_markdown_reports(const profile::Profile& recorded,
+Result<std::vector<std::string>> write_markdown_reports(const profile::Profile& profile,
                                                         const std::filesystem::path& folder,
                                                         size_t top) {
-  const profile::Profile profile = unwatched_view(recorded);
   return write_stage2_report(profile, folder / "report.md")
       .and_then(
           [&] { return write_stakeholder_summary(profile, folder / "stakeholder_summary.md"); })

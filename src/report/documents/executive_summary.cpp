@@ -7,7 +7,6 @@
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
 #include "report/format/sentences.h"
-#include "report/format/typical.h"
 #include "report/sections/job_sections.h"
 #include "report/sections/kernel_source.h"
 #include "report/sections/reasons.h"
@@ -33,7 +32,7 @@ std::string on_device(const profile::Profile& profile) {
 const profile::Stage& longest_stage(const profile::Profile& profile) {
   return *std::max_element(profile.stages.begin(), profile.stages.end(),
                            [](const profile::Stage& a, const profile::Stage& b) {
-                             return a.share_of_stage_time < b.share_of_stage_time;
+                             return a.shown.share_of_stage_time < b.shown.share_of_stage_time;
                            });
 }
 
@@ -54,7 +53,7 @@ std::string unprofiled_times(const profile::Profile& profile) {
 }
 
 std::string token_times(const profile::Profile& profile) {
-  const profile::TokenTimes& tokens = profile.token_times;
+  const profile::TokenTimesShown& tokens = shown_tokens(profile);
   std::string text;
   if (const auto& first = tokens.time_to_first_token) {
     text += fmt::format("the first token comes after {}", typical_ms(*first, "prefill"));
@@ -62,7 +61,7 @@ std::string token_times(const profile::Profile& profile) {
   if (const auto& token = tokens.time_per_output_token) {
     text += fmt::format("{} after {}", text.empty() ? "a token comes" : ", each further one",
                         typical_ms(*token, instance_name(profile, "decode")));
-    if (!widely_spread(*token)) {
+    if (!is_spread(*token)) {
       text += fmt::format(" ({} tokens per second per sequence)",
                           rate(tokens.tokens_per_s_per_sequence));
     }
@@ -73,7 +72,7 @@ std::string token_times(const profile::Profile& profile) {
 // "requests get a first token 29.811 ms after their turn and another one every 6.747 ms (up to 8
 // sequences); ": empty where what requests saw is not known.
 std::string request_times(const profile::Profile& profile) {
-  const profile::ServedWindow* window = largest_served(profile);
+  const profile::ServedWindow* window = shown_window(profile);
   if (window == nullptr) return {};
   const std::string first =
       window->prompt
@@ -85,12 +84,12 @@ std::string request_times(const profile::Profile& profile) {
 
 std::string captured_times(const profile::Profile& profile) {
   const std::string device = on_device(profile);
-  if (const auto request = typical_request(profile)) {
+  if (const auto& request = shown_tokens(profile).typical_request) {
     return fmt::format("a request takes {} ms{}: {}", ms(request), device, token_times(profile));
   }
-  if (profile.token_times.request) return token_times(profile) + device;
+  if (shown_tokens(profile).request) return token_times(profile) + device;
   const profile::Stage& stage = longest_stage(profile);
-  const std::string time = typical_ms(stage.wall, instance_name(profile, stage.name));
+  const std::string time = typical_ms(stage.shown.wall, instance_name(profile, stage.name));
   if (is_serving(profile)) {
     return fmt::format("{}an engine step of {} takes {}{}", request_times(profile), stage.name,
                        time, device);
@@ -121,8 +120,8 @@ std::string speed_sentence(const profile::Profile& profile) {
 }
 
 std::string waiting_words(const profile::Profile& profile, const profile::Stage& stage,
-                          const profile::BudgetPart& cause) {
-  const auto idle = percent(stage.idle_share_of_wall);
+                          const profile::ShownPart& cause) {
+  const auto idle = percent(stage.shown.idle_share_of_wall);
   const std::string_view part = plain_part_name(cause.part);
   const auto share = percent(cause.share_of_traced);
   if (on_cpu(profile)) {
@@ -149,16 +148,16 @@ std::string time_sentence(const profile::Profile& profile) {
   const profile::Stage& stage = longest_stage(profile);
   std::string text =
       fmt::format("The largest share of the time is spent in {} ({} of all stages' wall time)",
-                  stage.name, percent(stage.share_of_stage_time));
-  const profile::BudgetPart* cause = largest_part(stage, true);
+                  stage.name, percent(stage.shown.share_of_stage_time));
+  const profile::ShownPart* cause = largest_part(stage, true);
   if (stage.judgement.mostly_idle && cause != nullptr) {
     return text + waiting_words(profile, stage, *cause) + ".";
   }
-  if (stage.gpu_busy_share_of_wall) {
+  if (stage.shown.gpu_busy_share_of_wall) {
     text += fmt::format("; there the {} is busy {} of wall time", device_word(profile),
-                        percent(stage.gpu_busy_share_of_wall));
+                        percent(stage.shown.gpu_busy_share_of_wall));
   }
-  if (const profile::BudgetPart* work = largest_part(stage, false); work != nullptr) {
+  if (const profile::ShownPart* work = largest_part(stage, false); work != nullptr) {
     text += fmt::format(", and the largest part of it is {} ({} of wall time)",
                         plain_part_name(work->part), percent(work->share_of_traced));
   }
@@ -169,22 +168,22 @@ std::string time_sentence(const profile::Profile& profile) {
 std::string limit_sentence(const profile::Profile& profile) {
   std::string figures;
   for (const profile::Stage& stage : profile.stages) {
-    if (!bound_is_known(stage)) continue;
+    if (!stage.shown.bound) continue;
     const std::string_view of_memory =
         on_cpu(profile) ? "measured memory bandwidth" : "peak memory bandwidth";
     const std::string_view of_compute = on_cpu(profile) ? "measured compute peak" : "compute peak";
     figures += fmt::format("{}{} uses {} of the {}'s {}", figures.empty() ? "" : ", ", stage.name,
-                           percent(use_at_the_bound(stage)), device_word(profile),
-                           *stage.memory_bound ? of_memory : of_compute);
+                           percent(stage.shown.use_at_bound), device_word(profile),
+                           stage.shown.bound == "memory" ? of_memory : of_compute);
   }
   if (figures.empty()) {
     return "How far this is from the hardware's limit is not known: " + why_no_utilization(profile);
   }
   const profile::Stage& longest = longest_stage(profile);
-  if (bound_is_known(longest)) {
+  if (longest.shown.bound) {
     figures += fmt::format("; at that limit {} would take {} ms instead of {}", longest.name,
                            ms(longest.floor),
-                           typical_ms(longest.wall, instance_name(profile, longest.name)));
+                           typical_ms(longest.shown.wall, instance_name(profile, longest.name)));
   }
   return "Compared with the hardware's limit, " + figures + ".";
 }

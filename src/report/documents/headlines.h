@@ -23,7 +23,6 @@ struct Headline {
   std::optional<Beside> beside;
 };
 
-// The profile is as recorded.
-std::vector<Headline> headlines(const profile::Profile& recorded);
+std::vector<Headline> headlines(const profile::Profile& profile);
 
 }  // namespace llmprof::report

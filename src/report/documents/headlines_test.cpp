@@ -5,11 +5,13 @@
 #include <algorithm>
 
 #include "testing/sample_profile.h"
+#include "testing/shown.h"
 
 namespace llmprof::report {
 namespace {
 
 using profile::Milliseconds;
+using testing::shown;
 
 const Headline* find(const std::vector<Headline>& lines, std::string_view name) {
   const auto found = std::find_if(lines.begin(), lines.end(),
@@ -39,7 +41,7 @@ profile::Unwatched unwatched(std::string source) {
 }
 
 TEST(Headlines, OfATracedRunSaySo) {
-  const std::vector<Headline> lines = headlines(traced());
+  const std::vector<Headline> lines = headlines(shown(traced()));
   EXPECT_EQ(find(lines, "time per output token")->text, "3.000");
   EXPECT_EQ(find(lines, "time per output token")->of, "mean of 2 decodes, traced");
   EXPECT_EQ(find(lines, "output rate")->of, "of all sequences, traced");
@@ -51,7 +53,7 @@ TEST(Headlines, OfATracedRunHaveTheUnprofiledTimeBesideThem) {
   profile::Stage1Stage& step = profile.stage1.emplace().stages.emplace_back();
   step.name = "decode_step";
   step.mean = Milliseconds{2.5};
-  const Headline token = *find(headlines(profile), "time per output token");
+  const Headline token = *find(headlines(shown(profile)), "time per output token");
   EXPECT_EQ(token.beside->words, "not profiled");
   EXPECT_EQ(token.beside->text, "2.500 ms");
 }
@@ -59,7 +61,7 @@ TEST(Headlines, OfATracedRunHaveTheUnprofiledTimeBesideThem) {
 TEST(Headlines, OfTheProgramWithoutTracingHaveTheTracedTimeBesideThem) {
   profile::Profile profile = traced();
   profile.stages[0].unwatched = unwatched("workload_clock");
-  const Headline token = *find(headlines(profile), "time per output token");
+  const Headline token = *find(headlines(shown(profile)), "time per output token");
   EXPECT_EQ(token.text, "2.400");
   EXPECT_EQ(token.of, "mean of 2 decodes, without tracing");
   EXPECT_EQ(token.beside->words, "traced");
@@ -72,7 +74,7 @@ TEST(Headlines, OfWindowsAreThoseOfTheProgram) {
   profile.token_times.time_per_output_token = testing::times({0.8, 15.2});
   profile.token_times.tokens_per_s = profile::TokensPerSecond{125};
   profile.stages[0].unwatched = unwatched("between_windows");
-  const std::vector<Headline> lines = headlines(profile);
+  const std::vector<Headline> lines = headlines(shown(profile));
   EXPECT_EQ(find(lines, "time per output token")->text, "2.400");
   EXPECT_FALSE(find(lines, "time per output token")->beside);
   EXPECT_EQ(find(lines, "output rate")->text, "416.7");
@@ -95,7 +97,7 @@ profile::Profile server() {
 }
 
 TEST(Headlines, OfAServerAreWhatRequestsSaw) {
-  const std::vector<Headline> lines = headlines(server());
+  const std::vector<Headline> lines = headlines(shown(server()));
   EXPECT_EQ(find(lines, "time to first token")->text, "29.811");
   EXPECT_EQ(find(lines, "time to first token")->of,
             "mean of 64 prompts, queueing excluded, traced");
@@ -112,7 +114,7 @@ TEST(Headlines, OfAServerAreWhatRequestsSaw) {
 TEST(Headlines, OfAServerWhoseRequestsAreNotKnownAreItsSteps) {
   profile::Profile profile = server();
   profile.token_times.served.clear();
-  const std::vector<Headline> lines = headlines(profile);
+  const std::vector<Headline> lines = headlines(shown(profile));
   EXPECT_EQ(find(lines, "time per output token"), nullptr);
   EXPECT_EQ(find(lines, "output rate"), nullptr);
   EXPECT_EQ(find(lines, "engine step of decode")->text, "3.000");

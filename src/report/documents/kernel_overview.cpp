@@ -10,7 +10,6 @@
 #include "report/documents/capture_words.h"
 #include "report/documents/kernel_report.h"
 #include "report/documents/stage_overview.h"
-#include "report/documents/unwatched_view.h"
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
 #include "report/format/sentences.h"
@@ -91,8 +90,7 @@ void add_warnings(const profile::Profile& profile, Document& document) {
 
 }  // namespace
 
-Document kernel_overview(const profile::Profile& recorded, size_t top) {
-  const profile::Profile profile = unwatched_view(recorded);
+Document kernel_overview(const profile::Profile& profile, size_t top) {
   Document document;
   add_damage(profile, document);
   document.add(Paragraph{captures_sentence(profile)});

@@ -6,9 +6,12 @@
 #include "report/documents/operator_report.h"
 #include "report/markdown/markdown.h"
 #include "testing/sample_profile.h"
+#include "testing/shown.h"
 
 namespace llmprof::report {
 namespace {
+
+using testing::shown;
 
 using testing::full_sample;
 using testing::profiler_sample;
@@ -88,22 +91,22 @@ TEST(KernelReport, NamesRanksWhereThereAreAny) {
   EXPECT_FALSE(contains(kernels_md(sample), words));
   sample.context.captures[0].rank = 3;
   EXPECT_TRUE(contains(kernels_md(sample), words));
-  EXPECT_TRUE(contains(to_markdown(kernel_overview(sample, 5)), words));
+  EXPECT_TRUE(contains(to_markdown(kernel_overview(shown(sample), 5)), words));
 }
 
 TEST(KernelOverview, NamesDevicesOnlyWhereThereAreSeveral) {
   profile::Profile sample = full_sample();
-  EXPECT_TRUE(contains(to_markdown(kernel_overview(sample, 5)),
+  EXPECT_TRUE(contains(to_markdown(kernel_overview(shown(sample), 5)),
                        "| total_ms | share | calls | mean_ms | class | kernel |"));
   sample.totals.devices.push_back(sample.totals.devices.front());
-  EXPECT_TRUE(contains(to_markdown(kernel_overview(sample, 5)),
+  EXPECT_TRUE(contains(to_markdown(kernel_overview(shown(sample), 5)),
                        "| total_ms | share | calls | mean_ms | device | class | kernel |"));
 }
 
 TEST(KernelOverview, WarnsOfDiagnosticsButNotOfNotes) {
   profile::Profile sample = full_sample();
   sample.diagnostics.push_back({"info", "clock", "the clock was adjusted", 1});
-  const std::string overview = to_markdown(kernel_overview(sample, 5));
+  const std::string overview = to_markdown(kernel_overview(shown(sample), 5));
   EXPECT_TRUE(contains(overview, "the profiler dropped events \\[12 times\\]"));
   EXPECT_FALSE(contains(overview, "the clock was adjusted"));
 }

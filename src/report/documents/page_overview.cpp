@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "report/documents/stakeholder_summary.h"
-#include "report/documents/unwatched_view.h"
 #include "report/format/figures.h"
 #include "report/format/sentences.h"
 #include "report/sections/damage_section.h"
@@ -33,7 +32,7 @@ void add_what_ran(const profile::Profile& profile, Document& document) {
 }
 
 void add_token_rates(const profile::Profile& profile, Document& document) {
-  const profile::TokenTimes& times = profile.token_times;
+  const profile::TokenTimesShown& times = shown_tokens(profile);
   if (!times.tokens_per_s && !times.tokens_per_s_per_sequence) return;
   Table table;
   table.columns = {text_column("output tokens"), number_column("tokens per second")};
@@ -46,26 +45,26 @@ void add_token_rates(const profile::Profile& profile, Document& document) {
   document.add(std::move(table));
 }
 
-void add_stage_walls(const profile::Profile& recorded, Document& document) {
+void add_stage_walls(const profile::Profile& profile, Document& document) {
   document.add(Heading{2, "Stages"});
-  if (recorded.stages.empty()) {
-    document.add(Paragraph{"Not known: " + why_no_stages(recorded)});
+  if (profile.stages.empty()) {
+    document.add(Paragraph{"Not known: " + why_no_stages(profile)});
     return;
   }
   Table table;
   table.columns = {text_column("stage"),
-                   number_column(fmt::format("{}s measured", instance_name(recorded, "instance"))),
+                   number_column(fmt::format("{}s measured", instance_name(profile, "instance"))),
                    number_column("mean wall time, unwatched (ms)"),
                    number_column("mean wall time, traced (ms)"),
                    number_column("added by tracing, of the unwatched time")};
-  for (const profile::Stage& stage : recorded.stages) {
+  for (const profile::Stage& stage : profile.stages) {
     const auto& own = stage.unwatched;
     table.rows.push_back({stage.name, grouped(stage.wall.count),
                           ms(own ? std::optional(own->wall) : std::nullopt), ms(stage.wall.mean),
                           percent(own ? std::optional(own->added_share) : std::nullopt)});
   }
   document.add(std::move(table));
-  if (std::vector<std::string> left_out = left_out_words(recorded); !left_out.empty()) {
+  if (std::vector<std::string> left_out = left_out_words(profile); !left_out.empty()) {
     document.add(BulletList{std::move(left_out)});
   }
 }
@@ -89,12 +88,10 @@ void add_uses(const profile::Profile& profile, Document& document) {
                    text_column("bound by"),
                    number_column("lower bound (ms)")};
   for (const profile::Stage& stage : profile.stages) {
-    const bool bound = bound_is_known(stage);
-    const std::string limit = stage.memory_bound.value_or(false) ? "memory" : "compute";
-    table.rows.push_back({stage.name, percent(stage.mfu.wall), percent(stage.mfu.gpu_busy),
-                          percent(stage.mbu.wall), percent(stage.mbu.gpu_busy),
-                          bound ? limit : std::string(kMissing),
-                          ms(bound ? stage.floor : std::nullopt)});
+    const profile::StageShown& shown = stage.shown;
+    table.rows.push_back({stage.name, percent(shown.mfu.wall), percent(shown.mfu.gpu_busy),
+                          percent(shown.mbu.wall), percent(shown.mbu.gpu_busy),
+                          or_missing(shown.bound), ms(known_floor(stage))});
   }
   document.add(std::move(table));
 }
@@ -139,8 +136,7 @@ std::string page_title(const profile::Profile& profile) {
                      *devices.front().name);
 }
 
-Document page_overview(const profile::Profile& recorded) {
-  const profile::Profile profile = unwatched_view(recorded);
+Document page_overview(const profile::Profile& profile) {
   Document document;
   document.add(Heading{1, page_title(profile)});
   add_damage(profile, document);
@@ -149,7 +145,7 @@ Document page_overview(const profile::Profile& recorded) {
   add_what_ran(profile, document);
   add_section(Topic<"key figures">(), profile, document);
   add_token_rates(profile, document);
-  add_stage_walls(recorded, document);
+  add_stage_walls(profile, document);
   add_uses(profile, document);
   add_section(Topic<"time budget">(), profile, document);
   add_section(Topic<"job">(), profile, document);

@@ -6,9 +6,12 @@
 #include "report/markdown/markdown.h"
 #include "report/sections/sections.h"
 #include "testing/sample_profile.h"
+#include "testing/shown.h"
 
 namespace llmprof::report {
 namespace {
+
+using testing::shown;
 
 using testing::duty_sample;
 using testing::full_sample;
@@ -16,7 +19,7 @@ using testing::profiler_sample;
 using testing::serving_sample;
 
 std::string report_of(const profile::Profile& profile) {
-  return to_markdown(stage2_document(profile));
+  return to_markdown(stage2_document(shown(profile)));
 }
 
 bool mentions(const std::string& text, std::string_view part) {
@@ -123,7 +126,7 @@ TEST(Stage2Report, CallsDetectedStagesAGuess) {
   EXPECT_TRUE(mentions(report_of(serving_sample()), words));
   EXPECT_FALSE(mentions(report_of(full_sample()), "guessed"));
   Document overview;
-  add_stage_overview(serving_sample(), overview);
+  add_stage_overview(shown(serving_sample()), overview);
   EXPECT_TRUE(mentions(to_markdown(overview), words));
 }
 
@@ -132,7 +135,7 @@ TEST(Stage2Report, DoesNotTakeForwardPassesForAnLlm) {
   sample.stages.resize(1);
   sample.stages.front().name = "forward";
   Document overview;
-  add_stage_overview(sample, overview);
+  add_stage_overview(shown(sample), overview);
   EXPECT_TRUE(mentions(to_markdown(overview),
                        "Not recognized as an LLM: these are forward passes of a model"));
 }

@@ -7,7 +7,6 @@
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
 #include "report/format/sentences.h"
-#include "report/format/typical.h"
 #include "report/sections/left_out_words.h"
 #include "report/sections/reasons.h"
 #include "report/sections/sections.h"
@@ -24,9 +23,9 @@ constexpr size_t kShownFindings = 3;
 
 std::string largest_parts(const profile::Stage& stage) {
   std::string text;
-  if (!stage.budget) return text;
-  for (size_t i = 0; i < std::min(kShownParts, stage.budget->size()); ++i) {
-    const profile::BudgetPart& part = (*stage.budget)[i];
+  const auto& budget = stage.shown.budget;
+  for (size_t i = 0; budget && i < std::min(kShownParts, budget->size()); ++i) {
+    const profile::ShownPart& part = (*budget)[i];
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", shown_name(part.part),
                         percent(part.share));
   }
@@ -50,11 +49,12 @@ Table stage_table(const profile::Profile& profile) {
   table.columns.push_back(text_column("largest parts of wall"));
   for (const profile::Stage& stage : profile.stages) {
     auto& row = table.rows.emplace_back();
-    row = {stage.name, grouped(stage.wall.count), mean_and_std(stage.wall),
-           percent(stage.gpu_busy_share_of_wall), step_count_cell(stage)};
+    const profile::StageShown& shown = stage.shown;
+    row = {stage.name, grouped(shown.wall.count), mean_and_std(shown.wall),
+           percent(shown.gpu_busy_share_of_wall), step_count_cell(stage)};
     if (used) {
-      row.emplace_back(percent(stage.mfu.wall));
-      row.emplace_back(percent(stage.mbu.wall));
+      row.emplace_back(percent(shown.mfu.wall));
+      row.emplace_back(percent(shown.mbu.wall));
     }
     row.emplace_back(largest_parts(stage));
   }
@@ -64,17 +64,16 @@ Table stage_table(const profile::Profile& profile) {
 // "Time per output token: 6.747 ms (mean of 3,008 tokens, up to 8 sequences). "
 std::string serving_words(const profile::Profile& profile) {
   std::string text;
-  for (const TokenFigure& figure : token_figures(profile)) {
-    text +=
-        sentence(fmt::format("{}: {} ms ({})", figure.name, figure.value.text, figure.value.of)) +
-        " ";
+  for (const profile::TokenFigure& figure : shown_tokens(profile).figures) {
+    const TokenFigureWords words = token_figure_words(profile, figure);
+    text += sentence(fmt::format("{}: {} ms ({})", words.name, words.text, words.of)) + " ";
   }
   return text;
 }
 
 std::string token_words(const profile::Profile& profile) {
   if (is_serving(profile)) return serving_words(profile);
-  const profile::TokenTimes& times = profile.token_times;
+  const profile::TokenTimesShown& times = shown_tokens(profile);
   std::string text;
   if (times.time_to_first_token) {
     text += "Time to first token: " + typical_ms(*times.time_to_first_token, "prefill") + ". ";

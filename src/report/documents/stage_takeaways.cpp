@@ -12,14 +12,14 @@ namespace llmprof::report {
 namespace {
 
 std::string cpu_idle_message(const profile::Stage& stage) {
-  const profile::BudgetPart* cause = largest_part(stage, true);
+  const profile::ShownPart* cause = largest_part(stage, true);
   if (cause == nullptr) return "Recorded operators fill all of its wall time.";
   if (stage.judgement.idle == "little") {
     return fmt::format("Recorded operators fill {} of wall time.",
-                       percent(stage.gpu_busy_share_of_wall));
+                       percent(stage.shown.gpu_busy_share_of_wall));
   }
   return fmt::format("{} of wall time is outside recorded operators, mostly {} ({} of wall time).",
-                     percent(stage.idle_share_of_wall), plain_part_name(cause->part),
+                     percent(stage.shown.idle_share_of_wall), plain_part_name(cause->part),
                      percent(cause->share_of_traced));
 }
 
@@ -29,15 +29,15 @@ std::string_view idle_words(const profile::StageJudgement& judgement) {
 }
 
 std::string idle_message(const profile::Profile& profile, const profile::Stage& stage) {
-  if (!stage.idle_share_of_wall) return {};
+  if (!stage.shown.idle_share_of_wall) return {};
   if (on_cpu(profile)) return cpu_idle_message(stage);
-  const profile::BudgetPart* cause = largest_part(stage, true);
+  const profile::ShownPart* cause = largest_part(stage, true);
   if (stage.judgement.idle == "little" || cause == nullptr) {
     return fmt::format("The GPU is busy nearly all the time: it is idle {} of wall time.",
-                       percent(stage.idle_share_of_wall));
+                       percent(stage.shown.idle_share_of_wall));
   }
   return fmt::format("{}: the GPU is idle {} of {}, mostly due to {} ({} of wall time).",
-                     idle_words(stage.judgement), percent(stage.idle_share_of_wall),
+                     idle_words(stage.judgement), percent(stage.shown.idle_share_of_wall),
                      includes_tracing(profile, stage)
                          ? "the recorded time, tracing overhead included"
                          : "wall time",
@@ -45,9 +45,9 @@ std::string idle_message(const profile::Profile& profile, const profile::Stage& 
 }
 
 std::string limit_message(const profile::Profile& profile, const profile::Stage& stage) {
-  if (!bound_is_known(stage)) return {};
-  const auto used = percent(use_at_the_bound(stage));
-  const std::string_view bound = *stage.memory_bound ? "memory bandwidth" : "compute";
+  if (!stage.shown.bound) return {};
+  const auto used = percent(stage.shown.use_at_bound);
+  const std::string_view bound = stage.shown.bound == "memory" ? "memory bandwidth" : "compute";
   if (stage.judgement.limit == "implausible") {
     return fmt::format(
         " It would reach {} of the {}'s peak {} on wall time, which contradicts its idle time: "
@@ -62,7 +62,7 @@ std::string limit_message(const profile::Profile& profile, const profile::Stage&
 }
 
 std::string part_message(const profile::Profile& profile, const profile::Stage& stage) {
-  const profile::BudgetPart* part = largest_part(stage, false);
+  const profile::ShownPart* part = largest_part(stage, false);
   if (part == nullptr) return {};
   return fmt::format(
       " {} {} ({} of wall time).",
@@ -93,8 +93,8 @@ std::vector<StageTakeaway> heuristic_msgs(const profile::Profile& profile) {
     std::string message = idle_message(profile, stage) + part_message(profile, stage) +
                           limit_message(profile, stage) + note_message(profile, stage);
     if (message.empty()) {
-      message =
-          fmt::format("Takes {} of all stages' wall time.", percent(stage.share_of_stage_time));
+      message = fmt::format("Takes {} of all stages' wall time.",
+                            percent(stage.shown.share_of_stage_time));
     }
     takeaways.push_back({stage.name, std::move(message)});
   }

@@ -13,7 +13,6 @@
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
 #include "report/format/sentences.h"
-#include "report/format/typical.h"
 #include "report/markdown/markdown.h"
 #include "report/sections/damage_section.h"
 #include "report/sections/engine_words.h"
@@ -140,13 +139,14 @@ void add_stage_timings_table(const profile::Profile& profile, Document& document
                    number_column("busy share of wall time")};
   if (!serving) table.columns.push_back(number_column("steps"));
   for (const profile::Stage& stage : profile.stages) {
+    const profile::StageShown& shown = stage.shown;
     std::vector<Cell> row = {stage.name,
-                             grouped(stage.wall.count),
-                             mean_and_std(stage.wall),
-                             ms(stage.wall.p50),
-                             range_ms(stage.wall),
-                             percent(stage.share_of_stage_time),
-                             percent(stage.gpu_busy_share_of_wall)};
+                             grouped(shown.wall.count),
+                             mean_and_std(shown.wall),
+                             ms(shown.wall.p50),
+                             range_ms(shown.wall),
+                             percent(shown.share_of_stage_time),
+                             percent(shown.gpu_busy_share_of_wall)};
     if (!serving) row.push_back(step_count_cell(stage));
     table.rows.push_back(std::move(row));
   }
@@ -210,16 +210,15 @@ void add_mfu(const profile::Profile& profile, Document& document) {
   if (unprofiled) table.columns.push_back(number_column("MFU, unprofiled"));
   bool known = unprofiled;
   for (const profile::Stage& stage : profile.stages) {
-    known = known || stage.mfu.wall || stage.mbu.wall;
-    const bool bound_known = bound_is_known(stage);
-    const std::string bound = stage.memory_bound.value_or(false) ? "memory" : "compute";
+    const profile::StageShown& shown = stage.shown;
+    known = known || shown.mfu.wall || shown.mbu.wall;
     std::vector<Cell> row = {stage.name,
-                             percent(stage.mfu.wall),
-                             percent(stage.mfu.gpu_busy),
-                             percent(stage.mbu.wall),
-                             percent(stage.mbu.gpu_busy),
-                             bound_known ? bound : std::string(kMissing),
-                             ms(bound_known ? stage.floor : std::nullopt)};
+                             percent(shown.mfu.wall),
+                             percent(shown.mfu.gpu_busy),
+                             percent(shown.mbu.wall),
+                             percent(shown.mbu.gpu_busy),
+                             or_missing(shown.bound),
+                             ms(known_floor(stage))};
     if (unprofiled) row.emplace_back(percent(unprofiled_mfu(profile, stage.name)));
     table.rows.push_back(std::move(row));
   }

@@ -5,9 +5,12 @@
 #include "report/format/figures.h"
 #include "report/markdown/markdown.h"
 #include "testing/sample_profile.h"
+#include "testing/shown.h"
 
 namespace llmprof::report {
 namespace {
+
+using testing::shown;
 
 using profile::Milliseconds;
 using profile::Share;
@@ -26,7 +29,7 @@ bool has(const std::string& text, std::string_view part) {
 }
 
 TEST(ExecutiveSummary, AnswersFourQuestions) {
-  const auto sentences = executive_sentences(full_sample());
+  const auto sentences = executive_sentences(shown(full_sample()));
   ASSERT_EQ(sentences.size(), 4U) << joined(sentences);
   EXPECT_EQ(sentences[0],
             "Unprofiled, prefill takes 5.500 ms, decode 7.200 ms (1111.2 tokens per second); under "
@@ -48,7 +51,7 @@ TEST(ExecutiveSummary, AnswersFourQuestions) {
 }
 
 TEST(ExecutiveSummary, SaysWhatCannotBeKnown) {
-  const std::string without_stages = joined(executive_sentences(profiler_sample()));
+  const std::string without_stages = joined(executive_sentences(shown(profiler_sample())));
   EXPECT_TRUE(
       has(without_stages, "Prefill and decode cannot be told apart: ncu measures launches one"))
       << without_stages;
@@ -56,7 +59,7 @@ TEST(ExecutiveSummary, SaysWhatCannotBeKnown) {
                   "Of the kernel time, 0.0 % is bound by memory, 83.3 % by compute and 0.0 % by "
                   "latency (the bound of 16.7 % is unknown)."))
       << without_stages;
-  const std::string without_model = joined(executive_sentences(serving_sample()));
+  const std::string without_model = joined(executive_sentences(shown(serving_sample())));
   EXPECT_TRUE(has(without_model, "is not known: no model was named")) << without_model;
   EXPECT_TRUE(
       has(without_model,
@@ -68,25 +71,26 @@ TEST(ExecutiveSummary, SaysWhatCannotBeKnown) {
 TEST(ExecutiveSummary, DoesNotMentionABoundThatIsKnownOfAllKernels) {
   profile::Profile sample = profiler_sample();
   sample.roofline.share_of_kernel_time = profile::BoundShares{{0.25}, {0.75}, {0}, {0.0004}};
-  EXPECT_TRUE(has(joined(executive_sentences(sample)), "by compute and 0.0 % by latency.\n"));
+  EXPECT_TRUE(
+      has(joined(executive_sentences(shown(sample))), "by compute and 0.0 % by latency.\n"));
 }
 
 TEST(ExecutiveSummary, HasNoCaveatWhereStagesSpeakForTheCapture) {
   profile::Profile sample = serving_sample();
   sample.coverage->representative = true;
-  EXPECT_TRUE(has(joined(executive_sentences(sample)), "(confidence high, 97 %).\n"));
+  EXPECT_TRUE(has(joined(executive_sentences(shown(sample))), "(confidence high, 97 %).\n"));
   sample.stages_found.confidence.reset();
-  EXPECT_FALSE(has(joined(executive_sentences(sample)), "Caveat"));
+  EXPECT_FALSE(has(joined(executive_sentences(shown(sample))), "Caveat"));
 }
 
 TEST(ExecutiveSummary, SaysThatGraphsHideTheirKernels) {
   profile::Profile sample = full_sample();
   sample.totals.hidden_graphs = profile::HiddenGraphs{4, {9}, {0.25}, std::nullopt};
   EXPECT_TRUE(
-      has(joined(executive_sentences(sample)),
+      has(joined(executive_sentences(shown(sample))),
           "Caveat: 25.0 % of the GPU time is not visible, in CUDA graphs whose kernels were "
           "not recorded; record again with --cuda-graph-trace=node."));
-  const std::string summary = to_markdown(stakeholder_document(sample));
+  const std::string summary = to_markdown(stakeholder_document(shown(sample)));
   EXPECT_LT(summary.find("25.0 % of the GPU time is in CUDA graphs"),
             summary.find("decode is launch-bound | record"));
 }
@@ -99,15 +103,15 @@ TEST(ExecutiveSummary, NamesIdleTimeWhereItIsTheLargestPart) {
       decode,
       {{"gemm", 8}, {"idle: launch-bound", 7, true}, {"idle: host between launches", 3, true}});
   decode.judgement.mostly_idle = true;
-  EXPECT_EQ(executive_sentences(sample)[1],
+  EXPECT_EQ(executive_sentences(shown(sample))[1],
             "The largest share of the time is spent in decode (60.0 % of all stages' wall time); "
             "there the GPU waits for the host: it is idle 55.6 % of wall time, mostly due to "
             "kernel launches that come too late (38.9 % of wall time).");
   EXPECT_TRUE(
-      has(heuristic_msgs(sample)[1].message,
+      has(heuristic_msgs(shown(sample))[1].message,
           "Of the GPU's own work, the largest part is matrix products (44.4 % of wall time)"));
   decode.judgement.waits_for_host = false;
-  EXPECT_TRUE(has(executive_sentences(sample)[1], "there the GPU waits: it is idle"));
+  EXPECT_TRUE(has(executive_sentences(shown(sample))[1], "there the GPU waits: it is idle"));
 }
 
 TEST(ExecutiveSummary, SpeaksOfOperatorsOnACpu) {
@@ -116,12 +120,12 @@ TEST(ExecutiveSummary, SpeaksOfOperatorsOnACpu) {
   profile::Stage& decode = sample.stages[1];
   testing::set_budget(decode, {{"gemm", 8}, {"between operators", 10, true}});
   decode.judgement.mostly_idle = true;
-  EXPECT_TRUE(has(executive_sentences(sample)[1],
+  EXPECT_TRUE(has(executive_sentences(shown(sample))[1],
                   "there 55.6 % of wall time is outside recorded operators, mostly what runs "
                   "between operators (55.6 % of wall time)"));
-  EXPECT_TRUE(has(executive_sentences(sample)[2],
+  EXPECT_TRUE(has(executive_sentences(shown(sample))[2],
                   "decode uses 29.2 % of the CPU's measured memory bandwidth"));
-  EXPECT_TRUE(heuristic_msgs(sample)[1].message.starts_with(
+  EXPECT_TRUE(heuristic_msgs(shown(sample))[1].message.starts_with(
       "55.6 % of wall time is outside recorded operators"));
 }
 
@@ -129,10 +133,10 @@ TEST(ExecutiveSummary, SaysNothingOfALimitWhoseFigureWasRefused) {
   profile::Profile sample = full_sample();
   sample.stages[1].mfu.gpu_busy.reset();
   sample.stages[1].why_not = "MFU on busy time would be 150 %";
-  const std::string text = joined(executive_sentences(sample));
+  const std::string text = joined(executive_sentences(shown(sample)));
   EXPECT_FALSE(has(text, "memory bandwidth")) << text;
   EXPECT_FALSE(has(text, "at that limit")) << text;
-  EXPECT_TRUE(has(to_markdown(stakeholder_document(sample)),
+  EXPECT_TRUE(has(to_markdown(stakeholder_document(shown(sample))),
                   "decode: not available because MFU on busy time would be 150 %."));
 }
 
@@ -141,7 +145,7 @@ TEST(ExecutiveSummary, GivesTheRangeWhereAMeanSaysLittle) {
   sample.stages[0].wall = testing::times({2, 10});
   sample.token_times.time_to_first_token = sample.stages[0].wall;
   sample.stage1.reset();
-  EXPECT_EQ(executive_sentences(sample)[0],
+  EXPECT_EQ(executive_sentences(shown(sample))[0],
             "Measured under the profiler, the first token comes after 2.000 to 10.000 ms (2 "
             "prefills), each further one after 2.250 ms (444.4 tokens per second per sequence) on "
             "one NVIDIA H200.");
@@ -152,13 +156,13 @@ TEST(ExecutiveSummary, SpeaksOfWhatWasSelected) {
   sample.stage1.reset();
   sample.token_times.request.reset();
   sample.selection = profile::Selection{"decode", std::nullopt, std::nullopt, "Only decode."};
-  EXPECT_EQ(executive_sentences(sample)[0],
+  EXPECT_EQ(executive_sentences(shown(sample))[0],
             "Measured under the profiler, one decode takes 9.000 ms on one NVIDIA H200.");
   sample.selection->steps = profile::StepRange{4, 11};
   EXPECT_TRUE(
-      has(executive_sentences(sample)[0], "the selected steps of one decode take 9.000 ms"));
+      has(executive_sentences(shown(sample))[0], "the selected steps of one decode take 9.000 ms"));
   EXPECT_TRUE(
-      has(executive_sentences(serving_sample())[0], "an engine step of decode takes 2.000"));
+      has(executive_sentences(shown(serving_sample()))[0], "an engine step of decode takes 2.000"));
 }
 
 TEST(StakeholderSummary, NamesAKernelOnceWithAllItsGpus) {
@@ -167,13 +171,13 @@ TEST(StakeholderSummary, NamesAKernelOnceWithAllItsGpus) {
   attention.devices = "cuda:0, cuda:1";
   attention.total = {9};
   attention.calls = 30;
-  EXPECT_TRUE(has(to_markdown(stakeholder_document(sample)),
+  EXPECT_TRUE(has(to_markdown(stakeholder_document(shown(sample))),
                   "| attention | 9.000000 | 16.7 % | 30 | 0.300000 | cuda:0, cuda:1 |"));
 }
 
 TEST(StakeholderSummary, SaysHowSureDetectionIs) {
   EXPECT_TRUE(
-      has(to_markdown(stakeholder_document(serving_sample())),
+      has(to_markdown(stakeholder_document(shown(serving_sample()))),
           "detected in the kernel sequence, confidence high, 97 %: the kernel sequence repeats "
           "with 16 layers."));
 }
@@ -181,7 +185,7 @@ TEST(StakeholderSummary, SaysHowSureDetectionIs) {
 TEST(StakeholderSummary, ShowsAFindingWithoutASavingAsSuch) {
   profile::Profile sample = full_sample();
   sample.findings[0].recoverable.reset();
-  EXPECT_TRUE(has(to_markdown(stakeholder_document(sample)),
+  EXPECT_TRUE(has(to_markdown(stakeholder_document(shown(sample))),
                   "(torch.compile mode=reduce-overhead) | decode | - | 38.9 % |"));
 }
 
@@ -189,7 +193,7 @@ TEST(StageTakeaways, DoNotContradictThemselves) {
   profile::Profile sample = full_sample();
   sample.stages[1].mbu.wall = Share{0.9};
   sample.stages[1].judgement.limit = "implausible";
-  const std::string decode = heuristic_msgs(sample)[1].message;
+  const std::string decode = heuristic_msgs(shown(sample))[1].message;
   EXPECT_FALSE(has(decode, "close to the hardware's limit")) << decode;
   EXPECT_TRUE(has(decode,
                   "It would reach 90.0 % of the GPU's peak memory bandwidth on wall time, "
@@ -199,7 +203,7 @@ TEST(StageTakeaways, DoNotContradictThemselves) {
 
 TEST(StageTakeaways, FollowTheirRules) {
   profile::Profile sample = full_sample();
-  const auto takeaways = heuristic_msgs(sample);
+  const auto takeaways = heuristic_msgs(shown(sample));
   ASSERT_EQ(takeaways.size(), 2U);
   EXPECT_EQ(takeaways[0].stage, "prefill");
   EXPECT_TRUE(takeaways[0].message.starts_with("Some time is lost waiting"));
@@ -209,23 +213,23 @@ TEST(StageTakeaways, FollowTheirRules) {
                   "bound by memory bandwidth and reaches 29.2 % of the GPU's peak on wall time: it "
                   "is far from"));
   sample.stages[1].judgement = {"little", false, false, "near"};
-  EXPECT_TRUE(heuristic_msgs(sample)[1].message.starts_with(
+  EXPECT_TRUE(heuristic_msgs(shown(sample))[1].message.starts_with(
       "The GPU is busy nearly all the time: it is idle 38.9 % of wall time."));
-  EXPECT_TRUE(has(heuristic_msgs(sample)[1].message, "close to the hardware's limit"));
+  EXPECT_TRUE(has(heuristic_msgs(shown(sample))[1].message, "close to the hardware's limit"));
   sample.stages[1].judgement = {"much", false, false, "room"};
-  EXPECT_TRUE(heuristic_msgs(sample)[1].message.starts_with("Much time is lost waiting"));
+  EXPECT_TRUE(heuristic_msgs(shown(sample))[1].message.starts_with("Much time is lost waiting"));
 }
 
 TEST(StageTakeaways, FallBackOnTheShareOfTime) {
   profile::Profile sample = serving_sample();
   sample.stages[1].budget.reset();
   sample.stages[1].idle_share_of_wall.reset();
-  EXPECT_EQ(heuristic_msgs(sample)[1].message, "Takes 75.0 % of all stages' wall time.");
+  EXPECT_EQ(heuristic_msgs(shown(sample))[1].message, "Takes 75.0 % of all stages' wall time.");
 }
 
 TEST(UnprofiledMetrics, StandBesideTheCapture) {
   bool found = false;
-  for (const AggregateRow& row : map_stage1_metrics_to_stats(full_sample())) {
+  for (const AggregateRow& row : map_stage1_metrics_to_stats(shown(full_sample()))) {
     if (row.metric != "decode (ms)") continue;
     found = true;
     EXPECT_EQ(text_of(row.unprofiled), "7.200");
@@ -238,7 +242,7 @@ TEST(UnprofiledMetrics, StandBesideTheCapture) {
 TEST(UnprofiledMetrics, LeaveOutATokenRateOfAnAssumedBatch) {
   const auto rates = [](const profile::Profile& profile) {
     std::vector<std::string> found;
-    for (const AggregateRow& row : map_stage1_metrics_to_stats(profile)) {
+    for (const AggregateRow& row : map_stage1_metrics_to_stats(shown(profile))) {
       if (row.metric == "tokens per second, whole batch") found.push_back(text_of(row.captured));
     }
     return found;

@@ -150,6 +150,37 @@ Figure mean_and_std(const profile::Statistics<profile::Milliseconds>& times) {
   return mean_and_std(times.mean, times.std);
 }
 
+std::string range_ms(const profile::Statistics<profile::Milliseconds>& times) {
+  if (times.count == 0) return std::string(kMissing);
+  return fmt::format("{} to {}", ms(times.min), ms(times.max));
+}
+
+bool is_spread(const profile::ShownTimes& times) { return times.typical != profile::kTypicalMean; }
+
+std::optional<profile::Milliseconds> typical_value(const profile::ShownTimes& times) {
+  return times.typical == profile::kTypicalMedian ? times.p50 : times.mean;
+}
+
+std::string typical_text(const profile::ShownTimes& times) {
+  return times.typical == profile::kTypicalRange ? range_ms(times)
+                                                 : text_of(ms(typical_value(times)));
+}
+
+std::string typical_of(const profile::ShownTimes& times, std::string_view one) {
+  const std::string of = fmt::format("{} of {}", times.typical, counted(times.count, one));
+  return times.typical == profile::kTypicalMedian ? fmt::format("{}; {} ms", of, range_ms(times))
+                                                  : of;
+}
+
+std::string typical_ms(const profile::ShownTimes& times, std::string_view one) {
+  const std::string time = typical_text(times) + " ms";
+  if (!is_spread(times)) return time;
+  const std::string of = counted(times.count, one);
+  return times.typical == profile::kTypicalRange
+             ? fmt::format("{} ({})", time, of)
+             : fmt::format("{} (median; {} ms in {})", time, range_ms(times), of);
+}
+
 Figure percent(std::optional<profile::Share> share) { return figure(Figure::Of::share, share); }
 
 Figure ratio(std::optional<double> times) { return {Figure::Of::ratio, times, std::nullopt}; }

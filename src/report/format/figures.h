@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "profile/quantity.h"
+#include "profile/shown.h"
 #include "report/document.h"
 
 namespace llmprof::report {
@@ -30,6 +31,19 @@ Figure exact_ms(std::optional<profile::Milliseconds> time);
 Figure mean_and_std(const profile::Statistics<profile::Milliseconds>& times);
 Figure mean_and_std(std::optional<profile::Milliseconds> mean,
                     std::optional<profile::Milliseconds> std);
+
+// "8.615 to 52.928"; "-" without values.
+std::string range_ms(const profile::Statistics<profile::Milliseconds>& times);
+// What stands for some durations: "6.000", or the range of a few, "8.615 to 52.928"; and its number
+// in profile.json, of a range the mean.
+std::string typical_text(const profile::ShownTimes& times);
+std::optional<profile::Milliseconds> typical_value(const profile::ShownTimes& times);
+// "mean of 3 prefills", "median of 46 decodes; 50.201 to 187.693 ms".
+std::string typical_of(const profile::ShownTimes& times, std::string_view one);
+// In a sentence: "6.000 ms", "8.615 to 52.928 ms (2 prefills)", "65.120 ms (median; 50.201 to
+// 187.693 ms in 46 engine steps)". `one` is the name of one value.
+std::string typical_ms(const profile::ShownTimes& times, std::string_view one);
+bool is_spread(const profile::ShownTimes& times);  // the mean says little
 
 // 0.1234 is "12.3 %".
 Figure percent(std::optional<profile::Share> share);

@@ -18,7 +18,7 @@ struct Plot {
 
 inline constexpr std::string_view kPlotFolder = "plots";
 
-// Each of a profile as reports show it (unwatched_view); none where the profile has nothing to
+// Each of a profile as reports show it; none where the profile has nothing to
 // draw.
 
 // The parts of each stage's wall time, one bar per stage.

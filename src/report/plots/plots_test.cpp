@@ -9,9 +9,12 @@
 #include "report/plots/plot_files.h"
 #include "report/plots/svg.h"
 #include "testing/sample_profile.h"
+#include "testing/shown.h"
 
 namespace llmprof::report {
 namespace {
+
+using testing::shown;
 
 using testing::full_sample;
 using testing::profiler_sample;
@@ -28,7 +31,7 @@ size_t count(const std::string& text, const std::string& part) {
 }
 
 TEST(Plots, OfEverythingAnAnalysisCanFind) {
-  const Plots plots = all_plots(full_sample());
+  const Plots plots = all_plots(shown(full_sample()));
   EXPECT_TRUE(plots.missing.empty());
   ASSERT_EQ(plots.drawn.size(), 4);
   for (const Plot& plot : plots.drawn) {
@@ -40,8 +43,8 @@ TEST(Plots, OfEverythingAnAnalysisCanFind) {
 
 TEST(Plots, AreTheSameForTheSameProfile) {
   for (const auto& sample : {full_sample(), serving_sample()}) {
-    const Plots first = all_plots(sample);
-    const Plots second = all_plots(sample);
+    const Plots first = all_plots(shown(sample));
+    const Plots second = all_plots(shown(sample));
     ASSERT_EQ(first.drawn.size(), second.drawn.size());
     for (size_t i = 0; i < first.drawn.size(); ++i) {
       EXPECT_EQ(first.drawn[i].svg, second.drawn[i].svg);
@@ -55,7 +58,7 @@ TEST(Plots, WithoutDataAreNotDrawn) {
   EXPECT_EQ(plots.missing, (std::vector<std::string_view>{kBudgetFile, kRooflineFile, kStepsFile,
                                                           kTopKernelsFile}));
   const profile::Profile without_stages = profiler_sample();
-  EXPECT_FALSE(budget_plot(without_stages));
+  EXPECT_FALSE(budget_plot(shown(without_stages)));
   EXPECT_FALSE(steps_plot(without_stages));
   EXPECT_TRUE(top_kernels_plot(without_stages));
 }
@@ -79,7 +82,7 @@ TEST(BudgetPlot, SaysItsLargestParts) {
     testing::set_budget(stage,
                         {{"gemm", wall * 0.75}, {"idle: synchronisation", wall * 0.25, true}});
   }
-  const auto plot = budget_plot(sample);
+  const auto plot = budget_plot(shown(sample));
   ASSERT_TRUE(plot);
   EXPECT_TRUE(shows(plot->description, "gemm 75.0 %, idle: synchronization 25.0 %."));
   // Three quarters and one quarter of 832 pixels.
@@ -103,7 +106,7 @@ profile::RooflineKernel counted_kernel(std::string name, double flops) {
 TEST(RooflinePlot, TellsKernelsByCountersApart) {
   profile::Profile sample = full_sample();
   sample.roofline.kernels = {counted_kernel("counted", 4e14), counted_kernel("bandwidth alone", 0)};
-  const auto plot = roofline_plot(sample);
+  const auto plot = roofline_plot(shown(sample));
   ASSERT_TRUE(plot);
   EXPECT_TRUE(shows(plot->svg, "counted: 400.00 FLOP/B, 400.00 TFLOP/s, by counters"));
   EXPECT_FALSE(shows(plot->svg, "bandwidth alone"));
@@ -112,7 +115,7 @@ TEST(RooflinePlot, TellsKernelsByCountersApart) {
   EXPECT_EQ(count(plot->svg, "<circle"), 0);  // dots are ncu's
   sample.roofline.kernels[1] = counted_kernel("measured", 2e14);
   sample.roofline.kernels[1].source = "ncu";
-  const auto both = roofline_plot(sample);
+  const auto both = roofline_plot(shown(sample));
   ASSERT_TRUE(both);
   EXPECT_EQ(count(both->svg, "<circle"), 2);  // in the picture and in its legend
   EXPECT_TRUE(shows(both->svg, "dots as ncu measured them, triangles by the GPU"));

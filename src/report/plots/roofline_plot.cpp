@@ -87,11 +87,9 @@ std::vector<RoofPoint> stage_points(const profile::Profile& profile) {
   constexpr Color kStageColor = {"#1f2328", "#e6edf3"};
   std::vector<RoofPoint> points;
   for (const profile::Stage& stage : profile.stages) {
-    if (!stage.flops || !stage.flops_per_byte || !stage.wall.mean) continue;
-    const double seconds = stage.wall.mean->value / 1e3;
-    if (!bound_is_known(stage) || !(seconds > 0)) continue;
-    points.push_back(
-        {stage.flops_per_byte->value, stage.flops->value / seconds, stage.name, kStageColor, true});
+    const auto& rate = stage.shown.flops_per_s;
+    if (!stage.shown.bound || !rate || !stage.flops_per_byte) continue;
+    points.push_back({stage.flops_per_byte->value, rate->value, stage.name, kStageColor, true});
   }
   return points;
 }
@@ -368,10 +366,10 @@ std::string plot_words(const profile::Profile& profile, const Roofs& roofs,
     words += fmt::format(" Memory: {}.", scaled(profile::BytesPerSecond{roofs.bandwidth}));
   }
   for (const profile::Stage& stage : profile.stages) {
-    if (!bound_is_known(stage) || !stage.flops_per_byte || !stage.ridge) continue;
+    if (!stage.shown.bound || !stage.flops_per_byte || !stage.ridge) continue;
     words += fmt::format(" {}: {} FLOP/B, ridge point {} FLOP/B, MFU {}, MBU {}.", stage.name,
                          intensity(stage.flops_per_byte), intensity(stage.ridge),
-                         percent(stage.mfu.wall), percent(stage.mbu.wall));
+                         percent(stage.shown.mfu.wall), percent(stage.shown.mbu.wall));
   }
   if (kernels.others > 0) {
     words += on_cpu(profile) ? " Operators as recorded." : " Kernels as ncu measured them.";

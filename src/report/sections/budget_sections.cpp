@@ -18,7 +18,7 @@ constexpr size_t kShownGaps = 5;  // of each stage
 
 bool any_budget(const profile::Profile& profile) {
   return std::any_of(profile.stages.begin(), profile.stages.end(),
-                     [](const profile::Stage& stage) { return stage.budget.has_value(); });
+                     [](const profile::Stage& stage) { return stage.shown.budget.has_value(); });
 }
 
 // Where the same is told of everything that was recorded.
@@ -29,19 +29,20 @@ std::string_view whole_timeline_words(const profile::Profile& profile) {
 }
 
 Table budget_table(const profile::Profile& profile, const profile::Stage& stage) {
-  const bool stepped = stage.wall_per_step.has_value() && !is_serving(profile);
+  const profile::StageShown& shown = stage.shown;
+  const bool stepped = shown.wall_per_step.has_value() && !is_serving(profile);
   Table table;
   table.columns = {
       text_column("part"),
       number_column(fmt::format("wall (ms per {})", instance_name(profile, "instance"))),
       number_column("share of wall")};
   if (stepped) table.columns.push_back(number_column("wall (ms per step)"));
-  for (const profile::BudgetPart& part : *stage.budget) {
+  for (const profile::ShownPart& part : *shown.budget) {
     table.rows.push_back({std::string(shown_name(part.part)), ms(part.time), percent(part.share)});
     if (stepped) table.rows.back().emplace_back(fine_ms(part.per_step));
   }
-  table.rows.push_back({"sum (wall time)", ms(stage.wall.mean), percent(profile::Share{1})});
-  if (stepped) table.rows.back().emplace_back(fine_ms(stage.wall_per_step));
+  table.rows.push_back({"sum (wall time)", ms(shown.wall.mean), percent(profile::Share{1})});
+  if (stepped) table.rows.back().emplace_back(fine_ms(shown.wall_per_step));
   return table;
 }
 
@@ -49,8 +50,8 @@ std::string idle_sentence(const profile::Profile& profile, const profile::Stage&
   const bool partly_traced = stage.tracing && stage.tracing->not_traced;
   return fmt::format("The {} {} {} ms per {}, {} of wall time{}.", device_word(profile),
                      on_cpu(profile) ? "is outside of recorded operators for" : "is idle",
-                     ms(stage.idle), instance_name(profile, "instance"),
-                     percent(stage.idle_share_of_wall),
+                     ms(stage.shown.idle), instance_name(profile, "instance"),
+                     percent(stage.shown.idle_share_of_wall),
                      partly_traced ? " less what was not traced" : "");
 }
 
@@ -135,7 +136,7 @@ void add_section(Topic<"time budget"> /*topic*/, const Profile& profile, Documen
       "Before rounding, the parts sum to the wall time exactly.",
       instance_name(profile, "instance"))});
   for (const profile::Stage& stage : profile.stages) {
-    if (!stage.budget || stage.budget->empty()) continue;
+    if (!stage.shown.budget || stage.shown.budget->empty()) continue;
     document.add(Heading{3, "Budget of " + stage.name});
     document.add(budget_table(profile, stage));
     std::string basis = budget_basis_words(stage);

@@ -11,9 +11,12 @@
 #include "report/documents/stakeholder_summary.h"
 #include "report/sections/reasons.h"
 #include "report/terminal/terminal.h"
+#include "testing/shown.h"
 
 namespace llmprof::report {
 namespace {
+
+using testing::shown;
 
 profile::Profile damaged_trace() {
   profile::Profile profile;
@@ -42,12 +45,12 @@ TEST(Damage, IsWhatEveryReportSaysFirst) {
   const std::string expected =
       "The input is damaged: t.json.gz: the gzip stream is truncated; skipped malformed events "
       "[1,200 times]. All figures are of what could be read.";
-  EXPECT_EQ(first_words(kernel_overview(profile, 10)), expected);
-  EXPECT_EQ(first_words(stage2_document(profile)), expected);
-  EXPECT_EQ(first_words(stakeholder_document(profile)), expected);
+  EXPECT_EQ(first_words(kernel_overview(shown(profile), 10)), expected);
+  EXPECT_EQ(first_words(stage2_document(shown(profile))), expected);
+  EXPECT_EQ(first_words(stakeholder_document(shown(profile))), expected);
   EXPECT_EQ(first_words(kernel_document(profile, 10)), expected);
   EXPECT_EQ(first_words(operator_document(profile)), expected);
-  EXPECT_EQ(first_words(page_overview(profile)), expected);
+  EXPECT_EQ(first_words(page_overview(shown(profile))), expected);
 }
 
 TEST(Damage, IsSaidOnceOnTheTerminal) {
@@ -59,10 +62,10 @@ TEST(Damage, IsSaidOnceOnTheTerminal) {
 TEST(Damage, IsTheDiagnosisInsteadOfWhatWasNotRecorded) {
   profile::Profile profile = damaged_trace();
   const auto says = [&](std::string_view words) {
-    for (const std::string& text :
-         {to_terminal(kernel_overview(profile, 10), {}), to_terminal(stage2_document(profile), {}),
-          to_terminal(stakeholder_document(profile), {}),
-          to_terminal(page_overview(profile), {})}) {
+    for (const std::string& text : {to_terminal(kernel_overview(shown(profile), 10), {}),
+                                    to_terminal(stage2_document(shown(profile)), {}),
+                                    to_terminal(stakeholder_document(shown(profile)), {}),
+                                    to_terminal(page_overview(shown(profile)), {})}) {
       if (contains(text, words)) return true;
     }
     return false;

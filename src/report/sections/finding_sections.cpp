@@ -13,7 +13,6 @@ namespace llmprof::report {
 namespace {
 
 constexpr size_t kShownKernelsPerStage = 8;
-constexpr double kWorthARow = 0.01;  // of wall
 
 Table saving_table(std::string_view of, std::string_view last, bool tokens) {
   Table table;
@@ -28,7 +27,7 @@ Table part_table(const profile::StageRecoverable& stage) {
   const bool tokens = stage.tokens.has_value();
   Table table = saving_table("part", "how the bound was found", tokens);
   for (const profile::RecoverablePart& part : stage.parts) {
-    if (part.recoverable.value < kWorthARow * stage.wall.value) continue;
+    if (!part.shown) continue;
     auto& row = table.rows.emplace_back();
     row = {std::string(shown_name(part.part)), ms(part.time), ms(part.floor), ms(part.recoverable)};
     if (tokens) row.emplace_back(fine_ms(part.recoverable_per_output_token));

@@ -24,7 +24,8 @@ std::vector<size_t> shown_stages(const profile::Profile& profile) {
   std::vector<size_t> shown(profile.stages.size());
   std::iota(shown.begin(), shown.end(), 0U);
   std::stable_sort(shown.begin(), shown.end(), [&](size_t a, size_t b) {
-    return profile.stages[a].share_of_stage_time > profile.stages[b].share_of_stage_time;
+    return profile.stages[a].shown.share_of_stage_time >
+           profile.stages[b].shown.share_of_stage_time;
   });
   shown.resize(std::min(shown.size(), kStageColumns));
   std::sort(shown.begin(), shown.end());

@@ -27,12 +27,13 @@ class Figures {
 };
 
 void add_times(const profile::Profile& profile, Figures& figures) {
-  const profile::TokenTimes& times = profile.token_times;
-  for (const TokenFigure& figure : token_figures(profile)) {
-    figures.add(figure.name, figure.value.text + " ms", figure.value.of);
+  const profile::TokenTimesShown& times = shown_tokens(profile);
+  for (const profile::TokenFigure& figure : times.figures) {
+    const TokenFigureWords words = token_figure_words(profile, figure);
+    figures.add(words.name, words.text + " ms", words.of);
   }
-  if (const auto request = typical_request(profile)) {
-    figures.add_ms("request", ms(request), "mean prefill plus mean decode");
+  if (times.typical_request) {
+    figures.add_ms("request", ms(times.typical_request), "mean prefill plus mean decode");
   }
   if (times.gpu_busy_share_of_wall) {
     figures.add(fmt::format("{} busy", device_word(profile)), percent(times.gpu_busy_share_of_wall),
@@ -42,11 +43,11 @@ void add_times(const profile::Profile& profile, Figures& figures) {
 
 void add_uses(const profile::Profile& profile, Figures& figures) {
   for (const profile::Stage& stage : profile.stages) {
-    if (!bound_is_known(stage)) continue;
-    const bool memory = stage.memory_bound.value_or(false);
+    if (!stage.shown.bound) continue;
+    const bool memory = stage.shown.bound == "memory";
     figures.add(
         fmt::format("{} of {}", memory ? "MBU" : "MFU", stage.name),
-        percent(use_at_the_bound(stage)),
+        percent(stage.shown.use_at_bound),
         fmt::format("of {}peak {}, on wall time", on_cpu(profile) ? "the CPU's measured " : "",
                     memory ? "memory bandwidth" : "FLOP/s"));
   }

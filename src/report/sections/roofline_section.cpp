@@ -78,10 +78,9 @@ Table stage_roofline(const profile::Profile& profile) {
                    number_column("lower bound (ms)"),
                    number_column("wall (ms)")};
   for (const profile::Stage& stage : profile.stages) {
-    if (!bound_is_known(stage)) continue;
+    if (!stage.shown.bound) continue;
     table.rows.push_back({stage.name, intensity(stage.flops_per_byte), intensity(stage.ridge),
-                          stage.memory_bound.value_or(false) ? "memory" : "compute",
-                          ms(stage.floor), ms(stage.wall.mean)});
+                          *stage.shown.bound, ms(stage.floor), ms(stage.shown.wall.mean)});
   }
   return table;
 }

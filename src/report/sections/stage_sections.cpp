@@ -2,7 +2,6 @@
 
 #include "report/format/figures.h"
 #include "report/format/sentences.h"
-#include "report/format/typical.h"
 #include "report/sections/left_out_words.h"
 #include "report/sections/reasons.h"
 #include "report/sections/sections.h"
@@ -21,7 +20,7 @@ Table statistics_table(std::string_view of) {
   return table;
 }
 
-void add_row(Table& table, Cell name, const Times& times) {
+void add_row(Table& table, Cell name, const profile::Statistics<profile::Milliseconds>& times) {
   if (times.count == 0) return;
   table.rows.push_back({std::move(name), grouped(times.count), mean_and_std(times), ms(times.min),
                         ms(times.p50), ms(times.p99), ms(times.max)});
@@ -53,9 +52,10 @@ Table work_table(const profile::Profile& profile) {
                    number_column("share of all stages' wall")};
   for (const profile::Stage& stage : profile.stages) {
     if (stage.wall.count == 0) continue;
-    table.rows.push_back({stage.name, ms(stage.wall.mean), ms(stage.gpu_busy.mean),
-                          percent(stage.gpu_busy_share_of_wall), ms(stage.gpu_sum.mean),
-                          plain(stage.kernel_count.mean), percent(stage.share_of_stage_time)});
+    const profile::StageShown& shown = stage.shown;
+    table.rows.push_back({stage.name, ms(shown.wall.mean), ms(stage.gpu_busy.mean),
+                          percent(shown.gpu_busy_share_of_wall), ms(stage.gpu_sum.mean),
+                          plain(stage.kernel_count.mean), percent(shown.share_of_stage_time)});
   }
   return table;
 }
@@ -79,7 +79,7 @@ std::string note_line(const profile::Profile& profile, const profile::StageNote&
 Table batch_table(const profile::Profile& profile) {
   Table table = statistics_table("batch (sequences)");
   table.columns.push_back(number_column("tokens per second"));
-  for (const profile::BatchTimes& row : profile.token_times.by_batch) {
+  for (const profile::BatchTimes& row : shown_tokens(profile).by_batch) {
     if (row.step_wall.count == 0) continue;
     add_row(table, grouped(row.batch), row.step_wall);
     table.rows.back().emplace_back(rate(row.tokens_per_s));
@@ -148,7 +148,7 @@ void add_section(Topic<"stages"> /*topic*/, const Profile& profile, Document& do
   }
   const std::string instance = instance_name(profile, "instance");
   Table timings = statistics_table("stage");
-  for (const profile::Stage& stage : profile.stages) add_row(timings, stage.name, stage.wall);
+  for (const profile::Stage& stage : profile.stages) add_row(timings, stage.name, stage.shown.wall);
   document.add(Paragraph{
       fmt::format("Wall time per {}, warm-up excluded; percentiles by nearest rank.", instance)});
   document.add(std::move(timings));
@@ -182,7 +182,7 @@ void add_section(Topic<"stages"> /*topic*/, const Profile& profile, Document& do
 }
 
 void add_section(Topic<"token times"> /*topic*/, const Profile& profile, Document& document) {
-  const profile::TokenTimes& times = profile.token_times;
+  const profile::TokenTimesShown& times = shown_tokens(profile);
   document.add(Heading{2, has_tokens(profile) ? "Steps and tokens" : "Steps"});
   Table table = statistics_table("time of");
   if (times.time_to_first_token) add_row(table, "first token", *times.time_to_first_token);
@@ -193,8 +193,9 @@ void add_section(Topic<"token times"> /*topic*/, const Profile& profile, Documen
             *times.time_per_output_token);
   }
   for (const profile::Stage& stage : profile.stages) {
-    if (!stage.step_wall || is_told_by_tokens(profile, stage)) continue;
-    add_row(table, "step of " + stage.name, *stage.step_wall);
+    const auto& steps = stage.shown.step_wall;
+    if (steps && !is_told_by_tokens(profile, stage))
+      add_row(table, "step of " + stage.name, *steps);
   }
   if (table.rows.empty()) {
     document.add(Paragraph{"Not known: " + why_no_steps(profile)});
@@ -211,7 +212,7 @@ void add_section(Topic<"token times"> /*topic*/, const Profile& profile, Documen
     if (profile.workload.batch.value_or(1) > 1) {
       text += fmt::format(", {} for the whole batch", rate(times.tokens_per_s));
     }
-    if (times.time_per_output_token && widely_spread(*times.time_per_output_token)) {
+    if (times.time_per_output_token && is_spread(*times.time_per_output_token)) {
       text += " (from the mean time per output token)";
     }
     document.add(Paragraph{text + "."});

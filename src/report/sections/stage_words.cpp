@@ -5,16 +5,11 @@
 #include <algorithm>
 
 #include "report/format/figures.h"
-#include "report/format/typical.h"
 
 namespace llmprof::report {
 namespace {
 
 constexpr std::string_view kNotTraced = "not traced";
-
-bool is_spread(const profile::Stage* stage) {
-  return stage != nullptr && widely_spread(stage->wall);
-}
 
 }  // namespace
 
@@ -83,11 +78,9 @@ Cell step_count_cell(const profile::Stage& stage) {
                      grouped(stage.tracing->steps_all));
 }
 
-std::optional<profile::Milliseconds> typical_request(const profile::Profile& profile) {
-  if (is_spread(find_stage(profile, "prefill")) || is_spread(find_stage(profile, "decode"))) {
-    return std::nullopt;
-  }
-  return profile.token_times.request;
+const profile::TokenTimesShown& shown_tokens(const profile::Profile& profile) {
+  static const profile::TokenTimesShown kNone;
+  return profile.token_times.shown ? *profile.token_times.shown : kNone;
 }
 
 std::string token_count_words(uint64_t value, const std::optional<std::string>& source) {
@@ -98,18 +91,13 @@ std::string_view scope_words(const profile::Profile& profile) {
   return profile.selection ? "the selection" : "the whole capture";
 }
 
-bool bound_is_known(const profile::Stage& stage) {
-  return stage.floor && stage.mfu.wall && stage.mfu.gpu_busy && stage.mbu.wall &&
-         stage.mbu.gpu_busy;
+std::optional<profile::Milliseconds> known_floor(const profile::Stage& stage) {
+  return stage.shown.bound ? stage.floor : std::nullopt;
 }
 
-std::optional<profile::Share> use_at_the_bound(const profile::Stage& stage) {
-  return stage.memory_bound.value_or(false) ? stage.mbu.wall : stage.mfu.wall;
-}
-
-const profile::BudgetPart* largest_part(const profile::Stage& stage, bool idle) {
-  if (!stage.budget) return nullptr;
-  for (const profile::BudgetPart& part : *stage.budget) {
+const profile::ShownPart* largest_part(const profile::Stage& stage, bool idle) {
+  if (!stage.shown.budget) return nullptr;
+  for (const profile::ShownPart& part : *stage.shown.budget) {
     if (part.part != kNotTraced && part.idle == idle) return &part;
   }
   return nullptr;

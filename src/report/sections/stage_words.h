@@ -40,22 +40,19 @@ std::string instance_name(const profile::Profile& profile, std::string_view stag
 // The steps of a stage: "8", or "4 of 8 traced"; "-" for prefills of one pass each, which is no
 // step count.
 Cell step_count_cell(const profile::Stage& stage);
-// A prefill and a decode together; none where that is not known, or where the means it is made of
-// say little.
-std::optional<profile::Milliseconds> typical_request(const profile::Profile& profile);
+// What is shown of token times; empty of a profile that analysis/shown has not completed.
+const profile::TokenTimesShown& shown_tokens(const profile::Profile& profile);
 // The value; "1 (assumed)" where nobody said it.
 std::string token_count_words(uint64_t value, const std::optional<std::string>& source);
 // "the whole capture", or "the selection".
 std::string_view scope_words(const profile::Profile& profile);
 
-// Whether what limits a stage is known: MFU and MBU both stand, none was refused.
-bool bound_is_known(const profile::Stage& stage);
-// MBU on wall time where memory bounds the stage, otherwise MFU. Of stages whose bound is known.
-std::optional<profile::Share> use_at_the_bound(const profile::Stage& stage);
+// The least time that a stage could take; none where what limits it is not known.
+std::optional<profile::Milliseconds> known_floor(const profile::Stage& stage);
 
 // The stage's largest part that is not idle time, and the largest that is; null where there is
 // none.
-const profile::BudgetPart* largest_part(const profile::Stage& stage, bool idle);
+const profile::ShownPart* largest_part(const profile::Stage& stage, bool idle);
 
 // The largest opportunity: the first finding whose saving is known; null where there is none.
 const profile::Finding* first_gain(const profile::Profile& profile);

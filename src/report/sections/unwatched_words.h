@@ -16,7 +16,7 @@ bool any_unwatched(const profile::Profile& profile);
 bool includes_tracing(const profile::Profile& profile, const profile::Stage& stage);
 
 // Whose times the report shows, how they were obtained, and what tracing added, or that this is not
-// known; empty without stages. The profile is as reports show it (unwatched_view).
+// known; empty without stages.
 std::string times_words(const profile::Profile& profile);
 
 // "Timed ..., in the control run": how the unwatched time of a stage was obtained.

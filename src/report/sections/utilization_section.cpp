@@ -32,9 +32,9 @@ Table ratio_table(const profile::Profile& profile) {
   for (const profile::Stage& stage : profile.stages) {
     if (stage.cost.empty()) continue;
     table.rows.push_back({stage.name, scaled(stage.flops), scaled(stage.bytes),
-                          percent(stage.mfu.wall), percent(stage.mfu.gpu_busy),
-                          percent(stage.mbu.wall), percent(stage.mbu.gpu_busy),
-                          ms(bound_is_known(stage) ? stage.floor : std::nullopt)});
+                          percent(stage.shown.mfu.wall), percent(stage.shown.mfu.gpu_busy),
+                          percent(stage.shown.mbu.wall), percent(stage.shown.mbu.gpu_busy),
+                          ms(known_floor(stage))});
   }
   return table;
 }
@@ -89,16 +89,16 @@ Table cost_table(const std::vector<profile::CostPart>& cost) {
 std::string inputs_sentence(const profile::Stage& stage, std::string_view device) {
   std::string text;
   if (stage.basis) text += sentence(*stage.basis) + " ";
-  text += fmt::format("Wall {} ms, {} busy {} ms.", ms(stage.wall.mean), device,
+  text += fmt::format("Wall {} ms, {} busy {} ms.", ms(stage.shown.wall.mean), device,
                       ms(stage.gpu_busy.mean));
   if (stage.peak_flops) {
     text += fmt::format(" Peaks: {} ({}), {}.", scaled(stage.peak_flops),
                         stage.peak_name.value_or(""), scaled(stage.peak_bandwidth));
   }
-  if (bound_is_known(stage) && stage.wall_over_floor) {
+  if (stage.shown.bound && stage.shown.wall_over_floor) {
     text += fmt::format(" The lower bound is set by {}; the wall time is {} times as long.",
-                        stage.memory_bound.value_or(false) ? "the bytes" : "the FLOPs",
-                        ratio(stage.wall_over_floor));
+                        stage.shown.bound == "memory" ? "the bytes" : "the FLOPs",
+                        ratio(stage.shown.wall_over_floor));
   }
   return text;
 }

@@ -4,8 +4,10 @@
 
 #include <utility>
 
+#include "analysis/shown/shown.h"
 #include "base/files.h"
 #include "profile/json/reader.h"
+#include "profile/json/writer.h"
 #include "report/documents/bundle_reports.h"
 #include "session/analysis/analyze_ranks.h"
 #include "session/bundle/inputs.h"
@@ -125,8 +127,10 @@ Result<Analysis> rewrite_reports(const AnalyzeOptions& options, Progress& progre
   if (options.exports.any() && profile_alone) {
     return fail_with(without_captures(source, "a profile.json does not hold them"));
   }
-  const auto profile = profile::read_profile(*file);
+  auto profile = profile::read_profile(*file);
   if (!profile) return fail_with(profile.error());
+  const bool earlier = !profile->token_times.shown;  // a file of an earlier llmprof
+  if (earlier) analysis::add_shown(*profile);
   const auto folder =
       options.out ? Artifacts::create(*options.out, false) : Artifacts::create(run, true);
   if (!folder) return fail_with(folder.error());
@@ -149,7 +153,8 @@ Result<Analysis> rewrite_reports(const AnalyzeOptions& options, Progress& progre
   if (!profile_alone && (bundle || options.exports.any())) {
     again = read_again(run, *profile, progress);
   }
-  page::Content content{*profile, *text, {}, std::nullopt};
+  const std::string completed = earlier ? profile::to_json(*profile) : std::string();
+  page::Content content{*profile, earlier ? completed : *text, {}, std::nullopt};
   if (again) {
     if (bundle) again->add_timeline(content);
   } else {

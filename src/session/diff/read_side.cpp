@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "analysis/shown/shown.h"
 #include "base/text.h"
 #include "profile/json/reader.h"
 #include "session/analysis/analyze.h"
@@ -67,6 +68,7 @@ Result<compare::Run> read_run(const fs::path& path, const std::optional<fs::path
   const Stopwatch reading;
   auto profile = profile::read_profile(file);
   if (!profile) return fail_with(profile.error());
+  if (!profile->token_times.shown) analysis::add_shown(*profile);  // a file of an earlier llmprof
   timings.push_back({"reading " + file.string(), reading.elapsed()});
   // What an earlier version left out of profile.json is in the captures beside it.
   const bool earlier = profile->kernel_sequences.empty() && !profile->stages.empty();

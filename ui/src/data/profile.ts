@@ -3,7 +3,7 @@ import type { Profile } from "../generated/profile";
 
 export type { Profile };
 export type Stage = Profile["stages"][number];
-export type BudgetPart = NonNullable<Stage["budget"]>[number];
+export type BudgetPart = NonNullable<Stage["shown"]["budget"]>[number];
 export type Kernel = Profile["kernels"][number];
 export type Finding = Profile["findings"][number];
 export type Step = Profile["steps"][number];
@@ -23,16 +23,14 @@ export const isServing = (profile: Profile): boolean => profile.stages_found.ser
 /** What an instance of a stage is called where the stage is not named beside it. */
 export const instanceWord = (profile: Profile): string => (isServing(profile) ? "engine step" : "instance");
 
-export function boundIsKnown(stage: Stage): boolean {
-  return [stage.floor_ms, stage.mfu.wall, stage.mfu.gpu_busy, stage.mbu.wall, stage.mbu.gpu_busy].every(
-    (v) => v !== null,
-  );
-}
+/** The least time that a stage could take; null where what limits it is not known. */
+export const knownFloor = (stage: Stage): number | null => (stage.shown.bound === null ? null : stage.floor_ms);
 
 /** A capture's format as reports name it. */
 /** Each backend records into the folder of its name: of a failed one, something may have been kept and read. */
 export const failedCaptureWords = (captures: { path: string }[], backend: string): string =>
-  `The ${backend} capture is ${captures.some((capture) => capture.path.split("/").at(-2) === backend) ? "not complete" : "missing"}: `;
+  `The ${backend} capture is ` +
+  `${captures.some((capture) => capture.path.split("/").at(-2) === backend) ? "not complete" : "missing"}: `;
 
 export const formatWords = (format: string): string =>
   format === "Stage 1 metrics" ? "the workload's own metrics" : format;

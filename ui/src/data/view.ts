@@ -1,5 +1,4 @@
-// What C++ words and colors for the page, and the figures that reports show.
-import type { Profile } from "../generated/profile";
+// What C++ words and colors for the page.
 
 export interface Color {
   light: string;
@@ -22,17 +21,9 @@ export interface View {
   classes: { id: string; label: string; plain?: string; color: Color }[];
   parts: Record<string, { label: string; plain?: string; class: string | null; color?: Color; why?: string | null }>;
   headlines: Headline[];
-  /** As reports show them: of the program without tracing where that is known. Stages have no instances. */
-  shown: Pick<Profile, "stages" | "token_times">;
   /** Names of profile.json that readers know by another one. */
   names: Record<string, string>;
   timeline_missing: string | null;
   /** Of a job: sentences on it, evidence of stragglers and groups in their order, names as readers know them. */
   job: { sentences: string[]; stragglers: string[]; groups: string[]; names: Record<string, string> } | null;
-}
-
-/** The profile as reports show it; instances, steps and gaps stay as recorded. */
-export function shownProfile(recorded: Profile, view: View): Profile {
-  const stages = view.shown.stages.map((stage, index) => ({ ...stage, instances: recorded.stages[index]!.instances }));
-  return { ...recorded, stages, token_times: view.shown.token_times };
 }

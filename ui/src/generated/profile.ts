@@ -558,6 +558,8 @@ export interface TokenTimes {
   by_batch: TokenTimesByBatch[];
   /** an engine's requests, one entry per window of recording that somebody opened; empty where passes do not tell which sequences get a token */
   served: TokenTimesServed[];
+  /** what reports and the page show; null in files of earlier versions, which have no shown */
+  shown: TokenTimesShown | null;
 }
 
 export interface TokenTimesByBatch {
@@ -590,6 +592,76 @@ export interface TokenTimesServed {
   tokens: number;
   /** mean over tokens, from the one before in the same sequence; as recorded (ms) */
   token_ms: number | null;
+}
+
+export interface TokenTimesShown {
+  /** of prefills */
+  time_to_first_token_ms: TokenTimesShownTimeToFirstTokenMs | null;
+  /** of decodes: wall time over steps */
+  time_per_output_token_ms: TokenTimesShownTimeToFirstTokenMs | null;
+  /** mean prefill plus mean decode; null where windows of tracing cut decodes (ms) */
+  request_ms: number | null;
+  /** request_ms; null where prefills or decodes are spread widely (typical is not mean) (ms) */
+  typical_request_ms: number | null;
+  /** 1 over the mean time per output token (tokens/s) */
+  tokens_per_s_per_sequence: number | null;
+  /** the same times the batch (tokens/s) */
+  tokens_per_s: number | null;
+  /** of all stages' wall time, less what was not traced (fraction) */
+  gpu_busy_share_of_wall: number | null;
+  /** decode steps by the number of sequences in them */
+  by_batch: TokenTimesByBatch[];
+  /** what a user waits for first; empty where it is not known */
+  figures: TokenTimesShownFigures[];
+  /** row of served in which requests got the most tokens; null where none is known */
+  served_window: number | null;
+  /** null without served_window */
+  served_rate: TokenTimesShownServedRate | null;
+}
+
+export interface TokenTimesShownTimeToFirstTokenMs {
+  /** arithmetic mean (ms) */
+  mean: number | null;
+  /** standard deviation of a sample (n - 1); null below two values (ms) */
+  std: number | null;
+  /** smallest value (ms) */
+  min: number | null;
+  /** median, by nearest rank (ms) */
+  p50: number | null;
+  /** 99th percentile, by nearest rank (ms) */
+  p99: number | null;
+  /** largest value (ms) */
+  max: number | null;
+  /** number of values; the others are null where it is 0 */
+  count: number;
+  /** what stands for them: mean; where that says little of single values (std above 0.25 of it, or max above 1.5 times min of two or three), the range of two or three values, or the median of more */
+  typical: string;
+}
+
+export interface TokenTimesShownFigures {
+  /** time_to_first_token, time_per_output_token or engine_step */
+  figure: string;
+  /** whose times it is made of */
+  stage: string;
+  /** what an engine's requests saw, as recorded, in the window of most tokens (served) */
+  of_requests: boolean;
+  /** of prefills, decodes, engine steps; of requests, prompts or tokens */
+  ms: TokenTimesShownTimeToFirstTokenMs;
+  /** of requests: the least and the largest mean of other windows; null without any */
+  other_windows_ms: DeviceTimeLaunchesCallMs | null;
+  /** otherwise as recorded */
+  without_tracing: boolean;
+  /** the same as recorded; null where ms is, or pieces in windows of tracing were recorded */
+  traced_ms: TokenTimesShownTimeToFirstTokenMs | null;
+  /** by the workload's own clock, per decode step; null where ms is without tracing (ms) */
+  not_profiled_ms: number | null;
+}
+
+export interface TokenTimesShownServedRate {
+  /** 1 over the mean time of a token (tokens/s) */
+  per_sequence: number | null;
+  /** tokens of all sequences over the time; null where that is not known (tokens/s) */
+  all_sequences: number | null;
 }
 
 export interface Stages {
@@ -685,6 +757,8 @@ export interface Stages {
   wall_ms_with_graph_captures: number | null;
   /** only the program's first instance, or its first two, were recorded, and later ones may have run while nothing was traced: the recorded times are those of a cold start */
   only_the_first: boolean;
+  /** what reports and the page show of it */
+  shown: StagesShown;
 }
 
 export interface StagesInstances {
@@ -744,6 +818,8 @@ export interface StagesCost {
   weight_bytes: number;
   /** per instance (B) */
   kv_bytes: number;
+  /** weight_bytes and kv_bytes (B) */
+  bytes: number;
 }
 
 export interface StagesRecorded {
@@ -966,6 +1042,66 @@ export interface StagesJudgement {
   limit: string | null;
 }
 
+export interface StagesShown {
+  /** wall times, idle time and what follows from them are those of unwatched; a spread is the recorded one, scaled with the mean. Otherwise all are as recorded */
+  without_tracing: boolean;
+  /** the stage was recorded in windows of tracing: its recorded instances are pieces, whose spread is left out */
+  in_windows: boolean;
+  /** of instances */
+  wall_ms: TokenTimesShownTimeToFirstTokenMs;
+  /** of steps whose wall time is known */
+  step_wall_ms: DeviceTimeLaunchesCallMs | null;
+  /** of decode (ms) */
+  wall_ms_per_step: number | null;
+  /** its shown wall time over that of all stages (fraction) */
+  share_of_stage_time: number;
+  /** of wall time less what was not traced (fraction) */
+  gpu_busy_share_of_wall: number | null;
+  /** per instance, mean (ms) */
+  idle_ms: number | null;
+  /** of wall time less what was not traced (fraction) */
+  idle_share_of_wall: number | null;
+  /** largest first, without parts of 0; null without budgets */
+  budget: StagesShownBudget[] | null;
+  /** on shown wall time, and on busy time as recorded */
+  mfu: StagesMfu;
+  /** likewise */
+  mbu: StagesMfu;
+  /** memory or compute: what limits the stage; null where floor, MFU or MBU is missing */
+  bound: string | null;
+  /** of the peak that limits the stage, on wall time: the MBU or the MFU (fraction) */
+  use_at_bound: number | null;
+  /** mean wall time over the floor */
+  wall_over_floor: number | null;
+  /** flops over the mean wall time (FLOP/s) */
+  flops_per_s: number | null;
+  /** flops over the mean busy time (FLOP/s) */
+  flops_per_busy_s: number | null;
+  /** flops over the DRAM bytes that counters measured (FLOP/B) */
+  flops_per_measured_byte: number | null;
+  /** over all parts of cost (B) */
+  cost_weight_bytes: number;
+  /** likewise (B) */
+  cost_kv_bytes: number;
+  /** both (B) */
+  cost_bytes: number;
+}
+
+export interface StagesShownBudget {
+  /** as in the stage's budget */
+  part: string;
+  /** per instance, mean; the parts sum to wall_ms.mean (ms) */
+  ms: number;
+  /** of wall time (fraction) */
+  share: number;
+  /** of wall time less what was not traced; 0 of that part itself (fraction) */
+  share_of_traced: number;
+  /** of decode steps; null of what was not traced (ms) */
+  ms_per_step: number | null;
+  /** the GPU does no work in this part */
+  idle: boolean;
+}
+
 export interface StageNotes {
   /** that it is a part of */
   stage: string;
@@ -1070,6 +1206,8 @@ export interface RecoverableParts {
   recoverable_ms_per_output_token: number | null;
   /** floor_rule as kinds and values */
   floor_rule_reasons: SlowStepRuleReasons[];
+  /** in reports and on the page: 0.01 of the stage's wall_ms or more */
+  shown: boolean;
 }
 
 export interface RecoverableKernels {
@@ -1805,6 +1943,10 @@ export interface Job {
   why_not: string | null;
   /** why_not as kinds and values */
   why_not_reasons: SlowStepRuleReasons[];
+  /** of all ranks together */
+  steps_left_out: number;
+  /** residual_p50_ms of the rank where it is largest; null where no clock was aligned (ms) */
+  clock_residual_ms: number | null;
 }
 
 export interface JobGroups {

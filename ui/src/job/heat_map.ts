@@ -1,4 +1,5 @@
-// Ranks by steps on a canvas: one row per rank, one column per bin of steps. The pointer and the arrow keys tell a cell.
+// Ranks by steps on a canvas: one row per rank, one column per bin of steps. The pointer and the arrow keys tell a
+// cell.
 import { isDark } from "../data/palette";
 import { h } from "../dom/dom";
 import { hideTooltip, showTooltip } from "../dom/tooltip";

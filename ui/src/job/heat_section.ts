@@ -1,4 +1,5 @@
-// The heat map of ranks and steps with what belongs to it: what is shown, the scale, the map in words, the chosen cell.
+// The heat map of ranks and steps with what belongs to it: what is shown, the scale, the map in words, the chosen
+// cell.
 import type { App } from "../app";
 import type { Job } from "../data/profile";
 import { h, replace, type Child } from "../dom/dom";
@@ -11,7 +12,7 @@ import { heatValues, HEAT_MODES, isMissing, type HeatMode, type HeatValues } fro
 /** The steps of a bin, by their place among the job's. */
 function stepsOfBin(app: App, job: Job, bin: number): { first: number; last: number } {
   const per = job.heat.steps_per_bin;
-  return { first: bin * per, last: Math.max(bin * per, Math.min((bin + 1) * per, app.recorded.steps.length) - 1) };
+  return { first: bin * per, last: Math.max(bin * per, Math.min((bin + 1) * per, app.profile.steps.length) - 1) };
 }
 
 function binWords(app: App, job: Job, bin: number): string {
@@ -24,7 +25,7 @@ function cellWords(app: App, job: Job, against: HeatValues, cell: Cell): string[
   const own = row.wall_ms[cell.bin] ?? -1;
   const wait = row.wait_ms[cell.bin] ?? -1;
   const share = against.values[cell.row * against.bins + cell.bin]!;
-  const stage = app.recorded.steps[cell.bin * job.heat.steps_per_bin]?.stage;
+  const stage = app.profile.steps[cell.bin * job.heat.steps_per_bin]?.stage;
   const head = `Rank ${row.rank}, ${binWords(app, job, cell.bin)}${stage ? ` (${stage})` : ""}`;
   if (isMissing(own)) return [head, "no step of this rank"];
   return [
@@ -50,15 +51,17 @@ function heatText({ ranks, bins, values }: HeatValues, stepsPerBin: number): str
     .join("; ");
   const columns =
     stepsPerBin === 1 ? counted(bins, "step") : `${counted(bins, "bin")} of ${counted(stepsPerBin, "step")}`;
-  return `${counted(ranks.length, "rank")} by ${columns}. ${words ? words.charAt(0).toUpperCase() + words.slice(1) : "No rank's own time is 1 % above the median rank's on average"}.`;
+  const none = "No rank's own time is 1 % above the median rank's on average";
+  const sentence = words ? words.charAt(0).toUpperCase() + words.slice(1) : none;
+  return `${counted(ranks.length, "rank")} by ${columns}. ${sentence}.`;
 }
 
 function chosenCell(app: App, job: Job, against: HeatValues, cell: Cell | null): Child {
   if (!cell || !job.heat.rows[cell.row]) return null;
   const [head, ...lines] = cellWords(app, job, against, cell);
   const { first, last } = stepsOfBin(app, job, cell.bin);
-  const from = app.recorded.steps[first];
-  const to = app.recorded.steps[last];
+  const from = app.profile.steps[first];
+  const to = app.profile.steps[last];
   const href = from && to ? spanLink(from.start_ms * 1e6, (to.start_ms + to.wall_ms - from.start_ms) * 1e6) : null;
   return h(
     "div",
@@ -95,7 +98,7 @@ export function heatSection(
   const map = heatMap({
     label: `Ranks by steps. ${text}`,
     describe: (cell) => cellWords(app, job, against, cell),
-    stageOf: (bin) => app.recorded.steps[bin * job.heat.steps_per_bin]?.stage ?? null,
+    stageOf: (bin) => app.profile.steps[bin * job.heat.steps_per_bin]?.stage ?? null,
     binLabel: (bin) => `step ${count(bin * job.heat.steps_per_bin)}`,
     onChoose: (cell) => update({ rank: job.heat.rows[cell.row]!.rank, bin: cell.bin }),
   });
@@ -127,7 +130,8 @@ export function heatSection(
     scale,
     note(text),
     note(
-      `One row per rank, one column per ${per === 1 ? "step of the job" : `${counted(per, "step")} of the job`}. A rank's own time is its step without what it waited for others. Cells without a step are gray.`,
+      `One row per rank, one column per ${per === 1 ? "step of the job" : `${counted(per, "step")} of the job`}. ` +
+        "A rank's own time is its step without what it waited for others. Cells without a step are gray.",
     ),
     chosen,
   );

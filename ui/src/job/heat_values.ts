@@ -1,4 +1,5 @@
-// What the heat map of ranks and steps shows: times of one rank in one bin of steps, absolute or against the other ranks.
+// What the heat map of ranks and steps shows: times of one rank in one bin of steps, absolute or against the other
+// ranks.
 import type { Job } from "../data/profile";
 
 export type HeatMode = "against" | "own" | "wait";

@@ -1,4 +1,5 @@
-// What a reader of a job must not miss: ranks that are not there, waits that are lower bounds, why ranks are not compared.
+// What a reader of a job must not miss: ranks that are not there, waits that are lower bounds, why ranks are not
+// compared.
 import type { Job, Rank } from "../data/profile";
 import { h, type Child } from "../dom/dom";
 import { prose } from "../dom/parts";
@@ -19,13 +20,15 @@ export function jobNotices(job: Job, ranks: Rank[]): Child {
       h(
         "p",
         { class: "warning" },
-        `No capture of ${job.missing.length === 1 ? "rank" : "ranks"} ${rankList(job.missing)} was read: ${counted(job.recorded, "rank")} of ${job.world_size} ${job.recorded === 1 ? "is" : "are"} here.`,
+        `No capture of ${job.missing.length === 1 ? "rank" : "ranks"} ${rankList(job.missing)} was read: ` +
+          `${counted(job.recorded, "rank")} of ${job.world_size} ${job.recorded === 1 ? "is" : "are"} here.`,
       ),
     job.lower_bound &&
       h(
         "p",
         { class: "note" },
-        "Not all ranks were recorded: waits are at least what is said, because a rank that is not here may have come later still.",
+        "Not all ranks were recorded: waits are at least what is said, because a rank that is not here may have " +
+          "come later still.",
       ),
     job.why_not !== null && h("p", { class: "note" }, "The ranks could not be compared: ", prose(job.why_not)),
   ];

@@ -33,7 +33,9 @@ function rankBar(app: App, own: RankStage, scale: number): HTMLElement {
         h("span", {
           class: `swatch-fill ${part.className}`.trim(),
           style: `width: ${((own[part.key] / scale) * 100).toFixed(3)}%; background-color: ${part.css(app)}`,
-          title: `${part.label}: ${fineMs(own[part.key])} ms per step, ${percent(own.wall_ms > 0 ? own[part.key] / own.wall_ms : null)} of its wall time`,
+          title:
+            `${part.label}: ${fineMs(own[part.key])} ms per step, ` +
+            `${percent(own.wall_ms > 0 ? own[part.key] / own.wall_ms : null)} of its wall time`,
         }),
     ),
   );

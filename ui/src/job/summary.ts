@@ -5,7 +5,7 @@ import { prose, section } from "../dom/parts";
 import { jobNotices } from "./notices";
 
 export function jobSummary(app: App): HTMLElement | null {
-  const { job, ranks } = app.shown;
+  const { job, ranks } = app.profile;
   if (!job) return null;
   const [head = "", ...rest] = app.view.job?.sentences ?? [];
   // Ranks that are not there are told by the notices, and the straggler above.

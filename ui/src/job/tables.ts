@@ -12,8 +12,8 @@ export function stragglersTable(app: App, rows: Straggler[]): HTMLElement {
     return h(
       "p",
       {},
-      app.shown.job?.why_not
-        ? ["Not known: ", prose(app.shown.job.why_not)]
+      app.profile.job?.why_not
+        ? ["Not known: ", prose(app.profile.job.why_not)]
         : "None: no rank is waited for much longer than the others.",
     );
   const evidence = (straggler: Straggler) => app.view.job?.stragglers[rows.indexOf(straggler)] ?? "";
@@ -204,7 +204,7 @@ export function collectivesTable(app: App, rows: Collective[]): HTMLElement {
 }
 
 export function groupsTable(app: App): Child {
-  const rows = app.shown.job?.groups ?? [];
+  const rows = app.profile.job?.groups ?? [];
   if (rows.length === 0) return null;
   return table({
     caption: "Groups of ranks that communicate",

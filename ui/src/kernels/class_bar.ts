@@ -27,7 +27,9 @@ export function classBar(
         {
           type: "button",
           class: "segment",
-          style: `flex-grow: ${share * 1000}; background-color: ${app.palette.css(name)}; color: ${app.palette.textCss(name)}`,
+          style:
+            `flex-grow: ${share * 1000}; background-color: ${app.palette.css(name)}; color: ` +
+            `${app.palette.textCss(name)}`,
           title: words,
           "aria-label": words,
           "aria-pressed": String(pressed),

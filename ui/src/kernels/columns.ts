@@ -7,14 +7,18 @@ import { swatch } from "../dom/parts";
 import type { Column } from "../dom/table";
 import { count, counted, exactMs, fineMs, percent } from "../format/figures";
 
-/** Shortest to longest launch as a line, median to 99th percentile as a box, on one logarithmic axis for all kernels. */
+/**
+ * Shortest to longest launch as a line, median to 99th percentile as a box, on one logarithmic axis for all kernels.
+ */
 function distribution(kernel: Kernel, low: number, high: number): SVGElement | string {
   const { min_ms, p50_ms, p99_ms, max_ms } = kernel;
   if (min_ms === null || p50_ms === null || p99_ms === null || max_ms === null) return "-";
   const width = 120;
   const x = (value: number) =>
     2 + (high > low ? (Math.log(Math.max(value, low) / low) / Math.log(high / low)) * (width - 4) : 0);
-  const words = `min ${exactMs(min_ms)}, p50 ${exactMs(p50_ms)}, p99 ${exactMs(p99_ms)}, max ${exactMs(max_ms)} ms of all ${counted(kernel.calls, "launch", "launches")}`;
+  const words =
+    `min ${exactMs(min_ms)}, p50 ${exactMs(p50_ms)}, p99 ${exactMs(p99_ms)}, max ${exactMs(max_ms)} ms of all ` +
+    `${counted(kernel.calls, "launch", "launches")}`;
   return svg(
     "svg",
     { class: "distribution", viewBox: `0 0 ${width} 14`, width, height: 14, role: "img", "aria-label": words },
@@ -27,7 +31,7 @@ function distribution(kernel: Kernel, low: number, high: number): SVGElement | s
 
 /** `of` names what sums and shares are over. */
 export function kernelColumns(app: App, kernels: Kernel[], of: () => string): Column<KernelSum>[] {
-  const { shown } = app;
+  const { profile } = app;
   const low = Math.min(...kernels.map((k) => k.min_ms ?? Infinity).filter((v) => v > 0));
   const high = Math.max(...kernels.map((k) => k.max_ms ?? 0));
   const devices = new Set(kernels.map((kernel) => kernel.device)).size > 1;
@@ -37,7 +41,7 @@ export function kernelColumns(app: App, kernels: Kernel[], of: () => string): Co
   return [
     {
       id: "name",
-      title: onCpu(shown) ? "operator" : "kernel",
+      title: onCpu(profile) ? "operator" : "kernel",
       value: ({ kernel }) => kernel.short_name,
       heads: true,
       className: "name",
@@ -88,7 +92,7 @@ export function kernelColumns(app: App, kernels: Kernel[], of: () => string): Co
       cell: ({ kernel }) => distribution(kernel, low, high),
       className: "spread wide-only",
     },
-    ...shown.stages.map(
+    ...profile.stages.map(
       (stage): Column<KernelSum> => ({
         id: `in:${stage.name}`,
         title: `${stage.name} (ms)`,

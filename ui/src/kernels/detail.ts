@@ -95,7 +95,7 @@ function shapesOf(kernel: Kernel): HTMLElement | null {
 export function kernelDetail(app: App, kernel: Kernel, filter: KernelFilter): HTMLElement {
   const inTimeline = timelineFilterLink({
     q: kernel.short_name,
-    stage: app.shown.stages.some((stage) => stage.name === filter.scope) ? filter.scope : "",
+    stage: app.profile.stages.some((stage) => stage.name === filter.scope) ? filter.scope : "",
     layer: filter.layer,
   });
   return h(
@@ -115,12 +115,15 @@ export function kernelDetail(app: App, kernel: Kernel, filter: KernelFilter): HT
     facts([
       [
         "whole capture",
-        `${exactMs(kernel.total_ms)} ms in ${counted(kernel.calls, "call")}, ${percent(kernel.share)} of its kernel time`,
+        `${exactMs(kernel.total_ms)} ms in ${counted(kernel.calls, "call")}, ${percent(kernel.share)} of its ` +
+          "kernel time",
       ],
       [
         "in the measured stages",
-        kernel.measured &&
-          `${exactMs(kernel.measured.total_ms)} ms in ${counted(kernel.measured.calls, "call")}${kernel.measured.share === null ? "" : `, ${percent(kernel.measured.share)} of the kernel time there`}`,
+        kernel.measured && [
+          `${exactMs(kernel.measured.total_ms)} ms in ${counted(kernel.measured.calls, "call")}`,
+          kernel.measured.share !== null && `, ${percent(kernel.measured.share)} of the kernel time there`,
+        ],
       ],
       ["FLOPs", kernel.flops !== null && flops(kernel.flops)],
       ["bytes", kernel.bytes !== null && bytes(kernel.bytes)],

@@ -9,13 +9,13 @@ import { NO_FILTER, NO_LIBRARY, type KernelFilter } from "./filter";
 /** Layers, by which single launches tell kernels apart. */
 function layerNames(app: App): string[] {
   return hasTimeline()
-    ? [...new Set(app.shown.layers.filter((layer) => !layer.part && !layer.outside).map((layer) => layer.name))]
+    ? [...new Set(app.profile.layers.filter((layer) => !layer.part && !layer.outside).map((layer) => layer.name))]
     : [];
 }
 
 function classChoices(app: App, filter: KernelFilter): [string, string][] {
   const label = (name: string) => app.palette.label(name);
-  const one = [...new Set(app.shown.kernels.map((kernel) => kernel.class))]
+  const one = [...new Set(app.profile.kernels.map((kernel) => kernel.class))]
     .sort((a, b) => label(a).localeCompare(label(b)))
     .map((name): [string, string] => [name, label(name)]);
   const several: [string, string][] =
@@ -28,9 +28,9 @@ export function filterControls(
   filter: KernelFilter,
   update: (changes: Partial<KernelFilter>) => void,
 ): Child {
-  const libraries = [...new Set(app.shown.kernels.map((kernel) => kernel.library ?? NO_LIBRARY))].sort();
+  const libraries = [...new Set(app.profile.kernels.map((kernel) => kernel.library ?? NO_LIBRARY))].sort();
   const layers = layerNames(app);
-  const scopes = scopeChoices(app.shown);
+  const scopes = scopeChoices(app.profile);
   return [
     scopes.length > 1 && select("Stage", scopes, filter.scope, (scope) => update({ scope })),
     layers.length > 0 &&

@@ -76,8 +76,8 @@ export function launchList(app: App, kernel: Kernel, filter: KernelFilter): HTML
     h("p", { class: "muted", role: "status" }, "Reading the timeline..."),
   );
   void loading.then((timeline) => {
-    const launches = launchesOf(timeline, app.shown, kernel, filter.scope, filter.layer);
-    const where = `${scopeWords(app.shown, filter.scope)}${filter.layer ? `, ${filter.layer}` : ""}`;
+    const launches = launchesOf(timeline, app.profile, kernel, filter.scope, filter.layer);
+    const where = `${scopeWords(app.profile, filter.scope)}${filter.layer ? `, ${filter.layer}` : ""}`;
     if (launches.length === 0) return replace(element);
     const all =
       launches.length > LISTED

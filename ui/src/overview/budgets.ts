@@ -12,10 +12,11 @@ import { classShares } from "./class_shares";
 
 function barPart(app: App, stage: Stage, part: BudgetPart): HTMLElement {
   const label = app.palette.label(part.part);
-  const words = `${label}: ${ms(part.ms)} ms per ${instanceWord(app.shown)}, ${percent(part.share)} of wall time`;
+  const words = `${label}: ${ms(part.ms)} ms per ${instanceWord(app.profile)}, ${percent(part.share)} of wall time`;
   const idle = app.palette.classOf(part.part) === null;
   const short = `${label.replace(/^idle: /, "")} ${percent(part.share)}`;
-  const color = `background-color: ${app.palette.css(part.part)}${idle ? "" : `; color: ${app.palette.textCss(part.part)}`}`;
+  const text = idle ? "" : `; color: ${app.palette.textCss(part.part)}`;
+  const color = `background-color: ${app.palette.css(part.part)}${text}`;
   const href = partLink(app, stage, part.part);
   return link(
     href,
@@ -32,24 +33,25 @@ function barPart(app: App, stage: Stage, part: BudgetPart): HTMLElement {
 }
 
 function budgetBar(app: App, stage: Stage): HTMLElement {
+  const wall = ms(stage.shown.wall_ms.mean);
   return h(
     "div",
     {
       class: "budget-bar",
       role: "group",
-      "aria-label": `Time budget of ${stage.name}: ${ms(stage.wall_ms.mean)} ms per ${instanceWord(app.shown)}`,
+      "aria-label": `Time budget of ${stage.name}: ${wall} ms per ${instanceWord(app.profile)}`,
     },
-    (stage.budget ?? []).map((part) => barPart(app, stage, part)),
+    (stage.shown.budget ?? []).map((part) => barPart(app, stage, part)),
   );
 }
 
 function budgetOf(app: App, stage: Stage): HTMLElement {
-  const unit = instanceWord(app.shown);
-  const stepped = stage.wall_ms_per_step !== null && !isServing(app.shown);
+  const unit = instanceWord(app.profile);
+  const stepped = stage.shown.wall_ms_per_step !== null && !isServing(app.profile);
   const view = table({
     caption: `Budget of ${stage.name}`,
     sortable: false,
-    rows: stage.budget!,
+    rows: stage.shown.budget!,
     columns: [
       {
         id: "part",
@@ -89,14 +91,14 @@ function budgetOf(app: App, stage: Stage): HTMLElement {
         h(
           "td",
           { class: "number" },
-          figure(ms(stage.wall_ms.mean), stage.wall_ms.mean, `ms per ${unit}, mean wall time`),
+          figure(ms(stage.shown.wall_ms.mean), stage.shown.wall_ms.mean, `ms per ${unit}, mean wall time`),
         ),
         h("td", { class: "number" }, percent(1)),
         stepped &&
           h(
             "td",
             { class: "number" },
-            figure(fineMs(stage.wall_ms_per_step), stage.wall_ms_per_step, "ms per decode step"),
+            figure(fineMs(stage.shown.wall_ms_per_step), stage.shown.wall_ms_per_step, "ms per decode step"),
           ),
       ),
     ),
@@ -111,7 +113,8 @@ function budgetOf(app: App, stage: Stage): HTMLElement {
       h(
         "span",
         { class: "muted" },
-        ` ${ms(stage.wall_ms.mean)} ms per ${unit}${stage.unwatched ? ", without tracing" : ", traced"}`,
+        ` ${ms(stage.shown.wall_ms.mean)} ms per ` +
+          `${unit}${stage.shown.without_tracing ? ", without tracing" : ", traced"}`,
       ),
     ),
     budgetBar(app, stage),
@@ -121,7 +124,7 @@ function budgetOf(app: App, stage: Stage): HTMLElement {
 }
 
 export function budgets(app: App): HTMLElement {
-  const stages = app.shown.stages.filter((stage) => stage.budget && stage.budget.length > 0);
+  const stages = app.profile.stages.filter(({ shown }) => shown.budget && shown.budget.length > 0);
   return section(
     "Where the time goes",
     stages.length > 0

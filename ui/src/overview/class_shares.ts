@@ -7,7 +7,7 @@ import { count, ms, percent } from "../format/figures";
 import { kernelsLink } from "../state/links";
 
 export function classShares(app: App): HTMLElement | null {
-  const { classes } = app.shown;
+  const { classes } = app.profile;
   if (classes.length === 0) return null;
   type Share = (typeof classes)[number];
   const words = (each: Share) =>
@@ -43,7 +43,9 @@ export function classShares(app: App): HTMLElement | null {
       {
         href: href(each),
         class: "part work",
-        style: `width: ${each.share * 100}%; background-color: ${app.palette.css(each.class)}; color: ${app.palette.textCss(each.class)}`,
+        style:
+          `width: ${each.share * 100}%; background-color: ${app.palette.css(each.class)}; color: ` +
+          `${app.palette.textCss(each.class)}`,
         title: words(each),
         "aria-label": words(each),
       },

@@ -8,8 +8,8 @@ import { facts } from "../dom/table";
 import { bytes, count, counted, percent } from "../format/figures";
 
 export function whatRan(app: App): HTMLElement {
-  const { shown } = app;
-  const { model, workload, context, engine } = shown;
+  const { profile } = app;
+  const { model, workload, context, engine } = profile;
   const tokens = (value: number | null, source: string | null): Child =>
     value !== null && [count(value), source && h("span", { class: "muted" }, ` (${source})`)];
   const graphs =
@@ -27,7 +27,7 @@ export function whatRan(app: App): HTMLElement {
   ]
     .filter(Boolean)
     .join(", ");
-  const devices = shown.totals.devices.map((device) => `${device.name ?? "unknown"} (${device.device})`);
+  const devices = profile.totals.devices.map((device) => `${device.name ?? "unknown"} (${device.device})`);
   return facts([
     ["model", model ? (model.name ?? model.variant) : "not given (--model)"],
     [
@@ -41,13 +41,13 @@ export function whatRan(app: App): HTMLElement {
     ["weights", model && `${bytes(model.weight_bytes)}, ${model.weights_dtype}`],
     [
       "engine",
-      !onCpu(shown) && [
+      !onCpu(profile) && [
         engineWords,
         engine.confidence !== null && h("span", { class: "muted" }, ` (confidence ${percent(engine.confidence)})`),
       ],
     ],
     [
-      deviceWord(shown),
+      deviceWord(profile),
       devices.length > 4 ? `${devices.slice(0, 4).join(", ")} and ${devices.length - 4} more` : devices.join(", "),
     ],
     ["batch (sequences)", tokens(workload.batch, workload.batch_source)],
@@ -82,31 +82,32 @@ export function whatRan(app: App): HTMLElement {
 }
 
 export function howSure(app: App): HTMLElement {
-  const { shown } = app;
-  const warnings = shown.diagnostics.filter((each) => each.severity !== "info").length;
-  const found = shown.stages_found;
+  const { profile } = app;
+  const warnings = profile.diagnostics.filter((each) => each.severity !== "info").length;
+  const found = profile.stages_found;
   return h(
     "div",
     {},
     facts([
       [
         "stages",
-        shown.stages.length > 0 &&
+        profile.stages.length > 0 &&
           (found.confidence === null
-            ? `annotated (${[...new Set(shown.stages.map((s) => s.source))].join(", ")})`
+            ? `annotated (${[...new Set(profile.stages.map((s) => s.source))].join(", ")})`
             : [
-                `detected in the kernel sequence, confidence ${found.confidence_level === null ? "" : `${found.confidence_level}, `}`,
+                "detected in the kernel sequence, confidence " +
+                  `${found.confidence_level === null ? "" : `${found.confidence_level}, `}`,
                 figure(percent(found.confidence), found.confidence, "confidence of detected stages"),
               ]),
       ],
       [
         "coverage",
-        shown.coverage &&
-          shown.coverage.kernel_sum_share !== null &&
-          shown.stages.length > 0 && [
+        profile.coverage &&
+          profile.coverage.kernel_sum_share !== null &&
+          profile.stages.length > 0 && [
             figure(
-              percent(shown.coverage.kernel_sum_share),
-              shown.coverage.kernel_sum_share,
+              percent(profile.coverage.kernel_sum_share),
+              profile.coverage.kernel_sum_share,
               "of kernel time is inside stages",
             ),
             " of kernel time is inside stages",
@@ -114,7 +115,7 @@ export function howSure(app: App): HTMLElement {
       ],
       [
         "captures",
-        shown.context.captures.map((capture) =>
+        profile.context.captures.map((capture) =>
           h("div", {}, h("code", {}, capture.path.split("/").pop() ?? ""), ` ${formatWords(capture.format)}`),
         ),
       ],
@@ -124,16 +125,16 @@ export function howSure(app: App): HTMLElement {
           "a",
           { href: "#provenance" },
           warnings > 0 ? counted(warnings, "warning") : "no warning",
-          `, ${counted(shown.diagnostics.length, "message")}`,
+          `, ${counted(profile.diagnostics.length, "message")}`,
         ),
       ],
     ]),
     app.words.of("What profiling cost"),
-    shown.captures_failed.map((failure) =>
+    profile.captures_failed.map((failure) =>
       h(
         "p",
         { class: "warning" },
-        failedCaptureWords(shown.context.captures, failure.backend),
+        failedCaptureWords(profile.context.captures, failure.backend),
         prose(failure.message),
       ),
     ),

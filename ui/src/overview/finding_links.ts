@@ -65,7 +65,7 @@ function kernelLinks(app: App, finding: Finding): [string, Href][] {
     .map((value) => value.text!);
   const links = [...new Set(named)]
     .slice(0, NAMED_KERNELS)
-    .map((name): [string, Href] => [name, kernelLink(app, kernelPlaces(app.shown).byShortName(name), scope)]);
+    .map((name): [string, Href] => [name, kernelLink(app, kernelPlaces(app.profile).byShortName(name), scope)]);
   if (!classes || classes.length === 0) return links;
   return [
     [`Kernels: ${classes.map((each) => app.palette.label(each)).join(", ")}`, kernelsLink(app, classes, scope)],
@@ -77,7 +77,7 @@ function kernelLinks(app: App, finding: Finding): [string, Href][] {
 function longestGap(app: App, finding: Finding, gaps: Gap[]): Gap | null {
   const text = (name: string) => finding.values.find((value) => value.name === name)?.text ?? null;
   if (finding.kind === "host_stall_repeated") {
-    const same = app.recorded.repeated_gaps.find(
+    const same = app.profile.repeated_gaps.find(
       ({ longest }) =>
         longest.stage === finding.stage &&
         longest.work_before === text("work_before") &&
@@ -94,7 +94,7 @@ function gapLinks(app: App, finding: Finding): [string, Href][] {
   if (!causes) return [];
   const stage = finding.stage ?? "";
   const list: [string, Href] = ["Longest gaps", gapsLink(app, stage, causes)];
-  const longest = longestGap(app, finding, gapsOf(app.recorded, stage, causes));
+  const longest = longestGap(app, finding, gapsOf(app.profile, stage, causes));
   if (longest) return [list, [`Longest in the timeline (${ms(longest.ms)} ms)`, gapSpan(app, longest)]];
   const [recorded] = timelineGapsOf(app, stage, causes).sort((a, b) => b.longest_ns - a.longest_ns);
   return recorded
@@ -110,7 +110,7 @@ function gapLinks(app: App, finding: Finding): [string, Href][] {
 
 function stepLinks(app: App, finding: Finding): [string, Href][] {
   if (finding.kind !== "slow_steps") return [];
-  const slow = app.recorded.slow_steps.filter((step) => step.stage === finding.stage);
+  const slow = app.profile.slow_steps.filter((step) => step.stage === finding.stage);
   const slowest = slow.reduce<(typeof slow)[number] | null>(
     (best, step) => (best && best.above_median_ms >= step.above_median_ms ? best : step),
     null,
@@ -125,10 +125,10 @@ function stepLinks(app: App, finding: Finding): [string, Href][] {
 function otherLinks(app: App, finding: Finding): [string, Href][] {
   if (finding.kind === "exposed_copies") return [["Copies and fills", copiesLink(app)]];
   if (finding.kind === "latency_bound_kernels")
-    return [["Roofline", app.shown.roofline.kernels.length > 0 ? "#roofline" : null]];
+    return [["Roofline", app.profile.roofline.kernels.length > 0 ? "#roofline" : null]];
   if (finding.kind === "hidden_graphs")
     return [["Graph replays in the timeline", timelineFilterLink({ q: "CUDA graph" })]];
-  if (OF_THE_JOB.includes(finding.kind)) return [["Where each rank's time goes", app.shown.job ? "#job" : null]];
+  if (OF_THE_JOB.includes(finding.kind)) return [["Where each rank's time goes", app.profile.job ? "#job" : null]];
   return [];
 }
 

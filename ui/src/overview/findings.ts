@@ -61,7 +61,7 @@ function findingItem(app: App, finding: Finding): HTMLElement {
 }
 
 export function findings(app: App): HTMLElement {
-  const all = app.shown.findings;
+  const all = app.profile.findings;
   if (all.length === 0) return section("What to fix first", app.words.of("Findings"));
   const rest = all.slice(SHOWN_FINDINGS);
   const list = (rows: Finding[]) => rows.map((finding) => findingItem(app, finding));

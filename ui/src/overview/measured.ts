@@ -9,7 +9,7 @@ import { asSentence } from "../format/sentences";
 type MeasuredStage = Stage & { measured: NonNullable<Stage["measured"]> };
 
 export function measured(app: App): HTMLElement | null {
-  const stages = app.shown.stages.filter((stage): stage is MeasuredStage => stage.measured !== null);
+  const stages = app.profile.stages.filter((stage): stage is MeasuredStage => stage.measured !== null);
   if (stages.length === 0) return null;
   const range = (
     values: { mean: number; min: number; max: number } | null,

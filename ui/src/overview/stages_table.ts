@@ -1,6 +1,6 @@
 // Each stage: its wall time with and without tracing, and how much of the hardware it uses.
 import type { App } from "../app";
-import { boundIsKnown, deviceWord, instanceWord, onCpu, type Stage } from "../data/profile";
+import { deviceWord, instanceWord, knownFloor, onCpu, type Stage } from "../data/profile";
 import { figure } from "../dom/copy";
 import { h, type Child } from "../dom/dom";
 import { note, section } from "../dom/parts";
@@ -27,16 +27,15 @@ function useBar(share: { wall: number | null; gpu_busy: number | null }, of: str
 }
 
 export function stagesTable(app: App): HTMLElement {
-  const { shown, recorded } = app;
-  const traced = (stage: Stage) => recorded.stages.find((each) => each.name === stage.name)!;
-  const known = shown.stages.some((stage) => stage.mfu.wall !== null || stage.mbu.wall !== null);
-  const unwatched = shown.stages.some((stage) => stage.unwatched);
-  const unit = instanceWord(shown);
-  const peak = onCpu(shown) ? "the CPU's measured peak" : "the peak";
+  const { profile } = app;
+  const known = profile.stages.some(({ shown }) => shown.mfu.wall !== null || shown.mbu.wall !== null);
+  const unwatched = profile.stages.some((stage) => stage.unwatched);
+  const unit = instanceWord(profile);
+  const peak = onCpu(profile) ? "the CPU's measured peak" : "the peak";
   const view = table<Stage>({
     caption: "Stages: mean wall time, use of the hardware",
     sortable: false,
-    rows: shown.stages,
+    rows: profile.stages,
     columns: [
       { id: "stage", title: "stage", value: (s) => s.name, heads: true },
       {
@@ -62,16 +61,16 @@ export function stagesTable(app: App): HTMLElement {
         id: "traced",
         title: unwatched ? "traced (ms)" : "wall, traced (ms)",
         of: `ms per ${unit}, mean wall time as recorded`,
-        value: (s) => traced(s).wall_ms.mean,
-        text: (s) => ms(traced(s).wall_ms.mean),
+        value: (s) => s.wall_ms.mean,
+        text: (s) => ms(s.wall_ms.mean),
         className: unwatched ? "" : "strong",
       },
       {
         id: "busy",
-        title: `${deviceWord(shown)} busy`,
+        title: `${deviceWord(profile)} busy`,
         of: "share of wall time with work running",
-        value: (s) => s.gpu_busy_share_of_wall,
-        text: (s) => percent(s.gpu_busy_share_of_wall),
+        value: (s) => s.shown.gpu_busy_share_of_wall,
+        text: (s) => percent(s.shown.gpu_busy_share_of_wall),
       },
       ...(known
         ? [
@@ -79,25 +78,24 @@ export function stagesTable(app: App): HTMLElement {
               id: "mfu",
               title: "MFU",
               of: `of ${peak} FLOP/s`,
-              value: (s: Stage) => s.mfu.wall,
-              cell: (s: Stage) => useBar(s.mfu, `of ${peak} FLOP/s`, boundIsKnown(s) && s.memory_bound === false),
+              value: (s: Stage) => s.shown.mfu.wall,
+              cell: (s: Stage) => useBar(s.shown.mfu, `of ${peak} FLOP/s`, s.shown.bound === "compute"),
               className: "use-cell",
             },
             {
               id: "mbu",
               title: "MBU",
               of: `of ${peak} memory bandwidth`,
-              value: (s: Stage) => s.mbu.wall,
-              cell: (s: Stage) =>
-                useBar(s.mbu, `of ${peak} memory bandwidth`, boundIsKnown(s) && s.memory_bound === true),
+              value: (s: Stage) => s.shown.mbu.wall,
+              cell: (s: Stage) => useBar(s.shown.mbu, `of ${peak} memory bandwidth`, s.shown.bound === "memory"),
               className: "use-cell",
             },
             {
               id: "floor",
               title: "lower bound (ms)",
               of: `ms per ${unit} at the hardware's limit`,
-              value: (s: Stage) => (boundIsKnown(s) ? s.floor_ms : null),
-              text: (s: Stage) => ms(boundIsKnown(s) ? s.floor_ms : null),
+              value: knownFloor,
+              text: (s: Stage) => ms(knownFloor(s)),
             },
           ]
         : []),
@@ -105,8 +103,8 @@ export function stagesTable(app: App): HTMLElement {
         id: "share",
         title: "share of stages",
         of: "of all stages' wall time",
-        value: (s) => s.share_of_stage_time,
-        text: (s) => percent(s.share_of_stage_time),
+        value: (s) => s.shown.share_of_stage_time,
+        text: (s) => percent(s.shown.share_of_stage_time),
       },
     ],
   });
@@ -116,7 +114,8 @@ export function stagesTable(app: App): HTMLElement {
     app.words.of("Key figures"),
     known &&
       note(
-        "Bars are shares of the peak: the bar on wall time, the mark on busy time. The stronger bar is the limit that binds the stage.",
+        "Bars are shares of the peak: the bar on wall time, the mark on busy time. The stronger bar is the limit " +
+          "that binds the stage.",
       ),
     !known && app.words.of("MFU and MBU"),
   );

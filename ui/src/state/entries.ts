@@ -1,6 +1,6 @@
-// Steps of the tab's history. Each keeps its view as the reader left it (open rows, scrolled tables, the focused link), so
-// that the back button returns to the place and not only to the view. After a reload, the address and the scroll position
-// are left.
+// Steps of the tab's history. Each keeps its view as the reader left it (open rows, scrolled tables, the focused
+// link), so that the back button returns to the place and not only to the view. After a reload, the address and the
+// scroll position are left.
 import type { MountedView } from "../app";
 
 /** What a step of the history shows. */
@@ -41,7 +41,9 @@ export function entryKey(): string {
 /** Browsers refuse more than some 100 changes of the history in 30 s. */
 const SCROLL_DELAY_MS = 400;
 
-/** For a reload of the page: where the reader is, a little after each scrolling. Leaving the page is too late for it. */
+/**
+ * For a reload of the page: where the reader is, a little after each scrolling. Leaving the page is too late for it.
+ */
 export function rememberScrolling(): void {
   let timer = 0;
   window.addEventListener("scroll", () => {
@@ -56,8 +58,8 @@ export function rememberScrolling(): void {
 const LOADING_MS = 3000;
 
 /**
- * Scrolls to where the reader was before a reload, or to the top. Parts of a view come later, and until then the page may be
- * too short: it is tried again until the place is reached, or the reader goes elsewhere.
+ * Scrolls to where the reader was before a reload, or to the top. Parts of a view come later, and until then the page
+ * may be too short: it is tried again until the place is reached, or the reader goes elsewhere.
  */
 export function scrollToRemembered(content: HTMLElement): void {
   const place = stored().scroll ?? 0;

@@ -1,5 +1,5 @@
-// Where the reader is: the view and what is selected in it, in the URL's fragment (#kernels?class=gemm&sort=-total), so
-// that a copied address, reload and the back button restore it.
+// Where the reader is: the view and what is selected in it, in the URL's fragment (#kernels?class=gemm&sort=-total),
+// so that a copied address, reload and the back button restore it.
 
 export interface Place {
   view: string;

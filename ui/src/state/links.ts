@@ -9,7 +9,7 @@ export type Href = string | null;
 
 /** Kernels of classes in a scope. */
 export function kernelsLink(app: App, classes: string[], scope: Scope): Href {
-  const has = kernelSums(app.shown, scope).some(({ kernel }) => classes.includes(kernel.class));
+  const has = kernelSums(app.profile, scope).some(({ kernel }) => classes.includes(kernel.class));
   return has ? placeHash("kernels", { class: classes.join(","), stage: scope }) : null;
 }
 
@@ -49,9 +49,9 @@ export function kernelPlaces(profile: Profile): KernelPlaces {
 
 /** One kernel, by its place in profile.json's list, opened. */
 export function kernelLink(app: App, place: number | undefined, scope: Scope = ""): Href {
-  const kernel = place === undefined ? undefined : app.shown.kernels[place];
+  const kernel = place === undefined ? undefined : app.profile.kernels[place];
   if (!kernel) return null;
-  const within = kernelSums(app.shown, scope).some((each) => each.kernel === kernel);
+  const within = kernelSums(app.profile, scope).some((each) => each.kernel === kernel);
   return placeHash("kernels", { q: kernel.short_name, stage: within ? scope : WHOLE_CAPTURE, open: String(place) });
 }
 
@@ -63,12 +63,12 @@ export const timelineGapsOf = (app: App, stage: string, causes: string[]): GapsO
 
 /** Idle gaps of a stage by cause: the longest of profile.json, or those of the timeline. */
 export function gapsLink(app: App, stage: string, causes: string[]): Href {
-  const has = gapsOf(app.recorded, stage, causes).length > 0 || timelineGapsOf(app, stage, causes).length > 0;
+  const has = gapsOf(app.profile, stage, causes).length > 0 || timelineGapsOf(app, stage, causes).length > 0;
   return has ? placeHash("steps", { stage, cause: causes.join(",") }) : null;
 }
 
 export const copiesLink = (app: App): Href =>
-  app.shown.copies.length > 0 ? placeHash("gpu", { at: "copies" }) : null;
+  app.profile.copies.length > 0 ? placeHash("gpu", { at: "copies" }) : null;
 
 export const isGpuViewShown = (profile: Profile): boolean =>
   profile.device_time.length > 0 || profile.copies.length > 0;
@@ -100,12 +100,12 @@ export function selectionLink(startNs: number, lengthNs: number): Href {
 }
 
 export function gapSpan(app: App, gap: Gap): Href {
-  const instance = app.recorded.stages.find((stage) => stage.name === gap.stage)?.instances[gap.instance];
+  const instance = app.profile.stages.find((stage) => stage.name === gap.stage)?.instances[gap.instance];
   return instance ? spanLink(instance.start_ns + gap.after_start_ms * 1e6, gap.ms * 1e6) : null;
 }
 
 export function stepSpan(app: App, index: number): Href {
-  const step = app.recorded.steps[index];
+  const step = app.profile.steps[index];
   return step ? spanLink(step.start_ms * 1e6, step.wall_ms * 1e6) : null;
 }
 

@@ -27,9 +27,9 @@ function axisEnd(steps: ShownStep[]): number {
 }
 
 function stepsOf(app: App, stage: string): ShownStep[] {
-  const slow = new Set(app.recorded.slow_steps.map((each) => each.step));
-  const instances = new Map(app.recorded.stages.map((each) => [each.name, each.instances]));
-  return app.recorded.steps
+  const slow = new Set(app.profile.slow_steps.map((each) => each.step));
+  const instances = new Map(app.profile.stages.map((each) => [each.name, each.instances]));
+  return app.profile.steps
     .map((step, index) => ({
       step,
       index,
@@ -41,7 +41,7 @@ function stepsOf(app: App, stage: string): ShownStep[] {
 
 function linesOf(app: App, stages: string[], steps: number): Line[] {
   return stages.flatMap((name) => {
-    const times = app.recorded.stages.find((each) => each.name === name)?.step_wall_ms;
+    const times = app.profile.stages.find((each) => each.name === name)?.step_wall_ms;
     if (!times || times.p50 === null || times.p99 === null) return [];
     const of = stages.length > 1 ? ` of ${name}` : "";
     const at = (value: number): [number, number][] => [
@@ -98,7 +98,8 @@ export function stepsChart(app: App, stage: string, onClick: (index: number) => 
   return {
     above:
       outside.length > 0
-        ? `${counted(outside.length, "step")} above the axis (up to ${ms(longest)} ms${outside.every((each) => each.warmup) ? ", warm-up" : ""}) at its upper edge.`
+        ? `${counted(outside.length, "step")} above the axis (up to ${ms(longest)} ` +
+          `ms${outside.every((each) => each.warmup) ? ", warm-up" : ""}) at its upper edge.`
         : null,
     chart: scatter({
       label: `${counted(shown.length, "step")} in order, wall time in ms; slow ones are in the table below`,

@@ -8,10 +8,10 @@ import { stepSpan } from "../state/links";
 import { where } from "./state";
 
 export function stepDetail(app: App, index: number): HTMLElement | null {
-  const step = app.recorded.steps[index];
+  const step = app.profile.steps[index];
   if (!step) return null;
   const inTimeline = stepSpan(app, index);
-  const slow = app.recorded.slow_steps.find((each) => each.step === index);
+  const slow = app.profile.slow_steps.find((each) => each.step === index);
   return h(
     "div",
     { class: "panel", role: "region", "aria-label": "The chosen step" },
@@ -35,8 +35,9 @@ export function stepDetail(app: App, index: number): HTMLElement | null {
     facts([
       ["wall, as recorded", `${ms(step.wall_ms)} ms`],
       [
-        `${onCpu(app.shown) ? "CPU" : "GPU"} busy`,
-        `${ms(step.gpu_busy_ms)} ms, ${percent(step.wall_ms > 0 ? step.gpu_busy_ms / step.wall_ms : null)} of its wall time`,
+        `${onCpu(app.profile) ? "CPU" : "GPU"} busy`,
+        `${ms(step.gpu_busy_ms)} ms, ${percent(step.wall_ms > 0 ? step.gpu_busy_ms / step.wall_ms : null)} of ` +
+          "its wall time",
       ],
       ["kernels", `${count(step.kernel_count)}, ${ms(step.gpu_sum_ms)} ms together`],
       ["sequences", step.batch !== null && count(step.batch)],

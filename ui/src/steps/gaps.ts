@@ -16,7 +16,7 @@ function between(gap: Gap): string {
 }
 
 export function gapFilters(app: App, state: StepsState, update: (changes: Partial<StepsState>) => void): Child {
-  const causes = [...new Set([...app.recorded.gaps, ...app.gaps].map((gap) => gap.cause))];
+  const causes = [...new Set([...app.profile.gaps, ...app.gaps].map((gap) => gap.cause))];
   const several: [string, string][] =
     state.causes.length > 1
       ? [[state.causes.join(","), state.causes.map((cause) => app.palette.label(cause)).join(", ")]]
@@ -24,7 +24,7 @@ export function gapFilters(app: App, state: StepsState, update: (changes: Partia
   return [
     select(
       "Stage",
-      [["", "all stages"], ...app.recorded.stages.map((s): [string, string] => [s.name, s.name])],
+      [["", "all stages"], ...app.profile.stages.map((s): [string, string] => [s.name, s.name])],
       state.stage,
       (stage) => update({ stage }),
     ),
@@ -38,8 +38,8 @@ export function gapFilters(app: App, state: StepsState, update: (changes: Partia
 }
 
 export function gapTables(app: App, state: StepsState): Child {
-  const gaps = gapsOf(app.recorded, state.stage, state.causes);
-  const repeated = app.recorded.repeated_gaps.filter(
+  const gaps = gapsOf(app.profile, state.stage, state.causes);
+  const repeated = app.profile.repeated_gaps.filter(
     ({ longest }) =>
       (!state.stage || longest.stage === state.stage) &&
       (state.causes.length === 0 || state.causes.includes(longest.cause)),
@@ -51,7 +51,7 @@ export function gapTables(app: App, state: StepsState): Child {
   const inTimeline = state.causes.length > 0 ? timelineGaps(app, state) : null;
   const place = (gap: Gap) => where(app, gap.instance, gap.step_of_instance);
   return [
-    app.recorded.stages.some((stage) => stage.unwatched) && note("As recorded: these gaps hold what tracing added."),
+    app.profile.stages.some((stage) => stage.unwatched) && note("As recorded: these gaps hold what tracing added."),
     (gaps.length > 0 || !inTimeline) &&
       table<Gap>({
         caption: `Longest idle gaps${causes}`,
@@ -84,7 +84,7 @@ export function gapTables(app: App, state: StepsState): Child {
           { id: "between", title: "between", className: "prose", value: between },
           {
             id: "host",
-            title: onCpu(app.shown) ? "activity" : "host activity",
+            title: onCpu(app.profile) ? "activity" : "host activity",
             className: "prose",
             value: (g) => g.host ?? "",
           },
@@ -122,7 +122,7 @@ export function gapTables(app: App, state: StepsState): Child {
           { id: "between", title: "between", className: "prose", value: (g) => between(g.longest), heads: true },
           {
             id: "host",
-            title: onCpu(app.shown) ? "activity" : "host activity",
+            title: onCpu(app.profile) ? "activity" : "host activity",
             className: "prose",
             value: (g) => g.longest.host ?? "",
           },

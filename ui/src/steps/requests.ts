@@ -8,7 +8,7 @@ import { count, ms } from "../format/figures";
 import { spanLink } from "../state/links";
 
 export function requests(app: App): Child {
-  const rows = app.recorded.token_times.served;
+  const rows = app.profile.token_times.served;
   if (rows.length === 0) return null;
   return section(
     "Requests",
@@ -52,7 +52,8 @@ export function requests(app: App): Child {
       ],
     }).element,
     note(
-      "As recorded: with what tracing added. A token's time is that since the batch before; a prompt's ends when its first token is chosen.",
+      "As recorded: with what tracing added. A token's time is that since the batch before; a prompt's ends when " +
+        "its first token is chosen.",
     ),
   );
 }

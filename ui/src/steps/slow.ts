@@ -8,13 +8,13 @@ import { stepSpan } from "../state/links";
 import { where } from "./state";
 
 export function slowTable(app: App): Child {
-  const rows = app.recorded.slow_steps;
+  const rows = app.profile.slow_steps;
   if (rows.length === 0)
     return h(
       "p",
       {},
-      app.recorded.slow_step_rule
-        ? `None. A step counts as slow if it is ${app.recorded.slow_step_rule}.`
+      app.profile.slow_step_rule
+        ? `None. A step counts as slow if it is ${app.profile.slow_step_rule}.`
         : "None: no step is much longer than the median step of its kind.",
     );
   return table({

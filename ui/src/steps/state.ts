@@ -16,6 +16,6 @@ export const stateOf = (options: URLSearchParams): StepsState => ({
 });
 
 export function where(app: App, instance: number, step: number | null): string {
-  if (isServing(app.shown)) return `engine step ${instance}`;
+  if (isServing(app.profile)) return `engine step ${instance}`;
   return step === null ? `instance ${instance}` : `instance ${instance}, step ${step}`;
 }

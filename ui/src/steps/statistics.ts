@@ -7,15 +7,18 @@ import { table } from "../dom/table";
 import { count, meanAndStd, ms, rate } from "../format/figures";
 
 export function statistics(app: App): HTMLElement {
-  const { token_times: times, stages } = app.shown;
+  const {
+    token_times: { shown: times },
+    stages,
+  } = app.profile;
   const rows = [
-    { name: "first token", times: times.time_to_first_token_ms },
+    { name: "first token", times: times?.time_to_first_token_ms ?? null },
     // An engine's requests have a table of their own: a step of it is no token's time.
     {
       name: "output token (a decode's wall time over its steps)",
-      times: isServing(app.shown) ? null : times.time_per_output_token_ms,
+      times: isServing(app.profile) ? null : (times?.time_per_output_token_ms ?? null),
     },
-    ...stages.map((stage) => ({ name: `step of ${stage.name}`, times: stage.step_wall_ms })),
+    ...stages.map((stage) => ({ name: `step of ${stage.name}`, times: stage.shown.step_wall_ms })),
   ].filter(
     (row): row is { name: string; times: NonNullable<typeof row.times> } => row.times !== null && row.times.count > 0,
   );
@@ -49,7 +52,7 @@ export function statistics(app: App): HTMLElement {
 }
 
 export function byBatch(app: App): Child {
-  const rows = app.shown.token_times.by_batch;
+  const rows = app.profile.token_times.shown?.by_batch ?? [];
   if (rows.length === 0) return null;
   return section(
     "Decode steps by the number of sequences in them",

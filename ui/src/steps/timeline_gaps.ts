@@ -80,7 +80,8 @@ export function timelineGaps(app: App, state: StepsState): HTMLElement | null {
       h("h3", {}, `All gaps of this cause${where}`),
       gapTable(app, timeline, gaps, `All gaps of this cause${where}`),
       note(
-        `${listed ? `T${listed.slice(1)}` : ""}${counted(count, "gap")}, ${ms(total)} ms together, warm-up excluded, as recorded.`,
+        `${listed ? `T${listed.slice(1)}` : ""}${counted(count, "gap")}, ${ms(total)} ms together, warm-up ` +
+          "excluded, as recorded.",
       ),
     );
   });

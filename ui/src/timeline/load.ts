@@ -7,25 +7,23 @@ import { readTimeline, type Timeline } from "./model";
 let reading: Promise<Timeline> | null = null;
 
 function stepWords(app: App, index: number): string {
-  const step = app.recorded.steps[index];
+  const step = app.profile.steps[index];
   if (!step) return `step ${index}`;
-  return isServing(app.recorded) ? `engine step ${step.instance}` : `step ${step.step_of_instance}`;
+  return isServing(app.profile) ? `engine step ${step.instance}` : `step ${step.step_of_instance}`;
 }
 
 /** What the first picture needs; its `details` settle later. */
 export function loadTimeline(app: App): Promise<Timeline> | null {
   if (!hasTimeline()) return null;
-  return (reading ??= readTimeline((index) => stepWords(app, index)));
+  reading ??= readTimeline((index) => stepWords(app, index));
+  return reading;
 }
 
 /** With all columns. */
 export function loadWholeTimeline(app: App): Promise<Timeline> | null {
-  const loading = loadTimeline(app);
-  return (
-    loading &&
-    loading.then(async (timeline) => {
-      await timeline.details;
-      return timeline;
-    })
-  );
+  const wait = async (timeline: Timeline) => {
+    await timeline.details;
+    return timeline;
+  };
+  return loadTimeline(app)?.then(wait) ?? null;
 }

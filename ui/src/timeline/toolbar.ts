@@ -14,7 +14,8 @@ import type { Timeline } from "./model";
 const SEARCH_DELAY_MS = 120;
 const HELP = "Wheel zooms, drag pans, shift-drag selects, click explains, / searches";
 const ALL_KEYS =
-  "Wheel or w and s zoom, drag or a and d pan, shift and drag select a span, a click pins work or explains a gap, arrow keys step, / searches, f zooms to what is pinned or selected, 0 shows all";
+  "Wheel or w and s zoom, drag or a and d pan, shift and drag select a span, a click pins work or explains a " +
+  "gap, arrow keys step, / searches, f zooms to what is pinned or selected, 0 shows all";
 
 export interface ToolbarActions {
   filter: (changes: Partial<Filter>) => void;
@@ -164,7 +165,9 @@ export class Toolbar {
     this.help.hidden = hits !== null;
     if (!hits) return void replace(this.counts, "");
     if (hits.count === 0) return void replace(this.counts, "no hit");
-    const words = `${current === null ? "" : `${count(current + 1)} of `}${counted(hits.count, "hit")}, ${duration(hits.totalNs)} of ${deviceWord(this.app.shown)} work`;
+    const words =
+      `${current === null ? "" : `${count(current + 1)} of `}${counted(hits.count, "hit")}, ` +
+      `${duration(hits.totalNs)} of ${deviceWord(this.app.profile)} work`;
     const href = this.listHref(hits.filter);
     replace(this.counts, words, href && [" ", h("a", { href }, "As a list of kernels")]);
   }
@@ -179,7 +182,7 @@ export class Toolbar {
       scope: filter.stage || WHOLE_CAPTURE,
       layer: filter.layer,
     };
-    const has = kernelSums(this.app.shown, chosen.scope).some(
+    const has = kernelSums(this.app.profile, chosen.scope).some(
       (sum) => matchesButClass(sum, chosen) && matchesClass(sum, chosen),
     );
     return has ? placeHash("kernels", filterOptions(chosen)) : null;

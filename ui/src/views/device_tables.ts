@@ -12,7 +12,7 @@ type Device = Profile["device_time"][number];
 type Copies = Profile["copies"][number];
 
 export function deviceTime(app: App): HTMLElement | null {
-  const rows = app.shown.device_time;
+  const rows = app.profile.device_time;
   if (rows.length === 0) return null;
   const causes = rows.flatMap((device) => device.idle_causes.map((cause) => ({ device: device.device, ...cause })));
   return section(
@@ -113,7 +113,7 @@ function memoryWords(copies: Copies): string {
 }
 
 export function copies(app: App): HTMLElement | null {
-  const rows = app.shown.copies;
+  const rows = app.profile.copies;
   if (rows.length === 0) return null;
   return h(
     "section",
@@ -150,7 +150,7 @@ export function copies(app: App): HTMLElement | null {
 }
 
 export function launches(app: App): HTMLElement | null {
-  const rows = app.shown.device_time.filter(
+  const rows = app.profile.device_time.filter(
     (device): device is Device & { launches: NonNullable<Device["launches"]> } => device.launches !== null,
   );
   const launched = rows.filter((device) => device.launches.launches > 0);
@@ -219,7 +219,8 @@ export function launches(app: App): HTMLElement | null {
         ],
       }).element,
       note(
-        "Latency is from the call to the start of its first work, of calls made while the GPU had nothing to do; launch to start is that of all calls, waiting in the queue included.",
+        "Latency is from the call to the start of its first work, of calls made while the GPU had nothing to do; " +
+          "launch to start is that of all calls, waiting in the queue included.",
       ),
     ],
     short.length > 0 && [

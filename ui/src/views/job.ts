@@ -32,9 +32,9 @@ function stateOf(options: URLSearchParams): State {
 }
 
 function tiles(app: App, job: Job): HTMLElement {
-  const stage = app.shown.stages.find((each) => each.name === "decode") ?? app.shown.stages[0];
+  const stage = app.profile.stages.find((each) => each.name === "decode") ?? app.profile.stages[0];
   const worst = job.stragglers[0];
-  const residual = Math.max(...app.shown.ranks.map((rank) => rank.clock?.residual_p50_ms ?? -1));
+  const residual = job.clock_residual_ms;
   const all: (Child[] | null)[] = [
     [
       h("dt", {}, "Ranks"),
@@ -50,15 +50,15 @@ function tiles(app: App, job: Job): HTMLElement {
         [job.hosts > 0 && `on ${counted(job.hosts, "host")}`, parallelismWords(job)].filter(Boolean).join(", "),
       ),
     ],
-    stage?.wall_ms_per_step
+    stage?.shown.wall_ms_per_step
       ? [
           h("dt", {}, `Step of the job, ${stage.name}`),
           h(
             "dd",
             { class: "value" },
             figure(
-              fineMs(stage.wall_ms_per_step),
-              stage.wall_ms_per_step,
+              fineMs(stage.shown.wall_ms_per_step),
+              stage.shown.wall_ms_per_step,
               "ms per step, until the slowest rank's end",
             ),
             h("span", { class: "unit" }, " ms"),
@@ -78,7 +78,8 @@ function tiles(app: App, job: Job): HTMLElement {
           h(
             "dd",
             { class: "of" },
-            `${worst.stage ? `per step of ${worst.stage}` : "in the whole timeline"}${worst.share_of_step === null ? "" : `, ${percent(worst.share_of_step)} of it`}`,
+            worst.stage ? `per step of ${worst.stage}` : "in the whole timeline",
+            worst.share_of_step !== null && `, ${percent(worst.share_of_step)} of it`,
           ),
         ]
       : null,
@@ -108,7 +109,7 @@ function tiles(app: App, job: Job): HTMLElement {
           h("dd", { class: "of" }, "the longest rank's time over the mean"),
         ]
       : null,
-    residual >= 0
+    residual !== null
       ? [
           h("dt", {}, "Clocks agree within"),
           h(
@@ -137,7 +138,7 @@ function rankSection(
   const stage = stages.includes(state.stage)
     ? state.stage
     : (stages.find((name) => name === "decode") ?? stages[0] ?? "");
-  const rows = app.shown.ranks.map((rank) => ({
+  const rows = app.profile.ranks.map((rank) => ({
     rank,
     own: rank.between.find((each) => each.stage === stage) ?? null,
   }));
@@ -163,13 +164,19 @@ function rankSection(
 }
 
 function jobFacts(app: App, job: Job): HTMLElement {
-  const withoutSteps = app.shown.ranks.reduce((sum, rank) => sum + rank.steps_left_out, 0);
+  const withoutSteps = job.steps_left_out;
   return facts([
     ["job", job.id],
-    ["ranks recorded", rankList(app.shown.ranks.filter((rank) => rank.state !== "missing").map((rank) => rank.rank))],
+    [
+      "ranks recorded",
+      rankList(app.profile.ranks.filter((rank) => rank.state !== "missing").map((rank) => rank.rank)),
+    ],
     [
       "steps on all ranks",
-      `${count(job.steps_matched)}${job.steps_unmatched > 0 ? `; ${count(job.steps_unmatched)} of single ranks without their like` : ""}`,
+      [
+        count(job.steps_matched),
+        job.steps_unmatched > 0 && `; ${count(job.steps_unmatched)} of single ranks without their like`,
+      ],
     ],
     [
       "steps left out of profile.json",
@@ -179,7 +186,7 @@ function jobFacts(app: App, job: Job): HTMLElement {
 }
 
 function mount(app: App, options: URLSearchParams): MountedView {
-  const { job, ranks } = app.shown;
+  const { job, ranks } = app.profile;
   if (!job)
     return {
       element: h(
@@ -223,7 +230,9 @@ function mount(app: App, options: URLSearchParams): MountedView {
       "Where each rank's time goes",
       perRank,
       note(
-        "Means per step of the job (per instance where a stage has no steps), warm-up excluded. Compute, transfer, wait, copies and idle sum to the wall time. A rank waits from its arrival at a collective until the last rank of the group arrives.",
+        "Means per step of the job (per instance where a stage has no steps), warm-up excluded. Compute, " +
+          "transfer, wait, copies and idle sum to the wall time. A rank waits from its arrival at a collective " +
+          "until the last rank of the group arrives.",
       ),
     ),
     section(

@@ -1,5 +1,5 @@
-// Every kernel: sorted, filtered by stage, layer and class, with its times and its distribution; full name, shapes, single
-// launches and metrics on demand.
+// Every kernel: sorted, filtered by stage, layer and class, with its times and its distribution; full name, shapes,
+// single launches and metrics on demand.
 import type { App, MountedView, ViewDescription } from "../app";
 import { kernelSums, scopeWords, type KernelSum } from "../data/kernel_scope";
 import { h, replace } from "../dom/dom";
@@ -22,13 +22,13 @@ const VIEW = "kernels";
 
 /** Kernels outside of what is measured, in words; empty where there are none. */
 function leftOutWords(app: App, filter: KernelFilter): string {
-  const scopes = app.shown.totals.scopes.filter((scope) => scope.scope !== "measured" && scope.kernel_count > 0);
-  if (filter.scope !== "" || scopes.length === 0 || !app.shown.kernels.some((kernel) => kernel.measured)) return "";
+  const scopes = app.profile.totals.scopes.filter((scope) => scope.scope !== "measured" && scope.kernel_count > 0);
+  if (filter.scope !== "" || scopes.length === 0 || !app.profile.kernels.some((kernel) => kernel.measured)) return "";
   return ` Not among them: ${scopes.map((scope) => `${scope.scope} ${exactMs(scope.kernel_sum_ms)} ms`).join(", ")}.`;
 }
 
 function mount(app: App, options: URLSearchParams, printing: boolean): MountedView {
-  const { kernels } = app.shown;
+  const { kernels } = app.profile;
   let filter = filterOf(options);
   /** Of the scope and layer, whatever their names and classes. */
   let sums: KernelSum[] = [];
@@ -55,7 +55,7 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
   );
   const list = table<KernelSum>({
     caption: "Kernels",
-    columns: kernelColumns(app, kernels, () => scopeWords(app.shown, filter.scope)),
+    columns: kernelColumns(app, kernels, () => scopeWords(app.profile, filter.scope)),
     rows: [],
     sort: options.get("sort") ?? "-total",
     limit: printing ? 40 : 200,
@@ -74,16 +74,17 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
     const total = rows.reduce((sum, row) => sum + row.total, 0);
     const share = rows.reduce((sum, row) => sum + (row.share ?? 0), 0);
     const calls = rows.reduce((sum, row) => sum + row.calls, 0);
-    const where = `${scopeWords(app.shown, filter.scope)}${filter.layer ? `, ${filter.layer}` : ""}`;
+    const where = `${scopeWords(app.profile, filter.scope)}${filter.layer ? `, ${filter.layer}` : ""}`;
     const inTimeline = timelineFilterLink({
       q: filter.text,
       class: filter.classes.join(","),
-      stage: app.shown.stages.some((stage) => stage.name === filter.scope) ? filter.scope : "",
+      stage: app.profile.stages.some((stage) => stage.name === filter.scope) ? filter.scope : "",
       layer: filter.layer,
     });
     replace(
       summary,
-      `${counted(rows.length, "kernel")} of ${count(sums.length)}, ${counted(calls, "call")}, ${exactMs(total)} ms, ${percent(share)} of the kernel time of ${where}.${leftOutWords(app, filter)}`,
+      `${counted(rows.length, "kernel")} of ${count(sums.length)}, ${counted(calls, "call")}, ${exactMs(total)} ` +
+        `ms, ${percent(share)} of the kernel time of ${where}.${leftOutWords(app, filter)}`,
       inTimeline && rows.length > 0 && [" ", h("a", { class: "no-print", href: inTimeline }, "Show in the timeline")],
     );
   }
@@ -107,14 +108,15 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
   function sum(): void {
     const loading = filter.layer ? loadWholeTimeline(app) : null;
     if (!loading) {
-      sums = kernelSums(app.shown, filter.scope);
-      return draw();
+      sums = kernelSums(app.profile, filter.scope);
+      draw();
+      return;
     }
     const wanted = filter;
     replace(summary, "Reading the timeline...");
     void loading.then((timeline) => {
       if (wanted.scope !== filter.scope || wanted.layer !== filter.layer) return;
-      sums = layerSums(timeline, app.shown, filter.scope, filter.layer);
+      sums = layerSums(timeline, app.profile, filter.scope, filter.layer);
       draw();
     });
   }
@@ -140,8 +142,9 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
         summary,
         list.element,
         note(
-          "Sums are over the chosen stage and layer, warm-up excluded; overlapping kernels count in full. Percentiles are by nearest rank over all launches in the capture.",
-          isGpuViewShown(app.shown) && [" ", h("a", { href: "#gpu" }, "Copies, fills and launches")],
+          "Sums are over the chosen stage and layer, warm-up excluded; overlapping kernels count in full. " +
+            "Percentiles are by nearest rank over all launches in the capture.",
+          isGpuViewShown(app.profile) && [" ", h("a", { href: "#gpu" }, "Copies, fills and launches")],
         ),
         savingsByKernel(app),
       ],

@@ -24,7 +24,7 @@ interface Group {
 
 function groupsOf(app: App): Group[] {
   const groups = new Map<string, Group>();
-  for (const layer of app.shown.layers) {
+  for (const layer of app.profile.layers) {
     const id = `${layer.stage}/${layer.model_layers ?? ""}`;
     const label = layer.model_layers === null ? layer.stage : `${layer.stage}, model of ${layer.model_layers} layers`;
     const group = groups.get(id) ?? { id, label, stage: layer.stage, modelLayers: layer.model_layers, layers: [] };
@@ -153,7 +153,7 @@ function heatMap(app: App, group: Group, withParts: boolean): HTMLElement {
 }
 
 function partsTable(app: App, group: Group): HTMLElement | null {
-  const summary = app.shown.layer_summary.stages.find(
+  const summary = app.profile.layer_summary.stages.find(
     (each) => each.stage === group.stage && each.model_layers === group.modelLayers,
   );
   if (!summary || summary.parts.length === 0) return null;
@@ -194,12 +194,14 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
   let parts = options.get("parts") === "1";
 
   function groupBody(own: Group, withParts: boolean): HTMLElement {
-    const summary = app.shown.layer_summary.stages.find(
+    const summary = app.profile.layer_summary.stages.find(
       (each) => each.stage === own.stage && each.model_layers === own.modelLayers,
     );
     const words =
       summary &&
-      `${summary.layers} layers, each with ${fineMs(summary.mean_ms_per_step)} ms of kernel time per pass on average (${fineMs(summary.min_ms_per_step)} to ${fineMs(summary.max_ms_per_step)} ms); ${summary.passes === 1 ? "one pass" : `mean of ${count(summary.passes)} passes`}, warm-up excluded.`;
+      `${summary.layers} layers, each with ${fineMs(summary.mean_ms_per_step)} ms of kernel time per pass on ` +
+        `average (${fineMs(summary.min_ms_per_step)} to ${fineMs(summary.max_ms_per_step)} ms); ` +
+        `${summary.passes === 1 ? "one pass" : `mean of ${count(summary.passes)} passes`}, warm-up excluded.`;
     const notes = own.layers
       .filter((layer) => layer.note)
       .map((layer) => h("p", { class: "muted" }, `* ${layer.name}: ${layer.note}`));
@@ -246,7 +248,7 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
       groups.map((own) => section(`Layers in ${own.label}`, groupBody(own, false))),
     );
   else draw();
-  const why = app.shown.layer_summary.why_not;
+  const why = app.profile.layer_summary.why_not;
   return {
     element: h(
       "div",
@@ -255,7 +257,8 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
       groups.length === 0 ? notKnown(why, "no layers were found in these stages") : body,
       groups.length > 0 &&
         note(
-          "Cells are kernel time in ms per forward pass. A cell's color is its class, its strength the time, on one scale for all layers.",
+          "Cells are kernel time in ms per forward pass. A cell's color is its class, its strength the time, on " +
+            "one scale for all layers.",
         ),
     ),
   };

@@ -11,8 +11,8 @@ import { setOptions } from "../state/fragment";
 const VIEW = "operators";
 
 function mount(app: App, options: URLSearchParams, printing: boolean): MountedView {
-  const { operators, operators_found: found } = app.shown;
-  const cpu = onCpu(app.shown);
+  const { operators, operators_found: found } = app.profile;
+  const cpu = onCpu(app.profile);
   const columns: Column<Operator>[] = [
     { id: "name", title: "operator", value: (o) => o.name, heads: true, className: "name" },
     { id: "calls", title: "calls", value: (o) => o.calls, text: (o) => count(o.calls) },
@@ -110,10 +110,13 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
   });
   const coverage =
     found.kernels > 0 &&
-    `Operators launched ${count(found.kernels_with_operator)} of ${count(found.kernels)} kernels (${percent(found.kernels_share)}) and ${percent(found.share_of_gpu_time)} of the time of kernels, copies and fills.`;
+    `Operators launched ${count(found.kernels_with_operator)} of ${count(found.kernels)} kernels ` +
+      `(${percent(found.kernels_share)}) and ${percent(found.share_of_gpu_time)} of the time of kernels, copies ` +
+      "and fills.";
   const graphs =
     found.graph_kernels > 0 &&
-    ` CUDA graphs replayed ${count(found.graph_kernels)} kernels, which run no operators; ${count(found.captured_kernels)} of them have the operators of their graph's capture.`;
+    ` CUDA graphs replayed ${count(found.graph_kernels)} kernels, which run no operators; ` +
+      `${count(found.captured_kernels)} of them have the operators of their graph's capture.`;
   return {
     element: h(
       "div",

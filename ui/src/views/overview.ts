@@ -29,7 +29,7 @@ function lead(app: App): HTMLElement {
 }
 
 function mount(app: App): MountedView {
-  const selection = app.shown.selection;
+  const selection = app.profile.selection;
   const element = h(
     "div",
     { class: "view overview" },
@@ -38,7 +38,7 @@ function mount(app: App): MountedView {
     tiles(app),
     lead(app),
     jobSummary(app),
-    app.shown.stages.length > 0 ? stagesTable(app) : section("Stages", app.words.of("Stages")),
+    app.profile.stages.length > 0 ? stagesTable(app) : section("Stages", app.words.of("Stages")),
     budgets(app),
     measured(app),
     findings(app),

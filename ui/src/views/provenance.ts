@@ -7,7 +7,7 @@ import { facts, table } from "../dom/table";
 import { bytes, bytesPerS, clock, count, flopsPerS, ms, percent, ratio } from "../format/figures";
 
 function captures(app: App): HTMLElement {
-  const rows = app.shown.context.captures;
+  const rows = app.profile.context.captures;
   return section(
     "Captures",
     table({
@@ -32,11 +32,11 @@ function captures(app: App): HTMLElement {
           : []),
       ],
     }).element,
-    app.shown.captures_failed.map((failure) =>
+    app.profile.captures_failed.map((failure) =>
       h(
         "p",
         { class: "warning" },
-        failedCaptureWords(app.shown.context.captures, failure.backend),
+        failedCaptureWords(app.profile.context.captures, failure.backend),
         prose(failure.message),
       ),
     ),
@@ -44,14 +44,17 @@ function captures(app: App): HTMLElement {
 }
 
 function devices(app: App): HTMLElement {
-  const { gpus, cpus } = app.shown.context;
-  const { gpu, cpu } = app.shown.utilization;
+  const { gpus, cpus } = app.profile.context;
+  const { gpu, cpu } = app.profile.utilization;
   const peaks = gpu
-    ? `Peaks that MFU and MBU are measured against: ${flopsPerS(gpu.bf16_flops_per_s)} (bf16, dense) and ${bytesPerS(gpu.memory_bandwidth_bytes_per_s)}, of ${gpu.name} in conf/gpus.yaml.`
+    ? `Peaks that MFU and MBU are measured against: ${flopsPerS(gpu.bf16_flops_per_s)} (bf16, dense) and ` +
+      `${bytesPerS(gpu.memory_bandwidth_bytes_per_s)}, of ${gpu.name} in conf/gpus.yaml.`
     : cpu &&
-      `Peaks that MFU and MBU are measured against: ${flopsPerS(cpu.flops_per_s)} (${cpu.number_format}) and ${bytesPerS(cpu.memory_bandwidth_bytes_per_s)}, measured on this CPU${cpu.method ? ` (${cpu.method})` : ""}.`;
+      `Peaks that MFU and MBU are measured against: ${flopsPerS(cpu.flops_per_s)} (${cpu.number_format}) and ` +
+        `${bytesPerS(cpu.memory_bandwidth_bytes_per_s)}, measured on this ` +
+        `CPU${cpu.method ? ` (${cpu.method})` : ""}.`;
   return section(
-    `${deviceWord(app.shown)}s`,
+    `${deviceWord(app.profile)}s`,
     gpus.length > 0 &&
       table({
         caption: "GPUs of the captures",
@@ -108,7 +111,7 @@ function devices(app: App): HTMLElement {
 }
 
 function overhead(app: App): HTMLElement | null {
-  const own = app.shown.overhead;
+  const own = app.profile.overhead;
   if (!own) return null;
   return section(
     "What profiling cost",
@@ -143,7 +146,7 @@ function overhead(app: App): HTMLElement | null {
 }
 
 function diagnostics(app: App): HTMLElement {
-  const rows = app.shown.diagnostics;
+  const rows = app.profile.diagnostics;
   if (rows.length === 0) return section("Diagnostics", h("p", {}, "None: nothing is wrong with the input."));
   const order = ["error", "warning", "info"];
   const view = table({
@@ -165,7 +168,7 @@ function diagnostics(app: App): HTMLElement {
 }
 
 function mount(app: App): MountedView {
-  const { tool, schema_version, engine, totals, workload, model } = app.shown;
+  const { tool, schema_version, engine, totals, workload, model } = app.profile;
   return {
     element: h(
       "div",
@@ -188,7 +191,7 @@ function mount(app: App): MountedView {
               none: "none were recorded",
             }[totals.source] ?? totals.source,
           ],
-          ["stages", app.shown.stages_found.reason && prose(app.shown.stages_found.reason)],
+          ["stages", app.profile.stages_found.reason && prose(app.profile.stages_found.reason)],
           [
             "engine evidence",
             engine.evidence.map((each) =>

@@ -1,4 +1,5 @@
-// Log-log: what kernels reach by ncu, by the GPU's counters or by recorded work, what stages reach by the model, under the roofs of the hardware.
+// Log-log: what kernels reach by ncu, by the GPU's counters or by recorded work, what stages reach by the model, under
+// the roofs of the hardware.
 import type { App, MountedView, ViewDescription } from "../app";
 import type { Point } from "../chart/point";
 import { chartColors, scatter, type Line, type Scatter } from "../chart/scatter";
@@ -27,15 +28,15 @@ interface Peak {
 /** Peaks of other number formats that kernels are measured against. */
 function otherPeaks(app: App, roof: Roof): Peak[] {
   const peaks = new Map<number, string>();
-  for (const kernel of app.shown.roofline.kernels)
+  for (const kernel of app.profile.roofline.kernels)
     if (kernel.peak_flops_per_s !== null && kernel.peak_flops_per_s !== roof.flops)
       peaks.set(kernel.peak_flops_per_s, kernel.peak_name ?? "");
   return [...peaks].map(([flops, name]) => ({ flops, name }));
 }
 
 function roofOf(app: App): Roof | null {
-  const { gpu, cpu } = app.shown.utilization;
-  const stage = app.shown.stages.find(
+  const { gpu, cpu } = app.profile.utilization;
+  const stage = app.profile.stages.find(
     (each) => each.peak_flops_per_s !== null && each.peak_bandwidth_bytes_per_s !== null,
   );
   if (stage)
@@ -77,24 +78,27 @@ function flopsText(measured: Measured): string {
 /** What the FLOP/s of a kernel by counters are made of. */
 function estimateWords(measured: Measured): string | null {
   if (!byCounters(measured)) return null;
-  const alone = `${sourceWords(measured)} of ${ms(measured.sampled_ms)} ms, alone in ${percent(measured.own_share_of_samples)} of it`;
+  const alone =
+    `${sourceWords(measured)} of ${ms(measured.sampled_ms)} ms, alone in ${percent(measured.own_share_of_samples)} ` +
+    "of it";
   return measured.peak_name
-    ? `${alone}; tensor cores active ${percent(measured.tensor_active_share)} of ${flopsPerS(measured.peak_flops_per_s)} (${measured.peak_name}, by the ${measured.number_format_source})`
+    ? `${alone}; tensor cores active ${percent(measured.tensor_active_share)} of ` +
+        `${flopsPerS(measured.peak_flops_per_s)} (${measured.peak_name}, by the ${measured.number_format_source})`
     : alone;
 }
 
 /** The kernel of a row: one of a name on one device. */
 function kernelOf(app: App, measured: Measured): Kernel | undefined {
-  const place = kernelPlaces(app.shown).byName(measured.kernel_name, measured.device);
-  return place === undefined ? undefined : app.shown.kernels[place];
+  const place = kernelPlaces(app.profile).byName(measured.kernel_name, measured.device);
+  return place === undefined ? undefined : app.profile.kernels[place];
 }
 
 const hrefOf = (app: App, measured: Measured): string | null =>
-  kernelLink(app, kernelPlaces(app.shown).byName(measured.kernel_name, measured.device));
+  kernelLink(app, kernelPlaces(app.profile).byName(measured.kernel_name, measured.device));
 
 function kernelPoints(app: App): Point[] {
   const points: Point[] = [];
-  for (const measured of app.shown.roofline.kernels) {
+  for (const measured of app.profile.roofline.kernels) {
     if (!measured.flops_per_byte || !measured.flops_per_s) continue;
     const kernel = kernelOf(app, measured);
     const href = hrefOf(app, measured);
@@ -109,8 +113,10 @@ function kernelPoints(app: App): Point[] {
         measured.short_name,
         `${app.palette.label(kernelClass)}, ${percent(kernel?.share ?? null)} of kernel time`,
         ...[estimateWords(measured)].filter((line) => line !== null),
-        `${flopsPerS(measured.flops_per_s)}, ${bytesPerS(measured.bytes_per_s)}, ${intensity(measured.flops_per_byte)} FLOP/B`,
-        `${percent(measured.compute_share_of_peak)} of compute, ${percent(measured.memory_share_of_peak)} of memory; bound by ${measured.bound}`,
+        `${flopsPerS(measured.flops_per_s)}, ${bytesPerS(measured.bytes_per_s)}, ` +
+          `${intensity(measured.flops_per_byte)} FLOP/B`,
+        `${percent(measured.compute_share_of_peak)} of compute, ${percent(measured.memory_share_of_peak)} of ` +
+          `memory; bound by ${measured.bound}`,
       ],
       ...(href === null ? {} : { onClick: () => (location.hash = href) }),
     });
@@ -120,22 +126,20 @@ function kernelPoints(app: App): Point[] {
 
 function stagePoints(app: App): Point[] {
   const points: Point[] = [];
-  for (const stage of app.shown.stages) {
-    const wall = stage.wall_ms.mean;
-    if (!stage.flops || !stage.flops_per_byte || !wall) continue;
-    const busy = stage.gpu_busy_ms.mean;
-    const reached = stage.flops / (wall / 1e3);
+  for (const stage of app.profile.stages) {
+    const { flops_per_s: reached, flops_per_busy_s: busy } = stage.shown;
+    if (!stage.flops_per_byte || !reached) continue;
     points.push({
       x: stage.flops_per_byte,
       y: reached,
-      y2: busy ? stage.flops / (busy / 1e3) : null,
+      y2: busy,
       color: chartColors.text,
       radius: 5,
       shape: "square",
       label: stage.name,
       lines: [
         `${stage.name}, by the model`,
-        `${flopsPerS(reached)} on wall time${busy ? `, ${flopsPerS(stage.flops / (busy / 1e3))} on busy time` : ""}`,
+        `${flopsPerS(reached)} on wall time${busy ? `, ${flopsPerS(busy)} on busy time` : ""}`,
         `${intensity(stage.flops_per_byte)} FLOP/B; ridge point ${intensity(stage.ridge_flops_per_byte)} FLOP/B`,
       ],
     });
@@ -146,13 +150,11 @@ function stagePoints(app: App): Point[] {
 /** The same stages with the DRAM bytes that the GPU's counters saw in place of the model's. */
 function measuredPoints(app: App): Point[] {
   const points: Point[] = [];
-  for (const stage of app.shown.stages) {
-    const bytes = stage.measured?.dram_bytes;
-    const wall = stage.wall_ms.mean;
-    if (!bytes || !stage.flops || !wall) continue;
-    const reached = stage.flops / (wall / 1e3);
+  for (const stage of app.profile.stages) {
+    const { flops_per_s: reached, flops_per_measured_byte: measured } = stage.shown;
+    if (!measured || !reached) continue;
     points.push({
-      x: stage.flops / bytes,
+      x: measured,
       y: reached,
       color: chartColors.text,
       radius: 5,
@@ -160,7 +162,7 @@ function measuredPoints(app: App): Point[] {
       lines: [
         `${stage.name}, the model's FLOPs over measured DRAM bytes`,
         `${flopsPerS(reached)} on wall time`,
-        `${intensity(stage.flops / bytes)} FLOP/B`,
+        `${intensity(measured)} FLOP/B`,
       ],
     });
   }
@@ -221,7 +223,9 @@ function chartOf(app: App, roof: Roof | null): Scatter | null {
   }
   const power = (value: number) => Math.abs(Math.log10(value) - Math.round(Math.log10(value))) < 1e-6;
   return scatter({
-    label: `Roofline of ${counted(points.length, "point")}: FLOP/s over FLOP per byte, both logarithmic; the same numbers are in the tables below`,
+    label:
+      `Roofline of ${counted(points.length, "point")}: FLOP/s over FLOP per byte, both logarithmic; the same ` +
+      "numbers are in the tables below",
     xTitle: "arithmetic intensity (FLOP/B)",
     yTitle: "achieved FLOP/s",
     log: true,
@@ -236,9 +240,9 @@ function chartOf(app: App, roof: Roof | null): Scatter | null {
 }
 
 function boundShares(app: App): HTMLElement | null {
-  const shares = app.shown.roofline.share_of_kernel_time;
+  const shares = app.profile.roofline.share_of_kernel_time;
   if (!shares) return null;
-  const { kernels } = app.shown.roofline;
+  const { kernels } = app.profile.roofline;
   // Counters say nothing of units other than the tensor cores, and so nothing of latency.
   const bounds = (["memory", "compute", "latency", "unknown"] as const).filter(
     (bound) => bound !== "latency" || !kernels.every(byCounters),
@@ -260,7 +264,7 @@ function boundShares(app: App): HTMLElement | null {
 }
 
 function kernelTable(app: App): HTMLElement {
-  const { kernels, why_not, rule } = app.shown.roofline;
+  const { kernels, why_not, rule } = app.profile.roofline;
   if (kernels.length === 0)
     return section(
       "Kernels",
@@ -350,7 +354,7 @@ function kernelTable(app: App): HTMLElement {
 }
 
 function stageTable(app: App): HTMLElement {
-  const stages = app.shown.stages.filter((stage) => stage.flops !== null);
+  const stages = app.profile.stages.filter((stage) => stage.flops !== null);
   if (stages.length === 0) return section("Stages, by the model", app.words.of("MFU and MBU"));
   const view = table<Stage>({
     caption: "Stages on the roofline",
@@ -388,22 +392,22 @@ function stageTable(app: App): HTMLElement {
         id: "wall",
         title: "wall (ms)",
         of: "ms per instance, mean",
-        value: (s) => s.wall_ms.mean,
-        text: (s) => ms(s.wall_ms.mean),
+        value: (s) => s.shown.wall_ms.mean,
+        text: (s) => ms(s.shown.wall_ms.mean),
       },
       {
         id: "mfu",
         title: "MFU on wall",
         of: "of peak FLOP/s",
-        value: (s) => s.mfu.wall,
-        text: (s) => percent(s.mfu.wall),
+        value: (s) => s.shown.mfu.wall,
+        text: (s) => percent(s.shown.mfu.wall),
       },
       {
         id: "mbu",
         title: "MBU on wall",
         of: "of peak memory bandwidth",
-        value: (s) => s.mbu.wall,
-        text: (s) => percent(s.mbu.wall),
+        value: (s) => s.shown.mbu.wall,
+        text: (s) => percent(s.shown.mbu.wall),
       },
     ],
   });
@@ -412,25 +416,34 @@ function stageTable(app: App): HTMLElement {
 
 type CostPart = Stage["cost"][number];
 
-/** The parts of the model that a stage's FLOPs and bytes are of. Operators of one class move either weights or the cache. */
+/**
+ * The parts of the model that a stage's FLOPs and bytes are of. Operators of one class move either weights or the
+ * cache.
+ */
 function costOf(stage: Stage): Child {
   if (stage.cost.length === 0) return null;
   const unit = "per instance";
-  const size = (id: string, title: string, value: (part: CostPart) => number, of: string) => ({
+  const size = (id: string, title: string, value: (part: CostPart) => number, sum: number, of: string) => ({
     id,
     title,
     of: `bytes ${unit}`,
     value,
     text: (part: CostPart) => bytes(value(part)),
-    sum: stage.cost.reduce((all, part) => all + value(part), 0),
+    sum,
     sumOf: `B ${of}${unit}`,
   });
-  const all = size("bytes", "all bytes", (part) => part.weight_bytes + part.kv_bytes, "");
+  const all = size("bytes", "all bytes", (part) => part.bytes, stage.shown.cost_bytes, "");
   const sizes = stage.from_operators
     ? [all]
     : [
-        size("weights", "weights read", (part) => part.weight_bytes, "of weights "),
-        size("cache", "KV cache read and written", (part) => part.kv_bytes, "of the KV cache "),
+        size("weights", "weights read", (part) => part.weight_bytes, stage.shown.cost_weight_bytes, "of weights "),
+        size(
+          "cache",
+          "KV cache read and written",
+          (part) => part.kv_bytes,
+          stage.shown.cost_kv_bytes,
+          "of the KV cache ",
+        ),
         all,
       ];
   const foot = (text: string, exact: number | null, of: string) =>
@@ -478,13 +491,13 @@ function costOf(stage: Stage): Child {
 function mount(app: App): MountedView {
   const roof = roofOf(app);
   const chart = chartOf(app, roof);
-  const { kernels } = app.shown.roofline;
-  const stages = app.shown.stages.filter((stage) => stage.flops);
+  const { kernels } = app.profile.roofline;
+  const stages = app.profile.stages.filter((stage) => stage.flops);
   const marks: [string, string | false][] = [
     [
       "●",
       kernels.some((kernel) => !byCounters(kernel)) &&
-        (onCpu(app.shown) ? "operators, from the FLOPs and bytes they recorded" : "kernels that ncu measured"),
+        (onCpu(app.profile) ? "operators, from the FLOPs and bytes they recorded" : "kernels that ncu measured"),
     ],
     [
       "▲",
@@ -508,7 +521,8 @@ function mount(app: App): MountedView {
   const hints = [
     kernels.length > 0 && "Colors are kernel classes; larger marks take more of the kernel time.",
     roof &&
-      `Roofs: ${flopsPerS(roof.flops)} (${roof.source}) and ${bytesPerS(roof.bandwidth)} of the ${deviceWord(app.shown)}.`,
+      `Roofs: ${flopsPerS(roof.flops)} (${roof.source}) and ${bytesPerS(roof.bandwidth)} of the ` +
+        `${deviceWord(app.profile)}.`,
     "Drag zooms, a double click shows all.",
   ].filter(Boolean);
   return {

@@ -12,8 +12,6 @@ type OfStage = Profile["recoverable"][number];
 type Part = OfStage["parts"][number];
 type Kernel = OfStage["kernels"][number];
 
-/** As in report.md: what could save less than this of the wall time is in profile.json alone. */
-const WORTH_A_ROW = 0.01;
 const SHOWN_KERNELS = 8;
 
 function columnsOf<Row extends Part | Kernel>(stage: OfStage, unit: string): Column<Row>[] {
@@ -48,7 +46,7 @@ function columnsOf<Row extends Part | Kernel>(stage: OfStage, unit: string): Col
 }
 
 function partHref(app: App, { stage }: OfStage, { part }: Part): string | null {
-  const own = app.shown.stages.find((each) => each.name === stage);
+  const own = app.profile.stages.find((each) => each.name === stage);
   return own ? partLink(app, own, part) : null;
 }
 
@@ -63,14 +61,11 @@ function boundWords(stage: OfStage): string {
 }
 
 export function savingsByPart(app: App): HTMLElement | null {
-  const stages = app.shown.recoverable
-    .map((stage) => ({
-      stage,
-      parts: stage.parts.filter((part) => part.recoverable_ms >= WORTH_A_ROW * stage.wall_ms),
-    }))
+  const stages = app.profile.recoverable
+    .map((stage) => ({ stage, parts: stage.parts.filter((part) => part.shown) }))
     .filter((each) => each.parts.length > 0);
   if (stages.length === 0) return null;
-  const unit = instanceWord(app.shown);
+  const unit = instanceWord(app.profile);
   return section(
     "Potential savings by part",
     stages.map(({ stage, parts }) =>
@@ -109,20 +104,21 @@ export function savingsByPart(app: App): HTMLElement | null {
       ),
     ),
     note(
-      "A potential saving is the time above the lower bound: an upper limit, not a promise. Parts that could save less than 1 % of the wall time are in profile.json.",
+      "A potential saving is the time above the lower bound: an upper limit, not a promise. Parts that could " +
+        "save less than 1 % of the wall time are in profile.json.",
     ),
   );
 }
 
 export function savingsByKernel(app: App): HTMLElement | null {
-  const stages = app.shown.recoverable
+  const stages = app.profile.recoverable
     .map((stage) => ({
       stage,
       kernels: stage.kernels.filter((kernel) => kernel.recoverable_ms > 0).slice(0, SHOWN_KERNELS),
     }))
     .filter((each) => each.kernels.length > 0);
   if (stages.length === 0) return null;
-  const unit = instanceWord(app.shown);
+  const unit = instanceWord(app.profile);
   const basis = (kernel: Kernel) => app.view.names[kernel.floor_basis] ?? kernel.floor_basis;
   return section(
     "Potential savings by kernel",
@@ -143,7 +139,7 @@ export function savingsByKernel(app: App): HTMLElement | null {
               className: "name",
               cell: (k) =>
                 link(
-                  kernelLink(app, kernelPlaces(app.shown).byShortName(k.short_name, k.device), stage.stage),
+                  kernelLink(app, kernelPlaces(app.profile).byShortName(k.short_name, k.device), stage.stage),
                   {},
                   k.short_name,
                 ),

@@ -18,9 +18,9 @@ const VIEW = "steps";
 function mount(app: App, options: URLSearchParams): MountedView {
   let state = stateOf(options);
   let drawn: StepsChart | null = null;
-  const stages = [...new Set(app.recorded.steps.map((step) => step.stage))];
-  const hasSteps = app.recorded.steps.length > 0;
-  const hasGaps = app.recorded.gaps.length > 0 || app.gaps.length > 0;
+  const stages = [...new Set(app.profile.steps.map((step) => step.stage))];
+  const hasSteps = app.profile.steps.length > 0;
+  const hasGaps = app.profile.gaps.length > 0 || app.gaps.length > 0;
   const plot = h("div");
   const above = h("p", { class: "muted" });
   const chosen = h("div", { "aria-live": "polite" });
@@ -84,15 +84,15 @@ function mount(app: App, options: URLSearchParams): MountedView {
     drawGaps();
   }
 
-  const unwatched = app.shown.stages.some((stage) => stage.unwatched);
-  const known = hasSteps || app.shown.token_times.time_to_first_token_ms;
+  const unwatched = app.profile.stages.some((stage) => stage.unwatched);
+  const known = hasSteps || app.profile.token_times.shown?.time_to_first_token_ms;
   const slow = hasSteps ? section("Slowest steps", slowTable(app)) : null;
   const gapSection = hasGaps
     ? section(
-        onCpu(app.shown) ? "Longest times between operators" : "Longest idle gaps",
+        onCpu(app.profile) ? "Longest times between operators" : "Longest idle gaps",
         gapsBy,
         gaps,
-        app.shown.device_time.length > 0 &&
+        app.profile.device_time.length > 0 &&
           note(h("a", { href: "#gpu" }, "Idle time of the whole timeline, by cause")),
       )
     : null;
@@ -101,16 +101,16 @@ function mount(app: App, options: URLSearchParams): MountedView {
     "div",
     { class: "view" },
     h("h1", {}, "Steps"),
-    isServing(app.shown) && served,
+    isServing(app.profile) && served,
     known
       ? h("div", { class: "statistics" }, statistics(app))
       : notKnown(
           null,
-          app.shown.stages.length > 0
+          app.profile.stages.length > 0
             ? "no steps were found in these stages"
-            : (app.shown.stages_found.reason ?? "no stages were found in this input"),
+            : (app.profile.stages_found.reason ?? "no stages were found in this input"),
         ),
-    app.shown.stages.length > 0 && h("div", { class: "left-out" }, app.words.of("Stages")),
+    app.profile.stages.length > 0 && h("div", { class: "left-out" }, app.words.of("Stages")),
     unwatched && note("The table is of the program without tracing; points, slow steps and gaps are as recorded."),
     hasSteps &&
       section(
@@ -119,12 +119,14 @@ function mount(app: App, options: URLSearchParams): MountedView {
         plot,
         above,
         note(
-          `A step's wall time runs from the end of the previous step's last ${onCpu(app.shown) ? "operator" : "GPU work"} to the end of its own. Rings are warm-up. A click, or the arrow keys and Enter, choose a step; dragging zooms, a double click shows all.`,
+          "A step's wall time runs from the end of the previous step's last " +
+            `${onCpu(app.profile) ? "operator" : "GPU work"} to the end of its own. Rings are warm-up. A click, or ` +
+            "the arrow keys and Enter, choose a step; dragging zooms, a double click shows all.",
         ),
         chosen,
       ),
     slow,
-    !isServing(app.shown) && served,
+    !isServing(app.profile) && served,
     byBatch(app),
     gapSection,
   );

@@ -18,8 +18,8 @@ const SAME_NS = 2000;
 /** The same gap in profile.json, which lists the longest of each stage. */
 function listedGap(app: App, timeline: Timeline, gap: IdleGap): Gap | null {
   const limit = Math.max(SAME_NS, SAME * (gap.end - gap.start));
-  for (const listed of app.recorded.gaps) {
-    const instance = app.recorded.stages.find((stage) => stage.name === listed.stage)?.instances[listed.instance];
+  for (const listed of app.profile.gaps) {
+    const instance = app.profile.stages.find((stage) => stage.name === listed.stage)?.instances[listed.instance];
     if (!instance || (instance.device !== null && gap.device && instance.device !== gap.device)) continue;
     const at = instance.start_ns + listed.after_start_ms * 1e6;
     const start = at - beginningOf(timeline, at);
@@ -44,7 +44,9 @@ function meanwhile(gap: IdleGap, host: HostActivity, listed: Gap | null): string
   const inCalls = host.longest
     ? `in CUDA calls for ${duration(host.inCallsNs)} of it (${host.longest.name} for ${duration(host.longest.ns)})`
     : null;
-  const outside = `outside of CUDA calls for ${duration(length - host.inCallsNs)} of it${host.range === null ? "" : `, in ${host.range}`}`;
+  const outside =
+    `outside of CUDA calls for ${duration(length - host.inCallsNs)} of ` +
+    `it${host.range === null ? "" : `, in ${host.range}`}`;
   const first = host.inCallsNs > length / 2;
   return [first ? inCalls : outside, first ? outside : inCalls].filter(Boolean).join("; ");
 }

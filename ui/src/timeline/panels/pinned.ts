@@ -15,7 +15,7 @@ import { sumFacts, sumTables } from "./sum_tables";
 
 /** What profile.json says of a step. */
 function stepFacts(app: App, index: number): [string, Child][] {
-  const step = app.recorded.steps[index];
+  const step = app.profile.steps[index];
   if (!step) return [];
   return [
     ["sequences", step.batch !== null && count(step.batch)],
@@ -31,7 +31,7 @@ function moreOf(app: App, timeline: Timeline, ref: RowRef): [string, Href] | nul
   if (track.table === "slices") {
     const kernel = timeline.kernels[column("kernel")]!;
     if (column("kind") === 1 || column("kind") === 2) return ["All copies and fills", copiesLink(app)];
-    const places = kernelPlaces(app.shown);
+    const places = kernelPlaces(app.profile);
     const place =
       places.byName(timeline.names[kernel.name] ?? "", track.device ?? "") ??
       places.byShortName(timeline.names[kernel.short] ?? "");
@@ -41,14 +41,14 @@ function moreOf(app: App, timeline: Timeline, ref: RowRef): [string, Href] | nul
   if (track.table === "stages")
     return [
       `Kernels of ${name}`,
-      kernelsLink(app, [...new Set(app.shown.kernels.map((kernel) => kernel.class))], name) &&
+      kernelsLink(app, [...new Set(app.profile.kernels.map((kernel) => kernel.class))], name) &&
         placeHash("kernels", { stage: name }),
     ];
   if (track.table === "steps")
     return [
       "Among all steps",
-      app.recorded.steps[column("index")]
-        ? placeHash("steps", { stage: app.recorded.steps[column("index")]!.stage, step: String(column("index")) })
+      app.profile.steps[column("index")]
+        ? placeHash("steps", { stage: app.profile.steps[column("index")]!.stage, step: String(column("index")) })
         : null,
     ];
   return null;

@@ -1,10 +1,11 @@
-#include "report/documents/unwatched_view.h"
+#include "analysis/shown/shown.h"
 
 #include <gtest/gtest.h>
 
 #include "testing/sample_profile.h"
+#include "testing/shown.h"
 
-namespace llmprof::report {
+namespace llmprof::analysis {
 namespace {
 
 using profile::Milliseconds;
@@ -84,9 +85,11 @@ profile::Profile profile_of(std::vector<profile::Stage> stages) {
   return profile;
 }
 
-TEST(UnwatchedView, ShowsTheTimesOfTheProgramWithoutTracing) {
-  const profile::Profile shown = unwatched_view(profile_of({prefill(), decode()}));
-  const profile::Stage& stage = shown.stages[0];
+TEST(Shown, ShowsTheTimesOfTheProgramWithoutTracing) {
+  const profile::Profile shown = testing::shown(profile_of({prefill(), decode()}));
+  const profile::StageShown& stage = shown.stages[0].shown;
+  EXPECT_TRUE(stage.without_tracing);
+  EXPECT_EQ(shown.stages[0].wall.mean->value, 10) << "as recorded";
   EXPECT_DOUBLE_EQ(stage.wall.mean->value, 8);
   EXPECT_DOUBLE_EQ(stage.wall.min->value, 7.2);  // spread as recorded, scaled with the mean
   EXPECT_DOUBLE_EQ(stage.wall.max->value, 8.8);
@@ -105,34 +108,35 @@ TEST(UnwatchedView, ShowsTheTimesOfTheProgramWithoutTracing) {
 }
 
 // 16 of 76 ms are of prefills, of which 12 are busy, and 30 of the 60 of decodes.
-TEST(UnwatchedView, SharesAreOfTheTimesThatAreShown) {
-  const profile::Profile shown = unwatched_view(profile_of({prefill(), decode()}));
-  EXPECT_DOUBLE_EQ(shown.stages[0].share_of_stage_time.value, 16.0 / 76);
-  EXPECT_DOUBLE_EQ(shown.stages[1].share_of_stage_time.value, 60.0 / 76);
-  EXPECT_DOUBLE_EQ(shown.token_times.gpu_busy_share_of_wall->value, 42.0 / 76);
+TEST(Shown, SharesAreOfTheTimesThatAreShown) {
+  const profile::Profile shown = testing::shown(profile_of({prefill(), decode()}));
+  EXPECT_DOUBLE_EQ(shown.stages[0].shown.share_of_stage_time.value, 16.0 / 76);
+  EXPECT_DOUBLE_EQ(shown.stages[1].shown.share_of_stage_time.value, 60.0 / 76);
+  EXPECT_DOUBLE_EQ(shown.token_times.shown->gpu_busy_share_of_wall->value, 42.0 / 76);
 }
 
-TEST(UnwatchedView, AStageThatWasOnlyTracedStaysAsItIs) {
-  const profile::Profile shown = unwatched_view(profile_of({prefill(), decode()}));
-  EXPECT_EQ(shown.stages[1].wall.mean->value, 30);
-  EXPECT_EQ(shown.stages[1].idle->value, 15);
-  EXPECT_EQ(shown.stages[1].wall_per_step->value, 3);
-  EXPECT_DOUBLE_EQ(shown.token_times.time_to_first_token->mean->value, 8);
-  EXPECT_EQ(shown.token_times.time_per_output_token->mean->value, 3);
-  EXPECT_EQ(shown.token_times.tokens_per_s->value, 1000);
-  EXPECT_EQ(shown.token_times.request->value, 40);  // half of it is not known without tracing
+TEST(Shown, AStageThatWasOnlyTracedStaysAsItIs) {
+  const profile::Profile shown = testing::shown(profile_of({prefill(), decode()}));
+  EXPECT_EQ(shown.stages[1].shown.wall.mean->value, 30);
+  EXPECT_EQ(shown.stages[1].shown.idle->value, 15);
+  EXPECT_EQ(shown.stages[1].shown.wall_per_step->value, 3);
+  EXPECT_DOUBLE_EQ(shown.token_times.shown->time_to_first_token->mean->value, 8);
+  EXPECT_EQ(shown.token_times.shown->time_per_output_token->mean->value, 3);
+  EXPECT_EQ(shown.token_times.shown->tokens_per_s->value, 1000);
+  EXPECT_EQ(shown.token_times.shown->request->value,
+            40);  // half of it is not known without tracing
 }
 
-TEST(UnwatchedView, TokenTimesFollowFromTheStages) {
-  const profile::Profile shown = unwatched_view(profile_of({prefill(), unwatched_decode()}));
-  EXPECT_EQ(shown.stages[1].wall_per_step->value, 2.4);
-  EXPECT_DOUBLE_EQ(shown.stages[1].step_wall->mean->value, 2.4);
-  EXPECT_DOUBLE_EQ(shown.token_times.time_per_output_token->mean->value, 2.4);
-  EXPECT_DOUBLE_EQ(shown.token_times.tokens_per_s->value, 1250);
-  EXPECT_DOUBLE_EQ(shown.token_times.tokens_per_s_per_sequence->value, 312.5);
-  EXPECT_DOUBLE_EQ(shown.token_times.request->value, 32);
-  EXPECT_DOUBLE_EQ(shown.token_times.by_batch[0].step_wall.mean->value, 2.4);
-  EXPECT_DOUBLE_EQ(shown.token_times.by_batch[0].tokens_per_s->value, 1250);
+TEST(Shown, TokenTimesFollowFromTheStages) {
+  const profile::Profile shown = testing::shown(profile_of({prefill(), unwatched_decode()}));
+  EXPECT_EQ(shown.stages[1].shown.wall_per_step->value, 2.4);
+  EXPECT_DOUBLE_EQ(shown.stages[1].shown.step_wall->mean->value, 2.4);
+  EXPECT_DOUBLE_EQ(shown.token_times.shown->time_per_output_token->mean->value, 2.4);
+  EXPECT_DOUBLE_EQ(shown.token_times.shown->tokens_per_s->value, 1250);
+  EXPECT_DOUBLE_EQ(shown.token_times.shown->tokens_per_s_per_sequence->value, 312.5);
+  EXPECT_DOUBLE_EQ(shown.token_times.shown->request->value, 32);
+  EXPECT_DOUBLE_EQ(shown.token_times.shown->by_batch[0].step_wall.mean->value, 2.4);
+  EXPECT_DOUBLE_EQ(shown.token_times.shown->by_batch[0].tokens_per_s->value, 1250);
 }
 
 // Two decodes of which windows hold pieces: 400 and 20 ms with what was not traced, 3 steps each.
@@ -147,29 +151,30 @@ TEST_P(PiecesInWindows, HaveNoSpread) {
   stage.wall = testing::times({400, 20});
   profile::Profile recorded = profile_of({prefill(), stage});
   recorded.token_times.time_per_output_token = testing::times({133, 7});
-  const profile::Profile shown = unwatched_view(recorded);
-  EXPECT_EQ(shown.stages[1].wall.mean->value, 24);
-  EXPECT_FALSE(shown.stages[1].wall.std || shown.stages[1].wall.p50 || shown.stages[1].wall.max);
-  EXPECT_EQ(shown.stages[1].wall.count, 2U);
-  ASSERT_TRUE(shown.token_times.time_per_output_token);
-  EXPECT_EQ(shown.token_times.time_per_output_token->mean->value, 2.4);
-  EXPECT_FALSE(shown.token_times.time_per_output_token->p50);
-  EXPECT_DOUBLE_EQ(shown.token_times.tokens_per_s_per_sequence->value, 250 * 70 / 2.4);
-  EXPECT_FALSE(shown.token_times.request) << "pieces are no requests";
+  const profile::Profile shown = testing::shown(recorded);
+  EXPECT_EQ(shown.stages[1].shown.wall.mean->value, 24);
+  EXPECT_FALSE(shown.stages[1].shown.wall.std || shown.stages[1].shown.wall.p50 ||
+               shown.stages[1].shown.wall.max);
+  EXPECT_EQ(shown.stages[1].shown.wall.count, 2U);
+  ASSERT_TRUE(shown.token_times.shown->time_per_output_token);
+  EXPECT_EQ(shown.token_times.shown->time_per_output_token->mean->value, 2.4);
+  EXPECT_FALSE(shown.token_times.shown->time_per_output_token->p50);
+  EXPECT_DOUBLE_EQ(shown.token_times.shown->tokens_per_s_per_sequence->value, 250 * 70 / 2.4);
+  EXPECT_FALSE(shown.token_times.shown->request) << "pieces are no requests";
 }
 
-INSTANTIATE_TEST_SUITE_P(UnwatchedView, PiecesInWindows,
+INSTANTIATE_TEST_SUITE_P(Shown, PiecesInWindows,
                          ::testing::Values("between_windows", "control_launches"));
 
-TEST(UnwatchedView, WithoutUnwatchedTimesIsTheProfileItself) {
+TEST(Shown, WithoutUnwatchedTimesIsTheProfileItself) {
   profile::Stage traced = prefill();
   traced.unwatched.reset();
-  const profile::Profile shown = unwatched_view(profile_of({traced, decode()}));
-  EXPECT_EQ(shown.stages[0].wall.mean->value, 10);
-  EXPECT_EQ(shown.stages[0].share_of_stage_time.value, 0.25);  // as recorded
-  EXPECT_EQ((*shown.stages[0].budget)[0].time.value, 10);
-  EXPECT_EQ(shown.token_times.gpu_busy_share_of_wall->value, 0.525);
+  const profile::Profile shown = testing::shown(profile_of({traced, decode()}));
+  EXPECT_EQ(shown.stages[0].shown.wall.mean->value, 10);
+  EXPECT_EQ(shown.stages[0].shown.share_of_stage_time.value, 0.25);  // as recorded
+  EXPECT_EQ((*shown.stages[0].shown.budget)[0].time.value, 10);
+  EXPECT_EQ(shown.token_times.shown->gpu_busy_share_of_wall->value, 0.525);
 }
 
 }  // namespace
-}  // namespace llmprof::report
+}  // namespace llmprof::analysis

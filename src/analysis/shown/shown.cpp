@@ -1,0 +1,163 @@
+#include "analysis/shown/shown.h"
+
+#include <algorithm>
+
+#include "analysis/shown/shown_times.h"
+#include "analysis/shown/shown_tokens.h"
+
+namespace llmprof::analysis::shown {
+namespace {
+
+using profile::Stage;
+using profile::StageShown;
+using profile::TokenTimesShown;
+
+std::optional<std::vector<profile::ShownPart>> shown_budget(const Stage& stage) {
+  if (!stage.budget) return std::nullopt;
+  std::vector<profile::ShownPart> rows;
+  if (stage.unwatched) {
+    for (const profile::UnwatchedPart& part : stage.unwatched->budget) {
+      rows.push_back({part.part, part.time, part.share, part.share, part.per_step, part.idle});
+    }
+  } else {
+    for (const profile::BudgetPart& part : *stage.budget) {
+      rows.push_back(
+          {part.part, part.time, part.share, part.share_of_traced, part.per_step, part.idle});
+    }
+  }
+  return rows;
+}
+
+void show_recorded(const Stage& stage, StageShown& shown) {
+  shown.wall = shown_times(stage.wall);
+  shown.step_wall = stage.step_wall;
+  shown.wall_per_step = stage.wall_per_step;
+  shown.share_of_stage_time = stage.share_of_stage_time;
+  shown.gpu_busy_share_of_wall = stage.gpu_busy_share_of_wall;
+  shown.idle = stage.idle;
+  shown.idle_share_of_wall = stage.idle_share_of_wall;
+  shown.budget = shown_budget(stage);
+  shown.mfu = stage.mfu;
+  shown.mbu = stage.mbu;
+  shown.wall_over_floor = stage.wall_over_floor;
+}
+
+void show_unwatched(const Stage& stage, StageShown& shown) {
+  const profile::Unwatched& own = *stage.unwatched;
+  // Where only windows were traced, a recorded instance is longer than its recorded steps.
+  const double slower = 1 + own.added_share.value;
+  shown.without_tracing = true;
+  shown.wall = shown_times(without_tracing(stage, stage.wall));
+  if (stage.step_wall) shown.step_wall = scaled(*stage.step_wall, 1 / slower);
+  if (own.per_step) shown.wall_per_step = own.per_step;
+  shown.idle = own.idle;
+  shown.idle_share_of_wall = own.idle_share;
+  shown.gpu_busy_share_of_wall = profile::Share{own.busy.value / own.wall.value};
+  scale_by(slower, shown.mfu.wall);
+  scale_by(slower, shown.mbu.wall);
+  if (shown.wall_over_floor) *shown.wall_over_floor /= slower;
+}
+
+// What limits the stage, where MFU and MBU both stand: none was refused.
+void show_bound(const Stage& stage, StageShown& shown) {
+  if (!stage.floor || !shown.mfu.wall || !shown.mfu.gpu_busy || !shown.mbu.wall ||
+      !shown.mbu.gpu_busy) {
+    return;
+  }
+  const bool memory = stage.memory_bound.value_or(false);
+  shown.bound = memory ? "memory" : "compute";
+  shown.use_at_bound = memory ? shown.mbu.wall : shown.mfu.wall;
+}
+
+std::optional<profile::FlopsPerSecond> rate(const Stage& stage,
+                                            const std::optional<profile::Milliseconds>& time) {
+  constexpr double kMillisecondsPerSecond = 1000;
+  if (!stage.flops || !time || time->value <= 0) return std::nullopt;
+  return profile::FlopsPerSecond{stage.flops->value / (time->value / kMillisecondsPerSecond)};
+}
+
+void show_cost(Stage& stage) {
+  StageShown& shown = stage.shown;
+  shown.flops_per_s = rate(stage, shown.wall.mean);
+  shown.flops_per_busy_s = rate(stage, stage.gpu_busy.mean);
+  const auto bytes = stage.measured ? stage.measured->dram : std::nullopt;
+  if (stage.flops && bytes && bytes->value > 0) {
+    shown.flops_per_measured_byte = profile::FlopsPerByte{stage.flops->value / bytes->value};
+  }
+  for (profile::CostPart& part : stage.cost) {
+    part.bytes = {part.weight_bytes.value + part.kv_bytes.value};
+    shown.cost_weight_bytes.value += part.weight_bytes.value;
+    shown.cost_kv_bytes.value += part.kv_bytes.value;
+    shown.cost_bytes.value += part.bytes.value;
+  }
+}
+
+// Windows of tracing: instances then run over what was not traced, and have pieces of their steps.
+bool recorded_in_windows(const profile::Unwatched& own) {
+  return own.source == "between_windows" || own.steps_recorded < own.steps_all;
+}
+
+void show_stage(Stage& stage) {
+  StageShown& shown = stage.shown;
+  shown = {};
+  shown.in_windows = stage.unwatched && recorded_in_windows(*stage.unwatched);
+  show_recorded(stage, shown);
+  if (stage.unwatched) show_unwatched(stage, shown);
+  show_bound(stage, shown);
+  show_cost(stage);
+}
+
+void show_savings(profile::StageRecoverable& stage) {
+  constexpr double kWorthARow = 0.01;  // of wall time
+  for (profile::RecoverablePart& part : stage.parts) {
+    part.shown = part.recoverable.value >= kWorthARow * stage.wall.value;
+  }
+}
+
+void show_job(const std::vector<profile::Rank>& ranks, profile::Job& job) {
+  job.steps_left_out = 0;
+  job.clock_residual.reset();
+  for (const profile::Rank& rank : ranks) {
+    job.steps_left_out += rank.steps_left_out;
+    const auto residual = rank.clock ? rank.clock->residual_p50 : std::nullopt;
+    if (residual) job.clock_residual = std::max(job.clock_residual.value_or(*residual), *residual);
+  }
+}
+
+double total_wall(const Stage& stage) {
+  const auto& wall = stage.shown.wall;
+  return wall.mean ? wall.mean->value * static_cast<double>(wall.count) : 0;
+}
+
+// Over the shown wall times of all stages.
+void show_shares(profile::Profile& profile, TokenTimesShown& shown) {
+  double wall = 0;
+  double busy = 0;
+  for (const Stage& stage : profile.stages) {
+    wall += total_wall(stage);
+    const auto& share = stage.shown.gpu_busy_share_of_wall;
+    if (share) busy += total_wall(stage) * share->value;
+  }
+  if (wall <= 0) return;
+  for (Stage& stage : profile.stages) stage.shown.share_of_stage_time = {total_wall(stage) / wall};
+  if (shown.gpu_busy_share_of_wall) shown.gpu_busy_share_of_wall = profile::Share{busy / wall};
+}
+
+}  // namespace
+}  // namespace llmprof::analysis::shown
+
+namespace llmprof::analysis {
+
+void add_shown(profile::Profile& profile) {
+  for (profile::StageRecoverable& stage : profile.recoverable) shown::show_savings(stage);
+  for (profile::Stage& stage : profile.stages) shown::show_stage(stage);
+  profile::TokenTimesShown tokens = shown::shown_token_times(profile);
+  const bool any =
+      std::any_of(profile.stages.begin(), profile.stages.end(),
+                  [](const profile::Stage& stage) { return stage.shown.without_tracing; });
+  if (any) shown::show_shares(profile, tokens);
+  profile.token_times.shown = std::move(tokens);
+  if (profile.job) shown::show_job(profile.ranks, *profile.job);
+}
+
+}  // namespace llmprof::analysis
