@@ -48,7 +48,8 @@ let closing = null;
 
 /** Every file of tests asks for it; the last ones run in the same process. */
 export function closeBrowser() {
-  return (closing ??= shut());
+  closing ??= shut();
+  return closing;
 }
 
 async function shut() {

@@ -1,5 +1,5 @@
-// An encoder of the page's timeline blocks, written from the format's description alone, so that the page is tested against
-// a timeline whose every row is known, and against a second reading of the format.
+// An encoder of the page's timeline blocks, written from the format's description alone, so that the page is tested
+// against a timeline whose every row is known, and against a second reading of the format.
 import crypto from "node:crypto";
 import zlib from "node:zlib";
 
@@ -84,7 +84,8 @@ function pyramidOf(slices, kernels, first, count, span, classes) {
 }
 
 /**
- * Blocks by name. tables: columns as arrays; tracks without levels get a pyramid where they have 4,096 slices and more.
+ * Blocks by name. tables: columns as arrays; tracks without levels get a pyramid where they have 4,096 slices and
+ * more.
  */
 export function encodeTimeline({
   names,
@@ -149,7 +150,8 @@ export function encodeTimeline({
 }
 
 export const packBlock = (name, bytes) =>
-  `<script type="application/octet-stream" id="block-${name}">${zlib.deflateSync(bytes).toString("base64")}</script>\n`;
+  '<script type="application/octet-stream" ' +
+  `id="block-${name}">${zlib.deflateSync(bytes).toString("base64")}</script>\n`;
 
 export function unpackBlock(page, name) {
   const open = `<script type="application/octet-stream" id="block-${name}">`;

@@ -1,5 +1,5 @@
-// What is clicked in the timeline is explained: gaps by their cause, stages and steps by their sums; filters of kernels and
-// of the timeline are the same. On a made capture whose every row is known.
+// What is clicked in the timeline is explained: gaps by their cause, stages and steps by their sums; filters of
+// kernels and of the timeline are the same. On a made capture whose every row is known.
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";

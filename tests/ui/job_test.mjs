@@ -57,7 +57,8 @@ test("missing and dead ranks are named, and waits are lower bounds", async () =>
   const overview = await page.textContent("main");
   assert.ok(
     overview.includes(
-      `Other ranks wait for rank ${SLOW} in decode, ${job.profile.job.stragglers[0].wait_ms_per_step.toFixed(4)} ms per step`,
+      `Other ranks wait for rank ${SLOW} in decode, ${job.profile.job.stragglers[0].wait_ms_per_step.toFixed(4)} ` +
+        "ms per step",
     ),
   );
   assert.ok(overview.includes("Job of 8 ranks (slurm 4711.0) on 4 hosts, 7 recorded: tensor parallelism of 8."));
@@ -188,7 +189,9 @@ test("a real job: the delayed rank, and all ranks on one clock in the timeline",
   const script = `
 import pathlib, sys
 from job_captures import Clock, Delay, pytorch_job
-pytorch_job(pathlib.Path(sys.argv[1]), ranks=3, clocks=[Clock(), Clock(350_000, 8.0), Clock(-90_000, -3.0)], delays=[Delay(rank=2, at=tuple(range(8, 64, 8)))])
+clocks = [Clock(), Clock(350_000, 8.0), Clock(-90_000, -3.0)]
+delay = Delay(rank=2, at=tuple(range(8, 64, 8)))
+pytorch_job(pathlib.Path(sys.argv[1]), ranks=3, clocks=clocks, delays=[delay])
 `;
   execFileSync("python3", ["-c", script, captures], { stdio: "pipe", cwd: path.join(repository, "tests/end_to_end") });
   const real = analyze("real_job", captures);

@@ -5,7 +5,10 @@ import { analyze, close, closeBrowser, compare, data, open } from "./browser.mjs
 
 after(closeBrowser);
 
-/** In the page: follows links one by one and says which lead nowhere, and how many there are by the view that they lead to. */
+/**
+ * In the page: follows links one by one and says which lead nowhere, and how many there are by the view that they lead
+ * to.
+ */
 async function followAll(from) {
   const pause = () => new Promise((done) => setTimeout(done, 0));
   const parse = (hash) => ({

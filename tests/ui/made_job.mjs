@@ -1,4 +1,5 @@
-// A profile of a job, made of the profile of one GPU: every rank runs it, one of them slower, and the others wait for it.
+// A profile of a job, made of the profile of one GPU: every rank runs it, one of them slower, and the others wait for
+// it.
 
 const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
 

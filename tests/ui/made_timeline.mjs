@@ -1,5 +1,5 @@
-// A timeline whose every row is known: decode steps of layers on one stream, copies on another, their launches on a CPU
-// thread, ranges, counters. The same numbers every time.
+// A timeline whose every row is known: decode steps of layers on one stream, copies on another, their launches on a
+// CPU thread, ranges, counters. The same numbers every time.
 
 /** Multiplicative congruential numbers: no seed of the platform. */
 function* numbers(seed) {

@@ -1,5 +1,5 @@
-// Reading the page by keyboard and with the back button: focus stays, places come back, headers stay in sight, controls that
-// open something say what.
+// Reading the page by keyboard and with the back button: focus stays, places come back, headers stay in sight,
+// controls that open something say what.
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { analyze, close, closeBrowser, data, open } from "./browser.mjs";

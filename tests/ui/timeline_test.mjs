@@ -261,7 +261,8 @@ async function colorsOf(page, x, y, width, height) {
     const { data } = context.getImageData(0, 0, width, height);
     const found = {};
     for (let i = 0; i < data.length; i += 4) {
-      const color = `#${[data[i], data[i + 1], data[i + 2]].map((value) => value.toString(16).padStart(2, "0")).join("")}`;
+      const channels = [data[i], data[i + 1], data[i + 2]].map((value) => value.toString(16).padStart(2, "0"));
+      const color = `#${channels.join("")}`;
       found[color] = (found[color] ?? 0) + 1;
     }
     return found;

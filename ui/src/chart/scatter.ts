@@ -1,4 +1,5 @@
-// Points on two axes, over uPlot, which gives scales, axes and zoom by dragging. Points are drawn here, for shapes and sizes.
+// Points on two axes, over uPlot, which gives scales, axes and zoom by dragging. Points are drawn here, for shapes and
+// sizes.
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { h } from "../dom/dom";

@@ -38,7 +38,9 @@ function sideBar(app: CompareApp, stage: StageDiff, side: "base" | "new", scale:
       {
         class: "budget-bar",
         role: "img",
-        "aria-label": `Time budget of ${side}: ${parts.map((part) => `${app.palette.label(part.part)} ${percent(value(part) / wall)}`).join(", ")}`,
+        "aria-label":
+          `Time budget of ${side}: ` +
+          `${parts.map((part) => `${app.palette.label(part.part)} ${percent(value(part) / wall)}`).join(", ")}`,
         style: `width: ${((wall / scale) * 100).toFixed(3)}%`,
       },
       parts.map((part) => {
@@ -49,8 +51,12 @@ function sideBar(app: CompareApp, stage: StageDiff, side: "base" | "new", scale:
           "span",
           {
             class: part.idle ? "part idle" : "part work",
-            style: `width: ${((value(part) / wall) * 100).toFixed(4)}%; background-color: ${app.palette.css(part.part)}${part.idle ? "" : `; color: ${app.palette.textCss(part.part)}`}`,
-            title: `${label}: ${fineMs(msOf(value(part)))} ms per ${stage.unit}, ${percent(value(part) / wall)} of ${side}'s wall time`,
+            style:
+              `width: ${((value(part) / wall) * 100).toFixed(4)}%; background-color: ` +
+              `${app.palette.css(part.part)}${part.idle ? "" : `; color: ${app.palette.textCss(part.part)}`}`,
+            title:
+              `${label}: ${fineMs(msOf(value(part)))} ms per ${stage.unit}, ${percent(value(part) / wall)} of ` +
+              `${side}'s wall time`,
             "data-part": part.part,
           },
           roomy && h("span", {}, short),

@@ -1,4 +1,5 @@
-// The verdict, why, the gate, and stage by stage: quantities with their intervals, budgets, the kernels that matter; findings.
+// The verdict, why, the gate, and stage by stage: quantities with their intervals, budgets, the kernels that matter;
+// findings.
 import type { MountedView, ViewDescription } from "../app";
 import {
   msOf,
@@ -38,7 +39,8 @@ function damage(app: CompareApp): Child {
     h(
       "p",
       { class: "warning damage" },
-      `Damage of ${each.side} (${each.run}): ${each.text}${each.count > 1 ? ` (${count(each.count)})` : ""}. Diagnostic: ${each.code}.`,
+      `Damage of ${each.side} (${each.run}): ${each.text}${each.count > 1 ? ` (${count(each.count)})` : ""}. ` +
+        `Diagnostic: ${each.code}.`,
     ),
   );
 }
@@ -259,7 +261,8 @@ function ranks(app: CompareApp): Child {
       ],
     }).element,
     note(
-      "Means per step (per instance where a stage has no steps). Jobs are compared above, one step on all ranks being one step.",
+      "Means per step (per instance where a stage has no steps). Jobs are compared above, one step on all ranks " +
+        "being one step.",
     ),
   );
 }

@@ -4,8 +4,8 @@ import { h, type Child } from "../dom/dom";
 import { change } from "../format/figures";
 
 /**
- * Differences of a thousandth and of all there is, on one axis: linear around 0, logarithmic beyond the threshold, which
- * takes the same width in every table.
+ * Differences of a thousandth and of all there is, on one axis: linear around 0, logarithmic beyond the threshold,
+ * which takes the same width in every table.
  */
 export class ChangeAxis {
   private readonly end: number;
@@ -59,7 +59,9 @@ export function axisHead(axis: ChangeAxis): HTMLElement {
   );
 }
 
-/** How a change is told apart without its color: filled where it is beyond the threshold, hollow where it is not known. */
+/**
+ * How a change is told apart without its color: filled where it is beyond the threshold, hollow where it is not known.
+ */
 function toneOf(row: Comparison): string {
   if (row.answer === "changed") return row.direction === "worse" ? "worse" : "better";
   return row.answer === "unchanged" ? "unchanged" : "unknown";

@@ -102,7 +102,8 @@ function mount(app: CompareApp, options: URLSearchParams, printing: boolean): Mo
     const wanted = rows.filter((row) => isWanted(row, state));
     const total = wanted.reduce((sum, row) => sum + row.kernel.difference_ns, 0);
     const stages = new Set(wanted.map((row) => row.stage));
-    summary.textContent = `${counted(wanted.length, "row")}${stages.size === 1 ? `, together ${timeChange(msOf(total))} ms per ${wanted[0]!.unit}` : ""}.`;
+    const together = stages.size === 1 ? `, together ${timeChange(msOf(total))} ms per ${wanted[0]!.unit}` : "";
+    summary.textContent = `${counted(wanted.length, "row")}${together}.`;
     replace(
       body,
       kernelTable(app, "Kernels of both sides", wanted, true, {
@@ -130,7 +131,8 @@ function mount(app: CompareApp, options: URLSearchParams, printing: boolean): Mo
             summary,
             body,
             note(
-              "Times are per step (per instance where a stage has no steps), overlap not removed. All rows of a stage sum to the difference of its kernel time exactly.",
+              "Times are per step (per instance where a stage has no steps), overlap not removed. All rows of a " +
+                "stage sum to the difference of its kernel time exactly.",
             ),
           ],
     ),

@@ -25,7 +25,8 @@ export function answer(row: Comparison, words: string): HTMLElement {
   if (row.why_not === "not_comparable") return h("span", { class: "answer" }, words);
   const mark =
     row.answer === "changed" ? (row.direction === "worse" ? "▲ " : "▼ ") : row.answer === "unchanged" ? "" : "? ";
-  const better = row.answer === "changed" && !row.lower_is_better ? (row.direction === "worse" ? "▼ " : "▲ ") : mark;
+  const higherIsBetter = row.answer === "changed" && !row.lower_is_better;
+  const better = higherIsBetter ? (row.direction === "worse" ? "▼ " : "▲ ") : mark;
   return h(
     "span",
     { class: `answer ${row.answer} ${row.direction ?? ""}`.trim() },

@@ -81,7 +81,8 @@ function groups(app: CompareApp): HTMLElement {
         id: "range",
         title: "range",
         value: (g) =>
-          `${g.context_by === "context_tokens" ? "context" : "step"} ${count(g.context_low)} to ${count(g.context_high)}`,
+          `${g.context_by === "context_tokens" ? "context" : "step"} ${count(g.context_low)} to ` +
+          `${count(g.context_high)}`,
       },
       { id: "base", title: "base steps", value: (g) => g.base_steps, text: (g) => count(g.base_steps) },
       { id: "new", title: "new steps", value: (g) => g.new_steps, text: (g) => count(g.new_steps) },
@@ -127,7 +128,8 @@ function mount(app: CompareApp): MountedView {
         "Steps that are like each other",
         groups(app),
         note(
-          "Only like is compared with like: steps of one kind, with equal sequences and tokens, in the context range that both sides have.",
+          "Only like is compared with like: steps of one kind, with equal sequences and tokens, in the context " +
+            "range that both sides have.",
         ),
       ),
       section(
@@ -135,7 +137,8 @@ function mount(app: CompareApp): MountedView {
         leftOut(app),
         note(
           prose(
-            "Warm-up, first steps and interrupted ones would hide what changed; they are counted here and in `diff.json`.",
+            "Warm-up, first steps and interrupted ones would hide what changed; they are counted here and in " +
+              "`diff.json`.",
           ),
         ),
       ),

@@ -5,8 +5,8 @@ export type Coding = "u" | "s" | "udelta" | "sdelta" | "u8" | "f32";
 const TWO_TO_28 = 2 ** 28;
 
 /**
- * Varints into an array of the rows' number. Most take one to four bytes, which integers hold; longer ones are summed as
- * doubles, exact up to 2^53: 104 days in ns.
+ * Varints into an array of the rows' number. Most take one to four bytes, which integers hold; longer ones are summed
+ * as doubles, exact up to 2^53: 104 days in ns.
  */
 export function decodeColumn<Out extends Float64Array | Uint32Array>(
   bytes: Uint8Array,
@@ -38,14 +38,16 @@ export function decodeColumn<Out extends Float64Array | Uint32Array>(
               factor *= 128;
             } while (byte > 0x7f);
             if (signed) value = value % 2 === 0 ? value / 2 : -(value + 1) / 2;
-            out[row] = delta ? (sum += value) : value;
+            sum = delta ? sum + value : value;
+            out[row] = sum;
             continue;
           }
         }
       }
     }
     if (signed) value = (value >>> 1) ^ -(value & 1);
-    out[row] = delta ? (sum += value) : value;
+    sum = delta ? sum + value : value;
+    out[row] = sum;
   }
   if (at > bytes.length) throw new Error("A column of the timeline is cut off.");
   return out;

@@ -1,8 +1,10 @@
-// Which launches the sums of kernels are over: those of the measured stages, as the terminal ranks them; of one stage; or of
-// the whole capture, with warm-up, initialization and autotuning.
+// Which launches the sums of kernels are over: those of the measured stages, as the terminal ranks them; of one stage;
+// or of the whole capture, with warm-up, initialization and autotuning.
 import type { Kernel, Profile } from "./profile";
 
-/** In the address: "" is the measured stages (without stages the capture), "*" the capture, otherwise a stage's name. */
+/**
+ * In the address: "" is the measured stages (without stages the capture), "*" the capture, otherwise a stage's name.
+ */
 export type Scope = string;
 export const WHOLE_CAPTURE = "*";
 

@@ -78,7 +78,10 @@ export class Palette {
     const { light, dark } = this.color(part);
     const onLight = mixed(light, BACKGROUND.light, share);
     const onDark = mixed(dark, BACKGROUND.dark, share);
-    return `background-color: light-dark(${onLight}, ${onDark}); color: light-dark(${textOn(onLight)}, ${textOn(onDark)})`;
+    return (
+      `background-color: light-dark(${onLight}, ${onDark}); color: light-dark(${textOn(onLight)}, ` +
+      `${textOn(onDark)})`
+    );
   }
 
   /** For canvases, which know no theme. */

@@ -1,5 +1,5 @@
-// Headers of tables stay in sight. A table that is wider than the page scrolls inside of its own frame, in which its header
-// and its first column stay; all others scroll with the page, below the page's header.
+// Headers of tables stay in sight. A table that is wider than the page scrolls inside of its own frame, in which its
+// header and its first column stay; all others scroll with the page, below the page's header.
 
 const frames = new WeakMap<Element, () => void>();
 

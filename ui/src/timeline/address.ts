@@ -1,6 +1,6 @@
 // What the timeline shows, as options of the address: t (the shown span), sel (the selected one), both in ns since the
-// origin; span (one of the capture's own clock that arrives selected, with room around it); pin (a row); q, class, stage and
-// layer (what stands out).
+// origin; span (one of the capture's own clock that arrives selected, with room around it); pin (a row); q, class,
+// stage and layer (what stands out).
 import type { App } from "../app";
 import type { Options } from "../state/fragment";
 import type { Filter } from "./filter";
@@ -61,7 +61,7 @@ const classIds = (app: App, filter: Filter): string =>
   filter.classes.map((index) => app.view.classes[index]!.id).join(",");
 
 export function placeOptions(app: App, timeline: Timeline, place: Place): Options {
-  const pair = (span: Span | null) => span && span.map(Math.round).join(",");
+  const pair = (span: Span | null) => span?.map(Math.round).join(",") ?? null;
   const { pinned, filter } = place;
   return {
     t: pair(place.shown),

@@ -60,7 +60,9 @@ export class PixelColumns {
   }
 }
 
-/** The widest level whose bins are not wider than a pixel; null where even the finest is, and rows are read instead. */
+/**
+ * The widest level whose bins are not wider than a pixel; null where even the finest is, and rows are read instead.
+ */
 export function levelFor(track: Track, nsPerPixel: number): Level | null {
   let best: Level | null = null;
   for (const level of track.levels ?? [])

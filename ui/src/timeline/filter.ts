@@ -1,5 +1,5 @@
-// Search and filters over the whole capture: every row of every track whose name holds the text; of GPU work also by class,
-// stage and layer.
+// Search and filters over the whole capture: every row of every track whose name holds the text; of GPU work also by
+// class, stage and layer.
 import { firstAbove, type Numbers, type Timeline, type Track } from "./model";
 
 export interface Filter {

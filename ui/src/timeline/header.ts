@@ -58,9 +58,10 @@ export const hasTimeline = (): boolean => hasBlock("timeline");
 let reading: Promise<Header> | null = null;
 
 export function readHeader(): Promise<Header> {
-  return (reading ??= readJson<Header>("timeline").then((header) => {
+  reading ??= readJson<Header>("timeline").then((header) => {
     if (header.version !== 1)
       throw new Error(`The timeline has version ${header.version}; this page reads version 1.`);
     return header;
-  }));
+  });
+  return reading;
 }

@@ -1,4 +1,5 @@
-// Single launches of kernels in the timeline: which belong to a scope and a layer, their sums, and those of one kernel.
+// Single launches of kernels in the timeline: which belong to a scope and a layer, their sums, and those of one
+// kernel.
 import { isOfAllLaunches, type KernelSum, type Scope } from "../data/kernel_scope";
 import type { Kernel, Profile } from "../data/profile";
 import { kernelPlaces } from "../state/links";
@@ -7,7 +8,10 @@ import type { RowRef, Timeline } from "./model";
 
 const KERNEL = 0;
 
-/** Whether a row of slices is in the scope, as sums of kernels count it: without warm-up, but of a stage that has nothing else. */
+/**
+ * Whether a row of slices is in the scope, as sums of kernels count it: without warm-up, but of a stage that has
+ * nothing else.
+ */
 function inScope(timeline: Timeline, profile: Profile, scope: Scope): (row: number) => boolean {
   if (isOfAllLaunches(profile, scope)) return () => true;
   const stages = scope === "" ? profile.stages.map((stage) => stage.name) : [scope];

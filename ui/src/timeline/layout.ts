@@ -39,7 +39,10 @@ export interface Layout {
   height: number;
 }
 
-/** Calls and ranges of a thread together; counters last, so that streams and the threads that launch are near each other. */
+/**
+ * Calls and ranges of a thread together; counters last, so that streams and the threads that launch are near each
+ * other.
+ */
 function drawingOrder(timeline: Timeline): number[] {
   const { tracks } = timeline;
   const rank = (track: Track, index: number): number => {

@@ -1,4 +1,5 @@
-// The timeline's tables as typed arrays, decoded once when the view is first opened: first what the first picture needs.
+// The timeline's tables as typed arrays, decoded once when the view is first opened: first what the first picture
+// needs.
 import { hasBlock, readBlock } from "../data/blocks";
 import { decodeColumn, floatColumn, type Coding } from "../data/columns";
 import { readHeader, type Header, type TableName, type TrackHeader } from "./header";
