@@ -1,8 +1,7 @@
-#include "base/bytes_read.h"
+#include "base/streams/byte_stream.h"
 
 #include <gtest/gtest.h>
 
-#include "base/streams/byte_stream.h"
 #include "testing/temporary_folder.h"
 
 namespace llmprof {

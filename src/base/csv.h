@@ -30,7 +30,4 @@ class CsvRows {
   std::deque<std::string> unescaped_;
 };
 
-// Quotes a field only if necessary.
-std::string csv_field(std::string_view text);
-
 }  // namespace llmprof

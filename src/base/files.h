@@ -12,7 +12,7 @@ namespace llmprof {
 
 // A file of ours, in a bundle: it appears completely or not at all. Whatever else has its name (a
 // symbolic link, a pipe, a device) is refused, never replaced. What a user names goes through
-// write_named_file (base/named_file.h).
+// write_named_file.
 Result<void> write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
 // The same, and an error where there is such a file: of two processes only one writes it.
@@ -43,5 +43,11 @@ std::optional<std::string> file_content(const std::filesystem::path& path);
 
 // "path: No such file or directory", from errno.
 Error system_error(ErrorKind kind, const std::filesystem::path& path, int error_number);
+
+// A file that a user named. `-`, /dev/stdout, /dev/stderr and /dev/fd/N are those descriptors,
+// which are written into whatever they are; a symbolic link stands for its target; a regular file
+// is replaced completely or not at all (replace_file); anything else (a pipe, a terminal, a device)
+// is written into. Every option of ours that names a file to write ends here.
+Result<void> write_named_file(const std::filesystem::path& path, std::string_view content);
 
 }  // namespace llmprof

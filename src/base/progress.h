@@ -20,7 +20,7 @@ class Progress {
 
   // Work of unknown length: "converting trace.nsys-rep".
   virtual void begin(std::string_view /*what*/) {}
-  // Reading a file of that size; how far it is, base/bytes_read.h counts.
+  // Reading a file of that size; how far it is, bytes_read() counts.
   virtual void begin_reading(std::string_view /*what*/, uint64_t /*bytes*/) {}
   // Work of `count` steps. Each is announced by next_step, from any thread.
   virtual void begin_steps(std::string_view /*what*/, size_t /*count*/) {}

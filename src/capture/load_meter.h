@@ -3,7 +3,7 @@
 #include <chrono>
 #include <optional>
 
-#include "base/machine/cpu_times.h"
+#include "base/machine/cpu.h"
 
 namespace llmprof::capture {
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "base/bytes_read.h"
+#include "base/streams/byte_stream.h"
 #include "base/text.h"
 #include "cli/output.h"
 #include "cli/terminal_here.h"

@@ -1,8 +1,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "base/machine/last_level_cache.h"
-#include "base/machine/usable_memory.h"
+#include "base/machine/cpu.h"
+#include "base/machine/limits.h"
 #include "config/interpolation.h"
 
 namespace llmprof::config {

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "base/base64.h"
-#include "base/streams/zlib_block.h"
+#include "base/streams/deflate.h"
 #include "report/html/html.h"
 
 namespace llmprof::page {

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "readers/collector_log/collector_log.h"
-#include "readers/collector_log/test_log.h"
+#include "testing/readers/collector_log.h"
 #include "readers/kineto/kineto_json.h"
 #include "readers/nsys_csv/nsys_csv.h"
 #include "readers/nsys_sqlite/nsys_sqlite.h"

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "trace/launch_join.h"
-#include "trace/lone_launches.h"
-#include "trace/time_order.h"
+#include "trace/freeze.h"
 
 namespace llmprof::trace {
 
@@ -39,22 +37,6 @@ DeviceId TraceBuilder::device(uint32_t ordinal, DeviceKind kind) {
     trace_.devices.push_back(std::move(device));
   }
   return known->second;
-}
-
-void TraceBuilder::metric_value(IdentityId identity, MetricId metric, const MetricValues& more) {
-  const auto [known, fresh] =
-      metric_rows_.try_emplace({identity.value, metric.value}, trace_.metric_values.size());
-  if (fresh) {
-    trace_.metric_values.push_back(more);
-    trace_.metric_values.back().identity = identity;
-    trace_.metric_values.back().metric = metric;
-    return;
-  }
-  MetricValues& values = trace_.metric_values[known->second];
-  values.count += more.count;
-  values.sum += more.sum;
-  values.min = std::min(values.min, more.min);
-  values.max = std::max(values.max, more.max);
 }
 
 void TraceBuilder::decide_api_kinds() {

@@ -33,9 +33,6 @@ class TraceBuilder {
   [[nodiscard]] Diagnostics& diagnostics() { return trace_.diagnostics; }
   [[nodiscard]] Trace& trace() { return trace_; }
 
-  // Adds to the values of one metric of one identity.
-  void metric_value(IdentityId identity, MetricId metric, const MetricValues& more);
-
   // Orders GPU work by start, joins it to its launches by (process, correlation), reports work
   // without a launch, and decides the kind of each API name.
   Trace freeze() &&;
@@ -55,7 +52,6 @@ class TraceBuilder {
   IdsByKey<ProcessId> processes_;
   IdsByKey<ThreadId> threads_;
   IdsByKey<DeviceId> devices_;
-  IdsByKey<size_t> metric_rows_;
 };
 
 }  // namespace llmprof::trace

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "testing/hand_made_trace.h"
 #include "trace/append.h"
 
 namespace llmprof::trace {
@@ -168,9 +169,9 @@ TEST(Builder, JoinsTheLastOfLaunchesWhoseCorrelationCameAgain) {
 
 TEST(Builder, AddsUpMetricValues) {
   TraceBuilder builder;
-  builder.metric_value(IdentityId(1), MetricId(0), {{}, {}, 1, 4, 4, 4});
-  builder.metric_value(IdentityId(0), MetricId(0), {{}, {}, 1, 9, 9, 9});
-  builder.metric_value(IdentityId(1), MetricId(0), {{}, {}, 2, 6, 1, 5});
+  testing::add_metric_value(builder.trace(), {IdentityId(1), MetricId(0), 1, 4, 4, 4});
+  testing::add_metric_value(builder.trace(), {IdentityId(0), MetricId(0), 1, 9, 9, 9});
+  testing::add_metric_value(builder.trace(), {IdentityId(1), MetricId(0), 2, 6, 1, 5});
   const Trace trace = std::move(builder).freeze();
   ASSERT_EQ(trace.metric_values.size(), 2U);
   EXPECT_EQ(trace.metric_values[0].identity, IdentityId(0));

@@ -1,4 +1,4 @@
-#include "trace/launch_join.h"
+#include "trace/freeze.h"
 
 #include <fmt/format.h>
 

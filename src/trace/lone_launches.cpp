@@ -1,4 +1,4 @@
-#include "trace/lone_launches.h"
+#include "trace/freeze.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "trace/time_order.h"
+#include "trace/freeze.h"
 
 #include <algorithm>
 #include <future>

@@ -99,4 +99,16 @@ void HandMadeTrace::collection(Nanoseconds time, bool tracing, trace::Collection
   table.cost.push_back(0);
 }
 
+void add_metric_value(trace::Trace& trace, const trace::MetricValues& more) {
+  for (trace::MetricValues& values : trace.metric_values) {
+    if (values.identity != more.identity || values.metric != more.metric) continue;
+    values.count += more.count;
+    values.sum += more.sum;
+    values.min = std::min(values.min, more.min);
+    values.max = std::max(values.max, more.max);
+    return;
+  }
+  trace.metric_values.push_back(more);
+}
+
 }  // namespace llmprof::testing

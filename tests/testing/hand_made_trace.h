@@ -57,4 +57,7 @@ class HandMadeTrace {
   uint32_t next_correlation_ = 1;
 };
 
+// Adds to the values of one metric of one identity.
+void add_metric_value(trace::Trace& trace, const trace::MetricValues& more);
+
 }  // namespace llmprof::testing

@@ -5,8 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 
-#include "base/machine/last_level_cache.h"
-#include "base/machine/usable_memory.h"
+#include "base/machine/cpu.h"
+#include "base/machine/limits.h"
 #include "cpu_llm/default_layers.h"
 #include "cpu_llm/weights.h"
 

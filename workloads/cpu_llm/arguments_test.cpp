@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "base/machine/last_level_cache.h"
-#include "base/machine/usable_memory.h"
+#include "base/machine/cpu.h"
+#include "base/machine/limits.h"
 #include "cpu_llm/default_layers.h"
 
 namespace cpu_llm {

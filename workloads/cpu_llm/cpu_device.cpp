@@ -9,8 +9,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "base/machine/control_group.h"
-#include "base/machine/cpu_name.h"
+#include "base/machine/limits.h"
+#include "base/machine/cpu.h"
 
 namespace cpu_llm {
 namespace {

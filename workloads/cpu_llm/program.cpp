@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "base/files.h"
-#include "base/machine/last_level_cache.h"
+#include "base/machine/cpu.h"
 #include "base/user_cache.h"
 #include "cpu_llm/annotations.h"
 #include "cpu_llm/cpu_device.h"

@@ -11,7 +11,7 @@
 
 #include "analysis/naming/described_names.h"
 #include "analysis/ranking/kernels.h"
-#include "base/streams/gzip_block.h"
+#include "base/streams/deflate.h"
 #include "testing/read_capture.h"
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"

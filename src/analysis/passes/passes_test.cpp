@@ -5,6 +5,7 @@
 #include <set>
 
 #include "analysis/ranking/open_ranges.h"
+#include "testing/hand_made_trace.h"
 #include "trace/builder.h"
 
 namespace llmprof::analysis {
@@ -70,7 +71,7 @@ class ProfileTest : public ::testing::Test {
     trace.profiled_launches.duration.push_back(duration);
     const trace::MetricId dram =
         trace.metrics.intern({builder_.string("dram"), builder_.string("byte")});
-    builder_.metric_value(id, dram, {{}, {}, 1, metric, metric, metric});
+    testing::add_metric_value(trace, {id, dram, 1, metric, metric, metric});
   }
 
   // What the passes found, with the diagnostics beside it.

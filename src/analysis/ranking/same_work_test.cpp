@@ -3,6 +3,7 @@
 #include "analysis/ranking/profiled_twice.h"
 #include "analysis/ranking/repeated_timelines.h"
 #include "analysis/ranking/same_gpu.h"
+#include "testing/hand_made_trace.h"
 #include "testing/read_capture.h"
 #include "testing/shared_captures.h"
 #include "trace/builder.h"
@@ -58,7 +59,7 @@ class SameWork : public ::testing::Test {
     trace.profiled_launches.duration.push_back(duration);
     const trace::MetricId of =
         trace.metrics.intern({builder_.string(metric), builder_.string("%")});
-    builder_.metric_value(id, of, {{}, {}, 1, 10, 10, 10});
+    testing::add_metric_value(trace, {id, of, 1, 10, 10, 10});
   }
 
   trace::Trace freeze() { return std::move(builder_).freeze(); }

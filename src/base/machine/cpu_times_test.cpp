@@ -1,4 +1,4 @@
-#include "base/machine/cpu_times.h"
+#include "base/machine/cpu.h"
 
 #include <gtest/gtest.h>
 

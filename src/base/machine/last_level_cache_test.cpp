@@ -1,4 +1,4 @@
-#include "base/machine/last_level_cache.h"
+#include "base/machine/cpu.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "base/machine/usable_memory.h"
+#include "base/machine/limits.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "base/secrets/bare_tokens.h"
+#include "base/secrets/secret_names.h"
 
 #include <algorithm>
 #include <array>

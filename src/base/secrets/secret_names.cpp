@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/ascii.h"
-#include "base/secrets/bare_tokens.h"
 
 namespace llmprof {
 namespace {

@@ -3,17 +3,16 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <zlib.h>
-
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <vector>
 
-#include "base/bytes_read.h"
 #include "base/file_descriptor.h"
 #include "base/files.h"
-#include "base/streams/gzip_block.h"
+#include "base/streams/deflate.h"
 
 namespace llmprof {
 namespace {
@@ -120,10 +119,6 @@ class GzipStream final : public ByteStream {
 
 bool is_gzip(std::string_view head) { return head.starts_with("\x1f\x8b"); }
 
-}  // namespace
-
-namespace {
-
 Result<std::unique_ptr<ByteStream>> open_stream(const std::filesystem::path& path,
                                                 bool whole_content_wanted) {
   auto file = open_for_reading(path);
@@ -149,6 +144,8 @@ Result<std::unique_ptr<ByteStream>> open_stream(const std::filesystem::path& pat
   }
   return std::make_unique<GzipStream>(std::move(plain));
 }
+
+std::atomic<uint64_t> total = 0;
 
 }  // namespace
 
@@ -194,5 +191,9 @@ Result<std::string> read_all(const std::filesystem::path& path, size_t limit) {
   auto content = read_all(**stream, limit);
   return content ? content : fail_with(content.error().within(path.string()));
 }
+
+void count_bytes_read(uint64_t bytes) { total.fetch_add(bytes, std::memory_order_relaxed); }
+
+uint64_t bytes_read() { return total.load(std::memory_order_relaxed); }
 
 }  // namespace llmprof

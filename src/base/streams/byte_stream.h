@@ -41,4 +41,10 @@ Result<std::string> read_all(ByteStream& stream, size_t limit);
 // The same of a file, which errors name.
 Result<std::string> read_all(const std::filesystem::path& path, size_t limit);
 
+// How many bytes of files this process has read so far, for a progress line that asks ten times a
+// second. Whoever reads files in bulk counts, once for each block: the count costs nothing, and
+// readers need not know that somebody watches. Bytes are those of the file, compressed or not.
+void count_bytes_read(uint64_t bytes);
+uint64_t bytes_read();
+
 }  // namespace llmprof

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "base/streams/gzip_block.h"
+#include "base/streams/deflate.h"
 #include "testing/temporary_folder.h"
 
 namespace llmprof {

@@ -1,4 +1,4 @@
-#include "base/streams/zlib_block.h"
+#include "base/streams/deflate.h"
 
 #include <gtest/gtest.h>
 #include <zlib.h>

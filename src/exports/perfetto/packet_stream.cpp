@@ -4,7 +4,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/streams/zlib_block.h"
+#include "base/streams/deflate.h"
 
 namespace llmprof::exports {
 namespace {

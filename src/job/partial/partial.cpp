@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
-#include "base/streams/zlib_block.h"
+#include "base/streams/deflate.h"
 #include "job/partial/collective_columns.h"
 #include "job/partial/columns.h"
 #include "job/partial/step_columns.h"

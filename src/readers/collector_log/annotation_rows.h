@@ -4,10 +4,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "readers/collector_log/findings.h"
-#include "readers/collector_log/operator_kernels.h"
 #include "readers/collector_log/records.h"
-#include "readers/collector_log/texts.h"
+#include "readers/collector_log/operator_kernels.h"
 #include "trace/builder.h"
 #include "wire/log_format.h"
 

@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "readers/collector_log/decoded_chunks.h"
 #include "readers/collector_log/rows.h"
-#include "readers/collector_log/uuid_text.h"
+#include "readers/collector_log/records.h"
 #include "wire/log_format.h"
 
 namespace llmprof::readers {

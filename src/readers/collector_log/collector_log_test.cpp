@@ -4,8 +4,8 @@
 
 #include <random>
 
-#include "readers/collector_log/test_log.h"
-#include "readers/collector_log/test_reading.h"
+#include "testing/readers/collector_log.h"
+#include "testing/readers/read_collector_log.h"
 #include "testing/read_capture.h"
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"

@@ -4,9 +4,7 @@
 #include <map>
 #include <vector>
 
-#include "readers/collector_log/findings.h"
 #include "readers/collector_log/records.h"
-#include "readers/collector_log/texts.h"
 #include "trace/builder.h"
 #include "wire/cuda_records.h"
 

@@ -4,7 +4,6 @@
 #include <span>
 #include <vector>
 
-#include "readers/collector_log/findings.h"
 #include "readers/collector_log/records.h"
 #include "trace/tables.h"
 #include "wire/log_format.h"

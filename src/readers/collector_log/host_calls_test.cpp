@@ -1,8 +1,8 @@
 // Launches and waits that the light watch noted.
 #include <gtest/gtest.h>
 
-#include "readers/collector_log/test_log.h"
-#include "readers/collector_log/test_reading.h"
+#include "testing/readers/collector_log.h"
+#include "testing/readers/read_collector_log.h"
 
 namespace llmprof::readers {
 namespace {

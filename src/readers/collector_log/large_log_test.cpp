@@ -1,8 +1,8 @@
 // A log of several windows, which are taken apart by several threads.
 #include <gtest/gtest.h>
 
-#include "readers/collector_log/test_log.h"
-#include "readers/collector_log/test_reading.h"
+#include "testing/readers/collector_log.h"
+#include "testing/readers/read_collector_log.h"
 
 namespace llmprof::readers {
 namespace {

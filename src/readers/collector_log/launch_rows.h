@@ -2,10 +2,7 @@
 
 #include <cstdint>
 
-#include "readers/collector_log/definitions.h"
-#include "readers/collector_log/findings.h"
 #include "readers/collector_log/records.h"
-#include "readers/collector_log/texts.h"
 #include "trace/builder.h"
 #include "wire/cuda_records.h"
 

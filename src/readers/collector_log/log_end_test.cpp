@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "readers/collector_log/test_log.h"
+#include "testing/readers/collector_log.h"
 #include "testing/temporary_folder.h"
 
 namespace llmprof::readers {

@@ -6,12 +6,9 @@
 #include "readers/collector_log/counter_rows.h"
 #include "readers/collector_log/decoded_chunks.h"
 #include "readers/collector_log/device_rows.h"
-#include "readers/collector_log/findings.h"
-#include "readers/collector_log/graph_nodes.h"
-#include "readers/collector_log/launch_rows.h"
 #include "readers/collector_log/records.h"
+#include "readers/collector_log/launch_rows.h"
 #include "readers/collector_log/session_facts.h"
-#include "readers/collector_log/texts.h"
 #include "readers/collector_log/thread_names.h"
 #include "trace/builder.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "readers/collector_log/place_in_job.h"
-#include "readers/collector_log/uuid_text.h"
+#include "readers/collector_log/records.h"
 
 namespace llmprof::readers::collector_log {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "base/text.h"
-#include "readers/collector_log/test_log.h"
-#include "readers/collector_log/test_reading.h"
+#include "testing/readers/collector_log.h"
+#include "testing/readers/read_collector_log.h"
 
 namespace llmprof::readers {
 namespace {

@@ -2,9 +2,7 @@
 
 #include <vector>
 
-#include "readers/collector_log/findings.h"
 #include "readers/collector_log/records.h"
-#include "readers/collector_log/texts.h"
 #include "trace/builder.h"
 #include "wire/log_format.h"
 

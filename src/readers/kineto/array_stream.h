@@ -1,14 +1,66 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <set>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/json_string.h"
 #include "base/streams/byte_stream.h"
 #include "base/streams/ordered_windows.h"
-#include "readers/kineto/envelope.h"
 #include "readers/kineto/window_cut.h"
 
 namespace llmprof::readers {
+
+// What stands around the event array of a trace: the top-level keys before and after it. Takes the
+// content piece by piece, keeps the values of a few keys and forgets the rest (a trace may hold
+// environments, paths and logs). Lenient: what is not JSON is skipped.
+class KinetoEnvelope {
+ public:
+  // Looks at the next bytes; returns how many it took: all of them, or those up to and with the
+  // opening bracket of an event array (`in_array`).
+  size_t take(std::string_view bytes);
+
+  [[nodiscard]] bool in_array() const { return in_array_; }
+  // The closing bracket has been passed; what follows is taken again.
+  void leave_array() { in_array_ = false; }
+
+  // The content is one array, without anything around it.
+  [[nodiscard]] bool bare_array() const { return bare_array_; }
+  // The outermost object or array was closed.
+  [[nodiscard]] bool complete() const { return started_ && depth_ == 0; }
+  // Something stood where only an object or array, or nothing, may stand.
+  [[nodiscard]] bool has_stray_text() const { return stray_text_; }
+  // Values of kept keys that were longer than a fact can be, and were dropped.
+  [[nodiscard]] uint64_t oversized_values() const { return oversized_; }
+
+  // Names of the top-level keys met so far (a limited number).
+  [[nodiscard]] bool has_key(std::string_view key) const { return keys_.contains(key); }
+  // The JSON text of a kept key's value, empty where there is none; the last of several.
+  [[nodiscard]] std::string_view value(std::string_view key) const;
+
+ private:
+  void take_structure(char c);
+  void finish_key();
+  void finish_value();
+
+  uint64_t depth_ = 0;
+  bool started_ = false;
+  JsonString string_;
+  bool in_value_ = false;
+  bool in_array_ = false;
+  bool bare_array_ = false;
+  bool stray_text_ = false;
+  bool keeping_ = false;
+  uint64_t oversized_ = 0;
+  std::string key_;
+  std::string text_;
+  std::set<std::string, std::less<>> keys_;
+  std::map<std::string, std::string, std::less<>> values_;
+};
 
 // The inside of a trace's event array as a stream of its own, which ends where the array does.
 class KinetoArrayStream final : public ByteStream {

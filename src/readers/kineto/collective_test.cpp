@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "readers/kineto/test_reading.h"
+#include "testing/readers/read_kineto.h"
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 

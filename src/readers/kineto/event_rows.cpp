@@ -1,10 +1,10 @@
-#include "readers/kineto/event_rows.h"
+#include "readers/kineto/event.h"
 
 #include <array>
 #include <utility>
 
 #include "base/text.h"
-#include "readers/shared/memory_place.h"
+#include "readers/shared/memory.h"
 
 namespace llmprof::readers {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "readers/kineto/test_reading.h"
+#include "testing/readers/read_kineto.h"
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 

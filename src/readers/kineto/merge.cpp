@@ -1,12 +1,72 @@
 #include "readers/kineto/merge.h"
 
-#include "readers/kineto/process.h"
+#include <algorithm>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/trace.h"
 
 namespace llmprof::readers {
 namespace {
 
 // Rules of conf/stages.yaml tell module names from the program's own labels by it.
 constexpr std::string_view kModuleDomain = "nn.Module";
+
+// Finds whose GPU work it is: the events name the device, not the process. Mostly one process has
+// API calls and owns everything; in a trace merged from several, the correlation id decides.
+class KinetoProcesses {
+ public:
+  // Looks at the API calls, else the operators, from these rows on.
+  KinetoProcesses(const trace::Trace& trace, size_t first_launch, size_t first_operator);
+
+  // None where the trace has no CPU side at all.
+  [[nodiscard]] trace::ProcessId owner() const { return owner_; }
+  [[nodiscard]] bool several() const { return several_; }
+
+  // Counts what more than one process may have launched; it goes to the owner of most calls.
+  trace::ProcessId owner_of(uint32_t correlation);
+  [[nodiscard]] uint64_t ambiguous() const { return ambiguous_; }
+
+ private:
+  trace::ProcessId owner_;
+  bool several_ = false;
+  uint64_t ambiguous_ = 0;
+  std::unordered_map<uint32_t, trace::ProcessId> by_correlation_;  // none: of several
+};
+
+KinetoProcesses::KinetoProcesses(const trace::Trace& trace, size_t first_launch,
+                                 size_t first_operator) {
+  std::vector<uint64_t> calls(trace.processes.size());
+  const auto count = [&](const std::vector<trace::ThreadId>& threads, size_t first) {
+    for (size_t i = first; i < threads.size(); ++i) {
+      ++calls[trace.threads[threads[i].index()].process.index()];
+    }
+  };
+  const trace::LaunchTable& launches = trace.launches;
+  count(launches.thread, first_launch);
+  if (launches.size() == first_launch) count(trace.operators.thread, first_operator);
+  const auto most = std::max_element(calls.begin(), calls.end());
+  if (most == calls.end() || *most == 0) return;
+  owner_ = trace::ProcessId(static_cast<size_t>(most - calls.begin()));
+  several_ = launches.size() > first_launch &&
+             std::count_if(calls.begin(), calls.end(), [](uint64_t n) { return n > 0; }) > 1;
+  if (!several_) return;
+  for (size_t i = first_launch; i < launches.size(); ++i) {
+    if (launches.correlation[i] == 0) continue;
+    const trace::ProcessId process = trace.threads[launches.thread[i].index()].process;
+    const auto [known, fresh] = by_correlation_.try_emplace(launches.correlation[i], process);
+    if (!fresh && known->second != process) known->second = trace::ProcessId();
+  }
+}
+
+trace::ProcessId KinetoProcesses::owner_of(uint32_t correlation) {
+  if (!several_) return owner_;
+  const auto known = by_correlation_.find(correlation);
+  if (known != by_correlation_.end() && known->second.valid()) return known->second;
+  ++ambiguous_;
+  return owner_;
+}
 
 }  // namespace
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "readers/kineto/json_value.h"
 #include "readers/kineto/token.h"
 #include "readers/shared/rank_of_path.h"
 

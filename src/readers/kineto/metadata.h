@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "readers/kineto/envelope.h"
+#include "readers/kineto/array_stream.h"
 #include "trace/builder.h"
 
 namespace llmprof::readers {

@@ -4,7 +4,8 @@
 
 #include "base/streams/byte_stream.h"
 #include "base/text.h"
-#include "readers/ncu/test_reading.h"
+#include "testing/readers/ncu_kernels.h"
+#include "testing/readers/read_ncu.h"
 #include "testing/shared_captures.h"
 
 namespace llmprof::readers {
@@ -87,11 +88,11 @@ TEST(NcuCaptures, BothPagesGiveTheSameLaunches) {
 TEST(NcuCaptures, LivePrefillOutput) {
   const auto captures = testing::h200_captures();
   const auto path = captures / "h200-llama-eager/ncu_prefill_live.csv.gz";
-  const auto rows = parse_ncu_csv(path);
+  const auto rows = parse_ncu_file(path, kNcuCsvReader);
   ASSERT_TRUE(rows) << rows.error().message;
-  EXPECT_EQ(rows->trace.profiled_launches.size(), 200U);
-  EXPECT_EQ(total_duration(rows->trace), 1'935'904);
-  expect_metric(rows->trace, "dram__bytes_read.sum", "byte", 200, 1612548352, 2816, 50357760);
+  EXPECT_EQ(rows->profiled_launches.size(), 200U);
+  EXPECT_EQ(total_duration(*rows), 1'935'904);
+  expect_metric(*rows, "dram__bytes_read.sum", "byte", 200, 1612548352, 2816, 50357760);
   const auto records = kernels_from_ncu_rows(*rows, "cuda:0");
   ASSERT_EQ(records.size(), 26U);
   EXPECT_EQ(records[0].kernel_name, "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_TNT");

@@ -12,6 +12,18 @@
 
 namespace llmprof::readers {
 
+// A unit as ncu prints it, in terms of a base unit: value * scale is in `unit`.
+struct NcuUnit {
+  std::string unit;
+  double scale = 1;
+};
+
+// ncu picks prefixes per file and per kernel ("us", "Kbyte", "Ghz") and renamed units over the
+// years ("nsecond", "cycle/nsecond"); values can be summed only in one base unit: ns, byte, hz,
+// byte/s, byte/block, ... Prefixes are powers of 1000, as ncu means them. Below a stroke time is
+// in seconds, and cycle/s is hz. Everything else ("%", "inst", "register/thread") stays.
+NcuUnit ncu_base_unit(std::string_view printed);
+
 // What is read of a row besides its metrics. The device's facts stand at the end.
 enum class NcuField : uint8_t {
   id,

@@ -3,7 +3,7 @@
 #include <random>
 
 #include "readers/ncu/ncu_json.h"
-#include "readers/ncu/test_reading.h"
+#include "testing/readers/read_ncu.h"
 #include "testing/shared_captures.h"
 
 namespace llmprof::readers {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
-#include "readers/ncu/test_reading.h"
+#include "testing/readers/read_ncu.h"
 
 namespace llmprof::readers {
 namespace {

@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "readers/ncu/failures.h"
 #include "readers/ncu/record.h"
-#include "readers/ncu/units.h"
+#include "readers/ncu/columns.h"
 #include "trace/builder.h"
 
 namespace llmprof::readers {
@@ -119,5 +119,13 @@ class NcuLaunches {
   uint64_t rounded_ = 0;
   uint64_t without_metrics_ = 0;
 };
+
+// Reads a whole file, its numbers in the one convention.
+using NcuPass = Result<NcuLaunches> (*)(const std::filesystem::path& path, DecimalConvention);
+
+// A file into the builder, read with the decimal convention that leaves fewer values unreadable,
+// point where both leave the same (number.h).
+Result<void> read_ncu_file(const std::filesystem::path& path, std::string_view format, NcuPass pass,
+                           trace::TraceBuilder& builder);
 
 }  // namespace llmprof::readers

@@ -104,4 +104,15 @@ void NcuLaunches::report(const std::filesystem::path& path, trace::TraceBuilder&
   }
 }
 
+Result<void> read_ncu_file(const std::filesystem::path& path, std::string_view format, NcuPass pass,
+                           trace::TraceBuilder& builder) {
+  Result<NcuLaunches> launches = pass(path, DecimalConvention::point);
+  if (!launches) return fail_with(launches.error());
+  if (launches->other_convention > 0) {
+    Result<NcuLaunches> comma = pass(path, DecimalConvention::comma);
+    if (comma && comma->other_convention < launches->other_convention) launches = std::move(comma);
+  }
+  return std::move(*launches).write(path, format, builder);
+}
+
 }  // namespace llmprof::readers

@@ -2,6 +2,7 @@
 
 #include "base/streams/byte_stream.h"
 #include "base/streams/ordered_windows.h"
+#include "readers/ncu/launches.h"
 #include "readers/ncu/window.h"
 
 namespace llmprof::readers {
@@ -63,9 +64,5 @@ Result<void> read_ncu_csv_file(const std::filesystem::path& path, trace::TraceBu
 }  // namespace
 
 const Reader kNcuCsvReader = {kNcuCsvFormat, recognizes_ncu_csv, read_ncu_csv_file};
-
-Result<NcuRows> parse_ncu_csv(const std::filesystem::path& path) {
-  return parse_ncu_file(path, kNcuCsvReader);
-}
 
 }  // namespace llmprof::readers

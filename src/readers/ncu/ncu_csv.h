@@ -2,7 +2,6 @@
 
 #include <filesystem>
 
-#include "readers/ncu/rows.h"
 #include "readers/shared/reader.h"
 
 namespace llmprof::readers {
@@ -11,7 +10,5 @@ namespace llmprof::readers {
 // and ncu's messages around it) or exported from a report; several such outputs in one file, too.
 // Recognizes failed runs and ncu's text page as well, to refuse them with the remedy.
 extern const Reader kNcuCsvReader;
-
-Result<NcuRows> parse_ncu_csv(const std::filesystem::path& path);
 
 }  // namespace llmprof::readers

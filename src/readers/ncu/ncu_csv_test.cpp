@@ -4,7 +4,8 @@
 
 #include <string>
 
-#include "readers/ncu/test_reading.h"
+#include "testing/readers/ncu_kernels.h"
+#include "testing/readers/read_ncu.h"
 #include "testing/shared_captures.h"
 
 namespace llmprof::readers {
@@ -259,9 +260,9 @@ TEST(NcuCsv, BoundsTheRoomForMetrics) {
 
 TEST(NcuCsv, ReadsSymbolsAsTheNamesTheyStandFor) {
   const testing::TemporaryFolder folder;
-  const auto rows = parse_ncu_csv(folder.write(
+  const auto rows = parse_ncu_file(folder.write(
       "x.csv", kRawHeader + raw_units("us", "byte") + raw_row(0, "_Z4gemmPKfi", "9.0", "1") +
-                   raw_row(1, "_Znot_one", "2.0", "1") + raw_row(2, "_Z4gemmPKfi", "4.0", "1")));
+                   raw_row(1, "_Znot_one", "2.0", "1") + raw_row(2, "_Z4gemmPKfi", "4.0", "1")), kNcuCsvReader);
   ASSERT_TRUE(rows) << rows.error().message;
   const auto records = kernels_from_ncu_rows(*rows, "cuda:0");
   ASSERT_EQ(records.size(), 2U);
@@ -272,9 +273,9 @@ TEST(NcuCsv, ReadsSymbolsAsTheNamesTheyStandFor) {
 
 TEST(NcuCsv, MakesKernelRecords) {
   const testing::TemporaryFolder folder;
-  const auto rows = parse_ncu_csv(
+  const auto rows = parse_ncu_file(
       folder.write("x.csv", kRawHeader + raw_units("us", "byte") + raw_row(0, "a", "2.0", "1") +
-                                raw_row(1, "b", "9.0", "1") + raw_row(2, "a", "4.0", "1")));
+                                raw_row(1, "b", "9.0", "1") + raw_row(2, "a", "4.0", "1")), kNcuCsvReader);
   ASSERT_TRUE(rows) << rows.error().message;
   const auto records = kernels_from_ncu_rows(*rows, "cuda:0");
   ASSERT_EQ(records.size(), 2U);

@@ -2,7 +2,6 @@
 
 #include <filesystem>
 
-#include "readers/ncu/rows.h"
 #include "readers/shared/reader.h"
 
 namespace llmprof::readers {
@@ -11,7 +10,5 @@ namespace llmprof::readers {
 // numbers or null: an array of objects, or one object per line. The raw page's row of units is the
 // object with a blank ID.
 extern const Reader kNcuJsonReader;
-
-Result<NcuRows> parse_ncu_json(const std::filesystem::path& path);
 
 }  // namespace llmprof::readers

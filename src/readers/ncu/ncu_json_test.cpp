@@ -3,7 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "base/streams/byte_stream.h"
-#include "readers/ncu/test_reading.h"
+#include "testing/readers/ncu_kernels.h"
+#include "testing/readers/read_ncu.h"
 #include "testing/shared_captures.h"
 
 namespace llmprof::readers {
@@ -93,10 +94,10 @@ TEST(NcuJson, RecognizesItsRowsOnly) {
 }
 
 TEST(NcuJson, SeedEntryPointGivesRecords) {
-  const auto rows = parse_ncu_json(testing::test_data("ncu/decode_raw.json"));
+  const auto rows = parse_ncu_file(testing::test_data("ncu/decode_raw.json"), kNcuJsonReader);
   ASSERT_TRUE(rows) << rows.error().message;
   uint64_t calls = 0;
-  for (const trace::KernelRecord& record : kernels_from_ncu_rows(*rows, "cuda:0"))
+  for (const KernelRecord& record : kernels_from_ncu_rows(*rows, "cuda:0"))
     calls += record.calls;
   EXPECT_EQ(calls, 12U);
 }

@@ -12,7 +12,6 @@
 
 #include "readers/ncu/columns.h"
 #include "readers/ncu/number.h"
-#include "readers/ncu/plain_number.h"
 
 namespace llmprof::readers {
 

@@ -5,8 +5,7 @@
 
 #include "readers/ncu/number.h"
 #include "readers/ncu/nvtx.h"
-#include "readers/ncu/plain_number.h"
-#include "readers/ncu/units.h"
+#include "readers/ncu/columns.h"
 
 namespace llmprof::readers {
 namespace {

@@ -1,4 +1,4 @@
-#include "readers/nsys_csv/findings.h"
+#include "readers/nsys_csv/merge.h"
 
 #include <fmt/format.h>
 

@@ -1,19 +1,67 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/diagnostics.h"
 #include "base/error.h"
-#include "readers/nsys_csv/findings.h"
-#include "readers/nsys_csv/processes.h"
+#include "readers/nsys_csv/rows.h"
 #include "readers/nsys_csv/window.h"
 #include "trace/builder.h"
 
 namespace llmprof::readers::nsys_csv {
+
+// The processes of one capture. The GPU trace does not say whose work it lists, other reports do:
+// where they know a single process it is that one, so that launches are found. Where they know
+// several, the GPU's work has none of them.
+class Processes {
+ public:
+  explicit Processes(trace::TraceBuilder& builder) : builder_(builder) {}
+
+  // Of a process that the report names; 0 is "not said".
+  trace::ProcessId process(uint32_t pid);
+  trace::ThreadId thread(const CpuRow& row);
+
+  // Before the capture ends. True when GPU work could not be given to one of several processes.
+  bool settle();
+
+ private:
+  trace::TraceBuilder& builder_;
+  bool unnamed_work_ = false;
+  std::map<uint32_t, std::vector<trace::ThreadId>> threads_by_pid_;
+  std::map<std::pair<uint32_t, uint32_t>, trace::ThreadId> threads_;
+  uint32_t first_pid_ = 0;
+};
+
+// What a file turned out to be worth, apart from its rows.
+struct Findings {
+  uint64_t used_rows = 0;
+  uint64_t bad_rows = 0;
+  uint64_t unread_lines = 0;
+  uint64_t rounded_sizes = 0;
+  uint64_t tables = 0;
+  bool text_tables = false;
+  bool ends_within_line = false;
+  std::map<std::string, uint64_t> unused;              // report: its rows
+  std::map<std::string, std::string> missing_columns;  // report: the column
+  std::map<std::string, uint64_t> repeated;            // "x repeats y": rows left out
+  std::vector<std::string> refusals;                   // nsys's own words
+  std::string damage;                                  // see ByteStream::damage
+  bool processes_unknown = false;
+  bool devices_unnumbered = false;
+};
+
+// Each defect as a diagnostic that names the file.
+void report_findings(const Findings& findings, std::string_view file, Diagnostics& diagnostics);
+
+// Why a file without a usable row has none, and what to do.
+Error nothing_usable(const Findings& findings, std::string_view file);
 
 // Puts the windows' rows, in the order of the file, into the trace. Reports of one export become
 // one capture; a file that holds reports of several exports becomes several.

@@ -1,15 +1,51 @@
 // The part of the merge that deals with single rows of GPU work, API calls and ranges.
-#include <fmt/format.h>
 
+#include <fmt/format.h>
+#include <string_view>
 #include <unordered_map>
 
 #include "base/text.h"
 #include "readers/nsys_csv/merge.h"
-#include "readers/nsys_csv/range_names.h"
 #include "readers/nsys_csv/values.h"
 
 namespace llmprof::readers::nsys_csv {
 namespace {
+
+// The key of the process that is either the only one or unknown; process ids have 32 bits.
+constexpr uint64_t kOnlyProcess = UINT64_MAX;
+
+bool could_be_a_domain(std::string_view before, std::string_view behind) {
+  if (before.empty() || behind.empty() || behind.front() == ':' || behind.front() == ' ') {
+    return false;
+  }
+  return before.find_first_of(" /(<[=,;") == std::string_view::npos;
+}
+
+struct RangeName {
+  std::string_view domain;  // empty: the default domain
+  std::string_view text;
+};
+
+// nsys writes a range as "domain:text"; since 2022 the default domain is ":text", before it was the
+// plain text, which may hold colons of its own ("aten::mm", "step: 5").
+class RangeNames {
+ public:
+  // Shows a name of a report, so that its way of writing becomes known.
+  void see(std::string_view name) { colon_always_ = colon_always_ || name.starts_with(':'); }
+  [[nodiscard]] RangeName split(std::string_view name) const;
+
+ private:
+  bool colon_always_ = false;
+};
+
+RangeName RangeNames::split(std::string_view name) const {
+  const size_t colon = name.find(':');
+  if (colon == std::string_view::npos) return {{}, name};
+  const std::string_view before = name.substr(0, colon);
+  const std::string_view behind = name.substr(colon + 1);
+  if (colon == 0 || colon_always_ || could_be_a_domain(before, behind)) return {before, behind};
+  return {{}, name};
+}
 
 template <class IdType, class Make>
 IdType translated(IdType local, size_t locals, std::vector<IdType>& known, Make make) {
@@ -21,6 +57,43 @@ IdType translated(IdType local, size_t locals, std::vector<IdType>& known, Make 
 }
 
 }  // namespace
+
+trace::ProcessId Processes::process(uint32_t pid) {
+  if (pid == 0) {
+    unnamed_work_ = true;
+    return builder_.process(kOnlyProcess, first_pid_);
+  }
+  if (first_pid_ == 0) first_pid_ = pid;
+  threads_by_pid_.try_emplace(pid);
+  if (pid != first_pid_) return builder_.process(pid, pid);
+  const trace::ProcessId only = builder_.process(kOnlyProcess, pid);
+  builder_.process_info(only).pid = pid;
+  return only;
+}
+
+trace::ThreadId Processes::thread(const CpuRow& row) {
+  const auto [known, fresh] = threads_.try_emplace({row.process, row.thread});
+  if (!fresh) return known->second;
+  known->second = builder_.thread(process(row.process), row.thread, row.thread);
+  threads_by_pid_[row.process].push_back(known->second);
+  return known->second;
+}
+
+bool Processes::settle() {
+  const bool ambiguous = unnamed_work_ && threads_by_pid_.size() - threads_by_pid_.count(0) > 1;
+  if (ambiguous) {
+    builder_.process_info(builder_.process(kOnlyProcess, 0)).pid = 0;
+    const trace::ProcessId first = builder_.process(first_pid_, first_pid_);
+    for (const trace::ThreadId thread : threads_by_pid_[first_pid_]) {
+      builder_.thread_info(thread).process = first;
+    }
+  }
+  unnamed_work_ = false;
+  threads_by_pid_.clear();
+  threads_.clear();
+  first_pid_ = 0;
+  return ambiguous;
+}
 
 trace::StringId Merge::string_of(trace::StringId local, Ids& ids) {
   return translated(local, ids.pools->strings.size(), ids.strings,

@@ -7,7 +7,7 @@
 #include "base/streams/byte_stream.h"
 #include "base/streams/ordered_windows.h"
 #include "readers/nsys_csv/merge.h"
-#include "readers/nsys_csv/preamble.h"
+#include "readers/nsys_csv/report.h"
 #include "readers/nsys_csv/window.h"
 
 namespace llmprof::readers {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "readers/shared/test_diagnostics.h"
+#include "testing/readers/diagnostic_count.h"
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 

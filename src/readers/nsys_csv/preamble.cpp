@@ -1,4 +1,4 @@
-#include "readers/nsys_csv/preamble.h"
+#include "readers/nsys_csv/report.h"
 
 #include <algorithm>
 #include <array>

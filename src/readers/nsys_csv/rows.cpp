@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "readers/nsys_csv/values.h"
-#include "readers/shared/memory_place.h"
+#include "readers/shared/memory.h"
 
 namespace llmprof::readers::nsys_csv {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "readers/nsys_csv/preamble.h"
+#include "readers/nsys_csv/report.h"
 
 namespace llmprof::readers::nsys_csv {
 namespace {

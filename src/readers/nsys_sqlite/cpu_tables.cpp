@@ -2,11 +2,8 @@
 #include <array>
 #include <map>
 
-#include "readers/nsys_sqlite/column_table.h"
-#include "readers/nsys_sqlite/keys.h"
-#include "readers/nsys_sqlite/nccl_payload.h"
-#include "readers/nsys_sqlite/nccl_ranges.h"
 #include "readers/nsys_sqlite/tables.h"
+#include "readers/nsys_sqlite/nccl_ranges.h"
 
 namespace llmprof::readers {
 namespace {

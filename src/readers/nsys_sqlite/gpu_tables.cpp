@@ -2,11 +2,8 @@
 #include <algorithm>
 #include <array>
 
-#include "readers/nsys_sqlite/column_table.h"
-#include "readers/nsys_sqlite/keys.h"
 #include "readers/nsys_sqlite/tables.h"
-#include "readers/shared/copy_direction.h"
-#include "readers/shared/memory_place.h"
+#include "readers/shared/memory.h"
 
 namespace llmprof::readers {
 namespace {

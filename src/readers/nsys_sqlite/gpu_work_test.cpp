@@ -1,4 +1,4 @@
-#include "readers/nsys_sqlite/gpu_work.h"
+#include "readers/nsys_sqlite/nsys_sqlite.h"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <filesystem>
+
 #include "readers/shared/reader.h"
 
 namespace llmprof::readers {
@@ -7,5 +9,9 @@ namespace llmprof::readers {
 // The SQLite export of Nsight Systems, 2020 to 2026: kernels, memory operations, graph replays,
 // CUDA API calls, NVTX ranges.
 extern const Reader kNsysSqliteReader;
+
+// Whether an nsys export holds a kernel, or a CUDA graph that was traced as a whole. True as well
+// where it cannot be told: whoever reads the file finds that out with the cause.
+bool holds_gpu_kernels(const std::filesystem::path& sqlite_export);
 
 }  // namespace llmprof::readers

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "readers/nsys_sqlite/test_database.h"
+#include "testing/readers/made_database.h"
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 

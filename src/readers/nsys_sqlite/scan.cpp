@@ -1,4 +1,4 @@
-#include "readers/nsys_sqlite/scan.h"
+#include "readers/nsys_sqlite/tables.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <future>
 #include <optional>
 
-#include "base/bytes_read.h"
-#include "readers/nsys_sqlite/schema.h"
+#include "base/streams/byte_stream.h"
+#include "readers/nsys_sqlite/sqlite_file.h"
 #include "readers/nsys_sqlite/table_walk.h"
 
 namespace llmprof::readers {

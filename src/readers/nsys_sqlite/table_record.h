@@ -1,12 +1,64 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
-#include "readers/nsys_sqlite/row_values.h"
+#include "base/text.h"
 
 namespace llmprof::readers {
+
+// The wanted values of one row, as its file says them. Texts and bytes are valid until the next
+// row.
+class RowValues {
+ public:
+  explicit RowValues(size_t columns) : values_(columns) {}
+
+  // As SQLite converts: what is no number is 0, of a text the digits that it begins with.
+  [[nodiscard]] int64_t integer(size_t column) const {
+    const Value& value = values_[column];
+    if (value.kind == Kind::number) return value.number;
+    return value.kind == Kind::none ? 0 : leading_integer(value.bytes);
+  }
+  [[nodiscard]] bool is_null(size_t column) const { return values_[column].kind == Kind::none; }
+  // The number that the file says; none where it says none.
+  [[nodiscard]] std::optional<int64_t> number(size_t column) const {
+    const Value& value = values_[column];
+    if (value.kind == Kind::number) return value.number;
+    return value.kind == Kind::text ? parse_int(value.bytes) : std::nullopt;
+  }
+  // Empty for numbers.
+  [[nodiscard]] std::string_view text(size_t column) const {
+    return values_[column].kind < Kind::text ? std::string_view() : values_[column].bytes;
+  }
+
+  void set_null(size_t column) { values_[column].kind = Kind::none; }
+  void set_integer(size_t column, int64_t value) {
+    values_[column].kind = Kind::number;
+    values_[column].number = value;
+  }
+  void set_real(size_t column, double value);
+  void set_text(size_t column, std::string_view text) { set(column, Kind::text, text); }
+  void set_bytes(size_t column, std::string_view bytes) { set(column, Kind::bytes, bytes); }
+
+ private:
+  enum class Kind : uint8_t { none, number, text, bytes };
+  // Of number and bytes, what the kind does not say is of an earlier row.
+  struct Value {
+    Kind kind = Kind::none;
+    int64_t number = 0;
+    std::string_view bytes;
+  };
+  void set(size_t column, Kind kind, std::string_view bytes) {
+    values_[column].kind = kind;
+    values_[column].bytes = bytes;
+  }
+  [[nodiscard]] static int64_t leading_integer(std::string_view text);
+
+  std::vector<Value> values_;
+};
 
 // Where a table's rows are in its file, and which of their fields are wanted.
 struct TableLayout {

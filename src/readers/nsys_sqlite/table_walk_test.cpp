@@ -9,9 +9,8 @@
 #include <random>
 #include <tuple>
 
-#include "readers/nsys_sqlite/schema.h"
 #include "readers/nsys_sqlite/sqlite_file.h"
-#include "readers/nsys_sqlite/test_database.h"
+#include "testing/readers/made_database.h"
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 

@@ -1,15 +1,142 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
 
-#include "readers/nsys_sqlite/keys.h"
-#include "readers/nsys_sqlite/scan.h"
-#include "readers/nsys_sqlite/schema.h"
-#include "readers/nsys_sqlite/strings.h"
+#include "readers/nsys_sqlite/sqlite_file.h"
+#include "trace/append.h"
 #include "trace/builder.h"
+#include "trace/interner.h"
 
 namespace llmprof::readers {
+
+// A table's values as the file spells them, before they have ids of the trace.
+struct RawKey {
+  uint64_t value = 0;
+  friend bool operator==(const RawKey&, const RawKey&) = default;
+  [[nodiscard]] size_t hash() const { return trace::hash_mix(0, value); }
+};
+
+enum class RowUse : uint8_t { stored, skipped, bad };
+
+// One table of an export, scanned by several threads at once, each on its own slices of row ids.
+class ScannedTable {
+ public:
+  ScannedTable() = default;
+  ScannedTable(const ScannedTable&) = delete;
+  ScannedTable& operator=(const ScannedTable&) = delete;
+  virtual ~ScannedTable() = default;
+
+  [[nodiscard]] virtual const std::string& name() const = 0;
+  // Of the rows that `store` gets, in this order; an empty name is NULL.
+  [[nodiscard]] virtual const std::vector<std::string>& columns() const = 0;
+  // Makes room for `rows` more rows than there were before the scan.
+  virtual void make_room(size_t rows) = 0;
+  // Stores a row in place `row` (0 is the first of this scan); what is not stored leaves the place
+  // free. Called by thread `worker`, by several threads at once for different places.
+  virtual RowUse store(const RowValues& values, size_t row, unsigned worker) = 0;
+  // Moves `count` rows from place `from` down to place `to`.
+  virtual void move_down(size_t from, size_t to, size_t count) = 0;
+  // Puts ids of the trace at places [first, first + count), which thread `worker` stored. In order
+  // of the places, so that new ids do not depend on which thread read what.
+  virtual void settle(size_t first, size_t count, unsigned worker) = 0;
+};
+
+struct ScanOutcome {
+  size_t rows = 0;
+  size_t bad_rows = 0;
+  std::string damage;  // why the table ended early; empty when it did not
+};
+
+// Scans all tables with `workers` threads, calls `before_settling`, then settles every table.
+// Rows come straight from the pages where a table is a plain one (TableWalk), else from SQLite.
+// Both decode on one core: slices of row ids, each with a file of its own, scale with the cores.
+std::vector<ScanOutcome> scan_tables(const std::filesystem::path& path, const SqliteFile& file,
+                                     std::span<ScannedTable* const> tables, unsigned workers,
+                                     const std::function<void()>& before_settling);
+
+// nsys packs machine, process (24 bits) and thread (24 bits) into one number.
+inline constexpr uint64_t kNsysThreadMask = 0xFFFFFF;
+inline uint64_t nsys_process_key(uint64_t global_id) { return global_id & ~kNsysThreadMask; }
+inline uint64_t nsys_pid(uint64_t global_id) { return global_id >> 24U & kNsysThreadMask; }
+
+trace::ProcessId nsys_process(trace::TraceBuilder& builder, uint64_t global_id);
+trace::ThreadId nsys_thread(trace::TraceBuilder& builder, uint64_t global_tid);
+
+// A column's value as an unsigned number; what does not fit is 0, "unknown" in every table of ours.
+inline uint32_t nsys_unsigned(int64_t value) {
+  return value > 0 && value <= std::numeric_limits<uint32_t>::max() ? static_cast<uint32_t>(value)
+                                                                    : 0;
+}
+
+struct NsysTimes {
+  int64_t start = 0;
+  int64_t end = 0;
+};
+
+// Of a row whose first two columns are its start and its end; none unless both are known and in
+// order.
+std::optional<NsysTimes> nsys_times(const RowValues& row);
+
+// Where GPU work ran, as the export spells it.
+struct NsysPlace {
+  uint64_t process = 0;
+  uint32_t device = 0;
+  uint32_t context = 0;
+  uint32_t stream = 0;
+  friend bool operator==(const NsysPlace&, const NsysPlace&) = default;
+  [[nodiscard]] size_t hash() const {
+    return trace::hash_mix(
+        trace::hash_mix(trace::hash_mix(trace::hash_mix(0, process), device), context), stream);
+  }
+};
+
+// Gives places ids of the trace. A process numbers its GPUs by itself (CUDA_VISIBLE_DEVICES), and
+// TARGET_INFO_CUDA_DEVICE tells which GPU of the machine that is.
+class NsysPlaces {
+ public:
+  NsysPlaces(const NsysSchema& schema, trace::TraceBuilder& builder);
+  trace::QueueId queue(const NsysPlace& place);
+
+ private:
+  static uint64_t lone_process(const NsysSchema& schema);
+
+  trace::TraceBuilder& builder_;
+  uint64_t lone_process_;                                            // 0: not known
+  std::map<std::pair<uint64_t, int64_t>, uint32_t> machine_device_;  // (pid, CUDA's number)
+};
+
+// The export's string table. Only texts that rows refer to are taken: the table also holds the
+// program's output and other things that are nobody's business.
+class NsysStrings {
+ public:
+  // Call `want` for every id, then `load` once, then look up.
+  void want(int64_t id) { wanted_.insert(id); }
+  void load(const NsysSchema& schema, trace::TraceBuilder& builder);
+  // None for an id that the export does not explain; counted once per id.
+  [[nodiscard]] trace::StringId operator[](int64_t id) const {
+    const auto known = ids_.find(id);
+    return known == ids_.end() ? trace::StringId() : known->second;
+  }
+
+ private:
+  std::unordered_set<int64_t> wanted_;
+  std::unordered_map<int64_t, trace::StringId> ids_;
+};
 
 // What the tables of one export share while they are read.
 struct NsysReading {
@@ -34,5 +161,65 @@ std::unique_ptr<NsysTable> nsys_memory_table(NsysReading& reading, const std::st
                                              trace::MemoryKind kind);
 std::unique_ptr<NsysTable> nsys_graph_replay_table(NsysReading& reading, const std::string& table);
 std::unique_ptr<NsysTable> nsys_range_table(NsysReading& reading, const std::string& table);
+
+// What the tables of an export have in common: columns of their own that go into the trace when all
+// is read, and a scratch pad for each thread.
+template <class Columns, class Scratch>
+class NsysColumnTable : public NsysTable {
+ public:
+  NsysColumnTable(NsysReading& reading, std::string table, Columns& destination,
+                  std::span<const std::string_view> wanted)
+      : reading_(reading),
+        scratch_(reading.workers),
+        destination_(destination),
+        table_(std::move(table)),
+        wanted_(reading.schema.columns(table_, wanted)) {}
+
+  [[nodiscard]] const std::string& name() const override { return table_; }
+  [[nodiscard]] const std::vector<std::string>& columns() const override { return wanted_; }
+
+  void move_down(size_t from, size_t to, size_t count) override {
+    const auto move = [&](auto& column) {
+      if (column.empty()) return;
+      const auto first = column.begin() + static_cast<std::ptrdiff_t>(from);
+      std::move(first, first + static_cast<std::ptrdiff_t>(count),
+                column.begin() + static_cast<std::ptrdiff_t>(to));
+    };
+    std::apply([&](auto&... column) { (move(column), ...); }, columns_.columns());
+  }
+
+  void deliver() override { trace::append_rows(destination_, std::move(columns_)); }
+
+ protected:
+  NsysReading& reading_;
+  Columns columns_;
+  std::vector<Scratch> scratch_;
+
+ private:
+  Columns& destination_;
+  std::string table_;
+  std::vector<std::string> wanted_;
+};
+
+// The ids of the trace for those that one thread gave, found when they are first asked for.
+template <class Id>
+class SettledIds {
+ public:
+  template <class Find>
+  Id settle(Id local, Find&& find) {
+    if (local.index() >= ids_.size()) ids_.resize(local.index() + 1);
+    Id& id = ids_[local.index()];
+    if (!id.valid()) id = find(local);
+    return id;
+  }
+
+ private:
+  std::vector<Id> ids_;
+};
+
+template <class... Column>
+void resize_columns(size_t rows, Column&... columns) {
+  (columns.resize(rows), ...);
+}
 
 }  // namespace llmprof::readers

@@ -10,7 +10,7 @@
 
 #include "analysis/naming/classes.h"
 #include "base/error.h"
-#include "base/named_file.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "compare/compare.h"
 #include "compare/gate/gate.h"

@@ -5,7 +5,7 @@
 #include "capture/ncu/ncu_capture.h"
 #include "capture/nsys/nsys_capture.h"
 #include "capture/nsys/scrub.h"
-#include "readers/nsys_sqlite/gpu_work.h"
+#include "readers/nsys_sqlite/nsys_sqlite.h"
 #include "session/analysis/analyze.h"
 #include "session/bundle/captures_record.h"
 #include "session/bundle/earlier_run.h"

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "base/machine/cpu_name.h"
+#include "base/machine/cpu.h"
 #include "base/secrets/secrets.h"
 #include "base/split.h"
 #include "base/streams/byte_stream.h"

@@ -1,0 +1,209 @@
+#include "base/machine/cpu.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/files.h"
+#include "base/text.h"
+
+namespace llmprof {
+namespace {
+
+// The value of the first line "key : value".
+std::string_view value_of(std::string_view text, std::string_view key) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const size_t colon = line.find(':');
+    if (colon != std::string_view::npos && trim(line.substr(0, colon)) == key) {
+      return trim(line.substr(colon + 1));
+    }
+  }
+  return {};
+}
+
+std::optional<uint32_t> hexadecimal(std::string_view text) {
+  constexpr int kBase = 16;
+  if (text.starts_with("0x")) text.remove_prefix(2);
+  uint32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, kBase);
+  if (error != std::errc()) return std::nullopt;
+  return value;
+}
+
+struct ArmPart {
+  uint32_t implementer;
+  uint32_t part;
+  std::string_view name;
+};
+
+// Implementer and part of the MIDR register, as Arm and the others assign them.
+constexpr std::array<ArmPart, 25> kArmParts = {{
+    {0x41, 0xd03, "Cortex-A53"},  {0x41, 0xd05, "Cortex-A55"},  {0x41, 0xd07, "Cortex-A57"},
+    {0x41, 0xd08, "Cortex-A72"},  {0x41, 0xd09, "Cortex-A73"},  {0x41, 0xd0a, "Cortex-A75"},
+    {0x41, 0xd0b, "Cortex-A76"},  {0x41, 0xd0c, "Neoverse-N1"}, {0x41, 0xd0d, "Cortex-A77"},
+    {0x41, 0xd40, "Neoverse-V1"}, {0x41, 0xd41, "Cortex-A78"},  {0x41, 0xd42, "Cortex-A78AE"},
+    {0x41, 0xd44, "Cortex-X1"},   {0x41, 0xd47, "Cortex-A710"}, {0x41, 0xd48, "Cortex-X2"},
+    {0x41, 0xd49, "Neoverse-N2"}, {0x41, 0xd4f, "Neoverse-V2"}, {0x41, 0xd83, "Neoverse-V3AE"},
+    {0x41, 0xd84, "Neoverse-V3"}, {0x41, 0xd8e, "Neoverse-N3"}, {0x46, 0x001, "A64FX"},
+    {0x48, 0xd01, "Kunpeng-920"}, {0xc0, 0xac3, "Ampere-1"},    {0xc0, 0xac4, "Ampere-1a"},
+    {0x43, 0x0af, "ThunderX2"},
+}};
+
+constexpr uint32_t kApple = 0x61;
+
+std::string arm_name(uint32_t implementer, uint32_t part) {
+  const auto* const known = std::find_if(kArmParts.begin(), kArmParts.end(), [&](const auto& row) {
+    return row.implementer == implementer && row.part == part;
+  });
+  if (known != kArmParts.end()) return std::string(known->name);
+  if (implementer == kApple) return "Apple silicon";
+  return fmt::format("arm64 CPU (implementer {:#x}, part {:#x})", implementer, part);
+}
+
+// user nice system idle iowait irq softirq steal: guests are in user already.
+constexpr size_t kColumns = 8;
+constexpr size_t kIdle = 3;
+constexpr size_t kIoWait = 4;
+
+// "cpu0 72002 40848 ...": the ticks of all but the idle columns; none if it is not such a line.
+std::optional<double> busy_ticks(std::string_view line) {
+  double busy = 0;
+  size_t column = 0;
+  line.remove_prefix(line.find(' '));
+  for (; column < kColumns && !line.empty(); ++column) {
+    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+    uint64_t ticks = 0;
+    const auto [end, status] = std::from_chars(line.data(), line.data() + line.size(), ticks);
+    if (status != std::errc()) break;
+    line.remove_prefix(static_cast<size_t>(end - line.data()));
+    if (column != kIdle && column != kIoWait) busy += static_cast<double>(ticks);
+  }
+  if (column <= kIdle) return std::nullopt;
+  return busy;
+}
+
+std::vector<size_t> usable_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<size_t> cpus;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
+  for (size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+double seconds(const timeval& time) {
+  constexpr double kMicro = 1e-6;
+  return static_cast<double>(time.tv_sec) + kMicro * static_cast<double>(time.tv_usec);
+}
+
+namespace fs = std::filesystem;
+
+std::optional<size_t> leading_number(std::string_view text) {
+  size_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc()) return std::nullopt;
+  return value;
+}
+
+// "32768K"; 0 if it is not a size.
+size_t cache_size(std::string_view text) {
+  constexpr unsigned kKilo = 10;
+  const size_t number = leading_number(text).value_or(0);
+  const std::string_view size = trim(text);
+  if (size.ends_with('K')) return number << kKilo;
+  return size.ends_with('M') ? number << 2 * kKilo : number;
+}
+
+// The caches of one level: their sizes, by the CPUs that share them.
+struct CacheLevel {
+  size_t level = 0;
+  std::map<std::string, size_t> sizes;
+};
+
+void add_cache(const fs::path& cache, CacheLevel& highest) {
+  const auto level = leading_number(file_content(cache / "level").value_or(""));
+  const size_t size = cache_size(file_content(cache / "size").value_or(""));
+  if (!level || size == 0 || *level < highest.level) return;
+  if (*level > highest.level) highest = {*level, {}};
+  highest.sizes[file_content(cache / "shared_cpu_list").value_or("")] = size;
+}
+
+}  // namespace
+
+std::string cpu_name(std::string_view cpuinfo) {
+  const std::string_view name = value_of(cpuinfo, "model name");
+  if (!name.empty()) return std::string(name);
+  const auto implementer = hexadecimal(value_of(cpuinfo, "CPU implementer"));
+  const auto part = hexadecimal(value_of(cpuinfo, "CPU part"));
+  if (implementer && part) return arm_name(*implementer, *part);
+  return {};
+}
+
+std::optional<CpuTimes> cpu_times(std::string_view proc_stat, const std::vector<size_t>& cpus,
+                                  double ticks_per_second) {
+  CpuTimes times;
+  for (const size_t cpu : cpus) {
+    const std::string head = fmt::format("\ncpu{} ", cpu);
+    const size_t at = proc_stat.find(head);
+    if (at == std::string_view::npos) return std::nullopt;
+    std::string_view line = proc_stat.substr(at + 1);
+    const auto ticks = busy_ticks(line.substr(0, line.find('\n')));
+    if (!ticks) return std::nullopt;
+    times.busy += *ticks / ticks_per_second;
+    ++times.cpus;
+  }
+  if (times.cpus == 0) return std::nullopt;
+  return times;
+}
+
+std::optional<CpuTimes> usable_cpu_times() {
+  const long ticks = sysconf(_SC_CLK_TCK);
+  const auto text = file_content("/proc/stat");
+  if (ticks <= 0 || !text) return std::nullopt;
+  return cpu_times(*text, usable_cpus(), static_cast<double>(ticks));
+}
+
+double own_cpu_seconds() {
+  double sum = 0;
+  for (const auto who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+    rusage usage{};
+    if (getrusage(who, &usage) == 0) sum += seconds(usage.ru_utime) + seconds(usage.ru_stime);
+  }
+  return sum;
+}
+
+std::optional<size_t> last_level_cache_bytes(const fs::path& cpus) {
+  CacheLevel highest;
+  std::error_code error;
+  for (const auto& cpu : fs::directory_iterator(cpus, error)) {
+    for (const auto& cache : fs::directory_iterator(cpu.path() / "cache", error)) {
+      add_cache(cache.path(), highest);
+    }
+  }
+  size_t total = 0;
+  for (const auto& [shared, size] : highest.sizes) total += size;
+  return total > 0 ? std::optional(total) : std::nullopt;
+}
+
+std::optional<size_t> last_level_cache_bytes() {
+  if (const auto listed = last_level_cache_bytes("/sys/devices/system/cpu")) return listed;
+  for (const int level : {_SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE}) {
+    if (const long size = sysconf(level); size > 0) return static_cast<size_t>(size);
+  }
+  return std::nullopt;
+}
+
+}  // namespace llmprof

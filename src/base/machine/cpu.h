@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmprof {
+
+// "Neoverse-N1"; from the text of /proc/cpuinfo, which on arm64 has numbers only. Empty if it
+// has neither.
+std::string cpu_name(std::string_view cpuinfo);
+
+// What CPUs have done since the machine started, in seconds summed over them.
+struct CpuTimes {
+  double busy = 0;  // all programs, the kernel, and other guests of the same host ("steal")
+  size_t cpus = 0;
+};
+
+// From the text of /proc/stat, of these CPUs alone. None if it lacks one of them.
+std::optional<CpuTimes> cpu_times(std::string_view proc_stat, const std::vector<size_t>& cpus,
+                                  double ticks_per_second);
+
+// Of the CPUs that this process may use; none where /proc/stat cannot be read.
+std::optional<CpuTimes> usable_cpu_times();
+
+// CPU seconds of this process and of all its children that have ended.
+double own_cpu_seconds();
+
+// Bytes of all caches of the highest level together: data that fit are not read from memory again.
+// None if the system does not report it. `cpus` is /sys/devices/system/cpu.
+std::optional<size_t> last_level_cache_bytes(const std::filesystem::path& cpus);
+std::optional<size_t> last_level_cache_bytes();
+
+}  // namespace llmprof
