@@ -8,6 +8,22 @@
 
 namespace llmprof::trace {
 
+// Calls use(column) for each column.
+template <class Table, class Use>
+void each_column(Table& table, const Use& use) {
+  std::apply([&](auto&... column) { (use(column), ...); }, table.columns());
+}
+
+// Adds one row: values of the first columns, in the order of `columns()`; those behind them are
+// optional.
+template <class Table, class... Value>
+void add_row(Table& table, const Value&... value) {
+  auto columns = table.columns();
+  [&]<size_t... I>(std::index_sequence<I...>) {
+    (std::get<I>(columns).emplace_back(value), ...);
+  }(std::index_sequence_for<Value...>());
+}
+
 // Adds the rows of one table behind those of another of its kind. Columns that only one of the two
 // knows are filled up with the value for "none".
 template <class Table>

@@ -96,7 +96,7 @@ struct MemoryOperationTable {
 
   [[nodiscard]] size_t size() const { return start.size(); }
   auto columns() {
-    return std::tie(start, end, bytes, detail, queue, correlation, launch, kind, from, to);
+    return std::tie(start, end, bytes, detail, queue, correlation, kind, from, to, launch);
   }
 };
 

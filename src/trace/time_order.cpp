@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <future>
 #include <numeric>
+#include <type_traits>
 #include <utility>
+
+#include "trace/append.h"
 
 namespace llmprof::trace {
 namespace {
@@ -64,29 +67,29 @@ std::vector<Row> order_of(const std::vector<Nanoseconds>& start) {
   return order;
 }
 
-template <class Value>
-void permute(std::vector<Value>& column, const std::vector<Row>& order) {
-  if (column.empty()) return;
-  std::vector<Value> ordered(column.size());
-  for (size_t i = 0; i < order.size(); ++i) ordered[i] = column[order[i].row];
-  column.swap(ordered);
+template <class Table>
+void permute(Table& table, const std::vector<Row>& order) {
+  each_column(table, [&](auto& column) {
+    if (column.empty()) return;
+    std::decay_t<decltype(column)> ordered(column.size());
+    for (size_t i = 0; i < order.size(); ++i) ordered[i] = column[order[i].row];
+    column.swap(ordered);
+  });
 }
 
 // Captures without an optional column may follow one that has it.
 template <class Table>
 void complete_columns(Table& table) {
-  const auto complete = [&](auto& column) {
+  each_column(table, [&](auto& column) {
     if (!column.empty()) column.resize(table.size());
-  };
-  std::apply([&](auto&... column) { (complete(column), ...); }, table.columns());
+  });
 }
 
 template <class Table>
 void order_table(Table& table) {
   complete_columns(table);
   if (std::is_sorted(table.start.begin(), table.start.end())) return;
-  const std::vector<Row> order = order_of(table.start);
-  std::apply([&](auto&... column) { (permute(column, order), ...); }, table.columns());
+  permute(table, order_of(table.start));
 }
 
 // The values of one metric on one device.
@@ -134,12 +137,6 @@ std::vector<Row> order_of(const CounterTable& counters) {
   return order;
 }
 
-void order_counters(Trace& trace) {
-  CounterTable& counters = trace.counters;
-  const std::vector<Row> order = order_of(counters);
-  std::apply([&](auto&... column) { (permute(column, order), ...); }, counters.columns());
-}
-
 void order_collection(Trace& trace) {
   CollectionTable& collection = trace.collection;
   std::vector<Row> order(collection.size());
@@ -151,7 +148,7 @@ void order_collection(Trace& trace) {
     const ProcessId other = collection.process[b.row];
     return process != other ? process < other : before(a, b);
   });
-  std::apply([&](auto&... column) { (permute(column, order), ...); }, collection.columns());
+  permute(collection, order);
 }
 
 }  // namespace
@@ -161,7 +158,7 @@ void order_by_start(Trace& trace) {
   order_table(trace.memory_operations);
   order_table(trace.graph_replays);
   complete_columns(trace.operators);
-  order_counters(trace);
+  permute(trace.counters, order_of(trace.counters));
   order_collection(trace);
 }
 

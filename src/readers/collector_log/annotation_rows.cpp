@@ -2,29 +2,18 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace llmprof::readers::collector_log {
 namespace {
 
 constexpr size_t kNoRow = SIZE_MAX;
-// Deeper nesting means damage.
-constexpr uint32_t kDeepest = 1U << 16U;
-
-bool is_sane(const wire::RangePush& push) { return is_time(push.time) && push.depth < kDeepest; }
-bool is_sane(const wire::RangePop& pop) { return is_time(pop.time) && pop.depth < kDeepest; }
-bool is_sane(const wire::RangeStart& start) { return is_time(start.time); }
-bool is_sane(const wire::RangeEnd& end) { return is_time(end.time); }
-bool is_sane(const wire::Mark& mark) { return is_time(mark.time); }
-bool is_sane(const wire::Step& step) {
-  return is_time(step.time) && step.kind >= wire::StepKind::prefill &&
-         step.kind <= wire::StepKind::mixed;
-}
-bool is_sane(const wire::CpuOperator& call) { return is_interval(call.start, call.end); }
-bool is_sane(const wire::Collective& call) { return is_interval(call.start, call.end); }
 
 trace::StepTable::Kind kind_of(wire::StepKind kind) {
-  if (kind == wire::StepKind::prefill) return trace::StepTable::Kind::prefill;
-  return kind == wire::StepKind::decode ? trace::StepTable::Kind::decode
-                                        : trace::StepTable::Kind::mixed;
+  static_assert(static_cast<uint32_t>(wire::StepKind::prefill) == 1 &&
+                static_cast<uint32_t>(trace::StepTable::Kind::mixed) + 1 ==
+                    static_cast<uint32_t>(wire::StepKind::mixed));
+  return static_cast<trace::StepTable::Kind>(static_cast<uint32_t>(kind) - 1);
 }
 
 static_assert(static_cast<uint32_t>(trace::CollectiveKind::all_reduce) ==
@@ -40,25 +29,16 @@ trace::CollectiveKind kind_of(wire::CollectiveKind kind) {
 
 }  // namespace
 
-AnnotationRows::AnnotationRows(trace::TraceBuilder& builder, Findings& findings)
+AnnotationRows::AnnotationRows(trace::TraceBuilder& builder, trace::ProcessId process,
+                               Findings& findings)
     : builder_(builder),
+      process_(process),
       findings_(findings),
-      first_range_(builder.trace().ranges.size()),
+      ranges_(builder.trace().ranges),
+      first_range_(ranges_.size()),
       first_step_(builder.trace().steps.size()),
       first_operator_(builder.trace().operators.size()),
       collectives_{builder.trace().collectives.size(), {}} {}
-
-size_t AnnotationRows::add_range(Nanoseconds start, Nanoseconds end, trace::ThreadId thread,
-                                 Labels labels, trace::RangeKind kind) {
-  trace::RangeTable& ranges = builder_.trace().ranges;
-  ranges.start.push_back(start);
-  ranges.end.push_back(end);
-  ranges.thread.push_back(thread);
-  ranges.domain.emplace_back(labels.domain);
-  ranges.text.emplace_back(labels.name);
-  ranges.kind.push_back(kind);
-  return ranges.size() - 1;
-}
 
 AnnotationRows::OpenRows& AnnotationRows::open_rows(trace::ThreadId thread,
                                                     wire::StringKey domain) {
@@ -71,27 +51,23 @@ AnnotationRows::OpenRows& AnnotationRows::open_rows(trace::ThreadId thread,
   return known->second;
 }
 
-void AnnotationRows::add_push(const Record& record, trace::ThreadId thread) {
-  wire::RangePush push{};
-  if (!take(record, push, findings_, is_sane)) return;
+void AnnotationRows::add(const wire::RangePush& push, trace::ThreadId thread) {
   OpenRows& open = open_rows(thread, push.domain);
   open.resize(push.depth, kNoRow);
-  open.push_back(add_range(push.time, trace::kOpenEnd, thread, {push.domain, push.name},
-                           trace::RangeKind::push_pop));
+  open.push_back(ranges_.size());
+  trace::add_row(ranges_, push.time, trace::kOpenEnd, thread, push.domain, push.name,
+                 trace::RangeKind::push_pop);
 }
 
-void AnnotationRows::add_pop(const Record& record, trace::ThreadId thread) {
-  wire::RangePop pop{};
-  if (!take(record, pop, findings_, is_sane)) return;
+void AnnotationRows::add(const wire::RangePop& pop, trace::ThreadId thread) {
   OpenRows& open = open_rows(thread, pop.domain);
   const size_t row = pop.depth < open.size() ? open[pop.depth] : kNoRow;
   open.resize(std::min<size_t>(open.size(), pop.depth));
-  trace::RangeTable& ranges = builder_.trace().ranges;
-  if (row == kNoRow || pop.time < ranges.start[row]) {
+  if (row == kNoRow || pop.time < ranges_.start[row]) {
     ++findings_.ends_without_start;
     return;
   }
-  ranges.end[row] = pop.time;
+  ranges_.end[row] = pop.time;
 }
 
 // Rows of a thread are in the order of their pushes.
@@ -108,98 +84,79 @@ trace::RangeRow AnnotationRows::innermost(trace::ThreadId thread) const {
   return innermost;
 }
 
-void AnnotationRows::add_start(const Record& record, trace::ThreadId thread) {
-  wire::RangeStart start{};
-  if (!take(record, start, findings_, is_sane)) return;
-  started_[start.range] = add_range(start.time, trace::kOpenEnd, thread, {start.domain, start.name},
-                                    trace::RangeKind::start_end);
-}
-
-void AnnotationRows::add_end(const Record& record) {
-  wire::RangeEnd end{};
-  if (take(record, end, findings_, is_sane)) ends_.push_back(end);
+void AnnotationRows::add(const wire::RangeStart& start, trace::ThreadId thread) {
+  started_[start.range] = ranges_.size();
+  trace::add_row(ranges_, start.time, trace::kOpenEnd, thread, start.domain, start.name,
+                 trace::RangeKind::start_end);
 }
 
 // The thread that ends a range may stand in the file before the one that started it.
 void AnnotationRows::end_started_ranges() {
-  trace::RangeTable& ranges = builder_.trace().ranges;
   for (const wire::RangeEnd& end : ends_) {
     const auto started = started_.find(end.range);
-    if (started == started_.end() || end.time < ranges.start[started->second]) {
+    if (started == started_.end() || end.time < ranges_.start[started->second]) {
       ++findings_.ends_without_start;
       continue;
     }
-    ranges.end[started->second] = end.time;
+    ranges_.end[started->second] = end.time;
     started_.erase(started);
   }
 }
 
-void AnnotationRows::add_mark(const Record& record, trace::ThreadId thread) {
-  wire::Mark mark{};
-  if (take(record, mark, findings_, is_sane)) {
-    add_range(mark.time, mark.time, thread, {mark.domain, mark.name}, trace::RangeKind::mark);
-  }
+void AnnotationRows::add(const wire::Mark& mark, trace::ThreadId thread) {
+  trace::add_row(ranges_, mark.time, mark.time, thread, mark.domain, mark.name,
+                 trace::RangeKind::mark);
 }
 
-void AnnotationRows::add_step(const Record& record, trace::ThreadId thread) {
-  wire::Step step{};
-  if (!take(record, step, findings_, is_sane)) return;
-  trace::StepTable& steps = builder_.trace().steps;
-  steps.time.push_back(step.time);
-  steps.thread.push_back(thread);
-  steps.kind.push_back(kind_of(step.kind));
-  steps.batch.push_back(step.batch);
-  steps.tokens.push_back(step.tokens);
-}
-
-void AnnotationRows::add_operator(const Record& record, trace::ThreadId thread) {
-  wire::CpuOperator call{};
-  if (take(record, call, findings_, is_sane)) add_operator_row(call, thread);
+void AnnotationRows::add(const wire::Step& step, trace::ThreadId thread) {
+  trace::add_row(builder_.trace().steps, step.time, thread, kind_of(step.kind), step.batch,
+                 step.tokens);
 }
 
 // The bytes of a message are not those that its operator moves in memory.
-void AnnotationRows::add_collective(const Record& record, trace::ThreadId thread) {
-  wire::Collective call{};
-  if (!take(record, call, findings_, is_sane)) return;
+void AnnotationRows::add(const wire::Collective& call, trace::ThreadId thread) {
   collectives_.operators.push_back(builder_.trace().operators.size());
-  add_operator_row({call.start, call.end, 0, 0, call.name, 0}, thread);
-  trace::CollectiveTable& collectives = builder_.trace().collectives;
-  collectives.start.push_back(call.start);
-  collectives.end.push_back(call.end);
-  collectives.thread.push_back(thread);
-  collectives.external_id.push_back(0);
-  collectives.correlation.push_back(0);
-  collectives.kind.push_back(kind_of(call.kind));
-  collectives.bytes.push_back(call.bytes);
-  collectives.group.emplace_back(call.group);
-  collectives.members.emplace_back(call.members);
-  collectives.group_size.push_back(call.group_size);
-  collectives.sequence.push_back(trace::kNoSequence);
+  add(wire::CpuOperator{call.start, call.end, 0, 0, call.name, 0}, thread);
+  trace::add_row(builder_.trace().collectives, call.start, call.end, thread, 0U, 0U,
+                 kind_of(call.kind), call.bytes, call.group, call.members, call.group_size,
+                 trace::kNoSequence);
 }
 
-void AnnotationRows::add_operator_row(const wire::CpuOperator& call, trace::ThreadId thread) {
+void AnnotationRows::add(const wire::CpuOperator& call, trace::ThreadId thread) {
   trace::OperatorTable& operators = builder_.trace().operators;
-  const size_t row = operators.size();
   // Rows of captures before this one do not have these columns.
-  operators.flops.resize(row);
-  operators.bytes.resize(row);
-  operators.start.push_back(call.start);
-  operators.end.push_back(call.end);
-  operators.thread.push_back(thread);
-  operators.name.emplace_back(call.name);
-  operators.external_id.push_back(0);
-  operators.flops.push_back(call.flops);
-  operators.bytes.push_back(call.bytes);
+  operators.flops.resize(operators.size());
+  operators.bytes.resize(operators.size());
+  trace::add_row(operators, call.start, call.end, thread, call.name, 0U, call.flops, call.bytes);
+}
+
+// Names that the program gave say more than the system's, which are cut at 15 bytes. The system
+// gives the number of a thread that has ended to another: where one is named from outside, which of
+// them is meant is not known.
+void AnnotationRows::name_threads(const Texts& texts) {
+  for (const auto& [by, given] : names_) {
+    const trace::StringId text = texts.find(given.name, findings_);
+    if (!text.valid() || texts.text(text).empty()) continue;
+    const std::string name = to_printable(texts.text(text));
+    trace::Thread& own = builder_.thread_info(by);
+    if (own.tid == given.thread_id) {
+      own.name = name;
+      continue;
+    }
+    for (trace::Thread& thread : builder_.trace().threads) {
+      if (thread.process == process_ && thread.tid == given.thread_id) thread.name = name;
+    }
+  }
 }
 
 // A lost domain is the default one; stages are recognized there as well.
 void AnnotationRows::finish(Texts& texts) {
+  name_threads(texts);
   end_started_ranges();
-  trace::RangeTable& ranges = builder_.trace().ranges;
-  for (size_t i = first_range_; i < ranges.size(); ++i) {
-    ranges.domain[i] = texts.find(ranges.domain[i].value, findings_);
-    ranges.text[i] = texts.find_name(ranges.text[i].value, findings_);
-    if (ranges.end[i] == trace::kOpenEnd) ++findings_.open_ranges;
+  for (size_t i = first_range_; i < ranges_.size(); ++i) {
+    ranges_.domain[i] = texts.find(ranges_.domain[i].value, findings_);
+    ranges_.text[i] = texts.find_name(ranges_.text[i].value, findings_);
+    if (ranges_.end[i] == trace::kOpenEnd) ++findings_.open_ranges;
   }
   trace::OperatorTable& operators = builder_.trace().operators;
   for (size_t i = first_operator_; i < operators.size(); ++i) {
@@ -214,7 +171,7 @@ void AnnotationRows::finish(Texts& texts) {
 
 size_t AnnotationRows::rows() const {
   const trace::Trace& trace = builder_.trace();
-  return trace.ranges.size() - first_range_ + trace.operators.size() - first_operator_ +
+  return ranges_.size() - first_range_ + trace.operators.size() - first_operator_ +
          trace.steps.size() - first_step_;
 }
 

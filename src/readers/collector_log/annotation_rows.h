@@ -1,31 +1,33 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
-#include "readers/collector_log/records.h"
 #include "readers/collector_log/operator_kernels.h"
-#include "trace/builder.h"
-#include "wire/log_format.h"
+#include "readers/collector_log/records.h"
 
 namespace llmprof::readers::collector_log {
 
 // What a program told of itself: ranges, marks, steps, CPU operators and collectives, each by the
-// thread that recorded it.
+// thread that recorded it, and names of its threads.
 class AnnotationRows {
  public:
-  AnnotationRows(trace::TraceBuilder& builder, Findings& findings);
+  AnnotationRows(trace::TraceBuilder& builder, trace::ProcessId process, Findings& findings);
 
-  void add_push(const Record& record, trace::ThreadId thread);
-  void add_pop(const Record& record, trace::ThreadId thread);
-  void add_start(const Record& record, trace::ThreadId thread);
-  void add_end(const Record& record);
-  void add_mark(const Record& record, trace::ThreadId thread);
-  void add_step(const Record& record, trace::ThreadId thread);
-  void add_operator(const Record& record, trace::ThreadId thread);
+  void add(const wire::RangePush& push, trace::ThreadId thread);
+  void add(const wire::RangePop& pop, trace::ThreadId thread);
+  void add(const wire::RangeStart& start, trace::ThreadId thread);
+  void add(const wire::RangeEnd& end) { ends_.push_back(end); }
+  void add(const wire::Mark& mark, trace::ThreadId thread);
+  void add(const wire::Step& step, trace::ThreadId thread);
+  void add(const wire::CpuOperator& call, trace::ThreadId thread);
   // Also an operator.
-  void add_collective(const Record& record, trace::ThreadId thread);
+  void add(const wire::Collective& call, trace::ThreadId thread);
+  // By a thread, which may name itself or another.
+  void add(const wire::ThreadName& name, trace::ThreadId by) { names_.emplace_back(by, name); }
 
   // The push/pop range that this thread opened last of those still open, whatever their domains.
   [[nodiscard]] trace::RangeRow innermost(trace::ThreadId thread) const;
@@ -53,17 +55,13 @@ class AnnotationRows {
   using OpenRows = std::vector<size_t>;  // by depth
 
   OpenRows& open_rows(trace::ThreadId thread, wire::StringKey domain);
-  struct Labels {
-    wire::StringKey domain;
-    wire::StringKey name;
-  };
-  void add_operator_row(const wire::CpuOperator& call, trace::ThreadId thread);
-  size_t add_range(Nanoseconds start, Nanoseconds end, trace::ThreadId thread, Labels labels,
-                   trace::RangeKind kind);
   void end_started_ranges();
+  void name_threads(const Texts& texts);
 
   trace::TraceBuilder& builder_;
+  trace::ProcessId process_;
   Findings& findings_;
+  trace::RangeTable& ranges_;
   size_t first_range_;
   size_t first_step_;
   size_t first_operator_;
@@ -74,6 +72,7 @@ class AnnotationRows {
   OpenRows* last_open_ = nullptr;
   std::unordered_map<uint64_t, size_t> started_;  // rows, by range
   std::vector<wire::RangeEnd> ends_;
+  std::vector<std::pair<trace::ThreadId, wire::ThreadName>> names_;  // and who gave them
 };
 
 }  // namespace llmprof::readers::collector_log

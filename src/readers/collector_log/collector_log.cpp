@@ -1,9 +1,10 @@
 #include "readers/collector_log/collector_log.h"
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
+#include <cstring>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,8 +13,8 @@
 #include "base/streams/ordered_windows.h"
 #include "base/text.h"
 #include "readers/collector_log/decoded_chunks.h"
-#include "readers/collector_log/rows.h"
 #include "readers/collector_log/records.h"
+#include "readers/collector_log/rows.h"
 #include "wire/log_format.h"
 
 namespace llmprof::readers {
@@ -190,14 +191,10 @@ class Log {
   }
 
   void warn(std::string_view code, std::string_view message, uint64_t count) {
-    if (count > 0) {
-      builder_.diagnostics().warn(code, fmt::format("{}: {}", file_, message), count);
-    }
+    builder_.diagnostics().warn(code, fmt::format("{}: {}", file_, message), count);
   }
   void info(std::string_view code, std::string_view message, uint64_t count) {
-    if (count > 0) {
-      builder_.diagnostics().info(code, fmt::format("{}: {}", file_, message), count);
-    }
+    builder_.diagnostics().info(code, fmt::format("{}: {}", file_, message), count);
   }
 
   void report(const Findings& findings) {
@@ -295,5 +292,29 @@ Result<void> read_collector_log_file(const std::filesystem::path& path,
 
 const Reader kCollectorLogReader = {kCollectorLogFormat, recognizes_collector_log,
                                     read_collector_log_file};
+
+std::optional<LogEnd> read_log_end(const std::filesystem::path& log) {
+  std::ifstream file(log, std::ios::binary);
+  wire::FileHeader header{};
+  if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) return std::nullopt;
+  const bool sane = std::memcmp(header.magic, wire::kFileMagic, sizeof header.magic) == 0 &&
+                    header.checksum == wire::header_checksum(header) &&
+                    header.header_bytes >= sizeof header &&
+                    header.chunk_bytes <= wire::kLargestChunkBytes &&
+                    header.header_bytes + sizeof(wire::ChunkHeader) < header.chunk_bytes;
+  if (!sane) return std::nullopt;
+  const size_t before = header.header_bytes + sizeof(wire::ChunkHeader);
+  std::vector<char> chunk(header.chunk_bytes - before);
+  file.seekg(static_cast<std::streamoff>(before));
+  file.read(chunk.data(), static_cast<std::streamsize>(chunk.size()));
+  chunk.resize(static_cast<size_t>(file.gcount()));
+  LogEnd end;
+  end.process = header.process_id;
+  collector_log::Records records(chunk, 0);
+  for (collector_log::Record record; records.next(record);) {
+    if (record.type == wire::RecordType::clean_end) end.by_exit = true;
+  }
+  return end;
+}
 
 }  // namespace llmprof::readers

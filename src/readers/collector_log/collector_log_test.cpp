@@ -4,9 +4,9 @@
 
 #include <random>
 
+#include "testing/read_capture.h"
 #include "testing/readers/collector_log.h"
 #include "testing/readers/read_collector_log.h"
-#include "testing/read_capture.h"
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 

@@ -1,73 +1,48 @@
 #include "readers/collector_log/counter_rows.h"
 
 #include <cmath>
+#include <cstring>
 
 namespace llmprof::readers::collector_log {
 namespace {
 
-bool is_sane(const wire::CounterSet& set) { return set.set != 0; }
-bool is_sane(const wire::CounterSample& sample) {
-  return sample.set != 0 && is_interval(sample.start, sample.end);
-}
-
-bool is_sane(const wire::ShortCounterSample& sample) {
-  return sample.set != 0 && sample.start >= 0 && sample.start < trace::kOpenEnd - UINT32_MAX;
-}
-
-// The `place`th of the values that follow a record's head.
-template <class Head, class Value>
-Value value_behind(const Record& record, uint32_t place) {
-  Value value{};
-  std::memcpy(&value, record.payload.data() + sizeof(Head) + place * sizeof value, sizeof value);
-  return value;
-}
-
-template <class Head, class Value>
-bool holds(const Record& record, uint32_t count) {
-  return count <= (record.payload.size() - sizeof(Head)) / sizeof(Value);
+// Calls use(place, value) for each of the values that follow a record's head; a count that the
+// record cannot hold is counted instead.
+template <class Value, class Use>
+void each_value(std::span<const char> bytes, uint32_t count, Findings& findings, const Use& use) {
+  if (count > bytes.size() / sizeof(Value)) {
+    ++findings.bad_values;
+    return;
+  }
+  for (uint32_t place = 0; place < count; ++place) {
+    Value value{};
+    std::memcpy(&value, bytes.data() + place * sizeof value, sizeof value);
+    use(place, value);
+  }
 }
 
 }  // namespace
 
-void CounterRows::add_set(const Record& record) {
-  wire::CounterSet head{};
-  if (!take(record, head, findings_, is_sane)) return;
-  if (!holds<wire::CounterSet, wire::CounterColumn>(record, head.count)) {
-    ++findings_.bad_values;
-    return;
-  }
+void CounterRows::add(const wire::CounterSet& head, std::span<const char> values) {
+  const uint64_t bad_before = findings_.bad_values;
   Set set;
   set.device = head.device;
-  for (uint32_t i = 0; i < head.count; ++i) {
-    set.columns.push_back(value_behind<wire::CounterSet, wire::CounterColumn>(record, i));
-  }
-  sets_.try_emplace(head.set, std::move(set));
+  each_value<wire::CounterColumn>(
+      values, head.count, findings_,
+      [&](uint32_t, const wire::CounterColumn& column) { set.columns.push_back(column); });
+  if (findings_.bad_values == bad_before) sets_.try_emplace(head.set, std::move(set));
 }
 
-void CounterRows::add_sample(const Record& record) {
-  wire::CounterSample sample{};
-  if (!take(record, sample, findings_, is_sane)) return;
-  if (!holds<wire::CounterSample, double>(record, sample.count)) {
-    ++findings_.bad_values;
-    return;
-  }
-  for (uint32_t i = 0; i < sample.count; ++i) {
-    add_value(sample, i, value_behind<wire::CounterSample, double>(record, i));
-  }
+void CounterRows::add(const wire::CounterSample& sample, std::span<const char> values) {
+  each_value<double>(values, sample.count, findings_,
+                     [&](uint32_t place, double value) { add_value(sample, place, value); });
 }
 
-void CounterRows::add_short_sample(const Record& record) {
-  wire::ShortCounterSample sample{};
-  if (!take(record, sample, findings_, is_sane)) return;
-  if (!holds<wire::ShortCounterSample, float>(record, sample.count)) {
-    ++findings_.bad_values;
-    return;
-  }
+void CounterRows::add(const wire::ShortCounterSample& sample, std::span<const char> values) {
   const wire::CounterSample as_long = {sample.start, sample.start + sample.duration, sample.set,
                                        sample.count};
-  for (uint32_t i = 0; i < sample.count; ++i) {
-    add_value(as_long, i, double{value_behind<wire::ShortCounterSample, float>(record, i)});
-  }
+  each_value<float>(values, sample.count, findings_,
+                    [&](uint32_t place, float value) { add_value(as_long, place, double{value}); });
 }
 
 void CounterRows::add_value(const wire::CounterSample& sample, uint32_t place, double value) {
@@ -76,12 +51,7 @@ void CounterRows::add_value(const wire::CounterSample& sample, uint32_t place, d
     ++findings_.bad_values;
     return;
   }
-  trace::CounterTable& counters = builder_.trace().counters;
-  counters.start.push_back(sample.start);
-  counters.end.push_back(sample.end);
-  counters.device.emplace_back(sample.set);
-  counters.metric.emplace_back(place);
-  counters.value.push_back(value);
+  trace::add_row(builder_.trace().counters, sample.start, sample.end, sample.set, place, value);
 }
 
 std::map<uint32_t, CounterRows::Named> CounterRows::named_sets(Texts& texts) {
@@ -111,9 +81,7 @@ void CounterRows::finish(Texts& texts) {
       ++findings_.lost_definitions;
       continue;
     }
-    counters.start[kept] = counters.start[i];
-    counters.end[kept] = counters.end[i];
-    counters.value[kept] = counters.value[i];
+    if (kept < i) move_row(counters, i, kept);
     counters.device[kept] = set->second.device;
     counters.metric[kept] = set->second.metrics[place];
     ++kept;

@@ -1,12 +1,10 @@
 #pragma once
 
-#include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "readers/collector_log/records.h"
-#include "trace/builder.h"
-#include "wire/cuda_records.h"
 
 namespace llmprof::readers::collector_log {
 
@@ -16,9 +14,10 @@ class CounterRows {
   CounterRows(trace::TraceBuilder& builder, Findings& findings)
       : builder_(builder), findings_(findings), first_(builder.trace().counters.size()) {}
 
-  void add_set(const Record& record);
-  void add_sample(const Record& record);
-  void add_short_sample(const Record& record);
+  // `values` are the bytes behind the record's head.
+  void add(const wire::CounterSet& head, std::span<const char> values);
+  void add(const wire::CounterSample& sample, std::span<const char> values);
+  void add(const wire::ShortCounterSample& sample, std::span<const char> values);
 
   // Gives samples their device and metric: until then these columns hold the set and the place in
   // it. Samples of a lost set are left out and counted.
@@ -28,6 +27,7 @@ class CounterRows {
 
  private:
   void add_value(const wire::CounterSample& sample, uint32_t place, double value);
+
   struct Set {
     uint32_t device = 0;
     std::vector<wire::CounterColumn> columns;

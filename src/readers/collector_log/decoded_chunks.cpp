@@ -12,9 +12,9 @@ using wire::RecordType;
 void DecodedChunks::clear() {
   stretches_.clear();
   records_.clear();
-  const auto empty = [](auto&... column) { (column.clear(), ...); };
-  std::apply(empty, calls_.columns());
-  std::apply(empty, kernels_.columns());
+  const auto empty = [](auto& column) { column.clear(); };
+  trace::each_column(calls_, empty);
+  trace::each_column(kernels_, empty);
   damage_ = {};
   findings_ = {};
   chunks_ = 0;

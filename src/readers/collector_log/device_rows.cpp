@@ -3,31 +3,10 @@
 #include <algorithm>
 
 #include "base/demangle/demangle.h"
-#include "readers/shared/memory.h"
-#include "wire/cuda_records.h"
+#include "readers/shared/tool_words.h"
 
 namespace llmprof::readers::collector_log {
 namespace {
-
-bool is_sane(const wire::GraphNodeCreated& made) { return made.node != 0; }
-bool is_sane(const wire::GraphNodeCloned& made) {
-  return made.node != 0 && made.original != 0 && made.node != made.original;
-}
-
-// So far from both ends of time that a batch's kernels are times too.
-constexpr Nanoseconds kLatestBase = trace::kOpenEnd - (int64_t{1} << 34U);
-
-bool is_sane(const wire::KernelDefinition& told) { return told.key != 0; }
-bool is_sane(const wire::MemoryDefinition& told) { return told.key != 0 && told.kind <= 1; }
-bool is_sane(const wire::KernelBatch& batch) { return batch.base >= 0 && batch.base < kLatestBase; }
-bool is_sane(const wire::LongKernel& kernel) {
-  return kernel.definition != 0 && is_interval(kernel.start, kernel.end);
-}
-bool is_sane(const wire::MemoryOperation& operation) {
-  return operation.definition != 0 && is_interval(operation.start, operation.end);
-}
-bool is_sane(const wire::ReplayOverwritten& replay) { return replay.correlation != 0; }
-bool is_sane(const wire::GraphReplay& replay) { return is_interval(replay.start, replay.end); }
 
 trace::LaunchShape shape_of(const wire::KernelDefinition& told) {
   trace::LaunchShape shape;
@@ -59,19 +38,9 @@ void resize_kernels(trace::KernelTable& kernels, size_t rows) {
 
 }  // namespace
 
-void GraphNodes::add_created(const Record& record, trace::RangeRow range) {
-  wire::GraphNodeCreated made{};
-  if (take(record, made, findings_, is_sane)) created_.try_emplace(made.node, range);
-}
-
-void GraphNodes::add_cloned(const Record& record) {
-  wire::GraphNodeCloned made{};
-  if (take(record, made, findings_, is_sane)) originals_.try_emplace(made.node, made.original);
-}
-
 // A program clones a graph, and instantiating clones it again; more generations are damage, as is a
 // circle.
-std::optional<trace::RangeRow> GraphNodes::range_of(uint64_t node) const {
+std::optional<trace::RangeRow> DeviceRows::range_of(uint64_t node) const {
   constexpr int kGenerations = 64;
   std::optional<trace::RangeRow> range;
   for (int i = 0; i < kGenerations; ++i) {
@@ -85,7 +54,7 @@ std::optional<trace::RangeRow> GraphNodes::range_of(uint64_t node) const {
 
 void decode_kernels(const Record& record, trace::KernelTable& kernels, Findings& findings) {
   wire::KernelBatch batch{};
-  if (!take(record, batch, findings, is_sane)) return;
+  if (!take(record, batch, findings)) return;
   const std::span<const char> bytes = record.payload.subspan(sizeof batch);
   if (batch.count > bytes.size() / sizeof(wire::Kernel)) {
     ++findings.bad_values;
@@ -112,11 +81,12 @@ void decode_kernels(const Record& record, trace::KernelTable& kernels, Findings&
 
 void decode_long_kernel(const Record& record, trace::KernelTable& kernels, Findings& findings) {
   wire::LongKernel kernel{};
-  if (!take(record, kernel, findings, is_sane)) return;
-  kernels.start.push_back(kernel.start);
-  kernels.end.push_back(kernel.end);
-  kernels.name.emplace_back(kernel.definition);
-  kernels.correlation.push_back(kernel.correlation);
+  if (!take(record, kernel, findings)) return;
+  resize_kernels(kernels, kernels.size() + 1);
+  kernels.start.back() = kernel.start;
+  kernels.end.back() = kernel.end;
+  kernels.name.back() = trace::StringId(kernel.definition);
+  kernels.correlation.back() = kernel.correlation;
 }
 
 DeviceRows::DeviceRows(trace::TraceBuilder& builder, trace::ProcessId process, Findings& findings)
@@ -131,11 +101,6 @@ trace::QueueId DeviceRows::queue(const Place& place) {
   return builder_.queue({process_, builder_.device(place.device), place.context, place.stream});
 }
 
-void DeviceRows::add_kernel_definition(const Record& record) {
-  KernelKind kind;
-  if (take(record, kind.told, findings_, is_sane)) kernel_kinds_.add(kind.told.key, kind);
-}
-
 void DeviceRows::add_kernels(const trace::KernelTable& decoded) {
   trace::KernelTable& kernels = builder_.trace().kernels;
   append(decoded.start, 0, decoded.size(), kernels.start);
@@ -144,36 +109,17 @@ void DeviceRows::add_kernels(const trace::KernelTable& decoded) {
   append(decoded.correlation, 0, decoded.size(), kernels.correlation);
 }
 
-void DeviceRows::add_memory_definition(const Record& record) {
-  MemoryOperationKind kind;
-  if (take(record, kind.told, findings_, is_sane)) memory_kinds_.add(kind.told.key, kind);
-}
-
-void DeviceRows::add_memory_operation(const Record& record) {
-  wire::MemoryOperation operation{};
-  if (!take(record, operation, findings_, is_sane)) return;
+// Queue and kind follow from the definition.
+void DeviceRows::add(const wire::MemoryOperation& operation) {
   trace::MemoryOperationTable& memory = builder_.trace().memory_operations;
-  memory.start.push_back(operation.start);
-  memory.end.push_back(operation.end);
-  memory.bytes.push_back(operation.bytes);
-  memory.detail.emplace_back(operation.definition);
+  trace::add_row(memory, operation.start, operation.end, operation.bytes, operation.definition);
   memory.correlation.push_back(operation.correlation);
 }
 
-void DeviceRows::add_graph_replay(const Record& record) {
-  wire::GraphReplay replay{};
-  if (!take(record, replay, findings_, is_sane)) return;
-  trace::GraphReplayTable& replays = builder_.trace().graph_replays;
-  replays.start.push_back(replay.start);
-  replays.end.push_back(replay.end);
-  replays.queue.push_back(queue({replay.device, replay.context, replay.stream}));
-  replays.graph.push_back(replay.graph);
-  replays.correlation.push_back(replay.correlation);
-}
-
-void DeviceRows::add_overwritten_replay(const Record& record) {
-  wire::ReplayOverwritten replay{};
-  if (take(record, replay, findings_, is_sane)) overwritten_.insert(replay.correlation);
+void DeviceRows::add(const wire::GraphReplay& replay) {
+  trace::add_row(builder_.trace().graph_replays, replay.start, replay.end,
+                 queue({replay.device, replay.context, replay.stream}), replay.graph,
+                 replay.correlation);
 }
 
 trace::StringId DeviceRows::readable_name(wire::StringKey key, Texts& texts) {
@@ -186,14 +132,14 @@ trace::StringId DeviceRows::readable_name(wire::StringKey key, Texts& texts) {
   return known->second;
 }
 
-void DeviceRows::settle_kernel_kinds(Texts& texts, const GraphNodes& nodes) {
+void DeviceRows::settle_kernel_kinds(Texts& texts) {
   for (KernelKind& kind : kernel_kinds_.values()) {
     const wire::KernelDefinition& told = kind.told;
     kind.name = readable_name(told.name, texts);
     kind.shape = builder_.shape(shape_of(told));
     kind.queue = queue({told.device, told.context, told.stream});
     if (!in_graph(told)) continue;
-    const auto range = nodes.range_of(told.graph_node);
+    const auto range = range_of(told.graph_node);
     kind.of_old_graph = !range;
     kind.node_range = range.value_or(trace::RangeRow());
     any_graph_ = true;
@@ -222,11 +168,7 @@ void DeviceRows::settle_kernels() {
       ++findings_.overwritten_kernels;
       continue;
     }
-    if (kept < i) {
-      kernels.start[kept] = kernels.start[i];
-      kernels.end[kept] = kernels.end[i];
-      kernels.correlation[kept] = kernels.correlation[i];
-    }
+    if (kept < i) move_row(kernels, i, kept);
     kernels.name[kept] = kind->name;
     kernels.shape[kept] = kind->shape;
     kernels.queue[kept] = kind->queue;
@@ -258,10 +200,7 @@ void DeviceRows::settle_memory_operations() {
       ++findings_.lost_definitions;
       continue;
     }
-    memory.start[kept] = memory.start[i];
-    memory.end[kept] = memory.end[i];
-    memory.bytes[kept] = memory.bytes[i];
-    memory.correlation[kept] = memory.correlation[i];
+    if (kept < i) move_row(memory, i, kept);
     memory.detail[kept] = kind->detail;
     memory.queue[kept] = kind->queue;
     memory.kind[kept] = kind->told.kind == 0 ? trace::MemoryKind::copy : trace::MemoryKind::set;
@@ -270,8 +209,8 @@ void DeviceRows::settle_memory_operations() {
   shorten(memory, kept);
 }
 
-void DeviceRows::finish(Texts& texts, const GraphNodes& nodes) {
-  settle_kernel_kinds(texts, nodes);
+void DeviceRows::finish(Texts& texts) {
+  settle_kernel_kinds(texts);
   settle_kernels();
   settle_memory_operations();
 }

@@ -6,30 +6,8 @@
 #include <unordered_set>
 
 #include "readers/collector_log/records.h"
-#include "trace/builder.h"
-#include "trace/ids.h"
-#include "wire/cuda_records.h"
 
 namespace llmprof::readers::collector_log {
-
-// The range in which each node of a CUDA graph was created; a clone's is its original's.
-class GraphNodes {
- public:
-  explicit GraphNodes(Findings& findings) : findings_(findings) {}
-
-  // `range` is the innermost open on the thread; none: no range was open.
-  void add_created(const Record& record, trace::RangeRow range);
-  void add_cloned(const Record& record);
-
-  // Nothing for a node that the log does not tell of. Ask when all records are read: an original
-  // may stand after its clone.
-  [[nodiscard]] std::optional<trace::RangeRow> range_of(uint64_t node) const;
-
- private:
-  Findings& findings_;
-  std::unordered_map<uint64_t, trace::RangeRow> created_;
-  std::unordered_map<uint64_t, uint64_t> originals_;
-};
 
 // Add a record's kernels to `kernels`: times and correlations, and as names the keys of their
 // definitions. What is not sane is left out and counted.
@@ -41,17 +19,22 @@ class DeviceRows {
  public:
   DeviceRows(trace::TraceBuilder& builder, trace::ProcessId process, Findings& findings);
 
-  void add_kernel_definition(const Record& record);
+  void add(const wire::KernelDefinition& told) { kernel_kinds_.add(told.key, {.told = told}); }
+  void add(const wire::MemoryDefinition& told) { memory_kinds_.add(told.key, {.told = told}); }
   void add_kernels(const trace::KernelTable& decoded);
-  void add_memory_definition(const Record& record);
-  void add_memory_operation(const Record& record);
-  void add_graph_replay(const Record& record);
-  void add_overwritten_replay(const Record& record);
+  void add(const wire::MemoryOperation& operation);
+  void add(const wire::GraphReplay& replay);
+  void add(const wire::ReplayOverwritten& replay) { overwritten_.insert(replay.correlation); }
+  // Of a graph; `range` is the innermost open on the thread, none: no range was open.
+  void add(const wire::GraphNodeCreated& made, trace::RangeRow range) {
+    created_.try_emplace(made.node, range);
+  }
+  void add(const wire::GraphNodeCloned& made) { originals_.try_emplace(made.node, made.original); }
 
   // Gives every row what its definition says: until then names (of memory operations: details) hold
   // the definitions' keys. Rows whose definition is lost are left out and counted, and kernels
   // whose times were written over.
-  void finish(Texts& texts, const GraphNodes& nodes);
+  void finish(Texts& texts);
 
   [[nodiscard]] size_t rows() const;
   [[nodiscard]] uint32_t largest_correlation() const;
@@ -60,16 +43,16 @@ class DeviceRows {
   // A definition as the log tells it and, once settled, as the trace does.
   struct KernelKind {
     wire::KernelDefinition told{};
-    trace::StringId name;
-    trace::ShapeId shape;
-    trace::QueueId queue;
-    trace::RangeRow node_range;
+    trace::StringId name = {};
+    trace::ShapeId shape = {};
+    trace::QueueId queue = {};
+    trace::RangeRow node_range = {};
     bool of_old_graph = false;  // its node's creation is not in the log
   };
   struct MemoryOperationKind {
     wire::MemoryDefinition told{};
-    trace::StringId detail;
-    trace::QueueId queue;
+    trace::StringId detail = {};
+    trace::QueueId queue = {};
   };
 
   struct Place {
@@ -78,7 +61,10 @@ class DeviceRows {
     uint32_t stream;
   };
   trace::QueueId queue(const Place& place);
-  void settle_kernel_kinds(Texts& texts, const GraphNodes& nodes);
+  // The range in which a node was created; a clone's is its original's. Nothing for a node that the
+  // log does not tell of.
+  [[nodiscard]] std::optional<trace::RangeRow> range_of(uint64_t node) const;
+  void settle_kernel_kinds(Texts& texts);
   trace::StringId readable_name(wire::StringKey key, Texts& texts);
   void settle_kernels();
   void settle_memory_operations();
@@ -92,7 +78,9 @@ class DeviceRows {
   Definitions<KernelKind> kernel_kinds_;
   Definitions<MemoryOperationKind> memory_kinds_;
   std::unordered_map<wire::StringKey, trace::StringId> readable_names_;
-  std::unordered_set<uint32_t> overwritten_;  // correlations
+  std::unordered_set<uint32_t> overwritten_;               // correlations
+  std::unordered_map<uint64_t, trace::RangeRow> created_;  // nodes
+  std::unordered_map<uint64_t, uint64_t> originals_;       // of clones
   bool any_graph_ = false;
   bool any_node_range_ = false;
 };

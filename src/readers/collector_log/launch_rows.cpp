@@ -5,13 +5,6 @@
 namespace llmprof::readers::collector_log {
 namespace {
 
-bool is_sane(const wire::Launch& launch) {
-  return launch.start >= 0 && launch.start < trace::kOpenEnd - wire::kLongestLaunch;
-}
-bool is_sane(const wire::HostCall& call) {
-  return call.start >= 0 && call.start < trace::kOpenEnd - UINT32_MAX &&
-         call.kind >= wire::HostCallKind::kernel && call.kind <= wire::HostCallKind::driver_wait;
-}
 trace::HostCallTable::Kind kind_of(wire::HostCallKind kind) {
   using Kind = trace::HostCallTable::Kind;
   switch (kind) {
@@ -27,8 +20,6 @@ trace::HostCallTable::Kind kind_of(wire::HostCallKind kind) {
   }
   return Kind::kernel;
 }
-bool is_sane(const wire::ApiCall& call) { return is_interval(call.start, call.end); }
-
 void add_call(Nanoseconds start, Nanoseconds end, uint32_t code, uint32_t correlation,
               trace::LaunchTable& calls) {
   calls.start.push_back(start);
@@ -41,20 +32,15 @@ void add_call(Nanoseconds start, Nanoseconds end, uint32_t code, uint32_t correl
 
 void decode_launch(const Record& record, trace::LaunchTable& calls, Findings& findings) {
   wire::Launch launch{};
-  if (!take(record, launch, findings, is_sane)) return;
+  if (!take(record, launch, findings)) return;
   add_call(launch.start, launch.start + (launch.duration_and_code & wire::kLongestLaunch),
            launch.duration_and_code >> wire::kLaunchDurationBits, launch.correlation, calls);
 }
 
 void decode_call(const Record& record, trace::LaunchTable& calls, Findings& findings) {
   wire::ApiCall call{};
-  if (!take(record, call, findings, is_sane)) return;
+  if (!take(record, call, findings)) return;
   add_call(call.start, call.end, call.code, call.correlation, calls);
-}
-
-void LaunchRows::add_name(const Record& record) {
-  wire::ApiName named{};
-  if (take(record, named, findings_)) names_.add(named.code, {named.name, {}});
 }
 
 void LaunchRows::add_calls(const trace::LaunchTable& calls, size_t first, size_t end,
@@ -67,16 +53,11 @@ void LaunchRows::add_calls(const trace::LaunchTable& calls, size_t first, size_t
   append(calls.correlation, first, end, launches.correlation);
 }
 
-void LaunchRows::add_host_call(const Record& record, trace::ThreadId thread) {
-  wire::HostCall call{};
-  if (!take(record, call, findings_, is_sane)) return;
+void LaunchRows::add(const wire::HostCall& call, trace::ThreadId thread) {
   trace::HostCallTable& calls = builder_.trace().host_calls;
-  calls.start.push_back(call.start);
-  calls.end.push_back(call.start + call.duration);
-  calls.thread.push_back(thread);
-  calls.kind.push_back(kind_of(call.kind));
+  trace::add_row(calls, call.start, call.start + call.duration, thread, kind_of(call.kind),
+                 call.handle);
   calls.of_driver = calls.of_driver || call.kind >= wire::HostCallKind::driver_kernel;
-  calls.handle.push_back(call.handle);
 }
 
 void LaunchRows::finish(Texts& texts) {

@@ -3,8 +3,6 @@
 #include <cstdint>
 
 #include "readers/collector_log/records.h"
-#include "trace/builder.h"
-#include "wire/cuda_records.h"
 
 namespace llmprof::readers::collector_log {
 
@@ -19,12 +17,12 @@ class LaunchRows {
   LaunchRows(trace::TraceBuilder& builder, Findings& findings)
       : builder_(builder), findings_(findings), first_(builder.trace().launches.size()) {}
 
-  void add_name(const Record& record);
+  void add(const wire::ApiName& named) { names_.add(named.code, {named.name, {}}); }
   // Rows [first, end) of decoded calls.
   void add_calls(const trace::LaunchTable& calls, size_t first, size_t end, trace::ThreadId thread);
 
   // A call that the light watch noted.
-  void add_host_call(const Record& record, trace::ThreadId thread);
+  void add(const wire::HostCall& call, trace::ThreadId thread);
 
   // Names the calls: until then their names hold the log's codes.
   void finish(Texts& texts);

@@ -1,4 +1,4 @@
-#include "readers/collector_log/log_end.h"
+#include "readers/collector_log/collector_log.h"
 
 #include <gtest/gtest.h>
 

@@ -6,6 +6,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "trace/append.h"
+
 namespace llmprof::readers::collector_log {
 namespace {
 
@@ -85,20 +87,12 @@ class Kernels {
     const trace::ThreadId thread = operators.thread[row];
     const uint32_t correlation = correlations_.next();
     trace::KernelTable& kernels = builder_.trace().kernels;
-    kernels.start.push_back(operators.start[row]);
-    kernels.end.push_back(operators.end[row]);
-    kernels.name.push_back(operators.name[row]);
-    kernels.shape.push_back(shape_);
-    kernels.queue.push_back(builder_.queue({process_, device_, 0, thread.value}));
-    kernels.correlation.push_back(correlation);
+    trace::add_row(kernels, operators.start[row], operators.end[row], operators.name[row], shape_,
+                   builder_.queue({process_, device_, 0, thread.value}), correlation);
     kernels.flops.push_back(operators.flops[row]);
     kernels.bytes.push_back(operators.bytes[row]);
-    trace::LaunchTable& launches = builder_.trace().launches;
-    launches.start.push_back(operators.start[row]);
-    launches.end.push_back(operators.end[row]);
-    launches.thread.push_back(thread);
-    launches.api.push_back(api_);
-    launches.correlation.push_back(correlation);
+    trace::add_row(builder_.trace().launches, operators.start[row], operators.end[row], thread,
+                   api_, correlation);
     return correlation;
   }
 

@@ -41,10 +41,7 @@ bool Records::next_behind_damage(Record& record) {
   return false;
 }
 
-void Texts::add(const Record& record, Findings& findings) {
-  wire::Text head{};
-  if (!take(record, head, findings)) return;
-  const std::span<const char> bytes = record.payload.subspan(sizeof head);
+void Texts::add(const wire::Text& head, std::span<const char> bytes, Findings& findings) {
   if (bytes.size() < head.length) {
     ++findings.bad_values;
     return;

@@ -7,11 +7,12 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
 #include <vector>
 
 #include "base/diagnostics.h"
+#include "readers/collector_log/sane_values.h"
+#include "trace/append.h"
 #include "trace/builder.h"
 #include "trace/tables.h"
 #include "wire/log_format.h"
@@ -62,22 +63,10 @@ struct Record {
   }
 };
 
-inline bool is_time(int64_t time) { return time >= 0 && time < trace::kOpenEnd; }
-inline bool is_interval(int64_t start, int64_t end) {
-  return is_time(start) && is_time(end) && start <= end;
-}
-
-// Takes a record's payload out; false where it is too short or not `sane`, which is counted.
-template <class Payload>
-bool take(const Record& record, Payload& payload, Findings& findings,
-          bool (*sane)(const Payload&)) {
-  if (record.get(payload) && sane(payload)) return true;
-  ++findings.bad_values;
-  return false;
-}
+// Takes a record's payload out; false where it is too short or not sane, which is counted.
 template <class Payload>
 bool take(const Record& record, Payload& payload, Findings& findings) {
-  if (record.get(payload)) return true;
+  if (record.get(payload) && is_sane(payload)) return true;
   ++findings.bad_values;
   return false;
 }
@@ -85,10 +74,17 @@ bool take(const Record& record, Payload& payload, Findings& findings) {
 // Cuts off a table's rows from `rows` on.
 template <class Table>
 void shorten(Table& table, size_t rows) {
-  const auto cut = [&](auto& column) {
+  trace::each_column(table, [&](auto& column) {
     if (column.size() > rows) column.resize(rows);
-  };
-  std::apply([&](auto&... column) { (cut(column), ...); }, table.columns());
+  });
+}
+
+// Moves a row down in the columns that the table has.
+template <class Table>
+void move_row(Table& table, size_t from, size_t to) {
+  trace::each_column(table, [&](auto& column) {
+    if (from < column.size()) column[to] = column[from];
+  });
 }
 
 // Adds rows [first, end) of a column after those of another.
@@ -189,7 +185,8 @@ class Texts {
  public:
   explicit Texts(trace::TraceBuilder& builder) : builder_(builder) {}
 
-  void add(const Record& record, Findings& findings);
+  // `bytes` are those behind the record's head.
+  void add(const wire::Text& head, std::span<const char> bytes, Findings& findings);
 
   // None for key 0, and for a lost string, which is counted.
   trace::StringId find(wire::StringKey key, Findings& findings) const;

@@ -17,10 +17,8 @@ Rows::Rows(trace::TraceBuilder& builder, trace::ProcessId process)
       first_launch_(builder.trace().launches.size()),
       first_range_(builder.trace().ranges.size()),
       texts_(builder),
-      thread_names_(builder, process, findings_),
-      annotations_(builder, findings_),
+      annotations_(builder, process, findings_),
       launches_(builder, findings_),
-      nodes_(findings_),
       devices_(builder, process, findings_),
       counters_(builder, findings_),
       session_(builder, process, findings_) {}
@@ -37,115 +35,97 @@ void Rows::add(const DecodedChunks& chunks) {
   findings_.bad_values += chunks.findings().bad_values;
 }
 
-void Rows::add(const Record& record) {
-  if (add_to_thread(record) || add_to_devices(record) || add_to_process(record) ||
-      add_to_session(record)) {
-    return;
-  }
-  ++findings_.unknown;
+template <class Payload, class Target, class... With>
+void Rows::give(const Record& record, Target& target, const With&... with) {
+  Payload payload{};
+  if (take(record, payload, findings_)) target.add(payload, with...);
 }
 
-bool Rows::add_to_thread(const Record& record) {
+template <class Payload, class Target, class... With>
+void Rows::give_list(const Record& record, Target& target, With&... with) {
+  Payload head{};
+  if (take(record, head, findings_)) target.add(head, record.payload.subspan(sizeof head), with...);
+}
+
+void Rows::add(const Record& record) {
   switch (record.type) {
     case RecordType::range_push:
-      return annotations_.add_push(record, thread()), true;
+      return give<wire::RangePush>(record, annotations_, thread());
     case RecordType::range_pop:
-      return annotations_.add_pop(record, thread()), true;
+      return give<wire::RangePop>(record, annotations_, thread());
     case RecordType::range_start:
-      return annotations_.add_start(record, thread()), true;
+      return give<wire::RangeStart>(record, annotations_, thread());
     case RecordType::range_end:
-      return annotations_.add_end(record), true;
+      return give<wire::RangeEnd>(record, annotations_);
     case RecordType::mark:
-      return annotations_.add_mark(record, thread()), true;
+      return give<wire::Mark>(record, annotations_, thread());
     case RecordType::step:
-      return annotations_.add_step(record, thread()), true;
+      return give<wire::Step>(record, annotations_, thread());
     case RecordType::cpu_operator:
-      return annotations_.add_operator(record, thread()), true;
+      return give<wire::CpuOperator>(record, annotations_, thread());
     case RecordType::collective:
-      return annotations_.add_collective(record, thread()), true;
-    case RecordType::host_call:
-      return launches_.add_host_call(record, thread()), true;
+      return give<wire::Collective>(record, annotations_, thread());
     case RecordType::thread_name:
-      return thread_names_.add(record, thread()), true;
-    case RecordType::graph_node_created:
-      return nodes_.add_created(record, annotations_.innermost(thread())), true;
-    case RecordType::graph_node_cloned:
-      return nodes_.add_cloned(record), true;
-    default:
-      return false;
-  }
-}
-
-bool Rows::add_to_devices(const Record& record) {
-  switch (record.type) {
-    case RecordType::kernel_definition:
-      return devices_.add_kernel_definition(record), true;
-    case RecordType::memory_operation:
-      return devices_.add_memory_operation(record), true;
-    case RecordType::memory_definition:
-      return devices_.add_memory_definition(record), true;
-    case RecordType::graph_replay:
-      return devices_.add_graph_replay(record), true;
-    case RecordType::counter_sample:
-      return counters_.add_sample(record), true;
-    case RecordType::short_counter_sample:
-      return counters_.add_short_sample(record), true;
-    case RecordType::counter_set:
-      return counters_.add_set(record), true;
-    default:
-      return false;
-  }
-}
-
-bool Rows::add_to_process(const Record& record) {
-  switch (record.type) {
-    case RecordType::string:
-      return texts_.add(record, findings_), true;
+      return give<wire::ThreadName>(record, annotations_, thread());
+    case RecordType::host_call:
+      return give<wire::HostCall>(record, launches_, thread());
     case RecordType::api_name:
-      return launches_.add_name(record), true;
-    case RecordType::thread_info:
-      return add_thread(record), true;
-    case RecordType::dropped:
-      return add_dropped(record), true;
-    case RecordType::clean_end:
-      return add_clean_end(record), true;
-    default:
-      return false;
-  }
-}
-
-bool Rows::add_to_session(const Record& record) {
-  switch (record.type) {
-    case RecordType::cuda_session:
-      return session_.add_session(record), true;
-    case RecordType::cuda_device:
-      return session_.add_device(record), true;
-    case RecordType::variable:
-      return session_.add_variable(record), true;
-    case RecordType::collection:
-      return session_.add_collection(record), true;
-    case RecordType::waiting:
-      return session_.add_waiting(record), true;
-    case RecordType::cupti_dropped:
-      return session_.add_cupti_dropped(record), true;
+      return give<wire::ApiName>(record, launches_);
+    case RecordType::graph_node_created:
+      return give<wire::GraphNodeCreated>(record, devices_, annotations_.innermost(thread()));
+    case RecordType::graph_node_cloned:
+      return give<wire::GraphNodeCloned>(record, devices_);
+    case RecordType::kernel_definition:
+      return give<wire::KernelDefinition>(record, devices_);
+    case RecordType::memory_definition:
+      return give<wire::MemoryDefinition>(record, devices_);
+    case RecordType::memory_operation:
+      return give<wire::MemoryOperation>(record, devices_);
+    case RecordType::graph_replay:
+      return give<wire::GraphReplay>(record, devices_);
     case RecordType::replay_overwritten:
-      return devices_.add_overwritten_replay(record), true;
+      return give<wire::ReplayOverwritten>(record, devices_);
+    case RecordType::counter_set:
+      return give_list<wire::CounterSet>(record, counters_);
+    case RecordType::counter_sample:
+      return give_list<wire::CounterSample>(record, counters_);
+    case RecordType::short_counter_sample:
+      return give_list<wire::ShortCounterSample>(record, counters_);
+    case RecordType::string:
+      return give_list<wire::Text>(record, texts_, findings_);
+    case RecordType::cuda_session:
+      return give<wire::CudaSession>(record, session_);
+    case RecordType::cuda_device:
+      return give<wire::CudaDevice>(record, session_);
+    case RecordType::variable:
+      return give<wire::Variable>(record, session_);
+    case RecordType::collection:
+      return give<wire::Collection>(record, session_);
+    case RecordType::waiting:
+      return give<wire::Waiting>(record, session_);
+    case RecordType::cupti_dropped:
+      return give<wire::CuptiDropped>(record, session_);
     case RecordType::counters_off:
-      return session_.add_counters_off(record), true;
+      return give<wire::CountersOff>(record, session_);
     case RecordType::counters_lost:
-      return session_.add_counters_lost(record), true;
+      return give<wire::CountersLost>(record, session_);
+    case RecordType::dropped:
+      return give<wire::Dropped>(record, session_);
+    case RecordType::clean_end:
+      return give<wire::CleanEnd>(record, session_);
+    case RecordType::thread_info:
+      return add_thread(record);
     default:
-      return false;
+      ++findings_.unknown;
   }
 }
 
 void Rows::expect(uint64_t times) {
   const auto make_room = [&](auto& table, size_t first) {
     const size_t rows = first + (table.size() - first) * (times + 1);
-    const auto of_column = [&](auto& column) {
+    trace::each_column(table, [&](auto& column) {
       if (column.size() == table.size()) column.reserve(rows);
-    };
-    std::apply([&](auto&... column) { (of_column(column), ...); }, table.columns());
+    });
   };
   make_room(builder_.trace().kernels, first_kernel_);
   make_room(builder_.trace().launches, first_launch_);
@@ -166,26 +146,10 @@ void Rows::add_thread(const Record& record) {
   described.name = to_printable({info.name, strnlen(info.name, sizeof info.name)});
 }
 
-void Rows::add_dropped(const Record& record) {
-  wire::Dropped dropped{};
-  if (take(record, dropped, findings_)) {
-    findings_.dropped = std::max(findings_.dropped, dropped.records);
-  }
-}
-
-void Rows::add_clean_end(const Record& record) {
-  wire::CleanEnd end{};
-  if (!take(record, end, findings_)) return;
-  findings_.closed = true;
-  findings_.chunks_when_closed = end.chunks;
-  findings_.dropped = std::max(findings_.dropped, end.dropped);
-}
-
 const Findings& Rows::finish() {
-  thread_names_.finish(texts_);
   annotations_.finish(texts_);
   launches_.finish(texts_);
-  devices_.finish(texts_, nodes_);
+  devices_.finish(texts_);
   counters_.finish(texts_);
   session_.finish(texts_);
   findings_.rows = annotations_.rows() + launches_.rows() + devices_.rows() + counters_.rows();

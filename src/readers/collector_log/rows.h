@@ -6,11 +6,8 @@
 #include "readers/collector_log/counter_rows.h"
 #include "readers/collector_log/decoded_chunks.h"
 #include "readers/collector_log/device_rows.h"
-#include "readers/collector_log/records.h"
 #include "readers/collector_log/launch_rows.h"
 #include "readers/collector_log/session_facts.h"
-#include "readers/collector_log/thread_names.h"
-#include "trace/builder.h"
 
 namespace llmprof::readers::collector_log {
 
@@ -40,13 +37,12 @@ class Rows {
   // Of the records that are being added; made with the first that needs it.
   trace::ThreadId thread();
   void add_thread(const Record& record);
-  void add_dropped(const Record& record);
-  void add_clean_end(const Record& record);
-  // False: not of this kind.
-  bool add_to_process(const Record& record);
-  bool add_to_thread(const Record& record);
-  bool add_to_devices(const Record& record);
-  bool add_to_session(const Record& record);
+  // Hands the payload to `target`, with the bytes behind it or whatever else it takes, unless it is
+  // too short or not sane.
+  template <class Payload, class Target, class... With>
+  void give(const Record& record, Target& target, const With&... with);
+  template <class Payload, class Target, class... With>
+  void give_list(const Record& record, Target& target, With&... with);
 
   trace::TraceBuilder& builder_;
   trace::ProcessId process_;
@@ -57,10 +53,8 @@ class Rows {
   trace::ThreadId thread_;
   Findings findings_;
   Texts texts_;
-  ThreadNames thread_names_;
   AnnotationRows annotations_;
   LaunchRows launches_;
-  GraphNodes nodes_;
   DeviceRows devices_;
   CounterRows counters_;
   SessionFacts session_;

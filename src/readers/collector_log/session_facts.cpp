@@ -2,47 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "base/text.h"
 #include "readers/collector_log/place_in_job.h"
 #include "readers/collector_log/records.h"
+#include "readers/shared/tool_words.h"
 
 namespace llmprof::readers::collector_log {
 namespace {
 
-constexpr auto kFirstState = wire::CollectionState::detached;
-constexpr auto kLastState = wire::CollectionState::stood_down;
-constexpr auto kLastReason = wire::CollectionReason::delay;
 static_assert(static_cast<uint32_t>(trace::CollectionState::stood_down) + 1 ==
-              static_cast<uint32_t>(kLastState));
+              static_cast<uint32_t>(wire::CollectionState::stood_down));
 static_assert(static_cast<uint32_t>(trace::CollectionReason::delay) ==
-              static_cast<uint32_t>(kLastReason));
-
-bool is_sane(const wire::CudaSession& session) { return is_time(session.time); }
-bool is_sane(const wire::Collection& change) {
-  return is_time(change.time) && change.state >= kFirstState && change.state <= kLastState &&
-         change.reason <= kLastReason;
-}
-bool is_sane(const wire::Waiting& waiting) {
-  return is_time(waiting.time) && waiting.what >= wire::WaitsFor::command &&
-         waiting.what <= wire::WaitsFor::delay;
-}
-bool is_sane(const wire::CuptiDropped& dropped) { return is_time(dropped.time); }
-bool is_sane(const wire::CountersOff& off) { return is_time(off.time); }
-bool is_sane(const wire::CountersLost& lost) { return is_time(lost.time); }
+              static_cast<uint32_t>(wire::CollectionReason::delay));
 
 trace::CollectionState state_of(wire::CollectionState state) {
-  return static_cast<trace::CollectionState>(static_cast<uint32_t>(state) -
-                                             static_cast<uint32_t>(kFirstState));
-}
-
-// 13000 is 13.0.
-std::string cuda_version(uint32_t number) {
-  constexpr uint32_t kMajor = 1000;
-  constexpr uint32_t kMinor = 10;
-  if (number < kMajor) return {};
-  return fmt::format("{}.{}", number / kMajor, number % kMajor / kMinor);
+  return static_cast<trace::CollectionState>(static_cast<uint32_t>(state) - 1);
 }
 
 std::string why_stood_down(const wire::Collection& change) {
@@ -66,16 +43,12 @@ std::string why_stood_down(const wire::Collection& change) {
 
 }  // namespace
 
-void SessionFacts::add_session(const Record& record) {
-  wire::CudaSession session{};
-  if (!take(record, session, findings_, is_sane)) return;
+void SessionFacts::add(const wire::CudaSession& session) {
   builder_.capture().cuda_version = cuda_version(session.driver_version);
   sessions_.push_back(session);
 }
 
-void SessionFacts::add_device(const Record& record) {
-  wire::CudaDevice told{};
-  if (!take(record, told, findings_)) return;
+void SessionFacts::add(const wire::CudaDevice& told) {
   trace::Device& device = builder_.device_info(builder_.device(told.ordinal));
   device.name = to_printable({told.name, strnlen(told.name, sizeof told.name)});
   device.uuid = uuid_text(told.uuid);
@@ -86,46 +59,24 @@ void SessionFacts::add_device(const Record& record) {
   device.compute_capability = fmt::format("{}.{}", told.capability_major, told.capability_minor);
 }
 
-void SessionFacts::add_variable(const Record& record) {
-  wire::Variable variable{};
-  if (take(record, variable, findings_)) variables_.push_back(variable);
-}
-
-void SessionFacts::add_collection(const Record& record) {
-  wire::Collection change{};
-  if (!take(record, change, findings_, is_sane)) return;
+void SessionFacts::add(const wire::Collection& change) {
   armed_ = true;
-  trace::CollectionTable& collection = builder_.trace().collection;
-  collection.time.push_back(change.time);
-  collection.process.push_back(process_);
-  collection.state.push_back(state_of(change.state));
-  collection.reason.push_back(static_cast<trace::CollectionReason>(change.reason));
-  collection.step.push_back(change.step);
-  collection.cost.push_back(change.cost_ns);
+  trace::add_row(builder_.trace().collection, change.time, process_, state_of(change.state),
+                 static_cast<trace::CollectionReason>(change.reason), change.step, change.cost_ns);
   if (change.state == wire::CollectionState::stood_down) {
     findings_.notices.push_back(
         {Severity::warning, "collector_stood_down", why_stood_down(change)});
   }
 }
 
-void SessionFacts::add_waiting(const Record& record) {
-  wire::Waiting waiting{};
-  if (take(record, waiting, findings_, is_sane)) waiting_ = waiting;
+void SessionFacts::add(const wire::Dropped& dropped) {
+  findings_.dropped = std::max(findings_.dropped, dropped.records);
 }
 
-void SessionFacts::add_cupti_dropped(const Record& record) {
-  wire::CuptiDropped dropped{};
-  if (take(record, dropped, findings_, is_sane)) findings_.cupti_dropped += dropped.records;
-}
-
-void SessionFacts::add_counters_off(const Record& record) {
-  wire::CountersOff off{};
-  if (take(record, off, findings_, is_sane)) counters_off_.push_back(off);
-}
-
-void SessionFacts::add_counters_lost(const Record& record) {
-  wire::CountersLost lost{};
-  if (take(record, lost, findings_, is_sane)) findings_.counters_lost += lost.times;
+void SessionFacts::add(const wire::CleanEnd& end) {
+  findings_.closed = true;
+  findings_.chunks_when_closed = end.chunks;
+  findings_.dropped = std::max(findings_.dropped, end.dropped);
 }
 
 void SessionFacts::tell_driver_and_cupti(const Texts& texts) {

@@ -5,8 +5,6 @@
 #include <vector>
 
 #include "readers/collector_log/records.h"
-#include "trace/builder.h"
-#include "wire/cuda_records.h"
 
 namespace llmprof::readers::collector_log {
 
@@ -16,14 +14,16 @@ class SessionFacts {
   SessionFacts(trace::TraceBuilder& builder, trace::ProcessId process, Findings& findings)
       : builder_(builder), process_(process), findings_(findings) {}
 
-  void add_session(const Record& record);
-  void add_device(const Record& record);
-  void add_variable(const Record& record);
-  void add_collection(const Record& record);
-  void add_waiting(const Record& record);
-  void add_cupti_dropped(const Record& record);
-  void add_counters_off(const Record& record);
-  void add_counters_lost(const Record& record);
+  void add(const wire::CudaSession& session);
+  void add(const wire::CudaDevice& told);
+  void add(const wire::Variable& variable) { variables_.push_back(variable); }
+  void add(const wire::Collection& change);
+  void add(const wire::Waiting& waiting) { waiting_ = waiting; }
+  void add(const wire::CuptiDropped& dropped) { findings_.cupti_dropped += dropped.records; }
+  void add(const wire::CountersOff& off) { counters_off_.push_back(off); }
+  void add(const wire::CountersLost& lost) { findings_.counters_lost += lost.times; }
+  void add(const wire::Dropped& dropped);
+  void add(const wire::CleanEnd& end);
 
   // What needed the log's strings.
   void finish(Texts& texts);

@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "capture/rank_ends.h"
-#include "readers/collector_log/log_end.h"
+#include "readers/collector_log/collector_log.h"
 
 namespace llmprof::session {
 namespace {
