@@ -67,6 +67,23 @@ CharacterKind kind_of(std::string_view text, size_t length, bool after_ascii) {
                                                     : CharacterKind::invisible;
 }
 
+// The text that `append(character, kind, text)` makes of each character; a byte that is part of
+// none is an empty, invisible one.
+template <class Append>
+std::string each_character(std::string_view text, const Append& append) {
+  std::string made;
+  made.reserve(text.size());
+  bool after_ascii = true;
+  while (!text.empty()) {
+    const size_t length = character_length(text);
+    append(text.substr(0, length),
+           length == 0 ? CharacterKind::invisible : kind_of(text, length, after_ascii), made);
+    after_ascii = length <= 1;
+    text.remove_prefix(std::max<size_t>(length, 1));
+  }
+  return made;
+}
+
 // As JSON does: in UTF-16.
 void append_escaped(char32_t code, std::string& json) {
   constexpr std::string_view kDigits = "0123456789abcdef";
@@ -150,6 +167,51 @@ std::optional<double> parse_decimal(std::string_view text) {
   return value;
 }
 
+std::optional<int64_t> parse_scaled(std::string_view text, int power) {
+  const auto take_sign = [](std::string_view& number) {
+    const bool negative = number.starts_with('-');
+    if (negative || number.starts_with('+')) number.remove_prefix(1);
+    return negative;
+  };
+  const auto all_digits = [](std::string_view digits) {
+    return std::all_of(digits.begin(), digits.end(), is_digit);
+  };
+  const bool negative = take_sign(text);
+  int64_t exponent = power;
+  if (const size_t mark = text.find_first_of("eE"); mark != std::string_view::npos) {
+    std::string_view digits = text.substr(mark + 1);
+    text = text.substr(0, mark);
+    const bool down = take_sign(digits);
+    if (digits.empty() || !all_digits(digits)) return std::nullopt;
+    // Far beyond any number, far below overflow: a longer exponent means the same.
+    constexpr int64_t kEnough = 1'000'000'000;
+    const int64_t size = std::min(parse_int(digits).value_or(kEnough), kEnough);
+    exponent += down ? -size : size;
+  }
+  const size_t point = std::min(text.find('.'), text.size());
+  const size_t count = text.size() - (point < text.size() ? 1 : 0);
+  if (count == 0 || !all_digits(text.substr(0, point)) ||
+      !all_digits(text.substr(std::min(point + 1, text.size())))) {
+    return std::nullopt;
+  }
+  const auto digit = [&](size_t i) { return i < count ? text[i < point ? i : i + 1] - '0' : 0; };
+  size_t i = 0;
+  while (i < count && digit(i) == 0) ++i;
+  // Digits of the result, leading zeros included; the one behind them rounds.
+  const int64_t wanted = static_cast<int64_t>(point) + exponent;
+  if (i == count || wanted < 0) return 0;
+  const auto end = static_cast<size_t>(wanted);
+  int64_t value = 0;
+  for (; i < end; ++i) {
+    if (__builtin_mul_overflow(value, 10, &value) ||
+        __builtin_add_overflow(value, digit(i), &value)) {
+      return std::nullopt;
+    }
+  }
+  if (digit(end) >= 5 && __builtin_add_overflow(value, 1, &value)) return std::nullopt;
+  return negative ? -value : value;
+}
+
 size_t character_length(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
   const auto continues = [&](size_t i) { return i < text.size() && (byte(i) & 0xC0U) == 0x80U; };
@@ -183,24 +245,15 @@ bool is_printable_utf8(std::string_view text) {
 }
 
 std::string to_printable(std::string_view text) {
-  std::string clean;
-  clean.reserve(text.size());
-  bool after_ascii = true;
-  while (!text.empty()) {
-    const size_t length = character_length(text);
-    const CharacterKind kind =
-        length == 0 ? CharacterKind::invisible : kind_of(text, length, after_ascii);
+  return each_character(text, [](std::string_view character, CharacterKind kind, std::string& to) {
     if (kind == CharacterKind::invisible) {
-      clean += kReplacement;
+      to += kReplacement;
     } else if (kind == CharacterKind::control) {
-      clean += ' ';
+      to += ' ';
     } else {
-      clean += text.substr(0, length);
+      to += character;
     }
-    after_ascii = length <= 1;
-    text.remove_prefix(std::max<size_t>(length, 1));
-  }
-  return clean;
+  });
 }
 
 std::string to_printable_lines(std::string_view text) {
@@ -215,24 +268,15 @@ std::string to_printable_lines(std::string_view text) {
 }
 
 std::string to_printable_json(std::string_view json) {
-  std::string clean;
-  clean.reserve(json.size());
-  bool after_ascii = true;
-  while (!json.empty()) {
-    const size_t length = character_length(json);
-    if (length == 0) {
-      clean += kReplacement;
-    } else if (length == 1) {
-      clean += json.front();  // the blanks between values; within strings JSON has none
-    } else if (kind_of(json, length, after_ascii) == CharacterKind::visible) {
-      clean += json.substr(0, length);
+  return each_character(json, [](std::string_view character, CharacterKind kind, std::string& to) {
+    if (character.empty()) {
+      to += kReplacement;
+    } else if (character.size() == 1 || kind == CharacterKind::visible) {
+      to += character;  // of one byte also the blanks between values; within strings JSON has none
     } else {
-      append_escaped(code_of(json, length), clean);
+      append_escaped(code_of(character, character.size()), to);
     }
-    after_ascii = length <= 1;
-    json.remove_prefix(std::max<size_t>(length, 1));
-  }
-  return clean;
+  });
 }
 
 std::string plural_of(uint64_t number, std::string_view one) {

@@ -16,6 +16,9 @@ bool equals_ignoring_case(std::string_view a, std::string_view b);
 // Whole text or nothing; '.' is the decimal point whatever the locale says.
 std::optional<int64_t> parse_int(std::string_view text);
 std::optional<double> parse_decimal(std::string_view text);
+// A decimal number, with or without an exponent, times 10^power: exact, rounded to an integer (half
+// away from zero). Nothing for what is not a number or does not fit.
+std::optional<int64_t> parse_scaled(std::string_view text, int power);
 
 // Bytes of the UTF-8 character that a text which is not empty begins with; 0: it begins with none.
 size_t character_length(std::string_view text);

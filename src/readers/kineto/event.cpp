@@ -43,6 +43,15 @@ constexpr std::array<Spelling, 22> kSpellings = {{
     {"ac2g", known_but_unused},
 }};
 
+// Traces of 2021 spell them differently.
+KinetoCategory kineto_category(std::string_view text) {
+  // Comparing text is a call, and this runs per event: sizes and first letters differ mostly.
+  const auto* known = std::find_if(kSpellings.begin(), kSpellings.end(), [&](const Spelling& s) {
+    return s.text.size() == text.size() && s.text.front() == text.front() && s.text == text;
+  });
+  return known == kSpellings.end() ? unknown : known->category;
+}
+
 namespace ondemand = simdjson::ondemand;
 
 // Keys are compared as they stand: no writer escapes letters. Reads no further than the longest
@@ -265,14 +274,6 @@ simdjson::error_code read_fields(ondemand::object& object, const char* end, Kine
 }
 
 }  // namespace
-
-KinetoCategory kineto_category(std::string_view text) {
-  // Comparing text is a call, and this runs per event: sizes and first letters differ mostly.
-  const auto* known = std::find_if(kSpellings.begin(), kSpellings.end(), [&](const Spelling& s) {
-    return s.text.size() == text.size() && s.text.front() == text.front() && s.text == text;
-  });
-  return known == kSpellings.end() ? unknown : known->category;
-}
 
 simdjson::error_code read_kineto_event(ondemand::object object, const char* end, KinetoRows& rows) {
   KinetoEvent event;

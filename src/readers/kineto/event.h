@@ -26,9 +26,6 @@ enum class KinetoCategory : uint8_t {
   unknown,
 };
 
-// Traces of 2021 spell them differently.
-KinetoCategory kineto_category(std::string_view text);
-
 // What an event's arguments say of work; tokens point into the text.
 struct KinetoArguments {
   std::string_view correlation, external_id;

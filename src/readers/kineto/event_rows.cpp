@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "readers/shared/memory.h"
+#include "readers/shared/tool_words.h"
 
 namespace llmprof::readers {
 namespace {
@@ -70,22 +70,10 @@ void add_kernel(const KinetoEvent& event, Span span, KinetoRows& rows) {
 
 // "Memcpy HtoD (Pageable -> Device)" in the words of the other tools.
 std::string_view direction_of(std::string_view name) {
-  struct Direction {
-    std::string_view code, words;
-  };
-  constexpr std::array<Direction, 5> kDirections = {{{"HtoD", "Host-to-Device"},
-                                                     {"DtoH", "Device-to-Host"},
-                                                     {"DtoD", "Device-to-Device"},
-                                                     {"HtoH", "Host-to-Host"},
-                                                     {"PtoP", "Peer-to-Peer"}}};
   constexpr std::string_view kPrefix = "Memcpy ";
   if (!name.starts_with(kPrefix)) return {};
   name.remove_prefix(kPrefix.size());
-  const std::string_view code = name.substr(0, name.find(' '));
-  for (const Direction& direction : kDirections) {
-    if (code == direction.code) return direction.words;
-  }
-  return code;
+  return copy_direction(name.substr(0, name.find(' ')));
 }
 
 // "Memcpy HtoD (Pageable -> Device)", "Memset (Device)".

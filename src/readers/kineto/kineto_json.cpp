@@ -36,81 +36,57 @@ bool recognizes_kineto(std::string_view head) {
                      [&](std::string_view key) { return envelope.has_key(key); });
 }
 
-std::string listed(const std::map<std::string, uint64_t, std::less<>>& counts) {
-  std::string list;
-  for (const auto& [name, count] : counts) {
-    list += fmt::format("{}{} ({})", list.empty() ? "" : ", ", name, count);
-  }
-  return list;
-}
-
 void report_counts(const std::filesystem::path& path, const KinetoCounts& counts,
                    Diagnostics& diagnostics) {
-  if (counts.bad > 0) {
-    diagnostics.warn(
-        "kineto_bad_events",
-        fmt::format("{}: skipped malformed events (invalid JSON, or no name, time or duration)",
-                    path.filename().string()),
-        counts.bad);
+  diagnostics.warn(
+      "kineto_bad_events",
+      fmt::format("{}: skipped malformed events (invalid JSON, or no name, time or duration)",
+                  path.filename().string()),
+      counts.bad);
+  diagnostics.warn("kineto_invalid_utf8",
+                   "events with invalid UTF-8; each invalid byte is shown as \xEF\xBF\xBD",
+                   counts.repaired);
+  diagnostics.info("kineto_python_functions", "skipped Python function frames",
+                   counts.python_functions);
+  diagnostics.info("kineto_gpu_annotations",
+                   "skipped annotations that are repeated on the GPU's timeline",
+                   counts.gpu_annotations);
+  diagnostics.info(
+      "kineto_skipped_events",
+      "skipped flow arrows, instants, counters and the profiler's own marks, which contain no "
+      "GPU work and no calls",
+      counts.skipped);
+  uint64_t unknown = 0;
+  std::string names;
+  for (const auto& [name, count] : counts.unknown_categories) {
+    unknown += count;
+    names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", name, count);
   }
-  if (counts.repaired > 0) {
-    diagnostics.warn("kineto_invalid_utf8",
-                     "events with invalid UTF-8; each invalid byte is shown as \xEF\xBF\xBD",
-                     counts.repaired);
-  }
-  if (counts.python_functions > 0) {
-    diagnostics.info("kineto_python_functions", "skipped Python function frames",
-                     counts.python_functions);
-  }
-  if (counts.gpu_annotations > 0) {
-    diagnostics.info("kineto_gpu_annotations",
-                     "skipped annotations that are repeated on the GPU's timeline",
-                     counts.gpu_annotations);
-  }
-  if (counts.skipped > 0) {
-    diagnostics.info(
-        "kineto_skipped_events",
-        "skipped flow arrows, instants, counters and the profiler's own marks, which contain no "
-        "GPU work and no calls",
-        counts.skipped);
-  }
-  if (!counts.unknown_categories.empty()) {
-    uint64_t total = 0;
-    for (const auto& [name, count] : counts.unknown_categories) total += count;
-    diagnostics.info(
-        "kineto_unknown_categories",
-        fmt::format("skipped events of unknown categories: {}", listed(counts.unknown_categories)),
-        total);
-  }
+  diagnostics.info("kineto_unknown_categories",
+                   fmt::format("skipped events of unknown categories: {}", names), unknown);
 }
 
 void report_envelope(const std::filesystem::path& path, const KinetoArrayStream& array,
                      const std::string& damage, Diagnostics& diagnostics) {
   const std::string file = path.filename().string();
   const KinetoEnvelope& envelope = array.envelope();
+  std::string truncated;
   if (!damage.empty()) {
-    diagnostics.warn("kineto_truncated",
-                     fmt::format("{}: {}; everything before it was read", file, damage));
+    truncated = damage + "; everything before it was read";
   } else if (!array.closed()) {
-    diagnostics.warn(
-        "kineto_truncated",
-        fmt::format("{}: the trace is truncated within its events (the program was probably "
-                    "stopped while writing it); everything before the cut was read",
-                    file));
+    truncated =
+        "the trace is truncated within its events (the program was probably stopped while writing "
+        "it); everything before the cut was read";
   } else if (!envelope.complete()) {
-    diagnostics.warn(
-        "kineto_truncated",
-        fmt::format("{}: the trace is truncated within the metadata after its events; all events "
-                    "were read",
-                    file));
+    truncated = "the trace is truncated within the metadata after its events; all events were read";
   }
+  diagnostics.warn("kineto_truncated", fmt::format("{}: {}", file, truncated),
+                   truncated.empty() ? 0 : 1);
   if (envelope.has_stray_text()) {
     diagnostics.warn("kineto_stray_text", "skipped text after the end of the trace");
   }
-  if (envelope.oversized_values() > 0) {
-    diagnostics.info("kineto_large_metadata", "skipped metadata larger than 1 MiB",
-                     envelope.oversized_values());
-  }
+  diagnostics.info("kineto_large_metadata", "skipped metadata larger than 1 MiB",
+                   envelope.oversized_values());
 }
 
 class KinetoRead {
@@ -175,7 +151,7 @@ class KinetoRead {
 
   void finish() {
     merge_->finish();
-    describe_capture(read_kineto_metadata(array_.envelope()), builder_);
+    describe_capture(array_.envelope(), builder_);
     KinetoCounts counts = merge_->counts();
     if (merge_->ends_within_event() && array_.closed()) ++counts.bad;
     report_counts(path_, counts, builder_.diagnostics());

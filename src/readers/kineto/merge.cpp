@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "trace/append.h"
 #include "trace/trace.h"
 
 namespace llmprof::readers {
@@ -18,14 +19,42 @@ constexpr std::string_view kModuleDomain = "nn.Module";
 class KinetoProcesses {
  public:
   // Looks at the API calls, else the operators, from these rows on.
-  KinetoProcesses(const trace::Trace& trace, size_t first_launch, size_t first_operator);
+  KinetoProcesses(const trace::Trace& trace, size_t first_launch, size_t first_operator) {
+    std::vector<uint64_t> calls(trace.processes.size());
+    const auto count = [&](const std::vector<trace::ThreadId>& threads, size_t first) {
+      for (size_t i = first; i < threads.size(); ++i) {
+        ++calls[trace.threads[threads[i].index()].process.index()];
+      }
+    };
+    const trace::LaunchTable& launches = trace.launches;
+    count(launches.thread, first_launch);
+    if (launches.size() == first_launch) count(trace.operators.thread, first_operator);
+    const auto most = std::max_element(calls.begin(), calls.end());
+    if (most == calls.end() || *most == 0) return;
+    owner_ = trace::ProcessId(static_cast<size_t>(most - calls.begin()));
+    several_ = launches.size() > first_launch &&
+               std::count_if(calls.begin(), calls.end(), [](uint64_t n) { return n > 0; }) > 1;
+    if (!several_) return;
+    for (size_t i = first_launch; i < launches.size(); ++i) {
+      if (launches.correlation[i] == 0) continue;
+      const trace::ProcessId process = trace.threads[launches.thread[i].index()].process;
+      const auto [known, fresh] = by_correlation_.try_emplace(launches.correlation[i], process);
+      if (!fresh && known->second != process) known->second = trace::ProcessId();
+    }
+  }
 
   // None where the trace has no CPU side at all.
   [[nodiscard]] trace::ProcessId owner() const { return owner_; }
   [[nodiscard]] bool several() const { return several_; }
 
   // Counts what more than one process may have launched; it goes to the owner of most calls.
-  trace::ProcessId owner_of(uint32_t correlation);
+  trace::ProcessId owner_of(uint32_t correlation) {
+    if (!several_) return owner_;
+    const auto known = by_correlation_.find(correlation);
+    if (known != by_correlation_.end() && known->second.valid()) return known->second;
+    ++ambiguous_;
+    return owner_;
+  }
   [[nodiscard]] uint64_t ambiguous() const { return ambiguous_; }
 
  private:
@@ -34,39 +63,6 @@ class KinetoProcesses {
   uint64_t ambiguous_ = 0;
   std::unordered_map<uint32_t, trace::ProcessId> by_correlation_;  // none: of several
 };
-
-KinetoProcesses::KinetoProcesses(const trace::Trace& trace, size_t first_launch,
-                                 size_t first_operator) {
-  std::vector<uint64_t> calls(trace.processes.size());
-  const auto count = [&](const std::vector<trace::ThreadId>& threads, size_t first) {
-    for (size_t i = first; i < threads.size(); ++i) {
-      ++calls[trace.threads[threads[i].index()].process.index()];
-    }
-  };
-  const trace::LaunchTable& launches = trace.launches;
-  count(launches.thread, first_launch);
-  if (launches.size() == first_launch) count(trace.operators.thread, first_operator);
-  const auto most = std::max_element(calls.begin(), calls.end());
-  if (most == calls.end() || *most == 0) return;
-  owner_ = trace::ProcessId(static_cast<size_t>(most - calls.begin()));
-  several_ = launches.size() > first_launch &&
-             std::count_if(calls.begin(), calls.end(), [](uint64_t n) { return n > 0; }) > 1;
-  if (!several_) return;
-  for (size_t i = first_launch; i < launches.size(); ++i) {
-    if (launches.correlation[i] == 0) continue;
-    const trace::ProcessId process = trace.threads[launches.thread[i].index()].process;
-    const auto [known, fresh] = by_correlation_.try_emplace(launches.correlation[i], process);
-    if (!fresh && known->second != process) known->second = trace::ProcessId();
-  }
-}
-
-trace::ProcessId KinetoProcesses::owner_of(uint32_t correlation) {
-  if (!several_) return owner_;
-  const auto known = by_correlation_.find(correlation);
-  if (known != by_correlation_.end() && known->second.valid()) return known->second;
-  ++ambiguous_;
-  return owner_;
-}
 
 }  // namespace
 
@@ -131,12 +127,9 @@ void KinetoMerge::add_kernels(const KinetoRows& rows, const Translation& transla
     add_optional(table.graph, row, kernel.graph);
     add_optional(table.graph_node, row, kernel.graph_node);
     add_optional(table.external_id, row, kernel.external_id);
-    table.start.push_back(kernel.start);
-    table.end.push_back(kernel.end);
-    table.name.push_back(translation.strings[kernel.name.index()]);
-    table.shape.push_back(translation.shapes[kernel.shape.index()]);
-    table.queue.emplace_back(translation.queues[kernel.queue.index()]);
-    table.correlation.push_back(kernel.correlation);
+    trace::add_row(table, kernel.start, kernel.end, translation.strings[kernel.name.index()],
+                   translation.shapes[kernel.shape.index()],
+                   translation.queues[kernel.queue.index()], kernel.correlation);
   }
 }
 
@@ -146,83 +139,51 @@ void KinetoMerge::add_memory_operations(const KinetoRows& rows, const Translatio
   table.from.resize(table.size());
   table.to.resize(table.size());
   for (const KinetoMemoryOperation& operation : rows.memory_operations) {
-    const LocalString detail = operation.detail;
-    table.start.push_back(operation.start);
-    table.end.push_back(operation.end);
-    table.bytes.push_back(operation.bytes);
-    table.detail.push_back(detail.valid() ? translation.strings[detail.index()]
-                                          : trace::StringId());
-    table.queue.emplace_back(translation.queues[operation.queue.index()]);
-    table.correlation.push_back(operation.correlation);
-    table.kind.push_back(operation.kind);
-    table.from.push_back(operation.from);
-    table.to.push_back(operation.to);
+    trace::add_row(table, operation.start, operation.end, operation.bytes,
+                   translation.string(operation.detail),
+                   translation.queues[operation.queue.index()], operation.correlation,
+                   operation.kind, operation.from, operation.to);
   }
 }
 
 void KinetoMerge::add_calls(const KinetoRows& rows, const Translation& translation) {
-  const auto add_to = [&](auto& table, auto& names, const KinetoCall& call) {
-    table.start.push_back(call.start);
-    table.end.push_back(call.end);
-    table.thread.push_back(translation.threads[call.thread.index()]);
-    names.push_back(translation.strings[call.name.index()]);
+  const auto add_to = [&](auto& table, const KinetoCall& call, const auto&... more) {
+    trace::add_row(table, call.start, call.end, translation.threads[call.thread.index()], more...);
   };
   trace::Trace& trace = builder_.trace();
   for (const KinetoCall& call : rows.launches) {
-    add_to(trace.launches, trace.launches.api, call);
-    trace.launches.correlation.push_back(call.correlation);
+    add_to(trace.launches, call, translation.string(call.name), call.correlation);
     if (call.kernel.valid()) {
-      trace.launched_names.emplace_back(trace.launches.size() - 1,
-                                        translation.strings[call.kernel.index()]);
+      trace.launched_names.emplace_back(trace.launches.size() - 1, translation.string(call.kernel));
     }
   }
   for (const KinetoCall& call : rows.operators) {
-    add_to(trace.operators, trace.operators.name, call);
-    trace.operators.external_id.push_back(call.external_id);
+    add_to(trace.operators, call, translation.string(call.name), call.external_id);
   }
   for (const KinetoCall& call : rows.annotations) {
-    add_to(trace.ranges, trace.ranges.text, call);
-    trace.ranges.domain.emplace_back();
-    trace.ranges.kind.push_back(trace::RangeKind::annotation);
+    add_to(trace.ranges, call, trace::StringId(), translation.string(call.name),
+           trace::RangeKind::annotation);
   }
   for (const KinetoCall& call : rows.modules) {
-    add_to(trace.ranges, trace.ranges.text, call);
-    trace.ranges.domain.push_back(builder_.string(kModuleDomain));
-    trace.ranges.kind.push_back(trace::RangeKind::module);
+    add_to(trace.ranges, call, builder_.string(kModuleDomain), translation.string(call.name),
+           trace::RangeKind::module);
   }
 }
 
 void KinetoMerge::add_collectives(const KinetoRows& rows, const Translation& translation) {
-  const auto text = [&](LocalString local) {
-    return local.valid() ? translation.strings[local.index()] : trace::StringId();
-  };
   trace::CollectiveTable& table = builder_.trace().collectives;
   for (const KinetoCollective& row : rows.collectives) {
-    table.start.push_back(row.start);
-    table.end.push_back(row.end);
-    table.thread.push_back(row.thread.valid() ? translation.threads[row.thread.index()]
-                                              : trace::ThreadId());
-    table.external_id.push_back(row.external_id);
-    table.correlation.push_back(row.correlation);
-    table.kind.push_back(row.kind);
-    table.bytes.push_back(row.bytes);
-    table.group.push_back(text(row.group));
-    table.members.push_back(text(row.members));
-    table.group_size.push_back(row.group_size);
-    table.sequence.push_back(row.sequence);
+    const trace::ThreadId thread =
+        row.thread.valid() ? translation.threads[row.thread.index()] : trace::ThreadId();
+    trace::add_row(table, row.start, row.end, thread, row.external_id, row.correlation, row.kind,
+                   row.bytes, translation.string(row.group), translation.string(row.members),
+                   row.group_size, row.sequence);
   }
 }
 
 void KinetoMerge::finish() {
   assign_processes();
   name_tasks();
-  trace::KernelTable& kernels = builder_.trace().kernels;
-  const auto complete = [&](auto& column) {
-    if (!column.empty()) column.resize(kernels.size());
-  };
-  complete(kernels.graph);
-  complete(kernels.graph_node);
-  complete(kernels.external_id);
 }
 
 // Until now the queue columns hold rows of queues_.

@@ -18,7 +18,7 @@ class KinetoMerge {
   void add(size_t reader, const KinetoRows& rows);
 
   // When all rows are in: finds the process that GPU work belongs to, gives names to processes and
-  // threads, and completes optional columns.
+  // threads.
   void finish();
 
   [[nodiscard]] const KinetoCounts& counts() const { return counts_; }
@@ -33,6 +33,10 @@ class KinetoMerge {
     std::vector<trace::ShapeId> shapes;
     std::vector<uint32_t> queues;  // rows of queues_
     std::vector<trace::ThreadId> threads;
+
+    [[nodiscard]] trace::StringId string(LocalString local) const {
+      return local.valid() ? strings[local.index()] : trace::StringId();
+    }
   };
 
   void translate(const KinetoRows& rows, Translation& translation);

@@ -8,21 +8,15 @@
 #include "base/text.h"
 #include "readers/kineto/token.h"
 #include "readers/shared/rank_of_path.h"
+#include "readers/shared/tool_words.h"
 
 namespace llmprof::readers {
 namespace {
 
 namespace ondemand = simdjson::ondemand;
 
-// 13000 is 13.0, 12040 is 12.4.
-std::string cuda_version(std::string_view token) {
-  const auto code = token_unsigned(trim(token));
-  if (!code || *code < 1000 || *code > 1'000'000) return {};
-  return fmt::format("{}.{}", *code / 1000, *code % 1000 / 10);
-}
-
-KinetoDevice read_device(ondemand::object properties, const char* end) {
-  KinetoDevice device;
+trace::Device read_device(ondemand::object properties, const char* end) {
+  trace::Device device;
   std::string major;
   std::string minor;
   for (auto entry : properties) {
@@ -42,8 +36,8 @@ KinetoDevice read_device(ondemand::object properties, const char* end) {
   return device;
 }
 
-std::vector<KinetoDevice> read_devices(std::string_view text) {
-  std::vector<KinetoDevice> devices;
+std::vector<trace::Device> read_devices(std::string_view text) {
+  std::vector<trace::Device> devices;
   const simdjson::padded_string padded(text);
   ondemand::parser parser;
   ondemand::document document;
@@ -72,10 +66,10 @@ std::optional<uint32_t> read_number(std::string_view text, std::string_view key)
 }
 
 // What all of them have in common; none where even their names differ.
-std::optional<KinetoDevice> common_device(const std::vector<KinetoDevice>& devices) {
+std::optional<trace::Device> common_device(const std::vector<trace::Device>& devices) {
   if (devices.empty()) return std::nullopt;
-  KinetoDevice common = devices.front();
-  for (const KinetoDevice& other : devices) {
+  trace::Device common = devices.front();
+  for (const trace::Device& other : devices) {
     if (other.name != common.name) return std::nullopt;
     if (other.memory_bytes != common.memory_bytes) common.memory_bytes = 0;
     if (other.sm_count != common.sm_count) common.sm_count = 0;
@@ -93,7 +87,8 @@ bool counts_unix_time(const trace::Trace& trace) {
   return false;
 }
 
-void describe(const KinetoDevice& known, trace::Device& device) {
+// What a listed device is known by, beside its number.
+void describe(const trace::Device& known, trace::Device& device) {
   device.name = known.name;
   device.memory_bytes = known.memory_bytes;
   device.sm_count = known.sm_count;
@@ -102,51 +97,39 @@ void describe(const KinetoDevice& known, trace::Device& device) {
 
 }  // namespace
 
-KinetoMetadata read_kineto_metadata(const KinetoEnvelope& envelope) {
-  KinetoMetadata metadata;
+void describe_capture(const KinetoEnvelope& envelope, trace::TraceBuilder& builder) {
   const auto scalar = [&](std::string_view key) { return trim(envelope.value(key)); };
-  if (const auto version = token_unsigned(scalar("schemaVersion"))) {
-    metadata.schema_version = std::to_string(*version);
-  }
-  metadata.cuda_version = cuda_version(scalar("cuda_runtime_version"));
-  // The newest CUDA that the driver supports, in spite of its name.
-  if (metadata.cuda_version.empty()) {
-    metadata.cuda_version = cuda_version(scalar("cuda_driver_version"));
-  }
-  if (const auto base = token_unsigned(scalar("baseTimeNanoseconds")); base && *base <= INT64_MAX) {
-    metadata.base_time_ns = static_cast<int64_t>(*base);
-  }
-  metadata.rank = read_number(envelope.value("distributedInfo"), "rank");
-  metadata.world_size = read_number(envelope.value("distributedInfo"), "world_size");
-  if (const std::string_view host = scalar("host_name"); is_string_token(host)) {
-    metadata.host = unescaped(token_text(host));
-  }
-  metadata.devices = read_devices(envelope.value("deviceProperties"));
-  metadata.rocm = !scalar("roctracer_version").empty() || !scalar("hip_runtime_version").empty();
-  return metadata;
-}
-
-void describe_capture(const KinetoMetadata& metadata, trace::TraceBuilder& builder) {
+  const auto number = [&](std::string_view key) { return token_unsigned(scalar(key)); };
   trace::Capture& capture = builder.capture();
-  capture.schema_version = metadata.schema_version;
-  capture.cuda_version = metadata.cuda_version;
-  capture.wall_clock_ns = metadata.base_time_ns;
-  if (!capture.wall_clock_ns && counts_unix_time(builder.trace())) capture.wall_clock_ns = 0;
-  capture.rank = metadata.rank ? metadata.rank : rank_of_path(capture.path);
-  capture.world_size = metadata.world_size;
-  capture.host = metadata.host;
-  const std::optional<KinetoDevice> any =
-      metadata.rocm ? common_device(metadata.devices) : std::nullopt;
+  if (const auto version = number("schemaVersion")) {
+    capture.schema_version = std::to_string(*version);
+  }
+  capture.cuda_version = cuda_version(number("cuda_runtime_version").value_or(0));
+  // The newest CUDA that the driver supports, in spite of its name.
+  if (capture.cuda_version.empty()) {
+    capture.cuda_version = cuda_version(number("cuda_driver_version").value_or(0));
+  }
+  if (const auto base = number("baseTimeNanoseconds"); base && *base <= INT64_MAX) {
+    capture.wall_clock_ns = static_cast<int64_t>(*base);
+  } else if (counts_unix_time(builder.trace())) {
+    capture.wall_clock_ns = 0;
+  }
+  capture.rank = read_number(envelope.value("distributedInfo"), "rank");
+  if (!capture.rank) capture.rank = rank_of_path(capture.path);
+  capture.world_size = read_number(envelope.value("distributedInfo"), "world_size");
+  if (const std::string_view host = scalar("host_name"); is_string_token(host)) {
+    capture.host = unescaped(token_text(host));
+  }
+  const bool rocm = !scalar("roctracer_version").empty() || !scalar("hip_runtime_version").empty();
+  const std::vector<trace::Device> listed = read_devices(envelope.value("deviceProperties"));
+  const std::optional<trace::Device> any = rocm ? common_device(listed) : std::nullopt;
   for (trace::Device& device : builder.trace().devices) {
     if (device.capture != builder.capture_id()) continue;
-    const auto known =
-        std::find_if(metadata.devices.begin(), metadata.devices.end(),
-                     [&](const KinetoDevice& listed) { return listed.ordinal == device.ordinal; });
-    if (metadata.rocm) {
-      if (any) describe(*any, device);
-    } else if (known != metadata.devices.end()) {
-      describe(*known, device);
-    }
+    const auto known = std::find_if(listed.begin(), listed.end(), [&](const trace::Device& each) {
+      return each.ordinal == device.ordinal;
+    });
+    if (any) describe(*any, device);
+    if (!rocm && known != listed.end()) describe(*known, device);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "readers/kineto/token.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "base/ascii.h"
@@ -9,81 +10,7 @@
 namespace llmprof::readers {
 namespace {
 
-// A number's digits without leading zeros, and how many of them stand before the decimal point
-// (fewer than 0 or more than there are digits are both possible).
-struct Decimal {
-  std::string_view whole;
-  std::string_view fraction;
-  int64_t exponent = 0;
-  bool negative = false;
-
-  [[nodiscard]] char digit(size_t i) const {
-    if (i < whole.size()) return whole[i];
-    return i - whole.size() < fraction.size() ? fraction[i - whole.size()] : '0';
-  }
-};
-
-std::string_view take_digits(std::string_view& text) {
-  const auto end = std::find_if_not(text.begin(), text.end(), is_digit);
-  const std::string_view digits = text.substr(0, static_cast<size_t>(end - text.begin()));
-  text.remove_prefix(digits.size());
-  return digits;
-}
-
-std::optional<int64_t> parse_exponent(std::string_view text) {
-  if (text.starts_with('+')) text.remove_prefix(1);
-  const bool negative = text.starts_with('-');
-  if (negative) text.remove_prefix(1);
-  if (text.empty() || !std::all_of(text.begin(), text.end(), is_digit)) return std::nullopt;
-  // Far beyond any time, far below overflow: a longer exponent means the same.
-  constexpr int64_t kEnough = 1'000'000'000;
-  const int64_t size = parse_int(text).value_or(kEnough);
-  return negative ? -std::min(size, kEnough) : std::min(size, kEnough);
-}
-
-std::optional<Decimal> parse_number(std::string_view text) {
-  Decimal number;
-  number.negative = text.starts_with('-');
-  if (number.negative) text.remove_prefix(1);
-  number.whole = take_digits(text);
-  if (number.whole.empty()) return std::nullopt;
-  if (text.starts_with('.')) {
-    text.remove_prefix(1);
-    number.fraction = take_digits(text);
-    if (number.fraction.empty()) return std::nullopt;
-  }
-  if (text.empty()) return number;
-  if (text[0] != 'e' && text[0] != 'E') return std::nullopt;
-  const auto exponent = parse_exponent(text.substr(1));
-  if (!exponent) return std::nullopt;
-  number.exponent = *exponent;
-  return number;
-}
-
 constexpr int64_t kLargestTime = int64_t{1} << 62U;
-
-std::optional<int64_t> to_nanoseconds(const Decimal& number) {
-  const size_t digits = number.whole.size() + number.fraction.size();
-  size_t zeros = 0;
-  while (zeros < digits && number.digit(zeros) == '0') ++zeros;
-  if (zeros == digits) return 0;
-  constexpr int64_t kMicrosecondDigits = 3;
-  // Digits of the result, leading zeros included; the one after them rounds.
-  const int64_t wanted =
-      static_cast<int64_t>(number.whole.size()) + number.exponent + kMicrosecondDigits;
-  if (wanted < 0) return 0;
-  constexpr int64_t kMostDigits = 19;
-  if (wanted - static_cast<int64_t>(zeros) > kMostDigits) return std::nullopt;
-  uint64_t magnitude = 0;
-  const auto end = static_cast<size_t>(wanted);
-  for (size_t i = zeros; i < end; ++i) {
-    magnitude = magnitude * 10 + static_cast<uint64_t>(number.digit(i) - '0');
-  }
-  if (number.digit(end) >= '5') ++magnitude;
-  if (magnitude > static_cast<uint64_t>(kLargestTime)) return std::nullopt;
-  const auto size = static_cast<int64_t>(magnitude);
-  return number.negative ? -size : size;
-}
 
 // "1790857026.123": what nearly every time looks like. Nothing where it does not.
 std::optional<int64_t> plain_nanoseconds(std::string_view text) {
@@ -118,22 +45,10 @@ std::optional<uint32_t> parse_hex4(std::string_view text) {
 }
 
 void append_utf8(std::string& out, uint32_t code) {
-  const auto byte = [&](uint32_t value) { out += static_cast<char>(value); };
-  if (code < 0x80) {
-    byte(code);
-  } else if (code < 0x800) {
-    byte(0xC0U | code >> 6U);
-    byte(0x80U | (code & 0x3FU));
-  } else if (code < 0x10000) {
-    byte(0xE0U | code >> 12U);
-    byte(0x80U | (code >> 6U & 0x3FU));
-    byte(0x80U | (code & 0x3FU));
-  } else {
-    byte(0xF0U | code >> 18U);
-    byte(0x80U | (code >> 12U & 0x3FU));
-    byte(0x80U | (code >> 6U & 0x3FU));
-    byte(0x80U | (code & 0x3FU));
-  }
+  constexpr std::array<uint32_t, 4> kLeads = {0, 0xC0, 0xE0, 0xF0};
+  size_t more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+  out += static_cast<char>(kLeads[more] | code >> 6 * more);
+  while (more-- > 0) out += static_cast<char>(0x80U | (code >> 6 * more & 0x3FU));
 }
 
 constexpr uint32_t kReplacement = 0xFFFD;
@@ -154,8 +69,7 @@ uint32_t take_unicode(std::string_view& rest) {
 }  // namespace
 
 std::string_view without_blanks_behind(std::string_view token) {
-  const auto blank = [](char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; };
-  while (!token.empty() && blank(token.back())) token.remove_suffix(1);
+  while (!token.empty() && is_blank(token.back())) token.remove_suffix(1);
   return token;
 }
 
@@ -191,8 +105,14 @@ uint32_t token_uint32(std::string_view token, uint32_t otherwise) {
 std::optional<int64_t> token_nanoseconds(std::string_view microseconds) {
   const std::string_view text = token_text(microseconds);
   if (const auto plain = plain_nanoseconds(text)) return plain;
-  const auto number = parse_number(text);
-  return number ? to_nanoseconds(*number) : std::nullopt;
+  // As JSON has it: a digit, or a minus, in front, and digits on both sides of a point.
+  const auto is_digit_at = [&](size_t i) { return i < text.size() && is_digit(text[i]); };
+  const size_t point = text.find('.');
+  const bool sane_point =
+      point == std::string_view::npos || (is_digit_at(point - 1) && is_digit_at(point + 1));
+  if (!sane_point || (!text.starts_with('-') && !is_digit_at(0))) return std::nullopt;
+  const auto time = parse_scaled(text, 3);
+  return time && std::abs(*time) <= kLargestTime ? time : std::nullopt;
 }
 
 std::string unescaped(std::string_view text) {
@@ -205,24 +125,14 @@ std::string unescaped(std::string_view text) {
     if (text.empty()) break;
     const char kind = text.size() > 1 ? text[1] : '\0';
     text.remove_prefix(std::min<size_t>(text.size(), 2));
-    switch (kind) {
-      case '"':
-      case '\\':
-      case '/':
-        plain += kind;
-        break;
-      case 'b':
-      case 'f':
-      case 'n':
-      case 'r':
-      case 't':
-        plain += ' ';
-        break;
-      case 'u':
-        append_utf8(plain, take_unicode(text));
-        break;
-      default:
-        append_utf8(plain, kReplacement);
+    if (kind == 'u') {
+      append_utf8(plain, take_unicode(text));
+    } else if (kind == '"' || kind == '\\' || kind == '/') {
+      plain += kind;
+    } else if (std::string_view("bfnrt").find(kind) != std::string_view::npos) {
+      plain += ' ';
+    } else {
+      append_utf8(plain, kReplacement);
     }
   }
   return is_printable_utf8(plain) ? plain : to_printable(plain);

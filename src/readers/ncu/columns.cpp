@@ -2,63 +2,30 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 
 #include "base/text.h"
+#include "readers/shared/tool_words.h"
 
 namespace llmprof::readers {
 namespace {
-
-struct TimeUnit {
-  std::string_view name;
-  double nanoseconds;
-};
-constexpr std::array<TimeUnit, 12> kTimeUnits = {{{"ns", 1},
-                                                  {"us", 1e3},
-                                                  {"ms", 1e6},
-                                                  {"s", 1e9},
-                                                  {"nsecond", 1},
-                                                  {"usecond", 1e3},
-                                                  {"msecond", 1e6},
-                                                  {"second", 1e9},
-                                                  {"nanosecond", 1},
-                                                  {"microsecond", 1e3},
-                                                  {"millisecond", 1e6},
-                                                  {"sec", 1e9}}};
-
-std::optional<double> nanoseconds_in(std::string_view unit) {
-  for (const TimeUnit& time : kTimeUnits) {
-    if (equals_ignoring_case(unit, time.name)) return time.nanoseconds;
-  }
-  return std::nullopt;
-}
 
 // The power of 1000 in front of `base`, if `unit` is one of its family.
 std::optional<double> prefix_of(std::string_view unit, std::string_view base) {
   if (equals_ignoring_case(unit, base)) return 1;
   if (unit.size() != base.size() + 1 || !equals_ignoring_case(unit.substr(1), base)) return {};
-  switch (unit.front()) {
-    case 'K':
-    case 'k':
-      return 1e3;
-    case 'M':
-      return 1e6;
-    case 'G':
-      return 1e9;
-    case 'T':
-      return 1e12;
-    case 'P':
-      return 1e15;
-    default:
-      return std::nullopt;
-  }
+  constexpr std::string_view kPrefixes = "KMGTP";
+  const size_t thousands = unit.front() == 'k' ? 0 : kPrefixes.find(unit.front());
+  if (thousands == std::string_view::npos) return std::nullopt;
+  return std::pow(1000, thousands + 1);
 }
 
 // `scale` is what the value is to be multiplied with, below the stroke as well.
 NcuUnit base_part(std::string_view part, bool below_stroke) {
-  if (const auto nanoseconds = nanoseconds_in(part)) {
-    if (below_stroke) return {"s", 1e9 / *nanoseconds};
-    return {"ns", *nanoseconds};
+  if (const auto power = time_unit_power(part)) {
+    if (below_stroke) return {"s", std::pow(10, 9 - *power)};
+    return {"ns", std::pow(10, *power)};
   }
   for (const std::string_view base : {"byte", "hz"}) {
     if (const auto scale = prefix_of(part, base)) {
@@ -73,39 +40,36 @@ struct NamedField {
   NcuField field;
 };
 
-constexpr std::array<NamedField, 23> kFields = {{
-    {"ID", NcuField::id},
-    {"Process ID", NcuField::process},
-    {"Kernel Name", NcuField::kernel_name},
-    {"Block Size", NcuField::block},
-    {"Grid Size", NcuField::grid},
-    {"Device", NcuField::device},
-    {"CC", NcuField::compute_capability},
-    {"Metric Name", NcuField::metric_name},
-    {"Metric Unit", NcuField::metric_unit},
-    {"Metric Value", NcuField::metric_value},
-    {"launch__block_dim_x", NcuField::block_x},
-    {"launch__block_dim_y", NcuField::block_y},
-    {"launch__block_dim_z", NcuField::block_z},
-    {"launch__grid_dim_x", NcuField::grid_x},
-    {"launch__grid_dim_y", NcuField::grid_y},
-    {"launch__grid_dim_z", NcuField::grid_z},
-    {"launch__registers_per_thread", NcuField::registers},
-    {"launch__shared_mem_per_block_static", NcuField::static_shared},
-    {"launch__shared_mem_per_block_dynamic", NcuField::dynamic_shared},
-    {"device__attribute_display_name", NcuField::gpu_name},
-    {"device__attribute_multiprocessor_count", NcuField::sm_count},
-    {"device__attribute_clock_rate", NcuField::clock_khz},
-    {"device__attribute_memory_clock_rate", NcuField::memory_clock_khz},
-}};
-constexpr std::array<NamedField, 5> kMoreFields = {{
-    {"device__attribute_global_memory_bus_width", NcuField::memory_bus_bits},
-    {"device__attribute_total_memory", NcuField::memory_bytes},
-    // The details page's words for what the raw page has as columns.
-    {"Registers Per Thread", NcuField::registers},
-    {"Static Shared Memory Per Block", NcuField::static_shared},
-    {"Dynamic Shared Memory Per Block", NcuField::dynamic_shared},
-}};
+constexpr std::array<NamedField, 28> kFields = {
+    {{"ID", NcuField::id},
+     {"Process ID", NcuField::process},
+     {"Kernel Name", NcuField::kernel_name},
+     {"Block Size", NcuField::block},
+     {"Grid Size", NcuField::grid},
+     {"Device", NcuField::device},
+     {"CC", NcuField::compute_capability},
+     {"Metric Name", NcuField::metric_name},
+     {"Metric Unit", NcuField::metric_unit},
+     {"Metric Value", NcuField::metric_value},
+     {"launch__block_dim_x", NcuField::block_x},
+     {"launch__block_dim_y", NcuField::block_y},
+     {"launch__block_dim_z", NcuField::block_z},
+     {"launch__grid_dim_x", NcuField::grid_x},
+     {"launch__grid_dim_y", NcuField::grid_y},
+     {"launch__grid_dim_z", NcuField::grid_z},
+     {"launch__registers_per_thread", NcuField::registers},
+     {"launch__shared_mem_per_block_static", NcuField::static_shared},
+     {"launch__shared_mem_per_block_dynamic", NcuField::dynamic_shared},
+     {"device__attribute_display_name", NcuField::gpu_name},
+     {"device__attribute_multiprocessor_count", NcuField::sm_count},
+     {"device__attribute_clock_rate", NcuField::clock_khz},
+     {"device__attribute_memory_clock_rate", NcuField::memory_clock_khz},
+     {"device__attribute_global_memory_bus_width", NcuField::memory_bus_bits},
+     {"device__attribute_total_memory", NcuField::memory_bytes},
+     // The details page's words for what the raw page has as columns.
+     {"Registers Per Thread", NcuField::registers},
+     {"Static Shared Memory Per Block", NcuField::static_shared},
+     {"Dynamic Shared Memory Per Block", NcuField::dynamic_shared}}};
 
 // Facts of the machine, repeated in every row, and columns that describe the launch in words.
 constexpr std::array<std::string_view, 4> kFactPrefixes = {"device__attribute_", "nvlink__",
@@ -117,9 +81,6 @@ constexpr std::array<std::string_view, 12> kDescriptions = {
 
 std::optional<NcuField> field_named(std::string_view name) {
   for (const NamedField& known : kFields) {
-    if (known.name == name) return known.field;
-  }
-  for (const NamedField& known : kMoreFields) {
     if (known.name == name) return known.field;
   }
   if (contains(name, "Push/Pop_Range")) return NcuField::push_pop_ranges;
@@ -173,14 +134,9 @@ int ncu_duration_rank(std::string_view metric) {
 std::optional<NcuField> ncu_launch_statistic(std::string_view metric) {
   const auto field = field_named(metric);
   if (!field) return std::nullopt;
-  switch (*field) {
-    case NcuField::registers:
-    case NcuField::static_shared:
-    case NcuField::dynamic_shared:
-      return field;
-    default:
-      return std::nullopt;
-  }
+  const bool is_statistic = *field == NcuField::registers || *field == NcuField::static_shared ||
+                            *field == NcuField::dynamic_shared;
+  return is_statistic ? field : std::nullopt;
 }
 
 std::optional<NcuColumns> ncu_columns(std::span<const std::string_view> header) {

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
-#include "base/ascii.h"
 #include "base/demangle/demangle.h"
 #include "base/text.h"
 #include "readers/ncu/nvtx.h"
+#include "readers/shared/tool_words.h"
 
 namespace llmprof::readers {
 namespace {
@@ -17,21 +17,6 @@ namespace {
 constexpr size_t kMostValues = 800'000;
 // A full raw page has about 1,500.
 constexpr size_t kMostMetrics = 1UL << 16U;
-
-// "(16, 1, 1)"
-trace::Extent extent_in(std::string_view cell) {
-  trace::Extent extent{};
-  size_t axis = 0;
-  for (size_t i = 0; i < cell.size() && axis < extent.size(); ++axis) {
-    while (i < cell.size() && !is_digit(cell[i])) ++i;
-    const size_t begin = i;
-    while (i < cell.size() && is_digit(cell[i])) ++i;
-    const auto size = parse_int(cell.substr(begin, i - begin));
-    if (!size || *size > UINT32_MAX) return {};
-    extent[axis] = static_cast<uint32_t>(*size);
-  }
-  return axis == extent.size() ? extent : trace::Extent{};
-}
 
 uint32_t rounded_count(double value) {
   // False for NaN as well.
@@ -85,8 +70,8 @@ trace::ProfiledIdentity NcuLaunches::identity_of(const NcuRecord& record) {
 
 trace::LaunchShape NcuLaunches::shape_of(const NcuColumns& columns, const NcuRecord& record) const {
   trace::LaunchShape shape;
-  shape.grid = extent_in(record[NcuField::grid]);
-  shape.block = extent_in(record[NcuField::block]);
+  shape.grid = parse_extent(record[NcuField::grid]).value_or(trace::Extent{});
+  shape.block = parse_extent(record[NcuField::block]).value_or(trace::Extent{});
   const auto number = [&](NcuField field) {
     return whole_number(record[field], columns.scale(field));
   };
@@ -217,18 +202,14 @@ void NcuLaunches::add_detail(const NcuColumns& columns, const NcuRecord& record)
   if (!same_launch) {
     close_launch();
     note_device(columns, record);
-    open_launch(record);
+    open_.emplace();
+    open_->id = record[NcuField::id];
+    open_->process = record[NcuField::process];
+    open_->kernel_name = record[NcuField::kernel_name];
+    open_->identity = identity_of(record);
     open_->shape = shape_of(columns, record);
   }
   add_detail_value(record);
-}
-
-void NcuLaunches::open_launch(const NcuRecord& record) {
-  open_ = OpenLaunch{};
-  open_->id = record[NcuField::id];
-  open_->process = record[NcuField::process];
-  open_->kernel_name = record[NcuField::kernel_name];
-  open_->identity = identity_of(record);
 }
 
 const NcuLaunches::Unit& NcuLaunches::unit(std::string_view printed) {
@@ -287,7 +268,5 @@ void NcuLaunches::close_launch() {
   }
   open_.reset();
 }
-
-void NcuLaunches::end_table() { close_launch(); }
 
 }  // namespace llmprof::readers

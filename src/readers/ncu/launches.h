@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/error.h"
+#include "readers/ncu/columns.h"
 #include "readers/ncu/failures.h"
 #include "readers/ncu/record.h"
-#include "readers/ncu/columns.h"
 #include "trace/builder.h"
 
 namespace llmprof::readers {
@@ -29,8 +29,8 @@ class NcuLaunches {
   // `columns.metric_name`; or of the details page, where the rows of a launch follow each other.
   void add(const NcuColumnsPtr& columns, std::span<const NcuRecord> records,
            std::span<const double> values);
-  // Rows that follow belong to another table, even if a launch has the number of the one before.
-  void end_table();
+  // Rows that follow are of another launch, even if it has the number of the one before.
+  void close_launch();
 
   NcuMessages messages;
   uint64_t bad_rows = 0;
@@ -71,8 +71,6 @@ class NcuLaunches {
   void add_raw(const NcuColumns& columns, const NcuRecord& record, std::span<const double> values);
   void add_detail(const NcuColumns& columns, const NcuRecord& record);
   void add_detail_value(const NcuRecord& record);
-  void close_launch();
-  void open_launch(const NcuRecord& record);
   trace::ProfiledIdentity identity_of(const NcuRecord& record);
   trace::LaunchShape shape_of(const NcuColumns& columns, const NcuRecord& record) const;
   trace::StringId name_of(std::string_view printed);

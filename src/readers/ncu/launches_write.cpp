@@ -79,7 +79,7 @@ void NcuLaunches::report(const std::filesystem::path& path, trace::TraceBuilder&
   const std::string file = path.filename().string();
   Diagnostics& diagnostics = builder.diagnostics();
   const auto warn = [&](std::string_view code, uint64_t count, std::string_view message) {
-    if (count > 0) diagnostics.warn(code, fmt::format("{}: {}", file, message), count);
+    diagnostics.warn(code, fmt::format("{}: {}", file, message), count);
   };
   warn("ncu_bad_rows", bad_rows,
        "skipped malformed rows (truncated, or mixed with the program's output)");
@@ -95,13 +95,11 @@ void NcuLaunches::report(const std::filesystem::path& path, trace::TraceBuilder&
        "number of metrics; record fewer metrics (--section, --metrics) or split the file");
   warn("ncu_reported_errors", messages.errors, ncu_failure(messages));
   warn("ncu_file_damaged", damage.empty() ? 0 : 1, damage + "; everything before it was read");
-  if (rounded_ > 0) {
-    diagnostics.info("ncu_rounded_durations",
-                     fmt::format("{}: the details page rounds durations to two decimals; `ncu "
-                                 "--import REPORT.ncu-rep --page raw --csv` gives them in full",
-                                 file),
-                     rounded_);
-  }
+  diagnostics.info("ncu_rounded_durations",
+                   fmt::format("{}: the details page rounds durations to two decimals; `ncu "
+                               "--import REPORT.ncu-rep --page raw --csv` gives them in full",
+                               file),
+                   rounded_);
 }
 
 Result<void> read_ncu_file(const std::filesystem::path& path, std::string_view format, NcuPass pass,

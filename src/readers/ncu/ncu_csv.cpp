@@ -27,7 +27,7 @@ bool recognizes_ncu_csv(std::string_view head) {
 
 void gather(const NcuWindow& window, NcuLaunches& launches) {
   for (const NcuWindow::Table& table : window.tables()) {
-    if (!table.continued) launches.end_table();
+    if (!table.continued) launches.close_launch();
     launches.add(table.columns, table.records, table.values);
   }
   launches.messages.merge(window.messages());

@@ -260,9 +260,11 @@ TEST(NcuCsv, BoundsTheRoomForMetrics) {
 
 TEST(NcuCsv, ReadsSymbolsAsTheNamesTheyStandFor) {
   const testing::TemporaryFolder folder;
-  const auto rows = parse_ncu_file(folder.write(
-      "x.csv", kRawHeader + raw_units("us", "byte") + raw_row(0, "_Z4gemmPKfi", "9.0", "1") +
-                   raw_row(1, "_Znot_one", "2.0", "1") + raw_row(2, "_Z4gemmPKfi", "4.0", "1")), kNcuCsvReader);
+  const auto rows = parse_ncu_file(
+      folder.write("x.csv",
+                   kRawHeader + raw_units("us", "byte") + raw_row(0, "_Z4gemmPKfi", "9.0", "1") +
+                       raw_row(1, "_Znot_one", "2.0", "1") + raw_row(2, "_Z4gemmPKfi", "4.0", "1")),
+      kNcuCsvReader);
   ASSERT_TRUE(rows) << rows.error().message;
   const auto records = kernels_from_ncu_rows(*rows, "cuda:0");
   ASSERT_EQ(records.size(), 2U);
@@ -275,7 +277,8 @@ TEST(NcuCsv, MakesKernelRecords) {
   const testing::TemporaryFolder folder;
   const auto rows = parse_ncu_file(
       folder.write("x.csv", kRawHeader + raw_units("us", "byte") + raw_row(0, "a", "2.0", "1") +
-                                raw_row(1, "b", "9.0", "1") + raw_row(2, "a", "4.0", "1")), kNcuCsvReader);
+                                raw_row(1, "b", "9.0", "1") + raw_row(2, "a", "4.0", "1")),
+      kNcuCsvReader);
   ASSERT_TRUE(rows) << rows.error().message;
   const auto records = kernels_from_ncu_rows(*rows, "cuda:0");
   ASSERT_EQ(records.size(), 2U);

@@ -179,7 +179,7 @@ void RowObjects::add(std::string_view object) {
   }
   Table& rows = table();
   if (rows.columns && is_units_row(*rows.columns)) {
-    launches_.end_table();
+    launches_.close_launch();
     rows.columns = std::make_shared<const NcuColumns>(rows.columns->with_units(cells_));
     return;
   }

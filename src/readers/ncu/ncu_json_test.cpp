@@ -97,8 +97,7 @@ TEST(NcuJson, SeedEntryPointGivesRecords) {
   const auto rows = parse_ncu_file(testing::test_data("ncu/decode_raw.json"), kNcuJsonReader);
   ASSERT_TRUE(rows) << rows.error().message;
   uint64_t calls = 0;
-  for (const KernelRecord& record : kernels_from_ncu_rows(*rows, "cuda:0"))
-    calls += record.calls;
+  for (const KernelRecord& record : kernels_from_ncu_rows(*rows, "cuda:0")) calls += record.calls;
   EXPECT_EQ(calls, 12U);
 }
 

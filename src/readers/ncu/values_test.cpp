@@ -3,9 +3,9 @@
 #include <cstring>
 #include <string>
 
+#include "readers/ncu/columns.h"
 #include "readers/ncu/number.h"
 #include "readers/ncu/nvtx.h"
-#include "readers/ncu/columns.h"
 
 namespace llmprof::readers {
 namespace {

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "trace/tables.h"
+
+// Words and numbers that several tools share.
+namespace llmprof::readers {
+
+// nsys's number of a kind of memory (ENUM_CUDA_MEM_KIND).
+trace::MemoryPlace nsys_memory_place(int64_t kind);
+
+// As tools spell it: "Pageable", "Device Static".
+trace::MemoryPlace named_memory_place(std::string_view name);
+
+// CUpti_ActivityMemcpyKind, as nsys spells it: "Host-to-Device". A kind that is not known is
+// "Unknown".
+std::string_view copy_direction(uint32_t kind);
+// The same of its short form, "HtoD"; any other word stays.
+std::string_view copy_direction(std::string_view brief);
+
+// 13000 is "13.0", 12040 "12.4"; empty for what is no version of CUDA.
+std::string cuda_version(uint64_t number);
+
+// The power of ten between a unit of time and nanoseconds: "ns" 0, "us" 3, "msecond" 6, "s" 9.
+std::optional<int> time_unit_power(std::string_view unit);
+
+// "   2    1    1", "2x1x1", "(2, 1, 1)" and the like.
+std::optional<trace::Extent> parse_extent(std::string_view text);
+
+}  // namespace llmprof::readers
