@@ -9,52 +9,119 @@
 namespace llmprof::readers::nsys_csv {
 namespace {
 
-std::initializer_list<Subject> subjects_of(ReportKind kind) {
-  static constexpr std::initializer_list<Subject> kMixed = {Subject::kernels, Subject::api_calls,
-                                                            Subject::memory_operations};
-  static constexpr std::initializer_list<Subject> kKernels = {Subject::kernels};
-  static constexpr std::initializer_list<Subject> kMemory = {Subject::memory_operations};
-  static constexpr std::initializer_list<Subject> kApi = {Subject::api_calls};
-  static constexpr std::initializer_list<Subject> kRanges = {Subject::ranges};
-  static constexpr std::initializer_list<Subject> kInRanges = {Subject::kernels_in_ranges};
-  static constexpr std::initializer_list<Subject> kOnGpu = {Subject::ranges_on_gpu};
-  static constexpr std::initializer_list<Subject> kGpuTrace = {Subject::gpu_trace};
-  static constexpr std::initializer_list<Subject> kExecTrace = {Subject::exec_trace};
-  static constexpr std::initializer_list<Subject> kApiTrace = {Subject::api_trace};
-  static constexpr std::initializer_list<Subject> kPushPop = {Subject::push_pop_trace};
-  static constexpr std::initializer_list<Subject> kStartEnd = {Subject::start_end_trace};
-  static constexpr std::initializer_list<Subject> kProjected = {Subject::projected_trace};
-  switch (kind) {
-    case ReportKind::kernel_summary:
-      return kKernels;
-    case ReportKind::mixed_summary:
-      return kMixed;
-    case ReportKind::memory_summary:
-      return kMemory;
-    case ReportKind::api_summary:
-      return kApi;
-    case ReportKind::range_summary:
-      return kRanges;
-    case ReportKind::kernel_in_range_summary:
-      return kInRanges;
-    case ReportKind::range_on_gpu_summary:
-      return kOnGpu;
-    case ReportKind::gpu_trace:
-      return kGpuTrace;
-    case ReportKind::exec_trace:
-      return kExecTrace;
-    case ReportKind::api_trace:
-      return kApiTrace;
-    case ReportKind::push_pop_trace:
-      return kPushPop;
-    case ReportKind::start_end_trace:
-      return kStartEnd;
-    case ReportKind::range_on_gpu_trace:
-      return kProjected;
-    case ReportKind::other:
-      break;
+uint64_t at_least_one(uint64_t count) { return count == 0 ? 1 : count; }
+
+constexpr std::string_view kExportCommand =
+    "nsys stats --format csv --report cuda_gpu_kern_sum,cuda_gpu_trace CAPTURE.nsys-rep";
+
+uint64_t rows_of(const Findings& findings, const std::string& report) {
+  const auto known = findings.unused.find(report);
+  return known == findings.unused.end() ? 0 : known->second;
+}
+
+std::string names_of(const std::map<std::string, uint64_t>& reports) {
+  std::string names;
+  for (const auto& [name, rows] : reports) names += (names.empty() ? "" : ", ") + name;
+  return names;
+}
+
+// Each defect as a diagnostic that names the file.
+void report_findings(const Findings& findings, std::string_view file, Diagnostics& diagnostics) {
+  for (const std::string& refusal : findings.refusals) {
+    diagnostics.warn("nsys_csv_report_skipped",
+                     fmt::format("{}: nsys skipped a report: {}", file, refusal));
   }
-  return {};
+  for (const auto& [report, column] : findings.missing_columns) {
+    diagnostics.warn("nsys_csv_missing_column",
+                     fmt::format("{}: skipped rows of the report {}, which has no column \"{}\"",
+                                 file, report, column),
+                     at_least_one(rows_of(findings, report)));
+  }
+  for (const auto& [what, rows] : findings.repeated) {
+    diagnostics.info("nsys_csv_repeated_report",
+                     fmt::format("{}: {}; its rows were skipped", file, what), rows);
+  }
+  for (const auto& [report, rows] : findings.unused) {
+    if (findings.missing_columns.contains(report)) continue;
+    diagnostics.info(
+        "nsys_csv_unused_report",
+        fmt::format("{}: skipped rows of the report {}, which is not used", file, report),
+        at_least_one(rows));
+  }
+  diagnostics.warn("nsys_csv_bad_rows",
+                   fmt::format("{}: skipped malformed rows (truncated, or with invalid "
+                               "numbers)",
+                               file),
+                   findings.bad_rows);
+  diagnostics.info("nsys_csv_unread_lines",
+                   fmt::format("{}: skipped lines with commas that belong to no report", file),
+                   findings.unread_lines);
+  diagnostics.info("nsys_csv_rounded_bytes",
+                   fmt::format("{}: sizes of memory operations are rounded by the report's unit; "
+                               "0 may be up to 499 bytes",
+                               file),
+                   findings.rounded_sizes);
+  if (!findings.damage.empty()) {
+    diagnostics.warn("nsys_csv_damaged",
+                     fmt::format("{}: {}; everything before it was read", file, findings.damage));
+  } else if (findings.ends_within_line) {
+    diagnostics.info(
+        "nsys_csv_no_last_newline",
+        fmt::format("{}: the last line is not terminated; the file may be truncated", file));
+  }
+  if (findings.processes_unknown) {
+    diagnostics.warn(
+        "nsys_csv_processes_unknown",
+        fmt::format("{}: several processes, and the GPU trace does not say which one a "
+                    "kernel belongs to; kernels are not tied to API calls (the "
+                    "SQLite export does say)",
+                    file));
+  }
+  if (findings.devices_unnumbered) {
+    diagnostics.info(
+        "nsys_csv_devices_unnumbered",
+        fmt::format("{}: devices without a number are numbered in order of appearance", file));
+  }
+}
+
+// Why a file without a usable row has none, and what to do.
+Error nothing_usable(const Findings& findings, std::string_view file) {
+  std::string why;
+  if (findings.text_tables) {
+    why = fmt::format("these are nsys stats tables as text, not CSV. Export them with: {}",
+                      kExportCommand);
+  } else if (!findings.refusals.empty()) {
+    why = fmt::format(
+        "no report in it has a data row, because nsys skipped them: {}\nRecord the GPU's work "
+        "with nsys profile --trace=cuda,nvtx, then: {}",
+        fmt::join(findings.refusals, "; "), kExportCommand);
+  } else if (!findings.missing_columns.empty()) {
+    const auto& [report, column] = *findings.missing_columns.begin();
+    why = fmt::format("the report {} has no column \"{}\". Export it again with: {}", report,
+                      column, kExportCommand);
+  } else if (!findings.unused.empty()) {
+    why = fmt::format("it contains no kernels, ranges or API calls, only: {}. Export them with: {}",
+                      names_of(findings.unused), kExportCommand);
+  } else if (findings.bad_rows > 0) {
+    why = fmt::format(
+        "none of its {} rows is complete; the file is truncated or damaged. Export it again with: "
+        "{}",
+        findings.bad_rows, kExportCommand);
+  } else if (findings.tables > 0) {
+    why = fmt::format("the reports in it have no data row. Export them again with: {}",
+                      kExportCommand);
+  } else {
+    why = fmt::format("output of nsys stats without a report. Export one with: {}", kExportCommand);
+  }
+  if (!findings.damage.empty()) why += fmt::format(" ({})", findings.damage);
+  return {ErrorKind::input, fmt::format("{}: {}", file, why)};
+}
+
+// What a table describes, by the kind of the report that is about nothing else.
+std::vector<ReportKind> subjects_of(ReportKind kind) {
+  if (kind == ReportKind::other) return {};
+  if (kind != ReportKind::mixed_summary) return {kind};
+  return {ReportKind::kernel_summary, ReportKind::api_summary, ReportKind::memory_summary};
 }
 
 // Push/pop and start/end ranges are summed up apart from each other.
@@ -103,12 +170,12 @@ void Merge::open_table(const TablePart& part) {
   table_name_ = part.table->name;
   if (part.table->kind == ReportKind::other) findings_.unused.try_emplace(table_name_);
   if (!part.table->missing.empty()) findings_.missing_columns[table_name_] = part.table->missing;
-  for (const Subject subject : subjects_of(part.table->kind)) {
+  for (const ReportKind subject : subjects_of(part.table->kind)) {
     open_[static_cast<size_t>(subject)] = claim(subject, table_name_);
   }
 }
 
-bool Merge::claim(Subject subject, const std::string& report) {
+bool Merge::claim(ReportKind subject, const std::string& report) {
   std::string& filled_by = filled_by_[static_cast<size_t>(subject)];
   if (!filled_by.empty() && !sum_up_different_ranges(filled_by, report)) {
     repeats_ = fmt::format("the report {} describes the same as {} before it", report, filled_by);
@@ -122,7 +189,7 @@ void Merge::add_rows(const Rows& rows, Ids& ids) {
   if (rows.used() == 0) return;
   if (!capture_open_) open_capture();
   uint64_t left_out = 0;
-  const auto each = [&](const auto& table, Subject subject, auto&& take) {
+  const auto each = [&](const auto& table, ReportKind subject, auto&& take) {
     if (!is_open(subject)) {
       left_out += table.size();
       return;
@@ -130,16 +197,17 @@ void Merge::add_rows(const Rows& rows, Ids& ids) {
     for (const auto& row : table) take(row);
     findings_.used_rows += table.size();
   };
-  each(rows.gpu, Subject::gpu_trace,
+  each(rows.gpu, ReportKind::gpu_trace,
        [&](const GpuRow& row) { add_gpu_work(own_row(row, ids), queue_of(row.place, ids)); });
-  if (is_open(Subject::gpu_trace)) findings_.rounded_sizes += rows.rounded_sizes;
-  each(rows.api, Subject::api_trace, [&](const CpuRow& row) { add_launch(own_row(row, ids)); });
+  if (is_open(ReportKind::gpu_trace)) findings_.rounded_sizes += rows.rounded_sizes;
+  each(rows.api, ReportKind::api_trace, [&](const CpuRow& row) { add_launch(own_row(row, ids)); });
   each(rows.ranges,
-       is_open(Subject::start_end_trace) ? Subject::start_end_trace : Subject::push_pop_trace,
+       is_open(ReportKind::start_end_trace) ? ReportKind::start_end_trace
+                                            : ReportKind::push_pop_trace,
        [&](const CpuRow& row) { add_range(own_row(row, ids)); });
-  each(rows.projected_ranges, Subject::projected_trace,
+  each(rows.projected_ranges, ReportKind::range_on_gpu_trace,
        [&](const CpuRow& row) { staged_projected_.push_back(own_row(row, ids)); });
-  each(rows.exec, Subject::exec_trace, [&](const ExecRow& row) {
+  each(rows.exec, ReportKind::exec_trace, [&](const ExecRow& row) {
     staged_exec_.push_back({own_row(row.kernel, ids), own_row(row.launch, ids),
                             own_place(row.kernel.place, ids), row.has_launch});
   });
@@ -156,7 +224,7 @@ void Merge::add_rows(const Rows& rows, Ids& ids) {
 
 void Merge::add_summary(const SummaryRow& row, Ids& ids) {
   trace::Trace& trace = builder_.trace();
-  if (row.subject == Subject::kernels) {
+  if (row.subject == ReportKind::kernel_summary) {
     trace.kernel_summaries.push_back({builder_.capture_id(), string_of(row.name, ids),
                                       trace::DeviceId(), row.calls, row.total, row.median, row.min,
                                       row.max});
@@ -164,16 +232,16 @@ void Merge::add_summary(const SummaryRow& row, Ids& ids) {
   }
   trace::CallSummary summary;
   switch (row.subject) {
-    case Subject::memory_operations:
+    case ReportKind::memory_summary:
       summary.kind = trace::CallSummary::Kind::memory_operation;
       break;
-    case Subject::ranges:
+    case ReportKind::range_summary:
       summary.kind = trace::CallSummary::Kind::range;
       break;
-    case Subject::kernels_in_ranges:
+    case ReportKind::kernel_in_range_summary:
       summary.kind = trace::CallSummary::Kind::kernel_in_range;
       break;
-    case Subject::ranges_on_gpu:
+    case ReportKind::range_on_gpu_summary:
       summary.kind = trace::CallSummary::Kind::range_on_gpu;
       break;
     default:

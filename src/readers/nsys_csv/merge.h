@@ -57,12 +57,6 @@ struct Findings {
   bool devices_unnumbered = false;
 };
 
-// Each defect as a diagnostic that names the file.
-void report_findings(const Findings& findings, std::string_view file, Diagnostics& diagnostics);
-
-// Why a file without a usable row has none, and what to do.
-Error nothing_usable(const Findings& findings, std::string_view file);
-
 // Puts the windows' rows, in the order of the file, into the trace. Reports of one export become
 // one capture; a file that holds reports of several exports becomes several.
 class Merge {
@@ -92,8 +86,10 @@ class Merge {
   };
 
   void open_table(const TablePart& part);
-  [[nodiscard]] bool claim(Subject subject, const std::string& report);
-  [[nodiscard]] bool is_open(Subject subject) const { return open_[static_cast<size_t>(subject)]; }
+  [[nodiscard]] bool claim(ReportKind subject, const std::string& report);
+  [[nodiscard]] bool is_open(ReportKind subject) const {
+    return open_[static_cast<size_t>(subject)];
+  }
   void add_rows(const Rows& rows, Ids& ids);
   void add_summary(const SummaryRow& row, Ids& ids);
   void add_gpu_work(const GpuRow& row, trace::QueueId queue);
@@ -124,7 +120,8 @@ class Merge {
   // Of the capture that is open.
   bool capture_open_ = false;
   std::string source_;
-  std::array<std::string, kSubjects> filled_by_;  // the report that describes a subject
+  // The report that describes what reports of a kind describe: two of one kind say the same twice.
+  std::array<std::string, kReportKinds> filled_by_;
   std::map<std::string, uint32_t> unnumbered_devices_;
   std::vector<StagedExec> staged_exec_;   // used where no GPU trace tells the same, and more
   std::vector<CpuRow> staged_projected_;  // used where no range trace does
@@ -132,7 +129,7 @@ class Merge {
   size_t first_call_summary_ = 0;
 
   // Of the table that is open.
-  std::array<bool, kSubjects> open_{};
+  std::array<bool, kReportKinds> open_{};
   std::string table_name_;
   std::string repeats_;  // the report that said the same before
 };

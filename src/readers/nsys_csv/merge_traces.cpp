@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "readers/nsys_csv/merge.h"
 #include "readers/nsys_csv/values.h"
+#include "trace/append.h"
 
 namespace llmprof::readers::nsys_csv {
 namespace {
@@ -165,58 +166,32 @@ void Merge::add_gpu_work(const GpuRow& row, trace::QueueId queue) {
     // A capture in front may not know them.
     memory.from.resize(memory.size());
     memory.to.resize(memory.size());
-    memory.from.push_back(row.from);
-    memory.to.push_back(row.to);
-    memory.start.push_back(row.start);
-    memory.end.push_back(row.end);
-    memory.bytes.push_back(row.bytes);
-    memory.detail.push_back(row.name);
-    memory.queue.push_back(queue);
-    memory.correlation.push_back(row.correlation);
-    memory.kind.push_back(row.work == GpuWork::copy ? trace::MemoryKind::copy
-                                                    : trace::MemoryKind::set);
+    trace::add_row(memory, row.start, row.end, row.bytes, row.name, queue, row.correlation,
+                   row.work == GpuWork::copy ? trace::MemoryKind::copy : trace::MemoryKind::set,
+                   row.from, row.to);
     return;
   }
-  trace::KernelTable& kernels = trace.kernels;
-  kernels.start.push_back(row.start);
-  kernels.end.push_back(row.end);
-  kernels.name.push_back(row.name);
-  kernels.shape.push_back(row.shape);
-  kernels.queue.push_back(queue);
-  kernels.correlation.push_back(row.correlation);
-  // Another capture may know graphs; the report does not.
-  if (!kernels.graph.empty()) kernels.graph.resize(kernels.size());
-  if (!kernels.graph_node.empty()) kernels.graph_node.resize(kernels.size());
+  trace::add_row(trace.kernels, row.start, row.end, row.name, row.shape, queue, row.correlation);
 }
 
 void Merge::add_launch(const CpuRow& row) {
-  trace::LaunchTable& launches = builder_.trace().launches;
   const trace::ThreadId thread = processes_.thread(row);
   if (row.thread_name.valid() && builder_.thread_info(thread).name.empty()) {
     builder_.thread_info(thread).name = std::string(builder_.trace().strings[row.thread_name]);
   }
-  launches.start.push_back(row.start);
-  launches.end.push_back(row.end);
-  launches.thread.push_back(thread);
-  launches.api.push_back(row.name);
-  launches.correlation.push_back(row.correlation);
+  trace::add_row(builder_.trace().launches, row.start, row.end, thread, row.name, row.correlation);
 }
 
 void Merge::add_range(const CpuRow& row) {
-  trace::RangeTable& ranges = builder_.trace().ranges;
-  ranges.start.push_back(row.start);
-  ranges.end.push_back(row.end);
-  ranges.thread.push_back(processes_.thread(row));
-  ranges.domain.emplace_back();
-  ranges.text.push_back(row.name);
-  ranges.kind.push_back(row.range_kind);
+  trace::add_row(builder_.trace().ranges, row.start, row.end, processes_.thread(row),
+                 trace::StringId(), row.name, row.range_kind);
 }
 
 void Merge::add_staged() {
-  const auto& gpu_trace = filled_by_[static_cast<size_t>(Subject::gpu_trace)];
-  const auto& api_trace = filled_by_[static_cast<size_t>(Subject::api_trace)];
-  const auto& push_pop_trace = filled_by_[static_cast<size_t>(Subject::push_pop_trace)];
-  const auto left_out = [&](Subject subject, const std::string& by, size_t rows) {
+  const auto& gpu_trace = filled_by_[static_cast<size_t>(ReportKind::gpu_trace)];
+  const auto& api_trace = filled_by_[static_cast<size_t>(ReportKind::api_trace)];
+  const auto& push_pop_trace = filled_by_[static_cast<size_t>(ReportKind::push_pop_trace)];
+  const auto left_out = [&](ReportKind subject, const std::string& by, size_t rows) {
     if (rows == 0) return;
     findings_.repeated[fmt::format("the report {} describes the same as {}",
                                    filled_by_[static_cast<size_t>(subject)], by)] += rows;
@@ -235,12 +210,12 @@ void Merge::add_staged() {
       add_gpu_work(exec.kernel, queue_at(exec.place));
     }
   } else {
-    left_out(Subject::exec_trace, gpu_trace, staged_exec_.size());
+    left_out(ReportKind::exec_trace, gpu_trace, staged_exec_.size());
   }
   if (push_pop_trace.empty()) {
     for (const CpuRow& range : staged_projected_) add_range(range);
   } else {
-    left_out(Subject::projected_trace, push_pop_trace, staged_projected_.size());
+    left_out(ReportKind::range_on_gpu_trace, push_pop_trace, staged_projected_.size());
   }
   staged_exec_.clear();
   staged_projected_.clear();

@@ -5,83 +5,165 @@
 #include <span>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/text.h"
-#include "readers/nsys_csv/columns.h"
+#include "readers/nsys_csv/values.h"
+#include "readers/shared/tool_words.h"
 
 namespace llmprof::readers::nsys_csv {
 namespace {
 
-struct KnownReport {
-  std::string_view name;
-  ReportKind kind;
-};
+// Names of reports by kind, the current one first. Those until 2022 run together, later ones are
+// apart.
+constexpr std::array<std::string_view, kReportKinds> kReportNames = {
+    "cuda_gpu_kern_sum|cuda_gpu_kern_gb_sum|gpukernsum|gpukerngbsum|kernsum",
+    "cuda_api_gpu_sum|cuda_gpu_sum|apigpusum|gpusum",
+    "cuda_gpu_mem_time_sum|gpumemtimesum|memtimesum",
+    "cuda_api_sum|cudaapisum",
+    "nvtx_sum|nvtx_pushpop_sum|nvtx_startend_sum|nvtxsum|nvtxppsum|nvtxsssum",
+    "nvtx_kern_sum|nvtxkernsum",
+    "nvtx_gpu_proj_sum|nvtxgpuprojsum",
+    "cuda_gpu_trace|gputrace",
+    "cuda_kern_exec_trace|kernexectrace",
+    "cuda_api_trace|cudaapitrace",
+    "nvtx_pushpop_trace|nvtxpptrace",
+    "nvtx_startend_trace|nvtxsstrace",
+    "nvtx_gpu_proj_trace|nvtxgpuproj",
+    "cuda_gpu_mem_size_sum|gpumemsizesum|memsizesum|cuda_kern_exec_sum|kernexecsum|osrt_sum|"
+    "osrtsum|"
+    "osrt_trace|opengl_khr_range_sum|openmp_sum|openmpevtsum|openacc_sum|um_sum|umsum|"
+    "mpi_event_sum|vulkan_api_sum"};
 
-// Names until 2022 run together, later ones are apart. The first name of a kind is the current one.
-constexpr KnownReport kKnownReports[] = {
-    {"cuda_gpu_kern_sum", ReportKind::kernel_summary},
-    {"cuda_gpu_kern_gb_sum", ReportKind::kernel_summary},
-    {"gpukernsum", ReportKind::kernel_summary},
-    {"gpukerngbsum", ReportKind::kernel_summary},
-    {"kernsum", ReportKind::kernel_summary},
-    {"cuda_api_gpu_sum", ReportKind::mixed_summary},
-    {"cuda_gpu_sum", ReportKind::mixed_summary},
-    {"apigpusum", ReportKind::mixed_summary},
-    {"gpusum", ReportKind::mixed_summary},
-    {"cuda_gpu_mem_time_sum", ReportKind::memory_summary},
-    {"gpumemtimesum", ReportKind::memory_summary},
-    {"memtimesum", ReportKind::memory_summary},
-    {"cuda_gpu_mem_size_sum", ReportKind::other},
-    {"gpumemsizesum", ReportKind::other},
-    {"memsizesum", ReportKind::other},
-    {"cuda_api_sum", ReportKind::api_summary},
-    {"cudaapisum", ReportKind::api_summary},
-    {"nvtx_sum", ReportKind::range_summary},
-    {"nvtx_pushpop_sum", ReportKind::range_summary},
-    {"nvtx_startend_sum", ReportKind::range_summary},
-    {"nvtxsum", ReportKind::range_summary},
-    {"nvtxppsum", ReportKind::range_summary},
-    {"nvtxsssum", ReportKind::range_summary},
-    {"nvtx_kern_sum", ReportKind::kernel_in_range_summary},
-    {"nvtxkernsum", ReportKind::kernel_in_range_summary},
-    {"nvtx_gpu_proj_sum", ReportKind::range_on_gpu_summary},
-    {"nvtxgpuprojsum", ReportKind::range_on_gpu_summary},
-    {"cuda_gpu_trace", ReportKind::gpu_trace},
-    {"gputrace", ReportKind::gpu_trace},
-    {"cuda_kern_exec_trace", ReportKind::exec_trace},
-    {"kernexectrace", ReportKind::exec_trace},
-    {"cuda_kern_exec_sum", ReportKind::other},
-    {"kernexecsum", ReportKind::other},
-    {"cuda_api_trace", ReportKind::api_trace},
-    {"cudaapitrace", ReportKind::api_trace},
-    {"nvtx_pushpop_trace", ReportKind::push_pop_trace},
-    {"nvtxpptrace", ReportKind::push_pop_trace},
-    {"nvtx_startend_trace", ReportKind::start_end_trace},
-    {"nvtxsstrace", ReportKind::start_end_trace},
-    {"nvtx_gpu_proj_trace", ReportKind::range_on_gpu_trace},
-    {"nvtxgpuproj", ReportKind::range_on_gpu_trace},
-    {"osrt_sum", ReportKind::other},
-    {"osrtsum", ReportKind::other},
-    {"osrt_trace", ReportKind::other},
-    {"opengl_khr_range_sum", ReportKind::other},
-    {"openmp_sum", ReportKind::other},
-    {"openmpevtsum", ReportKind::other},
-    {"openacc_sum", ReportKind::other},
-    {"um_sum", ReportKind::other},
-    {"umsum", ReportKind::other},
-    {"mpi_event_sum", ReportKind::other},
-    {"vulkan_api_sum", ReportKind::other},
-};
+// Columns as nsys spells them today, then other spellings, normalized.
+constexpr std::array<std::string_view, kColumns> kColumnNames = {
+    "Start",
+    "End",
+    "Duration|dur",
+    "Name",
+    "Corr Id|correlationid",
+    "Grd X",
+    "Grd Y",
+    "Grd Z",
+    "Blk X",
+    "Blk Y",
+    "Blk Z",
+    "GridXYZ",
+    "BlockXYZ",
+    "Reg/Trd",
+    "Stc SMem",
+    "Dym SMem",
+    "Bytes",
+    "Src Mem Kd",
+    "Dst Mem Kd",
+    "Device",
+    "Dev Id|deviceid",
+    "Ctx|context",
+    "Strm|stream",
+    "Pid",
+    "Tid",
+    "Thread Name",
+    "Result",
+    "Total Time",
+    "Instances|kerninst|numcalls|calls|count|operations",
+    "Med|median",
+    "Min|minimum",
+    "Max|maximum",
+    "Range|nvtxrange",
+    "Style",
+    "Category",
+    "Operation",
+    "Kernel Name",
+    "Range Instances|nvtxinst",
+    "Total Proj Time",
+    "Projected Start",
+    "Orig Start",
+    "Orig Duration",
+    "API Start",
+    "API Dur",
+    "API Function",
+    "Kernel Start",
+    "Kernel Dur",
+    "Range Stack|durchild"};
+
+std::string_view first_of(std::string_view names) { return names.substr(0, names.find('|')); }
+
+// The entry of a table whose names `matches` accepts one of; its size where there is none.
+template <size_t Size, class Matches>
+size_t find_named(const std::array<std::string_view, Size>& table, const Matches& matches) {
+  for (size_t i = 0; i < Size; ++i) {
+    for (std::string_view rest = table[i]; !rest.empty();) {
+      const std::string_view name = first_of(rest);
+      if (matches(name)) return i;
+      rest.remove_prefix(std::min(name.size() + 1, rest.size()));
+    }
+  }
+  return Size;
+}
 
 std::optional<ReportKind> kind_of_name(std::string_view name) {
-  for (const KnownReport& report : kKnownReports) {
-    if (equals_ignoring_case(report.name, name)) return report.kind;
+  const size_t found = find_named(
+      kReportNames, [&](std::string_view known) { return equals_ignoring_case(known, name); });
+  return found == kReportKinds ? std::nullopt : std::optional(static_cast<ReportKind>(found));
+}
+
+std::string current_name(ReportKind kind) {
+  return std::string(first_of(kReportNames[static_cast<size_t>(kind)]));
+}
+
+// What the spelling of a header tells beyond the meaning of its columns.
+struct HeaderColumns {
+  bool counts_calls = false;       // "Num Calls", where kernels have "Instances"
+  bool counts_operations = false;  // "Operations", until 2021
+  bool memory_sizes = false;       // "Total (MB)" with an operation
+  bool queue_count = false;        // "QCount"
+};
+
+// Letters and digits only, in lower case.
+std::string normalized(std::string_view name) {
+  std::string text;
+  for (const char c : name) {
+    if (is_identifier(c) && c != '_') text += to_lower(c);
   }
-  return std::nullopt;
+  return text;
+}
+
+// "Total Time (ns)" is "Total Time" in "ns".
+std::pair<std::string_view, std::string_view> name_and_unit(std::string_view field) {
+  field = trim(field);
+  const size_t open = field.find_last_of("([");
+  if (open == std::string_view::npos || !(field.ends_with(')') || field.ends_with(']'))) {
+    return {field, {}};
+  }
+  return {field.substr(0, open), trim(field.substr(open + 1, field.size() - open - 2))};
+}
+
+// Finds the columns by name, whatever their order, blanks, case and unit, and fills the layout's
+// width, positions and units. Unknown columns are passed over; of two alike the first counts. nsys
+// writes nanoseconds and bytes where it names no unit.
+HeaderColumns find_columns(const std::vector<std::string_view>& fields, ReportLayout& layout) {
+  HeaderColumns columns;
+  layout.width = fields.size();
+  layout.position.fill(ReportLayout::kAbsent);
+  for (size_t i = 0; i < fields.size(); ++i) {
+    const auto [spelled, unit] = name_and_unit(fields[i]);
+    const std::string name = normalized(spelled);
+    const auto bytes_power = byte_unit_power(unit);
+    columns.counts_calls |= name == "numcalls" || name == "calls";
+    columns.counts_operations |= name == "operations";
+    columns.memory_sizes |= name == "total" && bytes_power.has_value();
+    columns.queue_count |= name == "qcount";
+    const size_t column =
+        find_named(kColumnNames, [&](std::string_view known) { return normalized(known) == name; });
+    if (column == kColumns || layout.position[column] != ReportLayout::kAbsent) continue;
+    const int power = time_unit_power(unit).value_or(bytes_power.value_or(0));
+    layout.position[column] = static_cast<int16_t>(i);
+    layout.unit_power[column] = static_cast<int8_t>(power);
+  }
+  return columns;
 }
 
 struct Shape {
   ReportKind kind;
-  std::string_view name;
   std::span<const Column> needed;
   std::span<const Column> any_of;  // at least one, unless empty
 };
@@ -105,17 +187,17 @@ constexpr Column kNamedSummary[] = {name, calls, total_time};
 // From the most to the least particular: the first that fits an unannounced table is its kind.
 // Kernel and API summaries differ only in what they call their calls.
 constexpr Shape kShapes[] = {
-    {ReportKind::exec_trace, "cuda_kern_exec_trace", kExecTrace, {}},
-    {ReportKind::range_on_gpu_trace, "nvtx_gpu_proj_trace", kProjectedTrace, {}},
-    {ReportKind::push_pop_trace, "nvtx_pushpop_trace", kRangeTrace, kRangeTraceSigns},
-    {ReportKind::api_trace, "cuda_api_trace", kTimedCall, kApiTraceSigns},
-    {ReportKind::gpu_trace, "cuda_gpu_trace", kTimedCall, kGpuTraceSigns},
-    {ReportKind::kernel_in_range_summary, "nvtx_kern_sum", kKernelInRange, {}},
-    {ReportKind::range_on_gpu_summary, "nvtx_gpu_proj_sum", kProjectedSummary, {}},
-    {ReportKind::range_summary, "nvtx_sum", kRangeSummary, {}},
-    {ReportKind::mixed_summary, "cuda_api_gpu_sum", kMixedSummary, {}},
-    {ReportKind::memory_summary, "cuda_gpu_mem_time_sum", kMemorySummary, {}},
-    {ReportKind::kernel_summary, "cuda_gpu_kern_sum", kNamedSummary, {}},
+    {ReportKind::exec_trace, kExecTrace, {}},
+    {ReportKind::range_on_gpu_trace, kProjectedTrace, {}},
+    {ReportKind::push_pop_trace, kRangeTrace, kRangeTraceSigns},
+    {ReportKind::api_trace, kTimedCall, kApiTraceSigns},
+    {ReportKind::gpu_trace, kTimedCall, kGpuTraceSigns},
+    {ReportKind::kernel_in_range_summary, kKernelInRange, {}},
+    {ReportKind::range_on_gpu_summary, kProjectedSummary, {}},
+    {ReportKind::range_summary, kRangeSummary, {}},
+    {ReportKind::mixed_summary, kMixedSummary, {}},
+    {ReportKind::memory_summary, kMemorySummary, {}},
+    {ReportKind::kernel_summary, kNamedSummary, {}},
 };
 
 bool fits(const ReportLayout& layout, const Shape& shape) {
@@ -142,7 +224,7 @@ void settle_by_name(ReportLayout& layout, std::string_view name) {
   for (const Column column : needed_by(layout.kind)) {
     if (layout.has(column)) continue;
     layout.kind = ReportKind::other;
-    layout.missing = std::string(current_spelling(column));
+    layout.missing = std::string(first_of(kColumnNames[static_cast<size_t>(column)]));
     return;
   }
 }
@@ -158,16 +240,13 @@ bool settle_by_columns(ReportLayout& layout, const HeaderColumns& columns) {
     return !layout.name.empty();
   }
   layout.kind = shape->kind;
-  layout.name = std::string(shape->name);
   if (layout.kind == ReportKind::kernel_summary && columns.counts_calls) {
     layout.kind = ReportKind::api_summary;
-    layout.name = "cuda_api_sum";
   } else if (layout.kind == ReportKind::kernel_summary && columns.counts_operations) {
     layout.kind = ReportKind::memory_summary;
-    layout.name = "cuda_gpu_mem_time_sum";
-  } else if (layout.kind == ReportKind::range_summary && !layout.has(Column::style)) {
-    layout.name = "nvtx_pushpop_sum";
   }
+  const bool push_pop = layout.kind == ReportKind::range_summary && !layout.has(Column::style);
+  layout.name = push_pop ? "nvtx_pushpop_sum" : current_name(layout.kind);
   return true;
 }
 
@@ -216,9 +295,10 @@ std::optional<ReportLayout> layout_of_header(const std::vector<std::string_view>
 
 std::string report_in_file_name(std::string_view file_name) {
   std::string_view best;
-  for (const KnownReport& report : kKnownReports) {
-    if (report.name.size() > best.size() && contains(file_name, report.name)) best = report.name;
-  }
+  find_named(kReportNames, [&](std::string_view name) {
+    if (name.size() > best.size() && contains(file_name, name)) best = name;
+    return false;
+  });
   return std::string(best);
 }
 

@@ -25,6 +25,7 @@ enum class ReportKind : uint8_t {
   range_on_gpu_trace,
   other,  // nothing in it that we use, or a report we do not know
 };
+inline constexpr size_t kReportKinds = static_cast<size_t>(ReportKind::other) + 1;
 
 // What a column means, whatever its spelling.
 enum class Column : uint8_t {
@@ -89,7 +90,7 @@ struct ReportLayout {
   std::string missing;  // the column whose absence makes the table unreadable
   size_t width = 0;
   std::array<int16_t, kColumns> position{};
-  std::array<int8_t, kColumns> unit_power{};  // see time_unit_power; for sizes byte_unit_power
+  std::array<int8_t, kColumns> unit_power{};  // of ten: time_unit_power, byte_unit_power
 
   friend bool operator==(const ReportLayout&, const ReportLayout&) = default;
 

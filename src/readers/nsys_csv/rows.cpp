@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "readers/nsys_csv/values.h"
-#include "readers/shared/memory.h"
+#include "readers/shared/tool_words.h"
 
 namespace llmprof::readers::nsys_csv {
 namespace {
@@ -123,21 +123,12 @@ PlaceId interned_place(const RowView& row, RowPools& pools) {
 
 // "[CUDA memcpy HtoD]" and "[CUDA memcpy Host-to-Device]" are the same direction.
 std::string_view direction_of(std::string_view name) {
-  static constexpr std::pair<std::string_view, std::string_view> kShortForms[] = {
-      {"HtoD", "Host-to-Device"},  {"DtoH", "Device-to-Host"}, {"DtoD", "Device-to-Device"},
-      {"HtoH", "Host-to-Host"},    {"PtoP", "Peer-to-Peer"},   {"HtoA", "Host-to-Array"},
-      {"AtoH", "Array-to-Host"},   {"AtoA", "Array-to-Array"}, {"AtoD", "Array-to-Device"},
-      {"DtoA", "Device-to-Array"},
-  };
   constexpr std::string_view kBefore = "memcpy ";
   const size_t at = name.find(kBefore);
   if (at == std::string_view::npos) return {};
   std::string_view direction = name.substr(at + kBefore.size());
   if (direction.ends_with(']')) direction.remove_suffix(1);
-  for (const auto& [brief, full] : kShortForms) {
-    if (direction == brief) return full;
-  }
-  return direction;
+  return copy_direction(direction);
 }
 
 bool read_gpu_row(const RowView& row, RowPools& pools, Rows& rows) {
@@ -233,60 +224,49 @@ bool read_projected_row(const RowView& row, RowPools& pools, Rows& rows) {
   return true;
 }
 
-std::optional<Subject> subject_of_category(std::string_view category) {
-  category = trim(category);
-  if (contains(category, "KERNEL")) return Subject::kernels;
-  if (contains(category, "API")) return Subject::api_calls;
-  if (contains(category, "MEM")) return Subject::memory_operations;
+std::optional<ReportKind> subject_of_category(std::string_view category) {
+  if (contains(category, "KERNEL")) return ReportKind::kernel_summary;
+  if (contains(category, "API")) return ReportKind::api_summary;
+  if (contains(category, "MEM")) return ReportKind::memory_summary;
   return std::nullopt;
+}
+
+Column name_column(const ReportLayout& layout) {
+  switch (layout.kind) {
+    case ReportKind::range_summary:
+    case ReportKind::kernel_in_range_summary:
+    case ReportKind::range_on_gpu_summary:
+      return Column::range;
+    case ReportKind::mixed_summary:
+    case ReportKind::memory_summary:
+      return layout.has(Column::operation) ? Column::operation : Column::name;
+    default:
+      return Column::name;
+  }
 }
 
 bool read_summary_row(const RowView& row, RowPools& pools, Rows& rows) {
   SummaryRow summary;
-  Column name = Column::name;
-  Column calls = Column::calls;
-  Column total = Column::total_time;
-  switch (row.layout.kind) {
-    case ReportKind::mixed_summary: {
-      const auto subject = subject_of_category(row.text(Column::category));
-      if (!subject) return false;
-      summary.subject = *subject;
-      name = Column::operation;
-      break;
-    }
-    case ReportKind::memory_summary:
-      summary.subject = Subject::memory_operations;
-      name = row.layout.has(Column::operation) ? Column::operation : Column::name;
-      break;
-    case ReportKind::api_summary:
-      summary.subject = Subject::api_calls;
-      break;
-    case ReportKind::range_summary:
-      summary.subject = Subject::ranges;
-      name = Column::range;
-      break;
-    case ReportKind::kernel_in_range_summary:
-      summary.subject = Subject::kernels_in_ranges;
-      name = Column::range;
-      break;
-    case ReportKind::range_on_gpu_summary:
-      summary.subject = Subject::ranges_on_gpu;
-      name = Column::range;
-      calls = Column::range_calls;
-      total = Column::total_projected;
-      break;
-    default:
-      summary.subject = Subject::kernels;
+  summary.subject = row.layout.kind;
+  if (summary.subject == ReportKind::mixed_summary) {
+    const auto subject = subject_of_category(row.text(Column::category));
+    if (!subject) return false;
+    summary.subject = *subject;
   }
+  const bool on_gpu = summary.subject == ReportKind::range_on_gpu_summary;
+  const Column name = name_column(row.layout);
+  const Column calls = on_gpu ? Column::range_calls : Column::calls;
+  const Column total = on_gpu ? Column::total_projected : Column::total_time;
   const auto count = parse_count(row.text(calls));
   const auto time = row.time(total);
   if (!count || !time || *time < 0) return false;
   // Only kernels that ran outside of any range have none to name.
-  if (row.text(name).empty() && summary.subject != Subject::kernels_in_ranges) return false;
+  if (row.text(name).empty() && summary.subject != ReportKind::kernel_in_range_summary)
+    return false;
   summary.name = interned(pools, row.text(name));
   summary.calls = *count;
   summary.total = *time;
-  if (summary.subject == Subject::kernels_in_ranges) {
+  if (summary.subject == ReportKind::kernel_in_range_summary) {
     if (row.text(Column::kernel_name).empty()) return false;
     summary.kernel = interned(pools, row.text(Column::kernel_name));
     summary.range_instances = parse_count(row.text(Column::range_calls)).value_or(0);

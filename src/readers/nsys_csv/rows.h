@@ -131,26 +131,8 @@ struct ExecRow {
   bool has_launch = false;
 };
 
-// What a table describes. Two tables on the same subject of one export say the same thing twice.
-enum class Subject : uint8_t {
-  kernels,
-  api_calls,
-  memory_operations,
-  ranges,
-  kernels_in_ranges,
-  ranges_on_gpu,
-  gpu_trace,
-  exec_trace,
-  api_trace,
-  push_pop_trace,
-  start_end_trace,
-  projected_trace,
-  count,  // how many there are
-};
-inline constexpr size_t kSubjects = static_cast<size_t>(Subject::count);
-
 struct SummaryRow {
-  Subject subject = Subject::kernels;
+  ReportKind subject = ReportKind::kernel_summary;  // of a row of mixed_summary, what it is about
   trace::StringId name;
   trace::StringId kernel;
   uint64_t calls = 0;

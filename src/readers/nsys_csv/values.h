@@ -4,12 +4,11 @@
 #include <optional>
 #include <string_view>
 
-#include "trace/tables.h"
+#include "base/units.h"
 
 namespace llmprof::readers::nsys_csv {
 
-// The power of ten between a unit and its base: ns 0, us 3, ms 6, s 9; byte 0, KB 3, MB 6, GB 9.
-std::optional<int> time_unit_power(std::string_view unit);
+// The power of ten between a unit and its base: byte 0, KB 3, MB 6, GB 9.
 std::optional<int> byte_unit_power(std::string_view unit);
 
 // A time in a column of that unit, exact to the nanosecond and rounded beyond it. A unit after the
@@ -20,8 +19,5 @@ std::optional<double> parse_time_fraction(std::string_view text, int unit_power)
 std::optional<uint64_t> parse_bytes(std::string_view text, int unit_power);
 std::optional<uint64_t> parse_count(std::string_view text);
 std::optional<uint32_t> parse_number(std::string_view text);
-
-// "   2    1    1", "2x1x1" and the like.
-std::optional<trace::Extent> parse_extent(std::string_view text);
 
 }  // namespace llmprof::readers::nsys_csv

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "readers/shared/tool_words.h"
+
 namespace llmprof::readers::nsys_csv {
 namespace {
 
