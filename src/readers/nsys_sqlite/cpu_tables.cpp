@@ -2,35 +2,27 @@
 #include <array>
 #include <map>
 
-#include "readers/nsys_sqlite/tables.h"
 #include "readers/nsys_sqlite/nccl_ranges.h"
+#include "readers/nsys_sqlite/tables.h"
 
 namespace llmprof::readers {
 namespace {
 
-using LocalThreads = trace::Interner<trace::ThreadId, RawKey>;
+using LocalThreads = LocalIds<trace::ThreadId, RawKey>;
 
 struct LaunchScratch {
   LocalThreads threads;
-  trace::Interner<trace::StringId, RawKey> names;
+  LocalIds<trace::StringId, RawKey> names;
 };
 
-class Launches final : public NsysColumnTable<trace::LaunchTable, LaunchScratch> {
+class Launches final : public NsysColumnTable<trace::LaunchTable, LaunchScratch, 5> {
  public:
   Launches(NsysReading& reading, const std::string& table)
       : NsysColumnTable(reading, table, reading.builder.trace().launches, kColumns) {}
 
-  void make_room(size_t rows) override {
-    resize_columns(rows, columns_.start, columns_.end, columns_.thread, columns_.api,
-                   columns_.correlation);
-  }
-
   RowUse store(const RowValues& row, size_t i, unsigned worker) override {
-    const auto times = nsys_times(row);
-    if (!times) return RowUse::bad;
+    if (!store_times(row, i)) return RowUse::bad;
     LaunchScratch& local = scratch_[worker];
-    columns_.start[i] = times->start;
-    columns_.end[i] = times->end;
     columns_.thread[i] = local.threads.intern({static_cast<uint64_t>(row.integer(2))});
     columns_.correlation[i] = nsys_unsigned(row.integer(3));
     columns_.api[i] = local.names.intern({static_cast<uint64_t>(row.integer(4))});
@@ -38,34 +30,21 @@ class Launches final : public NsysColumnTable<trace::LaunchTable, LaunchScratch>
   }
 
   void settle(size_t first, size_t count, unsigned worker) override {
-    const LaunchScratch& local = scratch_[worker];
-    Settled& ids = settled_[worker];
+    LaunchScratch& local = scratch_[worker];
     for (size_t i = first; i < first + count; ++i) {
-      columns_.thread[i] = ids.threads.settle(columns_.thread[i], [&](trace::ThreadId id) {
-        return nsys_thread(reading_.builder, local.threads[id].value);
-      });
-      columns_.api[i] = ids.names.settle(columns_.api[i], [&](trace::StringId id) {
-        return reading_.strings[static_cast<int64_t>(local.names[id].value)];
-      });
+      columns_.thread[i] = settled_thread(columns_.thread[i], local.threads);
+      columns_.api[i] =
+          local.names.settle(columns_.api[i], [&](RawKey name) { return reading_.strings[name]; });
     }
   }
 
   void want_strings(NsysStrings& strings) const override {
-    for (const LaunchScratch& local : scratch_) {
-      for (const RawKey& name : local.names.values()) {
-        strings.want(static_cast<int64_t>(name.value));
-      }
-    }
+    for (const LaunchScratch& local : scratch_) strings.want(local.names.values());
   }
 
  private:
   static constexpr std::array<std::string_view, 5> kColumns = {"start", "end", "globalTid",
                                                                "correlationId", "nameId|name"};
-  struct Settled {
-    SettledIds<trace::ThreadId> threads;
-    SettledIds<trace::StringId> names;
-  };
-  std::vector<Settled> settled_ = std::vector<Settled>(reading_.workers);
 };
 
 // Event types of NVTX_EVENTS that matter here.
@@ -91,22 +70,18 @@ struct RangeScratch {
   LocalThreads threads;
   trace::StringPool texts;
   trace::Interner<trace::StringId, RawKey> text_ids;
-  trace::Interner<trace::StringId, NvtxDomain> domains;
+  std::vector<trace::StringId> settled_texts;
+  LocalIds<trace::StringId, NvtxDomain> domains;
   std::map<NvtxDomain, NvtxText> domain_names;
-  std::vector<int64_t> domain_name_ids;                  // of all rows that name one
+  std::vector<RawKey> domain_name_ids;                   // of all rows that name one
   std::vector<std::pair<RawKey, NcclPayload>> payloads;  // by thread
 };
 
-class Ranges final : public NsysColumnTable<trace::RangeTable, RangeScratch> {
+class Ranges final : public NsysColumnTable<trace::RangeTable, RangeScratch, 6> {
  public:
   Ranges(NsysReading& reading, const std::string& table)
       : NsysColumnTable(reading, table, reading.builder.trace().ranges, kColumns),
         payloads_(reading.schema) {}
-
-  void make_room(size_t rows) override {
-    resize_columns(rows, columns_.start, columns_.end, columns_.thread, columns_.domain,
-                   columns_.text, columns_.kind);
-  }
 
   RowUse store(const RowValues& row, size_t i, unsigned worker) override {
     RangeScratch& local = scratch_[worker];
@@ -115,7 +90,9 @@ class Ranges final : public NsysColumnTable<trace::RangeTable, RangeScratch> {
     const NvtxDomain domain{nsys_process_key(thread), row.integer(4)};
     if (type == kDomainCreate) {
       NvtxText name{std::string(row.text(5)), row.is_null(6) ? -1 : row.integer(6), i};
-      if (name.text.empty() && name.id >= 0) local.domain_name_ids.push_back(name.id);
+      if (name.text.empty() && name.id >= 0) {
+        local.domain_name_ids.push_back({static_cast<uint64_t>(name.id)});
+      }
       local.domain_names[domain] = std::move(name);
       return RowUse::skipped;
     }
@@ -153,29 +130,27 @@ class Ranges final : public NsysColumnTable<trace::RangeTable, RangeScratch> {
   }
 
   void settle(size_t first, size_t count, unsigned worker) override {
-    const RangeScratch& local = scratch_[worker];
-    Settled& ids = settled_[worker];
+    RangeScratch& local = scratch_[worker];
+    local.settled_texts.resize(2 * std::max(local.texts.size(), local.text_ids.size()));
     for (size_t i = first; i < first + count; ++i) {
-      columns_.thread[i] = ids.threads.settle(columns_.thread[i], [&](trace::ThreadId id) {
-        return nsys_thread(reading_.builder, local.threads[id].value);
-      });
+      columns_.thread[i] = settled_thread(columns_.thread[i], local.threads);
       if (columns_.domain[i].valid()) {
-        columns_.domain[i] = ids.domains.settle(
-            columns_.domain[i], [&](trace::StringId id) { return domain_name(local.domains[id]); });
+        columns_.domain[i] = local.domains.settle(
+            columns_.domain[i], [&](const NvtxDomain& domain) { return domain_name(domain); });
       }
       if (columns_.text[i].valid()) {
-        columns_.text[i] = ids.texts.settle(
-            columns_.text[i], [&](trace::StringId id) { return text_of(local, id.index()); });
+        const size_t number = columns_.text[i].index();
+        trace::StringId& text = local.settled_texts[number];
+        if (!text.valid()) text = text_of(local, number);
+        columns_.text[i] = text;
       }
     }
   }
 
   void want_strings(NsysStrings& strings) const override {
     for (const RangeScratch& local : scratch_) {
-      for (const RawKey& id : local.text_ids.values()) {
-        strings.want(static_cast<int64_t>(id.value));
-      }
-      for (const int64_t id : local.domain_name_ids) strings.want(id);
+      strings.want(local.text_ids.values());
+      strings.want(local.domain_name_ids);
     }
   }
 
@@ -198,7 +173,7 @@ class Ranges final : public NsysColumnTable<trace::RangeTable, RangeScratch> {
   trace::StringId text_of(const RangeScratch& local, size_t number) {
     const trace::StringId id(number / 2);
     return number % 2 == 0 ? reading_.builder.string(local.texts[id])
-                           : reading_.strings[static_cast<int64_t>(local.text_ids[id].value)];
+                           : reading_.strings[local.text_ids[id]];
   }
 
   // Any thread of the scan may have met the row that names the domain; of several rows, the last.
@@ -210,17 +185,12 @@ class Ranges final : public NsysColumnTable<trace::RangeTable, RangeScratch> {
       if (last == nullptr || known->second.place > last->place) last = &known->second;
     }
     if (last != nullptr && !last->text.empty()) return reading_.builder.string(last->text);
-    const trace::StringId name = last == nullptr ? trace::StringId() : reading_.strings[last->id];
+    const trace::StringId name =
+        last == nullptr ? trace::StringId() : reading_.strings[{static_cast<uint64_t>(last->id)}];
     if (name.valid()) return name;
     return reading_.builder.string("domain " + std::to_string(domain.domain));
   }
 
-  struct Settled {
-    SettledIds<trace::ThreadId> threads;
-    SettledIds<trace::StringId> texts;
-    SettledIds<trace::StringId> domains;
-  };
-  std::vector<Settled> settled_ = std::vector<Settled>(reading_.workers);
   NcclPayloads payloads_;
 };
 

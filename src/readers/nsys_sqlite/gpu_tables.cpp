@@ -3,12 +3,12 @@
 #include <array>
 
 #include "readers/nsys_sqlite/tables.h"
-#include "readers/shared/memory.h"
+#include "readers/shared/tool_words.h"
 
 namespace llmprof::readers {
 namespace {
 
-using LocalPlaces = trace::Interner<trace::QueueId, NsysPlace>;
+using LocalPlaces = LocalIds<trace::QueueId, NsysPlace>;
 
 NsysPlace place_of(const RowValues& row, size_t first_column) {
   NsysPlace place;
@@ -19,47 +19,49 @@ NsysPlace place_of(const RowValues& row, size_t first_column) {
   return place;
 }
 
-// The queues of places that the threads of a scan met.
-class SettledQueues {
+// What the tables of GPU work have in common. Their rows begin with times, place and correlation.
+template <class Columns, class Scratch, size_t Filled>
+class GpuTable : public NsysColumnTable<Columns, Scratch, Filled> {
  public:
-  explicit SettledQueues(NsysReading& reading) : reading_(reading), by_worker_(reading.workers) {}
+  using NsysColumnTable<Columns, Scratch, Filled>::NsysColumnTable;
 
-  trace::QueueId settle(trace::QueueId local, const LocalPlaces& places, unsigned worker) {
-    return by_worker_[worker].settle(
-        local, [&](trace::QueueId id) { return reading_.places.queue(places[id]); });
+ protected:
+  bool store_common(const RowValues& row, size_t i, LocalPlaces& places) {
+    if (!this->store_times(row, i)) return false;
+    this->columns_.queue[i] = places.intern(place_of(row, 2));
+    this->columns_.correlation[i] = nsys_unsigned(row.integer(6));
+    return true;
   }
 
- private:
-  NsysReading& reading_;
-  std::vector<SettledIds<trace::QueueId>> by_worker_;
+  void settle_queue(size_t i, LocalPlaces& places) {
+    this->columns_.queue[i] = places.settle(this->columns_.queue[i], [&](const NsysPlace& place) {
+      return this->reading_.places.queue(place);
+    });
+  }
 };
 
 struct KernelScratch {
-  trace::Interner<trace::StringId, RawKey> names;
-  trace::Interner<trace::ShapeId, trace::LaunchShape> shapes;
+  LocalIds<trace::StringId, RawKey> names;
+  LocalIds<trace::ShapeId, trace::LaunchShape> shapes;
   LocalPlaces places;
 };
 
-class Kernels final : public NsysColumnTable<trace::KernelTable, KernelScratch> {
+class Kernels final : public GpuTable<trace::KernelTable, KernelScratch, 6> {
  public:
   Kernels(NsysReading& reading, const std::string& table)
-      : NsysColumnTable(reading, table, reading.builder.trace().kernels, kColumns),
+      : GpuTable(reading, table, reading.builder.trace().kernels, kColumns),
         with_graphs_(reading.schema.has_column(table, "graphNodeId")) {}
 
   void make_room(size_t rows) override {
-    resize_columns(rows, columns_.start, columns_.end, columns_.name, columns_.shape,
-                   columns_.queue, columns_.correlation);
-    if (with_graphs_) resize_columns(rows, columns_.graph, columns_.graph_node);
+    GpuTable::make_room(rows);
+    if (!with_graphs_) return;
+    columns_.graph.resize(rows);
+    columns_.graph_node.resize(rows);
   }
 
   RowUse store(const RowValues& row, size_t i, unsigned worker) override {
-    const auto times = nsys_times(row);
-    if (!times) return RowUse::bad;
     KernelScratch& local = scratch_[worker];
-    columns_.start[i] = times->start;
-    columns_.end[i] = times->end;
-    columns_.queue[i] = local.places.intern(place_of(row, 2));
-    columns_.correlation[i] = nsys_unsigned(row.integer(6));
+    if (!store_common(row, i, local.places)) return RowUse::bad;
     columns_.name[i] = local.names.intern({static_cast<uint64_t>(row.integer(7))});
     trace::LaunchShape shape;
     for (size_t axis = 0; axis < 3; ++axis) {
@@ -78,15 +80,14 @@ class Kernels final : public NsysColumnTable<trace::KernelTable, KernelScratch> 
   }
 
   void settle(size_t first, size_t count, unsigned worker) override {
-    const KernelScratch& local = scratch_[worker];
-    Settled& ids = settled_[worker];
+    KernelScratch& local = scratch_[worker];
     for (size_t i = first; i < first + count; ++i) {
-      columns_.name[i] = ids.names.settle(
-          columns_.name[i], [&](trace::StringId id) { return name_of(local.names[id]); });
-      columns_.shape[i] = ids.shapes.settle(columns_.shape[i], [&](trace::ShapeId id) {
-        return reading_.builder.shape(local.shapes[id]);
-      });
-      columns_.queue[i] = queues_.settle(columns_.queue[i], local.places, worker);
+      columns_.name[i] =
+          local.names.settle(columns_.name[i], [&](RawKey name) { return name_of(name); });
+      columns_.shape[i] = local.shapes.settle(
+          columns_.shape[i],
+          [&](const trace::LaunchShape& shape) { return reading_.builder.shape(shape); });
+      settle_queue(i, local.places);
     }
   }
 
@@ -98,15 +99,11 @@ class Kernels final : public NsysColumnTable<trace::KernelTable, KernelScratch> 
       std::vector<uint64_t>().swap(columns_.graph_node);
       std::vector<uint32_t>().swap(columns_.graph);
     }
-    NsysColumnTable::deliver();
+    GpuTable::deliver();
   }
 
   void want_strings(NsysStrings& strings) const override {
-    for (const KernelScratch& local : scratch_) {
-      for (const RawKey& name : local.names.values()) {
-        strings.want(static_cast<int64_t>(name.value));
-      }
-    }
+    for (const KernelScratch& local : scratch_) strings.want(local.names.values());
   }
 
  private:
@@ -131,39 +128,22 @@ class Kernels final : public NsysColumnTable<trace::KernelTable, KernelScratch> 
       "graphNodeId",
       "graphId"};
 
-  [[nodiscard]] trace::StringId name_of(const RawKey& name) {
-    const trace::StringId id = reading_.strings[static_cast<int64_t>(name.value)];
+  [[nodiscard]] trace::StringId name_of(RawKey name) {
+    const trace::StringId id = reading_.strings[name];
     return id.valid() ? id : reading_.builder.string("(kernel without a name in the export)");
   }
 
-  struct Settled {
-    SettledIds<trace::StringId> names;
-    SettledIds<trace::ShapeId> shapes;
-  };
-
   bool with_graphs_;
-  SettledQueues queues_{reading_};
-  std::vector<Settled> settled_ = std::vector<Settled>(reading_.workers);
 };
 
-class MemoryOperations final : public NsysColumnTable<trace::MemoryOperationTable, LocalPlaces> {
+class MemoryOperations final : public GpuTable<trace::MemoryOperationTable, LocalPlaces, 9> {
  public:
   MemoryOperations(NsysReading& reading, const std::string& table, trace::MemoryKind kind)
-      : NsysColumnTable(reading, table, reading.builder.trace().memory_operations, kColumns),
+      : GpuTable(reading, table, reading.builder.trace().memory_operations, kColumns),
         kind_(kind) {}
 
-  void make_room(size_t rows) override {
-    resize_columns(rows, columns_.start, columns_.end, columns_.bytes, columns_.detail,
-                   columns_.queue, columns_.correlation, columns_.kind, columns_.from, columns_.to);
-  }
-
   RowUse store(const RowValues& row, size_t i, unsigned worker) override {
-    const auto times = nsys_times(row);
-    if (!times) return RowUse::bad;
-    columns_.start[i] = times->start;
-    columns_.end[i] = times->end;
-    columns_.queue[i] = scratch_[worker].intern(place_of(row, 2));
-    columns_.correlation[i] = nsys_unsigned(row.integer(6));
+    if (!store_common(row, i, scratch_[worker])) return RowUse::bad;
     columns_.bytes[i] = static_cast<uint64_t>(std::max<int64_t>(0, row.integer(7)));
     columns_.kind[i] = kind_;
     columns_.detail[i] = trace::StringId(static_cast<size_t>(nsys_unsigned(row.integer(8))));
@@ -174,13 +154,11 @@ class MemoryOperations final : public NsysColumnTable<trace::MemoryOperationTabl
 
   void settle(size_t first, size_t count, unsigned worker) override {
     for (size_t i = first; i < first + count; ++i) {
-      columns_.queue[i] = queues_.settle(columns_.queue[i], scratch_[worker], worker);
+      settle_queue(i, scratch_[worker]);
       columns_.detail[i] = reading_.builder.string(
           kind_ == trace::MemoryKind::copy ? copy_direction(columns_.detail[i].value) : "fill");
     }
   }
-
-  void want_strings(NsysStrings&) const override {}
 
  private:
   static trace::MemoryPlace place_at(const RowValues& row, size_t column) {
@@ -193,43 +171,28 @@ class MemoryOperations final : public NsysColumnTable<trace::MemoryOperationTabl
       "correlationId", "bytes", "copyKind",  "srcKind",  "dstKind|memKind"};
 
   trace::MemoryKind kind_;
-  SettledQueues queues_{reading_};
 };
 
-class GraphReplays final : public NsysColumnTable<trace::GraphReplayTable, LocalPlaces> {
+class GraphReplays final : public GpuTable<trace::GraphReplayTable, LocalPlaces, 5> {
  public:
   GraphReplays(NsysReading& reading, const std::string& table)
-      : NsysColumnTable(reading, table, reading.builder.trace().graph_replays, kColumns) {}
-
-  void make_room(size_t rows) override {
-    resize_columns(rows, columns_.start, columns_.end, columns_.queue, columns_.graph,
-                   columns_.correlation);
-  }
+      : GpuTable(reading, table, reading.builder.trace().graph_replays, kColumns) {}
 
   RowUse store(const RowValues& row, size_t i, unsigned worker) override {
-    const auto times = nsys_times(row);
-    if (!times) return RowUse::bad;
-    columns_.start[i] = times->start;
-    columns_.end[i] = times->end;
-    columns_.queue[i] = scratch_[worker].intern(place_of(row, 2));
-    columns_.correlation[i] = nsys_unsigned(row.integer(6));
+    if (!store_common(row, i, scratch_[worker])) return RowUse::bad;
     columns_.graph[i] = nsys_unsigned(row.integer(7));
     return RowUse::stored;
   }
 
   void settle(size_t first, size_t count, unsigned worker) override {
     for (size_t i = first; i < first + count; ++i) {
-      columns_.queue[i] = queues_.settle(columns_.queue[i], scratch_[worker], worker);
+      settle_queue(i, scratch_[worker]);
     }
   }
-
-  void want_strings(NsysStrings&) const override {}
 
  private:
   static constexpr std::array<std::string_view, 8> kColumns = {
       "start", "end", "globalPid", "deviceId", "contextId", "streamId", "correlationId", "graphId"};
-
-  SettledQueues queues_{reading_};
 };
 
 }  // namespace

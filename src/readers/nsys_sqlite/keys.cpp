@@ -12,13 +12,6 @@ trace::ThreadId nsys_thread(trace::TraceBuilder& builder, uint64_t global_tid) {
                         global_tid & kNsysThreadMask);
 }
 
-std::optional<NsysTimes> nsys_times(const RowValues& row) {
-  const auto start = row.number(0);
-  const auto end = row.number(1);
-  if (!start || !end || *start > *end) return std::nullopt;
-  return NsysTimes{*start, *end};
-}
-
 NsysPlaces::NsysPlaces(const NsysSchema& schema, trace::TraceBuilder& builder)
     : builder_(builder), lone_process_(lone_process(schema)) {
   if (!schema.find("TARGET_INFO_CUDA_DEVICE")) return;

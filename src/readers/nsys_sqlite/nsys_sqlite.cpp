@@ -10,6 +10,7 @@
 #include "readers/nsys_sqlite/sqlite_file.h"
 #include "readers/nsys_sqlite/tables.h"
 #include "readers/shared/rank_of_path.h"
+#include "readers/shared/tool_words.h"
 #include "trace/builder.h"
 
 namespace llmprof::readers {
@@ -17,10 +18,8 @@ namespace {
 
 // A version and nothing else: whatever a damaged or doctored export puts there instead is dropped.
 std::string version_text(std::string_view text) {
-  const bool plain = text.size() <= 32 && std::all_of(text.begin(), text.end(), [](char c) {
-                       return (c >= '0' && c <= '9') || c == '.';
-                     });
-  return plain ? std::string(text) : std::string();
+  const bool plain = text.size() <= 32 && text.find_first_not_of("0123456789.") == text.npos;
+  return std::string(plain ? text : "");
 }
 
 std::string raw_value(const NsysSchema& schema, std::string_view table, std::string_view name) {
@@ -31,13 +30,6 @@ std::string raw_value(const NsysSchema& schema, std::string_view table, std::str
 
 std::string named_value(const NsysSchema& schema, std::string_view table, std::string_view name) {
   return version_text(raw_value(schema, table, name));
-}
-
-// 13000 is 13.0.
-std::string cuda_version(const std::string& number) {
-  const auto value = parse_int(number);
-  if (!value || *value < 1000) return {};
-  return fmt::format("{}.{}", *value / 1000, *value % 1000 / 10);
 }
 
 void read_gpus(const NsysSchema& schema, trace::TraceBuilder& builder) {
@@ -74,8 +66,8 @@ void read_nsys_provenance(const NsysSchema& schema, trace::TraceBuilder& builder
   }
   if (schema.find("TARGET_INFO_SYSTEM_ENV")) {
     capture.driver_version = named_value(schema, "TARGET_INFO_SYSTEM_ENV", "NvDriverVersion");
-    capture.cuda_version =
-        cuda_version(named_value(schema, "TARGET_INFO_SYSTEM_ENV", "CudaDriverVersion"));
+    const auto cuda = parse_int(named_value(schema, "TARGET_INFO_SYSTEM_ENV", "CudaDriverVersion"));
+    capture.cuda_version = cuda_version(static_cast<uint64_t>(cuda.value_or(0)));
     constexpr size_t kLongestHost = 64;
     capture.host = shortened(
         to_printable(trim(raw_value(schema, "TARGET_INFO_SYSTEM_ENV", "Hostname"))), kLongestHost);
@@ -124,15 +116,13 @@ std::string other_sqlite(const std::filesystem::path& path, const NsysSchema& sc
       path.string());
 }
 
-void report(const std::filesystem::path& path, const ScannedTable& table,
-            const ScanOutcome& outcome, Diagnostics& diagnostics) {
-  if (outcome.bad_rows > 0) {
-    diagnostics.warn("nsys_bad_rows",
-                     fmt::format("{}: skipped rows of {} without a start, or that end before they "
-                                 "start",
-                                 path.filename().string(), table.name()),
-                     outcome.bad_rows);
-  }
+void report(const std::filesystem::path& path, const NsysTable& table, const ScanOutcome& outcome,
+            Diagnostics& diagnostics) {
+  diagnostics.warn(
+      "nsys_bad_rows",
+      fmt::format("{}: skipped rows of {} without a start, or that end before they start",
+                  path.filename().string(), table.name()),
+      outcome.bad_rows);
   if (!outcome.damage.empty()) {
     diagnostics.error(
         "nsys_damaged_table",
@@ -198,10 +188,7 @@ Result<void> read_nsys_sqlite_file(const std::filesystem::path& path,
       [&](auto& t) { return nsys_graph_replay_table(reading, t); });
   add("NVTX_EVENTS", [&](auto& t) { return nsys_range_table(reading, t); });
 
-  std::vector<ScannedTable*> scanned;
-  scanned.reserve(tables.size());
-  for (const auto& table : tables) scanned.push_back(table.get());
-  const auto outcomes = scan_tables(path, *file, scanned, reading.workers, [&] {
+  const auto outcomes = scan_tables(path, *file, tables, reading.workers, [&] {
     for (const auto& table : tables) table->want_strings(reading.strings);
     reading.strings.load(schema, builder);
   });

@@ -76,7 +76,7 @@ class RowSources {
 
 class SliceReader {
  public:
-  SliceReader(RowSources& from, ScannedTable& table, Slice& slice)
+  SliceReader(RowSources& from, NsysTable& table, Slice& slice)
       : from_(from), table_(table), slice_(slice), values_(table.columns().size()) {}
 
   // From the first row on that the pages do not give, SQLite reads the slice, and tells what is
@@ -142,14 +142,14 @@ class SliceReader {
   }
 
   RowSources& from_;
-  ScannedTable& table_;
+  NsysTable& table_;
   Slice& slice_;
   RowValues values_;
   std::optional<SqliteRows> rows_;
 };
 
 // For tables without usable row ids: room is made as rows come.
-void read_whole(const SqliteFile& file, ScannedTable& table, Slice& slice) {
+void read_whole(const SqliteFile& file, NsysTable& table, Slice& slice) {
   SqliteRows rows = file.query(select_columns(table.name(), table.columns()));
   if (!rows.valid()) {
     slice.damage = "the table cannot be queried";
@@ -169,7 +169,7 @@ void read_whole(const SqliteFile& file, ScannedTable& table, Slice& slice) {
 }
 
 // Closes the gaps that missing row ids and bad rows left between slices.
-ScanOutcome close_up(ScannedTable& table, std::span<Slice*> slices) {
+ScanOutcome close_up(NsysTable& table, std::span<Slice*> slices) {
   ScanOutcome outcome;
   for (Slice* slice : slices) {
     table.settle(slice->first_row, slice->rows, slice->worker);
@@ -187,7 +187,8 @@ ScanOutcome close_up(ScannedTable& table, std::span<Slice*> slices) {
 }  // namespace
 
 std::vector<ScanOutcome> scan_tables(const std::filesystem::path& path, const SqliteFile& file,
-                                     std::span<ScannedTable* const> tables, unsigned workers,
+                                     std::span<const std::unique_ptr<NsysTable>> tables,
+                                     unsigned workers,
                                      const std::function<void()>& before_settling) {
   std::error_code ignored;
   const uintmax_t file_size = std::filesystem::file_size(path, ignored);

@@ -22,13 +22,14 @@ std::string uri_path(const std::filesystem::path& path) {
   return uri;
 }
 
-std::string sql_text(std::string_view text) {
-  std::string quoted = "'";
+// In quotes, with those inside it doubled.
+std::string quoted(std::string_view text, char quote) {
+  std::string made(1, quote);
   for (const char c : text) {
-    if (c == '\'') quoted += c;
-    quoted += c;
+    if (c == quote) made += c;
+    made += c;
   }
-  return quoted + '\'';
+  return made + quote;
 }
 
 // 1 for the name itself, n for "name_Vn", 0 for another table.
@@ -46,29 +47,11 @@ bool listed(const std::vector<std::string>& names, std::string_view name) {
 
 }  // namespace
 
-void SqliteRows::Finalize::operator()(sqlite3_stmt* statement) const {
-  sqlite3_finalize(statement);
-}
-
-void SqliteRows::bind(int parameter, int64_t value) {
-  sqlite3_bind_int64(statement_.get(), parameter, value);
-}
-
-void SqliteRows::rewind() { sqlite3_reset(statement_.get()); }
-
 bool SqliteRows::next() {
   const int status = sqlite3_step(statement_.get());
   if (status == SQLITE_ROW) return true;
   if (status != SQLITE_DONE) damage_ = sqlite3_errmsg(sqlite3_db_handle(statement_.get()));
   return false;
-}
-
-int64_t SqliteRows::integer(int column) const {
-  return sqlite3_column_int64(statement_.get(), column);
-}
-
-bool SqliteRows::is_null(int column) const {
-  return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
 }
 
 std::string_view SqliteRows::text(int column) const {
@@ -100,8 +83,6 @@ void SqliteRows::take(RowValues& values) const {
     }
   }
 }
-
-void SqliteFile::Close::operator()(sqlite3* database) const { sqlite3_close(database); }
 
 Result<SqliteFile> SqliteFile::open(const std::filesystem::path& path) {
   const std::string uri = fmt::format("file:{}?mode=ro&immutable=1", uri_path(path));
@@ -154,7 +135,7 @@ std::optional<TableLayout> SqliteFile::layout(std::string_view table,
   SqliteRows root = query(
       "SELECT rootpage FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE%' AND "
       "name = " +
-      sql_text(table));
+      quoted(table, '\''));
   if (!root.valid() || !root.next()) return std::nullopt;
   layout.root_page = static_cast<uint32_t>(root.integer(0));
   enum Info : int { kName = 1, kDefault = 4, kKey = 5, kHidden = 6 };
@@ -175,14 +156,7 @@ std::optional<TableLayout> SqliteFile::layout(std::string_view table,
   return layout;
 }
 
-std::string sql_name(std::string_view name) {
-  std::string quoted = "\"";
-  for (const char c : name) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
-}
+std::string sql_name(std::string_view name) { return quoted(name, '"'); }
 
 std::optional<std::string> NsysSchema::find(std::string_view table) const {
   const std::string* best = nullptr;

@@ -1,7 +1,6 @@
 #pragma once
 
-struct sqlite3;
-struct sqlite3_stmt;
+#include <sqlite3.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -25,15 +24,21 @@ class SqliteRows {
 
   // False when the query does not compile (no such table or column).
   [[nodiscard]] bool valid() const { return statement_ != nullptr; }
-  void bind(int parameter, int64_t value);
+  void bind(int parameter, int64_t value) {
+    sqlite3_bind_int64(statement_.get(), parameter, value);
+  }
   // Starts over, with newly bound parameters.
-  void rewind();
+  void rewind() { sqlite3_reset(statement_.get()); }
   // False at the end and on damage; `damage` tells which.
   bool next();
   [[nodiscard]] const std::string& damage() const { return damage_; }
 
-  [[nodiscard]] int64_t integer(int column) const;
-  [[nodiscard]] bool is_null(int column) const;
+  [[nodiscard]] int64_t integer(int column) const {
+    return sqlite3_column_int64(statement_.get(), column);
+  }
+  [[nodiscard]] bool is_null(int column) const {
+    return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
+  }
   // Valid until the next row.
   [[nodiscard]] std::string_view text(int column) const;
   // All columns of the row; texts and bytes are valid until the next one.
@@ -41,7 +46,7 @@ class SqliteRows {
 
  private:
   struct Finalize {
-    void operator()(sqlite3_stmt* statement) const;
+    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
   };
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
   std::string damage_;
@@ -65,7 +70,7 @@ class SqliteFile {
 
  private:
   struct Close {
-    void operator()(sqlite3* database) const;
+    void operator()(sqlite3* database) const { sqlite3_close(database); }
   };
   std::unique_ptr<sqlite3, Close> database_;
 };

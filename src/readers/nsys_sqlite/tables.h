@@ -31,44 +31,6 @@ struct RawKey {
   [[nodiscard]] size_t hash() const { return trace::hash_mix(0, value); }
 };
 
-enum class RowUse : uint8_t { stored, skipped, bad };
-
-// One table of an export, scanned by several threads at once, each on its own slices of row ids.
-class ScannedTable {
- public:
-  ScannedTable() = default;
-  ScannedTable(const ScannedTable&) = delete;
-  ScannedTable& operator=(const ScannedTable&) = delete;
-  virtual ~ScannedTable() = default;
-
-  [[nodiscard]] virtual const std::string& name() const = 0;
-  // Of the rows that `store` gets, in this order; an empty name is NULL.
-  [[nodiscard]] virtual const std::vector<std::string>& columns() const = 0;
-  // Makes room for `rows` more rows than there were before the scan.
-  virtual void make_room(size_t rows) = 0;
-  // Stores a row in place `row` (0 is the first of this scan); what is not stored leaves the place
-  // free. Called by thread `worker`, by several threads at once for different places.
-  virtual RowUse store(const RowValues& values, size_t row, unsigned worker) = 0;
-  // Moves `count` rows from place `from` down to place `to`.
-  virtual void move_down(size_t from, size_t to, size_t count) = 0;
-  // Puts ids of the trace at places [first, first + count), which thread `worker` stored. In order
-  // of the places, so that new ids do not depend on which thread read what.
-  virtual void settle(size_t first, size_t count, unsigned worker) = 0;
-};
-
-struct ScanOutcome {
-  size_t rows = 0;
-  size_t bad_rows = 0;
-  std::string damage;  // why the table ended early; empty when it did not
-};
-
-// Scans all tables with `workers` threads, calls `before_settling`, then settles every table.
-// Rows come straight from the pages where a table is a plain one (TableWalk), else from SQLite.
-// Both decode on one core: slices of row ids, each with a file of its own, scale with the cores.
-std::vector<ScanOutcome> scan_tables(const std::filesystem::path& path, const SqliteFile& file,
-                                     std::span<ScannedTable* const> tables, unsigned workers,
-                                     const std::function<void()>& before_settling);
-
 // nsys packs machine, process (24 bits) and thread (24 bits) into one number.
 inline constexpr uint64_t kNsysThreadMask = 0xFFFFFF;
 inline uint64_t nsys_process_key(uint64_t global_id) { return global_id & ~kNsysThreadMask; }
@@ -82,15 +44,6 @@ inline uint32_t nsys_unsigned(int64_t value) {
   return value > 0 && value <= std::numeric_limits<uint32_t>::max() ? static_cast<uint32_t>(value)
                                                                     : 0;
 }
-
-struct NsysTimes {
-  int64_t start = 0;
-  int64_t end = 0;
-};
-
-// Of a row whose first two columns are its start and its end; none unless both are known and in
-// order.
-std::optional<NsysTimes> nsys_times(const RowValues& row);
 
 // Where GPU work ran, as the export spells it.
 struct NsysPlace {
@@ -124,12 +77,14 @@ class NsysPlaces {
 // program's output and other things that are nobody's business.
 class NsysStrings {
  public:
-  // Call `want` for every id, then `load` once, then look up.
-  void want(int64_t id) { wanted_.insert(id); }
+  // Call `want` for all ids, then `load` once, then look up.
+  void want(std::span<const RawKey> ids) {
+    for (const RawKey id : ids) wanted_.insert(static_cast<int64_t>(id.value));
+  }
   void load(const NsysSchema& schema, trace::TraceBuilder& builder);
   // None for an id that the export does not explain; counted once per id.
-  [[nodiscard]] trace::StringId operator[](int64_t id) const {
-    const auto known = ids_.find(id);
+  [[nodiscard]] trace::StringId operator[](RawKey id) const {
+    const auto known = ids_.find(static_cast<int64_t>(id.value));
     return known == ids_.end() ? trace::StringId() : known->second;
   }
 
@@ -147,13 +102,54 @@ struct NsysReading {
   unsigned workers = 1;
 };
 
-// A table that wants texts of the string table: tells which once the rows are read.
-class NsysTable : public ScannedTable {
+enum class RowUse : uint8_t { stored, skipped, bad };
+
+// One table of an export, scanned by several threads at once, each on its own slices of row ids.
+class NsysTable {
  public:
-  virtual void want_strings(NsysStrings& strings) const = 0;
+  NsysTable(std::string name, std::vector<std::string> columns)
+      : name_(std::move(name)), columns_wanted_(std::move(columns)) {}
+  NsysTable(const NsysTable&) = delete;
+  NsysTable& operator=(const NsysTable&) = delete;
+  virtual ~NsysTable() = default;
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  // Of the rows that `store` gets, in this order; an empty name is NULL.
+  [[nodiscard]] const std::vector<std::string>& columns() const { return columns_wanted_; }
+
+  // Makes room for `rows` more rows than there were before the scan.
+  virtual void make_room(size_t rows) = 0;
+  // Stores a row in place `row` (0 is the first of this scan); what is not stored leaves the place
+  // free. Called by thread `worker`, by several threads at once for different places.
+  virtual RowUse store(const RowValues& values, size_t row, unsigned worker) = 0;
+  // Moves `count` rows from place `from` down to place `to`.
+  virtual void move_down(size_t from, size_t to, size_t count) = 0;
+  // Tells which texts of the string table it wants, once the rows are read.
+  virtual void want_strings(NsysStrings&) const {}
+  // Puts ids of the trace at places [first, first + count), which thread `worker` stored. In order
+  // of the places, so that new ids do not depend on which thread read what.
+  virtual void settle(size_t first, size_t count, unsigned worker) = 0;
   // Puts the settled rows into the trace.
   virtual void deliver() = 0;
+
+ private:
+  std::string name_;
+  std::vector<std::string> columns_wanted_;
 };
+
+struct ScanOutcome {
+  size_t rows = 0;
+  size_t bad_rows = 0;
+  std::string damage;  // why the table ended early; empty when it did not
+};
+
+// Scans all tables with `workers` threads, calls `before_settling`, then settles every table.
+// Rows come straight from the pages where a table is a plain one (TableWalk), else from SQLite.
+// Both decode on one core: slices of row ids, each with a file of its own, scale with the cores.
+std::vector<ScanOutcome> scan_tables(const std::filesystem::path& path, const SqliteFile& file,
+                                     std::span<const std::unique_ptr<NsysTable>> tables,
+                                     unsigned workers,
+                                     const std::function<void()>& before_settling);
 
 std::unique_ptr<NsysTable> nsys_kernel_table(NsysReading& reading, const std::string& table);
 std::unique_ptr<NsysTable> nsys_launch_table(NsysReading& reading, const std::string& table);
@@ -162,64 +158,80 @@ std::unique_ptr<NsysTable> nsys_memory_table(NsysReading& reading, const std::st
 std::unique_ptr<NsysTable> nsys_graph_replay_table(NsysReading& reading, const std::string& table);
 std::unique_ptr<NsysTable> nsys_range_table(NsysReading& reading, const std::string& table);
 
-// What the tables of an export have in common: columns of their own that go into the trace when all
-// is read, and a scratch pad for each thread.
-template <class Columns, class Scratch>
+// What one thread numbers itself, and the ids of the trace for it, found when first asked for.
+template <class Id, class Value>
+class LocalIds {
+ public:
+  Id intern(const Value& value) { return values_.intern(value); }
+
+  template <class Find>
+  Id settle(Id local, const Find& find) {
+    if (local.index() >= ids_.size()) ids_.resize(values_.size());
+    Id& id = ids_[local.index()];
+    if (!id.valid()) id = find(values_[local]);
+    return id;
+  }
+
+  [[nodiscard]] const std::vector<Value>& values() const { return values_.values(); }
+
+ private:
+  trace::Interner<Id, Value> values_;
+  std::vector<Id> ids_;
+};
+
+// What the tables of an export have in common: columns of their own, of which the first `Filled`
+// are always there, that go into the trace when all is read, and a scratch pad for each thread.
+template <class Columns, class Scratch, size_t Filled>
 class NsysColumnTable : public NsysTable {
  public:
-  NsysColumnTable(NsysReading& reading, std::string table, Columns& destination,
+  NsysColumnTable(NsysReading& reading, const std::string& table, Columns& destination,
                   std::span<const std::string_view> wanted)
-      : reading_(reading),
+      : NsysTable(table, reading.schema.columns(table, wanted)),
+        reading_(reading),
         scratch_(reading.workers),
-        destination_(destination),
-        table_(std::move(table)),
-        wanted_(reading.schema.columns(table_, wanted)) {}
+        destination_(destination) {}
 
-  [[nodiscard]] const std::string& name() const override { return table_; }
-  [[nodiscard]] const std::vector<std::string>& columns() const override { return wanted_; }
+  void make_room(size_t rows) override {
+    [&]<size_t... I>(std::index_sequence<I...>) {
+      (std::get<I>(columns_.columns()).resize(rows), ...);
+    }(std::make_index_sequence<Filled>());
+  }
 
   void move_down(size_t from, size_t to, size_t count) override {
-    const auto move = [&](auto& column) {
+    trace::each_column(columns_, [&](auto& column) {
       if (column.empty()) return;
       const auto first = column.begin() + static_cast<std::ptrdiff_t>(from);
       std::move(first, first + static_cast<std::ptrdiff_t>(count),
                 column.begin() + static_cast<std::ptrdiff_t>(to));
-    };
-    std::apply([&](auto&... column) { (move(column), ...); }, columns_.columns());
+    });
   }
 
   void deliver() override { trace::append_rows(destination_, std::move(columns_)); }
 
  protected:
+  // Of a row whose first two columns are its start and its end; false unless both are known and in
+  // order.
+  bool store_times(const RowValues& row, size_t i) {
+    const auto start = row.number(0);
+    const auto end = row.number(1);
+    if (!start || !end || *start > *end) return false;
+    columns_.start[i] = *start;
+    columns_.end[i] = *end;
+    return true;
+  }
+
+  trace::ThreadId settled_thread(trace::ThreadId local,
+                                 LocalIds<trace::ThreadId, RawKey>& threads) {
+    return threads.settle(local,
+                          [&](RawKey key) { return nsys_thread(reading_.builder, key.value); });
+  }
+
   NsysReading& reading_;
   Columns columns_;
   std::vector<Scratch> scratch_;
 
  private:
   Columns& destination_;
-  std::string table_;
-  std::vector<std::string> wanted_;
 };
-
-// The ids of the trace for those that one thread gave, found when they are first asked for.
-template <class Id>
-class SettledIds {
- public:
-  template <class Find>
-  Id settle(Id local, Find&& find) {
-    if (local.index() >= ids_.size()) ids_.resize(local.index() + 1);
-    Id& id = ids_[local.index()];
-    if (!id.valid()) id = find(local);
-    return id;
-  }
-
- private:
-  std::vector<Id> ids_;
-};
-
-template <class... Column>
-void resize_columns(size_t rows, Column&... columns) {
-  (columns.resize(rows), ...);
-}
 
 }  // namespace llmprof::readers
