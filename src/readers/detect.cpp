@@ -17,9 +17,9 @@
 namespace llmprof::readers {
 
 std::span<const Reader* const> all_readers() {
-  static constexpr std::array<const Reader*, 7> kReaders = {
-      &kCollectorLogReader, &kNsysSqliteReader, &kNcuCsvReader,       &kNcuJsonReader,
-      &kKinetoReader,       &kNsysCsvReader,    &kStage1MetricsReader};
+  static constexpr auto kReaders = std::to_array<const Reader*>(
+      {&kCollectorLogReader, &kNsysSqliteReader, &kNcuCsvReader, &kNcuJsonReader, &kKinetoReader,
+       &kNsysCsvReader, &kStage1MetricsReader});
   return kReaders;
 }
 

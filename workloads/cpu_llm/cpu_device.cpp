@@ -9,8 +9,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "base/machine/limits.h"
 #include "base/machine/cpu.h"
+#include "base/machine/limits.h"
 
 namespace cpu_llm {
 namespace {

@@ -10,13 +10,13 @@
 
 #include "base/files.h"
 #include "base/machine/cpu.h"
-#include "base/user_cache.h"
 #include "cpu_llm/annotations.h"
 #include "cpu_llm/cpu_device.h"
 #include "cpu_llm/kept_peaks.h"
 #include "cpu_llm/matrix_product.h"
 #include "cpu_llm/metrics.h"
 #include "cpu_llm/sampling.h"
+#include "cpu_llm/user_cache.h"
 
 namespace cpu_llm {
 namespace {

@@ -18,10 +18,10 @@ struct Piece {
   std::string left;
   std::string right;
   Shape shape = Shape::plain;
-  std::vector<Piece> elements;  // of a pack
+  std::vector<Piece> elements = {};  // of a pack
   // Where a type that names a template parameter was read. A later reference to it means the
   // parameter of the place that refers, so it is read again there.
-  std::optional<size_t> source;
+  std::optional<size_t> source = {};
 
   [[nodiscard]] std::string text() const;
   [[nodiscard]] size_t size() const;
@@ -60,7 +60,6 @@ class Parser {
   std::string source_name();
   std::string unnamed_type();
   std::string operator_name(NameState* state);
-  std::string abi_tags();
   void discriminator();
 
   Piece type();
@@ -133,6 +132,6 @@ class Parser::Level {
   Parser& parser_;
 };
 
-inline Piece plain(std::string text) { return {std::move(text), {}, Piece::Shape::plain, {}, {}}; }
+inline Piece plain(std::string text) { return {std::move(text), {}}; }
 
 }  // namespace llmprof::demangling

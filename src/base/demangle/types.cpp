@@ -23,36 +23,22 @@ size_t Piece::size() const {
 }
 
 std::optional<std::string_view> builtin_type(char code) {
-  constexpr std::array<std::string_view, 26> kTypes = {"signed char",
-                                                       "bool",
-                                                       "char",
-                                                       "double",
-                                                       "long double",
-                                                       "float",
-                                                       "__float128",
-                                                       "unsigned char",
-                                                       "int",
-                                                       "unsigned int",
-                                                       "",
-                                                       "long",
-                                                       "unsigned long",
-                                                       "__int128",
-                                                       "unsigned __int128",
-                                                       "",
-                                                       "",
-                                                       "",
-                                                       "short",
-                                                       "unsigned short",
-                                                       "",
-                                                       "void",
-                                                       "wchar_t",
-                                                       "long long",
-                                                       "unsigned long long",
-                                                       "..."};
-  if (code < 'a' || code > 'z') return std::nullopt;
-  const std::string_view type = kTypes.at(static_cast<size_t>(code - 'a'));
-  if (type.empty()) return std::nullopt;
-  return type;
+  constexpr std::array<std::pair<char, std::string_view>, 21> kTypes = {
+      {{'a', "signed char"}, {'b', "bool"},
+       {'c', "char"},        {'d', "double"},
+       {'e', "long double"}, {'f', "float"},
+       {'g', "__float128"},  {'h', "unsigned char"},
+       {'i', "int"},         {'j', "unsigned int"},
+       {'l', "long"},        {'m', "unsigned long"},
+       {'n', "__int128"},    {'o', "unsigned __int128"},
+       {'s', "short"},       {'t', "unsigned short"},
+       {'v', "void"},        {'w', "wchar_t"},
+       {'x', "long long"},   {'y', "unsigned long long"},
+       {'z', "..."}}};
+  for (const auto& [letter, type] : kTypes) {
+    if (letter == code) return type;
+  }
+  return std::nullopt;
 }
 
 Piece Parser::type() {
@@ -134,18 +120,17 @@ Piece Parser::named_type(bool& substitutable) {
 }
 
 Piece Parser::d_type(bool& substitutable) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kTypes = {{
-      {"Dd", "decimal64"},
-      {"De", "decimal128"},
-      {"Df", "decimal32"},
-      {"Dh", "half"},
-      {"Di", "char32_t"},
-      {"Ds", "char16_t"},
-      {"Du", "char8_t"},
-      {"Da", "auto"},
-      {"Dc", "decltype(auto)"},
-      {"Dn", "decltype(nullptr)"},
-  }};
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kTypes = {
+      {{"Dd", "decimal64"},
+       {"De", "decimal128"},
+       {"Df", "decimal32"},
+       {"Dh", "half"},
+       {"Di", "char32_t"},
+       {"Ds", "char16_t"},
+       {"Du", "char8_t"},
+       {"Da", "auto"},
+       {"Dc", "decltype(auto)"},
+       {"Dn", "decltype(nullptr)"}}};
   for (const auto& [code, spelled] : kTypes) {
     if (accept(code)) {
       substitutable = false;
@@ -224,11 +209,8 @@ Piece Parser::function_type() {
   const Piece result = type();
   const std::string parameters = parameter_list();
   if (!accept("E")) return fail_piece();
-  return {joined({result.left, " "}),
-          joined({"(", parameters, ")", result.right}),
-          Piece::Shape::function,
-          {},
-          {}};
+  return {joined({result.left, " "}), joined({"(", parameters, ")", result.right}),
+          Piece::Shape::function};
 }
 
 Piece Parser::array_type() {
@@ -244,11 +226,8 @@ Piece Parser::array_type() {
   // Rows of a two-dimensional array share one gap: "int [2][3]".
   const std::string_view inner = element.right;
   const bool nested = element.shape == Piece::Shape::array && inner.starts_with(" ");
-  return {joined({element.left}),
-          joined({" [", extent, "]", inner.substr(nested ? 1 : 0)}),
-          Piece::Shape::array,
-          {},
-          {}};
+  return {joined({element.left}), joined({" [", extent, "]", inner.substr(nested ? 1 : 0)}),
+          Piece::Shape::array};
 }
 
 Piece Parser::member_pointer() {
@@ -256,13 +235,9 @@ Piece Parser::member_pointer() {
   const std::string owner = type().text();
   Piece member = type();
   if (member.shape == Piece::Shape::function) {
-    return {joined({member.left, "(", owner, "::*"}),
-            joined({")", member.right}),
-            Piece::Shape::plain,
-            {},
-            {}};
+    return {joined({member.left, "(", owner, "::*"}), joined({")", member.right})};
   }
-  return {joined({member.left, " ", owner, "::*"}), member.right, Piece::Shape::plain, {}, {}};
+  return {joined({member.left, " ", owner, "::*"}), member.right};
 }
 
 // The pattern is read once for each element of the pack it mentions.
@@ -271,7 +246,7 @@ Piece Parser::pack_expansion() {
   const auto outer_index = std::exchange(pack_index_, 0);
   const size_t outer_size = std::exchange(pack_size_, 0);
   const bool outer_saw = std::exchange(saw_pack_, false);
-  Piece pack{{}, {}, Piece::Shape::pack, {}, {}};
+  Piece pack{{}, {}, Piece::Shape::pack};
   Piece first = type();
   const size_t end = position_;
   const size_t known = substitutions_.size();
@@ -339,22 +314,16 @@ Piece Parser::substitution() {
 }
 
 std::string Parser::standard_name(char code) {
-  switch (code) {
-    case 'a':
-      return "std::allocator";
-    case 'b':
-      return "std::basic_string";
-    case 's':
-      return "std::string";
-    case 'i':
-      return "std::istream";
-    case 'o':
-      return "std::ostream";
-    case 'd':
-      return "std::iostream";
-    default:
-      return fail();
+  constexpr std::array<std::pair<char, std::string_view>, 6> kNames = {{{'a', "std::allocator"},
+                                                                        {'b', "std::basic_string"},
+                                                                        {'s', "std::string"},
+                                                                        {'i', "std::istream"},
+                                                                        {'o', "std::ostream"},
+                                                                        {'d', "std::iostream"}}};
+  for (const auto& [letter, name] : kNames) {
+    if (letter == code) return std::string(name);
   }
+  return fail();
 }
 
 std::vector<Piece> Parser::template_args() {
@@ -380,7 +349,7 @@ Piece Parser::template_arg() {
     return plain(std::move(text));
   }
   if (accept("J")) {
-    Piece pack{{}, {}, Piece::Shape::pack, {}, {}};
+    Piece pack{{}, {}, Piece::Shape::pack};
     while (!failed_ && !accept("E")) pack.elements.push_back(template_arg());
     return pack;
   }

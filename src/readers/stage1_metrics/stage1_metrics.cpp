@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 #include <simdjson.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/streams/byte_stream.h"
 #include "base/text.h"
@@ -49,16 +50,18 @@ class MetricsObject {
     dom::element value;
     if (find(root, "tokens_per_s", value)) take_tokens_per_s(value, "tokens_per_s");
     if (find(root, "mfu_per_stage", value)) take_mfu_per_stage(value);
-    if (find(root, "mfu_model_level", value))
-      metrics_.mfu_model_level = mfu(value, "mfu_model_level");
-    if (find(root, "peak_tflops", value)) metrics_.peak_tflops = positive(value, "peak_tflops");
-    if (find(root, "prompt_tokens", value)) metrics_.prompt_tokens = whole(value, "prompt_tokens");
-    if (find(root, "new_tokens", value)) metrics_.new_tokens = whole(value, "new_tokens");
-    if (find(root, "batch", value)) metrics_.batch = whole(value, "batch");
-    if (find(root, "images", value)) metrics_.images = whole(value, "images");
-    if (find(root, "requests", value)) metrics_.requests = whole(value, "requests");
-    if (find(root, "seed", value)) metrics_.seed = whole(value, "seed");
-    if (find(root, "model", value)) metrics_.model = text(value, "model");
+    const auto take = [&](std::string_view key, auto& to, auto read) {
+      if (find(root, key, value)) to = (this->*read)(value, key);
+    };
+    take("mfu_model_level", metrics_.mfu_model_level, &MetricsObject::mfu);
+    take("peak_tflops", metrics_.peak_tflops, &MetricsObject::positive);
+    take("prompt_tokens", metrics_.prompt_tokens, &MetricsObject::whole);
+    take("new_tokens", metrics_.new_tokens, &MetricsObject::whole);
+    take("batch", metrics_.batch, &MetricsObject::whole);
+    take("images", metrics_.images, &MetricsObject::whole);
+    take("requests", metrics_.requests, &MetricsObject::whole);
+    take("seed", metrics_.seed, &MetricsObject::whole);
+    take("model", metrics_.model, &MetricsObject::text);
     if (find(root, "config", value) && value.is_object()) {
       metrics_.model_config = simdjson::minify(value);
     }
@@ -78,47 +81,37 @@ class MetricsObject {
     return object.at_key(key).get(value) == simdjson::SUCCESS && !value.is_null();
   }
 
-  void refuse(std::string_view key, std::string_view why) {
-    if (++refused_ > kMostMessages) {
-      diagnostics_.warn("stage1_metrics_bad_value",
-                        fmt::format("{}: skipped further invalid values", file_));
-      return;
-    }
-    diagnostics_.warn(
-        "stage1_metrics_bad_value",
-        fmt::format("{}: {} {}; skipped", file_, shortened(to_printable(key), 80), why));
+  // Nothing, and a diagnostic that says why.
+  std::nullopt_t refuse(std::string_view key, std::string_view why) {
+    const std::string what =
+        ++refused_ > kMostMessages
+            ? "skipped further invalid values"
+            : fmt::format("{} {}; skipped", shortened(to_printable(key), 80), why);
+    diagnostics_.warn("stage1_metrics_bad_value", fmt::format("{}: {}", file_, what));
+    return std::nullopt;
   }
 
   std::optional<double> number(const dom::element& value, std::string_view key) {
     double result = 0;
-    if (value.get(result) != simdjson::SUCCESS) {
-      refuse(key, "is not a number");
-      return std::nullopt;
-    }
-    if (result < 0) {
-      refuse(key, "is negative");
-      return std::nullopt;
-    }
+    if (value.get(result) != simdjson::SUCCESS) return refuse(key, "is not a number");
+    if (result < 0) return refuse(key, "is negative");
     return result;
   }
   std::optional<double> positive(const dom::element& value, std::string_view key) {
     const auto result = number(value, key);
     if (!result || *result > 0) return result;
-    refuse(key, "is 0");
-    return std::nullopt;
+    return refuse(key, "is 0");
   }
   std::optional<double> mfu(const dom::element& value, std::string_view key) {
     const auto result = number(value, key);
     if (!result || *result <= 1) return result;
-    refuse(key, fmt::format("is {:g}, but an MFU is at most 1", *result));
-    return std::nullopt;
+    return refuse(key, fmt::format("is {:g}, but an MFU is at most 1", *result));
   }
   std::optional<uint64_t> whole(const dom::element& value, std::string_view key) {
     const auto result = number(value, key);
     if (!result) return std::nullopt;
     if (*result > kLargestCount || *result != std::floor(*result)) {
-      refuse(key, "is not an integer");
-      return std::nullopt;
+      return refuse(key, "is not an integer");
     }
     return static_cast<uint64_t>(*result);
   }
@@ -148,7 +141,10 @@ class MetricsObject {
 
   void take_aggregates(const dom::element& value) {
     dom::object aggregates;
-    if (value.get(aggregates) != simdjson::SUCCESS) return refuse("aggregates", "is not an object");
+    if (value.get(aggregates) != simdjson::SUCCESS) {
+      refuse("aggregates", "is not an object");
+      return;
+    }
     for (const auto [name, entry] : aggregates) {
       const std::string key = fmt::format("aggregates.{}", name);
       dom::object stages;
@@ -194,7 +190,10 @@ class MetricsObject {
 
   void take_mfu_per_stage(const dom::element& value) {
     dom::object stages;
-    if (value.get(stages) != simdjson::SUCCESS) return refuse("mfu_per_stage", "is not an object");
+    if (value.get(stages) != simdjson::SUCCESS) {
+      refuse("mfu_per_stage", "is not an object");
+      return;
+    }
     for (const auto [name, entry] : stages) {
       if (entry.is_null() || metrics_.mfu_per_stage.size() >= kMostStages) continue;
       if (const auto part = mfu(entry, fmt::format("mfu_per_stage.{}", name))) {
@@ -225,33 +224,27 @@ class MetricsObject {
 
   void take_device(const dom::element& value) {
     dom::object object;
-    if (value.get(object) != simdjson::SUCCESS) return refuse("device", "is not an object");
+    if (value.get(object) != simdjson::SUCCESS) {
+      refuse("device", "is not an object");
+      return;
+    }
     trace::WorkloadMetrics::Device& device = metrics_.device.emplace();
     dom::element part;
-    if (find(object, "kind", part)) device.kind = text(part, "device.kind");
-    if (find(object, "name", part)) device.name = text(part, "device.name");
-    if (find(object, "threads", part)) device.threads = whole(part, "device.threads");
-    if (find(object, "peak_flops_per_s", part)) {
-      device.peak_flops_per_s = positive(part, "device.peak_flops_per_s");
-    }
-    if (find(object, "peak_bytes_per_s", part)) {
-      device.peak_bytes_per_s = positive(part, "device.peak_bytes_per_s");
-    }
-    if (find(object, "number_format", part)) {
-      device.number_format = text(part, "device.number_format");
-    }
-    if (find(object, "method", part)) device.method = text(part, "device.method");
-    if (find(object, "peaks_from", part)) device.peaks_from = text(part, "device.peaks_from");
-    if (find(object, "peaks_measured_at", part)) {
-      device.peaks_measured_at = text(part, "device.peaks_measured_at");
-    }
-    if (find(object, "own_peak_flops_per_s", part)) {
-      device.own_peak_flops_per_s = positive(part, "device.own_peak_flops_per_s");
-    }
-    if (find(object, "own_peak_bytes_per_s", part)) {
-      device.own_peak_bytes_per_s = positive(part, "device.own_peak_bytes_per_s");
-    }
-    if (find(object, "peaks_note", part)) device.peaks_note = text(part, "device.peaks_note");
+    const auto take = [&](std::string_view key, auto& to, auto read) {
+      if (find(object, key, part)) to = (this->*read)(part, fmt::format("device.{}", key));
+    };
+    take("kind", device.kind, &MetricsObject::text);
+    take("name", device.name, &MetricsObject::text);
+    take("threads", device.threads, &MetricsObject::whole);
+    take("peak_flops_per_s", device.peak_flops_per_s, &MetricsObject::positive);
+    take("peak_bytes_per_s", device.peak_bytes_per_s, &MetricsObject::positive);
+    take("number_format", device.number_format, &MetricsObject::text);
+    take("method", device.method, &MetricsObject::text);
+    take("peaks_from", device.peaks_from, &MetricsObject::text);
+    take("peaks_measured_at", device.peaks_measured_at, &MetricsObject::text);
+    take("own_peak_flops_per_s", device.own_peak_flops_per_s, &MetricsObject::positive);
+    take("own_peak_bytes_per_s", device.own_peak_bytes_per_s, &MetricsObject::positive);
+    take("peaks_note", device.peaks_note, &MetricsObject::text);
     if (find(object, "note", part)) {
       diagnostics_.info("workload_device_note",
                         fmt::format("{}: {}", file_, text(part, "device.note")));
@@ -301,11 +294,9 @@ Result<void> read_stage1_metrics_file(const std::filesystem::path& path,
                     "tokens_per_s, mfu_model_level, mfu_per_stage and peak_tflops is valid",
                     path.string()));
   }
-  if (non_finite > 0) {
-    diagnostics.warn("stage1_metrics_not_finite",
-                     fmt::format("{}: skipped NaN or infinity in place of a number", path.string()),
-                     non_finite);
-  }
+  diagnostics.warn("stage1_metrics_not_finite",
+                   fmt::format("{}: skipped NaN or infinity in place of a number", path.string()),
+                   non_finite);
   if (object.metrics().stages.empty()) {
     diagnostics.info("stage1_metrics_no_stages",
                      fmt::format("{}: contains no stage times (aggregates)", path.string()));

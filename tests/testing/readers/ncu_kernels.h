@@ -60,9 +60,9 @@ inline std::vector<KernelRecord> kernels_from_ncu_rows(const trace::Trace& trace
   return records;
 }
 
-
 // One file by itself.
-inline Result<trace::Trace> parse_ncu_file(const std::filesystem::path& path, const Reader& reader) {
+inline Result<trace::Trace> parse_ncu_file(const std::filesystem::path& path,
+                                           const Reader& reader) {
   trace::TraceBuilder builder;
   if (auto done = reader.read(path, builder); !done) return fail_with(done.error());
   return std::move(builder).freeze();

@@ -1,4 +1,4 @@
-#include "base/user_cache.h"
+#include "cpu_llm/user_cache.h"
 
 #include <gtest/gtest.h>
 
