@@ -63,18 +63,9 @@ std::string values_of(const OptionSpec& option, std::span<const session::GroupCh
   if (!option.choices.empty()) {
     return fmt::format("_llmprof_words '{}' \"$current\"", fmt::join(option.choices, " "));
   }
-  switch (option.takes) {
-    case Takes::file:
-    case Takes::path:
-      return "_llmprof_files \"$current\"";
-    case Takes::folder:
-      return "_llmprof_folders \"$current\"";
-    case Takes::nothing:
-    case Takes::text:
-    case Takes::number:
-      break;
-  }
-  return ":";
+  if (option.takes == Takes::folder) return "_llmprof_folders \"$current\"";
+  const bool files = option.takes == Takes::file || option.takes == Takes::path;
+  return files ? "_llmprof_files \"$current\"" : ":";
 }
 
 std::string names_of(std::span<const OptionSpec> options) {

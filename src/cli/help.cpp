@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "cli/command_table.h"
@@ -82,8 +83,12 @@ class HelpPage {
   std::string out_;
 };
 
-Entry entry_of(const OptionSpec& option) {
-  return {option_synopsis(option), std::string(option.help)};
+// `term` and `about` are members or functions of a row.
+template <class Rows, class Term, class About>
+void add_entries(const Rows& rows, Term term, About about, std::vector<Entry>& entries) {
+  for (const auto& row : rows) {
+    entries.push_back({std::string(std::invoke(term, row)), std::string(std::invoke(about, row))});
+  }
 }
 
 // Options under their headings, in the order in which the table has the headings.
@@ -93,7 +98,7 @@ std::vector<std::pair<std::string, std::vector<Entry>>> by_group(const CommandSp
     const std::string name(option.group.empty() ? "Options" : option.group);
     auto group = std::ranges::find_if(groups, [&](const auto& each) { return each.first == name; });
     if (group == groups.end()) group = groups.insert(group, {name, {}});
-    group->second.push_back(entry_of(option));
+    group->second.push_back({option_synopsis(option), std::string(option.help)});
   };
   for (const OptionSpec& option : command.options) add(option);
   for (const OptionSpec& option : common_options()) add(option);
@@ -107,18 +112,16 @@ std::string program_help(const report::TerminalStyle& style) {
   page.add_usage("llmprof COMMAND [ARGUMENTS] [OPTIONS]");
   page.add_text(kProgramSummary);
   std::vector<Entry> commands;
-  for (const CommandSpec& command : all_commands()) {
-    commands.push_back({std::string(command.name), std::string(command.summary)});
-  }
+  add_entries(all_commands(), &CommandSpec::name, &CommandSpec::summary, commands);
   page.add_list("Commands", commands);
   std::vector<Entry> options;
-  for (const OptionSpec& option : common_options()) options.push_back(entry_of(option));
-  for (const OptionSpec& option : program_options()) options.push_back(entry_of(option));
+  add_entries(common_options(), option_synopsis, &OptionSpec::help, options);
+  add_entries(program_options(), option_synopsis, &OptionSpec::help, options);
   page.add_list("Common options", options);
   std::vector<Entry> codes;
-  for (const ExitCodeSpec& each : exit_codes()) {
-    codes.push_back({std::to_string(each.code), std::string(each.meaning)});
-  }
+  add_entries(
+      exit_codes(), [](const ExitCodeSpec& each) { return std::to_string(each.code); },
+      &ExitCodeSpec::meaning, codes);
   page.add_list("Exit codes", codes);
   page.add_examples({{"llmprof run", "profile the default workload; no GPU needed"},
                      {"llmprof analyze trace.sqlite ncu.csv", "a timeline plus ncu metrics"},
@@ -131,10 +134,7 @@ std::string command_help(const CommandSpec& command, const report::TerminalStyle
   page.add_usage(usage_line(command));
   page.add_text(command.summary);
   std::vector<Entry> arguments;
-  arguments.reserve(command.arguments.size());
-  for (const OptionSpec& argument : command.arguments) {
-    arguments.push_back({std::string(argument.name), std::string(argument.help)});
-  }
+  add_entries(command.arguments, &OptionSpec::name, &OptionSpec::help, arguments);
   page.add_list("Arguments", arguments);
   for (const auto& [heading, entries] : by_group(command)) page.add_list(heading, entries);
   if (!command.notes.empty()) {

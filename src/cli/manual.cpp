@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "cli/command_table.h"
 #include "session/version.h"
 
@@ -11,25 +14,17 @@ namespace {
 // Text for roff: a backslash and a hyphen have meanings of their own, and so has a dot or an
 // apostrophe at the front of a line.
 std::string escaped(std::string_view text) {
+  struct Special {
+    char character;
+    std::string_view roff;
+  };
+  constexpr auto kSpecial =
+      std::to_array<Special>({{'\\', "\\e"}, {'-', "\\-"}, {'`', "\\(aq"}, {'~', "\\(ti"}});
   std::string roff;
   for (const char c : text) {
     if (roff.empty() && (c == '.' || c == '\'')) roff += "\\&";
-    switch (c) {
-      case '\\':
-        roff += "\\e";
-        break;
-      case '-':
-        roff += "\\-";
-        break;
-      case '`':
-        roff += "\\(aq";
-        break;
-      case '~':
-        roff += "\\(ti";
-        break;
-      default:
-        roff += c;
-    }
+    const auto special = std::ranges::find(kSpecial, c, &Special::character);
+    roff += special == kSpecial.end() ? std::string(1, c) : std::string(special->roff);
   }
   return roff;
 }

@@ -26,18 +26,8 @@ std::string zsh_escaped(std::string_view text) {
 std::string action_of(const OptionSpec& option) {
   if (!option.choices_of.empty()) return fmt::format("_llmprof_{}", option.choices_of);
   if (!option.choices.empty()) return fmt::format("({})", fmt::join(option.choices, " "));
-  switch (option.takes) {
-    case Takes::file:
-    case Takes::path:
-      return "_files";
-    case Takes::folder:
-      return "_files -/";
-    case Takes::nothing:
-    case Takes::text:
-    case Takes::number:
-      break;
-  }
-  return " ";
+  if (option.takes == Takes::folder) return "_files -/";
+  return option.takes == Takes::file || option.takes == Takes::path ? "_files" : " ";
 }
 
 std::string option_argument(const OptionSpec& option) {

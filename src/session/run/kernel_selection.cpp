@@ -98,70 +98,11 @@ std::vector<TopKernel> top_kernels(const analysis::Results& results, size_t top_
   return kernels;
 }
 
-class KernelChoice {
- public:
-  KernelChoice(const trace::Trace& trace, const analysis::Results& results)
-      : results_(results), trace_(trace) {
-    for (const analysis::Stage& stage : results.stages.stages) {
-      filters_.push_back(range_filter(trace_, results.stages, stage));
-      starts_.push_back(first_start(results.stages, static_cast<uint32_t>(starts_.size())));
-    }
-  }
-
-  void add(const TopKernel& kernel) {
-    const size_t before = chosen_.size();
-    for (size_t stage = 0; stage < starts_.size(); ++stage) add_in_stage(kernel, stage);
-    if (chosen_.size() == before) add_outside(kernel);
-  }
-
-  std::vector<capture::ChosenKernel> take() { return std::move(chosen_); }
-
- private:
-  void add_in_stage(const TopKernel& kernel, size_t stage) {
-    capture::ChosenKernel chosen;
-    for (const size_t row : kernel.rows) {
-      const analysis::StageTime& time = results_.opened[row].stages[stage];
-      chosen.launches += time.steady_calls > 0 ? time.steady_calls : time.calls;
-    }
-    if (chosen.launches == 0) return;
-    chosen.name = trace_.strings[kernel.name];
-    chosen.symbol = symbol_of(trace_, kernel.name);
-    chosen.stage = results_.stages.stages[stage].name;
-    chosen.nvtx_include = filters_[stage];
-    chosen.launches_before = launches_before(trace_, kernel.name, starts_[stage]);
-    chosen.distinct_shapes = shapes_in(kernel, stage);
-    chosen_.push_back(std::move(chosen));
-  }
-
-  void add_outside(const TopKernel& kernel) {
-    capture::ChosenKernel chosen;
-    chosen.name = trace_.strings[kernel.name];
-    chosen.symbol = symbol_of(trace_, kernel.name);
-    for (const size_t row : kernel.rows) {
-      chosen.launches += results_.ranking.rows[row].calls;
-      chosen.distinct_shapes = std::max<uint64_t>(1, results_.opened[row].shapes.size());
-    }
-    chosen_.push_back(std::move(chosen));
-  }
-
-  [[nodiscard]] uint64_t shapes_in(const TopKernel& kernel, size_t stage) const {
-    uint64_t shapes = 0;
-    for (const size_t row : kernel.rows) {
-      uint64_t here = 0;
-      for (const analysis::ShapeRow& shape : results_.opened[row].shapes) {
-        if (shape.stages[stage].calls > 0) ++here;
-      }
-      shapes = std::max(shapes, here);
-    }
-    return shapes;
-  }
-
-  const analysis::Results& results_;
-  const trace::Trace& trace_;
-  std::vector<std::string> filters_;  // by stage
-  std::vector<Nanoseconds> starts_;   // by stage
-  std::vector<capture::ChosenKernel> chosen_;
-};
+uint64_t shapes_in(const analysis::OpenedKernel& kernel, size_t stage) {
+  return static_cast<uint64_t>(std::ranges::count_if(
+      kernel.shapes,
+      [&](const analysis::ShapeRow& shape) { return shape.stages[stage].calls > 0; }));
+}
 
 }  // namespace
 
@@ -169,9 +110,41 @@ std::vector<capture::ChosenKernel> select_top_kernels(const trace::Trace& trace,
                                                       const analysis::Results& results,
                                                       size_t top_n) {
   if (results.ranking.source != analysis::KernelSource::timeline) return {};
-  KernelChoice selection(trace, results);
-  for (const TopKernel& kernel : top_kernels(results, top_n)) selection.add(kernel);
-  return selection.take();
+  const std::vector<analysis::Stage>& stages = results.stages.stages;
+  std::vector<std::string> filters;
+  for (const analysis::Stage& stage : stages) {
+    filters.push_back(range_filter(trace, results.stages, stage));
+  }
+  std::vector<capture::ChosenKernel> all;
+  for (const TopKernel& kernel : top_kernels(results, top_n)) {
+    const size_t before = all.size();
+    capture::ChosenKernel named;
+    named.name = trace.strings[kernel.name];
+    named.symbol = symbol_of(trace, kernel.name);
+    for (uint32_t stage = 0; stage < stages.size(); ++stage) {
+      capture::ChosenKernel chosen = named;
+      chosen.distinct_shapes = 0;
+      for (const size_t row : kernel.rows) {
+        const analysis::StageTime& time = results.opened[row].stages[stage];
+        chosen.launches += time.steady_calls > 0 ? time.steady_calls : time.calls;
+        chosen.distinct_shapes =
+            std::max(chosen.distinct_shapes, shapes_in(results.opened[row], stage));
+      }
+      if (chosen.launches == 0) continue;
+      chosen.stage = stages[stage].name;
+      chosen.nvtx_include = filters[stage];
+      chosen.launches_before =
+          launches_before(trace, kernel.name, first_start(results.stages, stage));
+      all.push_back(std::move(chosen));
+    }
+    if (all.size() > before) continue;
+    for (const size_t row : kernel.rows) {
+      named.launches += results.ranking.rows[row].calls;
+      named.distinct_shapes = std::max<uint64_t>(1, results.opened[row].shapes.size());
+    }
+    all.push_back(std::move(named));
+  }
+  return all;
 }
 
 std::vector<capture::ChosenKernel> select_top_kernels(
