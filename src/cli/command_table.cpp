@@ -74,32 +74,33 @@ const OptionSpec kTimings =
     flag("--timings", "Print on stderr how long each part of the analysis took");
 const OptionSpec kPerfetto =
     flag("--perfetto",
-         "Write trace.pftrace too, the timeline for https://ui.perfetto.dev (docs/exports.md)");
-const OptionSpec kSpeedscope = flag(
-    "--speedscope", "Write trace.speedscope.json too, a flame graph: stage, layer, class, kernel");
+         "Also write trace.pftrace, a timeline for https://ui.perfetto.dev (docs/exports.md)");
+const OptionSpec kSpeedscope =
+    flag("--speedscope",
+         "Also write trace.speedscope.json, a flame graph of stage, layer, class and kernel");
 
 CommandSpec run_spec() {
   constexpr int64_t kMostRepeats = 1000;
   constexpr int64_t kLongestWait = 7L * 86400;
   CommandSpec spec{"run",
-                   "Profile a workload end to end: run it, record it, say where its time goes",
+                   "Profile a workload end to end: run it, record it, report where its time goes",
                    run_command};
   spec.arguments = {repeatable(
       option("OVERRIDE", Takes::text,
              "Configuration: key=value, +key=value, ~key, group=choice (docs/configuration.md)"))};
   spec.options =
       Options{
-          open_choice("--mode MODE", {"deep", "light"}, "deep or light; the same as run.mode=MODE"),
+          open_choice("--mode MODE", {"deep", "light"},
+                      "Profiling depth, deep or light (sets run.mode)"),
           option("--out DIR", Takes::folder, "Folder for the bundle [tmp/stage2/<run id>]"),
           flag("--force",
-               "Use a folder that is not empty: an earlier run in it is moved to previous-<n>"),
+               "Use a folder that is not empty; an earlier run in it moves to previous-<n>"),
           option("--config-dir DIR", Takes::folder,
                  "Your own conf folder; its files take precedence over the built-in ones"),
-          flag("--dry-run",
-               "Print every command line, the files and the time expected; run nothing"),
+          flag("--dry-run", "Print every command line, the expected files and time; run nothing"),
           option("--time-limit TIME", Takes::text,
-                 "Time for all passes together (300s, 5m, 1h): fewer launches under ncu, then no "
-                 "ncu, then no torch.profiler"),
+                 "Limit the time of all recordings (300s, 5m, 1h): shortens ncu first, then skips "
+                 "ncu, then torch.profiler"),
           kPerfetto,
           kSpeedscope,
           kPrintProfile,
@@ -109,30 +110,28 @@ CommandSpec run_spec() {
                  "--rank-folder DIR", Takes::folder,
                  "This process is one rank of a job: record it into DIR/rank<N> (docs/cluster.md)"),
              number("--wait-for-ranks SECONDS", 1, kLongestWait,
-                    "Rank 0 waits this long for the others, and writes the job's reports")}) +
+                    "Rank 0 waits up to SECONDS for the others, then writes the job's reports")}) +
       group("Repeats and comparisons",
             {number("--repeat N", 1, kMostRepeats,
-                    "Record the program N times (the control run and the collector alone) and "
+                    "Record the program N times, with control runs and the collector only, and "
                     "print the spread"),
              option("--against COMMAND", Takes::text,
-                    "Record this command in turn with the program, and compare both at the end")}) +
+                    "Record this command alternately with the program, then compare them")}) +
       group(
           "What the collector records of CUDA",
           {option("--duty T/P|N", Takes::text,
-                  "Trace T of every P steps (4/32); N: 4 of every 4*N. The run then measures what "
-                  "tracing costs"),
+                  "Trace T of every P steps (4/32); N means 4 of every 4*N. The run then measures "
+                  "the tracing overhead"),
            option("--overhead-budget P%", Takes::text,
-                  "Percent that tracing may cost (2%): the collector traces in windows and is "
-                  "detached between them"),
-           flag("--full",
-                "Record everything, also where the configuration sets a duty cycle or a budget"),
+                  "Limit the tracing overhead (2%): trace in windows, detach between them"),
+           flag("--full", "Record everything, even if a duty cycle or budget is configured"),
            open_choice("--arm RANGE|command", {"start", "command", "LLM@prefill", "LLM@decode_all"},
-                       "Record while this range is open (LLM@decode_all); command: after `llmprof "
-                       "arm PID` [start]"),
+                       "Record while this range is open (LLM@decode_all); command: once `llmprof "
+                       "arm PID` is called [start]"),
            flag("--api", "Record every CUDA call, not only launches and synchronization")});
   spec.takes_program = true;
   spec.notes =
-      "A program and its arguments may stand behind `--`: it is profiled instead of the configured "
+      "Put a program and its arguments after `--` to profile it instead of the configured "
       "workload.";
   spec.examples = {
       {"llmprof run", "the default workload; no GPU needed"},
@@ -143,7 +142,7 @@ CommandSpec run_spec() {
       {"llmprof run pipeline.ncu.enable=false -- python3 serve_my_llm.py --port 8000",
        "a program of your own"},
       {"llmprof run -- torchrun --nproc-per-node 8 serve.py",
-       "the ranks of a job; mpirun and srun likewise"},
+       "the ranks of a job; also with mpirun and srun"},
       {"srun -n 16 llmprof run --rank-folder /shared/job -- ./llm",
        "each rank by itself, on many machines; then llmprof merge /shared/job"},
       {"llmprof run --repeat 5 --against ./llm_new -- ./llm",
@@ -154,11 +153,11 @@ CommandSpec run_spec() {
 CommandSpec analyze_spec() {
   CommandSpec spec{
       "analyze",
-      "Say where the time of LLM inference goes, from captures of nsys, ncu, PyTorch or llmprof",
+      "Report where the time of LLM inference goes, from captures of nsys, ncu, PyTorch or llmprof",
       analyze_command};
   spec.arguments = {
       repeatable(required("PATH", Takes::path,
-                          "Captures: a file, a run folder, or a folder of captures; several become "
+                          "Captures: a file, a run folder or a folder of captures. Several become "
                           "one profile (a timeline plus ncu metrics; the ranks of a job)"))};
   OptionSpec model =
       option("--model MODEL", Takes::path,
@@ -178,16 +177,16 @@ CommandSpec analyze_spec() {
               kSpeedscope,
               kPrintProfile,
               kTimings} +
-      group("What ran (for MFU and MBU)",
-            {model,
-             option("--gpu NAME", Takes::text,
-                    "GPU by name (\"H200\"), instead of what the capture says"),
-             count("--prompt-tokens N", "Prompt tokens per sequence"),
-             count("--new-tokens N", "New tokens per sequence [the number of decode steps]"),
-             count("--batch N", "Sequences per batch"),
-             count("--tp N", "Tensor-parallel GPUs: they share each layer [1]"),
-             count("--pp N", "Pipeline-parallel GPUs: each has some of the layers [1]"),
-             count("--ep N", "Expert-parallel GPUs: each has some of the experts [1]")}) +
+      group(
+          "What ran (for MFU and MBU)",
+          {model,
+           option("--gpu NAME", Takes::text, "GPU name (\"H200\") to use instead of the capture's"),
+           count("--prompt-tokens N", "Prompt tokens per sequence"),
+           count("--new-tokens N", "New tokens per sequence [the number of decode steps]"),
+           count("--batch N", "Sequences per batch"),
+           count("--tp N", "Tensor-parallel GPUs: they share each layer [1]"),
+           count("--pp N", "Pipeline-parallel GPUs: each has some of the layers [1]"),
+           count("--ep N", "Expert-parallel GPUs: each has some of the experts [1]")}) +
       group("What to look at",
             {open_choice("--stage STAGE", {"prefill", "decode"},
                          "Only this stage, such as prefill or decode"),
@@ -200,18 +199,18 @@ CommandSpec analyze_spec() {
       {"llmprof analyze trace.sqlite ncu.csv --out profile", "a timeline plus ncu metrics"},
       {"llmprof analyze trace.sqlite --model llm/qwen2_7b --prompt-tokens 1024 --batch 4",
        "with MFU and MBU"},
-      {"llmprof analyze trace.sqlite --stage decode --steps 4:12 --device 0", "only a part of it"},
+      {"llmprof analyze trace.sqlite --stage decode --steps 4:12 --device 0", "a selected part"},
       {"llmprof analyze --partial rank3.llmtrace --out partials",
-       "one rank of a job, where its log lies"}};
+       "one rank of a job, on its own machine"}};
   return spec;
 }
 
 CommandSpec merge_spec() {
-  CommandSpec spec{"merge", "Make the profile of a job out of the partial profiles of its ranks",
+  CommandSpec spec{"merge", "Merge the partial profiles of a job's ranks into one profile",
                    merge_command};
   spec.arguments = {
       repeatable(required("PARTIAL", Takes::path,
-                          "What `llmprof analyze --partial` wrote: files, or folders of them"))};
+                          "Partial profiles from `llmprof analyze --partial`: files or folders"))};
   spec.options = {
       option("--out DIR", Takes::folder, "Folder for the reports [tmp/analyze/<run id>]"),
       kForce,
@@ -221,8 +220,8 @@ CommandSpec merge_spec() {
       kPrintProfile,
       kTimings};
   spec.notes =
-      "The result is, byte for byte, that of `llmprof analyze` of all ranks' captures in one "
-      "process. A folder without partial profiles is analyzed.";
+      "The result is byte for byte what `llmprof analyze` writes for all ranks' captures. If there "
+      "are no partial profiles, it runs `analyze`.";
   spec.examples = {{"llmprof merge partials/ --out job", "the profile of the whole job"}};
   return spec;
 }
@@ -233,7 +232,7 @@ CommandSpec report_spec() {
                              "A profile.json, the folder of a run or an analysis, or a run id "
                              "under tmp/stage2 or tmp/analyze")};
   spec.options = {option("--out DIR", Takes::folder,
-                         "Folder for the reports [beside profile.json, in place of those there]"),
+                         "Folder for the reports [that of profile.json, replacing its reports]"),
                   count("--top N", "Rows of kernels.md: the N longest kernels"), kPerfetto,
                   kSpeedscope};
   spec.notes = "--perfetto and --speedscope read the captures again.";
@@ -248,21 +247,18 @@ CommandSpec open_spec() {
   spec.arguments = {required("RUN", Takes::path,
                              "The folder of a run or an analysis, its id under tmp/stage2 or "
                              "tmp/analyze, or the page itself")};
-  spec.notes =
-      "The browser is that of $BROWSER, else the desktop's (xdg-open). Where there is none, the "
-      "path is printed.";
+  spec.notes = "Uses $BROWSER, otherwise xdg-open. Without a browser, it prints the path.";
   spec.examples = {{"llmprof open tmp/stage2/20261115-101500"}};
   return spec;
 }
 
 CommandSpec diff_spec() {
   CommandSpec spec{"diff",
-                   "Say what changed between two runs beyond the noise, and refuse a regression",
+                   "Report what changed between two runs beyond the noise, and detect regressions",
                    diff_command};
-  spec.arguments = {
-      required("BASE", Takes::path,
-               "What to compare with: the folder or id of a run, a capture, or a profile.json"),
-      required("NEW", Takes::path, "What is compared, likewise")};
+  spec.arguments = {required("BASE", Takes::path,
+                             "Baseline: the folder or id of a run, a capture, or a profile.json"),
+                    required("NEW", Takes::path, "Run to compare with BASE, in the same forms")};
   spec.options =
       Options{option("--threshold P%", Takes::text, "Smallest change to report, in percent [1%]"),
               option("--out DIR", Takes::folder,
@@ -278,20 +274,21 @@ CommandSpec diff_spec() {
                                "Another run of the base side; with several runs, variation is "
                                "measured between runs")),
              repeatable(option("--new RUN", Takes::path, "Another run of the new side"))}) +
-      group("For CI",
-            {repeatable(option(
-                 "--gate RULE", Takes::text,
-                 "A rule (decode.step.p50<=+2%), or the name of rules in conf/gate (default)")),
-             option("--junit FILE", Takes::file, "Write the gate's outcome as JUnit XML"),
-             option("--summary FILE", Takes::file,
-                    "Write a Markdown summary for a pull request, below 60,000 characters")});
+      group(
+          "For CI",
+          {repeatable(option(
+               "--gate RULE", Takes::text,
+               "A rule (decode.step.p50<=+2%), or the name of a rule file in conf/gate (default)")),
+           option("--junit FILE", Takes::file, "Write the gate's outcome as JUnit XML"),
+           option("--summary FILE", Takes::file,
+                  "Write a Markdown summary for a pull request, below 60,000 characters")});
   spec.notes =
-      "Exit code 0: pass; 5: a gate rule failed, beyond its limit and the noise; 3: it cannot be "
-      "determined, a side is damaged, or the sides are not comparable. Single runs show only large "
-      "changes: `llmprof run --repeat 5` records several.";
+      "Exit code 0: pass; 5: a gate rule failed, beyond its limit and the noise; 3: undecided, a "
+      "side is damaged, or not comparable. Single runs show only large changes; `llmprof run "
+      "--repeat 5` records several.";
   spec.examples = {{"llmprof diff before/ after/", "what changed"},
                    {"llmprof diff base1 new1 --base base2 --new new2 --gate 'decode.step.p50<=+2%'",
-                    "refuse a slower decode"},
+                    "fail if decode is slower"},
                    {"llmprof diff main.json pr.json --gate default --junit diff.xml --summary "
                     "diff.md",
                     "in CI"}};
@@ -309,28 +306,27 @@ CommandSpec artifacts_spec() {
 }
 
 CommandSpec doctor_spec() {
-  CommandSpec spec{"doctor",
-                   "Say what can be recorded on this machine, what is missing, and the exact fix",
-                   doctor_command};
+  CommandSpec spec{
+      "doctor", "Report what can be recorded on this machine, what is missing, and how to fix it",
+      doctor_command};
   spec.options = {
       kPrintJson,
-      option("--out DIR", Takes::folder, "Folder whose disk space counts [the current one]"),
+      option("--out DIR", Takes::folder, "Folder to check for disk space [current folder]"),
       option("--python PROGRAM", Takes::file, "Python of the Hugging Face workload [python3]")};
-  spec.notes = "Exit code 0: the default run, on the CPU, is possible; 4: it is not.";
+  spec.notes = "Exit code 0: the default run on the CPU is possible; 4: it is not.";
   spec.examples = {{"llmprof doctor"}};
   return spec;
 }
 
 // arm and disarm.
 CommandSpec of_collector(CommandSpec spec) {
-  OptionSpec process =
-      number("PID", 1, kLargestProcess, "The process, which has the collector loaded");
+  OptionSpec process = number("PID", 1, kLargestProcess, "Process that has the collector loaded");
   process.required = true;
   spec.arguments = {process};
   spec.options = {flag("--json", "Print the answer as JSON")};
   spec.notes =
-      "The collector must be loaded when the process starts (docs/collector.md). It answers its "
-      "own user and root.";
+      "The collector must be loaded when the process starts (docs/collector.md). Only the "
+      "process's user and root can control it.";
   return spec;
 }
 
@@ -390,13 +386,13 @@ std::span<const OptionSpec> program_options() {
 
 std::span<const VariableSpec> environment_variables() {
   static constexpr auto kVariables = std::to_array<VariableSpec>({
-      {"NO_COLOR", "Any value: no colors, unless `--color always` asks for them."},
+      {"NO_COLOR", "Any value switches colors off, unless `--color always` is set."},
       {"COLUMNS",
-       "The width to write for, 50 to 200 columns, instead of the terminal's. Without it, output "
-       "that goes into a pipe or a file is neither wrapped nor shortened."},
-      {"LLMPROF_NSYS, LLMPROF_NCU", "The nsys and the ncu to use instead of those found."},
-      {"LLMPROF_CUPTI", "The libcupti that the collector loads."},
-      {"BROWSER", "What `llmprof open` shows a page with."},
+       "Output width, 50 to 200 columns, instead of the terminal's. Without it, output to a pipe "
+       "or a file is neither wrapped nor shortened."},
+      {"LLMPROF_NSYS, LLMPROF_NCU", "nsys and ncu to use instead of those found."},
+      {"LLMPROF_CUPTI", "libcupti that the collector loads."},
+      {"BROWSER", "Browser that `llmprof open` uses."},
   });
   return kVariables;
 }
@@ -406,7 +402,7 @@ std::span<const ExitCodeSpec> exit_codes() {
       {0, "done"},
       {1, "an internal error of llmprof"},
       {2, "wrong usage or configuration"},
-      {3, "an input is unreadable, there is nothing to analyze, or a comparison cannot tell"},
+      {3, "an input is unreadable, there is nothing to analyze, or a comparison is undecided"},
       {4, "a tool is missing or failed, or a file could not be written"},
       {5, "a gate rule of a comparison failed"},
   });

@@ -84,9 +84,9 @@ std::string manual_page() {
   }
   page += ".fi\n.SH DESCRIPTION\n";
   page += escaped(
-      "llmprof runs a workload, or reads what Nsight Systems, Nsight Compute or PyTorch recorded, "
-      "and says how long prefill and decode take, where the time of each token goes, how far that "
-      "is from what the hardware allows, and what to fix first.");
+      "llmprof runs a workload, or reads what Nsight Systems, Nsight Compute or PyTorch recorded. "
+      "It reports how long prefill and decode take, where the time of each token goes, how far "
+      "that is from the hardware limit, and what to fix first.");
   page += "\n.SH COMMANDS\n";
   for (const CommandSpec& command : all_commands()) {
     add_command(command, page);
@@ -104,9 +104,8 @@ std::string manual_page() {
     add_entry(bold(each.name), each.help, page);
   }
   page += ".SH FILES\n";
-  add_entry(italic("tmp/stage2/RUN"), "The bundle of a run, unless --out names another folder.",
-            page);
-  add_entry(italic("tmp/analyze/RUN"), "That of an analysis.", page);
+  add_entry(italic("tmp/stage2/RUN"), "Bundle of a run, unless --out names another folder.", page);
+  add_entry(italic("tmp/analyze/RUN"), "Bundle of an analysis.", page);
   page += ".SH SEE ALSO\n.BR nsys (1),\n.BR ncu (1)\n";
   return page;
 }

@@ -38,7 +38,7 @@ class Grammar {
     }
   }
 
-  // Fills `values` and gives the words that are no options, in order.
+  // Fills `values` and returns the words that are not options, in order.
   Result<std::vector<std::string>> parse(Words words, Values& values) const {
     if (auto valid = check_words(words); !valid) return fail_with(valid.error());
     CLI::App app;
@@ -242,8 +242,8 @@ Result<ParsedLine> parse_line(Words words) {
   if (line.help) return line;
   if (!line.program.empty() && !line.command->takes_program) {
     if (line.command->arguments.empty()) {
-      return wrong_usage(
-          fmt::format("{} runs no program: nothing may stand behind `--`", line.command->name));
+      return wrong_usage(fmt::format("{} does not run a program; remove `--` and what follows",
+                                     line.command->name));
     }
     // Behind `--` a file may be called like an option.
     rest->insert(rest->end(), line.program.begin(), line.program.end());

@@ -53,7 +53,7 @@ TEST(Parse, LeavesAnotherProgramsWordsAlone) {
   EXPECT_EQ(arguments.program(), (Line{"prog", "--out", "--", "--nonsense"}));
   EXPECT_TRUE(arguments.flag("--force"));
   EXPECT_EQ(complaint({"doctor", "--", "prog"}),
-            "doctor runs no program: nothing may stand behind `--`");
+            "doctor does not run a program; remove `--` and what follows");
 }
 
 TEST(Parse, TakesFilesCalledLikeOptionsBehindTwoDashes) {
