@@ -28,11 +28,11 @@ struct SideRun {
 
   static void fields(auto& field) {
     using Self = SideRun;
-    field("path", &Self::path, "as it was named");
-    field("kind", &Self::kind, "profile, run, capture");
-    field("recorded_by", &Self::recorded_by, "tools of its captures, with their versions");
-    field("command", &Self::command, "what ran, where the run knows");
-    field("steps", &Self::steps, "recorded, of all stages");
+    field("path", &Self::path, "path as given on the command line");
+    field("kind", &Self::kind, "what it is: profile, run, capture");
+    field("recorded_by", &Self::recorded_by, "tools that made its captures, with their versions");
+    field("command", &Self::command, "command that ran; null if unknown");
+    field("steps", &Self::steps, "recorded steps, over all stages");
   }
 };
 
@@ -46,12 +46,12 @@ struct Damage {
 
   static void fields(auto& field) {
     field("side", &Damage::side, "base, new");
-    field("run", &Damage::run, "its path");
+    field("run", &Damage::run, "path of the run");
     field("code", &Damage::code,
-          "of the diagnostic in its profile.json; capture_failed (a recording failed or was "
-          "interrupted); stage_cut_off (no whole instance of a stage was recorded)");
+          "code of the diagnostic in its profile.json; capture_failed (a recording failed or was "
+          "interrupted); stage_cut_off (no complete instance of a stage was recorded)");
     field("text", &Damage::text, "what is missing");
-    field("count", &Damage::count, "how often");
+    field("count", &Damage::count, "number of occurrences");
   }
 };
 
@@ -68,10 +68,10 @@ struct Aspect {
           "gpu, gpu_count, clocks, driver, cuda, model, dtype, prompt_tokens, new_tokens, batch, "
           "parallelism, recording, coverage, selection, stages, hidden_graphs, throttling, engine, "
           "device_kind, unwatched, cpu_peaks, shared_cpus");
-    field("base", &Aspect::base, "value of the base side; null where it does not tell");
-    field("new", &Aspect::now, "value of the new side");
-    field("blocking", &Aspect::blocking, "the sides cannot be compared; otherwise a note");
-    field("text", &Aspect::text, "the sentence of reports");
+    field("base", &Aspect::base, "value of the base side; null if unknown");
+    field("new", &Aspect::now, "value of the new side; null if unknown");
+    field("blocking", &Aspect::blocking, "true: the sides cannot be compared; false: it is a note");
+    field("text", &Aspect::text, "sentence that reports print");
   }
 };
 
@@ -88,17 +88,17 @@ struct LeftOut {
   static void fields(auto& field) {
     using Self = LeftOut;
     field("side", &Self::side, "base, new");
-    field("run", &Self::run, "its path");
-    field("stage", &Self::stage, "where they belong");
+    field("run", &Self::run, "path of the run");
+    field("stage", &Self::stage, "stage that they belong to");
     field("what", &Self::what, "steps, instances");
     field("rule", &Self::rule,
-          "warm_up, first_step (of an instance with several), after_untraced (nothing was traced "
-          "before it), cut_off (recording ended in its instance), clocks_lowered (by heat, power "
-          "or hardware; kept where more than half of a side's are), no_counterpart (not every run "
-          "has steps of its kind, batch and tokens, or instances of as many steps), "
-          "outside_context_range, too_few");
-    field("count", &Self::count, "how many");
-    field("total_ms", &Self::total, "their wall time");
+          "why they are excluded: warm_up, first_step (of an instance with several), "
+          "after_untraced (the previous step was not traced), cut_off (recording ended in its "
+          "instance), clocks_lowered (by heat, power or hardware; kept if that applies to more "
+          "than half of a side), no_counterpart (not every run has steps of this kind, batch and "
+          "tokens, or instances with as many steps), outside_context_range, too_few");
+    field("count", &Self::count, "number of steps or instances");
+    field("total_ms", &Self::total, "their total wall time");
   }
 };
 
@@ -117,17 +117,18 @@ struct StepGroup {
 
   static void fields(auto& field) {
     using Self = StepGroup;
-    field("stage", &Self::stage, "where they belong");
+    field("stage", &Self::stage, "stage that they belong to");
     field("kind", &Self::kind, "prefill, decode, mixed");
-    field("batch", &Self::batch, "sequences");
-    field("tokens", &Self::tokens, "that pass through the layers");
+    field("batch", &Self::batch, "sequences per step");
+    field("tokens", &Self::tokens, "tokens that pass through the layers");
     field("context_by", &Self::context_by,
-          "context_tokens (per sequence), or step_of_instance where the context is not told");
-    field("context_low", &Self::context_low, "of the range that both sides have");
+          "context_tokens (per sequence), or step_of_instance if the context is unknown");
+    field("context_low", &Self::context_low, "start of the range that both sides have");
     field("context_high", &Self::context_high, "likewise");
     field("base_steps", &Self::base_steps, "compared");
     field("new_steps", &Self::now_steps, "compared");
-    field("weight", &Self::weight, "of the group in its stage: its share of the base's steps");
+    field("weight", &Self::weight,
+          "weight of the group in its stage: its share of the base side's steps");
   }
 };
 
@@ -167,61 +168,59 @@ struct Comparison {
     using Self = Comparison;
     field("stage", &Self::stage, "as in profile.json; \"all kernels\" without stages");
     field("quantity", &Self::quantity,
-          "step, step_busy, step_idle, step_kernels (of steps); wall, busy, idle, kernels (of "
-          "instances); class.X (time of that class's kernels, overlap not removed, per step, or "
-          "per instance of a stage without steps); tokens_per_s, mfu, mbu");
+          "step, step_busy, step_idle, step_kernels (per step); wall, busy, idle, kernels (per "
+          "instance); class.X (kernel time of that class, including overlap, per step, or per "
+          "instance if the stage has no steps); tokens_per_s, mfu, mbu");
     field(
         "statistic", &Self::statistic,
         "mean (unless a gate rule names another), p50, p90, p99, shift (Hodges-Lehmann: the median "
         "of all differences between the sides' values)");
     field("unit", &Self::unit, "ms, tokens/s, fraction");
     field("times", &Self::times,
-          "unwatched (without profiling, both sides by the same source), recorded");
-    field("lower_is_better", &Self::lower_is_better, "false of rates and utilization");
+          "unwatched (without profiling, from the same source on both sides), recorded");
+    field("lower_is_better", &Self::lower_is_better, "false for rates and utilization");
     field("base", &Self::base,
-          "the statistic; mean over runs where there are several; of a shift the median");
-    field("new", &Self::now, "the statistic; of a shift base plus the difference");
-    field("difference", &Self::difference, "new less base");
-    field("low", &Self::low, "of its 95 % interval; null where nothing tells");
+          "value of the statistic; with several runs, their mean; for a shift, the median");
+    field("new", &Self::now, "value of the statistic; for a shift, base plus difference");
+    field("difference", &Self::difference, "new minus base");
+    field("low", &Self::low, "lower end of the 95 % interval; null if the uncertainty is unknown");
     field("high", &Self::high, "likewise");
-    field("relative", &Self::relative, "difference over base, new over base less 1");
+    field("relative", &Self::relative, "difference over base");
     field("relative_low", &Self::relative_low, "low over base");
     field("relative_high", &Self::relative_high, "high over base");
     field("answer", &Self::answer,
           "changed (the interval is beyond the threshold), unchanged (inside it), cannot_tell");
     field("direction", &Self::direction, "better, worse; null unless changed");
     field("differs", &Self::differs,
-          "the interval is without 0: there is a difference, be it below the threshold");
+          "the interval excludes 0: there is a difference, even if it is below the threshold");
     field("method", &Self::method,
-          "identical (both sides hold the same values), block_bootstrap (of one run per side), "
-          "welch (few values, or fewer than five runs per side), rank_interval (Mann-Whitney, from "
-          "five runs per side on), one_against_runs, as_recorded (of single runs without "
-          "profiling: as the "
-          "recorded times vary), from_wall (as of the wall time that it is "
-          "made of), none");
+          "identical (both sides have the same values), block_bootstrap (one run per side), welch "
+          "(few values, or fewer than five runs per side), rank_interval (Mann-Whitney, five or "
+          "more runs per side), one_against_runs, as_recorded (single runs without profiling: the "
+          "variation of the recorded times), from_wall (the interval of the wall time that it is "
+          "computed from), none");
     field("noise_of", &Self::unit_of_noise,
-          "runs, steps, instances: what the interval takes to vary. Of steps or instances it holds "
-          "for these two recordings, and says nothing of how far runs differ");
-    field("base_count", &Self::base_count, "values");
-    field("new_count", &Self::now_count, "values");
-    field("base_runs", &Self::base_runs, "runs that have some");
+          "what varies: runs, steps, instances. For steps or instances, the interval describes "
+          "these two recordings, not the variation between runs");
+    field("base_count", &Self::base_count, "number of values");
+    field("new_count", &Self::now_count, "number of values");
+    field("base_runs", &Self::base_runs, "runs with values");
     field("new_runs", &Self::now_runs, "likewise");
     field("base_block", &Self::base_block,
           "consecutive values drawn together; 0 without bootstrap");
     field("new_block", &Self::now_block, "likewise");
     field("smallest_seen", &Self::smallest_seen,
-          "relative difference that would have been called changed with probability 0.8");
+          "relative difference that would be reported as changed with probability 0.8");
     field("runs_needed", &Self::runs_needed,
-          "per side, for an answer, if the difference is what was estimated and noise stays as it "
-          "is; null where there is one, where nothing tells, and above 1000");
+          "runs per side that an answer needs, if difference and noise stay the same; null if "
+          "there is an answer, if unknown, or above 1000");
     field("between_runs", &Self::between_runs,
-          "by how much equal runs are taken to differ, relative, since single runs do not show it: "
-          "the interval is wider by it; null where a side has several runs");
+          "assumed relative difference between equal runs, which single runs cannot show; it "
+          "widens the interval; null if a side has several runs");
     field("why_not", &Self::why_not,
-          "why no answer is given whatever the figures are: damaged (a side is), shared_cpus "
-          "(other programs used the CPUs), recorded_differently (by another tool, or with CUDA "
-          "graphs hidden on one side), not_comparable (the sides stand side by side); null "
-          "otherwise");
+          "why there is no answer, whatever the figures are: damaged (a side is), shared_cpus "
+          "(other programs used the CPUs), recorded_differently (by different tools, or with CUDA "
+          "graphs hidden on one side), not_comparable; otherwise null");
   }
 };
 
@@ -235,11 +234,12 @@ struct PartChange {
 
   static void fields(auto& field) {
     using Self = PartChange;
-    field("part", &Self::part, "of the budget, as in profile.json");
+    field("part", &Self::part, "part of the budget, as in profile.json");
     field("idle", &Self::idle, "the GPU does no work in this part");
     field("base_ns", &Self::base, "per unit");
     field("new_ns", &Self::now, "per unit");
-    field("difference_ns", &Self::difference, "the parts sum to the wall's, exactly");
+    field("difference_ns", &Self::difference,
+          "new minus base; the parts sum exactly to the difference of the wall times");
     field("points", &Self::points, "difference over the base's wall time");
   }
 };
@@ -253,7 +253,7 @@ struct ChangedKernel {
     using Self = ChangedKernel;
     field("short_name", &Self::short_name, "as in kernels of profile.json");
     field("class", &Self::kernel_class, "likewise");
-    field("calls_per_unit", &Self::calls, "launches, mean");
+    field("calls_per_unit", &Self::calls, "mean number of launches");
   }
 };
 
@@ -271,17 +271,18 @@ struct KernelChange {
   static void fields(auto& field) {
     using Self = KernelChange;
     field("change", &Self::change,
-          "matched (the same kernel), replaced (another kernel at its place), fused (several "
+          "matched (the same kernel), replaced (another kernel in its place), fused (several "
           "became fewer), split (fewer became several), added, removed");
-    field("block", &Self::block, "as in kernel_sequences of profile.json; empty without them");
+    field("block", &Self::block,
+          "block as in kernel_sequences of profile.json; empty without them");
     field("matched_by", &Self::matched_by,
-          "name_and_place, place, class_and_shape, name, class; empty of added and removed");
-    field("base_kernels", &Self::base_kernels, "in their order; empty of an added one");
-    field("new_kernels", &Self::now_kernels, "in their order; empty of a removed one");
-    field("base_ns", &Self::base, "time per unit, overlap not removed");
+          "name_and_place, place, class_and_shape, name, class; empty if added or removed");
+    field("base_kernels", &Self::base_kernels, "kernels of the base side in order; empty if added");
+    field("new_kernels", &Self::now_kernels, "kernels of the new side in order; empty if removed");
+    field("base_ns", &Self::base, "kernel time per unit, including overlap");
     field("new_ns", &Self::now, "likewise");
     field("difference_ns", &Self::difference,
-          "all rows sum to the stage's kernel_difference_ns, exactly");
+          "new minus base; all rows sum exactly to the stage's kernel_difference_ns");
     field("points", &Self::points, "difference over the base's wall time");
   }
 };
@@ -296,14 +297,13 @@ struct Cause {
   std::optional<Share> points;
 
   static void fields(auto& field) {
-    field(
-        "kind", &Cause::kind,
-        "fused, split, replaced, added, removed (kernels of one kind of change and class), "
-        "same_kernels (matched ones of a class, each launch longer or shorter), launches (more or "
-        "fewer of the same kernels), idle, other_parts (copies, hidden graphs), "
-        "overlap (kernels that run at the same time)");
+    field("kind", &Cause::kind,
+          "fused, split, replaced, added, removed (kernels with this change and class), "
+          "same_kernels (matched kernels of a class whose launches take longer or shorter), "
+          "launches (more or fewer launches of the same kernels), idle, other_parts (copies, "
+          "hidden graphs), overlap (kernels that run at the same time)");
     field("subject", &Cause::subject, "a class of kernels, a part of the budget");
-    field("base_kernels", &Cause::base_kernels, "distinct places in the sequence");
+    field("base_kernels", &Cause::base_kernels, "distinct positions in the kernel sequence");
     field("new_kernels", &Cause::now_kernels, "likewise");
     field("difference_ns", &Cause::difference, "per unit");
     field("points", &Cause::points, "difference over the base's wall time");
@@ -333,26 +333,26 @@ struct StageDiff {
     using Self = StageDiff;
     field("stage", &Self::stage, "as in profile.json; \"all kernels\" without stages");
     field("unit", &Self::unit,
-          "what times are of: step (one forward pass; of a decode, one token per sequence), "
+          "what times are per: step (one forward pass; in decode, one token per sequence), "
           "instance, capture");
-    field("times", &Self::times, "of wall and budget: unwatched, recorded");
-    field("base_units", &Self::base_units, "that means are of");
+    field("times", &Self::times, "source of wall time and budget: unwatched, recorded");
+    field("base_units", &Self::base_units, "units that means are computed over");
     field("new_units", &Self::now_units, "likewise");
-    field("base_wall_ns", &Self::base_wall, "mean per unit, what was not traced left out");
+    field("base_wall_ns", &Self::base_wall, "mean wall time per unit, without untraced periods");
     field("new_wall_ns", &Self::now_wall, "likewise");
-    field("difference_ns", &Self::difference, "of means; its interval is among comparisons");
+    field("difference_ns", &Self::difference,
+          "difference of the means; comparisons has its interval");
     field("relative", &Self::relative, "difference over the base's wall time");
     field("budget", &Self::budget, "largest difference first");
-    field("kernel_base_ns", &Self::kernel_base,
-          "time of all kernels per unit, overlap not removed");
+    field("kernel_base_ns", &Self::kernel_base, "kernel time per unit, including overlap");
     field("kernel_new_ns", &Self::kernel_now, "likewise");
-    field("kernel_difference_ns", &Self::kernel_difference, "the second less the first");
+    field("kernel_difference_ns", &Self::kernel_difference, "new minus base");
     field("overlap_difference_ns", &Self::overlap,
-          "what the budget's kernel classes changed by beyond kernel_difference_ns: kernels that "
-          "run at the same time count once there");
+          "change of the budget's kernel classes beyond kernel_difference_ns: the budget counts "
+          "kernels that run at the same time once");
     field("kernels", &Self::kernels, "largest difference first");
     field("causes", &Self::causes, "largest difference first");
-    field("why", &Self::why, "in words");
+    field("why", &Self::why, "the causes in words");
   }
 };
 
@@ -369,10 +369,10 @@ struct FindingChange {
     using Self = FindingChange;
     field("kind", &Self::kind, "as in profile.json");
     field("change", &Self::change, "gone, new, smaller, larger (by more than the threshold), same");
-    field("stage", &Self::stage, "where it belongs");
+    field("stage", &Self::stage, "stage that it belongs to");
     field("subject", &Self::subject, "as in profile.json");
-    field("title", &Self::title, "of the side that has it; the new one's first");
-    field("base_ms", &Self::base, "potential saving per unit of that finding, mean of runs");
+    field("title", &Self::title, "title on the new side, otherwise on the base side");
+    field("base_ms", &Self::base, "potential saving per unit of the finding, mean over runs");
     field("new_ms", &Self::now, "likewise");
   }
 };
@@ -389,17 +389,17 @@ struct GateResult {
 
   static void fields(auto& field) {
     using Self = GateResult;
-    field("rule", &Self::rule, "as written");
-    field("from", &Self::from, "the command line, or the file of conf/gate");
+    field("rule", &Self::rule, "rule as written");
+    field("from", &Self::from, "the command line, or a file in conf/gate");
     field("outcome", &Self::outcome,
-          "pass (the whole interval is within the limit), fail (the whole interval is beyond it), "
-          "cannot_tell");
-    field("stage", &Self::stage, "that it was measured in; empty where there is none");
-    field("relative_limit", &Self::relative_limit, "of the difference over base");
+          "pass (the entire interval is within the limit), fail (the entire interval is beyond "
+          "it), cannot_tell");
+    field("stage", &Self::stage, "stage that it was measured in; empty if there is none");
+    field("relative_limit", &Self::relative_limit, "limit of the difference over base");
     field("absolute_limit_ms", &Self::absolute_limit,
-          "of the difference; with both, only what is beyond both fails");
-    field("measured", &Self::measured, "null where a side has no such quantity");
-    field("text", &Self::text, "the sentence of reports");
+          "limit of the difference; with both limits, only a difference beyond both fails");
+    field("measured", &Self::measured, "null if a side does not have this quantity");
+    field("text", &Self::text, "sentence that reports print");
   }
 };
 
@@ -417,18 +417,17 @@ struct RankDiff {
 
   static void fields(auto& field) {
     using Self = RankDiff;
-    field("rank", &Self::rank, "in both jobs");
-    field("stage", &Self::stage, "of the job");
-    field("unit", &Self::unit, "what times are of: step, instance");
+    field("rank", &Self::rank, "rank, in both jobs");
+    field("stage", &Self::stage, "stage of the job");
+    field("unit", &Self::unit, "what times are per: step, instance");
     field("base_wall_ns", &Self::base_wall,
-          "mean per unit, by the rank's own clock: waits for other ranks included, what was not "
-          "traced left out");
+          "mean wall time per unit on the rank's own clock, including waits for other ranks, "
+          "without untraced periods");
     field("new_wall_ns", &Self::now_wall, "likewise");
-    field("difference_ns", &Self::difference, "the second less the first");
+    field("difference_ns", &Self::difference, "new minus base");
     field("relative", &Self::relative, "difference over the base's wall time");
-    field("part", &Self::part,
-          "of the rank's budget, the part that changed most; null where none did");
-    field("part_difference_ns", &Self::part_difference, "how much it changed");
+    field("part", &Self::part, "part of the rank's budget that changed most; null if none changed");
+    field("part_difference_ns", &Self::part_difference, "change of that part");
   }
 };
 
@@ -453,29 +452,32 @@ struct Diff {
   std::vector<RankDiff> ranks;
 
   static void fields(auto& field) {
-    field("schema_version", &Diff::schema_version, "of this file");
-    field("tool", &Diff::tool, "that wrote it");
+    field("schema_version", &Diff::schema_version, "version of this file's format");
+    field("tool", &Diff::tool, "program that wrote this file");
     field("verdict", &Diff::verdict,
-          "pass (every rule passes, or none was given), fail (one fails), cannot_tell (none fails, "
-          "one cannot be decided; or a side is damaged), not_comparable");
-    field("summary", &Diff::summary, "what happened, in a sentence: the first line of reports");
-    field("device_kind", &Diff::device_kind, "what the kernels of both sides ran on: gpu, cpu");
-    field("threshold", &Diff::threshold, "relative difference from which on a quantity changed");
+          "pass (every rule passes, or there is none), fail (a rule fails), cannot_tell (none "
+          "fails, but one is undecided; or a side is damaged), not_comparable");
+    field("summary", &Diff::summary, "what happened, in one sentence: the first line of reports");
+    field("device_kind", &Diff::device_kind,
+          "processor that the kernels of both sides ran on: gpu, cpu");
+    field("threshold", &Diff::threshold,
+          "relative difference above which a quantity counts as changed");
     field("identical", &Diff::identical,
-          "both sides hold the same measurements, to the last digit and the last kernel");
+          "both sides have the same measurements, to the last digit and kernel");
     field("base", &Diff::base, "runs of the base side");
     field("new", &Diff::now, "runs of the new side");
-    field(
-        "damage", &Diff::damage,
-        "what is missing of either side; with any, nothing is claimed and no rule can be decided");
-    field("aspects", &Diff::aspects, "what differs besides times; blocking ones first");
-    field("gates", &Diff::gates, "rules, in their order");
-    field("comparisons", &Diff::comparisons, "by stage, with their intervals");
-    field("stages", &Diff::stages, "where the difference is; means over all runs");
-    field("findings", &Diff::findings, "gone and new ones first");
-    field("groups", &Diff::groups, "which steps were compared with which");
-    field("left_out", &Diff::left_out, "which were not, and by which rule");
-    field("ranks", &Diff::ranks, "of two jobs, by rank, then stage; empty otherwise");
+    field("damage", &Diff::damage,
+          "what is missing on either side; if anything is, no change is reported and no rule "
+          "decided");
+    field("aspects", &Diff::aspects, "differences other than times, blocking ones first");
+    field("gates", &Diff::gates, "gate rules, in order");
+    field("comparisons", &Diff::comparisons, "compared quantities with their intervals, by stage");
+    field("stages", &Diff::stages, "where the difference is, by stage; means over all runs");
+    field("findings", &Diff::findings, "findings that changed; gone and new ones first");
+    field("groups", &Diff::groups, "groups of steps that were compared with each other");
+    field("left_out", &Diff::left_out, "steps and instances that were excluded, and why");
+    field("ranks", &Diff::ranks,
+          "differences by rank, then stage; empty unless both sides are jobs");
   }
 };
 
