@@ -8,7 +8,7 @@
 
 namespace llmprof::cli {
 
-// Rows of the kernel table where nobody said how many.
+// Default number of rows in the kernel table.
 inline constexpr size_t kTerminalRows = 20;
 
 // What `analyze` and `run` print on stdout: the overview and where the bundle is, or profile.json.

@@ -31,7 +31,7 @@ class Arguments {
   [[nodiscard]] std::optional<int64_t> number(std::string_view name) const;
   [[nodiscard]] std::vector<std::string> all(std::string_view name) const;  // of a repeatable one
 
-  // What stood behind `--`.
+  // The words after `--`.
   [[nodiscard]] const std::vector<std::string>& program() const { return program_; }
   // Of stdout, as --color and the environment have it.
   [[nodiscard]] const report::TerminalStyle& style() const { return style_; }

@@ -17,7 +17,7 @@ class Arguments;
 // The kind of a value: what the parser accepts, and what a shell completes.
 enum class Takes : uint8_t { nothing, text, number, file, folder, path };
 
-// An option, or an argument that is told by its place.
+// An option, or a positional argument.
 struct OptionSpec {
   std::string_view name = {};     // "--out"; of an argument what help calls it: "PATH"
   std::string_view metavar = {};  // "DIR"; empty where it takes nothing, and of an argument
@@ -45,7 +45,7 @@ struct CommandSpec {
   std::vector<Example> examples = {};
   std::vector<OptionSpec> arguments = {};  // by place; the last may be repeatable
   std::vector<OptionSpec> options = {};
-  bool takes_program = false;  // what stands behind `--` is another program's command line
+  bool takes_program = false;  // the words after `--` are another program's command line
   std::string_view notes = {};
 };
 

@@ -17,8 +17,7 @@ void print_text(std::string_view text);
 void print_rendered(std::string_view text);
 void print_json(std::string_view json);
 
-// To be called once all is printed: a full disk or a closed pipe behind stdout is the user's to
-// know. Gives the exit code.
+// To be called after all output: reports a full disk or a closed pipe. Returns the exit code.
 int finish_output();
 
 // Everything that goes to stderr goes through here: "llmprof: " stands before the first line of a

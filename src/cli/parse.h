@@ -18,7 +18,7 @@ struct ParsedLine {
   bool version = false;
   ColorWhen color = ColorWhen::automatic;
   std::map<std::string, std::vector<std::string>> values;  // by the name in the table
-  std::vector<std::string> program;                        // behind `--`
+  std::vector<std::string> program;                        // after `--`
 };
 
 // `words`: without the program's own name. An error is of kind usage, and names what was meant

@@ -59,7 +59,7 @@ int tell_outcome(const session::RunOutcome& outcome, const Arguments& arguments)
   return told;
 }
 
-// Options that stand for settings come behind the words: the last one said holds.
+// Options that set configuration keys come after the overrides: the last one wins.
 std::vector<std::string> all_overrides(const Arguments& arguments) {
   std::vector<std::string> overrides = arguments.all("OVERRIDE");
   const auto set = [&](std::string_view key, std::string_view option) {

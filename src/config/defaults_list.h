@@ -17,15 +17,15 @@ struct DefaultsEntry {
   bool optional = false;            // no error where the choice does not exist
   bool replaces = false;            // "override group: choice": changes an entry elsewhere
   std::string group;                // of conf, whole: "profiling/ncu"; of a config, its folder
-  std::string package;              // after '@'; empty: not told
+  std::string package;              // after '@'; empty: not given
   std::vector<ConfigNode> choices;  // scalars; none: null was chosen
   ConfigNode place;                 // for messages
 };
 
 // A configuration file apart from its defaults.
 struct ConfigPart {
-  std::string package;                  // of the line "# @package X"; empty: not told
-  std::vector<DefaultsEntry> defaults;  // with its own place in it, the last where not told
+  std::string package;                  // from the line "# @package X"; empty: none
+  std::vector<DefaultsEntry> defaults;  // including _self_, at the end unless listed
   ConfigNode body;
 };
 

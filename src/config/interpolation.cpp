@@ -192,7 +192,7 @@ class Interpolation {
     return wrong(place, expression, fmt::format("'{}' is not a valid key", to_printable(key)));
   }
 
-  // ".x" is beside the place, "..x" one further up.
+  // ".x" is in the same map, "..x" one level up.
   static std::optional<KeyPath> absolute(std::string_view key, const Place& place) {
     size_t dots = 0;
     while (dots < key.size() && key[dots] == '.') ++dots;

@@ -7,7 +7,7 @@
 
 namespace llmprof::config {
 
-// A stretch of a text: as it is, or what stood between "${" and its "}".
+// A part of a text: literal, or the content between "${" and its "}".
 struct TextPiece {
   bool interpolation = false;
   std::string text;

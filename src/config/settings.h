@@ -14,7 +14,7 @@
 namespace llmprof::config {
 
 // Typed access to one map of a composed tree. The first fault of it and of all maps within it is
-// kept and told by `finish`; until then every read gives a harmless value.
+// kept and returned by `finish`; until then every read gives a harmless value.
 class Settings {
  public:
   // Both must outlive it. `path` is the map's key, for messages: "ncu"; empty: the root.
@@ -44,7 +44,7 @@ class Settings {
   void allow(std::initializer_list<std::string_view> keys);
   void wrong(std::string_view key, std::string_view what);
 
-  // Refuses keys that nobody asked for, naming the nearest that was. Once all have been.
+  // Refuses keys that were not read, and names the nearest one that was. To be called last.
   void refuse_unknown_keys();
   // The first fault, of this map, of those within it, and of those that it is within.
   [[nodiscard]] Result<void> finish() const;

@@ -123,7 +123,7 @@ class YamlReader {
 
   tl::unexpected<Error> broken() const {
     const char* problem = parser_.problem == nullptr ? "out of memory" : parser_.problem;
-    // Characters that are no text have no mark, but an offset.
+    // Invalid characters have an offset instead of a mark.
     const size_t line =
         parser_.error == YAML_READER_ERROR ? parser_.mark.line : parser_.problem_mark.line;
     return wrong(line + 1, problem);

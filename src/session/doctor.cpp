@@ -76,7 +76,7 @@ std::string doctor_text(const std::vector<capture::Probe>& probes,
   constexpr size_t kStateWidth = 9;
   size_t width = 0;
   for (const capture::Probe& probe : probes) width = std::max(width, probe.name.size() + 2);
-  // Details stand under the names where the terminal has no room for them beside.
+  // Details go below the names if the terminal is too narrow to show both in one line.
   const bool narrow = style.width > 0 && (style.width < kNarrow ||
                                           width + kStateWidth + longest_word(probes) > style.width);
   const std::string below(narrow ? 4 : width + kStateWidth, ' ');

@@ -219,7 +219,7 @@ class NoJob(Folder):
 
     def test_a_capture_without_a_rank_has_no_partial_profile(self):
         result = self.call("analyze", "--partial", DATA / "h200-decoder" / "nsys.sqlite", "--out", "partials", code=3)
-        self.assertIn("no capture says which rank", result.stderr)
+        self.assertIn("no capture names its rank", result.stderr)
         self.assertFalse((self.folder / "partials").exists())
 
 

@@ -203,7 +203,7 @@ class RankFolders(Launched):
     def test_outside_of_a_launcher_it_is_refused(self):
         result = call(LLMPROF, "run", "workload.uses_cuda=false", "--rank-folder", self.folder / "job", "--", self.program)
         self.assertEqual(result.returncode, 2)
-        self.assertIn("no launcher has told this process its rank", result.stderr)
+        self.assertIn("cannot find this process's rank", result.stderr)
         self.assertFalse((self.folder / "job").exists())
         # A batch script of Slurm has these too, before it starts any task.
         batch = call(LLMPROF, "run", "--rank-folder", self.folder / "job", "--", self.program, SLURM_PROCID="0",
@@ -211,7 +211,7 @@ class RankFolders(Launched):
         self.assertEqual(batch.returncode, 2)
 
     def test_options_that_do_not_fit_are_refused(self):
-        for words, said in ((["--out", "x"], "--rank-folder names the folder already"),
+        for words, said in ((["--out", "x"], "--rank-folder already names the folder"),
                             (["--repeat", "2"], "--rank-folder records one run")):
             result = call(LLMPROF, "run", "--rank-folder", self.folder / "job", *words, "--", self.program, RANK="0")
             self.assertEqual(result.returncode, 2, words)

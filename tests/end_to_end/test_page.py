@@ -436,7 +436,7 @@ class Report(Folder):
         self.assertEqual(run("report", bundle).returncode, 0)
         page = Page(bundle / "report.html")
         self.assertIsNone(page.header)
-        self.assertIn("other kernels or stages than profile.json", page.view["timeline_missing"])
+        self.assertIn("kernels or stages differ", page.view["timeline_missing"])
 
 
 class Open(Folder):

@@ -494,7 +494,7 @@ class FailingTools(FakeTools):
             self.nsys_exporting("ok"), "pipeline.ncu.enable=false", uses_cuda="true"
         )
         self.assertEqual(result.returncode, 4, result.stderr)
-        self.assertIn("the timeline holds no GPU kernels", result.stderr)
+        self.assertIn("the timeline contains no GPU kernels", result.stderr)
         for cause in ["computed on the CPU", "forked", "CUPTI"]:
             self.assertIn(cause, result.stderr)
         self.assertNotIn("while the capture was open", result.stderr)

@@ -158,7 +158,7 @@ class Aspects {
  public:
   explicit Aspects(const Sides& sides) : sides_(sides) {}
 
-  // A difference counts where both sides tell.
+  // A difference counts if both sides have a value.
   template <class Value>
   void add(std::string_view aspect, bool blocking, Value value) {
     add(aspect, blocking, of_side(sides_.base, value), of_side(sides_.now, value));

@@ -29,8 +29,8 @@ struct Rule {
 // A limit is signed: +2%, -5%, +0.2ms, +30us. Errors are of kind usage.
 Result<Rule> parse_rule(std::string_view text, std::string_view from);
 
-// One result per rule and stage that it is about; a rule whose quantity no stage has cannot be
-// told.
+// One result per rule and stage that it is about; a rule whose quantity no stage has is
+// `cannot_tell`.
 std::vector<GateResult> evaluate(const Rule& rule, std::span<const StageQuantities> stages);
 
 // "pass", "fail" or "cannot_tell".

@@ -129,7 +129,7 @@ class Matching {
     for (auto& [i, j] : anchors) j = (j + now.size() - common.turn) % now.size();
     for (const auto& [i, j] : anchors) add({{base[i]}, {now[j]}, kByNameAndPlace});
     if (base.empty() || now.empty()) return;
-    // What moved within the block is no replacement of its new neighbors.
+    // A kernel that moved within the block does not replace its new neighbors.
     same_names_within(base, now);
     size_t from = 0;
     size_t to = 0;
@@ -257,7 +257,7 @@ std::vector<Match> match_rows(const std::vector<PlacedRow>& base, const std::vec
   Matching matching(base, now);
   if (by_place) matching.by_place();
   matching.pair_up(kByName, [](const PlacedRow& row) { return row.key; });
-  // A grid of one block is no shape that tells kernels apart.
+  // A grid of one block does not distinguish kernels.
   matching.pair_up(kByClassAndShape, [](const PlacedRow& row) {
     const bool tells = row.grid[0] > 1 || row.grid[1] > 1 || row.grid[2] > 1;
     return std::tuple(row.kernel_class, row.grid, row.block_size, tells ? "" : row.key);

@@ -19,7 +19,7 @@ constexpr double kMostOfWall = 0.25;
 constexpr double kQuietCpu = 1.2;
 // Of the wall time: what short operators take depends on what the caches hold.
 constexpr double kOfWallOnCpu = 0.005;
-// Where nothing tells what else it ran: a second program doubles all times of two cores.
+// If the load is unknown: a second program doubles all times on two cores.
 constexpr double kUnknownCpu = 2.1;
 
 }  // namespace

@@ -254,7 +254,7 @@ std::optional<Comparison> StageQuantities::unwatched(Statistic statistic) const 
   return comparison;
 }
 
-// Kernel classes are told per step where there are steps.
+// Kernel classes are compared per step if the stage has steps.
 bool StageQuantities::is_of_steps(std::string_view quantity) const {
   return quantity.starts_with("step") || (quantity.starts_with(kClass) && has_steps());
 }

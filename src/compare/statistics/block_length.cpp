@@ -60,7 +60,7 @@ size_t block_length(std::span<const double> values) {
   // Few values do not show their correlation: without this, intervals of 20 to 60 correlated values
   // miss in up to 27 of 100 instead of 5.
   const size_t shortest = std::min(longest, static_cast<size_t>(std::ceil(2 * std::cbrt(count))));
-  // Negative or no spectrum at 0: the correlation is too long to be told from a trend.
+  // Negative or no spectrum at 0: the correlation is too long to be distinguished from a trend.
   if (spectrum <= 0) return longest;
   const double wanted =
       std::cbrt(2 * weighted * weighted / (4.0 / 3 * spectrum * spectrum)) * std::cbrt(count);

@@ -69,7 +69,7 @@ void draw(size_t length, Random& random, std::vector<uint32_t>& drawn) {
   }
 }
 
-// Each value less the mean of its group: what differs between groups is no noise.
+// Each value less the mean of its group: differences between groups are not noise.
 std::vector<double> residuals(const Series& series, size_t groups) {
   std::vector<double> sum(groups, 0);
   std::vector<double> count(groups, 0);

@@ -26,7 +26,7 @@ struct Estimate {
   double base = 0;
   double now = 0;
   double difference = 0;
-  std::optional<double> low;  // none: nothing tells how far off the difference is
+  std::optional<double> low;  // none: the uncertainty is unknown
   std::optional<double> high;
   Method method = Method::none;
   uint64_t base_count = 0;  // values

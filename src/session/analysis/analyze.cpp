@@ -66,9 +66,8 @@ Error without_ranks(const std::vector<Input>& inputs) {
     }
   }
   return {ErrorKind::input,
-          fmt::format("{}: no capture says which rank of a job it is of; llmprof's own logs and "
-                      "PyTorch traces of a distributed program do, and so does a file named like "
-                      "trace_rank3.sqlite",
+          fmt::format("{}: no capture names its rank; llmprof's own logs, PyTorch traces of a "
+                      "distributed program and files named like trace_rank3.sqlite do",
                       inputs.empty() ? std::string("no input") : inputs.front().path.string())};
 }
 

@@ -10,7 +10,7 @@
 
 namespace llmprof::session {
 
-// Files for other viewers, beside the reports.
+// Files for other viewers, in addition to the reports.
 struct Exports {
   bool perfetto = false;
   bool speedscope = false;

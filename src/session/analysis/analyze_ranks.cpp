@@ -68,7 +68,7 @@ Result<std::vector<job::RankPart>> analyze_ranks(const AnalysisPlan& plan, const
                                                  Analysis& analysis) {
   std::vector<job::RankPart> parts;
   AnalysisPlan common = plan;
-  common.notes.merge(job.notes);  // told once, of the first rank
+  common.notes.merge(job.notes);  // reported once, with the first rank
   bool any = false;
   for (const RankInputs& rank : job.ranks) {
     job::RankPart& part = parts.emplace_back();

@@ -38,7 +38,7 @@ std::optional<uint32_t> rank_read(const readers::Reader& reader, const fs::path&
 }
 
 // From the beginning of the file alone, where its own reader finds the rank: in a file of the same
-// name, since the name may tell it.
+// name, since the name may contain it.
 std::optional<uint32_t> rank_in_front(const readers::Reader& reader, const fs::path& path) {
   constexpr size_t kFrontBytes = 4UL << 20U;
   const auto front = read_head(path, kFrontBytes);
@@ -147,7 +147,7 @@ JobInputs inputs_by_rank(const std::vector<Input>& inputs, const std::vector<fs:
   const std::vector<Place> places = places_of(inputs);
   std::set<uint64_t> recorded;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    // The control run is no recording.
+    // The control run is not a recording.
     if (places[i].rank && inputs[i].role != RunRole::control) recorded.insert(*places[i].rank);
   }
   if (recorded.empty()) return job;
@@ -161,9 +161,9 @@ JobInputs inputs_by_rank(const std::vector<Input>& inputs, const std::vector<fs:
   }
   for (size_t i = 0; i < inputs.size() && job.several(); ++i) {
     if (places[i].content != JobContent::timeline || places[i].rank) continue;
-    job.notes.warn("capture_without_rank",
-                   fmt::format("{}: not used: it does not say which rank of the job it is of",
-                               inputs[i].path.string()));
+    job.notes.warn(
+        "capture_without_rank",
+        fmt::format("{}: skipped, because it does not name its rank", inputs[i].path.string()));
   }
   return job;
 }

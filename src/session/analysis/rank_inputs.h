@@ -26,8 +26,8 @@ struct JobInputs {
   [[nodiscard]] bool several() const { return ranks.size() > 1; }
 };
 
-// Each timeline of a rank belongs to it; what is no timeline (metrics of ncu, the workload's own)
-// belongs to all of them. `paths` is what the user named: folders may hold a ranks.json.
+// A timeline belongs to its rank; other inputs (metrics of ncu, the workload's own) belong to all
+// ranks. `paths` is what the user named: folders may hold a ranks.json.
 JobInputs inputs_by_rank(const std::vector<Input>& inputs,
                          const std::vector<std::filesystem::path>& paths);
 

@@ -10,7 +10,7 @@
 
 namespace llmprof::session {
 
-// What a file is, as far as its first bytes tell.
+// What a file is, recognized from its first bytes.
 enum class Content : uint8_t {
   unknown,
   capture,  // of a format that is read

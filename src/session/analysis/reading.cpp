@@ -113,7 +113,8 @@ void Reading::read(const Input& input, OutputFolder& out, Progress& progress) {
   }
 }
 
-// The torch pass executed the program again: beside a timeline only its operators are reported.
+// torch.profiler recorded another run of the program: if there is a timeline, only its operators
+// are reported.
 trace::TraceBuilder& Reading::builder_for(const Input& input) {
   if (input.role == RunRole::control) {
     if (!state_.control) state_.control.emplace();

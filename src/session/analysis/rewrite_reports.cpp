@@ -37,11 +37,10 @@ Result<fs::path> find_profile(const fs::path& source) {
 }
 
 Error without_captures(const fs::path& source, std::string_view why) {
-  return {
-      ErrorKind::input,
-      fmt::format("{}: files for other viewers are made of the captures: {}; name the folder of "
-                  "a run, or use `llmprof analyze CAPTURE --perfetto`",
-                  source.string(), why)};
+  return {ErrorKind::input,
+          fmt::format("{}: --perfetto and --speedscope need the captures: {}; name the folder of a "
+                      "run, or use `llmprof analyze CAPTURE --perfetto`",
+                      source.string(), why)};
 }
 
 Result<std::vector<fs::path>> captures_behind(const fs::path& folder,
@@ -112,7 +111,7 @@ Result<KeptTraces> read_again(const fs::path& folder, const profile::Profile& pr
     traces.keep(std::nullopt, std::move(analyzed->trace), std::move(analyzed->results));
   }
   if (same) return traces;
-  return fail_input("the captures, read again, give other kernels or stages than profile.json");
+  return fail_input("the captures no longer match profile.json: kernels or stages differ");
 }
 
 }  // namespace
@@ -125,7 +124,7 @@ Result<Analysis> rewrite_reports(const AnalyzeOptions& options, Progress& progre
   std::error_code ignored;
   const bool profile_alone = fs::is_regular_file(source, ignored);
   if (options.exports.any() && profile_alone) {
-    return fail_with(without_captures(source, "a profile.json does not hold them"));
+    return fail_with(without_captures(source, "a profile.json does not contain them"));
   }
   auto profile = profile::read_profile(*file);
   if (!profile) return fail_with(profile.error());

@@ -44,7 +44,7 @@ Result<std::vector<exports::RankSource>> KeptTraces::ranks(const profile::Profil
   }
   if (sources.empty()) {
     return fail_input(
-        "Partial profiles hold no single events; `llmprof analyze` of the ranks' captures draws "
+        "Partial profiles contain no single events; `llmprof analyze` of the ranks' captures draws "
         "their timeline.");
   }
   return sources;

@@ -123,7 +123,7 @@ std::error_code list(const fs::path& folder, int depth, Listing& listing) {
 void note_left_aside(const Listing& listing, const std::set<fs::path>& exported,
                      Diagnostics& notes) {
   if (!listing.unreadable.empty()) {
-    notes.warn("folders_unreadable", fmt::format("folders that cannot be listed were left out: {}",
+    notes.warn("folders_unreadable", fmt::format("skipped folders that cannot be listed: {}",
                                                  fmt::join(listing.unreadable, ", ")));
   }
   if (!listing.too_deep.empty()) {
@@ -140,7 +140,7 @@ void note_left_aside(const Listing& listing, const std::set<fs::path>& exported,
   note(listing.our_outputs, "files of llmprof's own reports and records were not read");
   note(listing.earlier, "earlier runs, which `run --force` moved aside, were not read");
   note(listing.no_files, "pipes, sockets and devices were not read");
-  note(exported, "reports were not converted, because their exports lie beside them");
+  note(exported, "skipped reports that are already exported in the same folder");
 }
 
 Result<std::vector<Input>> folder_captures(const fs::path& folder, Diagnostics& notes) {
@@ -162,7 +162,7 @@ Result<std::vector<Input>> folder_captures(const fs::path& folder, Diagnostics& 
   return captures;
 }
 
-// Runs of single ranks, which `llmprof run --rank-folder` puts beside each other. Numbered from
+// Runs of single ranks, which `llmprof run --rank-folder` puts into one folder. Numbered from
 // `first_run` on; empty where the folder is none of these.
 std::vector<Input> captures_of_ranks(const fs::path& folder, size_t first_run) {
   std::vector<Input> captures;
@@ -219,7 +219,7 @@ Result<std::vector<Input>> expand_inputs(std::span<const fs::path> paths, Diagno
     auto files = captures_in(path, i, paths.size() + inputs.size(), notes);
     if (!files) return fail_with(files.error());
     if (files->empty()) {
-      return fail_input(fmt::format("{}: the folder holds no capture", path.string()));
+      return fail_input(fmt::format("{}: the folder contains no capture", path.string()));
     }
     for (Input& file : *files) {
       if (seen.insert(fs::weakly_canonical(file.path, trouble)).second) {

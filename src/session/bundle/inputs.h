@@ -21,7 +21,7 @@ enum class RunRole : uint8_t {
   control,      // what the light watch noted of the control run
 };
 
-// The files behind what a user named: a file means itself, a run folder its captures
+// The files that a named path stands for: a file means itself, a run folder its captures
 // (collector/*.llmtrace, nsys/run.sqlite, ncu/raw.csv, torch/trace.json.gz; where it has none of
 // these nsys/annotations/*.llmtrace; and stage1/metrics.json, stage1/launches/*.llmtrace), a folder
 // of one run folder per rank (rank0/, rank1/, ...) those of each of them, any other folder the

@@ -20,7 +20,7 @@ struct PageOutcome {
 };
 
 // Writes report.html into a folder that exists; without a bundle, says why not. A page of an
-// earlier program is then removed, because it would show other numbers than the reports beside it.
+// earlier program is then removed, because it would show other numbers than the new reports.
 Result<PageOutcome> write_page_file(const std::optional<page::Bundle>& bundle,
                                     const std::filesystem::path& folder,
                                     const std::function<std::string(const page::Bundle&)>& make);

@@ -203,7 +203,7 @@ OutputFolder::~OutputFolder() {
 }
 
 Result<void> OutputFolder::claim() {
-  if (!path_) return {};  // nobody else gets a new one
+  if (!path_) return {};  // a new folder is never shared
   const auto opened = open();
   return opened ? Result<void>() : fail_with(opened.error());
 }

@@ -39,7 +39,7 @@ struct DiffOutcome {
 // untouched.
 Result<DiffOutcome> diff(const DiffOptions& options, Progress& progress);
 
-// 0, 5 (a rule failed), 3 (cannot tell, not comparable).
+// 0, 5 (a rule failed), 3 (undecided or not comparable).
 int exit_code(const compare::Diff& diff);
 
 }  // namespace llmprof::session

@@ -70,7 +70,7 @@ Result<compare::Run> read_run(const fs::path& path, const std::optional<fs::path
   if (!profile) return fail_with(profile.error());
   if (!profile->token_times.shown) analysis::add_shown(*profile);  // a file of an earlier llmprof
   timings.push_back({"reading " + file.string(), reading.elapsed()});
-  // What an earlier version left out of profile.json is in the captures beside it.
+  // Data that an earlier version did not write to profile.json is read from the captures.
   const bool earlier = profile->kernel_sequences.empty() && !profile->stages.empty();
   if (earlier && is_run_folder(input)) {
     if (auto again = analyzed(path, input, config_folder, progress, timings)) return again;

@@ -129,7 +129,7 @@ std::optional<fs::path> read_manifest(config::Settings settings) {
   std::error_code ignored;
   if (manifest && !fs::is_regular_file(*manifest, ignored)) {
     settings.wrong("manifest",
-                   fmt::format("is '{}', and there is no such file", to_printable(*manifest)));
+                   fmt::format("is '{}', which does not exist", to_printable(*manifest)));
   }
   settings.refuse_unknown_keys();
   return manifest ? std::optional<fs::path>(*manifest) : std::nullopt;
@@ -181,7 +181,7 @@ ModelChoice read_model(config::Settings settings, const config::ComposedConfig& 
   if (model.weights == "real" && model.path.empty()) {
     settings.wrong("weights", "is real, which needs model.path=FOLDER with the weights");
   } else if (!model.path.empty() && !fs::exists(model.path, ignored)) {
-    settings.wrong("path", fmt::format("is '{}', and there is nothing", to_printable(model.path)));
+    settings.wrong("path", fmt::format("is '{}', which does not exist", to_printable(model.path)));
   }
   settings.boolean("outgrow_cache", false);
   settings.allow({"default_workload", "kv_cache_dtype"});

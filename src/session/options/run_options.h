@@ -109,7 +109,7 @@ struct RunOptions {
 };
 
 // conf/runner/stage2.yaml with the command line's overrides. A model may be named by its path as
-// well (model=/models/mine, +model.target=...); a `program`, what stood behind `--`, brings the
+// well (model=/models/mine, +model.target=...); a `program`, given after `--`, brings the
 // workload of that name and no model, unless they are chosen.
 Result<config::ComposedConfig> compose_run(const config::ConfFiles& conf,
                                            const std::vector<std::string>& overrides,

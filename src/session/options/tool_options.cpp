@@ -190,7 +190,7 @@ void refuse_contradictions(config::Settings& settings, const CollectorOptions& o
         "chooses the duty cycle automatically, but collector.duty is set too; choose one");
   }
   if (options.delay_ms && options.arm != "start") {
-    settings.wrong("delay_ms", fmt::format("arms it, and collector.arm={} does too; choose one",
+    settings.wrong("delay_ms", fmt::format("and collector.arm={} both start recording; choose one",
                                            to_printable(options.arm)));
   }
 }
@@ -232,7 +232,7 @@ capture::NcuOptions read_ncu_options(config::Settings settings) {
   options.sections = read_sections(settings);
   options.metrics = read_metrics(settings);
   if (options.set.empty() && options.sections.empty() && options.metrics.empty()) {
-    settings.wrong("metrics", "and set and sections are empty: ncu would measure nothing");
+    settings.wrong("metrics", "is empty, and so are set and sections: ncu would measure nothing");
   }
   options.replay_mode = settings.one_of("replay_mode", split(kReplays, ' '), options.replay_mode);
   options.kernel_name_base =

@@ -48,7 +48,7 @@ void read_readiness(config::Settings settings, capture::ServerWorkload& server) 
                                               to_printable(server.ready_log_pattern)));
   }
   if (server.ready_url.empty() && server.ready_log_pattern.empty()) {
-    settings.wrong("url", "is missing, and log_pattern too: nothing tells when the server serves");
+    settings.wrong("url", "is missing; set it or log_pattern to detect when the server is ready");
   }
   if (const auto seconds = settings.optional_number("timeout_s", 0.001, kLongestWait)) {
     server.ready_timeout = std::chrono::milliseconds(static_cast<int64_t>(*seconds * 1000));
@@ -64,7 +64,8 @@ std::optional<capture::ServerWorkload> read_server(config::Settings& workload) {
   server.warm_up = settings.texts("warm_up");
   server.client = settings.texts("client");
   if (server.client.empty()) {
-    settings.wrong("client", "is missing: the command whose time with the server is profiled");
+    settings.wrong("client",
+                   "is missing: name the command that sends requests while the server is profiled");
   }
   server.stop_signal = read_stop_signal(settings);
   settings.refuse_unknown_keys();
@@ -93,13 +94,13 @@ std::vector<std::pair<std::string, std::string>> read_environment(config::Settin
   return variables;
 }
 
-// The argument list that runs the workload: its command, or the program behind `--`.
+// The argument list that runs the workload: its command, or the program after `--`.
 std::vector<std::string> build_work_argv(config::Settings& settings,
                                          const std::vector<std::string>& program) {
   std::vector<std::string> argv = settings.texts("command");
   if (!program.empty()) argv = program;
   if (argv.empty() || argv.front().empty()) {
-    settings.wrong("command", "is empty: name what runs behind --, or choose another workload");
+    settings.wrong("command", "is empty: put a program after --, or choose another workload");
   }
   return argv;
 }

@@ -47,7 +47,7 @@ Variables settings_of(const CollectorOptions& options) {
 
 bool is_set(const std::string& name) { return !environment_variable(name).empty(); }
 
-// Programs built with a sanitizer refuse to start behind a preloaded library.
+// Programs built with a sanitizer refuse to start with a preloaded library.
 bool is_sanitized(const fs::path& program) {
   constexpr std::array<std::string_view, 3> kRuntimes = {"__asan_init", "__tsan_init",
                                                          "__msan_init"};

@@ -16,14 +16,14 @@ constexpr size_t kMostRanges = 8;  // that a message names
 std::string stood_down_because(trace::CollectionReason reason) {
   switch (reason) {
     case trace::CollectionReason::other_subscriber:
-      return "it stood down, because another tool uses CUPTI in the program (torch.profiler, nsys, "
-             "ncu, a monitor): switch that off while profiling";
+      return "it disabled itself, because another tool in the program uses CUPTI (torch.profiler, "
+             "nsys, ncu, a monitor): switch that off while profiling";
     case trace::CollectionReason::cupti_missing:
       return "it found no libcupti that the program can load: LLMPROF_CUPTI=FILE names one, and "
              "llmprof doctor says where one is";
     default:
-      return "CUPTI failed, and it stood down: see collector/record.log; "
-             "pipeline.collector.enable=false takes the timeline with nsys instead";
+      return "it disabled itself after CUPTI failed: see collector/record.log; "
+             "pipeline.collector.enable=false records the timeline with nsys instead";
   }
 }
 
@@ -43,13 +43,13 @@ std::string never_opened(const LogContents& contents, const std::string& range) 
 
 std::string never_armed(const LogContents& contents, const CollectorOptions& options) {
   if (options.arm == "command") {
-    return "it waited for `llmprof arm PID`, which did not come while the program ran; "
-           "collector.arm=start records from the start";
+    return "`llmprof arm PID` was not called while the program ran; collector.arm=start records "
+           "from the start";
   }
   if (options.arm != "start") return never_opened(contents, options.arm);
   if (options.delay_ms) {
     return fmt::format(
-        "the program was over before collector.delay_ms={} had passed; set a shorter delay",
+        "the program ended before collector.delay_ms={} had passed; set a shorter delay",
         *options.delay_ms);
   }
   return "CUDA was initialized, but tracing never began: see collector/record.log";
@@ -86,7 +86,7 @@ LogContents log_contents(const trace::Trace& trace) {
       static_cast<uint64_t>(std::ranges::count_if(trace.kernels.queue, [&](trace::QueueId queue) {
         return trace.device_of(queue).kind == trace::DeviceKind::gpu;
       }));
-  // Of a trace that is not frozen, names tell.
+  // The trace is not frozen yet: API calls are classified by name.
   std::map<trace::StringId, uint64_t> calls;
   for (const trace::StringId api : trace.launches.api) ++calls[api];
   for (const auto& [api, count] : calls) {
@@ -134,7 +134,7 @@ Error no_gpu_work(const LogContents& contents, const CollectorOptions& options) 
 
 Error zero_kernels(const capture::NsysOptions& options) {
   std::string message =
-      "the timeline holds no GPU kernels, although the workload uses CUDA "
+      "the timeline contains no GPU kernels, although the workload uses CUDA "
       "(workload.uses_cuda=true). Likely causes:";
   if (options.gating_nvtx || options.capture_range != "none") {
     message += fmt::format(

@@ -85,7 +85,7 @@ class Pipeline {
     return std::move(outcome_);
   }
 
-  // A script may have started the ranks, or the program by itself: then only the logs tell.
+  // A script or the program itself may have started the ranks: only the logs show that.
   bool leaves_ncu_out() {
     if (options_.pipeline.ncu != Switch::automatic) return false;
     const size_t ranks = count_ranks(rank_logs(bundle_.path("collector")));
@@ -296,7 +296,7 @@ class Pipeline {
     keep("ncu", capture::capture_with_ncu(*ncu, wanted));
   }
 
-  // torch.profiler's pass comes behind it.
+  // Leaves time for torch.profiler, which follows.
   void limit_ncu(capture::NcuRequest& wanted) const {
     const auto left = time_left();
     if (!left) return;

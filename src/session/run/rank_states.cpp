@@ -146,7 +146,7 @@ RanksRecord rank_states(const std::optional<capture::Launcher>& launcher,
   std::set<uint64_t> ranks;
   for (const auto& [rank, unused] : by_exit) ranks.insert(rank);
   for (const auto& [rank, unused] : evidence.report.by_rank) ranks.insert(rank);
-  // A program whose ranks record nothing is not told of as missing ranks.
+  // If no rank recorded anything, none is reported as missing.
   for (uint64_t rank = 0; !by_exit.empty() && rank < record.world_size.value_or(0); ++rank) {
     ranks.insert(rank);
   }

@@ -52,11 +52,10 @@ std::optional<Error> recording_failure(const capture::CommandRecord& record) {
           "run.max_trace_mb=MEGABYTES, or make the workload smaller (workload.requests=1)";
       break;
     case capture::ProcessEnd::not_started:
-      message = fmt::format(
-          "{}: cannot be run: {}; check the command behind `--`, or "
-          "workload.command",
-          record.argv.empty() ? "the workload" : record.argv.front(),
-          capture::describe_end(result));
+      message =
+          fmt::format("{}: cannot be run: {}; check the command after `--`, or workload.command",
+                      record.argv.empty() ? "the workload" : record.argv.front(),
+                      capture::describe_end(result));
       break;
     case capture::ProcessEnd::exited:
     case capture::ProcessEnd::signalled:
@@ -190,8 +189,8 @@ Error nothing_recorded(const Artifacts& bundle) {
                       bundle.path(kFolder).string())};
 }
 
-// Of a distributed job: which ranks died or are missing. A rank that is recorded by itself is told
-// of by the pipeline.
+// Of a distributed job: which ranks died or are missing. The pipeline
+// reports a rank that records itself.
 std::optional<Error> note_ranks(const RunRequest& request, const capture::CommandRecord& pass,
                                 const Artifacts& bundle) {
   if (request.rank) return std::nullopt;

@@ -83,8 +83,8 @@ Result<RunRequest> make_repeat_request(const RunArguments& arguments,
   if (!request->captures.keep_collector_alone()) {
     const bool off = !request->options.pipeline.collector;
     return fail(ErrorKind::usage,
-                off ? "--repeat records with the collector, which pipeline.collector.enable=false "
-                      "switches off"
+                off ? "--repeat records with the collector, but pipeline.collector.enable=false "
+                      "switches it off"
                     : "--repeat records with the collector, which cannot record CUDA here "
                       "(`llmprof doctor` says what is missing); a program that computes on the CPU "
                       "needs workload.uses_cuda=false");

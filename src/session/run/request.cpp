@@ -54,10 +54,9 @@ Result<RankOfJob> own_rank() {
   }
   return fail(
       ErrorKind::usage,
-      "--rank-folder: no launcher has told this process its rank (RANK, OMPI_COMM_WORLD_RANK, "
-      "PMI_RANK, PMIX_RANK and SLURM_PROCID are not set); start it as `mpirun -n 4 llmprof run "
-      "--rank-folder DIR -- PROGRAM`, or let llmprof start the launcher: `llmprof run -- mpirun "
-      "-n 4 PROGRAM`");
+      "--rank-folder: cannot find this process's rank (RANK, OMPI_COMM_WORLD_RANK, PMI_RANK, "
+      "PMIX_RANK and SLURM_PROCID are not set); start it as `mpirun -n 4 llmprof run --rank-folder "
+      "DIR -- PROGRAM`, or let llmprof start the launcher: `llmprof run -- mpirun -n 4 PROGRAM`");
 }
 
 // Of a rank that a launcher started: it is recorded by the collector alone, in one run, since an
@@ -65,7 +64,7 @@ Result<RankOfJob> own_rank() {
 Result<void> record_as_rank(const RunArguments& arguments, RunRequest& request) {
   if (arguments.out) {
     return fail(ErrorKind::usage,
-                "--out: --rank-folder names the folder already; leave one of them out");
+                "--out: --rank-folder already names the folder; use only one of them");
   }
   auto own = own_rank();
   if (!own) return fail_with(own.error());

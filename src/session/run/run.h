@@ -41,7 +41,7 @@ struct RunRequest {
 // What the user typed.
 struct RunArguments {
   std::vector<std::string> overrides;  // "run.mode=light", "model=llm/alt", ...
-  std::vector<std::string> program;    // behind `--`; empty: the configured workload
+  std::vector<std::string> program;    // after `--`; empty: the configured workload
   std::optional<std::filesystem::path> out;
   std::optional<std::filesystem::path> config_folder;
   bool force = false;

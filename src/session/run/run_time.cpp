@@ -26,7 +26,7 @@ milliseconds times(milliseconds one_run, double runs) {
 
 bool has_timeline(const Captures& captures) { return captures.collector || captures.nsys; }
 
-// The workloads that come with llmprof set ranges; of a program behind `--` nobody knows before.
+// The workloads that come with llmprof set ranges; a program after `--` may not.
 bool is_annotated(const RunOptions& options) { return options.facts.name != "program"; }
 
 class Fitting {

@@ -26,7 +26,7 @@ using Json = nlohmann::ordered_json;
 constexpr auto kPatience = std::chrono::seconds(10);  // with a tool that should answer at once
 constexpr size_t kLargestText = 4UL << 20U;
 
-// Names alone, none by prefix: a variable that nobody thought of must stay out.
+// Full names, no prefixes: an unforeseen variable must not be recorded.
 constexpr auto kRecordedVariables = std::to_array<std::string_view>({"CUDA_DEVICE_MAX_CONNECTIONS",
                                                                      "CUDA_DEVICE_ORDER",
                                                                      "CUDA_HOME",

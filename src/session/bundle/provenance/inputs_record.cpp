@@ -111,7 +111,7 @@ config::ConfigNode prompts_record(const RunOptions& options) {
   const auto& manifest = options.facts.inputs_manifest;
   MapNode map;
   map.add("manifest", manifest ? manifest->string() : std::string());
-  // The program behind `--` has prompts of its own, or none.
+  // A program after `--` has its own prompts, or none.
   const bool ours = options.facts.prompt_tokens.has_value();
   map.add("prompts", manifest ? std::string("manifest") : std::string(ours ? "synthetic" : ""));
   map.add("hashes", hashes(options));
@@ -141,7 +141,7 @@ void hide_in_list(config::ConfigNode& list) {
   }
 }
 
-// All of what a key with a telling name holds.
+// Hides everything below a key that names a secret.
 void hide_whole(config::ConfigNode& node, const std::string& key) {
   if (node.is_scalar()) return replace(node, recorded_value(key, node.text));
   for (config::ConfigNode& child : node.children) hide_whole(child, key);
