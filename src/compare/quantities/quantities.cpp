@@ -194,10 +194,10 @@ StageQuantities::StageQuantities(const Sides& sides, std::string stage, const Ju
       judging_(judging),
       serving_(sides.base.front().profile.stages_found.serving.value_or(false)),
       unwatched_(unwatched_on_both(sides, stage_)),
-      steps_(like_steps(sides, stage_, left_out)),
+      steps_(comparable_steps(sides, stage_, left_out)),
       classes_(classes_of(sides, stage_)) {
   // Under continuous batching each instance is one step, whose batch is its own.
-  if (!serving_) instances_ = like_instances(sides, stage_, left_out);
+  if (!serving_) instances_ = comparable_instances(sides, stage_, left_out);
   host_of_steps_ = host_part(side_of(steps_.base, "step"), side_of(steps_.base, "step_idle"),
                              side_of(steps_.now, "step_idle"));
   host_of_instances_ = host_part(side_of(instances_.base, "wall"), side_of(instances_.base, "idle"),

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compare/likeness/like_steps.h"
+#include "compare/likeness/comparable_steps.h"
 #include "compare/model/diff.h"
 #include "compare/model/sides.h"
 #include "compare/noise/single_runs.h"
@@ -65,8 +65,8 @@ class StageQuantities {
   const Judging& judging_;
   bool serving_ = false;
   bool unwatched_ = false;
-  LikeSteps steps_;
-  LikeInstances instances_;
+  ComparableSteps steps_;
+  ComparableInstances instances_;
   std::vector<std::string> classes_;
   HostPart host_of_steps_;
   HostPart host_of_instances_;

@@ -5,7 +5,7 @@
 
 #include "base/student_t.h"
 #include "compare/comparability/comparability.h"
-#include "compare/likeness/like_steps.h"
+#include "compare/likeness/comparable_steps.h"
 #include "compare/statistics/estimate.h"
 
 namespace llmprof::compare {
@@ -19,8 +19,8 @@ double mean_of(const std::vector<const Row*>& rows, bool busy) {
 }
 
 // None where a run has no such value.
-std::optional<std::vector<double>> recorded(const LikeSteps& steps, const LikeInstances& instances,
-                                            bool busy) {
+std::optional<std::vector<double>> recorded(const ComparableSteps& steps,
+                                            const ComparableInstances& instances, bool busy) {
   std::vector<double> values;
   if (!steps.groups.empty()) {
     for (const StepsOfRun& run : steps.base) {
@@ -69,10 +69,10 @@ std::vector<Spread> find_spread(std::span<const Run> runs, double threshold) {
   const Sides both{runs, runs};
   for (const std::string& stage : common_stages(both)) {
     std::vector<LeftOut> ignored;
-    LikeSteps steps = like_steps(both, stage, ignored);
+    ComparableSteps steps = comparable_steps(both, stage, ignored);
     const bool in_steps = find_stage(runs.front().profile, stage)->step_count > 0;
     if (!in_steps) steps.groups.clear();
-    const LikeInstances instances = like_instances(both, stage, ignored);
+    const ComparableInstances instances = comparable_instances(both, stage, ignored);
     const auto add = [&](std::string_view quantity, std::string_view times, auto values) {
       if (!values || values->empty()) return;
       Spread& spread = found.emplace_back();

@@ -11,24 +11,25 @@ namespace llmprof::compare {
 // Steps of one run that are compared, in the order of time.
 struct StepsOfRun {
   std::vector<const profile::Step*> steps;
-  std::vector<uint32_t> groups;  // row of LikeSteps::groups, one per step
+  std::vector<uint32_t> groups;  // row of ComparableSteps::groups, one per step
 };
 
 // Steps of both sides by what makes them alike: kind, batch, tokens and range of context.
-struct LikeSteps {
+struct ComparableSteps {
   std::vector<StepGroup> groups;
   std::vector<StepsOfRun> base;  // one per run
   std::vector<StepsOfRun> now;
 };
 
 // What is left out is added to `left_out`.
-LikeSteps like_steps(const Sides& sides, const std::string& stage, std::vector<LeftOut>& left_out);
+ComparableSteps comparable_steps(const Sides& sides, const std::string& stage,
+                                 std::vector<LeftOut>& left_out);
 
-struct LikeInstances {
+struct ComparableInstances {
   std::vector<std::vector<const profile::Instance*>> base;  // per run
   std::vector<std::vector<const profile::Instance*>> now;
 };
-LikeInstances like_instances(const Sides& sides, const std::string& stage,
-                             std::vector<LeftOut>& left_out);
+ComparableInstances comparable_instances(const Sides& sides, const std::string& stage,
+                                         std::vector<LeftOut>& left_out);
 
 }  // namespace llmprof::compare

@@ -1,4 +1,4 @@
-#include "compare/likeness/like_steps.h"
+#include "compare/likeness/comparable_steps.h"
 
 #include <gtest/gtest.h>
 
@@ -22,11 +22,11 @@ uint64_t left_out_by(const std::vector<LeftOut>& rows, std::string_view side,
   return count;
 }
 
-TEST(LikeSteps, StepsOfOneKindBatchAndContextAreAGroup) {
+TEST(ComparableSteps, StepsOfOneKindBatchAndContextAreAGroup) {
   const compare::Run base = decode_run({kInstance, kInstance});
   const compare::Run now = decode_run({kInstance});
   std::vector<LeftOut> left_out;
-  const LikeSteps found = like_steps({{&base, 1}, {&now, 1}}, "decode", left_out);
+  const ComparableSteps found = comparable_steps({{&base, 1}, {&now, 1}}, "decode", left_out);
   ASSERT_EQ(found.groups.size(), 1U);
   const StepGroup& group = found.groups.front();
   EXPECT_EQ(group.batch, 2U);
@@ -43,59 +43,60 @@ TEST(LikeSteps, StepsOfOneKindBatchAndContextAreAGroup) {
   EXPECT_EQ(found.base.front().groups, std::vector<uint32_t>(18, 0));
 }
 
-TEST(LikeSteps, WarmUpCutOffAndUntracedStepsAreLeftOut) {
+TEST(ComparableSteps, WarmUpCutOffAndUntracedStepsAreLeftOut) {
   compare::Run run = decode_run({kInstance, kInstance, kInstance});
   run.profile.stages.front().instances[0].warmup = true;
   run.profile.stages.front().warmup_count = 1;
   run.profile.stages.front().instances[2].cut_off = true;
   run.profile.steps[15].after_untraced = true;
   std::vector<LeftOut> left_out;
-  const LikeSteps found = like_steps({{&run, 1}, {&run, 1}}, "decode", left_out);
+  const ComparableSteps found = comparable_steps({{&run, 1}, {&run, 1}}, "decode", left_out);
   EXPECT_EQ(left_out_by(left_out, "base", "warm_up"), 10U);
   EXPECT_EQ(left_out_by(left_out, "base", "after_untraced"), 1U);
   EXPECT_EQ(left_out_by(left_out, "base", "cut_off"), 1U);
   EXPECT_EQ(found.groups.front().base_steps, 30U - 10 - 2 - 1 - 1);
 }
 
-TEST(LikeSteps, OnlyTheRangeOfContextThatBothSidesHaveIsCompared) {
+TEST(ComparableSteps, OnlyTheRangeOfContextThatBothSidesHaveIsCompared) {
   const compare::Run base = decode_run({std::vector<double>(20, 5.0)});
   const compare::Run now = decode_run({kInstance});
   std::vector<LeftOut> left_out;
-  const LikeSteps found = like_steps({{&base, 1}, {&now, 1}}, "decode", left_out);
+  const ComparableSteps found = comparable_steps({{&base, 1}, {&now, 1}}, "decode", left_out);
   EXPECT_EQ(found.groups.front().context_high, 109U);
   EXPECT_EQ(found.groups.front().base_steps, 9U);
   EXPECT_EQ(left_out_by(left_out, "base", "outside_context_range"), 10U);
   EXPECT_EQ(left_out_by(left_out, "new", "outside_context_range"), 0U);
 }
 
-TEST(LikeSteps, ABatchThatOneSideLacksHasNoCounterpart) {
+TEST(ComparableSteps, ABatchThatOneSideLacksHasNoCounterpart) {
   const compare::Run base = decode_run({kInstance, kInstance});
   compare::Run now = base;
   for (size_t i = 0; i < 10; ++i) now.profile.steps[i].batch = 4;
   std::vector<LeftOut> left_out;
-  const LikeSteps found = like_steps({{&base, 1}, {&now, 1}}, "decode", left_out);
+  const ComparableSteps found = comparable_steps({{&base, 1}, {&now, 1}}, "decode", left_out);
   ASSERT_EQ(found.groups.size(), 1U);
   EXPECT_EQ(found.groups.front().batch, 2U);
   EXPECT_EQ(left_out_by(left_out, "new", "no_counterpart"), 9U);
 }
 
-TEST(LikeSteps, StepsWithLoweredClocksAreLeftOutWhereTheyAreTheException) {
+TEST(ComparableSteps, StepsWithLoweredClocksAreLeftOutWhereTheyAreTheException) {
   compare::Run few = decode_run({kInstance, kInstance});
   few.profile.steps[3].clocks_lowered = true;
   compare::Run most = few;
   for (profile::Step& step : most.profile.steps) step.clocks_lowered = true;
   std::vector<LeftOut> left_out;
-  const LikeSteps found = like_steps({{&few, 1}, {&most, 1}}, "decode", left_out);
+  const ComparableSteps found = comparable_steps({{&few, 1}, {&most, 1}}, "decode", left_out);
   EXPECT_EQ(left_out_by(left_out, "base", "clocks_lowered"), 1U);
   EXPECT_EQ(left_out_by(left_out, "new", "clocks_lowered"), 0U);
   EXPECT_EQ(found.groups.front().now_steps, 18U);
 }
 
-TEST(LikeInstances, AreThoseOfAsManySteps) {
+TEST(ComparableInstances, AreThoseOfAsManySteps) {
   const compare::Run base = decode_run({kInstance, kInstance, std::vector<double>(7, 5.0)});
   const compare::Run now = decode_run({kInstance});
   std::vector<LeftOut> left_out;
-  const LikeInstances found = like_instances({{&base, 1}, {&now, 1}}, "decode", left_out);
+  const ComparableInstances found =
+      comparable_instances({{&base, 1}, {&now, 1}}, "decode", left_out);
   ASSERT_EQ(found.base.size(), 1U);
   EXPECT_EQ(found.base.front().size(), 2U);
   EXPECT_EQ(found.now.front().size(), 1U);

@@ -1,4 +1,4 @@
-#include "compare/likeness/like_steps.h"
+#include "compare/likeness/comparable_steps.h"
 
 #include <algorithm>
 #include <array>
@@ -158,12 +158,12 @@ class Grouping {
     });
   }
 
-  LikeSteps take() {
+  ComparableSteps take() {
     leave_out("no_counterpart", keys_with(1));
     leave_out_context();
     const auto all_keys = keys_with(1);
     leave_out("too_few", all_keys.size() == 1 ? all_keys : keys_with(kFewestInGroup));
-    LikeSteps found;
+    ComparableSteps found;
     std::map<Key, uint32_t> rows;
     found.base = grouped(steps_.base(), &StepGroup::base_steps, found.groups, rows);
     found.now = grouped(steps_.now(), &StepGroup::now_steps, found.groups, rows);
@@ -296,12 +296,13 @@ std::optional<uint64_t> commonest_steps(const ComparedRows<profile::Instance>& i
 
 }  // namespace
 
-LikeSteps like_steps(const Sides& sides, const std::string& stage, std::vector<LeftOut>& left_out) {
+ComparableSteps comparable_steps(const Sides& sides, const std::string& stage,
+                                 std::vector<LeftOut>& left_out) {
   return Grouping(sides, stage, left_out).take();
 }
 
-LikeInstances like_instances(const Sides& sides, const std::string& stage,
-                             std::vector<LeftOut>& left_out) {
+ComparableInstances comparable_instances(const Sides& sides, const std::string& stage,
+                                         std::vector<LeftOut>& left_out) {
   ComparedRows<profile::Instance> instances(sides, stage, "instances", left_out);
   instances.take(
       [](const profile::Profile&, const profile::Stage& of) -> const auto& { return of.instances; },
