@@ -68,8 +68,8 @@ ProgressLine::~ProgressLine() {
 
 void ProgressLine::set_pass(size_t number, size_t count) {
   const std::lock_guard guard(lock_);
-  state_.pass = number;
-  state_.passes = count;
+  state_.recording = number;
+  state_.recordings = count;
 }
 
 void ProgressLine::begin(std::string_view what) { begin(what, ProgressState::Unit::none, 0); }
@@ -154,7 +154,8 @@ void ProgressLine::erase() {
 
 std::string progress_text(const ProgressState& state, size_t width) {
   std::string first = "llmprof: ";
-  if (state.passes > 0) first += fmt::format("pass {} of {}, ", state.pass, state.passes);
+  if (state.recordings > 0)
+    first += fmt::format("recording {} of {}, ", state.recording, state.recordings);
   std::string last;
   if (state.unit != ProgressState::Unit::none && state.total > 0) {
     last += fmt::format(": {} %, ", percent_of(state));

@@ -16,10 +16,10 @@ namespace llmprof::cli {
 // What is being done, at one moment.
 struct ProgressState {
   enum class Unit : uint8_t { none, bytes, steps };
-  std::string what;  // "reading trace.sqlite (nsys SQLite)"
-  std::string step;  // the one under way, where it goes by steps
-  size_t pass = 0;   // from 1; 0: there are no passes
-  size_t passes = 0;
+  std::string what;      // "reading trace.sqlite (nsys SQLite)"
+  std::string step;      // the one under way, where it goes by steps
+  size_t recording = 0;  // of a run, from 1; 0: none
+  size_t recordings = 0;
   Unit unit = Unit::none;
   uint64_t done = 0;
   uint64_t total = 0;

@@ -88,7 +88,7 @@ TEST(ProgressLine, IsNeverSilentForLong) {
     std::this_thread::sleep_for(milliseconds(200));
   }
   const std::string log = ::testing::internal::GetCapturedStderr();
-  EXPECT_EQ(log.find("llmprof: 64 ranks share 2 cores\nllmprof: pass 1 of 2, control run: the "
+  EXPECT_EQ(log.find("llmprof: 64 ranks share 2 cores\nllmprof: recording 1 of 2, control run: the "
                      "workload, unprofiled, 0 s\n"),
             0U)
       << log;
@@ -123,11 +123,11 @@ TEST(ProgressText, NamesStepsAndPasses) {
   EXPECT_EQ(progress_text(steps, 80), "llmprof: analyzing: 40 %, layers (5 of 10), 0 s");
   ProgressState pass;
   pass.what = "control run: the workload, unprofiled";
-  pass.pass = 1;
-  pass.passes = 4;
+  pass.recording = 1;
+  pass.recordings = 4;
   pass.elapsed = std::chrono::seconds(185);
   EXPECT_EQ(progress_text(pass, 80),
-            "llmprof: pass 1 of 4, control run: the workload, unprofiled, 3 min 5 s");
+            "llmprof: recording 1 of 4, control run: the workload, unprofiled, 3 min 5 s");
 }
 
 }  // namespace

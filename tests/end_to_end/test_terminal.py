@@ -164,7 +164,7 @@ class ProgressLine(TerminalCase):
             "--", "sleep", "1.6", columns=70, cwd=self.folder,
         )
         drawings = done.drawings()
-        passes = [line for line in drawings if line.startswith("llmprof: pass 1 of ")]
+        passes = [line for line in drawings if line.startswith("llmprof: recording 1 of ")]
         self.assertTrue(passes, done.raw)
         self.assertIn("control run", passes[0])
         self.assertRegex(passes[-1], r", \d+ s$")

@@ -91,7 +91,7 @@ struct RunOptions {
   uint64_t top_n_kernels = 10;
   uint64_t repeats = 1;  // of the control run
   std::optional<std::chrono::milliseconds> timeout;
-  std::optional<std::chrono::seconds> time_limit;  // of all passes together
+  std::optional<std::chrono::seconds> time_limit;  // of all recordings together
   std::optional<uint64_t> max_trace_bytes;
   std::string device = "cuda:0";
   std::filesystem::path stage2_folder;  // artifacts.stage2_dir

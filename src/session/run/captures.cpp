@@ -52,8 +52,8 @@ std::vector<std::string> reasons(const RunOptions& options, const CollectorReach
   }
   if (reach.other_injection) {
     notes.emplace_back(
-        "CUDA_INJECTION64_PATH is set here: that library is in every pass but the collector's, "
-        "which takes its place, and in the control run too; unset it for a valid comparison");
+        "CUDA_INJECTION64_PATH is set here: that library is loaded in the control run and in every "
+        "recording but the collector's, which replaces it; unset it for a valid comparison");
   }
   return notes;
 }

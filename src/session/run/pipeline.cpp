@@ -39,12 +39,12 @@ class Pipeline {
         captures_(request.captures),
         bundle_(std::move(bundle)),
         progress_(progress),
-        passes_(count_passes(request.captures)) {}
+        recordings_(count_recordings(request.captures)) {}
 
   RunOutcome run() {
     if (request_.rank) return run_rank(*request_.rank);
     record_captures();
-    if (const auto crowd = crowded_ranks(options_, passes_)) {
+    if (const auto crowd = crowded_ranks(options_, recordings_)) {
       progress_.announce(*crowd);
     }
     for (const std::string& note : captures_.notes) progress_.note(note);
@@ -71,7 +71,7 @@ class Pipeline {
   RunOutcome run_rank(const RankOfJob& own) {
     outcome_.folder = bundle_.root();
     begin_rank(own, bundle_);
-    begin_pass(fmt::format("rank {}: the program, recorded by llmprof", own.rank));
+    begin_recording(fmt::format("rank {}: the program, recorded by llmprof", own.rank));
     const capture::CaptureResult captured = run_collector(request_, bundle_);
     keep(fmt::format("rank {}", own.rank), captured);
     if (const auto written = end_rank(own, captured, bundle_); !written) {
@@ -119,20 +119,20 @@ class Pipeline {
 
   [[nodiscard]] bool stopped() const { return request_.stop != nullptr && request_.stop->load(); }
 
-  // What is on, and which of all passes it is. nsys that stands in for the collector is one more.
-  void begin_pass(std::string_view what) {
-    progress_.set_pass(++pass_, passes_);
+  // Shows which of all recordings begins. nsys in place of the collector is one more.
+  void begin_recording(std::string_view what) {
+    progress_.set_pass(++recording_, recordings_);
     progress_.begin(what);
   }
 
   // The control run and the captures, without the analysis.
-  static size_t count_passes(const Captures& captures) {
-    size_t passes = 1;
+  static size_t count_recordings(const Captures& captures) {
+    size_t recordings = 1;
     for (const bool wanted :
          {captures.collector, captures.nsys, captures.ncu, captures.torch_profiler}) {
-      if (wanted) ++passes;
+      if (wanted) ++recordings;
     }
-    return passes;
+    return recordings;
   }
 
   void announce_expected_time() {
@@ -151,7 +151,7 @@ class Pipeline {
            fit_run(request_, *control_time_, *left, FitFrom::after_control)) {
         note_time_limit(change);
       }
-      passes_ = count_passes(captures_);
+      recordings_ = count_recordings(captures_);
     }
     const RunTime now = estimate_run(request_, *control_time_);
     const bool as_expected =
@@ -175,7 +175,7 @@ class Pipeline {
   }
 
   bool control() {
-    begin_pass("control run: the workload, unprofiled");
+    begin_recording("control run: the workload, unprofiled");
     const auto done = run_control(request_, bundle_);
     if (!done) {
       fail_backend("stage1", done.error());
@@ -191,7 +191,7 @@ class Pipeline {
 
   void collect() {
     if (stopped()) return;
-    begin_pass("collector: the workload, recorded by llmprof");
+    begin_recording("collector: the workload, recorded by llmprof");
     const capture::CaptureResult captured = run_collector(request_, bundle_);
     keep("collector", captured);
     if (!captures_.collector_cuda || stopped()) return;
@@ -208,12 +208,13 @@ class Pipeline {
     const Switch wanted = options_.pipeline.driver_calls;
     if (wanted == Switch::off || stopped()) return;
     if (wanted == Switch::automatic && !watch_is_blind(contents)) return;
-    ++passes_;
-    begin_pass(wanted == Switch::on
-                   ? "driver calls: the workload, not traced; the driver reports its launches"
-                   : "driver calls: the workload, not traced; the program launches past the CUDA "
-                     "runtime's shared library, so the driver reports its launches "
-                     "(pipeline.driver_calls.enable=false skips this run)");
+    ++recordings_;
+    begin_recording(
+        wanted == Switch::on
+            ? "driver calls: the workload, not traced; the driver reports its launches"
+            : "driver calls: the workload, not traced; the program launches past the CUDA "
+              "runtime's shared library, so the driver reports its launches "
+              "(pipeline.driver_calls.enable=false skips this run)");
     keep("driver_calls", run_driver_calls(request_, bundle_));
   }
 
@@ -243,8 +244,8 @@ class Pipeline {
     if (const auto made = bundle_.make_folder(kNsysAnnotations); !made) {
       return fail_backend("nsys", made.error());
     }
-    if (!captures_.nsys) ++passes_;
-    begin_pass(fmt::format("nsys {}: the timeline", nsys->version));
+    if (!captures_.nsys) ++recordings_;
+    begin_recording(fmt::format("nsys {}: the timeline", nsys->version));
     const capture::CaptureResult captured =
         capture::capture_with_nsys(*nsys, nsys_request(request_, bundle_));
     keep("nsys", captured);
@@ -292,7 +293,7 @@ class Pipeline {
     for (const std::string& note : capture::plan_ncu(*ncu, wanted).notes) {
       progress_.note("ncu: " + note);
     }
-    begin_pass(fmt::format("ncu {}: the longest kernels", ncu->version));
+    begin_recording(fmt::format("ncu {}: the longest kernels", ncu->version));
     keep("ncu", capture::capture_with_ncu(*ncu, wanted));
   }
 
@@ -305,7 +306,7 @@ class Pipeline {
         Clock::now() + std::max(std::chrono::milliseconds(0), *left - planned.torch_profiler);
   }
 
-  // Whether the passes before it left it the time.
+  // Whether the recordings before it left no time for it.
   bool is_too_late_for_operators() {
     const auto left = time_left();
     const auto takes = estimate_run(request_, control_time_.value_or(kUnknownTime)).torch_profiler;
@@ -318,7 +319,7 @@ class Pipeline {
 
   void trace_operators() {
     if (stopped() || is_too_late_for_operators()) return;
-    begin_pass("torch.profiler: the operators of the workload");
+    begin_recording("torch.profiler: the operators of the workload");
     keep("torch", run_torch(request_, bundle_));
   }
 
@@ -377,8 +378,8 @@ class Pipeline {
   const Captures& captures_;
   Artifacts bundle_;
   Progress& progress_;
-  size_t pass_ = 0;  // the last that was begun
-  size_t passes_;
+  size_t recording_ = 0;  // the last that was begun
+  size_t recordings_;
   Clock::time_point begin_ = Clock::now();
   std::optional<RunTime> expected_;  // before the control run
   std::optional<std::chrono::milliseconds> control_time_;

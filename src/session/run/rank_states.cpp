@@ -97,14 +97,14 @@ RankRecord judge_rank(uint64_t rank, bool has_log, bool by_exit, const Evidence&
   return recorded({});
 }
 
-bool stopped_by_us(const capture::CommandRecord& pass) {
-  switch (pass.result.end) {
+bool stopped_by_us(const capture::CommandRecord& command) {
+  switch (command.result.end) {
     case capture::ProcessEnd::timed_out:
     case capture::ProcessEnd::over_limit:
     case capture::ProcessEnd::stopped:
       return true;
     default:
-      return pass.asked_to_stop;
+      return command.asked_to_stop;
   }
 }
 
@@ -129,7 +129,7 @@ size_t count_ranks(const std::vector<RankLog>& logs) {
 }
 
 RanksRecord rank_states(const std::optional<capture::Launcher>& launcher,
-                        const capture::CommandRecord& pass, const std::vector<RankLog>& logs) {
+                        const capture::CommandRecord& command, const std::vector<RankLog>& logs) {
   // Processes that a rank forks have logs of their own, and leave by _exit().
   std::map<uint64_t, bool> by_exit;
   for (const RankLog& log : logs) by_exit[log.rank] = by_exit[log.rank] || log.by_exit;
@@ -137,10 +137,10 @@ RanksRecord rank_states(const std::optional<capture::Launcher>& launcher,
   if (!launcher && by_exit.size() < 2) return record;
   Evidence evidence;
   evidence.launcher = launcher ? launcher->name : "its launcher";
-  evidence.ended_by_us = stopped_by_us(pass);
-  evidence.failed = !pass.ended_well() && !evidence.ended_by_us;
+  evidence.ended_by_us = stopped_by_us(command);
+  evidence.failed = !command.ended_well() && !evidence.ended_by_us;
   evidence.any_by_exit = std::ranges::any_of(by_exit, [](const auto& rank) { return rank.second; });
-  if (evidence.failed) evidence.report = report_of_launcher(end_of_output(pass.log), logs);
+  if (evidence.failed) evidence.report = report_of_launcher(end_of_output(command.log), logs);
   if (by_exit.empty() && evidence.report.by_rank.empty()) return record;
   if (launcher) record.world_size = launcher->ranks;
   std::set<uint64_t> ranks;
@@ -175,13 +175,13 @@ std::string name_ranks(const RanksRecord& ranks) {
   return fmt::format("{}", fmt::join(named, ", "));
 }
 
-std::optional<Error> rank_failure(const RanksRecord& ranks, const capture::CommandRecord& pass,
+std::optional<Error> rank_failure(const RanksRecord& ranks, const capture::CommandRecord& command,
                                   std::string_view others) {
   if (ranks.not_recorded().empty()) return std::nullopt;
   return Error{ErrorKind::tool,
                fmt::format("{}; {} ended with {}; {}; its output is in {}", name_ranks(ranks),
-                           pass.argv.empty() ? "the launcher" : pass.argv.front(),
-                           capture::describe_end(pass.result), others, pass.log.string())};
+                           command.argv.empty() ? "the launcher" : command.argv.front(),
+                           capture::describe_end(command.result), others, command.log.string())};
 }
 
 }  // namespace llmprof::session

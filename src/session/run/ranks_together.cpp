@@ -26,8 +26,8 @@ RanksRecord judge_own(const RankOfJob& own, const capture::CaptureResult& captur
     return record_of_rank(own, kRankDied,
                           captured.failure ? captured.failure->message : "it was not started");
   }
-  const capture::CommandRecord& pass = captured.commands.front();
-  switch (pass.result.end) {
+  const capture::CommandRecord& command = captured.commands.front();
+  switch (command.result.end) {
     case capture::ProcessEnd::stopped:
       return record_of_rank(own, captured.files.empty() ? kRankMissing : kRankRecorded,
                             "ended with its launcher");
@@ -38,7 +38,8 @@ RanksRecord judge_own(const RankOfJob& own, const capture::CaptureResult& captur
     default:
       break;
   }
-  if (!pass.ended_well()) return record_of_rank(own, kRankDied, capture::describe_end(pass.result));
+  if (!command.ended_well())
+    return record_of_rank(own, kRankDied, capture::describe_end(command.result));
   if (captured.files.empty()) return record_of_rank(own, kRankMissing, "it left no log");
   return record_of_rank(own, kRankRecorded, {});
 }

@@ -70,9 +70,10 @@ std::optional<Error> recording_failure(const capture::CommandRecord& record) {
 }
 
 // Runs the workload once more. Null where that is not possible, for the reason that `result` gets.
-const capture::CommandRecord* record(const RunRequest& request, const capture::WorkloadPass& pass,
+const capture::CommandRecord* record(const RunRequest& request,
+                                     const capture::WorkloadPass& recording,
                                      capture::CaptureResult& result) {
-  auto done = capture::run_pass(request.options.workload, pass, recording_limits(request));
+  auto done = capture::run_pass(request.options.workload, recording, recording_limits(request));
   if (!done) {
     result.failure = done.error();
     return nullptr;
@@ -81,18 +82,18 @@ const capture::CommandRecord* record(const RunRequest& request, const capture::W
   return &result.commands.emplace_back(std::move(*done));
 }
 
-void plan_command(const RunRequest& request, const capture::WorkloadPass& pass,
+void plan_command(const RunRequest& request, const capture::WorkloadPass& recording,
                   capture::CapturePlan& plan) {
-  plan.commands.push_back({pass.name,
-                           capture::exported_argv(request.options.workload.argv, pass.environment),
-                           pass.environment});
+  plan.commands.push_back(
+      {recording.name, capture::exported_argv(request.options.workload.argv, recording.environment),
+       recording.environment});
 }
 
 capture::CapturePlan plan_of(std::string_view backend, const RunRequest& request,
-                             const capture::WorkloadPass& pass) {
+                             const capture::WorkloadPass& recording) {
   capture::CapturePlan plan;
   plan.backend = backend;
-  plan_command(request, pass, plan);
+  plan_command(request, recording, plan);
   return plan;
 }
 
@@ -103,20 +104,20 @@ fs::path launches_folder(const RunRequest& request, const Artifacts& bundle, uin
                           : fmt::format("{}_{}", kControlLaunches, number));
 }
 
-capture::WorkloadPass control_pass(const RunRequest& request, const Artifacts& bundle,
-                                   uint64_t number) {
-  capture::WorkloadPass pass;
+capture::WorkloadPass control_recording(const RunRequest& request, const Artifacts& bundle,
+                                        uint64_t number) {
+  capture::WorkloadPass recording;
   const bool only = request.options.repeats <= 1;
-  pass.name = only ? "control" : fmt::format("control_{}", number);
-  pass.folder = bundle.path(kControlFolder);
+  recording.name = only ? "control" : fmt::format("control_{}", number);
+  recording.folder = bundle.path(kControlFolder);
   const fs::path metrics =
       only ? bundle.path(kMetrics) : bundle.path(fmt::format("stage1/metrics_{}.json", number));
-  pass.environment = recording_environment(request, metrics, Annotations::off);
+  recording.environment = recording_environment(request, metrics, Annotations::off);
   const Variables watch = watch_environment(request, Watch::only);
-  if (watch.empty()) return pass;
-  append(watch, pass.environment);
-  set_log_folder(launches_folder(request, bundle, number), pass.environment);
-  return pass;
+  if (watch.empty()) return recording;
+  append(watch, recording.environment);
+  set_log_folder(launches_folder(request, bundle, number), recording.environment);
+  return recording;
 }
 
 struct Control {
@@ -144,42 +145,43 @@ std::optional<Error> job_failure(const RunRequest& request, const capture::Comma
                       "this was the control run, and the job is recorded all the same");
 }
 
-capture::WorkloadPass driver_calls_pass(const RunRequest& request, const Artifacts& bundle) {
-  capture::WorkloadPass pass;
-  pass.name = "driver_calls";
-  pass.folder = bundle.path(kControlFolder);
-  pass.environment = recording_environment(request, bundle.path("stage1/driver_calls_metrics.json"),
-                                           Annotations::off);
-  set_log_folder(bundle.path(kDriverCalls), pass.environment);
-  pass.environment.emplace_back("LLMPROF_WATCH", "callbacks");
-  append(injection_environment(request), pass.environment);
-  return pass;
+capture::WorkloadPass driver_calls_recording(const RunRequest& request, const Artifacts& bundle) {
+  capture::WorkloadPass recording;
+  recording.name = "driver_calls";
+  recording.folder = bundle.path(kControlFolder);
+  recording.environment = recording_environment(
+      request, bundle.path("stage1/driver_calls_metrics.json"), Annotations::off);
+  set_log_folder(bundle.path(kDriverCalls), recording.environment);
+  recording.environment.emplace_back("LLMPROF_WATCH", "callbacks");
+  append(injection_environment(request), recording.environment);
+  return recording;
 }
 
-capture::WorkloadPass torch_pass(const RunRequest& request, const Artifacts& bundle) {
+capture::WorkloadPass torch_recording(const RunRequest& request, const Artifacts& bundle) {
   const TorchOptions& options = request.options.torch;
-  capture::WorkloadPass pass;
-  pass.name = "profile";
-  pass.folder = bundle.path(kTorchFolder);
-  pass.environment =
+  capture::WorkloadPass recording;
+  recording.name = "profile";
+  recording.folder = bundle.path(kTorchFolder);
+  recording.environment =
       recording_environment(request, bundle.path("torch/metrics.json"), Annotations::on);
-  pass.environment.emplace_back("LLMPROF_TORCH_TRACE", fs::absolute(bundle.path(kTrace)).string());
-  pass.environment.emplace_back(
+  recording.environment.emplace_back("LLMPROF_TORCH_TRACE",
+                                     fs::absolute(bundle.path(kTrace)).string());
+  recording.environment.emplace_back(
       "LLMPROF_TORCH_OPTIONS",
       fmt::format(R"({{"record_shapes":{},"with_stack":{},"profile_memory":{},"requests":{}}})",
                   options.record_shapes, options.with_stack, options.profile_memory,
                   options.requests));
-  return pass;
+  return recording;
 }
 
-capture::WorkloadPass collector_pass(const RunRequest& request, const Artifacts& bundle) {
-  capture::WorkloadPass pass;
-  pass.name = "record";
-  pass.folder = bundle.path(kFolder);
-  pass.environment = recording_environment(request, bundle.path("collector/metrics.json"),
-                                           Annotations::on, bundle.path(kFolder));
-  append(collector_environment(request), pass.environment);
-  return pass;
+capture::WorkloadPass collector_recording(const RunRequest& request, const Artifacts& bundle) {
+  capture::WorkloadPass recording;
+  recording.name = "record";
+  recording.folder = bundle.path(kFolder);
+  recording.environment = recording_environment(request, bundle.path("collector/metrics.json"),
+                                                Annotations::on, bundle.path(kFolder));
+  append(collector_environment(request), recording.environment);
+  return recording;
 }
 
 Error nothing_recorded(const Artifacts& bundle) {
@@ -191,15 +193,15 @@ Error nothing_recorded(const Artifacts& bundle) {
 
 // Of a distributed job: which ranks died or are missing. The pipeline
 // reports a rank that records itself.
-std::optional<Error> note_ranks(const RunRequest& request, const capture::CommandRecord& pass,
+std::optional<Error> note_ranks(const RunRequest& request, const capture::CommandRecord& recording,
                                 const Artifacts& bundle) {
   if (request.rank) return std::nullopt;
-  const RanksRecord ranks = rank_states(capture::find_launcher(request.options.workload.argv), pass,
-                                        rank_logs(bundle.path(kFolder)));
+  const RanksRecord ranks = rank_states(capture::find_launcher(request.options.workload.argv),
+                                        recording, rank_logs(bundle.path(kFolder)));
   if (ranks.ranks.empty()) return std::nullopt;
   if (const auto written = write_ranks_record(bundle, ranks); !written) return written.error();
   const bool any = ranks.not_recorded().size() < ranks.ranks.size();
-  return rank_failure(ranks, pass,
+  return rank_failure(ranks, recording,
                       any ? "what the other ranks recorded is kept and analyzed"
                           : "no rank recorded all of its run");
 }
@@ -211,9 +213,9 @@ Result<ControlRun> run_control(const RunRequest& request, const Artifacts& bundl
   std::vector<Control> runs;
   const uint64_t repeats = std::max<uint64_t>(1, request.options.repeats);
   for (uint64_t number = 1; number <= repeats; ++number) {
-    const capture::WorkloadPass pass = control_pass(request, bundle, number);
+    const capture::WorkloadPass recording = control_recording(request, bundle, number);
     const auto record =
-        capture::run_pass(request.options.workload, pass, recording_limits(request));
+        capture::run_pass(request.options.workload, recording, recording_limits(request));
     if (!record) return fail_with(record.error());
     if (const auto failure = recording_failure(*record)) {
       if (auto of_job = job_failure(request, *record)) return ControlRun{{}, std::move(of_job)};
@@ -237,7 +239,7 @@ capture::CapturePlan plan_control(const RunRequest& request, const Artifacts& bu
   plan.backend = kControlFolder;
   const uint64_t repeats = std::max<uint64_t>(1, request.options.repeats);
   for (uint64_t number = 1; number <= repeats; ++number) {
-    plan_command(request, control_pass(request, bundle, number), plan);
+    plan_command(request, control_recording(request, bundle, number), plan);
   }
   plan.files.emplace_back(kMetrics);
   plan.notes.emplace_back("the workload without profiling: the baseline of every capture");
@@ -249,7 +251,7 @@ bool wants_driver_calls(const RunRequest& request) {
 }
 
 capture::CapturePlan plan_driver_calls(const RunRequest& request, const Artifacts& bundle) {
-  auto plan = plan_of("driver_calls", request, driver_calls_pass(request, bundle));
+  auto plan = plan_of("driver_calls", request, driver_calls_recording(request, bundle));
   plan.files.push_back(fs::path(kDriverCalls) / "<pid>.llmtrace");
   plan.notes.emplace_back("the workload without tracing, while the driver reports its launches");
   return plan;
@@ -257,7 +259,7 @@ capture::CapturePlan plan_driver_calls(const RunRequest& request, const Artifact
 
 capture::CaptureResult run_driver_calls(const RunRequest& request, const Artifacts& bundle) {
   capture::CaptureResult result;
-  record(request, driver_calls_pass(request, bundle), result);
+  record(request, driver_calls_recording(request, bundle), result);
   return result;
 }
 
@@ -267,23 +269,23 @@ capture::CaptureResult run_torch(const RunRequest& request, const Artifacts& bun
     result.failure = made.error();
     return result;
   }
-  record(request, torch_pass(request, bundle), result);
+  record(request, torch_recording(request, bundle), result);
   std::error_code ignored;
   const bool written = fs::exists(bundle.path(kTrace), ignored);
   if (written) result.files.emplace_back(kTrace);
   if (!result.failure && !written) {
     result.failure =
         Error{ErrorKind::tool,
-              fmt::format("{}: the workload wrote no PyTorch trace; a program of your own must do "
-                          "so where LLMPROF_TORCH_TRACE says (docs/workloads.md), or leave the "
-                          "pass out with pipeline.torch_profiler.enable=false",
+              fmt::format("{}: the workload wrote no PyTorch trace; a program of your own must "
+                          "write it to the file in LLMPROF_TORCH_TRACE (docs/workloads.md), or "
+                          "skip this recording with pipeline.torch_profiler.enable=false",
                           bundle.path(kTrace).string())};
   }
   return result;
 }
 
 capture::CapturePlan plan_torch(const RunRequest& request, const Artifacts& bundle) {
-  auto plan = plan_of(kTorchFolder, request, torch_pass(request, bundle));
+  auto plan = plan_of(kTorchFolder, request, torch_recording(request, bundle));
   plan.files.emplace_back(kTrace);
   return plan;
 }
@@ -302,7 +304,8 @@ capture::CaptureResult run_collector(const RunRequest& request, const Artifacts&
     result.failure = made.error();
     return result;
   }
-  const capture::CommandRecord* done = record(request, collector_pass(request, bundle), result);
+  const capture::CommandRecord* done =
+      record(request, collector_recording(request, bundle), result);
   for (const fs::path& log : logs_in(bundle.path(kFolder))) {
     result.files.push_back(fs::path(kFolder) / log.filename());
   }
@@ -315,7 +318,7 @@ capture::CaptureResult run_collector(const RunRequest& request, const Artifacts&
 }
 
 capture::CapturePlan plan_collector(const RunRequest& request, const Artifacts& bundle) {
-  auto plan = plan_of(kFolder, request, collector_pass(request, bundle));
+  auto plan = plan_of(kFolder, request, collector_recording(request, bundle));
   const bool ranks = request.rank || capture::find_launcher(request.options.workload.argv);
   plan.files.emplace_back(ranks ? "collector/rank<N>-<pid>.llmtrace" : "collector/<pid>.llmtrace");
   if (request.captures.collector_cuda && request.options.collector.arm == "command") {

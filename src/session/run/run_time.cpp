@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Runs of the workload that a pass takes as long as. nsys writes its report and exports it. On an
+// Time of a recording in runs of the workload. nsys writes its report and exports it. On an
 // H200 a run under the collector took 0.82 of the control run, which had filled the caches, and one
 // under torch.profiler, of one request, 1.09 (17 November 2026, llama_1b).
 constexpr double kUnderCollector = 1.0;
@@ -39,9 +39,10 @@ class Fitting {
     leave_out(request_.captures.ncu, "ncu", needed().ncu);
     leave_out(request_.captures.torch_profiler, "torch.profiler", needed().torch_profiler);
     if (!fits()) {
-      notes_.push_back(fmt::format(
-          "the passes that every run has take about {}, longer than the time limit leaves ({})",
-          duration_words(left()), duration_words(time_)));
+      notes_.push_back(
+          fmt::format("the recordings that every run makes take about {}, longer than the time "
+                      "limit leaves ({})",
+                      duration_words(left()), duration_words(time_)));
     }
     return std::move(notes_);
   }
@@ -72,9 +73,9 @@ class Fitting {
                     launches, launches_before, kernels, kernels_before));
   }
 
-  void leave_out(bool& pass, std::string_view name, milliseconds takes) {
-    if (!pass || fits()) return;
-    pass = false;
+  void leave_out(bool& recording, std::string_view name, milliseconds takes) {
+    if (!recording || fits()) return;
+    recording = false;
     notes_.push_back(
         fmt::format("{} is left out: it takes about {}, which the time limit does not "
                     "leave",

@@ -8,7 +8,7 @@
 
 namespace llmprof::session {
 
-// How long the passes of a run take, each 0 where it is not part of the run.
+// How long the recordings of a run take; 0 if it is not part of the run.
 struct RunTime {
   std::chrono::milliseconds control{0};
   std::chrono::milliseconds collector{0};
