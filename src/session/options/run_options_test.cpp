@@ -292,7 +292,7 @@ TEST(RunOptions, AProgramTakesTheWorkloadsPlace) {
   EXPECT_EQ(known.model.target, "llm/qwen2_7b");
   EXPECT_EQ(known.workload.argv, program);
   EXPECT_FALSE(known.workload.uses_cuda);
-  EXPECT_TRUE(contains(error({"workload=program"}), "workload.command is empty: name what runs"));
+  EXPECT_TRUE(contains(error({"workload=program"}), "workload.command is empty: put a program"));
 }
 
 TEST(RunOptions, ModelsByPath) {
@@ -344,7 +344,8 @@ TEST(RunOptions, Servers) {
   };
   EXPECT_TRUE(contains(with("workload.server.stop_signal=SIGITN"), "did you mean 'SIGINT'?"));
   EXPECT_TRUE(contains(with("workload.server.ready.url=ftp://x"), "must begin with http://"));
-  EXPECT_TRUE(contains(with("workload.server.ready.url=null"), "nothing tells when"));
+  EXPECT_TRUE(
+      contains(with("workload.server.ready.url=null"), "to detect when the server is ready"));
   EXPECT_TRUE(contains(with("workload.server.ready.log_pattern='('"), "a regular expression"));
   EXPECT_TRUE(contains(with("workload.server.client=[]"), "workload.server.client is missing"));
   EXPECT_TRUE(contains(with("+workload.environment.2X=1"),

@@ -59,7 +59,7 @@ TEST(LogContents, CountsWhatRanOnTheGpu) {
 
 TEST(LogContents, NamesWhyItStoodDown) {
   for (const auto& [reason, words] : std::vector<std::pair<trace::CollectionReason, std::string>>{
-           {trace::CollectionReason::other_subscriber, "another tool uses CUPTI"},
+           {trace::CollectionReason::other_subscriber, "another tool in the program uses CUPTI"},
            {trace::CollectionReason::cupti_missing, "LLMPROF_CUPTI=FILE"},
            {trace::CollectionReason::cupti_failed, "CUPTI failed"}}) {
     trace::TraceBuilder builder;
