@@ -74,7 +74,7 @@ class NamedSettings(unittest.TestCase):
     def test_keys(self):
         places = named(keys_in)
         self.assertIn("run.timeout_s", places)
-        self.assertIn("src/session/run/pass_failure.cpp", places["run.timeout_s"])
+        self.assertIn("src/session/run/recordings.cpp", places["run.timeout_s"])
         self.assert_known(places, lambda key: f"{key}=?", "there is no key '{}'")
 
     def test_presets(self):
