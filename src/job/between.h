@@ -38,7 +38,7 @@ struct JobStep {
   std::string stage;
   uint64_t instance = 0;          // as of JobInstance
   uint64_t step_of_instance = 0;  // from 0
-  std::string kind;
+  profile::StepKind kind = profile::StepKind::mixed;
   Nanoseconds start = 0;  // on the job's clock
   Nanoseconds end = 0;
   bool warmup = false;

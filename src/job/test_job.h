@@ -123,7 +123,7 @@ struct TestJob {
     for (uint32_t step = 0; step < steps; ++step) {
       profile::Step row;
       row.stage = "decode";
-      row.kind = "decode";
+      row.kind = profile::StepKind::decode;
       row.instance = step < warmup_steps ? 0 : (warmup_steps > 0 ? 1 : 0);
       row.step_of_instance = row.instance == 0 ? step : step - warmup_steps;
       row.tokens = 1;

@@ -56,7 +56,7 @@ TEST(Page, TheViewHoldsWhatReportsShow) {
   decode.name = "decode";
   decode.wall = testing::times({30, 30});
   profile::Unwatched& own = decode.unwatched.emplace();
-  own.source = "between_windows";
+  own.source = profile::UnwatchedSource::between_windows;
   own.wall = {24};
   own.per_step = profile::Milliseconds{2.4};
   profile.token_times.time_per_output_token = testing::times({0.8, 15.2});

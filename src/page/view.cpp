@@ -9,6 +9,7 @@
 #include "report/documents/page_overview.h"
 #include "report/format/class_colors.h"
 #include "report/format/part_names.h"
+#include "report/format/words.h"
 #include "report/reasons/word_reasons.h"
 #include "report/sections/job_sections.h"
 
@@ -75,7 +76,7 @@ Json job_words(const profile::Profile& profile) {
   const auto name = [&](const std::string& text) { names[text] = report::shown_name(text); };
   Json stragglers = Json::array();
   for (const profile::Straggler& each : job.stragglers) {
-    name(each.cause);
+    names[std::string(to_string(each.cause))] = report::in_words(each.cause);
     stragglers.push_back(report::reason_words(each.why).value_or(""));
   }
   Json groups = Json::array();
@@ -145,9 +146,10 @@ std::string view_json(const Content& content) {
 std::string diff_view_json(const compare::Diff& diff) {
   Json comparisons = Json::array();
   for (const compare::Comparison& each : diff.comparisons) {
-    comparisons.push_back({{"quantity", report::quantity_words(each, diff.device_kind == "cpu")},
-                           {"answer", report::answer_words(each, diff.threshold)},
-                           {"shown", report::is_shown(diff, each)}});
+    comparisons.push_back(
+        {{"quantity", report::quantity_words(each, diff.device_kind == profile::DeviceKind::cpu)},
+         {"answer", report::answer_words(each, diff.threshold)},
+         {"shown", report::is_shown(diff, each)}});
   }
   Json stages = Json::array();
   for (const compare::StageDiff& stage : diff.stages) {

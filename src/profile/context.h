@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "profile/quantity.h"
+#include "profile/vocabulary.h"
 
 namespace llmprof::profile {
 
@@ -44,6 +45,17 @@ struct Gpu {
   }
 };
 
+// Which run measured the peaks of a CPU.
+enum class PeaksFrom : uint8_t { this_run, kept, both };
+constexpr auto words_of(PeaksFrom /*of*/) {
+  using enum PeaksFrom;
+  return vocabulary<PeaksFrom>({
+      {this_run, "this_run", "measured after its requests"},
+      {kept, "kept", "the best that earlier runs measured on this machine"},
+      {both, "both", "one peak of each"},
+  });
+}
+
 struct Cpu {
   std::string device;
   std::optional<std::string> name;
@@ -52,7 +64,7 @@ struct Cpu {
   std::optional<BytesPerSecond> peak_bytes;
   std::optional<std::string> number_format;
   std::optional<std::string> method;
-  std::optional<std::string> peaks_from;
+  std::optional<PeaksFrom> peaks_from;
   std::optional<std::string> peaks_measured_at;
   std::optional<FlopsPerSecond> own_peak_flops;
   std::optional<BytesPerSecond> own_peak_bytes;
@@ -67,9 +79,7 @@ struct Cpu {
     field("peak_bytes_per_s", &Cpu::peak_bytes, "measured by the workload, what MBU is of");
     field("number_format", &Cpu::number_format, "of the compute peak");
     field("method", &Cpu::method, "how the peaks were measured");
-    field("peaks_from", &Cpu::peaks_from,
-          "this_run (measured after its requests), kept (the best that earlier runs measured on "
-          "this machine), both (one peak of each)");
+    field("peaks_from", &Cpu::peaks_from, "which run measured the peaks");
     field("peaks_measured_at", &Cpu::peaks_measured_at, "when the compute peak was measured, UTC");
     field("own_peak_flops_per_s", &Cpu::own_peak_flops, "what this run measured itself");
     field("own_peak_bytes_per_s", &Cpu::own_peak_bytes, "what this run measured itself");
@@ -123,11 +133,18 @@ struct PassLoad {
   }
 };
 
+enum class DeviceKind : uint8_t { gpu, cpu };
+constexpr auto words_of(DeviceKind /*of*/) {
+  using enum DeviceKind;
+  return vocabulary<DeviceKind>(
+      {{gpu, "gpu", ""}, {cpu, "cpu", "operators that a program recorded of itself"}});
+}
+
 struct Context {
   std::vector<Gpu> gpus;
   std::vector<Cpu> cpus;
   std::vector<Capture> captures;
-  std::string device_kind = "gpu";
+  DeviceKind device_kind = DeviceKind::gpu;
   std::vector<PassLoad> load;
 
   template <class Visitor>
@@ -135,9 +152,7 @@ struct Context {
     field("gpus", &Context::gpus, "GPUs of the captures");
     field("cpus", &Context::cpus, "CPUs whose operators the captures hold");
     field("captures", &Context::captures, "one per input");
-    field("device_kind", &Context::device_kind,
-          "what all kernels ran on: \"gpu\", or \"cpu\" where they are operators that a program "
-          "recorded of itself");
+    field("device_kind", &Context::device_kind, "what all kernels ran on");
     field("load", &Context::load,
           "the CPUs' load in each pass of a run; empty of captures without a run");
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "profile/quantity.h"
+#include "profile/vocabulary.h"
 
 namespace llmprof::profile {
 
@@ -19,19 +20,40 @@ inline constexpr std::string_view kTransformers = "Hugging Face transformers";
 inline constexpr std::string_view kPyTorch = "PyTorch";
 inline constexpr std::string_view kUnknownEngine = "unknown";
 
+enum class EngineSign : uint8_t {
+  annotation,
+  process,
+  command,
+  python_package,
+  operators,
+  kernels,
+  generated_kernels,
+  graph_replays,
+};
+constexpr auto words_of(EngineSign /*of*/) {
+  using enum EngineSign;
+  return vocabulary<EngineSign>({
+      {annotation, "annotation", "the text of a range"},
+      {process, "process", "the name of an executable"},
+      {command, "command", "what was run"},
+      {python_package, "python_package", "whose functions call stacks show"},
+      {operators, "operator", "the name of an operator"},
+      {kernels, "kernels", "of a library, with their share of the kernel time"},
+      {generated_kernels, "generated_kernels", "of torch.compile, likewise"},
+      {graph_replays, "graph_replays", "with the share of kernels that they replay"},
+  });
+}
+
 // What an engine was recognized by.
 struct EngineEvidence {
-  std::string source;
+  EngineSign source{};
   std::string subject;
   std::optional<Share> share;
 
   template <class Visitor>
   static void fields(Visitor& field) {
     using Self = EngineEvidence;
-    field("source", &Self::source,
-          "annotation, process, command, python_package, operator, kernels (of a library), "
-          "generated_kernels (of "
-          "torch.compile) or graph_replays");
+    field("source", &Self::source, "what kind of sign");
     field("subject", &Self::subject, "the name that was recorded, or the library");
     field("share", &Self::share,
           "of kernel time in the measured stages, of kernels where it is graph_replays; null where "

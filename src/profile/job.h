@@ -15,13 +15,26 @@
 #include "profile/timeline.h"
 #include "profile/token_times.h"
 #include "profile/totals.h"
+#include "profile/vocabulary.h"
 
 namespace llmprof::profile {
+
+enum class ClockMethod : uint8_t { reference, shared, collectives, wall_clock, none };
+constexpr auto words_of(ClockMethod /*of*/) {
+  using enum ClockMethod;
+  return vocabulary<ClockMethod>({
+      {reference, "reference", "this rank's clock is the job's"},
+      {shared, "shared", "one clock of the host"},
+      {collectives, "collectives", "ends of matched collectives"},
+      {wall_clock, "wall_clock", "of the hosts, not better"},
+      {none, "none", ""},
+  });
+}
 
 // How a rank's clock is brought to the job's: job time = t + offset + drift * t, with t on the
 // clock of the rank's capture.
 struct RankClock {
-  std::string method;
+  ClockMethod method = ClockMethod::none;
   WholeNanoseconds offset_ns;
   double drift_ppm = 0;
   uint64_t collectives = 0;
@@ -30,9 +43,7 @@ struct RankClock {
 
   template <class Visitor>
   static void fields(Visitor& field) {
-    field("method", &RankClock::method,
-          "reference (this rank's clock is the job's), shared (one clock of the host), collectives "
-          "(ends of matched collectives), wall_clock (of the hosts, not better), none");
+    field("method", &RankClock::method, "what the two clocks were compared by");
     field("offset_ns", &RankClock::offset_ns, "added to a time of this rank at its time 0");
     field("drift_ppm", &RankClock::drift_ppm, "added per second, in microseconds");
     field("collectives", &RankClock::collectives, "matched ones that the two were found from");
@@ -136,12 +147,22 @@ struct Rank {
   }
 };
 
+enum class Parallelism : uint8_t { tensor, pipeline, expert, data, unknown };
+constexpr auto words_of(Parallelism /*of*/) {
+  using enum Parallelism;
+  return vocabulary<Parallelism>({{tensor, "tensor", ""},
+                                  {pipeline, "pipeline", ""},
+                                  {expert, "expert", ""},
+                                  {data, "data", ""},
+                                  {unknown, "unknown", ""}});
+}
+
 // A group of ranks that communicate.
 struct RankGroup {
   std::string group;
   std::vector<uint64_t> ranks;
   uint64_t size = 0;
-  std::string parallelism;
+  Parallelism parallelism = Parallelism::unknown;
   Reasons why;
 
   template <class Visitor>
@@ -150,8 +171,8 @@ struct RankGroup {
     field("ranks", &RankGroup::ranks, "that were recorded");
     field("size", &RankGroup::size, "of the group, ranks without a capture included");
     field("parallelism", &RankGroup::parallelism,
-          "tensor, pipeline, expert, data, or unknown: from the kinds, sizes and number of its "
-          "collectives in a step, or as told by --tp, --pp, --ep");
+          "from the kinds, sizes and number of its collectives in a step, or as told by --tp, "
+          "--pp, --ep");
     field("why", &RankGroup::why, "evidence as kinds and values");
   }
 };
@@ -213,11 +234,28 @@ struct JobCollective {
   }
 };
 
+// What of a straggling rank takes the time.
+enum class StragglerCause : uint8_t {
+  longer_kernels,
+  late_launch,
+  more_tokens,
+  lower_clock,
+  unknown,
+};
+constexpr auto words_of(StragglerCause /*of*/) {
+  using enum StragglerCause;
+  return vocabulary<StragglerCause>({{longer_kernels, "longer_kernels", ""},
+                                     {late_launch, "late_launch", ""},
+                                     {more_tokens, "more_tokens", ""},
+                                     {lower_clock, "lower_clock", ""},
+                                     {unknown, "unknown", ""}});
+}
+
 // A rank that others wait for.
 struct Straggler {
   uint64_t rank = 0;
   std::string stage;
-  std::string cause;
+  StragglerCause cause = StragglerCause::unknown;
   Milliseconds wait_per_step;
   Milliseconds wait_total;
   std::optional<Share> share_of_step;
@@ -228,9 +266,7 @@ struct Straggler {
   static void fields(Visitor& field) {
     field("rank", &Straggler::rank, "that comes last");
     field("stage", &Straggler::stage, "of the job");
-    field("cause", &Straggler::cause,
-          "longer_kernels, late_launch, more_tokens, lower_clock, or unknown: what of this rank "
-          "takes the time");
+    field("cause", &Straggler::cause, "what of this rank takes the time");
     field("wait_ms_per_step", &Straggler::wait_per_step,
           "that the rank that waited longest waited for it, per step of the job");
     field("wait_total_ms", &Straggler::wait_total, "of all ranks that waited for it");

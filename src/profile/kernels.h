@@ -9,6 +9,7 @@
 
 #include "profile/quantity.h"
 #include "profile/reasons.h"
+#include "profile/vocabulary.h"
 
 namespace llmprof::profile {
 
@@ -211,6 +212,35 @@ struct KernelOnAllDevices {
   }
 };
 
+// What keeps a kernel from being faster.
+enum class Bound : uint8_t { unknown, compute, memory, latency };
+constexpr auto words_of(Bound /*of*/) {
+  using enum Bound;
+  return vocabulary<Bound>({{unknown, "unknown", ""},
+                            {compute, "compute", ""},
+                            {memory, "memory", ""},
+                            {latency, "latency", "neither, as measured by ncu"}});
+}
+
+enum class RooflineSource : uint8_t { ncu, counters, recorded };
+constexpr auto words_of(RooflineSource /*of*/) {
+  using enum RooflineSource;
+  return vocabulary<RooflineSource>({{ncu, "ncu", ""},
+                                     {counters, "counters", "the GPU's, sampled over time"},
+                                     {recorded, "recorded", "with CPU operators"}});
+}
+
+enum class WhyNoFlops : uint8_t { not_sampled, no_tensor_activity, format_unknown, peak_unknown };
+constexpr auto words_of(WhyNoFlops /*of*/) {
+  using enum WhyNoFlops;
+  return vocabulary<WhyNoFlops>({
+      {not_sampled, "not_sampled", "no counter of the tensor cores"},
+      {no_tensor_activity, "no_tensor_activity", "none that is certainly its own"},
+      {format_unknown, "format_unknown", "of the numbers that the tensor cores multiply"},
+      {peak_unknown, "peak_unknown", "of that format on this GPU"},
+  });
+}
+
 struct RooflineKernel {
   std::string kernel_name;
   std::string short_name;
@@ -223,8 +253,8 @@ struct RooflineKernel {
   std::optional<FlopsPerByte> flops_per_byte;
   std::optional<Share> compute_share_of_peak;
   std::optional<Share> memory_share_of_peak;
-  std::string bound;
-  std::string source;
+  Bound bound = Bound::unknown;
+  RooflineSource source = RooflineSource::ncu;
   uint64_t samples = 0;
   std::optional<Milliseconds> sampled;
   std::optional<Share> own_share_of_samples;
@@ -232,7 +262,7 @@ struct RooflineKernel {
   std::optional<std::string> peak_name;
   std::optional<FlopsPerSecond> peak_flops;
   std::optional<std::string> number_format_source;
-  std::optional<std::string> why_no_flops;
+  std::optional<WhyNoFlops> why_no_flops;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -254,10 +284,8 @@ struct RooflineKernel {
     field("memory_share_of_peak", &Self::memory_share_of_peak,
           "of the memory bandwidth's peak; without SpeedOfLight's figure, of the busiest level of "
           "memory");
-    field("bound", &Self::bound, "compute, memory, latency, unknown; latency only by ncu");
-    field(
-        "source", &Self::source,
-        "\"ncu\", \"counters\" (the GPU's, sampled over time), \"recorded\" (with CPU operators)");
+    field("bound", &Self::bound, "what limits it");
+    field("source", &Self::source, "of the figures");
     field("samples", &Self::samples, "by counters: samples that it filled; else 0");
     field("sampled_ms", &Self::sampled, "by counters: the time of these samples");
     field("own_share_of_samples", &Self::own_share_of_samples,
@@ -273,8 +301,7 @@ struct RooflineKernel {
           "by counters: what tells the format that the tensor cores multiply, \"kernel name\" or "
           "\"model\"; null without FLOP/s");
     field("why_no_flops", &Self::why_no_flops,
-          "by counters: not_sampled (no counter of the tensor cores), no_tensor_activity (none "
-          "that is certainly its own), format_unknown, peak_unknown; null with FLOP/s");
+          "by counters: why FLOP/s are missing; null with FLOP/s");
   }
 };
 

@@ -8,6 +8,7 @@
 #include "profile/kernels.h"
 #include "profile/quantity.h"
 #include "profile/reasons.h"
+#include "profile/stages.h"
 
 namespace llmprof::profile {
 
@@ -17,7 +18,7 @@ struct Layer {
   std::optional<uint64_t> model_layers;
   bool part = false;
   bool outside = false;
-  std::string source;
+  StageSource source = StageSource::detected;
   Milliseconds per_step;
   double kernels_per_step = 0;
   uint64_t passes = 0;
@@ -36,8 +37,7 @@ struct Layer {
           "where several models ran, the attention layers of the one that this is of");
     field("part", &Layer::part, "of the layer named before");
     field("outside", &Layer::outside, "what runs outside of layers");
-    field("source", &Layer::source,
-          "as of stages; captured: ranges that were open when the CUDA graph was captured");
+    field("source", &Layer::source, "as of stages");
     field("ms_per_step", &Layer::per_step, "kernel time per forward pass");
     field("kernels_per_step", &Layer::kernels_per_step, "per forward pass");
     field("passes", &Layer::passes, "forward passes that show this layer, warm-up excluded");

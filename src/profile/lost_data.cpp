@@ -62,10 +62,10 @@ bool records_times(const CaptureFailure& failure, const Profile& profile) {
 
 }  // namespace
 
-bool means_lost_data(const Diagnostic& diagnostic, std::string_view kernel_source) {
+bool means_lost_data(const Diagnostic& diagnostic, KernelSource kernel_source) {
   if (diagnostic.severity == "info") return false;
   if (holds(kLostWork, diagnostic.code)) return true;
-  if (holds(kLostLaunches, diagnostic.code)) return kernel_source == "profiler";
+  if (holds(kLostLaunches, diagnostic.code)) return kernel_source == KernelSource::profiler;
   return diagnostic.severity == "error" && !holds(kHarmlessErrors, diagnostic.code);
 }
 

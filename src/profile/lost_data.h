@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "profile/profile.h"
@@ -11,7 +10,7 @@ namespace llmprof::profile {
 // missing from the profile, so that its times and counts are too low. By code, in one closed list:
 // profiles of earlier versions have nothing else. One of a later version is a loss if it is an
 // error. `kernel_source` is Totals::source: damage to ncu's launches matters where times are ncu's.
-bool means_lost_data(const Diagnostic& diagnostic, std::string_view kernel_source);
+bool means_lost_data(const Diagnostic& diagnostic, KernelSource kernel_source);
 
 // All that is missing from a profile; what makes it no measure of the program. Besides diagnostics,
 // recordings that failed or were interrupted, with the code "capture_failed".

@@ -13,7 +13,7 @@ std::vector<std::string> codes(const Profile& profile) {
 
 TEST(LostData, IsWhatDiagnosticsSayByTheirCodes) {
   Profile profile;
-  profile.totals.source = "timeline";
+  profile.totals.source = KernelSource::timeline;
   profile.diagnostics = {{"warning", "collector_cupti_dropped", "why", 7},
                          {"info", "launches_without_kernels", "few", 1},
                          {"warning", "launches_without_kernels", "many", 1},
@@ -31,7 +31,7 @@ TEST(LostData, IsWhatDiagnosticsSayByTheirCodes) {
 TEST(LostData, OfNcuMattersWhereTimesAreItsOwn) {
   Profile profile;
   profile.diagnostics = {{"warning", "ncu_bad_rows", "why", 2}};
-  profile.totals.source = "profiler";
+  profile.totals.source = KernelSource::profiler;
   EXPECT_EQ(codes(profile), (std::vector<std::string>{"ncu_bad_rows"}));
 }
 

@@ -7,6 +7,7 @@
 
 #include "profile/quantity.h"
 #include "profile/reasons.h"
+#include "profile/vocabulary.h"
 
 namespace llmprof::profile {
 
@@ -102,6 +103,16 @@ struct Stage1 {
   }
 };
 
+// What explains a difference between two runs besides profiling.
+enum class OtherCause : uint8_t { spread, cpus_short };
+constexpr auto words_of(OtherCause /*of*/) {
+  using enum OtherCause;
+  return vocabulary<OtherCause>({
+      {spread, "spread", "of the workload's own times"},
+      {cpus_short, "cpus_short", "other programs used the CPUs in one of the two runs"},
+  });
+}
+
 struct PassOverhead {
   std::string pass;
   std::string stage;
@@ -109,7 +120,7 @@ struct PassOverhead {
   Milliseconds profiled;
   double ratio = 0;
   bool whole_run = false;
-  std::optional<std::string> other_cause;
+  std::optional<OtherCause> other_cause;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -121,8 +132,7 @@ struct PassOverhead {
     field("whole_run", &PassOverhead::whole_run,
           "of the whole command, where the workload timed no stage in both");
     field("other_cause", &PassOverhead::other_cause,
-          "what else explains the difference: spread (of the workload's own times), cpus_short "
-          "(other programs used the CPUs in one of the two runs); null: nothing known");
+          "what else explains the difference; null: nothing known");
   }
 };
 

@@ -7,12 +7,26 @@
 
 #include "profile/kernels.h"
 #include "profile/quantity.h"
+#include "profile/vocabulary.h"
 
 namespace llmprof::profile {
 
+// Where in a forward pass a kernel stands.
+enum class PassBlock : uint8_t { before_layers, layer, after_layers, whole_pass, outside_passes };
+constexpr auto words_of(PassBlock /*of*/) {
+  using enum PassBlock;
+  return vocabulary<PassBlock>({
+      {before_layers, "before_layers", ""},
+      {layer, "layer", "all layers together"},
+      {after_layers, "after_layers", ""},
+      {whole_pass, "pass", "where no layers repeat"},
+      {outside_passes, "outside_passes", "in an instance, but in none of its steps"},
+  });
+}
+
 // All launches of one kernel at one place of the sequence that a stage's forward passes repeat.
 struct PlacedKernel {
-  std::string block;
+  PassBlock block = PassBlock::whole_pass;
   uint64_t occurrence = 0;
   double mean_position = 0;
   std::string key;
@@ -27,10 +41,7 @@ struct PlacedKernel {
   template <class Visitor>
   static void fields(Visitor& field) {
     using Self = PlacedKernel;
-    field(
-        "block", &Self::block,
-        "before_layers, layer (all layers together), after_layers, pass (where no layers repeat), "
-        "outside_passes (in an instance, but in none of its steps)");
+    field("block", &Self::block, "its part of the pass");
     field("occurrence", &Self::occurrence,
           "from 0 among the launches of this kernel in one layer (or one pass)");
     field("mean_position", &Self::mean_position,

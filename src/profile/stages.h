@@ -11,16 +11,59 @@
 #include "profile/reasons.h"
 #include "profile/shown.h"
 #include "profile/unwatched.h"
+#include "profile/vocabulary.h"
 
 namespace llmprof::profile {
 
 // The name of a detected stage whose passes are not known to generate tokens.
 inline constexpr std::string_view kForwardStage = "forward";
 
+enum class StageSource : uint8_t { nvtx, annotation, detected, captured };
+constexpr auto words_of(StageSource /*of*/) {
+  using enum StageSource;
+  return vocabulary<StageSource>({
+      {nvtx, "nvtx", "NVTX ranges that the program set"},
+      {annotation, "annotation", "ranges of our own log, an engine's or PyTorch's annotations"},
+      {detected, "detected", "the kernel sequence alone"},
+      {captured, "captured", "of layers only: ranges open when the CUDA graph was captured"},
+  });
+}
+
+// How far detected stages can be trusted: how many independent checks hold.
+enum class ConfidenceLevel : uint8_t { high, medium, low };
+constexpr auto words_of(ConfidenceLevel /*of*/) {
+  using enum ConfidenceLevel;
+  return vocabulary<ConfidenceLevel>(
+      {{high, "high", ""}, {medium, "medium", ""}, {low, "low", ""}});
+}
+
+// Why an instance is a warm-up.
+enum class WarmupReason : uint8_t {
+  told,
+  fewer_steps,
+  longer,
+  leading_steps,
+  before_pause,
+  first_of_kind,
+  cut_off,
+};
+constexpr auto words_of(WarmupReason /*of*/) {
+  using enum WarmupReason;
+  return vocabulary<WarmupReason>({
+      {told, "told", "a range of the program says so"},
+      {fewer_steps, "fewer_steps", "than later ones"},
+      {longer, "longer", "than later ones"},
+      {leading_steps, "leading_steps", "a few slow ones before a decode"},
+      {before_pause, "before_pause", "an engine's slower steps before a long pause"},
+      {first_of_kind, "first_of_kind", "much slower than later ones with as much GPU work"},
+      {cut_off, "cut_off", "recording did not see all of it"},
+  });
+}
+
 struct StagesFound {
   std::optional<bool> serving;
   std::optional<Share> confidence;
-  std::optional<std::string> confidence_level;
+  std::optional<ConfidenceLevel> confidence_level;
   std::optional<std::string> reason;
 
   template <class Visitor>
@@ -30,7 +73,7 @@ struct StagesFound {
     field("confidence", &StagesFound::confidence,
           "of detected stages: share of right ones among other captures of the same level");
     field("confidence_level", &StagesFound::confidence_level,
-          "high, medium or low, by how many independent checks hold; null if not detected");
+          "by how many independent checks hold; null if not detected");
     field("reason", &StagesFound::reason, "how they were found, or why there are none");
   }
 };
@@ -95,7 +138,7 @@ struct Instance {
   ByName<WholeNanoseconds> classes;
   std::optional<bool> clocks_lowered;
   bool cut_off = false;
-  std::optional<std::string> warmup_reason;
+  std::optional<WarmupReason> warmup_reason;
   bool captures_graph = false;
 
   template <class Visitor>
@@ -125,10 +168,7 @@ struct Instance {
           "less than a second before; null without one");
     field("cut_off", &Instance::cut_off, "its range had not ended when recording did");
     field("warmup_reason", &Instance::warmup_reason,
-          "told (a range of the program), fewer_steps, longer (than the later ones), "
-          "leading_steps (a few slow ones before a decode), before_pause (an engine's slower "
-          "steps), first_of_kind (much slower than later ones with as much GPU work), cut_off "
-          "(recording did not see all of it); null where it is no warm-up");
+          "why it is excluded; null where it is no warm-up");
     field("captures_graph", &Instance::captures_graph,
           "a warm-up in which a CUDA graph is captured: the program's own clock may count it");
   }
@@ -207,33 +247,47 @@ struct BudgetPart {
   }
 };
 
+enum class IdleLevel : uint8_t { little, some, much };
+constexpr auto words_of(IdleLevel /*of*/) {
+  using enum IdleLevel;
+  return vocabulary<IdleLevel>(
+      {{little, "little", "below 0.05"}, {some, "some", ""}, {much, "much", "0.25 and more"}});
+}
+
+// Whether a stage can become faster without less work.
+enum class Limit : uint8_t { room, near, implausible };
+constexpr auto words_of(Limit /*of*/) {
+  using enum Limit;
+  return vocabulary<Limit>({{room, "room", "less than 0.7 of the peak"},
+                            {near, "near", "0.7 of the peak and more"},
+                            {implausible, "implausible", "near, although much is idle"}});
+}
+
 // What a stage's numbers mean, by fixed thresholds.
 struct StageJudgement {
-  std::optional<std::string> idle;
+  std::optional<IdleLevel> idle;
   bool mostly_idle = false;
   bool waits_for_host = false;
-  std::optional<std::string> limit;
+  std::optional<Limit> limit;
 
   template <class Visitor>
   static void fields(Visitor& field) {
     using Self = StageJudgement;
-    field("idle", &Self::idle,
-          "idle_share_of_wall: little (below 0.05), some, much (0.25 and more); null without a "
-          "budget");
+    field("idle", &Self::idle, "of idle_share_of_wall; null without a budget");
     field("mostly_idle", &Self::mostly_idle,
           "the idle parts together are longer than the largest part that is work");
     field("waits_for_host", &Self::waits_for_host,
           "more than half of the idle time is caused by the host");
     field("limit", &Self::limit,
-          "of the peak that bounds the stage it uses, on wall time: room (less than 0.7), near, or "
-          "implausible (near, although much is idle); null where MFU or MBU is missing");
+          "what it uses of the peak that bounds the stage, on wall time; null where MFU or MBU is "
+          "missing");
   }
 };
 
 // In order of first occurrence. All but instances and the counts exclude warm-up.
 struct Stage {
   std::string name;
-  std::string source;
+  StageSource source = StageSource::detected;
   std::optional<std::string> evidence;
   std::vector<Instance> instances;
   uint64_t instance_count = 0;
@@ -271,7 +325,7 @@ struct Stage {
   std::optional<Measured> measured;
   std::optional<std::vector<BudgetPart>> budget;
   std::optional<Unwatched> unwatched;
-  std::optional<std::string> unwatched_why_not;
+  std::optional<NotUnwatched> unwatched_why_not;
   std::optional<LikelyAdded> likely_added;
   StageJudgement judgement;
   Reasons why_not_reasons;
@@ -284,9 +338,7 @@ struct Stage {
   static void fields(Visitor& field) {
     field("name", &Stage::name,
           "prefill, decode, mixed, or a configured one; unique, and so the stage's key");
-    field("source", &Stage::source,
-          "nvtx (NVTX ranges of the program), annotation (those of our own log, an engine's or "
-          "PyTorch's), detected (the kernel sequence alone)");
+    field("source", &Stage::source, "how it was found");
     field("evidence", &Stage::evidence, "the range's label, or how it was detected");
     field("instances", &Stage::instances, "all, by start");
     field("instance_count", &Stage::instance_count, "all instances");
@@ -339,12 +391,7 @@ struct Stage {
     field("unwatched", &Stage::unwatched,
           "the stage without profiling, null where that is not known: what reports show first. "
           "wall_ms, instances and budget stay as recorded");
-    field("unwatched_why_not", &Stage::unwatched_why_not,
-          "no_other_time (only the recorded run was timed), launches_differ (its passes were not "
-          "found where nothing was traced), does_not_fit (the time found is not of the same work), "
-          "selection, warmup_only, cpu_operators (the program notes them itself, so that its times "
-          "are as without recording; stage1 has those of the control run); null where unwatched is "
-          "known");
+    field("unwatched_why_not", &Stage::unwatched_why_not, "why unwatched is null");
     field("likely_added", &Stage::likely_added,
           "a guess of earlier versions at what tracing added to an instance; null");
     field("judgement", &Stage::judgement,

@@ -8,15 +8,27 @@
 #include "profile/kernels.h"
 #include "profile/quantity.h"
 #include "profile/reasons.h"
+#include "profile/vocabulary.h"
 
 namespace llmprof::profile {
+
+enum class StepKind : uint8_t { prefill, decode, mixed, forward };
+constexpr auto words_of(StepKind /*of*/) {
+  using enum StepKind;
+  return vocabulary<StepKind>({
+      {prefill, "prefill", ""},
+      {decode, "decode", ""},
+      {mixed, "mixed", "prefill and decode in one pass"},
+      {forward, "forward", "of a model that is not known to generate tokens"},
+  });
+}
 
 // One forward pass. By instance, then start; steps that were not traced have no row.
 struct Step {
   std::string stage;
   uint64_t instance = 0;
   uint64_t step_of_instance = 0;
-  std::string kind;
+  StepKind kind = StepKind::mixed;
   std::optional<uint64_t> batch;
   std::optional<uint64_t> tokens;
   std::optional<uint64_t> prefill_sequences;
@@ -42,7 +54,7 @@ struct Step {
     field("instance", &Step::instance, "from 0 among those of its stage");
     field("step_of_instance", &Step::step_of_instance,
           "from 0 among the traced steps of its instance");
-    field("kind", &Step::kind, "prefill, decode, mixed");
+    field("kind", &Step::kind, "what it does for its sequences");
     field("batch", &Step::batch, "sequences in it");
     field("tokens", &Step::tokens, "that pass through its layers");
     field("prefill_sequences", &Step::prefill_sequences,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "profile/quantity.h"
+#include "profile/vocabulary.h"
 
 namespace llmprof::profile {
 
@@ -45,21 +46,42 @@ struct HiddenGraphs {
   }
 };
 
+// The part of a timeline that a kernel ran in.
+enum class Scope : uint8_t { measured, warmup, autotuning, initialization, outside };
+constexpr auto words_of(Scope /*of*/) {
+  using enum Scope;
+  return vocabulary<Scope>({
+      {measured, "measured", "in stages"},
+      {warmup, "warm-up", "in instances that statistics exclude"},
+      {autotuning, "autotuning",
+       "in bursts there or outside that no measured stage has; listed where there are some"},
+      {initialization, "initialization", "before the first stage of their device"},
+      {outside, "outside", "between and after stages"},
+  });
+}
+
+// Where kernels come from; the first one that a trace has is taken.
+enum class KernelSource : uint8_t { timeline, summary, profiler, none };
+constexpr auto words_of(KernelSource /*of*/) {
+  using enum KernelSource;
+  return vocabulary<KernelSource>({
+      {timeline, "timeline", "every kernel with start and end"},
+      {summary, "summary", "totals per name (nsys stats)"},
+      {profiler, "profiler", "launches measured one by one by ncu, out of the program's own time"},
+      {none, "none", ""},
+  });
+}
+
 // Kernels of one part of the timeline; the parts together hold all kernels.
 struct KernelScope {
-  std::string scope;
+  Scope scope = Scope::outside;
   uint64_t kernel_count = 0;
   Milliseconds kernel_sum;
   std::optional<Share> share;
 
   template <class Visitor>
   static void fields(Visitor& field) {
-    field("scope", &KernelScope::scope,
-          "\"measured\": in stages; \"warm-up\": in instances that statistics exclude; "
-          "\"autotuning\": in bursts there or outside that no measured stage has, listed where "
-          "there are some; \"initialization\": before the first stage of their device; "
-          "\"outside\": between and "
-          "after stages");
+    field("scope", &KernelScope::scope, "where they ran");
     field("kernel_count", &KernelScope::kernel_count, "kernels there");
     field("kernel_sum_ms", &KernelScope::kernel_sum, "their time");
     field("share", &KernelScope::share, "of the time of all kernels");
@@ -83,7 +105,7 @@ struct MetricJoin {
 };
 
 struct Totals {
-  std::string source;
+  KernelSource source = KernelSource::none;
   uint64_t kernel_count = 0;
   Milliseconds kernel_sum;
   WholeNanoseconds kernel_sum_ns;
@@ -100,9 +122,7 @@ struct Totals {
 
   template <class Visitor>
   static void fields(Visitor& field) {
-    field("source", &Totals::source,
-          "where the kernels come from: timeline (every kernel with start and end), profiler "
-          "(launches measured one by one by ncu), summary (totals per name), none");
+    field("source", &Totals::source, "where the kernels come from");
     field("kernel_count", &Totals::kernel_count, "all kernels");
     field("kernel_sum_ms", &Totals::kernel_sum, "their time; overlapping ones count in full");
     field("kernel_sum_ns", &Totals::kernel_sum_ns, "the same, exact");

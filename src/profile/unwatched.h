@@ -6,8 +6,43 @@
 #include <vector>
 
 #include "profile/quantity.h"
+#include "profile/vocabulary.h"
 
 namespace llmprof::profile {
+
+// How the times of the program without profiling were obtained.
+enum class UnwatchedSource : uint8_t { workload_clock, between_windows, control_launches };
+constexpr auto words_of(UnwatchedSource /*of*/) {
+  using enum UnwatchedSource;
+  return vocabulary<UnwatchedSource>({
+      {workload_clock, "workload_clock", "the workload timed the stage in the control run"},
+      {between_windows, "between_windows", "the recorded run, while nothing was traced"},
+      {control_launches, "control_launches", "the same launches in the control run"},
+  });
+}
+
+// Why there are none.
+enum class NotUnwatched : uint8_t {
+  cpu_operators,
+  does_not_fit,
+  launches_differ,
+  no_other_time,
+  selection,
+  warmup_only,
+};
+constexpr auto words_of(NotUnwatched /*of*/) {
+  using enum NotUnwatched;
+  return vocabulary<NotUnwatched>({
+      {cpu_operators, "cpu_operators",
+       "the program records them itself, so that its times are as without recording; stage1 has "
+       "those of the control run"},
+      {does_not_fit, "does_not_fit", "the time found is not of the same work"},
+      {launches_differ, "launches_differ", "no pass was found where nothing was traced"},
+      {no_other_time, "no_other_time", "only the recorded run was timed"},
+      {selection, "selection", "some steps were selected: the other times are of more"},
+      {warmup_only, "warmup_only", "every instance is a warm-up"},
+  });
+}
 
 struct UnwatchedPart {
   std::string part;
@@ -28,7 +63,7 @@ struct UnwatchedPart {
 
 // A stage of the program without profiling.
 struct Unwatched {
-  std::string source;
+  UnwatchedSource source = UnwatchedSource::workload_clock;
   Milliseconds wall;
   std::optional<Milliseconds> per_step;
   Milliseconds added;
@@ -45,11 +80,7 @@ struct Unwatched {
 
   template <class Visitor>
   static void fields(Visitor& field) {
-    field(
-        "source", &Unwatched::source,
-        "workload_clock (the workload timed the stage itself, in the control run), "
-        "between_windows (the recorded run, while nothing was traced), control_launches (the same "
-        "launches in the control run)");
+    field("source", &Unwatched::source, "how these times were obtained");
     field("wall_ms", &Unwatched::wall, "per instance, mean");
     field("wall_ms_per_step", &Unwatched::per_step, "of decode");
     field("added_by_tracing_ms", &Unwatched::added, "mean recorded wall time less wall_ms");

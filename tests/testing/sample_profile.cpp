@@ -105,8 +105,8 @@ void add_capture(profile::Profile& sample) {
   sample.engine.cuda_graphs = true;
   sample.engine.kernels_in_graphs = Share{0.8};
   sample.engine.confidence = Share{0.9};
-  sample.engine.evidence = {{"kernels", "ATen", Share{0.25}},
-                            {"graph_replays", "CUDA graphs", Share{0.8}}};
+  sample.engine.evidence = {{profile::EngineSign::kernels, "ATen", Share{0.25}},
+                            {profile::EngineSign::graph_replays, "CUDA graphs", Share{0.8}}};
 }
 
 profile::Kernel kernel(std::string name, const char* short_name, const char* kernel_class,
@@ -140,7 +140,7 @@ void add_kernels(profile::Profile& sample) {
         {row.kernel_name, row.short_name, row.device, row.total, row.calls, row.mean, row.share});
   }
   profile::Totals& totals = sample.totals;
-  totals.source = "timeline";
+  totals.source = profile::KernelSource::timeline;
   totals.kernel_count = 30;
   totals.kernel_sum = {27};
   totals.kernel_sum_ns = whole(27);
@@ -156,7 +156,7 @@ profile::Step step(std::string stage, uint64_t instance, uint64_t number, double
   made.stage = std::move(stage);
   made.instance = instance;
   made.step_of_instance = number;
-  made.kind = "decode";
+  made.kind = profile::StepKind::decode;
   made.start = {start};
   made.wall = {wall};
   made.gpu_sum = made.gpu_busy = {wall / 2};
@@ -179,10 +179,10 @@ void add_steps(profile::Profile& sample, uint64_t instance, std::initializer_lis
   decode.kernel_count = 2 * decode.steps;
 }
 
-profile::Stage stage(std::string name, std::string source, std::string evidence) {
+profile::Stage stage(std::string name, profile::StageSource source, std::string evidence) {
   profile::Stage made;
   made.name = std::move(name);
-  made.source = std::move(source);
+  made.source = source;
   made.evidence = std::move(evidence);
   return made;
 }
@@ -225,8 +225,8 @@ void set_shares(profile::Profile& sample) {
 // Prefills of 6 ms (gemm 4, attention 0.5, launch-bound 1.25, 0.25 of nobody), decodes of 8 and
 // 10 ms.
 void add_stages(profile::Profile& sample) {
-  sample.stages = {stage("prefill", "nvtx", "NVTX range prefill"),
-                   stage("decode", "nvtx", "NVTX range decode_all")};
+  sample.stages = {stage("prefill", profile::StageSource::nvtx, "NVTX range prefill"),
+                   stage("decode", profile::StageSource::nvtx, "NVTX range decode_all")};
   profile::Stage& prefill = sample.stages[0];
   profile::Stage& decode = sample.stages[1];
   for (uint64_t request = 0; request < 3; ++request) {
@@ -243,7 +243,7 @@ void add_stages(profile::Profile& sample) {
   prefill.kernel_count = statistics<double>({2, 2});
   count_instances(prefill);
   set_budget(prefill, parts_of(8, 1, 2.5, 12));
-  prefill.judgement = {"some", false, true, std::nullopt};
+  prefill.judgement = {profile::IdleLevel::some, false, true, std::nullopt};
   decode.wall = times({8, 10});
   decode.gpu_sum = decode.gpu_busy = times({5, 5});
   decode.kernel_count = statistics<double>({8, 8});
@@ -251,7 +251,7 @@ void add_stages(profile::Profile& sample) {
   decode.decode_step_count = 8;
   count_instances(decode);
   set_budget(decode, parts_of(8, 2, 7, 18));
-  decode.judgement = {"much", false, true, std::nullopt};
+  decode.judgement = {profile::IdleLevel::much, false, true, std::nullopt};
   set_shares(sample);
   sample.stages_found = {false, std::nullopt, std::nullopt, "NVTX ranges of the default domain"};
   sample.stage_notes = {{"prefill", "vision_tower", 3, {0.9}, 6, {0.75}}};
@@ -283,7 +283,7 @@ void add_kernel_sequences(profile::Profile& sample) {
   const auto placed = [&](size_t kernel, uint64_t position, uint64_t calls, double total) {
     const profile::Kernel& row = sample.kernels[kernel];
     profile::PlacedKernel made;
-    made.block = "layer";
+    made.block = profile::PassBlock::layer;
     made.mean_position = static_cast<double>(position);
     made.key = row.key;
     made.short_name = row.short_name;
@@ -343,10 +343,10 @@ void add_launch_shapes(profile::Profile& sample) {
     sample.measured_kernels_all_devices.push_back({row.kernel_name, row.short_name, row.device,
                                                    time.total, time.calls, time.mean, *time.share});
   }
-  sample.totals.scopes = {{"measured", 18, {21}, part_of(21, 27)},
-                          {"warm-up", 10, {4.5}, part_of(4.5, 27)},
-                          {"initialization", 2, {1.5}, part_of(1.5, 27)},
-                          {"outside", 0, {0}, part_of(0, 27)}};
+  sample.totals.scopes = {{profile::Scope::measured, 18, {21}, part_of(21, 27)},
+                          {profile::Scope::warmup, 10, {4.5}, part_of(4.5, 27)},
+                          {profile::Scope::initialization, 2, {1.5}, part_of(1.5, 27)},
+                          {profile::Scope::outside, 0, {0}, part_of(0, 27)}};
 }
 
 void add_timeline(profile::Profile& sample) {
@@ -396,7 +396,7 @@ void add_layers(profile::Profile& sample) {
   profile::Layer layer;
   layer.name = "layer_00";
   layer.stage = "decode";
-  layer.source = "nvtx";
+  layer.source = profile::StageSource::nvtx;
   layer.per_step = {1};
   layer.kernels_per_step = 2;
   layer.passes = 8;
@@ -499,14 +499,14 @@ void add_utilization(profile::Profile& sample) {
   prefill.memory_bound = false;
   prefill.mfu = {Share{0.4314}, Share{0.5752}};
   prefill.mbu = {Share{0.1094}, Share{0.1458}};
-  prefill.judgement.limit = "room";
+  prefill.judgement.limit = profile::Limit::room;
   profile::Stage& decode = sample.stages[1];
   set_cost(decode, {{"projections", {2.5e10}, {1.24e10}, {2e8}}}, 2.625);
   decode.basis = "4 steps of 1 token at a context of 777 to 780, batch 2";
   decode.memory_bound = true;
   decode.mfu = {Share{0.0028}, Share{0.0051}};
   decode.mbu = {Share{0.2917}, Share{0.525}};
-  decode.judgement.limit = "room";
+  decode.judgement.limit = profile::Limit::room;
 }
 
 void add_findings(profile::Profile& sample) {
@@ -614,7 +614,7 @@ void trace_a_quarter_of_decode(profile::Profile& sample) {
 profile::Unwatched by_own_clock(const profile::Stage& stage, double wall, double busy) {
   const double recorded = stage.wall.mean->value;
   profile::Unwatched own;
-  own.source = "workload_clock";
+  own.source = profile::UnwatchedSource::workload_clock;
   own.wall = {wall};
   own.added = {recorded - wall};
   own.added_share = part_of(recorded - wall, wall);
@@ -805,7 +805,7 @@ profile::Profile profiler_sample() {
   add_capture(sample);
   add_kernels(sample);
   profile::Totals& totals = sample.totals;
-  totals.source = "profiler";
+  totals.source = profile::KernelSource::profiler;
   totals.gpu_busy = totals.span = totals.devices[0].gpu_busy = totals.devices[0].span =
       std::nullopt;
   totals.metric_join = profile::MetricJoin{30, 30, 0, 30};
@@ -821,8 +821,8 @@ profile::Profile profiler_sample() {
   gemm.flops_per_byte = profile::FlopsPerByte{322.105};
   gemm.compute_share_of_peak = Share{0.6188};
   gemm.memory_share_of_peak = Share{0.396};
-  gemm.bound = "compute";
-  gemm.source = "ncu";
+  gemm.bound = profile::Bound::compute;
+  gemm.source = profile::RooflineSource::ncu;
   sample.roofline.kernels = {gemm};
   sample.roofline.rule = "bound by what is above 60 % of its peak; latency below both";
   sample.roofline.share_of_kernel_time =
@@ -834,9 +834,11 @@ profile::Profile serving_sample() {
   profile::Profile sample;
   add_capture(sample);
   add_kernels(sample);
-  sample.stages_found = {true, Share{0.97}, "high", "the kernel sequence repeats with 16 layers"};
-  sample.stages = {stage("mixed", "detected", "steps with prompts and single tokens"),
-                   stage("decode", "detected", "steps of single tokens")};
+  sample.stages_found = {true, Share{0.97}, profile::ConfidenceLevel::high,
+                         "the kernel sequence repeats with 16 layers"};
+  sample.stages = {
+      stage("mixed", profile::StageSource::detected, "steps with prompts and single tokens"),
+      stage("decode", profile::StageSource::detected, "steps of single tokens")};
   for (uint64_t i = 0; i < 4; ++i) {
     const bool mixed = i == 0;
     profile::Stage& of = sample.stages[mixed ? 0 : 1];
@@ -844,7 +846,7 @@ profile::Profile serving_sample() {
     of.instances.push_back(instance(start, 2, parts_of(1, 0.5, 0.4, 2)));
     of.instances.back().steps = 1;
     profile::Step made = step(of.name, mixed ? 0 : i - 1, 0, start, 2);
-    made.kind = of.name;
+    made.kind = *profile::find_word<profile::StepKind>(of.name);
     made.batch = 4 + i;
     made.tokens = mixed ? 612 : 4 + i;
     constexpr uint64_t kPrompt = 609;
@@ -874,7 +876,7 @@ profile::Profile serving_sample() {
     }
     const auto steps = static_cast<double>(count);
     set_budget(each, parts_of(1 * steps, 0.5 * steps, 0.4 * steps, 2 * steps));
-    each.judgement = {"some", false, true, std::nullopt};
+    each.judgement = {profile::IdleLevel::some, false, true, std::nullopt};
   }
   set_shares(sample);
   sample.coverage = profile::Coverage{30, 30,  Share{1}, {27},     {20}, part_of(20, 27), {},   {},

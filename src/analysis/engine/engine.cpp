@@ -263,28 +263,6 @@ void add_mode(const MeasuredKernels& kernels, const trace::Trace& trace, EngineF
 
 }  // namespace
 
-std::string_view to_string(EngineSign sign) {
-  switch (sign) {
-    case EngineSign::annotation:
-      return "annotation";
-    case EngineSign::process:
-      return "process";
-    case EngineSign::command:
-      return "command";
-    case EngineSign::python_package:
-      return "python_package";
-    case EngineSign::operators:
-      return "operator";
-    case EngineSign::kernels:
-      return "kernels";
-    case EngineSign::generated_kernels:
-      return "generated_kernels";
-    case EngineSign::graph_replays:
-      return "graph_replays";
-  }
-  return "";
-}
-
 bool is_generated(std::string_view kernel_name) {
   constexpr std::array<std::string_view, 4> kPrefixes = {"triton_poi_", "triton_red_",
                                                          "triton_per_", "triton_tem_"};

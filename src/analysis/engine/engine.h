@@ -7,21 +7,12 @@
 
 #include "analysis/ranking/kernels.h"
 #include "analysis/stages/stages.h"
+#include "profile/engine.h"
 #include "trace/trace.h"
 
 namespace llmprof::analysis {
 
-enum class EngineSign : uint8_t {
-  annotation,         // the text of a range
-  process,            // the name of an executable
-  command,            // what was run
-  python_package,     // whose functions call stacks show
-  operators,          // the name of an operator
-  kernels,            // of a library, with their share of the kernel time
-  generated_kernels,  // of torch.compile, likewise
-  graph_replays,      // with the share of kernels that they replay
-};
-std::string_view to_string(EngineSign sign);
+using profile::EngineSign;
 
 struct EngineEvidence {
   EngineSign sign{};

@@ -40,7 +40,7 @@ std::vector<LatencyBound> latency_bound(const StageFacts& facts, const Roofline&
   }
   std::vector<LatencyBound> found;
   for (const KernelRoofline& kernel : roofline.kernels) {
-    if (kernel.bound != KernelRoofline::Bound::latency || !in_stage[kernel.row]) continue;
+    if (kernel.bound != Bound::latency || !in_stage[kernel.row]) continue;
     if (!kernel.compute_percent && !kernel.memory_percent) continue;
     LatencyBound bound;
     bound.row = &facts.ranking->rows[kernel.row];

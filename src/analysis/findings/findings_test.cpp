@@ -284,7 +284,7 @@ TEST_F(Findings, TellLatencyBoundKernels) {
   kernel.row = 1;
   kernel.compute_percent = 10;
   kernel.memory_percent = 30;
-  kernel.bound = KernelRoofline::Bound::latency;
+  kernel.bound = Bound::latency;
   roofline.kernels.push_back(kernel);
   measured_ = true;
   const std::vector<Finding> findings = found({}, roofline);
@@ -512,7 +512,8 @@ TEST_F(Findings, AreNoneWithoutStages) { EXPECT_TRUE(found().empty()); }
 // Where no time without tracing is known, idle time is not called the program's.
 TEST_F(Findings, MarkIdleTimeThatIncludesTracing) {
   for (const auto& [why_not, included] :
-       {std::pair{NotUnwatched::no_other_time, true}, std::pair{NotUnwatched::known, false}}) {
+       {std::pair{std::optional(NotUnwatched::no_other_time), true},
+        std::pair{std::optional<NotUnwatched>(), false}}) {
     t_ = TestTrace();
     unwatched_.assign(1, {});
     unwatched_[0].why_not = why_not;

@@ -153,20 +153,6 @@ bool ranks_tell_captures_apart(const trace::Trace& trace) {
 
 }  // namespace
 
-std::string_view to_string(KernelSource source) {
-  switch (source) {
-    case KernelSource::timeline:
-      return "timeline";
-    case KernelSource::profiler:
-      return "profiler";
-    case KernelSource::summary:
-      return "summary";
-    case KernelSource::none:
-      return "none";
-  }
-  return "none";
-}
-
 std::string device_label(const trace::Trace& trace, trace::DeviceId device) {
   if (!device.valid()) return "cuda";
   const trace::Device& info = trace.devices[device.index()];

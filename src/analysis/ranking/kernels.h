@@ -7,19 +7,12 @@
 #include <vector>
 
 #include "analysis/naming/described_names.h"
+#include "profile/totals.h"
 #include "trace/trace.h"
 
 namespace llmprof::analysis {
 
-// Where the rows of the ranking come from; the first one that a trace has is taken.
-enum class KernelSource : uint8_t {
-  timeline,  // every kernel with its start and end
-  summary,   // totals per name only (nsys stats)
-  profiler,  // launches measured one by one (ncu): durations out of the program's own time
-  none,
-};
-
-std::string_view to_string(KernelSource source);
+using profile::KernelSource;
 
 struct MetricSummary {
   std::string unit;

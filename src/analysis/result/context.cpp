@@ -20,7 +20,8 @@ profile::Cpu cpu(const trace::Trace& trace, trace::DeviceId id) {
   cpu.peak_bytes = quantity<profile::BytesPerSecond>(told.peak_bytes_per_s);
   cpu.number_format = unless_empty(told.number_format);
   cpu.method = unless_empty(told.method);
-  cpu.peaks_from = unless_empty(told.peaks_from);
+  if (!told.peaks_from.empty())
+    cpu.peaks_from = profile::read_word<profile::PeaksFrom>(told.peaks_from);
   cpu.peaks_measured_at = unless_empty(told.peaks_measured_at);
   cpu.own_peak_flops = quantity<profile::FlopsPerSecond>(told.own_peak_flops_per_s);
   cpu.own_peak_bytes = quantity<profile::BytesPerSecond>(told.own_peak_bytes_per_s);
@@ -77,7 +78,7 @@ profile::Context context(const Prepared& in) {
       context.gpus.push_back(gpu(trace, id));
     }
   }
-  if (in.device == trace::DeviceKind::cpu) context.device_kind = "cpu";
+  if (in.device == trace::DeviceKind::cpu) context.device_kind = profile::DeviceKind::cpu;
   context.load = in.options.run.load;
   return context;
 }
@@ -153,7 +154,7 @@ profile::Totals totals(const Totals& from, const KernelRanking& ranking,
                        const std::optional<HiddenGraphs>& hidden,
                        const std::optional<ScopeTotals>& scopes) {
   profile::Totals totals;
-  totals.source = to_string(ranking.source);
+  totals.source = ranking.source;
   totals.kernel_count = from.kernel_count;
   totals.kernel_sum = to_milliseconds(from.kernel_sum);
   totals.kernel_sum_ns = {from.kernel_sum};
@@ -184,8 +185,7 @@ profile::Totals totals(const Totals& from, const KernelRanking& ranking,
       // Most programs tune nothing.
       if (static_cast<KernelScope>(i) == KernelScope::autotuning && scope.kernels == 0) continue;
       totals.scopes.push_back(
-          {std::string(to_string(static_cast<KernelScope>(i))), scope.kernels,
-           to_milliseconds(scope.time),
+          {static_cast<KernelScope>(i), scope.kernels, to_milliseconds(scope.time),
            share(static_cast<double>(scope.time), static_cast<double>(from.kernel_sum))});
     }
   }

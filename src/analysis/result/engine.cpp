@@ -20,7 +20,7 @@ profile::Engine engine(const EngineFound& from) {
   if (from.share_in_graphs) engine.kernels_in_graphs = profile::Share{*from.share_in_graphs};
   for (const EngineEvidence& evidence : from.evidence) {
     profile::EngineEvidence& row = engine.evidence.emplace_back();
-    row.source = to_string(evidence.sign);
+    row.source = evidence.sign;
     row.subject = to_printable(evidence.subject);
     if (evidence.share) row.share = profile::Share{*evidence.share};
   }

@@ -11,9 +11,9 @@ constexpr double kLittleIdle = 0.05;
 // Of the peak: above it only less work (a smaller model, fewer bits) makes a stage faster.
 constexpr double kNearTheLimit = 0.7;
 
-std::string idle_words(double share) {
-  if (share < kLittleIdle) return "little";
-  return share >= kMuchIdle ? "much" : "some";
+profile::IdleLevel idle_level(double share) {
+  if (share < kLittleIdle) return profile::IdleLevel::little;
+  return share >= kMuchIdle ? profile::IdleLevel::much : profile::IdleLevel::some;
 }
 
 bool caused_by_host(BudgetPart part) {
@@ -37,10 +37,12 @@ profile::StageJudgement judge(const profile::Stage& stage, const StageBudget* bu
   const auto known_share =
       stage.unwatched ? std::optional(stage.unwatched->idle_share) : stage.idle_share_of_wall;
   const double idle_share = known_share ? known_share->value : 0;
-  if (known_share) judgement.idle = idle_words(idle_share);
+  if (known_share) judgement.idle = idle_level(idle_share);
   if (const auto limit = share_of_limit(stage)) {
     const bool near = *limit >= kNearTheLimit;
-    judgement.limit = !near ? "room" : idle_share >= kMuchIdle ? "implausible" : "near";
+    judgement.limit = !near                     ? profile::Limit::room
+                      : idle_share >= kMuchIdle ? profile::Limit::implausible
+                                                : profile::Limit::near;
   }
   if (budget == nullptr || budget->instances == 0) return judgement;
   Nanoseconds idle = 0;

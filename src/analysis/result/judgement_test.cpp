@@ -75,11 +75,11 @@ TEST(Judgement, BlamesTheHostForMoreThanHalfOfTheIdleTime) {
 
 TEST(Judgement, DoubtsAStageThatReachesItsPeakAlthoughItWaits) {
   profile::Stage decode = llmprof::testing::full_sample().stages[1];
-  EXPECT_EQ(judged(decode).limit, "room");
+  EXPECT_EQ(judged(decode).limit, profile::Limit::room);
   decode.mbu.wall = Share{0.7};
-  EXPECT_EQ(judged(decode).limit, "implausible");
+  EXPECT_EQ(judged(decode).limit, profile::Limit::implausible);
   llmprof::testing::set_budget(decode, {{"gemm", 17}, {"idle: launch-bound", 1, true}});
-  EXPECT_EQ(judged(decode).limit, "near");
+  EXPECT_EQ(judged(decode).limit, profile::Limit::near);
   decode.mfu.gpu_busy.reset();
   EXPECT_FALSE(judged(decode).limit.has_value());
 }

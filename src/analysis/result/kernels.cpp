@@ -140,16 +140,16 @@ std::optional<profile::BoundShares> bound_shares(const KernelRanking& ranking,
   for (const KernelRoofline& kernel : roofline.kernels) {
     const double share = ranking.rows[kernel.row].share;
     switch (kernel.bound) {
-      case KernelRoofline::Bound::memory:
+      case Bound::memory:
         shares.memory.value += share;
         break;
-      case KernelRoofline::Bound::compute:
+      case Bound::compute:
         shares.compute.value += share;
         break;
-      case KernelRoofline::Bound::latency:
+      case Bound::latency:
         shares.latency.value += share;
         break;
-      case KernelRoofline::Bound::unknown:
+      case Bound::unknown:
         continue;
     }
     known += share;
@@ -193,7 +193,7 @@ void tell_counters(const KernelByCounters& from, profile::RooflineKernel& row) {
   row.sampled = to_milliseconds(from.time);
   row.own_share_of_samples = share(static_cast<double>(from.own), static_cast<double>(from.time));
   row.tensor_active = quantity<profile::Share>(from.tensor_active);
-  if (from.why_no_flops) row.why_no_flops = to_string(*from.why_no_flops);
+  row.why_no_flops = from.why_no_flops;
   if (from.peak_flops <= 0) return;
   row.peak_name = from.peak_name;
   row.peak_flops = profile::FlopsPerSecond{from.peak_flops};
@@ -350,8 +350,8 @@ profile::Roofline roofline(const trace::Trace& trace, const KernelRanking& ranki
     row.flops_per_byte = quantity<profile::FlopsPerByte>(kernel.intensity);
     row.compute_share_of_peak = of_percent(kernel.compute_percent);
     row.memory_share_of_peak = of_percent(kernel.memory_percent);
-    row.bound = to_string(kernel.bound);
-    row.source = to_string(kernel.source);
+    row.bound = kernel.bound;
+    row.source = kernel.source;
     if (kernel.by_counters) tell_counters(*kernel.by_counters, row);
   }
   told.sampled = sampled_kernels(from.sampled);

@@ -81,7 +81,7 @@ std::vector<profile::Layer> layer_rows(const Stages& stages, const Layers& found
     row.model_layers = unless_zero<uint64_t>(from.model);
     row.part = from.part;
     row.outside = is_outside(from);
-    row.source = to_string(from.source);
+    row.source = from.source;
     row.per_step = to_milliseconds(per_pass(from, from.kernel_sum));
     row.kernels_per_step = static_cast<double>(from.kernel_count) /
                            static_cast<double>(std::max<uint64_t>(from.passes, 1));

@@ -36,7 +36,7 @@ std::vector<profile::KernelSequence> kernel_sequences(const trace::Trace& trace,
     for (const PlacedKernels& from : stages[i].kernels) {
       const KernelDescription& description = names[from.name];
       profile::PlacedKernel& kernel = row.kernels.emplace_back();
-      kernel.block = to_string(from.block);
+      kernel.block = from.block;
       kernel.occurrence = from.occurrence;
       kernel.mean_position = from.positions / static_cast<double>(from.calls);
       kernel.key = key_of(from.name);

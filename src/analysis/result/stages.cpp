@@ -49,7 +49,7 @@ profile::Instance instance(const StageParts& found, size_t row) {
   instance.warmup = from.warmup;
   if (from.device.valid()) instance.device = device_label(found.prepared.trace, from.device);
   instance.cut_off = from.open_ended;
-  if (from.warmup) instance.warmup_reason = unless_empty(std::string(to_string(from.why_warmup)));
+  if (from.warmup) instance.warmup_reason = from.why_warmup;
   instance.captures_graph = from.captures_graph;
   const auto& classes = found.sequences.instances;
   if (row < classes.size()) instance.classes = class_times(classes[row]);
@@ -69,7 +69,7 @@ class StageFigures {
         from_(found.stages.stages[index]),
         tracing_(stage_tracing(found.stages, index)) {
     stage_.name = to_printable(from_.name);
-    stage_.source = to_string(from_.source);
+    stage_.source = from_.source;
     stage_.evidence = unless_empty(from_.evidence);
     stage_.wall = times(from_.wall);
     stage_.gpu_sum = times(from_.kernel_sum);
@@ -282,7 +282,7 @@ profile::StagesFound stages_found(const Stages& stages) {
   if (!stages.stages.empty()) told.serving = stages.serving;
   if (stages.confidence) {
     told.confidence = {measured_confidence(*stages.confidence)};
-    told.confidence_level = std::string(to_string(*stages.confidence));
+    told.confidence_level = stages.confidence;
   }
   told.reason = unless_empty(stages.reason);
   return told;

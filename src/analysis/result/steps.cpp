@@ -70,7 +70,7 @@ std::vector<profile::Step> steps(const Stages& stages, const Counters& counters,
     step.stage = places.stage(from.instance);
     step.instance = places.in_stage(from.instance);
     step.step_of_instance = places.in_instance(StepId(row), from.instance);
-    step.kind = to_string(from.kind);
+    step.kind = from.kind;
     step.batch = from.batch;
     step.tokens = from.tokens;
     step.prefill_sequences = from.phases.prefill.sequences;

@@ -38,12 +38,12 @@ void add_unwatched(const StageParts& found, uint32_t index, profile::Stage& stag
   if (index >= all.size()) return;
   const StageUnwatched& from = all[index];
   if (!from.known()) {
-    stage.unwatched_why_not = std::string(to_string(from.why_not));
+    stage.unwatched_why_not = from.why_not;
     return;
   }
   const StageTracing tracing = stage_tracing(found.stages, index);
   profile::Unwatched& told = stage.unwatched.emplace();
-  told.source = to_string(from.source);
+  told.source = from.source;
   told.wall = to_milliseconds(from.wall);
   if (from.per_step) told.per_step = to_milliseconds(*from.per_step);
   told.added = to_milliseconds(from.added);

@@ -9,7 +9,6 @@
 namespace llmprof::analysis {
 namespace {
 
-using Bound = KernelRoofline::Bound;
 using profile::FindingValues;
 using profile::make_reason;
 using profile::ReasonKind;
@@ -64,7 +63,7 @@ KernelRoofline place_sampled(const trace::Trace& trace, const KernelRow& row, si
                              const KernelSamples& samples, const Utilization& use) {
   KernelRoofline kernel;
   kernel.row = index;
-  kernel.source = KernelRoofline::Source::counters;
+  kernel.source = RooflineSource::counters;
   kernel.launches = samples.launches;
   kernel.by_counters.emplace();
   kernel.by_counters->samples = samples.samples;

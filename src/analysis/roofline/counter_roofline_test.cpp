@@ -12,8 +12,6 @@ namespace {
 using testing::Kinds;
 using testing::kinds_of;
 using testing::number_of;
-using Bound = KernelRoofline::Bound;
-using Source = KernelRoofline::Source;
 
 // Samples of 100 ns; the GPU moves 1000 bytes and multiplies 1e6 (bf16) in that time at its peaks.
 class CounterRooflineTest : public ::testing::Test {
@@ -58,7 +56,7 @@ TEST_F(CounterRooflineTest, FlopsAreActivityTimesThePeakOfTheFormat) {
   const Roofline roofline = placed();
   ASSERT_EQ(roofline.kernels.size(), 1U);
   const KernelRoofline& gemm = roofline.kernels[0];
-  EXPECT_EQ(gemm.source, Source::counters);
+  EXPECT_EQ(gemm.source, RooflineSource::counters);
   EXPECT_DOUBLE_EQ(*gemm.bytes, 600 / 200e-9);
   EXPECT_DOUBLE_EQ(*gemm.flops, 0.75 * 1e6 / 100e-9);
   EXPECT_DOUBLE_EQ(*gemm.intensity, *gemm.flops / *gemm.bytes);

@@ -11,7 +11,6 @@
 namespace llmprof::analysis {
 namespace {
 
-using Bound = KernelRoofline::Bound;
 using profile::FindingValues;
 using profile::make_reason;
 using profile::ReasonKind;
@@ -197,46 +196,6 @@ bool may_use_tensor_cores(KernelClass kernel_class) {
   }
 }
 
-std::string_view to_string(KernelRoofline::Source source) {
-  switch (source) {
-    case KernelRoofline::Source::ncu:
-      return "ncu";
-    case KernelRoofline::Source::counters:
-      return "counters";
-    case KernelRoofline::Source::recorded:
-      return "recorded";
-  }
-  return "ncu";
-}
-
-std::string_view to_string(WhyNoFlops why) {
-  switch (why) {
-    case WhyNoFlops::not_sampled:
-      return "not_sampled";
-    case WhyNoFlops::no_tensor_activity:
-      return "no_tensor_activity";
-    case WhyNoFlops::format_unknown:
-      return "format_unknown";
-    case WhyNoFlops::peak_unknown:
-      return "peak_unknown";
-  }
-  return "not_sampled";
-}
-
-std::string_view to_string(Bound bound) {
-  switch (bound) {
-    case Bound::compute:
-      return "compute";
-    case Bound::memory:
-      return "memory";
-    case Bound::latency:
-      return "latency";
-    case Bound::unknown:
-      return "unknown";
-  }
-  return "unknown";
-}
-
 namespace {
 
 std::optional<double> share_percent(const std::optional<double>& rate, double peak) {
@@ -254,7 +213,7 @@ std::optional<KernelRoofline> place_operator(const KernelRow& row, size_t index,
   };
   KernelRoofline kernel;
   kernel.row = index;
-  kernel.source = KernelRoofline::Source::recorded;
+  kernel.source = RooflineSource::recorded;
   kernel.launches = row.calls;
   kernel.flops = rate(row.flops);
   kernel.bytes = rate(row.bytes);

@@ -7,6 +7,7 @@
 
 #include "analysis/ranking/kernels.h"
 #include "llm/gpu_spec.h"
+#include "profile/kernels.h"
 #include "profile/reasons.h"
 
 namespace llmprof::analysis {
@@ -14,7 +15,9 @@ namespace llmprof::analysis {
 // ncu's own mark for a unit that is well used.
 inline constexpr double kBoundPercent = 60;
 
-enum class WhyNoFlops : uint8_t { not_sampled, no_tensor_activity, format_unknown, peak_unknown };
+using profile::Bound;
+using profile::RooflineSource;
+using profile::WhyNoFlops;
 
 // What samples of the GPU's counters say of a kernel.
 struct KernelByCounters {
@@ -33,9 +36,8 @@ struct KernelByCounters {
 // the problem counts whole; none where the capture counted only a part of them. From the GPU's
 // counters see place_by_counters.
 struct KernelRoofline {
-  enum class Source : uint8_t { ncu, counters, recorded };
   size_t row = 0;  // of the ranking
-  Source source = Source::ncu;
+  RooflineSource source = RooflineSource::ncu;
   uint64_t launches = 0;                  // measured
   std::optional<trace::Extent> grid;      // the one that most of them had
   size_t grids = 0;                       // distinct ones measured
@@ -44,13 +46,9 @@ struct KernelRoofline {
   std::optional<double> intensity;        // FLOP a DRAM byte
   std::optional<double> compute_percent;  // of the peak that ncu measured against (SpeedOfLight)
   std::optional<double> memory_percent;
-  enum class Bound : uint8_t { unknown, compute, memory, latency };
   Bound bound = Bound::unknown;
   std::optional<KernelByCounters> by_counters;
 };
-std::string_view to_string(KernelRoofline::Bound bound);
-std::string_view to_string(KernelRoofline::Source source);
-std::string_view to_string(WhyNoFlops why);
 
 bool may_use_tensor_cores(KernelClass kernel_class);
 

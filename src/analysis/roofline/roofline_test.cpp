@@ -17,8 +17,6 @@ using testing::Kinds;
 using testing::kinds_of;
 using testing::number_of;
 
-using Bound = KernelRoofline::Bound;
-
 constexpr std::string_view kCompute = "sm__throughput.avg.pct_of_peak_sustained_elapsed";
 constexpr std::string_view kMemory =
     "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed";

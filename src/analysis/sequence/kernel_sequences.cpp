@@ -114,22 +114,6 @@ void add_pass(std::span<const uint32_t> kernels, const std::vector<size_t>& cuts
 
 }  // namespace
 
-std::string_view to_string(PassBlock block) {
-  switch (block) {
-    case PassBlock::before_layers:
-      return "before_layers";
-    case PassBlock::layer:
-      return "layer";
-    case PassBlock::after_layers:
-      return "after_layers";
-    case PassBlock::whole_pass:
-      return "pass";
-    case PassBlock::outside_passes:
-      break;
-  }
-  return "outside_passes";
-}
-
 KernelSequences find_kernel_sequences(const trace::Trace& trace, const Stages& stages,
                                       const DescribedNames& names) {
   KernelSequences found;

@@ -6,12 +6,11 @@
 
 #include "analysis/layers/layers.h"
 #include "analysis/stages/stages.h"
+#include "profile/sequence.h"
 
 namespace llmprof::analysis {
 
-// Where in a forward pass a kernel stands.
-enum class PassBlock : uint8_t { before_layers, layer, after_layers, whole_pass, outside_passes };
-std::string_view to_string(PassBlock block);
+using profile::PassBlock;
 
 // All launches of one kernel name at one place: the nth launch of that name in a layer, all layers
 // of all passes of the stage together.

@@ -28,7 +28,7 @@ profile::Stage prefill() {
   traced.time = {10};
   stage.budget = {traced};
   profile::Unwatched own;
-  own.source = "control_launches";
+  own.source = profile::UnwatchedSource::control_launches;
   own.wall = {8};
   own.added = {2};
   own.added_share = {0.25};
@@ -50,7 +50,7 @@ profile::Stage decode() {
   stage.idle = Milliseconds{15};
   stage.wall_per_step = Milliseconds{3};
   stage.share_of_stage_time = {0.75};
-  stage.unwatched_why_not = "no_other_time";
+  stage.unwatched_why_not = profile::NotUnwatched::no_other_time;
   return stage;
 }
 
@@ -58,7 +58,7 @@ profile::Stage decode() {
 profile::Stage unwatched_decode() {
   profile::Stage stage = decode();
   profile::Unwatched own;
-  own.source = "workload_clock";
+  own.source = profile::UnwatchedSource::workload_clock;
   own.wall = {24};
   own.per_step = Milliseconds{2.4};
   own.added = {6};
@@ -141,7 +141,7 @@ TEST(Shown, TokenTimesFollowFromTheStages) {
 
 // Two decodes of which windows hold pieces: 400 and 20 ms with what was not traced, 3 steps each.
 // Whether the time without tracing is from between them or from the control run does not matter.
-class PiecesInWindows : public ::testing::TestWithParam<const char*> {};
+class PiecesInWindows : public ::testing::TestWithParam<profile::UnwatchedSource> {};
 
 TEST_P(PiecesInWindows, HaveNoSpread) {
   profile::Stage stage = unwatched_decode();
@@ -164,7 +164,8 @@ TEST_P(PiecesInWindows, HaveNoSpread) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shown, PiecesInWindows,
-                         ::testing::Values("between_windows", "control_launches"));
+                         ::testing::Values(profile::UnwatchedSource::between_windows,
+                                           profile::UnwatchedSource::control_launches));
 
 TEST(Shown, WithoutUnwatchedTimesIsTheProfileItself) {
   profile::Stage traced = prefill();

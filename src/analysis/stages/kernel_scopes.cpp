@@ -8,22 +8,6 @@
 
 namespace llmprof::analysis {
 
-std::string_view to_string(KernelScope scope) {
-  switch (scope) {
-    case KernelScope::measured:
-      return "measured";
-    case KernelScope::warmup:
-      return "warm-up";
-    case KernelScope::autotuning:
-      return "autotuning";
-    case KernelScope::initialization:
-      return "initialization";
-    case KernelScope::outside:
-      return "outside";
-  }
-  return "outside";
-}
-
 namespace {
 
 // Before any burst is looked at.

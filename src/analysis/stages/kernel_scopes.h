@@ -5,20 +5,13 @@
 #include <string_view>
 
 #include "analysis/stages/stages.h"
+#include "profile/totals.h"
 #include "trace/trace.h"
 
 namespace llmprof::analysis {
 
-// The part of a timeline that a kernel ran in.
-enum class KernelScope : uint8_t {
-  measured,        // in a stage
-  warmup,          // in an instance that statistics exclude
-  autotuning,      // a burst among them, or outside, that no measured instance has
-  initialization,  // before the first stage of its device
-  outside,         // between and after stages
-};
-inline constexpr size_t kKernelScopes = static_cast<size_t>(KernelScope::outside) + 1;
-std::string_view to_string(KernelScope scope);
+using KernelScope = profile::Scope;
+inline constexpr size_t kKernelScopes = profile::kWords<KernelScope>.size();
 
 struct ScopeTotal {
   uint64_t kernels = 0;

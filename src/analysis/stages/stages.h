@@ -9,6 +9,7 @@
 #include "analysis/stages/step_batch.h"
 #include "analysis/statistics/statistics.h"
 #include "analysis/tracing/untraced_gpu_time.h"
+#include "profile/stages.h"
 #include "trace/trace.h"
 
 namespace llmprof::analysis {
@@ -16,13 +17,9 @@ namespace llmprof::analysis {
 using InstanceId = trace::Id<struct StageInstanceKind>;  // row of Stages::instances
 using StepId = trace::Id<struct StepKindTag>;            // row of Stages::steps
 
-enum class StageSource : uint8_t {
-  nvtx,        // NVTX ranges that the program set
-  annotation,  // our own log's ranges, an engine's or PyTorch's annotations
-  detected,    // the kernel sequence alone
-  captured,    // ranges that were open when a CUDA graph was captured: of layers only
-};
-std::string_view to_string(StageSource source);
+using profile::ConfidenceLevel;
+using profile::StageSource;
+using profile::WarmupReason;
 
 // GPU work of one device. Sum counts overlap twice, busy once. Kernels, memory operations and whole
 // graph replays whose kernels the capture hides all keep a GPU busy; `kernel_sum` is of kernels.
@@ -35,22 +32,6 @@ struct GpuWork {
   Nanoseconds busy = 0;  // union of all of it
 };
 
-// Why an instance is a warm-up.
-enum class WarmupReason : uint8_t {
-  none,           // it is not
-  told,           // a range of the program says so
-  fewer_steps,    // than later ones
-  longer,         // than later ones
-  leading_steps,  // a few slow steps before a decode
-  before_pause,   // an engine's slower steps before a long pause
-  first_of_kind,  // an engine's first, much slower than later ones with as much GPU work
-  cut_off,        // recording did not see all of it
-};
-std::string_view to_string(WarmupReason reason);
-
-// How far detected stages can be trusted.
-enum class ConfidenceLevel : uint8_t { high, medium, low };
-std::string_view to_string(ConfidenceLevel level);
 // Of captures that no rule was made for, the share in which stages of this level were right
 // (bench/detection).
 double measured_confidence(ConfidenceLevel level);
@@ -65,7 +46,7 @@ struct StageInstance {
   Nanoseconds end = 0;        // its last GPU work's end where that is after the range's
   Nanoseconds range_end = 0;  // the range's own; `end` for detected ones
   bool warmup = false;        // kept apart: not in any statistics
-  WarmupReason why_warmup = WarmupReason::none;
+  std::optional<WarmupReason> why_warmup;
   bool captures_graph = false;  // a warm-up in which a CUDA graph is captured
   bool open_ended = false;      // its range had not ended when recording did
   bool traced_in_part = false;  // a window of tracing began or ended within it

@@ -1,16 +1,9 @@
 #pragma once
 
-#include <cstdint>
-#include <string_view>
+#include "profile/steps.h"
 
 namespace llmprof::analysis {
 
-enum class StepKind : uint8_t {
-  prefill,
-  decode,
-  mixed,
-  forward,  // of a model that is not known to generate tokens
-};
-std::string_view to_string(StepKind kind);
+using profile::StepKind;
 
 }  // namespace llmprof::analysis

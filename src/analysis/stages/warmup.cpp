@@ -169,7 +169,6 @@ std::string_view in_words(WarmupReason reason) {
       return "slower steps before a long pause";
     case WarmupReason::first_of_kind:
       return "first of their kind, much slower than later ones with as much GPU work";
-    case WarmupReason::none:
     case WarmupReason::told:
     case WarmupReason::cut_off:
       break;
@@ -177,7 +176,7 @@ std::string_view in_words(WarmupReason reason) {
   return "";
 }
 
-void set_apart(StageInstance& instance, WarmupReason reason) {
+void set_apart(StageInstance& instance, std::optional<WarmupReason> reason) {
   instance.warmup = true;
   instance.why_warmup = reason;
 }
@@ -338,7 +337,7 @@ void keep_only_ones(Stages& stages) {
   }
   for (StageInstance& instance : stages.instances) {
     if (!has_others[instance.stage]) instance.warmup = false;
-    instance.why_warmup = instance.warmup ? WarmupReason::told : WarmupReason::none;
+    instance.why_warmup = instance.warmup ? std::optional(WarmupReason::told) : std::nullopt;
   }
 }
 

@@ -92,7 +92,7 @@ void set_wall(const Stages& stages, uint32_t stage, const TracedStage& traced, d
     result.why_not = NotUnwatched::does_not_fit;
     return;
   }
-  result.why_not = NotUnwatched::known;
+  result.why_not.reset();
   result.source = source;
   result.wall = wall;
   result.added = traced.wall - wall;
@@ -268,7 +268,7 @@ class Finder {
   }
 
   [[nodiscard]] bool open(size_t stage) const {
-    const NotUnwatched why = result_.stages[stage].why_not;
+    const auto why = result_.stages[stage].why_not;
     return why == NotUnwatched::no_other_time || why == NotUnwatched::launches_differ ||
            why == NotUnwatched::does_not_fit;
   }
@@ -407,38 +407,6 @@ bool on_gpu(const trace::Trace& trace) {
 }
 
 }  // namespace
-
-std::string_view to_string(UnwatchedSource source) {
-  switch (source) {
-    case UnwatchedSource::workload_clock:
-      return "workload_clock";
-    case UnwatchedSource::between_windows:
-      return "between_windows";
-    case UnwatchedSource::control_launches:
-      return "control_launches";
-  }
-  return "";
-}
-
-std::string_view to_string(NotUnwatched reason) {
-  switch (reason) {
-    case NotUnwatched::known:
-      return "";
-    case NotUnwatched::no_other_time:
-      return "no_other_time";
-    case NotUnwatched::selection:
-      return "selection";
-    case NotUnwatched::launches_differ:
-      return "launches_differ";
-    case NotUnwatched::does_not_fit:
-      return "does_not_fit";
-    case NotUnwatched::warmup_only:
-      return "warmup_only";
-    case NotUnwatched::cpu_operators:
-      return "cpu_operators";
-  }
-  return "";
-}
 
 Unwatched find_unwatched(const trace::Trace& trace, const Stages& stages, const Budgets& budgets,
                          const trace::Trace* control, bool selected) {

@@ -6,32 +6,16 @@
 
 #include "analysis/budget/budget.h"
 #include "analysis/stages/stages.h"
+#include "profile/unwatched.h"
 
 namespace llmprof::analysis {
 
-// How the times of the program without profiling were obtained.
-enum class UnwatchedSource : uint8_t {
-  workload_clock,    // the workload timed the stage itself, in the control run
-  between_windows,   // of the recorded run, while nothing was traced
-  control_launches,  // the same launches in the control run
-};
-std::string_view to_string(UnwatchedSource source);
-
-// Why there are none.
-enum class NotUnwatched : uint8_t {
-  known,            // there are
-  no_other_time,    // only the traced run was timed
-  selection,        // some steps were selected: the others' times are of more
-  launches_differ,  // none of the stage's passes was found where nothing was traced
-  does_not_fit,     // the time found is not that of the same work
-  warmup_only,      // the stage has no other instance
-  cpu_operators,    // the program notes them itself: its times are as without recording
-};
-std::string_view to_string(NotUnwatched reason);
+using profile::NotUnwatched;
+using profile::UnwatchedSource;
 
 // One stage of the program without profiling. Times in ns per instance, mean.
 struct StageUnwatched {
-  NotUnwatched why_not = NotUnwatched::no_other_time;
+  std::optional<NotUnwatched> why_not = NotUnwatched::no_other_time;  // none: it is known
   UnwatchedSource source = UnwatchedSource::workload_clock;
   double wall = 0;
   std::optional<double> per_step;  // of decode
@@ -47,7 +31,7 @@ struct StageUnwatched {
   double busy_scale = 1;
   double idle_scale = 1;  // idle time over the traced one's
 
-  [[nodiscard]] bool known() const { return why_not == NotUnwatched::known; }
+  [[nodiscard]] bool known() const { return !why_not; }
 };
 
 struct Unwatched {

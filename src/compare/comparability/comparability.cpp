@@ -84,7 +84,7 @@ Text of_captures(const Profile& profile, Member member) {
 
 Text stage_sources(const Profile& profile) {
   std::set<std::string> sources;
-  for (const profile::Stage& stage : profile.stages) sources.insert(stage.source);
+  for (const profile::Stage& stage : profile.stages) sources.emplace(to_string(stage.source));
   return joined(sources, " + ");
 }
 
@@ -222,7 +222,9 @@ void add_cpu_peaks(const Sides& sides, Aspects& aspects) {
 }
 
 void add_machine(const Sides& sides, Aspects& aspects) {
-  aspects.add("device_kind", true, [](const Profile& p) -> Text { return p.context.device_kind; });
+  aspects.add("device_kind", true, [](const Profile& p) -> Text {
+    return std::string(to_string(p.context.device_kind));
+  });
   aspects.add("gpu", true, gpu_names);
   aspects.add("gpu_count", true,
               [](const Profile& p) -> Text { return std::to_string(p.totals.gpu_count); });
@@ -266,7 +268,8 @@ void add_recording(const Sides& sides, Aspects& aspects) {
       !stages.empty() && std::ranges::all_of(stages, [&](const std::string& stage) {
         return unwatched_on_both(sides, stage);
       });
-  aspects.add("kernel_source", true, [](const Profile& p) -> Text { return p.totals.source; });
+  aspects.add("kernel_source", true,
+              [](const Profile& p) -> Text { return std::string(to_string(p.totals.source)); });
   // Each way to record costs another time, which only times without profiling are free of.
   aspects.add("recording", !unwatched, recording);
   aspects.add("recording_version", false, recording_versions);
@@ -303,7 +306,7 @@ std::vector<std::string> common_stages(const Sides& sides) {
 }
 
 bool unwatched_on_both(const Sides& sides, const std::string& stage) {
-  std::set<std::string> sources;
+  std::set<profile::UnwatchedSource> sources;
   for (const std::span<const Run> runs : {sides.base, sides.now}) {
     for (const Run& run : runs) {
       const profile::Stage* found = find_stage(run.profile, stage);

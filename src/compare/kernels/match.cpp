@@ -13,15 +13,17 @@
 namespace llmprof::compare {
 namespace {
 
+using Block = std::optional<profile::PassBlock>;
+
 constexpr std::string_view kByNameAndPlace = "name_and_place";
 constexpr std::string_view kByPlace = "place";
 constexpr std::string_view kByClassAndShape = "class_and_shape";
 constexpr std::string_view kByName = "name";
 constexpr std::string_view kByClass = "class";
 
-std::vector<std::string> blocks_of(const std::vector<PlacedRow>& base,
-                                   const std::vector<PlacedRow>& now) {
-  std::vector<std::string> blocks;
+std::vector<Block> blocks_of(const std::vector<PlacedRow>& base,
+                             const std::vector<PlacedRow>& now) {
+  std::vector<Block> blocks;
   for (const auto* rows : {&base, &now}) {
     for (const PlacedRow& row : *rows) {
       if (std::ranges::find(blocks, row.block) == blocks.end()) {
@@ -55,7 +57,7 @@ class Matching {
       : base_(base), now_(now), base_done_(base.size()), now_done_(now.size()) {}
 
   void by_place() {
-    for (const std::string& block : blocks_of(base_, now_)) match_block(block);
+    for (const Block block : blocks_of(base_, now_)) match_block(block);
   }
 
   // The first of each that are left.
@@ -111,7 +113,7 @@ class Matching {
     matches_.push_back(std::move(match));
   }
 
-  void match_block(const std::string& block) {
+  void match_block(Block block) {
     std::vector<size_t> base = rows_of(base_, block);
     std::vector<size_t> now = rows_of(now_, block);
     const auto pointers = [](const std::vector<PlacedRow>& rows, const std::vector<size_t>& which) {
@@ -121,7 +123,7 @@ class Matching {
       return found;
     };
     const CommonRows common =
-        common_rows(pointers(base_, base), pointers(now_, now), block == "layer");
+        common_rows(pointers(base_, base), pointers(now_, now), block == profile::PassBlock::layer);
     if (common.turn > 0) {
       std::rotate(now.begin(), now.begin() + static_cast<ptrdiff_t>(common.turn), now.end());
     }
@@ -141,7 +143,7 @@ class Matching {
     }
   }
 
-  static std::vector<size_t> rows_of(const std::vector<PlacedRow>& rows, const std::string& block) {
+  static std::vector<size_t> rows_of(const std::vector<PlacedRow>& rows, Block block) {
     std::vector<size_t> found;
     for (size_t i = 0; i < rows.size(); ++i) {
       if (rows[i].block == block) found.push_back(i);

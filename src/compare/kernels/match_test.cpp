@@ -18,7 +18,7 @@ std::vector<PlacedRow> layer(Names names) {
   std::map<std::string, uint64_t> seen;
   for (const auto& [name, kernel_class] : names) {
     PlacedRow& row = rows.emplace_back();
-    row.block = "layer";
+    row.block = profile::PassBlock::layer;
     row.key = name;
     row.short_name = name;
     row.kernel_class = kernel_class;
@@ -122,7 +122,7 @@ TEST(Match, ALayerThatBeginsElsewhereIsTurned) {
 TEST(Match, WhatMovedOutOfTheLayersIsTheSameKernel) {
   auto base = layer({{"cos", "elementwise"}, {"qkv", "gemm"}, {"attn", "attention"}});
   auto now = base;
-  now[0].block = "before_layers";
+  now[0].block = profile::PassBlock::before_layers;
   EXPECT_EQ(changes(base, now), Texts());
 }
 

@@ -10,7 +10,8 @@
 namespace llmprof::compare {
 namespace {
 
-using RowKey = std::tuple<std::string, std::string, uint64_t>;  // block, key, occurrence
+using Block = std::optional<profile::PassBlock>;
+using RowKey = std::tuple<Block, std::string, uint64_t>;  // block, key, occurrence
 
 const profile::KernelSequence* sequence_of(const profile::Profile& profile,
                                            const std::string& stage) {
@@ -22,11 +23,11 @@ const profile::KernelSequence* sequence_of(const profile::Profile& profile,
 
 class Rows {
  public:
-  PlacedRow& at(std::string block, std::string key, uint64_t occurrence) {
+  PlacedRow& at(Block block, std::string key, uint64_t occurrence) {
     const auto [known, fresh] = known_.try_emplace(RowKey(block, key, occurrence), rows_.size());
     if (fresh) {
       PlacedRow& row = rows_.emplace_back();
-      row.block = std::move(block);
+      row.block = block;
       row.key = std::move(key);
       row.occurrence = occurrence;
     }
@@ -52,20 +53,13 @@ int64_t to_nanoseconds(profile::Milliseconds time) {
   return std::llround(time.value * kNanosecondsPerMillisecond);
 }
 
-// In the order of a pass.
-size_t block_order(const std::string& block) {
-  constexpr std::array<std::string_view, 5> kOrder = {"before_layers", "layer", "after_layers",
-                                                      "pass", "outside_passes"};
-  return static_cast<size_t>(std::ranges::find(kOrder, block) - kOrder.begin());
-}
-
 std::vector<PlacedRow> by_name(std::span<const Run> runs, const std::string& stage) {
   Rows rows;
   for (const Run& run : runs) {
     for (const profile::Kernel& kernel : run.profile.kernels) {
       for (const auto& [name, time] : kernel.stages) {
         if (name != stage || time.steady_calls == 0) continue;
-        PlacedRow& row = rows.at("", kernel.key, 0);
+        PlacedRow& row = rows.at({}, kernel.key, 0);
         describe(kernel, row);
         row.calls += time.steady_calls;
         row.total_ns += to_nanoseconds(time.steady_total);
@@ -104,8 +98,7 @@ std::vector<PlacedRow> placed_rows(std::span<const Run> runs, const std::string&
   }
   std::vector<PlacedRow> found = rows.take();
   std::ranges::stable_sort(found, [](const PlacedRow& a, const PlacedRow& b) {
-    return std::tuple(block_order(a.block), a.position) <
-           std::tuple(block_order(b.block), b.position);
+    return std::tuple(a.block, a.position) < std::tuple(b.block, b.position);
   });
   return found;
 }
@@ -114,7 +107,7 @@ std::vector<PlacedRow> all_kernels(std::span<const Run> runs) {
   Rows rows;
   for (const Run& run : runs) {
     for (const profile::Kernel& kernel : run.profile.kernels) {
-      PlacedRow& row = rows.at("", kernel.key, 0);
+      PlacedRow& row = rows.at({}, kernel.key, 0);
       describe(kernel, row);
       row.calls += kernel.calls;
       row.total_ns += kernel.total_ns.value;

@@ -9,7 +9,7 @@ namespace llmprof::compare {
 
 // A kernel at its place in a stage's passes, all runs of a side together.
 struct PlacedRow {
-  std::string block;
+  std::optional<profile::PassBlock> block;  // none where places are not known
   uint64_t occurrence = 0;
   double position = 0;
   std::string key;

@@ -11,7 +11,6 @@ namespace {
 
 // A group with fewer steps in a run says too little of its location; the only group is kept.
 constexpr uint64_t kFewestInGroup = 5;
-constexpr std::string_view kDecode = "decode";
 
 // The steps or the instances of a stage that are compared, run by run. What is left out of them is
 // counted by rule.
@@ -177,14 +176,14 @@ class Grouping {
 
  private:
   [[nodiscard]] Key key(const profile::Step& step) const {
-    Key found{step.kind, std::nullopt, std::nullopt};
+    Key found{std::string(to_string(step.kind)), std::nullopt, std::nullopt};
     if (tells_batch_) found.batch = step.batch;
-    if (tells_tokens_ && step.kind != kDecode) found.tokens = step.tokens;
+    if (tells_tokens_ && step.kind != profile::StepKind::decode) found.tokens = step.tokens;
     return found;
   }
 
   [[nodiscard]] uint64_t context(const profile::Step& step) const {
-    if (step.kind != kDecode) return 0;
+    if (step.kind != profile::StepKind::decode) return 0;
     return tells_context_ ? *step.context_tokens / *step.batch : step.step_of_instance;
   }
 

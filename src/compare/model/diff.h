@@ -436,7 +436,7 @@ struct Diff {
   profile::Tool tool;
   std::string verdict;
   std::string summary;
-  std::string device_kind = "gpu";
+  profile::DeviceKind device_kind = profile::DeviceKind::gpu;
   Share threshold;
   bool identical = false;
   std::vector<SideRun> base;
@@ -458,8 +458,7 @@ struct Diff {
           "pass (every rule passes, or there is none), fail (a rule fails), cannot_tell (none "
           "fails, but one is undecided; or a side is damaged), not_comparable");
     field("summary", &Diff::summary, "what happened, in one sentence: the first line of reports");
-    field("device_kind", &Diff::device_kind,
-          "processor that the kernels of both sides ran on: gpu, cpu");
+    field("device_kind", &Diff::device_kind, "processor that the kernels of both sides ran on");
     field("threshold", &Diff::threshold,
           "relative difference above which a quantity counts as changed");
     field("identical", &Diff::identical,

@@ -29,7 +29,7 @@ std::optional<SingleRuns> SingleRuns::of(const Sides& sides) {
   SingleRuns single;
   const profile::Context& base = sides.base.front().profile.context;
   const profile::Context& now = sides.now.front().profile.context;
-  single.cpu_ = base.device_kind == "cpu";
+  single.cpu_ = base.device_kind == profile::DeviceKind::cpu;
   single.base_load_ = profile::load_of_recording(base.load);
   single.now_load_ = profile::load_of_recording(now.load);
   for (const auto* context : {&base, &now}) {

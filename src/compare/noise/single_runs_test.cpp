@@ -10,7 +10,7 @@ namespace {
 
 Run run_on(std::string_view device, std::vector<profile::PassLoad> load) {
   Run run;
-  run.profile.context.device_kind = device;
+  run.profile.context.device_kind = *profile::find_word<profile::DeviceKind>(device);
   run.profile.context.load = std::move(load);
   return run;
 }

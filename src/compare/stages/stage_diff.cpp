@@ -131,8 +131,9 @@ void fill_kernels(const std::vector<PlacedRow>& base, const std::vector<PlacedRo
   for (const Match& match : match_rows(base, now, by_place)) {
     KernelChange& change = diff.kernels.emplace_back();
     change.change = change_of(match, base, now);
-    change.block =
+    const auto block =
         match.base.empty() ? now[match.now.front()].block : base[match.base.front()].block;
+    if (block) change.block = to_string(*block);
     change.matched_by = match.by;
     change.base_kernels = kernels(base, match.base, base_units);
     change.now_kernels = kernels(now, match.now, now_units);

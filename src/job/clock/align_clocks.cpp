@@ -9,6 +9,8 @@
 namespace llmprof::job {
 namespace {
 
+using profile::ClockMethod;
+
 constexpr double kPartsPerMillion = 1e6;
 // Quartz oscillators differ by tens of ppm; more is no drift.
 constexpr double kLargestDrift = 500e-6;
@@ -133,9 +135,9 @@ Line robust_line(const Points& points) {
   return line;
 }
 
-profile::RankClock clock_of(std::string method, Nanoseconds offset, double drift) {
+profile::RankClock clock_of(ClockMethod method, Nanoseconds offset, double drift) {
   profile::RankClock clock;
-  clock.method = std::move(method);
+  clock.method = method;
   clock.offset_ns = {offset};
   clock.drift_ppm = drift * kPartsPerMillion;
   return clock;
@@ -143,11 +145,11 @@ profile::RankClock clock_of(std::string method, Nanoseconds offset, double drift
 
 // The job's time of what `through`'s clock shows, where that is t + fit.
 profile::RankClock composed(const profile::RankClock& through, const ClockFit& fit,
-                            std::string method) {
+                            ClockMethod method) {
   const double outer = through.drift_ppm / kPartsPerMillion;
   const Nanoseconds offset =
       through.offset_ns.value + fit.offset + std::llround(outer * static_cast<double>(fit.offset));
-  return clock_of(std::move(method), offset, outer + fit.drift + outer * fit.drift);
+  return clock_of(method, offset, outer + fit.drift + outer * fit.drift);
 }
 
 struct Aligning {
@@ -162,10 +164,11 @@ void spread_in_domain(uint32_t known, Aligning& state) {
     if (state.clocks[other]) continue;
     const auto stated = clocks_stated(state.parts[known].identity, state.parts[other].identity);
     if (!stated.shared) continue;
-    const std::string& method = state.clocks[known]->method;
+    const ClockMethod method = state.clocks[known]->method;
     state.clocks[other] = composed(*state.clocks[known], {stated.offset, 0},
-                                   method == "reference" ? "shared" : method);
-    state.clocks[other]->collectives = method == "reference" ? 0 : state.clocks[known]->collectives;
+                                   method == ClockMethod::reference ? ClockMethod::shared : method);
+    state.clocks[other]->collectives =
+        method == ClockMethod::reference ? 0 : state.clocks[known]->collectives;
   }
 }
 
@@ -183,7 +186,7 @@ bool join_by_moments(Aligning& state) {
   const uint32_t found = forward ? best->second : best->first;
   const ClockFit fit = forward ? fit_clock(best->on_first, best->on_second)
                                : fit_clock(best->on_second, best->on_first);
-  state.clocks[found] = composed(*state.clocks[known], fit, "collectives");
+  state.clocks[found] = composed(*state.clocks[known], fit, ClockMethod::collectives);
   state.clocks[found]->collectives = best->on_first.size();
   spread_in_domain(found, state);
   return true;
@@ -193,10 +196,11 @@ void join_by_wall_clock(Aligning& state) {
   for (uint32_t other = 0; other < state.parts.size(); ++other) {
     if (state.clocks[other]) continue;
     for (uint32_t known = 0; known < state.parts.size(); ++known) {
-      if (!state.clocks[known] || state.clocks[known]->method == "none") continue;
+      if (!state.clocks[known] || state.clocks[known]->method == ClockMethod::none) continue;
       const auto stated = clocks_stated(state.parts[known].identity, state.parts[other].identity);
       if (!stated.wall) continue;
-      state.clocks[other] = composed(*state.clocks[known], {stated.offset, 0}, "wall_clock");
+      state.clocks[other] =
+          composed(*state.clocks[known], {stated.offset, 0}, ClockMethod::wall_clock);
       spread_in_domain(other, state);
       while (join_by_moments(state)) {
       }
@@ -211,12 +215,13 @@ void add_islands(Aligning& state) {
   for (uint32_t part = 0; part < state.parts.size(); ++part) {
     if (state.clocks[part]) continue;
     const auto known_before = state.clocks;
-    state.clocks[part] = clock_of("none", 0, 0);
+    state.clocks[part] = clock_of(ClockMethod::none, 0, 0);
     spread_in_domain(part, state);
     while (join_by_moments(state)) {
     }
     for (uint32_t other = 0; other < state.parts.size(); ++other) {
-      if (!known_before[other] && state.clocks[other]) state.clocks[other]->method = "none";
+      if (!known_before[other] && state.clocks[other])
+        state.clocks[other]->method = ClockMethod::none;
     }
   }
 }
@@ -227,7 +232,7 @@ void add_residuals(Aligning& state) {
     const auto& first = *state.clocks[each.first];
     const auto& second = *state.clocks[each.second];
     // Told of the one that is not the reference; the first is what the second is compared with.
-    const uint32_t of = second.method == "reference" ? each.first : each.second;
+    const uint32_t of = second.method == ClockMethod::reference ? each.first : each.second;
     for (size_t i = 0; i < each.on_first.size(); ++i) {
       left[of].push_back(std::abs(static_cast<double>(job_time(first, each.on_first[i]) -
                                                       job_time(second, each.on_second[i]))));
@@ -294,7 +299,7 @@ std::vector<profile::RankClock> align_clocks(const std::vector<RankPart>& parts,
   Aligning state{parts, moments, {}};
   state.clocks.resize(parts.size());
   const uint32_t reference = reference_part(parts);
-  state.clocks[reference] = clock_of("reference", 0, 0);
+  state.clocks[reference] = clock_of(ClockMethod::reference, 0, 0);
   spread_in_domain(reference, state);
   while (join_by_moments(state)) {
   }

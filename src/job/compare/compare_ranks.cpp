@@ -78,7 +78,7 @@ Between compare_ranks(const std::vector<RankPart>& parts, const Links& links, co
   std::vector<uint8_t> in_pipeline;
   in_pipeline.reserve(job.groups.size());
   for (const profile::RankGroup& group : job.groups) {
-    in_pipeline.push_back(group.parallelism == kPipeline ? 1 : 0);
+    in_pipeline.push_back(group.parallelism == profile::Parallelism::pipeline ? 1 : 0);
   }
   job.stragglers = find_stragglers(parts, matched, in_pipeline, between.clocks, units, waits);
   job.pipeline_bubble_share = bubbles(parts, between, units);

@@ -31,8 +31,8 @@ TEST(CompareRanks, RecoversClocksFromCollectives) {
   job.clocks[1] = {300'000, 20e-6};
   const Between found = between_of(job.make());
   ASSERT_EQ(found.clocks.size(), 2);
-  EXPECT_EQ(found.clocks[0].method, "reference");
-  EXPECT_EQ(found.clocks[1].method, "collectives");
+  EXPECT_EQ(found.clocks[0].method, profile::ClockMethod::reference);
+  EXPECT_EQ(found.clocks[1].method, profile::ClockMethod::collectives);
   EXPECT_EQ(found.clocks[1].collectives, 160);
   EXPECT_NEAR(static_cast<double>(found.clocks[1].offset_ns.value), 300'000, 1'000);
   EXPECT_NEAR(found.clocks[1].drift_ppm, 20, 0.5);
@@ -54,7 +54,7 @@ TEST(CompareRanks, FindsASingleDelay) {
   const profile::Straggler& straggler = found.job.stragglers[0];
   EXPECT_EQ(straggler.rank, 1);
   EXPECT_EQ(straggler.stage, "decode");
-  EXPECT_EQ(straggler.cause, "longer_kernels");
+  EXPECT_EQ(straggler.cause, profile::StragglerCause::longer_kernels);
   EXPECT_NEAR(straggler.wait_total.value, 1, 5 * kMicrosecond);
   EXPECT_NEAR(straggler.wait_per_step.value, 1.0 / 100, kMicrosecond);
   ASSERT_EQ(straggler.why.size(), 2);
@@ -78,7 +78,7 @@ TEST(CompareRanks, FindsASlowRank) {
   const Between found = between_of(job.make());
   ASSERT_EQ(found.job.stragglers.size(), 1);
   EXPECT_EQ(found.job.stragglers[0].rank, 1);
-  EXPECT_EQ(found.job.stragglers[0].cause, "longer_kernels");
+  EXPECT_EQ(found.job.stragglers[0].cause, profile::StragglerCause::longer_kernels);
   EXPECT_NEAR(found.job.stragglers[0].wait_per_step.value, 0.8, kMicrosecond);
   EXPECT_NEAR(found.job.stragglers[0].wait_total.value, 18 * 0.8, 18 * kMicrosecond);
   EXPECT_NEAR(found.job.stragglers[0].last_share.value, 1, 1e-9);
@@ -115,7 +115,7 @@ TEST(CompareRanks, FindsASlowRank) {
   EXPECT_NEAR(collective.wire_bandwidth->value, 16384 / 30e-6, 16384 / 30e-6 * 0.05);
   EXPECT_FALSE(collective.lower_bound);
   ASSERT_EQ(found.job.groups.size(), 1);
-  EXPECT_EQ(found.job.groups[0].parallelism, "tensor");
+  EXPECT_EQ(found.job.groups[0].parallelism, profile::Parallelism::tensor);
   EXPECT_EQ(found.job.steps_matched, 20);
   EXPECT_EQ(found.steps.size(), 20);
   EXPECT_EQ(found.instances.size(), 2);
@@ -134,7 +134,7 @@ TEST(CompareRanks, TellsTheCause) {
   Between found = between_of(late.make());
   ASSERT_EQ(found.job.stragglers.size(), 1);
   EXPECT_EQ(found.job.stragglers[0].rank, 0);
-  EXPECT_EQ(found.job.stragglers[0].cause, "late_launch");
+  EXPECT_EQ(found.job.stragglers[0].cause, profile::StragglerCause::late_launch);
   EXPECT_EQ(found.job.stragglers[0].why[0].kind, "rank_launched_later");
 
   // 40 us of longer kernels and 60 us without any: the second is most of it.
@@ -145,7 +145,7 @@ TEST(CompareRanks, TellsTheCause) {
   found = between_of(both.make());
   ASSERT_EQ(found.job.stragglers.size(), 1);
   const profile::Straggler& mostly_late = found.job.stragglers[0];
-  EXPECT_EQ(mostly_late.cause, "late_launch");
+  EXPECT_EQ(mostly_late.cause, profile::StragglerCause::late_launch);
   ASSERT_EQ(mostly_late.why[0].values.size(), 3);
   EXPECT_NEAR(mostly_late.why[0].values[2].value.value(), 8 * 0.04, kMicrosecond);
 
@@ -159,7 +159,7 @@ TEST(CompareRanks, TellsTheCause) {
   parts[1].steps = PackedSteps(steps);
   found = between_of(parts);
   ASSERT_EQ(found.job.stragglers.size(), 1);
-  EXPECT_EQ(found.job.stragglers[0].cause, "more_tokens");
+  EXPECT_EQ(found.job.stragglers[0].cause, profile::StragglerCause::more_tokens);
 
   parts = slow.make();
   for (size_t rank = 0; rank < 2; ++rank) {
@@ -169,7 +169,7 @@ TEST(CompareRanks, TellsTheCause) {
   }
   found = between_of(parts);
   ASSERT_EQ(found.job.stragglers.size(), 1);
-  EXPECT_EQ(found.job.stragglers[0].cause, "lower_clock");
+  EXPECT_EQ(found.job.stragglers[0].cause, profile::StragglerCause::lower_clock);
 
   parts = slow.make();
   for (auto& part : parts) {
@@ -180,7 +180,7 @@ TEST(CompareRanks, TellsTheCause) {
   }
   found = between_of(parts);
   ASSERT_EQ(found.job.stragglers.size(), 1);
-  EXPECT_EQ(found.job.stragglers[0].cause, "unknown");
+  EXPECT_EQ(found.job.stragglers[0].cause, profile::StragglerCause::unknown);
 }
 
 TEST(CompareRanks, CallsWaitsOfAPartOfTheGroupLowerBounds) {
@@ -372,14 +372,15 @@ TEST(CompareRanks, TellsGroupsApart) {
     const Between found = between_of(tensor_and_pipeline(with_members));
     ASSERT_EQ(found.job.groups.size(), 4) << with_members;
     std::vector<std::pair<std::string, std::vector<uint64_t>>> groups;
-    for (const auto& group : found.job.groups) groups.emplace_back(group.parallelism, group.ranks);
+    for (const auto& group : found.job.groups)
+      groups.emplace_back(to_string(group.parallelism), group.ranks);
     std::sort(groups.begin(), groups.end());
     using Ranks = std::vector<uint64_t>;
     EXPECT_EQ(groups[0], std::pair(std::string("pipeline"), Ranks{0, 2}));
     EXPECT_EQ(groups[1], std::pair(std::string("pipeline"), Ranks{1, 3}));
     EXPECT_EQ(groups[2], std::pair(std::string("tensor"), Ranks{0, 1}));
     EXPECT_EQ(groups[3], std::pair(std::string("tensor"), Ranks{2, 3}));
-    EXPECT_EQ(found.clocks[3].method, "shared");
+    EXPECT_EQ(found.clocks[3].method, profile::ClockMethod::shared);
     EXPECT_TRUE(found.job.stragglers.empty());
     EXPECT_TRUE(found.job.pipeline_bubble_share.has_value());
     EXPECT_EQ(found.job.steps_matched, 20);
@@ -399,7 +400,7 @@ TEST(CompareRanks, ComparesRanksWithoutCollectives) {
     part.identity.wall_clock_ns = 1'700'000'000'000'000'000 + 5'000'000 * part.identity.rank;
   }
   const Between found = between_of(parts);
-  EXPECT_EQ(found.clocks[1].method, "wall_clock");
+  EXPECT_EQ(found.clocks[1].method, profile::ClockMethod::wall_clock);
   EXPECT_EQ(found.clocks[1].offset_ns.value, 5'000'000);
   EXPECT_FALSE(found.clocks[1].residual_p50);
   EXPECT_EQ(found.job.steps_matched, 30);
@@ -408,11 +409,11 @@ TEST(CompareRanks, ComparesRanksWithoutCollectives) {
   ASSERT_EQ(found.job.stragglers.size(), 1);
   EXPECT_EQ(found.job.stragglers[0].rank, 1);
   EXPECT_EQ(found.job.stragglers[0].why[0].kind, "rank_slower_steps");
-  EXPECT_EQ(found.job.stragglers[0].cause, "longer_kernels");
+  EXPECT_EQ(found.job.stragglers[0].cause, profile::StragglerCause::longer_kernels);
 
   for (RankPart& part : parts) part.identity.wall_clock_ns.reset();
   const Between unknown = between_of(parts);
-  EXPECT_EQ(unknown.clocks[1].method, "none");
+  EXPECT_EQ(unknown.clocks[1].method, profile::ClockMethod::none);
   EXPECT_EQ(unknown.job.steps_matched, 30);
   EXPECT_EQ(unknown.steps[0].slowest, 1);
 }

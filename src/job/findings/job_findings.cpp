@@ -137,7 +137,7 @@ class FindingMaker {
   void add_straggler(const profile::Straggler& straggler) {
     FindingValues values;
     values.add_number("rank", static_cast<double>(straggler.rank))
-        .add_text("cause", straggler.cause)
+        .add_text("cause", to_string(straggler.cause))
         .add("wait_per_step", straggler.wait_per_step)
         .add("wait_total", straggler.wait_total)
         .add("last_share", straggler.last_share)
@@ -225,7 +225,8 @@ class FindingMaker {
     if (!share || *share < kWorthTelling) return;
     uint64_t stages = 0;
     for (const profile::RankGroup& group : between_.job.groups) {
-      if (group.parallelism == "pipeline") stages = std::max(stages, group.size);
+      if (group.parallelism == profile::Parallelism::pipeline)
+        stages = std::max(stages, group.size);
     }
     FindingValues values;
     values.add("bubble_share", profile::Share{*share})
@@ -318,7 +319,7 @@ std::optional<double> bubble_share(const std::vector<RankPart>& parts, const Bet
   std::vector<std::string> groups;
   std::vector<uint64_t> ranks;
   for (const profile::RankGroup& group : between.job.groups) {
-    if (group.parallelism != "pipeline") continue;
+    if (group.parallelism != profile::Parallelism::pipeline) continue;
     groups.push_back(group.group);
     ranks.insert(ranks.end(), group.ranks.begin(), group.ranks.end());
   }

@@ -40,6 +40,10 @@ int64_t nearest_whole(double value) {
 void put(const std::string& text, StepColumn& to) {
   to.numbers.push_back(place_of(text, to.texts));
 }
+template <profile::Vocabulary Word>
+void put(Word word, StepColumn& to) {
+  put(std::string(to_string(word)), to);
+}
 void put(uint64_t number, StepColumn& to) { to.numbers.push_back(static_cast<int64_t>(number)); }
 void put(bool flag, StepColumn& to) { to.numbers.push_back(flag ? 1 : 0); }
 template <Unit U>
@@ -78,6 +82,11 @@ const double* part_at(const StepColumn& from, size_t row) {
 void take(const StepColumn& from, size_t row, std::string& text) {
   text = from.texts[static_cast<size_t>(from.numbers[row])];
 }
+template <profile::Vocabulary Word>
+void take(const StepColumn& from, size_t row, Word& word) {
+  const std::string& text = from.texts[static_cast<size_t>(from.numbers[row])];
+  word = profile::read_word<Word>(text).value_or(Word{});
+}
 void take(const StepColumn& from, size_t row, uint64_t& number) {
   number = static_cast<uint64_t>(from.numbers[row]);
 }
@@ -110,6 +119,10 @@ bool are_places(const PackedNumbers& numbers, size_t count) {
   return true;
 }
 bool fits(const std::string& /*field*/, StepColumn& column) {
+  return are_places(column.numbers, column.texts.size());
+}
+template <profile::Vocabulary Word>
+bool fits(const Word& /*field*/, StepColumn& column) {
   return are_places(column.numbers, column.texts.size());
 }
 bool fits(const Times& /*field*/, StepColumn& column) {

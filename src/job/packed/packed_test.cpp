@@ -105,7 +105,7 @@ TEST(Packed, StepsComeBack) {
     profile::Step& step = plain.emplace_back();
     step.stage = i % 3 == 0 ? "prefill" : "decode";
     step.instance = i / 10;
-    step.kind = "decode";
+    step.kind = profile::StepKind::decode;
     if (i % 2 == 0) step.tokens = i;
     step.start = profile::to_milliseconds(static_cast<Nanoseconds>(i * 1'234'567));
     step.wall = {static_cast<double>(i) / 7};

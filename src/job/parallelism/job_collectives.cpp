@@ -47,7 +47,7 @@ std::optional<Link> link_of(const std::vector<RankPart>& parts, const Group& gro
   if (where == Where::unknown) return std::nullopt;
   if (where == Where::several_hosts) return links.between_hosts();
   const profile::Profile& profile = parts[group.parts.front()].profile;
-  if (profile.context.device_kind == "cpu") {
+  if (profile.context.device_kind == profile::DeviceKind::cpu) {
     Link link{"memory", std::nullopt};
     for (const profile::Cpu& cpu : profile.context.cpus) {
       if (cpu.peak_bytes) link.bandwidth = cpu.peak_bytes->value;

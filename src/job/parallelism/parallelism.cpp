@@ -8,6 +8,7 @@ namespace {
 
 using profile::FindingValues;
 using profile::make_reason;
+using profile::Parallelism;
 using profile::ReasonKind;
 using profile::Share;
 using trace::CollectiveKind;
@@ -67,22 +68,21 @@ bool are_neighbors(const std::vector<uint64_t>& ranks) {
 }
 
 struct Answer {
-  std::string_view parallelism;
+  Parallelism parallelism;
   profile::Reason why;
 };
 
-Answer told_answer(std::string_view parallelism, std::string_view option, uint64_t size) {
+Answer told_answer(Parallelism parallelism, std::string_view option, uint64_t size) {
   FindingValues values;
   values.add_text("option", option).add_number("size", static_cast<double>(size));
   return {parallelism, make_reason(ReasonKind::parallelism_told, std::move(values))};
 }
 
-Answer with_share(std::string_view parallelism, ReasonKind kind, double share) {
+Answer with_share(Parallelism parallelism, ReasonKind kind, double share) {
   return {parallelism, make_reason(kind, FindingValues().add("share", Share{share}))};
 }
 
-Answer with_number(std::string_view parallelism, ReasonKind kind, std::string_view name,
-                   double number) {
+Answer with_number(Parallelism parallelism, ReasonKind kind, std::string_view name, double number) {
   return {parallelism, make_reason(kind, FindingValues().add_number(name, number))};
 }
 
@@ -90,34 +90,36 @@ Answer answer_of(const GroupUse& use, const std::vector<uint64_t>& ranks, uint64
                  const Told& told, bool has_experts) {
   const bool neighbors = are_neighbors(ranks);
   if (told.pp && *told.pp > 1 && size == *told.pp && use.point_to_point > 0) {
-    return told_answer(kPipeline, "--pp", size);
+    return told_answer(Parallelism::pipeline, "--pp", size);
   }
   if (told.tp && *told.tp > 1 && size == *told.tp && neighbors && use.point_to_point == 0 &&
       use.all_to_all_time == 0) {
-    return told_answer(kTensor, "--tp", size);
+    return told_answer(Parallelism::tensor, "--tp", size);
   }
   if (told.ep && *told.ep > 1 && size == *told.ep && use.all_to_all_time > 0) {
-    return told_answer(kExpert, "--ep", size);
+    return told_answer(Parallelism::expert, "--ep", size);
   }
   if (use.collectives > 0 && use.point_to_point > kMostly * use.collectives) {
-    return with_number(kPipeline, ReasonKind::only_point_to_point, "collectives",
+    return with_number(Parallelism::pipeline, ReasonKind::only_point_to_point, "collectives",
                        use.point_to_point);
   }
   if (use.time > 0 && use.all_to_all_time > kMostly * use.time) {
-    return with_share(has_experts ? kExpert : kUnknownParallelism, ReasonKind::mostly_all_to_all,
-                      use.all_to_all_time / use.time);
+    return with_share(has_experts ? Parallelism::expert : Parallelism::unknown,
+                      ReasonKind::mostly_all_to_all, use.all_to_all_time / use.time);
   }
   const double hidden = use.time > 0 ? 1 - use.exposed_time / use.time : 0;
   if (use.time > 0 && use.weights_time > kMostly * use.time && hidden > kMostly) {
-    return with_share(kData, ReasonKind::communication_behind_compute, hidden);
+    return with_share(Parallelism::data, ReasonKind::communication_behind_compute, hidden);
   }
   if (use.per_step >= kManyPerStep) {
-    return with_number(kTensor, ReasonKind::collectives_in_each_layer, "per_step", use.per_step);
+    return with_number(Parallelism::tensor, ReasonKind::collectives_in_each_layer, "per_step",
+                       use.per_step);
   }
   if (use.per_step > 0 && use.per_step <= 1.5) {
-    return with_number(kData, ReasonKind::collectives_once_per_step, "per_step", use.per_step);
+    return with_number(Parallelism::data, ReasonKind::collectives_once_per_step, "per_step",
+                       use.per_step);
   }
-  return with_number(kUnknownParallelism, ReasonKind::parallelism_not_clear, "collectives",
+  return with_number(Parallelism::unknown, ReasonKind::parallelism_not_clear, "collectives",
                      use.collectives);
 }
 

@@ -7,12 +7,6 @@
 
 namespace llmprof::job {
 
-inline constexpr std::string_view kTensor = "tensor";
-inline constexpr std::string_view kPipeline = "pipeline";
-inline constexpr std::string_view kExpert = "expert";
-inline constexpr std::string_view kData = "data";
-inline constexpr std::string_view kUnknownParallelism = "unknown";
-
 // By group: what its ranks do together.
 std::vector<profile::RankGroup> find_parallelism(const std::vector<RankPart>& parts,
                                                  const Lanes& lanes, const Units& units,

@@ -22,18 +22,18 @@ profile::StageJudgement judge_stage(const profile::Stage& stage) {
       stage.unwatched ? std::optional(stage.unwatched->idle_share) : stage.idle_share_of_wall;
   const double idle_share = known_share ? known_share->value : 0;
   if (known_share) {
-    judgement.idle = idle_share < kLittleIdle  ? "little"
-                     : idle_share >= kMuchIdle ? "much"
-                                               : "some";
+    judgement.idle = idle_share < kLittleIdle  ? profile::IdleLevel::little
+                     : idle_share >= kMuchIdle ? profile::IdleLevel::much
+                                               : profile::IdleLevel::some;
   }
   const bool known = stage.memory_bound && stage.mfu.wall && stage.mfu.gpu_busy && stage.mbu.wall &&
                      stage.mbu.gpu_busy;
   if (known) {
     double limit = *stage.memory_bound ? stage.mbu.wall->value : stage.mfu.wall->value;
     if (stage.unwatched) limit *= stage.wall.mean->value / stage.unwatched->wall.value;
-    judgement.limit = limit < kNearTheLimit     ? "room"
-                      : idle_share >= kMuchIdle ? "implausible"
-                                                : "near";
+    judgement.limit = limit < kNearTheLimit     ? profile::Limit::room
+                      : idle_share >= kMuchIdle ? profile::Limit::implausible
+                                                : profile::Limit::near;
   }
   if (!stage.budget) return judgement;
   Nanoseconds idle = 0;

@@ -266,7 +266,7 @@ void merge(Topic<"operators"> /*topic*/, const Ranks& ranks, profile::Profile& p
 
 void merge(Topic<"kernel sequences"> /*topic*/, const Ranks& ranks, profile::Profile& job) {
   std::vector<profile::KernelSequence>& rows = job.kernel_sequences;
-  using Place = std::tuple<std::string, uint64_t, std::string>;
+  using Place = std::tuple<profile::PassBlock, uint64_t, std::string>;
   std::map<std::string, std::map<Place, size_t>> places;
   for (const RankPart& part : ranks.parts) {
     for (const profile::KernelSequence& from : part.profile.kernel_sequences) {

@@ -19,7 +19,6 @@ using profile::to_milliseconds;
 
 constexpr std::string_view kNotTracedPart = "not traced";
 constexpr std::string_view kUnattributedPart = "unattributed";
-constexpr std::string_view kDecode = "decode";
 
 // What the ranks of an instance have in common, as sums over them.
 struct InstanceSums {
@@ -42,7 +41,8 @@ struct InstanceSums {
 class StageOfRanks {
  public:
   StageOfRanks(const Ranks& ranks, std::string name)
-      : ranks_(ranks), on_cpu_(ranks.parts.front().profile.context.device_kind == "cpu") {
+      : ranks_(ranks),
+        on_cpu_(ranks.parts.front().profile.context.device_kind == profile::DeviceKind::cpu) {
     stage_.name = std::move(name);
     for (const RankPart& part : ranks.parts) own_.push_back(stage_of(part, stage_.name));
     const profile::Stage& first = **std::find_if(
@@ -63,7 +63,8 @@ class StageOfRanks {
     add_utilization(first);
     stage_.unwatched = unwatched_of_job(own_, stage_);
     if (!stage_.unwatched) {
-      stage_.unwatched_why_not = first.unwatched_why_not.value_or("no_other_time");
+      stage_.unwatched_why_not =
+          first.unwatched_why_not.value_or(profile::NotUnwatched::no_other_time);
     }
     stage_.judgement = judge_stage(stage_);
   }
@@ -154,7 +155,7 @@ class StageOfRanks {
       if (step.instance < stage_.instances.size()) ++stage_.instances[step.instance].steps;
       if (step.warmup) continue;
       ++stage_.step_count;
-      if (step.kind == kDecode) ++stage_.decode_step_count;
+      if (step.kind == profile::StepKind::decode) ++stage_.decode_step_count;
       if (!step.after_untraced) step_walls.push_back(step.end - step.start);
     }
     if (!step_walls.empty()) stage_.step_wall = times(analysis::summarize(std::move(step_walls)));
@@ -348,7 +349,7 @@ std::vector<size_t> token_owners(const Ranks& ranks) {
   for (const profile::RankGroup& group : ranks.between.job.groups) {
     const bool has_first =
         std::find(group.ranks.begin(), group.ranks.end(), first) != group.ranks.end();
-    if (group.parallelism != "data" || !has_first) continue;
+    if (group.parallelism != profile::Parallelism::data || !has_first) continue;
     std::vector<size_t> owners;
     for (size_t i = 0; i < ranks.parts.size(); ++i) {
       const uint64_t rank = ranks.parts[i].identity.rank;
@@ -365,7 +366,7 @@ double untold_sharing(const Ranks& ranks) {
   const profile::Workload& told = ranks.parts.front().profile.workload;
   if (told.tp > 1 || told.pp > 1 || told.ep > 1) return 1;
   double sharing = 1;
-  for (const std::string_view kind : {"tensor", "pipeline"}) {
+  for (const auto kind : {profile::Parallelism::tensor, profile::Parallelism::pipeline}) {
     uint64_t size = 1;
     for (const profile::RankGroup& group : ranks.between.job.groups) {
       if (group.parallelism == kind) size = std::max(size, group.size);

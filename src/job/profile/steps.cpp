@@ -69,7 +69,7 @@ void add_served_times(const Ranks& ranks, const profile::Profile& profile,
   std::map<uint64_t, std::vector<Nanoseconds>> by_batch;
   for (size_t i = 0; i < ranks.between.steps.size(); ++i) {
     const JobStep& step = ranks.between.steps[i];
-    if (step.kind != "decode" || step.warmup || step.after_untraced) continue;
+    if (step.kind != profile::StepKind::decode || step.warmup || step.after_untraced) continue;
     per_token.push_back(step.end - step.start);
     if (const auto& batch = profile.steps[i].batch) {
       by_batch[*batch].push_back(step.end - step.start);

@@ -168,7 +168,7 @@ void merge(Topic<"captures"> /*topic*/, const Ranks& ranks, profile::Profile& jo
   bool on_cpu = true;
   for (const RankPart& part : ranks.parts) {
     const profile::Context& from = part.profile.context;
-    on_cpu = on_cpu && from.device_kind == "cpu";
+    on_cpu = on_cpu && from.device_kind == profile::DeviceKind::cpu;
     for (profile::Gpu gpu : from.gpus) {
       gpu.device = device_of_rank(part.identity.rank, gpu.device);
       to.gpus.push_back(std::move(gpu));
@@ -186,7 +186,7 @@ void merge(Topic<"captures"> /*topic*/, const Ranks& ranks, profile::Profile& jo
       if (!known) to.captures.push_back(capture);
     }
   }
-  if (on_cpu) to.device_kind = "cpu";
+  if (on_cpu) to.device_kind = profile::DeviceKind::cpu;
 }
 
 void merge(Topic<"diagnostics"> /*topic*/, const Ranks& ranks, profile::Profile& job) {

@@ -9,7 +9,8 @@ std::optional<profile::Unwatched> unwatched_of_job(const std::vector<const profi
   const profile::Unwatched* timed = nullptr;
   for (const profile::Stage* rank : own) {
     if (rank == nullptr) continue;
-    if (!rank->unwatched || rank->unwatched->source != "workload_clock") return std::nullopt;
+    if (!rank->unwatched || rank->unwatched->source != profile::UnwatchedSource::workload_clock)
+      return std::nullopt;
     if (timed == nullptr) timed = &*rank->unwatched;
   }
   const bool measured = stage.wall.mean && stage.wall.mean->value > 0 && stage.idle && stage.budget;

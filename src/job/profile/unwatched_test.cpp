@@ -28,7 +28,7 @@ profile::Stage recorded_stage() {
 profile::Stage timed_stage(double wall) {
   profile::Stage stage;
   stage.unwatched.emplace();
-  stage.unwatched->source = "workload_clock";
+  stage.unwatched->source = profile::UnwatchedSource::workload_clock;
   stage.unwatched->wall = {wall};
   stage.unwatched->per_step = profile::Milliseconds{wall / 4};
   return stage;
@@ -70,7 +70,7 @@ TEST(UnwatchedOfJob, NeedsTheWorkloadsClockOnAllRanks) {
   const profile::Stage timed = timed_stage(7);
   const profile::Stage not_timed;
   profile::Stage otherwise = timed_stage(7);
-  otherwise.unwatched->source = "between_windows";
+  otherwise.unwatched->source = profile::UnwatchedSource::between_windows;
   EXPECT_FALSE(unwatched_of_job({&timed, &not_timed}, recorded_stage()));
   EXPECT_FALSE(unwatched_of_job({&timed, &otherwise}, recorded_stage()));
   EXPECT_FALSE(unwatched_of_job({nullptr}, recorded_stage()));

@@ -49,7 +49,9 @@ class StepMaker {
   }
 
  private:
-  [[nodiscard]] bool has_clock(uint32_t part) const { return clocks_[part].method != "none"; }
+  [[nodiscard]] bool has_clock(uint32_t part) const {
+    return clocks_[part].method != profile::ClockMethod::none;
+  }
 
   // The reference first, so that places are relative to its own.
   [[nodiscard]] StageUnits units_of(const std::string& name) const {

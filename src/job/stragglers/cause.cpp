@@ -6,6 +6,7 @@ namespace {
 using profile::FindingValues;
 using profile::make_reason;
 using profile::ReasonKind;
+using profile::StragglerCause;
 
 // Differences of tokens and clocks that matter.
 constexpr double kClearly = 0.03;
@@ -26,14 +27,16 @@ Cause find_cause(const RankAgainstOthers& rank) {
     FindingValues values;
     values.add_number("tokens", *rank.tokens)
         .add_number("tokens_of_others", *rank.tokens_of_others);
-    return {"more_tokens", make_reason(ReasonKind::rank_more_tokens, std::move(values))};
+    return {StragglerCause::more_tokens,
+            make_reason(ReasonKind::rank_more_tokens, std::move(values))};
   }
   if (busy_longer && rank.clock && rank.clock_of_others &&
       *rank.clock < *rank.clock_of_others * (1 - kClearly)) {
     FindingValues values;
     values.add("clock", profile::Hertz{*rank.clock})
         .add("clock_of_others", profile::Hertz{*rank.clock_of_others});
-    return {"lower_clock", make_reason(ReasonKind::rank_lower_clock, std::move(values))};
+    return {StragglerCause::lower_clock,
+            make_reason(ReasonKind::rank_lower_clock, std::move(values))};
   }
   if (busy_longer) {
     FindingValues values;
@@ -41,7 +44,8 @@ Cause find_cause(const RankAgainstOthers& rank) {
         .add("busy_of_others", profile::to_milliseconds(rank.busy_of_others))
         .add("longer", profile::to_milliseconds(rank.busy_longer))
         .add_flag("by_step", rank.by_step);
-    return {"longer_kernels", make_reason(ReasonKind::rank_busy_longer, std::move(values))};
+    return {StragglerCause::longer_kernels,
+            make_reason(ReasonKind::rank_busy_longer, std::move(values))};
   }
   if (!rank.on_cpu && rank.launched_later && *rank.launched_later >= kMostOfWait * rank.wait) {
     FindingValues values;
@@ -50,9 +54,10 @@ Cause find_cause(const RankAgainstOthers& rank) {
     if (rank.busy_longer >= kTold * rank.wait) {
       values.add("longer", profile::to_milliseconds(rank.busy_longer));
     }
-    return {"late_launch", make_reason(ReasonKind::rank_launched_later, std::move(values))};
+    return {StragglerCause::late_launch,
+            make_reason(ReasonKind::rank_launched_later, std::move(values))};
   }
-  return {"unknown", make_reason(ReasonKind::rank_cause_not_seen)};
+  return {StragglerCause::unknown, make_reason(ReasonKind::rank_cause_not_seen)};
 }
 
 }  // namespace llmprof::job

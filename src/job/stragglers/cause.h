@@ -24,7 +24,7 @@ struct RankAgainstOthers {
 };
 
 struct Cause {
-  std::string name;  // as profile::Straggler::cause
+  profile::StragglerCause cause;
   profile::Reason why;
 };
 

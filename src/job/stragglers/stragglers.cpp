@@ -247,7 +247,7 @@ class StragglerSearch {
     profile::Straggler made;
     made.rank = parts_[part].identity.rank;
     made.stage = is_outside(number) ? std::string() : units_.stages()[number];
-    made.cause = std::move(cause.name);
+    made.cause = cause.cause;
     made.wait_per_step = profile::to_milliseconds(rank.wait);
     made.wait_total = profile::to_milliseconds(waited.all);
     if (wall(number) > 0) made.share_of_step = profile::Share{waited.longest / wall(number)};
@@ -278,7 +278,7 @@ class StragglerSearch {
   [[nodiscard]] RankAgainstOthers told_by_profile(uint32_t number, uint32_t part) const {
     RankAgainstOthers rank;
     rank.by_step = !is_outside(number);
-    rank.on_cpu = parts_[part].profile.context.device_kind == "cpu";
+    rank.on_cpu = parts_[part].profile.context.device_kind == profile::DeviceKind::cpu;
     if (!rank.by_step) return rank;
     std::vector<double> tokens;
     std::vector<double> clocks;
@@ -394,7 +394,7 @@ class StragglerSearch {
     profile::Straggler made;
     made.rank = parts_[slow.part].identity.rank;
     made.stage = units_.stages()[number];
-    made.cause = std::move(cause.name);
+    made.cause = cause.cause;
     made.wait_per_step = profile::to_milliseconds((slow.wall - fastest) / n);
     made.wait_total = profile::to_milliseconds(slow.wall * others - others_wall);
     if (wall(number) > 0) {

@@ -16,15 +16,21 @@ namespace llmprof::profile::json {
 // the tables of the docs are made from. Only the access is compiled for each type, so that a
 // hundred structs do not make a hundred writers and readers.
 struct Type {
-  enum class Kind : uint8_t { boolean, integer, count, number, text, list, by_name, object };
+  enum class Kind : uint8_t { boolean, integer, count, number, text, word, list, by_name, object };
   struct Field;
+  struct Name {
+    std::string_view name;
+    std::string_view meaning;
+  };
 
   Kind kind = Kind::object;
   bool nullable = false;
   std::optional<std::string> unit;          // "ms"
   std::shared_ptr<const Type> element;      // of lists and values under names
   std::optional<size_t> length;             // of a list that always has as many
-  std::type_index identity = typeid(void);  // of objects: the struct
+  std::shared_ptr<const Type> key;          // of values under names: a text or a word
+  std::type_index identity = typeid(void);  // of objects: the struct; of words: the enum
+  std::vector<Name> names;                  // of words
   std::vector<Field> fields;                // of objects
 
   // Of nullable types: the value inside, or null; one that is made; none again.
@@ -38,11 +44,15 @@ struct Type {
   bool (*set_integer)(void* value, int64_t number) = nullptr;
   bool (*set_count)(void* value, uint64_t number) = nullptr;
 
+  // Of words. False: there is no room for one more name that this version does not have.
+  std::string_view (*word)(const void* value) = nullptr;
+  bool (*set_word)(void* value, std::string_view name) = nullptr;
+
   // Of lists and values under names.
   size_t (*size)(const void* list) = nullptr;
   void (*resize)(void* list, size_t size) = nullptr;  // to values by default; not of fixed lengths
   void* (*at)(void* list, size_t index) = nullptr;
-  std::string* (*name_at)(void* list, size_t index) = nullptr;
+  void* (*key_at)(void* list, size_t index) = nullptr;
 };
 
 struct Type::Field {
@@ -93,6 +103,20 @@ Type integer_type() {
   }
 }
 
+template <Vocabulary Enum>
+Type word_type() {
+  Type type = scalar(Type::Kind::word);
+  type.identity = typeid(Enum);
+  for (const Word<Enum>& word : kWords<Enum>) type.names.push_back({word.name, word.meaning});
+  type.word = [](const void* value) { return to_string(as<Enum>(value)); };
+  type.set_word = [](void* value, std::string_view name) {
+    const auto read = read_word<Enum>(name);
+    if (read) as<Enum>(value) = *read;
+    return read.has_value();
+  };
+  return type;
+}
+
 template <class Optional>
 Type optional_type() {
   Type type = type_of<typename Optional::value_type>();
@@ -134,7 +158,8 @@ Type list_type(Type::Kind kind) {
   }
   if constexpr (IsByName<List>::value) {
     type.at = [](void* list, size_t index) -> void* { return &as<List>(list)[index].second; };
-    type.name_at = [](void* list, size_t index) { return &as<List>(list)[index].first; };
+    type.key_at = [](void* list, size_t index) -> void* { return &as<List>(list)[index].first; };
+    type.key = std::make_shared<Type>(type_of<typename List::value_type::first_type>());
   } else {
     type.at = [](void* list, size_t index) -> void* { return &as<List>(list)[index]; };
   }
@@ -160,6 +185,8 @@ Type make_type() {
     return integer_type<T>();
   } else if constexpr (std::same_as<T, std::string>) {
     return scalar(Kind::text);
+  } else if constexpr (Vocabulary<T>) {
+    return word_type<T>();
   } else if constexpr (IsByName<T>::value) {
     return list_type<T, typename T::value_type::second_type>(Kind::by_name);
   } else if constexpr (Described<T>) {

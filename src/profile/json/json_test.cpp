@@ -76,6 +76,35 @@ TEST(ProfileJson, ReadsFilesThatLackNewerFields) {
   EXPECT_FALSE(read->coverage);
 }
 
+// A word that a later version added is kept, as a text would be.
+TEST(ProfileJson, KeepsWordsOfOtherVersions) {
+  const auto read = from_json(R"({"schema_version": 1, "kernels": [],
+      "stages": [{"source": "of_tomorrow", "instances": [{"warmup_reason": "longer"}]},
+                 {"source": "of_tomorrow"}, {"source": "nvtx"}]})");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->stages[0].instances[0].warmup_reason, WarmupReason::longer);
+  EXPECT_EQ(read->stages[2].source, StageSource::nvtx);
+  const StageSource unknown = read->stages[0].source;
+  EXPECT_EQ(read->stages[1].source, unknown);
+  EXPECT_FALSE(is_known(unknown));
+  EXPECT_EQ(to_string(unknown), "of_tomorrow");
+  EXPECT_NE(to_json(*read).find(R"("source": "of_tomorrow")"), std::string::npos);
+}
+
+TEST(ProfileJson, RefusesHundredsOfUnknownWords) {
+  std::string stages;
+  for (int i = 0; i < 300; ++i) {
+    stages += (i > 0 ? ", " : "") + std::string(R"({"judgement": {"limit": "word)") +
+              std::to_string(i) + R"("}})";
+  }
+  const auto read =
+      from_json(R"({"schema_version": 1, "kernels": [], "stages": [)" + stages + "]}");
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.error().message.find("judgement.limit: expected a word such as room"),
+            std::string::npos)
+      << read.error().message;
+}
+
 TEST(ProfileJson, PassesOverUnknownFields) {
   EXPECT_TRUE(from_json(R"({"schema_version": 1, "kernels": [], "of_tomorrow": {"x": [1]}})"));
 }

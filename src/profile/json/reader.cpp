@@ -34,6 +34,10 @@ class Reader {
         return take<double>(json.is_number(), "a number", json, value);
       case Type::Kind::text:
         return take<std::string>(json.is_string(), "a text", json, value);
+      case Type::Kind::word:
+        return json.is_string() && type.set_word(value, json.get_ref<const std::string&>())
+                   ? true
+                   : refuse_word(type, json);
       case Type::Kind::integer:
         return json.is_number_integer() && type.set_integer(value, json.get<int64_t>())
                    ? true
@@ -62,6 +66,10 @@ class Reader {
     return false;
   }
 
+  bool refuse_word(const Type& type, const Json& json) {
+    return refuse(fmt::format("a word such as {}", type.names.front().name), json);
+  }
+
   template <class T>
   bool take(bool fits, std::string_view expected, const Json& json, void* value) {
     if (!fits) return refuse(expected, json);
@@ -87,12 +95,20 @@ class Reader {
     type.resize(value, json.size());
     size_t index = 0;
     for (const auto& [name, entry] : json.items()) {
-      *type.name_at(value, index) = name;
-      if (!read_at(fmt::format("[\"{}\"]", name), entry, *type.element, type.at(value, index))) {
+      if (!read_key(name, *type.key, type.key_at(value, index)) ||
+          !read_at(fmt::format("[\"{}\"]", name), entry, *type.element, type.at(value, index))) {
         return false;
       }
       ++index;
     }
+    return true;
+  }
+
+  bool read_key(const std::string& name, const Type& type, void* value) {
+    if (type.kind == Type::Kind::word) {
+      return type.set_word(value, name) ? true : refuse_word(type, name);
+    }
+    *static_cast<std::string*>(value) = name;
     return true;
   }
 

@@ -48,6 +48,18 @@ class Schema {
             {"required", std::move(required)}};
   }
 
+  static Json word(const Type& type) {
+    Json names = Json::array();
+    std::vector<std::string> meanings;
+    for (const auto& [name, meaning] : type.names) {
+      names.push_back(name);
+      if (!meaning.empty()) meanings.push_back(fmt::format("{}: {}", name, meaning));
+    }
+    Json json = {{"type", "string"}, {"enum", std::move(names)}};
+    if (!meanings.empty()) json["description"] = fmt::format("{}", fmt::join(meanings, "; "));
+    return json;
+  }
+
   Json take_definitions() { return std::move(definitions_); }
 
  private:
@@ -71,11 +83,18 @@ class Schema {
       case Kind::list:
         return list(type, place);
       case Kind::by_name:
-        return {{"type", "object"}, {"additionalProperties", of(*type.element, place)}};
+        return by_name(type, place);
+      case Kind::word:
       case Kind::object:
         return reference(type, place);
     }
     return {};
+  }
+
+  Json by_name(const Type& type, const std::string& place) {
+    Json json = {{"type", "object"}, {"additionalProperties", of(*type.element, place)}};
+    if (type.key->kind == Kind::word) json["propertyNames"] = of(*type.key, place);
+    return json;
   }
 
   Json list(const Type& type, const std::string& place) {
@@ -91,7 +110,7 @@ class Schema {
     const auto [known, is_new] = names_.try_emplace(type.identity, place);
     if (is_new) {
       definitions_[place] = nullptr;  // keeps its place in front of what it holds
-      definitions_[place] = object(type, place);
+      definitions_[place] = type.kind == Kind::word ? word(type) : object(type, place);
     }
     return {{"$ref", "#/$defs/" + known->second}};
   }
@@ -109,6 +128,7 @@ class FieldTables {
 
  private:
   void table(const std::string& title, const Type& type, const std::string& place) {
+    if (type.kind == Kind::word) return words(title, type);
     out_ += fmt::format("## {}\n\n| field | type | content |\n|---|---|---|\n", title);
     std::vector<std::pair<const Type*, std::string>> inside;
     for (const Type::Field& field : type.fields) {
@@ -118,6 +138,14 @@ class FieldTables {
     }
     out_ += '\n';
     for (const auto& [held, there] : inside) table(there, *held, there);
+  }
+
+  void words(const std::string& title, const Type& type) {
+    out_ += fmt::format("## {}\n\n| value | meaning |\n|---|---|\n", title);
+    for (const auto& [name, meaning] : type.names) {
+      out_ += fmt::format("| `{}` | {} |\n", name, escaped(meaning));
+    }
+    out_ += '\n';
   }
 
   // A table's cell ends at a bar.
@@ -153,10 +181,20 @@ class FieldTables {
         return type.length ? fmt::format("list of {}", *type.length)
                            : "list: " + type_words(*type.element, place, inside);
       case Kind::by_name:
+        if (type.key->kind == Kind::word) {
+          return fmt::format("by {}: {}", link(*type.key, place, inside),
+                             type_words(*type.element, place, inside));
+        }
         return "by name: " + type_words(*type.element, place, inside);
+      case Kind::word:
       case Kind::object:
         break;
     }
+    return link(type, place, inside);
+  }
+
+  std::string link(const Type& type, const std::string& place,
+                   std::vector<std::pair<const Type*, std::string>>& inside) {
     const auto [known, is_new] = names_.try_emplace(type.identity, place);
     if (is_new) inside.emplace_back(&type, place);
     return fmt::format("[{0}](#{1})", known->second, anchor(known->second));
@@ -185,6 +223,7 @@ class Interfaces {
 
  private:
   void write(const std::string& name, const Type& type, const std::string& place) {
+    if (type.kind == Kind::word) return write_words(name, type);
     std::string text = fmt::format("\nexport interface {} {{\n", name);
     std::vector<std::pair<const Type*, std::string>> inside;
     for (const Type::Field& field : type.fields) {
@@ -194,6 +233,15 @@ class Interfaces {
     }
     out_ += text + "}\n";
     for (const auto& [held, there] : inside) write(interface_name(there), *held, there);
+  }
+
+  void write_words(const std::string& name, const Type& type) {
+    out_ += fmt::format("\nexport type {} =", name);
+    for (const auto& [word, meaning] : type.names) {
+      out_ += fmt::format("\n  | \"{}\"", word);
+      if (!meaning.empty()) out_ += fmt::format(" /* {} */", meaning);
+    }
+    out_ += ";\n";
   }
 
   static std::string comment(const Type::Field& field) {
@@ -242,6 +290,7 @@ class Interfaces {
         return list(spelled(*type.element, place, inside), type.element->nullable);
       case Kind::by_name:
         return fmt::format("Record<string, {}>", spelled(*type.element, place, inside));
+      case Kind::word:
       case Kind::object:
         break;
     }

@@ -10,6 +10,7 @@
 
 #include "profile/kernels.h"
 #include "profile/quantity.h"
+#include "profile/vocabulary.h"
 
 // What a field's type is in JSON: told once, for the writer, the reader and the schema.
 namespace llmprof::profile::json {
@@ -24,10 +25,12 @@ struct IsQuantity : std::false_type {};
 template <Unit U>
 struct IsQuantity<Quantity<U>> : std::true_type {};
 
+// Values under names: texts, or words of a vocabulary.
 template <class T>
 struct IsByName : std::false_type {};
-template <class T>
-struct IsByName<std::vector<std::pair<std::string, T>>> : std::true_type {};
+template <class Name, class T>
+  requires std::same_as<Name, std::string> || Vocabulary<Name>
+struct IsByName<std::vector<std::pair<Name, T>>> : std::true_type {};
 
 struct AnyVisitor {
   template <class Member>

@@ -93,6 +93,9 @@ class Writer {
       case Type::Kind::text:
         append_text(out_, *static_cast<const std::string*>(value));
         break;
+      case Type::Kind::word:
+        append_text(out_, type.word(value));
+        break;
       case Type::Kind::list:
       case Type::Kind::by_name:
         write_list(type, value);
@@ -141,7 +144,10 @@ class Writer {
       for (size_t i = 0; i < size; ++i) {
         if (i > 0) out_ += ',';
         line();
-        if (named) name(*type.name_at(list, i));
+        if (named) {
+          write(*type.key, type.key_at(list, i));
+          out_ += ": ";
+        }
         write(*type.element, type.at(list, i));
       }
       --depth_;

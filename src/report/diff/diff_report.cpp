@@ -84,10 +84,10 @@ void add_comparisons(const Diff& diff, size_t rows, bool short_answers, Document
         each.relative_low
             ? fmt::format("{} to {}", change(each.relative_low), change(each.relative_high))
             : std::string(kMissing);
-    table.rows.push_back({each.stage, quantity_words(each, diff.device_kind == "cpu"),
-                          value_figure(each, each.base), value_figure(each, each.now),
-                          change(each.relative), interval,
-                          short_answers ? short_answer(each) : answer_words(each, diff.threshold)});
+    table.rows.push_back(
+        {each.stage, quantity_words(each, diff.device_kind == profile::DeviceKind::cpu),
+         value_figure(each, each.base), value_figure(each, each.now), change(each.relative),
+         interval, short_answers ? short_answer(each) : answer_words(each, diff.threshold)});
   }
   document.add(std::move(table));
   document.add(Paragraph{fmt::format(

@@ -46,7 +46,7 @@ std::string busy_clause(const Diff& diff, std::string_view stage) {
     if (each.stage != stage || !busy || each.answer != "changed" || !is_shown(diff, each)) continue;
     constexpr double kPercent = 100;
     return fmt::format("{} keeps the {} busy for {:.2f} % {} time", stage,
-                       diff.device_kind == "cpu" ? "CPU" : "GPU",
+                       diff.device_kind == profile::DeviceKind::cpu ? "CPU" : "GPU",
                        std::abs(each.relative->value) * kPercent,
                        each.relative->value < 0 ? "less" : "more");
   }

@@ -76,8 +76,8 @@ std::string busy_words(const compare::Diff& diff, const StageDiff& stage) {
     }
     return fmt::format(" The work of the device {}: {}: {} ({}).",
                        busy.answer == "changed" ? "changed" : "did not change",
-                       quantity_words(busy, diff.device_kind == "cpu"), change_words(busy),
-                       interval_words(busy));
+                       quantity_words(busy, diff.device_kind == profile::DeviceKind::cpu),
+                       change_words(busy), interval_words(busy));
   }
   return {};
 }

@@ -74,7 +74,8 @@ std::string gate_words(const compare::GateResult& gate, const compare::Diff& dif
   const compare::Comparison& measured = *gate.measured;
   const std::string interval = interval_words(measured);
   const std::string found =
-      fmt::format("{}: {}: {}{}", gate.stage, quantity_words(measured, diff.device_kind == "cpu"),
+      fmt::format("{}: {}: {}{}", gate.stage,
+                  quantity_words(measured, diff.device_kind == profile::DeviceKind::cpu),
                   change_words(measured), interval.empty() ? "" : fmt::format(" ({})", interval));
   if (gate.outcome == "fail") {
     return fmt::format("{}: beyond {} and noise", found, limit_words(gate));

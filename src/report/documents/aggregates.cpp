@@ -89,7 +89,7 @@ void add_kernel_totals(const profile::Profile& profile, Aggregates& rows) {
   }
   const profile::Totals& totals = profile.totals;
   if (totals.gpu_count > 1) {
-    const bool on_cpu = profile.context.device_kind == "cpu";
+    const bool on_cpu = profile.context.device_kind == profile::DeviceKind::cpu;
     rows.captured(on_cpu ? "CPUs" : "GPUs", grouped(totals.gpu_count));
   }
   rows.captured("kernels", grouped(totals.kernel_count));

@@ -7,6 +7,7 @@
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
 #include "report/format/sentences.h"
+#include "report/format/words.h"
 #include "report/sections/job_sections.h"
 #include "report/sections/kernel_source.h"
 #include "report/sections/reasons.h"
@@ -104,14 +105,16 @@ std::string captured_times(const profile::Profile& profile) {
 std::string speed_sentence(const profile::Profile& profile) {
   if (profile.stages.empty()) {
     const profile::Totals& totals = profile.totals;
-    return fmt::format(
-        "The capture holds {} with {} ms of kernel time{}{}.",
-        counted(totals.kernel_count, "kernel"), ms(totals.kernel_sum), on_device(profile),
-        totals.source == "profiler" ? ", each measured on its own by a kernel profiler" : "");
+    return fmt::format("The capture holds {} with {} ms of kernel time{}{}.",
+                       counted(totals.kernel_count, "kernel"), ms(totals.kernel_sum),
+                       on_device(profile),
+                       totals.source == profile::KernelSource::profiler
+                           ? ", each measured on its own by a kernel profiler"
+                           : "");
   }
   if (all_unwatched(profile)) {
     return fmt::format("Without profiling, {} ({}).", captured_times(profile),
-                       source_words(*longest_stage(profile).unwatched));
+                       in_words(longest_stage(profile).unwatched->source));
   }
   const std::string unprofiled = unprofiled_times(profile);
   if (unprofiled.empty()) return "Measured under the profiler, " + captured_times(profile) + ".";

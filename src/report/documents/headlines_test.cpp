@@ -31,9 +31,9 @@ profile::Profile traced() {
   return profile;
 }
 
-profile::Unwatched unwatched(std::string source) {
+profile::Unwatched unwatched(std::string_view source) {
   profile::Unwatched own;
-  own.source = std::move(source);
+  own.source = *profile::find_word<profile::UnwatchedSource>(source);
   own.wall = {24};
   own.per_step = Milliseconds{2.4};
   own.added_share = {0.25};

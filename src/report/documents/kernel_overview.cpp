@@ -56,9 +56,9 @@ std::string ranked_scope_sentence(const profile::Profile& profile) {
   if (!ranks_measured_kernels(profile)) return {};
   std::string others;
   for (const profile::KernelScope& scope : profile.totals.scopes) {
-    if (scope.scope == "measured" || scope.kernel_count == 0) continue;
-    others +=
-        fmt::format("{}{} {} ms", others.empty() ? "" : ", ", scope.scope, ms(scope.kernel_sum));
+    if (scope.scope == profile::Scope::measured || scope.kernel_count == 0) continue;
+    others += fmt::format("{}{} {} ms", others.empty() ? "" : ", ", to_string(scope.scope),
+                          ms(scope.kernel_sum));
   }
   return fmt::format("Kernels of the measured stages{}.",
                      others.empty() ? "" : fmt::format(" (not among them: {})", others));

@@ -30,15 +30,18 @@ std::string_view source_sentence(const profile::Profile& profile) {
   if (on_cpu(profile)) {
     return "The kernels of a CPU are the innermost operators that the program recorded.";
   }
-  const std::string& source = profile.totals.source;
-  if (source == "timeline") return "Every kernel of the timeline counts once.";
-  if (source == "profiler") {
-    return "Times are of single launches that a kernel profiler measured (it replays them and may "
-           "lock clocks): use them to compare kernels; they are not representative of the "
-           "program's speed.";
-  }
-  if (source == "summary") {
-    return "Only totals per kernel were recorded: there are no percentiles and no busy time.";
+  using enum profile::KernelSource;
+  switch (profile.totals.source) {
+    case timeline:
+      return "Every kernel of the timeline counts once.";
+    case profiler:
+      return "Times are of single launches that a kernel profiler measured (it replays them and "
+             "may lock clocks): use them to compare kernels; they are not representative of the "
+             "program's speed.";
+    case summary:
+      return "Only totals per kernel were recorded: there are no percentiles and no busy time.";
+    case none:
+      break;
   }
   return "";
 }
@@ -157,19 +160,19 @@ std::string kernel_totals_sentence(const profile::Profile& profile) {
 std::string metric_join_sentence(const profile::Profile& profile) {
   const auto& join = profile.totals.metric_join;
   if (!join) return {};
-  const std::string& source = profile.totals.source;
+  const profile::KernelSource source = profile.totals.source;
   const std::string unmatched =
       join->unjoined == 0
           ? ""
           : fmt::format(" {} {} not matched.", grouped(join->unjoined), were(join->unjoined));
-  if (source == "summary") {
+  if (source == profile::KernelSource::summary) {
     return fmt::format(
         "{} of {} {} matched to the kernel summary by kernel name; they represent {} of its {}.{}",
         grouped(join->joined), counted(join->profiled_launches, "profiled launch"),
         were(join->joined), grouped(join->timeline_kernels_covered),
         counted(profile.totals.kernel_count, "kernel"), unmatched);
   }
-  if (source != "timeline") {
+  if (source != profile::KernelSource::timeline) {
     return fmt::format("Profiled one by one: {}.", counted(join->profiled_launches, "launch"));
   }
   return fmt::format(

@@ -39,7 +39,7 @@ Document stage2_document(const profile::Profile& profile) {
       {"operators.md", "every framework operator"},
       {"profile.json", "all of these numbers and more, for programs"},
   }});
-  const bool on_gpus = profile.context.device_kind != "cpu";
+  const bool on_gpus = profile.context.device_kind != profile::DeviceKind::cpu;
   profile::each_topic([&](auto row, auto... /*members*/) {
     if constexpr (row.kSection != Section::none) {
       if (row.kSection == Section::always || on_gpus) add_section(row.kTopic, profile, document);

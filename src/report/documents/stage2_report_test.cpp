@@ -112,7 +112,7 @@ TEST(Stage2Report, NamesTheCommandThatWouldFillASection) {
 
 TEST(Stage2Report, SaysWhatToMarkWhereATimelineShowsNoStages) {
   profile::Profile sample = profiler_sample();
-  sample.totals.source = "timeline";
+  sample.totals.source = profile::KernelSource::timeline;
   sample.stages_found.reason = "nothing repeats";
   const std::string report = report_of(sample);
   EXPECT_TRUE(mentions(section(report, "Per-stage timings"),

@@ -14,7 +14,7 @@ namespace {
 std::string cpu_idle_message(const profile::Stage& stage) {
   const profile::ShownPart* cause = largest_part(stage, true);
   if (cause == nullptr) return "Recorded operators fill all of its wall time.";
-  if (stage.judgement.idle == "little") {
+  if (stage.judgement.idle == profile::IdleLevel::little) {
     return fmt::format("Recorded operators fill {} of wall time.",
                        percent(stage.shown.gpu_busy_share_of_wall));
   }
@@ -24,7 +24,7 @@ std::string cpu_idle_message(const profile::Stage& stage) {
 }
 
 std::string_view idle_words(const profile::StageJudgement& judgement) {
-  if (judgement.idle != "much") return "Some time is lost waiting";
+  if (judgement.idle != profile::IdleLevel::much) return "Some time is lost waiting";
   return judgement.waits_for_host ? "The GPU waits for the host" : "Much time is lost waiting";
 }
 
@@ -32,7 +32,7 @@ std::string idle_message(const profile::Profile& profile, const profile::Stage& 
   if (!stage.shown.idle_share_of_wall) return {};
   if (on_cpu(profile)) return cpu_idle_message(stage);
   const profile::ShownPart* cause = largest_part(stage, true);
-  if (stage.judgement.idle == "little" || cause == nullptr) {
+  if (stage.judgement.idle == profile::IdleLevel::little || cause == nullptr) {
     return fmt::format("The GPU is busy nearly all the time: it is idle {} of wall time.",
                        percent(stage.shown.idle_share_of_wall));
   }
@@ -48,7 +48,7 @@ std::string limit_message(const profile::Profile& profile, const profile::Stage&
   if (!stage.shown.bound) return {};
   const auto used = percent(stage.shown.use_at_bound);
   const std::string_view bound = stage.shown.bound == "memory" ? "memory bandwidth" : "compute";
-  if (stage.judgement.limit == "implausible") {
+  if (stage.judgement.limit == profile::Limit::implausible) {
     return fmt::format(
         " It would reach {} of the {}'s peak {} on wall time, which contradicts its idle time: "
         "check the model, the batch and the token counts.",
@@ -56,7 +56,7 @@ std::string limit_message(const profile::Profile& profile, const profile::Stage&
   }
   return fmt::format(" It is bound by {} and reaches {} of the {}'s peak on wall time: {}.", bound,
                      used, device_word(profile),
-                     stage.judgement.limit == "near"
+                     stage.judgement.limit == profile::Limit::near
                          ? "it is close to the hardware's limit, and only less work makes it faster"
                          : "it is far from the hardware's limit");
 }
@@ -73,7 +73,7 @@ std::string part_message(const profile::Profile& profile, const profile::Stage& 
 }
 
 std::string note_message(const profile::Profile& profile, const profile::Stage& stage) {
-  const bool detected = stage.source == "detected";
+  const bool detected = stage.source == profile::StageSource::detected;
   std::string text;
   for (const profile::StageNote& note : profile.stage_notes) {
     if (note.stage != stage.name) continue;

@@ -116,7 +116,7 @@ TEST(ExecutiveSummary, NamesIdleTimeWhereItIsTheLargestPart) {
 
 TEST(ExecutiveSummary, SpeaksOfOperatorsOnACpu) {
   profile::Profile sample = full_sample();
-  sample.context.device_kind = "cpu";
+  sample.context.device_kind = profile::DeviceKind::cpu;
   profile::Stage& decode = sample.stages[1];
   testing::set_budget(decode, {{"gemm", 8}, {"between operators", 10, true}});
   decode.judgement.mostly_idle = true;
@@ -192,7 +192,7 @@ TEST(StakeholderSummary, ShowsAFindingWithoutASavingAsSuch) {
 TEST(StageTakeaways, DoNotContradictThemselves) {
   profile::Profile sample = full_sample();
   sample.stages[1].mbu.wall = Share{0.9};
-  sample.stages[1].judgement.limit = "implausible";
+  sample.stages[1].judgement.limit = profile::Limit::implausible;
   const std::string decode = heuristic_msgs(shown(sample))[1].message;
   EXPECT_FALSE(has(decode, "close to the hardware's limit")) << decode;
   EXPECT_TRUE(has(decode,

@@ -37,7 +37,8 @@ std::string selection_sentence(const profile::Profile& profile) {
   if (selection.stage) flags += (flags.empty() ? "--stage " : " --stage ") + *selection.stage;
   if (selection.device) {
     words += fmt::format("{}{} {}", words.empty() ? "" : " on ",
-                         profile.context.device_kind == "cpu" ? "CPU" : "GPU", *selection.device);
+                         profile.context.device_kind == profile::DeviceKind::cpu ? "CPU" : "GPU",
+                         *selection.device);
     flags += fmt::format("{}--device {}", flags.empty() ? "" : " ", *selection.device);
   }
   return fmt::format("Only {} ({}).", words, flags);

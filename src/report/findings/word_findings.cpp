@@ -87,7 +87,7 @@ bool has_all_values(const profile::Finding& finding, FindingKind kind) {
 }  // namespace
 
 void word_findings(profile::Profile& profile) {
-  const bool on_cpu = profile.context.device_kind == "cpu";
+  const bool on_cpu = profile.context.device_kind == profile::DeviceKind::cpu;
   for (profile::Finding& finding : profile.findings) {
     const auto kind = profile::finding_kind(finding.kind);
     if (!kind || !has_all_values(finding, *kind)) continue;

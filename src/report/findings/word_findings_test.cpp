@@ -190,7 +190,7 @@ Finding example(FindingKind kind, FindingValues more = {}) {
 
 Finding worded(Finding finding, bool on_cpu = false) {
   profile::Profile profile;
-  if (on_cpu) profile.context.device_kind = "cpu";
+  if (on_cpu) profile.context.device_kind = profile::DeviceKind::cpu;
   profile.findings = {std::move(finding)};
   word_findings(profile);
   return profile.findings.front();

@@ -9,7 +9,7 @@ namespace {
 
 using Name = std::pair<std::string_view, std::string_view>;
 
-constexpr std::array<Name, 14> kShownNames = {{
+constexpr std::array<Name, 10> kShownNames = {{
     {"quantise", "quantization"},
     {"idle: synchronisation", "idle: synchronization"},
     {"share of the class's floor", "share of the class's lower bound"},
@@ -20,10 +20,6 @@ constexpr std::array<Name, 14> kShownNames = {{
     {"all_to_all", "all-to-all"},
     {"nvlink", "NVLink"},
     {"pcie", "PCIe"},
-    {"longer_kernels", "longer kernels"},
-    {"late_launch", "late launches"},
-    {"more_tokens", "more tokens"},
-    {"lower_clock", "lower clock"},
 }};
 
 constexpr std::array<Name, 23> kPlainNames = {{

@@ -93,7 +93,7 @@ TEST(BudgetPlot, SaysItsLargestParts) {
 profile::RooflineKernel counted_kernel(std::string name, double flops) {
   profile::RooflineKernel kernel;
   kernel.short_name = std::move(name);
-  kernel.source = "counters";
+  kernel.source = profile::RooflineSource::counters;
   kernel.samples = 41;
   kernel.bytes_per_s = profile::BytesPerSecond{1e12};
   if (flops > 0) {
@@ -114,7 +114,7 @@ TEST(RooflinePlot, TellsKernelsByCountersApart) {
   EXPECT_TRUE(shows(plot->description, "Kernels by samples of the GPU's counters."));
   EXPECT_EQ(count(plot->svg, "<circle"), 0);  // dots are ncu's
   sample.roofline.kernels[1] = counted_kernel("measured", 2e14);
-  sample.roofline.kernels[1].source = "ncu";
+  sample.roofline.kernels[1].source = profile::RooflineSource::ncu;
   const auto both = roofline_plot(shown(sample));
   ASSERT_TRUE(both);
   EXPECT_EQ(count(both->svg, "<circle"), 2);  // in the picture and in its legend

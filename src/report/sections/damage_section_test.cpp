@@ -20,7 +20,7 @@ using testing::shown;
 
 profile::Profile damaged_trace() {
   profile::Profile profile;
-  profile.totals.source = "none";
+  profile.totals.source = profile::KernelSource::none;
   profile.context.captures.emplace_back().format = "PyTorch trace";
   profile.operators.emplace_back().name = "aten::mm";
   profile.diagnostics = {
@@ -76,11 +76,11 @@ TEST(Damage, IsTheDiagnosisInsteadOfWhatWasNotRecorded) {
   profile.operators.clear();
   EXPECT_FALSE(says("ProfilerActivity"));
   EXPECT_FALSE(says("record a timeline"));
-  profile.totals.source = "timeline";
+  profile.totals.source = profile::KernelSource::timeline;
   EXPECT_TRUE(contains(no_stages_words(profile), "no stages were found in what could be read"));
   EXPECT_FALSE(says("does not look like LLM inference"));
   profile.diagnostics.clear();
-  profile.totals.source = "none";
+  profile.totals.source = profile::KernelSource::none;
   EXPECT_TRUE(says("record a timeline"));
   EXPECT_FALSE(says("is damaged"));
 }

@@ -8,6 +8,7 @@
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
 #include "report/format/sentences.h"
+#include "report/format/words.h"
 #include "report/reasons/word_reasons.h"
 #include "report/sections/sections.h"
 
@@ -57,12 +58,13 @@ std::string job_headline(const profile::Job& job) {
   if (job.hosts > 0) text += fmt::format(" on {}", counted(job.hosts, "host"));
   if (job.recorded < job.world_size) text += fmt::format(", {} recorded", grouped(job.recorded));
   std::vector<std::string> kinds;
-  for (const std::string_view kind : {"tensor", "pipeline", "expert", "data"}) {
+  using enum profile::Parallelism;
+  for (const auto kind : {tensor, pipeline, expert, data}) {
     uint64_t size = 0;
     for (const profile::RankGroup& group : job.groups) {
       if (group.parallelism == kind) size = std::max(size, group.size);
     }
-    if (size > 1) kinds.push_back(fmt::format("{} parallelism of {}", kind, size));
+    if (size > 1) kinds.push_back(fmt::format("{} parallelism of {}", to_string(kind), size));
   }
   if (!kinds.empty()) text += ": " + fmt::format("{}", fmt::join(kinds, ", "));
   return text + ".";
@@ -105,7 +107,7 @@ void add_stragglers(const profile::Job& job, Document& document) {
   for (const profile::Straggler& each : job.stragglers) {
     table.rows.push_back({std::to_string(each.rank),
                           each.stage.empty() ? std::string("whole timeline") : each.stage,
-                          std::string(shown_name(each.cause)), fine_ms(each.wait_per_step),
+                          std::string(in_words(each.cause)), fine_ms(each.wait_per_step),
                           percent(each.share_of_step), ms(each.wait_total),
                           percent(each.last_share), reason_words(each.why).value_or("")});
   }
@@ -194,7 +196,7 @@ void add_groups(const profile::Job& job, Document& document) {
                    text_column("ranks recorded"), text_column("evidence")};
   for (size_t i = 0; i < std::min(kShownRanks, job.groups.size()); ++i) {
     const profile::RankGroup& group = job.groups[i];
-    table.rows.push_back({group.group, group.parallelism, grouped(group.size),
+    table.rows.push_back({group.group, spelled(group.parallelism), grouped(group.size),
                           rank_list(group.ranks), reason_words(group.why).value_or("")});
   }
   document.add(std::move(table));
@@ -249,14 +251,6 @@ void add_collectives(const profile::Job& job, Document& document) {
   }
 }
 
-std::string method_words(const profile::RankClock& clock) {
-  if (clock.method == "reference") return "the job's clock";
-  if (clock.method == "shared") return "the same clock";
-  if (clock.method == "collectives") return "ends of collectives";
-  if (clock.method == "wall_clock") return "the hosts' wall clocks";
-  return "not joined to the others";
-}
-
 void add_clocks(const profile::Profile& profile, Document& document) {
   document.add(Heading{3, "Clocks"});
   Table table;
@@ -270,7 +264,8 @@ void add_clocks(const profile::Profile& profile, Document& document) {
   for (size_t i = 0; i < std::min(kShownRanks, profile.ranks.size()); ++i) {
     const auto& clock = profile.ranks[i].clock;
     if (!clock) continue;
-    table.rows.push_back({std::to_string(profile.ranks[i].rank), method_words(*clock),
+    table.rows.push_back({std::to_string(profile.ranks[i].rank),
+                          std::string(in_words(clock->method)),
                           exact_ms(profile::to_milliseconds(clock->offset_ns.value)),
                           fmt::format("{:.2f}", clock->drift_ppm), grouped(clock->collectives),
                           exact_ms(clock->residual_p50), exact_ms(clock->residual_max)});

@@ -42,7 +42,7 @@ profile::Profile two_ranks() {
   group.group = "tp";
   group.ranks = {0, 1};
   group.size = 4;
-  group.parallelism = "tensor";
+  group.parallelism = profile::Parallelism::tensor;
   group.why = {make_reason(ReasonKind::collectives_in_each_layer,
                            FindingValues().add_number("per_step", 8))};
   profile::JobCollective& collective = job.collectives.emplace_back();
@@ -58,7 +58,7 @@ profile::Profile two_ranks() {
   profile::Straggler& straggler = job.stragglers.emplace_back();
   straggler.rank = 1;
   straggler.stage = "decode";
-  straggler.cause = "longer_kernels";
+  straggler.cause = profile::StragglerCause::longer_kernels;
   straggler.wait_per_step = {0.8};
   straggler.wait_total = {14.4};
   straggler.share_of_step = Share{0.303};
@@ -73,7 +73,8 @@ profile::Profile two_ranks() {
     profile::Rank& rank = profile.ranks.emplace_back();
     rank.rank = number;
     rank.host = "node";
-    rank.clock.emplace().method = number == 0 ? "reference" : "collectives";
+    rank.clock.emplace().method =
+        number == 0 ? profile::ClockMethod::reference : profile::ClockMethod::collectives;
     if (number < 2) rank.between.push_back(number == 1 ? decode(2.4, 0) : decode(1.6, 0.8));
   }
   profile.ranks[1].clock->offset_ns = {300'000};

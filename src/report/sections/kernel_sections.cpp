@@ -7,6 +7,7 @@
 
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
+#include "report/format/words.h"
 #include "report/sections/ranked_kernels.h"
 #include "report/sections/sections.h"
 #include "report/sections/stage_words.h"
@@ -69,20 +70,12 @@ std::string extent(const profile::Extent& sizes) {
   return fmt::format("{} x {} x {}", sizes[0], sizes[1], sizes[2]);
 }
 
-std::string_view scope_name(std::string_view scope) {
-  if (scope == "measured") return "measured stages";
-  if (scope == "warm-up") return "warm-up (excluded from statistics)";
-  if (scope == "autotuning") return "autotuning: bursts that no measured stage has";
-  if (scope == "initialization") return "initialization: before the first stage";
-  return "outside: between and after stages";
-}
-
 Table scope_table(const profile::Profile& profile) {
   Table table;
   table.columns = {text_column("part of the capture"), number_column("kernels"),
                    number_column("kernel time (ms)"), number_column("share of kernel time")};
   for (const profile::KernelScope& scope : profile.totals.scopes) {
-    table.rows.push_back({std::string(scope_name(scope.scope)), grouped(scope.kernel_count),
+    table.rows.push_back({std::string(in_words(scope.scope)), grouped(scope.kernel_count),
                           ms(scope.kernel_sum), percent(scope.share)});
   }
   table.rows.push_back(

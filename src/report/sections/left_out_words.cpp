@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "report/format/figures.h"
+#include "report/format/words.h"
 #include "report/sections/stage_words.h"
 
 namespace llmprof::report {
@@ -13,12 +14,7 @@ namespace {
 constexpr size_t kShownInstances = 5;
 
 std::string why_words(const profile::Instance& instance) {
-  const std::string reason = instance.warmup_reason.value_or("");
-  std::string text = "the program says so";
-  if (reason == "fewer_steps") text = "fewer steps than the later ones";
-  if (reason == "longer") text = "longer than the later ones";
-  if (reason == "leading_steps") text = "a few slow steps before the decode";
-  if (reason == "cut_off") text = "recording did not see all of it";
+  std::string text(in_words(instance.warmup_reason.value_or(profile::WarmupReason::told)));
   if (instance.captures_graph) text += "; a CUDA graph is captured in it";
   return text;
 }

@@ -9,7 +9,7 @@ profile::Instance instance(double wall, const char* reason = nullptr, bool captu
   profile::Instance made;
   made.wall = {wall};
   made.warmup = reason != nullptr;
-  if (reason != nullptr) made.warmup_reason = reason;
+  if (reason != nullptr) made.warmup_reason = profile::find_word<profile::WarmupReason>(reason);
   made.captures_graph = captures;
   return made;
 }

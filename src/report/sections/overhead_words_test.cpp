@@ -48,11 +48,11 @@ TEST(OverheadWords, APassThatWasFasterIsNotSlowedDown) {
 // 2.110 times on a busy machine, whose light mode records just as much.
 TEST(OverheadWords, NoiseIsNotBlamedOnProfiling) {
   profile::PassOverhead noisy = overhead_of("collector", "decode", 2.11);
-  noisy.other_cause = "spread";
+  noisy.other_cause = profile::OtherCause::spread;
   EXPECT_EQ(overhead_words(with_passes({noisy})),
             "In the collector pass, decode takes 2.110 times as long as in the control run: within "
             "the spread of the workload's own times, so not measurably slower.");
-  noisy.other_cause = "cpus_short";
+  noisy.other_cause = profile::OtherCause::cpus_short;
   EXPECT_EQ(overhead_words(with_passes({noisy})).find("Profiling slows"), std::string::npos);
   // What nothing else explains comes first.
   EXPECT_NE(overhead_words(with_passes({noisy, overhead_of("torch", "decode", 1.4)}))

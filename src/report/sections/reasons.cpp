@@ -22,21 +22,22 @@ constexpr std::string_view kNoStagesLeft =
 
 // Empty where there is one.
 std::string why_no_timeline(const profile::Profile& profile) {
-  const std::string& source = profile.totals.source;
-  if (source == "profiler") {
+  using enum profile::KernelSource;
+  const profile::KernelSource source = profile.totals.source;
+  if (source == profiler) {
     return fmt::format(
         "ncu measures launches one by one, which says nothing of the program's own timing; record "
         "a timeline with {} and analyze both together.",
         kRecord);
   }
-  if (source == "summary") {
+  if (source == summary) {
     return fmt::format(
         "this input holds totals per kernel, without start times; record a timeline with {}.",
         kRecord);
   }
-  if (source == "none" && is_damaged(profile)) return std::string(kNothingReadable);
+  if (source == none && is_damaged(profile)) return std::string(kNothingReadable);
   if (std::string cpu_only = cpu_only_words(profile); !cpu_only.empty()) return cpu_only;
-  if (source == "none") {
+  if (source == none) {
     return fmt::format("this input holds no kernels; record a timeline with {}.", kRecord);
   }
   return {};
@@ -54,7 +55,8 @@ std::string cpu_only_words(const profile::Profile& profile) {
   const bool torch = std::any_of(
       captures.begin(), captures.end(),
       [](const profile::Capture& capture) { return capture.format == "PyTorch trace"; });
-  if (profile.totals.source != "none" || profile.operators.empty() || !torch) return {};
+  if (profile.totals.source != profile::KernelSource::none || profile.operators.empty() || !torch)
+    return {};
   if (is_damaged(profile)) return {};  // the GPU's part may be what is missing
   return "this PyTorch trace holds CPU activities and no GPU kernels; record it with "
          "`activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]` of torch.profiler.";
@@ -68,7 +70,8 @@ std::string why_no_stages(const profile::Profile& profile) {
 }
 
 std::string why_no_stage_figures(const profile::Profile& profile) {
-  if (profile.totals.source == "none" && is_damaged(profile)) return std::string(kNothingReadable);
+  if (profile.totals.source == profile::KernelSource::none && is_damaged(profile))
+    return std::string(kNothingReadable);
   if (!why_no_timeline(profile).empty()) {
     return fmt::format("this input holds no timeline; record one with {}.", kRecord);
   }
@@ -78,7 +81,7 @@ std::string why_no_stage_figures(const profile::Profile& profile) {
 
 std::string why_no_device_time(const profile::Profile& profile) {
   if (std::string why = why_no_timeline(profile); !why.empty()) return why;
-  if (profile.context.device_kind == "cpu") {
+  if (profile.context.device_kind == profile::DeviceKind::cpu) {
     return fmt::format(
         "this input holds a CPU's operators, no GPU's work; record a program that "
         "uses a GPU with {}.",

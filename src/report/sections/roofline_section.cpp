@@ -4,6 +4,7 @@
 
 #include "report/format/figures.h"
 #include "report/format/sentences.h"
+#include "report/format/words.h"
 #include "report/sections/kernel_source.h"
 #include "report/sections/reasons.h"
 #include "report/sections/sections.h"
@@ -31,14 +32,13 @@ bool any_by_counters(const profile::Profile& profile) {
 
 // "ncu", "counters, 41 samples".
 std::string kernel_source_words(const profile::RooflineKernel& kernel) {
-  // Profiles from before there were counters do not say.
-  if (!is_by_counters(kernel)) return kernel.source.empty() ? "ncu" : kernel.source;
-  return fmt::format("{}, {}", kernel.source, counted(kernel.samples, "sample"));
+  if (!is_by_counters(kernel)) return spelled(kernel.source);
+  return fmt::format("{}, {}", spelled(kernel.source), counted(kernel.samples, "sample"));
 }
 
 // "12.30 TFLOP/s", "12.30 TFLOP/s (bf16 dense)", or why there are none.
 Cell flops_cell(const profile::RooflineKernel& kernel) {
-  if (kernel.why_no_flops) return std::string(why_no_flops_words(*kernel.why_no_flops));
+  if (kernel.why_no_flops) return std::string(in_words(*kernel.why_no_flops));
   if (!kernel.peak_name) return scaled(kernel.flops_per_s);
   return fmt::format("{} ({})", scaled(kernel.flops_per_s), *kernel.peak_name);
 }
@@ -64,7 +64,7 @@ Table roofline_table(const profile::Profile& profile) {
     table.rows.push_back({kernel.short_name, launches, flops_cell(kernel),
                           scaled(kernel.bytes_per_s), intensity(kernel.flops_per_byte),
                           percent(kernel.compute_share_of_peak),
-                          percent(kernel.memory_share_of_peak), kernel.bound});
+                          percent(kernel.memory_share_of_peak), spelled(kernel.bound)});
   }
   return table;
 }

@@ -5,6 +5,7 @@
 
 #include "report/format/figures.h"
 #include "report/format/sentences.h"
+#include "report/format/words.h"
 #include "report/sections/sections.h"
 
 namespace llmprof::report {
@@ -118,13 +119,8 @@ std::string overhead_words(const profile::Profile& profile) {
         worst->pass, stage, ratio(worst->ratio));
   }
   if (worst->other_cause) {
-    return fmt::format(
-        "In the {} pass, {} takes {} times as long as in the control run: {}.", worst->pass, stage,
-        ratio(worst->ratio),
-        *worst->other_cause == "spread"
-            ? "within the spread of the workload's own times, so not measurably slower"
-            : "other programs used the CPUs in one of the two runs, so this is not the cost of "
-              "profiling alone");
+    return fmt::format("In the {} pass, {} takes {} times as long as in the control run: {}.",
+                       worst->pass, stage, ratio(worst->ratio), in_words(*worst->other_cause));
   }
   std::string text = fmt::format(
       "Profiling slows {} down most in the {} pass: it takes {} times as long as in the control "

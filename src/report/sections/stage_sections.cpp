@@ -2,6 +2,7 @@
 
 #include "report/format/figures.h"
 #include "report/format/sentences.h"
+#include "report/format/words.h"
 #include "report/sections/left_out_words.h"
 #include "report/sections/reasons.h"
 #include "report/sections/sections.h"
@@ -34,7 +35,7 @@ Table found_table(const profile::Profile& profile) {
                    number_column("warm-up (excluded)")};
   if (!serving) table.columns.push_back(number_column("steps, warm-up excluded"));
   for (const profile::Stage& stage : profile.stages) {
-    table.rows.push_back({stage.name, stage.source, stage.evidence.value_or(""),
+    table.rows.push_back({stage.name, spelled(stage.source), stage.evidence.value_or(""),
                           grouped(stage.instance_count), grouped(stage.warmup_count)});
     if (!serving) table.rows.back().push_back(step_count_cell(stage));
   }
@@ -63,7 +64,7 @@ Table work_table(const profile::Profile& profile) {
 std::string note_line(const profile::Profile& profile, const profile::StageNote& note) {
   // A detected pass lies beside the passes of the language model, not inside them.
   const profile::Stage* stage = find_stage(profile, note.stage);
-  const bool detected = stage != nullptr && stage->source == "detected";
+  const bool detected = stage != nullptr && stage->source == profile::StageSource::detected;
   if (detected) {
     return fmt::format(
         "{} (for {}, outside of its figures): {}, {} ms of kernel time in {}, {} ms from the first "

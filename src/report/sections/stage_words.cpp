@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "report/format/figures.h"
+#include "report/format/words.h"
 
 namespace llmprof::report {
 namespace {
@@ -13,7 +14,9 @@ constexpr std::string_view kNotTraced = "not traced";
 
 }  // namespace
 
-bool on_cpu(const profile::Profile& profile) { return profile.context.device_kind == "cpu"; }
+bool on_cpu(const profile::Profile& profile) {
+  return profile.context.device_kind == profile::DeviceKind::cpu;
+}
 
 std::string_view device_word(const profile::Profile& profile) {
   return on_cpu(profile) ? "CPU" : "GPU";
@@ -47,7 +50,7 @@ bool has_tokens(const profile::Profile& profile) {
 std::string confidence_words(const profile::Profile& profile) {
   const profile::StagesFound& found = profile.stages_found;
   if (!found.confidence) return {};
-  const std::string level = found.confidence_level ? *found.confidence_level + ", " : "";
+  const std::string level = found.confidence_level ? spelled(*found.confidence_level) + ", " : "";
   return fmt::format("confidence {}{}", level, round_percent(*found.confidence));
 }
 

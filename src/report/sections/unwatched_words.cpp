@@ -8,6 +8,7 @@
 
 #include "report/format/figures.h"
 #include "report/format/sentences.h"
+#include "report/format/words.h"
 #include "report/sections/stage_words.h"
 
 namespace llmprof::report {
@@ -20,30 +21,18 @@ std::string added_words(const profile::Stage& stage) {
   return fmt::format("a {} {} ms ({})", stage.name, ms(own.added), percent(own.added_share));
 }
 
-std::string_view why_words(const std::string& code) {
-  if (code == "launches_differ") {
-    return "its passes were not found in any untraced run or period";
-  }
-  if (code == "does_not_fit") {
-    return "the run without tracing differs from the recorded one by more than tracing explains";
-  }
-  if (code == "selection") return "some steps were selected";
-  if (code == "warmup_only") return "every instance is a warm-up";
-  return "no untraced run was timed";
-}
-
 // Stages without unwatched times, by the reason.
 std::string traced_words(const profile::Profile& profile) {
   if (on_cpu(profile)) return {};
-  std::map<std::string, std::vector<std::string>> stages;
+  std::map<profile::NotUnwatched, std::vector<std::string>> stages;
   for (const profile::Stage& stage : profile.stages) {
     if (stage.unwatched || !stage.unwatched_why_not || stage.wall.count == 0) continue;
     stages[*stage.unwatched_why_not].push_back(stage.name);
   }
   std::string text;
-  for (const auto& [code, names] : stages) {
+  for (const auto& [why, names] : stages) {
     text += fmt::format("{}Times of {} include tracing overhead of unknown size: {}.",
-                        text.empty() ? "" : " ", enumeration(names), why_words(code));
+                        text.empty() ? "" : " ", enumeration(names), in_words(why));
   }
   if (!text.empty()) text += " It shows as idle time, which is not the program's alone.";
   return text;
@@ -54,7 +43,7 @@ std::string known_words(const profile::Profile& profile) {
   std::vector<std::string> added;
   for (const profile::Stage& stage : profile.stages) {
     if (!stage.unwatched) continue;
-    sources[source_words(*stage.unwatched)].push_back(stage.name);
+    sources[std::string(in_words(stage.unwatched->source))].push_back(stage.name);
     added.push_back(added_words(stage));
   }
   if (added.empty()) return {};
@@ -86,14 +75,6 @@ bool any_unwatched(const profile::Profile& profile) {
                      [](const profile::Stage& stage) { return stage.unwatched.has_value(); });
 }
 
-std::string source_words(const profile::Unwatched& unwatched) {
-  if (unwatched.source == "workload_clock") return "by the workload's own clock in the control run";
-  if (unwatched.source == "between_windows") {
-    return "timed in this run while nothing was traced";
-  }
-  return "timed by its launches in an untraced run";
-}
-
 std::string times_words(const profile::Profile& profile) {
   std::string text = known_words(profile);
   if (const std::string traced = traced_words(profile); !traced.empty()) {
@@ -105,7 +86,7 @@ std::string times_words(const profile::Profile& profile) {
 std::string budget_basis_words(const profile::Stage& stage) {
   if (!stage.unwatched) return {};
   const profile::Unwatched& own = *stage.unwatched;
-  std::string text = fmt::format("Wall time without tracing, {}", source_words(own));
+  std::string text = fmt::format("Wall time without tracing, {}", in_words(own.source));
   if (own.passes_timed > 0) text += fmt::format(" ({})", counted(own.passes_timed, "pass"));
   text += fmt::format("; tracing added {} ms ({}). ", ms(own.added), percent(own.added_share));
   if (own.steps_all > 0) {

@@ -19,9 +19,6 @@ bool includes_tracing(const profile::Profile& profile, const profile::Stage& sta
 // known; empty without stages.
 std::string times_words(const profile::Profile& profile);
 
-// "Timed ..., in the control run": how the unwatched time of a stage was obtained.
-std::string source_words(const profile::Unwatched& unwatched);
-
 // The same for the budget of one stage: what of it is recorded, and what scaled.
 std::string budget_basis_words(const profile::Stage& stage);
 

@@ -18,7 +18,7 @@ profile::Stage stage_of(const std::string& name) {
 profile::Stage timed(const std::string& name, const std::string& source, double added) {
   profile::Stage stage = stage_of(name);
   profile::Unwatched own;
-  own.source = source;
+  own.source = *profile::find_word<profile::UnwatchedSource>(source);
   own.wall = {8};
   own.added = {added};
   own.added_share = {added / 8};
@@ -27,7 +27,7 @@ profile::Stage timed(const std::string& name, const std::string& source, double 
 }
 profile::Stage traced(const std::string& name, const std::string& why_not) {
   profile::Stage stage = stage_of(name);
-  stage.unwatched_why_not = why_not;
+  stage.unwatched_why_not = profile::find_word<profile::NotUnwatched>(why_not);
   return stage;
 }
 profile::Profile with(std::vector<profile::Stage> stages) {
@@ -87,7 +87,7 @@ TEST(UnwatchedWords, HaveASentenceForEachReason) {
 
 TEST(UnwatchedWords, AreNoneOfACpuAndWithoutStages) {
   profile::Profile profile = with({traced("decode", "no_other_time")});
-  profile.context.device_kind = "cpu";
+  profile.context.device_kind = profile::DeviceKind::cpu;
   EXPECT_EQ(times_words(profile), "");
   EXPECT_EQ(times_words(with({})), "");
   EXPECT_FALSE(all_unwatched(with({})));

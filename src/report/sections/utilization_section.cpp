@@ -107,7 +107,8 @@ std::string inputs_sentence(const profile::Stage& stage, std::string_view device
 std::string origin_sentence(const profile::Profile& profile) {
   for (const profile::Cpu& cpu : profile.context.cpus) {
     std::string text;
-    if (cpu.peaks_from && *cpu.peaks_from != "this_run" && cpu.peaks_measured_at) {
+    if (cpu.peaks_from && *cpu.peaks_from != profile::PeaksFrom::this_run &&
+        cpu.peaks_measured_at) {
       text = fmt::format("They are the best that runs measured on this machine (compute: {}). ",
                          *cpu.peaks_measured_at);
     }

@@ -100,7 +100,7 @@ void add_stages(std::string_view pass, const trace::WorkloadMetrics& control,
     for (const trace::WorkloadMetrics::StageTiming& other : profiled.stages) {
       if (own.name != other.name || own.mean_ms <= 0) continue;
       rows.push_back(overhead(pass, to_printable(own.name), own.mean_ms, other.mean_ms));
-      if (within_spread(own, other)) rows.back().other_cause = "spread";
+      if (within_spread(own, other)) rows.back().other_cause = profile::OtherCause::spread;
     }
   }
 }
@@ -130,7 +130,8 @@ std::vector<profile::PassOverhead> measure_overhead(const fs::path& run) {
     });
   };
   for (profile::PassOverhead& row : rows) {
-    if (was_short(kControl) || was_short(row.pass)) row.other_cause = "cpus_short";
+    if (was_short(kControl) || was_short(row.pass))
+      row.other_cause = profile::OtherCause::cpus_short;
   }
   return rows;
 }

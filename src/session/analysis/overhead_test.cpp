@@ -77,7 +77,7 @@ TEST(Overhead, IsNotProfilingsWhereRequestsVaryAsMuch) {
       R"({"aggregates": {"stage_ms": {"decode": {"mean": 62, "std": 10}, "prefill": {"mean": 18, "std": 1}}}})");
   const auto rows = measure_overhead(folder.path());
   ASSERT_EQ(rows.size(), 2U);
-  EXPECT_EQ(rows[0].other_cause, "spread");
+  EXPECT_EQ(rows[0].other_cause, profile::OtherCause::spread);
   EXPECT_EQ(rows[1].other_cause, std::nullopt);
 }
 
@@ -90,7 +90,7 @@ TEST(Overhead, IsNotProfilingsAloneWhereOthersUsedTheCpus) {
         R"([{"name": "record", "seconds": 3, "load": {"cpus": 2, "used": 1, "others": 1}}])");
   const auto rows = measure_overhead(folder.path());
   ASSERT_EQ(rows.size(), 1U);
-  EXPECT_EQ(rows[0].other_cause, "cpus_short");
+  EXPECT_EQ(rows[0].other_cause, profile::OtherCause::cpus_short);
 }
 
 TEST(Overhead, NothingToCompareIsNothing) {

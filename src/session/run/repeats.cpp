@@ -58,7 +58,7 @@ void measure_spread(const RepeatArguments& arguments, Progress& progress, Repeat
   const auto runs = read_side(outcome.base, arguments.run.config_folder, progress, ignored);
   if (!runs) return;
   outcome.spread = compare::find_spread(*runs, compare::kDefaultThreshold);
-  outcome.on_cpu = runs->front().profile.context.device_kind == "cpu";
+  outcome.on_cpu = runs->front().profile.context.device_kind == profile::DeviceKind::cpu;
 }
 
 }  // namespace

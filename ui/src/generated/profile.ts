@@ -99,8 +99,8 @@ export interface Context {
   cpus: ContextCpus[];
   /** one per input */
   captures: ContextCaptures[];
-  /** what all kernels ran on: "gpu", or "cpu" where they are operators that a program recorded of itself */
-  device_kind: string;
+  /** what all kernels ran on */
+  device_kind: ContextDeviceKind;
   /** the CPUs' load in each pass of a run; empty of captures without a run */
   load: ContextLoad[];
 }
@@ -139,8 +139,8 @@ export interface ContextCpus {
   number_format: string | null;
   /** how the peaks were measured */
   method: string | null;
-  /** this_run (measured after its requests), kept (the best that earlier runs measured on this machine), both (one peak of each) */
-  peaks_from: string | null;
+  /** which run measured the peaks */
+  peaks_from: ContextCpusPeaksFrom | null;
   /** when the compute peak was measured, UTC */
   peaks_measured_at: string | null;
   /** what this run measured itself (FLOP/s) */
@@ -150,6 +150,11 @@ export interface ContextCpus {
   /** why its own measurement was not used or not kept; null where it was */
   peaks_note: string | null;
 }
+
+export type ContextCpusPeaksFrom =
+  | "this_run" /* measured after its requests */
+  | "kept" /* the best that earlier runs measured on this machine */
+  | "both" /* one peak of each */;
 
 export interface ContextCaptures {
   /** of the input */
@@ -171,6 +176,10 @@ export interface ContextCaptures {
   /** Unix time at time 0 of the capture */
   wall_clock_ns: number | null;
 }
+
+export type ContextDeviceKind =
+  | "gpu"
+  | "cpu" /* operators that a program recorded of itself */;
 
 export interface ContextLoad {
   /** stage1 (the control run), collector, nsys, ncu, torch */
@@ -273,17 +282,27 @@ export interface Engine {
 }
 
 export interface EngineEvidence {
-  /** annotation, process, command, python_package, operator, kernels (of a library), generated_kernels (of torch.compile) or graph_replays */
-  source: string;
+  /** what kind of sign */
+  source: EngineEvidenceSource;
   /** the name that was recorded, or the library */
   subject: string;
   /** of kernel time in the measured stages, of kernels where it is graph_replays; null where it is no share (fraction) */
   share: number | null;
 }
 
+export type EngineEvidenceSource =
+  | "annotation" /* the text of a range */
+  | "process" /* the name of an executable */
+  | "command" /* what was run */
+  | "python_package" /* whose functions call stacks show */
+  | "operator" /* the name of an operator */
+  | "kernels" /* of a library, with their share of the kernel time */
+  | "generated_kernels" /* of torch.compile, likewise */
+  | "graph_replays" /* with the share of kernels that they replay */;
+
 export interface Totals {
-  /** where the kernels come from: timeline (every kernel with start and end), profiler (launches measured one by one by ncu), summary (totals per name), none */
-  source: string;
+  /** where the kernels come from */
+  source: TotalsSource;
   /** all kernels */
   kernel_count: number;
   /** their time; overlapping ones count in full (ms) */
@@ -311,6 +330,12 @@ export interface Totals {
   /** all kernels by the part of the timeline that they ran in; empty without stages */
   scopes: TotalsScopes[];
 }
+
+export type TotalsSource =
+  | "timeline" /* every kernel with start and end */
+  | "summary" /* totals per name (nsys stats) */
+  | "profiler" /* launches measured one by one by ncu, out of the program's own time */
+  | "none";
 
 export interface TotalsDevices {
   /** "cuda:0" */
@@ -350,8 +375,8 @@ export interface TotalsMetricJoin {
 }
 
 export interface TotalsScopes {
-  /** "measured": in stages; "warm-up": in instances that statistics exclude; "autotuning": in bursts there or outside that no measured stage has, listed where there are some; "initialization": before the first stage of their device; "outside": between and after stages */
-  scope: string;
+  /** where they ran */
+  scope: TotalsScopesScope;
   /** kernels there */
   kernel_count: number;
   /** their time (ms) */
@@ -359,6 +384,13 @@ export interface TotalsScopes {
   /** of the time of all kernels (fraction) */
   share: number | null;
 }
+
+export type TotalsScopesScope =
+  | "measured" /* in stages */
+  | "warm-up" /* in instances that statistics exclude */
+  | "autotuning" /* in bursts there or outside that no measured stage has; listed where there are some */
+  | "initialization" /* before the first stage of their device */
+  | "outside" /* between and after stages */;
 
 export interface DeviceTime {
   /** as in kernels */
@@ -502,11 +534,16 @@ export interface StagesFound {
   serving: boolean | null;
   /** of detected stages: share of right ones among other captures of the same level (fraction) */
   confidence: number | null;
-  /** high, medium or low, by how many independent checks hold; null if not detected */
-  confidence_level: string | null;
+  /** by how many independent checks hold; null if not detected */
+  confidence_level: StagesFoundConfidenceLevel | null;
   /** how they were found, or why there are none */
   reason: string | null;
 }
+
+export type StagesFoundConfidenceLevel =
+  | "high"
+  | "medium"
+  | "low";
 
 export interface Coverage {
   /** of the timeline */
@@ -667,8 +704,8 @@ export interface TokenTimesShownServedRate {
 export interface Stages {
   /** prefill, decode, mixed, or a configured one; unique, and so the stage's key */
   name: string;
-  /** nvtx (NVTX ranges of the program), annotation (those of our own log, an engine's or PyTorch's), detected (the kernel sequence alone) */
-  source: string;
+  /** how it was found */
+  source: StagesSource;
   /** the range's label, or how it was detected */
   evidence: string | null;
   /** all, by start */
@@ -743,8 +780,8 @@ export interface Stages {
   budget: StagesBudget[] | null;
   /** the stage without profiling, null where that is not known: what reports show first. wall_ms, instances and budget stay as recorded */
   unwatched: StagesUnwatched | null;
-  /** no_other_time (only the recorded run was timed), launches_differ (its passes were not found where nothing was traced), does_not_fit (the time found is not of the same work), selection, warmup_only, cpu_operators (the program notes them itself, so that its times are as without recording; stage1 has those of the control run); null where unwatched is known */
-  unwatched_why_not: string | null;
+  /** why unwatched is null */
+  unwatched_why_not: StagesUnwatchedWhyNot | null;
   /** a guess of earlier versions at what tracing added to an instance; null */
   likely_added: StagesLikelyAdded | null;
   /** what these numbers mean, of the unwatched program where it is known */
@@ -760,6 +797,12 @@ export interface Stages {
   /** what reports and the page show of it */
   shown: StagesShown;
 }
+
+export type StagesSource =
+  | "nvtx" /* NVTX ranges that the program set */
+  | "annotation" /* ranges of our own log, an engine's or PyTorch's annotations */
+  | "detected" /* the kernel sequence alone */
+  | "captured" /* of layers only: ranges open when the CUDA graph was captured */;
 
 export interface StagesInstances {
   /** on the capture's clock (ms) */
@@ -796,11 +839,20 @@ export interface StagesInstances {
   clocks_lowered: boolean | null;
   /** its range had not ended when recording did */
   cut_off: boolean;
-  /** told (a range of the program), fewer_steps, longer (than the later ones), leading_steps (a few slow ones before a decode), before_pause (an engine's slower steps), first_of_kind (much slower than later ones with as much GPU work), cut_off (recording did not see all of it); null where it is no warm-up */
-  warmup_reason: string | null;
+  /** why it is excluded; null where it is no warm-up */
+  warmup_reason: StagesInstancesWarmupReason | null;
   /** a warm-up in which a CUDA graph is captured: the program's own clock may count it */
   captures_graph: boolean;
 }
+
+export type StagesInstancesWarmupReason =
+  | "told" /* a range of the program says so */
+  | "fewer_steps" /* than later ones */
+  | "longer" /* than later ones */
+  | "leading_steps" /* a few slow ones before a decode */
+  | "before_pause" /* an engine's slower steps before a long pause */
+  | "first_of_kind" /* much slower than later ones with as much GPU work */
+  | "cut_off" /* recording did not see all of it */;
 
 export interface StagesMfu {
   /** on wall time (fraction) */
@@ -977,8 +1029,8 @@ export interface StagesBudget {
 }
 
 export interface StagesUnwatched {
-  /** workload_clock (the workload timed the stage itself, in the control run), between_windows (the recorded run, while nothing was traced), control_launches (the same launches in the control run) */
-  source: string;
+  /** how these times were obtained */
+  source: StagesUnwatchedSource;
   /** per instance, mean (ms) */
   wall_ms: number;
   /** of decode (ms) */
@@ -1007,6 +1059,11 @@ export interface StagesUnwatched {
   budget: StagesUnwatchedBudget[];
 }
 
+export type StagesUnwatchedSource =
+  | "workload_clock" /* the workload timed the stage in the control run */
+  | "between_windows" /* the recorded run, while nothing was traced */
+  | "control_launches" /* the same launches in the control run */;
+
 export interface StagesUnwatchedBudget {
   /** as in budget */
   part: string;
@@ -1020,6 +1077,14 @@ export interface StagesUnwatchedBudget {
   idle: boolean;
 }
 
+export type StagesUnwatchedWhyNot =
+  | "cpu_operators" /* the program records them itself, so that its times are as without recording; stage1 has those of the control run */
+  | "does_not_fit" /* the time found is not of the same work */
+  | "launches_differ" /* no pass was found where nothing was traced */
+  | "no_other_time" /* only the recorded run was timed */
+  | "selection" /* some steps were selected: the other times are of more */
+  | "warmup_only" /* every instance is a warm-up */;
+
 export interface StagesLikelyAdded {
   /** per instance, mean */
   kernels: number;
@@ -1032,14 +1097,14 @@ export interface StagesLikelyAdded {
 }
 
 export interface StagesJudgement {
-  /** idle_share_of_wall: little (below 0.05), some, much (0.25 and more); null without a budget */
-  idle: string | null;
+  /** of idle_share_of_wall; null without a budget */
+  idle: StagesJudgementIdle | null;
   /** the idle parts together are longer than the largest part that is work */
   mostly_idle: boolean;
   /** more than half of the idle time is caused by the host */
   waits_for_host: boolean;
-  /** of the peak that bounds the stage it uses, on wall time: room (less than 0.7), near, or implausible (near, although much is idle); null where MFU or MBU is missing */
-  limit: string | null;
+  /** what it uses of the peak that bounds the stage, on wall time; null where MFU or MBU is missing */
+  limit: StagesJudgementLimit | null;
 }
 
 export interface StagesShown {
@@ -1503,10 +1568,10 @@ export interface RooflineKernels {
   compute_share_of_peak: number | null;
   /** of the memory bandwidth's peak; without SpeedOfLight's figure, of the busiest level of memory (fraction) */
   memory_share_of_peak: number | null;
-  /** compute, memory, latency, unknown; latency only by ncu */
-  bound: string;
-  /** "ncu", "counters" (the GPU's, sampled over time), "recorded" (with CPU operators) */
-  source: string;
+  /** what limits it */
+  bound: RooflineKernelsBound;
+  /** of the figures */
+  source: RooflineKernelsSource;
   /** by counters: samples that it filled; else 0 */
   samples: number;
   /** by counters: the time of these samples (ms) */
@@ -1521,9 +1586,26 @@ export interface RooflineKernels {
   peak_flops_per_s: number | null;
   /** by counters: what tells the format that the tensor cores multiply, "kernel name" or "model"; null without FLOP/s */
   number_format_source: string | null;
-  /** by counters: not_sampled (no counter of the tensor cores), no_tensor_activity (none that is certainly its own), format_unknown, peak_unknown; null with FLOP/s */
-  why_no_flops: string | null;
+  /** by counters: why FLOP/s are missing; null with FLOP/s */
+  why_no_flops: RooflineKernelsWhyNoFlops | null;
 }
+
+export type RooflineKernelsBound =
+  | "unknown"
+  | "compute"
+  | "memory"
+  | "latency" /* neither, as measured by ncu */;
+
+export type RooflineKernelsSource =
+  | "ncu"
+  | "counters" /* the GPU's, sampled over time */
+  | "recorded" /* with CPU operators */;
+
+export type RooflineKernelsWhyNoFlops =
+  | "not_sampled" /* no counter of the tensor cores */
+  | "no_tensor_activity" /* none that is certainly its own */
+  | "format_unknown" /* of the numbers that the tensor cores multiply */
+  | "peak_unknown" /* of that format on this GPU */;
 
 export interface RooflineSampled {
   /** of DRAM bytes, over the whole capture */
@@ -1669,8 +1751,8 @@ export interface Layers {
   part: boolean;
   /** what runs outside of layers */
   outside: boolean;
-  /** as of stages; captured: ranges that were open when the CUDA graph was captured */
-  source: string;
+  /** as of stages */
+  source: StagesSource;
   /** kernel time per forward pass (ms) */
   ms_per_step: number;
   /** per forward pass */
@@ -1731,8 +1813,8 @@ export interface Steps {
   instance: number;
   /** from 0 among the traced steps of its instance */
   step_of_instance: number;
-  /** prefill, decode, mixed */
-  kind: string;
+  /** what it does for its sequences */
+  kind: StepsKind;
   /** sequences in it */
   batch: number | null;
   /** that pass through its layers */
@@ -1771,6 +1853,12 @@ export interface Steps {
   clocks_lowered: boolean | null;
 }
 
+export type StepsKind =
+  | "prefill"
+  | "decode"
+  | "mixed" /* prefill and decode in one pass */
+  | "forward" /* of a model that is not known to generate tokens */;
+
 export interface Overhead {
   /** by pass and stage */
   passes: OverheadPasses[];
@@ -1793,9 +1881,13 @@ export interface OverheadPasses {
   ratio: number;
   /** of the whole command, where the workload timed no stage in both */
   whole_run: boolean;
-  /** what else explains the difference: spread (of the workload's own times), cpus_short (other programs used the CPUs in one of the two runs); null: nothing known */
-  other_cause: string | null;
+  /** what else explains the difference; null: nothing known */
+  other_cause: OverheadPassesOtherCause | null;
 }
+
+export type OverheadPassesOtherCause =
+  | "spread" /* of the workload's own times */
+  | "cpus_short" /* other programs used the CPUs in one of the two runs */;
 
 export interface OverheadCollector {
   /** mean of traced windows less mean of untraced ones; null with why_not below three windows of each kind (ms) */
@@ -1884,8 +1976,8 @@ export interface KernelSequences {
 }
 
 export interface KernelSequencesKernels {
-  /** before_layers, layer (all layers together), after_layers, pass (where no layers repeat), outside_passes (in an instance, but in none of its steps) */
-  block: string;
+  /** its part of the pass */
+  block: KernelSequencesKernelsBlock;
   /** from 0 among the launches of this kernel in one layer (or one pass) */
   occurrence: number;
   /** from 0 among all kernels of its layer (or pass), mean; the order of the rows */
@@ -1907,6 +1999,13 @@ export interface KernelSequencesKernels {
   /** their time, exact (ns) */
   total_ns: number;
 }
+
+export type KernelSequencesKernelsBlock =
+  | "before_layers"
+  | "layer" /* all layers together */
+  | "after_layers"
+  | "pass" /* where no layers repeat */
+  | "outside_passes" /* in an instance, but in none of its steps */;
 
 export interface Job {
   /** of the launcher */
@@ -1956,11 +2055,18 @@ export interface JobGroups {
   ranks: number[];
   /** of the group, ranks without a capture included */
   size: number;
-  /** tensor, pipeline, expert, data, or unknown: from the kinds, sizes and number of its collectives in a step, or as told by --tp, --pp, --ep */
-  parallelism: string;
+  /** from the kinds, sizes and number of its collectives in a step, or as told by --tp, --pp, --ep */
+  parallelism: JobGroupsParallelism;
   /** evidence as kinds and values */
   why: SlowStepRuleReasons[];
 }
+
+export type JobGroupsParallelism =
+  | "tensor"
+  | "pipeline"
+  | "expert"
+  | "data"
+  | "unknown";
 
 export interface JobCollectives {
   /** of the job; null outside of stages */
@@ -2014,8 +2120,8 @@ export interface JobStragglers {
   rank: number;
   /** of the job */
   stage: string;
-  /** longer_kernels, late_launch, more_tokens, lower_clock, or unknown: what of this rank takes the time */
-  cause: string;
+  /** what of this rank takes the time */
+  cause: JobStragglersCause;
   /** that the rank that waited longest waited for it, per step of the job (ms) */
   wait_ms_per_step: number;
   /** of all ranks that waited for it (ms) */
@@ -2027,6 +2133,13 @@ export interface JobStragglers {
   /** evidence as kinds and values */
   why: SlowStepRuleReasons[];
 }
+
+export type JobStragglersCause =
+  | "longer_kernels"
+  | "late_launch"
+  | "more_tokens"
+  | "lower_clock"
+  | "unknown";
 
 export interface JobHeat {
   /** consecutive steps of the job in a bin; at most 512 bins */
@@ -2088,8 +2201,8 @@ export interface Ranks {
 }
 
 export interface RanksClock {
-  /** reference (this rank's clock is the job's), shared (one clock of the host), collectives (ends of matched collectives), wall_clock (of the hosts, not better), none */
-  method: string;
+  /** what the two clocks were compared by */
+  method: RanksClockMethod;
   /** added to a time of this rank at its time 0 (ns) */
   offset_ns: number;
   /** added per second, in microseconds */
@@ -2101,6 +2214,13 @@ export interface RanksClock {
   /** likewise, the largest (ms) */
   residual_max_ms: number | null;
 }
+
+export type RanksClockMethod =
+  | "reference" /* this rank's clock is the job's */
+  | "shared" /* one clock of the host */
+  | "collectives" /* ends of matched collectives */
+  | "wall_clock" /* of the hosts, not better */
+  | "none";
 
 export interface RanksBetween {
   /** as in the job's stages */

@@ -1,0 +1,22 @@
+#include "profile/vocabulary.h"
+
+#include <algorithm>
+
+namespace llmprof::profile {
+
+std::optional<size_t> LaterNames::find_or_add(std::string_view name, size_t most) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = std::find(names_.begin(), names_.end(), name);
+  const auto index = static_cast<size_t>(found - names_.begin());
+  if (found != names_.end()) return index;
+  if (index >= most) return std::nullopt;
+  names_.emplace_back(name);
+  return index;
+}
+
+std::string_view LaterNames::at(size_t index) {
+  const std::scoped_lock lock(mutex_);
+  return names_.at(index);
+}
+
+}  // namespace llmprof::profile

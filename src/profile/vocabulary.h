@@ -1,0 +1,135 @@
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace llmprof::profile {
+
+// A closed set of names in profile.json is an enum of uint8_t that counts from 0. Beside it stands
+// once how each value is spelled and what it means:
+//
+//   enum class Limit : uint8_t { room, near };
+//   constexpr auto words_of(Limit) {
+//     return vocabulary<Limit>({{Limit::room, "room", "less than 0.7"}, {Limit::near, "near",
+//     ""}});
+//   }
+//
+// The JSON writer and reader, the schema, the docs and the page's types are made from it. Tables by
+// value (Texts) are checked against the enum when they are compiled.
+template <class Enum>
+struct Word {
+  Enum value;
+  std::string_view name;
+  std::string_view meaning;  // empty where the name says it
+};
+
+template <class T>
+concept Vocabulary = requires(T value) { words_of(value); };
+
+// Compilers spell a value that no enumerator has as a cast: "Value = (Limit)2".
+template <auto Value>
+consteval bool is_enumerator() {
+  return std::string_view(__PRETTY_FUNCTION__).find("= (") == std::string_view::npos;
+}
+
+// Refuses, when it is compiled, rows that are not one per enumerator, in the order of the enum.
+template <class Enum, class Row, size_t N>
+consteval std::array<Row, N> one_per_value(const Row (&rows)[N]) {
+  if (is_enumerator<static_cast<Enum>(N)>()) throw "a value of the enum has no row";
+  for (size_t i = 0; i < N; ++i) {
+    if (static_cast<size_t>(rows[i].value) != i) throw "rows are not in the order of the enum";
+  }
+  return std::to_array(rows);
+}
+
+template <class Enum, size_t N>
+consteval std::array<Word<Enum>, N> vocabulary(const Word<Enum> (&words)[N]) {
+  return one_per_value<Enum>(words);
+}
+
+template <Vocabulary Enum>
+inline constexpr auto kWords = words_of(Enum{});
+
+// Names that no word of this version has: those of another version's file keep their spelling, as
+// values behind the enumerators. Safe for threads.
+class LaterNames {
+ public:
+  // None where there is no room for one more.
+  std::optional<size_t> find_or_add(std::string_view name, size_t most);
+  std::string_view at(size_t index);
+
+ private:
+  std::mutex mutex_;
+  std::deque<std::string> names_;
+};
+
+template <Vocabulary Enum>
+LaterNames& later_names() {
+  static LaterNames names;
+  return names;
+}
+
+template <Vocabulary Enum>
+constexpr bool is_known(Enum value) {
+  return static_cast<size_t>(value) < kWords<Enum>.size();
+}
+
+// As profile.json spells it.
+template <Vocabulary Enum>
+std::string_view to_string(Enum value) {
+  const auto index = static_cast<size_t>(value);
+  if (is_known(value)) return kWords<Enum>[index].name;
+  return later_names<Enum>().at(index - kWords<Enum>.size());
+}
+
+// None of a name that this version does not have.
+template <Vocabulary Enum>
+constexpr std::optional<Enum> find_word(std::string_view name) {
+  for (const Word<Enum>& word : kWords<Enum>) {
+    if (word.name == name) return word.value;
+  }
+  return std::nullopt;
+}
+
+// Of a file: a name of another version becomes a value that is spelled like it. None where a file
+// has hundreds of those.
+template <Vocabulary Enum>
+std::optional<Enum> read_word(std::string_view name) {
+  if (const auto known = find_word<Enum>(name)) return known;
+  constexpr size_t kKnown = kWords<Enum>.size();
+  const auto later = later_names<Enum>().find_or_add(name, UINT8_MAX - kKnown);
+  if (!later) return std::nullopt;
+  return static_cast<Enum>(kKnown + *later);
+}
+
+// A text for each value of a vocabulary; a value of another version is shown as it is spelled.
+template <class Enum>
+struct Text {
+  Enum value;
+  std::string_view text;
+};
+template <class Enum, size_t N>
+class Texts {
+ public:
+  consteval explicit Texts(const Text<Enum> (&rows)[N]) : rows_(one_per_value<Enum>(rows)) {}
+
+  std::string_view operator[](Enum value) const {
+    return is_known(value) ? rows_[static_cast<size_t>(value)].text : to_string(value);
+  }
+
+ private:
+  std::array<Text<Enum>, N> rows_;
+};
+template <class Enum, size_t N>
+consteval Texts<Enum, N> texts(const Text<Enum> (&rows)[N]) {
+  return Texts<Enum, N>(rows);
+}
+
+}  // namespace llmprof::profile
