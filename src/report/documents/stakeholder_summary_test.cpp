@@ -212,11 +212,11 @@ TEST(StageTakeaways, FollowTheirRules) {
   EXPECT_TRUE(has(takeaways[1].message,
                   "bound by memory bandwidth and reaches 29.2 % of the GPU's peak on wall time: it "
                   "is far from"));
-  sample.stages[1].judgement = {"little", false, false, "near"};
+  sample.stages[1].judgement = {profile::IdleLevel::little, false, false, profile::Limit::near};
   EXPECT_TRUE(heuristic_msgs(shown(sample))[1].message.starts_with(
       "The GPU is busy nearly all the time: it is idle 38.9 % of wall time."));
   EXPECT_TRUE(has(heuristic_msgs(shown(sample))[1].message, "close to the hardware's limit"));
-  sample.stages[1].judgement = {"much", false, false, "room"};
+  sample.stages[1].judgement = {profile::IdleLevel::much, false, false, profile::Limit::room};
   EXPECT_TRUE(heuristic_msgs(shown(sample))[1].message.starts_with("Much time is lost waiting"));
 }
 
