@@ -37,10 +37,10 @@ TEST(Judgement, TellsLittleIdleTimeFromMuch) {
     return with_budget({{"gemm", 18 - milliseconds}, {"idle: launch-bound", milliseconds, true}})
         .idle;
   };
-  EXPECT_EQ(idle_of(0.8), "little");
-  EXPECT_EQ(idle_of(1), "some");
-  EXPECT_EQ(idle_of(4.4), "some");
-  EXPECT_EQ(idle_of(4.5), "much");
+  EXPECT_EQ(idle_of(0.8), profile::IdleLevel::little);
+  EXPECT_EQ(idle_of(1), profile::IdleLevel::some);
+  EXPECT_EQ(idle_of(4.4), profile::IdleLevel::some);
+  EXPECT_EQ(idle_of(4.5), profile::IdleLevel::much);
 }
 
 TEST(Judgement, SaysNothingOfIdleTimeWithoutABudget) {
