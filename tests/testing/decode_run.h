@@ -18,7 +18,7 @@ inline compare::Run decode_run(const std::vector<std::vector<double>>& instances
   run.kind = "profile";
   profile::Stage stage;
   stage.name = "decode";
-  stage.source = "nvtx";
+  stage.source = profile::StageSource::nvtx;
   stage.instance_count = instances.size();
   int64_t busy_ns = 0;
   for (size_t number = 0; number < instances.size(); ++number) {
@@ -31,7 +31,7 @@ inline compare::Run decode_run(const std::vector<std::vector<double>>& instances
       step.stage = stage.name;
       step.instance = number;
       step.step_of_instance = i;
-      step.kind = "decode";
+      step.kind = profile::StepKind::decode;
       step.batch = kBatch;
       step.tokens = kBatch;
       step.context_tokens = kBatch * (kFirstContext + i);
