@@ -94,7 +94,8 @@ void show_cost(Stage& stage) {
 
 // Windows of tracing: instances then run over what was not traced, and have pieces of their steps.
 bool recorded_in_windows(const profile::Unwatched& own) {
-  return own.source == profile::UnwatchedSource::between_windows || own.steps_recorded < own.steps_all;
+  return own.source == profile::UnwatchedSource::between_windows ||
+         own.steps_recorded < own.steps_all;
 }
 
 void show_stage(Stage& stage) {
