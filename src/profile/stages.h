@@ -284,6 +284,66 @@ struct StageJudgement {
   }
 };
 
+// A stage as reports and the page show it.
+struct StageShown {
+  bool without_tracing = false;
+  bool in_windows = false;
+  ShownTimes wall;
+  std::optional<Statistics<Milliseconds>> step_wall;
+  std::optional<Milliseconds> wall_per_step;
+  Share share_of_stage_time;
+  std::optional<Share> gpu_busy_share_of_wall;
+  std::optional<Milliseconds> idle;
+  std::optional<Share> idle_share_of_wall;
+  std::optional<std::vector<BudgetPart>> budget;
+  Ratios mfu;
+  Ratios mbu;
+  std::optional<std::string> bound;
+  std::optional<Share> use_at_bound;
+  std::optional<double> wall_over_floor;
+  std::optional<FlopsPerSecond> flops_per_s;
+  std::optional<FlopsPerSecond> flops_per_busy_s;
+  std::optional<FlopsPerByte> flops_per_measured_byte;
+  Bytes cost_weight_bytes;
+  Bytes cost_kv_bytes;
+  Bytes cost_bytes;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    using Self = StageShown;
+    field("without_tracing", &Self::without_tracing,
+          "wall times, idle time and what follows from them are those of unwatched; a spread is "
+          "the recorded one, scaled with the mean. Otherwise all are as recorded");
+    field("in_windows", &Self::in_windows,
+          "the stage was recorded in windows of tracing: its recorded instances are pieces, whose "
+          "spread is left out");
+    field("wall_ms", &Self::wall, "of instances");
+    field("step_wall_ms", &Self::step_wall, "of steps whose wall time is known");
+    field("wall_ms_per_step", &Self::wall_per_step, "of decode");
+    field("share_of_stage_time", &Self::share_of_stage_time,
+          "its shown wall time over that of all stages");
+    field("gpu_busy_share_of_wall", &Self::gpu_busy_share_of_wall,
+          "of wall time less what was not traced");
+    field("idle_ms", &Self::idle, "per instance, mean");
+    field("idle_share_of_wall", &Self::idle_share_of_wall, "of wall time less what was not traced");
+    field("budget", &Self::budget, "largest first, without parts of 0; null without budgets");
+    field("mfu", &Self::mfu, "on shown wall time, and on busy time as recorded");
+    field("mbu", &Self::mbu, "likewise");
+    field("bound", &Self::bound,
+          "memory or compute: what limits the stage; null where floor, MFU or MBU is missing");
+    field("use_at_bound", &Self::use_at_bound,
+          "of the peak that limits the stage, on wall time: the MBU or the MFU");
+    field("wall_over_floor", &Self::wall_over_floor, "mean wall time over the floor");
+    field("flops_per_s", &Self::flops_per_s, "flops over the mean wall time");
+    field("flops_per_busy_s", &Self::flops_per_busy_s, "flops over the mean busy time");
+    field("flops_per_measured_byte", &Self::flops_per_measured_byte,
+          "flops over the DRAM bytes that counters measured");
+    field("cost_weight_bytes", &Self::cost_weight_bytes, "over all parts of cost");
+    field("cost_kv_bytes", &Self::cost_kv_bytes, "likewise");
+    field("cost_bytes", &Self::cost_bytes, "both");
+  }
+};
+
 // In order of first occurrence. All but instances and the counts exclude warm-up.
 struct Stage {
   std::string name;
@@ -394,8 +454,7 @@ struct Stage {
     field("unwatched_why_not", &Stage::unwatched_why_not, "why unwatched is null");
     field("likely_added", &Stage::likely_added,
           "a guess of earlier versions at what tracing added to an instance; null");
-    field("judgement", &Stage::judgement,
-          "what these numbers mean, of the unwatched program where it is known");
+    field("judgement", &Stage::judgement, "what the shown figures mean");
     field("why_not_reasons", &Stage::why_not_reasons, "why_not as kinds and values");
     field("basis_reasons", &Stage::basis_reasons, "basis as kinds and values");
     field("wall_ms_with_graph_captures", &Stage::wall_with_captures,

@@ -90,19 +90,6 @@ struct TokenFigure {
   }
 };
 
-// Of an engine that serves requests as recorded, in the window of most tokens.
-struct OutputRate {
-  std::optional<TokensPerSecond> per_sequence;
-  std::optional<TokensPerSecond> all_sequences;
-
-  template <class Visitor>
-  static void fields(Visitor& field) {
-    field("per_sequence", &OutputRate::per_sequence, "1 over the mean time of a token");
-    field("all_sequences", &OutputRate::all_sequences,
-          "tokens of all sequences over the time; null where that is not known");
-  }
-};
-
 // Token times as reports and the page show them.
 struct TokenTimesShown {
   std::optional<ShownTimes> time_to_first_token;
@@ -115,7 +102,8 @@ struct TokenTimesShown {
   std::vector<BatchTimes> by_batch;
   std::vector<TokenFigure> figures;
   std::optional<uint64_t> served_window;
-  std::optional<OutputRate> served_rate;
+  std::optional<TokensPerSecond> served_per_s_per_sequence;
+  std::optional<TokensPerSecond> served_per_s;
 
   template <class Visitor>
   static void fields(Visitor& field) {
@@ -136,7 +124,10 @@ struct TokenTimesShown {
     field("figures", &Self::figures, "what a user waits for first; empty where it is not known");
     field("served_window", &Self::served_window,
           "row of served in which requests got the most tokens; null where none is known");
-    field("served_rate", &Self::served_rate, "null without served_window");
+    field("served_tokens_per_s_per_sequence", &Self::served_per_s_per_sequence,
+          "1 over token_ms of that window");
+    field("served_tokens_per_s", &Self::served_per_s,
+          "tokens of all sequences over span_ms of that window");
   }
 };
 

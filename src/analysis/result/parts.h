@@ -80,8 +80,6 @@ std::vector<profile::Stage> stages(const Prepared& in, const Stages& stages, con
                                    const KernelSequences& sequences, const Unwatched& unwatched);
 // Fills what the program did without profiling; `stage` has all else.
 void add_unwatched(const StageParts& found, uint32_t index, profile::Stage& stage);
-// `budget` is null where there is none.
-profile::StageJudgement judge(const profile::Stage& stage, const StageBudget* budget);
 std::vector<profile::StageNote> stage_notes(const Stages& stages);
 std::optional<profile::Measured> measured(const Counters& counters, size_t stage);
 

@@ -92,8 +92,6 @@ class StageFigures {
     }
     stage_.measured = measured(found.counters, index);
     add_unwatched(found, index, stage_);
-    const auto& budgets = found.unwatched.budgets.stages;
-    stage_.judgement = judge(stage_, budgets.empty() ? nullptr : &budgets[index]);
   }
 
   // Over all instances: what GPU times can be shares of.

@@ -1,7 +1,9 @@
 #include "analysis/shown/shown.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "analysis/shown/judgement.h"
 #include "analysis/shown/shown_times.h"
 #include "analysis/shown/shown_tokens.h"
 
@@ -12,18 +14,18 @@ using profile::Stage;
 using profile::StageShown;
 using profile::TokenTimesShown;
 
-std::optional<std::vector<profile::ShownPart>> shown_budget(const Stage& stage) {
-  if (!stage.budget) return std::nullopt;
-  std::vector<profile::ShownPart> rows;
-  if (stage.unwatched) {
-    for (const profile::UnwatchedPart& part : stage.unwatched->budget) {
-      rows.push_back({part.part, part.time, part.share, part.share, part.per_step, part.idle});
-    }
-  } else {
-    for (const profile::BudgetPart& part : *stage.budget) {
-      rows.push_back(
-          {part.part, part.time, part.share, part.share_of_traced, part.per_step, part.idle});
-    }
+std::vector<profile::BudgetPart> unwatched_budget(const Stage& stage) {
+  std::vector<profile::BudgetPart> rows;
+  for (const profile::UnwatchedPart& part : stage.unwatched->budget) {
+    const int64_t nanoseconds = std::llround(part.time.value * kNanosecondsPerMillisecond);
+    const auto instances = static_cast<int64_t>(stage.wall.count);
+    rows.push_back({part.part,
+                    part.time,
+                    part.share,
+                    part.share,
+                    part.per_step,
+                    {nanoseconds * instances},
+                    part.idle});
   }
   return rows;
 }
@@ -36,7 +38,7 @@ void show_recorded(const Stage& stage, StageShown& shown) {
   shown.gpu_busy_share_of_wall = stage.gpu_busy_share_of_wall;
   shown.idle = stage.idle;
   shown.idle_share_of_wall = stage.idle_share_of_wall;
-  shown.budget = shown_budget(stage);
+  shown.budget = stage.budget;
   shown.mfu = stage.mfu;
   shown.mbu = stage.mbu;
   shown.wall_over_floor = stage.wall_over_floor;
@@ -50,6 +52,7 @@ void show_unwatched(const Stage& stage, StageShown& shown) {
   shown.wall = shown_times(without_tracing(stage, stage.wall));
   if (stage.step_wall) shown.step_wall = scaled(*stage.step_wall, 1 / slower);
   if (own.per_step) shown.wall_per_step = own.per_step;
+  if (stage.budget) shown.budget = unwatched_budget(stage);
   shown.idle = own.idle;
   shown.idle_share_of_wall = own.idle_share;
   shown.gpu_busy_share_of_wall = profile::Share{own.busy.value / own.wall.value};
@@ -106,6 +109,7 @@ void show_stage(Stage& stage) {
   if (stage.unwatched) show_unwatched(stage, shown);
   show_bound(stage, shown);
   show_cost(stage);
+  stage.judgement = judge(stage);
 }
 
 void show_savings(profile::StageRecoverable& stage) {

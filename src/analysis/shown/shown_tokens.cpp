@@ -169,12 +169,12 @@ class ShownTokens {
 
   void show_served_rate(const profile::ServedWindow& window) {
     if (window.token->value <= 0) return;
-    profile::OutputRate& rate = shown_.served_rate.emplace();
-    rate.per_sequence = profile::TokensPerSecond{kMillisecondsPerSecond / window.token->value};
+    const auto rate = [](double tokens, profile::Milliseconds time) {
+      return profile::TokensPerSecond{tokens * kMillisecondsPerSecond / time.value};
+    };
+    shown_.served_per_s_per_sequence = rate(1, *window.token);
     if (window.span.value <= 0) return;
-    const auto tokens = static_cast<double>(window.tokens + window.prompts);
-    rate.all_sequences =
-        profile::TokensPerSecond{tokens * kMillisecondsPerSecond / window.span.value};
+    shown_.served_per_s = rate(static_cast<double>(window.tokens + window.prompts), window.span);
   }
 
   const profile::Profile& profile_;

@@ -50,20 +50,13 @@ void add_parts(std::span<const Run> runs, const std::string& stage, bool unwatch
   for (const Run& run : runs) {
     const profile::Stage* found = find_stage(run.profile, stage);
     if (found == nullptr) continue;
-    if (unwatched) {
-      const auto instances = static_cast<int64_t>(found->instance_count - found->warmup_count);
-      for (const profile::UnwatchedPart& part : found->unwatched->budget) {
-        PartTotal& total = totals[part.part];
-        total.*side += nanoseconds(part.time) * instances;
-        total.idle = part.idle;
-      }
-    } else if (found->budget) {
-      for (const profile::BudgetPart& part : *found->budget) {
-        if (part.part == kNotTraced) continue;
-        PartTotal& total = totals[part.part];
-        total.*side += part.total_ns.value;
-        total.idle = part.idle;
-      }
+    const auto& budget = unwatched ? found->shown.budget : found->budget;
+    if (!budget) continue;
+    for (const profile::BudgetPart& part : *budget) {
+      if (part.part == kNotTraced) continue;
+      PartTotal& total = totals[part.part];
+      total.*side += part.total_ns.value;
+      total.idle = part.idle;
     }
   }
 }

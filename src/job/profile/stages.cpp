@@ -6,7 +6,6 @@
 #include "analysis/result/values.h"
 #include "analysis/statistics/statistics.h"
 #include "job/profile/amounts.h"
-#include "job/profile/judgement.h"
 #include "job/profile/parts.h"
 #include "job/profile/unwatched.h"
 
@@ -66,7 +65,6 @@ class StageOfRanks {
       stage_.unwatched_why_not =
           first.unwatched_why_not.value_or(profile::NotUnwatched::no_other_time);
     }
-    stage_.judgement = judge_stage(stage_);
   }
 
   [[nodiscard]] double wall_total() const {

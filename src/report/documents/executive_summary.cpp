@@ -123,7 +123,7 @@ std::string speed_sentence(const profile::Profile& profile) {
 }
 
 std::string waiting_words(const profile::Profile& profile, const profile::Stage& stage,
-                          const profile::ShownPart& cause) {
+                          const profile::BudgetPart& cause) {
   const auto idle = percent(stage.shown.idle_share_of_wall);
   const std::string_view part = plain_part_name(cause.part);
   const auto share = percent(cause.share_of_traced);
@@ -152,7 +152,7 @@ std::string time_sentence(const profile::Profile& profile) {
   std::string text =
       fmt::format("The largest share of the time is spent in {} ({} of all stages' wall time)",
                   stage.name, percent(stage.shown.share_of_stage_time));
-  const profile::ShownPart* cause = largest_part(stage, true);
+  const profile::BudgetPart* cause = largest_part(stage, true);
   if (stage.judgement.mostly_idle && cause != nullptr) {
     return text + waiting_words(profile, stage, *cause) + ".";
   }
@@ -160,7 +160,7 @@ std::string time_sentence(const profile::Profile& profile) {
     text += fmt::format("; there the {} is busy {} of wall time", device_word(profile),
                         percent(stage.shown.gpu_busy_share_of_wall));
   }
-  if (const profile::ShownPart* work = largest_part(stage, false); work != nullptr) {
+  if (const profile::BudgetPart* work = largest_part(stage, false); work != nullptr) {
     text += fmt::format(", and the largest part of it is {} ({} of wall time)",
                         plain_part_name(work->part), percent(work->share_of_traced));
   }

@@ -87,8 +87,9 @@ class Headlines {
   }
 
   void add_served_rate() {
-    if (!tokens_.served_rate) return;
-    const auto& [own, all] = *tokens_.served_rate;
+    const auto& own = tokens_.served_per_s_per_sequence;
+    const auto& all = tokens_.served_per_s;
+    if (!own) return;
     Headline line{"output rate", text_of(rate(own)),     exact(own),
                   "tokens/s",    "per sequence, traced", std::nullopt};
     if (all) line.beside = {"of all sequences", fmt::format("{} tokens/s", rate(all)), all->value};

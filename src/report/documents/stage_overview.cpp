@@ -25,7 +25,7 @@ std::string largest_parts(const profile::Stage& stage) {
   std::string text;
   const auto& budget = stage.shown.budget;
   for (size_t i = 0; budget && i < std::min(kShownParts, budget->size()); ++i) {
-    const profile::ShownPart& part = (*budget)[i];
+    const profile::BudgetPart& part = (*budget)[i];
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", shown_name(part.part),
                         percent(part.share));
   }

@@ -7,12 +7,13 @@
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
 #include "report/sections/stage_words.h"
+#include "report/sections/unwatched_words.h"
 
 namespace llmprof::report {
 namespace {
 
 std::string cpu_idle_message(const profile::Stage& stage) {
-  const profile::ShownPart* cause = largest_part(stage, true);
+  const profile::BudgetPart* cause = largest_part(stage, true);
   if (cause == nullptr) return "Recorded operators fill all of its wall time.";
   if (stage.judgement.idle == profile::IdleLevel::little) {
     return fmt::format("Recorded operators fill {} of wall time.",
@@ -31,7 +32,7 @@ std::string_view idle_words(const profile::StageJudgement& judgement) {
 std::string idle_message(const profile::Profile& profile, const profile::Stage& stage) {
   if (!stage.shown.idle_share_of_wall) return {};
   if (on_cpu(profile)) return cpu_idle_message(stage);
-  const profile::ShownPart* cause = largest_part(stage, true);
+  const profile::BudgetPart* cause = largest_part(stage, true);
   if (stage.judgement.idle == profile::IdleLevel::little || cause == nullptr) {
     return fmt::format("The GPU is busy nearly all the time: it is idle {} of wall time.",
                        percent(stage.shown.idle_share_of_wall));
@@ -62,7 +63,7 @@ std::string limit_message(const profile::Profile& profile, const profile::Stage&
 }
 
 std::string part_message(const profile::Profile& profile, const profile::Stage& stage) {
-  const profile::ShownPart* part = largest_part(stage, false);
+  const profile::BudgetPart* part = largest_part(stage, false);
   if (part == nullptr) return {};
   return fmt::format(
       " {} {} ({} of wall time).",

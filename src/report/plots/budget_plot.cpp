@@ -42,7 +42,7 @@ std::vector<const profile::Stage*> stages_with_budget(const profile::Profile& pr
 std::vector<PartOrder> parts_of(const std::vector<const profile::Stage*>& stages) {
   std::map<std::string, PartOrder> known;
   for (const profile::Stage* stage : stages) {
-    for (const profile::ShownPart& part : *stage->shown.budget) {
+    for (const profile::BudgetPart& part : *stage->shown.budget) {
       PartOrder& order = known[part.part];
       order.name = part.part;
       order.idle = part.idle;
@@ -58,8 +58,8 @@ std::vector<PartOrder> parts_of(const std::vector<const profile::Stage*>& stages
   return parts;
 }
 
-const profile::ShownPart* find_part(const profile::Stage& stage, std::string_view name) {
-  for (const profile::ShownPart& part : *stage.shown.budget) {
+const profile::BudgetPart* find_part(const profile::Stage& stage, std::string_view name) {
+  for (const profile::BudgetPart& part : *stage.shown.budget) {
     if (part.part == name) return &part;
   }
   return nullptr;
@@ -71,8 +71,8 @@ std::string budget_words(const profile::Profile& profile,
   for (const profile::Stage* stage : stages) {
     words += fmt::format(" {}: {} ms per {}:", stage->name, ms(stage->shown.wall.mean),
                          instance_name(profile, "instance"));
-    std::vector<const profile::ShownPart*> parts;
-    for (const profile::ShownPart& part : *stage->shown.budget) parts.push_back(&part);
+    std::vector<const profile::BudgetPart*> parts;
+    for (const profile::BudgetPart& part : *stage->shown.budget) parts.push_back(&part);
     std::stable_sort(parts.begin(), parts.end(),
                      [](const auto* a, const auto* b) { return a->share > b->share; });
     for (size_t i = 0; i < std::min(kToldParts, parts.size()); ++i) {
@@ -94,7 +94,7 @@ void draw_bar(const profile::Profile& profile, const profile::Stage& stage,
   const double whole = kBudgetWidth - 2 * kBudgetMargin;
   double x = kBudgetMargin;
   for (const PartOrder& order : parts) {
-    const profile::ShownPart* part = find_part(stage, order.name);
+    const profile::BudgetPart* part = find_part(stage, order.name);
     if (part == nullptr) continue;
     const double width = part->share.value * whole;
     const Color fill = color_of(order.name);
@@ -131,7 +131,7 @@ void draw_legend(const std::vector<const profile::Stage*>& stages,
     svg.bar(kBudgetMargin, y - 8, 12, 12, color_of(order.name));
     svg.text(kBudgetMargin + 20, y + 2.5, shown_name(order.name));
     for (size_t i = 0; i < stages.size(); ++i) {
-      const profile::ShownPart* part = find_part(*stages[i], order.name);
+      const profile::BudgetPart* part = find_part(*stages[i], order.name);
       if (part == nullptr) continue;
       svg.text(edge(i), y + 2.5, text_of(percent(part->share)), {.anchor = Svg::Anchor::end});
       if (!times) continue;

@@ -37,7 +37,7 @@ Table budget_table(const profile::Profile& profile, const profile::Stage& stage)
       number_column(fmt::format("wall (ms per {})", instance_name(profile, "instance"))),
       number_column("share of wall")};
   if (stepped) table.columns.push_back(number_column("wall (ms per step)"));
-  for (const profile::ShownPart& part : *shown.budget) {
+  for (const profile::BudgetPart& part : *shown.budget) {
     table.rows.push_back({std::string(shown_name(part.part)), ms(part.time), percent(part.share)});
     if (stepped) table.rows.back().emplace_back(fine_ms(part.per_step));
   }

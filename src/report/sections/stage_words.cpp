@@ -98,9 +98,9 @@ std::optional<profile::Milliseconds> known_floor(const profile::Stage& stage) {
   return stage.shown.bound ? stage.floor : std::nullopt;
 }
 
-const profile::ShownPart* largest_part(const profile::Stage& stage, bool idle) {
+const profile::BudgetPart* largest_part(const profile::Stage& stage, bool idle) {
   if (!stage.shown.budget) return nullptr;
-  for (const profile::ShownPart& part : *stage.shown.budget) {
+  for (const profile::BudgetPart& part : *stage.shown.budget) {
     if (part.part != kNotTraced && part.idle == idle) return &part;
   }
   return nullptr;

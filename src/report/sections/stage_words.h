@@ -52,7 +52,7 @@ std::optional<profile::Milliseconds> known_floor(const profile::Stage& stage);
 
 // The stage's largest part that is not idle time, and the largest that is; null where there is
 // none.
-const profile::ShownPart* largest_part(const profile::Stage& stage, bool idle);
+const profile::BudgetPart* largest_part(const profile::Stage& stage, bool idle);
 
 // The largest opportunity: the first finding whose saving is known; null where there is none.
 const profile::Finding* first_gain(const profile::Profile& profile);

@@ -652,8 +652,10 @@ export interface TokenTimesShown {
   figures: TokenTimesShownFigures[];
   /** row of served in which requests got the most tokens; null where none is known */
   served_window: number | null;
-  /** null without served_window */
-  served_rate: TokenTimesShownServedRate | null;
+  /** 1 over token_ms of that window (tokens/s) */
+  served_tokens_per_s_per_sequence: number | null;
+  /** tokens of all sequences over span_ms of that window (tokens/s) */
+  served_tokens_per_s: number | null;
 }
 
 export interface TokenTimesShownTimeToFirstTokenMs {
@@ -692,13 +694,6 @@ export interface TokenTimesShownFigures {
   traced_ms: TokenTimesShownTimeToFirstTokenMs | null;
   /** by the workload's own clock, per decode step; null where ms is without tracing (ms) */
   not_profiled_ms: number | null;
-}
-
-export interface TokenTimesShownServedRate {
-  /** 1 over the mean time of a token (tokens/s) */
-  per_sequence: number | null;
-  /** tokens of all sequences over the time; null where that is not known (tokens/s) */
-  all_sequences: number | null;
 }
 
 export interface Stages {
@@ -784,7 +779,7 @@ export interface Stages {
   unwatched_why_not: StagesUnwatchedWhyNot | null;
   /** a guess of earlier versions at what tracing added to an instance; null */
   likely_added: StagesLikelyAdded | null;
-  /** what these numbers mean, of the unwatched program where it is known */
+  /** what the shown figures mean */
   judgement: StagesJudgement;
   /** why_not as kinds and values */
   why_not_reasons: SlowStepRuleReasons[];
@@ -1127,7 +1122,7 @@ export interface StagesShown {
   /** of wall time less what was not traced (fraction) */
   idle_share_of_wall: number | null;
   /** largest first, without parts of 0; null without budgets */
-  budget: StagesShownBudget[] | null;
+  budget: StagesBudget[] | null;
   /** on shown wall time, and on busy time as recorded */
   mfu: StagesMfu;
   /** likewise */
@@ -1150,21 +1145,6 @@ export interface StagesShown {
   cost_kv_bytes: number;
   /** both (B) */
   cost_bytes: number;
-}
-
-export interface StagesShownBudget {
-  /** as in the stage's budget */
-  part: string;
-  /** per instance, mean; the parts sum to wall_ms.mean (ms) */
-  ms: number;
-  /** of wall time (fraction) */
-  share: number;
-  /** of wall time less what was not traced; 0 of that part itself (fraction) */
-  share_of_traced: number;
-  /** of decode steps; null of what was not traced (ms) */
-  ms_per_step: number | null;
-  /** the GPU does no work in this part */
-  idle: boolean;
 }
 
 export interface StageNotes {

@@ -1,28 +1,19 @@
+#include "analysis/shown/judgement.h"
+
 #include <gtest/gtest.h>
 
-#include "analysis/result/parts.h"
 #include "testing/sample_profile.h"
+#include "testing/shown.h"
 
-namespace llmprof::analysis::result {
+namespace llmprof::analysis::shown {
 namespace {
 
 using profile::Share;
 
-// What the passes found where the profile has this budget.
-StageBudget budget_of(const profile::Stage& stage) {
-  StageBudget found{};
-  found.instances = stage.wall.count;
-  for (const profile::BudgetPart& row : *stage.budget) {
-    for (size_t part = 0; part < kBudgetParts; ++part) {
-      if (budget_part_name(part) == row.part) found.total[part] = row.total_ns.value;
-    }
-  }
-  return found;
-}
-
 profile::StageJudgement judged(const profile::Stage& stage) {
-  const StageBudget budget = budget_of(stage);
-  return judge(stage, &budget);
+  profile::Profile profile;
+  profile.stages = {stage};
+  return testing::shown(profile).stages[0].judgement;
 }
 
 // Of a decode of 18 ms in all with this budget.
@@ -46,7 +37,8 @@ TEST(Judgement, TellsLittleIdleTimeFromMuch) {
 TEST(Judgement, SaysNothingOfIdleTimeWithoutABudget) {
   profile::Stage decode = llmprof::testing::full_sample().stages[1];
   decode.idle_share_of_wall.reset();
-  const profile::StageJudgement judgement = judge(decode, nullptr);
+  decode.budget.reset();
+  const profile::StageJudgement judgement = judged(decode);
   EXPECT_FALSE(judgement.idle.has_value());
   EXPECT_FALSE(judgement.mostly_idle);
   EXPECT_FALSE(judgement.waits_for_host);
@@ -101,4 +93,4 @@ TEST(Judgement, AgreesWithTheSamples) {
 }
 
 }  // namespace
-}  // namespace llmprof::analysis::result
+}  // namespace llmprof::analysis::shown
