@@ -47,6 +47,7 @@ bool is_spread(const profile::ShownTimes& times);  // the mean says little
 
 // 0.1234 is "12.3 %".
 Figure percent(std::optional<profile::Share> share);
+std::string round_percent(profile::Share share);  // 0.95 is "95 %"
 // "1.234": how many times one is the other.
 Figure ratio(std::optional<double> times);
 // 41227 is "41,227".

@@ -11,13 +11,6 @@
 namespace llmprof::report {
 namespace {
 
-constexpr double kPercent = 100;
-
-// A round number of percent, without digits behind the point: "95 %".
-std::string round_percent(profile::Share share) {
-  return fmt::format("{:g} %", share.value * kPercent);
-}
-
 Table overhead_table(const std::vector<profile::PassOverhead>& passes) {
   Table table;
   table.columns = {text_column("pass"), text_column("stage"), number_column("control run (ms)"),
