@@ -150,9 +150,7 @@ Figure mean_and_std(const profile::Statistics<profile::Milliseconds>& times) {
   return mean_and_std(times.mean, times.std);
 }
 
-std::string round_percent(profile::Share share) {
-  return fmt::format("{:g} %", share.value * 100);
-}
+std::string round_percent(profile::Share share) { return fmt::format("{:g} %", share.value * 100); }
 
 std::string range_ms(const profile::Statistics<profile::Milliseconds>& times) {
   if (times.count == 0) return std::string(kMissing);
