@@ -14,7 +14,6 @@
 #include "report/documents/kernel_overview.h"
 #include "report/terminal/terminal.h"
 #include "report/terminal/wrap.h"
-#include "session/merge/merge.h"
 
 namespace llmprof::cli {
 namespace {

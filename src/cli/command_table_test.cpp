@@ -5,7 +5,7 @@
 #include <cctype>
 #include <set>
 
-#include "cli/parse.h"
+#include "cli/arguments.h"
 #include "cli/table_texts.h"
 
 namespace llmprof::cli {

@@ -13,7 +13,6 @@
 #include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/output.h"
-#include "cli/parse.h"
 #include "cli/table_texts.h"
 #include "cli/terminal_here.h"
 #include "session/version.h"

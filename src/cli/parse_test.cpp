@@ -1,10 +1,8 @@
-#include "cli/parse.h"
+#include "cli/arguments.h"
 
 #include <gtest/gtest.h>
 
 #include <stdexcept>
-
-#include "cli/arguments.h"
 
 namespace llmprof::cli {
 namespace {

@@ -67,4 +67,9 @@ Result<Analysis> rewrite_reports(const AnalyzeOptions& options, Progress& progre
 // Only the folder, the files, what is incomplete and the timings are filled.
 Result<Analysis> analyze_partially(const AnalyzeOptions& options, Progress& progress);
 
+// Makes the job's bundle of its ranks' partial profiles: what `analyze` makes of all captures, byte
+// for byte. Inputs are partial profiles, and folders that hold them; a folder without one is
+// analyzed: it may hold the ranks' captures.
+Result<Analysis> merge(const AnalyzeOptions& options, Progress& progress);
+
 }  // namespace llmprof::session

@@ -3,16 +3,29 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <set>
 #include <utility>
 
+#include "base/streams/byte_stream.h"
 #include "base/text.h"
+#include "capture/convert.h"
 #include "config/conf_files.h"
 #include "job/links/links.h"
 #include "job/profile/merge_ranks.h"
+#include "readers/collector_log/collector_log.h"
+#include "readers/detect.h"
+#include "readers/kineto/kineto_json.h"
+#include "readers/nsys_sqlite/nsys_sqlite.h"
+#include "readers/shared/rank_of_path.h"
 #include "report/documents/word.h"
+#include "session/analysis/read_input.h"
 #include "session/version.h"
 
 namespace llmprof::session {
+namespace fs = std::filesystem;
 namespace {
 
 // As its captures say; of several, the first that does.
@@ -57,6 +70,124 @@ Result<AnalysisPlan> plan_of_rank(const AnalysisPlan& plan, const RankInputs& ra
   const bool known = options.inputs.size() == 1 && options.inputs.front() == run;
   if (run.empty() || known) return own;
   if (auto done = read_run_records(run, options, own); !done) return fail_with(done.error());
+  return own;
+}
+
+// Empty where it could not be made.
+fs::path make_scratch_folder() {
+  std::error_code trouble;
+  std::string name = (fs::temp_directory_path(trouble) / "llmprof-XXXXXX").string();
+  return !trouble && ::mkdtemp(name.data()) != nullptr ? fs::path(name) : fs::path();
+}
+
+std::optional<uint32_t> rank_read(const readers::Reader& reader, const fs::path& path) {
+  trace::TraceBuilder scratch;
+  const auto done = reader.read(path, scratch);
+  const auto& captures = scratch.trace().captures;
+  // A rank is known before the place where a cut file ends.
+  static_cast<void>(done);
+  return captures.empty() ? std::nullopt : captures.back().rank;
+}
+
+// From the beginning of the file alone, where its own reader finds the rank: in a file of the same
+// name, since the name may contain it.
+std::optional<uint32_t> rank_in_front(const readers::Reader& reader, const fs::path& path) {
+  constexpr size_t kFrontBytes = 4UL << 20U;
+  const auto front = read_head(path, kFrontBytes);
+  if (!front) return std::nullopt;
+  const TemporaryFolder scratch(make_scratch_folder());
+  if (scratch.path().empty()) return std::nullopt;
+  std::error_code trouble;
+  const fs::path absolute = fs::absolute(path, trouble);
+  const fs::path folder = scratch.path() / absolute.parent_path().filename();
+  fs::create_directories(folder, trouble);
+  const fs::path copy = folder / absolute.filename();
+  std::ofstream file(copy, std::ios::binary);
+  file.write(front->data(), static_cast<std::streamsize>(front->size()));
+  file.close();
+  return file ? rank_read(reader, copy) : std::nullopt;
+}
+
+// What a file can say of a job.
+enum class JobContent : uint8_t {
+  unknown,   // no capture
+  facts,     // of kernels or of the workload, whichever rank they were measured on
+  timeline,  // of one process or more, each of which may be a rank
+};
+
+JobContent job_content_of(const fs::path& path) {
+  const auto head = read_head(path, readers::kHeadBytes);
+  if (!head) return JobContent::unknown;
+  const readers::Reader* reader = readers::find_reader(*head);
+  if (reader == nullptr) {
+    return capture::report_kind(path, *head) ? JobContent::timeline : JobContent::unknown;
+  }
+  const bool timeline = reader == &readers::kNsysSqliteReader ||
+                        reader == &readers::kKinetoReader ||
+                        reader == &readers::kCollectorLogReader;
+  return timeline ? JobContent::timeline : JobContent::facts;
+}
+
+// The rank of a timeline, as its reader will say, from as little of the file as possible.
+std::optional<uint32_t> rank_of_capture(const fs::path& path) {
+  const auto head = read_head(path, readers::kHeadBytes);
+  if (!head) return std::nullopt;
+  const readers::Reader* reader = readers::find_reader(*head);
+  if (reader == nullptr) return readers::rank_of_path(path);
+  if (reader != &readers::kNsysSqliteReader) return rank_in_front(*reader, path);
+  // A database cannot be read in part, and what its name does not say, NCCL may.
+  const auto named = readers::rank_of_path(path);
+  return named ? named : rank_read(*reader, path);
+}
+
+RanksRecord record_of(const std::vector<fs::path>& paths, Diagnostics& notes) {
+  for (const fs::path& path : paths) {
+    std::error_code ignored;
+    if (!fs::is_directory(path, ignored)) continue;
+    RanksRecord record = read_ranks_record(path, notes);
+    if (record.world_size || !record.ranks.empty()) return record;
+  }
+  return {};
+}
+
+// What is known of an input.
+struct Place {
+  JobContent content = JobContent::unknown;
+  std::optional<uint32_t> rank;
+};
+
+// nsys follows all processes of a run, and so all ranks.
+bool is_of_all_ranks(const Input& input) { return input.role == RunRole::nsys; }
+
+std::vector<Place> places_of(const std::vector<Input>& inputs) {
+  std::vector<Place> places;
+  for (const Input& input : inputs) {
+    Place& place = places.emplace_back();
+    place.content = job_content_of(input.path);
+    if (place.content == JobContent::timeline && !is_of_all_ranks(input)) {
+      place.rank = rank_of_capture(input.path);
+    }
+  }
+  return places;
+}
+
+// Inputs keep their order: which of a run's captures is its timeline depends on it.
+std::vector<Input> inputs_of(const std::vector<Input>& inputs, const std::vector<Place>& places,
+                             uint64_t rank, bool first, bool alone) {
+  std::optional<size_t> run;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (places[i].rank == rank && !run) run = inputs[i].run;
+  }
+  std::vector<Input> own;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const bool same_run = !inputs[i].run || inputs[i].run == run;
+    bool wanted = places[i].rank == rank;
+    if (!places[i].rank && same_run) {
+      wanted = places[i].content == JobContent::facts ||
+               (places[i].content == JobContent::unknown && first) || alone;
+    }
+    if (wanted) own.push_back(inputs[i]);
+  }
   return own;
 }
 
@@ -119,6 +250,43 @@ Result<Analysis> job_profile(std::vector<job::RankPart> parts, const AnalyzeOpti
   analysis.profile = std::move(*compared);
   report::word(analysis.profile);
   return analysis;
+}
+
+JobInputs inputs_by_rank(const std::vector<Input>& inputs, const std::vector<fs::path>& paths) {
+  JobInputs job;
+  job.record = record_of(paths, job.notes);
+  const std::vector<Place> places = places_of(inputs);
+  std::set<uint64_t> recorded;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    // The control run is not a recording.
+    if (places[i].rank && inputs[i].role != RunRole::control) recorded.insert(*places[i].rank);
+  }
+  if (recorded.empty()) return job;
+  std::set<uint64_t> ranks = recorded;
+  for (const RankRecord& rank : job.record.ranks) ranks.insert(rank.rank);
+  for (const uint64_t rank : ranks) {
+    RankInputs& row = job.ranks.emplace_back();
+    row.rank = rank;
+    if (!recorded.contains(rank)) continue;
+    row.inputs = inputs_of(inputs, places, rank, rank == *recorded.begin(), ranks.size() == 1);
+  }
+  for (size_t i = 0; i < inputs.size() && job.several(); ++i) {
+    if (places[i].content != JobContent::timeline || places[i].rank) continue;
+    job.notes.warn(
+        "capture_without_rank",
+        fmt::format("{}: skipped, because it does not name its rank", inputs[i].path.string()));
+  }
+  return job;
+}
+
+JobInputs inputs_of_job(const std::vector<Input>& inputs, const std::vector<fs::path>& paths) {
+  JobInputs unread;
+  const bool told = !record_of(paths, unread.notes).ranks.empty();
+  const auto timelines = std::ranges::count_if(inputs, [](const Input& input) {
+    return !is_of_all_ranks(input) && job_content_of(input.path) == JobContent::timeline;
+  });
+  if (timelines < 2 && !told) return {};
+  return inputs_by_rank(inputs, paths);
 }
 
 }  // namespace llmprof::session

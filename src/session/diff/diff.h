@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "compare/model/diff.h"
+#include "compare/model/sides.h"
 #include "session/analysis/timings.h"
 #include "session/bundle/page_file.h"
 
@@ -41,5 +43,12 @@ Result<DiffOutcome> diff(const DiffOptions& options, Progress& progress);
 
 // 0, 5 (a rule failed), 3 (undecided or not comparable).
 int exit_code(const compare::Diff& diff);
+
+// Each path is a profile.json, a folder or run id with one, or captures, which are analyzed. Adds
+// to `timings` what took how long.
+Result<std::vector<compare::Run>> read_side(
+    std::span<const std::filesystem::path> paths,
+    const std::optional<std::filesystem::path>& config_folder, Progress& progress,
+    std::vector<PartTiming>& timings);
 
 }  // namespace llmprof::session

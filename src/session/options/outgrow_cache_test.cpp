@@ -1,4 +1,4 @@
-#include "session/options/outgrow_cache.h"
+#include "session/options/compose_run.h"
 
 #include <gtest/gtest.h>
 

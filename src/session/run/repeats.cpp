@@ -5,7 +5,7 @@
 #include "base/split.h"
 #include "compare/compare.h"
 #include "session/bundle/run_dir.h"
-#include "session/diff/read_side.h"
+#include "session/diff/diff.h"
 
 namespace llmprof::session {
 namespace {

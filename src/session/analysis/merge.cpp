@@ -1,4 +1,4 @@
-#include "session/merge/merge.h"
+#include "session/analysis/analyze_ranks.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "job/partial/partial.h"
-#include "session/analysis/analyze_ranks.h"
 #include "session/bundle/earlier_run.h"
 
 namespace llmprof::session {
