@@ -2,6 +2,7 @@
 #include "analysis/collection/collector_overhead.h"
 #include "analysis/collection/stage_tracing.h"
 #include "analysis/communication/find_collectives.h"
+#include "analysis/engine/advise.h"
 #include "analysis/passes/find_stages.h"
 #include "analysis/passes/pass.h"
 #include "analysis/passes/peaks.h"
@@ -13,7 +14,7 @@ namespace llmprof::analysis {
 namespace {
 
 using profile::Profile;
-using OfStages = std::vector<StageRecoverable>;
+using OfStages = std::vector<StageSavings>;
 
 std::string nothing_profiled(const trace::Trace& trace) {
   return trace.profiled_launches.size() > 0 ? "" : "no launches of a kernel profiler";
@@ -58,8 +59,9 @@ std::tuple<KernelRanking, std::optional<MetricJoin>> rank_and_join(const trace::
   return {std::move(ranking), join};
 }
 
-EngineFound engine_of(const Prepared& in, const KernelRanking& ranking, const Stages& stages) {
-  return find_engine(in.trace, with_operators(in), ranking, stages, in.options.workload.command);
+profile::Engine engine_of(const Prepared& in, const KernelRanking& ranking, const Stages& stages) {
+  return find_engine(in.rules.engines, in.trace, with_operators(in), ranking, stages,
+                     in.options.workload.command);
 }
 
 BudgetBasis budget_basis(const trace::Trace& trace) { return BudgetBasis(trace); }
@@ -132,22 +134,24 @@ OfStages potential_savings(const trace::Trace& trace, const Stages& stages,
   return savings;
 }
 
-std::vector<KernelRecoverable> savings_by_kernel(const KernelRanking& ranking,
-                                                 const std::vector<OpenedKernel>& opened,
-                                                 const Unwatched& unwatched,
-                                                 const OfStages& recoverable,
-                                                 const Roofline& roofline, const Utilization& use) {
-  return kernel_recoverable(ranking, opened, unwatched.budgets, recoverable, roofline,
-                            spec_of(use));
+std::vector<KernelSavings> savings_by_kernel(const KernelRanking& ranking,
+                                             const std::vector<OpenedKernel>& opened,
+                                             const Unwatched& unwatched,
+                                             const OfStages& recoverable, const Roofline& roofline,
+                                             const Utilization& use) {
+  return kernel_savings(ranking, opened, unwatched.budgets, recoverable, roofline, spec_of(use));
 }
 
-std::vector<Finding> all_findings(const Prepared& in, const Stages& stages,
-                                  const Unwatched& unwatched, const OfStages& recoverable,
-                                  const Utilization& use, const KernelRanking& ranking,
-                                  const Roofline& roofline, const Counters& counters,
-                                  const EngineFound& engine) {
-  return find_findings({in.trace, stages, unwatched.budgets, recoverable, use, ranking, roofline,
-                        in.options.selection, counters, engine, &unwatched.stages});
+std::vector<profile::Finding> all_findings(const Prepared& in, const Stages& stages,
+                                           const Unwatched& unwatched, const OfStages& recoverable,
+                                           const Utilization& use, const KernelRanking& ranking,
+                                           const Roofline& roofline, const Counters& counters,
+                                           const profile::Engine& engine) {
+  auto findings =
+      find_findings({in.trace, stages, unwatched.budgets, recoverable, use, ranking, roofline,
+                     in.options.selection, counters, engine, &unwatched.stages});
+  if (in.device == trace::DeviceKind::gpu) advise(in.rules.engines, engine, findings);
+  return findings;
 }
 
 // A pass is skipped, and freed, as its row says; `into` names the members of the profile that it
@@ -157,7 +161,7 @@ std::vector<Pass> make_passes() {
       Pass("annotations", find_annotations).skipped_if(not_to_be_used).freed_early(),
       Pass("stages", all_stages),
       Pass("kernels", rank_and_join),
-      Pass("engine", engine_of),
+      Pass("engine", engine_of).into(&Profile::engine),
       Pass("budget basis", budget_basis).freed_early(),
       Pass("device time", time_devices).skipped_if(part_selected),
       Pass("copies", find_copies),
@@ -181,12 +185,11 @@ std::vector<Pass> make_passes() {
       Pass("roofline", find_roofline),
       Pass("potential savings", potential_savings).skipped_if(no_stages),
       Pass("potential savings by kernel", savings_by_kernel).skipped_if(no_stages),
-      Pass("findings", all_findings).skipped_if(no_stages),
+      Pass("findings", all_findings).skipped_if(no_stages).into(&Profile::findings),
       Pass("context", result::context).into(&Profile::context),
       Pass("selection", result::selection).into(&Profile::selection),
       Pass("model", result::model).into(&Profile::model),
       Pass("workload", result::workload).into(&Profile::workload),
-      Pass("recognized engine", result::engine).into(&Profile::engine),
       Pass("peaks", result::utilization).into(&Profile::utilization),
       Pass("all totals", result::totals).into(&Profile::totals),
       Pass("time of devices", result::device_time).into(&Profile::device_time),
@@ -211,7 +214,6 @@ std::vector<Pass> make_passes() {
       Pass("bounds of kernels", result::roofline).into(&Profile::roofline),
       Pass("all operators", result::operators).into(&Profile::operators, &Profile::operators_found),
       Pass("savings", result::recoverable).into(&Profile::recoverable),
-      Pass("all findings", result::findings).into(&Profile::findings),
   };
 }
 

@@ -1,6 +1,7 @@
 #include "collector/rank_facts.h"
 
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 
 #include "collector/rank_variables.h"
@@ -39,14 +40,23 @@ void write_if_new(const RankVariable& variable) {
   }
 }
 
-// Of SGLang's and vLLM's workers: "sglang::scheduler_TP0", "VLLM::Worker_TP1". Other programs'
-// titles are their arguments, which may hold secrets.
+// What titles of an engine's workers begin with, separated by commas: "sglang::scheduler_TP0",
+// "VLLM::Worker_TP1". Other programs' titles are their arguments, which may hold secrets.
+constinit char worker_titles[256] = "sglang::,VLLM::";
+
+bool is_of_worker(const char* title) {
+  for (const char* name = worker_titles; *name != '\0';) {
+    const size_t length = std::strcspn(name, ",");
+    if (length > 0 && std::strncmp(title, name, length) == 0) return true;
+    name += length + (name[length] == ',' ? 1 : 0);
+  }
+  return false;
+}
+
 void write_title() {
   char title[kLongestRankValue + 1];
   read_front("/proc/self/cmdline", title, sizeof title);
-  const bool known =
-      std::strncmp(title, "sglang::", 8) == 0 || std::strncmp(title, "VLLM::", 6) == 0;
-  if (known && is_rank_text(title)) write_if_new({kTitle, title});
+  if (is_of_worker(title) && is_rank_text(title)) write_if_new({kTitle, title});
 }
 
 // Several threads may begin a log; one writes.
@@ -65,6 +75,12 @@ class Turn {
 };
 
 }  // namespace
+
+void read_worker_titles() {
+  const char* titles = secure_getenv("LLMPROF_RANK_TITLES");
+  if (titles == nullptr || std::strlen(titles) >= sizeof worker_titles) return;
+  std::memcpy(worker_titles, titles, std::strlen(titles) + 1);
+}
 
 void write_rank_facts() {
   const OwnWork own;

@@ -3,6 +3,9 @@
 // What the log says of this process's place in a distributed job.
 namespace llmprof::collector {
 
+// From LLMPROF_RANK_TITLES; without it, of the engines that are known to set titles.
+void read_worker_titles();
+
 // Writes the rank variables and the process's title into the log, those that it does not have yet
 // or that have changed since. The log has begun.
 void write_rank_facts();

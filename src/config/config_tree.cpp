@@ -7,6 +7,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "config/tree_limits.h"
 
 namespace llmprof::config {
@@ -82,6 +83,22 @@ tl::unexpected<Error> ConfigDocument::wrong(const ConfigNode& node, std::string_
 bool means_null(std::string_view plain) {
   constexpr std::array<std::string_view, 5> kNulls = {"", "~", "null", "Null", "NULL"};
   return std::ranges::find(kNulls, plain) != kNulls.end();
+}
+
+Result<void> ConfigDocument::check_keys(const ConfigNode& map,
+                                        std::span<const std::string_view> known) const {
+  for (size_t i = 0; i < map.keys.size(); ++i) {
+    if (std::find(known.begin(), known.end(), map.keys[i]) != known.end()) continue;
+    return wrong(map.children[i], unknown_word("key", map.keys[i], known));
+  }
+  return {};
+}
+
+std::string unknown_word(std::string_view what, std::string_view text,
+                         std::span<const std::string_view> known) {
+  const auto close = nearest(text, known);
+  return close ? fmt::format("unknown {} '{}'; did you mean '{}'?", what, text, *close)
+               : fmt::format("unknown {} '{}'; available: {}", what, text, fmt::join(known, ", "));
 }
 
 Result<ConfigDocument> parse_json(std::string_view text, std::string name) {

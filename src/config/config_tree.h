@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,10 +45,17 @@ struct ConfigDocument {
 
   // An error of kind usage: "kernels.yaml:12: what", or "override 'run.mode=x': what".
   [[nodiscard]] tl::unexpected<Error> wrong(const ConfigNode& node, std::string_view what) const;
+  // Refuses a map's keys that are not among these, naming the nearest that is.
+  [[nodiscard]] Result<void> check_keys(const ConfigNode& map,
+                                        std::span<const std::string_view> known) const;
 };
 
 // Of a scalar without quotes.
 bool means_null(std::string_view plain);
+
+// "unknown key 'nme'; did you mean 'name'?", or all that are known.
+std::string unknown_word(std::string_view what, std::string_view text,
+                         std::span<const std::string_view> known);
 
 // Errors are of kind usage and name the file and the line.
 Result<ConfigDocument> parse_yaml(std::string_view text, std::string name);

@@ -154,7 +154,7 @@ class BadInputs:
     def conf_folders(self):
         """Folders for --config-dir: label -> folder."""
         made = {}
-        names = ["kernels.yaml", "stages.yaml", "gpus.yaml", "links.yaml", "runner/stage2.yaml", "gate/default.yaml",
+        names = ["kernels.yaml", "stages.yaml", "gpus.yaml", "links.yaml", "engines/vllm.yaml", "runner/stage2.yaml", "gate/default.yaml",
                  "model/llm/cpu_tiny.yaml", "workload/cpu_llm.yaml"]
         contents = ["[", "x: y\n", "[]\n", "- 1\n", "\x00\xff", "classes: 5\nrules: {}\n", "defaults: [a, {b: c}]\n",
                     "x: &a [*a]\n", "rules:\n  - {class: [], pattern: '('}\n"]

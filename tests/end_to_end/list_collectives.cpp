@@ -60,9 +60,9 @@ json describe(const trace::Capture& capture, const analysis::Analyzed& analyzed)
 
 int list(const char* path) {
   const auto conf = config::ConfFiles::open(std::nullopt).value();
-  const analysis::AnalysisRules rules{analysis::KernelRules::load(conf).value(),
-                                      analysis::StageRules::load(conf).value(),
-                                      llm::GpuSpecs::load(conf).value()};
+  const analysis::AnalysisRules rules{
+      analysis::KernelRules::load(conf).value(), analysis::StageRules::load(conf).value(),
+      llm::GpuSpecs::load(conf).value(), analysis::EngineRules::load(conf).value()};
   auto trace = testing::read_capture(path);
   if (!trace) {
     std::fprintf(stderr, "%s\n", trace.error().message.c_str());

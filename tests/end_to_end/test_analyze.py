@@ -408,6 +408,55 @@ class Usage(unittest.TestCase):
             self.assertIn("kernels.yaml", done.stderr)
             self.assertIn("gemm", done.stderr)
 
+    def test_a_users_engine_is_recognized_and_advises(self):
+        capture = DATA / "h200-detection" / "jax_small.llmtrace.gz"
+        with tempfile.TemporaryDirectory() as folder:
+            shipped = Bundle(capture)
+            self.assertEqual(shipped.profile["engine"]["name"], "JAX")
+            self.assertEqual(shipped.profile["engine"]["framework"], "XLA")
+            engines = pathlib.Path(folder) / "engines"
+            engines.mkdir()
+            (engines / "acme.yaml").write_text(
+                "name: ACME Serve\n"
+                "recognized_by:\n"
+                "  - {kernel: '^(?:input|loop)_', confidence: 0.95}\n"
+                "advice:\n"
+                "  small_kernels:\n"
+                "    - when: {llm: true}\n"
+                "      text: 'Start {engine} with --fuse for {small_operations}.'\n"
+                "  token_selection:\n"
+                "    - text: Never reached.\n",
+                encoding="utf-8",
+            )
+            bundle = Bundle(capture, options=("--config-dir", folder))
+            self.assertEqual(bundle.profile["engine"]["name"], "ACME Serve")
+            self.assertIn("What runs the model: ACME Serve", bundle.files["report.md"])
+            advice = [finding["advice"] for finding in bundle.profile["findings"]
+                      if finding["kind"] == "small_kernels"]
+            self.assertTrue(advice)
+            self.assertEqual(
+                set(advice),
+                {"Start ACME Serve with --fuse for norm with residual, RoPE with the cache write, and "
+                 "the gated activation."})
+            written = pathlib.Path(folder) / "profile.json"
+            written.write_text(bundle.files["profile.json"], encoding="utf-8")
+            again = pathlib.Path(folder) / "again"
+            done = run("report", written, "--out", again)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual((again / "report.md").read_text(encoding="utf-8"),
+                             bundle.files["report.md"])
+            for mistake, said in (("name: X\nadvise: {}\n", "did you mean 'advice'"),
+                                  ("name: X\nadvice: {lunch_bound: []}\n", "lunch_bound"),
+                                  ("name: X\nrecognized_by: [{kernel: '(', confidence: 0.5}]\n",
+                                   "no regular expression"),
+                                  ("recognized_by: []\n", "'name' is missing")):
+                (engines / "acme.yaml").write_text(mistake, encoding="utf-8")
+                done = run("analyze", capture, "--config-dir", folder,
+                           "--out", pathlib.Path(folder) / "out")
+                self.assertEqual(done.returncode, 2, mistake)
+                self.assertIn("acme.yaml", done.stderr)
+                self.assertIn(said, done.stderr)
+
     def test_a_folder_of_captures_is_one_profile(self):
         with tempfile.TemporaryDirectory() as folder:
             for name in ("nsys.sqlite", "ncu_raw.csv.gz", "README.md"):

@@ -4,21 +4,17 @@
 #include <array>
 #include <map>
 
-#include "analysis/engine/engine_signs.h"
 #include "analysis/naming/short_name_canonical.h"
-#include "profile/engine.h"
+#include "base/text.h"
 
 namespace llmprof::analysis {
 namespace {
 
 constexpr std::string_view kAten = "ATen";
-constexpr std::string_view kGgml = "ggml";
 // A few generated kernels do not make a compiled program: engines have small compiled functions
 // beside eager layers.
 constexpr double kCompiledTime = 0.01;
 constexpr double kCompiledCalls = 0.05;
-constexpr double kOfGgml = 0.3;  // of the kernel time, beside cuBLAS
-constexpr double kGgmlWeight = 0.9;
 constexpr double kFrameworkWeight = 0.9;
 
 struct Use {
@@ -34,6 +30,7 @@ struct Use {
 
 struct UsedKernel {
   trace::StringId name;
+  std::string canonical;
   std::string_view library;
   Use use;
 };
@@ -70,7 +67,10 @@ class MeasuredKernels {
     for (const KernelRow& row : ranking.rows) {
       // A row for each device; the name's use is over all of them.
       Use& use = of_name[row.name.index()];
-      if (use.calls > 0) kernels_.push_back({row.name, row.description.library, use});
+      if (use.calls > 0) {
+        kernels_.push_back({row.name, std::string(canonical_kernel_name(trace.strings[row.name])),
+                            row.description.library, use});
+      }
       use = {};
     }
   }
@@ -122,76 +122,110 @@ class MeasuredKernels {
   bool has_timeline_;
 };
 
-// What points to each engine, the strongest first.
+using Source = profile::EngineSign;
+
+// What an engine was recognized by, as profile.json names it: by kind of sign.
+constexpr std::array kSources = {Source::annotation,     Source::process,   Source::command,
+                                 Source::python_package, Source::operators, Source::kernels,
+                                 Source::kernels};
+
+struct Vote {
+  EngineSign::Kind kind{};  // of kernels and libraries: kernel
+  double confidence = 0;
+  profile::EngineEvidence evidence;
+};
+
+profile::EngineEvidence evidence_of(EngineSign::Kind kind, std::string_view subject,
+                                    std::optional<double> share = std::nullopt) {
+  profile::EngineEvidence evidence{kSources[static_cast<size_t>(kind)], to_printable(subject),
+                                   std::nullopt};
+  if (share) evidence.share = profile::Share{*share};
+  return evidence;
+}
+
+// What points to each engine.
 class Votes {
  public:
-  void add(const std::optional<Betrayed>& betrayed, EngineSign sign, std::string_view subject,
-           std::optional<double> share = std::nullopt) {
-    if (!betrayed) return;
-    EngineEvidence& strongest = of_engine_[betrayed->engine][sign];
+  void add(std::string_view engine, Vote vote) {
+    Vote& strongest = of_engine_[engine][vote.kind];
     // One name of a kind is enough: a thousand annotations say no more than one.
-    if (betrayed->weight <= strongest.weight) return;
-    strongest = {sign, std::string(subject), share, betrayed->weight};
-  }
-  void forget(std::string_view engine, EngineSign sign) {
-    const auto found = of_engine_.find(engine);
-    if (found == of_engine_.end()) return;
-    found->second.erase(sign);
-    if (found->second.empty()) of_engine_.erase(found);
+    if (vote.confidence > strongest.confidence) strongest = std::move(vote);
   }
   [[nodiscard]] bool any_but(std::string_view engine) const {
     return std::any_of(of_engine_.begin(), of_engine_.end(),
                        [&](const auto& entry) { return entry.first != engine; });
   }
+  [[nodiscard]] bool by_kernels(std::string_view engine) const {
+    const auto found = of_engine_.find(engine);
+    return found != of_engine_.end() && found->second.contains(EngineSign::Kind::kernel);
+  }
+  void forget_kernels(std::string_view engine) {
+    const auto found = of_engine_.find(engine);
+    if (found == of_engine_.end()) return;
+    found->second.erase(EngineSign::Kind::kernel);
+    if (found->second.empty()) of_engine_.erase(found);
+  }
   // Independent evidence adds up; evidence for another engine leaves a doubt: the odds of the one
-  // against those of the other.
-  void decide(EngineFound& found) const {
+  // against those of the other. The strongest evidence comes first.
+  void decide(profile::Engine& engine) const {
     double best = 0;
     double others = 0;
-    for (const auto& [engine, evidence] : of_engine_) {
-      const double sure = confidence(evidence);
+    for (const auto& [name, votes] : of_engine_) {
+      double doubt = 1;
+      for (const auto& [kind, vote] : votes) doubt *= 1 - vote.confidence;
+      const double sure = 1 - doubt;
       if (sure > best) {
         others = std::max(others, best);
         best = sure;
-        found.name = engine;
+        engine.name = name;
       } else {
         others = std::max(others, sure);
       }
     }
-    if (found.name.empty()) return;
+    if (best == 0) return;
     const double odds = best / (1 - best);
-    found.confidence = others > 0 ? odds / (odds + others / (1 - others)) : best;
-    for (const auto& [sign, evidence] : of_engine_.at(found.name)) {
-      found.evidence.push_back(evidence);
-    }
+    engine.confidence = profile::Share{others > 0 ? odds / (odds + others / (1 - others)) : best};
+    std::vector<const Vote*> votes;
+    for (const auto& [kind, vote] : of_engine_.at(engine.name)) votes.push_back(&vote);
+    std::stable_sort(votes.begin(), votes.end(),
+                     [](const Vote* a, const Vote* b) { return a->confidence > b->confidence; });
+    for (const Vote* vote : votes) engine.evidence.push_back(vote->evidence);
   }
 
  private:
-  using Evidence = std::map<EngineSign, EngineEvidence>;
-  static double confidence(const Evidence& evidence) {
-    double doubt = 1;
-    for (const auto& [sign, each] : evidence) doubt *= 1 - each.weight;
-    return 1 - doubt;
-  }
-  std::map<std::string_view, Evidence> of_engine_;
+  std::map<std::string_view, std::map<EngineSign::Kind, Vote>> of_engine_;
 };
 
-void look_at_names(const trace::Trace& trace, const trace::Trace& operators_of,
-                   std::string_view command, Votes& votes) {
+// The first of an engine's signs of this kind that a text shows.
+const EngineSign* sign_in(const EngineRule& rule, EngineSign::Kind kind, std::string_view text) {
+  const auto found =
+      std::find_if(rule.signs.begin(), rule.signs.end(),
+                   [&](const EngineSign& sign) { return sign.kind == kind && sign.matches(text); });
+  return found == rule.signs.end() ? nullptr : &*found;
+}
+
+void look_at_names(const EngineRules& rules, const trace::Trace& trace,
+                   const trace::Trace& operators_of, std::string_view command, Votes& votes) {
+  const auto look_at = [&](EngineSign::Kind kind, std::string_view text) {
+    for (const EngineRule& rule : rules.all()) {
+      const EngineSign* sign = sign_in(rule, kind, text);
+      if (sign != nullptr) {
+        votes.add(rule.name, {kind, sign->confidence, evidence_of(kind, text)});
+      }
+    }
+  };
   for (const trace::StringId text : distinct(trace, trace.ranges.text)) {
-    votes.add(engine_of_annotation(trace.strings[text]), EngineSign::annotation,
-              trace.strings[text]);
+    look_at(EngineSign::Kind::annotation, trace.strings[text]);
   }
   for (const trace::Process& process : trace.processes) {
-    votes.add(engine_of_process(process.name), EngineSign::process, process.name);
+    look_at(EngineSign::Kind::process, process.name);
   }
-  votes.add(engine_of_command(command), EngineSign::command, command);
+  look_at(EngineSign::Kind::command, command);
   for (const std::string& package : operators_of.python_packages) {
-    votes.add(engine_of_python_package(package), EngineSign::python_package, package);
+    look_at(EngineSign::Kind::python_package, package);
   }
   for (const trace::StringId name : distinct(operators_of, operators_of.operators.name)) {
-    votes.add(engine_of_operator(operators_of.strings[name]), EngineSign::operators,
-              operators_of.strings[name]);
+    look_at(EngineSign::Kind::operators, operators_of.strings[name]);
   }
 }
 
@@ -202,63 +236,85 @@ bool has_torch_operators(const trace::Trace& trace) {
                      });
 }
 
-void look_at_kernels(const trace::Trace& trace, const MeasuredKernels& kernels, Votes& votes) {
-  std::map<std::string_view, std::pair<Betrayed, Use>> of_engine;
+// Kernels of one engine, by the strongest of their signs.
+struct EngineKernels {
+  const EngineSign* sign = nullptr;
+  Use use;
+};
+
+EngineKernels kernels_of(const EngineRule& rule, const MeasuredKernels& kernels) {
+  EngineKernels found;
   for (const UsedKernel& kernel : kernels.all()) {
-    const auto betrayed = engine_of_kernel(canonical_kernel_name(trace.strings[kernel.name]));
-    if (!betrayed) continue;
-    auto& [strongest, sum] =
-        of_engine.try_emplace(betrayed->engine, *betrayed, Use{}).first->second;
-    if (betrayed->weight > strongest.weight) strongest = *betrayed;
-    sum += kernel.use;
+    const EngineSign* sign = sign_in(rule, EngineSign::Kind::kernel, kernel.canonical);
+    if (sign == nullptr) sign = sign_in(rule, EngineSign::Kind::library, kernel.library);
+    if (sign == nullptr) continue;
+    if (found.sign == nullptr || sign->confidence > found.sign->confidence) found.sign = sign;
+    found.use += kernel.use;
   }
-  for (const auto& [engine, found] : of_engine) {
-    votes.add(found.first, EngineSign::kernels, engine, kernels.share(found.second));
+  return found;
+}
+
+// Engines ship each other's kernels, which is why kernels weigh less than what an engine says of
+// itself.
+void look_at_kernels(const EngineRules& rules, const MeasuredKernels& kernels,
+                     profile::Engine& engine, Votes& votes) {
+  for (const EngineRule& rule : rules.all()) {
+    const auto [sign, use] = kernels_of(rule, kernels);
+    if (sign == nullptr) continue;
+    const double share = kernels.share(use);
+    std::string_view subject = rule.name;
+    if (!sign->framework.empty()) {
+      if (engine.framework == profile::kPyTorch || share < sign->least_share) continue;
+      engine.framework = sign->framework;
+      subject = sign->framework;
+    }
+    votes.add(rule.name, {EngineSign::Kind::kernel, sign->confidence,
+                          evidence_of(EngineSign::Kind::kernel, subject, share)});
   }
-  // FlashInfer brings TensorRT-LLM's kernels to other engines, SGLang vLLM's.
-  if (votes.any_but(profile::kTensorRtLlm))
-    votes.forget(profile::kTensorRtLlm, EngineSign::kernels);
-  if (of_engine.contains(profile::kSglang)) votes.forget(profile::kVllm, EngineSign::kernels);
+  for (const EngineRule& rule : rules.all()) {
+    const bool lent = std::any_of(rule.kernels_shipped_by.begin(), rule.kernels_shipped_by.end(),
+                                  [&](const std::string& other) {
+                                    return other == kEveryEngine ? votes.any_but(rule.name)
+                                                                 : votes.by_kernels(other);
+                                  });
+    if (lent) votes.forget_kernels(rule.name);
+  }
 }
 
 void look_at_framework(const trace::Trace& trace, const trace::Trace& operators_of,
-                       const MeasuredKernels& kernels, EngineFound& found, Votes& votes) {
+                       const MeasuredKernels& kernels, profile::Engine& engine) {
   const Use generated = kernels.generated(trace);
-  const double time = kernels.share(generated);
-  const auto calls = static_cast<double>(kernels.whole().calls);
-  found.compiled =
-      generated.calls > 0 &&
-      (time >= kCompiledTime || static_cast<double>(generated.calls) >= kCompiledCalls * calls);
-  const Use aten = kernels.of_library(kAten);
-  const Use ggml = kernels.of_library(kGgml);
-  found.pytorch = aten.calls > 0 || generated.calls > 0 || has_torch_operators(operators_of);
-  found.ggml = !found.pytorch && kernels.share(ggml) >= kOfGgml;
-  if (found.ggml) {
-    votes.add(Betrayed{profile::kLlamaCpp, kGgmlWeight}, EngineSign::kernels, kGgml,
-              kernels.share(ggml));
+  if (kernels.of_library(kAten).calls == 0 && generated.calls == 0 &&
+      !has_torch_operators(operators_of)) {
+    return;
   }
+  engine.framework = profile::kPyTorch;
+  engine.compiled =
+      generated.calls > 0 && (kernels.share(generated) >= kCompiledTime ||
+                              static_cast<double>(generated.calls) >=
+                                  kCompiledCalls * static_cast<double>(kernels.whole().calls));
 }
 
 // How the program works, whatever it is.
-void add_mode(const MeasuredKernels& kernels, const trace::Trace& trace, EngineFound& found) {
+void add_mode(const MeasuredKernels& kernels, const trace::Trace& trace, profile::Engine& engine) {
+  const auto add = [&](Source source, std::string_view subject,
+                       std::optional<profile::Share> share) {
+    engine.evidence.push_back({source, std::string(subject), share});
+  };
   const Use aten = kernels.of_library(kAten);
-  if (found.pytorch && aten.calls > 0) {
-    found.evidence.push_back(
-        {EngineSign::kernels, std::string(kAten), kernels.share(aten), kFrameworkWeight});
+  if (aten.calls > 0) add(Source::kernels, kAten, profile::Share{kernels.share(aten)});
+  if (engine.compiled.value_or(false)) {
+    add(Source::generated_kernels, "torch.compile",
+        profile::Share{kernels.share(kernels.generated(trace))});
   }
-  if (found.compiled) {
-    found.evidence.push_back({EngineSign::generated_kernels, "torch.compile",
-                              kernels.share(kernels.generated(trace)), kFrameworkWeight});
+  const bool hidden = trace.graph_replays.size() > 0;
+  if (!kernels.has_timeline() && !hidden) return;
+  engine.cuda_graphs = kernels.in_graphs() > 0 || hidden;
+  if (!hidden) {
+    engine.kernels_in_graphs = profile::Share{static_cast<double>(kernels.in_graphs()) /
+                                              static_cast<double>(kernels.whole().calls)};
   }
-  if (!kernels.has_timeline() && trace.graph_replays.size() == 0) return;
-  found.graphs = kernels.in_graphs() > 0 || trace.graph_replays.size() > 0;
-  if (trace.graph_replays.size() == 0) {
-    found.share_in_graphs =
-        static_cast<double>(kernels.in_graphs()) / static_cast<double>(kernels.whole().calls);
-  }
-  if (*found.graphs) {
-    found.evidence.push_back({EngineSign::graph_replays, "CUDA graphs", found.share_in_graphs, 0});
-  }
+  if (*engine.cuda_graphs) add(Source::graph_replays, "CUDA graphs", engine.kernels_in_graphs);
 }
 
 }  // namespace
@@ -270,7 +326,7 @@ bool is_generated(std::string_view kernel_name) {
                      [&](std::string_view prefix) { return kernel_name.starts_with(prefix); });
 }
 
-// Captures tell it in different columns, or only by the launch.
+// Captures have it in different columns, or only in the launch.
 bool replayed_by_graph(const trace::Trace& trace, size_t row) {
   const trace::KernelTable& kernels = trace.kernels;
   if (!kernels.graph.empty() && kernels.graph[row] != 0) return true;
@@ -280,24 +336,22 @@ bool replayed_by_graph(const trace::Trace& trace, size_t row) {
   return trace.api_kind(api) == trace::ApiKind::graph_launch;
 }
 
-EngineFound find_engine(const trace::Trace& trace, const trace::Trace& operators_of,
-                        const KernelRanking& ranking, const Stages& stages,
-                        std::string_view command) {
-  EngineFound found;
+profile::Engine find_engine(const EngineRules& rules, const trace::Trace& trace,
+                            const trace::Trace& operators_of, const KernelRanking& ranking,
+                            const Stages& stages, std::string_view command) {
+  profile::Engine engine;
   Votes votes;
   const MeasuredKernels kernels(trace, ranking, stages);
-  look_at_names(trace, operators_of, command, votes);
-  look_at_kernels(trace, kernels, votes);
-  look_at_framework(trace, operators_of, kernels, found, votes);
-  votes.decide(found);
-  if (found.name.empty() && found.pytorch) {
-    found.name = profile::kPyTorch;
-    found.confidence = kFrameworkWeight;
+  look_at_framework(trace, operators_of, kernels, engine);
+  look_at_names(rules, trace, operators_of, command, votes);
+  look_at_kernels(rules, kernels, engine, votes);
+  votes.decide(engine);
+  if (!engine.confidence && engine.framework == profile::kPyTorch) {
+    engine.name = profile::kPyTorch;
+    engine.confidence = profile::Share{kFrameworkWeight};
   }
-  std::stable_sort(found.evidence.begin(), found.evidence.end(),
-                   [](const auto& a, const auto& b) { return a.weight > b.weight; });
-  add_mode(kernels, trace, found);
-  return found;
+  add_mode(kernels, trace, engine);
+  return engine;
 }
 
 }  // namespace llmprof::analysis

@@ -89,7 +89,7 @@ class ProfileTest : public ::testing::Test {
   Analysis profile() {
     const auto conf = config::ConfFiles::open(std::nullopt).value();
     const AnalysisRules rules{KernelRules::load(conf).value(), StageRules::load(conf).value(),
-                              llm::GpuSpecs::load(conf).value()};
+                              llm::GpuSpecs::load(conf).value(), EngineRules::load(conf).value()};
     trace_ = std::move(builder_).freeze();
     return Analysis(analyze(trace_, rules, {}).value());
   }

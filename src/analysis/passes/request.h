@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/engine/engine_rules.h"
 #include "analysis/mfu/utilization.h"
 #include "analysis/naming/classes.h"
 #include "analysis/stages/selection.h"
@@ -21,6 +22,7 @@ struct AnalysisRules {
   KernelRules kernels;
   StageRules stages;
   llm::GpuSpecs gpus;
+  EngineRules engines;
 };
 
 // What a run folder says of itself beside its captures.

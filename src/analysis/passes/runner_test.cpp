@@ -37,7 +37,7 @@ class RunnerTest : public ::testing::Test {
 
   config::ConfFiles conf_ = config::ConfFiles::open(std::nullopt).value();
   AnalysisRules rules_{KernelRules::load(conf_).value(), StageRules::load(conf_).value(),
-                       llm::GpuSpecs::load(conf_).value()};
+                       llm::GpuSpecs::load(conf_).value(), EngineRules::load(conf_).value()};
   AnalysisOptions options_;
   trace::Trace trace_;
 };

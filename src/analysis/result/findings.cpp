@@ -8,8 +8,8 @@ std::optional<profile::Milliseconds> per_token(double time, double tokens) {
   return to_milliseconds(ratio(time, tokens));
 }
 
-profile::RecoverableKernel kernel(const KernelRow& ranked, const KernelRecoverable& from,
-                                  const StageRecoverable& stage) {
+profile::RecoverableKernel kernel(const KernelRow& ranked, const KernelSavings& from,
+                                  const StageSavings& stage) {
   profile::RecoverableKernel row;
   row.short_name = ranked.description.short_name;
   row.device = ranked.device;
@@ -25,12 +25,12 @@ profile::RecoverableKernel kernel(const KernelRow& ranked, const KernelRecoverab
 
 }  // namespace
 
-std::vector<profile::StageRecoverable> recoverable(
-    const Prepared& in, const Stages& stages, const KernelRanking& ranking,
-    const std::vector<StageRecoverable>& of_stages,
-    const std::vector<KernelRecoverable>& of_kernels) {
+std::vector<profile::StageRecoverable> recoverable(const Prepared& in, const Stages& stages,
+                                                   const KernelRanking& ranking,
+                                                   const std::vector<StageSavings>& of_stages,
+                                                   const std::vector<KernelSavings>& of_kernels) {
   std::vector<profile::StageRecoverable> rows;
-  for (const StageRecoverable& from : of_stages) {
+  for (const StageSavings& from : of_stages) {
     profile::StageRecoverable& row = rows.emplace_back();
     row.stage = to_printable(stages.stages[from.stage].name);
     row.wall = to_milliseconds(from.wall);
@@ -38,55 +38,16 @@ std::vector<profile::StageRecoverable> recoverable(
     row.bound_reasons = from.bound_reason;
     row.tokens = unless_zero(from.tokens);
     if (from.most < kAnySaving) row.most = to_milliseconds(from.most);
-    for (const RecoverablePart& part : from.parts) {
+    for (const SavingsPart& part : from.parts) {
       row.parts.push_back({std::string(budget_part_name(part.part, in.device)),
                            to_milliseconds(part.time), to_milliseconds(part.floor), std::nullopt,
                            to_milliseconds(part.recoverable()),
                            per_token(part.recoverable(), from.tokens),
                            per_token(part.recoverable(), from.decode_steps), part.floor_rule});
     }
-    for (const KernelRecoverable& part : of_kernels) {
+    for (const KernelSavings& part : of_kernels) {
       if (part.stage != from.stage) continue;
       row.kernels.push_back(kernel(ranking.rows[part.row], part, from));
-    }
-  }
-  return rows;
-}
-
-namespace {
-
-// Of a stage by its name; 0 where it has none.
-double decode_steps(const Stages& stages, const std::vector<StageRecoverable>& recoverable,
-                    const std::string& stage) {
-  for (const StageRecoverable& each : recoverable) {
-    if (stages.stages[each.stage].name == stage) return each.decode_steps;
-  }
-  return 0;
-}
-
-}  // namespace
-
-std::vector<profile::Finding> findings(const Stages& stages,
-                                       const std::vector<StageRecoverable>& recoverable,
-                                       const std::vector<Finding>& found) {
-  std::vector<profile::Finding> rows;
-  for (const Finding& from : found) {
-    profile::Finding& row = rows.emplace_back();
-    row.kind = profile::to_string(from.kind);
-    row.subject = unless_empty(from.subject);
-    row.values = from.values;
-    row.value_reasons = from.value_reasons;
-    if (!from.blind) {
-      row.recoverable = to_milliseconds(from.recoverable);
-      row.total_recoverable = to_milliseconds(from.total_recoverable);
-    }
-    row.unit = unless_empty(from.unit);
-    row.stage = unless_empty(from.stage);
-    row.recoverable_per_token = to_milliseconds(from.per_token);
-    row.share_of_wall = {from.share_of_wall};
-    if (from.per_token) {
-      row.recoverable_per_output_token =
-          per_token(from.recoverable, decode_steps(stages, recoverable, from.stage));
     }
   }
   return rows;

@@ -4,8 +4,6 @@
 namespace llmprof::analysis::result {
 namespace {
 
-constexpr double kHertzPerMegahertz = 1e6;
-
 template <class Quantity>
 std::optional<profile::Sensor<Quantity>> sensor(const std::optional<StageCounters::Sensor>& from,
                                                 double unit = 1) {
@@ -52,9 +50,9 @@ std::optional<profile::Measured> measured(const Counters& counters, size_t stage
   told.energy_per_token = quantity<Joules>(own.energy_per_token());
   told.energy_source = unless_empty(own.energy_source);
   told.energy_why_not_reasons = own.energy_why_not;
-  told.sm_clock = sensor<Hertz>(own.sm_clock, kHertzPerMegahertz);
-  told.highest_sm_clock = quantity_unless_zero<Hertz>(own.highest_sm_clock * kHertzPerMegahertz);
-  told.memory_clock = sensor<Hertz>(own.memory_clock, kHertzPerMegahertz);
+  told.sm_clock = sensor<Hertz>(own.sm_clock, kMega);
+  told.highest_sm_clock = quantity_unless_zero<Hertz>(own.highest_sm_clock * kMega);
+  told.memory_clock = sensor<Hertz>(own.memory_clock, kMega);
   told.power = sensor<profile::Watts>(own.power);
   told.temperature = sensor<profile::DegreesCelsius>(own.temperature);
   for (const StageCounters::Throttled& seen : own.throttled) {

@@ -18,9 +18,9 @@
 #include "analysis/ranking/kernels.h"
 #include "analysis/ranking/metric_join.h"
 #include "analysis/ranking/totals.h"
-#include "analysis/recoverable/kernel_recoverable.h"
-#include "analysis/recoverable/recoverable.h"
 #include "analysis/roofline/roofline.h"
+#include "analysis/savings/kernel_savings.h"
+#include "analysis/savings/savings.h"
 #include "analysis/sequence/kernel_sequences.h"
 #include "analysis/serving/served_windows.h"
 #include "analysis/stages/kernel_scopes.h"
@@ -44,7 +44,6 @@ profile::Context context(const Prepared& in);
 std::optional<profile::Selection> selection(const Prepared& in);
 std::optional<profile::Model> model(const Utilization& use);
 profile::Workload workload(const Utilization& use);
-profile::Engine engine(const EngineFound& from);
 profile::Utilization utilization(const Utilization& use);
 profile::Totals totals(const Totals& from, const KernelRanking& ranking,
                        const std::optional<MetricJoin>& join,
@@ -117,12 +116,9 @@ profile::Roofline roofline(const trace::Trace& trace, const KernelRanking& ranki
 std::tuple<std::vector<profile::Operator>, profile::OperatorsFound> operators(
     const Operators& found, const Totals& totals);
 
-std::vector<profile::StageRecoverable> recoverable(
-    const Prepared& in, const Stages& stages, const KernelRanking& ranking,
-    const std::vector<StageRecoverable>& of_stages,
-    const std::vector<KernelRecoverable>& of_kernels);
-std::vector<profile::Finding> findings(const Stages& stages,
-                                       const std::vector<StageRecoverable>& recoverable,
-                                       const std::vector<Finding>& found);
+std::vector<profile::StageRecoverable> recoverable(const Prepared& in, const Stages& stages,
+                                                   const KernelRanking& ranking,
+                                                   const std::vector<StageSavings>& of_stages,
+                                                   const std::vector<KernelSavings>& of_kernels);
 
 }  // namespace llmprof::analysis::result

@@ -293,11 +293,30 @@ class StageRules::Compiled {
   std::vector<std::unique_ptr<RE2>> ignored_;
 };
 
+namespace {
+
+// What engines annotate, after the user's own rules and before the shipped ones.
+Result<void> read_engines(const config::ConfFiles& conf, StageRulesFile& into) {
+  for (const std::string& engine : conf.names_in("engines")) {
+    auto texts = conf.layers("engines/" + engine + ".yaml");
+    if (!texts) return fail_with(texts.error());
+    for (const config::ConfText& text : *texts) {
+      if (auto read = read_engine_annotations(text, into); !read) return read;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<StageRules> StageRules::load(const config::ConfFiles& conf) {
   auto texts = conf.layers(kFileName);
   if (!texts) return fail_with(texts.error());
   StageRulesFile file;
   for (const config::ConfText& text : *texts) {
+    if (&text == &texts->back()) {
+      if (auto read = read_engines(conf, file); !read) return fail_with(read.error());
+    }
     if (auto read = read_stage_rules(text, file); !read) return fail_with(read.error());
   }
   auto compiled = std::make_shared<Compiled>();

@@ -26,12 +26,7 @@ constexpr std::array<std::string_view, 3> kStepKinds = {"prefill", "decode", "mi
 constexpr std::array<StepKind, 3> kStepKindValues = {StepKind::prefill, StepKind::decode,
                                                      StepKind::mixed};
 
-std::string unknown(std::string_view what, std::string_view text,
-                    std::span<const std::string_view> known) {
-  const auto close = nearest(text, known);
-  return close ? fmt::format("unknown {} '{}'; did you mean '{}'?", what, text, *close)
-               : fmt::format("unknown {} '{}'; available: {}", what, text, fmt::join(known, ", "));
-}
+using config::unknown_word;
 
 std::optional<size_t> position(std::string_view text, std::span<const std::string_view> known) {
   for (size_t i = 0; i < known.size(); ++i) {
@@ -50,18 +45,20 @@ class Reading {
     if (root.is_null()) return {};
     if (!root.is_map()) return document_.wrong(root, "expected 'rules:' with a list of rules");
     for (size_t i = 0; i < root.keys.size(); ++i) {
-      const config::ConfigNode& section = root.children[i];
       if (!position(root.keys[i], kSections)) {
-        return document_.wrong(section, unknown("key", root.keys[i], kSections));
+        return document_.wrong(root.children[i], unknown_word("key", root.keys[i], kSections));
       }
-      if (section.is_null()) continue;
-      if (!section.is_list()) {
-        return document_.wrong(section, fmt::format("'{}' must be a list", root.keys[i]));
-      }
-      auto read = root.keys[i] == "rules" ? rules(section) : ignored_domains(section);
-      if (!read) return read;
+      if (auto read = section(root.keys[i]); !read) return read;
     }
     return {};
+  }
+
+  // A list of rules, or of ignored domains; nothing where it is not there.
+  Result<void> section(std::string_view key) {
+    const config::ConfigNode* list = document_.root.find(key);
+    if (list == nullptr || list->is_null()) return {};
+    if (!list->is_list()) return document_.wrong(*list, fmt::format("'{}' must be a list", key));
+    return key == "ignored_domains" ? ignored_domains(*list) : rules(*list);
   }
 
  private:
@@ -97,7 +94,7 @@ class Reading {
     for (size_t i = 0; i < node.keys.size(); ++i) {
       const std::string& key = node.keys[i];
       const config::ConfigNode& value = node.children[i];
-      if (!position(key, kKeys)) return document_.wrong(value, unknown("key", key, kKeys));
+      if (!position(key, kKeys)) return document_.wrong(value, unknown_word("key", key, kKeys));
       // `domain: ''` is the default domain; the other texts say nothing when empty.
       if (!value.is_scalar() || (value.text.empty() && key != "domain")) {
         return document_.wrong(value, fmt::format("'{}' must be a string", key));
@@ -109,7 +106,7 @@ class Reading {
     if (means == nullptr) return document_.wrong(node, "a rule needs 'means'");
     rule.expression = regex->text;
     const auto meaning = position(means->text, kMeanings);
-    if (!meaning) return document_.wrong(*means, unknown("meaning", means->text, kMeanings));
+    if (!meaning) return document_.wrong(*means, unknown_word("meaning", means->text, kMeanings));
     rule.means = kMeaningKinds[*meaning];
     if (const config::ConfigNode* domain = node.find("domain")) rule.domain = domain->text;
     if (const config::ConfigNode* name = node.find("name")) rule.name = to_printable(name->text);
@@ -118,7 +115,7 @@ class Reading {
     }
     if (const config::ConfigNode* kind = node.find("kind")) {
       const auto known = position(kind->text, kStepKinds);
-      if (!known) return document_.wrong(*kind, unknown("kind", kind->text, kStepKinds));
+      if (!known) return document_.wrong(*kind, unknown_word("kind", kind->text, kStepKinds));
       rule.kind = kStepKindValues[*known];
     }
     if (const config::ConfigNode* speculative = node.find("speculative")) {
@@ -140,6 +137,12 @@ Result<void> read_stage_rules(const config::ConfText& source, StageRulesFile& in
   auto document = config::parse_yaml(source.text, source.name);
   if (!document) return fail_with(document.error());
   return Reading(*document, into).run();
+}
+
+Result<void> read_engine_annotations(const config::ConfText& source, StageRulesFile& into) {
+  auto document = config::parse_yaml(source.text, source.name);
+  if (!document) return fail_with(document.error());
+  return Reading(*document, into).section("annotations");
 }
 
 }  // namespace llmprof::analysis

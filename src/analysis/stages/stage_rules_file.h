@@ -31,5 +31,7 @@ struct StageRulesFile {
 
 // Appends what a text holds. A mistake is an error of kind usage that names the file and the line.
 Result<void> read_stage_rules(const config::ConfText& source, StageRulesFile& into);
+// Likewise the `annotations` of an engine's file.
+Result<void> read_engine_annotations(const config::ConfText& source, StageRulesFile& into);
 
 }  // namespace llmprof::analysis

@@ -18,25 +18,6 @@ bool Evidence::of_llm() const { return stage() != profile::kForwardStage; }
 
 std::string Evidence::stage() const { return finding_.stage.value_or("the capture"); }
 
-std::string Evidence::engine() const {
-  if (engine_.name != profile::kUnknownEngine) return engine_.name;
-  if (has("engine")) return text("engine");
-  return pytorch() ? std::string(profile::kPyTorch) : std::string();
-}
-
-bool Evidence::pytorch() const {
-  return engine_.framework == profile::kPyTorch ||
-         (has("framework") && text("framework") == profile::kPyTorch);
-}
-
-bool Evidence::compiled() const {
-  return has("compiled") ? flag("compiled") : engine_.compiled.value_or(false);
-}
-
-bool Evidence::compiled_elsewhere() const {
-  return !compiled() && engine_.compiled.value_or(false);
-}
-
 bool Evidence::has(std::string_view name) const {
   return profile::find_value(finding_.values, name) != nullptr;
 }

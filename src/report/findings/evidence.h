@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "profile/engine.h"
 #include "profile/findings.h"
 #include "report/document.h"
 
@@ -21,16 +20,9 @@ struct FindingWords {
 // A finding's values as words are made of them. Figures of a missing value are "-".
 class Evidence {
  public:
-  Evidence(const profile::Finding& finding, const profile::Engine& engine, bool on_cpu)
-      : finding_(finding), engine_(engine), on_cpu_(on_cpu) {}
+  Evidence(const profile::Finding& finding, bool on_cpu) : finding_(finding), on_cpu_(on_cpu) {}
 
   [[nodiscard]] bool on_cpu() const { return on_cpu_; }
-  // One of profile/engine.h, "PyTorch" where only the framework is known; empty where nothing is.
-  [[nodiscard]] std::string engine() const;
-  [[nodiscard]] bool pytorch() const;
-  [[nodiscard]] bool compiled() const;  // the finding's stage, else the program
-  // Other stages of the program are, this one is not.
-  [[nodiscard]] bool compiled_elsewhere() const;
   [[nodiscard]] std::string stage() const;
   // False for forward passes of a model that is not known to generate tokens: what only an LLM has
   // (tokens, a KV cache, prompts) is no advice for it.
@@ -66,7 +58,6 @@ class Evidence {
 
  private:
   const profile::Finding& finding_;
-  const profile::Engine& engine_;
   bool on_cpu_;
 };
 

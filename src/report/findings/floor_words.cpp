@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include "report/findings/engine_advice.h"
 #include "report/findings/themes.h"
 #include "report/format/figures.h"
 
@@ -23,17 +22,16 @@ std::string above_floor(const Evidence& evidence) {
                      evidence.kernel_counts(), evidence.longest_kernels());
 }
 
+// On a CPU; GPUs are advised by conf/engines.
 std::string product_advice(const Evidence& evidence) {
-  const bool memory = evidence.text("bound_by") == "memory";
-  if (evidence.on_cpu()) {
-    return memory ? "The weights are read below the memory bandwidth: read each row once, in long "
-                    "streams, on all cores (threads bound to cores, memory local to them, huge "
-                    "pages). Only fewer bytes (bf16 or int8 weights) or more tokens per pass "
-                    "(larger batch) lower the floor itself."
-                  : "Use a blocked GEMM that fits the caches and the widest vector unit of this "
-                    "CPU (its vendor's BLAS), on all cores.";
-  }
-  return memory ? memory_bound_product_advice(evidence) : compute_bound_product_advice(evidence);
+  if (!evidence.on_cpu()) return {};
+  return evidence.text("bound_by") == "memory"
+             ? "The weights are read below the memory bandwidth: read each row once, in long "
+               "streams, on all cores (threads bound to cores, memory local to them, huge "
+               "pages). Only fewer bytes (bf16 or int8 weights) or more tokens per pass "
+               "(larger batch) lower the floor itself."
+             : "Use a blocked GEMM that fits the caches and the widest vector unit of this "
+               "CPU (its vendor's BLAS), on all cores.";
 }
 
 }  // namespace
@@ -52,8 +50,7 @@ FindingWords attention_above_floor_words(const Evidence& evidence) {
           evidence.on_cpu() ? "Read keys and values once, in the order in which they are "
                               "stored, split the heads over the cores, and keep "
                               "scores in the cache."
-          : evidence.flag("decodes") && evidence.of_llm() ? decode_attention_advice(evidence)
-                                                          : prefill_attention_advice(evidence)};
+                            : ""};
 }
 
 }  // namespace llmprof::report

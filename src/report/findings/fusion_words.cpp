@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include "report/findings/engine_advice.h"
 #include "report/findings/themes.h"
 
 namespace llmprof::report {
@@ -17,7 +16,7 @@ std::string kernel_evidence(const Evidence& evidence) {
 }  // namespace
 
 FindingWords small_kernels_words(const Evidence& evidence) {
-  return {"Small kernels that can be fused", kernel_evidence(evidence), fusion_advice(evidence)};
+  return {"Small kernels that can be fused", kernel_evidence(evidence), {}};
 }
 
 FindingWords fusible_norm_words(const Evidence& evidence) {

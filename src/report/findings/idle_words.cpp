@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include "report/findings/engine_advice.h"
 #include "report/findings/themes.h"
 #include "report/format/figures.h"
 
@@ -31,16 +30,6 @@ std::string launches(const Evidence& evidence) {
   const Figure share = evidence.share("share_in_graphs");
   if (share.value.value_or(0) == 0) return kernels + ", none of them in CUDA graphs";
   return fmt::format("{}, {} of them in CUDA graphs", kernels, text_of(share));
-}
-
-std::string advice_outside_of_graphs(const Evidence& evidence) {
-  std::string longest;
-  if (evidence.has("longest_gap")) {
-    longest = fmt::format(" (the longest gap, {}, is before \"{}\")",
-                          evidence.single_time("longest_gap"), evidence.text("work_after"));
-  }
-  return fmt::format("CUDA graphs are in use: look first at what runs outside of them{}. {}",
-                     longest, outside_of_graphs_advice(evidence));
 }
 
 }  // namespace
@@ -87,9 +76,7 @@ FindingWords launch_bound_words(const Evidence& evidence) {
                   evidence.saving(), evidence.counted("gaps_per_instance", "gap"),
                   evidence.per_unit(), text_of(evidence.share("share_in_cuda_calls")),
                   text_of(evidence.share("share_in_host_code")), launches(evidence)),
-      evidence.flag("graphs_used") ? advice_outside_of_graphs(evidence)
-      : evidence.flag("decodes")   ? graph_advice(evidence)
-                                   : fewer_launches_advice(evidence)};
+      {}};
 }
 
 FindingWords gap_between_steps_words(const Evidence& evidence) {
@@ -97,7 +84,7 @@ FindingWords gap_between_steps_words(const Evidence& evidence) {
       "The host works between steps while the GPU waits",
       fmt::format("{}: {} per step in {}{}", evidence.saving(), evidence.mean_time("gap_per_step"),
                   evidence.counted("steps_per_instance", "step"), evidence.longest_gap()),
-      between_steps_advice(evidence)};
+      {}};
 }
 
 FindingWords synchronization_words(const Evidence& evidence) {
@@ -110,7 +97,7 @@ FindingWords synchronization_words(const Evidence& evidence) {
   return {"The host waits for the GPU before it launches more",
           fmt::format("{}: synchronization is the main cause of {} {}{}", evidence.saving(),
                       evidence.counted("gaps_per_instance", "gap"), evidence.per_unit(), longest),
-          synchronization_advice(evidence)};
+          {}};
 }
 
 FindingWords queue_gaps_words(const Evidence& evidence) {

@@ -1,5 +1,7 @@
 #include "report/findings/word_findings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "profile/finding_kinds.h"
@@ -84,6 +86,19 @@ bool has_all_values(const profile::Finding& finding, FindingKind kind) {
   });
 }
 
+// The one figure in what engines' files advise.
+void put_longest_gap(const Evidence& evidence, std::string& advice) {
+  constexpr std::string_view kPlace = "{longest_gap}";
+  const size_t place = advice.find(kPlace);
+  if (place == std::string::npos) return;
+  std::string gap;
+  if (evidence.has("longest_gap")) {
+    gap = fmt::format(" (the longest gap, {}, is before \"{}\")",
+                      evidence.single_time("longest_gap"), evidence.text("work_after"));
+  }
+  advice.replace(place, kPlace.size(), gap);
+}
+
 }  // namespace
 
 void word_findings(profile::Profile& profile) {
@@ -91,10 +106,12 @@ void word_findings(profile::Profile& profile) {
   for (profile::Finding& finding : profile.findings) {
     const auto kind = profile::finding_kind(finding.kind);
     if (!kind || !has_all_values(finding, *kind)) continue;
-    FindingWords words = words_of(*kind, Evidence(finding, profile.engine, on_cpu));
+    const Evidence evidence(finding, on_cpu);
+    FindingWords words = words_of(*kind, evidence);
     finding.title = std::move(words.title);
     finding.evidence = std::move(words.evidence);
-    finding.advice = std::move(words.advice);
+    if (finding.advice.empty()) finding.advice = std::move(words.advice);
+    put_longest_gap(evidence, finding.advice);
   }
 }
 

@@ -27,7 +27,10 @@ Result<analysis::AnalysisRules> load_rules(const config::ConfFiles& conf) {
   if (!stages) return fail_with(stages.error());
   auto gpus = llm::GpuSpecs::load(conf);
   if (!gpus) return fail_with(gpus.error());
-  return analysis::AnalysisRules{std::move(*kernels), std::move(*stages), std::move(*gpus)};
+  auto engines = analysis::EngineRules::load(conf);
+  if (!engines) return fail_with(engines.error());
+  return analysis::AnalysisRules{std::move(*kernels), std::move(*stages), std::move(*gpus),
+                                 std::move(*engines)};
 }
 
 LoadingRules begin_to_load_rules(const config::ConfFiles& conf) {

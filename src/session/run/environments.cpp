@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -123,6 +124,10 @@ Variables collector_environment(const RunRequest& request) {
   const CollectorOptions& options = request.options.collector;
   if (options.max_log_mb) {
     variables.emplace_back("LLMPROF_LOG_MAX_MB", std::to_string(*options.max_log_mb));
+  }
+  if (!request.rank_titles.empty()) {
+    variables.emplace_back("LLMPROF_RANK_TITLES",
+                           fmt::format("{}", fmt::join(request.rank_titles, ",")));
   }
   if (!request.captures.collector_cuda) return variables;
   append(injection_environment(request), variables);

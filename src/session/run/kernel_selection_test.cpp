@@ -14,7 +14,7 @@ using testing::HandMadeTrace;
 analysis::AnalysisRules shipped_rules() {
   const auto conf = config::ConfFiles::open({});
   return {*analysis::KernelRules::load(*conf), *analysis::StageRules::load(*conf),
-          *llm::GpuSpecs::load(*conf)};
+          *llm::GpuSpecs::load(*conf), *analysis::EngineRules::load(*conf)};
 }
 
 // A prefill and a decode of `steps` steps from `start`; `long` and `short` run in both.

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "analysis/engine/engine_rules.h"
 #include "base/environment.h"
 #include "base/text.h"
 #include "capture/executables.h"
@@ -161,6 +162,12 @@ Result<RunRequest> make_run_request(const RunArguments& arguments, const std::at
       choose_captures(request.options, collector_reach(request.options, request.program));
   if (arguments.out) request.options.run_folder = *arguments.out;
   request.config_folder = arguments.config_folder;
+  const auto engines = analysis::EngineRules::load(*conf);
+  if (!engines) return fail_with(engines.error());
+  for (const analysis::EngineRule& engine : engines->all()) {
+    request.rank_titles.insert(request.rank_titles.end(), engine.rank_titles.begin(),
+                               engine.rank_titles.end());
+  }
   request.force = arguments.force;
   request.exports = arguments.exports;
   request.stop = stop;

@@ -31,6 +31,7 @@ struct RunRequest {
   Captures captures;
   ProgramFiles program;
   std::optional<std::filesystem::path> config_folder;  // as in AnalyzeOptions
+  std::vector<std::string> rank_titles;                // of engines' workers, as conf/engines says
   bool force = false;                                  // write into a folder that is not empty
   Exports exports;
   std::optional<RankOfJob> rank;

@@ -1,0 +1,191 @@
+#include "analysis/engine/advise.h"
+
+#include <gtest/gtest.h>
+
+#include "profile/finding_kinds.h"
+#include "profile/finding_values.h"
+#include "profile/stages.h"
+
+namespace llmprof::analysis {
+namespace {
+
+using profile::FindingKind;
+using profile::FindingValues;
+
+const std::vector<std::string_view> kShippedEngines = {
+    "llama.cpp", "vLLM", "SGLang",          "TensorRT-LLM",         "Hugging Face transformers",
+    "JAX",       "ATOM", profile::kPyTorch, profile::kUnknownEngine};
+
+profile::Engine engine_named(std::string_view name, bool pytorch, bool compiled = false) {
+  profile::Engine engine;
+  engine.name = name;
+  if (pytorch) {
+    engine.framework = profile::kPyTorch;
+    engine.compiled = compiled;
+  }
+  return engine;
+}
+
+bool on_pytorch(std::string_view engine) { return engine != "llama.cpp" && engine != "JAX"; }
+
+profile::Finding finding_of(FindingKind kind, FindingValues values) {
+  profile::Finding finding;
+  finding.kind = to_string(kind);
+  finding.stage = "decode";
+  finding.values = std::move(values).take();
+  return finding;
+}
+
+std::string advice_for(const profile::Engine& engine, profile::Finding finding) {
+  static const EngineRules rules =
+      EngineRules::load(config::ConfFiles::open(std::nullopt).value()).value();
+  std::vector<profile::Finding> findings = {std::move(finding)};
+  advise(rules, engine, findings);
+  return findings.front().advice;
+}
+
+// Every kind that engines advise on, with what makes its advice different.
+std::vector<profile::Finding> all_findings() {
+  std::vector<profile::Finding> findings;
+  for (const FindingKind kind :
+       {FindingKind::launch_bound, FindingKind::gap_between_steps, FindingKind::synchronization,
+        FindingKind::gemm_above_floor, FindingKind::gemv_above_floor,
+        FindingKind::attention_above_floor, FindingKind::small_kernels}) {
+    for (const char* bound : {"memory", "compute"}) {
+      for (const char* library : {"", "ggml", "FlashAttention 2", "FlashAttention 3 (Hopper)"}) {
+        for (unsigned flags = 0; flags < 16; ++flags) {
+          FindingValues values;
+          values.add_text("bound_by", bound);
+          if (*library != '\0') values.add_text("library", library);
+          values.add_flag("decodes", (flags & 1U) != 0).add_flag("graphs_used", (flags & 2U) != 0);
+          values.add_flag("splits_cache", (flags & 4U) != 0);
+          values.add_flag("quantized", (flags & 8U) != 0);
+          findings.push_back(finding_of(kind, std::move(values)));
+        }
+      }
+    }
+  }
+  return findings;
+}
+
+TEST(Advise, EveryEngineOnEveryKind) {
+  for (const std::string_view name : kShippedEngines) {
+    for (const bool compiled : {false, true}) {
+      for (const profile::Finding& finding : all_findings()) {
+        std::string advice = advice_for(engine_named(name, on_pytorch(name), compiled), finding);
+        if (const size_t gap = advice.find("{longest_gap}"); gap != std::string::npos) {
+          advice.erase(gap, 13);
+        }
+        EXPECT_TRUE(advice.ends_with('.')) << name << ", " << finding.kind << ": " << advice;
+        EXPECT_EQ(advice.find_first_of("{}"), std::string::npos) << advice;
+        EXPECT_EQ(advice.find("  "), std::string::npos) << advice;
+      }
+    }
+  }
+}
+
+// Advice that the program already follows is worse than none.
+TEST(Advise, FitsTheProgram) {
+  const auto advice = [](FindingKind kind, std::string_view name, std::string_view text) {
+    FindingValues seen;
+    seen.add_text(name, text);
+    if (name != "decodes") seen.add_flag("decodes", true);
+    if (name != "compiled") seen.add_flag("compiled", false);
+    const bool launches = kind == FindingKind::launch_bound;
+    return advice_for(engine_named(profile::kUnknownEngine, launches),
+                      finding_of(kind, std::move(seen)));
+  };
+  EXPECT_TRUE(advice(FindingKind::launch_bound, "graphs_used", "yes")
+                  .starts_with("CUDA graphs are in use"));
+  EXPECT_NE(advice(FindingKind::launch_bound, "decodes", "no").find("fixed prompt lengths"),
+            std::string::npos);
+  EXPECT_TRUE(advice(FindingKind::launch_bound, "compiled", "yes")
+                  .starts_with("torch.compile is in use without CUDA graphs"));
+  EXPECT_TRUE(advice(FindingKind::launch_bound, "engine", "vLLM")
+                  .starts_with("Enable vLLM's CUDA graph mode"));
+  EXPECT_TRUE(
+      advice(FindingKind::small_kernels, "compiled", "yes").starts_with("torch.compile is in use"));
+  EXPECT_EQ(advice(FindingKind::small_kernels, "compiled", "no").find("torch.compile"),
+            std::string::npos);
+  EXPECT_NE(advice(FindingKind::small_kernels, "framework", "PyTorch").find("torch.compile first"),
+            std::string::npos);
+  EXPECT_TRUE(advice(FindingKind::attention_above_floor, "splits_cache", "yes")
+                  .starts_with("The KV cache is already split"));
+  EXPECT_NE(advice(FindingKind::gemm_above_floor, "bound_by", "compute").find("last wave"),
+            std::string::npos);
+}
+
+TEST(Advise, NeverNamesAFrameworkThatTheProgramDoesNotUse) {
+  for (const std::string_view name :
+       {std::string_view("llama.cpp"), std::string_view("JAX"), profile::kUnknownEngine}) {
+    for (const profile::Finding& finding : all_findings()) {
+      const std::string advice = advice_for(engine_named(name, false), finding);
+      for (const char* word : {"torch", "Torch", "max-autotune"}) {
+        EXPECT_EQ(advice.find(word), std::string::npos) << name << ": " << advice;
+      }
+      if (name == "JAX") continue;  // its own words
+      for (const char* word : {".item()", "is_causal"}) {
+        EXPECT_EQ(advice.find(word), std::string::npos) << name << ": " << advice;
+      }
+    }
+  }
+}
+
+TEST(Advise, SpeaksOfNoTokensToAModelThatHasNone) {
+  for (profile::Finding finding : all_findings()) {
+    finding.stage = std::string(profile::kForwardStage);
+    for (const std::string_view name : kShippedEngines) {
+      for (const bool compiled : {false, true}) {
+        const std::string advice = advice_for(engine_named(name, true, compiled), finding);
+        for (const char* word : {"KV cache", "token", "prompt", "RoPE", "sampling", "generate()",
+                                 "speculative", "causal", "decode"}) {
+          EXPECT_EQ(advice.find(word), std::string::npos) << finding.kind << ": " << advice;
+        }
+      }
+    }
+  }
+}
+
+TEST(Advise, AModelThatIsNoLlmToCompileThisStageToo) {
+  FindingValues values;
+  values.add_flag("decodes", false).add_flag("compiled", false);
+  profile::Finding finding = finding_of(FindingKind::launch_bound, std::move(values));
+  finding.stage = std::string(profile::kForwardStage);
+  const std::string advice = advice_for(engine_named(profile::kPyTorch, true, true), finding);
+  EXPECT_NE(advice.find("Fixed input sizes"), std::string::npos) << advice;
+}
+
+TEST(Advise, NothingThatTheProgramDoesAlready) {
+  for (const profile::Finding& finding : all_findings()) {
+    const std::string compiled = advice_for(engine_named(profile::kPyTorch, true, true), finding);
+    EXPECT_EQ(compiled.find("torch.compile first"), std::string::npos) << compiled;
+    if (!profile::has_flag(finding.values, "graphs_used")) continue;
+    for (const std::string_view name : kShippedEngines) {
+      const std::string advice = advice_for(engine_named(name, on_pytorch(name)), finding);
+      EXPECT_EQ(advice.find("Replay the step as one CUDA graph"), std::string::npos) << advice;
+      EXPECT_EQ(advice.find("CUDA graph mode"), std::string::npos) << advice;
+    }
+  }
+}
+
+TEST(Advise, InTheEnginesOwnOptions) {
+  const auto holds = [](std::string_view engine, FindingKind kind, std::string_view option) {
+    FindingValues values;
+    values.add_flag("decodes", true).add_text("bound_by", "memory");
+    const std::string advice =
+        advice_for(engine_named(engine, on_pytorch(engine)), finding_of(kind, std::move(values)));
+    return advice.find(option) != std::string::npos;
+  };
+  EXPECT_TRUE(holds("llama.cpp", FindingKind::launch_bound, "GGML_CUDA_GRAPHS"));
+  EXPECT_TRUE(holds("vLLM", FindingKind::launch_bound, "--enforce-eager"));
+  EXPECT_TRUE(holds("SGLang", FindingKind::launch_bound, "--cuda-graph-max-bs"));
+  EXPECT_TRUE(holds("TensorRT-LLM", FindingKind::launch_bound, "cuda_graph_config"));
+  EXPECT_TRUE(
+      holds("Hugging Face transformers", FindingKind::launch_bound, "cache_implementation"));
+  EXPECT_TRUE(holds("JAX", FindingKind::launch_bound, "--xla_gpu_enable_command_buffer"));
+  EXPECT_TRUE(holds("vLLM", FindingKind::synchronization, "--async-scheduling"));
+  EXPECT_TRUE(holds("llama.cpp", FindingKind::gemm_above_floor, "Q4_K_M"));
+}
+
+}  // namespace
+}  // namespace llmprof::analysis
