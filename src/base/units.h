@@ -11,4 +11,8 @@ inline constexpr double kNanosecondsPerMicrosecond = 1e3;
 inline constexpr double kNanosecondsPerMillisecond = 1e6;
 inline constexpr double kNanosecondsPerSecond = 1e9;
 
+inline constexpr double kMega = 1e6;  // megahertz, megabytes
+inline constexpr double kGiga = 1e9;
+inline constexpr double kTera = 1e12;
+
 }  // namespace llmprof

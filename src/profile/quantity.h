@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -59,6 +60,10 @@ inline Milliseconds to_milliseconds(double nanoseconds) {
 }
 inline Milliseconds to_milliseconds(Nanoseconds time) {
   return to_milliseconds(static_cast<double>(time));
+}
+
+inline Nanoseconds to_nanoseconds(Milliseconds time) {
+  return std::llround(time.value * kNanosecondsPerMillisecond);
 }
 
 // Of some times, or of plain numbers. Percentiles by nearest rank: each is a measured value.

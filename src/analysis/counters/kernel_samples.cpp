@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/counters/counter_series.h"
+#include "base/quantiles.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -272,9 +273,7 @@ std::optional<SampledRows> sample_kernels(const trace::Trace& trace, const Kerne
     for (const auto& [start, end] : owners.samples()) intervals.push_back(end - start);
   }
   if (intervals.empty()) return std::nullopt;
-  const auto middle = intervals.begin() + static_cast<std::ptrdiff_t>((intervals.size() - 1) / 2);
-  std::nth_element(intervals.begin(), middle, intervals.end());
-  sampled.interval = *middle;
+  sampled.interval = nearest_rank(intervals, 0.5);
   return sampled;
 }
 

@@ -10,7 +10,6 @@
 namespace llmprof::analysis {
 namespace {
 
-constexpr double kHertzPerMegahertz = 1e6;
 // Samples lie side by side: what is missing at an instance's edge is less.
 constexpr double kWhole = 0.95;
 // Below it a stage's bytes would mostly be guessed.
@@ -154,7 +153,7 @@ class StageMeter {
     add_sensors(instance, device);
     const trace::Device& gpu = trace_.devices[instance.device.index()];
     bandwidth_ = static_cast<double>(gpu.memory_bandwidth);
-    highest_clock_ = static_cast<double>(gpu.clock_hz) / kHertzPerMegahertz;
+    highest_clock_ = static_cast<double>(gpu.clock_hz) / kMega;
   }
 
   [[nodiscard]] StageCounters told(uint32_t stage, const Utilization& use) const {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/budget/test_trace.h"
 #include "testing/reasons.h"
+#include "testing/staged_trace.h"
 
 namespace llmprof::analysis {
 namespace {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/quantiles.h"
+
 namespace llmprof::analysis {
 namespace {
 
@@ -116,9 +118,7 @@ size_t beats_in_a_repeat(const std::vector<LayerBeat>& beats, const LayerPeriod&
     const size_t repeat = (beat.first - period.first) / period.period;
     if (repeat < counts.size()) ++counts[repeat];
   }
-  const auto middle = counts.begin() + static_cast<std::ptrdiff_t>(counts.size() / 2);
-  std::nth_element(counts.begin(), middle, counts.end());
-  return *middle;
+  return upper_median(counts);
 }
 
 std::vector<size_t> period_cuts(const LayerPeriod& period) {

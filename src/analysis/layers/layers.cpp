@@ -10,6 +10,7 @@
 #include "analysis/layers/pass_layer_cuts.h"
 #include "analysis/layers/range_layers.h"
 #include "analysis/layers/stage_layers.h"
+#include "base/quantiles.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -117,10 +118,7 @@ class UnlikeMost {
     std::vector<uint64_t> counts;
     counts.reserve(found.layers.size());
     for (const auto& [name, layer] : found.layers) counts.push_back(layer.sum.kernel_count);
-    if (counts.empty()) return;
-    const auto middle = counts.begin() + static_cast<std::ptrdiff_t>(counts.size() / 2);
-    std::nth_element(counts.begin(), middle, counts.end());
-    median_ = *middle;
+    if (!counts.empty()) median_ = upper_median(counts);
   }
   [[nodiscard]] profile::Reasons note(const LayerSum& sum) const {
     const auto apart = std::max(sum.kernel_count, median_) - std::min(sum.kernel_count, median_);

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/quantiles.h"
 #include "trace/tables.h"
 
 namespace llmprof::analysis {
@@ -27,9 +28,5 @@ struct Statistics {
 Statistics summarize(std::vector<Nanoseconds> values);
 // Likewise, of values that may be put into another order.
 Statistics summarize_reordering(std::span<Nanoseconds> values);
-
-// The smallest value that at least `fraction` of all values do not exceed. Reorders the values,
-// of which there is at least one.
-Nanoseconds nearest_rank(std::span<Nanoseconds> values, double fraction);
 
 }  // namespace llmprof::analysis

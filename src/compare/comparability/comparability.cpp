@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "base/units.h"
 #include "profile/machine_load.h"
 
 namespace llmprof::compare {
@@ -136,7 +137,6 @@ Text throttled(std::span<const Run> runs) {
 Text cpu_peaks(const Profile& profile) {
   const auto& cpu = profile.utilization.cpu;
   if (!cpu || !cpu->flops) return std::nullopt;
-  constexpr double kGiga = 1e9;
   return fmt::format("{:.1f} GFLOP/s and {:.1f} GB/s", cpu->flops->value / kGiga,
                      cpu->memory_bandwidth.value / kGiga);
 }
@@ -239,7 +239,6 @@ void add_machine(const Sides& sides, Aspects& aspects) {
   const auto base = mean_clock(sides.base);
   const auto now = mean_clock(sides.now);
   if (base && now && std::abs(*now - *base) > kSameClock * *base) {
-    constexpr double kMega = 1e6;
     aspects.push("clocks", false, fmt::format("{:.0f} MHz", *base / kMega),
                  fmt::format("{:.0f} MHz", *now / kMega));
   }

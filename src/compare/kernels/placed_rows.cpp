@@ -49,10 +49,6 @@ void describe(const profile::Kernel& kernel, PlacedRow& row) {
   }
 }
 
-int64_t to_nanoseconds(profile::Milliseconds time) {
-  return std::llround(time.value * kNanosecondsPerMillisecond);
-}
-
 std::vector<PlacedRow> by_name(std::span<const Run> runs, const std::string& stage) {
   Rows rows;
   for (const Run& run : runs) {
@@ -62,7 +58,7 @@ std::vector<PlacedRow> by_name(std::span<const Run> runs, const std::string& sta
         PlacedRow& row = rows.at({}, kernel.key, 0);
         describe(kernel, row);
         row.calls += time.steady_calls;
-        row.total_ns += to_nanoseconds(time.steady_total);
+        row.total_ns += profile::to_nanoseconds(time.steady_total);
       }
     }
   }

@@ -40,10 +40,6 @@ struct PartTotal {
 };
 using PartTotals = std::map<std::string, PartTotal>;
 
-int64_t nanoseconds(profile::Milliseconds time) {
-  return std::llround(time.value * kNanosecondsPerMillisecond);
-}
-
 // Over all measured instances, as recorded or without profiling.
 void add_parts(std::span<const Run> runs, const std::string& stage, bool unwatched,
                int64_t PartTotal::* side, PartTotals& totals) {
@@ -154,16 +150,16 @@ void finish(StageDiff& diff) {
 void add_device_time(std::span<const Run> runs, int64_t PartTotal::* side, PartTotals& totals) {
   for (const Run& run : runs) {
     for (const profile::DeviceTime& device : run.profile.device_time) {
-      int64_t rest = nanoseconds(device.span);
+      int64_t rest = profile::to_nanoseconds(device.span);
       const auto add = [&](const std::string& part, profile::Milliseconds time, bool idle) {
         PartTotal& total = totals[part];
-        total.*side += nanoseconds(time);
+        total.*side += profile::to_nanoseconds(time);
         total.idle = idle;
-        rest -= nanoseconds(time);
+        rest -= profile::to_nanoseconds(time);
       };
       for (const profile::IdleCause& cause : device.idle_causes) add(cause.cause, cause.time, true);
       add("exposed copies", device.exposed_copies, false);
-      if (device.not_traced) rest -= nanoseconds(*device.not_traced);
+      if (device.not_traced) rest -= profile::to_nanoseconds(*device.not_traced);
       totals[std::string(kKernelsRunning)].*side += rest;
     }
   }

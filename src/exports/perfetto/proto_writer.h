@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/varint.h"
+
 namespace llmprof::exports {
 
 // Bytes that grow at their end. By hand, because a file has a hundred million of them: a string
@@ -54,7 +56,7 @@ class ProtoWriter {
 
   void number(uint32_t field, uint64_t value) {
     char* end = with_tag(field, kVarint, kLongestVarint);
-    out_.end_at(put(value, end));
+    out_.end_at(put_varint(end, value));
   }
   void fixed64(uint32_t field, uint64_t value) {
     char* end = with_tag(field, kFixed64, sizeof value);
@@ -66,7 +68,7 @@ class ProtoWriter {
   }
   void real(uint32_t field, double value) { fixed64(field, std::bit_cast<uint64_t>(value)); }
   void bytes(uint32_t field, std::string_view value) {
-    char* end = put(value.size(), with_tag(field, kLength, kLongestVarint + value.size()));
+    char* end = put_varint(with_tag(field, kLength, kLongestVarint + value.size()), value.size());
     if (!value.empty()) std::memcpy(end, value.data(), value.size());
     out_.end_at(end + value.size());
   }
@@ -87,24 +89,16 @@ class ProtoWriter {
 
  private:
   enum WireType : uint32_t { kVarint = 0, kFixed64 = 1, kLength = 2 };
-  static constexpr uint64_t kVarintLimit = 0x80;
-  static constexpr size_t kLongestVarint = 10;  // 64 bits, 7 a byte
 
   // Room for `count` bytes behind the tag.
   char* with_tag(uint32_t field, WireType type, size_t count) {
-    return put(field << 3U | type, out_.room(kLongestVarint + count));
-  }
-
-  static char* put(uint64_t value, char* at) {
-    for (; value >= kVarintLimit; value >>= 7U) *at++ = static_cast<char>(value | kVarintLimit);
-    *at++ = static_cast<char>(value);
-    return at;
+    return put_varint(out_.room(kLongestVarint + count), field << 3U | type);
   }
 
   // One byte was left for the length of what begins at `begin`.
   void put_long_length(size_t begin, size_t length) {
     char bytes[kLongestVarint];
-    const auto size = static_cast<size_t>(put(length, bytes) - bytes);
+    const auto size = static_cast<size_t>(put_varint(bytes, length) - bytes);
     char* end = out_.room(size - 1);
     std::memmove(out_.at(begin + size - 1), out_.at(begin), length);
     std::memcpy(out_.at(begin - 1), bytes, size);

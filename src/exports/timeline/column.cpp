@@ -2,25 +2,12 @@
 
 #include <cstring>
 
+#include "base/varint.h"
+
 namespace llmprof::exports {
 namespace {
 
-constexpr size_t kLongest = 10;  // bytes of a varint
-
-char* put(char* out, uint64_t value) {
-  constexpr uint64_t kMore = 0x80;
-  while (value >= kMore) {
-    *out++ = static_cast<char>(value | kMore);
-    value >>= 7U;
-  }
-  *out++ = static_cast<char>(value);
-  return out;
-}
-
-char* put_zigzag(char* out, uint64_t value) {
-  const auto sign = static_cast<uint64_t>(static_cast<int64_t>(value) >> 63U);
-  return put(out, value << 1U ^ sign);
-}
+char* put_zigzag(char* out, uint64_t value) { return put_varint(out, zigzag(value)); }
 
 }  // namespace
 
@@ -30,7 +17,7 @@ std::string_view to_string(Coding coding) {
 }
 
 void Column::encode_waiting() {
-  std::array<char, std::tuple_size_v<decltype(waiting_)> * kLongest> encoded;
+  std::array<char, std::tuple_size_v<decltype(waiting_)> * kLongestVarint> encoded;
   char* out = encoded.data();
   const auto each = [&](auto&& put_one) {
     for (size_t i = 0; i < count_; ++i) out = put_one(out, waiting_[i]);
@@ -43,13 +30,13 @@ void Column::encode_waiting() {
   };
   switch (coding_) {
     case Coding::u:
-      each(put);
+      each(put_varint);
       break;
     case Coding::s:
       each(put_zigzag);
       break;
     case Coding::udelta:
-      each([&](char* to, uint64_t value) { return put(to, since_previous(value)); });
+      each([&](char* to, uint64_t value) { return put_varint(to, since_previous(value)); });
       break;
     case Coding::sdelta:
       each([&](char* to, uint64_t value) { return put_zigzag(to, since_previous(value)); });

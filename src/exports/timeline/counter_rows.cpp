@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "analysis/counters/metric_roles.h"
+#include "base/units.h"
 #include "exports/timeline/parts.h"
 
 namespace llmprof::exports {
@@ -33,7 +34,6 @@ constexpr std::array<Label, 6> kLabels = {{
 }};
 
 Shown other_counter(const std::string& name, const std::string& unit) {
-  constexpr double kMega = 1e6;
   const auto* const known = std::find_if(kLabels.begin(), kLabels.end(), [&](const Label& label) {
     return name.find(label.part) != std::string::npos;
   });

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "profile/json/described_reader.h"
 #include "profile/json/profile_type.h"
 
 namespace llmprof::profile {
@@ -161,24 +162,38 @@ std::optional<std::string> why_foreign(const Json& json) {
   return std::nullopt;
 }
 
+Result<Json> parse(std::string_view text) {
+  try {
+    return Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    return fail_input(fmt::format("not valid JSON at byte {}", error.byte));
+  } catch (const Json::exception&) {
+    return fail_input("not valid JSON: a number in it is too large");
+  }
+}
+
 }  // namespace
+
+Result<void> read_json_text(std::string_view text, const Type& type, void* value) {
+  const auto parsed = parse(text);
+  if (!parsed) return fail_with(parsed.error());
+  Reader reader;
+  if (!reader.read(*parsed, type, value)) return fail_input(reader.problem());
+  return {};
+}
+
 }  // namespace json
 
 Result<Profile> from_json(std::string_view text) {
-  json::Json parsed;
-  try {
-    parsed = json::Json::parse(text);
-  } catch (const json::Json::parse_error& error) {
+  const auto parsed = json::parse(text);
+  if (!parsed) {
     return fail_input(
-        fmt::format("not valid JSON at byte {}; write it again with llmprof analyze", error.byte));
-  } catch (const json::Json::exception&) {
-    return fail_input(
-        "not valid JSON: a number in it is too large; write it again with llmprof analyze");
+        fmt::format("{}; write it again with llmprof analyze", parsed.error().message));
   }
-  if (const auto foreign = json::why_foreign(parsed)) return fail_input(*foreign);
+  if (const auto foreign = json::why_foreign(*parsed)) return fail_input(*foreign);
   Profile profile;
   json::Reader reader;
-  if (!reader.read(parsed, json::profile_type(), &profile)) {
+  if (!reader.read(*parsed, json::profile_type(), &profile)) {
     return fail_input(fmt::format("{}; {}", reader.problem(), json::kRemedy));
   }
   return profile;

@@ -25,8 +25,6 @@ struct Form {
   std::string_view unit;  // behind the number; empty where the title or the sentence has it
 };
 
-constexpr double kHertzPerMegahertz = 1e6;
-
 // The digits of all reports. Times are in milliseconds.
 constexpr std::array<Form, 18> kForms = {{
     {Figure::Of::stage_time, Style::fixed, 3, 1, ""},
@@ -41,7 +39,7 @@ constexpr std::array<Form, 18> kForms = {{
     {Figure::Of::flops, Style::prefixed, 2, 1, "FLOP"},
     {Figure::Of::bytes_per_second, Style::prefixed, 2, 1, "B/s"},
     {Figure::Of::flops_per_second, Style::prefixed, 2, 1, "FLOP/s"},
-    {Figure::Of::clock, Style::fixed, 0, kHertzPerMegahertz, "MHz"},
+    {Figure::Of::clock, Style::fixed, 0, kMega, "MHz"},
     {Figure::Of::energy, Style::fixed, 3, 1, "J"},
     {Figure::Of::power, Style::fixed, 1, 1, ""},
     {Figure::Of::temperature, Style::fixed, 1, 1, ""},

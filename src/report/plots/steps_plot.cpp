@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/quantiles.h"
 #include "report/format/figures.h"
 #include "report/plots/axis.h"
 #include "report/plots/plot_files.h"
@@ -38,11 +39,6 @@ struct StepSeries {
   double p99 = 0;
 };
 
-double nearest_rank(const std::vector<double>& sorted, double share) {
-  const auto rank = static_cast<size_t>(std::ceil(share * static_cast<double>(sorted.size())));
-  return sorted[std::clamp<size_t>(rank, 1, sorted.size()) - 1];
-}
-
 // Steps that statistics are of: no warm-up, wall time known.
 StepSeries series_of(const profile::Profile& profile, const profile::Stage& stage) {
   StepSeries series;
@@ -53,12 +49,11 @@ StepSeries series_of(const profile::Profile& profile, const profile::Stage& stag
     series.steps.push_back({step.wall.value, &step});
   }
   if (series.steps.empty()) return series;
-  std::vector<double> sorted;
-  sorted.reserve(series.steps.size());
-  for (const TimedStep& step : series.steps) sorted.push_back(step.wall_ms);
-  std::sort(sorted.begin(), sorted.end());
-  series.p50 = nearest_rank(sorted, 0.5);
-  series.p99 = nearest_rank(sorted, 0.99);
+  std::vector<double> walls;
+  walls.reserve(series.steps.size());
+  for (const TimedStep& step : series.steps) walls.push_back(step.wall_ms);
+  series.p50 = nearest_rank(walls, 0.5);
+  series.p99 = nearest_rank(walls, 0.99);
   return series;
 }
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/units.h"
 #include "report/format/figures.h"
 #include "report/reasons/themes.h"
 
@@ -9,8 +10,6 @@ namespace {
 using profile::BytesPerSecond;
 using profile::FlopsPerSecond;
 using profile::ReasonKind;
-
-constexpr double kTera = 1e12;
 
 std::string_view bytes_are(std::string_view what) {
   if (what == "weights") return "weights, read once per pass,";

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/units.h"
 #include "report/reasons/themes.h"
 
 namespace llmprof::report {
@@ -22,8 +23,6 @@ std::string host_code(const Given& given) {
 
 // Of whole nanoseconds.
 double microseconds(profile::Milliseconds time) {
-  constexpr double kNanosecondsPerMillisecond = 1e6;
-  constexpr double kNanosecondsPerMicrosecond = 1e3;
   return std::round(time.value * kNanosecondsPerMillisecond) / kNanosecondsPerMicrosecond;
 }
 

@@ -3,12 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
-#include "base/streams/byte_stream.h"
 #include "base/text.h"
-#include "config/config_tree.h"
-#include "session/options/node_text.h"
+#include "session/bundle/record_file.h"
 
 namespace llmprof::session {
 namespace {
@@ -20,21 +17,6 @@ constexpr std::string_view kRankFolder = "rank";
 constexpr size_t kLargestRanksFile = 64UL << 20U;
 constexpr uint64_t kHighestRank = 1'000'000;
 
-Result<config::ConfigDocument> read_ranks_document(const fs::path& file) {
-  auto stream = open_byte_stream(file);
-  if (!stream) return fail_with(stream.error());
-  const auto text = read_all(**stream, kLargestRanksFile);
-  if (!text) return fail_with(text.error().within(file.string()));
-  return config::parse_json(*text, file.string());
-}
-
-std::optional<uint64_t> rank_count(const config::ConfigNode& map, std::string_view key) {
-  const config::ConfigNode* node = map.find(key);
-  const auto number = node == nullptr ? std::nullopt : node->integer();
-  if (!number || *number < 0 || static_cast<uint64_t>(*number) > kHighestRank) return std::nullopt;
-  return static_cast<uint64_t>(*number);
-}
-
 std::string known_state(const std::string& written) {
   for (const std::string_view state : {kRankDied, kRankMissing}) {
     if (written == state) return written;
@@ -44,25 +26,12 @@ std::string known_state(const std::string& written) {
 
 // None where there is no such file.
 std::optional<RanksRecord> read_one(const fs::path& folder, Diagnostics& diagnostics) {
-  const fs::path file = folder / kRanksFile;
-  std::error_code ignored;
-  if (!fs::is_regular_file(file, ignored)) return std::nullopt;
-  const auto document = read_ranks_document(file);
-  if (!document) {
-    diagnostics.warn("ranks_record_unreadable", document.error().message);
-    return std::nullopt;
-  }
-  RanksRecord record;
-  record.world_size = rank_count(document->root, "world_size");
-  const config::ConfigNode* finished = document->root.find("finished");
-  record.finished = finished == nullptr || finished->boolean().value_or(true);
-  const config::ConfigNode* rows = document->root.find("ranks");
-  if (rows == nullptr || !rows->is_list()) return record;
-  for (const config::ConfigNode& row : rows->children) {
-    const auto rank = rank_count(row, "rank");
-    if (rank)
-      record.ranks.push_back({*rank, known_state(text_of(row, "state")), text_of(row, "detail")});
-  }
+  auto record = read_record<RanksRecord>(folder / kRanksFile, kLargestRanksFile,
+                                         "ranks_record_unreadable", diagnostics);
+  if (!record) return record;
+  if (record->world_size.value_or(0) > kHighestRank) record->world_size.reset();
+  std::erase_if(record->ranks, [](const RankRecord& rank) { return rank.rank > kHighestRank; });
+  for (RankRecord& rank : record->ranks) rank.state = known_state(rank.state);
   return record;
 }
 
@@ -76,17 +45,7 @@ std::vector<RankRecord> RanksRecord::not_recorded() const {
 }
 
 Result<void> write_ranks_record(const Artifacts& bundle, const RanksRecord& record) {
-  using Json = nlohmann::ordered_json;
-  Json rows = Json::array();
-  for (const RankRecord& rank : record.ranks) {
-    Json row = {{"rank", rank.rank}, {"state", rank.state}};
-    if (!rank.detail.empty()) row["detail"] = rank.detail;
-    rows.push_back(std::move(row));
-  }
-  const Json json = {{"world_size", record.world_size ? Json(*record.world_size) : Json()},
-                     {"finished", record.finished},
-                     {"ranks", std::move(rows)}};
-  return bundle.write(kRanksFile, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  return write_record(bundle, kRanksFile, record);
 }
 
 std::string rank_folder_name(uint64_t rank) { return fmt::format("{}{}", kRankFolder, rank); }

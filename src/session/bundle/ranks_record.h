@@ -24,6 +24,13 @@ struct RankRecord {
   uint64_t rank = 0;
   std::string state;
   std::string detail;  // "signal 9 (Killed)"; empty where there is nothing to say
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("rank", &RankRecord::rank, "among all of the job");
+    field("state", &RankRecord::state, "recorded, died or missing");
+    field("detail", &RankRecord::detail, "empty where there is nothing to say");
+  }
 };
 struct RanksRecord {
   std::optional<uint64_t> world_size;
@@ -31,6 +38,13 @@ struct RanksRecord {
   std::vector<RankRecord> ranks;  // by rank
 
   [[nodiscard]] std::vector<RankRecord> not_recorded() const;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    field("world_size", &RanksRecord::world_size, "ranks of the job; null where unknown");
+    field("finished", &RanksRecord::finished, "false while the ranks are recorded");
+    field("ranks", &RanksRecord::ranks, "by rank");
+  }
 };
 
 Result<void> write_ranks_record(const Artifacts& bundle, const RanksRecord& record);

@@ -69,13 +69,15 @@ TEST(RanksRecord, IsEmptyWhereNothingIsRecorded) {
 
 TEST(RanksRecord, SurvivesWhatIsNoRecord) {
   const testing::TemporaryFolder folder;
-  folder.write("ranks.json",
-               R"({"world_size": -4, "ranks": [{"rank": "x"}, {"rank": 1, "state": "odd"}]})");
+  for (const char* content :
+       {R"({"world_size": -4, "ranks": []})", R"({"ranks": [{"rank": "x"}]})", "{\"ranks\": ["}) {
+    folder.write("ranks.json", content);
+    Diagnostics trouble;
+    EXPECT_EQ(text(read_ranks_record(folder.path(), trouble)), "?");
+    EXPECT_TRUE(trouble.has("ranks_record_unreadable")) << content;
+  }
+  folder.write("ranks.json", R"({"world_size": 20000000, "ranks": [{"rank": 1, "state": "odd"}]})");
   EXPECT_EQ(read_text(folder), "? 1:recorded");
-  folder.write("ranks.json", "{\"ranks\": [");
-  Diagnostics trouble;
-  EXPECT_EQ(text(read_ranks_record(folder.path(), trouble)), "?");
-  EXPECT_TRUE(trouble.has("ranks_record_unreadable"));
 }
 
 }  // namespace

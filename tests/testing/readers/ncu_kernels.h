@@ -42,13 +42,12 @@ inline std::vector<KernelRecord> kernels_from_ncu_rows(const trace::Trace& trace
   }
   std::vector<KernelRecord> records;
   for (const auto& [key, total] : totals) {
-    constexpr double kNanosecondsPerMs = 1e6;
     KernelRecord record;
     record.kernel_name = trace.strings[key.first];
     record.device = device.empty()
                         ? "cuda:" + std::to_string(trace.devices[key.second.index()].ordinal)
                         : std::string(device);
-    record.total_ms = static_cast<double>(total.time) / kNanosecondsPerMs;
+    record.total_ms = static_cast<double>(total.time) / kNanosecondsPerMillisecond;
     record.calls = total.calls;
     record.mean_ms = record.total_ms / static_cast<double>(std::max<uint64_t>(total.calls, 1));
     records.push_back(std::move(record));
