@@ -22,6 +22,21 @@ struct RankIdentity {
   std::optional<Nanoseconds> wall_clock_ns;  // Unix time there
   std::string state = "recorded";            // as profile::Rank::state
   std::string state_detail;
+
+  template <class Visitor>
+  static void fields(Visitor& field) {
+    using Self = RankIdentity;
+    field("rank", &Self::rank, "among all of the job");
+    field("local_rank", &Self::local_rank, "on its host");
+    field("world_size", &Self::world_size, "ranks of the job");
+    field("host", &Self::host, "empty where unknown");
+    field("job", &Self::job, "the launcher's id; empty where unknown");
+    field("clock_domain", &Self::clock_domain, "ranks of one domain read one clock");
+    field("clock_ns", &Self::clock_ns, "what that clock showed at the rank's time 0");
+    field("wall_clock_ns", &Self::wall_clock_ns, "Unix time there");
+    field("state", &Self::state, "as of a rank of the job");
+    field("state_detail", &Self::state_detail, "how it died, or why it is missing");
+  }
 };
 
 // All that a job's profile is made of, of one rank: its own profile and its collectives. What

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "base/quantiles.h"
 #include "job/job_clock.h"
 
 namespace llmprof::job {
@@ -17,18 +18,11 @@ constexpr double kLargestDrift = 500e-6;
 constexpr size_t kFewestForDrift = 8;
 constexpr int kFitRounds = 6;
 
-double median_of(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  if (values.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
-
 double median_absolute(const std::vector<double>& values) {
   std::vector<double> absolute(values.size());
   std::transform(values.begin(), values.end(), absolute.begin(),
                  [](double value) { return std::abs(value); });
-  return median_of(absolute);
+  return upper_median(absolute);
 }
 
 // Differences against time, both relative to the middle one, so that doubles hold them exactly.
@@ -79,9 +73,9 @@ Line first_line(const Points& points) {
     const double apart = points.time[i + half] - points.time[i];
     if (apart > 0) slopes.push_back((points.difference[i + half] - points.difference[i]) / apart);
   }
-  if (!slopes.empty()) line.slope = median_of(slopes);
+  if (!slopes.empty()) line.slope = upper_median(slopes);
   auto left = residuals_of(points, line);
-  line.at_0 = median_of(left);
+  line.at_0 = upper_median(left);
   return line;
 }
 
@@ -119,7 +113,7 @@ Line refined(const Points& points, const Line& before) {
 
 Line constant_line(const Points& points) {
   auto differences = points.difference;
-  return {median_of(differences), 0};
+  return {upper_median(differences), 0};
 }
 
 Line robust_line(const Points& points) {
@@ -231,7 +225,7 @@ void add_residuals(Aligning& state) {
   for (const SameMoments& each : state.moments) {
     const auto& first = *state.clocks[each.first];
     const auto& second = *state.clocks[each.second];
-    // Told of the one that is not the reference; the first is what the second is compared with.
+    // Counted for the one that is not the reference; the first is what the second is compared with.
     const uint32_t of = second.method == ClockMethod::reference ? each.first : each.second;
     for (size_t i = 0; i < each.on_first.size(); ++i) {
       left[of].push_back(std::abs(static_cast<double>(job_time(first, each.on_first[i]) -
@@ -243,7 +237,7 @@ void add_residuals(Aligning& state) {
     state.clocks[part]->collectives = left[part].size();
     state.clocks[part]->residual_max =
         profile::to_milliseconds(*std::max_element(left[part].begin(), left[part].end()));
-    state.clocks[part]->residual_p50 = profile::to_milliseconds(median_of(left[part]));
+    state.clocks[part]->residual_p50 = profile::to_milliseconds(upper_median(left[part]));
   }
 }
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "job/between.h"
+#include "job/rank_comparison.h"
 
 namespace llmprof::job {
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/quantiles.h"
 #include "job/clock/align_clocks.h"
 
 namespace llmprof::job {
@@ -19,10 +20,7 @@ constexpr Nanoseconds kMostTolerance = 50'000'000;
 Nanoseconds median_interval(const Compared& of) {
   std::vector<Nanoseconds> intervals;
   for (size_t i = 1; i < of.end.size(); ++i) intervals.push_back(of.end[i] - of.end[i - 1]);
-  if (intervals.empty()) return kWidest;
-  const auto middle = intervals.begin() + static_cast<std::ptrdiff_t>(intervals.size() / 2);
-  std::nth_element(intervals.begin(), middle, intervals.end());
-  return *middle;
+  return intervals.empty() ? kWidest : upper_median(intervals);
 }
 
 Nanoseconds tolerance_of(const Compared& first, const Compared& second) {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/quantiles.h"
 #include "job/collectives/align_by_time.h"
 
 namespace llmprof::job {
@@ -14,7 +15,7 @@ namespace {
 constexpr size_t kProbes = 64;
 constexpr size_t kManyProbes = 2048;
 constexpr size_t kEarlyProbes = 8;
-// How far captures may be apart where no clock tells it.
+// How far captures may be apart where no clock shows it.
 constexpr int64_t kFarthestShift = 50'000;
 // What two ranks' ends of the same collectives differ by, at most, besides offset and drift: half
 // of the differences are smaller.
@@ -23,12 +24,6 @@ constexpr double kLargestSlope = 500e-6;
 // Differences of spread that decide nothing.
 constexpr double kSameSpread = 1.25;
 constexpr double kLeastSpread = 500;  // ns
-
-double middle_of(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 // How well second[i] is first[i + shift].
 struct Fit {
@@ -131,7 +126,7 @@ class ShiftSearch {
 
   void measure(double base, Fit& fit) {
     left_ = difference_;
-    fit.offset = base + middle_of(left_);
+    fit.offset = base + upper_median(left_);
     const size_t half = time_.size() / 2;
     double slope = 0;
     if (time_.size() >= kEarlyProbes) {
@@ -140,14 +135,14 @@ class ShiftSearch {
         const double apart = time_[i + half] - time_[i];
         if (apart > 0) left_.push_back((difference_[i + half] - difference_[i]) / apart);
       }
-      if (!left_.empty()) slope = middle_of(left_);
+      if (!left_.empty()) slope = upper_median(left_);
       if (std::abs(slope) > kLargestSlope) slope = 0;
     }
     left_.resize(time_.size());
     for (size_t i = 0; i < time_.size(); ++i) left_[i] = difference_[i] - slope * time_[i];
-    const double at_0 = middle_of(left_);
+    const double at_0 = upper_median(left_);
     for (double& value : left_) value = std::abs(value - at_0);
-    fit.spread = middle_of(left_);
+    fit.spread = upper_median(left_);
   }
 
   [[nodiscard]] double from_rough(const Fit& fit) const {
@@ -277,7 +272,7 @@ std::vector<uint32_t> align_sequences(const Compared& first, const Compared& sec
                                       ? by_order(first, second, fit.shift)
                                       : std::vector<uint32_t>(first.end.size(), kNoRow);
   if (is_plausible(first, second, fit, ordered)) return ordered;
-  // Whatever is missing in between moves all that follows: then times tell more.
+  // Whatever is missing in between moves all that follows: then times say more.
   constexpr Nanoseconds kClose = 1'000'000;
   std::vector<uint32_t> timed = align_by_time(first, second, rough);
   const auto by_time = static_cast<double>(pairs_that_fit(first, second, timed, kClose));

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/units.h"
-#include "job/between.h"
+#include "job/rank_comparison.h"
 
 namespace llmprof::job {
 
@@ -20,7 +20,7 @@ struct Compared {
 struct RoughClock {
   Nanoseconds offset = 0;
   Nanoseconds tolerance = 0;
-  bool exact = false;  // one clock: the ends themselves tell what belongs together
+  bool exact = false;  // one clock: the ends themselves show what belongs together
 };
 
 // By place in `first`: the place in `second` of the same collective, or kNoRow. By the group's own

@@ -221,7 +221,8 @@ class Splitter {
 
 class LaneMaker {
  public:
-  LaneMaker(const std::vector<RankPart>& parts, const Told& told) : parts_(parts), told_(told) {}
+  LaneMaker(const std::vector<RankPart>& parts, const ParallelismOptions& options)
+      : parts_(parts), options_(options) {}
 
   Lanes make() {
     ByGroup groups = rows_by_group(parts_);
@@ -244,7 +245,8 @@ class LaneMaker {
     if (rows.empty()) return;
     by_rank(rows);
     uint64_t size = identity.size;
-    if (size == 0 && identity.members.empty() && told_.tp && *told_.tp > 1) size = *told_.tp;
+    if (size == 0 && identity.members.empty() && options_.tp && *options_.tp > 1)
+      size = *options_.tp;
     if (!identity.members.empty() || size < 2 || rows.size() <= size) {
       add_group(identity, size, std::move(rows));
       return;
@@ -359,7 +361,7 @@ class LaneMaker {
   }
 
   const std::vector<RankPart>& parts_;
-  const Told& told_;
+  const ParallelismOptions& options_;
   Lanes made_;
 };
 
@@ -388,8 +390,8 @@ std::vector<uint64_t> parse_members(const std::string& text) {
   return members;
 }
 
-Lanes find_lanes(const std::vector<RankPart>& parts, const Told& told) {
-  return LaneMaker(parts, told).make();
+Lanes find_lanes(const std::vector<RankPart>& parts, const ParallelismOptions& options) {
+  return LaneMaker(parts, options).make();
 }
 
 }  // namespace llmprof::job

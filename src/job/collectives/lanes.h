@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "job/between.h"
+#include "job/rank_comparison.h"
 
 namespace llmprof::job {
 
@@ -36,8 +36,8 @@ struct Lanes {
 };
 
 // Groups as captures state them; where they state less, what ranks of one program have in common:
-// the name of a group, its size (told by --tp), the stream of their collectives.
-Lanes find_lanes(const std::vector<RankPart>& parts, const Told& told);
+// the name of a group, its size (given by --tp), the stream of their collectives.
+Lanes find_lanes(const std::vector<RankPart>& parts, const ParallelismOptions& options);
 
 // "0,1,2", "[0, 1, 2]"; empty where it is something else.
 std::vector<uint64_t> parse_members(const std::string& text);

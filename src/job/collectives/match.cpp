@@ -35,7 +35,7 @@ uint64_t token_of(const CollectiveKey& key, bool with_size) {
   return size * kKinds + static_cast<uint64_t>(kind);
 }
 
-// Sizes that a capture does not state for all (as of CUDA graphs) tell nothing.
+// Sizes that a capture does not state for all (as of CUDA graphs) say nothing.
 bool all_have_sizes(const std::vector<RankPart>& parts, const Lane& lane) {
   for (const Sequence& sequence : lane.sequences) {
     const PackedCollectives& of = parts[sequence.part].collectives;

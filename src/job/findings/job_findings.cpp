@@ -16,15 +16,15 @@ using profile::FindingKind;
 using profile::FindingValues;
 using profile::Milliseconds;
 
-constexpr double kWorthTelling = 0.01;  // of the stage's wall time
-constexpr double kImbalanced = 1.1;     // the longest rank's expert time over the mean
+constexpr double kWorthNaming = 0.01;  // of the stage's wall time
+constexpr double kImbalanced = 1.1;    // the longest rank's expert time over the mean
 // Smaller messages are bound by latency, and say nothing of a link.
 constexpr double kLargeMessage = 4.0 * 1024 * 1024;
 constexpr double kSlowShareOfPeak = 0.5;
 constexpr uint64_t kEnoughCollectives = 8;
 constexpr size_t kNamedCollectives = 3;
 
-// What a stage of the job is, as findings are told.
+// What a stage of the job is, as findings need it.
 struct JobStage {
   std::string name;
   double steps = 0;      // counted
@@ -51,11 +51,12 @@ std::string unit_of(const profile::Profile& profile, const std::string& stage) {
   return profile.stages_found.serving.value_or(false) ? "engine step" : "request";
 }
 
-std::vector<JobStage> stages_of(const std::vector<RankPart>& parts, const Between& between) {
+std::vector<JobStage> stages_of(const std::vector<RankPart>& parts,
+                                const RankComparison& comparison) {
   std::vector<JobStage> stages;
   if (parts.empty()) return stages;
   const profile::Profile& reference = parts[reference_part(parts)].profile;
-  for (const auto& of_rank : between.per_rank) {
+  for (const auto& of_rank : comparison.per_rank) {
     for (const profile::RankStage& each : of_rank) {
       const bool known = std::any_of(stages.begin(), stages.end(),
                                      [&](const auto& stage) { return stage.name == each.stage; });
@@ -67,11 +68,11 @@ std::vector<JobStage> stages_of(const std::vector<RankPart>& parts, const Betwee
     }
   }
   for (JobStage& stage : stages) {
-    for (const JobInstance& instance : between.instances) {
+    for (const JobInstance& instance : comparison.instances) {
       if (instance.stage == stage.name && !instance.warmup) stage.instances += 1;
     }
     stage.instances = std::max(stage.instances, 1.0);
-    stage.by_step = std::any_of(between.steps.begin(), between.steps.end(),
+    stage.by_step = std::any_of(comparison.steps.begin(), comparison.steps.end(),
                                 [&](const JobStep& step) { return step.stage == stage.name; });
     stage.unit = unit_of(reference, stage.name);
     for (const profile::StageRecoverable& each : reference.recoverable) {
@@ -108,17 +109,17 @@ Finding finding_of(FindingKind kind, const JobStage& stage, double total, Findin
 
 class FindingMaker {
  public:
-  FindingMaker(const std::vector<RankPart>& parts, const Between& between)
-      : parts_(parts), between_(between), stages_(stages_of(parts, between)) {}
+  FindingMaker(const std::vector<RankPart>& parts, const RankComparison& comparison)
+      : parts_(parts), comparison_(comparison), stages_(stages_of(parts, comparison)) {}
 
   std::vector<Finding> make() {
-    for (const profile::Straggler& straggler : between_.job.stragglers) add_straggler(straggler);
+    for (const profile::Straggler& straggler : comparison_.job.stragglers) add_straggler(straggler);
     for (const JobStage& stage : stages_) {
       add_communication(stage);
       add_bubble(stage);
       add_experts(stage);
     }
-    for (const profile::JobCollective& collective : between_.job.collectives) {
+    for (const profile::JobCollective& collective : comparison_.job.collectives) {
       add_link(collective);
     }
     std::stable_sort(made_.begin(), made_.end(), [](const Finding& a, const Finding& b) {
@@ -141,8 +142,8 @@ class FindingMaker {
         .add("wait_per_step", straggler.wait_per_step)
         .add("wait_total", straggler.wait_total)
         .add("last_share", straggler.last_share)
-        .add_number("ranks", static_cast<double>(between_.job.recorded))
-        .add_flag("lower_bound", between_.job.lower_bound)
+        .add_number("ranks", static_cast<double>(comparison_.job.recorded))
+        .add_flag("lower_bound", comparison_.job.lower_bound)
         .add_flag("by_step_time",
                   !straggler.why.empty() &&
                       straggler.why.front().kind ==
@@ -171,7 +172,7 @@ class FindingMaker {
   [[nodiscard]] double mean_of_ranks(const JobStage& stage, const Value& value) const {
     double sum = 0;
     double ranks = 0;
-    for (const auto& of_rank : between_.per_rank) {
+    for (const auto& of_rank : comparison_.per_rank) {
       const profile::RankStage* own = of_stage(of_rank, stage.name);
       if (own == nullptr) continue;
       sum += value(*own);
@@ -183,7 +184,7 @@ class FindingMaker {
   void add_communication(const JobStage& stage) {
     const double transfer =
         mean_of_ranks(stage, [](const auto& own) { return own.transfer.value; }) * stage.steps;
-    if (transfer <= 0 || transfer < kWorthTelling * stage.wall) return;
+    if (transfer <= 0 || transfer < kWorthNaming * stage.wall) return;
     const double wait =
         mean_of_ranks(stage, [](const auto& own) { return own.wait.value; }) * stage.steps;
     const double hidden =
@@ -193,7 +194,7 @@ class FindingMaker {
     double time = 0;
     FindingValues longest;
     size_t named = 0;
-    for (const profile::JobCollective& each : between_.job.collectives) {
+    for (const profile::JobCollective& each : comparison_.job.collectives) {
       if (each.stage != stage.name || each.matched == 0) continue;
       const double own =
           (each.wait_total.value + each.transfer_total.value) / static_cast<double>(each.ranks);
@@ -215,16 +216,16 @@ class FindingMaker {
         .add_all(std::move(longest))
         .add("wait_time", Milliseconds{wait / stage.instances})
         .add("hidden_time", Milliseconds{hidden / stage.instances})
-        .add_number("ranks", static_cast<double>(between_.job.recorded));
+        .add_number("ranks", static_cast<double>(comparison_.job.recorded));
     made_.push_back(
         finding_of(FindingKind::exposed_communication, stage, transfer, std::move(values)));
   }
 
   void add_bubble(const JobStage& stage) {
-    const auto share = bubble_share(parts_, between_, stage.name);
-    if (!share || *share < kWorthTelling) return;
+    const auto share = bubble_share(parts_, comparison_, stage.name);
+    if (!share || *share < kWorthNaming) return;
     uint64_t stages = 0;
-    for (const profile::RankGroup& group : between_.job.groups) {
+    for (const profile::RankGroup& group : comparison_.job.groups) {
       if (group.parallelism == profile::Parallelism::pipeline)
         stages = std::max(stages, group.size);
     }
@@ -240,7 +241,7 @@ class FindingMaker {
     if (times.imbalance < kImbalanced) return;
     const double longest = times.by_part[times.longest];
     const double saved = longest - longest / times.imbalance;
-    if (saved < kWorthTelling * stage.wall) return;
+    if (saved < kWorthNaming * stage.wall) return;
     FindingValues values;
     values.add_number("imbalance", times.imbalance)
         .add_number("rank", static_cast<double>(parts_[times.longest].identity.rank))
@@ -260,7 +261,7 @@ class FindingMaker {
     // Per rank, without compute beside it, above what the link needs.
     const double saved = each.transfer_total.value / static_cast<double>(each.ranks) * exposed *
                          (1 - each.share_of_peak->value);
-    if (saved < kWorthTelling * stage->wall) return;
+    if (saved < kWorthNaming * stage->wall) return;
     FindingValues values;
     values.add_text("group", each.group)
         .add_text("collective", each.kind)
@@ -275,7 +276,7 @@ class FindingMaker {
   }
 
   const std::vector<RankPart>& parts_;
-  const Between& between_;
+  const RankComparison& comparison_;
   std::vector<JobStage> stages_;
   std::vector<Finding> made_;
 };
@@ -314,11 +315,11 @@ ExpertTimes expert_times(const std::vector<RankPart>& parts,
   return times;
 }
 
-std::optional<double> bubble_share(const std::vector<RankPart>& parts, const Between& between,
-                                   const std::string& stage) {
+std::optional<double> bubble_share(const std::vector<RankPart>& parts,
+                                   const RankComparison& comparison, const std::string& stage) {
   std::vector<std::string> groups;
   std::vector<uint64_t> ranks;
-  for (const profile::RankGroup& group : between.job.groups) {
+  for (const profile::RankGroup& group : comparison.job.groups) {
     if (group.parallelism != profile::Parallelism::pipeline) continue;
     groups.push_back(group.group);
     ranks.insert(ranks.end(), group.ranks.begin(), group.ranks.end());
@@ -328,12 +329,12 @@ std::optional<double> bubble_share(const std::vector<RankPart>& parts, const Bet
   double wall = 0;
   for (size_t part = 0; part < parts.size(); ++part) {
     if (std::find(ranks.begin(), ranks.end(), parts[part].identity.rank) == ranks.end()) continue;
-    const profile::RankStage* own = of_stage(between.per_rank[part], stage);
+    const profile::RankStage* own = of_stage(comparison.per_rank[part], stage);
     if (own == nullptr) continue;
     idle += own->idle.value * static_cast<double>(own->steps);
     wall += own->wall.value * static_cast<double>(own->steps);
   }
-  for (const profile::JobCollective& each : between.job.collectives) {
+  for (const profile::JobCollective& each : comparison.job.collectives) {
     if (each.stage != stage) continue;
     if (std::find(groups.begin(), groups.end(), each.group) != groups.end()) {
       idle += each.wait_total.value;
@@ -344,8 +345,8 @@ std::optional<double> bubble_share(const std::vector<RankPart>& parts, const Bet
 }
 
 std::vector<profile::Finding> find_job_findings(const std::vector<RankPart>& parts,
-                                                const Between& between) {
-  return FindingMaker(parts, between).make();
+                                                const RankComparison& comparison) {
+  return FindingMaker(parts, comparison).make();
 }
 
 }  // namespace llmprof::job

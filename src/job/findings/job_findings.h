@@ -18,11 +18,11 @@ ExpertTimes expert_times(const std::vector<RankPart>& parts,
 
 // Of the time of ranks in pipeline groups in a stage's units: idle, or waiting for another stage of
 // the pipeline. None without a pipeline.
-std::optional<double> bubble_share(const std::vector<RankPart>& parts, const Between& between,
-                                   const std::string& stage);
+std::optional<double> bubble_share(const std::vector<RankPart>& parts,
+                                   const RankComparison& comparison, const std::string& stage);
 
 // Of what is between ranks: what the job's groups, collectives, stragglers and per_rank say.
 std::vector<profile::Finding> find_job_findings(const std::vector<RankPart>& parts,
-                                                const Between& between);
+                                                const RankComparison& comparison);
 
 }  // namespace llmprof::job

@@ -8,12 +8,12 @@
 #include <span>
 
 #include "base/text.h"
+#include "base/units.h"
 #include "config/config_tree.h"
 
 namespace llmprof::job {
 namespace {
 
-constexpr double kGiga = 1e9;
 // Beyond any link: a figure in other units.
 constexpr double kLargestGigabytes = 1e5;
 
@@ -21,16 +21,6 @@ constexpr std::array<std::string_view, 2> kSections = {"inside_host", "network"}
 constexpr std::array<std::string_view, 3> kLinkKeys = {"link", "gb_per_s", "gpus"};
 constexpr std::array<std::string_view, 1> kNetworkKeys = {"gb_per_s"};
 constexpr std::array<std::string_view, 2> kInsideNames = {"nvlink", "pcie"};
-
-Result<void> check_link_keys(const config::ConfigDocument& document, const config::ConfigNode& map,
-                             std::span<const std::string_view> known) {
-  for (size_t i = 0; i < map.keys.size(); ++i) {
-    if (std::find(known.begin(), known.end(), map.keys[i]) != known.end()) continue;
-    return document.wrong(map.children[i], fmt::format("unknown key '{}'; available: {}",
-                                                       map.keys[i], fmt::join(known, ", ")));
-  }
-  return {};
-}
 
 // None where the key is not there.
 Result<std::optional<double>> link_bandwidth(const config::ConfigDocument& document,
@@ -52,7 +42,7 @@ Result<std::optional<double>> link_bandwidth(const config::ConfigDocument& docum
 Result<void> Links::read(const config::ConfText& text) {
   const auto document = config::parse_yaml(text.text, text.name);
   if (!document) return fail_with(document.error());
-  if (auto known = check_link_keys(*document, document->root, kSections); !known) return known;
+  if (auto known = document->check_keys(document->root, kSections); !known) return known;
   if (const config::ConfigNode* inside = document->root.find("inside_host")) {
     if (!inside->is_list()) {
       return document->wrong(*inside,
@@ -60,7 +50,7 @@ Result<void> Links::read(const config::ConfText& text) {
                              "gpus: [H100 SXM]}]");
     }
     for (const config::ConfigNode& row : inside->children) {
-      if (auto known = check_link_keys(*document, row, kLinkKeys); !known) return known;
+      if (auto known = document->check_keys(row, kLinkKeys); !known) return known;
       const config::ConfigNode* name = row.find("link");
       if (name == nullptr ||
           std::find(kInsideNames.begin(), kInsideNames.end(), name->text) == kInsideNames.end()) {
@@ -79,7 +69,7 @@ Result<void> Links::read(const config::ConfText& text) {
     }
   }
   if (const config::ConfigNode* network = document->root.find("network")) {
-    if (auto known = check_link_keys(*document, *network, kNetworkKeys); !known) return known;
+    if (auto known = document->check_keys(*network, kNetworkKeys); !known) return known;
     const auto bandwidth = link_bandwidth(*document, *network);
     if (!bandwidth) return fail_with(bandwidth.error());
     if (!network_.bandwidth) network_.bandwidth = *bandwidth;

@@ -47,7 +47,7 @@ class PackedNumbers {
     int64_t least = 0;
     uint32_t first_word = 0;
     uint8_t bits = 0;           // of each difference; 0: all numbers are `least`
-    bool some_missing = false;  // told by a difference of ones alone
+    bool some_missing = false;  // they have a difference of ones alone
   };
 
   void close_block();

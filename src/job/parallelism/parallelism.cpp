@@ -72,7 +72,7 @@ struct Answer {
   profile::Reason why;
 };
 
-Answer told_answer(Parallelism parallelism, std::string_view option, uint64_t size) {
+Answer given_option(Parallelism parallelism, std::string_view option, uint64_t size) {
   FindingValues values;
   values.add_text("option", option).add_number("size", static_cast<double>(size));
   return {parallelism, make_reason(ReasonKind::parallelism_told, std::move(values))};
@@ -87,17 +87,17 @@ Answer with_number(Parallelism parallelism, ReasonKind kind, std::string_view na
 }
 
 Answer answer_of(const GroupUse& use, const std::vector<uint64_t>& ranks, uint64_t size,
-                 const Told& told, bool has_experts) {
+                 const ParallelismOptions& options, bool has_experts) {
   const bool neighbors = are_neighbors(ranks);
-  if (told.pp && *told.pp > 1 && size == *told.pp && use.point_to_point > 0) {
-    return told_answer(Parallelism::pipeline, "--pp", size);
+  if (options.pp && *options.pp > 1 && size == *options.pp && use.point_to_point > 0) {
+    return given_option(Parallelism::pipeline, "--pp", size);
   }
-  if (told.tp && *told.tp > 1 && size == *told.tp && neighbors && use.point_to_point == 0 &&
-      use.all_to_all_time == 0) {
-    return told_answer(Parallelism::tensor, "--tp", size);
+  if (options.tp && *options.tp > 1 && size == *options.tp && neighbors &&
+      use.point_to_point == 0 && use.all_to_all_time == 0) {
+    return given_option(Parallelism::tensor, "--tp", size);
   }
-  if (told.ep && *told.ep > 1 && size == *told.ep && use.all_to_all_time > 0) {
-    return told_answer(Parallelism::expert, "--ep", size);
+  if (options.ep && *options.ep > 1 && size == *options.ep && use.all_to_all_time > 0) {
+    return given_option(Parallelism::expert, "--ep", size);
   }
   if (use.collectives > 0 && use.point_to_point > kMostly * use.collectives) {
     return with_number(Parallelism::pipeline, ReasonKind::only_point_to_point, "collectives",
@@ -127,7 +127,8 @@ Answer answer_of(const GroupUse& use, const std::vector<uint64_t>& ranks, uint64
 
 std::vector<profile::RankGroup> find_parallelism(const std::vector<RankPart>& parts,
                                                  const Lanes& lanes, const Units& units,
-                                                 const Waits& waits, const Told& told,
+                                                 const Waits& waits,
+                                                 const ParallelismOptions& options,
                                                  bool has_experts) {
   const auto uses = uses_of(lanes, units, waits);
   std::vector<profile::RankGroup> groups;
@@ -138,7 +139,7 @@ std::vector<profile::RankGroup> find_parallelism(const std::vector<RankPart>& pa
     for (const uint32_t part : group.parts) made.ranks.push_back(parts[part].identity.rank);
     made.size = group.size;
     Answer answer = answer_of(uses[i], group.members.empty() ? made.ranks : group.members,
-                              group.size, told, has_experts);
+                              group.size, options, has_experts);
     made.parallelism = answer.parallelism;
     made.why.push_back(std::move(answer.why));
     groups.push_back(std::move(made));

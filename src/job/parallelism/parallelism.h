@@ -10,7 +10,8 @@ namespace llmprof::job {
 // By group: what its ranks do together.
 std::vector<profile::RankGroup> find_parallelism(const std::vector<RankPart>& parts,
                                                  const Lanes& lanes, const Units& units,
-                                                 const Waits& waits, const Told& told,
+                                                 const Waits& waits,
+                                                 const ParallelismOptions& options,
                                                  bool has_experts);
 
 // By stage, then longest total first.

@@ -1,4 +1,4 @@
-#include "job/partial/collective_columns.h"
+#include "job/partial/columns.h"
 
 #include <vector>
 

@@ -3,20 +3,18 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <nlohmann/json.hpp>
 
 #include "base/files.h"
 #include "base/streams/deflate.h"
-#include "job/partial/collective_columns.h"
+#include "base/text.h"
 #include "job/partial/columns.h"
-#include "job/partial/step_columns.h"
+#include "profile/json/described_reader.h"
+#include "profile/json/described_writer.h"
 #include "profile/json/reader.h"
 #include "profile/json/writer.h"
 
 namespace llmprof::job {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kMagic = "LLMPPART";
 constexpr uint64_t kVersion = 2;
@@ -40,52 +38,6 @@ uint64_t number_at(std::string_view bytes, size_t at, size_t size) {
     number |= static_cast<uint64_t>(static_cast<unsigned char>(bytes[at + i])) << (kBitsOfByte * i);
   }
   return number;
-}
-
-template <class Value>
-Json or_null(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json();
-}
-
-std::string identity_text(const RankIdentity& who) {
-  return Json({{"rank", who.rank},
-               {"local_rank", or_null(who.local_rank)},
-               {"world_size", or_null(who.world_size)},
-               {"host", who.host},
-               {"job", who.job},
-               {"clock_domain", who.clock_domain},
-               {"clock_ns", or_null(who.clock_ns)},
-               {"wall_clock_ns", or_null(who.wall_clock_ns)},
-               {"state", who.state},
-               {"state_detail", who.state_detail}})
-      .dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-template <class Value>
-std::optional<Value> optional_at(const Json& json, const char* name) {
-  const Json& value = json.at(name);
-  if (value.is_null()) return std::nullopt;
-  return value.get<Value>();
-}
-
-std::optional<RankIdentity> identity_of(std::string_view text) {
-  RankIdentity who;
-  try {
-    const Json json = Json::parse(text);
-    json.at("rank").get_to(who.rank);
-    who.local_rank = optional_at<uint64_t>(json, "local_rank");
-    who.world_size = optional_at<uint64_t>(json, "world_size");
-    json.at("host").get_to(who.host);
-    json.at("job").get_to(who.job);
-    json.at("clock_domain").get_to(who.clock_domain);
-    who.clock_ns = optional_at<Nanoseconds>(json, "clock_ns");
-    who.wall_clock_ns = optional_at<Nanoseconds>(json, "wall_clock_ns");
-    json.at("state").get_to(who.state);
-    json.at("state_detail").get_to(who.state_detail);
-  } catch (const Json::exception&) {
-    return std::nullopt;
-  }
-  return who;
 }
 
 void write_steps(const RankPart& part, ColumnWriter& out) {
@@ -127,7 +79,7 @@ bool is_partial(std::string_view head) { return head.starts_with(kMagic); }
 std::string to_partial(const RankPart& part) {
   std::string content;
   ColumnWriter columns(content);
-  columns.text(identity_text(part.identity));
+  columns.text(to_printable_lines(profile::json::described_to_json(part.identity)));
   columns.text(profile::to_json(part.profile));
   write_step_columns(part.steps, columns);
   write_collectives(part.collectives.unpacked(), columns);
@@ -157,7 +109,7 @@ Result<RankPart> from_partial(std::string_view bytes) {
   if (!content) return damaged("its content cannot be decompressed");
   ColumnReader columns(*content);
   RankPart part;
-  auto identity = identity_of(columns.text());
+  auto identity = profile::json::described_from_json<RankIdentity>(columns.text());
   if (!identity) return damaged("who its rank is cannot be read");
   part.identity = std::move(*identity);
   auto profile = profile::from_json(columns.text());

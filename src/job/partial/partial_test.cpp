@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "job/partial/collective_columns.h"
+#include "job/partial/columns.h"
 
 #include "profile/json/writer.h"
 #include "testing/sample_profile.h"

@@ -1,4 +1,4 @@
-#include "job/partial/step_columns.h"
+#include "job/partial/columns.h"
 
 #include <bit>
 

@@ -12,9 +12,7 @@
 namespace llmprof::job::result {
 
 // Milliseconds of a profile are whole nanoseconds over a million: rounding gives these back.
-inline Nanoseconds exact(profile::Milliseconds time) {
-  return std::llround(time.value * kNanosecondsPerMillisecond);
-}
+inline Nanoseconds exact(profile::Milliseconds time) { return profile::to_nanoseconds(time); }
 inline Nanoseconds exact(const std::optional<profile::Milliseconds>& time) {
   return time ? exact(*time) : 0;
 }

@@ -23,11 +23,12 @@ double saving_of(const profile::Finding& finding) {
 // that would save most: a finding of several ranks is told once, with that rank's figures.
 void merge(Topic<"findings"> /*topic*/, const Ranks& ranks, profile::Profile& job) {
   std::vector<profile::Finding>& findings = job.findings;
-  findings = ranks.between.findings;
+  findings = ranks.comparison.findings;
   std::map<Key, size_t> places;
-  const size_t between = findings.size();
+  const size_t of_comparison = findings.size();
   const auto told = [&](const profile::Finding& finding) {
-    return std::any_of(findings.begin(), findings.begin() + static_cast<std::ptrdiff_t>(between),
+    return std::any_of(findings.begin(),
+                       findings.begin() + static_cast<std::ptrdiff_t>(of_comparison),
                        [&](const profile::Finding& other) {
                          return other.kind == finding.kind && other.stage == finding.stage;
                        });

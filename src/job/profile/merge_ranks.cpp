@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "analysis/shown/shown.h"
-#include "job/between.h"
 #include "job/profile/amounts.h"
 #include "job/profile/parts.h"
+#include "job/rank_comparison.h"
 
 namespace llmprof::job {
 namespace {
@@ -45,7 +45,7 @@ Result<void> check_parts(const std::vector<RankPart>& parts) {
 bool is_recorded(const RankPart& part) { return !part.profile.context.captures.empty(); }
 
 // What the ranks were told, which is the same for all of them. 1 is what nobody said.
-Told told_by(const profile::Workload& workload) {
+ParallelismOptions told_by(const profile::Workload& workload) {
   const auto unless_one = [](uint64_t count) {
     return count > 1 ? std::optional(count) : std::nullopt;
   };
@@ -150,12 +150,12 @@ Result<profile::Profile> merge_ranks(std::vector<RankPart> parts, const Links& l
     return fail_input(message);
   }
   result::make_short_names_unique(parts);
-  Between between = compare_ranks(parts, links, told_by(parts.front().profile.workload));
-  add_absent(absent, between.job);
-  profile::Profile profile = profile_of({parts, between}, tool_version);
+  RankComparison comparison = compare_ranks(parts, links, told_by(parts.front().profile.workload));
+  add_absent(absent, comparison.job);
+  profile::Profile profile = profile_of({parts, comparison}, tool_version);
   add_lost_ranks(parts, absent, profile.diagnostics);
-  profile.job = std::move(between.job);
-  profile.ranks = result::job_ranks(std::move(parts), std::move(between), absent);
+  profile.job = std::move(comparison.job);
+  profile.ranks = result::job_ranks(std::move(parts), std::move(comparison), absent);
   analysis::add_shown(profile);
   return profile;
 }

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "job/between.h"
+#include "job/rank_comparison.h"
 #include "job/rank_part.h"
 #include "profile/topics.h"
 
@@ -15,7 +15,7 @@ namespace llmprof::job::result {
 // What the profile is made of; parts and `between` are in the same order, by rank.
 struct Ranks {
   const std::vector<RankPart>& parts;
-  const Between& between;
+  const RankComparison& comparison;
 };
 
 // The stage of that name of one rank; null without one.
@@ -55,7 +55,7 @@ void merge(Topic<"diagnostics">, const Ranks& ranks, profile::Profile& job);
 void make_short_names_unique(std::vector<RankPart>& parts);
 
 // `absent` are ranks without a capture.
-std::vector<profile::Rank> job_ranks(std::vector<RankPart>&& parts, Between&& between,
+std::vector<profile::Rank> job_ranks(std::vector<RankPart>&& parts, RankComparison&& comparison,
                                      const std::vector<RankIdentity>& absent);
 
 }  // namespace llmprof::job::result

@@ -40,7 +40,7 @@ void add_device(const profile::Profile& own, profile::Rank& row) {
 
 }  // namespace
 
-std::vector<profile::Rank> job_ranks(std::vector<RankPart>&& parts, Between&& between,
+std::vector<profile::Rank> job_ranks(std::vector<RankPart>&& parts, RankComparison&& comparison,
                                      const std::vector<RankIdentity>& absent) {
   uint64_t steps = 0;
   for (const RankPart& part : parts) steps += part.steps.size();
@@ -49,8 +49,8 @@ std::vector<profile::Rank> job_ranks(std::vector<RankPart>&& parts, Between&& be
     profile::Profile& own = parts[i].profile;
     profile::Rank& row = rows.emplace_back(rank_row(parts[i].identity));
     add_device(own, row);
-    if (i < between.clocks.size()) row.clock = std::move(between.clocks[i]);
-    if (i < between.per_rank.size()) row.between = std::move(between.per_rank[i]);
+    if (i < comparison.clocks.size()) row.clock = std::move(comparison.clocks[i]);
+    if (i < comparison.per_rank.size()) row.between = std::move(comparison.per_rank[i]);
     row.captures = std::move(own.context.captures);
     row.totals = std::move(own.totals);
     row.device_time = std::move(own.device_time);

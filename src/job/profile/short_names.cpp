@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/naming/tell_apart.h"
+#include "analysis/naming/distinguish.h"
 #include "job/profile/parts.h"
 
 namespace llmprof::job::result {
@@ -35,7 +35,7 @@ void distinguish(ShortNames& names) {
     std::vector<analysis::Namesake> namesakes;
     namesakes.reserve(full_names.size());
     for (const std::string& name : full_names) namesakes.push_back({name, short_name, name});
-    analysis::tell_apart(namesakes);
+    analysis::distinguish(namesakes);
     for (const analysis::Namesake& namesake : namesakes) {
       names.find(namesake.full_name)->second = namesake.short_name;
     }

@@ -53,7 +53,7 @@ class StageOfRanks {
       for (const profile::BudgetPart& part : *own->budget) idle_[part.part] = part.idle;
     }
     idle_[std::string(waiting_part())] = true;
-    for (const JobInstance& instance : ranks.between.instances) {
+    for (const JobInstance& instance : ranks.comparison.instances) {
       if (instance.stage == stage_.name) add(instance);
     }
     count_steps();
@@ -92,7 +92,7 @@ class StageOfRanks {
       if (own_[i] == nullptr || from.row[i] == kNoRow) continue;
       const profile::Instance& own = own_[i]->instances[from.row[i]];
       add_rank(own, wall, sums);
-      const Nanoseconds start = job_time(ranks_.between.clocks[i], own.start_ns.value);
+      const Nanoseconds start = job_time(ranks_.comparison.clocks[i], own.start_ns.value);
       range_end = std::max(range_end, start + exact(own.range));
       to.untraced_steps = std::max(to.untraced_steps, own.untraced_steps);
       to.cut_off = to.cut_off || own.cut_off;
@@ -148,7 +148,7 @@ class StageOfRanks {
 
   void count_steps() {
     std::vector<Nanoseconds> step_walls;
-    for (const JobStep& step : ranks_.between.steps) {
+    for (const JobStep& step : ranks_.comparison.steps) {
       if (step.stage != stage_.name) continue;
       if (step.instance < stage_.instances.size()) ++stage_.instances[step.instance].steps;
       if (step.warmup) continue;
@@ -344,7 +344,7 @@ const profile::Stage* stage_of(const RankPart& part, std::string_view name) {
 
 std::vector<size_t> token_owners(const Ranks& ranks) {
   const uint64_t first = ranks.parts.front().identity.rank;
-  for (const profile::RankGroup& group : ranks.between.job.groups) {
+  for (const profile::RankGroup& group : ranks.comparison.job.groups) {
     const bool has_first =
         std::find(group.ranks.begin(), group.ranks.end(), first) != group.ranks.end();
     if (group.parallelism != profile::Parallelism::data || !has_first) continue;
@@ -366,7 +366,7 @@ double untold_sharing(const Ranks& ranks) {
   double sharing = 1;
   for (const auto kind : {profile::Parallelism::tensor, profile::Parallelism::pipeline}) {
     uint64_t size = 1;
-    for (const profile::RankGroup& group : ranks.between.job.groups) {
+    for (const profile::RankGroup& group : ranks.comparison.job.groups) {
       if (group.parallelism == kind) size = std::max(size, group.size);
     }
     sharing *= static_cast<double>(size);
@@ -376,7 +376,7 @@ double untold_sharing(const Ranks& ranks) {
 
 void merge(Topic<"stages"> /*topic*/, const Ranks& ranks, profile::Profile& job) {
   std::vector<std::string> names;  // by first occurrence
-  for (const JobInstance& instance : ranks.between.instances) {
+  for (const JobInstance& instance : ranks.comparison.instances) {
     if (std::find(names.begin(), names.end(), instance.stage) == names.end()) {
       names.push_back(instance.stage);
     }

@@ -67,8 +67,8 @@ void add_served_times(const Ranks& ranks, const profile::Profile& profile,
                       profile::TokenTimes& told) {
   std::vector<Nanoseconds> per_token;
   std::map<uint64_t, std::vector<Nanoseconds>> by_batch;
-  for (size_t i = 0; i < ranks.between.steps.size(); ++i) {
-    const JobStep& step = ranks.between.steps[i];
+  for (size_t i = 0; i < ranks.comparison.steps.size(); ++i) {
+    const JobStep& step = ranks.comparison.steps[i];
     if (step.kind != profile::StepKind::decode || step.warmup || step.after_untraced) continue;
     per_token.push_back(step.end - step.start);
     if (const auto& batch = profile.steps[i].batch) {
@@ -117,8 +117,8 @@ std::vector<profile::Step> job_steps(const Ranks& ranks) {
   const std::vector<size_t> owners = token_owners(ranks);
   std::vector<profile::Step> steps;
   std::vector<profile::Step> own(ranks.parts.size());  // by part
-  steps.reserve(ranks.between.steps.size());
-  for (const JobStep& from : ranks.between.steps) {
+  steps.reserve(ranks.comparison.steps.size());
+  for (const JobStep& from : ranks.comparison.steps) {
     profile::Step& to = steps.emplace_back();
     to.stage = from.stage;
     to.instance = from.instance;

@@ -94,7 +94,7 @@ class StepMaker {
     const auto& instances = stage_named(parts_[part].profile, name)->instances;
     for (uint32_t row = 0; row < instances.size(); ++row) {
       const Nanoseconds start = instances[row].start_ns.value;
-      const Nanoseconds wall = std::llround(instances[row].wall.value * kNanosecondsPerMillisecond);
+      const Nanoseconds wall = profile::to_nanoseconds(instances[row].wall);
       of.rows.push_back(row);
       of.start.push_back(job_time(clocks_[part], start));
       of.end.push_back(job_time(clocks_[part], start + wall));
@@ -319,8 +319,7 @@ class StepMaker {
       const profile::Instance& own = stage->instances[number_of_part];
       const Nanoseconds start = job_time(clocks_[of.part], own.start_ns.value);
       const Nanoseconds end =
-          job_time(clocks_[of.part],
-                   own.start_ns.value + std::llround(own.wall.value * kNanosecondsPerMillisecond));
+          job_time(clocks_[of.part], own.start_ns.value + profile::to_nanoseconds(own.wall));
       if (first || end > made.end) {
         made.end = end;
         made.slowest = of.part;

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "job/between.h"
+#include "job/rank_comparison.h"
 
 namespace llmprof::job {
 
@@ -22,8 +22,8 @@ struct JobSteps {
   uint64_t unmatched = 0;  // steps of single parts
 };
 
-// Steps that all parts have, told by the collectives in them; without those by order, and where
-// captures hold different numbers of them, by time.
+// Steps that all parts have, recognized by the collectives in them; without those by order, and
+// where captures hold different numbers of them, by time.
 JobSteps make_job_steps(const std::vector<RankPart>& parts,
                         const std::vector<profile::RankClock>& clocks,
                         const std::vector<SameSteps>& same);

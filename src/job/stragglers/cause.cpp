@@ -14,8 +14,8 @@ constexpr double kClearly = 0.03;
 // collectives late, and computes between them no longer than it would alone.
 constexpr double kMostOfWait = 0.5;
 constexpr double kPartOfWaitOnCpu = 0.25;
-// Of the wait: kernels that are longer by this much are told beside another cause.
-constexpr double kTold = 0.05;
+// Of the wait: kernels that are longer by this much are mentioned beside another cause.
+constexpr double kWorthMentioning = 0.05;
 
 }  // namespace
 
@@ -51,7 +51,7 @@ Cause find_cause(const RankAgainstOthers& rank) {
     FindingValues values;
     values.add("later", profile::to_milliseconds(*rank.launched_later))
         .add_flag("by_step", rank.by_step);
-    if (rank.busy_longer >= kTold * rank.wait) {
+    if (rank.busy_longer >= kWorthMentioning * rank.wait) {
       values.add("longer", profile::to_milliseconds(rank.busy_longer));
     }
     return {StragglerCause::late_launch,

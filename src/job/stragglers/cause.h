@@ -7,7 +7,7 @@
 
 namespace llmprof::job {
 
-// What tells one rank from the others, per step of the job; times in ns.
+// What distinguishes one rank from the others, per step of the job; times in ns.
 struct RankAgainstOthers {
   bool by_step = true;  // else times are of the whole timeline
   bool on_cpu = false;  // operators of the program itself: nothing is launched

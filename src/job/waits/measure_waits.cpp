@@ -22,7 +22,7 @@ class WaitMeter {
     found_.by_bin.assign(parts.size(), std::vector<double>(bins, 0));
   }
 
-  // All of it is transfer, until a match tells the wait.
+  // All of it is transfer, until a match shows the wait.
   void add_all_transfers() {
     for (uint32_t part = 0; part < parts_.size(); ++part) {
       const PackedCollectives& of = parts_[part].collectives;
@@ -57,7 +57,7 @@ class WaitMeter {
         const uint32_t row = sequence.rows[i];
         if (std::binary_search(known.begin(), known.end(), row)) continue;
         const uint32_t unit = units_.unit_of(sequence.part, row);
-        if (!told(unit)) continue;
+        if (!is_shown(unit)) continue;
         CollectiveSums& into = sums(lane.group, sequence.part, row, unit);
         ++into.unmatched;
         if (parts_[sequence.part].collectives.in_graph(row)) ++into.in_graph;
@@ -73,9 +73,9 @@ class WaitMeter {
     return &found_.by_stage[units_.units()[unit].stage][part];
   }
 
-  // Collectives outside of stages are told, too; those of warm-ups and of steps that not all ranks
+  // Collectives outside of stages are shown, too; those of warm-ups and of steps that not all ranks
   // have are not.
-  [[nodiscard]] bool told(uint32_t unit) const {
+  [[nodiscard]] bool is_shown(uint32_t unit) const {
     if (unit == Units::kOutside) return true;
     return unit < units_.units().size() && units_.units()[unit].counted;
   }
@@ -85,7 +85,7 @@ class WaitMeter {
     const CollectiveKey& key = of.keys[of.key(row)];
     const uint32_t stage = unit == Units::kOutside ? Units::kOutside : units_.units()[unit].stage;
     CollectiveSumsKey wanted{stage, group, key.kind, key.bytes};
-    // What one rank sends, the other receives: told once.
+    // What one rank sends, the other receives: counted once.
     if (wanted.kind == trace::CollectiveKind::receive) wanted.kind = trace::CollectiveKind::send;
     if (last_sums_ != nullptr && wanted == last_key_) return *last_sums_;
     last_key_ = wanted;
@@ -132,7 +132,7 @@ class WaitMeter {
     const uint32_t row = ranks_.front().row;
     const uint32_t first_unit = units_.unit_of(lane.parts[0], row);
     CollectiveSums* into =
-        told(first_unit) ? &sums(lane.group, lane.parts[0], row, first_unit) : nullptr;
+        is_shown(first_unit) ? &sums(lane.group, lane.parts[0], row, first_unit) : nullptr;
     for (size_t k = 0; k < lane.parts.size(); ++k) {
       add_rank(lane.parts[k], ranks_[k], into);
     }

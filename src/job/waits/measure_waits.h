@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "job/between.h"
 #include "job/collectives/match.h"
+#include "job/rank_comparison.h"
 #include "job/waits/units.h"
 
 namespace llmprof::job {

@@ -8,11 +8,7 @@ namespace {
 
 constexpr std::string_view kCopiesPart = "memory copies and fills";
 
-Nanoseconds in_nanoseconds(profile::Milliseconds time) {
-  return std::llround(time.value * kNanosecondsPerMillisecond);
-}
-
-// Time of copies and fills alone, per unit; a budget tells it of all units that are no warm-up.
+// Time of copies and fills alone, per unit; a budget has it for all units that are no warm-up.
 double copies_per_unit(const profile::Stage& stage, bool by_step) {
   if (!stage.budget) return 0;
   for (const profile::BudgetPart& part : *stage.budget) {
@@ -93,13 +89,14 @@ const profile::Stage* stage_of_part(const RankPart& part, const std::string& nam
 Nanoseconds own_wall(const RankPart& part, const Units& units, uint32_t unit, uint32_t row) {
   const uint32_t stage = units.units()[unit].stage;
   if (units.by_step(stage)) return part.step_end[row] - part.step_start[row];
-  return in_nanoseconds(stage_of_part(part, units.stages()[stage])->instances[row].wall);
+  return profile::to_nanoseconds(stage_of_part(part, units.stages()[stage])->instances[row].wall);
 }
 
 Nanoseconds own_busy(const RankPart& part, const Units& units, uint32_t unit, uint32_t row) {
   const uint32_t stage = units.units()[unit].stage;
-  if (units.by_step(stage)) return in_nanoseconds(part.steps.gpu_busy(row));
-  return in_nanoseconds(stage_of_part(part, units.stages()[stage])->instances[row].gpu_busy);
+  if (units.by_step(stage)) return profile::to_nanoseconds(part.steps.gpu_busy(row));
+  return profile::to_nanoseconds(
+      stage_of_part(part, units.stages()[stage])->instances[row].gpu_busy);
 }
 
 std::optional<uint64_t> own_tokens(const RankPart& part, const Units& units, uint32_t unit,

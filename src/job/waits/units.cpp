@@ -54,8 +54,7 @@ void Units::add_spans(const std::vector<RankPart>& parts, const JobInstance& ins
       if (stage.name != instance.stage) continue;
       const profile::Instance& own = stage.instances[instance.row[part]];
       const Nanoseconds start = own.start_ns.value;
-      spans_[part].push_back(
-          {start, start + std::llround(own.wall.value * kNanosecondsPerMillisecond), unit});
+      spans_[part].push_back({start, start + profile::to_nanoseconds(own.wall), unit});
     }
   }
 }

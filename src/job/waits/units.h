@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "job/between.h"
+#include "job/rank_comparison.h"
 #include "job/steps/job_steps.h"
 
 namespace llmprof::job {

@@ -1,18 +1,45 @@
 #include <algorithm>
+#include <set>
+#include <vector>
 
-#include "job/between.h"
 #include "job/clock/align_clocks.h"
 #include "job/collectives/match.h"
-#include "job/compare/job_identity.h"
 #include "job/findings/job_findings.h"
 #include "job/links/links.h"
 #include "job/parallelism/parallelism.h"
+#include "job/rank_comparison.h"
 #include "job/steps/job_steps.h"
 #include "job/stragglers/stragglers.h"
 #include "job/waits/rank_stages.h"
 
 namespace llmprof::job {
 namespace {
+
+// Which ranks the job has, which of them were recorded, and where they ran.
+profile::Job identify_job(const std::vector<RankPart>& parts) {
+  profile::Job job;
+  std::set<uint64_t> recorded;
+  std::set<std::string> hosts;
+  for (const RankPart& part : parts) {
+    const RankIdentity& who = part.identity;
+    if (!who.job.empty() && !job.id) job.id = who.job;
+    job.world_size = std::max({job.world_size, who.world_size.value_or(0), who.rank + 1});
+    if (who.state == "missing") continue;
+    recorded.insert(who.rank);
+    if (who.state == "died") job.died.push_back(who.rank);
+    if (!who.host.empty()) hosts.insert(who.host);
+  }
+  job.recorded = recorded.size();
+  job.hosts = hosts.size();  // 0 where no capture states one
+  // No list of what lies beyond any machine: a wrong number in a capture must not fill memory.
+  constexpr uint64_t kMostRanks = 1'000'000;
+  for (uint64_t rank = 0; rank < std::min(job.world_size, kMostRanks); ++rank) {
+    if (!recorded.contains(rank)) job.missing.push_back(rank);
+  }
+  std::sort(job.died.begin(), job.died.end());
+  job.lower_bound = !job.missing.empty();
+  return job;
+}
 
 using profile::FindingValues;
 using profile::make_reason;
@@ -36,12 +63,12 @@ profile::Reasons why_not_compared(const std::vector<RankPart>& parts,
 }
 
 // Of all stages, by their time.
-std::optional<profile::Share> bubbles(const std::vector<RankPart>& parts, const Between& between,
-                                      const Units& units) {
+std::optional<profile::Share> bubbles(const std::vector<RankPart>& parts,
+                                      const RankComparison& comparison, const Units& units) {
   double idle = 0;
   double wall = 0;
   for (uint32_t stage = 0; stage < units.stages().size(); ++stage) {
-    const auto share = bubble_share(parts, between, units.stages()[stage]);
+    const auto share = bubble_share(parts, comparison, units.stages()[stage]);
     if (!share) continue;
     idle += *share * static_cast<double>(units.wall(stage));
     wall += static_cast<double>(units.wall(stage));
@@ -52,25 +79,26 @@ std::optional<profile::Share> bubbles(const std::vector<RankPart>& parts, const 
 
 }  // namespace
 
-Between compare_ranks(const std::vector<RankPart>& parts, const Links& links, const Told& told) {
-  Between between;
-  profile::Job& job = between.job;
+RankComparison compare_ranks(const std::vector<RankPart>& parts, const Links& links,
+                             const ParallelismOptions& options) {
+  RankComparison comparison;
+  profile::Job& job = comparison.job;
   job = identify_job(parts);
-  if (parts.empty()) return between;
-  const Lanes lanes = find_lanes(parts, told);
+  if (parts.empty()) return comparison;
+  const Lanes lanes = find_lanes(parts, options);
   const std::vector<MatchedLane> matched = match_collectives(parts, lanes);
-  between.clocks = align_clocks(parts, same_moments(parts, matched));
-  JobSteps steps = make_job_steps(parts, between.clocks, same_steps(parts, matched));
+  comparison.clocks = align_clocks(parts, same_moments(parts, matched));
+  JobSteps steps = make_job_steps(parts, comparison.clocks, same_steps(parts, matched));
   job.steps_matched = steps.matched;
   job.steps_unmatched = steps.unmatched;
 
   const Units units(parts, steps);
   const Waits waits =
-      measure_waits(parts, lanes, matched, between.clocks, units, units_per_bin(units));
-  between.per_rank = rank_stages(parts, units, waits);
+      measure_waits(parts, lanes, matched, comparison.clocks, units, units_per_bin(units));
+  comparison.per_rank = rank_stages(parts, units, waits);
   const ExpertTimes experts = expert_times(parts, std::nullopt);
   if (experts.imbalance > 0) job.expert_imbalance = experts.imbalance;
-  job.groups = find_parallelism(parts, lanes, units, waits, told, experts.imbalance > 0);
+  job.groups = find_parallelism(parts, lanes, units, waits, options, experts.imbalance > 0);
   job.collectives = job_collectives(parts, lanes, units, waits, links);
   job.lower_bound =
       job.lower_bound || std::any_of(job.collectives.begin(), job.collectives.end(),
@@ -80,14 +108,14 @@ Between compare_ranks(const std::vector<RankPart>& parts, const Links& links, co
   for (const profile::RankGroup& group : job.groups) {
     in_pipeline.push_back(group.parallelism == profile::Parallelism::pipeline ? 1 : 0);
   }
-  job.stragglers = find_stragglers(parts, matched, in_pipeline, between.clocks, units, waits);
-  job.pipeline_bubble_share = bubbles(parts, between, units);
+  job.stragglers = find_stragglers(parts, matched, in_pipeline, comparison.clocks, units, waits);
+  job.pipeline_bubble_share = bubbles(parts, comparison, units);
   job.heat = make_heat(parts, units, waits);
   job.why_not_reasons = why_not_compared(parts, matched);
-  between.instances = std::move(steps.instances);
-  between.steps = std::move(steps.steps);
-  between.findings = find_job_findings(parts, between);
-  return between;
+  comparison.instances = std::move(steps.instances);
+  comparison.steps = std::move(steps.steps);
+  comparison.findings = find_job_findings(parts, comparison);
+  return comparison;
 }
 
 }  // namespace llmprof::job

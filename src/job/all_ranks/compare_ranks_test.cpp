@@ -1,16 +1,17 @@
 #include <gtest/gtest.h>
 
-#include "job/between.h"
 #include "job/links/links.h"
-#include "job/test_job.h"
+#include "job/rank_comparison.h"
+#include "testing/job_parts.h"
 
 namespace llmprof::job {
 namespace {
 
 constexpr double kMicrosecond = 1e-3;  // in ms
 
-Between between_of(const std::vector<RankPart>& parts, const Told& told = {}) {
-  return compare_ranks(parts, Links(), told);
+RankComparison compared(const std::vector<RankPart>& parts,
+                        const ParallelismOptions& options = {}) {
+  return compare_ranks(parts, Links(), options);
 }
 
 // Times between collectives that are never twice the same, as in real programs.
@@ -24,12 +25,14 @@ TestJob uneven_job() {
   return job;
 }
 
-double wait_of(const Between& between, size_t part) { return between.per_rank[part][0].wait.value; }
+double wait_of(const RankComparison& comparison, size_t part) {
+  return comparison.per_rank[part][0].wait.value;
+}
 
 TEST(CompareRanks, RecoversClocksFromCollectives) {
   TestJob job = uneven_job();
   job.clocks[1] = {300'000, 20e-6};
-  const Between found = between_of(job.make());
+  const RankComparison found = compared(job.make());
   ASSERT_EQ(found.clocks.size(), 2);
   EXPECT_EQ(found.clocks[0].method, profile::ClockMethod::reference);
   EXPECT_EQ(found.clocks[1].method, profile::ClockMethod::collectives);
@@ -49,7 +52,7 @@ TEST(CompareRanks, FindsASingleDelay) {
   job.work = [](uint32_t rank, uint32_t n) {
     return TestJob::Work{uneven(n) + (rank == 1 && n == 300 ? 1'000'000 : 0), 0};
   };
-  const Between found = between_of(job.make());
+  const RankComparison found = compared(job.make());
   ASSERT_EQ(found.job.stragglers.size(), 1);
   const profile::Straggler& straggler = found.job.stragglers[0];
   EXPECT_EQ(straggler.rank, 1);
@@ -75,7 +78,7 @@ TEST(CompareRanks, FindsASlowRank) {
   job.work = [](uint32_t rank, uint32_t) {
     return TestJob::Work{rank == 1 ? 300'000 : 200'000, 0};
   };
-  const Between found = between_of(job.make());
+  const RankComparison found = compared(job.make());
   ASSERT_EQ(found.job.stragglers.size(), 1);
   EXPECT_EQ(found.job.stragglers[0].rank, 1);
   EXPECT_EQ(found.job.stragglers[0].cause, profile::StragglerCause::longer_kernels);
@@ -131,7 +134,7 @@ TEST(CompareRanks, TellsTheCause) {
   late.work = [](uint32_t rank, uint32_t) {
     return TestJob::Work{200'000, rank == 0 ? 100'000 : 0};
   };
-  Between found = between_of(late.make());
+  RankComparison found = compared(late.make());
   ASSERT_EQ(found.job.stragglers.size(), 1);
   EXPECT_EQ(found.job.stragglers[0].rank, 0);
   EXPECT_EQ(found.job.stragglers[0].cause, profile::StragglerCause::late_launch);
@@ -142,7 +145,7 @@ TEST(CompareRanks, TellsTheCause) {
   both.work = [](uint32_t rank, uint32_t) {
     return rank == 0 ? TestJob::Work{240'000, 60'000} : TestJob::Work{200'000, 0};
   };
-  found = between_of(both.make());
+  found = compared(both.make());
   ASSERT_EQ(found.job.stragglers.size(), 1);
   const profile::Straggler& mostly_late = found.job.stragglers[0];
   EXPECT_EQ(mostly_late.cause, profile::StragglerCause::late_launch);
@@ -157,7 +160,7 @@ TEST(CompareRanks, TellsTheCause) {
   std::vector<profile::Step> steps = parts[1].steps.unpacked();
   for (auto& step : steps) step.tokens = 4;
   parts[1].steps = PackedSteps(steps);
-  found = between_of(parts);
+  found = compared(parts);
   ASSERT_EQ(found.job.stragglers.size(), 1);
   EXPECT_EQ(found.job.stragglers[0].cause, profile::StragglerCause::more_tokens);
 
@@ -167,7 +170,7 @@ TEST(CompareRanks, TellsTheCause) {
     measured.sm_clock.emplace();
     measured.sm_clock->mean = profile::Hertz{rank == 1 ? 1.3e9 : 1.98e9};
   }
-  found = between_of(parts);
+  found = compared(parts);
   ASSERT_EQ(found.job.stragglers.size(), 1);
   EXPECT_EQ(found.job.stragglers[0].cause, profile::StragglerCause::lower_clock);
 
@@ -178,7 +181,7 @@ TEST(CompareRanks, TellsTheCause) {
       std::fill(of.launched.begin(), of.launched.end(), analysis::Collectives::kNotKnown);
     });
   }
-  found = between_of(parts);
+  found = compared(parts);
   ASSERT_EQ(found.job.stragglers.size(), 1);
   EXPECT_EQ(found.job.stragglers[0].cause, profile::StragglerCause::unknown);
 }
@@ -188,7 +191,7 @@ TEST(CompareRanks, CallsWaitsOfAPartOfTheGroupLowerBounds) {
   job.group = {"pg", "", 128, true};
   auto parts = job.make();
   for (auto& part : parts) part.identity.world_size = 128;
-  const Between found = between_of(parts);
+  const RankComparison found = compared(parts);
   EXPECT_TRUE(found.job.lower_bound);
   EXPECT_EQ(found.job.world_size, 128);
   EXPECT_EQ(found.job.missing.size(), 126);
@@ -212,7 +215,7 @@ TEST(CompareRanks, MatchesCapturesThatBeginAndEndElsewhere) {
   auto parts = job.make();
   cut(parts[1], 12 * 8, 60 * 8);
   cut(parts[2], 0, 45 * 8);
-  const Between found = between_of(parts);
+  const RankComparison found = compared(parts);
   ASSERT_EQ(found.job.collectives.size(), 1);
   EXPECT_EQ(found.job.collectives[0].matched, (45 - 12) * 8);
   EXPECT_EQ(found.job.steps_matched, 45 - 12);
@@ -236,7 +239,7 @@ TEST(CompareRanks, MatchesByOrderAndKindAlone) {
   job.work = [](uint32_t rank, uint32_t n) {
     return TestJob::Work{uneven(n) + (rank == 0 ? 60'000 : 0), 0};
   };
-  const Between found = between_of(job.make());
+  const RankComparison found = compared(job.make());
   ASSERT_EQ(found.job.collectives.size(), 1);
   EXPECT_EQ(found.job.collectives[0].matched, 160);
   EXPECT_TRUE(found.job.collectives[0].in_graph);
@@ -273,7 +276,7 @@ TEST(CompareRanks, MatchesAcrossLostCollectives) {
         lose(of.in_graph);
       });
     }
-    const Between found = between_of(parts);
+    const RankComparison found = compared(parts);
     ASSERT_EQ(found.job.collectives.size(), 1);
     EXPECT_EQ(found.job.collectives[0].matched, 480 - 4) << with_clock;
     EXPECT_EQ(found.job.collectives[0].unmatched, 4);
@@ -298,7 +301,7 @@ TEST(CompareRanks, KeepsNoiseFromNamingARank) {
   job.jitter = [&](uint32_t rank, uint32_t n) {
     return noise[(n * 7 + rank * 31) % noise.size()] / 8;
   };
-  const Between found = between_of(job.make());
+  const RankComparison found = compared(job.make());
   EXPECT_TRUE(found.job.stragglers.empty());
   EXPECT_LE(found.clocks[1].residual_p50->value, 2 * kMicrosecond);
   EXPECT_NEAR(found.clocks[1].drift_ppm, 20, 1);
@@ -307,7 +310,7 @@ TEST(CompareRanks, KeepsNoiseFromNamingARank) {
 TEST(CompareRanks, TellsHiddenFromExposed) {
   TestJob job;
   job.exposed = 0.25;
-  const Between found = between_of(job.make());
+  const RankComparison found = compared(job.make());
   const profile::RankStage& rank = found.per_rank[0][0];
   EXPECT_NEAR(rank.transfer.value, 8 * 0.03 * 0.25, kMicrosecond);
   EXPECT_NEAR(rank.hidden_communication.value, 8 * 0.03 * 0.75, kMicrosecond);
@@ -369,7 +372,7 @@ std::vector<RankPart> tensor_and_pipeline(bool with_members) {
 
 TEST(CompareRanks, TellsGroupsApart) {
   for (const bool with_members : {true, false}) {
-    const Between found = between_of(tensor_and_pipeline(with_members));
+    const RankComparison found = compared(tensor_and_pipeline(with_members));
     ASSERT_EQ(found.job.groups.size(), 4) << with_members;
     std::vector<std::pair<std::string, std::vector<uint64_t>>> groups;
     for (const auto& group : found.job.groups)
@@ -399,7 +402,7 @@ TEST(CompareRanks, ComparesRanksWithoutCollectives) {
     part.collectives = PackedCollectives();
     part.identity.wall_clock_ns = 1'700'000'000'000'000'000 + 5'000'000 * part.identity.rank;
   }
-  const Between found = between_of(parts);
+  const RankComparison found = compared(parts);
   EXPECT_EQ(found.clocks[1].method, profile::ClockMethod::wall_clock);
   EXPECT_EQ(found.clocks[1].offset_ns.value, 5'000'000);
   EXPECT_FALSE(found.clocks[1].residual_p50);
@@ -412,7 +415,7 @@ TEST(CompareRanks, ComparesRanksWithoutCollectives) {
   EXPECT_EQ(found.job.stragglers[0].cause, profile::StragglerCause::longer_kernels);
 
   for (RankPart& part : parts) part.identity.wall_clock_ns.reset();
-  const Between unknown = between_of(parts);
+  const RankComparison unknown = compared(parts);
   EXPECT_EQ(unknown.clocks[1].method, profile::ClockMethod::none);
   EXPECT_EQ(unknown.job.steps_matched, 30);
   EXPECT_EQ(unknown.steps[0].slowest, 1);
@@ -425,7 +428,7 @@ TEST(CompareRanks, NamesMissingAndDeadRanks) {
   parts.erase(parts.begin() + 1);
   parts[1].identity.state = "died";
   parts[0].identity.job = "4711";
-  const Between found = between_of(parts);
+  const RankComparison found = compared(parts);
   EXPECT_EQ(found.job.id, "4711");
   EXPECT_EQ(found.job.world_size, 3);
   EXPECT_EQ(found.job.recorded, 2);
@@ -435,15 +438,15 @@ TEST(CompareRanks, NamesMissingAndDeadRanks) {
 }
 
 TEST(CompareRanks, TakesAnything) {
-  EXPECT_EQ(between_of({}).job.recorded, 0);
+  EXPECT_EQ(compared({}).job.recorded, 0);
   std::vector<RankPart> empty(2);
   empty[1].identity.rank = 1;
-  EXPECT_EQ(between_of(empty).steps.size(), 0);
+  EXPECT_EQ(compared(empty).steps.size(), 0);
   TestJob job = uneven_job();
   auto parts = job.make();
   parts[1] = RankPart();
   parts[1].identity.rank = 1;
-  const Between found = between_of(parts);
+  const RankComparison found = compared(parts);
   EXPECT_EQ(found.job.collectives.at(0).matched, 0);
   EXPECT_EQ(found.job.collectives.at(0).unmatched, 160);
   // Without stages: what is in the whole timeline.
@@ -457,7 +460,7 @@ TEST(CompareRanks, TakesAnything) {
       std::fill(of.step.begin(), of.step.end(), analysis::Collectives::kNoStep);
     });
   }
-  const Between outside = between_of(parts);
+  const RankComparison outside = compared(parts);
   ASSERT_EQ(outside.job.collectives.size(), 1);
   EXPECT_FALSE(outside.job.collectives[0].stage);
   EXPECT_EQ(outside.job.collectives[0].matched, 160);

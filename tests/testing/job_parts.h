@@ -164,6 +164,13 @@ void change_collectives(RankPart& part, const Change& change) {
   part.collectives = PackedCollectives(std::move(all));
 }
 
+// Ranks that read one clock.
+inline std::vector<profile::RankClock> one_clock(size_t parts) {
+  std::vector<profile::RankClock> clocks(parts);
+  for (profile::RankClock& clock : clocks) clock.method = profile::ClockMethod::shared;
+  return clocks;
+}
+
 // A capture that began later, or ended earlier.
 inline void cut(RankPart& part, size_t from, size_t to) {
   analysis::Collectives of = part.collectives.unpacked();

@@ -15,7 +15,7 @@ namespace llmprof::job {
 class Links;  // job/links/links.h
 
 // What the user says of the job: --tp, --pp, --ep. None: to be found.
-struct Told {
+struct ParallelismOptions {
   std::optional<uint64_t> tp;
   std::optional<uint64_t> pp;
   std::optional<uint64_t> ep;
@@ -48,7 +48,7 @@ struct JobStep {
 };
 
 // What is between the ranks of a job.
-struct Between {
+struct RankComparison {
   profile::Job job;
   std::vector<profile::RankClock> clocks;                 // by rank part
   std::vector<std::vector<profile::RankStage>> per_rank;  // by rank part
@@ -59,7 +59,8 @@ struct Between {
 
 // Parts are of different ranks, in any order; what a part does not have is left out, and said.
 // The ranks' own figures are not changed. Defined in job/compare.
-Between compare_ranks(const std::vector<RankPart>& parts, const Links& links, const Told& told);
+RankComparison compare_ranks(const std::vector<RankPart>& parts, const Links& links,
+                             const ParallelismOptions& options);
 
 // Of a time on the clock of the rank's capture. Defined in job/clock.
 Nanoseconds job_time(const profile::RankClock& clock, Nanoseconds rank_time);
