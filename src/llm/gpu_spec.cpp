@@ -6,16 +6,49 @@
 #include <array>
 #include <cmath>
 #include <span>
+#include <string>
+#include <string_view>
 
+#include "base/ascii.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "config/config_tree.h"
-#include "llm/gpu_name.h"
 
 namespace llmprof::llm {
 namespace {
 
-constexpr double kTera = 1e12;
-constexpr double kGiga = 1e9;
+constexpr std::array<std::string_view, 5> kSilentWords = {"nvidia", "geforce", "tesla", "quadro",
+                                                          "gpu"};
+
+bool in_word(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.'; }
+
+// "NVIDIA H100 80GB HBM3" as "h100 80gb hbm3": small letters, one space between words, without the
+// words that say nothing about the model. All that is left must agree for two names to be the same,
+// so that "RTX 4090" is not "RTX 4090 Laptop".
+std::string normalized_gpu_name(std::string_view name) {
+  std::string result;
+  std::string word;
+  const auto finish_word = [&] {
+    const bool silent =
+        std::find(kSilentWords.begin(), kSilentWords.end(), word) != kSilentWords.end();
+    if (!word.empty() && !silent) {
+      if (!result.empty()) result += ' ';
+      result += word;
+    }
+    word.clear();
+  };
+  for (const char original : name) {
+    const char c = to_lower(original);
+    if (in_word(c)) {
+      word += c;
+    } else {
+      finish_word();
+    }
+  }
+  finish_word();
+  return result;
+}
+
 // Beyond any GPU in teraflops or gigabytes: a figure in other units.
 constexpr double kLargestFigure = 1e6;
 
@@ -23,20 +56,6 @@ constexpr std::array<std::string_view, 6> kKeys = {
     "name", "matches", "sm_count", "memory_gb", "bandwidth_gb_per_s", "dense_tflops"};
 constexpr std::array<std::string_view, 7> kPeakFormats = {"bf16", "fp16", "fp8", "fp4",
                                                           "int8", "tf32", "fp32"};
-
-Result<void> check_keys(const config::ConfigDocument& document, const config::ConfigNode& map,
-                        std::span<const std::string_view> known) {
-  for (size_t i = 0; i < map.keys.size(); ++i) {
-    if (std::find(known.begin(), known.end(), map.keys[i]) != known.end()) continue;
-    const auto close = nearest(map.keys[i], known);
-    return document.wrong(
-        map.children[i],
-        close
-            ? fmt::format("unknown key '{}'; did you mean '{}'?", map.keys[i], *close)
-            : fmt::format("unknown key '{}'; available: {}", map.keys[i], fmt::join(known, ", ")));
-  }
-  return {};
-}
 
 // None where the key is not there.
 Result<std::optional<double>> figure(const config::ConfigDocument& document,
@@ -65,7 +84,7 @@ Result<void> read_peaks(const config::ConfigDocument& document, const config::Co
   if (peaks == nullptr || !peaks->is_map()) {
     return document.wrong(gpu, "'dense_tflops' is missing, a map such as {bf16: 989, fp8: 1979}");
   }
-  if (auto known = check_keys(document, *peaks, kPeakFormats); !known) return known;
+  if (auto known = document.check_keys(*peaks, kPeakFormats); !known) return known;
   const auto peak = [&](std::string_view key) -> Result<std::optional<double>> {
     auto value = figure(document, *peaks, key);
     if (value && *value) return std::optional(**value * kTera);
@@ -132,6 +151,15 @@ std::optional<double> GpuSpec::peak_for(std::string_view format) const {
   return tensor_bf16;
 }
 
+std::string GpuSpec::peak_name(std::string_view format) const {
+  if (is_measured()) return measured_format + ", measured on this CPU";
+  if (format == "f32") return "fp32, CUDA cores";
+  if (format == "fp8" && tensor_fp8) return "fp8 dense";
+  if (format == "nvfp4" && tensor_fp4) return "fp4 dense";
+  if (format == "int8" && tensor_int8) return "int8 dense";
+  return format == "f16" || fp16_only ? "fp16 dense" : "bf16 dense";
+}
+
 Result<void> GpuSpecs::read(const config::ConfText& text, std::vector<Entry>& into) {
   const auto document = config::parse_yaml(text.text, text.name);
   if (!document) return fail_with(document.error());
@@ -140,7 +168,7 @@ Result<void> GpuSpecs::read(const config::ConfText& text, std::vector<Entry>& in
     return document->wrong(document->root, "expected 'gpus:' with a list of GPUs");
   }
   for (const config::ConfigNode& gpu : list->children) {
-    if (auto known = check_keys(*document, gpu, kKeys); !known) return known;
+    if (auto known = document->check_keys(gpu, kKeys); !known) return known;
     const config::ConfigNode* name = gpu.find("name");
     if (name == nullptr || normalized_gpu_name(name->text).empty()) {
       return document->wrong(gpu, "a GPU needs a 'name'");

@@ -33,6 +33,8 @@ struct GpuSpec {
   // fewer bits than the hardware multiplies are converted first, so they run at bf16's. None where
   // the GPU has no such peak on record.
   [[nodiscard]] std::optional<double> peak_for(std::string_view number_format) const;
+  // Which peak that is: "bf16 dense".
+  [[nodiscard]] std::string peak_name(std::string_view number_format) const;
 };
 
 // A CPU's peaks as measured: every product runs at the one peak there is.
@@ -45,7 +47,7 @@ GpuSpec measured_cpu(std::string name, double flops, double bandwidth, std::stri
 class GpuSpecs {
  public:
   static Result<GpuSpecs> load(const config::ConfFiles& conf);
-  // `sm_count` and `memory_bytes`, where known (0: not), tell variants of the same name apart.
+  // `sm_count` and `memory_bytes`, where known (0: not), distinguish variants of the same name.
   [[nodiscard]] std::optional<GpuSpec> find(std::string_view name, uint32_t sm_count = 0,
                                             uint64_t memory_bytes = 0) const;
   [[nodiscard]] std::vector<std::string> names() const;
@@ -54,8 +56,8 @@ class GpuSpecs {
   struct Entry {
     GpuSpec spec;
     std::vector<std::string> names;  // as normalized for comparison
-    uint32_t sm_count = 0;           // 0: not told
-    uint64_t memory_bytes = 0;       // nominal; 0: not told
+    uint32_t sm_count = 0;           // 0: not stated
+    uint64_t memory_bytes = 0;       // nominal; 0: not stated
   };
   static Result<void> read(const config::ConfText& text, std::vector<Entry>& into);
   [[nodiscard]] static bool fits(const Entry& entry, uint32_t sm_count, uint64_t memory_bytes);

@@ -7,10 +7,7 @@
 #include "base/text.h"
 #include "llm/config_keys.h"
 #include "llm/cost.h"
-#include "llm/layer_pattern.h"
 #include "llm/model_family.h"
-#include "llm/quantization.h"
-#include "llm/vision_config.h"
 
 namespace llmprof::llm {
 namespace {

@@ -1,4 +1,4 @@
-#include "llm/layer_pattern.h"
+#include "llm/hugging_face_config.h"
 
 #include <fmt/format.h>
 
@@ -59,7 +59,7 @@ bool sees_window(WindowRule rule, size_t layer, uint32_t first_window_layer, uin
 }
 
 void read_windows(ConfigKeys& keys, const ModelFamily& family, std::vector<LayerSpec>& layers) {
-  // Qwen's files tell a window that is not used.
+  // Qwen's files state a window that is not used.
   if (family.window == WindowRule::later && !keys.flag_or("use_sliding_window", false)) return;
   if (const config::ConfigNode* list = layer_list(keys, "layer_types", layers.size())) {
     read_listed_windows(keys, *list, layers);

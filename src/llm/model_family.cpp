@@ -1,149 +1,92 @@
 #include "llm/model_family.h"
 
-#include <algorithm>
 #include <array>
-#include <vector>
 
 namespace llmprof::llm {
 namespace {
 
-ModelFamily plain(std::string_view type) {
-  ModelFamily family;
-  family.type = type;
-  return family;
+constexpr ModelFamily plain(std::string_view type) { return {.type = type}; }
+
+constexpr ModelFamily qwen2(std::string_view type) {
+  return {.type = type, .qkv_bias = true, .window = WindowRule::later};
 }
 
-ModelFamily llama() {
-  ModelFamily family = plain("llama");
-  family.output_bias = true;
-  return family;
+constexpr ModelFamily qwen3(std::string_view type, MixtureRule mixture = MixtureRule::none) {
+  return {.type = type,
+          .output_bias = true,
+          .query_key_norm = true,
+          .window = WindowRule::later,
+          .mixture = mixture,
+          .head_dim = 128};
 }
 
-ModelFamily mixtral() {
-  ModelFamily family = plain("mixtral");
-  family.mixture = MixtureRule::every_layer;
-  return family;
+constexpr ModelFamily deepseek(std::string_view type, bool router_bias = true) {
+  return {.type = type,
+          .output_bias = true,
+          .mixture = MixtureRule::after_dense,
+          .router_bias = router_bias};
 }
 
-ModelFamily qwen2(std::string_view type) {
-  ModelFamily family = plain(type);
-  family.qkv_bias = true;
-  family.window = WindowRule::later;
-  return family;
-}
-
-ModelFamily qwen2_moe() {
-  ModelFamily family = qwen2("qwen2_moe");
-  family.mixture = MixtureRule::sparse_step;
-  family.shared_expert_gate = true;
-  return family;
-}
-
-ModelFamily qwen3(std::string_view type) {
-  ModelFamily family = plain(type);
-  family.output_bias = true;
-  family.query_key_norm = true;
-  family.window = WindowRule::later;
-  family.head_dim = 128;
-  return family;
-}
-
-ModelFamily qwen3_moe(std::string_view type) {
-  ModelFamily family = qwen3(type);
-  family.mixture = MixtureRule::sparse_step;
-  return family;
-}
-
-ModelFamily gemma() {
-  ModelFamily family = plain("gemma");
-  family.output_bias = true;
-  family.tied_embeddings = true;
-  family.head_dim = 256;
-  return family;
-}
-
-ModelFamily gemma2() {
-  ModelFamily family = gemma();
-  family.type = "gemma2";
-  family.norms_per_layer = 4;
-  family.window = WindowRule::alternating;
-  return family;
-}
-
-ModelFamily gemma3_text() {
-  ModelFamily family = gemma2();
-  family.type = "gemma3_text";
-  family.query_key_norm = true;
-  family.window = WindowRule::pattern;
-  family.window_pattern = 6;
-  family.heads = 8;
-  family.kv_heads = 4;
-  family.vocabulary = 262208;
-  return family;
-}
-
-// Phi-1 to Phi-2: attention and feed-forward side by side after one norm.
-ModelFamily phi() {
-  ModelFamily family = plain("phi");
-  family.gated = false;
-  family.qkv_bias = true;
-  family.output_bias = true;
-  family.feed_forward_bias = true;
-  family.head_bias = true;
-  family.norms_per_layer = 1;
-  family.norm_bias = true;
-  return family;
-}
-
-ModelFamily deepseek(std::string_view type) {
-  ModelFamily family = plain(type);
-  family.output_bias = true;
-  family.mixture = MixtureRule::after_dense;
-  family.router_bias = type != "deepseek_v2";
-  return family;
-}
-
-ModelFamily gpt_oss() {
-  ModelFamily family = plain("gpt_oss");
-  family.qkv_bias = true;
-  family.output_bias = true;
-  family.attention_sinks = true;
-  family.window = WindowRule::alternating;
-  family.mixture = MixtureRule::every_layer;
-  family.router_bias = true;
-  family.expert_bias = true;
-  family.head_dim = 64;
-  return family;
-}
-
-const std::vector<ModelFamily>& families() {
-  static const std::vector<ModelFamily> all = {
-      llama(),
-      plain("mistral"),
-      plain("ministral"),
-      mixtral(),
-      qwen2("qwen2"),
-      qwen2("qwen2_vl"),
-      qwen2("qwen2_vl_text"),
-      qwen2("qwen2_5_vl"),
-      qwen2("qwen2_5_vl_text"),
-      qwen2_moe(),
-      qwen3("qwen3"),
-      qwen3("qwen3_vl_text"),
-      qwen3_moe("qwen3_moe"),
-      qwen3_moe("qwen3_vl_moe_text"),
-      gemma(),
-      gemma2(),
-      gemma3_text(),
-      phi(),
-      plain("phi3"),
-      deepseek("deepseek_v2"),
-      deepseek("deepseek_v3"),
-      deepseek("kimi_k2"),
-      gpt_oss(),
-  };
-  return all;
-}
+constexpr std::array kFamilies = {
+    ModelFamily{.type = "llama", .output_bias = true},
+    plain("mistral"),
+    plain("ministral"),
+    ModelFamily{.type = "mixtral", .mixture = MixtureRule::every_layer},
+    qwen2("qwen2"),
+    qwen2("qwen2_vl"),
+    qwen2("qwen2_vl_text"),
+    qwen2("qwen2_5_vl"),
+    qwen2("qwen2_5_vl_text"),
+    ModelFamily{.type = "qwen2_moe",
+                .qkv_bias = true,
+                .window = WindowRule::later,
+                .mixture = MixtureRule::sparse_step,
+                .shared_expert_gate = true},
+    qwen3("qwen3"),
+    qwen3("qwen3_vl_text"),
+    qwen3("qwen3_moe", MixtureRule::sparse_step),
+    qwen3("qwen3_vl_moe_text", MixtureRule::sparse_step),
+    ModelFamily{.type = "gemma", .output_bias = true, .tied_embeddings = true, .head_dim = 256},
+    ModelFamily{.type = "gemma2",
+                .output_bias = true,
+                .norms_per_layer = 4,
+                .tied_embeddings = true,
+                .window = WindowRule::alternating,
+                .head_dim = 256},
+    ModelFamily{.type = "gemma3_text",
+                .output_bias = true,
+                .query_key_norm = true,
+                .norms_per_layer = 4,
+                .tied_embeddings = true,
+                .window = WindowRule::pattern,
+                .window_pattern = 6,
+                .head_dim = 256,
+                .heads = 8,
+                .kv_heads = 4,
+                .vocabulary = 262208},
+    // Phi-1 to Phi-2: attention and feed-forward side by side after one norm.
+    ModelFamily{.type = "phi",
+                .gated = false,
+                .qkv_bias = true,
+                .output_bias = true,
+                .feed_forward_bias = true,
+                .head_bias = true,
+                .norms_per_layer = 1,
+                .norm_bias = true},
+    plain("phi3"),
+    deepseek("deepseek_v2", false),
+    deepseek("deepseek_v3"),
+    deepseek("kimi_k2"),
+    ModelFamily{.type = "gpt_oss",
+                .qkv_bias = true,
+                .output_bias = true,
+                .attention_sinks = true,
+                .window = WindowRule::alternating,
+                .mixture = MixtureRule::every_layer,
+                .router_bias = true,
+                .expert_bias = true,
+                .head_dim = 64},
+};
 
 struct ArchitectureType {
   std::string_view architecture;
@@ -183,11 +126,10 @@ std::optional<ModelFamily> find_model_family(std::string_view model_type) {
   for (const ArchitectureType& other : kOtherNames) {
     if (other.architecture == model_type) model_type = other.type;
   }
-  const auto found =
-      std::find_if(families().begin(), families().end(),
-                   [&](const ModelFamily& family) { return family.type == model_type; });
-  if (found == families().end()) return std::nullopt;
-  return *found;
+  for (const ModelFamily& family : kFamilies) {
+    if (family.type == model_type) return family;
+  }
+  return std::nullopt;
 }
 
 std::string_view model_type_of_architecture(std::string_view architecture) {
@@ -198,12 +140,12 @@ std::string_view model_type_of_architecture(std::string_view architecture) {
 }
 
 std::span<const std::string_view> model_types() {
-  static const std::vector<std::string_view> types = [] {
-    std::vector<std::string_view> all;
-    for (const ModelFamily& family : families()) all.push_back(family.type);
-    return all;
+  static constexpr auto kTypes = [] {
+    std::array<std::string_view, kFamilies.size()> types;
+    for (size_t i = 0; i < types.size(); ++i) types[i] = kFamilies[i].type;
+    return types;
   }();
-  return types;
+  return kTypes;
 }
 
 }  // namespace llmprof::llm

@@ -15,7 +15,7 @@ enum class WindowRule : uint8_t {
   pattern,      // all but every sliding_window_pattern-th (Gemma 3)
 };
 
-// Which keys tell the experts, and where they are.
+// Which keys describe the experts, and where these are.
 enum class MixtureRule : uint8_t {
   none,
   every_layer,  // num_local_experts of intermediate_size (Mixtral, gpt-oss)
@@ -42,7 +42,7 @@ struct ModelFamily {
   bool router_bias = false;
   bool expert_bias = false;
   bool shared_expert_gate = false;
-  // For files that leave out what equals the class's default; 0: must be told.
+  // For files that leave out what equals the class's default; 0: the file must state it.
   uint32_t head_dim = 0;
   uint32_t heads = 0;
   uint32_t kv_heads = 0;

@@ -39,22 +39,10 @@ std::string scalar(const config::ConfigNode& map, std::string_view key) {
   return node != nullptr && node->is_scalar() ? node->text : std::string();
 }
 
-Result<void> check_preset_keys(const config::ConfigDocument& preset) {
-  for (size_t i = 0; i < preset.root.keys.size(); ++i) {
-    const std::string& key = preset.root.keys[i];
-    if (std::find(kPresetKeys.begin(), kPresetKeys.end(), key) != kPresetKeys.end()) continue;
-    const auto close = nearest(key, kPresetKeys);
-    return preset.wrong(
-        preset.root.children[i],
-        close ? fmt::format("unknown key '{}'; did you mean '{}'?", key, *close)
-              : fmt::format("unknown key '{}'; available: {}", key, fmt::join(kPresetKeys, ", ")));
-  }
-  return {};
-}
-
 Result<ModelSpec> preset_model(const config::ConfigDocument& preset) {
   if (!preset.root.is_map()) return preset.wrong(preset.root, "expected name, dtype and config");
-  if (auto known = check_preset_keys(preset); !known) return fail_with(known.error());
+  if (auto known = preset.check_keys(preset.root, kPresetKeys); !known)
+    return fail_with(known.error());
   const config::ConfigNode* config = preset.root.find("config");
   if (config == nullptr) {
     return preset.wrong(preset.root, "has no 'config' with the keys of a Hugging Face config.json");

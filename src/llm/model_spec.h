@@ -52,7 +52,7 @@ struct MixtureOfExperts {
 struct VisionTower {
   std::string name;
   uint64_t parameters = 0;
-  uint64_t flops_per_image = 0;  // 0: the configuration does not tell the image's size
+  uint64_t flops_per_image = 0;  // 0: the configuration does not state the image's size
 };
 
 // A decoder-only language model: all that its cost depends on.

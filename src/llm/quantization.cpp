@@ -1,7 +1,8 @@
-#include "llm/quantization.h"
+#include "llm/hugging_face_config.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/text.h"
@@ -34,20 +35,11 @@ constexpr std::array<std::string_view, 10> kMethods = {
     "fp8",          "fbgemm_fp8", "gptq", "awq",       "mxfp4", "compressed-tensors",
     "bitsandbytes", "modelopt",   "eetq", "auto-round"};
 
-bool names_head(const config::ConfigNode* list) {
-  if (list == nullptr) return false;
-  for (const config::ConfigNode& item : list->children) {
-    if (contains(item.text, "lm_head")) return true;
-  }
-  return false;
-}
-
-bool names_attention(const config::ConfigNode* list) {
-  if (list == nullptr) return false;
-  for (const config::ConfigNode& item : list->children) {
-    if (contains(item.text, "attn")) return true;
-  }
-  return false;
+// Whether a list of modules, if there is one, names such a part.
+bool names(const config::ConfigNode* list, std::string_view part) {
+  return list != nullptr &&
+         std::any_of(list->children.begin(), list->children.end(),
+                     [&](const config::ConfigNode& item) { return contains(item.text, part); });
 }
 
 // Integers of a few bits in groups, each group with a 16-bit scale and a zero point.
@@ -139,7 +131,7 @@ QuantizedWeights compressed_tensors(ConfigKeys& keys, const NumberFormat& dtype)
     result.notes.emplace_back(
         "quantization_config has several groups; all weights are counted like the first one");
   }
-  result.head = !names_head(keys.find("ignore"));
+  result.head = !names(keys.find("ignore"), "lm_head");
   ConfigKeys cache = keys.within("kv_cache_scheme");
   if (keys.find("kv_cache_scheme") != nullptr) {
     const uint32_t bits = bits_of(cache, "num_bits", kUsualBits);
@@ -216,8 +208,8 @@ std::optional<QuantizedWeights> read_quantization(ConfigKeys& root, const Number
   if (root.find(section) == nullptr) return std::nullopt;
   ConfigKeys keys = root.within(section);
   QuantizedWeights result = by_method(keys, keys.text("quant_method"), dtype);
-  if (!result.experts && (names_attention(keys.find("ignore")) ||
-                          names_attention(keys.find("modules_to_not_convert")))) {
+  if (!result.experts &&
+      (names(keys.find("ignore"), "attn") || names(keys.find("modules_to_not_convert"), "attn"))) {
     result.notes.push_back(
         fmt::format("quantization_config excludes some attention weights; they are "
                     "counted as {} nevertheless",

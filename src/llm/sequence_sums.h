@@ -4,9 +4,9 @@
 
 namespace llmprof::llm {
 
-// Sequences that pass together, told by sums over them. A sequence adds q tokens, its queries, and
-// has k tokens then, its keys: those that were cached and the q new ones. These sums determine the
-// work of causal attention without a window exactly, whatever the mix of lengths.
+// Sequences that pass together, described by sums over them. A sequence adds q tokens, its queries,
+// and has k tokens then, its keys: those that were cached and the q new ones. These sums determine
+// the work of causal attention without a window exactly, whatever the mix of lengths.
 struct SequenceSums {
   uint64_t sequences = 0;
   uint64_t queries = 0;          // sum of q

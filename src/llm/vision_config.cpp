@@ -1,4 +1,4 @@
-#include "llm/vision_config.h"
+#include "llm/hugging_face_config.h"
 
 #include <fmt/format.h>
 

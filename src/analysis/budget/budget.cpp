@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "analysis/budget/charge_once.h"
 #include "analysis/budget/gpu_timeline.h"
 #include "analysis/budget/idle_causes.h"
 #include "analysis/budget/longest_gaps.h"
@@ -10,6 +9,84 @@
 
 namespace llmprof::analysis {
 namespace {
+
+// Charges the time of overlapping GPU work once. Work comes in order of its start.
+class ChargeOnce {
+ public:
+  // What runs before what is charged: `part` is paid for [start, end) less what was or will be
+  // charged to work that goes first.
+  void kernel(Nanoseconds start, Nanoseconds end, size_t part, PartTimes& times);
+  void communication(Nanoseconds start, Nanoseconds end, PartTimes& times);
+  void memory(Nanoseconds start, Nanoseconds end, PartTimes& times);
+  // Charges what was still waiting for work that goes first.
+  void finish(PartTimes& times);
+
+ private:
+  // Time that is charged to `part` unless work that goes first covers it.
+  struct Waiting {
+    Nanoseconds from = INT64_MIN;
+    Nanoseconds to = INT64_MIN;
+
+    void charge_until(Nanoseconds time, Nanoseconds& part);
+    void cover(Nanoseconds start, Nanoseconds end, Nanoseconds& part);
+    void extend(Nanoseconds start, Nanoseconds end, Nanoseconds& part);
+  };
+  Nanoseconds kernels_until_ = INT64_MIN;
+  Nanoseconds communication_until_ = INT64_MIN;
+  Waiting communication_;
+  Waiting memory_;
+};
+
+constexpr auto kCommunicationClass = static_cast<size_t>(KernelClass::communication);
+constexpr auto kMemory = static_cast<size_t>(BudgetPart::memory_operations);
+
+void ChargeOnce::Waiting::charge_until(Nanoseconds time, Nanoseconds& part) {
+  const Nanoseconds until = std::min(to, time);
+  if (until > from) {
+    part += until - from;
+    from = until;
+  }
+}
+
+void ChargeOnce::Waiting::cover(Nanoseconds start, Nanoseconds end, Nanoseconds& part) {
+  charge_until(start, part);
+  from = std::max(from, end);
+}
+
+// What comes later starts later, so a gap before `start` is settled.
+void ChargeOnce::Waiting::extend(Nanoseconds start, Nanoseconds end, Nanoseconds& part) {
+  if (start > to) {
+    charge_until(to, part);
+    from = std::max(from, start);
+  }
+  to = std::max(to, end);
+}
+
+void ChargeOnce::kernel(Nanoseconds start, Nanoseconds end, size_t part, PartTimes& times) {
+  const Nanoseconds from = std::max(start, kernels_until_);
+  if (end > from) {
+    times[part] += end - from;
+    kernels_until_ = end;
+  }
+  communication_.cover(start, end, times[kCommunicationClass]);
+  memory_.cover(start, end, times[kMemory]);
+}
+
+void ChargeOnce::communication(Nanoseconds start, Nanoseconds end, PartTimes& times) {
+  communication_.extend(std::max(start, kernels_until_), end, times[kCommunicationClass]);
+  memory_.cover(start, end, times[kMemory]);
+  communication_until_ = std::max(communication_until_, end);
+}
+
+void ChargeOnce::memory(Nanoseconds start, Nanoseconds end, PartTimes& times) {
+  const Nanoseconds free = std::max({start, kernels_until_, communication_until_});
+  memory_.extend(free, end, times[kMemory]);
+}
+
+void ChargeOnce::finish(PartTimes& times) {
+  communication_.charge_until(INT64_MAX, times[kCommunicationClass]);
+  memory_.charge_until(INT64_MAX, times[kMemory]);
+}
 
 constexpr auto kHiddenGraphs = static_cast<size_t>(BudgetPart::hidden_graphs);
 constexpr auto kUnattributed = static_cast<size_t>(BudgetPart::unattributed);

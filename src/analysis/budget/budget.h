@@ -89,7 +89,7 @@ struct SlowStep {
   };
   // The longest first, at most three. Where these are not the whole, one more so that all sum to
   // `above_median`: positive, what none of them explains; negative, how much shorter the rest was.
-  // A rest below 1 % is not told; nor is one where there is no reason at all.
+  // A rest below 1 % is left out; so is one where there is no reason at all.
   std::vector<Reason> reasons;
 };
 

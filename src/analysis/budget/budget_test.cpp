@@ -7,8 +7,8 @@
 #include <random>
 
 #include "analysis/budget/api_name.h"
-#include "analysis/budget/test_trace.h"
 #include "testing/reasons.h"
+#include "testing/staged_trace.h"
 
 namespace llmprof::analysis {
 namespace {

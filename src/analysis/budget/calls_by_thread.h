@@ -59,7 +59,7 @@ class CallsByThread {
   static constexpr uint8_t kFarthestBack = UINT8_MAX;
   std::vector<uint32_t> first_;  // by thread: where its rows begin
   std::vector<uint32_t> rows_;   // by thread, then start
-  // How many entries the outermost is in front, or the farthest that can be told: most calls hold
+  // How many entries the outermost is in front, or the farthest that fits: most calls hold
   // few others, and there are millions.
   std::vector<uint8_t> back_;
 };

@@ -7,7 +7,7 @@
 namespace llmprof::analysis {
 namespace {
 
-constexpr size_t kMostTold = 10;
+constexpr size_t kMostGaps = 10;
 constexpr size_t kMostRepeated = 3;
 
 bool comes_first(const GapFound& a, const GapFound& b) {
@@ -48,8 +48,9 @@ void LongestGaps::offer(uint32_t stage, const GapFound& gap) {
 
 namespace {
 
-std::vector<IdleGap> told_gaps(const trace::Trace& trace, const DescribedNames& names,
-                               const CallsByThread& calls, const std::vector<GapFound>& found) {
+std::vector<IdleGap> described_gaps(const trace::Trace& trace, const DescribedNames& names,
+                                    const CallsByThread& calls,
+                                    const std::vector<GapFound>& found) {
   std::vector<HostQuestion> questions;
   questions.reserve(found.size());
   for (const GapFound& gap : found) questions.push_back(question_about(trace, gap));
@@ -119,10 +120,10 @@ std::vector<IdleGap> LongestGaps::longest(const trace::Trace& trace, const Descr
   std::vector<GapFound> found;
   for (size_t stage = 0; stage < by_stage_.size(); ++stage) {
     const std::vector<GapFound> gaps = longest_of(stage);
-    const size_t told = std::min(gaps.size(), kMostTold);
-    found.insert(found.end(), gaps.begin(), gaps.begin() + static_cast<std::ptrdiff_t>(told));
+    const size_t kept = std::min(gaps.size(), kMostGaps);
+    found.insert(found.end(), gaps.begin(), gaps.begin() + static_cast<std::ptrdiff_t>(kept));
   }
-  return told_gaps(trace, names, calls, found);
+  return described_gaps(trace, names, calls, found);
 }
 
 std::vector<RepeatedGap> LongestGaps::repeated(const trace::Trace& trace,
@@ -136,7 +137,7 @@ std::vector<RepeatedGap> LongestGaps::repeated(const trace::Trace& trace,
       repeated.push_back({{}, place.count, place.total});
     }
   }
-  std::vector<IdleGap> longest = told_gaps(trace, names, calls, examples);
+  std::vector<IdleGap> longest = described_gaps(trace, names, calls, examples);
   for (size_t i = 0; i < repeated.size(); ++i) repeated[i].longest = std::move(longest[i]);
   return repeated;
 }

@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kMostSteps = 5;  // a stage
 constexpr size_t kMostReasons = 3;
 constexpr double kWorthNaming = 0.10;  // of the time above the median: a gap on its own line
-constexpr double kWorthTelling = 0.05;
+constexpr double kWorthListing = 0.05;
 constexpr double kRestWorthTelling = 0.01;
 
 struct WorkInStep {
@@ -151,7 +151,7 @@ struct Cause {
   bool gap = false;
 };
 
-// The largest first. Gaps that say little each are told together (`where` is none).
+// The largest first. Gaps that say little each are one row together (`where` is none).
 std::vector<Cause> causes_of(const Alignment& alignment, Nanoseconds above, const StepWork& slow,
                              const StepWork& usual) {
   const auto at_least = [&](double share) {
@@ -159,7 +159,7 @@ std::vector<Cause> causes_of(const Alignment& alignment, Nanoseconds above, cons
   };
   std::vector<Cause> causes;
   for (const Growth& growth : growth_of_work(alignment, slow, usual)) {
-    if (growth.longer > at_least(kWorthTelling)) causes.push_back({growth, false});
+    if (growth.longer > at_least(kWorthListing)) causes.push_back({growth, false});
   }
   Growth small;
   for (const Growth& growth : growth_of_gaps(alignment, slow, usual)) {
@@ -170,7 +170,7 @@ std::vector<Cause> causes_of(const Alignment& alignment, Nanoseconds above, cons
       small.calls += growth.longer > 0 ? 1U : 0U;
     }
   }
-  if (small.longer > at_least(kWorthTelling)) causes.push_back({small, true});
+  if (small.longer > at_least(kWorthListing)) causes.push_back({small, true});
   std::stable_sort(causes.begin(), causes.end(), [](const Cause& a, const Cause& b) {
     return a.growth.longer > b.growth.longer;
   });

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "analysis/budget/step_outliers.h"
-#include "analysis/budget/test_trace.h"
 #include "testing/reasons.h"
+#include "testing/staged_trace.h"
 
 namespace llmprof::analysis {
 namespace {

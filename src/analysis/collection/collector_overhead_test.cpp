@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "analysis/budget/test_trace.h"
 #include "testing/reasons.h"
+#include "testing/staged_trace.h"
 
 namespace llmprof::analysis {
 namespace {

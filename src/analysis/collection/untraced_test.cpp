@@ -1,11 +1,11 @@
 #include <gtest/gtest.h>
 
-#include "analysis/budget/test_trace.h"
 #include "analysis/collection/stage_tracing.h"
 #include "analysis/stages/annotated_stages.h"
 #include "analysis/tracing/tracing_periods.h"
 #include "analysis/tracing/untraced_gpu_time.h"
 #include "config/conf_files.h"
+#include "testing/staged_trace.h"
 
 namespace llmprof::analysis {
 namespace {

@@ -2,13 +2,13 @@
 
 #include "analysis/findings/finders.h"
 #include "analysis/findings/make_finding.h"
+#include "base/units.h"
 
 namespace llmprof::analysis {
 namespace {
 
 constexpr double kFarBelow = 0.9;  // of the maximum clock
 constexpr double kOften = 0.05;    // of the samples: below, a reason is no more than a moment
-constexpr double kMega = 1e6;
 
 profile::Hertz megahertz(double value) { return {value * kMega}; }
 

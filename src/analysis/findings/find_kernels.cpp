@@ -11,7 +11,7 @@ using profile::FindingKind;
 using profile::FindingValues;
 using Classes = std::span<const KernelClass>;
 
-// Attention kernels per pass below which once per layer and once per pass cannot be told apart.
+// Attention kernels per pass below which once per layer and once per pass look the same.
 constexpr double kFewestLayers = 4;
 
 std::vector<KernelInStage> kernels_of(const StageFacts& facts, Classes classes) {
@@ -58,7 +58,7 @@ void add_above_floor(const StageFacts& facts, FindingKind kind, Classes classes,
   profile::Reasons rule;
   double floor = 0;
   for (const KernelClass kernel_class : classes) {
-    const RecoverablePart* part = facts.by_part[static_cast<size_t>(kernel_class)];
+    const SavingsPart* part = facts.by_part[static_cast<size_t>(kernel_class)];
     if (part == nullptr) continue;
     floor += part->floor;
     if (rule.empty()) rule = part->floor_rule;
@@ -103,7 +103,7 @@ double total_of(std::span<const KernelInStage> kernels) {
 }
 
 // The kernels that choose something: tokens once per pass, experts in every layer. Their names do
-// not tell which, their number does.
+// not show which, their number does.
 struct SelectionKernels {
   std::vector<KernelInStage> tokens;
   std::vector<KernelInStage> experts;  // with the kernels that only routing has

@@ -9,7 +9,7 @@
 namespace llmprof::analysis {
 namespace {
 
-constexpr double kWorthTelling = 0.01;  // of the stage's wall time
+constexpr double kLeastShareOfWall = 0.01;  // of the stage's wall time
 constexpr size_t kMost = 10;
 
 bool includes_tracing(const FindingEvidence& evidence, const StageFacts& facts) {
@@ -52,10 +52,11 @@ std::vector<Finding> find_findings(const FindingEvidence& evidence) {
     find_latency_bound(facts, trace, stages, evidence.roofline, findings);
   }
   std::erase_if(findings, [](const Finding& finding) {
-    return !finding.blind && (finding.recoverable <= 0 || finding.share_of_wall < kWorthTelling);
+    return finding.recoverable &&
+           (finding.recoverable->value <= 0 || finding.share_of_wall.value < kLeastShareOfWall);
   });
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
-    if (a.blind != b.blind) return a.blind;
+    if (a.recoverable.has_value() != b.recoverable.has_value()) return !a.recoverable;
     return a.total_recoverable > b.total_recoverable;
   });
   if (findings.size() > kMost) findings.resize(kMost);

@@ -46,14 +46,21 @@ Finding make_finding(const StageFacts& facts, profile::FindingKind kind, double 
                      profile::FindingValues values) {
   recoverable = std::min(recoverable, facts.recoverable->most);
   Finding finding;
-  finding.kind = kind;
+  finding.kind = profile::to_string(kind);
   finding.values = std::move(values).take();
   finding.stage = facts.stage->name;
-  finding.recoverable = recoverable;
-  finding.total_recoverable = recoverable * facts.instances();
+  finding.recoverable = profile::to_milliseconds(recoverable);
+  finding.total_recoverable = profile::to_milliseconds(recoverable * facts.instances());
   finding.unit = facts.unit;
-  if (facts.recoverable->tokens > 0) finding.per_token = recoverable / facts.recoverable->tokens;
-  finding.share_of_wall = facts.recoverable->wall > 0 ? recoverable / facts.recoverable->wall : 0;
+  if (const double tokens = facts.recoverable->tokens; tokens > 0) {
+    finding.recoverable_per_token = profile::to_milliseconds(recoverable / tokens);
+    const double steps = facts.recoverable->decode_steps;
+    if (steps > 0) {
+      finding.recoverable_per_output_token = profile::to_milliseconds(recoverable / steps);
+    }
+  }
+  const double wall = facts.recoverable->wall;
+  finding.share_of_wall = {wall > 0 ? recoverable / wall : 0};
   return finding;
 }
 

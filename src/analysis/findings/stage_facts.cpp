@@ -137,11 +137,13 @@ bool is_compiled(const trace::Trace& trace, const StageFacts& facts) {
 }
 
 ProgramSeen program_of(const trace::Trace& trace, const StageFacts& facts,
-                       const EngineFound& engine) {
+                       const profile::Engine& engine) {
   ProgramSeen program;
   program.compiled = is_compiled(trace, facts);
-  program.pytorch = engine.pytorch || program.compiled;
-  if (engine.name != profile::kPyTorch) program.engine = engine.name;
+  program.pytorch = engine.framework == profile::kPyTorch || program.compiled;
+  if (engine.name != profile::kPyTorch && engine.name != profile::kUnknownEngine) {
+    program.engine = engine.name;
+  }
   return program;
 }
 
@@ -168,7 +170,7 @@ std::vector<StageFacts> stage_facts(const FindingEvidence& evidence) {
     facts[i].serving = stages.serving;
     facts[i].on_cpu = utilization.device == trace::DeviceKind::cpu;
     facts[i].by_part.assign(kBudgetParts, nullptr);
-    for (const RecoverablePart& part : recoverable[i].parts) facts[i].by_part[part.part] = &part;
+    for (const SavingsPart& part : recoverable[i].parts) facts[i].by_part[part.part] = &part;
   }
   for (const StageUtilization& known : utilization.stages) {
     if (known.stage < facts.size()) facts[known.stage].memory_bound = known.memory_bound;

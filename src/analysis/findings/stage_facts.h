@@ -9,7 +9,7 @@
 #include "analysis/engine/engine.h"
 #include "analysis/findings/findings.h"
 #include "analysis/ranking/kernels.h"
-#include "analysis/recoverable/recoverable.h"
+#include "analysis/savings/savings.h"
 #include "analysis/stages/selection.h"
 
 namespace llmprof::analysis {
@@ -40,10 +40,10 @@ struct ProgramSeen {
 struct StageFacts {
   const Stage* stage = nullptr;
   const StageBudget* budget = nullptr;
-  const StageRecoverable* recoverable = nullptr;
+  const StageSavings* recoverable = nullptr;
   const KernelRanking* ranking = nullptr;
   std::vector<const IdleGap*> gaps;               // of this stage
-  std::vector<const RecoverablePart*> by_part;    // null where the stage has none of it
+  std::vector<const SavingsPart*> by_part;        // null where the stage has none of it
   std::vector<const RepeatedGap*> repeated_gaps;  // of this stage
   std::vector<const SlowStep*> slow_steps;        // of this stage
   std::string unit;                               // what an instance is: Finding::unit
@@ -66,7 +66,7 @@ struct StageFacts {
   [[nodiscard]] double time(BudgetPart part) const { return time(static_cast<size_t>(part)); }
   [[nodiscard]] double time(KernelClass part) const { return time(static_cast<size_t>(part)); }
   [[nodiscard]] double recoverable_of(KernelClass part) const {
-    const RecoverablePart* known = by_part[static_cast<size_t>(part)];
+    const SavingsPart* known = by_part[static_cast<size_t>(part)];
     return known == nullptr ? 0 : known->recoverable();
   }
   // Whether its passes are those of decode: a detected prefill has a step, too.

@@ -1,4 +1,4 @@
-#include "analysis/mfu/input_warnings.h"
+#include "analysis/mfu/figures.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,6 @@
 #include <cmath>
 #include <set>
 
-#include "analysis/mfu/workload_tokens.h"
 #include "base/text.h"
 
 namespace llmprof::analysis {

@@ -1,11 +1,9 @@
-#include "analysis/mfu/refusal.h"
+#include "analysis/mfu/figures.h"
 
 #include <algorithm>
 #include <iterator>
 #include <optional>
 #include <vector>
-
-#include "analysis/mfu/workload_tokens.h"
 
 namespace llmprof::analysis {
 namespace {

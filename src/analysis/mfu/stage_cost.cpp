@@ -1,14 +1,72 @@
-#include "analysis/mfu/stage_cost.h"
+#include "analysis/mfu/figures.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <optional>
+#include <span>
+#include <vector>
 
-#include "analysis/mfu/told_steps_of_stage.h"
-#include "analysis/mfu/workload_tokens.h"
+#include "analysis/stages/stages.h"
+#include "llm/sequence_sums.h"
 
 namespace llmprof::analysis {
 namespace {
+
+// What is known of the size of one step of a serving engine.
+struct SizedStep {
+  uint64_t tokens = 0;
+  uint64_t positions_with_logits = 0;
+  std::optional<llm::MixedPass> sequences;  // with their contexts, where the engine states them
+};
+
+// The steps of a stage's instances that are not warm-up.
+struct StepsOfStage {
+  uint64_t instances = 0;
+  uint64_t all = 0;
+  uint64_t with_tokens = 0;
+  uint64_t with_contexts = 0;
+  uint64_t tokens = 0;           // of those with tokens
+  uint64_t keys = 0;             // contexts of those with contexts, new tokens included
+  std::vector<SizedStep> steps;  // those with tokens
+};
+
+// A detected decode step has one token per sequence; of an engine's, whose annotation counts its
+// sequences but not their tokens, it is not known (drafted tokens are verified).
+std::optional<uint64_t> tokens_of(const Step& step) {
+  if (step.tokens) return step.tokens;
+  const bool one_each = step.kind == StepKind::decode && !step.phases.decode.sequences;
+  return one_each ? step.batch : std::nullopt;
+}
+
+uint64_t positions_with_logits(const Step& step, uint64_t tokens) {
+  if (step.kind == StepKind::decode) return tokens;
+  return step.batch.value_or(1);
+}
+
+StepsOfStage steps_of_stage(const Stages& stages, uint32_t stage) {
+  StepsOfStage found;
+  for (const StageInstance& instance : stages.instances) {
+    if (instance.warmup || instance.stage != stage) continue;
+    ++found.instances;
+    for (const Step& step :
+         std::span(stages.steps).subspan(instance.first_step, instance.step_count)) {
+      ++found.all;
+      const auto tokens = tokens_of(step);
+      if (!tokens || *tokens == 0) continue;
+      ++found.with_tokens;
+      found.tokens += *tokens;
+      SizedStep& known = found.steps.emplace_back();
+      known.tokens = *tokens;
+      known.positions_with_logits = positions_with_logits(step, *tokens);
+      known.sequences = step.phases.sums();
+      if (!known.sequences) continue;
+      ++found.with_contexts;
+      found.keys += known.sequences->prefill.keys + known.sequences->decode.keys;
+    }
+  }
+  return found;
+}
 
 using profile::FindingValues;
 using profile::make_reason;
@@ -140,7 +198,7 @@ StageCost serving_cost(const Stages& stages, uint32_t stage, const llm::ModelSpe
   }
   result.whole = steps.with_contexts == steps.all;
   llm::PassCost sum;
-  for (const ToldStep& step : steps.steps) {
+  for (const SizedStep& step : steps.steps) {
     add(sum,
         result.whole ? llm::mixed_pass_cost(model, *step.sequences, workload.parallel)
                      : step_without_attention(model, step.tokens, step.positions_with_logits,

@@ -5,11 +5,7 @@
 #include <utility>
 
 #include "analysis/collection/stage_tracing.h"
-#include "analysis/mfu/input_warnings.h"
-#include "analysis/mfu/peak_name.h"
-#include "analysis/mfu/refusal.h"
-#include "analysis/mfu/stage_cost.h"
-#include "analysis/mfu/workload_tokens.h"
+#include "analysis/mfu/figures.h"
 #include "base/units.h"
 
 namespace llmprof::analysis {
@@ -30,7 +26,7 @@ std::optional<Peak> peak_of(const llm::GpuSpec& gpu, const llm::ModelSpec& model
   for (const llm::NumberFormat& format : {model.weights, model.experts.value_or(model.weights)}) {
     const auto peak = gpu.peak_for(format.name);
     if (peak && (!best || *peak > best->flops)) {
-      best = Peak{*peak, peak_name(format.name, gpu)};
+      best = Peak{*peak, gpu.peak_name(format.name)};
     }
   }
   return best;
@@ -174,7 +170,7 @@ class StageFigures {
     } else if (gpu_ == nullptr) {
       result.why_not = {missing_device(device_)};
     } else {
-      const Peak peak{gpu_->fp32.value_or(0), peak_name("f32", *gpu_)};
+      const Peak peak{gpu_->fp32.value_or(0), gpu_->peak_name("f32")};
       measure(stage, peak, *gpu_, true, result);
       result.recorded = recorded_figures(stage, recorded.cost, *gpu_);
     }

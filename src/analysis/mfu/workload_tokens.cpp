@@ -1,4 +1,4 @@
-#include "analysis/mfu/workload_tokens.h"
+#include "analysis/mfu/figures.h"
 
 #include <algorithm>
 #include <cmath>

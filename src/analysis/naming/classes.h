@@ -14,7 +14,7 @@
 
 namespace llmprof::analysis {
 
-// What a kernel does for the model. What each class holds is told at the top of conf/kernels.yaml.
+// What a kernel does for the model. The top of conf/kernels.yaml says what each class holds.
 enum class KernelClass : uint8_t {
   gemm,
   gemv,
@@ -60,7 +60,7 @@ std::span<const std::string_view> all_traits();
 
 struct KernelDescription {
   std::string short_name;  // printable, 1 to 60 characters
-  std::string library;     // empty where the name does not tell
+  std::string library;     // empty where the name does not show it
   KernelClass kernel_class = KernelClass::other;
   std::bitset<kKernelTraits> traits;
 

@@ -4,8 +4,8 @@
 #include <set>
 #include <string>
 
+#include "analysis/naming/distinguish.h"
 #include "analysis/naming/kernel_key.h"
-#include "analysis/naming/tell_apart.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -96,7 +96,7 @@ void make_short_names_unique(const trace::Trace& trace, const std::vector<trace:
     for (const size_t row : rows) {
       namesakes.push_back({trace.strings[names[row]], descriptions[row].short_name, kernels[row]});
     }
-    tell_apart(namesakes);
+    distinguish(namesakes);
     for (size_t i = 0; i < rows.size(); ++i) {
       descriptions[rows[i]].short_name = std::move(namesakes[i].short_name);
     }

@@ -1,11 +1,11 @@
 #include "analysis/naming/fused_operations.h"
 
 #include <algorithm>
-#include <array>
 #include <initializer_list>
 
 #include "base/ascii.h"
 #include "base/text.h"
+#include "base/word_list.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -17,87 +17,37 @@ constexpr size_t kMoreCharacters = 3;
 
 using Identifiers = std::vector<std::string_view>;
 
-constexpr std::array<std::string_view, 14> kProductWords = {
-    "mm",   "bmm",        "addmm",   "baddbmm",     "mv",         "addmv",  "dot",
-    "vdot", "_scaled_mm", "_int_mm", "_grouped_mm", "mm_plus_mm", "matmul", "convolution"};
-constexpr std::array<std::string_view, 4> kFlexAttention = {
-    "flex_attention", "flex_decoding", "flex_attention_backward", "flex_flash_attention"};
-constexpr std::array<std::string_view, 8> kNorms = {
-    "native_layer_norm",        "native_layer_norm_backward",
-    "native_group_norm",        "native_batch_norm",
-    "_native_batch_norm_legit", "_native_batch_norm_legit_functional",
-    "_fused_rms_norm",          "rms_norm"};
-constexpr std::array<std::string_view, 6> kMoments = {"mean", "var",      "var_mean",
-                                                      "std",  "std_mean", "linalg_vector_norm"};
-constexpr std::array<std::string_view, 8> kSoftmaxes = {
-    "_softmax",      "softmax",   "_log_softmax",           "log_softmax",
-    "_safe_softmax", "logsumexp", "prepare_softmax_online", "_softmax_backward_data"};
-constexpr std::array<std::string_view, 6> kChoices = {"argmax", "argmin",      "topk",
-                                                      "sort",   "multinomial", "searchsorted"};
-constexpr std::array<std::string_view, 3> kLookups = {"embedding", "index_select",
-                                                      "embedding_dense_backward"};
-constexpr std::array<std::string_view, 14> kOtherReductions = {"sum",
-                                                               "amax",
-                                                               "amin",
-                                                               "max",
-                                                               "min",
-                                                               "any",
-                                                               "all",
-                                                               "prod",
-                                                               "cumsum",
-                                                               "cumprod",
-                                                               "aminmax",
-                                                               "norm",
-                                                               "nll_loss_forward",
-                                                               "count_nonzero"};
+constexpr WordList kProductWords = {
+    "mm|bmm|addmm|baddbmm|mv|addmv|dot|vdot|_scaled_mm|_int_mm|_grouped_mm|mm_plus_mm|matmul|"
+    "convolution"};
+constexpr WordList kFlexAttention = {
+    "flex_attention|flex_decoding|flex_attention_backward|flex_flash_attention"};
+constexpr WordList kNorms = {
+    "native_layer_norm|native_layer_norm_backward|native_group_norm|native_batch_norm|"
+    "_native_batch_norm_legit|_native_batch_norm_legit_functional|_fused_rms_norm|rms_norm"};
+constexpr WordList kMoments = {"mean|var|var_mean|std|std_mean|linalg_vector_norm"};
+constexpr WordList kSoftmaxes = {
+    "_softmax|softmax|_log_softmax|log_softmax|_safe_softmax|logsumexp|prepare_softmax_online|"
+    "_softmax_backward_data"};
+constexpr WordList kChoices = {"argmax|argmin|topk|sort|multinomial|searchsorted"};
+constexpr WordList kLookups = {"embedding|index_select|embedding_dense_backward"};
+constexpr WordList kOtherReductions = {
+    "sum|amax|amin|max|min|any|all|prod|cumsum|cumprod|aminmax|norm|nll_loss_forward|"
+    "count_nonzero"};
 // What changes no value and moves none in a fused kernel.
-constexpr std::array<std::string_view, 21> kReshapes = {"view",
-                                                        "_unsafe_view",
-                                                        "reshape",
-                                                        "permute",
-                                                        "transpose",
-                                                        "t",
-                                                        "expand",
-                                                        "unsqueeze",
-                                                        "squeeze",
-                                                        "select",
-                                                        "slice",
-                                                        "split",
-                                                        "split_with_sizes",
-                                                        "unbind",
-                                                        "alias",
-                                                        "as_strided",
-                                                        "detach",
-                                                        "chunk",
-                                                        "scalar_tensor",
-                                                        "unflatten",
-                                                        "flatten"};
-constexpr std::array<std::string_view, 14> kCopyWords = {"_to_copy",
-                                                         "clone",
-                                                         "copy",
-                                                         "copy_",
-                                                         "cat",
-                                                         "stack",
-                                                         "repeat",
-                                                         "slice_scatter",
-                                                         "select_scatter",
-                                                         "constant_pad_nd",
-                                                         "new_zeros",
-                                                         "lift_fresh_copy",
-                                                         "roll",
-                                                         "flip"};
+constexpr WordList kReshapes = {
+    "view|_unsafe_view|reshape|permute|transpose|t|expand|unsqueeze|squeeze|select|slice|"
+    "split|split_with_sizes|unbind|alias|as_strided|detach|chunk|scalar_tensor|unflatten|"
+    "flatten"};
+constexpr WordList kCopyWords = {
+    "_to_copy|clone|copy|copy_|cat|stack|repeat|slice_scatter|select_scatter|constant_pad_nd|"
+    "new_zeros|lift_fresh_copy|roll|flip"};
 // Done elsewhere; a pointwise kernel that names them prepares their inputs or reads their results.
-constexpr std::array<std::string_view, 2> kElsewhere = {"moe_forward", "moe_forward_shared"};
+constexpr WordList kElsewhere = {"moe_forward|moe_forward_shared"};
 
-template <size_t N>
-bool is_one_of(std::string_view identifier, const std::array<std::string_view, N>& list) {
-  return std::find(list.begin(), list.end(), identifier) != list.end();
-}
-
-template <size_t N>
-bool has_any(const Identifiers& identifiers, const std::array<std::string_view, N>& list) {
+bool has_any(const Identifiers& identifiers, const WordList& list) {
   return std::any_of(identifiers.begin(), identifiers.end(),
-                     [&](std::string_view identifier) { return is_one_of(identifier, list); });
+                     [&](std::string_view identifier) { return list.contains(identifier); });
 }
 
 bool has(const Identifiers& identifiers, std::initializer_list<std::string_view> all) {
@@ -108,7 +58,7 @@ bool has(const Identifiers& identifiers, std::initializer_list<std::string_view>
 
 bool is_attention(std::string_view identifier) {
   return identifier.starts_with("_scaled_dot_product") ||
-         identifier.starts_with("scaled_dot_product") || is_one_of(identifier, kFlexAttention);
+         identifier.starts_with("scaled_dot_product") || kFlexAttention.contains(identifier);
 }
 
 bool has_attention(const Identifiers& identifiers) {
@@ -161,8 +111,8 @@ KernelClass class_of_pointwise(const Identifiers& identifiers) {
   if (has_any(identifiers, kLookups)) return KernelClass::gather;
   if (has(identifiers, {"cos", "sin"})) return KernelClass::rope;
   const auto moves = [](std::string_view identifier) {
-    return is_one_of(identifier, kCopyWords) || is_one_of(identifier, kReshapes) ||
-           is_one_of(identifier, kProductWords) || is_one_of(identifier, kElsewhere) ||
+    return kCopyWords.contains(identifier) || kReshapes.contains(identifier) ||
+           kProductWords.contains(identifier) || kElsewhere.contains(identifier) ||
            is_attention(identifier);
   };
   const bool copies = has_any(identifiers, kCopyWords) &&
@@ -175,15 +125,15 @@ bool decides(std::string_view identifier, KernelClass kernel_class) {
   switch (kernel_class) {
     case KernelClass::gemm:
     case KernelClass::gemv:
-      return is_one_of(identifier, kProductWords);
+      return kProductWords.contains(identifier);
     case KernelClass::attention:
       return is_attention(identifier);
     case KernelClass::softmax:
-      return is_one_of(identifier, kSoftmaxes);
+      return kSoftmaxes.contains(identifier);
     case KernelClass::sampling:
-      return is_one_of(identifier, kChoices);
+      return kChoices.contains(identifier);
     case KernelClass::gather:
-      return is_one_of(identifier, kLookups);
+      return kLookups.contains(identifier);
     default:
       return false;
   }
@@ -193,11 +143,11 @@ bool decides(std::string_view identifier, KernelClass kernel_class) {
 // "index_put" is not "index" and "put".
 size_t operator_length(std::string_view rest, const OperationWords& words) {
   const auto known = [&](std::string_view text) {
-    return words.find(text) != words.end() || is_one_of(text, kProductWords) ||
-           is_one_of(text, kFlexAttention) || is_one_of(text, kNorms) ||
-           is_one_of(text, kMoments) || is_one_of(text, kSoftmaxes) || is_one_of(text, kLookups) ||
-           is_one_of(text, kOtherReductions) || is_one_of(text, kReshapes) ||
-           is_one_of(text, kCopyWords) || is_one_of(text, kElsewhere);
+    return words.find(text) != words.end() || kProductWords.contains(text) ||
+           kFlexAttention.contains(text) || kNorms.contains(text) || kMoments.contains(text) ||
+           kSoftmaxes.contains(text) || kLookups.contains(text) ||
+           kOtherReductions.contains(text) || kReshapes.contains(text) ||
+           kCopyWords.contains(text) || kElsewhere.contains(text);
   };
   for (size_t end = rest.size(); end > 0;) {
     if (known(rest.substr(0, end))) return end;
@@ -252,11 +202,11 @@ std::string fused_operations(std::string_view identifier, const OperationWords& 
                              size_t longest) {
   Identifiers identifiers = fused_identifiers(identifier, words);
   const KernelClass kernel_class = fused_class(identifier, words);
-  const auto is_reshape = [](std::string_view i) { return is_one_of(i, kReshapes); };
+  const auto is_reshape = [](std::string_view i) { return kReshapes.contains(i); };
   // Neither is work of this kernel; where nothing else is named, they are better than nothing.
   const auto passes_by = [&](std::string_view i) {
     const bool product = kernel_class == KernelClass::gemm || kernel_class == KernelClass::gemv;
-    return is_reshape(i) || (!product && is_one_of(i, kProductWords)) ||
+    return is_reshape(i) || (!product && kProductWords.contains(i)) ||
            (kernel_class != KernelClass::attention && is_attention(i));
   };
   if (!std::all_of(identifiers.begin(), identifiers.end(), passes_by)) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <array>
 #include <span>
 
@@ -52,13 +53,8 @@ class RulesReader {
 
   [[nodiscard]] Result<void> check_key(const config::ConfigNode& node, std::string_view key,
                                        std::span<const std::string_view> known) const {
-    for (const std::string_view candidate : known) {
-      if (key == candidate) return {};
-    }
-    const auto close = nearest(key, known);
-    return wrong(
-        node, close ? fmt::format("unknown key '{}'; did you mean '{}'?", key, *close)
-                    : fmt::format("unknown key '{}'; available: {}", key, fmt::join(known, ", ")));
+    if (std::find(known.begin(), known.end(), key) != known.end()) return {};
+    return wrong(node, config::unknown_word("key", key, known));
   }
 
   Result<void> rules(const config::ConfigNode& list) {
@@ -109,13 +105,7 @@ class RulesReader {
   Result<void> read_class(const config::ConfigNode& node, KernelRule& rule) const {
     if (node.text == kByFusedOperations) return {};
     const auto known = parse_kernel_class(node.text);
-    if (!known) {
-      const auto close = nearest(node.text, all_classes());
-      return wrong(node,
-                   close ? fmt::format("unknown class '{}'; did you mean '{}'?", node.text, *close)
-                         : fmt::format("unknown class '{}'; available: {}", node.text,
-                                       fmt::join(all_classes(), ", ")));
-    }
+    if (!known) return wrong(node, config::unknown_word("class", node.text, all_classes()));
     rule.kernel_class = known;
     return {};
   }

@@ -11,7 +11,7 @@
 
 namespace llmprof::analysis {
 
-// The `class` of a rule whose kernels tell their operators in their names (torch.compile).
+// The `class` of a rule whose kernels have their operators in their names (torch.compile).
 inline constexpr std::string_view kByFusedOperations = "by fused operations";
 
 // One rule of a kernels.yaml, its ways of matching brought into one RE2 expression.

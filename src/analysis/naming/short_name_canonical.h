@@ -7,7 +7,7 @@
 
 namespace llmprof::analysis {
 
-// No more of a name is looked at; what tells kernels apart comes first.
+// No more of a name is looked at; what distinguishes kernels comes first.
 inline constexpr size_t kKernelNameHead = 64UL << 10U;
 
 // One spelling for what nsys, CUPTI and the mangled form spell differently: the function with its

@@ -207,7 +207,7 @@ std::string NameTemplate::expand(const NamedKernel& kernel) const {
   for (const Part& part : parts_) text += value(part, kernel).substr(0, kKernelNameHead);
   std::string name = shortened(trim(to_printable(without_gaps(text))), kLongestShortName);
   if (!trim(name).empty()) return name;
-  // Enough of a nameless name to tell it from another.
+  // Enough of a nameless name to distinguish it from another.
   name = shortened(trim(to_printable(kernel.canonical.substr(0, 4 * kLongestShortName))),
                    kLongestShortName);
   return trim(name).empty() ? "(no name)" : name;

@@ -21,7 +21,7 @@ struct NamedKernel {
   KernelClass kernel_class = KernelClass::other;
 };
 
-// The `name` of a rule in kernels.yaml, whose syntax is told at the top of that file.
+// The `name` of a rule in kernels.yaml, whose syntax stands at the top of that file.
 class NameTemplate {
  public:
   // Errors say what is wrong, not where.

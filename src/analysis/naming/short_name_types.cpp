@@ -2,114 +2,58 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "base/text.h"
+#include "base/word_list.h"
 
 namespace llmprof::analysis {
 namespace {
 
-using Spelling = std::pair<std::string_view, std::string_view>;
+// The last component of a type's name, as it is spelled.
+struct Spelling {
+  std::string_view spoken;
+  WordList written;
+};
 
-// The last component of the type's name, in the order of the alphabet.
 constexpr std::array kFloats = {
-    Spelling{"BFloat16", "bf16"},
-    Spelling{"Float4_e2m1fn_x2", "fp4"},
-    Spelling{"Float8_e4m3fn", "fp8 e4m3"},
-    Spelling{"Float8_e5m2", "fp8 e5m2"},
-    Spelling{"Float8_e8m0fnu", "fp8 e8m0"},
-    Spelling{"Half", "f16"},
-    Spelling{"_Float16", "f16"},
-    Spelling{"__half", "f16"},
-    Spelling{"__half2", "f16"},
-    Spelling{"__hip_bfloat16", "bf16"},
-    Spelling{"__hip_fp8_e4m3", "fp8 e4m3"},
-    Spelling{"__hip_fp8_e4m3_fnuz", "fp8 e4m3"},
-    Spelling{"__hip_fp8_e5m2", "fp8 e5m2"},
-    Spelling{"__nv_bfloat16", "bf16"},
-    Spelling{"__nv_bfloat162", "bf16"},
-    Spelling{"__nv_fp4_e2m1", "fp4"},
-    Spelling{"__nv_fp8_e4m3", "fp8 e4m3"},
-    Spelling{"__nv_fp8_e5m2", "fp8 e5m2"},
-    Spelling{"bf16", "bf16"},
-    Spelling{"bf16_t", "bf16"},
-    Spelling{"bf16bf16", "bf16"},
-    Spelling{"bfloat16", "bf16"},
-    Spelling{"bfloat16_t", "bf16"},
-    Spelling{"complex<double>", "c128"},
-    Spelling{"complex<float>", "c64"},
-    Spelling{"double", "f64"},
-    Spelling{"e4m3", "fp8 e4m3"},
-    Spelling{"e4m3bf16", "fp8 e4m3"},
-    Spelling{"e4m3e4m3", "fp8 e4m3"},
-    Spelling{"e4m3f16", "fp8 e4m3"},
-    Spelling{"e4m3f32", "fp8 e4m3"},
-    Spelling{"f16", "f16"},
-    Spelling{"f16f16", "f16"},
-    Spelling{"f32", "f32"},
-    Spelling{"f32f32", "f32"},
-    Spelling{"f64", "f64"},
-    Spelling{"float", "f32"},
-    Spelling{"float16", "f16"},
-    Spelling{"float8_e4m3fn", "fp8 e4m3"},
-    Spelling{"float8_e5m2", "fp8 e5m2"},
-    Spelling{"float_e2m1_t", "fp4"},
-    Spelling{"float_e4m3_t", "fp8 e4m3"},
-    Spelling{"float_e5m2_t", "fp8 e5m2"},
-    Spelling{"fp16", "f16"},
-    Spelling{"fp16_t", "f16"},
-    Spelling{"fp8", "fp8"},
-    Spelling{"fp8_t", "fp8"},
-    Spelling{"half", "f16"},
-    Spelling{"half_t", "f16"},
-    Spelling{"hip_bfloat16", "bf16"},
-    Spelling{"nv_bfloat16", "bf16"},
-    Spelling{"nv_half", "f16"},
-    Spelling{"nvfp4", "fp4"},
-    Spelling{"s8s8", "i8"},
-    Spelling{"tf32", "tf32"},
-    Spelling{"tf32f32", "tf32"},
-    Spelling{"tfloat32_t", "tf32"},
+    Spelling{"bf16",
+             {"BFloat16|__hip_bfloat16|__nv_bfloat16|__nv_bfloat162|bf16|bf16_t|"
+              "bf16bf16|bfloat16|bfloat16_t|hip_bfloat16|nv_bfloat16"}},
+    Spelling{"fp4", {"Float4_e2m1fn_x2|__nv_fp4_e2m1|float_e2m1_t|nvfp4"}},
+    Spelling{"fp8 e4m3",
+             {"Float8_e4m3fn|__hip_fp8_e4m3|__hip_fp8_e4m3_fnuz|__nv_fp8_e4m3|e4m3|"
+              "e4m3bf16|e4m3e4m3|e4m3f16|e4m3f32|float8_e4m3fn|float_e4m3_t"}},
+    Spelling{"fp8 e5m2", {"Float8_e5m2|__hip_fp8_e5m2|__nv_fp8_e5m2|float8_e5m2|float_e5m2_t"}},
+    Spelling{"fp8 e8m0", {"Float8_e8m0fnu"}},
+    Spelling{"f16",
+             {"Half|_Float16|__half|__half2|f16|f16f16|float16|fp16|fp16_t|half|"
+              "half_t|nv_half"}},
+    Spelling{"c128", {"complex<double>"}},
+    Spelling{"c64", {"complex<float>"}},
+    Spelling{"f64", {"double|f64"}},
+    Spelling{"f32", {"f32|f32f32|float"}},
+    Spelling{"fp8", {"fp8|fp8_t"}},
+    Spelling{"i8", {"s8s8"}},
+    Spelling{"tf32", {"tf32|tf32f32|tfloat32_t"}},
 };
 constexpr std::array kIntegers = {
-    Spelling{"bool", "bool"},
-    Spelling{"char", "i8"},
-    Spelling{"i16", "i16"},
-    Spelling{"i32", "i32"},
-    Spelling{"i64", "i64"},
-    Spelling{"i8", "i8"},
-    Spelling{"int", "i32"},
-    Spelling{"int16_t", "i16"},
-    Spelling{"int32", "i32"},
-    Spelling{"int32_t", "i32"},
-    Spelling{"int64", "i64"},
-    Spelling{"int64_t", "i64"},
-    Spelling{"int8", "i8"},
-    Spelling{"int8_t", "i8"},
-    Spelling{"long", "i64"},
-    Spelling{"long long", "i64"},
-    Spelling{"short", "i16"},
-    Spelling{"signed char", "i8"},
-    Spelling{"u32", "u32"},
-    Spelling{"u64", "u64"},
-    Spelling{"u8", "u8"},
-    Spelling{"uint32_t", "u32"},
-    Spelling{"uint64_t", "u64"},
-    Spelling{"uint8", "u8"},
-    Spelling{"uint8_t", "u8"},
-    Spelling{"unsigned char", "u8"},
-    Spelling{"unsigned int", "u32"},
-    Spelling{"unsigned long", "u64"},
-    Spelling{"unsigned long long", "u64"},
-    Spelling{"unsigned short", "u16"},
+    Spelling{"bool", {"bool"}},
+    Spelling{"i8", {"char|i8|int8|int8_t|signed char"}},
+    Spelling{"i16", {"i16|int16_t|short"}},
+    Spelling{"i32", {"i32|int|int32|int32_t"}},
+    Spelling{"i64", {"i64|int64|int64_t|long|long long"}},
+    Spelling{"u32", {"u32|uint32_t|unsigned int"}},
+    Spelling{"u64", {"u64|uint64_t|unsigned long|unsigned long long"}},
+    Spelling{"u8", {"u8|uint8|uint8_t|unsigned char"}},
+    Spelling{"u16", {"unsigned short"}},
 };
 
 template <size_t N>
 std::string_view look_up(const std::array<Spelling, N>& table, std::string_view type) {
-  const auto* found = std::lower_bound(
-      table.begin(), table.end(), type,
-      [](const Spelling& entry, std::string_view wanted) { return entry.first < wanted; });
-  return found != table.end() && found->first == type ? found->second : std::string_view();
+  const auto* found = std::find_if(table.begin(), table.end(), [&](const Spelling& each) {
+    return each.written.contains(type);
+  });
+  return found == table.end() ? std::string_view() : found->spoken;
 }
 
 std::string_view last_component(std::string_view type) {

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/budget/test_trace.h"
 #include "analysis/roofline/tensor_format.h"
 #include "testing/reasons.h"
+#include "testing/staged_trace.h"
 
 namespace llmprof::analysis {
 namespace {

@@ -4,7 +4,6 @@
 #include <array>
 #include <utility>
 
-#include "analysis/mfu/peak_name.h"
 #include "analysis/naming/short_name_canonical.h"
 #include "analysis/naming/short_name_types.h"
 
@@ -98,7 +97,7 @@ std::optional<TensorPeak> tensor_peak(const llm::GpuSpec& gpu, std::string_view 
   }
   const auto peak = gpu.peak_for(format);
   if (!peak || *peak <= 0) return std::nullopt;
-  return TensorPeak{*peak, peak_name(format, gpu)};
+  return TensorPeak{*peak, gpu.peak_name(format)};
 }
 
 }  // namespace llmprof::analysis

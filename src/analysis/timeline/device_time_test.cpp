@@ -6,7 +6,7 @@
 #include <numeric>
 #include <string>
 
-#include "analysis/budget/test_trace.h"
+#include "testing/staged_trace.h"
 
 namespace llmprof::analysis {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/budget/test_trace.h"
+#include "testing/staged_trace.h"
 
 namespace llmprof::analysis {
 namespace {

@@ -6,11 +6,11 @@
 #include "analysis/unwatched/detached_periods.h"
 #include "analysis/unwatched/pass_times.h"
 #include "analysis/unwatched/recorded_passes.h"
+#include "base/units.h"
 
 namespace llmprof::analysis {
 namespace {
 
-constexpr double kNanosecondsPerMillisecond = 1e6;
 // A time that is further from the traced one is not that of the same work. Tracing never made a
 // program faster; runs of one program differ. Within one process, eager code took twice as long for
 // seconds, and windows may have seen its fast part alone.

@@ -5,7 +5,7 @@
 #include <map>
 #include <numeric>
 
-#include "analysis/budget/test_trace.h"
+#include "testing/staged_trace.h"
 
 namespace llmprof::analysis {
 namespace {

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/naming/distinguish.h"
 #include "analysis/naming/kernel_key.h"
-#include "analysis/naming/tell_apart.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -15,7 +15,7 @@ std::vector<std::string> told_apart(const std::vector<std::string>& names,
   for (const std::string& name : names) {
     namesakes.push_back({name, short_name, kernel_key(name) + (of_one_tool ? name : "")});
   }
-  tell_apart(namesakes);
+  distinguish(namesakes);
   std::vector<std::string> result;
   for (const Namesake& namesake : namesakes) result.push_back(namesake.short_name);
   return result;

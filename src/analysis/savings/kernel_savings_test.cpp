@@ -1,4 +1,4 @@
-#include "analysis/recoverable/kernel_recoverable.h"
+#include "analysis/savings/kernel_savings.h"
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ void add(KernelRanking& ranking, std::vector<OpenedKernel>& opened, KernelClass 
 
 // Two instances. Products: 300 + 100 ns of gemm and gemv an instance against a floor of 200: half
 // of each kernel's time is floor. A norm has none.
-TEST(KernelRecoverable, SharesTheFloorOfItsClassByTime) {
+TEST(KernelSavings, SharesTheFloorOfItsClassByTime) {
   KernelRanking ranking;
   std::vector<OpenedKernel> opened;
   add(ranking, opened, KernelClass::gemm, 600);
@@ -41,10 +41,10 @@ TEST(KernelRecoverable, SharesTheFloorOfItsClassByTime) {
   Budgets budgets;
   budgets.stages.resize(1);
   budgets.stages[0].instances = 2;
-  StageRecoverable stage;
+  StageSavings stage;
   stage.parts = {{kGemm, 300, 150, kWeights}, {kGemv, 100, 50, kWeights}, {kNorm, 250, 0, kFuse}};
 
-  const auto found = kernel_recoverable(ranking, opened, budgets, {stage}, {}, nullptr);
+  const auto found = kernel_savings(ranking, opened, budgets, {stage}, {}, nullptr);
   ASSERT_EQ(found.size(), 3U);
   EXPECT_EQ(found[0].row, 2U);
   EXPECT_DOUBLE_EQ(found[0].recoverable(), 250);
@@ -81,15 +81,15 @@ class OwnFloors : public ::testing::Test {
     budgets_.stages[0].instances = 2;
     stage_.parts = {{kGemm, 300, 150, kWeights}};
   }
-  KernelRecoverable found() {
-    return kernel_recoverable(ranking_, opened_, budgets_, {stage_}, roofline_, &gpu_).at(0);
+  KernelSavings found() {
+    return kernel_savings(ranking_, opened_, budgets_, {stage_}, roofline_, &gpu_).at(0);
   }
   llm::GpuSpec gpu_;
   KernelRanking ranking_;
   std::vector<OpenedKernel> opened_;
   Roofline roofline_;
   Budgets budgets_;
-  StageRecoverable stage_;
+  StageSavings stage_;
 };
 
 TEST_F(OwnFloors, AreByTheKernelsOwnBytesAndFlops) {

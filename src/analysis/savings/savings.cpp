@@ -1,13 +1,44 @@
-#include "analysis/recoverable/floors.h"
+#include "analysis/savings/savings.h"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
+#include "analysis/budget/budget.h"
+#include "analysis/mfu/utilization.h"
 #include "base/units.h"
+#include "profile/reasons.h"
 
 namespace llmprof::analysis {
 namespace {
+
+// The least time that one part of a stage could take, with its rule.
+struct Floor {
+  double time = 0;  // ns
+  profile::Reasons rule;
+};
+
+// Floors of one stage's parts, from the model's cost where it is known. Of an instance of which
+// only some steps were traced, the parts are those steps', and so are the floors.
+class StageFloors {
+ public:
+  // `mean` is the stage's budget, ns per instance, by part; `stage` is null where nothing is known.
+  StageFloors(const StageUtilization* stage, const std::array<double, kBudgetParts>& mean,
+              profile::Reasons why_no_model, trace::DeviceKind device = trace::DeviceKind::gpu);
+
+  [[nodiscard]] Floor of(size_t part) const;
+
+ private:
+  [[nodiscard]] Floor of_products(size_t part) const;
+  [[nodiscard]] Floor of_attention() const;
+  [[nodiscard]] Floor as_it_is(size_t part, profile::ReasonKind why) const;
+  [[nodiscard]] Floor without_floor(size_t part) const;
+
+  const StageUtilization* stage_;
+  const std::array<double, kBudgetParts>& mean_;
+  profile::Reasons why_no_model_;
+  trace::DeviceKind device_;
+};
 
 using profile::FindingValues;
 using profile::make_reason;
@@ -39,7 +70,7 @@ std::string_view to_string(BytesAre bytes) {
   return {};
 }
 
-// The longer of FLOPs and bytes at the GPU's peaks, of all steps; the rule tells what of them was
+// The longer of FLOPs and bytes at the GPU's peaks, of all steps; the rule says what of them was
 // traced.
 struct Least {
   double flops = 0;
@@ -95,8 +126,6 @@ ReasonKind other_rule(BudgetPart part) {
 }
 
 Floor zero(ReasonKind rule) { return {0, {make_reason(rule)}}; }
-
-}  // namespace
 
 StageFloors::StageFloors(const StageUtilization* stage,
                          const std::array<double, kBudgetParts>& mean,
@@ -161,6 +190,110 @@ Floor StageFloors::of_attention() const {
       least.at_peak(*stage_, stage_->from_operators ? BytesAre::recorded : BytesAre::kv_cache);
   floor.time *= stage_->traced_share.value_or(1);
   return floor;
+}
+
+// What the user can act on; the stage's own reason is the more exact one.
+profile::Reasons why_no_floor(const Utilization& utilization, const StageUtilization* stage) {
+  if (stage != nullptr && !stage->why_not.empty()) return stage->why_not;
+  if (!utilization.why_not.empty()) return utilization.why_not;
+  return {make_reason(profile::ReasonKind::no_model_given)};
+}
+
+const StageUtilization* utilization_of(const Utilization& utilization, uint32_t stage) {
+  for (const StageUtilization& known : utilization.stages) {
+    if (known.stage == stage) return &known;
+  }
+  return nullptr;
+}
+
+bool has_floor(const StageUtilization* stage) {
+  return stage != nullptr && stage->floor && stage->traced_share && stage->peak_flops > 0 &&
+         stage->peak_bandwidth > 0;
+}
+
+// What all steps of a stage's instances generate, warm-ups left out.
+struct Generated {
+  double tokens = 0;  // of all sequences
+  double steps = 0;
+};
+
+Generated generated_tokens(const Stages& stages, uint32_t stage, const Workload& workload) {
+  const double batch = workload.batch ? static_cast<double>(workload.batch->value) : 1;
+  Generated generated;
+  for (const Step& step : stages.steps) {
+    if (step.kind == StepKind::prefill || step.kind == StepKind::forward) continue;
+    if (!step.instance.valid()) continue;
+    const StageInstance& instance = stages.instances[step.instance.index()];
+    if (instance.stage != stage || instance.warmup) continue;
+    generated.tokens += step.batch ? static_cast<double>(*step.batch) : batch;
+    ++generated.steps;
+  }
+  return generated;
+}
+
+StageSavings of_stage(const Stages& stages, const StageBudget& budget,
+                      const Utilization& utilization) {
+  StageSavings result;
+  result.stage = budget.stage;
+  if (budget.instances == 0) {
+    result.bound_reason = {make_reason(profile::ReasonKind::all_warmup)};
+    return result;
+  }
+  const auto count = static_cast<double>(budget.instances);
+  std::array<double, kBudgetParts> mean{};
+  for (size_t part = 0; part < kBudgetParts; ++part) {
+    if (part == static_cast<size_t>(BudgetPart::not_traced)) continue;
+    mean[part] = static_cast<double>(budget.total[part]) / count;
+    result.wall += mean[part];
+  }
+  const Generated generated = generated_tokens(stages, budget.stage, utilization.workload);
+  result.tokens = generated.tokens / count;
+  result.decode_steps = generated.steps / count;
+
+  const StageUtilization* known = utilization_of(utilization, budget.stage);
+  const StageFloors floors(has_floor(known) ? known : nullptr, mean,
+                           why_no_floor(utilization, known), utilization.device);
+  for (size_t part = 0; part < kBudgetParts; ++part) {
+    if (mean[part] <= 0) continue;
+    Floor floor = floors.of(part);
+    result.parts.push_back({part, mean[part], floor.time, std::move(floor.rule), kAnySaving});
+  }
+  if (known != nullptr && known->floor && known->traced_share) {
+    result.bound = std::min(static_cast<double>(*known->floor) * *known->traced_share, result.wall);
+  } else {
+    result.bound_reason = why_no_floor(utilization, known);
+  }
+  std::stable_sort(
+      result.parts.begin(), result.parts.end(),
+      [](const SavingsPart& a, const SavingsPart& b) { return a.recoverable() > b.recoverable(); });
+  return result;
+}
+
+}  // namespace
+
+std::vector<StageSavings> recoverable_time(const Stages& stages, const Budgets& budgets,
+                                           const Utilization& utilization) {
+  std::vector<StageSavings> result;
+  result.reserve(budgets.stages.size());
+  for (const StageBudget& budget : budgets.stages) {
+    result.push_back(of_stage(stages, budget, utilization));
+  }
+  return result;
+}
+
+void limit_to_unprofiled(const trace::Trace& trace, const Stages& stages,
+                         std::vector<StageSavings>& recoverable) {
+  if (!trace.workload) return;
+  for (StageSavings& stage : recoverable) {
+    for (const auto& timing : trace.workload->stages) {
+      const double unprofiled = timing.mean_ms * kNanosecondsPerMillisecond;
+      const bool same = timing.name == stages.stages[stage.stage].name;
+      if (!same || unprofiled <= 0 || unprofiled >= stage.wall) continue;
+      const double bound = stage.bound.value_or(0);
+      stage.most = unprofiled - (bound < unprofiled ? bound : 0);
+      for (SavingsPart& part : stage.parts) part.most = stage.most;
+    }
+  }
 }
 
 }  // namespace llmprof::analysis

@@ -1,4 +1,4 @@
-#include "analysis/naming/tell_apart.h"
+#include "analysis/naming/distinguish.h"
 
 #include <fmt/format.h>
 
@@ -48,7 +48,7 @@ Parts between_underscores(std::string_view canonical) {
 }
 
 // What each has at the places where not all are the same; empty where that is not short, or does
-// not tell every one from the others.
+// not distinguish every one from the others.
 std::vector<std::string> differences(const std::vector<Parts>& all) {
   const size_t count = all.front().size();
   const bool alike = std::all_of(all.begin(), all.end(),
@@ -127,7 +127,7 @@ std::vector<std::string> how_they_differ(const std::vector<std::string>& canonic
 
 }  // namespace
 
-void tell_apart(std::vector<Namesake>& namesakes) {
+void distinguish(std::vector<Namesake>& namesakes) {
   // One entry for each kernel, in the order of the alphabet, whatever the order of the capture.
   std::map<std::string_view, std::string_view> name_of_kernel;
   for (const Namesake& namesake : namesakes) {

@@ -19,7 +19,7 @@ inline double saving(double time, double floor, double most) {
 }
 
 // A part of a stage's budget beside the least time it could take.
-struct RecoverablePart {
+struct SavingsPart {
   size_t part = 0;  // as in PartTimes
   double time = 0;  // ns per instance of the stage, mean
   double floor = 0;
@@ -28,7 +28,7 @@ struct RecoverablePart {
   [[nodiscard]] double recoverable() const { return saving(time, floor, most); }
 };
 
-struct StageRecoverable {
+struct StageSavings {
   uint32_t stage = 0;
   double wall = 0;  // ns per instance, mean, less what was not traced
   // The end-to-end floor of an instance (of its traced steps), ns: the model's FLOPs or bytes at
@@ -39,17 +39,17 @@ struct StageRecoverable {
   // What the stage takes without profiling above its lower bound, ns per instance, where it takes
   // less than `wall`.
   double most = kAnySaving;
-  double tokens = 0;                   // new tokens per instance, for figures per token
-  double decode_steps = 0;             // per instance: each gives every sequence in it one token
-  std::vector<RecoverablePart> parts;  // largest potential saving first
+  double tokens = 0;               // new tokens per instance, for figures per token
+  double decode_steps = 0;         // per instance: each gives every sequence in it one token
+  std::vector<SavingsPart> parts;  // largest potential saving first
 };
 
-std::vector<StageRecoverable> recoverable_time(const Stages& stages, const Budgets& budgets,
-                                               const Utilization& utilization);
+std::vector<StageSavings> recoverable_time(const Stages& stages, const Budgets& budgets,
+                                           const Utilization& utilization);
 
 // Where the workload timed a stage by itself, unprofiled, and the recorded one took longer, no
 // saving is larger than that time above the lower bound.
 void limit_to_unprofiled(const trace::Trace& trace, const Stages& stages,
-                         std::vector<StageRecoverable>& recoverable);
+                         std::vector<StageSavings>& recoverable);
 
 }  // namespace llmprof::analysis

@@ -1,9 +1,9 @@
-#include "analysis/recoverable/recoverable.h"
+#include "analysis/savings/savings.h"
 
 #include <gtest/gtest.h>
 
-#include "analysis/budget/test_trace.h"
 #include "testing/reasons.h"
+#include "testing/staged_trace.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -17,8 +17,8 @@ using testing::value_of;
 constexpr auto part_of(KernelClass part) { return static_cast<size_t>(part); }
 constexpr auto part_of(BudgetPart part) { return static_cast<size_t>(part); }
 
-const RecoverablePart& found_part(const StageRecoverable& stage, size_t part) {
-  for (const RecoverablePart& known : stage.parts) {
+const SavingsPart& found_part(const StageSavings& stage, size_t part) {
+  for (const SavingsPart& known : stage.parts) {
     if (known.part == part) return known;
   }
   ADD_FAILURE() << budget_part_name(part) << " is missing";
@@ -71,10 +71,10 @@ TEST_F(Recoverable, HasNoTokensOfModelsThatAreNoLlm) {
 TEST_F(Recoverable, TakesFloorsFromTheModel) {
   const auto stages = recoverable_time(t_.stages(), budgets_, known());
   ASSERT_EQ(stages.size(), 1U);
-  const StageRecoverable& stage = stages[0];
+  const StageSavings& stage = stages[0];
   EXPECT_DOUBLE_EQ(stage.wall, 1000);
   EXPECT_DOUBLE_EQ(stage.tokens, 2);
-  const RecoverablePart& gemm = found_part(stage, part_of(KernelClass::gemm));
+  const SavingsPart& gemm = found_part(stage, part_of(KernelClass::gemm));
   EXPECT_DOUBLE_EQ(gemm.time, 420);
   EXPECT_DOUBLE_EQ(gemm.floor, 320);
   EXPECT_DOUBLE_EQ(gemm.recoverable(), 100);
@@ -84,7 +84,7 @@ TEST_F(Recoverable, TakesFloorsFromTheModel) {
   EXPECT_EQ(text_of(gemm.floor_rule, "bytes_are"), "weights");
   EXPECT_EQ(value_of(gemm.floor_rule, "divided_by_time"), nullptr);
   EXPECT_EQ(value_of(gemm.floor_rule, "traced_share"), nullptr);
-  const RecoverablePart& attention = found_part(stage, part_of(KernelClass::attention));
+  const SavingsPart& attention = found_part(stage, part_of(KernelClass::attention));
   EXPECT_EQ(text_of(attention.floor_rule, "bytes_are"), "kv_cache");
   EXPECT_DOUBLE_EQ(found_part(stage, part_of(KernelClass::attention)).floor, 30);
   EXPECT_DOUBLE_EQ(found_part(stage, part_of(KernelClass::norm)).floor, 0);
@@ -101,21 +101,21 @@ TEST_F(Recoverable, OfTracedStepsAlone) {
   budgets_.stages[0].total[part_of(BudgetPart::not_traced)] = 2000;
   Utilization half = known();
   half.stages[0].traced_share = 0.5;
-  const StageRecoverable stage = recoverable_time(t_.stages(), budgets_, half)[0];
+  const StageSavings stage = recoverable_time(t_.stages(), budgets_, half)[0];
   EXPECT_DOUBLE_EQ(stage.wall, 1000);
   EXPECT_DOUBLE_EQ(found_part(stage, part_of(KernelClass::gemm)).floor, 160);
   EXPECT_EQ(number_of(found_part(stage, part_of(KernelClass::gemm)).floor_rule, "traced_share"),
             0.5);
   EXPECT_DOUBLE_EQ(found_part(stage, part_of(KernelClass::attention)).floor, 15);
   EXPECT_DOUBLE_EQ(*stage.bound, 175);
-  for (const RecoverablePart& part : stage.parts) {
+  for (const SavingsPart& part : stage.parts) {
     EXPECT_NE(part.part, part_of(BudgetPart::not_traced));
   }
 }
 
 TEST_F(Recoverable, HasNoFloorWithoutAModel) {
   const auto stages = recoverable_time(t_.stages(), budgets_, {});
-  const RecoverablePart& gemm = found_part(stages[0], part_of(KernelClass::gemm));
+  const SavingsPart& gemm = found_part(stages[0], part_of(KernelClass::gemm));
   EXPECT_DOUBLE_EQ(gemm.recoverable(), 0);
   EXPECT_EQ(kinds_of(gemm.floor_rule), (Kinds{"own_time_without_floor", "no_model_given"}));
   EXPECT_FALSE(stages[0].bound);
@@ -141,7 +141,7 @@ TEST(RecoverableTime, DoesNotRecoverWhatIsUnknown) {
   t.kernel("gemm", 80, 100);
   const Budgets budgets = t.budgets();
   const auto stages = recoverable_time(t.stages(), budgets, {});
-  for (const RecoverablePart& part : stages[0].parts) EXPECT_DOUBLE_EQ(part.recoverable(), 0);
+  for (const SavingsPart& part : stages[0].parts) EXPECT_DOUBLE_EQ(part.recoverable(), 0);
   EXPECT_FALSE(stages[0].bound);
 }
 

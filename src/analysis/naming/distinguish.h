@@ -13,10 +13,10 @@ struct Namesake {
   std::string kernel;  // the same for spellings of one kernel by several tools: kernel_key, ...
 };
 
-// Gives kernels of one short name names that tell them apart by what differs: template arguments,
+// Gives kernels of one short name names that show what differs: template arguments,
 // else the parts of the name between underscores, else namespaces and parameters, else a number in
 // the order of the alphabet. Spellings of one kernel keep one name. Names stay within 60
 // characters.
-void tell_apart(std::vector<Namesake>& namesakes);
+void distinguish(std::vector<Namesake>& namesakes);
 
 }  // namespace llmprof::analysis
