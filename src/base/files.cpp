@@ -105,7 +105,7 @@ Result<void> put_in_place(const std::filesystem::path& path, std::string_view co
 
 namespace fs = std::filesystem;
 
-// How long a pipe may be without a reader: whoever starts one beside us is given time to.
+// How long a pipe may be without a reader: whoever starts one beside us has that long.
 constexpr std::chrono::seconds kPatience(5);
 
 Error cannot_write(const fs::path& path, int error_number) {

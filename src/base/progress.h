@@ -6,7 +6,7 @@
 
 namespace llmprof {
 
-// What long work tells people who wait for it. Results never depend on it: this class itself is
+// What long work shows people who wait for it. Results never depend on it: this class itself is
 // the one that shows nothing. One piece of work is shown at a time; beginning another ends it.
 class Progress {
  public:

@@ -12,7 +12,7 @@ namespace llmprof::trace {
 // None for "wait", which communicates nothing. NCCL's SendRecv kernels are `other`: they send,
 // receive, and exchange between all.
 //
-// The bytes of a collective, in CollectiveTable and wherever they are told, are those that one rank
+// The bytes of a collective, in CollectiveTable and in every report, are those that one rank
 // puts in: of an all-gather its part, of a reduce-scatter or an all-to-all all of it.
 std::optional<CollectiveKind> collective_kind(std::string_view name);
 

@@ -134,17 +134,17 @@ void AnnotationRows::add(const wire::CpuOperator& call, trace::ThreadId thread) 
 // gives the number of a thread that has ended to another: where one is named from outside, which of
 // them is meant is not known.
 void AnnotationRows::name_threads(const Texts& texts) {
-  for (const auto& [by, given] : names_) {
-    const trace::StringId text = texts.find(given.name, findings_);
+  for (const auto& [by, record] : names_) {
+    const trace::StringId text = texts.find(record.name, findings_);
     if (!text.valid() || texts.text(text).empty()) continue;
     const std::string name = to_printable(texts.text(text));
     trace::Thread& own = builder_.thread_info(by);
-    if (own.tid == given.thread_id) {
+    if (own.tid == record.thread_id) {
       own.name = name;
       continue;
     }
     for (trace::Thread& thread : builder_.trace().threads) {
-      if (thread.process == process_ && thread.tid == given.thread_id) thread.name = name;
+      if (thread.process == process_ && thread.tid == record.thread_id) thread.name = name;
     }
   }
 }

@@ -11,7 +11,7 @@
 
 namespace llmprof::readers::collector_log {
 
-// What a program told of itself: ranges, marks, steps, CPU operators and collectives, each by the
+// What a program annotated: ranges, marks, steps, CPU operators and collectives, each by the
 // thread that recorded it, and names of its threads.
 class AnnotationRows {
  public:

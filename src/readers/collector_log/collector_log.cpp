@@ -183,7 +183,7 @@ class Log {
     damage_ += decoded.damage();
     cut_off_ = cut_off_ || decoded.cut_off();
     chunks_ += decoded.chunks();
-    // A large log is about the same throughout: its first part tells how many rows will follow.
+    // A large log is about the same throughout: its first part shows how many rows will follow.
     if (!made_room_ && chunks_ * kSample >= expected_chunks_) {
       rows.expect(expected_chunks_ / chunks_ + 1);
       made_room_ = true;

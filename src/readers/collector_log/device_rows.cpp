@@ -8,18 +8,18 @@
 namespace llmprof::readers::collector_log {
 namespace {
 
-trace::LaunchShape shape_of(const wire::KernelDefinition& told) {
+trace::LaunchShape shape_of(const wire::KernelDefinition& definition) {
   trace::LaunchShape shape;
-  std::copy(std::begin(told.grid), std::end(told.grid), shape.grid.begin());
-  std::copy(std::begin(told.block), std::end(told.block), shape.block.begin());
-  shape.registers_per_thread = told.registers_per_thread;
-  shape.static_shared_bytes = told.static_shared_bytes;
-  shape.dynamic_shared_bytes = told.dynamic_shared_bytes;
+  std::copy(std::begin(definition.grid), std::end(definition.grid), shape.grid.begin());
+  std::copy(std::begin(definition.block), std::end(definition.block), shape.block.begin());
+  shape.registers_per_thread = definition.registers_per_thread;
+  shape.static_shared_bytes = definition.static_shared_bytes;
+  shape.dynamic_shared_bytes = definition.dynamic_shared_bytes;
   return shape;
 }
 
-bool in_graph(const wire::KernelDefinition& told) {
-  return told.graph != 0 || told.graph_node != 0;
+bool in_graph(const wire::KernelDefinition& definition) {
+  return definition.graph != 0 || definition.graph_node != 0;
 }
 
 uint32_t largest_from(const std::vector<uint32_t>& values, size_t first) {
@@ -134,12 +134,12 @@ trace::StringId DeviceRows::readable_name(wire::StringKey key, Texts& texts) {
 
 void DeviceRows::settle_kernel_kinds(Texts& texts) {
   for (KernelKind& kind : kernel_kinds_.values()) {
-    const wire::KernelDefinition& told = kind.told;
-    kind.name = readable_name(told.name, texts);
-    kind.shape = builder_.shape(shape_of(told));
-    kind.queue = queue({told.device, told.context, told.stream});
-    if (!in_graph(told)) continue;
-    const auto range = range_of(told.graph_node);
+    const wire::KernelDefinition& definition = kind.definition;
+    kind.name = readable_name(definition.name, texts);
+    kind.shape = builder_.shape(shape_of(definition));
+    kind.queue = queue({definition.device, definition.context, definition.stream});
+    if (!in_graph(definition)) continue;
+    const auto range = range_of(definition.graph_node);
     kind.of_old_graph = !range;
     kind.node_range = range.value_or(trace::RangeRow());
     any_graph_ = true;
@@ -164,7 +164,7 @@ void DeviceRows::settle_kernels() {
       ++findings_.lost_definitions;
       continue;
     }
-    if (in_graph(kind->told) && overwritten_.contains(kernels.correlation[i])) {
+    if (in_graph(kind->definition) && overwritten_.contains(kernels.correlation[i])) {
       ++findings_.overwritten_kernels;
       continue;
     }
@@ -173,8 +173,8 @@ void DeviceRows::settle_kernels() {
     kernels.shape[kept] = kind->shape;
     kernels.queue[kept] = kind->queue;
     if (any_graph_) {
-      kernels.graph[kept] = kind->told.graph;
-      kernels.graph_node[kept] = kind->told.graph_node;
+      kernels.graph[kept] = kind->definition.graph;
+      kernels.graph_node[kept] = kind->definition.graph_node;
       if (kind->of_old_graph) ++findings_.kernels_of_old_graphs;
     }
     if (any_node_range_) kernels.node_range[kept] = kind->node_range;
@@ -185,9 +185,9 @@ void DeviceRows::settle_kernels() {
 
 void DeviceRows::settle_memory_operations() {
   for (MemoryOperationKind& kind : memory_kinds_.values()) {
-    kind.detail =
-        builder_.string(kind.told.kind == 0 ? copy_direction(kind.told.direction) : "fill");
-    kind.queue = queue({kind.told.device, kind.told.context, kind.told.stream});
+    kind.detail = builder_.string(
+        kind.definition.kind == 0 ? copy_direction(kind.definition.direction) : "fill");
+    kind.queue = queue({kind.definition.device, kind.definition.context, kind.definition.stream});
   }
   trace::MemoryOperationTable& memory = builder_.trace().memory_operations;
   const size_t all = memory.size();
@@ -203,7 +203,8 @@ void DeviceRows::settle_memory_operations() {
     if (kept < i) move_row(memory, i, kept);
     memory.detail[kept] = kind->detail;
     memory.queue[kept] = kind->queue;
-    memory.kind[kept] = kind->told.kind == 0 ? trace::MemoryKind::copy : trace::MemoryKind::set;
+    memory.kind[kept] =
+        kind->definition.kind == 0 ? trace::MemoryKind::copy : trace::MemoryKind::set;
     ++kept;
   }
   shorten(memory, kept);

@@ -19,8 +19,12 @@ class DeviceRows {
  public:
   DeviceRows(trace::TraceBuilder& builder, trace::ProcessId process, Findings& findings);
 
-  void add(const wire::KernelDefinition& told) { kernel_kinds_.add(told.key, {.told = told}); }
-  void add(const wire::MemoryDefinition& told) { memory_kinds_.add(told.key, {.told = told}); }
+  void add(const wire::KernelDefinition& definition) {
+    kernel_kinds_.add(definition.key, {.definition = definition});
+  }
+  void add(const wire::MemoryDefinition& definition) {
+    memory_kinds_.add(definition.key, {.definition = definition});
+  }
   void add_kernels(const trace::KernelTable& decoded);
   void add(const wire::MemoryOperation& operation);
   void add(const wire::GraphReplay& replay);
@@ -40,9 +44,9 @@ class DeviceRows {
   [[nodiscard]] uint32_t largest_correlation() const;
 
  private:
-  // A definition as the log tells it and, once settled, as the trace does.
+  // A definition as the log has it and, once settled, as the trace has it.
   struct KernelKind {
-    wire::KernelDefinition told{};
+    wire::KernelDefinition definition{};
     trace::StringId name = {};
     trace::ShapeId shape = {};
     trace::QueueId queue = {};
@@ -50,7 +54,7 @@ class DeviceRows {
     bool of_old_graph = false;  // its node's creation is not in the log
   };
   struct MemoryOperationKind {
-    wire::MemoryDefinition told{};
+    wire::MemoryDefinition definition{};
     trace::StringId detail = {};
     trace::QueueId queue = {};
   };
@@ -62,7 +66,7 @@ class DeviceRows {
   };
   trace::QueueId queue(const Place& place);
   // The range in which a node was created; a clone's is its original's. Nothing for a node that the
-  // log does not tell of.
+  // log does not have.
   [[nodiscard]] std::optional<trace::RangeRow> range_of(uint64_t node) const;
   void settle_kernel_kinds(Texts& texts);
   trace::StringId readable_name(wire::StringKey key, Texts& texts);

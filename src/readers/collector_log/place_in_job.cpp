@@ -29,15 +29,15 @@ constexpr std::string_view kTasksOfStep = "SLURM_STEP_NUM_TASKS";
 constexpr std::array<std::string_view, 3> kJobs = {"TORCHELASTIC_RUN_ID", "PMIX_NAMESPACE",
                                                    "OMPI_MCA_ess_base_jobid"};
 
-std::string_view value_of(const LauncherVariables& told, std::string_view name) {
-  const auto found = told.find(name);
-  return found == told.end() ? std::string_view() : found->second;
+std::string_view value_of(const LauncherVariables& variables, std::string_view name) {
+  const auto found = variables.find(name);
+  return found == variables.end() ? std::string_view() : found->second;
 }
 
-std::optional<uint32_t> number_of(const LauncherVariables& told, std::string_view name,
+std::optional<uint32_t> number_of(const LauncherVariables& variables, std::string_view name,
                                   PlaceInJob& place) {
-  if (!told.contains(name)) return std::nullopt;
-  const auto number = parse_int(value_of(told, name));
+  if (!variables.contains(name)) return std::nullopt;
+  const auto number = parse_int(value_of(variables, name));
   if (number && *number >= 0 && *number <= UINT32_MAX) return static_cast<uint32_t>(*number);
   ++place.bad_values;
   return std::nullopt;
@@ -51,7 +51,7 @@ bool is_dimension(std::string_view part) {
          parse_int(part.substr(kLetters)).has_value();
 }
 
-// With two dimensions a rank depends on their sizes, which a title does not tell.
+// With two dimensions a rank depends on their sizes, which a title does not have.
 std::optional<uint32_t> rank_in_title(std::string_view title) {
   std::optional<uint32_t> rank;
   while (!title.empty()) {
@@ -66,38 +66,38 @@ std::optional<uint32_t> rank_in_title(std::string_view title) {
   return rank;
 }
 
-std::string_view size_variable(const LauncherVariables& told, const Launcher& launcher) {
-  const bool of_step = launcher.size == "SLURM_NTASKS" && told.contains(kTasksOfStep);
+std::string_view size_variable(const LauncherVariables& variables, const Launcher& launcher) {
+  const bool of_step = launcher.size == "SLURM_NTASKS" && variables.contains(kTasksOfStep);
   return of_step ? kTasksOfStep : launcher.size;
 }
 
-std::string job_of(const LauncherVariables& told) {
+std::string job_of(const LauncherVariables& variables) {
   for (const std::string_view name : kJobs) {
-    const std::string_view job = value_of(told, name);
+    const std::string_view job = value_of(variables, name);
     if (!job.empty() && job != "none") return std::string(job);
   }
-  const std::string_view job = value_of(told, "SLURM_JOB_ID");
-  const std::string_view step = value_of(told, "SLURM_STEP_ID");
+  const std::string_view job = value_of(variables, "SLURM_JOB_ID");
+  const std::string_view step = value_of(variables, "SLURM_STEP_ID");
   return job.empty() || step.empty() ? std::string(job) : fmt::format("{}.{}", job, step);
 }
 
 }  // namespace
 
-PlaceInJob place_in_job(const LauncherVariables& told) {
+PlaceInJob place_in_job(const LauncherVariables& variables) {
   PlaceInJob place;
   for (const Launcher& launcher : kLaunchers) {
-    place.rank = number_of(told, launcher.rank, place);
+    place.rank = number_of(variables, launcher.rank, place);
     if (!place.rank) continue;
-    place.local_rank = number_of(told, launcher.local_rank, place);
-    place.world_size = number_of(told, size_variable(told, launcher), place);
+    place.local_rank = number_of(variables, launcher.local_rank, place);
+    place.world_size = number_of(variables, size_variable(variables, launcher), place);
     break;
   }
-  if (!place.rank) place.rank = rank_in_title(value_of(told, "process_title"));
+  if (!place.rank) place.rank = rank_in_title(value_of(variables, "process_title"));
   if (place.world_size && (*place.world_size == 0 || *place.world_size <= *place.rank)) {
     place.world_size.reset();
     ++place.bad_values;
   }
-  place.job = job_of(told);
+  place.job = job_of(variables);
   return place;
 }
 

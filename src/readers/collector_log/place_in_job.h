@@ -8,7 +8,7 @@
 
 namespace llmprof::readers::collector_log {
 
-// What launchers and engines told a process, by name.
+// What launchers and engines set for a process, by name.
 using LauncherVariables = std::map<std::string_view, std::string_view>;
 
 struct PlaceInJob {
@@ -21,6 +21,6 @@ struct PlaceInJob {
 
 // By the variables of torchrun, MPI and Slurm, in this order: a launcher inside another knows
 // better. Without any, by the title that vLLM and SGLang give their workers, if it has one number.
-PlaceInJob place_in_job(const LauncherVariables& told);
+PlaceInJob place_in_job(const LauncherVariables& variables);
 
 }  // namespace llmprof::readers::collector_log

@@ -48,15 +48,16 @@ void SessionFacts::add(const wire::CudaSession& session) {
   sessions_.push_back(session);
 }
 
-void SessionFacts::add(const wire::CudaDevice& told) {
-  trace::Device& device = builder_.device_info(builder_.device(told.ordinal));
-  device.name = to_printable({told.name, strnlen(told.name, sizeof told.name)});
-  device.uuid = uuid_text(told.uuid);
-  device.sm_count = told.sm_count;
-  device.memory_bytes = told.memory_bytes;
-  device.memory_bandwidth = told.memory_bandwidth;
-  device.clock_hz = told.clock_hz;
-  device.compute_capability = fmt::format("{}.{}", told.capability_major, told.capability_minor);
+void SessionFacts::add(const wire::CudaDevice& record) {
+  trace::Device& device = builder_.device_info(builder_.device(record.ordinal));
+  device.name = to_printable({record.name, strnlen(record.name, sizeof record.name)});
+  device.uuid = uuid_text(record.uuid);
+  device.sm_count = record.sm_count;
+  device.memory_bytes = record.memory_bytes;
+  device.memory_bandwidth = record.memory_bandwidth;
+  device.clock_hz = record.clock_hz;
+  device.compute_capability =
+      fmt::format("{}.{}", record.capability_major, record.capability_minor);
 }
 
 void SessionFacts::add(const wire::Collection& change) {
@@ -132,13 +133,13 @@ void SessionFacts::tell_counters_off(const Texts& texts) {
 }
 
 void SessionFacts::find_place_in_job(const Texts& texts) {
-  LauncherVariables told;
+  LauncherVariables variables;
   for (const wire::Variable& variable : variables_) {
     const std::string_view name = texts.text(texts.find(variable.name, findings_));
     const std::string_view value = texts.text(texts.find(variable.value, findings_));
-    if (!name.empty()) told.insert_or_assign(name, value);
+    if (!name.empty()) variables.insert_or_assign(name, value);
   }
-  const PlaceInJob place = place_in_job(told);
+  const PlaceInJob place = place_in_job(variables);
   trace::Capture& capture = builder_.capture();
   capture.rank = place.rank;
   capture.local_rank = place.local_rank;

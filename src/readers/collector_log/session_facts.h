@@ -15,7 +15,7 @@ class SessionFacts {
       : builder_(builder), process_(process), findings_(findings) {}
 
   void add(const wire::CudaSession& session);
-  void add(const wire::CudaDevice& told);
+  void add(const wire::CudaDevice& record);
   void add(const wire::Variable& variable) { variables_.push_back(variable); }
   void add(const wire::Collection& change);
   void add(const wire::Waiting& waiting) { waiting_ = waiting; }

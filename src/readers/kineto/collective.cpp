@@ -64,7 +64,7 @@ uint64_t message_bytes(const CollectiveArguments& arguments) {
 }
 
 // "[0, 1, 2, 3]" as "0,1,2,3". PyTorch shortens long lists to "[0, 1, ..., 7]"; evenly spaced ranks
-// are told in another way too.
+// are stated in another way too.
 std::string members_text(const CollectiveArguments& arguments) {
   std::string members;
   std::string_view list = token_text(arguments.ranks);
@@ -141,11 +141,11 @@ uint64_t element_bytes(std::string_view type) {
   return known == kTypeSizes.end() ? 0 : known->bytes;
 }
 
-bool tells_of_collective(std::string_view name) {
+bool describes_collective(std::string_view name) {
   if (is_tensor_operator(name)) return false;
   if (name == kParameters || name.starts_with(kAnnotation)) return true;
   const bool reduces = contains(name, "all_reduce") || contains(name, "allreduce");
-  // What torch.distributed does is told by record_param_comms inside it.
+  // What torch.distributed does is described by record_param_comms inside it.
   return reduces && !name.starts_with("c10d::");
 }
 

@@ -18,9 +18,9 @@ struct CollectiveArguments {
   std::vector<std::string_view> input_types;  // likewise
 };
 
-// Whether an operator or annotation of this name tells of communication in its arguments:
+// Whether an operator or annotation of this name describes communication in its arguments:
 // record_param_comms, "nccl:all_reduce", vLLM's and SGLang's own all-reduces.
-bool tells_of_collective(std::string_view name);
+bool describes_collective(std::string_view name);
 
 // Most operators are these, and communicate nothing. Compared as one constant: this runs per event.
 inline bool is_tensor_operator(std::string_view name) {
@@ -29,7 +29,7 @@ inline bool is_tensor_operator(std::string_view name) {
          std::memcmp(name.data(), kPrefix.data(), kPrefix.size()) == 0;
 }
 
-// What a kernel, or an operator or annotation that tells of one, says: without its place in time.
+// What a kernel, or an operator or annotation that describes one, says: without its place in time.
 // None where it says nothing, or is about something else.
 std::optional<KinetoCollective> kernel_collective(const CollectiveArguments& arguments,
                                                   LocalStrings& strings);

@@ -96,7 +96,7 @@ simdjson::error_code read_dimensions(ondemand::value value, const char* end,
     bool any = false;
     for (auto dimension : dimensions) {
       ondemand::value number;
-      // A list of tensors has a list of dimensions for each: what they hold is not told here.
+      // A list of tensors has a list of dimensions for each: what they hold is not in this list.
       if (const auto error = dimension.get(number)) return error;
       const auto factor = token_unsigned(json_token(number, end));
       const bool sane = factor && (*factor == 0 || product <= kMost / *factor);
@@ -196,7 +196,7 @@ bool is_enough(const KinetoEvent& event) {
   if (event.category == KinetoCategory::cpu_operator ||
       event.category == KinetoCategory::annotation) {
     const std::string_view name = token_text(event.name);
-    return is_tensor_operator(name) || !tells_of_collective(name);
+    return is_tensor_operator(name) || !describes_collective(name);
   }
   return event.category == KinetoCategory::api_call && !arguments.correlation.empty();
 }

@@ -12,7 +12,7 @@
 
 namespace llmprof::readers {
 
-// What an event with a duration is about, as its "cat" tells.
+// What an event with a duration is about, as its "cat" says.
 enum class KinetoCategory : uint8_t {
   kernel,
   copy,

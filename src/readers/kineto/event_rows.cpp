@@ -52,7 +52,7 @@ void add_kernel(const KinetoEvent& event, Span span, KinetoRows& rows) {
   shape.grid = arguments.grid;
   shape.block = arguments.block;
   shape.registers_per_thread = token_uint32(arguments.registers);
-  // Static and dynamic together: a trace does not tell them apart.
+  // Static and dynamic together: a trace does not distinguish them.
   shape.dynamic_shared_bytes = token_uint32(arguments.shared_memory);
   rows.kernels.push_back({span.start, span.end, token_unsigned(arguments.external_id).value_or(0),
                           token_unsigned(arguments.graph_node).value_or(0),
@@ -60,11 +60,11 @@ void add_kernel(const KinetoEvent& event, Span span, KinetoRows& rows) {
                           queue_of(event, rows), token_uint32(arguments.correlation),
                           token_uint32(arguments.graph)});
   if (!arguments.collective || arguments.collective->name.empty()) return;
-  if (auto told = kernel_collective(*arguments.collective, rows.strings)) {
-    told->start = span.start;
-    told->end = span.end;
-    told->correlation = token_uint32(arguments.correlation);
-    rows.collectives.push_back(*told);
+  if (auto collective = kernel_collective(*arguments.collective, rows.strings)) {
+    collective->start = span.start;
+    collective->end = span.end;
+    collective->correlation = token_uint32(arguments.correlation);
+    rows.collectives.push_back(*collective);
   }
 }
 
@@ -112,20 +112,20 @@ void add_call(const KinetoEvent& event, Span span, KinetoRows& rows,
   }
 }
 
-// An operator or annotation; those that tell of communication are about what is launched inside.
+// An operator or annotation; those that describe communication are about what is launched inside.
 void add_host_call(const KinetoEvent& event, Span span, KinetoRows& rows,
                    std::vector<KinetoCall>& calls) {
   add_call(event, span, rows, calls);
   const std::string_view name = token_text(event.name);
-  if (is_tensor_operator(name) || !tells_of_collective(name)) return;
+  if (is_tensor_operator(name) || !describes_collective(name)) return;
   const CollectiveArguments none;
   const auto& arguments = event.arguments.collective;
-  if (auto told = host_collective(name, arguments ? *arguments : none, rows.strings)) {
-    told->start = span.start;
-    told->end = span.end;
-    told->thread = calls.back().thread;
-    told->external_id = calls.back().external_id;
-    rows.collectives.push_back(*told);
+  if (auto collective = host_collective(name, arguments ? *arguments : none, rows.strings)) {
+    collective->start = span.start;
+    collective->end = span.end;
+    collective->thread = calls.back().thread;
+    collective->external_id = calls.back().external_id;
+    rows.collectives.push_back(*collective);
   }
 }
 

@@ -11,7 +11,7 @@
 namespace llmprof::readers {
 namespace {
 
-// Rules of conf/stages.yaml tell module names from the program's own labels by it.
+// Rules of conf/stages.yaml distinguish module names from the program's own labels by it.
 constexpr std::string_view kModuleDomain = "nn.Module";
 
 // Finds whose GPU work it is: the events name the device, not the process. Mostly one process has

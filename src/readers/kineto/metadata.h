@@ -12,7 +12,7 @@ namespace llmprof::readers {
 
 // Fills in the current capture, and those of its devices that have work: a trace lists every GPU of
 // the machine. ROCm numbers the devices of events as nodes of the machine, CPUs among them, so that
-// none can be told by its number there: they get what all listed GPUs have in common. Values of an
+// none can be recognized by its number: they get what all listed GPUs have in common. Values of an
 // unexpected kind are left out.
 void describe_capture(const KinetoEnvelope& envelope, trace::TraceBuilder& builder);
 

@@ -94,7 +94,7 @@ std::optional<NcuColumns> ncu_columns(std::span<const std::string_view> header);
 // How well a metric stands for the launch's duration: 0 not at all, higher is better.
 int ncu_duration_rank(std::string_view metric);
 
-// The field that a metric of the details page tells (registers, shared memory).
+// The field that a metric of the details page is (registers, shared memory).
 std::optional<NcuField> ncu_launch_statistic(std::string_view metric);
 
 }  // namespace llmprof::readers

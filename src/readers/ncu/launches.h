@@ -79,7 +79,7 @@ class NcuLaunches {
   const Unit& unit(std::string_view printed);
   void learn_columns(const NcuColumnsPtr& columns);
   void note_device(const NcuColumns& columns, const NcuRecord& record);
-  // Room for the metrics of an identity; nothing once all the room there is has been given away.
+  // Room for the metrics of an identity; nothing once all room is taken.
   std::vector<Values>* values_of(trace::IdentityId identity);
   void push_launch(trace::IdentityId identity, std::optional<double> duration);
   void write_devices(trace::TraceBuilder& builder);

@@ -28,7 +28,7 @@ class Processes {
   trace::ProcessId process(uint32_t pid);
   trace::ThreadId thread(const CpuRow& row);
 
-  // Before the capture ends. True when GPU work could not be given to one of several processes.
+  // Before the capture ends. True when GPU work could not be assigned to one of several processes.
   bool settle();
 
  private:
@@ -64,7 +64,7 @@ class Merge {
   Merge(std::filesystem::path path, trace::TraceBuilder& builder, size_t walks)
       : path_(std::move(path)), builder_(builder), processes_(builder), ids_(walks) {}
 
-  // `walk_number` tells walks apart: each has its own ids.
+  // Each walk has its own number and its own ids.
   void add(WindowWalk& walk, size_t walk_number);
 
   // Closes the last capture and adds the diagnostics; an error when no row was usable.
@@ -123,7 +123,7 @@ class Merge {
   // The report that describes what reports of a kind describe: two of one kind say the same twice.
   std::array<std::string, kReportKinds> filled_by_;
   std::map<std::string, uint32_t> unnumbered_devices_;
-  std::vector<StagedExec> staged_exec_;   // used where no GPU trace tells the same, and more
+  std::vector<StagedExec> staged_exec_;   // used if no GPU trace has the same, and more
   std::vector<CpuRow> staged_projected_;  // used where no range trace does
   size_t first_range_ = 0;
   size_t first_call_summary_ = 0;

@@ -110,7 +110,7 @@ std::string current_name(ReportKind kind) {
   return std::string(first_of(kReportNames[static_cast<size_t>(kind)]));
 }
 
-// What the spelling of a header tells beyond the meaning of its columns.
+// What the spelling of a header shows beyond the meaning of its columns.
 struct HeaderColumns {
   bool counts_calls = false;       // "Num Calls", where kernels have "Instances"
   bool counts_operations = false;  // "Operations", until 2021
@@ -206,7 +206,7 @@ bool fits(const ReportLayout& layout, const Shape& shape) {
   return shape.any_of.empty() || std::any_of(shape.any_of.begin(), shape.any_of.end(), present);
 }
 
-// What a report of this kind cannot be read without; the signs are only for telling kinds apart.
+// What a report of this kind cannot be read without; the signs only distinguish kinds.
 std::span<const Column> needed_by(ReportKind kind) {
   if (kind == ReportKind::start_end_trace) return kRangeTrace;
   if (kind == ReportKind::api_summary) return kNamedSummary;
@@ -250,8 +250,8 @@ bool settle_by_columns(ReportLayout& layout, const HeaderColumns& columns) {
   return true;
 }
 
-// Columns cannot tell OS calls from CUDA's, one kind of range from the other, or for sure kernels
-// from calls; the name can.
+// Columns do not distinguish OS calls from CUDA's, one kind of range from the other, or for sure
+// kernels from calls; the name can.
 void refine_by_file_name(ReportLayout& layout, std::string_view hint) {
   const auto kind = kind_of_name(hint);
   if (!kind) return;

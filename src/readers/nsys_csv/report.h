@@ -11,7 +11,7 @@ namespace llmprof::readers::nsys_csv {
 
 enum class ReportKind : uint8_t {
   kernel_summary,
-  mixed_summary,   // API calls, kernels and memory operations in one table, told by Category
+  mixed_summary,   // API calls, kernels and memory operations in one table, by Category
   memory_summary,  // by time
   api_summary,
   range_summary,
@@ -135,7 +135,7 @@ struct PreambleLine {
   Kind kind = Kind::none;
   std::string report;        // processing and title: which table follows
   std::string source;        // processing: the export it is made from
-  std::string tool_version;  // processing: where nsys's own path tells it
+  std::string tool_version;  // processing: where nsys's own path contains it
 };
 
 PreambleLine read_preamble_line(std::string_view line);

@@ -43,7 +43,7 @@ bool read_span(const RowView& row, Column start, Column duration, Nanoseconds& b
   return !__builtin_add_overflow(*at, *length, &end);
 }
 
-// Megabytes with three decimals, nsys's usual unit, do not tell the bytes.
+// Megabytes with three decimals, nsys's usual unit, are not exact.
 uint32_t exact_bytes(const RowView& row, Column column) {
   if (row.layout.power(column) != 0) return 0;
   const auto bytes = parse_bytes(row.text(column), 0);

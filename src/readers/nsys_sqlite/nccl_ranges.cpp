@@ -101,7 +101,7 @@ struct NcclGroup {
   uint64_t other_bytes = 0;
   const NcclPayload* payload = nullptr;
 
-  void add(CollectiveKind of, const NcclPayload* told) {
+  void add(CollectiveKind of, const NcclPayload* attached) {
     const bool sends_to = of == CollectiveKind::send;
     const bool receives_from = of == CollectiveKind::receive;
     mixed = mixed || (calls > 0 && of != kind);
@@ -109,9 +109,9 @@ struct NcclGroup {
     ++calls;
     sends += sends_to ? 1 : 0;
     receives += receives_from ? 1 : 0;
-    if (told == nullptr) return;
-    payload = told;
-    (receives_from ? received_bytes : other_bytes) += told->bytes.value_or(0);
+    if (attached == nullptr) return;
+    payload = attached;
+    (receives_from ? received_bytes : other_bytes) += attached->bytes.value_or(0);
   }
 
   // What a rank gets is what another one sends.
@@ -202,11 +202,11 @@ class NcclRanges {
         group = {};
         return;
       case NcclCallRole::call: {
-        const NcclPayload* told = payload_of(row);
+        const NcclPayload* attached = payload_of(row);
         if (group.depth > 0) {
-          group.add(call.kind, told);
+          group.add(call.kind, attached);
         } else {
-          add_row(row, call.kind, told == nullptr ? 0 : told->bytes.value_or(0), told);
+          add_row(row, call.kind, attached == nullptr ? 0 : attached->bytes.value_or(0), attached);
         }
         return;
       }
@@ -226,7 +226,7 @@ class NcclRanges {
     return is_there ? &*found : nullptr;
   }
 
-  void add_row(size_t range, CollectiveKind kind, uint64_t bytes, const NcclPayload* told) {
+  void add_row(size_t range, CollectiveKind kind, uint64_t bytes, const NcclPayload* attached) {
     trace::CollectiveTable& table = builder_.trace().collectives;
     table.start.push_back(ranges_.start[range]);
     table.end.push_back(ranges_.end[range]);
@@ -236,9 +236,9 @@ class NcclRanges {
     table.kind.push_back(kind);
     trace::StringId group;
     uint32_t size = 0;
-    if (told != nullptr) {
-      group = builder_.string(fmt::format("{:#x}", told->communicator));
-      const auto known = group_sizes_.find(told->communicator);
+    if (attached != nullptr) {
+      group = builder_.string(fmt::format("{:#x}", attached->communicator));
+      const auto known = group_sizes_.find(attached->communicator);
       if (known != group_sizes_.end()) size = known->second;
     }
     // NCCL counts what a rank gets of a reduce-scatter; everybody else, what it puts in.

@@ -24,7 +24,7 @@ struct NcclPayload {
   size_t place = 0;               // of the range among all rows
 };
 
-// NCCL's payloads in an export: NVTX_PAYLOAD_SCHEMA_ENTRIES tells where fields are in the bytes
+// NCCL's payloads in an export: NVTX_PAYLOAD_SCHEMA_ENTRIES says where fields are in the bytes
 // that NVTX_EVENTS.binaryData holds, behind a header of four 64-bit numbers (domain, schema, size,
 // offset).
 class NcclPayloads {

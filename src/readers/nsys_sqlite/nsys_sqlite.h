@@ -11,7 +11,7 @@ namespace llmprof::readers {
 extern const Reader kNsysSqliteReader;
 
 // Whether an nsys export holds a kernel, or a CUDA graph that was traced as a whole. True as well
-// where it cannot be told: whoever reads the file finds that out with the cause.
+// where the file cannot be read: its reader reports that with the cause.
 bool holds_gpu_kernels(const std::filesystem::path& sqlite_export);
 
 }  // namespace llmprof::readers

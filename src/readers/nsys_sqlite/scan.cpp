@@ -79,7 +79,7 @@ class SliceReader {
   SliceReader(RowSources& from, NsysTable& table, Slice& slice)
       : from_(from), table_(table), slice_(slice), values_(table.columns().size()) {}
 
-  // From the first row on that the pages do not give, SQLite reads the slice, and tells what is
+  // From the first row on that the pages do not give, SQLite reads the slice, and reports what is
   // wrong.
   void read(const std::optional<TableLayout>& layout) {
     RowIds left = slice_.ids;
@@ -227,7 +227,7 @@ std::vector<ScanOutcome> scan_tables(const std::filesystem::path& path, const Sq
       slices[i].worker = worker;
       const size_t table = slices[i].table;
       SliceReader(sources, *tables[table], slices[i]).read(layouts[table]);
-      // Slices are about alike, and SQLite does not tell what it reads.
+      // Slices are about alike, and SQLite does not report what it reads.
       count_bytes_read(file_size / slices.size());
     }
   };

@@ -29,7 +29,7 @@ class SqliteRows {
   }
   // Starts over, with newly bound parameters.
   void rewind() { sqlite3_reset(statement_.get()); }
-  // False at the end and on damage; `damage` tells which.
+  // False at the end and on damage; `damage` says which.
   bool next();
   [[nodiscard]] const std::string& damage() const { return damage_; }
 

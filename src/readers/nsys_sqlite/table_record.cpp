@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint8_t kOneByte = 0x80;  // a varint below it takes one byte
 
-// What a field's type says; texts and bytes tell their length by it.
+// What a field's type says; texts and bytes have their length in it.
 enum FieldType : uint64_t {
   kNull = 0,
   kLastInteger = 6,

@@ -12,8 +12,8 @@ namespace llmprof::readers {
 
 // The rows of a table straight from the pages of its file, in the order of their ids. By hand,
 // because through SQLite's queries reading a million kernels took 2.5 times as long; whatever is
-// not as plain tables are is told, for SQLite to read or to refuse. Nothing is mapped: a file that
-// shrinks meanwhile is damage, not a signal. Not safe for two threads.
+// not as plain tables are is reported, for SQLite to read or to refuse. Nothing is mapped: a file
+// that shrinks meanwhile is damage, not a signal. Not safe for two threads.
 class TableWalk {
  public:
   // None where the file is not SQLite's, or holds texts as UTF-16.

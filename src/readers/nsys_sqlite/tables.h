@@ -59,7 +59,7 @@ struct NsysPlace {
 };
 
 // Gives places ids of the trace. A process numbers its GPUs by itself (CUDA_VISIBLE_DEVICES), and
-// TARGET_INFO_CUDA_DEVICE tells which GPU of the machine that is.
+// TARGET_INFO_CUDA_DEVICE says which GPU of the machine that is.
 class NsysPlaces {
  public:
   NsysPlaces(const NsysSchema& schema, trace::TraceBuilder& builder);
@@ -124,7 +124,7 @@ class NsysTable {
   virtual RowUse store(const RowValues& values, size_t row, unsigned worker) = 0;
   // Moves `count` rows from place `from` down to place `to`.
   virtual void move_down(size_t from, size_t to, size_t count) = 0;
-  // Tells which texts of the string table it wants, once the rows are read.
+  // Names the texts of the string table that it wants, once the rows are read.
   virtual void want_strings(NsysStrings&) const {}
   // Puts ids of the trace at places [first, first + count), which thread `worker` stored. In order
   // of the places, so that new ids do not depend on which thread read what.
