@@ -50,7 +50,7 @@ struct FileHeader {
   char executable[kNameBytes];  // its file name alone: arguments and environment hold secrets
   char host[kNameBytes];
   char collector_version[16];
-  // Since 1.4: what tells whose CLOCK_MONOTONIC it is. All zero: not known.
+  // Since 1.4: whose CLOCK_MONOTONIC it is. All zero: not known.
   uint8_t boot_id[16];      // the kernel's, of this boot of the machine
   uint64_t time_namespace;  // its inode; a container may have a clock of its own
   uint64_t reserved[3];

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/split.h"
 #include "base/text.h"
 
 namespace llmprof::readers::collector_log {
@@ -54,10 +55,7 @@ bool is_dimension(std::string_view part) {
 // With two dimensions a rank depends on their sizes, which a title does not have.
 std::optional<uint32_t> rank_in_title(std::string_view title) {
   std::optional<uint32_t> rank;
-  while (!title.empty()) {
-    const size_t end = std::min(title.find('_'), title.size());
-    const std::string_view part = title.substr(0, end);
-    title.remove_prefix(std::min(end + 1, title.size()));
+  for (const std::string_view part : split(title, '_')) {
     if (!is_dimension(part)) continue;
     const auto number = parse_int(part.substr(2));
     if (rank || *number < 0 || *number > UINT32_MAX) return std::nullopt;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/ascii.h"
+#include "base/split.h"
 #include "base/text.h"
 #include "readers/nsys_csv/values.h"
 #include "readers/shared/tool_words.h"
@@ -91,10 +92,8 @@ std::string_view first_of(std::string_view names) { return names.substr(0, names
 template <size_t Size, class Matches>
 size_t find_named(const std::array<std::string_view, Size>& table, const Matches& matches) {
   for (size_t i = 0; i < Size; ++i) {
-    for (std::string_view rest = table[i]; !rest.empty();) {
-      const std::string_view name = first_of(rest);
+    for (const std::string_view name : split(table[i], '|')) {
       if (matches(name)) return i;
-      rest.remove_prefix(std::min(name.size() + 1, rest.size()));
     }
   }
   return Size;

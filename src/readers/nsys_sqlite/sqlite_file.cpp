@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 #include <algorithm>
 
+#include "base/split.h"
 #include "base/text.h"
 
 namespace llmprof::readers {
@@ -188,12 +189,10 @@ std::vector<std::string> NsysSchema::columns(std::string_view table,
                                              std::span<const std::string_view> wanted) const {
   const std::vector<std::string> present = file_->columns(table);
   std::vector<std::string> found;
-  for (std::string_view alternatives : wanted) {
+  for (const std::string_view alternatives : wanted) {
     std::string& column = found.emplace_back();
-    while (column.empty() && !alternatives.empty()) {
-      const std::string_view name = alternatives.substr(0, alternatives.find('|'));
-      alternatives.remove_prefix(std::min(alternatives.size(), name.size() + 1));
-      if (listed(present, name)) column = name;
+    for (const std::string_view name : split(alternatives, '|')) {
+      if (column.empty() && listed(present, name)) column = name;
     }
   }
   return found;
