@@ -12,8 +12,8 @@
 #include <cstring>
 
 #include "collector/clock.h"
-#include "collector/clock_domain.h"
-#include "collector/rank_variables.h"
+#include "collector/environment.h"
+#include "collector/ranks.h"
 
 namespace llmprof::collector {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-#include "collector/own_path.h"
+#include "collector/environment.h"
 
 namespace llmprof::collector {
 namespace {

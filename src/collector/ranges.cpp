@@ -3,8 +3,7 @@
 #include <atomic>
 
 #include "collector/clock.h"
-#include "collector/range_watcher.h"
-#include "collector/roles.h"
+#include "collector/names.h"
 
 namespace llmprof::collector {
 namespace {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -30,5 +31,17 @@ uint64_t record_start(ThreadState& thread, size_t domain, const KnownName& name)
 void record_end(ThreadState& thread, uint64_t range);
 
 void record_mark(ThreadState& thread, size_t domain, const KnownName& name);
+
+// Is called for ranges that have a role (Role): the CUDA part, which decides by them when to
+// record. It registers itself, so that annotations do not depend on it.
+struct RangeWatcher {
+  // A range with these roles opens on this thread.
+  void (*opened)(uint8_t roles);
+  // The range that armed the collector has closed.
+  void (*arming_range_closed)();
+};
+
+// Null: nobody.
+inline constinit std::atomic<const RangeWatcher*> range_watcher = nullptr;
 
 }  // namespace llmprof::collector

@@ -11,12 +11,11 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "collector/chunk.h"
 #include "collector/clock.h"
-#include "collector/device_records.h"
 #include "collector/log_file.h"
-#include "collector/rank_facts.h"
-#include "collector/roles.h"
-#include "collector/spare_chunks.h"
+#include "collector/names.h"
+#include "collector/ranks.h"
 #include "wire/cuda_records.h"
 
 namespace llmprof::collector {
@@ -74,23 +73,10 @@ struct Recorder {
 constinit Recorder recorder;
 
 // Only on a thread that is busy (see Call), so that a signal handler on it never waits for the same
-// lock. Cancellation of the thread is deferred until it is released.
-class Locked {
+// lock.
+class LockedRecorder : public Locked {
  public:
-  explicit Locked(pthread_mutex_t& mutex = recorder.lock) : mutex_(mutex) {
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
-    pthread_mutex_lock(&mutex_);
-  }
-  ~Locked() {
-    pthread_mutex_unlock(&mutex_);
-    pthread_setcancelstate(cancel_state_, nullptr);
-  }
-  Locked(const Locked&) = delete;
-  Locked& operator=(const Locked&) = delete;
-
- private:
-  pthread_mutex_t& mutex_;
-  int cancel_state_ = 0;
+  LockedRecorder() : Locked(recorder.lock) {}
 };
 
 // stderr gets one line per process, whatever fails.
@@ -151,7 +137,7 @@ void write_dropped() {
 }
 
 Status begin_log() {
-  const Locked locked;
+  const LockedRecorder locked;
   const Status now = recorder.status.load(std::memory_order_relaxed);
   if (now != Status::fresh) return now;
   Status next = Status::off;
@@ -185,7 +171,7 @@ bool renew_chunk(ThreadState& thread) {
       return true;
     }
   }
-  const Locked locked;
+  const LockedRecorder locked;
   const bool first = thread.serial == 0;
   if (first) thread.serial = ++recorder.last_serial;
   if (first && recorder.released_count > 0) {
@@ -206,7 +192,7 @@ void release_chunk(void* state) {
   auto& thread = *static_cast<ThreadState*>(state);
   const Call call;
   if (!call || !thread.chunk.mapped()) return;
-  const Locked locked;
+  const LockedRecorder locked;
   if (recorder.released_count < kReleasedChunks && thread.chunk.fits(kWorthKeeping)) {
     recorder.released[recorder.released_count++] = thread.chunk;
   } else {
@@ -327,7 +313,7 @@ bool recording() {
 
 Name* intern(const NameText& text) {
   if (Name* entry = find_name(text); entry != nullptr) return entry;
-  const Locked locked;
+  const LockedRecorder locked;
   return add_name(text);
 }
 
@@ -337,7 +323,7 @@ wire::StringKey define(Name* entry, const NameText& text) {
     return entry->key;
   }
   if (recorder.status.load(std::memory_order_relaxed) != Status::recording) return 0;
-  const Locked locked;
+  const LockedRecorder locked;
   const wire::StringKey key = define_text(entry != nullptr ? entry->key : next_key(), text);
   if (entry != nullptr && key != 0) entry->defined_in.store(log, std::memory_order_release);
   return key;
@@ -347,7 +333,7 @@ void record_variable(const char* name, const char* value) {
   const wire::Variable variable = {text_key(name), text_key(value)};
   if (variable.name == 0 || variable.value == 0) return;
   constexpr size_t kKeptFree = 1024;  // for counts of dropped records, and the end
-  const Locked locked;
+  const LockedRecorder locked;
   if (!recorder.control.mapped() || !recorder.control.fits(kKeptFree)) return;
   put(recorder.control, wire::RecordType::variable, variable);
 }
@@ -358,14 +344,14 @@ void drop_record() {
   const uint64_t count = recorder.dropped.fetch_add(1, std::memory_order_relaxed) + 1;
   const bool power_of_two = (count & (count - 1)) == 0;
   if (!power_of_two) return;
-  const Locked locked;
+  const LockedRecorder locked;
   write_dropped();
 }
 
 void map_chunks_ahead() {
   while (recorder.status.load(std::memory_order_relaxed) == Status::recording &&
          recorder.spares.wants_more()) {
-    const Locked locked;
+    const LockedRecorder locked;
     if (recorder.no_more_spares) return;
     MappedChunk chunk;
     if (const int error = recorder.file.map_next(chunk); error != 0) return stop_growing(error);
@@ -385,22 +371,14 @@ bool write_device_record(wire::RecordType type, const void* head, size_t head_by
   return true;
 }
 
-DeviceChunk::DeviceChunk() {
-  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
-  pthread_mutex_lock(&recorder.device_lock);
-}
-
-DeviceChunk::~DeviceChunk() {
-  pthread_mutex_unlock(&recorder.device_lock);
-  pthread_setcancelstate(cancel_state_, nullptr);
-}
+DeviceChunk::DeviceChunk() : locked_(recorder.device_lock) {}
 
 Chunk& DeviceChunk::chunk() { return recorder.device; }
 
 bool DeviceChunk::make_room(size_t bytes) {
   if (recorder.device.mapped() && recorder.device.fits(bytes)) return true;
   if (recording() && may_grow()) {
-    const Locked locked;
+    const LockedRecorder locked;
     LogFile::unmap(recorder.device);
     const int error = take_chunk_beside(wire::ChunkKind::device, recorder.device);
     if (error == 0 && recorder.device.fits(bytes)) return true;

@@ -1,15 +1,36 @@
 #pragma once
 
+#include <pthread.h>
+
+#include <cstddef>
 #include <cstdint>
 
 #include "collector/chunk.h"
-#include "collector/domains.h"
 #include "collector/names.h"
 #include "wire/log_format.h"
 
 // The log of this process, written by all of its threads. Nothing here fails, throws or allocates:
 // what cannot be recorded is counted.
 namespace llmprof::collector {
+
+// Holds a lock. Cancellation of the thread is deferred until it is released.
+class Locked {
+ public:
+  explicit Locked(pthread_mutex_t& mutex) : mutex_(mutex) {
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
+    pthread_mutex_lock(&mutex_);
+  }
+  ~Locked() {
+    pthread_mutex_unlock(&mutex_);
+    pthread_setcancelstate(cancel_state_, nullptr);
+  }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+
+ private:
+  pthread_mutex_t& mutex_;
+  int cancel_state_ = 0;
+};
 
 struct ThreadState {
   Chunk chunk;                    // what it writes to next
@@ -66,8 +87,7 @@ void record(ThreadState& thread, wire::RecordType type, const Payload& payload) 
   if (thread.chunk.fits(kBytes) || make_room(thread, kBytes)) put(thread.chunk, type, payload);
 }
 
-// A fact about this process, in chunk 0; lost if the log cannot hold any more. Not inside of
-// Locked.
+// A fact about this process, in chunk 0; lost if the log cannot hold any more.
 void record_variable(const char* name, const char* value);
 
 // The number of this process's log: a forked child begins another one, without the definitions of
@@ -82,5 +102,34 @@ void map_chunks_ahead();
 // Called once each, when the library is loaded and when the process exits by exit().
 void prepare_recording();
 void end_recording();
+
+// Records that belong to no thread of the program: GPU work, counters, definitions. Any thread may
+// write them; they take a separate lock and are for code outside of the program's hot path: CUPTI's
+// buffers, the collector's threads.
+// One record of `head` followed by `tail`. False: counted as dropped.
+bool write_device_record(wire::RecordType type, const void* head, size_t head_bytes,
+                         const void* tail = nullptr, size_t tail_bytes = 0);
+
+template <class Payload>
+bool write_device_record(wire::RecordType type, const Payload& payload) {
+  return write_device_record(type, &payload, sizeof payload);
+}
+
+// The chunk for such records, locked to write many of them at once. Nothing else that writes device
+// records may be called while it is held.
+class DeviceChunk {
+ public:
+  DeviceChunk();
+
+  [[nodiscard]] Chunk& chunk();
+  // Room for a record of `bytes`, its header included; false: counted as dropped.
+  bool make_room(size_t bytes);
+
+ private:
+  Locked locked_;
+};
+
+// The key of a text, which is defined in the log if it was not yet; 0 if that fails.
+wire::StringKey text_key(const char* text);
 
 }  // namespace llmprof::collector

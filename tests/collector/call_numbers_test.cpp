@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "collector/cuda/tracing/traced_windows.h"
-
 namespace llmprof::collector {
 namespace {
 

@@ -9,7 +9,7 @@
 
 #include "collector/clock.h"
 #include "collector/cuda/counters/counters.h"
-#include "collector/cuda/counters/quiet_samples.h"
+#include "collector/cuda/counters/samples.h"
 #include "counters_stubs.h"
 
 namespace llmprof::collector {

@@ -9,8 +9,8 @@
 #include <map>
 
 #include "collector/cuda/cupti/cupti_library.h"
-#include "collector/cuda/driver/devices.h"
-#include "collector/device_records.h"
+#include "collector/cuda/driver/driver.h"
+#include "collector/recorder.h"
 
 namespace llmprof::counter_tests {
 namespace {

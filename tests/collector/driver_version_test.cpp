@@ -1,4 +1,4 @@
-#include "collector/cuda/driver/driver_version.h"
+#include "collector/cuda/driver/driver.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "collector/spare_chunks.h"
+#include "collector/chunk.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "collector/cuda/tracing/traced_windows.h"
+#include "collector/cuda/tracing/call_numbers.h"
 
 #include <gtest/gtest.h>
 

@@ -6,18 +6,17 @@
 #include <atomic>
 
 #include "collector/clock.h"
-#include "collector/cuda/control/alarms.h"
 #include "collector/cuda/control/draining.h"
+#include "collector/cuda/control/threads.h"
 #include "collector/cuda/cupti/cupti_library.h"
-#include "collector/cuda/driver/driver_facts.h"
-#include "collector/cuda/tracing/allocations.h"
+#include "collector/cuda/driver/driver.h"
 #include "collector/cuda/tracing/api_calls.h"
 #include "collector/cuda/tracing/attachment.h"
 #include "collector/cuda/tracing/gpu_work.h"
-#include "collector/cuda/tracing/graph_replays.h"
+#include "collector/cuda/tracing/graphs.h"
 #include "collector/cuda/tracing/resources.h"
-#include "collector/device_records.h"
-#include "collector/warning.h"
+#include "collector/environment.h"
+#include "collector/recorder.h"
 
 namespace llmprof::collector {
 namespace {
@@ -42,14 +41,6 @@ struct Collection {
   std::atomic<bool> standing_down = false;
 };
 constinit Collection collection;
-
-class LockedCollection {
- public:
-  LockedCollection() { pthread_mutex_lock(&collection.lock); }
-  ~LockedCollection() { pthread_mutex_unlock(&collection.lock); }
-  LockedCollection(const LockedCollection&) = delete;
-  LockedCollection& operator=(const LockedCollection&) = delete;
-};
 
 class TriedLock {
  public:
@@ -239,13 +230,13 @@ bool is_recording() { return is_recording(control_state()); }
 
 bool raise(ControlEvent event, CollectionReason reason) {
   const Cause cause = {reason};
-  const LockedCollection locked;
+  const Locked locked(collection.lock);
   return raise_locked(event, cause);
 }
 
 bool close_duty_window() {
   const Cause cause = {CollectionReason::duty};
-  const LockedCollection locked;
+  const Locked locked(collection.lock);
   const bool graphs = graphs_were_traced();
   return raise_locked(graphs ? ControlEvent::window_closes_graphs : ControlEvent::window_closes,
                       cause) &&
@@ -257,7 +248,7 @@ void stand_down() {
   collection.standing_down.store(true);
   wake_collector();
   wait_for_sampling_to_end();
-  const LockedCollection locked;
+  const Locked locked(collection.lock);
   raise_locked(ControlEvent::rival_subscribes, cause);
 }
 

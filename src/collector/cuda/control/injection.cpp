@@ -1,33 +1,117 @@
-// The entry point that the CUDA driver calls in cuInit if CUDA_INJECTION64_PATH names this library.
+// The entry point that the CUDA driver calls in cuInit if CUDA_INJECTION64_PATH names this library,
+// beside the environment in which nsys and ncu start a program.
 #include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <climits>
 #include <cstdlib>
+#include <cstring>
 
 #include "collector/cuda/control/collection.h"
-#include "collector/cuda/control/counter_thread.h"
 #include "collector/cuda/control/schedule.h"
-#include "collector/cuda/control/settings.h"
-#include "collector/cuda/control/tools_around.h"
-#include "collector/cuda/control/worker.h"
-#include "collector/cuda/driver/driver_facts.h"
+#include "collector/cuda/control/threads.h"
+#include "collector/cuda/driver/driver.h"
 #include "collector/cuda/tracing/driver_calls.h"
 #include "collector/cuda/tracing/resources.h"
-#include "collector/launchers.h"
+#include "collector/environment.h"
 #include "collector/launches/host_calls.h"
 #include "collector/recorder.h"
 
 namespace llmprof::collector {
 namespace {
 
+constexpr char kInjection[] = "CUDA_INJECTION64_PATH";
+constexpr char kNvtxInjection[] = "NVTX_INJECTION64_PATH";
+// Set for child processes once the warning was printed.
+constexpr char kWarned[] = "LLMPROF_STOOD_DOWN";
+
+constexpr char kUnderNcu[] =
+    "ncu profiles this program: the collector stands down, kernels are not recorded";
+constexpr char kUnderAnother[] =
+    "CUDA_INJECTION64_PATH names another tool's library, as under nsys: the collector stands down, "
+    "kernels are not recorded";
+constexpr char kWithinNsys[] =
+    "nsys replaces the collector in the programs that it profiles: the collector stands down there";
+
+bool program_is(const char* name) { return std::strcmp(program_invocation_short_name, name) == 0; }
+
+bool ncu_is_around() {
+  // Set by ncu 2022 to 2025 for the processes that they start.
+  return secure_getenv("NV_NSIGHT_INJECTION_PORT_BASE") != nullptr || program_is("ncu");
+}
+
+void warn_once(const char* what) {
+  if (secure_getenv(kWarned) != nullptr) return;
+  setenv(kWarned, "1", 1);
+  write_warning(what);
+}
+
+bool preloaded() {
+  const char* rest = secure_getenv("LD_PRELOAD");
+  constexpr char kSeparators[] = ": ";
+  while (rest != nullptr && *rest != '\0') {
+    const size_t length = std::strcspn(rest, kSeparators);
+    char path[PATH_MAX];
+    if (length < sizeof path) {
+      std::memcpy(path, rest, length);
+      path[length] = '\0';
+      if (names_a_collector(path)) return true;
+    }
+    rest += length;
+    rest += std::strspn(rest, kSeparators);
+  }
+  return false;
+}
+
+void set_to_this_library(const char* variable) {
+  const char* path = own_path();
+  if (path != nullptr && value_of(variable) == nullptr) setenv(variable, path, 1);
+}
+
+void unset_if_ours(const char* variable) {
+  if (names_a_collector(value_of(variable))) unsetenv(variable);
+}
+
+// A preloaded library needs no CUDA_INJECTION64_PATH from outside. ncu's own library checks for
+// that variable before any constructor of the program has run, and rejects a program that has it,
+// so it is removed as early as possible: in ncu itself, or in a process that it started. Before
+// main(), so that nobody reads the environment at the same time.
+[[gnu::constructor]] void choose_injection() {
+  if (!preloaded()) return;
+  const bool wanted = value_of("LLMPROF_LOG_DIR") != nullptr;
+  const char* tool = value_of(kInjection);
+  if (ncu_is_around()) {
+    unset_if_ours(kInjection);
+    unset_if_ours(kNvtxInjection);
+    if (wanted) warn_once(kUnderNcu);
+  } else if (tool != nullptr && !names_a_collector(tool)) {
+    if (wanted) warn_once(kUnderAnother);
+  } else if (wanted && wanted_watch() != Watch::only) {
+    set_to_this_library(kInjection);
+    set_to_this_library(kNvtxInjection);
+  }
+}
+
+// Whether this process belongs to nsys or ncu itself, not to the profiled program: they use the
+// driver, which loads this library into them as into any other process. In nsys, reports that the
+// collector stands down.
+bool is_process_of_profiler() {
+  if (program_is("nsys")) {
+    // Its threads are running: the environment, which warn_once changes, must not be touched.
+    write_warning(kWithinNsys);
+    return true;
+  }
+  return program_is("nsys-launcher") || program_is("CudaGpuInfoDumper") || program_is("ncu");
+}
+
 constinit std::atomic<pid_t> initialized_in = 0;
 
 void at_end_of_process() {
   // A forked child has neither the threads nor CUDA.
   if (initialized_in.load(std::memory_order_acquire) != getpid()) return;
-  stop_counter_thread();
-  stop_worker();
+  stop_threads();
   if (cuda_is_ready()) write_driver_facts(false);
   end_collection();
 }
@@ -44,8 +128,7 @@ void begin() {
   // Runs before the exit handlers of libraries loaded earlier, such as CUPTI and the driver.
   std::atexit(at_end_of_process);
   pthread_atfork(nullptr, nullptr, abandon_schedule);
-  start_worker(settings.counters.sensors);
-  start_counter_thread(settings.counters);
+  start_threads(settings.counters);
 }
 
 }  // namespace

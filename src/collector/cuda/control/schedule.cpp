@@ -7,18 +7,17 @@
 #include <cstdlib>
 
 #include "collector/clock.h"
-#include "collector/cuda/control/alarms.h"
 #include "collector/cuda/control/collection.h"
-#include "collector/cuda/control/settings.h"
 #include "collector/cuda/control/step_plan.h"
+#include "collector/cuda/control/threads.h"
 #include "collector/cuda/counters/counters.h"
 #include "collector/cuda/tracing/api_calls.h"
 #include "collector/cuda/tracing/gpu_work.h"
 #include "collector/cuda/tracing/resources.h"
-#include "collector/device_records.h"
 #include "collector/launches/host_calls.h"
-#include "collector/range_watcher.h"
-#include "collector/roles.h"
+#include "collector/names.h"
+#include "collector/ranges.h"
+#include "collector/recorder.h"
 
 namespace llmprof::collector {
 namespace {
@@ -55,14 +54,6 @@ struct Schedule {
   uint64_t armed_at_step = 0;
 };
 constinit Schedule schedule;
-
-class LockedSchedule {
- public:
-  LockedSchedule() { pthread_mutex_lock(&schedule.lock); }
-  ~LockedSchedule() { pthread_mutex_unlock(&schedule.lock); }
-  LockedSchedule(const LockedSchedule&) = delete;
-  LockedSchedule& operator=(const LockedSchedule&) = delete;
-};
 
 uint64_t steps_begun() { return schedule.steps.load(std::memory_order_relaxed); }
 
@@ -102,7 +93,7 @@ void open_slice() {
 // On a thread of the program, outside of CUDA.
 void open_slice_before_launch() {
   if (before_launch.exchange(nullptr) == nullptr) return;  // another thread does
-  const LockedSchedule locked;
+  const Locked locked(schedule.lock);
   if (control_state() == ControlState::between_windows) open_slice();
 }
 
@@ -191,7 +182,7 @@ uint64_t follow_budget(uint64_t step) {
 }
 
 void change_at(uint64_t step) {
-  const LockedSchedule locked;
+  const Locked locked(schedule.lock);
   if (step < schedule.next_change.load(std::memory_order_relaxed)) return;
   if (!is_armed()) return set_next_change(kNeverAgain);
   note_step(step);
@@ -219,7 +210,7 @@ bool is_between_duty_windows() {
 // The first stage is traced whatever it costs, so that there is one of each kind; later ones where
 // the budget allows a window.
 void stage_begins_in_budget() {
-  const LockedSchedule locked;
+  const Locked locked(schedule.lock);
   const int64_t now = now_ns();
   const bool first = !schedule.stages_told;
   schedule.stages_told = true;
@@ -244,7 +235,7 @@ void stage_begins() {
   request_sensors();
   if (schedule.budget.is_set()) return stage_begins_in_budget();
   if (!is_between_duty_windows()) return;
-  const LockedSchedule locked;
+  const Locked locked(schedule.lock);
   note_step(steps_begun());
   if (raise(ControlEvent::window_opens, CollectionReason::duty)) {
     set_next_change(steps_begun() + 1);
@@ -253,7 +244,7 @@ void stage_begins() {
 
 void watched_range_opens(uint8_t roles) {
   if ((roles & kArmRole) != 0) {
-    const LockedSchedule locked;
+    const Locked locked(schedule.lock);
     arm_locked(CollectionReason::arm_range);
   }
   if ((roles & kRequestRole) != 0) schedule.requests.fetch_add(1, std::memory_order_relaxed);
@@ -262,7 +253,7 @@ void watched_range_opens(uint8_t roles) {
 }
 
 void watched_range_closed() {
-  const LockedSchedule locked;
+  const Locked locked(schedule.lock);
   note_step(steps_begun());
   disarm_locked(CollectionReason::arm_range);
 }
@@ -296,7 +287,7 @@ void begin_schedule(const Settings& settings) {
   if (!at_once) write_waiting(settings);
   range_watcher.store(&kWatcher, std::memory_order_release);
   if (at_once) {
-    const LockedSchedule locked;
+    const Locked locked(schedule.lock);
     arm_locked(CollectionReason::program_start);
   } else if (settings.arm == Settings::Arm::start) {
     constexpr int64_t kMillisecond = 1'000'000;
@@ -307,7 +298,7 @@ void begin_schedule(const Settings& settings) {
 void abandon_schedule() { range_watcher.store(nullptr, std::memory_order_release); }
 
 const char* arm_by_command() {
-  const LockedSchedule locked;
+  const Locked locked(schedule.lock);
   if (is_armed()) return "ok: already armed\n";
   note_step(steps_begun());
   if (!arm_locked(CollectionReason::command)) {
@@ -317,7 +308,7 @@ const char* arm_by_command() {
 }
 
 const char* disarm_by_command() {
-  const LockedSchedule locked;
+  const Locked locked(schedule.lock);
   if (!is_armed()) return "ok: not armed\n";
   note_step(steps_begun());
   disarm_locked(CollectionReason::command);
@@ -339,7 +330,7 @@ const char* describe_state() {
 
 void follow_time() {
   if (!schedule.budget.is_set() || steps_begun() > 0) return;
-  const LockedSchedule locked;
+  const Locked locked(schedule.lock);
   if (is_armed() && schedule.budget.has_begun()) follow_budget_in_time(now_ns());
 }
 
@@ -349,7 +340,7 @@ void arm_when_due() {
   const int64_t due = schedule.arm_time.load(std::memory_order_acquire);
   if (due == 0 || now_ns() < due) return;
   schedule.arm_time.store(0, std::memory_order_relaxed);
-  const LockedSchedule locked;
+  const Locked locked(schedule.lock);
   arm_locked(CollectionReason::delay);
 }
 

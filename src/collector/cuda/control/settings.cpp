@@ -1,4 +1,4 @@
-#include "collector/cuda/control/settings.h"
+#include "collector/cuda/control/schedule.h"
 
 #include <cstdlib>
 #include <cstring>

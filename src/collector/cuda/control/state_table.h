@@ -1,7 +1,10 @@
 #pragma once
 
+#include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 #include "wire/cuda_records.h"
 
@@ -80,17 +83,6 @@ struct Transition {
   [[nodiscard]] constexpr bool taken() const { return ignored == Ignored::no; }
 };
 
-struct TableRow {
-  ControlState state;
-  ControlEvent event;
-  Transition transition;
-
-  constexpr TableRow(ControlState in, ControlEvent on, ControlState next, ControlAction action)
-      : state(in), event(on), transition{next, action, Ignored::no} {}
-  constexpr TableRow(ControlState in, ControlEvent on, Ignored why)
-      : state(in), event(on), transition{in, ControlAction::none, why} {}
-};
-
 namespace state_table {
 
 using S = ControlState;
@@ -98,175 +90,94 @@ using E = ControlEvent;
 using A = ControlAction;
 using I = Ignored;
 
-// Each event in each state, once.
-inline constexpr TableRow kRows[] = {
-    {S::disarmed, E::arm, S::tracing, A::start_tracing},
-    {S::disarmed, E::disarm, I::not_armed},
-    {S::disarmed, E::window_opens, I::not_armed},
-    {S::disarmed, E::window_closes, I::no_window_open},
-    {S::disarmed, E::window_closes_graphs, I::no_window_open},
-    {S::disarmed, E::graphs_settled, I::not_settling},
-    {S::disarmed, E::budget_spent, I::no_window_open},
-    {S::disarmed, E::work_complete, I::nothing_to_drain},
-    {S::disarmed, E::safe_point, I::not_attached},
-    {S::disarmed, E::rival_subscribes, S::stood_down, A::none},
-    {S::disarmed, E::cupti_fails, S::stood_down, A::detach},
-    {S::disarmed, E::process_exits, I::not_attached},
+// Sets of states, and of events.
+inline constexpr uint32_t kAny = UINT32_MAX;
+[[nodiscard]] constexpr uint32_t in(std::same_as<S> auto... states) {
+  return ((1U << static_cast<unsigned>(states)) | ...);
+}
+[[nodiscard]] constexpr uint32_t on(std::same_as<E> auto... events) {
+  return ((1U << static_cast<unsigned>(events)) | ...);
+}
 
-    {S::tracing, E::arm, I::armed_already},
-    {S::tracing, E::disarm, S::draining, A::drain},
-    {S::tracing, E::window_opens, I::tracing_already},
-    {S::tracing, E::window_closes, S::paused, A::switch_off},
-    {S::tracing, E::window_closes_graphs, S::settling, A::close_window},
-    {S::tracing, E::graphs_settled, I::not_settling},
-    {S::tracing, E::budget_spent, S::window_draining, A::drain},
-    {S::tracing, E::work_complete, I::nothing_to_drain},
-    {S::tracing, E::safe_point, I::stays_attached},
-    {S::tracing, E::rival_subscribes, S::stood_down, A::give_way},
-    {S::tracing, E::cupti_fails, I::cannot_fail},
-    {S::tracing, E::process_exits, S::exiting, A::flush},
+struct Rule {
+  uint32_t states;
+  uint32_t events;
+  Transition transition;
 
-    {S::settling, E::arm, I::armed_already},
-    {S::settling, E::disarm, S::draining, A::drain},
-    {S::settling, E::window_opens, S::tracing, A::start_tracing},
-    {S::settling, E::window_closes, I::no_window_open},
-    {S::settling, E::window_closes_graphs, I::no_window_open},
-    {S::settling, E::graphs_settled, S::paused, A::switch_off},
-    {S::settling, E::budget_spent, I::budget_not_used},
-    {S::settling, E::work_complete, I::nothing_to_drain},
-    {S::settling, E::safe_point, I::stays_attached},
-    {S::settling, E::rival_subscribes, S::stood_down, A::give_way},
-    {S::settling, E::cupti_fails, S::stood_down, A::detach},
-    {S::settling, E::process_exits, S::exiting, A::flush},
+  constexpr Rule(uint32_t of, uint32_t at, S next, A action)
+      : states(of), events(at), transition{next, action, I::no} {}
+  constexpr Rule(uint32_t of, uint32_t at, I why)
+      : states(of), events(at), transition{{}, A::none, why} {}
+};
 
-    {S::paused, E::arm, I::armed_already},
-    {S::paused, E::disarm, S::draining, A::drain},
-    {S::paused, E::window_opens, S::tracing, A::start_tracing},
-    {S::paused, E::window_closes, I::no_window_open},
-    {S::paused, E::window_closes_graphs, I::no_window_open},
-    {S::paused, E::graphs_settled, I::not_settling},
-    {S::paused, E::budget_spent, I::budget_not_used},
-    {S::paused, E::work_complete, I::nothing_to_drain},
-    {S::paused, E::safe_point, I::stays_attached},
-    {S::paused, E::rival_subscribes, S::stood_down, A::give_way},
-    {S::paused, E::cupti_fails, S::stood_down, A::detach},
-    {S::paused, E::process_exits, S::exiting, A::flush},
+// The first that names the state and the event holds.
+inline constexpr Rule kRules[] = {
+    {in(S::stood_down), kAny, I::is_final},
+    {in(S::disarmed, S::between_windows), on(E::rival_subscribes), S::stood_down, A::none},
+    {kAny, on(E::rival_subscribes), S::stood_down, A::give_way},
+    {in(S::tracing, S::window_draining, S::window_leaving, S::exiting), on(E::cupti_fails),
+     I::cannot_fail},
+    {kAny, on(E::cupti_fails), S::stood_down, A::detach},
+    {in(S::exiting), kAny, I::process_is_exiting},
+    {in(S::disarmed, S::between_windows), on(E::process_exits), I::not_attached},
+    {kAny, on(E::process_exits), S::exiting, A::flush},
 
-    {S::window_draining, E::arm, I::armed_already},
-    {S::window_draining, E::disarm, S::draining, A::drain},
-    {S::window_draining, E::window_opens, I::still_draining},
-    {S::window_draining, E::window_closes, I::no_window_open},
-    {S::window_draining, E::window_closes_graphs, I::no_window_open},
-    {S::window_draining, E::graphs_settled, I::not_settling},
-    {S::window_draining, E::budget_spent, I::no_window_open},
-    {S::window_draining, E::work_complete, S::window_leaving, A::none},
-    {S::window_draining, E::safe_point, I::still_draining},
-    {S::window_draining, E::rival_subscribes, S::stood_down, A::give_way},
-    {S::window_draining, E::cupti_fails, I::cannot_fail},
-    {S::window_draining, E::process_exits, S::exiting, A::flush},
+    {in(S::disarmed, S::draining, S::leaving), on(E::arm), S::tracing, A::start_tracing},
+    {kAny, on(E::arm), I::armed_already},
+    {in(S::disarmed, S::draining, S::leaving), on(E::disarm, E::window_opens), I::not_armed},
+    {in(S::between_windows), on(E::disarm), S::disarmed, A::none},
+    {in(S::window_leaving), on(E::disarm), S::leaving, A::drain},
+    {kAny, on(E::disarm), S::draining, A::drain},
 
-    {S::window_leaving, E::arm, I::armed_already},
-    {S::window_leaving, E::disarm, S::leaving, A::drain},
-    {S::window_leaving, E::window_opens, I::still_draining},
-    {S::window_leaving, E::window_closes, I::no_window_open},
-    {S::window_leaving, E::window_closes_graphs, I::no_window_open},
-    {S::window_leaving, E::graphs_settled, I::not_settling},
-    {S::window_leaving, E::budget_spent, I::no_window_open},
-    {S::window_leaving, E::work_complete, I::complete_already},
-    {S::window_leaving, E::safe_point, S::between_windows, A::detach},
-    {S::window_leaving, E::rival_subscribes, S::stood_down, A::give_way},
-    {S::window_leaving, E::cupti_fails, I::cannot_fail},
-    {S::window_leaving, E::process_exits, S::exiting, A::flush},
+    {in(S::tracing), on(E::window_opens), I::tracing_already},
+    {in(S::window_draining, S::window_leaving), on(E::window_opens), I::still_draining},
+    {kAny, on(E::window_opens), S::tracing, A::start_tracing},
+    {in(S::tracing), on(E::window_closes), S::paused, A::switch_off},
+    {in(S::tracing), on(E::window_closes_graphs), S::settling, A::close_window},
+    {in(S::settling), on(E::graphs_settled), S::paused, A::switch_off},
+    {kAny, on(E::graphs_settled), I::not_settling},
+    {in(S::tracing), on(E::budget_spent), S::window_draining, A::drain},
+    {in(S::settling, S::paused), on(E::budget_spent), I::budget_not_used},
+    {kAny, on(E::window_closes, E::window_closes_graphs, E::budget_spent), I::no_window_open},
 
-    {S::between_windows, E::arm, I::armed_already},
-    {S::between_windows, E::disarm, S::disarmed, A::none},
-    {S::between_windows, E::window_opens, S::tracing, A::start_tracing},
-    {S::between_windows, E::window_closes, I::no_window_open},
-    {S::between_windows, E::window_closes_graphs, I::no_window_open},
-    {S::between_windows, E::graphs_settled, I::not_settling},
-    {S::between_windows, E::budget_spent, I::no_window_open},
-    {S::between_windows, E::work_complete, I::nothing_to_drain},
-    {S::between_windows, E::safe_point, I::not_attached},
-    {S::between_windows, E::rival_subscribes, S::stood_down, A::none},
-    {S::between_windows, E::cupti_fails, S::stood_down, A::detach},
-    {S::between_windows, E::process_exits, I::not_attached},
-
-    {S::draining, E::arm, S::tracing, A::start_tracing},
-    {S::draining, E::disarm, I::not_armed},
-    {S::draining, E::window_opens, I::not_armed},
-    {S::draining, E::window_closes, I::no_window_open},
-    {S::draining, E::window_closes_graphs, I::no_window_open},
-    {S::draining, E::graphs_settled, I::not_settling},
-    {S::draining, E::budget_spent, I::no_window_open},
-    {S::draining, E::work_complete, S::leaving, A::none},
-    {S::draining, E::safe_point, I::still_draining},
-    {S::draining, E::rival_subscribes, S::stood_down, A::give_way},
-    {S::draining, E::cupti_fails, S::stood_down, A::detach},
-    {S::draining, E::process_exits, S::exiting, A::flush},
-
-    {S::leaving, E::arm, S::tracing, A::start_tracing},
-    {S::leaving, E::disarm, I::not_armed},
-    {S::leaving, E::window_opens, I::not_armed},
-    {S::leaving, E::window_closes, I::no_window_open},
-    {S::leaving, E::window_closes_graphs, I::no_window_open},
-    {S::leaving, E::graphs_settled, I::not_settling},
-    {S::leaving, E::budget_spent, I::no_window_open},
-    {S::leaving, E::work_complete, I::complete_already},
-    {S::leaving, E::safe_point, S::disarmed, A::detach},
-    {S::leaving, E::rival_subscribes, S::stood_down, A::give_way},
-    {S::leaving, E::cupti_fails, S::stood_down, A::detach},
-    {S::leaving, E::process_exits, S::exiting, A::flush},
-
-    {S::exiting, E::arm, I::process_is_exiting},
-    {S::exiting, E::disarm, I::process_is_exiting},
-    {S::exiting, E::window_opens, I::process_is_exiting},
-    {S::exiting, E::window_closes, I::process_is_exiting},
-    {S::exiting, E::window_closes_graphs, I::process_is_exiting},
-    {S::exiting, E::graphs_settled, I::process_is_exiting},
-    {S::exiting, E::budget_spent, I::process_is_exiting},
-    {S::exiting, E::work_complete, I::process_is_exiting},
-    {S::exiting, E::safe_point, I::process_is_exiting},
-    {S::exiting, E::rival_subscribes, S::stood_down, A::give_way},
-    {S::exiting, E::cupti_fails, I::cannot_fail},
-    {S::exiting, E::process_exits, I::process_is_exiting},
-
-    {S::stood_down, E::arm, I::is_final},
-    {S::stood_down, E::disarm, I::is_final},
-    {S::stood_down, E::window_opens, I::is_final},
-    {S::stood_down, E::window_closes, I::is_final},
-    {S::stood_down, E::window_closes_graphs, I::is_final},
-    {S::stood_down, E::graphs_settled, I::is_final},
-    {S::stood_down, E::budget_spent, I::is_final},
-    {S::stood_down, E::work_complete, I::is_final},
-    {S::stood_down, E::safe_point, I::is_final},
-    {S::stood_down, E::rival_subscribes, I::is_final},
-    {S::stood_down, E::cupti_fails, I::is_final},
-    {S::stood_down, E::process_exits, I::is_final},
+    {in(S::window_draining), on(E::work_complete), S::window_leaving, A::none},
+    {in(S::draining), on(E::work_complete), S::leaving, A::none},
+    {in(S::window_leaving, S::leaving), on(E::work_complete), I::complete_already},
+    {kAny, on(E::work_complete), I::nothing_to_drain},
+    {in(S::window_leaving), on(E::safe_point), S::between_windows, A::detach},
+    {in(S::leaving), on(E::safe_point), S::disarmed, A::detach},
+    {in(S::window_draining, S::draining), on(E::safe_point), I::still_draining},
+    {in(S::disarmed, S::between_windows), on(E::safe_point), I::not_attached},
+    {kAny, on(E::safe_point), I::stays_attached},
 };
 
 struct Table {
   Transition cells[kControlStates][kControlEvents] = {};
-  bool complete = true;  // every cell was given, and once
+  bool complete = true;  // a rule for each event in each state
 };
 
 consteval Table build() {
   Table table;
-  bool given[kControlStates][kControlEvents] = {};
-  size_t rows = 0;
-  for (const TableRow& row : kRows) {
-    const auto state = static_cast<size_t>(row.state);
-    const auto event = static_cast<size_t>(row.event);
-    if (given[state][event]) table.complete = false;
-    given[state][event] = true;
-    table.cells[state][event] = row.transition;
-    ++rows;
+  for (size_t state = 0; state < kControlStates; ++state) {
+    for (size_t event = 0; event < kControlEvents; ++event) {
+      const auto holds = [&](const Rule& rule) {
+        return (rule.states >> state & rule.events >> event & 1U) != 0;
+      };
+      const Rule* rule = std::find_if(std::begin(kRules), std::end(kRules), holds);
+      if (rule == std::end(kRules)) {
+        table.complete = false;
+        continue;
+      }
+      Transition& cell = table.cells[state][event];
+      cell = rule->transition;
+      if (!cell.taken()) cell.next = static_cast<ControlState>(state);
+    }
   }
-  if (rows != kControlStates * kControlEvents) table.complete = false;
   return table;
 }
 
 inline constexpr Table kTable = build();
-static_assert(kTable.complete, "each event in each state, once");
+static_assert(kTable.complete, "a rule for each event in each state");
 
 }  // namespace state_table
 

@@ -7,10 +7,9 @@
 #include "collector/clock.h"
 #include "collector/cuda/counters/counters_off.h"
 #include "collector/cuda/counters/sampler.h"
-#include "collector/cuda/counters/sensors.h"
 #include "collector/cuda/cupti/cupti_library.h"
 #include "collector/cuda/cupti/pm_functions.h"
-#include "collector/cuda/driver/devices.h"
+#include "collector/cuda/driver/driver.h"
 
 namespace llmprof::collector {
 namespace {

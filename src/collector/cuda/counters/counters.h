@@ -36,4 +36,11 @@ void sample_sensors();
 // From any thread, when a stage begins: takes no lock.
 void request_sensors();
 
+// Before the first reading. `share`: the most of the time that readings may take; 0: no limit.
+void prepare_sensors(bool wanted, double share, uint32_t devices);
+
+// On one thread; does nothing unless a second has passed or a reading was requested, nor sooner
+// than the share allows.
+void read_sensors_if_due();
+
 }  // namespace llmprof::collector

@@ -1,13 +1,13 @@
 #include "collector/cuda/counters/counters_off.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstring>
 
-#include "collector/cuda/counters/sampler_records.h"
+#include "collector/cuda/counters/samples.h"
 #include "collector/cuda/cupti/cupti_library.h"
+#include "collector/environment.h"
 
 namespace llmprof::collector {
 namespace {
@@ -38,13 +38,9 @@ constexpr char kOldInterface[] =
     "run it without";
 
 bool administrators_alone() {
-  const int file = open("/proc/driver/nvidia/params", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  constexpr size_t kBytes = 8192;
-  char text[kBytes] = {};
-  const ssize_t length = read(file, text, sizeof text - 1);
-  close(file);
-  return length > 0 && std::strstr(text, "RmProfilingAdminOnly: 1") != nullptr && geteuid() != 0;
+  char text[8192];
+  read_front("/proc/driver/nvidia/params", text, sizeof text);
+  return std::strstr(text, "RmProfilingAdminOnly: 1") != nullptr && geteuid() != 0;
 }
 
 // Null: nothing more is known than CUPTI's result code.

@@ -1,4 +1,4 @@
-#include "collector/cuda/counters/sensors.h"
+#include "collector/cuda/counters/counters.h"
 
 #include <atomic>
 #include <climits>
@@ -7,10 +7,9 @@
 #include <iterator>
 
 #include "collector/clock.h"
-#include "collector/cuda/counters/counters.h"
 #include "collector/cuda/counters/counters_off.h"
-#include "collector/cuda/counters/sampler_records.h"
-#include "collector/cuda/driver/devices.h"
+#include "collector/cuda/counters/samples.h"
+#include "collector/cuda/driver/driver.h"
 #include "collector/cuda/driver/nvml.h"
 
 namespace llmprof::collector {
@@ -63,51 +62,26 @@ Nvml::Device find_device(uint32_t device) {
   return nullptr;
 }
 
-double clock_of(Nvml::Device device, unsigned type) {
-  unsigned megahertz = 0;
-  const bool known = sensors.nvml.clock != nullptr &&
-                     sensors.nvml.clock(device, type, &megahertz) == Nvml::kSuccess;
-  return known ? megahertz : kNotAvailable;
-}
-
-double power_of(Nvml::Device device) {
-  unsigned milliwatts = 0;
-  const bool known =
-      sensors.nvml.power != nullptr && sensors.nvml.power(device, &milliwatts) == Nvml::kSuccess;
-  return known ? milliwatts * kThousandth : kNotAvailable;
-}
-
-double temperature_of(Nvml::Device device) {
-  unsigned celsius = 0;
-  const bool known =
-      sensors.nvml.temperature != nullptr &&
-      sensors.nvml.temperature(device, Nvml::kGpuTemperature, &celsius) == Nvml::kSuccess;
-  return known ? celsius : kNotAvailable;
-}
-
-double throttling_of(Nvml::Device device) {
-  unsigned long long bits = 0;
-  const bool known = sensors.nvml.throttle_reasons != nullptr &&
-                     sensors.nvml.throttle_reasons(device, &bits) == Nvml::kSuccess;
-  return known ? static_cast<double>(bits) : kNotAvailable;
-}
-
-double energy_of(Nvml::Device device) {
-  unsigned long long millijoules = 0;
-  const bool known =
-      sensors.nvml.energy != nullptr && sensors.nvml.energy(device, &millijoules) == Nvml::kSuccess;
-  return known ? static_cast<double>(millijoules) * kThousandth : kNotAvailable;
+// What function(device, which..., &value) gives, or that it is not available.
+template <class Value, class Function, class... Which>
+double read_value(Function* function, double scale, Nvml::Device device, Which... which) {
+  Value value = 0;
+  const bool known = function != nullptr && function(device, which..., &value) == Nvml::kSuccess;
+  return known ? static_cast<double>(value) * scale : kNotAvailable;
 }
 
 void read_all(const SensedDevice& device) {
   // The slow one first, so that the others are of the same moment.
-  const double energy = energy_of(device.handle);
+  using Long = unsigned long long;
+  const Nvml& nvml = sensors.nvml;
+  Nvml::Device gpu = device.handle;
+  const double energy = read_value<Long>(nvml.energy, kThousandth, gpu);
   const int64_t now = now_ns();
-  const double values[] = {clock_of(device.handle, Nvml::kSmClock),
-                           clock_of(device.handle, Nvml::kMemoryClock),
-                           power_of(device.handle),
-                           temperature_of(device.handle),
-                           throttling_of(device.handle),
+  const double values[] = {read_value<unsigned>(nvml.clock, 1, gpu, Nvml::kSmClock),
+                           read_value<unsigned>(nvml.clock, 1, gpu, Nvml::kMemoryClock),
+                           read_value<unsigned>(nvml.power, kThousandth, gpu),
+                           read_value<unsigned>(nvml.temperature, 1, gpu, Nvml::kGpuTemperature),
+                           read_value<Long>(nvml.throttle_reasons, 1, gpu),
                            energy};
   static_assert(std::size(values) == std::size(kNames) && std::size(kNames) == std::size(kUnits));
   write_counter_sample(device.set, {now, now}, values, std::size(values));

@@ -9,8 +9,6 @@
 #include <cstring>
 #include <initializer_list>
 
-#include "collector/cuda/cupti/cupti_functions.h"
-
 namespace llmprof::collector {
 namespace {
 

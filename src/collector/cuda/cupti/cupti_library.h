@@ -1,11 +1,42 @@
 #pragma once
 
+#include <cupti.h>
+
 #include <cstdint>
 
 // libcupti, found at run time: LLMPROF_CUPTI if set, and no other; else the one that the process
 // has already loaded, then CUDA_HOME, the loader's path, /usr/local/cuda, and
 // LLMPROF_CUPTI_FALLBACK.
 namespace llmprof::collector {
+
+// The functions of CUPTI that tracing needs. The only list: declares the table's fields, and finds
+// them. Without all of them there is no tracing.
+#define LLMPROF_CUPTI_FUNCTIONS(FUNCTION)                      \
+  FUNCTION(get_version, cuptiGetVersion)                       \
+  FUNCTION(subscribe, cuptiSubscribe)                          \
+  FUNCTION(unsubscribe, cuptiUnsubscribe)                      \
+  FUNCTION(enable_callback, cuptiEnableCallback)               \
+  FUNCTION(enable_domain, cuptiEnableDomain)                   \
+  FUNCTION(callback_name, cuptiGetCallbackName)                \
+  FUNCTION(activity_enable, cuptiActivityEnable)               \
+  FUNCTION(activity_disable, cuptiActivityDisable)             \
+  FUNCTION(register_buffers, cuptiActivityRegisterCallbacks)   \
+  FUNCTION(next_record, cuptiActivityGetNextRecord)            \
+  FUNCTION(dropped_records, cuptiActivityGetNumDroppedRecords) \
+  FUNCTION(flush_all, cuptiActivityFlushAll)                   \
+  FUNCTION(finalize, cuptiFinalize)                            \
+  FUNCTION(graph_node_id, cuptiGetGraphNodeId)                 \
+  FUNCTION(register_timestamps, cuptiActivityRegisterTimestampCallback)
+
+struct CuptiFunctions {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): names cannot be in parentheses
+#define LLMPROF_DECLARE(field, name) decltype(name)* field = nullptr;
+  LLMPROF_CUPTI_FUNCTIONS(LLMPROF_DECLARE)
+#undef LLMPROF_DECLARE
+};
+
+// Filled by load_cupti.
+const CuptiFunctions& cupti();
 
 // False if there is none, or it lacks a function that the collector needs.
 bool load_cupti();

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "collector/cuda/cupti/cupti_functions.h"
+#include "collector/cuda/cupti/cupti_library.h"
 
 namespace llmprof::collector {
 namespace {

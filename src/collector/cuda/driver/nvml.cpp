@@ -2,8 +2,6 @@
 
 #include <dlfcn.h>
 
-#include "collector/cuda/driver/find_function.h"
-
 namespace llmprof::collector {
 namespace {
 

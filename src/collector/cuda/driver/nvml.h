@@ -1,10 +1,18 @@
 #pragma once
 
+#include <dlfcn.h>
+
 #include <cstdint>
 
 // The functions of NVML that the collector calls, declared here: not every CUDA toolkit contains
 // nvml.h. The library comes with the driver.
 namespace llmprof::collector {
+
+// Null where the library has no such function.
+template <class Function>
+void find_function(void* library, const char* name, Function*& function) {
+  function = reinterpret_cast<Function*>(dlsym(library, name));
+}
 
 struct Nvml {
   using Device = void*;  // nvmlDevice_t

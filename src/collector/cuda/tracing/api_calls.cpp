@@ -4,10 +4,9 @@
 #include <cstring>
 
 #include "collector/clock.h"
-#include "collector/cuda/cupti/cupti_functions.h"
+#include "collector/cuda/cupti/cupti_library.h"
 #include "collector/cuda/tracing/api_functions.h"
 #include "collector/cuda/tracing/call_numbers.h"
-#include "collector/device_records.h"
 #include "collector/recorder.h"
 #include "wire/cuda_records.h"
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "collector/cuda/cupti/cupti_functions.h"
+#include "collector/cuda/cupti/cupti_library.h"
 
 // What a function of CUDA does, by its name without the prefix "cu" of the driver or "cuda" of the
 // runtime. Versions differ only in the suffix.

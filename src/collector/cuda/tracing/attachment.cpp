@@ -3,10 +3,10 @@
 #include <cstdint>
 
 #include "collector/clock.h"
-#include "collector/cuda/cupti/cupti_functions.h"
+#include "collector/cuda/cupti/cupti_library.h"
 #include "collector/cuda/cupti/rival_tools.h"
-#include "collector/cuda/tracing/activity_buffers.h"
 #include "collector/cuda/tracing/api_calls.h"
+#include "collector/cuda/tracing/gpu_work.h"
 #include "collector/cuda/tracing/resources.h"
 
 namespace llmprof::collector {

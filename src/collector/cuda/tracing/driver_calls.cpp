@@ -5,8 +5,8 @@
 #include "collector/clock.h"
 #include "collector/cuda/cupti/cupti_library.h"
 #include "collector/cuda/tracing/api_functions.h"
+#include "collector/environment.h"
 #include "collector/launches/host_calls.h"
-#include "collector/warning.h"
 
 namespace llmprof::collector {
 namespace {

@@ -1,14 +1,14 @@
 #pragma once
 
+#include <cupti.h>
+
 #include <cstddef>
 #include <cstdint>
 
-#include "collector/cuda/tracing/traced_windows.h"
+#include "collector/cuda/tracing/call_numbers.h"
 
 // Kernels, memory operations and graph replays from CUPTI's records into the log.
 namespace llmprof::collector {
-
-void record_gpu_work(uint8_t* records, size_t bytes);
 
 // Work that was launched outside of these is not recorded.
 TracedWindows& traced_windows();
@@ -20,5 +20,11 @@ struct KernelCounts {
 [[nodiscard]] KernelCounts kernels_seen();
 // The number (call_number) of the latest call whose kernel was recorded.
 [[nodiscard]] uint64_t last_finished();
+
+// The memory that CUPTI fills with activity records: a fixed number of buffers, mapped when first
+// needed. If all are in use CUPTI gets none, drops records and counts them.
+void CUPTIAPI give_buffer(uint8_t** buffer, size_t* size, size_t* most_records);
+void CUPTIAPI take_buffer(CUcontext context, uint32_t stream, uint8_t* buffer, size_t size,
+                          size_t filled);
 
 }  // namespace llmprof::collector

@@ -2,9 +2,8 @@
 
 #include <atomic>
 
-#include "collector/cuda/cupti/cupti_functions.h"
-#include "collector/cuda/tracing/allocations.h"
-#include "collector/cuda/tracing/graph_nodes.h"
+#include "collector/cuda/cupti/cupti_library.h"
+#include "collector/cuda/tracing/graphs.h"
 
 namespace llmprof::collector {
 namespace {

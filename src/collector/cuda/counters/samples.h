@@ -1,9 +1,37 @@
 #pragma once
 
-#include "collector/cuda/counters/pm_metrics.h"
-#include "collector/cuda/counters/sampler_records.h"
+#include <cstddef>
+#include <cstdint>
 
+#include "collector/cuda/counters/pm_metrics.h"
+
+// What counters and sensors write to the log.
 namespace llmprof::collector {
+
+struct SampleColumns {
+  const char* const* names = nullptr;
+  const char* const* units = nullptr;
+  size_t count = 0;
+};
+
+// Defines the columns of the samples that follow; period in ns, 0 if it varies. Returns the set's
+// number.
+uint32_t write_counter_set(uint32_t device, int64_t period, const SampleColumns& columns);
+
+struct SampleTime {
+  int64_t start = 0;
+  int64_t end = 0;
+};
+// As doubles, for values that grow without bound.
+void write_counter_sample(uint32_t set, SampleTime time, const double* values, size_t count);
+// As floats, for values that come by the thousands.
+void write_short_counter_sample(uint32_t set, SampleTime time, const double* values, size_t count);
+
+// Samples were lost, once.
+void write_counters_lost();
+
+// `reason`: a sentence for the report.
+void write_counters_off(const char* reason);
 
 // Writes samples. Consecutive samples in which nothing ran are merged: a GPU that waits for its
 // host would otherwise fill most of the log. Bytes are summed, other values averaged over time, so

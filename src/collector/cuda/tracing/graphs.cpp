@@ -1,14 +1,21 @@
-#include "collector/cuda/tracing/graph_replays.h"
+#include "collector/cuda/tracing/graphs.h"
 
 #include <atomic>
 #include <cstddef>
 
+#include "collector/cuda/cupti/cupti_library.h"
 #include "collector/cuda/tracing/api_calls.h"
-#include "collector/device_records.h"
+#include "collector/recorder.h"
 #include "wire/cuda_records.h"
 
 namespace llmprof::collector {
 namespace {
+
+uint64_t id_of(CUgraphNode node) {
+  uint64_t id = 0;
+  if (node != nullptr) cupti().graph_node_id(node, &id);
+  return id;
+}
 
 constexpr size_t kPlaces = 4096;
 constexpr size_t kLongestGraphProbe = 64;
@@ -48,6 +55,20 @@ void note(const CUpti_CallbackData& launch, uint32_t correlation) {
 }
 
 }  // namespace
+
+void graph_node_created(const CUpti_GraphData& graph) {
+  const Call call;
+  if (!call || !recording()) return;
+  record(call.thread(), wire::RecordType::graph_node_created,
+         wire::GraphNodeCreated{id_of(graph.node)});
+}
+
+void graph_node_cloned(const CUpti_GraphData& graph) {
+  const Call call;
+  if (!call || !recording()) return;
+  record(call.thread(), wire::RecordType::graph_node_cloned,
+         wire::GraphNodeCloned{id_of(graph.node), id_of(graph.originalNode)});
+}
 
 bool graphs_were_traced() { return any.load(std::memory_order_relaxed); }
 

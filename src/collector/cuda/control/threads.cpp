@@ -1,0 +1,225 @@
+#include "collector/cuda/control/threads.h"
+
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <ctime>
+
+#include "collector/clock.h"
+#include "collector/cuda/control/collection.h"
+#include "collector/cuda/control/command_socket.h"
+#include "collector/cuda/control/schedule.h"
+#include "collector/cuda/counters/counter_rounds.h"
+#include "collector/cuda/driver/driver.h"
+#include "collector/cuda/tracing/resources.h"
+#include "collector/ranks.h"
+#include "collector/recorder.h"
+
+namespace llmprof::collector {
+namespace {
+
+timespec after(clockid_t clock, int64_t nanoseconds) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  const int64_t time = read_clock(clock) + nanoseconds;
+  return {time / kSecond, time % kSecond};
+}
+
+// A thread of the collector inside the program. It sleeps on no file descriptor: a program may
+// close those that it does not know, and reuse their numbers.
+class CollectorThread {
+ public:
+  void start(void* (*work)(void*)) {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    // Signals are delivered to the program's threads only.
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (pthread_create(&thread_, nullptr, work, nullptr) == 0) {
+      owner_.store(getpid(), std::memory_order_release);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  // For the thread itself: sleeps until it is woken, but no longer than `milliseconds`.
+  void sleep(int milliseconds) {
+    constexpr int64_t kMillisecond = 1'000'000;
+    const timespec until = after(CLOCK_MONOTONIC, milliseconds * kMillisecond);
+    pthread_mutex_lock(&lock_);
+    int result = 0;
+    while (!woken_ && result == 0) {
+      result = pthread_cond_clockwait(&wakes_, &lock_, CLOCK_MONOTONIC, &until);
+    }
+    woken_ = false;
+    pthread_mutex_unlock(&lock_);
+  }
+  [[nodiscard]] bool must_stop() const { return stopping_.load(std::memory_order_acquire); }
+
+  // From any thread; if it does not sleep yet, its next sleep() returns at once.
+  void wake() {
+    pthread_mutex_lock(&lock_);
+    woken_ = true;
+    pthread_cond_signal(&wakes_);
+    pthread_mutex_unlock(&lock_);
+  }
+
+  void stop() {
+    constexpr int64_t kPatience = 2'000'000'000;
+    if (pid_t ours = getpid(); !owner_.compare_exchange_strong(ours, 0)) return;
+    stopping_.store(true, std::memory_order_release);
+    wake();
+    const timespec until = after(CLOCK_REALTIME, kPatience);
+    pthread_timedjoin_np(thread_, nullptr, &until);
+  }
+
+ private:
+  pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t wakes_ = PTHREAD_COND_INITIALIZER;
+  bool woken_ = false;
+  std::atomic<bool> stopping_{false};
+  pthread_t thread_{};
+  // The process that has the thread: a forked child has none.
+  std::atomic<pid_t> owner_{0};
+};
+constinit CollectorThread worker;
+constinit CollectorThread counter_thread;
+constinit CounterSettings settings_of_threads;
+
+// A killed process loses at most what CUPTI held: 50 ms plus the time of a hand-over.
+constexpr int kWakeInterval = 20;                  // ms
+constexpr int64_t kHandOverInterval = 50'000'000;  // ns
+constexpr int kDetachingInterval = 5;              // ms, with a hand-over each
+constexpr int64_t kTitleInterval = 1'000'000'000;  // ns
+constexpr int kIdleInterval = 100;  // ms, while nothing is recorded: the latency of `llmprof arm`
+
+int next_interval() {
+  if (is_detaching()) return kDetachingInterval;
+  return is_recording() ? kWakeInterval : kIdleInterval;
+}
+
+void* run_worker(void* /*unused*/) {
+  prctl(PR_SET_NAME, "llmprof");
+  int64_t last_hand_over = now_ns();
+  int64_t last_title = last_hand_over;
+  answer_commands();  // opens the socket
+  while (!worker.must_stop()) {
+    worker.sleep(next_interval());
+    answer_commands();
+    arm_when_due();
+    if (is_recording()) map_chunks_ahead();
+    if (!cuda_is_ready()) continue;
+    write_driver_facts(settings_of_threads.sensors);
+    if (const int64_t now = now_ns(); now - last_hand_over >= kHandOverInterval || is_detaching()) {
+      hand_over_records();
+      last_hand_over = now;
+    }
+    if (const int64_t now = now_ns(); now - last_title >= kTitleInterval) {
+      write_process_title();
+      last_title = now;
+    }
+    follow_time();
+    finish_detaching();
+  }
+  return nullptr;
+}
+
+constexpr int kReadInterval = 20;       // ms
+constexpr int kIdleReadInterval = 200;  // ms, while nothing is recorded
+// The placement of memory changes kernel times by some percent, and CUPTI's buffers shift what is
+// allocated after them (docs/measurements.md): counters are enabled once the program has allocated
+// its memory, that is with its first request or when it has allocated nothing for a while.
+constexpr int64_t kNoAllocation = 1'000'000'000;  // ns
+constexpr int64_t kLongestWait = 5'000'000'000;   // ns, for a program that never stops allocating
+
+class Sampling {
+ public:
+  void follow() {
+    if (!may_sample()) return end();
+    if (!on_ && !begin()) return;
+    // Without rounds a detach may follow soon, and would wait for counters to be enabled.
+    due_ = due_ || !settings_of_threads.rounds || program_has_its_memory();
+    if (!due_) return;
+    const uint64_t requests = requests_begun();
+    const bool in_rounds = settings_of_threads.rounds && !was_detached_;
+    if (in_rounds && !rounds_.wants_samples(now_ns(), requests)) return pause_counters();
+    if (start_counters(in_rounds && requests > 0)) rounds_.begin(now_ns(), requests_begun());
+    drain_counters();
+  }
+
+  void end() {
+    if (!on_) return;
+    stop_counters();
+    was_detached_ = true;
+    on_ = false;
+    note_sampling(false);
+  }
+
+ private:
+  // False: CUPTI is about to be detached.
+  bool begin() {
+    note_sampling(true);
+    if (!may_sample()) {
+      note_sampling(false);
+      return false;
+    }
+    on_ = true;
+    began_ = now_ns();
+    prepare_counters(settings_of_threads);
+    // Libraries were loaded, whose exit handlers run before ours: both threads must end before
+    // them.
+    if (!told_to_stop_) told_to_stop_ = std::atexit(stop_threads) == 0;
+    return true;
+  }
+
+  [[nodiscard]] bool program_has_its_memory() const {
+    const int64_t now = now_ns();
+    return requests_begun() > 0 || now - last_allocation() >= kNoAllocation ||
+           now - began_ >= kLongestWait;
+  }
+
+  bool on_ = false;
+  int64_t began_ = 0;
+  bool due_ = false;
+  bool told_to_stop_ = false;
+  // From then on they stay enabled: CUPTI could not enable them again.
+  bool was_detached_ = false;
+  CounterRounds rounds_;
+};
+
+void* sample(void* /*unused*/) {
+  prctl(PR_SET_NAME, "llmprof-count");
+  Sampling sampling;
+  while (!counter_thread.must_stop()) {
+    counter_thread.sleep(is_recording() ? kReadInterval : kIdleReadInterval);
+    if (!cuda_is_ready()) continue;
+    sampling.follow();
+    sample_sensors();
+  }
+  sampling.end();
+  end_counters();
+  return nullptr;
+}
+
+}  // namespace
+
+void start_threads(const CounterSettings& settings) {
+  settings_of_threads = settings;
+  worker.start(run_worker);
+  counter_thread.start(sample);
+}
+
+void stop_threads() {
+  counter_thread.stop();
+  worker.stop();
+}
+
+void wake_collector() {
+  worker.wake();
+  counter_thread.wake();
+}
+
+}  // namespace llmprof::collector

@@ -1,0 +1,140 @@
+#include "collector/environment.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace llmprof::collector {
+namespace {
+
+// Resolved when the library is loaded: its path may be relative to a folder that the program
+// leaves.
+constinit char own[PATH_MAX] = {};
+
+// Before the constructors that ask for it.
+constexpr int kFirst = 101;
+[[gnu::constructor(kFirst)]] void find_own_path() {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&own_path), &info) == 0) return;
+  if (realpath(info.dli_fname, own) == nullptr) own[0] = '\0';
+}
+
+const char* file_name(const char* path) {
+  const char* slash = std::strrchr(path, '/');
+  return slash == nullptr ? path : slash + 1;
+}
+
+constexpr const char* kLaunchers[] = {"torchrun",
+                                      "torch.distributed.run",
+                                      "torch.distributed.launch",
+                                      "mpirun",
+                                      "mpiexec",
+                                      "mpiexec.hydra",
+                                      "mpiexec.openmpi",
+                                      "mpirun.openmpi",
+                                      "orterun",
+                                      "orted",
+                                      "prterun",
+                                      "prted",
+                                      "hydra_pmi_proxy",
+                                      "srun",
+                                      "slurmstepd"};
+// "/venv/bin/python -u -m torch.distributed.run": what follows may be the program's own.
+constexpr int kArguments = 4;
+
+bool names_launcher(const char* argument) {
+  for (const char* launcher : kLaunchers) {
+    if (std::strcmp(file_name(argument), launcher) == 0) return true;
+  }
+  return false;
+}
+
+// -1: no digit.
+int hexadecimal(char digit) {
+  constexpr int kTen = 10;
+  if (digit >= '0' && digit <= '9') return digit - '0';
+  return digit >= 'a' && digit <= 'f' ? digit - 'a' + kTen : -1;
+}
+
+}  // namespace
+
+size_t read_front(const char* path, char* to, size_t room) {
+  to[0] = '\0';
+  const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return 0;
+  const ssize_t got = read(descriptor, to, room - 1);
+  close(descriptor);
+  const size_t length = got > 0 ? static_cast<size_t>(got) : 0;
+  to[length] = '\0';
+  return length;
+}
+
+const char* own_path() { return own[0] == '\0' ? nullptr : own; }
+
+bool names_this_library(const char* path) {
+  char resolved[PATH_MAX];
+  return own[0] != '\0' && path != nullptr && realpath(path, resolved) != nullptr &&
+         std::strcmp(own, resolved) == 0;
+}
+
+bool names_a_collector(const char* path) {
+  if (path == nullptr || own[0] == '\0') return false;
+  return std::strcmp(file_name(path), file_name(own)) == 0 || names_this_library(path);
+}
+
+bool is_launcher() {
+  char arguments[2 * PATH_MAX];
+  const size_t length = read_front("/proc/self/cmdline", arguments, sizeof arguments);
+  const char* argument = arguments;
+  for (int i = 0; i < kArguments && argument < arguments + length; ++i) {
+    // An interpreter's options, then its script or module: arguments of that are not looked at.
+    if (i > 0 && *argument != '-') return names_launcher(argument);
+    if (names_launcher(argument)) return true;
+    argument += std::strlen(argument) + 1;
+  }
+  return false;
+}
+
+void read_boot_id(uint8_t (&id)[16]) {
+  constexpr unsigned kBitsOfDigit = 4;
+  constexpr size_t kDigits = 2 * sizeof id;
+  std::memset(id, 0, sizeof id);
+  char text[64];
+  const size_t length = read_front("/proc/sys/kernel/random/boot_id", text, sizeof text);
+  size_t digits = 0;
+  for (size_t i = 0; i < length && digits < kDigits; ++i) {
+    const int value = hexadecimal(text[i]);
+    if (value < 0) continue;
+    uint8_t& byte = id[digits++ / 2];
+    byte = static_cast<uint8_t>((byte << kBitsOfDigit) | value);
+  }
+  if (digits < kDigits) std::memset(id, 0, sizeof id);
+}
+
+uint64_t time_namespace() {
+  char name[64] = {};  // "time:[4026531834]"
+  if (readlink("/proc/self/ns/time", name, sizeof name - 1) <= 0) return 0;
+  const char* number = std::strchr(name, '[');
+  return number == nullptr ? 0 : strtoull(number + 1, nullptr, 10);
+}
+
+void write_warning(const char* what) {
+  constexpr int kMost = 3;
+  constexpr size_t kRoom = 512;
+  static constinit std::atomic<int> warnings = 0;
+  if (warnings.fetch_add(1, std::memory_order_relaxed) >= kMost) return;
+  char line[kRoom];
+  const int length = snprintf(line, sizeof line, "llmprof: %s\n", what);
+  if (length <= 0) return;
+  const size_t bytes =
+      static_cast<size_t>(length) < kRoom ? static_cast<size_t>(length) : kRoom - 1;
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line, bytes);
+}
+
+}  // namespace llmprof::collector
