@@ -40,14 +40,11 @@ class CaptureOfRows {
   const trace::Trace& trace_;
 };
 
-// Calls visit(capture, start, end) for all that an export shows, with the times as they are stored.
+// Calls visit(whose, start, end) for all that an export shows, with the times as they are stored.
 template <class Trace, class Stages, class Visit>
 void each_time(Trace& trace, Stages& stages, const Visit& visit) {
-  const CaptureOfRows captures(trace);
   const auto rows = [&](auto& table, const auto& owners) {
-    for (size_t i = 0; i < table.size(); ++i) {
-      visit(captures.of(owners[i]), table.start[i], table.end[i]);
-    }
+    for (size_t i = 0; i < table.size(); ++i) visit(owners[i], table.start[i], table.end[i]);
   };
   rows(trace.kernels, trace.kernels.queue);
   rows(trace.memory_operations, trace.memory_operations.queue);
@@ -56,36 +53,26 @@ void each_time(Trace& trace, Stages& stages, const Visit& visit) {
   rows(trace.ranges, trace.ranges.thread);
   rows(trace.operators, trace.operators.thread);
   rows(trace.counters, trace.counters.device);
-  for (auto& instance : stages.instances) {
-    visit(captures.of(instance), instance.start, instance.end);
-  }
+  for (auto& instance : stages.instances) visit(instance, instance.start, instance.end);
   for (auto& step : stages.steps) {
-    visit(captures.of(stages.instances[step.instance.index()]), step.start, step.end);
+    visit(stages.instances[step.instance.index()], step.start, step.end);
   }
 }
-
-struct Recorded {
-  Nanoseconds first = INT64_MAX;
-  Nanoseconds last = INT64_MIN;
-
-  [[nodiscard]] bool any() const { return first <= last; }
-};
 
 // Times of a damaged capture may be further apart than a Nanoseconds holds.
 uint64_t length(Nanoseconds from, Nanoseconds to) {
   return static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
 }
 
-std::vector<Recorded> recorded_times(const ExportSource& source) {
-  std::vector<Recorded> captures(source.trace.captures.size());
+std::vector<TimeSpan> recorded_times(const ExportSource& source) {
+  const CaptureOfRows captures(source.trace);
+  std::vector<TimeSpan> times(source.trace.captures.size());
   each_time(source.trace, source.results.stages,
-            [&](size_t capture, Nanoseconds start, Nanoseconds end) {
-              if (capture == kNoCapture) return;
-              Recorded& own = captures[capture];
-              own.first = std::min(own.first, start);
-              own.last = std::max({own.last, start, end == trace::kOpenEnd ? start : end});
+            [&](const auto& whose, Nanoseconds start, Nanoseconds end) {
+              const size_t capture = captures.of(whose);
+              if (capture != kNoCapture) times[capture].add(start, end);
             });
-  return captures;
+  return times;
 }
 
 uint64_t apart(Nanoseconds a, Nanoseconds b) { return a < b ? length(a, b) : length(b, a); }
@@ -100,7 +87,7 @@ bool may_be_one_clock(const trace::Capture& a, const trace::Capture& b) {
   return true;
 }
 
-bool share_an_axis(const trace::Trace& trace, const std::vector<Recorded>& times, size_t a,
+bool share_an_axis(const trace::Trace& trace, const std::vector<TimeSpan>& times, size_t a,
                    size_t b) {
   if (!may_be_one_clock(trace.captures[a], trace.captures[b])) return false;
   const Nanoseconds later = std::max(times[a].first, times[b].first);
@@ -109,7 +96,7 @@ bool share_an_axis(const trace::Trace& trace, const std::vector<Recorded>& times
 }
 
 // By capture: the first capture of its group.
-std::vector<size_t> groups_of(const trace::Trace& trace, const std::vector<Recorded>& times) {
+std::vector<size_t> groups_of(const trace::Trace& trace, const std::vector<TimeSpan>& times) {
   std::vector<size_t> group(times.size());
   std::iota(group.begin(), group.end(), size_t{0});
   for (size_t a = 0; a < times.size(); ++a) {
@@ -129,11 +116,25 @@ std::string file_of(const trace::Capture& capture) {
 
 }  // namespace
 
+// A range that nobody closed has no end.
+void TimeSpan::add(Nanoseconds start, Nanoseconds end) {
+  first = std::min(first, start);
+  last = std::max({last, start, end == trace::kOpenEnd ? start : end});
+}
+
+TimeSpan recorded_span(const trace::Trace& trace, const analysis::Stages& stages) {
+  TimeSpan span;
+  each_time(trace, stages, [&](const auto& /*whose*/, Nanoseconds start, Nanoseconds end) {
+    span.add(start, end);
+  });
+  return span;
+}
+
 std::optional<OwnAxes> on_own_axes(const ExportSource& source) {
   if (source.trace.captures.size() < 2) return std::nullopt;
-  const std::vector<Recorded> times = recorded_times(source);
+  const std::vector<TimeSpan> times = recorded_times(source);
   const std::vector<size_t> group = groups_of(source.trace, times);
-  std::vector<Recorded> spans(times.size());  // by the group's first capture
+  std::vector<TimeSpan> spans(times.size());  // by the group's first capture
   std::vector<ClockSpan> clocks;
   for (size_t first = 0; first < times.size(); ++first) {
     if (group[first] != first || !times[first].any()) continue;
@@ -152,10 +153,12 @@ std::optional<OwnAxes> on_own_axes(const ExportSource& source) {
   });
   if (clocks.size() < 2 || damaged) return std::nullopt;
   OwnAxes own{source.trace, source.results, std::move(clocks)};
+  const CaptureOfRows captures(own.trace);
   each_time(own.trace, own.results.stages,
-            [&](size_t capture, Nanoseconds& start, Nanoseconds& end) {
+            [&](const auto& whose, Nanoseconds& start, Nanoseconds& end) {
+              const size_t capture = captures.of(whose);
               if (capture == kNoCapture) return;
-              const Recorded& span = spans[group[capture]];
+              const TimeSpan& span = spans[group[capture]];
               // A range that nobody closed ends with what was recorded beside it.
               end = (end == trace::kOpenEnd ? span.last : end) - span.first;
               start -= span.first;

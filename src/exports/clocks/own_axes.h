@@ -15,6 +15,17 @@ struct ClockSpan {
   Nanoseconds last = 0;
 };
 
+// From the first to the last time that an export shows, on the clock of the trace; none where
+// nothing has a place in time.
+struct TimeSpan {
+  Nanoseconds first = INT64_MAX;
+  Nanoseconds last = INT64_MIN;
+
+  [[nodiscard]] bool any() const { return first <= last; }
+  void add(Nanoseconds start, Nanoseconds end);
+};
+TimeSpan recorded_span(const trace::Trace& trace, const analysis::Stages& stages);
+
 // A trace and what was found in it, with the times of each group of captures since the group's own
 // beginning. The order of rows is that of the trace it was made of: only rows of one capture are in
 // order of time.

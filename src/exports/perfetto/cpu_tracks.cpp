@@ -1,4 +1,4 @@
-#include "exports/perfetto/cpu_tracks.h"
+#include "exports/perfetto/tracks.h"
 
 #include <fmt/format.h>
 

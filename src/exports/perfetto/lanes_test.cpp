@@ -1,4 +1,4 @@
-#include "exports/perfetto/lanes.h"
+#include "exports/perfetto/trace_file.h"
 
 #include <gtest/gtest.h>
 

@@ -2,14 +2,37 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <set>
 #include <utility>
 
+#include "analysis/roofline/metric_lookup.h"
 #include "base/text.h"
-#include "exports/perfetto/compute_metrics.h"
 
 namespace llmprof::exports {
 namespace {
+
+constexpr std::array<ComputeMetric, 18> kComputeMetrics = {{
+    {"sm__throughput.avg.pct_of_peak_sustained_elapsed", "Compute (SM) Throughput", "%", true},
+    {"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "Memory Throughput", "%",
+     true},
+    {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", "DRAM Throughput", "%", true},
+    {"gpu__time_duration.sum", "Duration", "ns", true},
+    {"sm__warps_active.avg.pct_of_peak_sustained_active", "Achieved Occupancy", "%", true},
+    {"sm__warps_active.avg.per_cycle_active", "Achieved Active Warps Per SM", "warp"},
+    {"l1tex__throughput.avg.pct_of_peak_sustained_active", "L1/TEX Cache Throughput", "%"},
+    {"lts__throughput.avg.pct_of_peak_sustained_elapsed", "L2 Cache Throughput", "%"},
+    {"gpc__cycles_elapsed.max", "Elapsed Cycles", "cycle"},
+    {"gpc__cycles_elapsed.avg.per_second", "SM Frequency", "hz"},
+    {"dram__cycles_elapsed.avg.per_second", "DRAM Frequency", "hz"},
+    {"sm__cycles_active.avg", "SM Active Cycles", "cycle"},
+    {"sm__inst_executed.avg.per_cycle_active", "Executed Ipc Active", "inst/cycle"},
+    {"sm__inst_executed.avg.per_cycle_elapsed", "Executed Ipc Elapsed", "inst/cycle"},
+    {"sm__inst_issued.avg.per_cycle_active", "Issued Ipc Active", "inst/cycle"},
+    {"sm__inst_issued.avg.pct_of_peak_sustained_active", "Issue Slots Busy", "%"},
+    {"dram__bytes_read.sum", "", "byte"},
+    {"dram__bytes_write.sum", "", "byte"},
+}};
 
 // Numbers of the two specifications and the context that all events refer to.
 constexpr uint64_t kQueueNumber = 1;
@@ -33,7 +56,7 @@ void write_extent(const trace::Extent& extent, ProtoWriter& writer) {
 }
 
 std::vector<uint32_t> units_of(std::string_view unit) {
-  using namespace fields::gpu_counter_specification;
+  using namespace fields;
   if (unit == "%") return {percent};
   if (unit == "ns") return {nanosecond};
   if (unit == "byte") return {byte};
@@ -42,6 +65,16 @@ std::vector<uint32_t> units_of(std::string_view unit) {
 }
 
 }  // namespace
+
+std::span<const ComputeMetric> compute_metrics() { return kComputeMetrics; }
+
+std::optional<double> find_metric(const std::map<std::string, analysis::MetricSummary>& metrics,
+                                  const ComputeMetric& wanted) {
+  const analysis::MetricLookup lookup(metrics);
+  if (const auto value = lookup.mean(wanted.name, wanted.unit)) return value;
+  if (wanted.label.empty()) return std::nullopt;
+  return lookup.mean(wanted.label, wanted.unit);
+}
 
 MeasuredKernels::MeasuredKernels(const PlacedSource& source, const KernelRows& rows,
                                  MeasuredNumbers& numbers, TraceFile& file)
@@ -81,29 +114,29 @@ void MeasuredKernels::write(trace::DeviceId device) {
   const trace::ProcessId process = trace_.queues[trace_.kernels.queue[kernels.front()]].process;
   const Nanoseconds begin = trace_.kernels.start[kernels.front()];
   sequence.other(begin, [&](ProtoWriter& packet) {
-    packet.message(fields::packet::kInternedData, [&] {
-      packet.message(fields::interned_data::kGraphicsContexts, [&] {
-        packet.number(fields::gpu_context::kId, kContextNumber);
+    packet.message(fields::Packet::interned_data, [&] {
+      packet.message(fields::InternedData::graphics_contexts, [&] {
+        packet.number(fields::GpuContext::id, kContextNumber);
         if (process.valid()) {
-          packet.number(fields::gpu_context::kPid, trace_.processes[process.index()].pid);
+          packet.number(fields::GpuContext::pid, trace_.processes[process.index()].pid);
         }
-        packet.number(fields::gpu_context::kApi, fields::gpu_context::cuda);
+        packet.number(fields::GpuContext::api, fields::cuda);
       });
       const auto specify = [&](uint64_t number, std::string_view name, std::string_view about) {
-        packet.message(fields::interned_data::kGpuSpecifications, [&] {
-          packet.number(fields::gpu_specification::kId, number);
-          packet.bytes(fields::gpu_specification::kName, name);
-          packet.bytes(fields::gpu_specification::kDescription, about);
-          packet.number(fields::gpu_specification::kCategory, fields::gpu_specification::compute);
+        packet.message(fields::InternedData::gpu_specifications, [&] {
+          packet.number(fields::GpuSpecification::id, number);
+          packet.bytes(fields::GpuSpecification::name, name);
+          packet.bytes(fields::GpuSpecification::description, about);
+          packet.number(fields::GpuSpecification::category, fields::compute);
         });
       };
       specify(kQueueNumber, "Kernels measured by ncu",
               "The first launch like each that ncu measured; values are means over ncu's launches");
       specify(kStageNumber, "kernel", "Measured by ncu in a run of its own");
     });
-    packet.message(fields::packet::kGpuCounterEvent, [&] {
-      packet.message(fields::gpu_counters::kDescriptor, [&] { describe_counters(packet); });
-      packet.number(fields::gpu_counters::kGpu, gpu);
+    packet.message(fields::Packet::gpu_counter_event, [&] {
+      packet.message(fields::GpuCounters::descriptor, [&] { describe_counters(packet); });
+      packet.number(fields::GpuCounters::gpu, gpu);
     });
   });
   for (const uint32_t kernel : kernels) write_kernel(kernel, gpu, sequence);
@@ -113,14 +146,13 @@ void MeasuredKernels::write(trace::DeviceId device) {
 void MeasuredKernels::describe_counters(ProtoWriter& counters) const {
   uint32_t id = numbers_.first_counter;
   for (const ComputeMetric& metric : compute_metrics()) {
-    counters.message(fields::gpu_descriptor::kSpecifications, [&] {
-      counters.number(fields::gpu_counter_specification::kId, id++);
-      counters.bytes(fields::gpu_counter_specification::kName, metric.name);
+    counters.message(fields::GpuDescriptor::specifications, [&] {
+      counters.number(fields::GpuCounterSpecification::id, id++);
+      counters.bytes(fields::GpuCounterSpecification::name, metric.name);
       for (const uint32_t unit : units_of(metric.unit)) {
-        counters.number(fields::gpu_counter_specification::kNumerator, unit);
+        counters.number(fields::GpuCounterSpecification::numerator, unit);
       }
-      counters.number(fields::gpu_counter_specification::kGroups,
-                      fields::gpu_counter_specification::compute_group);
+      counters.number(fields::GpuCounterSpecification::groups, fields::compute_group);
     });
   }
 }
@@ -129,33 +161,33 @@ void MeasuredKernels::describe_counters(ProtoWriter& counters) const {
 // end.
 void MeasuredKernels::write_counters(const analysis::KernelRow& row, uint32_t gpu, bool of_kernel,
                                      ProtoWriter& packet) const {
-  packet.message(fields::packet::kGpuCounterEvent, [&] {
+  packet.message(fields::Packet::gpu_counter_event, [&] {
     uint32_t id = numbers_.first_counter;
     for (const ComputeMetric& metric : compute_metrics()) {
       const uint32_t counter = id++;
       const auto value = find_metric(row.metrics, metric);
       if (!value) continue;
-      packet.message(fields::gpu_counters::kValues, [&] {
-        packet.number(fields::gpu_counter_value::kId, counter);
-        packet.real(fields::gpu_counter_value::kReal, of_kernel ? *value : 0);
+      packet.message(fields::GpuCounters::values, [&] {
+        packet.number(fields::GpuCounterValue::id, counter);
+        packet.real(fields::GpuCounterValue::real, of_kernel ? *value : 0);
       });
     }
-    packet.number(fields::gpu_counters::kGpu, gpu);
+    packet.number(fields::GpuCounters::gpu, gpu);
   });
 }
 
 void MeasuredKernels::write_arguments(uint32_t kernel, ProtoWriter& launch) const {
   const auto add = [&](std::string_view name, const auto& write_value) {
-    launch.message(fields::gpu_launch::kArguments, [&] {
-      launch.bytes(fields::gpu_argument::kName, name);
+    launch.message(fields::GpuLaunch::arguments, [&] {
+      launch.bytes(fields::GpuArgument::name, name);
       write_value();
     });
   };
   const auto whole = [&](std::string_view name, uint64_t value) {
-    add(name, [&] { launch.number(fields::gpu_argument::kWhole, value); });
+    add(name, [&] { launch.number(fields::GpuArgument::whole, value); });
   };
   const auto text = [&](std::string_view name, std::string_view value) {
-    add(name, [&] { launch.bytes(fields::gpu_argument::kText, to_printable(value)); });
+    add(name, [&] { launch.bytes(fields::GpuArgument::text, to_printable(value)); });
   };
   const analysis::KernelRow& row = results_.ranking.rows[rows_.of(kernel)];
   const trace::LaunchShape& shape = trace_.shapes[trace_.kernels.shape[kernel]];
@@ -171,8 +203,7 @@ void MeasuredKernels::write_arguments(uint32_t kernel, ProtoWriter& launch) cons
   whole("launch__shared_mem_per_block_dynamic", shape.dynamic_shared_bytes);
   for (const auto& [name, metric] : row.metrics) {
     if (metric.count == 0 || !is_argument(name)) continue;
-    add("ncu." + to_printable(name),
-        [&] { launch.real(fields::gpu_argument::kReal, metric.mean); });
+    add("ncu." + to_printable(name), [&] { launch.real(fields::GpuArgument::real, metric.mean); });
   }
 }
 
@@ -183,17 +214,17 @@ void MeasuredKernels::write_kernel(uint32_t kernel, uint32_t gpu, Sequence& sequ
   const trace::LaunchShape& shape = trace_.shapes[trace_.kernels.shape[kernel]];
   sequence.other(start, [&](ProtoWriter& packet) { write_counters(row, gpu, false, packet); });
   sequence.other(start, [&](ProtoWriter& packet) {
-    packet.message(fields::packet::kGpuRenderStageEvent, [&] {
-      packet.number(fields::gpu_stage::kEvent, ++numbers_.last_event);
-      packet.number(fields::gpu_stage::kDuration, static_cast<uint64_t>(end - start));
-      packet.number(fields::gpu_stage::kContext, kContextNumber);
-      packet.number(fields::gpu_stage::kGpu, gpu);
-      packet.number(fields::gpu_stage::kQueue, kQueueNumber);
-      packet.number(fields::gpu_stage::kStage, kStageNumber);
-      packet.bytes(fields::gpu_stage::kName, row.description.short_name);
-      packet.message(fields::gpu_stage::kLaunch, [&] {
-        packet.message(fields::gpu_launch::kGrid, [&] { write_extent(shape.grid, packet); });
-        packet.message(fields::gpu_launch::kWorkgroup, [&] { write_extent(shape.block, packet); });
+    packet.message(fields::Packet::gpu_render_stage_event, [&] {
+      packet.number(fields::GpuStage::event, ++numbers_.last_event);
+      packet.number(fields::GpuStage::duration, static_cast<uint64_t>(end - start));
+      packet.number(fields::GpuStage::context, kContextNumber);
+      packet.number(fields::GpuStage::gpu, gpu);
+      packet.number(fields::GpuStage::queue, kQueueNumber);
+      packet.number(fields::GpuStage::stage, kStageNumber);
+      packet.bytes(fields::GpuStage::name, row.description.short_name);
+      packet.message(fields::GpuStage::launch, [&] {
+        packet.message(fields::GpuLaunch::grid, [&] { write_extent(shape.grid, packet); });
+        packet.message(fields::GpuLaunch::workgroup, [&] { write_extent(shape.block, packet); });
         write_arguments(kernel, packet);
       });
     });

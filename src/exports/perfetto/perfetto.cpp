@@ -7,44 +7,12 @@
 
 #include "analysis/ranking/kernels.h"
 #include "exports/clocks/own_axes.h"
-#include "exports/perfetto/counter_tracks.h"
-#include "exports/perfetto/cpu_tracks.h"
 #include "exports/perfetto/gpu_tracks.h"
 #include "exports/perfetto/measured_kernels.h"
-#include "exports/perfetto/stage_tracks.h"
+#include "exports/perfetto/tracks.h"
 
 namespace llmprof::exports {
 namespace {
-
-struct Span {
-  Nanoseconds first = INT64_MAX;
-  Nanoseconds last = INT64_MIN;
-
-  template <class Table>
-  void add(const Table& table) {
-    for (size_t i = 0; i < table.size(); ++i) {
-      first = std::min(first, table.start[i]);
-      if (table.end[i] != trace::kOpenEnd) last = std::max(last, table.end[i]);
-      last = std::max(last, table.start[i]);
-    }
-  }
-};
-
-Span span_of(const trace::Trace& trace, const analysis::Stages& stages) {
-  Span span;
-  span.add(trace.kernels);
-  span.add(trace.memory_operations);
-  span.add(trace.graph_replays);
-  span.add(trace.launches);
-  span.add(trace.ranges);
-  span.add(trace.operators);
-  span.add(trace.counters);
-  for (const analysis::StageInstance& instance : stages.instances) {
-    span.first = std::min(span.first, instance.start);
-  }
-  for (const analysis::Step& step : stages.steps) span.first = std::min(span.first, step.start);
-  return span;
-}
 
 // Where all captures are on one clock.
 std::optional<int64_t> wall_clock_of(const trace::Trace& trace) {
@@ -133,8 +101,8 @@ uint64_t pid_of(const trace::Trace& trace) {
 
 Result<std::string> one_axis_trace(const ExportSource& source) {
   const trace::Trace& trace = source.trace;
-  const Span span = span_of(trace, source.results.stages);
-  if (span.first > span.last) return fail_with(nothing_to_export());
+  const TimeSpan span = recorded_span(trace, source.results.stages);
+  if (!span.any()) return fail_with(nothing_to_export());
   if (span.first < 0) {
     return fail_input(
         "times before the capture's own beginning cannot be exported; record the program again");
@@ -157,12 +125,12 @@ Result<std::string> perfetto_trace(const ExportSource& source) {
 
 Result<std::string> perfetto_trace(std::span<const RankSource> ranks) {
   std::vector<PlacedSource> sources;
-  std::vector<Span> spans;
+  std::vector<TimeSpan> spans;
   Nanoseconds first = INT64_MAX;
   for (const RankSource& rank : ranks) {
     sources.push_back(placed(rank));
-    const Span& span = spans.emplace_back(span_of(rank.trace, rank.results.stages));
-    if (span.first <= span.last) first = std::min(first, sources.back().clock.job_time(span.first));
+    const TimeSpan& span = spans.emplace_back(recorded_span(rank.trace, rank.results.stages));
+    if (span.any()) first = std::min(first, sources.back().clock.job_time(span.first));
   }
   if (first == INT64_MAX) return fail_with(nothing_to_export());
   // The job's clock is one rank's, and another's times may lie before its beginning.
@@ -171,7 +139,7 @@ Result<std::string> perfetto_trace(std::span<const RankSource> ranks) {
   MeasuredNumbers numbers;
   uint64_t first_flow = 1;
   for (size_t i = 0; i < sources.size(); ++i) {
-    if (spans[i].first > spans[i].last) continue;
+    if (!spans[i].any()) continue;
     file.begin_source(sources[i].clock.later(shift));
     const TraceFile::Process process = file.process(sources[i].rank, pid_of(sources[i].trace));
     SourceWriter(sources[i], spans[i].last, first_flow, &process, numbers, file).write();

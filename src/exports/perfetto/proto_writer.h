@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "base/varint.h"
@@ -48,17 +49,29 @@ class ProtoBuffer {
   size_t capacity_ = 0;
 };
 
+// The number of a field; messages enumerate theirs (fields.h).
+struct FieldNumber {
+  // NOLINTNEXTLINE(google-explicit-constructor): a field is used as its number
+  constexpr FieldNumber(uint32_t number) : value(number) {}
+  template <class Field>
+    requires std::is_enum_v<Field>
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  constexpr FieldNumber(Field field) : value(static_cast<uint32_t>(field)) {}
+
+  uint32_t value;
+};
+
 // Writes protobuf's wire format. By hand, because two dozen fields do not need Perfetto's generated
 // code, which Debian does not package.
 class ProtoWriter {
  public:
   explicit ProtoWriter(ProtoBuffer& out) : out_(out) {}
 
-  void number(uint32_t field, uint64_t value) {
+  void number(FieldNumber field, uint64_t value) {
     char* end = with_tag(field, kVarint, kLongestVarint);
     out_.end_at(put_varint(end, value));
   }
-  void fixed64(uint32_t field, uint64_t value) {
+  void fixed64(FieldNumber field, uint64_t value) {
     char* end = with_tag(field, kFixed64, sizeof value);
     for (size_t i = 0; i < sizeof value; ++i) {
       *end++ = static_cast<char>(value & 0xFFU);
@@ -66,15 +79,15 @@ class ProtoWriter {
     }
     out_.end_at(end);
   }
-  void real(uint32_t field, double value) { fixed64(field, std::bit_cast<uint64_t>(value)); }
-  void bytes(uint32_t field, std::string_view value) {
+  void real(FieldNumber field, double value) { fixed64(field, std::bit_cast<uint64_t>(value)); }
+  void bytes(FieldNumber field, std::string_view value) {
     char* end = put_varint(with_tag(field, kLength, kLongestVarint + value.size()), value.size());
     if (!value.empty()) std::memcpy(end, value.data(), value.size());
     out_.end_at(end + value.size());
   }
   // Calls fill(), which writes the fields of the inner message.
   template <class Fill>
-  void message(uint32_t field, const Fill& fill) {
+  void message(FieldNumber field, const Fill& fill) {
     char* length_at = with_tag(field, kLength, 1);
     out_.end_at(length_at + 1);
     const size_t begin = out_.size();
@@ -91,8 +104,8 @@ class ProtoWriter {
   enum WireType : uint32_t { kVarint = 0, kFixed64 = 1, kLength = 2 };
 
   // Room for `count` bytes behind the tag.
-  char* with_tag(uint32_t field, WireType type, size_t count) {
-    return put_varint(out_.room(kLongestVarint + count), field << 3U | type);
+  char* with_tag(FieldNumber field, WireType type, size_t count) {
+    return put_varint(out_.room(kLongestVarint + count), field.value << 3U | type);
   }
 
   // One byte was left for the length of what begins at `begin`.

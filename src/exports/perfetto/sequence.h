@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
+#include <future>
 #include <optional>
 #include <span>
 #include <string>
@@ -9,11 +11,38 @@
 #include <vector>
 
 #include "base/units.h"
-#include "exports/perfetto/packet_stream.h"
+#include "exports/perfetto/fields.h"
+#include "exports/perfetto/proto_writer.h"
 #include "job/job_clock.h"
 #include "trace/string_pool.h"
 
 namespace llmprof::exports {
+
+// The packets of a trace file. They are compressed in blocks, as Perfetto's own recorder does, on
+// threads of their own: that takes longer than writing them.
+class PacketStream {
+ public:
+  // Calls fill(writer), which writes the packet's fields.
+  template <class Fill>
+  void packet(const Fill& fill) {
+    ProtoWriter writer(block_);
+    writer.message(fields::Trace::packet, [&] { fill(writer); });
+    if (block_.size() >= kBlockBytes) compress();
+  }
+
+  [[nodiscard]] std::string finish() &&;
+
+ private:
+  static constexpr size_t kBlockBytes = 1UL << 20U;
+
+  void compress();
+  void take_first();
+
+  ProtoBuffer block_;
+  size_t blocks_ = 0;                                 // that are compressed, or being so
+  std::deque<std::future<std::string>> compressing_;  // in the order of the file
+  std::string file_;
+};
 
 using TextId = trace::StringId;  // of the pool that the whole file shares
 
@@ -50,7 +79,6 @@ class Sequence {
 
   void begin(Nanoseconds time, const Slice& slice);
   void end(Nanoseconds time);
-  void instant(Nanoseconds time, const Slice& slice);
   void counter(Nanoseconds time, double value);
   // A packet of another kind: `fill` writes its fields.
   template <class Fill>
@@ -62,7 +90,6 @@ class Sequence {
   enum Table : uint8_t { categories, event_names, annotation_names, annotation_texts };
 
   uint64_t number_of(Table table, TextId text);
-  void slice_event(Nanoseconds time, uint32_t type, const Slice& slice);
   void annotate(ProtoWriter& event, const Annotation& annotation);
   template <class Fill>
   void write(Nanoseconds time, const Fill& fill);
@@ -81,10 +108,10 @@ template <class Fill>
 void Sequence::write(Nanoseconds source_time, const Fill& fill) {
   const Nanoseconds time = clock_.job_time(source_time);
   stream_.packet([&](ProtoWriter& packet) {
-    packet.number(fields::packet::kTimestamp, static_cast<uint64_t>(time - last_));
-    packet.number(fields::packet::kSequence, id_);
-    packet.number(fields::packet::kSequenceFlags, fields::packet::needs_state);
-    if (!interned_.empty()) packet.bytes(fields::packet::kInternedData, interned_.view());
+    packet.number(fields::Packet::timestamp, static_cast<uint64_t>(time - last_));
+    packet.number(fields::Packet::sequence, id_);
+    packet.number(fields::Packet::sequence_flags, fields::needs_state);
+    if (!interned_.empty()) packet.bytes(fields::Packet::interned_data, interned_.view());
     fill(packet);
   });
   interned_.clear();

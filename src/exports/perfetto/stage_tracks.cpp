@@ -1,4 +1,4 @@
-#include "exports/perfetto/stage_tracks.h"
+#include "exports/perfetto/tracks.h"
 
 #include <algorithm>
 #include <unordered_map>

@@ -78,11 +78,8 @@ std::optional<Shown> shown(const trace::Trace& trace, const trace::Metric& metri
 void add_counter_rows(const PlacedSource& source, Draft& draft) {
   const trace::CounterTable& counters = source.trace.counters;
   Table& table = draft.table("samples", {{"time", Coding::sdelta}, {"value", Coding::f32}});
-  Column& time = table.column("time");
-  Column& value = table.column("value");
   const auto put = [&](Nanoseconds at, double number) {
-    time.add(draft.at(at));
-    value.add(static_cast<float>(number));
+    table.add(draft.at(at), static_cast<float>(number));
     ++table.rows;
   };
   size_t row = 0;
@@ -99,8 +96,7 @@ void add_counter_rows(const PlacedSource& source, Draft& draft) {
     double highest = 0;
     for (size_t i = first; i < row; ++i) {
       const Nanoseconds length = counters.end[i] - counters.start[i];
-      double number = counters.value[i];
-      number *= described->scale;
+      double number = counters.value[i] * described->scale;
       if (described->rate) number /= static_cast<double>(std::max<Nanoseconds>(1, length));
       if (!std::isfinite(number)) continue;
       highest = std::max(highest, number);

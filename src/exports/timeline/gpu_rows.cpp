@@ -84,7 +84,10 @@ class GpuRowWriter {
       merge(kernels, operations, replays);
     }
     slices_.rows += count;
-    if (pyramid) track.levels = pyramid->write(busy_, classes_, pyramids_.rows);
+    if (pyramid) {
+      track.levels =
+          pyramid->write(pyramids_.column("busy"), pyramids_.column("class"), pyramids_.rows);
+    }
     draft_.add_track(std::move(track));
   }
 
@@ -188,69 +191,63 @@ class GpuRowWriter {
     return row < owners.size() ? owners[row] : Id();
   }
 
-  void write_common(SliceKind kind, Nanoseconds start, Nanoseconds end, uint32_t entry,
-                    trace::LaunchRow launch, analysis::InstanceId instance, analysis::StepId step) {
-    const Nanoseconds at = draft_.at(start);
-    const uint64_t length = draft_.length(start, end);
-    start_.add(at);
-    duration_.add(length);
-    kind_.add(static_cast<uint8_t>(kind));
-    kernel_.add(entry);
-    call_.add(linked(draft_.rows.call, launch));
-    instance_.add(linked(draft_.rows.instance, instance));
-    step_.add(linked(draft_.rows.step, step));
+  struct Slice {
+    SliceKind kind;
+    uint32_t entry;
+    uint32_t shape = 0;
+    int64_t layer = 0;
+    uint64_t bytes = 0;
+  };
+
+  template <class Rows>
+  void write(const Slice& slice, const Rows& table, uint32_t row,
+             const std::vector<analysis::InstanceId>& instances,
+             const std::vector<analysis::StepId>& steps, const std::vector<uint8_t>& causes) {
+    const Nanoseconds at = draft_.at(table.start[row]);
+    const uint64_t length = draft_.length(table.start[row], table.end[row]);
+    const uint8_t cause = row < causes.size() ? causes[row] : analysis::IdleBefore::kNotIdle;
+    slices_.add(at, length, static_cast<uint8_t>(slice.kind), slice.entry, slice.shape,
+                linked(draft_.rows.call, owner(table.launch, row)),
+                linked(draft_.rows.instance, owner(instances, row)),
+                linked(draft_.rows.step, owner(steps, row)), slice.layer, slice.bytes,
+                static_cast<uint8_t>(cause + 1));  // 0: it was not idle
     if (pyramid_ != nullptr) {
       const Nanoseconds from = draft_.window.origin + at;
       pyramid_->add(from, from + static_cast<Nanoseconds>(length),
-                    draft_.kernels[entry].kernel_class);
+                    draft_.kernels[slice.entry].kernel_class);
     }
   }
 
   void write_kernel(uint32_t row) {
     const trace::KernelTable& table = trace_.kernels;
     const analysis::WorkOwners& owners = results_.stages.owners;
-    write_common(SliceKind::kernel, table.start[row], table.end[row], kernel_entry(table.name[row]),
-                 owner(table.launch, row), owner(owners.kernel_instance, row),
-                 owner(owners.kernel_step, row));
-    shape_.add(shape_of(table.shape[row]));
     const analysis::LayerRowId layer = owner(results_.layers.of_kernel, row);
-    layer_.add(layer.valid() ? static_cast<int64_t>(layer_names_[layer.index()]) + 1 : 0);
-    bytes_.add(0);
-    write_gap(results_.idle_before.kernel, row);
+    write({.kind = SliceKind::kernel,
+           .entry = kernel_entry(table.name[row]),
+           .shape = shape_of(table.shape[row]),
+           .layer = layer.valid() ? static_cast<int64_t>(layer_names_[layer.index()]) + 1 : 0},
+          table, row, owners.kernel_instance, owners.kernel_step, results_.idle_before.kernel);
   }
 
   void write_operation(uint32_t row) {
     const trace::MemoryOperationTable& table = trace_.memory_operations;
     const analysis::WorkOwners& owners = results_.stages.owners;
     const bool fill = table.kind[row] == trace::MemoryKind::set;
-    write_common(fill ? SliceKind::set : SliceKind::copy, table.start[row], table.end[row],
-                 operation_entry(fill, table.detail[row]), owner(table.launch, row),
-                 owner(owners.memory_instance, row), owner(owners.memory_step, row));
-    shape_.add(0);
-    layer_.add(0);
-    bytes_.add(table.bytes[row]);
-    write_gap(results_.idle_before.memory_operation, row);
+    write({.kind = fill ? SliceKind::set : SliceKind::copy,
+           .entry = operation_entry(fill, table.detail[row]),
+           .bytes = table.bytes[row]},
+          table, row, owners.memory_instance, owners.memory_step,
+          results_.idle_before.memory_operation);
   }
 
   void write_replay(uint32_t row) {
-    const trace::GraphReplayTable& table = trace_.graph_replays;
     const analysis::WorkOwners& owners = results_.stages.owners;
     if (replay_ == RowsOf::kNone) {
-      replay_ = add_entry("CUDA graph (kernels not recorded)", "CUDA graph (kernels not recorded)",
-                          analysis::KernelClass::other);
+      constexpr std::string_view kName = "CUDA graph (kernels not recorded)";
+      replay_ = add_entry(kName, kName, analysis::KernelClass::other);
     }
-    write_common(SliceKind::replay, table.start[row], table.end[row], replay_,
-                 owner(table.launch, row), owner(owners.replay_instance, row),
-                 owner(owners.replay_step, row));
-    shape_.add(0);
-    layer_.add(0);
-    bytes_.add(0);
-    write_gap(results_.idle_before.graph_replay, row);
-  }
-
-  void write_gap(const std::vector<uint8_t>& causes, uint32_t row) {
-    const uint8_t cause = row < causes.size() ? causes[row] : analysis::IdleBefore::kNotIdle;
-    gap_.add(static_cast<uint8_t>(cause + 1));  // 0: it was not idle
+    write({.kind = SliceKind::replay, .entry = replay_}, trace_.graph_replays, row,
+          owners.replay_instance, owners.replay_step, results_.idle_before.graph_replay);
   }
 
   const PlacedSource& source_;
@@ -276,20 +273,7 @@ class GpuRowWriter {
                                            {"layer", Coding::sdelta},
                                            {"bytes", Coding::u},
                                            {"gap", Coding::u8}});
-  Column& start_ = slices_.column("start");
-  Column& duration_ = slices_.column("duration");
-  Column& kind_ = slices_.column("kind");
-  Column& kernel_ = slices_.column("kernel");
-  Column& shape_ = slices_.column("shape");
-  Column& call_ = slices_.column("call");
-  Column& instance_ = slices_.column("instance");
-  Column& step_ = slices_.column("step");
-  Column& layer_ = slices_.column("layer");
-  Column& bytes_ = slices_.column("bytes");
-  Column& gap_ = slices_.column("gap");
   Table& pyramids_ = draft_.table("pyramid", {{"busy", Coding::u8}, {"class", Coding::u8}});
-  Column& busy_ = pyramids_.column("busy");
-  Column& classes_ = pyramids_.column("class");
 };
 
 }  // namespace

@@ -215,17 +215,12 @@ EncodeRows add_call_rows(const PlacedSource& source, Draft& draft) {
   }
   return [&trace, &draft, &table, names = std::move(names), threads = std::move(threads)] {
     const trace::LaunchTable& rows = trace.launches;
-    Column& start = table.column("start");
-    Column& duration = table.column("duration");
-    Column& name = table.column("name");
-    Column& kind = table.column("kind");
-    for (Column* column : {&start, &duration, &name, &kind}) column->reserve(rows.size());
+    for (auto& [name, column] : table.columns) column.reserve(rows.size());
     for (const std::vector<uint32_t>& thread : threads) {
       for (const uint32_t row : thread) {
-        start.add(draft.at(rows.start[row]));
-        duration.add(draft.length(rows.start[row], rows.end[row]));
-        name.add(names.of(rows.api[row]));
-        kind.add(static_cast<uint8_t>(call_kind(trace.api_kind(rows.api[row]))));
+        table.add(draft.at(rows.start[row]), draft.length(rows.start[row], rows.end[row]),
+                  names.of(rows.api[row]),
+                  static_cast<uint8_t>(call_kind(trace.api_kind(rows.api[row]))));
       }
     }
   };
@@ -252,17 +247,11 @@ EncodeRows add_range_rows(const PlacedSource& source, Nanoseconds last, Draft& d
     table.rows += count[thread];
   }
   return [&trace, &draft, &table, last, names = std::move(names)] {
-    Column& start = table.column("start");
-    Column& duration = table.column("duration");
-    Column& name = table.column("name");
-    Column& depth = table.column("depth");
     for (const std::vector<HostRange>& thread : ranges_by_thread(trace, last)) {
       Depths depths;
       for (const HostRange& range : thread) {
-        start.add(draft.at(range.start));
-        duration.add(draft.length(range.start, range.end));
-        name.add(names.of(range.name));
-        depth.add(depths.of(range));
+        table.add(draft.at(range.start), draft.length(range.start, range.end), names.of(range.name),
+                  depths.of(range));
       }
     }
   };

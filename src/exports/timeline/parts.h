@@ -36,6 +36,11 @@ struct Table {
   std::vector<std::pair<std::string, Column>> columns;
 
   [[nodiscard]] Column& column(std::string_view of);
+  // Values of one row, in the order of the columns. Who adds them counts the rows.
+  void add(auto... values) {
+    auto next = columns.begin();
+    ((next++)->second.add(values), ...);
+  }
 };
 
 // A level of a track's pyramid: bins of equal width from the origin on.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/budget/gpu_timeline.h"
 #include "exports/timeline/parts.h"
 
 namespace llmprof::exports {
@@ -45,11 +46,6 @@ void add_instances(const PlacedSource& source, Draft& draft) {
                                         {"name", Coding::u},
                                         {"index", Coding::u},
                                         {"flags", Coding::u8}});
-  Column& start = table.column("start");
-  Column& duration = table.column("duration");
-  Column& name = table.column("name");
-  Column& index = table.column("index");
-  Column& flags = table.column("flags");
   std::vector<uint64_t> next(stages.stages.size(), 0);
   std::vector<uint64_t> place;  // among those of its stage
   place.reserve(instances.size());
@@ -62,11 +58,9 @@ void add_instances(const PlacedSource& source, Draft& draft) {
     draft.add_track(stage_track(source, device, "stages", table.rows, of_device.size()));
     for (const uint32_t row : of_device) {
       const analysis::StageInstance& instance = instances[row];
-      start.add(draft.at(instance.start));
-      duration.add(draft.length(instance.start, instance.end));
-      name.add(draft.names.add(stages.stages[instance.stage].name));
-      index.add(place[row]);
-      flags.add(instance.warmup ? kWarmup : 0);
+      table.add(draft.at(instance.start), draft.length(instance.start, instance.end),
+                draft.names.add(stages.stages[instance.stage].name), place[row],
+                instance.warmup ? kWarmup : 0);
       draft.rows.instance[row] = static_cast<uint32_t>(table.rows++);
     }
   }
@@ -79,10 +73,6 @@ void add_steps(const PlacedSource& source, Draft& draft) {
                                        {"duration", Coding::u},
                                        {"name", Coding::u},
                                        {"index", Coding::u}});
-  Column& start = table.column("start");
-  Column& duration = table.column("duration");
-  Column& name = table.column("name");
-  Column& index = table.column("index");
   draft.rows.step.assign(steps.size(), RowsOf::kNone);
   const auto devices = by_device(
       steps.size(),
@@ -91,10 +81,8 @@ void add_steps(const PlacedSource& source, Draft& draft) {
   for (const auto& [device, of_device] : devices) {
     draft.add_track(stage_track(source, device, "steps", table.rows, of_device.size()));
     for (const uint32_t row : of_device) {
-      start.add(draft.at(steps[row].start));
-      duration.add(draft.length(steps[row].start, steps[row].end));
-      name.add(draft.names.add(to_string(steps[row].kind)));
-      index.add(row);
+      table.add(draft.at(steps[row].start), draft.length(steps[row].start, steps[row].end),
+                draft.names.add(to_string(steps[row].kind)), row);
       draft.rows.step[row] = static_cast<uint32_t>(table.rows++);
     }
   }
@@ -127,6 +115,16 @@ class LayerSpans {
   std::vector<LayerSpan> spans_;
 };
 
+using analysis::GpuWorkRow;
+
+uint8_t cause_before(const analysis::IdleBefore& idle, const GpuWorkRow& work) {
+  const std::vector<uint8_t>& causes = work.kind == analysis::GpuWorkKind::kernel ? idle.kernel
+                                       : work.kind == analysis::GpuWorkKind::memory_operation
+                                           ? idle.memory_operation
+                                           : idle.graph_replay;
+  return work.row < causes.size() ? causes[work.row] : analysis::IdleBefore::kNotIdle;
+}
+
 }  // namespace
 
 void add_stage_rows(const PlacedSource& source, Draft& draft) {
@@ -152,9 +150,6 @@ void add_layer_rows(const PlacedSource& source, Draft& draft) {
   }
   Table& table = draft.table(
       "layers", {{"start", Coding::sdelta}, {"duration", Coding::u}, {"name", Coding::u}});
-  Column& start = table.column("start");
-  Column& duration = table.column("duration");
-  Column& name = table.column("name");
   std::vector<uint32_t> names;  // by row of the layers
   names.reserve(source.results.layers.rows.size());
   for (const analysis::LayerRow& layer : source.results.layers.rows) {
@@ -164,11 +159,36 @@ void add_layer_rows(const PlacedSource& source, Draft& draft) {
     draft.add_track(stage_track(source, device, "layers", table.rows, found.spans().size()));
     table.rows += found.spans().size();
     for (const LayerSpan& span : found.spans()) {
-      start.add(draft.at(span.start));
-      duration.add(draft.length(span.start, span.end));
-      name.add(names[span.layer.index()]);
+      table.add(draft.at(span.start), draft.length(span.start, span.end),
+                names[span.layer.index()]);
     }
   }
+}
+
+void add_gap_summary(const PlacedSource& source, Draft& draft) {
+  const trace::Trace& trace = source.trace;
+  const analysis::Stages& stages = source.results.stages;
+  if (stages.instances.empty()) return;
+  std::vector<Nanoseconds> busy_until(trace.devices.size(), INT64_MIN);
+  analysis::each_gpu_work(trace, stages.owners, [&](const GpuWorkRow& work) {
+    const trace::DeviceId device = trace.queues[work.queue].device;
+    if (!device.valid()) return;
+    Nanoseconds& until = busy_until[device.index()];
+    const Nanoseconds from = until;
+    until = std::max(until, work.end);
+    const uint8_t cause = cause_before(source.results.idle_before, work);
+    if (cause == analysis::IdleBefore::kNotIdle || !work.instance.valid()) return;
+    const analysis::StageInstance& instance = stages.instances[work.instance.index()];
+    // What lies before the instance is not its own.
+    if (instance.warmup || from < instance.start) return;
+    GapsOfCause& sum = draft.gaps[{stages.stages[instance.stage].name, cause}];
+    const uint64_t length = draft.length(from, work.start);
+    ++sum.count;
+    sum.total += length;
+    if (length <= sum.longest) return;
+    sum.longest = length;
+    sum.longest_start = draft.at(from);
+  });
 }
 
 }  // namespace llmprof::exports

@@ -16,50 +16,6 @@ using Json = nlohmann::ordered_json;
 constexpr int kTimelineVersion = 1;
 constexpr uint64_t kLongestSpan = 1ULL << 53U;  // ns: what a number of JavaScript holds exactly
 
-// Of all that has a place in time; none where nothing has.
-class Bounds {
- public:
-  explicit Bounds(const job::JobClock& clock) : clock_(clock) {}
-
-  void add(Nanoseconds start, Nanoseconds end) {
-    first_ = std::min(first_, start);
-    last_ = std::max({last_, start, end});
-  }
-  template <class Rows>
-  void add_rows(const Rows& table) {
-    for (size_t i = 0; i < table.size(); ++i) add(table.start[i], table.end[i]);
-  }
-  [[nodiscard]] bool any() const { return first_ <= last_; }
-  // On the clock of the rank.
-  [[nodiscard]] Nanoseconds last() const { return last_; }
-  // On the clock of the file.
-  [[nodiscard]] Window window() const { return {clock_.job_time(first_), clock_.job_time(last_)}; }
-
- private:
-  job::JobClock clock_;
-  Nanoseconds first_ = INT64_MAX;
-  Nanoseconds last_ = INT64_MIN;
-};
-
-Bounds bounds_of(const PlacedSource& source) {
-  const trace::Trace& trace = source.trace;
-  Bounds bounds(source.clock);
-  bounds.add_rows(trace.kernels);
-  bounds.add_rows(trace.memory_operations);
-  bounds.add_rows(trace.graph_replays);
-  bounds.add_rows(trace.launches);
-  bounds.add_rows(trace.operators);
-  bounds.add_rows(trace.counters);
-  for (size_t i = 0; i < trace.ranges.size(); ++i) {
-    const bool open = trace.ranges.end[i] == trace::kOpenEnd;
-    bounds.add(trace.ranges.start[i], open ? trace.ranges.start[i] : trace.ranges.end[i]);
-  }
-  for (const analysis::StageInstance& instance : source.results.stages.instances) {
-    bounds.add(instance.start, instance.end);
-  }
-  return bounds;
-}
-
 Json shape_json(const trace::LaunchShape& shape) {
   return {shape.grid[0],
           shape.grid[1],
@@ -170,12 +126,12 @@ void add_source(const PlacedSource& source, Nanoseconds last, Draft& draft) {
 
 Result<Timeline> timeline_of(const std::vector<PlacedSource>& sources,
                              std::vector<ClockSpan> clocks = {}) {
-  std::vector<Bounds> bounds;
+  std::vector<TimeSpan> spans;
   std::optional<Window> window;
   for (const PlacedSource& source : sources) {
-    const Bounds& own = bounds.emplace_back(bounds_of(source));
+    const TimeSpan& own = spans.emplace_back(recorded_span(source.trace, source.results.stages));
     if (!own.any()) continue;
-    const Window& of_source = own.window();
+    const Window of_source = {source.clock.job_time(own.first), source.clock.job_time(own.last)};
     if (!window) window = of_source;
     window->origin = std::min(window->origin, of_source.origin);
     window->end = std::max(window->end, of_source.end);
@@ -193,7 +149,7 @@ Result<Timeline> timeline_of(const std::vector<PlacedSource>& sources,
   Draft draft;
   draft.window = *window;
   draft.clocks = std::move(clocks);
-  for (size_t i = 0; i < sources.size(); ++i) add_source(sources[i], bounds[i].last(), draft);
+  for (size_t i = 0; i < sources.size(); ++i) add_source(sources[i], spans[i].last, draft);
   order_tracks(draft.tracks);
   Timeline timeline;
   timeline.header = header_json(draft).dump(-1, ' ', false, Json::error_handler_t::replace);
