@@ -11,7 +11,6 @@
 
 #include "base/diagnostics.h"
 #include "base/error.h"
-#include "capture/load_meter.h"
 #include "capture/process.h"
 
 namespace llmprof::capture {
@@ -29,6 +28,13 @@ struct CapturePlan {
   std::vector<std::filesystem::path> files;      // expected, relative to the bundle
   std::optional<std::chrono::seconds> estimate;  // none: unknown
   std::vector<std::string> notes;                // "8 passes per launch, 40 launches"
+};
+
+// How busy the CPUs were that a command may use, in CPUs, mean over its time.
+struct CommandLoad {
+  double cpus = 0;
+  double used = 0;    // by what llmprof started
+  double others = 0;  // by all other programs
 };
 
 struct CommandRecord {

@@ -15,6 +15,7 @@
 
 #include "base/file_descriptor.h"
 #include "base/text.h"
+#include "capture/http_get.h"
 
 namespace llmprof::cli {
 namespace {
@@ -46,15 +47,6 @@ Address any_name() {
   address.name.sun_family = AF_UNIX;
   address.size = sizeof(sa_family_t);
   return address;
-}
-
-timeval as_timeval(std::chrono::milliseconds time) {
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
-  const auto rest = std::chrono::duration_cast<std::chrono::microseconds>(time - seconds);
-  timeval value{};
-  value.tv_sec = static_cast<decltype(value.tv_sec)>(seconds.count());
-  value.tv_usec = static_cast<decltype(value.tv_usec)>(rest.count());
-  return value;
 }
 
 std::string reason(int error_number) { return std::generic_category().message(error_number); }
@@ -101,11 +93,8 @@ Error no_answer(pid_t pid, std::chrono::milliseconds patience) {
 Result<FileDescriptor> open_socket(std::chrono::milliseconds patience) {
   FileDescriptor socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   const Address ours = any_name();
-  const timeval limit = as_timeval(patience);
-  const bool ready =
-      socket.valid() && ::bind(socket.get(), ours.get(), ours.size) == 0 &&
-      ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) == 0 &&
-      ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) == 0;
+  const bool ready = socket.valid() && ::bind(socket.get(), ours.get(), ours.size) == 0 &&
+                     capture::limit_waits(socket, patience);
   if (!ready) return fail_with(tool_error("cannot open a socket: " + reason(errno)));
   return socket;
 }

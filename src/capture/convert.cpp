@@ -9,11 +9,12 @@
 #include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <span>
 #include <system_error>
 
 #include "base/files.h"
 #include "base/text.h"
-#include "capture/convert_advice.h"
+#include "capture/shell.h"
 
 namespace llmprof::capture {
 namespace {
@@ -37,16 +38,17 @@ constexpr const char* kImported = "imported.nsys-rep";
 constexpr const char* kExported = "exported.sqlite";
 constexpr const char* kRawPage = "raw.csv";
 
-// At most `limit` bytes from `offset` on, or from that far before the end when it is negative.
-std::string file_part(const path& file, std::streamoff offset, size_t limit) {
-  std::ifstream stream(file, std::ios::binary | std::ios::ate);
-  const std::streamoff size = stream.tellg();
-  if (!stream || size <= 0) return {};
-  stream.seekg(offset >= 0 ? offset : std::max<std::streamoff>(0, size + offset));
-  std::string bytes(std::min(limit, static_cast<size_t>(size)), '\0');
-  stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  bytes.resize(static_cast<size_t>(stream.gcount()));
-  return bytes;
+struct KindOfReport {
+  std::string_view name;       // for people
+  std::string_view extension;  // of its usual name
+};
+const KindOfReport& about(ReportKind kind) {
+  static constexpr std::array<KindOfReport, 3> kKinds = {{
+      {"an Nsight Systems report", ".nsys-rep"},
+      {"an Nsight Systems stream that has not been imported yet", ".qdstrm"},
+      {"an Nsight Compute report", ".ncu-rep"},
+  }};
+  return kKinds.at(static_cast<size_t>(kind));
 }
 
 std::string stream_version(std::string_view head) {
@@ -88,6 +90,82 @@ class WorkFolder {
   path path_;
 };
 
+// One run of a tool, from a file to another in the work folder.
+struct Step {
+  Tool tool;
+  std::string_view name;
+  std::vector<std::string> (*arguments)(const std::string& from);
+  const char* made;
+  bool (*is_good)(const path& made);
+};
+constexpr Step kImport = {
+    Tool::qdstrm_importer, "import",
+    [](const std::string& from) { return std::vector<std::string>{"-i", from, "-o", kImported}; },
+    kImported, [](const path& made) { return !file_part(made, 0, 1).empty(); }};
+constexpr Step kExport = {
+    Tool::nsys, "export",
+    [](const std::string& from) {
+      return std::vector<std::string>{
+          "export", "--type", "sqlite", "--output", kExported, "--force-overwrite", "true", from};
+    },
+    kExported,
+    [](const path& made) { return file_part(made, 0, kSqliteMagic.size()) == kSqliteMagic; }};
+constexpr Step kPrintRawPage = {Tool::ncu, "raw",
+                                [](const std::string& from) {
+                                  return std::vector<std::string>{"--import", from, "--page", "raw",
+                                                                  "--csv"};
+                                },
+                                kRawPage,
+                                [](const path& made) {
+                                  const std::string head = file_part(made, 0, kNcuHeaderReach);
+                                  return head.starts_with("\"ID\",") || contains(head, "\n\"ID\",");
+                                }};
+
+std::string file_word(const path& file) {
+  std::string name = file.string();
+  if (name.starts_with('-')) name = "./" + name;
+  return shell_word(name);
+}
+
+// Beside the report, and never the report itself.
+path sibling(const path& report, std::string_view extension) {
+  path file = report;
+  file.replace_extension(extension);
+  if (file == report) file += extension;
+  return file;
+}
+
+std::string indented(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += "\n  " + line;
+  return text;
+}
+
+Error missing_tool(const path& report, ReportKind kind, Tool missing,
+                   std::string_view maker_version) {
+  const std::string_view name = tool_name(missing);
+  std::string message = fmt::format(
+      "{}: {}, which only {} can read; it was found neither on PATH nor in the usual places. "
+      "Convert it where it is installed, then analyze the result:{}\n{} If it is installed "
+      "elsewhere, set {} to its path.",
+      report.string(), about(kind).name, name, indented(conversion_commands(report, kind)),
+      where_to_get(missing), tool_variable(missing));
+  if (missing == Tool::qdstrm_importer && !maker_version.empty()) {
+    message += fmt::format(" It must be of the version that wrote the stream: {}.", maker_version);
+  }
+  return {ErrorKind::input, std::move(message)};
+}
+
+Error failed_tool(const path& report, ReportKind kind, Tool tool, const path& executable,
+                  std::string_view how, std::string_view output) {
+  return {ErrorKind::tool,
+          fmt::format("{}: {} could not convert it: {}; {}. The file may be damaged or unfinished, "
+                      "or of another version than this tool: set {} to the one that made it, or "
+                      "convert it there:{}",
+                      report.string(), executable.string(), how, printed_words(output),
+                      tool_variable(tool), indented(conversion_commands(report, kind)))};
+}
+
 // One report on its way through the tools.
 class Conversion {
  public:
@@ -97,7 +175,7 @@ class Conversion {
 
   // The tools see the report under a name of ours: it may lie in a read-only folder, its name may
   // look like an option, and QdstrmImporter appends to what it imports.
-  [[nodiscard]] Result<void> place_report(const char* name) const {
+  [[nodiscard]] Result<void> place_report(const std::string& name) const {
     std::error_code status;
     const path source = std::filesystem::absolute(report_, status);
     if (kind_ != ReportKind::nsys_stream) {
@@ -114,81 +192,45 @@ class Conversion {
     return {};
   }
 
-  [[nodiscard]] Result<path> import_stream(const std::vector<path>& importers) const {
-    return run_first_that_works(importers, Tool::qdstrm_importer,
-                                {"-i", "input.qdstrm", "-o", kImported}, kImported,
-                                [](const path& made) { return !file_part(made, 0, 1).empty(); });
-  }
-
-  [[nodiscard]] Result<path> export_sqlite(const std::vector<path>& nsys, const char* from) const {
-    return run_first_that_works(
-        nsys, Tool::nsys,
-        {"export", "--type", "sqlite", "--output", kExported, "--force-overwrite", "true", from},
-        kExported,
-        [](const path& made) { return file_part(made, 0, kSqliteMagic.size()) == kSqliteMagic; });
-  }
-
-  [[nodiscard]] Result<path> print_raw_page(const std::vector<path>& ncu) const {
-    return run_first_that_works(ncu, Tool::ncu,
-                                {"--import", "input.ncu-rep", "--page", "raw", "--csv"}, kRawPage,
-                                [](const path& made) {
-                                  const std::string head = file_part(made, 0, kNcuHeaderReach);
-                                  return head.starts_with("\"ID\",") || contains(head, "\n\"ID\",");
-                                });
-  }
-
- private:
-  using Check = bool (*)(const path& made);
-
   // A tool refuses reports of other versions than its own, so each installation gets its chance.
-  [[nodiscard]] Result<path> run_first_that_works(const std::vector<path>& installations, Tool tool,
-                                                  const std::vector<std::string>& arguments,
-                                                  const char* made, Check is_good) const {
+  [[nodiscard]] Result<path> run(const Step& step, const std::vector<path>& installations,
+                                 const std::string& from) const {
     std::optional<Error> first_failure;
+    const path made = work_ / step.made;
     for (const path& executable : installations) {
       std::error_code status;
-      std::filesystem::remove(work_ / made, status);
-      const auto ended = run(executable, tool, arguments, made);
+      std::filesystem::remove(made, status);
+      const auto ended = run_once(step, executable, from);
       if (!ended) return fail_with(ended.error());
-      if (ended->succeeded() && is_good(work_ / made)) return work_ / made;
+      if (ended->succeeded() && step.is_good(made)) return made;
       std::string how = describe_end(*ended);
       if (ended->succeeded()) how = "it reported success but left no usable output";
       std::string said = ended->output_tail;
       // ncu writes its errors where the data go.
-      if (tool == Tool::ncu) said += "\n" + file_part(work_ / made, -4096, 4096);
-      if (!first_failure) first_failure = failed_tool(report_, kind_, tool, executable, how, said);
+      if (step.tool == Tool::ncu) said += "\n" + file_part(made, -4096, 4096);
+      if (!first_failure) {
+        first_failure = failed_tool(report_, kind_, step.tool, executable, how, said);
+      }
       if (ended->end == ProcessEnd::timed_out || ended->end == ProcessEnd::stopped) break;
     }
     return fail_with(first_failure.value_or(Error{ErrorKind::internal, "no tool to run"}));
   }
 
-  [[nodiscard]] Result<ProcessResult> run(const path& executable, Tool tool,
-                                          const std::vector<std::string>& arguments,
-                                          const char* made) const {
+ private:
+  [[nodiscard]] Result<ProcessResult> run_once(const Step& step, const path& executable,
+                                               const std::string& from) const {
     Command command;
-    command.argv = {executable.string()};
-    command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+    command.argv = step.arguments(from);
+    command.argv.insert(command.argv.begin(), executable.string());
     // The locale decides how ncu writes numbers, and an unknown one makes the tools abort.
     command.environment = {{"HOME", work_.where().string()}, {"LC_ALL", "C"}};
     command.working_folder = work_.where();
-    if (tool == Tool::ncu) command.stdout_file = work_ / made;
+    if (step.tool == Tool::ncu) command.stdout_file = work_ / step.made;
     command.timeout = options_.timeout;
     command.grace = options_.grace;
     command.stop = options_.stop;
-    if (options_.run) return options_.run(step_of(tool), std::move(command));
+    if (options_.run) return options_.run(step.name, std::move(command));
     return run_process(command);
-  }
-
-  static std::string_view step_of(Tool tool) {
-    switch (tool) {
-      case Tool::qdstrm_importer:
-        return "import";
-      case Tool::nsys:
-        return "export";
-      case Tool::ncu:
-        return "raw";
-    }
-    return {};
   }
 
   const path& report_;
@@ -196,15 +238,6 @@ class Conversion {
   const ConversionOptions& options_;
   const WorkFolder& work_;
 };
-
-Result<std::vector<path>> find_or_refuse(Tool tool, const path& report, ReportKind kind,
-                                         const ConversionOptions& options, std::string_view head) {
-  auto found = find_tool(tool, options.search);
-  if (found && found->empty()) {
-    return fail_with(missing_tool(report, kind, tool, stream_version(head)));
-  }
-  return found;
-}
 
 // Gives the result its name without ever replacing a file.
 Result<path> settle(const path& made, const path& folder, const path& stem,
@@ -238,24 +271,61 @@ Result<std::string> head_of_report(const path& report, ReportKind kind) {
   if (head.empty()) return fail_with(system_error(ErrorKind::input, report, EACCES));
   if (head.starts_with(kGzipMagic)) {
     return fail_input(fmt::format("{}: {}, compressed with gzip; decompress it first (gunzip)",
-                                  report.string(), report_name(kind)));
+                                  report.string(), about(kind).name));
   }
   return head;
 }
 
-const char* name_for_tools(ReportKind kind) {
-  switch (kind) {
-    case ReportKind::ncu_report:
-      return "input.ncu-rep";
-    case ReportKind::nsys_stream:
-      return "input.qdstrm";
-    case ReportKind::nsys_report:
-      return "input.nsys-rep";
+Result<path> convert(const path& report, ReportKind kind, std::span<const Step> steps,
+                     std::string_view suffix, const path& output_folder,
+                     const ConversionOptions& options) {
+  const auto head = head_of_report(report, kind);
+  if (!head) return fail_with(head.error());
+  std::vector<std::vector<path>> installations;
+  for (const Step& step : steps) {
+    auto found = find_tool(step.tool, options.search);
+    if (!found) return fail_with(found.error());
+    if (found->empty()) {
+      return fail_with(missing_tool(report, kind, step.tool, stream_version(*head)));
+    }
+    installations.push_back(std::move(*found));
   }
-  return "";
+  const auto work = WorkFolder::make(output_folder);
+  if (!work) return fail_with(work.error());
+  const Conversion conversion(report, kind, options, *work);
+  std::string from = fmt::format("input{}", about(kind).extension);
+  if (auto placed = conversion.place_report(from); !placed) return fail_with(placed.error());
+  path made;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const auto ran = conversion.run(steps[i], installations[i], from);
+    if (!ran) return fail_with(ran.error());
+    made = *ran;
+    from = steps[i].made;
+  }
+  return settle(made, output_folder, report.stem(), suffix);
 }
 
 }  // namespace
+
+std::vector<std::string> conversion_commands(const path& report, ReportKind kind) {
+  const auto exporting = [](const path& from) {
+    return fmt::format("nsys export --type sqlite --output {} {}",
+                       file_word(sibling(from, ".sqlite")), file_word(from));
+  };
+  switch (kind) {
+    case ReportKind::nsys_report:
+      return {exporting(report)};
+    case ReportKind::nsys_stream: {
+      const path imported = sibling(report, ".nsys-rep");
+      return {fmt::format("QdstrmImporter -i {} -o {}", file_word(report), file_word(imported)),
+              exporting(imported)};
+    }
+    case ReportKind::ncu_report:
+      return {fmt::format("ncu --import {} --page raw --csv > {}", file_word(report),
+                          file_word(sibling(report, ".csv")))};
+  }
+  return {};
+}
 
 std::optional<ReportKind> report_kind(const path& file, std::string_view head) {
   if (head.starts_with(kNsysReportMagic)) return ReportKind::nsys_report;
@@ -274,54 +344,19 @@ std::optional<ReportKind> report_kind(const path& file, std::string_view head) {
 
 Result<path> convert_report(const path& report, ReportKind kind, const path& output_folder,
                             const ConversionOptions& options) {
-  const auto head = head_of_report(report, kind);
-  if (!head) return fail_with(head.error());
-  const Tool tool = kind == ReportKind::ncu_report ? Tool::ncu : Tool::nsys;
-  std::vector<path> importers;
-  if (kind == ReportKind::nsys_stream) {
-    auto found = find_or_refuse(Tool::qdstrm_importer, report, kind, options, *head);
-    if (!found) return fail_with(found.error());
-    importers = std::move(*found);
-  }
-  const auto installations = find_or_refuse(tool, report, kind, options, *head);
-  if (!installations) return fail_with(installations.error());
-
-  const auto work = WorkFolder::make(output_folder);
-  if (!work) return fail_with(work.error());
-  const Conversion conversion(report, kind, options, *work);
-  const char* name = name_for_tools(kind);
-  if (auto placed = conversion.place_report(name); !placed) return fail_with(placed.error());
   if (kind == ReportKind::ncu_report) {
-    const auto made = conversion.print_raw_page(*installations);
-    if (!made) return fail_with(made.error());
-    return settle(*made, output_folder, report.stem(), "_raw.csv");
+    return convert(report, kind, {&kPrintRawPage, 1}, "_raw.csv", output_folder, options);
   }
-  if (kind == ReportKind::nsys_stream) {
-    const auto imported = conversion.import_stream(importers);
-    if (!imported) return fail_with(imported.error());
-    name = kImported;
-  }
-  const auto made = conversion.export_sqlite(*installations, name);
-  if (!made) return fail_with(made.error());
-  return settle(*made, output_folder, report.stem(), ".sqlite");
+  constexpr std::array kSteps = {kImport, kExport};
+  const std::span<const Step> steps(kSteps);
+  return convert(report, kind, kind == ReportKind::nsys_stream ? steps : steps.subspan(1),
+                 ".sqlite", output_folder, options);
 }
 
 Result<path> import_nsys_stream(const path& stream, const path& output_folder,
                                 const ConversionOptions& options) {
-  constexpr ReportKind kKind = ReportKind::nsys_stream;
-  const auto head = head_of_report(stream, kKind);
-  if (!head) return fail_with(head.error());
-  const auto importers = find_or_refuse(Tool::qdstrm_importer, stream, kKind, options, *head);
-  if (!importers) return fail_with(importers.error());
-  const auto work = WorkFolder::make(output_folder);
-  if (!work) return fail_with(work.error());
-  const Conversion conversion(stream, kKind, options, *work);
-  if (auto placed = conversion.place_report(name_for_tools(kKind)); !placed) {
-    return fail_with(placed.error());
-  }
-  const auto made = conversion.import_stream(*importers);
-  if (!made) return fail_with(made.error());
-  return settle(*made, output_folder, stream.stem(), ".nsys-rep");
+  return convert(stream, ReportKind::nsys_stream, {&kImport, 1}, ".nsys-rep", output_folder,
+                 options);
 }
 
 }  // namespace llmprof::capture

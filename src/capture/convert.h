@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "capture/process.h"
@@ -24,6 +26,9 @@ enum class ReportKind : uint8_t {
 // By the first bytes (64 suffice), else by the name. The name decides even where the content is
 // something else, so ask the readers first.
 std::optional<ReportKind> report_kind(const std::filesystem::path& path, std::string_view head);
+
+// What converts the report, ready to paste into a shell, one line each.
+std::vector<std::string> conversion_commands(const std::filesystem::path& report, ReportKind kind);
 
 struct ConversionOptions {
   ToolSearch search = tool_search_here();

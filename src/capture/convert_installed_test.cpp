@@ -4,8 +4,9 @@
 #include "base/streams/byte_stream.h"
 #include "base/text.h"
 #include "capture/convert.h"
-#include "capture/convert_advice.h"
+
 #include "capture/process.h"
+#include "capture/shell.h"
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 

@@ -1,12 +1,13 @@
 #include "capture/convert.h"
 
+#include "capture/shell.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <fstream>
 
 #include "base/text.h"
-#include "capture/convert_advice.h"
 #include "testing/temporary_folder.h"
 
 namespace llmprof::capture {

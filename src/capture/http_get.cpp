@@ -1,19 +1,16 @@
 #include "capture/http_get.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <vector>
 
-#include "base/file_descriptor.h"
 #include "base/text.h"
 
 namespace llmprof::capture {
@@ -29,56 +26,34 @@ struct Address {
 // Name lookup would need the C library's plug-ins, which a static program lacks.
 std::optional<Address> numeric_address(const std::string& host, uint16_t port) {
   Address address;
-  sockaddr_in v4{};
-  if (::inet_pton(AF_INET, host.c_str(), &v4.sin_addr) == 1) {
-    v4.sin_family = AF_INET;
-    v4.sin_port = htons(port);
-    std::memcpy(&address.storage, &v4, sizeof v4);
-    address.length = sizeof v4;
-    return address;
+  auto* v4 = reinterpret_cast<sockaddr_in*>(&address.storage);
+  auto* v6 = reinterpret_cast<sockaddr_in6*>(&address.storage);
+  if (::inet_pton(AF_INET, host.c_str(), &v4->sin_addr) == 1) {
+    address.length = sizeof *v4;
+    v4->sin_family = AF_INET;
+  } else if (::inet_pton(AF_INET6, host.c_str(), &v6->sin6_addr) == 1) {
+    address.length = sizeof *v6;
+    v6->sin6_family = AF_INET6;
+  } else {
+    return std::nullopt;
   }
-  sockaddr_in6 v6{};
-  if (::inet_pton(AF_INET6, host.c_str(), &v6.sin6_addr) == 1) {
-    v6.sin6_family = AF_INET6;
-    v6.sin6_port = htons(port);
-    std::memcpy(&address.storage, &v6, sizeof v6);
-    address.length = sizeof v6;
-    return address;
-  }
-  return std::nullopt;
+  v4->sin_port = htons(port);  // at the same place in both
+  return address;
 }
 
-bool wait_for(const FileDescriptor& socket, short events, Clock::time_point deadline) {
-  pollfd waiting{socket.get(), events, 0};
-  while (true) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    if (left <= 0) return false;
-    const int ready = ::poll(&waiting, 1, static_cast<int>(left));
-    if (ready > 0) return true;
-    if (ready == 0 || errno != EINTR) return false;
-  }
-}
-
-FileDescriptor connect_to(const Address& address, Clock::time_point deadline) {
-  FileDescriptor socket(
-      ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!socket.valid()) return socket;
+// Waits no longer for each call.
+FileDescriptor connect_to(const Address& address, std::chrono::milliseconds patience) {
+  FileDescriptor socket(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const auto* where = reinterpret_cast<const sockaddr*>(&address.storage);
-  if (::connect(socket.get(), where, address.length) == 0) return socket;
-  int fault = errno;
-  socklen_t length = sizeof fault;
-  if (fault != EINPROGRESS || !wait_for(socket, POLLOUT, deadline) ||
-      ::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &fault, &length) != 0 || fault != 0) {
-    return FileDescriptor(-1);
-  }
-  return socket;
+  const bool connected = socket.valid() && limit_waits(socket, patience) &&
+                         ::connect(socket.get(), where, address.length) == 0;
+  return connected ? std::move(socket) : FileDescriptor(-1);
 }
 
-bool send_all(const FileDescriptor& socket, std::string_view text, Clock::time_point deadline) {
+bool send_all(const FileDescriptor& socket, std::string_view text) {
   while (!text.empty()) {
-    if (!wait_for(socket, POLLOUT, deadline)) return false;
     const ssize_t sent = ::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL);
-    if (sent < 0 && errno != EAGAIN && errno != EINTR) return false;
+    if (sent < 0 && errno != EINTR) return false;
     if (sent > 0) text.remove_prefix(static_cast<size_t>(sent));
   }
   return true;
@@ -97,19 +72,21 @@ std::optional<int> status_in(std::string_view answer) {
 std::optional<int> get_status_at(const Address& address, const HttpUrl& url,
                                  Clock::time_point deadline) {
   constexpr size_t kStatusLineReach = 16;
-  const FileDescriptor socket = connect_to(address, deadline);
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+  if (left.count() <= 0) return std::nullopt;
+  const FileDescriptor socket = connect_to(address, left);
   if (!socket.valid()) return std::nullopt;
   const bool is_v6 = url.host.find(':') != std::string::npos;
   const std::string request = fmt::format(
       "GET {} HTTP/1.1\r\nHost: {}{}{}:{}\r\nUser-Agent: llmprof\r\nAccept: */*\r\nConnection: "
       "close\r\n\r\n",
       url.path, is_v6 ? "[" : "", url.host, is_v6 ? "]" : "", url.port);
-  if (!send_all(socket, request, deadline)) return std::nullopt;
+  if (!send_all(socket, request)) return std::nullopt;
   std::string answer;
-  while (answer.size() < kStatusLineReach && wait_for(socket, POLLIN, deadline)) {
+  while (answer.size() < kStatusLineReach && Clock::now() < deadline) {
     std::array<char, 256> buffer{};
     const ssize_t got = ::recv(socket.get(), buffer.data(), buffer.size(), 0);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+    if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;
     answer.append(buffer.data(), static_cast<size_t>(got));
   }
@@ -122,6 +99,14 @@ tl::unexpected<Error> bad_url(std::string_view url, std::string_view what) {
 }
 
 }  // namespace
+
+bool limit_waits(const FileDescriptor& socket, std::chrono::milliseconds patience) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(patience);
+  const std::chrono::microseconds rest = patience - seconds;
+  const timeval limit = {seconds.count(), rest.count()};
+  return ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0 &&
+         ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) == 0;
+}
 
 Result<HttpUrl> parse_http_url(std::string_view url) {
   constexpr std::string_view kScheme = "http://";

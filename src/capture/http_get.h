@@ -7,8 +7,12 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/file_descriptor.h"
 
 namespace llmprof::capture {
+
+// A call on the socket (connect, send, recv) fails once it has waited this long.
+bool limit_waits(const FileDescriptor& socket, std::chrono::milliseconds patience);
 
 // An address that a server on this machine may answer at.
 struct HttpUrl {

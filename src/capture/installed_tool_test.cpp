@@ -1,4 +1,4 @@
-#include "capture/installed_tool.h"
+#include "capture/tools.h"
 
 #include <gtest/gtest.h>
 

@@ -8,80 +8,30 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "capture/executables.h"
+#include "capture/process.h"
+#include "capture/shell.h"
 
 namespace llmprof::capture {
 namespace {
 
 using Words = std::span<const std::string>;
 
-struct LauncherName {
-  std::string_view name;
-  LauncherKind kind;
-};
-constexpr std::array kLaunchers = {
-    LauncherName{"mpirun", LauncherKind::mpi},
-    LauncherName{"mpiexec", LauncherKind::mpi},
-    LauncherName{"mpirun.openmpi", LauncherKind::mpi},
-    LauncherName{"mpiexec.openmpi", LauncherKind::mpi},
-    LauncherName{"mpirun.mpich", LauncherKind::mpi},
-    LauncherName{"mpiexec.mpich", LauncherKind::mpi},
-    LauncherName{"mpiexec.hydra", LauncherKind::mpi},
-    LauncherName{"orterun", LauncherKind::mpi},
-    LauncherName{"prterun", LauncherKind::mpi},
-    LauncherName{"torchrun", LauncherKind::torchrun},
-    LauncherName{"srun", LauncherKind::srun},
-};
+constexpr std::string_view kMpiLaunchers =
+    "mpirun mpiexec mpirun.openmpi mpiexec.openmpi mpirun.mpich mpiexec.mpich mpiexec.hydra "
+    "orterun "
+    "prterun";
 
-// How many words follow an option. Options that are not listed are looked at more closely.
-struct LauncherOption {
-  std::string_view name;
-  size_t values;
-};
-constexpr std::array kMpiOptions = {
-    LauncherOption{"--mca", 2},
-    LauncherOption{"-mca", 2},
-    LauncherOption{"--prtemca", 2},
-    LauncherOption{"--pmixmca", 2},
-    LauncherOption{"-x", 1},
-    LauncherOption{"--map-by", 1},
-    LauncherOption{"--bind-to", 1},
-    LauncherOption{"--rank-by", 1},
-    LauncherOption{"--host", 1},
-    LauncherOption{"-host", 1},
-    LauncherOption{"-H", 1},
-    LauncherOption{"--hostfile", 1},
-    LauncherOption{"-hostfile", 1},
-    LauncherOption{"--machinefile", 1},
-    LauncherOption{"-machinefile", 1},
-    LauncherOption{"-hosts", 1},
-    LauncherOption{"-f", 1},
-    LauncherOption{"--wdir", 1},
-    LauncherOption{"-wdir", 1},
-    LauncherOption{"--prefix", 1},
-    LauncherOption{"--output", 1},
-    LauncherOption{"-ppn", 1},
-    LauncherOption{"-genv", 2},
-    LauncherOption{"-env", 2},
-    LauncherOption{"-genvlist", 1},
-    LauncherOption{"--timeout", 1},
-    LauncherOption{"--oversubscribe", 0},
-    LauncherOption{"-oversubscribe", 0},
-    LauncherOption{"--allow-run-as-root", 0},
-    LauncherOption{"--enable-recovery", 0},
-    LauncherOption{"--tag-output", 0},
-    LauncherOption{"--quiet", 0},
-    LauncherOption{"-q", 0},
-    LauncherOption{"-v", 0},
-    LauncherOption{"--report-bindings", 0},
-};
-constexpr std::array kHostOptions = {
-    std::string_view("--host"),       std::string_view("-host"),
-    std::string_view("-H"),           std::string_view("--hostfile"),
-    std::string_view("-hostfile"),    std::string_view("--machinefile"),
-    std::string_view("-machinefile"), std::string_view("-hosts"),
-    std::string_view("-f"),
-};
+// Options of MPI's launchers by how many words follow them. Others are looked at more closely.
+constexpr std::array<std::string_view, 3> kMpiOptions = {
+    "--oversubscribe -oversubscribe --allow-run-as-root --enable-recovery --tag-output --quiet -q "
+    "-v "
+    "--report-bindings",
+    "-x --map-by --bind-to --rank-by --host -host -H --hostfile -hostfile --machinefile "
+    "-machinefile "
+    "-hosts -f --wdir -wdir --prefix --output -ppn -genvlist --timeout",
+    "--mca -mca --prtemca --pmixmca -genv -env"};
+constexpr std::string_view kHostOptions =
+    "--host -host -H --hostfile -hostfile --machinefile -machinefile -hosts -f";
 
 std::string file_name(const std::string& word) {
   return std::filesystem::path(word).filename().string();
@@ -123,7 +73,7 @@ void read_mpi_words(Words words, Launcher& launcher) {
     }
     if (in_program) continue;
     const auto [name, value] = split(words[i]);
-    if (name == "-n" || name == "-np" || name == "--np" || name == "--n" || name == "-c") {
+    if (is_one_of(name, "-n -np --np --n -c")) {
       const auto count =
           value ? as_count(*value) : (i + 1 < words.size() ? as_count(words[++i]) : std::nullopt);
       is_certain = is_certain && count.has_value();
@@ -135,15 +85,13 @@ void read_mpi_words(Words words, Launcher& launcher) {
       in_program = true;
       continue;
     }
-    if (std::find(kHostOptions.begin(), kHostOptions.end(), name) != kHostOptions.end()) {
-      launcher.names_hosts = true;
-    }
+    if (is_one_of(name, kHostOptions)) launcher.names_hosts = true;
     if (value) continue;
-    const auto* known = std::find_if(
-        kMpiOptions.begin(), kMpiOptions.end(),
-        [&, wanted = name](const LauncherOption& option) { return option.name == wanted; });
+    const auto* known =
+        std::find_if(kMpiOptions.begin(), kMpiOptions.end(),
+                     [&, wanted = name](auto options) { return is_one_of(wanted, options); });
     if (known != kMpiOptions.end()) {
-      i += known->values;
+      i += static_cast<size_t>(known - kMpiOptions.begin());
     } else if (i + 1 < words.size() && !words[i + 1].starts_with('-') &&
                !is_program(words[i + 1])) {
       ++i;  // what is neither an option nor a program is its value
@@ -157,11 +105,7 @@ void read_torchrun_words(Words words, Launcher& launcher) {
   std::optional<uint64_t> nodes = 1;
   for (size_t i = 0; i < words.size() && words[i].starts_with('-'); ++i) {
     const auto [name, joined] = split(words[i]);
-    constexpr std::array<std::string_view, 5> kFlags = {"--standalone", "--no-python",
-                                                        "--no_python", "-m", "--module"};
-    if (joined == std::nullopt && std::find(kFlags.begin(), kFlags.end(), name) != kFlags.end()) {
-      continue;
-    }
+    if (!joined && is_one_of(name, "--standalone --no-python --no_python -m --module")) continue;
     if (!joined && i + 1 >= words.size()) break;
     const std::string_view value = joined ? *joined : std::string_view(words[++i]);
     if (name == "--nproc-per-node" || name == "--nproc_per_node") per_node = as_count(value);
@@ -202,15 +146,21 @@ Words without_env(Words words) {
 
 // `python -m torch.distributed.run ...`: the words behind it, and its name.
 std::optional<size_t> torch_module_end(Words words) {
-  constexpr std::array<std::string_view, 2> kModules = {"torch.distributed.run",
-                                                        "torch.distributed.launch"};
   if (words.empty() || !file_name(words.front()).starts_with("python")) return std::nullopt;
   for (size_t i = 1; i + 1 < words.size() && words[i].starts_with('-'); ++i) {
     if (words[i] != "-m") continue;
-    const bool known = std::find(kModules.begin(), kModules.end(), words[i + 1]) != kModules.end();
+    const bool known = is_one_of(words[i + 1], "torch.distributed.run torch.distributed.launch");
     return known ? std::optional(i + 2) : std::nullopt;
   }
   return std::nullopt;
+}
+
+bool is_open_mpi(const std::string& launcher) {
+  Command command;
+  command.argv = {launcher, "--version"};
+  command.timeout = std::chrono::seconds(10);
+  const auto asked = run_process(command);
+  return asked && contains(asked->output_tail, "Open MPI");
 }
 
 }  // namespace
@@ -226,24 +176,37 @@ std::optional<Launcher> find_launcher(const std::vector<std::string>& argv) {
     return launcher;
   }
   launcher.name = file_name(words.front());
-  const auto* known =
-      std::find_if(kLaunchers.begin(), kLaunchers.end(),
-                   [&](const LauncherName& candidate) { return candidate.name == launcher.name; });
-  if (known == kLaunchers.end()) return std::nullopt;
-  launcher.kind = known->kind;
   const Words options = words.subspan(1);
-  switch (launcher.kind) {
-    case LauncherKind::mpi:
-      read_mpi_words(options, launcher);
-      break;
-    case LauncherKind::torchrun:
-      read_torchrun_words(options, launcher);
-      break;
-    case LauncherKind::srun:
-      read_srun_words(options, launcher);
-      break;
+  if (is_one_of(launcher.name, kMpiLaunchers)) {
+    read_mpi_words(options, launcher);
+  } else if (launcher.name == "torchrun") {
+    launcher.kind = LauncherKind::torchrun;
+    read_torchrun_words(options, launcher);
+  } else if (launcher.name == "srun") {
+    launcher.kind = LauncherKind::srun;
+    read_srun_words(options, launcher);
+  } else {
+    return std::nullopt;
   }
   return launcher;
+}
+
+std::vector<std::string> exported_argv(
+    const std::vector<std::string>& argv,
+    const std::vector<std::pair<std::string, std::string>>& variables) {
+  const auto launcher = find_launcher(argv);
+  if (!launcher || launcher->kind != LauncherKind::mpi || !launcher->names_hosts) return argv;
+  const auto at = std::find_if(argv.begin(), argv.end(), [&](const std::string& word) {
+    return std::filesystem::path(word).filename() == launcher->name;
+  });
+  if (at == argv.end() || !is_open_mpi(*at)) return argv;
+  std::vector<std::string> words(argv.begin(), at + 1);
+  for (const auto& [name, value] : variables) {
+    words.emplace_back("-x");
+    words.push_back(name);
+  }
+  words.insert(words.end(), at + 1, argv.end());
+  return words;
 }
 
 }  // namespace llmprof::capture

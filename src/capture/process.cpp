@@ -16,9 +16,9 @@
 #include <string_view>
 #include <system_error>
 
-#include "capture/executables.h"
 #include "capture/process_launch.h"
 #include "capture/process_tree.h"
+#include "capture/shell.h"
 
 namespace llmprof::capture {
 namespace {

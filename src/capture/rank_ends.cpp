@@ -74,10 +74,7 @@ std::string signal_of_words(const std::string& words) {
 // "0,2-3"
 std::vector<uint64_t> ranks_in_list(std::string_view list) {
   std::vector<uint64_t> ranks;
-  while (!list.empty()) {
-    const size_t comma = std::min(list.find(','), list.size());
-    const std::string_view part = list.substr(0, comma);
-    list.remove_prefix(std::min(comma + 1, list.size()));
+  for (const std::string_view part : split_at(list, ',')) {
     const size_t dash = part.find('-');
     const auto first = rank_number(part.substr(0, dash));
     const auto last = dash == std::string_view::npos ? first : rank_number(part.substr(dash + 1));

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
+#include <array>
 #include <system_error>
 
 #include "base/files.h"
 #include "base/secrets/secrets.h"
 #include "base/text.h"
-#include "capture/shell_word.h"
+#include "capture/shell.h"
 
 namespace llmprof::capture {
 namespace {
@@ -18,18 +18,8 @@ using std::filesystem::path;
 
 constexpr std::string_view kStatusBegin = "[\n";
 constexpr std::string_view kStatusEnd = "\n]\n";
-
-std::string tail_of(const path& file, size_t bytes) {
-  std::ifstream stream(file, std::ios::binary | std::ios::ate);
-  const std::streamoff size = stream.tellg();
-  if (!stream || size <= 0) return {};
-  const auto wanted = std::min(size, static_cast<std::streamoff>(bytes));
-  stream.seekg(size - wanted);
-  std::string tail(static_cast<size_t>(wanted), '\0');
-  stream.read(tail.data(), wanted);
-  tail.resize(static_cast<size_t>(stream.gcount()));
-  return tail;
-}
+// The machine counts in ticks of 10 ms per CPU.
+constexpr double kShortestSeconds = 0.2;
 
 std::string json_text(std::string_view text) {
   std::string json = "\"";
@@ -50,21 +40,9 @@ std::string json_text(std::string_view text) {
 }
 
 std::string_view end_name(ProcessEnd end) {
-  switch (end) {
-    case ProcessEnd::exited:
-      return "exited";
-    case ProcessEnd::signalled:
-      return "signalled";
-    case ProcessEnd::timed_out:
-      return "timed_out";
-    case ProcessEnd::over_limit:
-      return "over_size_limit";
-    case ProcessEnd::stopped:
-      return "interrupted";
-    case ProcessEnd::not_started:
-      return "not_started";
-  }
-  return {};
+  constexpr std::array<std::string_view, 6> kNames = {
+      "exited", "signalled", "timed_out", "over_size_limit", "interrupted", "not_started"};
+  return kNames.at(static_cast<size_t>(end));
 }
 
 std::string load_json(const std::optional<CommandLoad>& load) {
@@ -124,6 +102,22 @@ std::string unused_name(const path& folder, std::string_view name) {
 
 }  // namespace
 
+LoadMeter::LoadMeter()
+    : begin_(std::chrono::steady_clock::now()),
+      machine_(usable_cpu_times()),
+      own_(own_cpu_seconds()) {}
+
+std::optional<CommandLoad> LoadMeter::read() const {
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin_;
+  const auto machine = usable_cpu_times();
+  if (!machine_ || !machine || machine->cpus != machine_->cpus) return std::nullopt;
+  if (passed.count() < kShortestSeconds) return std::nullopt;
+  const double used = own_cpu_seconds() - own_;
+  const double others = std::max(machine->busy - machine_->busy - used, 0.0);
+  return CommandLoad{static_cast<double>(machine->cpus), used / passed.count(),
+                     others / passed.count()};
+}
+
 Result<RecordedCommand> RecordedCommand::start(const path& folder, std::string_view name,
                                                Command command) {
   if (auto made = make_own_folder(folder); !made) return fail_with(made.error());
@@ -153,7 +147,8 @@ CommandRecord RecordedCommand::finish(bool asked_to_stop) {
   record.result = process_->take_result();
   record.asked_to_stop = asked_to_stop || record.result.was_enough;
   record.load = load_.read();
-  record.result.output_tail = tail_of(log_, command_->output_tail_bytes);
+  record.result.output_tail = file_part(
+      log_, -static_cast<std::streamoff>(command_->output_tail_bytes), command_->output_tail_bytes);
   std::error_code status;
   const auto bytes = std::filesystem::file_size(log_, status);
   record.result.output_bytes = status ? 0 : bytes;

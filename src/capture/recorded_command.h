@@ -1,16 +1,32 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/machine/cpu.h"
 #include "capture/capture_result.h"
-#include "capture/load_meter.h"
 #include "capture/process.h"
 
 namespace llmprof::capture {
+
+// Measures the load from its construction on. One command at a time: what else llmprof runs
+// meanwhile is taken for a part of it.
+class LoadMeter {
+ public:
+  LoadMeter();
+  // None where the machine does not tell, and of commands too short for its clock's ticks.
+  [[nodiscard]] std::optional<CommandLoad> read() const;
+
+ private:
+  std::chrono::steady_clock::time_point begin_;
+  std::optional<CpuTimes> machine_;
+  double own_ = 0;
+};
 
 // A running command that leaves in `folder` its line in cmd.txt (quoted for a shell, with the
 // variables it was given), <name>.log (stdout and stderr together, written as it goes) and, once it

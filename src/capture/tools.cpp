@@ -11,7 +11,9 @@
 #include <system_error>
 
 #include "base/ascii.h"
-#include "capture/executables.h"
+#include "base/text.h"
+#include "capture/process.h"
+#include "capture/shell.h"
 
 namespace llmprof::capture {
 namespace {
@@ -57,23 +59,34 @@ constexpr std::array kImporterBesideNsys = {
     "../linux-desktop-*/QdstrmImporter",
 };
 
-std::span<const char* const> usual_places(Tool tool) {
-  switch (tool) {
-    case Tool::nsys:
-      return kNsysPlaces;
-    case Tool::ncu:
-      return kNcuPlaces;
-    case Tool::qdstrm_importer:
-      return kImporterPlaces;
-  }
-  return {};
+struct KindOfTool {
+  std::string_view name;
+  const char* variable;
+  std::string_view where_to_get;
+  std::span<const char* const> usual_places;
+};
+const KindOfTool& about(Tool tool) {
+  static constexpr std::array<KindOfTool, 3> kTools = {{
+      {"nsys", "LLMPROF_NSYS",
+       "nsys is part of NVIDIA Nsight Systems: in the CUDA toolkit, in NVIDIA's package "
+       "nsight-systems-cli, in Debian's nsight-systems (non-free).",
+       kNsysPlaces},
+      {"ncu", "LLMPROF_NCU",
+       "ncu is part of NVIDIA Nsight Compute: in the CUDA toolkit, in NVIDIA's packages "
+       "nsight-compute-*, in Debian's nsight-compute (non-free).",
+       kNcuPlaces},
+      {"QdstrmImporter", "LLMPROF_QDSTRM_IMPORTER",
+       "QdstrmImporter is in the folder host-linux-* of NVIDIA Nsight Systems (CUDA toolkit, "
+       "NVIDIA's package nsight-systems-*, Debian's nsight-systems in non-free), and in "
+       "host/linux-desktop-* of Nsight Compute.",
+       kImporterPlaces},
+  }};
+  return kTools.at(static_cast<size_t>(tool));
 }
 
 std::string_view take_number(std::string_view& text) {
-  size_t length = 0;
-  while (length < text.size() && is_digit(text[length])) ++length;
-  std::string_view number = text.substr(0, length);
-  text.remove_prefix(length);
+  std::string_view number = text.substr(0, text.find_first_not_of("0123456789"));
+  text.remove_prefix(number.size());
   number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));
   return number;
 }
@@ -166,36 +179,56 @@ Result<void> add_importers_beside_nsys(const ToolSearch& search, std::vector<pat
   return {};
 }
 
+// The tools answer within a second; the first start from a cold disk takes longer.
+constexpr std::chrono::seconds kAnswerTime(60);
+
+Error not_installed(Tool tool) {
+  return {
+      ErrorKind::tool,
+      fmt::format("{0} was found neither on PATH nor in the usual places. Install it, or, if it "
+                  "is installed elsewhere, set {1} to its path. {2}",
+                  tool_name(tool), tool_variable(tool), where_to_get(tool))};
+}
+
+Error does_not_answer(Tool tool, const std::filesystem::path& executable,
+                      const ProcessResult& result) {
+  const std::string words = last_words(result.output_tail);
+  return {ErrorKind::tool,
+          fmt::format("{} does not work: `{} --version` ended with {}{}. Install it again, or set "
+                      "{} to another one. {}",
+                      executable.string(), executable.string(), describe_end(result),
+                      words.empty() ? "" : fmt::format(" and printed \"{}\"", words),
+                      tool_variable(tool), where_to_get(tool))};
+}
+
+Result<InstalledTool> ensure_tool(Tool tool, const ToolSearch& search) {
+  const auto found = find_tool(tool, search);
+  if (!found) return fail_with(found.error());
+  std::optional<Error> first_failure;
+  for (const std::filesystem::path& executable : *found) {
+    Command command;
+    command.argv = {executable.string(), "--version"};
+    command.environment = {{"LC_ALL", "C"}};
+    command.timeout = kAnswerTime;
+    const auto answered = run_process(command);
+    if (!answered) return fail_with(answered.error());
+    if (answered->succeeded())
+      return InstalledTool{executable, tool_version(answered->output_tail)};
+    if (!first_failure) first_failure = does_not_answer(tool, executable, *answered);
+  }
+  return fail_with(first_failure.value_or(not_installed(tool)));
+}
+
 }  // namespace
 
-std::string_view tool_name(Tool tool) {
-  switch (tool) {
-    case Tool::nsys:
-      return "nsys";
-    case Tool::ncu:
-      return "ncu";
-    case Tool::qdstrm_importer:
-      return "QdstrmImporter";
-  }
-  return {};
-}
-
-std::string_view tool_variable(Tool tool) {
-  switch (tool) {
-    case Tool::nsys:
-      return "LLMPROF_NSYS";
-    case Tool::ncu:
-      return "LLMPROF_NCU";
-    case Tool::qdstrm_importer:
-      return "LLMPROF_QDSTRM_IMPORTER";
-  }
-  return {};
-}
+std::string_view tool_name(Tool tool) { return about(tool).name; }
+std::string_view tool_variable(Tool tool) { return about(tool).variable; }
+std::string_view where_to_get(Tool tool) { return about(tool).where_to_get; }
 
 ToolSearch tool_search_here() {
   ToolSearch search;
   for (const Tool tool : {Tool::nsys, Tool::ncu, Tool::qdstrm_importer}) {
-    const char* value = std::getenv(std::string(tool_variable(tool)).c_str());
+    const char* value = std::getenv(about(tool).variable);
     if (value != nullptr && *value != '\0') search.chosen[tool] = value;
   }
   if (const char* path_list = std::getenv("PATH")) search.path_list = path_list;
@@ -221,8 +254,37 @@ Result<std::vector<path>> find_tool(Tool tool, const ToolSearch& search) {
       return fail_with(added.error());
     }
   }
-  for (const char* place : usual_places(tool)) expand(search.root, place, search.machine, found);
+  for (const char* place : about(tool).usual_places)
+    expand(search.root, place, search.machine, found);
   return without_repeats(found);
+}
+
+std::string tool_version(std::string_view answer) {
+  for (const std::string_view word : {"version ", "Version "}) {
+    const size_t place = answer.find(word);
+    if (place == std::string_view::npos) continue;
+    const std::string_view rest = answer.substr(place + word.size());
+    const std::string_view version = rest.substr(0, rest.find_first_not_of("0123456789."));
+    if (!version.empty()) return std::string(version);
+  }
+  return {};
+}
+
+bool is_at_least(std::string_view version, int64_t year, int64_t release) {
+  const size_t dot = version.find('.');
+  const auto has_year = parse_int(version.substr(0, dot));
+  if (!has_year || dot == std::string_view::npos) return true;
+  const std::string_view rest = version.substr(dot + 1);
+  const auto has_release = parse_int(rest.substr(0, rest.find('.')));
+  return *has_year > year || (*has_year == year && has_release.value_or(0) >= release);
+}
+
+Result<InstalledTool> ensure_nsys(const ToolSearch& search) {
+  return ensure_tool(Tool::nsys, search);
+}
+
+Result<InstalledTool> ensure_ncu(const ToolSearch& search) {
+  return ensure_tool(Tool::ncu, search);
 }
 
 }  // namespace llmprof::capture

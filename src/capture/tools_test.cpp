@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "capture/executables.h"
+#include "capture/shell.h"
 #include "testing/temporary_folder.h"
 
 namespace llmprof::capture {

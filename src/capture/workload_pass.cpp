@@ -1,10 +1,12 @@
 #include "capture/workload_pass.h"
 
-#include <algorithm>
+#include <sys/stat.h>
 
-#include "capture/folder_size.h"
-#include "capture/launcher_exports.h"
-#include "capture/server_pass.h"
+#include <algorithm>
+#include <system_error>
+
+#include "capture/launcher.h"
+#include "capture/server_recording.h"
 
 namespace llmprof::capture {
 namespace {
@@ -18,6 +20,24 @@ Variables joined(Variables variables, const Variables& pass) {
   }
   variables.insert(variables.end(), pass.begin(), pass.end());
   return variables;
+}
+
+// Bytes that the files below a folder take on the disk; files that come and go meanwhile are no
+// error. 0 where there is no such folder.
+uint64_t folder_bytes(const std::filesystem::path& folder) {
+  constexpr uint64_t kBlockBytes = 512;  // stat(2)
+  constexpr auto kOptions = std::filesystem::directory_options::skip_permission_denied;
+  uint64_t bytes = 0;
+  std::error_code status;
+  for (std::filesystem::recursive_directory_iterator entry(folder, kOptions, status), end;
+       !status && entry != end; entry.increment(status)) {
+    struct stat about{};
+    if (::lstat(entry->path().c_str(), &about) == 0 && S_ISREG(about.st_mode)) {
+      // Tools map files far larger than what they have written.
+      bytes += static_cast<uint64_t>(about.st_blocks) * kBlockBytes;
+    }
+  }
+  return bytes;
 }
 
 }  // namespace

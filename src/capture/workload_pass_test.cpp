@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "base/text.h"
-#include "capture/executables.h"
+#include "capture/shell.h"
 #include "testing/temporary_folder.h"
 
 namespace llmprof::capture {

@@ -1,4 +1,4 @@
-#include "capture/ncu/measured_launches.h"
+#include "capture/ncu/ncu_messages.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "capture/ncu/finished_runs.h"
 #include "capture/ncu/kernel_filter.h"
-#include "capture/ncu/measured_launches.h"
 #include "capture/ncu/ncu_failures.h"
 #include "capture/ncu/ncu_messages.h"
 #include "capture/ncu/ncu_runs.h"
@@ -233,6 +232,22 @@ class NcuCapture {
     return attempt;
   }
 
+  // ncu by itself, printing into a file.
+  Result<CommandRecord> run_ncu(const std::string& name, std::vector<std::string> argv,
+                                const path& output) {
+    Command command;
+    command.argv = std::move(argv);
+    // The locale decides how ncu writes numbers.
+    command.environment = {{"LC_ALL", "C"}};
+    command.stdout_file = output;
+    command.timeout = kExportTime;
+    command.grace = request_.limits.grace;
+    command.stop = request_.limits.stop;
+    auto record = run_recorded(folder_, name, std::move(command));
+    if (record) result_.commands.push_back(*record);
+    return record;
+  }
+
   // Most programs go on for long after the launches that are wanted, and slowly under ncu.
   void end_when_enough(const NcuRun& run, WorkloadPass& pass) const {
     const bool countable = options_.stop_when_measured && options_.replay_mode == "kernel";
@@ -269,17 +284,9 @@ class NcuCapture {
 
   Result<RawTable> export_report(const NcuRun& run) {
     const path aside = folder_ / (run.name + "_raw.csv.part");
-    Command command;
-    command.argv = build_ncu_import_cmd(ncu_, features_, run, report_of(run));
-    // The locale decides how ncu writes numbers.
-    command.environment = {{"LC_ALL", "C"}};
-    command.stdout_file = aside;
-    command.timeout = kExportTime;
-    command.grace = request_.limits.grace;
-    command.stop = request_.limits.stop;
-    const auto record = run_recorded(folder_, run.name + "-export", std::move(command));
+    const auto record = run_ncu(run.name + "-export",
+                                build_ncu_import_cmd(ncu_, features_, run, report_of(run)), aside);
     if (!record) return fail_with(record.error());
-    result_.commands.push_back(*record);
     auto table = read_raw_table(aside);
     const NcuRunMessages messages = read_ncu_messages(aside);
     remove_file(aside);
@@ -350,16 +357,8 @@ class NcuCapture {
 
   void list_sections() {
     const path aside = folder_ / "sections.txt.part";
-    Command command;
-    command.argv = {ncu_.path.string(), "--list-sections"};
-    command.environment = {{"LC_ALL", "C"}};
-    command.stdout_file = aside;
-    command.timeout = kExportTime;
-    command.grace = request_.limits.grace;
-    command.stop = request_.limits.stop;
-    const auto record = run_recorded(folder_, "list-sections", std::move(command));
+    const auto record = run_ncu("list-sections", {ncu_.path.string(), "--list-sections"}, aside);
     if (!record) return fail_run(record.error());
-    result_.commands.push_back(*record);
     std::error_code status;
     if (record->result.succeeded() && is_there(aside)) {
       std::filesystem::rename(aside, folder_ / "sections.txt", status);

@@ -2,11 +2,18 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <chrono>
 
+#include "base/text.h"
+#include "capture/ncu/ncu_capture.h"
 #include "capture/ncu/ncu_runs.h"
+#include "capture/process.h"
 
 namespace llmprof::capture {
 namespace {
+
+constexpr std::chrono::seconds kNcuAnswerTime(60);
+constexpr size_t kLongestHelp = 256UL << 10U;
 
 using Argv = std::vector<std::string>;
 
@@ -67,6 +74,22 @@ Argv profile_cmd(const InstalledTool& ncu, const NcuFeatures& features, const Nc
 }
 
 }  // namespace
+
+NcuFeatures features_in_help(std::string_view help) {
+  return {.renames_kernels = contains(help, "--rename-kernels "),
+          .counts_per_shape = contains(help, "per-launch-config"),
+          .has_config_file = contains(help, "--config-file ")};
+}
+
+NcuFeatures ncu_features(const InstalledTool& ncu) {
+  Command command;
+  command.argv = {ncu.path.string(), "--help"};
+  command.environment = {{"LC_ALL", "C"}};
+  command.timeout = kNcuAnswerTime;
+  command.output_tail_bytes = kLongestHelp;
+  const auto answered = run_process(command);
+  return answered ? features_in_help(answered->output_tail) : NcuFeatures{};
+}
 
 Argv build_ncu_cmd(const InstalledTool& ncu, const NcuFeatures& features, const NcuOptions& options,
                    const NcuRun& run, const std::filesystem::path& output, const Argv& work_argv) {

@@ -3,15 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "capture/convert_advice.h"
+#include "capture/shell.h"
 
 namespace llmprof::capture {
 namespace {
 
-std::string told(const CommandRecord& record) {
-  const std::string words = last_words(record.result.output_tail);
-  return words.empty() ? "it printed nothing" : fmt::format("it printed \"{}\"", words);
-}
+std::string told(const CommandRecord& record) { return printed_words(record.result.output_tail); }
 
 std::string limited(const CommandRecord& record) {
   switch (record.result.end) {

@@ -20,29 +20,40 @@ std::string_view between(std::string_view text, std::string_view before, std::st
   return end == std::string_view::npos ? std::string_view{} : text.substr(0, end);
 }
 
-// Cuts text into lines as it comes; of an endless line only the beginning counts.
-class Lines {
- public:
-  explicit Lines(NcuRunMessages& messages) : messages_(messages) {}
-  void add(std::string_view text) {
-    while (!text.empty()) {
-      const size_t end = text.find('\n');
-      const std::string_view part = text.substr(0, end);
-      if (line_.size() < kLongestLine) line_ += part.substr(0, kLongestLine - line_.size());
-      if (end == std::string_view::npos) return;
-      finish();
-      text.remove_prefix(end + 1);
-    }
+// Calls use(line) for each line of a text that comes in parts. `begun` is the last one, which may
+// go on; of an endless line only the beginning counts.
+template <class Use>
+void each_line(std::string& begun, std::string_view text, const Use& use) {
+  while (true) {
+    const size_t end = text.find('\n');
+    const std::string_view part = text.substr(0, end);
+    if (begun.size() < kLongestLine) begun += part.substr(0, kLongestLine - begun.size());
+    if (end == std::string_view::npos) return;
+    use(begun);
+    begun.clear();
+    text.remove_prefix(end + 1);
   }
-  void finish() {
-    messages_.note_line(line_);
-    line_.clear();
-  }
+}
 
- private:
-  NcuRunMessages& messages_;
-  std::string line_;
-};
+// The file from an offset on, in parts; the offset moves on.
+template <class Use>
+void each_part(const std::filesystem::path& file, uint64_t& offset, const Use& use) {
+  std::ifstream stream(file, std::ios::binary);
+  stream.seekg(static_cast<std::streamoff>(offset));
+  std::string part(kChunk, '\0');
+  while (stream) {
+    stream.read(part.data(), static_cast<std::streamsize>(part.size()));
+    const std::string_view text =
+        std::string_view(part).substr(0, static_cast<size_t>(stream.gcount()));
+    offset += text.size();
+    use(text);
+  }
+}
+
+// `==PROF== Profiling "gemm": 0%....50%....100% - 18 passes`
+bool tells_measured_launch(std::string_view line) {
+  return line.starts_with("==PROF== Profiling ") && contains(line, "100%");
+}
 
 }  // namespace
 
@@ -85,22 +96,20 @@ void NcuRunMessages::note_line(std::string_view line) {
 
 NcuRunMessages read_ncu_messages(const std::filesystem::path& log) {
   NcuRunMessages messages;
-  Lines lines(messages);
-  std::ifstream stream(log, std::ios::binary);
-  std::string chunk(kChunk, '\0');
-  while (stream) {
-    stream.read(chunk.data(), static_cast<std::streamsize>(chunk.size()));
-    lines.add(std::string_view(chunk).substr(0, static_cast<size_t>(stream.gcount())));
-  }
-  lines.finish();
+  const auto note = [&](std::string_view line) { messages.note_line(line); };
+  std::string line;
+  uint64_t offset = 0;
+  each_part(log, offset, [&](std::string_view text) { each_line(line, text, note); });
+  note(line);
   return messages;
 }
 
 NcuRunMessages ncu_messages_in(std::string_view text) {
   NcuRunMessages messages;
-  Lines lines(messages);
-  lines.add(text);
-  lines.finish();
+  const auto note = [&](std::string_view line) { messages.note_line(line); };
+  std::string line;
+  each_line(line, text, note);
+  note(line);
   return messages;
 }
 
@@ -114,6 +123,15 @@ std::string counter_permission_remedy() {
 std::string counters_in_use_remedy() {
   return "run `dcgmi profile --pause`, record again, then `dcgmi profile --resume`; otherwise end "
          "the other profiler";
+}
+
+uint64_t MeasuredLaunches::count(const std::filesystem::path& log) {
+  each_part(log, read_, [&](std::string_view text) {
+    each_line(line_, text, [&](std::string_view line) {
+      if (tells_measured_launch(line)) ++measured_;
+    });
+  });
+  return measured_;
 }
 
 }  // namespace llmprof::capture

@@ -1,14 +1,87 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "capture/ncu/ncu_capture.h"
-#include "capture/ncu/ncu_estimate.h"
 #include "capture/ncu/ncu_failures.h"
 #include "capture/ncu/ncu_runs.h"
+#include "capture/shell.h"
 
 namespace llmprof::capture {
 namespace {
+
+struct Passes {
+  std::string_view names;
+  uint64_t passes;
+};
+
+constexpr std::array kSetPasses = {
+    Passes{"basic default", 10}, Passes{"detailed", 20}, Passes{"full", 38},
+    Passes{"roofline", 17},      Passes{"nvlink", 1},    Passes{"pmsampling", 9},
+    Passes{"source", 5},
+};
+
+constexpr std::array kSectionPasses = {
+    Passes{"LaunchStats NumaAffinity Nvlink Nvlink_Tables Nvlink_Topology Occupancy SchedulerStats "
+           "WorkloadDistribution",
+           1},
+    Passes{"InstructionStats SpeedOfLight_HierarchicalDoubleRooflineChart "
+           "SpeedOfLight_HierarchicalHalfRooflineChart "
+           "SpeedOfLight_HierarchicalSingleRooflineChart SpeedOfLight_RooflineChart",
+           3},
+    Passes{"PmSampling", 4},
+    Passes{"SourceCounters", 5},
+    Passes{"SpeedOfLight_HierarchicalTensorRooflineChart", 8},
+    Passes{"MemoryWorkloadAnalysis PmSampling_WarpStates WarpStateStats", 9},
+    Passes{"SpeedOfLight", 10},
+    Passes{"ComputeWorkloadAnalysis", 11},
+    Passes{"MemoryWorkloadAnalysis_Chart", 14},
+    Passes{"MemoryWorkloadAnalysis_Tables", 30},
+};
+
+// Of a set or section that the tables do not know.
+constexpr uint64_t kUnknownPasses = 10;
+// Beyond the program's own time 120 launches took 72 s, 60 took 42 s, each 18 passes; saving and
+// restoring memory is most of it. Where launches are counted by their shape and no NVTX range gates
+// them, 44 took 64 s, 66 took 97 s.
+constexpr std::chrono::milliseconds kTimePerPass(37);
+constexpr std::chrono::milliseconds kTimePerPassUngated(80);
+
+// Of the workload's own time, what a run under ncu takes beside the launches that it measures: one
+// that ends early spends most of it on starting. Measured on an H200: 20.1 and 17.2 s of 25.0 s.
+constexpr double kShareUntilMeasured = 0.8;
+// A prefill and a decode; together they had 56 launches where 10 kernels of each were chosen, and
+// three launches of each shape; 110 where kernels of all requests matched.
+constexpr int64_t kStages = 2;
+constexpr double kLaunchesOfAKernel = 1.9;
+constexpr double kLaunchesOfAKernelUngated = 3.7;
+constexpr uint64_t kLaunchesUnchosen = 100;
+
+std::chrono::milliseconds time_per_pass(bool gated) {
+  return gated ? kTimePerPass : kTimePerPassUngated;
+}
+
+bool replays_program(const NcuOptions& options) {
+  return options.replay_mode == "application" || options.replay_mode == "app-range";
+}
+
+std::chrono::milliseconds unmeasured_time(const NcuOptions& options,
+                                          std::chrono::milliseconds workload_time) {
+  const bool ends_early = options.short_run || options.stop_when_measured;
+  const double share = ends_early ? kShareUntilMeasured : 1.0;
+  return std::chrono::milliseconds(
+      static_cast<int64_t>(static_cast<double>(workload_time.count()) * share));
+}
+
+template <size_t N>
+uint64_t passes_of(const std::array<Passes, N>& table, std::string_view name) {
+  const auto found = std::find_if(table.begin(), table.end(), [&](const Passes& entry) {
+    return is_one_of(name, entry.names);
+  });
+  return found == table.end() ? kUnknownPasses : found->passes;
+}
 
 using std::filesystem::path;
 
@@ -21,6 +94,54 @@ std::string run_note(const NcuRun& run, uint64_t passes) {
 }
 
 }  // namespace
+
+uint64_t predicted_passes(const NcuOptions& options) {
+  // ncu packs what was asked for into shared passes: roofline's 17 with MemoryWorkloadAnalysis (9),
+  // Occupancy and SchedulerStats became 18. So the most demanding part counts, and a little.
+  uint64_t most = options.set.empty() ? 1 : passes_of(kSetPasses, options.set);
+  bool several = false;
+  for (const std::string& section : options.sections) {
+    most = std::max(most, passes_of(kSectionPasses, section));
+    several = several || !options.set.empty() || options.sections.size() > 1;
+  }
+  return most + (several ? 1 : 0);
+}
+
+std::optional<std::chrono::seconds> predicted_time(
+    const NcuOptions& options, const std::vector<NcuRun>& runs,
+    std::optional<std::chrono::milliseconds> workload_time) {
+  if (!workload_time) return std::nullopt;
+  const uint64_t passes = predicted_passes(options);
+  std::chrono::milliseconds total(0);
+  for (const NcuRun& run : runs) {
+    // The whole program runs once for each pass.
+    if (replays_program(options)) {
+      total += *workload_time * static_cast<int64_t>(passes);
+      continue;
+    }
+    const auto launches = run.expected_launches();
+    if (!launches) return std::nullopt;
+    total += unmeasured_time(options, *workload_time) +
+             time_per_pass(!run.count_per_shape || !run.nvtx_include.empty()) *
+                 static_cast<int64_t>(*launches * passes);
+  }
+  return std::chrono::ceil<std::chrono::seconds>(total);
+}
+
+std::chrono::milliseconds predicted_time_unseen(const NcuOptions& options,
+                                                std::optional<uint64_t> kernels, bool gated,
+                                                std::chrono::milliseconds workload_time) {
+  const auto passes = static_cast<int64_t>(predicted_passes(options));
+  const int64_t runs = kernels ? kStages : 1;
+  if (replays_program(options)) return runs * passes * workload_time;
+  uint64_t launches = options.launch_count.value_or(kLaunchesUnchosen);
+  if (kernels && !options.launch_count) {
+    launches = static_cast<uint64_t>(static_cast<double>(*kernels * options.launches_per_shape) *
+                                     (gated ? kLaunchesOfAKernel : kLaunchesOfAKernelUngated));
+  }
+  return runs * unmeasured_time(options, workload_time) +
+         static_cast<int64_t>(launches) * passes * time_per_pass(gated);
+}
 
 CapturePlan plan_ncu(const InstalledTool& ncu, const NcuRequest& request) {
   const NcuFeatures features = ncu_features(ncu);

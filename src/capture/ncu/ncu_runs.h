@@ -1,7 +1,9 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -63,5 +65,20 @@ std::vector<std::string> build_ncu_live_cmd(const InstalledTool& ncu, const NcuF
 std::vector<std::string> build_ncu_import_cmd(const InstalledTool& ncu, const NcuFeatures& features,
                                               const NcuRun& run,
                                               const std::filesystem::path& report);
+
+// How often each launch is replayed. Measured one by one on an H200 with ncu 2025.3.1; other GPUs
+// and versions differ by some passes.
+uint64_t predicted_passes(const NcuOptions& options);
+
+// None where the launches or the workload's own time are unknown.
+std::optional<std::chrono::seconds> predicted_time(
+    const NcuOptions& options, const std::vector<NcuRun>& runs,
+    std::optional<std::chrono::milliseconds> workload_time);
+
+// Before a timeline has shown which launches there are: `kernels` of each stage are going to be
+// measured; none where no timeline will choose any. `gated`: by NVTX ranges of the program.
+std::chrono::milliseconds predicted_time_unseen(const NcuOptions& options,
+                                                std::optional<uint64_t> kernels, bool gated,
+                                                std::chrono::milliseconds workload_time);
 
 }  // namespace llmprof::capture

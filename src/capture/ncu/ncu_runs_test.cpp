@@ -6,7 +6,6 @@
 #include <regex>
 
 #include "base/text.h"
-#include "capture/ncu/ncu_estimate.h"
 
 namespace llmprof::capture {
 namespace {

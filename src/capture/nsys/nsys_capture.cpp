@@ -4,15 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <fstream>
 #include <system_error>
 
 #include "base/files.h"
 #include "base/text.h"
 #include "capture/convert.h"
-#include "capture/nsys/nsys_command.h"
-#include "capture/nsys/nsys_failure.h"
-#include "capture/nsys/nsys_stats.h"
+#include "capture/nsys/nsys_parts.h"
+#include "capture/shell.h"
 
 namespace llmprof::capture {
 namespace {
@@ -25,13 +23,7 @@ constexpr std::chrono::seconds kReportGrace(30);
 constexpr std::chrono::minutes kStatsTime(30);
 constexpr size_t kReportHeadBytes = 64;
 
-std::string head_of(const path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::string head(kReportHeadBytes, '\0');
-  stream.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<size_t>(stream.gcount()));
-  return head;
-}
+std::string head_of(const path& file) { return file_part(file, 0, kReportHeadBytes); }
 
 std::vector<path> files_in(const path& folder) {
   std::vector<path> files;

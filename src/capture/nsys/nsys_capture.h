@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "capture/capture_result.h"
-#include "capture/installed_tool.h"
+#include "capture/tools.h"
 #include "capture/workload_command.h"
 
 namespace llmprof::capture {

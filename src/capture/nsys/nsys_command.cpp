@@ -1,10 +1,13 @@
-#include "capture/nsys/nsys_command.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+
+#include "base/text.h"
+#include "capture/nsys/nsys_parts.h"
+#include "capture/shell.h"
 
 namespace llmprof::capture {
 namespace {
@@ -40,6 +43,25 @@ std::string temporary_folder_of(const NsysRequest& request) {
   }
   const char* ours = std::getenv("TMPDIR");
   return ours != nullptr && *ours != '\0' ? ours : "/tmp";
+}
+
+// Of several names for one report the first that is there.
+constexpr std::array<std::array<std::string_view, 2>, 8> kReports = {{
+    {"cuda_gpu_kern_sum", "gpukernsum"},
+    {"cuda_gpu_mem_time_sum", "gpumemtimesum"},
+    {"cuda_gpu_mem_size_sum", "gpumemsizesum"},
+    {"cuda_api_sum", "cudaapisum"},
+    {"nvtx_sum", "nvtxsum"},
+    {"nvtx_kern_sum", "nvtxkernsum"},
+    {"nvtx_gpu_proj_sum", "nvtxgpuproj"},
+    {"osrt_sum", "osrtsum"},
+}};
+
+// "  gpukernsum[:base|:mangled] -- CUDA GPU Kernel Summary"
+std::string_view report_on(std::string_view line) {
+  if (!contains(line, " -- ")) return {};
+  line = trim(line);
+  return line.substr(0, line.find_first_of("[ :"));
 }
 
 }  // namespace
@@ -105,6 +127,21 @@ WorkloadPass nsys_pass(const InstalledTool& nsys, const NsysRequest& request,
   }
   pass.wrapper = build_nsys_cmd(nsys, options, trace, work / "run", {});
   return pass;
+}
+
+std::vector<std::string> choose_nsys_reports(std::string_view help_reports) {
+  std::vector<std::string_view> known;
+  for (const std::string_view line : split_at(help_reports, '\n')) {
+    known.push_back(report_on(line));
+  }
+  std::vector<std::string> chosen;
+  for (const auto& names : kReports) {
+    const auto name = std::find_if(names.begin(), names.end(), [&](std::string_view candidate) {
+      return std::find(known.begin(), known.end(), candidate) != known.end();
+    });
+    if (name != names.end()) chosen.emplace_back(*name);
+  }
+  return chosen;
 }
 
 }  // namespace llmprof::capture

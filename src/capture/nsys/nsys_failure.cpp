@@ -1,4 +1,4 @@
-#include "capture/nsys/nsys_failure.h"
+#include "capture/nsys/nsys_parts.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,7 @@
 #include <array>
 
 #include "base/text.h"
-#include "capture/convert_advice.h"
-#include "capture/nsys/nsys_command.h"
+#include "capture/shell.h"
 
 namespace llmprof::capture {
 namespace {
@@ -27,10 +26,7 @@ bool says_any(std::string_view output, const std::array<std::string_view, N>& wo
 }
 
 std::string said(const CommandRecord& record) {
-  const std::string words = last_words(record.result.output_tail);
-  return fmt::format("{}; see {}",
-                     words.empty() ? "it printed nothing" : fmt::format("it printed \"{}\"", words),
-                     record.log.string());
+  return fmt::format("{}; see {}", printed_words(record.result.output_tail), record.log.string());
 }
 
 NsysFailure nsys_failed(std::string message) {

@@ -12,9 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/files.h"
 #include "base/secrets/secrets.h"
 #include "base/text.h"
+#include "capture/shell.h"
 
 namespace llmprof::capture {
 namespace {
@@ -29,26 +31,12 @@ struct FinalizeStatement {
 };
 using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
 
-bool is_name_character(char c) {
-  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 // The name in "NAME=value"; empty where it is none.
 std::string_view variable_name(std::string_view entry) {
   const size_t equals = entry.find('=');
   if (equals == std::string_view::npos) return {};
   const std::string_view name = entry.substr(0, equals);
-  return std::all_of(name.begin(), name.end(), is_name_character) ? name : std::string_view();
-}
-
-std::vector<std::string_view> split_at_zeros(std::string_view text) {
-  std::vector<std::string_view> entries;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\0'), text.size());
-    if (end > 0) entries.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return entries;
+  return std::all_of(name.begin(), name.end(), is_identifier) ? name : std::string_view();
 }
 
 std::string sql_quoted(std::string_view text, char quote) {
@@ -198,7 +186,7 @@ class Scrubber {
 
   // Nothing where it may stay as it is.
   std::optional<std::string> without_variables(std::string_view value, bool is_single) {
-    const std::vector<std::string_view> entries = split_at_zeros(value);
+    const std::vector<std::string_view> entries = split_at(value, '\0');
     const auto variables = static_cast<size_t>(
         std::count_if(entries.begin(), entries.end(),
                       [](std::string_view entry) { return !variable_name(entry).empty(); }));

@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "base/text.h"
-#include "capture/probes/cuda_here.h"
 #include "testing/temporary_folder.h"
 
 namespace llmprof::capture {

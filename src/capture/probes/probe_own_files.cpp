@@ -3,9 +3,9 @@
 
 #include <initializer_list>
 
-#include "capture/executables.h"
-#include "capture/probes/cuda_here.h"
+#include "capture/probes/doctor.h"
 #include "capture/probes/probe_families.h"
+#include "capture/shell.h"
 
 namespace llmprof::capture {
 namespace {

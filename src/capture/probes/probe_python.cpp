@@ -3,8 +3,8 @@
 #include <future>
 
 #include "base/text.h"
-#include "capture/executables.h"
 #include "capture/probes/probe_families.h"
+#include "capture/shell.h"
 
 namespace llmprof::capture {
 namespace {

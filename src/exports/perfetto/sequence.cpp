@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/streams/compression.h"
+#include "base/streams/deflate.h"
 
 namespace llmprof::exports {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "capture/installed_tool.h"
 #include "capture/launcher.h"
-#include "capture/probes/cuda_here.h"
+#include "capture/probes/doctor.h"
+#include "capture/tools.h"
 
 namespace llmprof::session {
 namespace fs = std::filesystem;

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "base/environment.h"
-#include "capture/executables.h"
+#include "capture/shell.h"
 #include "session/run/recordings.h"
 
 namespace llmprof::session {

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "base/text.h"
-#include "capture/shell_word.h"
+#include "capture/shell.h"
 #include "session/run/recordings.h"
 #include "session/run/run.h"
 #include "session/run/run_time.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/streams/byte_stream.h"
-#include "capture/convert_advice.h"
-#include "capture/launcher_exports.h"
+#include "capture/launcher.h"
+#include "capture/shell.h"
 #include "session/run/ranks.h"
 
 namespace llmprof::session {

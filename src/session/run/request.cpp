@@ -10,8 +10,8 @@
 #include "analysis/engine/engine_rules.h"
 #include "base/environment.h"
 #include "base/text.h"
-#include "capture/executables.h"
 #include "capture/launcher.h"
+#include "capture/shell.h"
 #include "session/bundle/ranks_record.h"
 #include "session/run/run_time.h"
 

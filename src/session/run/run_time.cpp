@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "capture/ncu/ncu_estimate.h"
+#include "capture/ncu/ncu_runs.h"
 #include "session/run/recordings.h"
 
 namespace llmprof::session {

@@ -13,8 +13,8 @@
 #include "base/split.h"
 #include "base/streams/byte_stream.h"
 #include "base/text.h"
-#include "capture/installed_tool.h"
 #include "capture/process.h"
+#include "capture/tools.h"
 #include "session/bundle/provenance/provenance.h"
 #include "session/version.h"
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "capture/http_get.h"
 #include "capture/workload_command.h"
+#include "capture/workload_pass.h"
 
 namespace llmprof::capture {
 
@@ -41,5 +42,10 @@ class ServerReadiness {
   std::streamoff log_read_ = 0;  // whole lines up to here do not match
   bool log_matched_ = false;
 };
+
+// run_pass for a workload that is a server: `command` is the server's, with its limits and with the
+// tool in front.
+Result<CommandRecord> run_server_pass(const WorkloadCommand& workload, const WorkloadPass& pass,
+                                      const Command& command);
 
 }  // namespace llmprof::capture

@@ -1,4 +1,4 @@
-#include "capture/shell_word.h"
+#include "capture/shell.h"
 
 #include <gtest/gtest.h>
 

@@ -1,17 +1,65 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fnmatch.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstdlib>
 
-#include "capture/executables.h"
-#include "capture/probes/cuda_here.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "capture/probes/doctor.h"
 #include "capture/probes/probe_families.h"
+#include "capture/shell.h"
+#include "capture/tools.h"
 
 namespace llmprof::capture {
 namespace {
 
 using std::filesystem::path;
+
+Probe installed_tool(Tool tool, const DoctorOptions& options) {
+  const std::string name(tool_name(tool));
+  const auto installations = find_tool(tool, options.search);
+  if (!installations) {
+    return trouble(name, installations.error().message,
+                   fmt::format("correct or unset {}", tool_variable(tool)));
+  }
+  // It has no --version; it only must be there, and only where nsys does not import by itself.
+  if (tool == Tool::qdstrm_importer) {
+    if (!installations->empty()) return found(name, installations->front().string());
+    return missing(name, "not found; needed only where nsys leaves a .qdstrm",
+                   std::string(where_to_get(tool)));
+  }
+  if (installations->empty()) {
+    return missing(name, "neither on PATH nor in the usual places",
+                   fmt::format("{} If it is installed elsewhere, set {} to its path.",
+                               where_to_get(tool), tool_variable(tool)));
+  }
+  const auto works = tool == Tool::nsys ? ensure_nsys(options.search) : ensure_ncu(options.search);
+  if (!works) {
+    return trouble(name, works.error().message,
+                   fmt::format("install it again, or set {} to another one", tool_variable(tool)));
+  }
+  const std::string version = works->version.empty() ? "version unknown" : works->version;
+  return found(name, fmt::format("{} ({})", works->path.string(), version));
+}
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+// Device nodes stay, and nvidia-modprobe makes them, where no driver is loaded: those cannot be
+// opened by anybody.
+bool is_there_with_a_driver(const path& file) {
+  const int opened = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (opened < 0) return errno == EACCES || errno == EPERM || errno == EBUSY;
+  ::close(opened);
+  return true;
+}
 
 constexpr const char* kLibrary = "libcupti.so*";
 constexpr const char* kName = "CUPTI";
@@ -59,13 +107,6 @@ std::optional<path> in_toolkit(const path& toolkit) {
   return std::nullopt;
 }
 
-std::optional<path> named(const DoctorOptions& options) {
-  std::error_code status;
-  const path& library = options.cuda.cupti;
-  if (!std::filesystem::is_regular_file(library, status)) return std::nullopt;
-  return library;
-}
-
 std::optional<path> in_cuda_home(const DoctorOptions& options) {
   for (const path& toolkit : {options.cuda.home, options.cuda.path}) {
     if (toolkit.empty()) continue;
@@ -75,13 +116,8 @@ std::optional<path> in_cuda_home(const DoctorOptions& options) {
 }
 
 std::optional<path> on_loaders_path(const DoctorOptions& options) {
-  std::string_view rest = options.cuda.library_path;
-  while (!rest.empty()) {
-    const size_t end = std::min(rest.find(':'), rest.size());
-    if (end > 0) {
-      if (auto library = library_in(rest.substr(0, end))) return library;
-    }
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+  for (const std::string_view folder : split_at(options.cuda.library_path, ':')) {
+    if (auto library = library_in(folder)) return library;
   }
   return std::nullopt;
 }
@@ -147,9 +183,44 @@ Probe injection(const DoctorOptions& options) {
 
 }  // namespace
 
+std::vector<Probe> probe_nvidia_tools(const DoctorOptions& options) {
+  return {installed_tool(Tool::nsys, options), installed_tool(Tool::ncu, options),
+          installed_tool(Tool::qdstrm_importer, options)};
+}
+
+CudaVariables cuda_variables_here() {
+  return {variable("LLMPROF_CUPTI"), variable("CUDA_HOME"), variable("CUDA_PATH"),
+          variable("LD_LIBRARY_PATH"), variable("CUDA_INJECTION64_PATH")};
+}
+
+bool has_cuda_half(const path& collector) {
+  // The end belongs to it: another entry point's name begins with the same letters.
+  constexpr std::string_view kEntryPoint{"InitializeInjection\0", 20};
+  return contains(file_content(collector).value_or(""), kEntryPoint);
+}
+
+std::string cuda_half_remedy() {
+  return "use a release's bundle, whose collector has it; or install the headers of the CUDA "
+         "toolkit (cupti.h) and build again: they are looked for in CUDA_HOME and "
+         "/usr/local/cuda*, or name their folder: cmake --preset release "
+         "-DLLMPROF_CUPTI_INCLUDE=FOLDER";
+}
+
+bool has_nvidia_driver(const ToolSearch& search) {
+  // Containers show one and hide another; the last is that of Windows' subsystem for Linux.
+  constexpr std::array kTraces = {"proc/driver/nvidia/version", "dev/nvidiactl", "dev/nvidia0",
+                                  "dev/dxg"};
+  return std::any_of(kTraces.begin(), kTraces.end(), [&](const char* trace) {
+    return is_there_with_a_driver(search.root / trace);
+  });
+}
+
 std::optional<path> find_cupti(const DoctorOptions& options) {
   // Named by hand, it is that one or none.
-  if (!options.cuda.cupti.empty()) return named(options);
+  if (const path& named = options.cuda.cupti; !named.empty()) {
+    std::error_code status;
+    return std::filesystem::is_regular_file(named, status) ? std::optional(named) : std::nullopt;
+  }
   for (const auto look : {in_cuda_home, on_loaders_path, in_usual_places, beside_nvcc, of_python}) {
     if (auto library = look(options)) return library;
   }

@@ -4,13 +4,35 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "base/text.h"
 #include "capture/ncu/ncu_messages.h"
 #include "capture/probes/probe_families.h"
+#include "capture/shell.h"
 
 namespace llmprof::capture {
 namespace {
+
+constexpr unsigned kSysAdmin = 21;  // CAP_SYS_ADMIN
+constexpr int kHex = 16;
+
+// The rest of the line that begins with `key`.
+std::string_view line_of(std::string_view text, std::string_view key) {
+  for (const std::string_view line : split_at(text, '\n')) {
+    if (line.starts_with(key)) return trim(line.substr(key.size()));
+  }
+  return {};
+}
+
+// Being root is not enough in a container: the driver asks for the capability.
+bool may_administer(const DoctorOptions& options) {
+  const std::string status = system_file(options, "proc/self/status").value_or("");
+  const std::string_view effective = line_of(status, "CapEff:");
+  uint64_t capabilities = 0;
+  std::from_chars(effective.data(), effective.data() + effective.size(), capabilities, kHex);
+  return ((capabilities >> kSysAdmin) & 1U) != 0;
+}
 
 struct RunningProgram {
   int64_t pid = 0;
@@ -64,6 +86,24 @@ std::string named(const std::vector<RunningProgram>& programs) {
 
 }  // namespace
 
+std::vector<Probe> probe_counters(const DoctorOptions& options) {
+  constexpr const char* kName = "counter permission";
+  const auto params = system_file(options, "proc/driver/nvidia/params");
+  if (!params) {
+    return {
+        missing(kName, "no NVIDIA driver is loaded (/proc/driver/nvidia/params)", "see driver")};
+  }
+  const std::string_view restricted = line_of(*params, "RmProfilingAdminOnly:");
+  if (restricted == "0") return {found(kName, "available to all users (RmProfilingAdminOnly 0)")};
+  if (may_administer(options)) {
+    return {found(kName, "restricted to administrators; this user is one (CAP_SYS_ADMIN)")};
+  }
+  return {trouble(kName,
+                  "restricted to administrators (RmProfilingAdminOnly 1): ncu will fail with "
+                  "ERR_NVGPUCTRPERM; timelines are not affected",
+                  counter_permission_remedy())};
+}
+
 std::vector<Probe> probe_running_tools(const DoctorOptions& options) {
   std::vector<RunningProgram> dcgm;
   std::vector<RunningProgram> profilers;
@@ -90,6 +130,27 @@ std::vector<Probe> probe_running_tools(const DoctorOptions& options) {
                                 named(profilers)),
                     "wait for them, or end them, before recording"));
   return probes;
+}
+
+std::vector<Probe> probe_sampling(const DoctorOptions& options) {
+  constexpr const char* kName = "CPU sampling";
+  constexpr int64_t kMostAllowed = 2;  // nsys samples its own user's processes up to this level
+  const auto text = system_file(options, "proc/sys/kernel/perf_event_paranoid");
+  if (!text) {
+    return {missing(kName, "this kernel has no perf events; nsys can trace nevertheless",
+                    "keep nsys.sample=none")};
+  }
+  const int64_t level = parse_int(trim(*text)).value_or(kMostAllowed + 1);
+  if (level <= kMostAllowed) {
+    return {found(kName, fmt::format("allowed (perf_event_paranoid {})", level))};
+  }
+  return {trouble(kName,
+                  fmt::format("not allowed (perf_event_paranoid {}, nsys needs at most {}); nsys "
+                              "can trace nevertheless",
+                              level, kMostAllowed),
+                  fmt::format("as root: sysctl kernel.perf_event_paranoid={}; or leave "
+                              "nsys.sample=none",
+                              kMostAllowed))};
 }
 
 }  // namespace llmprof::capture
