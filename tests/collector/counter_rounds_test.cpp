@@ -33,6 +33,35 @@ std::vector<int64_t> every(int64_t length, int64_t count) {
   return times;
 }
 
+TEST(CounterStart, WithoutRoundsAtOnce) {
+  CounterStart start;
+  start.begin(100 * kMillisecond);
+  EXPECT_TRUE(start.is_due(100 * kMillisecond, false, 0, 100 * kMillisecond));
+}
+
+TEST(CounterStart, InRoundsWithTheFirstRequest) {
+  CounterStart start;
+  start.begin(0);
+  EXPECT_FALSE(start.is_due(20 * kMillisecond, true, 0, 10 * kMillisecond));
+  EXPECT_TRUE(start.is_due(40 * kMillisecond, true, 1, 30 * kMillisecond));
+  // Once it is due it stays so.
+  EXPECT_TRUE(start.is_due(60 * kMillisecond, true, 0, 50 * kMillisecond));
+}
+
+TEST(CounterStart, InRoundsWhenTheProgramHasItsMemory) {
+  CounterStart start;
+  start.begin(0);
+  EXPECT_FALSE(start.is_due(1'199 * kMillisecond, true, 0, 200 * kMillisecond));
+  EXPECT_TRUE(start.is_due(1'200 * kMillisecond, true, 0, 200 * kMillisecond));
+}
+
+TEST(CounterStart, AProgramThatNeverStopsAllocatingIsSampledAfterFiveSeconds) {
+  CounterStart start;
+  start.begin(1'000 * kMillisecond);
+  EXPECT_FALSE(start.is_due(5'999 * kMillisecond, true, 0, 5'998 * kMillisecond));
+  EXPECT_TRUE(start.is_due(6'000 * kMillisecond, true, 0, 5'999 * kMillisecond));
+}
+
 TEST(CounterRounds, AProgramWithoutRequestsIsSampledAllTheTime) {
   EXPECT_EQ(changes({}, 0, 100'000), (std::vector<int64_t>{0}));
 }

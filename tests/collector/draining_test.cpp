@@ -1,4 +1,4 @@
-#include "collector/cuda/control/draining.h"
+#include "collector/cuda/control/step_plan.h"
 
 #include <gtest/gtest.h>
 

@@ -2,17 +2,21 @@
 
 #include <pthread.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 
 #include "collector/clock.h"
 #include "collector/cuda/control/collection.h"
-#include "collector/cuda/control/command_socket.h"
 #include "collector/cuda/control/schedule.h"
 #include "collector/cuda/counters/counter_rounds.h"
 #include "collector/cuda/driver/driver.h"
@@ -22,6 +26,81 @@
 
 namespace llmprof::collector {
 namespace {
+
+constexpr size_t kLongestCommand = 32;
+
+struct CommandSocket {
+  bool opened = false;
+  int descriptor = -1;
+};
+
+int open_socket() {
+  const int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (descriptor < 0) return -1;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  // A name that begins with a null byte is abstract: no file is left behind.
+  const int length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "llmprof.%ld",
+                              static_cast<long>(getpid()));
+  const auto bytes =
+      static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<size_t>(length));
+  const int on = 1;
+  if (setsockopt(descriptor, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0 ||
+      bind(descriptor, reinterpret_cast<sockaddr*>(&address), bytes) != 0) {
+    close(descriptor);
+    return -1;
+  }
+  return descriptor;
+}
+
+const char* answer_to(const char* command) {
+  if (std::strcmp(command, "arm") == 0) return arm_by_command();
+  if (std::strcmp(command, "disarm") == 0) return disarm_by_command();
+  if (std::strcmp(command, "status") == 0) return describe_state();
+  return "error: unknown command; available: arm, disarm, status\n";
+}
+
+bool may_command(msghdr& message) {
+  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr;
+       part = CMSG_NXTHDR(&message, part)) {
+    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_CREDENTIALS) continue;
+    ucred sender{};
+    std::memcpy(&sender, CMSG_DATA(part), sizeof sender);
+    return sender.uid == 0 || sender.uid == geteuid();
+  }
+  return false;
+}
+
+// False: nothing has arrived.
+bool answer_one(int descriptor) {
+  char command[kLongestCommand + 1] = {};
+  iovec text = {command, kLongestCommand};
+  sockaddr_un from{};
+  alignas(cmsghdr) char credentials[CMSG_SPACE(sizeof(ucred))] = {};
+  msghdr message{};
+  message.msg_name = &from;
+  message.msg_namelen = sizeof from;
+  message.msg_iov = &text;
+  message.msg_iovlen = 1;
+  message.msg_control = credentials;
+  message.msg_controllen = sizeof credentials;
+  if (recvmsg(descriptor, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) <= 0) return false;
+  const char* answer = may_command(message)
+                           ? answer_to(command)
+                           : "error: only the user of this process and root may send commands\n";
+  sendto(descriptor, answer, std::strlen(answer), MSG_DONTWAIT | MSG_NOSIGNAL,
+         reinterpret_cast<sockaddr*>(&from), message.msg_namelen);
+  return true;
+}
+
+// Answers commands to this process, `llmprof arm` and `disarm`, that have arrived: datagrams to the
+// abstract Unix socket "llmprof.<pid>", from the process's own user or root.
+void answer_commands() {
+  static constinit CommandSocket socket;
+  if (!socket.opened) socket = {true, open_socket()};
+  while (answer_one(socket.descriptor)) {
+  }
+}
 
 timespec after(clockid_t clock, int64_t nanoseconds) {
   constexpr int64_t kSecond = 1'000'000'000;
@@ -129,21 +208,14 @@ void* run_worker(void* /*unused*/) {
 
 constexpr int kReadInterval = 20;       // ms
 constexpr int kIdleReadInterval = 200;  // ms, while nothing is recorded
-// The placement of memory changes kernel times by some percent, and CUPTI's buffers shift what is
-// allocated after them (docs/measurements.md): counters are enabled once the program has allocated
-// its memory, that is with its first request or when it has allocated nothing for a while.
-constexpr int64_t kNoAllocation = 1'000'000'000;  // ns
-constexpr int64_t kLongestWait = 5'000'000'000;   // ns, for a program that never stops allocating
 
 class Sampling {
  public:
   void follow() {
     if (!may_sample()) return end();
     if (!on_ && !begin()) return;
-    // Without rounds a detach may follow soon, and would wait for counters to be enabled.
-    due_ = due_ || !settings_of_threads.rounds || program_has_its_memory();
-    if (!due_) return;
     const uint64_t requests = requests_begun();
+    if (!start_.is_due(now_ns(), settings_of_threads.rounds, requests, last_allocation())) return;
     const bool in_rounds = settings_of_threads.rounds && !was_detached_;
     if (in_rounds && !rounds_.wants_samples(now_ns(), requests)) return pause_counters();
     if (start_counters(in_rounds && requests > 0)) rounds_.begin(now_ns(), requests_begun());
@@ -167,7 +239,7 @@ class Sampling {
       return false;
     }
     on_ = true;
-    began_ = now_ns();
+    start_.begin(now_ns());
     prepare_counters(settings_of_threads);
     // Libraries were loaded, whose exit handlers run before ours: both threads must end before
     // them.
@@ -175,15 +247,8 @@ class Sampling {
     return true;
   }
 
-  [[nodiscard]] bool program_has_its_memory() const {
-    const int64_t now = now_ns();
-    return requests_begun() > 0 || now - last_allocation() >= kNoAllocation ||
-           now - began_ >= kLongestWait;
-  }
-
   bool on_ = false;
-  int64_t began_ = 0;
-  bool due_ = false;
+  CounterStart start_;
   bool told_to_stop_ = false;
   // From then on they stay enabled: CUPTI could not enable them again.
   bool was_detached_ = false;

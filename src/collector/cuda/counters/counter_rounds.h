@@ -4,6 +4,31 @@
 
 namespace llmprof::collector {
 
+// The placement of memory changes kernel times by some percent, and CUPTI's buffers shift what is
+// allocated after them (docs/measurements.md): counters are enabled once the program has allocated
+// its memory, that is with its first request or when it has allocated nothing for a while. For one
+// thread; times in ns.
+class CounterStart {
+ public:
+  // CUPTI is attached.
+  void begin(int64_t now) { began_ = now; }
+
+  // Without rounds at once: a detach may follow soon, and would wait for counters to be enabled.
+  [[nodiscard]] bool is_due(int64_t now, bool in_rounds, uint64_t requests,
+                            int64_t last_allocation) {
+    due_ = due_ || !in_rounds || requests > 0 || now - last_allocation >= kNoAllocation ||
+           now - began_ >= kLongestWait;
+    return due_;
+  }
+
+ private:
+  static constexpr int64_t kNoAllocation = 1'000'000'000;
+  static constexpr int64_t kLongestWait = 5'000'000'000;  // a program may never stop allocating
+
+  int64_t began_ = 0;
+  bool due_ = false;
+};
+
 // While counters are enabled a GPU draws more power, and small kernels after a gap take up to 2.5 %
 // more or less time (docs/measurements.md). Counters are therefore sampled for some requests and
 // then paused for three times as long. The first round covers two complete requests, because one
