@@ -6,14 +6,13 @@
 #include <atomic>
 
 #include "collector/clock.h"
-#include "collector/cuda/control/draining.h"
+#include "collector/cuda/control/step_plan.h"
 #include "collector/cuda/control/threads.h"
 #include "collector/cuda/cupti/cupti_library.h"
 #include "collector/cuda/driver/driver.h"
 #include "collector/cuda/tracing/api_calls.h"
 #include "collector/cuda/tracing/attachment.h"
 #include "collector/cuda/tracing/gpu_work.h"
-#include "collector/cuda/tracing/graphs.h"
 #include "collector/cuda/tracing/resources.h"
 #include "collector/environment.h"
 #include "collector/recorder.h"

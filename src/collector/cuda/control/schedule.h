@@ -27,8 +27,6 @@ struct Settings {
   CounterSettings counters;
 };
 
-Settings read_settings();
-
 // Once, when CUDA is initialized.
 void begin_schedule(const Settings& settings);
 

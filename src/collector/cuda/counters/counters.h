@@ -43,4 +43,7 @@ void prepare_sensors(bool wanted, double share, uint32_t devices);
 // than the share allows.
 void read_sensors_if_due();
 
+// Says in a counters_off record that NVML is missing.
+void report_nvml_missing();
+
 }  // namespace llmprof::collector

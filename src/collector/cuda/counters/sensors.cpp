@@ -7,7 +7,6 @@
 #include <iterator>
 
 #include "collector/clock.h"
-#include "collector/cuda/counters/counters_off.h"
 #include "collector/cuda/counters/samples.h"
 #include "collector/cuda/driver/driver.h"
 #include "collector/cuda/driver/nvml.h"

@@ -1,4 +1,4 @@
-#include "collector/cuda/cupti/rival_tools.h"
+#include "collector/cuda/cupti/cupti_library.h"
 
 #include <cupti.h>
 #include <dlfcn.h>
@@ -10,8 +10,6 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
-
-#include "collector/cuda/cupti/cupti_library.h"
 
 namespace llmprof::collector {
 namespace {

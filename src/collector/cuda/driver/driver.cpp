@@ -60,7 +60,7 @@ struct DriverFunctions {
 };
 
 // For the thread that samples counters.
-constinit DriverFunctions driver = {};
+constinit DriverFunctions driver_of_counters = {};
 constinit uint32_t seen = 0;
 
 int ordinal(uint32_t device) { return static_cast<int>(device); }
@@ -84,7 +84,7 @@ void write_device(const DriverFunctions& functions, int ordinal) {
       static_cast<uint32_t>(functions.value(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
   size_t memory = 0;
   if (functions.total_memory(&memory, device) == CUDA_SUCCESS) facts.memory_bytes = memory;
-  facts.memory_bandwidth = bandwidth(driver, device);
+  facts.memory_bandwidth = bandwidth(functions, device);
   facts.clock_hz = kHertz * functions.value(CU_DEVICE_ATTRIBUTE_CLOCK_RATE, device);
   facts.capability_major =
       static_cast<uint32_t>(functions.value(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device));
@@ -112,30 +112,35 @@ bool ask_nvml(char (&version)[kDriverVersionBytes]) {
 }  // namespace
 
 uint32_t find_devices() {
-  driver.load();
+  driver_of_counters.load();
   int count = 0;
-  if (driver.count == nullptr || driver.count(&count) != CUDA_SUCCESS || count < 0) return 0;
+  if (driver_of_counters.count == nullptr || driver_of_counters.count(&count) != CUDA_SUCCESS ||
+      count < 0)
+    return 0;
   const auto all = static_cast<uint32_t>(count);
   seen = all < kMaxDevices ? all : kMaxDevices;
   return seen;
 }
 
 bool device_in_use(uint32_t device) {
-  if (driver.context_state == nullptr || seen == 1) return true;
+  if (driver_of_counters.context_state == nullptr || seen == 1) return true;
   unsigned flags = 0;
   int active = 0;
   // A device and its ordinal are the same number.
-  return driver.context_state(ordinal(device), &flags, &active) == CUDA_SUCCESS && active != 0;
+  return driver_of_counters.context_state(ordinal(device), &flags, &active) == CUDA_SUCCESS &&
+         active != 0;
 }
 
 bool pci_bus_id(uint32_t device, char (&id)[kDeviceNameBytes]) {
-  return driver.pci_bus_id != nullptr &&
-         driver.pci_bus_id(id, sizeof id, ordinal(device)) == CUDA_SUCCESS;
+  return driver_of_counters.pci_bus_id != nullptr &&
+         driver_of_counters.pci_bus_id(id, sizeof id, ordinal(device)) == CUDA_SUCCESS;
 }
 
 bool device_uuid(uint32_t device, char (&id)[kDeviceNameBytes]) {
   CUuuid uuid{};
-  if (driver.uuid == nullptr || driver.uuid(&uuid, ordinal(device)) != CUDA_SUCCESS) return false;
+  if (driver_of_counters.uuid == nullptr ||
+      driver_of_counters.uuid(&uuid, ordinal(device)) != CUDA_SUCCESS)
+    return false;
   constexpr size_t kGroupEnds[] = {4, 6, 8, 10};
   auto length = static_cast<size_t>(snprintf(id, sizeof id, "GPU-"));
   size_t group = 0;

@@ -34,4 +34,12 @@ void note_api_call(CUpti_CallbackDomain domain, CUpti_CallbackId id,
 [[nodiscard]] uint32_t correlation_in_log(uint32_t correlation);
 void calls_may_start_over();
 
+// The light watch for programs that reach the driver without passing the runtime's shared library:
+// launches and waits from CUPTI's callbacks of the driver alone. No kernel is recorded, and no
+// thread is started. It costs more than the preloaded functions do (docs/tracing-cost.md), so that
+// it serves in runs of its own.
+// For the rest of the process. Without CUPTI, or beside another tool that uses it, nothing is
+// noted.
+void watch_driver_calls();
+
 }  // namespace llmprof::collector

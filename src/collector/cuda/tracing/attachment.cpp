@@ -4,7 +4,6 @@
 
 #include "collector/clock.h"
 #include "collector/cuda/cupti/cupti_library.h"
-#include "collector/cuda/cupti/rival_tools.h"
 #include "collector/cuda/tracing/api_calls.h"
 #include "collector/cuda/tracing/gpu_work.h"
 #include "collector/cuda/tracing/resources.h"

@@ -1,4 +1,4 @@
-#include "collector/cuda/tracing/driver_calls.h"
+#include "collector/cuda/tracing/api_calls.h"
 
 #include <cstdint>
 

@@ -1,12 +1,74 @@
 #include "collector/cuda/tracing/resources.h"
 
 #include <atomic>
+#include <cstddef>
 
 #include "collector/cuda/cupti/cupti_library.h"
-#include "collector/cuda/tracing/graphs.h"
+#include "collector/cuda/tracing/api_calls.h"
+#include "collector/recorder.h"
+#include "wire/cuda_records.h"
 
 namespace llmprof::collector {
 namespace {
+
+uint64_t id_of(CUgraphNode node) {
+  uint64_t id = 0;
+  if (node != nullptr) cupti().graph_node_id(node, &id);
+  return id;
+}
+
+// Nodes of CUDA graphs as they are created: among the records of the creating thread, so that the
+// ranges open there apply to them. This gives replayed kernels their layer.
+void graph_node_created(const CUpti_GraphData& graph) {
+  const Call call;
+  if (!call || !recording()) return;
+  record(call.thread(), wire::RecordType::graph_node_created,
+         wire::GraphNodeCreated{id_of(graph.node)});
+}
+
+void graph_node_cloned(const CUpti_GraphData& graph) {
+  const Call call;
+  if (!call || !recording()) return;
+  record(call.thread(), wire::RecordType::graph_node_cloned,
+         wire::GraphNodeCloned{id_of(graph.node), id_of(graph.originalNode)});
+}
+
+constexpr size_t kPlaces = 4096;
+constexpr size_t kLongestGraphProbe = 64;
+
+struct Replayed {
+  std::atomic<const void*> graph{nullptr};
+  std::atomic<uint32_t> correlation{0};  // of its last traced replay; 0: nothing to lose
+};
+constinit Replayed replayed[kPlaces];
+constinit std::atomic<bool> any = false;
+
+// The graph is the first parameter of the driver's function.
+const void* graph_of(const CUpti_CallbackData& launch) {
+  if (launch.functionParams == nullptr) return nullptr;
+  return *static_cast<const void* const*>(launch.functionParams);
+}
+
+// Its slot, assigned if it has none; null if all nearby slots belong to others.
+Replayed* place_of(const void* graph) {
+  constexpr unsigned kAlignment = 6;
+  const size_t first = reinterpret_cast<uintptr_t>(graph) >> kAlignment;
+  for (size_t probe = 0; probe < kLongestGraphProbe; ++probe) {
+    Replayed& place = replayed[(first + probe) % kPlaces];
+    const void* known = nullptr;
+    if (place.graph.compare_exchange_strong(known, graph, std::memory_order_relaxed) ||
+        known == graph) {
+      return &place;
+    }
+  }
+  return nullptr;
+}
+
+void note(const CUpti_CallbackData& launch, uint32_t correlation) {
+  const void* graph = graph_of(launch);
+  Replayed* place = graph == nullptr ? nullptr : place_of(graph);
+  if (place != nullptr) place->correlation.store(correlation, std::memory_order_relaxed);
+}
 
 constinit std::atomic<bool> ready = false;
 
@@ -15,6 +77,26 @@ constexpr CUpti_CallbackId kWanted[] = {CUPTI_CBID_RESOURCE_CONTEXT_CREATED,
                                         CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED};
 
 }  // namespace
+
+bool graphs_were_traced() { return any.load(std::memory_order_relaxed); }
+
+void note_traced_replay(const CUpti_CallbackData& launch) {
+  any.store(true, std::memory_order_relaxed);
+  note(launch, correlation_in_log(launch.correlationId));
+}
+
+void note_replay_between(const CUpti_CallbackData& launch) { note(launch, 0); }
+
+void note_untraced_replay(const CUpti_CallbackData& launch) {
+  const void* graph = graph_of(launch);
+  if (graph == nullptr) return;
+  Replayed* place = place_of(graph);
+  const uint32_t lost =
+      place == nullptr ? 0 : place->correlation.exchange(0, std::memory_order_relaxed);
+  if (lost != 0) {
+    write_device_record(wire::RecordType::replay_overwritten, wire::ReplayOverwritten{lost, 0});
+  }
+}
 
 CUptiResult enable_resource_callbacks(CUpti_SubscriberHandle subscriber) {
   for (const CUpti_CallbackId id : kWanted) {

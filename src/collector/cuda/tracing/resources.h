@@ -7,7 +7,7 @@
 
 #include "collector/clock.h"
 
-// CUPTI's callbacks for contexts and graphs as the program creates them.
+// CUPTI's callbacks for contexts and graphs as the program creates them, and replays of graphs.
 namespace llmprof::collector {
 
 // When the program last allocated GPU memory.
@@ -28,5 +28,16 @@ void resource_callback(CUpti_CallbackId id, const CUpti_ResourceData* data);
 [[nodiscard]] bool cuda_is_ready();
 // If CUPTI is attached to a program that has already initialized CUDA.
 void note_cuda_is_ready();
+
+// CUPTI stores the times of a graph's kernels once per graph: a replay without tracing overwrites
+// those of the last replay with tracing if CUPTI has not read them yet (CUPTI 13.0: end times of
+// later replays). Such replays are named in the log, and their kernels are excluded.
+// Whether any graph was replayed while tracing.
+[[nodiscard]] bool graphs_were_traced();
+
+void note_traced_replay(const CUpti_CallbackData& launch);
+// CUPTI records it, but it is not kept: the times of earlier replays are safe.
+void note_replay_between(const CUpti_CallbackData& launch);
+void note_untraced_replay(const CUpti_CallbackData& launch);
 
 }  // namespace llmprof::collector
