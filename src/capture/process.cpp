@@ -15,8 +15,8 @@
 #include <mutex>
 #include <string_view>
 #include <system_error>
+#include <thread>
 
-#include "capture/process_launch.h"
 #include "capture/process_tree.h"
 #include "capture/shell.h"
 
@@ -376,6 +376,36 @@ std::string describe_end(const ProcessResult& result) {
       return std::generic_category().message(result.start_error);
   }
   return "unknown end";
+}
+
+Result<void> open_detached(const std::vector<std::string>& argv, milliseconds patience) {
+  Command command;
+  command.argv = argv;
+  command.stdout_file = command.stderr_file = "/dev/null";
+  command.detached = true;
+  const std::string executable = resolve(argv.front());
+  if (executable.empty()) {
+    return fail(ErrorKind::tool, fmt::format("{}: {}", argv.front(), std::strerror(ENOENT)));
+  }
+  const auto started = start_process(command, executable);
+  if (!started) return fail_with(started.error());
+  if (started->start_error != 0) {
+    ::waitpid(started->pid, nullptr, 0);
+    return fail(ErrorKind::tool,
+                fmt::format("{}: {}", argv.front(), std::strerror(started->start_error)));
+  }
+  for (const auto until = Clock::now() + patience; Clock::now() < until;) {
+    int status = 0;
+    if (::waitpid(started->pid, &status, WNOHANG) == started->pid) {
+      if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+      return fail(ErrorKind::tool,
+                  fmt::format("{} failed ({})", argv.front(),
+                              WIFEXITED(status) ? fmt::format("exit code {}", WEXITSTATUS(status))
+                                                : fmt::format("signal {}", WTERMSIG(status))));
+    }
+    std::this_thread::sleep_for(kLongestWait);
+  }
+  return {};
 }
 
 Result<ProcessResult> run_process(const Command& command) {

@@ -40,6 +40,8 @@ struct Command {
   // Whatever it started ends with it, also what left its group or became a daemon (profilers run
   // the profiled program in a session of its own). For one such command at a time.
   bool whole_tree = false;
+  // It goes on when we end, in a session of its own.
+  bool detached = false;
 };
 
 enum class ProcessEnd : uint8_t { exited, signalled, timed_out, over_limit, stopped, not_started };
@@ -89,5 +91,11 @@ class RunningProcess {
 // Starts it and waits for it. On a timeout the whole group is ended; a program that ends by itself
 // may leave others of its group running, unless its whole tree is to end.
 Result<ProcessResult> run_process(const Command& command);
+
+// Starts a program that goes on when we end (a browser), with no terminal of ours. Waits only as
+// long as an opener that hands over to another program takes: one that fails in that time is an
+// error, one that still runs is fine.
+Result<void> open_detached(const std::vector<std::string>& argv,
+                           std::chrono::milliseconds patience);
 
 }  // namespace llmprof::capture

@@ -1,4 +1,4 @@
-#include "capture/process_launch.h"
+#include "capture/process_tree.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -54,6 +54,7 @@ Result<FileDescriptor> open_file(const std::filesystem::path& path, int flags) {
 // Everything the child needs, made before the fork: after it only async-signal-safe calls are
 // allowed, because other threads may have held locks.
 struct Launch {
+  bool detached = false;
   int descriptor_of_launcher = -1;
   std::string executable;
   std::vector<std::string> environment;
@@ -138,9 +139,13 @@ int descriptor_of_launcher() {
 }
 
 [[noreturn]] void become(const Launch& launch, pid_t parent) {
-  ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != parent) ::_exit(127);
+  if (launch.detached) {
+    ::setsid();
+  } else {
+    ::setpgid(0, 0);
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() != parent) ::_exit(127);
+  }
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -183,6 +188,7 @@ void make_children_waitable() {
 
 Result<StartedProcess> start_process(const Command& command, const std::string& executable) {
   Launch launch;
+  launch.detached = command.detached;
   launch.executable = executable;
   launch.descriptor_of_launcher = descriptor_of_launcher();
   launch.environment = merged_environment(command);
@@ -198,7 +204,7 @@ Result<StartedProcess> start_process(const Command& command, const std::string& 
   if (started.pid < 0) return fail_with(cannot_start("fork", errno));
   if (started.pid == 0) become(launch, parent);
   // The child does it too; whoever comes first, the group exists before we could signal it.
-  ::setpgid(started.pid, started.pid);
+  if (!command.detached) ::setpgid(started.pid, started.pid);
   launch.exec_error.write = FileDescriptor(-1);
   started.start_error = read_exec_error(launch.exec_error.read);
   started.output = std::move(launch.output.read);

@@ -6,6 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
+#include "base/file_descriptor.h"
+#include "capture/process.h"
+
 namespace llmprof::capture {
 
 // A process as /proc shows it. The start time (clock ticks since boot) tells it from a later one
@@ -31,5 +35,17 @@ std::vector<std::string> process_arguments(pid_t pid);
 // The first descendant of `wrapper` that runs `argv`: it itself, or an interpreter of the script
 // that it names. 0 where there is none.
 pid_t find_wrapped(pid_t wrapper, const std::vector<std::string>& argv);
+
+struct StartedProcess {
+  pid_t pid = -1;
+  // errno of what kept the program from running, 0 once it runs. The child is to be reaped in
+  // either case.
+  int start_error = 0;
+  // What goes to output_tail, not blocking; invalid when nothing does.
+  FileDescriptor output{-1};
+};
+
+// Forks, leads a new process group and becomes `executable`.
+Result<StartedProcess> start_process(const Command& command, const std::string& executable);
 
 }  // namespace llmprof::capture

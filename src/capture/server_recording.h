@@ -8,8 +8,7 @@
 
 #include "base/error.h"
 #include "capture/http_get.h"
-#include "capture/workload_command.h"
-#include "capture/workload_pass.h"
+#include "capture/workload.h"
 
 namespace llmprof::capture {
 

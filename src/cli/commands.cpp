@@ -13,7 +13,7 @@
 #include "base/split.h"
 #include "base/text.h"
 #include "capture/collector_control.h"
-#include "capture/open_detached.h"
+#include "capture/process.h"
 #include "capture/shell.h"
 #include "cli/output.h"
 #include "cli/progress_line.h"

@@ -13,7 +13,7 @@
 #include "capture/ncu/ncu_messages.h"
 #include "capture/ncu/ncu_runs.h"
 #include "capture/ncu/raw_tables.h"
-#include "capture/workload_pass.h"
+#include "capture/workload.h"
 
 namespace llmprof::capture {
 namespace {

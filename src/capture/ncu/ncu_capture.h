@@ -10,7 +10,7 @@
 
 #include "capture/capture_result.h"
 #include "capture/tools.h"
-#include "capture/workload_command.h"
+#include "capture/workload.h"
 
 namespace llmprof::capture {
 

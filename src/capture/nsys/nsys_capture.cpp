@@ -9,7 +9,6 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "capture/convert.h"
-#include "capture/nsys/nsys_parts.h"
 #include "capture/shell.h"
 
 namespace llmprof::capture {

@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "base/text.h"
-#include "capture/nsys/nsys_parts.h"
 #include "testing/temporary_folder.h"
 
 namespace llmprof::capture {

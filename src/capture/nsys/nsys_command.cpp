@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "base/text.h"
-#include "capture/nsys/nsys_parts.h"
+#include "capture/nsys/nsys_capture.h"
 #include "capture/shell.h"
 
 namespace llmprof::capture {

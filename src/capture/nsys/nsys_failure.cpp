@@ -1,4 +1,4 @@
-#include "capture/nsys/nsys_parts.h"
+#include "capture/nsys/nsys_capture.h"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include "exports/export_source.h"
 #include "exports/kernel_rows.h"
 #include "exports/perfetto/trace_file.h"
-#include "exports/perfetto/work_of_launches.h"
+#include "exports/perfetto/tracks.h"
 
 namespace llmprof::exports {
 

@@ -1,4 +1,4 @@
-#include "exports/perfetto/work_of_launches.h"
+#include "exports/perfetto/tracks.h"
 
 namespace llmprof::exports {
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "exports/timeline/parts.h"
-#include "exports/timeline/pyramid.h"
 
 namespace llmprof::exports {
 namespace {

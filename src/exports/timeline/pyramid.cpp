@@ -1,4 +1,4 @@
-#include "exports/timeline/pyramid.h"
+#include "exports/timeline/parts.h"
 
 #include <algorithm>
 #include <bit>

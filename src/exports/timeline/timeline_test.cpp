@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "exports/timeline/parts.h"
-#include "exports/timeline/pyramid.h"
 #include "testing/hand_made_trace.h"
 
 namespace llmprof::exports {

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "capture/ncu/ncu_capture.h"
 #include "capture/nsys/nsys_capture.h"
-#include "capture/workload_command.h"
+#include "capture/workload.h"
 #include "config/compose.h"
 
 namespace llmprof::session {

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "capture/capture_result.h"
-#include "capture/workload_pass.h"
+#include "capture/workload.h"
 #include "session/bundle/run_dir.h"
 #include "session/run/run.h"
 

@@ -1,4 +1,4 @@
-#include "capture/workload_pass.h"
+#include "capture/workload.h"
 
 #include <gtest/gtest.h>
 
