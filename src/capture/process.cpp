@@ -62,8 +62,20 @@ DirectChildren& direct_children() {
   return children;
 }
 
+// "/bin/sh" for "sh"; empty where PATH has none.
+std::string resolve(const std::string& name) {
+  if (name.find('/') != std::string::npos) return name;
+  const char* path_list = ::getenv("PATH");
+  const auto found = find_executable(name, path_list == nullptr ? "" : path_list);
+  if (!found) return {};
+  std::error_code status;  // the working folder may differ from ours
+  return std::filesystem::absolute(*found, status).string();
+}
+
+}  // namespace
+
 // A running child and the pipe it writes to.
-class Child {
+class RunningProcess::Child {
  public:
   Child(StartedProcess started, const Command& command)
       : pid_(started.pid),
@@ -219,143 +231,106 @@ class Child {
   bool reaped_ = false;
 };
 
-// "/bin/sh" for "sh"; empty where PATH has none.
-std::string resolve(const std::string& name) {
-  if (name.find('/') != std::string::npos) return name;
-  const char* path_list = ::getenv("PATH");
-  const auto found = find_executable(name, path_list == nullptr ? "" : path_list);
-  if (!found) return {};
-  std::error_code status;  // the working folder may differ from ours
-  return std::filesystem::absolute(*found, status).string();
+RunningProcess::~RunningProcess() {
+  if (child_ && !result_) finish(ProcessEnd::stopped);
 }
 
-}  // namespace
-
-class RunningProcess::State {
- public:
-  explicit State(const Command& command) : command_(command) {}
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
-  ~State() {
-    if (child_ && !result_) finish(ProcessEnd::stopped);
-  }
-
-  Result<void> start() {
-    const std::string executable = resolve(command_.argv.front());
-    if (executable.empty()) {
-      not_started(ENOENT);
-      return {};
-    }
-    if (command_.whole_tree) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-    auto started = start_process(command_, executable);
-    if (!started) return fail_with(started.error());
-    const int start_error = started->start_error;
-    child_.emplace(std::move(*started), command_);
-    if (start_error != 0) {
-      if (command_.whole_tree) ::prctl(PR_SET_CHILD_SUBREAPER, 0);
-      child_->reap(0);
-      not_started(start_error);
-    }
+Result<void> RunningProcess::try_to_start() {
+  const std::string executable = resolve(command_.argv.front());
+  if (executable.empty()) {
+    not_started(ENOENT);
     return {};
   }
-
-  bool ended() {
-    if (result_) return true;
-    if (child_->reap()) {
-      finish(ProcessEnd::exited);
-    } else if (command_.stop != nullptr && command_.stop->load()) {
-      finish(ProcessEnd::stopped);
-    } else if (command_.timeout && Clock::now() - begin_ >= *command_.timeout) {
-      finish(ProcessEnd::timed_out);
-    } else if (is_over_limit()) {
-      finish(ProcessEnd::over_limit);
-    } else {
-      end_what_is_enough();
-      child_->wait_a_little();
-    }
-    return result_.has_value();
-  }
-
-  void finish(ProcessEnd how) {
-    if (result_) return;
-    ProcessResult result;
-    result.end = how;
-    if (how == ProcessEnd::exited) {
-      result.duration = Clock::now() - begin_;
-      child_->end_what_is_left(command_.grace);
-    } else {
-      child_->end_group(command_.grace);
-      result.duration = Clock::now() - begin_;
-    }
+  if (command_.whole_tree) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  auto started = start_process(command_, executable);
+  if (!started) return fail_with(started.error());
+  const int start_error = started->start_error;
+  child_ = std::make_unique<Child>(std::move(*started), command_);
+  if (start_error != 0) {
     if (command_.whole_tree) ::prctl(PR_SET_CHILD_SUBREAPER, 0);
-    child_->drain();
-    if (how == ProcessEnd::exited && WIFSIGNALED(child_->status())) {
-      result.end = ProcessEnd::signalled;
-      result.signal = WTERMSIG(child_->status());
-    } else if (how == ProcessEnd::exited) {
-      result.exit_code = WEXITSTATUS(child_->status());
-    }
-    result.was_enough = enough_since_.has_value();
-    result.output_bytes = child_->output_bytes();
-    result.output_tail = child_->take_tail();
-    result_ = std::move(result);
+    child_->reap(0);
+    not_started(start_error);
   }
-
-  [[nodiscard]] pid_t pid() const { return child_ ? child_->pid() : 0; }
-  ProcessResult take_result() { return result_ ? std::move(*result_) : ProcessResult{}; }
-
- private:
-  void not_started(int error_number) {
-    result_.emplace();
-    result_->start_error = error_number;
-  }
-
-  bool is_over_limit() {
-    if (!command_.is_over_limit || Clock::now() < next_limit_check_) return false;
-    const Clock::time_point before = Clock::now();
-    const bool is_over = command_.is_over_limit();
-    // A check that takes long must not take the program's time.
-    next_limit_check_ =
-        Clock::now() + std::max<Clock::duration>(kLimitInterval, (Clock::now() - before) * 10);
-    return is_over;
-  }
-
-  void end_what_is_enough() {
-    if (!command_.is_enough || Clock::now() < next_enough_check_) return;
-    next_enough_check_ = Clock::now() + kLimitInterval;
-    if (!enough_since_) {
-      if (!command_.is_enough(command_.stdout_file)) return;
-      enough_since_ = Clock::now();
-      child_->signal_descendants(SIGTERM);
-    } else if (Clock::now() - *enough_since_ >= command_.grace) {
-      child_->signal_descendants(SIGKILL);
-    }
-  }
-
-  const Command& command_;
-  Clock::time_point begin_ = Clock::now();
-  Clock::time_point next_limit_check_ = begin_;
-  Clock::time_point next_enough_check_ = begin_;
-  std::optional<Clock::time_point> enough_since_;
-  std::optional<Child> child_;
-  std::optional<ProcessResult> result_;
-};
-
-RunningProcess::RunningProcess(std::unique_ptr<State> state) : state_(std::move(state)) {}
-RunningProcess::RunningProcess(RunningProcess&& other) noexcept = default;
-RunningProcess::~RunningProcess() = default;
-
-Result<RunningProcess> RunningProcess::start(const Command& command) {
-  if (command.argv.empty()) return fail(ErrorKind::internal, "cannot start a program: no name");
-  auto state = std::make_unique<State>(command);
-  if (auto started = state->start(); !started) return fail_with(started.error());
-  return RunningProcess(std::move(state));
+  return {};
 }
 
-bool RunningProcess::ended() { return state_->ended(); }
-pid_t RunningProcess::pid() const { return state_->pid(); }
-void RunningProcess::end() { state_->finish(ProcessEnd::stopped); }
-ProcessResult RunningProcess::take_result() { return state_->take_result(); }
+bool RunningProcess::ended() {
+  if (result_) return true;
+  if (child_->reap()) {
+    finish(ProcessEnd::exited);
+  } else if (command_.stop != nullptr && command_.stop->load()) {
+    finish(ProcessEnd::stopped);
+  } else if (command_.timeout && Clock::now() - begin_ >= *command_.timeout) {
+    finish(ProcessEnd::timed_out);
+  } else if (is_over_limit()) {
+    finish(ProcessEnd::over_limit);
+  } else {
+    end_what_is_enough();
+    child_->wait_a_little();
+  }
+  return result_.has_value();
+}
+
+void RunningProcess::finish(ProcessEnd how) {
+  if (result_) return;
+  ProcessResult result;
+  result.end = how;
+  if (how == ProcessEnd::exited) {
+    result.duration = Clock::now() - begin_;
+    child_->end_what_is_left(command_.grace);
+  } else {
+    child_->end_group(command_.grace);
+    result.duration = Clock::now() - begin_;
+  }
+  if (command_.whole_tree) ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+  child_->drain();
+  if (how == ProcessEnd::exited && WIFSIGNALED(child_->status())) {
+    result.end = ProcessEnd::signalled;
+    result.signal = WTERMSIG(child_->status());
+  } else if (how == ProcessEnd::exited) {
+    result.exit_code = WEXITSTATUS(child_->status());
+  }
+  result.was_enough = enough_since_.has_value();
+  result.output_bytes = child_->output_bytes();
+  result.output_tail = child_->take_tail();
+  result_ = std::move(result);
+}
+
+pid_t RunningProcess::pid() const { return child_ ? child_->pid() : 0; }
+
+void RunningProcess::not_started(int error_number) {
+  result_.emplace();
+  result_->start_error = error_number;
+}
+
+bool RunningProcess::is_over_limit() {
+  if (!command_.is_over_limit || Clock::now() < next_limit_check_) return false;
+  const Clock::time_point before = Clock::now();
+  const bool is_over = command_.is_over_limit();
+  // A check that takes long must not take the program's time.
+  next_limit_check_ =
+      Clock::now() + std::max<Clock::duration>(kLimitInterval, (Clock::now() - before) * 10);
+  return is_over;
+}
+
+void RunningProcess::end_what_is_enough() {
+  if (!command_.is_enough || Clock::now() < next_enough_check_) return;
+  next_enough_check_ = Clock::now() + kLimitInterval;
+  if (!enough_since_) {
+    if (!command_.is_enough(command_.stdout_file)) return;
+    enough_since_ = Clock::now();
+    child_->signal_descendants(SIGTERM);
+  } else if (Clock::now() - *enough_since_ >= command_.grace) {
+    child_->signal_descendants(SIGKILL);
+  }
+}
+
+Result<std::unique_ptr<RunningProcess>> RunningProcess::start(const Command& command) {
+  if (command.argv.empty()) return fail(ErrorKind::internal, "cannot start a program: no name");
+  std::unique_ptr<RunningProcess> process(new RunningProcess(command));
+  if (auto started = process->try_to_start(); !started) return fail_with(started.error());
+  return process;
+}
 
 std::string describe_end(const ProcessResult& result) {
   switch (result.end) {
@@ -411,9 +386,9 @@ Result<void> open_detached(const std::vector<std::string>& argv, milliseconds pa
 Result<ProcessResult> run_process(const Command& command) {
   auto running = RunningProcess::start(command);
   if (!running) return fail_with(running.error());
-  while (!running->ended()) {
+  while (!(*running)->ended()) {
   }
-  return running->take_result();
+  return (*running)->take_result();
 }
 
 }  // namespace llmprof::capture

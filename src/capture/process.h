@@ -67,9 +67,7 @@ std::string describe_end(const ProcessResult& result);
 class RunningProcess {
  public:
   // An error means that this machine could not even try. `command` must outlive the process.
-  static Result<RunningProcess> start(const Command& command);
-  RunningProcess(RunningProcess&& other) noexcept;
-  RunningProcess& operator=(RunningProcess&&) = delete;
+  static Result<std::unique_ptr<RunningProcess>> start(const Command& command);
   RunningProcess(const RunningProcess&) = delete;
   RunningProcess& operator=(const RunningProcess&) = delete;
   ~RunningProcess();  // ends it
@@ -79,13 +77,27 @@ class RunningProcess {
   bool ended();
   [[nodiscard]] pid_t pid() const;
   // SIGTERM, and SIGKILL after the grace, as after a timeout.
-  void end();
-  ProcessResult take_result();
+  void end() { finish(ProcessEnd::stopped); }
+  ProcessResult take_result() { return result_ ? std::move(*result_) : ProcessResult{}; }
 
  private:
-  class State;
-  explicit RunningProcess(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  using Clock = std::chrono::steady_clock;
+  class Child;
+
+  explicit RunningProcess(const Command& command) : command_(command) {}
+  Result<void> try_to_start();
+  void not_started(int error_number);
+  void finish(ProcessEnd how);
+  bool is_over_limit();
+  void end_what_is_enough();
+
+  const Command& command_;
+  Clock::time_point begin_ = Clock::now();
+  Clock::time_point next_limit_check_ = begin_;
+  Clock::time_point next_enough_check_ = begin_;
+  std::optional<Clock::time_point> enough_since_;
+  std::unique_ptr<Child> child_;
+  std::optional<ProcessResult> result_;
 };
 
 // Starts it and waits for it. On a timeout the whole group is ended; a program that ends by itself

@@ -233,9 +233,9 @@ TEST(ProcessTree, LeavesOtherChildrenAlone) {
   Command command = shell(std::string(kDaemon));
   command.whole_tree = true;
   run(command);
-  EXPECT_FALSE(is_gone(other->pid()));
-  other->end();
-  EXPECT_EQ(other->take_result().end, ProcessEnd::stopped);
+  EXPECT_FALSE(is_gone((*other)->pid()));
+  (*other)->end();
+  EXPECT_EQ((*other)->take_result().end, ProcessEnd::stopped);
 }
 
 TEST(ProcessTree, FindsTheWrappedProgram) {
@@ -251,15 +251,15 @@ TEST(ProcessTree, FindsTheWrappedProgram) {
   ASSERT_TRUE(running);
   pid_t found = 0;
   for (int i = 0; i < 300 && found == 0; ++i) {
-    ASSERT_FALSE(running->ended());
-    found = find_wrapped(running->pid(), argv);
+    ASSERT_FALSE((*running)->ended());
+    found = find_wrapped((*running)->pid(), argv);
   }
   ASSERT_GT(found, 1);
-  EXPECT_NE(found, running->pid());
+  EXPECT_NE(found, (*running)->pid());
   EXPECT_EQ(process_arguments(found).back(), "80");
-  EXPECT_EQ(find_wrapped(running->pid(), {script.string(), "--port", "81"}), 0);
+  EXPECT_EQ(find_wrapped((*running)->pid(), {script.string(), "--port", "81"}), 0);
   ::kill(found, SIGKILL);
-  while (!running->ended()) {
+  while (!(*running)->ended()) {
   }
 }
 
@@ -288,7 +288,7 @@ TEST(Process, EndsWithItsHandle) {
   {
     auto running = RunningProcess::start(command);
     ASSERT_TRUE(running);
-    pid = running->pid();
+    pid = (*running)->pid();
     EXPECT_FALSE(is_gone(pid));
   }
   EXPECT_TRUE(is_gone(pid));

@@ -84,30 +84,26 @@ std::vector<uint64_t> ranks_in_list(std::string_view list) {
   return ranks;
 }
 
-class RankEnds {
- public:
-  void add(RankEnd end) {
-    const bool known = std::any_of(ends_.begin(), ends_.end(), [&](const RankEnd& other) {
-      return other.rank == end.rank && other.process == end.process;
-    });
-    if (!known) ends_.push_back(std::move(end));
-  }
-  std::vector<RankEnd> take() { return std::move(ends_); }
+using RankEnds = std::vector<RankEnd>;
 
- private:
-  std::vector<RankEnd> ends_;
-};
+// Each rank once, with what was said of it first.
+void add(RankEnds& ends, RankEnd end) {
+  const bool known = std::any_of(ends.begin(), ends.end(), [&](const RankEnd& other) {
+    return other.rank == end.rank && other.process == end.process;
+  });
+  if (!known) ends.push_back(std::move(end));
+}
 
 // Open MPI 4 says "mpirun", 5 "prterun", and lines may break anywhere.
 void read_open_mpi(const std::string& text, RankEnds& ends) {
   static const Pattern signaled(
       "process rank ([0-9]+) with PID [0-9]+ on node [^ \n]+ exited on[ \n]+signal ([0-9]+)");
   signaled.each(text, [&](const Groups& groups, size_t) {
-    ends.add({rank_number(groups[0]), {}, signal_text(parse_int(groups[1]).value_or(0)), false});
+    add(ends, {rank_number(groups[0]), {}, signal_text(parse_int(groups[1]).value_or(0)), false});
   });
   static const Pattern exited("Process name: \\[.*,([0-9]+)\\][ \n]+Exit code:[ ]+([0-9]+)");
   exited.each(text, [&](const Groups& groups, size_t) {
-    ends.add({rank_number(groups[0]), {}, "exit code " + groups[1], false});
+    add(ends, {rank_number(groups[0]), {}, "exit code " + groups[1], false});
   });
 }
 
@@ -124,7 +120,7 @@ void read_hydra(const std::string& text, RankEnds& ends) {
     if (!end.rank) end.process = rank_number(groups[2]);
     // MPICH gives the status as wait() does: a number below 128 may be a signal.
     end.how = how.starts_with("KILLED") ? signal_text(number) : fmt::format("exit code {}", number);
-    ends.add(std::move(end));
+    add(ends, std::move(end));
   });
 }
 
@@ -137,7 +133,7 @@ void read_srun(const std::string& text, RankEnds& ends) {
     const bool by_launcher = at > canceled && !exited;
     const std::string how = exited ? groups[1].substr(std::string_view("Exited with ").size())
                                    : signal_of_words(groups[1]);
-    for (const uint64_t rank : ranks_in_list(groups[0])) ends.add({rank, {}, how, by_launcher});
+    for (const uint64_t rank : ranks_in_list(groups[0])) add(ends, {rank, {}, how, by_launcher});
   });
 }
 
@@ -147,10 +143,10 @@ void read_torchrun(const std::string& text, RankEnds& ends) {
       "rank +: ([0-9]+) \\(local_rank: [0-9]+\\)[ \n]+exitcode +: (-?[0-9]+)");
   failed.each(text, [&](const Groups& groups, size_t) {
     const int64_t code = parse_int(groups[1]).value_or(0);
-    ends.add({rank_number(groups[0]),
-              {},
-              code < 0 ? signal_text(-code) : fmt::format("exit code {}", code),
-              code == -SIGTERM});
+    add(ends, {rank_number(groups[0]),
+               {},
+               code < 0 ? signal_text(-code) : fmt::format("exit code {}", code),
+               code == -SIGTERM});
   });
 }
 
@@ -164,7 +160,7 @@ std::vector<RankEnd> rank_ends_in(std::string_view output) {
   read_hydra(text, ends);
   read_srun(text, ends);
   read_torchrun(text, ends);
-  return ends.take();
+  return ends;
 }
 
 }  // namespace llmprof::capture

@@ -135,7 +135,7 @@ Result<RecordedCommand> RecordedCommand::start(const path& folder, std::string_v
   recorded.command_ = std::make_unique<Command>(std::move(command));
   auto process = RunningProcess::start(*recorded.command_);
   if (!process) return fail_with(process.error());
-  recorded.process_ = std::make_unique<RunningProcess>(std::move(*process));
+  recorded.process_ = std::move(*process);
   return recorded;
 }
 

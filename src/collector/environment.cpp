@@ -124,17 +124,19 @@ uint64_t time_namespace() {
   return number == nullptr ? 0 : strtoull(number + 1, nullptr, 10);
 }
 
-void write_warning(const char* what) {
-  constexpr int kMost = 3;
-  constexpr size_t kRoom = 512;
-  static constinit std::atomic<int> warnings = 0;
-  if (warnings.fetch_add(1, std::memory_order_relaxed) >= kMost) return;
-  char line[kRoom];
-  const int length = snprintf(line, sizeof line, "llmprof: %s\n", what);
+void write_line(const char* text) {
+  char line[PATH_MAX + 256];
+  const int length = snprintf(line, sizeof line, "llmprof: %s\n", text);
   if (length <= 0) return;
   const size_t bytes =
-      static_cast<size_t>(length) < kRoom ? static_cast<size_t>(length) : kRoom - 1;
+      static_cast<size_t>(length) < sizeof line ? static_cast<size_t>(length) : sizeof line - 1;
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line, bytes);
+}
+
+void write_warning(const char* what) {
+  constexpr int kMost = 3;
+  static constinit std::atomic<int> warnings = 0;
+  if (warnings.fetch_add(1, std::memory_order_relaxed) < kMost) write_line(what);
 }
 
 }  // namespace llmprof::collector

@@ -35,7 +35,9 @@ void read_boot_id(uint8_t (&id)[16]);
 // 0 if the system has none.
 [[nodiscard]] uint64_t time_namespace();
 
-// One line on stderr, at most three per process: what fails once tends to fail again.
+// One line on stderr.
+void write_line(const char* text);
+// The same, at most three per process: what fails once tends to fail again.
 void write_warning(const char* what);
 
 }  // namespace llmprof::collector

@@ -13,6 +13,7 @@
 
 #include "collector/chunk.h"
 #include "collector/clock.h"
+#include "collector/environment.h"
 #include "collector/log_file.h"
 #include "collector/names.h"
 #include "collector/ranks.h"
@@ -83,13 +84,9 @@ class LockedRecorder : public Locked {
 void warn_of(const char* what, int error) {
   if (recorder.warned) return;
   recorder.warned = true;
-  char line[PATH_MAX + 200];
-  const int length = snprintf(line, sizeof line, "llmprof: %s: %s: %s\n", what,
-                              recorder.file.path(), strerrordesc_np(error));
-  if (length <= 0) return;
-  const size_t bytes =
-      static_cast<size_t>(length) < sizeof line ? static_cast<size_t>(length) : sizeof line - 1;
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line, bytes);
+  char text[PATH_MAX + 200];
+  snprintf(text, sizeof text, "%s: %s: %s", what, recorder.file.path(), strerrordesc_np(error));
+  write_line(text);
 }
 
 void stop_growing(int error) {

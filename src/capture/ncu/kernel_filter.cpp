@@ -96,10 +96,6 @@ std::string kernel_name_pattern(std::string_view name) {
   return pattern;
 }
 
-std::string kernel_name_regex(std::string_view name) {
-  return "^" + kernel_name_pattern(name) + "$";
-}
-
 std::string kernel_symbol_pattern(std::string_view symbol) {
   std::string pattern;
   for (const char c : symbol) append_escaped(pattern, c);

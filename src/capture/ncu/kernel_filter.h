@@ -9,10 +9,7 @@ namespace llmprof::capture {
 // (seen with ncu 2022.3 and 2025.3). The tools print one name with other blanks ("> >") and with
 // or without casts ("(int)4"): the expressions match either, and no other name.
 
-// Matches exactly this demangled name.
-std::string kernel_name_regex(std::string_view name);
-
-// The same without anchors, to be put into an alternation.
+// Matches this demangled name, in an alternation.
 std::string kernel_name_pattern(std::string_view name);
 
 // Matches exactly this mangled name, in an alternation.

@@ -13,6 +13,11 @@
 namespace llmprof::capture {
 namespace {
 
+// Matches exactly this demangled name.
+std::string kernel_name_regex(std::string_view name) {
+  return "^" + kernel_name_pattern(name) + "$";
+}
+
 // ECMAScript agrees with Perl's syntax, which is ncu's, on all that the filter uses. Like ncu, it
 // searches.
 bool matches(const std::string& regex, const std::string& name) {

@@ -104,15 +104,6 @@ NcuRunMessages read_ncu_messages(const std::filesystem::path& log) {
   return messages;
 }
 
-NcuRunMessages ncu_messages_in(std::string_view text) {
-  NcuRunMessages messages;
-  const auto note = [&](std::string_view line) { messages.note_line(line); };
-  std::string line;
-  each_line(line, text, note);
-  note(line);
-  return messages;
-}
-
 std::string counter_permission_remedy() {
   return "run as root (start a container with --cap-add SYS_ADMIN), or allow all users to read the "
          "counters: put the line\n"

@@ -25,7 +25,6 @@ struct NcuRunMessages {
 
 // Reads logs of any size, line by line; a file that is not there says nothing.
 NcuRunMessages read_ncu_messages(const std::filesystem::path& log);
-NcuRunMessages ncu_messages_in(std::string_view text);
 
 // How to be allowed to read the GPU's performance counters.
 std::string counter_permission_remedy();

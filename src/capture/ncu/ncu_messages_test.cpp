@@ -2,13 +2,19 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 
 namespace llmprof::capture {
 namespace {
 
-NcuRunMessages said(std::string_view text) { return ncu_messages_in(text); }
+NcuRunMessages said(std::string_view text) {
+  const testing::TemporaryFolder folder;
+  std::ofstream(folder.path() / "ncu.log") << text;
+  return read_ncu_messages(folder.path() / "ncu.log");
+}
 
 // Each as ncu 2022.3 or 2025.3 printed it.
 TEST(NcuRunMessages, KnowsWhatNcuSays) {

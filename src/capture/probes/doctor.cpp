@@ -21,16 +21,6 @@ constexpr size_t kAnswerBytes = 64UL << 10U;
 
 }  // namespace
 
-Probe found(std::string name, std::string detail) {
-  return {std::move(name), Probe::State::found, std::move(detail), {}};
-}
-Probe missing(std::string name, std::string detail, std::string fix) {
-  return {std::move(name), Probe::State::missing, std::move(detail), std::move(fix)};
-}
-Probe trouble(std::string name, std::string detail, std::string fix) {
-  return {std::move(name), Probe::State::trouble, std::move(detail), std::move(fix)};
-}
-
 std::optional<std::string> answer(const DoctorOptions& options, std::vector<std::string> argv) {
   Command command;
   command.argv = std::move(argv);

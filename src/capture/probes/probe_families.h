@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "capture/probes/doctor.h"
@@ -18,9 +19,15 @@ std::vector<Probe> probe_sampling(const DoctorOptions& options);       // perf_e
 std::vector<Probe> probe_python(const DoctorOptions& options);     // Python, torch, transformers
 std::vector<Probe> probe_own_files(const DoctorOptions& options);  // collector, workload, output
 
-Probe found(std::string name, std::string detail);
-Probe missing(std::string name, std::string detail, std::string fix);
-Probe trouble(std::string name, std::string detail, std::string fix);
+inline Probe found(std::string name, std::string detail) {
+  return {std::move(name), Probe::State::found, std::move(detail), {}};
+}
+inline Probe missing(std::string name, std::string detail, std::string fix) {
+  return {std::move(name), Probe::State::missing, std::move(detail), std::move(fix)};
+}
+inline Probe trouble(std::string name, std::string detail, std::string fix) {
+  return {std::move(name), Probe::State::trouble, std::move(detail), std::move(fix)};
+}
 
 // What a program answers on stdout and stderr, in time and with exit code 0.
 std::optional<std::string> answer(const DoctorOptions& options, std::vector<std::string> argv);

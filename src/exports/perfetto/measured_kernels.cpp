@@ -64,6 +64,178 @@ std::vector<uint32_t> units_of(std::string_view unit) {
   return {};
 }
 
+class MeasuredKernels {
+ public:
+  MeasuredKernels(const PlacedSource& source, const KernelRows& rows, MeasuredNumbers& numbers,
+                  TraceFile& file)
+      : trace_(source.trace),
+        results_(source.results),
+        rows_(rows),
+        numbers_(numbers),
+        file_(file) {}
+
+  // Counters belong to the GPU as a whole: launches that overlap cannot both have some.
+  std::vector<uint32_t> representatives(trace::DeviceId device) const {
+    const trace::KernelTable& kernels = trace_.kernels;
+    const auto& measured = results_.ranking.measured_kernels;
+    const analysis::Stages& stages = results_.stages;
+    std::vector<uint32_t> chosen;
+    std::set<std::pair<uint32_t, uint32_t>> known;  // row of the ranking, shape
+    Nanoseconds free_from = INT64_MIN;
+    for (uint32_t i = 0; i < measured.size(); ++i) {
+      if (!measured[i] || kernels.start[i] < free_from) continue;
+      if (trace_.queues[kernels.queue[i]].device != device) continue;
+      const bool owned =
+          i < stages.owners.kernel_instance.size() && stages.owners.kernel_instance[i].valid();
+      if (!stages.instances.empty() &&
+          (!owned || stages.instances[stages.owners.kernel_instance[i].index()].warmup)) {
+        continue;
+      }
+      const uint32_t row = rows_.of(i);
+      if (row == KernelRows::kNone || kernels.end[i] <= kernels.start[i]) continue;
+      if (!known.emplace(row, kernels.shape[i].value).second) continue;
+      chosen.push_back(i);
+      free_from = kernels.end[i];
+    }
+    return chosen;
+  }
+
+  void write(trace::DeviceId device) {
+    const std::vector<uint32_t> kernels = representatives(device);
+    if (kernels.empty()) return;
+    const uint32_t gpu = numbers_.first_gpu + trace_.devices[device.index()].ordinal;
+    Sequence sequence = file_.sequence();
+    const trace::ProcessId process = trace_.queues[trace_.kernels.queue[kernels.front()]].process;
+    const Nanoseconds begin = trace_.kernels.start[kernels.front()];
+    sequence.other(begin, [&](ProtoWriter& packet) {
+      packet.message(fields::Packet::interned_data, [&] {
+        packet.message(fields::InternedData::graphics_contexts, [&] {
+          packet.number(fields::GpuContext::id, kContextNumber);
+          if (process.valid()) {
+            packet.number(fields::GpuContext::pid, trace_.processes[process.index()].pid);
+          }
+          packet.number(fields::GpuContext::api, fields::cuda);
+        });
+        const auto specify = [&](uint64_t number, std::string_view name, std::string_view about) {
+          packet.message(fields::InternedData::gpu_specifications, [&] {
+            packet.number(fields::GpuSpecification::id, number);
+            packet.bytes(fields::GpuSpecification::name, name);
+            packet.bytes(fields::GpuSpecification::description, about);
+            packet.number(fields::GpuSpecification::category, fields::compute);
+          });
+        };
+        specify(
+            kQueueNumber, "Kernels measured by ncu",
+            "The first launch like each that ncu measured; values are means over ncu's launches");
+        specify(kStageNumber, "kernel", "Measured by ncu in a run of its own");
+      });
+      packet.message(fields::Packet::gpu_counter_event, [&] {
+        packet.message(fields::GpuCounters::descriptor, [&] { describe_counters(packet); });
+        packet.number(fields::GpuCounters::gpu, gpu);
+      });
+    });
+    for (const uint32_t kernel : kernels) write_kernel(kernel, gpu, sequence);
+    numbers_.first_counter += static_cast<uint32_t>(compute_metrics().size());
+  }
+
+  void describe_counters(ProtoWriter& counters) const {
+    uint32_t id = numbers_.first_counter;
+    for (const ComputeMetric& metric : compute_metrics()) {
+      counters.message(fields::GpuDescriptor::specifications, [&] {
+        counters.number(fields::GpuCounterSpecification::id, id++);
+        counters.bytes(fields::GpuCounterSpecification::name, metric.name);
+        for (const uint32_t unit : units_of(metric.unit)) {
+          counters.number(fields::GpuCounterSpecification::numerator, unit);
+        }
+        counters.number(fields::GpuCounterSpecification::groups, fields::compute_group);
+      });
+    }
+  }
+
+  // A value speaks of the time since the one before: 0 at the kernel's start, the kernel's at its
+  // end.
+  void write_counters(const analysis::KernelRow& row, uint32_t gpu, bool of_kernel,
+                      ProtoWriter& packet) const {
+    packet.message(fields::Packet::gpu_counter_event, [&] {
+      uint32_t id = numbers_.first_counter;
+      for (const ComputeMetric& metric : compute_metrics()) {
+        const uint32_t counter = id++;
+        const auto value = find_metric(row.metrics, metric);
+        if (!value) continue;
+        packet.message(fields::GpuCounters::values, [&] {
+          packet.number(fields::GpuCounterValue::id, counter);
+          packet.real(fields::GpuCounterValue::real, of_kernel ? *value : 0);
+        });
+      }
+      packet.number(fields::GpuCounters::gpu, gpu);
+    });
+  }
+
+  void write_arguments(uint32_t kernel, ProtoWriter& launch) const {
+    const auto add = [&](std::string_view name, const auto& write_value) {
+      launch.message(fields::GpuLaunch::arguments, [&] {
+        launch.bytes(fields::GpuArgument::name, name);
+        write_value();
+      });
+    };
+    const auto whole = [&](std::string_view name, uint64_t value) {
+      add(name, [&] { launch.number(fields::GpuArgument::whole, value); });
+    };
+    const auto text = [&](std::string_view name, std::string_view value) {
+      add(name, [&] { launch.bytes(fields::GpuArgument::text, to_printable(value)); });
+    };
+    const analysis::KernelRow& row = results_.ranking.rows[rows_.of(kernel)];
+    const trace::LaunchShape& shape = trace_.shapes[trace_.kernels.shape[kernel]];
+    const auto product = [](const trace::Extent& extent) {
+      return static_cast<uint64_t>(extent[0]) * extent[1] * extent[2];
+    };
+    text("kernel_demangled_name", trace_.strings[row.name]);
+    text("class", to_string(row.description.kernel_class));
+    whole("launch__grid_size", product(shape.grid));
+    whole("launch__block_size", product(shape.block));
+    whole("launch__registers_per_thread", shape.registers_per_thread);
+    whole("launch__shared_mem_per_block_static", shape.static_shared_bytes);
+    whole("launch__shared_mem_per_block_dynamic", shape.dynamic_shared_bytes);
+    for (const auto& [name, metric] : row.metrics) {
+      if (metric.count == 0 || !is_argument(name)) continue;
+      add("ncu." + to_printable(name),
+          [&] { launch.real(fields::GpuArgument::real, metric.mean); });
+    }
+  }
+
+  void write_kernel(uint32_t kernel, uint32_t gpu, Sequence& sequence) {
+    const Nanoseconds start = trace_.kernels.start[kernel];
+    const Nanoseconds end = trace_.kernels.end[kernel];
+    const analysis::KernelRow& row = results_.ranking.rows[rows_.of(kernel)];
+    const trace::LaunchShape& shape = trace_.shapes[trace_.kernels.shape[kernel]];
+    sequence.other(start, [&](ProtoWriter& packet) { write_counters(row, gpu, false, packet); });
+    sequence.other(start, [&](ProtoWriter& packet) {
+      packet.message(fields::Packet::gpu_render_stage_event, [&] {
+        packet.number(fields::GpuStage::event, ++numbers_.last_event);
+        packet.number(fields::GpuStage::duration, static_cast<uint64_t>(end - start));
+        packet.number(fields::GpuStage::context, kContextNumber);
+        packet.number(fields::GpuStage::gpu, gpu);
+        packet.number(fields::GpuStage::queue, kQueueNumber);
+        packet.number(fields::GpuStage::stage, kStageNumber);
+        packet.bytes(fields::GpuStage::name, row.description.short_name);
+        packet.message(fields::GpuStage::launch, [&] {
+          packet.message(fields::GpuLaunch::grid, [&] { write_extent(shape.grid, packet); });
+          packet.message(fields::GpuLaunch::workgroup, [&] { write_extent(shape.block, packet); });
+          write_arguments(kernel, packet);
+        });
+      });
+    });
+    sequence.other(end, [&](ProtoWriter& packet) { write_counters(row, gpu, true, packet); });
+  }
+
+ private:
+  const trace::Trace& trace_;
+  const analysis::Results& results_;
+  const KernelRows& rows_;
+  MeasuredNumbers& numbers_;
+  TraceFile& file_;
+};
+
 }  // namespace
 
 std::span<const ComputeMetric> compute_metrics() { return kComputeMetrics; }
@@ -76,160 +248,9 @@ std::optional<double> find_metric(const std::map<std::string, analysis::MetricSu
   return lookup.mean(wanted.label, wanted.unit);
 }
 
-MeasuredKernels::MeasuredKernels(const PlacedSource& source, const KernelRows& rows,
-                                 MeasuredNumbers& numbers, TraceFile& file)
-    : trace_(source.trace), results_(source.results), rows_(rows), numbers_(numbers), file_(file) {}
-
-// Counters belong to the GPU as a whole: launches that overlap cannot both have some.
-std::vector<uint32_t> MeasuredKernels::representatives(trace::DeviceId device) const {
-  const trace::KernelTable& kernels = trace_.kernels;
-  const auto& measured = results_.ranking.measured_kernels;
-  const analysis::Stages& stages = results_.stages;
-  std::vector<uint32_t> chosen;
-  std::set<std::pair<uint32_t, uint32_t>> known;  // row of the ranking, shape
-  Nanoseconds free_from = INT64_MIN;
-  for (uint32_t i = 0; i < measured.size(); ++i) {
-    if (!measured[i] || kernels.start[i] < free_from) continue;
-    if (trace_.queues[kernels.queue[i]].device != device) continue;
-    const bool owned =
-        i < stages.owners.kernel_instance.size() && stages.owners.kernel_instance[i].valid();
-    if (!stages.instances.empty() &&
-        (!owned || stages.instances[stages.owners.kernel_instance[i].index()].warmup)) {
-      continue;
-    }
-    const uint32_t row = rows_.of(i);
-    if (row == KernelRows::kNone || kernels.end[i] <= kernels.start[i]) continue;
-    if (!known.emplace(row, kernels.shape[i].value).second) continue;
-    chosen.push_back(i);
-    free_from = kernels.end[i];
-  }
-  return chosen;
-}
-
-void MeasuredKernels::write(trace::DeviceId device) {
-  const std::vector<uint32_t> kernels = representatives(device);
-  if (kernels.empty()) return;
-  const uint32_t gpu = numbers_.first_gpu + trace_.devices[device.index()].ordinal;
-  Sequence sequence = file_.sequence();
-  const trace::ProcessId process = trace_.queues[trace_.kernels.queue[kernels.front()]].process;
-  const Nanoseconds begin = trace_.kernels.start[kernels.front()];
-  sequence.other(begin, [&](ProtoWriter& packet) {
-    packet.message(fields::Packet::interned_data, [&] {
-      packet.message(fields::InternedData::graphics_contexts, [&] {
-        packet.number(fields::GpuContext::id, kContextNumber);
-        if (process.valid()) {
-          packet.number(fields::GpuContext::pid, trace_.processes[process.index()].pid);
-        }
-        packet.number(fields::GpuContext::api, fields::cuda);
-      });
-      const auto specify = [&](uint64_t number, std::string_view name, std::string_view about) {
-        packet.message(fields::InternedData::gpu_specifications, [&] {
-          packet.number(fields::GpuSpecification::id, number);
-          packet.bytes(fields::GpuSpecification::name, name);
-          packet.bytes(fields::GpuSpecification::description, about);
-          packet.number(fields::GpuSpecification::category, fields::compute);
-        });
-      };
-      specify(kQueueNumber, "Kernels measured by ncu",
-              "The first launch like each that ncu measured; values are means over ncu's launches");
-      specify(kStageNumber, "kernel", "Measured by ncu in a run of its own");
-    });
-    packet.message(fields::Packet::gpu_counter_event, [&] {
-      packet.message(fields::GpuCounters::descriptor, [&] { describe_counters(packet); });
-      packet.number(fields::GpuCounters::gpu, gpu);
-    });
-  });
-  for (const uint32_t kernel : kernels) write_kernel(kernel, gpu, sequence);
-  numbers_.first_counter += static_cast<uint32_t>(compute_metrics().size());
-}
-
-void MeasuredKernels::describe_counters(ProtoWriter& counters) const {
-  uint32_t id = numbers_.first_counter;
-  for (const ComputeMetric& metric : compute_metrics()) {
-    counters.message(fields::GpuDescriptor::specifications, [&] {
-      counters.number(fields::GpuCounterSpecification::id, id++);
-      counters.bytes(fields::GpuCounterSpecification::name, metric.name);
-      for (const uint32_t unit : units_of(metric.unit)) {
-        counters.number(fields::GpuCounterSpecification::numerator, unit);
-      }
-      counters.number(fields::GpuCounterSpecification::groups, fields::compute_group);
-    });
-  }
-}
-
-// A value speaks of the time since the one before: 0 at the kernel's start, the kernel's at its
-// end.
-void MeasuredKernels::write_counters(const analysis::KernelRow& row, uint32_t gpu, bool of_kernel,
-                                     ProtoWriter& packet) const {
-  packet.message(fields::Packet::gpu_counter_event, [&] {
-    uint32_t id = numbers_.first_counter;
-    for (const ComputeMetric& metric : compute_metrics()) {
-      const uint32_t counter = id++;
-      const auto value = find_metric(row.metrics, metric);
-      if (!value) continue;
-      packet.message(fields::GpuCounters::values, [&] {
-        packet.number(fields::GpuCounterValue::id, counter);
-        packet.real(fields::GpuCounterValue::real, of_kernel ? *value : 0);
-      });
-    }
-    packet.number(fields::GpuCounters::gpu, gpu);
-  });
-}
-
-void MeasuredKernels::write_arguments(uint32_t kernel, ProtoWriter& launch) const {
-  const auto add = [&](std::string_view name, const auto& write_value) {
-    launch.message(fields::GpuLaunch::arguments, [&] {
-      launch.bytes(fields::GpuArgument::name, name);
-      write_value();
-    });
-  };
-  const auto whole = [&](std::string_view name, uint64_t value) {
-    add(name, [&] { launch.number(fields::GpuArgument::whole, value); });
-  };
-  const auto text = [&](std::string_view name, std::string_view value) {
-    add(name, [&] { launch.bytes(fields::GpuArgument::text, to_printable(value)); });
-  };
-  const analysis::KernelRow& row = results_.ranking.rows[rows_.of(kernel)];
-  const trace::LaunchShape& shape = trace_.shapes[trace_.kernels.shape[kernel]];
-  const auto product = [](const trace::Extent& extent) {
-    return static_cast<uint64_t>(extent[0]) * extent[1] * extent[2];
-  };
-  text("kernel_demangled_name", trace_.strings[row.name]);
-  text("class", to_string(row.description.kernel_class));
-  whole("launch__grid_size", product(shape.grid));
-  whole("launch__block_size", product(shape.block));
-  whole("launch__registers_per_thread", shape.registers_per_thread);
-  whole("launch__shared_mem_per_block_static", shape.static_shared_bytes);
-  whole("launch__shared_mem_per_block_dynamic", shape.dynamic_shared_bytes);
-  for (const auto& [name, metric] : row.metrics) {
-    if (metric.count == 0 || !is_argument(name)) continue;
-    add("ncu." + to_printable(name), [&] { launch.real(fields::GpuArgument::real, metric.mean); });
-  }
-}
-
-void MeasuredKernels::write_kernel(uint32_t kernel, uint32_t gpu, Sequence& sequence) {
-  const Nanoseconds start = trace_.kernels.start[kernel];
-  const Nanoseconds end = trace_.kernels.end[kernel];
-  const analysis::KernelRow& row = results_.ranking.rows[rows_.of(kernel)];
-  const trace::LaunchShape& shape = trace_.shapes[trace_.kernels.shape[kernel]];
-  sequence.other(start, [&](ProtoWriter& packet) { write_counters(row, gpu, false, packet); });
-  sequence.other(start, [&](ProtoWriter& packet) {
-    packet.message(fields::Packet::gpu_render_stage_event, [&] {
-      packet.number(fields::GpuStage::event, ++numbers_.last_event);
-      packet.number(fields::GpuStage::duration, static_cast<uint64_t>(end - start));
-      packet.number(fields::GpuStage::context, kContextNumber);
-      packet.number(fields::GpuStage::gpu, gpu);
-      packet.number(fields::GpuStage::queue, kQueueNumber);
-      packet.number(fields::GpuStage::stage, kStageNumber);
-      packet.bytes(fields::GpuStage::name, row.description.short_name);
-      packet.message(fields::GpuStage::launch, [&] {
-        packet.message(fields::GpuLaunch::grid, [&] { write_extent(shape.grid, packet); });
-        packet.message(fields::GpuLaunch::workgroup, [&] { write_extent(shape.block, packet); });
-        write_arguments(kernel, packet);
-      });
-    });
-  });
-  sequence.other(end, [&](ProtoWriter& packet) { write_counters(row, gpu, true, packet); });
+void write_measured_kernels(const PlacedSource& source, const KernelRows& rows,
+                            trace::DeviceId device, MeasuredNumbers& numbers, TraceFile& file) {
+  MeasuredKernels(source, rows, numbers, file).write(device);
 }
 
 }  // namespace llmprof::exports

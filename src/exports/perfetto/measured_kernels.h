@@ -33,30 +33,11 @@ struct MeasuredNumbers {
   uint32_t first_gpu = 0;      // every rank's GPUs are numbered from 0 on
 };
 
-// One launch of each kernel and launch shape that ncu measured, as Perfetto's own kind of GPU
-// event, with all of ncu's metrics as its arguments and those that Perfetto's page on compute
-// kernels shows as counters. ncu measures in a run of its own: the launch is the first like it in
-// the timeline.
-class MeasuredKernels {
- public:
-  MeasuredKernels(const PlacedSource& source, const KernelRows& rows, MeasuredNumbers& numbers,
-                  TraceFile& file);
-
-  void write(trace::DeviceId device);
-
- private:
-  [[nodiscard]] std::vector<uint32_t> representatives(trace::DeviceId device) const;
-  void write_kernel(uint32_t kernel, uint32_t gpu, Sequence& sequence);
-  void write_arguments(uint32_t kernel, ProtoWriter& launch) const;
-  void write_counters(const analysis::KernelRow& row, uint32_t gpu, bool of_kernel,
-                      ProtoWriter& packet) const;
-  void describe_counters(ProtoWriter& counters) const;
-
-  const trace::Trace& trace_;
-  const analysis::Results& results_;
-  const KernelRows& rows_;
-  MeasuredNumbers& numbers_;
-  TraceFile& file_;
-};
+// Writes one launch of each kernel and launch shape that ncu measured on a GPU, as Perfetto's own
+// kind of GPU event, with all of ncu's metrics as its arguments and those that Perfetto's page on
+// compute kernels shows as counters. ncu measures in a run of its own: the launch is the first like
+// it in the timeline.
+void write_measured_kernels(const PlacedSource& source, const KernelRows& rows,
+                            trace::DeviceId device, MeasuredNumbers& numbers, TraceFile& file);
 
 }  // namespace llmprof::exports

@@ -7,7 +7,6 @@
 
 #include "analysis/ranking/kernels.h"
 #include "exports/clocks/own_axes.h"
-#include "exports/perfetto/gpu_tracks.h"
 #include "exports/perfetto/measured_kernels.h"
 #include "exports/perfetto/tracks.h"
 
@@ -55,8 +54,7 @@ class SourceWriter {
 
   void write() {
     const trace::Trace& trace = source_.trace;
-    GpuTracks gpus(source_, rows_, launched_, file_);
-    MeasuredKernels measured(source_, rows_, numbers_, file_);
+    const WriteDevice write_streams = gpu_tracks(source_, rows_, launched_, file_);
     uint32_t gpu_count = 0;
     for (size_t i = 0; i < trace.devices.size(); ++i) {
       const trace::DeviceId device(i);
@@ -64,9 +62,9 @@ class SourceWriter {
       if (!is_used(trace, device)) continue;
       const TrackUuid track = group(device_name(trace, device));
       write_stage_tracks(source_, device, track, file_);
-      gpus.write(device, track);
+      write_streams(device, track);
       write_counter_tracks(trace, device, track, file_);
-      measured.write(device);
+      write_measured_kernels(source_, rows_, device, numbers_, file_);
     }
     if (const trace::DeviceId none; any_instance_on(source_.results.stages, none)) {
       write_stage_tracks(source_, none, group("Without GPU work"), file_);

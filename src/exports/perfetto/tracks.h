@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
 #include "exports/export_source.h"
+#include "exports/kernel_rows.h"
 #include "exports/perfetto/trace_file.h"
 #include "trace/trace.h"
 
@@ -39,6 +41,12 @@ class WorkOfLaunches {
   uint64_t first_flow_;       // above 0, which is no flow
   std::vector<First> first_;  // by launch
 };
+
+// Writes the streams of one GPU, each with its kernels, copies, fills and graph replays. What it
+// was made of must outlive it.
+using WriteDevice = std::function<void(trace::DeviceId device, TrackUuid parent)>;
+WriteDevice gpu_tracks(const PlacedSource& source, const KernelRows& rows,
+                       const WorkOfLaunches& launched, TraceFile& file);
 
 // Every counter and sensor of one GPU. A sample's value holds from its start to its end; where no
 // other begins there, the track falls to 0. What was read at an instant holds until the next.

@@ -5,6 +5,7 @@
 
 #include "analysis/counters/metric_roles.h"
 #include "base/units.h"
+#include "exports/kernel_rows.h"
 #include "exports/timeline/parts.h"
 
 namespace llmprof::exports {
@@ -82,31 +83,23 @@ void add_counter_rows(const PlacedSource& source, Draft& draft) {
     table.add(draft.at(at), static_cast<float>(number));
     ++table.rows;
   };
-  size_t row = 0;
-  while (row < counters.size()) {
-    const size_t first = row;
-    while (row < counters.size() && counters.device[row] == counters.device[first] &&
-           counters.metric[row] == counters.metric[first]) {
-      ++row;
-    }
+  each_counter(counters, [&](size_t first, size_t end) {
     const auto described = shown(source.trace, source.trace.metrics[counters.metric[first]]);
-    if (!described) continue;
+    if (!described) return;
     Track track;
     track.first = table.rows;
     double highest = 0;
-    for (size_t i = first; i < row; ++i) {
+    for (size_t i = first; i < end; ++i) {
       const Nanoseconds length = counters.end[i] - counters.start[i];
       double number = counters.value[i] * described->scale;
       if (described->rate) number /= static_cast<double>(std::max<Nanoseconds>(1, length));
       if (!std::isfinite(number)) continue;
       highest = std::max(highest, number);
       put(counters.start[i], number);
-      // What was read at an instant holds until the next; a sample's value only to its end.
-      const bool followed = i + 1 < row && counters.start[i + 1] <= counters.end[i];
-      if (length > 0 && !followed) put(counters.end[i], 0);
+      if (falls_to_zero(counters, i, end)) put(counters.end[i], 0);
     }
     track.count = table.rows - track.first;
-    if (track.count == 0) continue;
+    if (track.count == 0) return;
     track.kind = "counter";
     track.table = "samples";
     track.label = described->label;
@@ -116,7 +109,7 @@ void add_counter_rows(const PlacedSource& source, Draft& draft) {
     track.device = device_of(source, counters.device[first]);
     track.id = fmt::format("{}/{}", track.group, described->label);
     draft.add_track(std::move(track));
-  }
+  });
 }
 
 }  // namespace llmprof::exports

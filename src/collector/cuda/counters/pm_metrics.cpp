@@ -20,8 +20,7 @@ PmFailure add_metrics(MetricChoice& choice) {
   parameters.pHostObject = choice.host;
   parameters.ppMetricNames = choice.names;
   parameters.numMetrics = choice.count;
-  LLMPROF_PM_TRY(add_metrics, cuptiProfilerHostConfigAddMetrics, parameters)
-  return {};
+  return LLMPROF_PM_CALL(add_metrics, cuptiProfilerHostConfigAddMetrics, parameters);
 }
 
 PmFailure make_config(MetricChoice& choice) {
@@ -35,8 +34,7 @@ PmFailure make_config(MetricChoice& choice) {
   image.pHostObject = choice.host;
   image.configImageSize = choice.config_bytes;
   image.pConfigImage = choice.config;
-  LLMPROF_PM_TRY(config, cuptiProfilerHostGetConfigImage, image)
-  return {};
+  return LLMPROF_PM_CALL(config, cuptiProfilerHostGetConfigImage, image);
 }
 
 bool takes_one_pass(const MetricChoice& choice) {

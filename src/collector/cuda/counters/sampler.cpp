@@ -117,8 +117,7 @@ PmFailure Sampler::find_availability() {
   availability_ = static_cast<uint8_t*>(malloc(parameters.counterAvailabilityImageSize));
   if (availability_ == nullptr) return {"malloc", CUPTI_ERROR_OUT_OF_MEMORY};
   parameters.pCounterAvailabilityImage = availability_;
-  LLMPROF_PM_TRY(availability, cuptiPmSamplingGetCounterAvailability, parameters)
-  return {};
+  return LLMPROF_PM_CALL(availability, cuptiPmSamplingGetCounterAvailability, parameters);
 }
 
 PmFailure Sampler::configure() {
@@ -152,8 +151,7 @@ PmFailure Sampler::set_config(size_t buffer_bytes) {
   parameters.triggerMode = has_time_trigger() ? CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL
                                               : CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL;
   parameters.hwBufferAppendMode = CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST;
-  LLMPROF_PM_TRY(set_config, cuptiPmSamplingSetConfig, parameters)
-  return {};
+  return LLMPROF_PM_CALL(set_config, cuptiPmSamplingSetConfig, parameters);
 }
 
 // CUPTI lays out images for the number of samples of the last call of this function, whatever their
@@ -222,15 +220,13 @@ PmFailure Sampler::run() {
   started_ = now_ns();
   last_decode_ = started_;
   filled_samples_ = image_samples_;  // by an earlier start: cleared before use
-  LLMPROF_PM_TRY(start, cuptiPmSamplingStart, parameters)
-  return {};
+  return LLMPROF_PM_CALL(start, cuptiPmSamplingStart, parameters);
 }
 
 PmFailure Sampler::halt() {
   LLMPROF_PM_PARAMETERS(CUpti_PmSampling_Stop_Params, parameters);
   parameters.pPmSamplingObject = object_;
-  LLMPROF_PM_TRY(stop, cuptiPmSamplingStop, parameters)
-  return {};
+  return LLMPROF_PM_CALL(stop, cuptiPmSamplingStop, parameters);
 }
 
 PmFailure Sampler::drain() {
@@ -279,8 +275,7 @@ PmFailure Sampler::sample_times(size_t index,
   times.pCounterDataImage = image_;
   times.counterDataImageSize = image_bytes_;
   times.sampleIndex = index;
-  LLMPROF_PM_TRY(sample_info, cuptiPmSamplingCounterDataGetSampleInfo, times)
-  return {};
+  return LLMPROF_PM_CALL(sample_info, cuptiPmSamplingCounterDataGetSampleInfo, times);
 }
 
 PmFailure Sampler::write_samples(SampleWindow window) {
@@ -337,8 +332,7 @@ PmFailure Sampler::disable() {
   LLMPROF_PM_PARAMETERS(CUpti_PmSampling_Disable_Params, parameters);
   parameters.pPmSamplingObject = object_;
   object_ = nullptr;
-  LLMPROF_PM_TRY(disable, cuptiPmSamplingDisable, parameters)
-  return {};
+  return LLMPROF_PM_CALL(disable, cuptiPmSamplingDisable, parameters);
 }
 
 void Sampler::pause() {

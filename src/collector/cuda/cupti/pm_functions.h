@@ -56,11 +56,16 @@ struct PmFailure {
   type name{};                            \
   (name).structSize = type##_STRUCT_SIZE
 
-// Calls an entry of the table, and returns the failure from the function if there is one.
-#define LLMPROF_PM_TRY(field, name, parameters)                     \
-  if (const CUptiResult result_of_call = pm().field(&(parameters)); \
-      result_of_call != CUPTI_SUCCESS) {                            \
-    return PmFailure{#name, result_of_call};                        \
+inline PmFailure failure_of(const char* call, CUptiResult result) {
+  return result == CUPTI_SUCCESS ? PmFailure{} : PmFailure{call, result};
+}
+
+// Calls an entry of the table: the failure, if there is one.
+#define LLMPROF_PM_CALL(field, name, parameters) failure_of(#name, pm().field(&(parameters)))
+// And returns it from the function.
+#define LLMPROF_PM_TRY(field, name, parameters)                                 \
+  if (const PmFailure failed_call = LLMPROF_PM_CALL(field, name, parameters)) { \
+    return failed_call;                                                         \
   }
 
 }  // namespace llmprof::collector
