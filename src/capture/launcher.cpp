@@ -61,13 +61,13 @@ bool is_program(const std::string& word) {
 // The options of a launcher end where its program begins, which may have a `-n` of its own.
 void read_mpi_words(Words words, Launcher& launcher) {
   uint64_t ranks = 0;
-  bool told = false;
+  bool counted = false;
   bool is_certain = true;
   bool in_program = false;
   for (size_t i = 0; i < words.size(); ++i) {
     if (words[i] == ":") {  // another program of the same job
-      is_certain = is_certain && told;
-      told = false;
+      is_certain = is_certain && counted;
+      counted = false;
       in_program = false;
       continue;
     }
@@ -78,7 +78,7 @@ void read_mpi_words(Words words, Launcher& launcher) {
           value ? as_count(*value) : (i + 1 < words.size() ? as_count(words[++i]) : std::nullopt);
       is_certain = is_certain && count.has_value();
       ranks += count.value_or(0);
-      told = true;
+      counted = true;
       continue;
     }
     if (!name.starts_with('-')) {
@@ -97,7 +97,7 @@ void read_mpi_words(Words words, Launcher& launcher) {
       ++i;  // what is neither an option nor a program is its value
     }
   }
-  if (is_certain && told) launcher.ranks = ranks;
+  if (is_certain && counted) launcher.ranks = ranks;
 }
 
 void read_torchrun_words(Words words, Launcher& launcher) {

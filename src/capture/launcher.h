@@ -29,9 +29,9 @@ inline bool starts_several_ranks(const Launcher& launcher) {
   return launcher.one_of_several || launcher.ranks.value_or(2) > 1;
 }
 
-// The command line that runs a workload with these variables. Open MPI's mpirun hands only the
-// variables that it is told of to ranks on other machines: where it names hosts, `-x NAME` is added
-// for each. Other launchers hand on all, and other programs stay as they are.
+// The command line that runs a workload with these variables. Open MPI's mpirun passes only
+// listed variables to ranks on other machines: if it names hosts, `-x NAME` is added for each.
+// Other launchers hand on all, and other programs stay as they are.
 std::vector<std::string> exported_argv(
     const std::vector<std::string>& argv,
     const std::vector<std::pair<std::string, std::string>>& variables);

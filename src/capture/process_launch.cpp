@@ -132,9 +132,9 @@ int descriptor_of_launcher() {
   return number && *number > STDERR_FILENO && *number < kMost ? static_cast<int>(*number) : -1;
 }
 
-[[noreturn]] void tell_errno_and_exit(const FileDescriptor& to) {
+[[noreturn]] void report_errno_and_exit(const FileDescriptor& to) {
   const int error_number = errno;
-  [[maybe_unused]] const ssize_t told = ::write(to.get(), &error_number, sizeof error_number);
+  [[maybe_unused]] const ssize_t written = ::write(to.get(), &error_number, sizeof error_number);
   ::_exit(127);
 }
 
@@ -154,7 +154,7 @@ int descriptor_of_launcher() {
   const int err = launch.err.valid() ? launch.err.get() : launch.output.write.get();
   if (::dup2(launch.in.get(), STDIN_FILENO) < 0 || ::dup2(out, STDOUT_FILENO) < 0 ||
       ::dup2(err, STDERR_FILENO) < 0) {
-    tell_errno_and_exit(launch.exec_error.write);
+    report_errno_and_exit(launch.exec_error.write);
   }
   // For descriptors that a library opened without O_CLOEXEC; old kernels lack the call.
   ::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
@@ -163,7 +163,7 @@ int descriptor_of_launcher() {
     ::execve(launch.executable.c_str(), launch.argv_pointers.data(),
              launch.environment_pointers.data());
   }
-  tell_errno_and_exit(launch.exec_error.write);
+  report_errno_and_exit(launch.exec_error.write);
 }
 
 // 0 once the program runs: its pipe then closed without a word.

@@ -12,8 +12,8 @@
 
 namespace llmprof::capture {
 
-// A process as /proc shows it. The start time (clock ticks since boot) tells it from a later one
-// of the same number.
+// A process as /proc shows it. The start time (clock ticks since boot) distinguishes it from a
+// later one with the same number.
 struct ProcessRow {
   pid_t pid = 0;
   pid_t parent = 0;
@@ -36,6 +36,7 @@ std::vector<std::string> process_arguments(pid_t pid);
 // that it names. 0 where there is none.
 pid_t find_wrapped(pid_t wrapper, const std::vector<std::string>& argv);
 
+// How a program is started (process_launch.cpp).
 struct StartedProcess {
   pid_t pid = -1;
   // errno of what kept the program from running, 0 once it runs. The child is to be reaped in

@@ -19,7 +19,7 @@ namespace llmprof::capture {
 class LoadMeter {
  public:
   LoadMeter();
-  // None where the machine does not tell, and of commands too short for its clock's ticks.
+  // None if the machine does not report it, or for commands too short for its clock's ticks.
   [[nodiscard]] std::optional<CommandLoad> read() const;
 
  private:

@@ -122,12 +122,12 @@ std::string signal_name(int signal) {
   return name == nullptr ? fmt::format("signal {}", signal) : fmt::format("SIG{}", name);
 }
 
-// One server while a pass lasts.
-class ServerPass {
+// One server during a recording.
+class ServerRecording {
  public:
-  ServerPass(const WorkloadCommand& workload, const WorkloadPass& pass, const Command& command,
-             RecordedCommand server)
-      : workload_(workload), pass_(pass), command_(command), server_(std::move(server)) {}
+  ServerRecording(const WorkloadCommand& workload, const WorkloadRecording& recording,
+                  const Command& command, RecordedCommand server)
+      : workload_(workload), recording_(recording), command_(command), server_(std::move(server)) {}
 
   Result<CommandRecord> run(ServerReadiness& readiness) {
     if (auto ready = wait_until_ready(readiness); !ready) return fail_with(ready.error());
@@ -143,7 +143,7 @@ class ServerPass {
   }
 
  private:
-  // The server ended before its time: by a limit, which its record tells, or by a fault.
+  // The server ended before its time: by a limit, which its record names, or by a fault.
   Result<void> ended_early(std::string_view when) {
     early_ = server_.finish();
     if (hit_a_limit(*early_)) return {};
@@ -183,8 +183,8 @@ class ServerPass {
     command.working_folder = command_.working_folder;
     command.grace = command_.grace;
     command.whole_tree = false;
-    auto client = RecordedCommand::start(pass_.folder, fmt::format("{}-{}", pass_.name, suffix),
-                                         std::move(command));
+    auto client = RecordedCommand::start(
+        recording_.folder, fmt::format("{}-{}", recording_.name, suffix), std::move(command));
     if (!client) {
       server_.end();
       server_.finish();
@@ -210,11 +210,12 @@ class ServerPass {
   // its report. Where it cannot be found, the profiler gets it and passes it on.
   void stop() {
     asked_to_stop_ = true;
-    const pid_t wrapped = pass_.wrapper.empty() ? 0 : find_wrapped(server_.pid(), workload_.argv);
+    const pid_t wrapped =
+        recording_.wrapper.empty() ? 0 : find_wrapped(server_.pid(), workload_.argv);
     const pid_t target = wrapped != 0 ? wrapped : server_.pid();
     const auto known = read_process(target);
     for (const int signal : {workload_.server->stop_signal, SIGTERM, SIGKILL}) {
-      if (signal == SIGKILL && !pass_.wrapper.empty()) {
+      if (signal == SIGKILL && !recording_.wrapper.empty()) {
         trouble_ = Error{
             ErrorKind::tool,
             fmt::format("the server did not end within {1:.0f} s of {0} or of SIGTERM, and was "
@@ -244,7 +245,7 @@ class ServerPass {
   }
 
   const WorkloadCommand& workload_;
-  const WorkloadPass& pass_;
+  const WorkloadRecording& recording_;
   const Command& command_;
   RecordedCommand server_;
   std::optional<Error> trouble_;
@@ -254,8 +255,8 @@ class ServerPass {
 
 }  // namespace
 
-Result<CommandRecord> run_server_pass(const WorkloadCommand& workload, const WorkloadPass& pass,
-                                      const Command& command) {
+Result<CommandRecord> record_server(const WorkloadCommand& workload,
+                                    const WorkloadRecording& recording, const Command& command) {
   auto readiness = ServerReadiness::make(*workload.server);
   if (!readiness) return fail_with(readiness.error());
   if (readiness->is_taken()) {
@@ -264,9 +265,9 @@ Result<CommandRecord> run_server_pass(const WorkloadCommand& workload, const Wor
                             "give the server another port",
                             workload.server->ready_url));
   }
-  auto server = RecordedCommand::start(pass.folder, pass.name, command);
+  auto server = RecordedCommand::start(recording.folder, recording.name, command);
   if (!server) return fail_with(server.error());
-  return ServerPass(workload, pass, command, std::move(*server)).run(*readiness);
+  return ServerRecording(workload, recording, command, std::move(*server)).run(*readiness);
 }
 
 }  // namespace llmprof::capture

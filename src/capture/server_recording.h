@@ -5,9 +5,9 @@
 
 namespace llmprof::capture {
 
-// run_pass for a workload that is a server: `command` is the server's, with its limits and with the
-// tool in front.
-Result<CommandRecord> run_server_pass(const WorkloadCommand& workload, const WorkloadPass& pass,
-                                      const Command& command);
+// record_workload for a workload that is a server: `command` is the server's, with its limits and
+// with the tool in front.
+Result<CommandRecord> record_server(const WorkloadCommand& workload,
+                                    const WorkloadRecording& recording, const Command& command);
 
 }  // namespace llmprof::capture

@@ -63,12 +63,12 @@ std::string shell_line(std::span<const std::string> argv,
   for (const auto& [name, value] : environment) {
     line.append(name).append("=").append(shell_word(recorded_value(name, value))).append(" ");
   }
-  const std::vector<std::string> told = without_secrets(argv);
-  for (size_t i = 0; i < told.size(); ++i) {
+  const std::vector<std::string> shown = without_secrets(argv);
+  for (size_t i = 0; i < shown.size(); ++i) {
     if (i > 0) line += ' ';
-    std::string word = shell_word(told[i]);
+    std::string word = shell_word(shown[i]);
     // A program whose name holds '=' would be an assignment.
-    if (i == 0 && word == told[i] && word.find('=') != std::string::npos)
+    if (i == 0 && word == shown[i] && word.find('=') != std::string::npos)
       word.insert(0, "'").append("'");
     line += word;
   }

@@ -37,7 +37,7 @@ Result<std::vector<std::filesystem::path>> find_tool(Tool tool, const ToolSearch
 // A tool that was found and that answered.
 struct InstalledTool {
   std::filesystem::path path;
-  std::string version;  // "2025.3.1.0", empty where it did not tell
+  std::string version;  // "2025.3.1.0", empty if it printed none
 };
 
 // The version in what a tool answers to --version: "2022.4.2.1"; empty where there is none.

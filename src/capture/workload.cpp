@@ -13,12 +13,12 @@ namespace {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-// Of two values for one name the pass's holds: a program may read either of a repeated one.
-Variables joined(Variables variables, const Variables& pass) {
-  for (const auto& [name, value] : pass) {
+// Of two values for one name the recording's holds: a program may read either of a repeated one.
+Variables joined(Variables variables, const Variables& recording) {
+  for (const auto& [name, value] : recording) {
     std::erase_if(variables, [&](const auto& variable) { return variable.first == name; });
   }
-  variables.insert(variables.end(), pass.begin(), pass.end());
+  variables.insert(variables.end(), recording.begin(), recording.end());
   return variables;
 }
 
@@ -42,12 +42,13 @@ uint64_t folder_bytes(const std::filesystem::path& folder) {
 
 }  // namespace
 
-Result<CommandRecord> run_pass(const WorkloadCommand& workload, const WorkloadPass& pass,
-                               const CaptureLimits& limits) {
+Result<CommandRecord> record_workload(const WorkloadCommand& workload,
+                                      const WorkloadRecording& recording,
+                                      const CaptureLimits& limits) {
   if (workload.argv.empty()) return fail(ErrorKind::usage, "the workload has no command");
   Command command;
-  command.argv = pass.wrapper;
-  command.environment = joined(workload.environment, pass.environment);
+  command.argv = recording.wrapper;
+  command.environment = joined(workload.environment, recording.environment);
   const std::vector<std::string> argv = exported_argv(workload.argv, command.environment);
   command.argv.insert(command.argv.end(), argv.begin(), argv.end());
   command.working_folder = workload.working_folder;
@@ -56,13 +57,13 @@ Result<CommandRecord> run_pass(const WorkloadCommand& workload, const WorkloadPa
   command.stop = limits.stop;
   command.whole_tree = true;
   if (limits.max_bytes) {
-    command.is_over_limit = [folder = pass.folder, most = *limits.max_bytes] {
+    command.is_over_limit = [folder = recording.folder, most = *limits.max_bytes] {
       return folder_bytes(folder) > most;
     };
   }
-  if (!workload.server) command.is_enough = pass.is_enough;
-  if (workload.server) return run_server_pass(workload, pass, command);
-  return run_recorded(pass.folder, pass.name, std::move(command));
+  if (!workload.server) command.is_enough = recording.is_enough;
+  if (workload.server) return record_server(workload, recording, command);
+  return run_recorded(recording.folder, recording.name, std::move(command));
 }
 
 }  // namespace llmprof::capture

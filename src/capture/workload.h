@@ -15,7 +15,7 @@
 
 namespace llmprof::capture {
 
-// A workload that never ends by itself: it is profiled while `client` runs, then told to stop.
+// A workload that never ends by itself: it is profiled while `client` runs, then asked to stop.
 struct ServerWorkload {
   std::string ready_url;          // answers with a status below 500 once it serves; or
   std::string ready_log_pattern;  // a regular expression that its output matches then
@@ -35,12 +35,12 @@ struct WorkloadCommand {
 };
 
 // One run of the workload, with a tool's argv in front of it where a tool watches.
-struct WorkloadPass {
+struct WorkloadRecording {
   std::string name;              // "control", "profile": as in run_recorded
   std::filesystem::path folder;  // where its record goes, and whose size is limited
   std::vector<std::string> wrapper;
   std::vector<std::pair<std::string, std::string>> environment;  // beside the workload's own
-  // As in Command, with the pass's log; not asked of a server, which ends after its client.
+  // As in Command, with the recording's log; not asked of a server, which ends after its client.
   std::function<bool(const std::filesystem::path&)> is_enough;
 };
 
@@ -48,7 +48,8 @@ struct WorkloadPass {
 // <name>-client). Limits end whatever it started, and are in the record, as is a workload that
 // fails by itself. An error means that it could not be run, or that its server never served or
 // ended before its client did.
-Result<CommandRecord> run_pass(const WorkloadCommand& workload, const WorkloadPass& pass,
-                               const CaptureLimits& limits);
+Result<CommandRecord> record_workload(const WorkloadCommand& workload,
+                                      const WorkloadRecording& recording,
+                                      const CaptureLimits& limits);
 
 }  // namespace llmprof::capture

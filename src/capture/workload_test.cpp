@@ -22,8 +22,8 @@ using testing::TemporaryFolder;
 class WorkloadPassTest : public ::testing::Test {
  protected:
   WorkloadPassTest() {
-    pass.name = "control";
-    pass.folder = folder.path() / "control";
+    recording.name = "control";
+    recording.folder = folder.path() / "control";
     limits.grace = 500ms;
   }
 
@@ -45,16 +45,16 @@ class WorkloadPassTest : public ::testing::Test {
   }
 
   [[nodiscard]] std::string log(std::string_view name) const {
-    return (pass.folder / (std::string(name) + ".log")).string();
+    return (recording.folder / (std::string(name) + ".log")).string();
   }
   [[nodiscard]] nlohmann::json status() const {
-    return nlohmann::json::parse(file_bytes(pass.folder / "status.json"));
+    return nlohmann::json::parse(file_bytes(recording.folder / "status.json"));
   }
-  Result<CommandRecord> run() { return run_pass(workload, pass, limits); }
+  Result<CommandRecord> run() { return record_workload(workload, recording, limits); }
 
   TemporaryFolder folder;
   WorkloadCommand workload;
-  WorkloadPass pass;
+  WorkloadRecording recording;
   CaptureLimits limits;
 };
 
@@ -66,8 +66,8 @@ TEST_F(PassRun, PutsTheToolInFrontAndThePassesVariablesOver) {
   workload.argv.emplace_back("an argument");
   workload.environment = {{"LLMPROF_A", "workload"}, {"LLMPROF_B", "workload"}};
   workload.working_folder = folder.path();
-  pass.environment = {{"LLMPROF_B", "pass"}};
-  pass.wrapper = {"env", "LLMPROF_C=x"};
+  recording.environment = {{"LLMPROF_B", "pass"}};
+  recording.wrapper = {"env", "LLMPROF_C=x"};
   const auto record = run();
   ASSERT_TRUE(record) << record.error().message;
   EXPECT_EQ(record->result.exit_code, 3);
@@ -87,14 +87,14 @@ TEST_F(PassRun, IsEndedByTime) {
 }
 
 TEST_F(PassRun, IsEndedBySize) {
-  workload.argv = script(
-      "work", "head -c 3000000 /dev/zero >" + (pass.folder / "big").string() + "; exec sleep 300");
+  workload.argv = script("work", "head -c 3000000 /dev/zero >" +
+                                     (recording.folder / "big").string() + "; exec sleep 300");
   limits.max_bytes = 1U << 20U;
   const auto record = run();
   ASSERT_TRUE(record);
   EXPECT_EQ(record->result.end, ProcessEnd::over_limit);
   EXPECT_EQ(status()[0]["end"], "over_size_limit");
-  EXPECT_TRUE(std::filesystem::exists(pass.folder / "big"));
+  EXPECT_TRUE(std::filesystem::exists(recording.folder / "big"));
 }
 
 TEST_F(PassRun, IsEndedByTheStopFlag) {
@@ -106,7 +106,8 @@ TEST_F(PassRun, IsEndedByTheStopFlag) {
 }
 
 TEST_F(PassRun, ARunWithinItsLimitsIsLeftAlone) {
-  workload.argv = script("work", "head -c 1000 /dev/zero >" + (pass.folder / "small").string());
+  workload.argv =
+      script("work", "head -c 1000 /dev/zero >" + (recording.folder / "small").string());
   limits.max_bytes = 1U << 20U;
   limits.timeout = 60s;
   EXPECT_TRUE(run()->ended_well());
@@ -138,7 +139,7 @@ TEST_F(ServerRun, RunsForItsClientAndIsStoppedByItsSignal) {
 TEST_F(ServerRun, TheSignalGoesPastTheToolAround) {
   serve("trap 'echo used; exit 0' USR1; trap '' INT");
   workload.server->stop_signal = SIGUSR1;
-  pass.wrapper = script("tool", "setsid \"$@\" & wait $!; echo report written\n");
+  recording.wrapper = script("tool", "setsid \"$@\" & wait $!; echo report written\n");
   const auto record = run();
   ASSERT_TRUE(record) << record.error().message;
   EXPECT_TRUE(record->ended_well());
@@ -148,7 +149,7 @@ TEST_F(ServerRun, TheSignalGoesPastTheToolAround) {
 
 TEST_F(ServerRun, OneThatDoesNotStopIsKilledAndTold) {
   serve("trap '' INT TERM");
-  pass.wrapper = script("tool", "setsid \"$@\" & wait $!; echo report written\n");
+  recording.wrapper = script("tool", "setsid \"$@\" & wait $!; echo report written\n");
   limits.grace = 200ms;
   const auto record = run();
   ASSERT_TRUE(record) << record.error().message;
@@ -248,7 +249,7 @@ TEST_F(ServerRun, AWrongReadinessIsAUsageError) {
   EXPECT_EQ(run().error().kind, ErrorKind::usage);
   workload.server->ready_url = "https://127.0.0.1/";
   EXPECT_EQ(run().error().kind, ErrorKind::usage);
-  EXPECT_FALSE(std::filesystem::exists(pass.folder));
+  EXPECT_FALSE(std::filesystem::exists(recording.folder));
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ size_t read_front(const char* path, char* to, size_t room);
 [[nodiscard]] bool is_launcher();
 
 // Whose CLOCK_MONOTONIC it is: processes of one boot of a machine and one time namespace read the
-// same clock. All zero if the system does not tell.
+// same clock. All zero if the system does not report it.
 void read_boot_id(uint8_t (&id)[16]);
 
 // 0 if the system has none.

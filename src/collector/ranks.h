@@ -5,7 +5,7 @@
 // This process's place in a distributed job, and what the log says of it.
 namespace llmprof::collector {
 
-// The variables by which torchrun, MPI, Slurm and engines tell a process its rank: the only
+// The variables by which torchrun, MPI, Slurm and engines give a process its rank: the only
 // environment variables that the log may contain.
 struct RankVariable {
   const char* name;

@@ -212,13 +212,13 @@ class NcuCapture {
     made += ".ncu-rep";
     remove_file(made);
     remove_file(report_of(run));
-    WorkloadPass pass;
-    pass.name = run.name;
-    pass.folder = folder_;
-    pass.wrapper = build_ncu_cmd(ncu_, features_, options_, run, aside, {});
-    pass.environment = request_.environment;
-    end_when_enough(run, pass);
-    auto record = run_pass(request_.workload, pass, request_.limits);
+    WorkloadRecording recording;
+    recording.name = run.name;
+    recording.folder = folder_;
+    recording.wrapper = build_ncu_cmd(ncu_, features_, options_, run, aside, {});
+    recording.environment = request_.environment;
+    end_when_enough(run, recording);
+    auto record = record_workload(request_.workload, recording, request_.limits);
     if (!record) {
       remove_file(made);
       return fail_with(record.error().within("ncu, " + run.name));
@@ -249,12 +249,12 @@ class NcuCapture {
   }
 
   // Most programs go on for long after the launches that are wanted, and slowly under ncu.
-  void end_when_enough(const NcuRun& run, WorkloadPass& pass) const {
+  void end_when_enough(const NcuRun& run, WorkloadRecording& recording) const {
     const bool countable = options_.stop_when_measured && options_.replay_mode == "kernel";
     const auto wanted = countable ? run.expected_launches() : std::nullopt;
     if (!wanted && !request_.until) return;
-    pass.is_enough = [wanted, until = request_.until,
-                      launches = MeasuredLaunches()](const path& log) mutable {
+    recording.is_enough = [wanted, until = request_.until,
+                           launches = MeasuredLaunches()](const path& log) mutable {
       const uint64_t measured = launches.count(log);
       if (wanted && measured >= *wanted) return true;
       return until && std::chrono::steady_clock::now() >= *until;
@@ -301,12 +301,12 @@ class NcuCapture {
   // The fallback: another run of the workload, with ncu printing its table.
   Result<RawTable> capture_live(const NcuRun& run) {
     const path aside = folder_ / (run.name + "_live.part");
-    WorkloadPass pass;
-    pass.name = run.name + "-live";
-    pass.folder = folder_;
-    pass.wrapper = build_ncu_live_cmd(ncu_, features_, options_, run, aside, {});
-    pass.environment = request_.environment;
-    const auto record = run_pass(request_.workload, pass, request_.limits);
+    WorkloadRecording recording;
+    recording.name = run.name + "-live";
+    recording.folder = folder_;
+    recording.wrapper = build_ncu_live_cmd(ncu_, features_, options_, run, aside, {});
+    recording.environment = request_.environment;
+    const auto record = record_workload(request_.workload, recording, request_.limits);
     if (!record) return fail_with(record.error().within("ncu, " + run.name));
     result_.commands.push_back(*record);
     auto table = read_raw_table(aside);

@@ -14,7 +14,7 @@
 
 namespace llmprof::capture {
 
-// What this ncu can be told, by its own help: options come with the versions.
+// The options that this ncu has, according to its own help: they come with the versions.
 struct NcuFeatures {
   // Without --rename-kernels off, ncu shortens the names it prints, and differently from run to
   // run: they would not be the timeline's.
@@ -38,7 +38,8 @@ struct NcuOptions {
   std::vector<std::string> sections;
   std::vector<std::string> metrics;
   std::string replay_mode = "kernel";  // kernel, application, range, app-range
-  // Of launches that no timeline chose; chosen kernels are told apart by symbol or demangled name.
+  // Of launches that no timeline chose; chosen kernels are distinguished by symbol or demangled
+  // name.
   std::string kernel_name_base = "demangled";
   uint64_t launches_per_shape = 3;  // of each chosen kernel in each of its launch shapes
   // ncu's own --launch-skip and --launch-count, over all matching launches, instead of the above.

@@ -61,7 +61,7 @@ Argv profile_cmd(const InstalledTool& ncu, const NcuFeatures& features, const Nc
   Argv argv = {ncu.path.string()};
   if (features.has_config_file) append(argv, {"--config-file", "off"});
   append(argv, {"--target-processes", options.target_processes});
-  // Also where nothing is gated: the table then tells each launch's ranges.
+  // Also where nothing is gated: the table then names each launch's ranges.
   append(argv, {"--nvtx"});
   for (const std::string& range : run.nvtx_include) append(argv, {"--nvtx-include", range});
   append_measurements(argv, options);

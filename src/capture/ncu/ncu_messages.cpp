@@ -51,7 +51,7 @@ void each_part(const std::filesystem::path& file, uint64_t& offset, const Use& u
 }
 
 // `==PROF== Profiling "gemm": 0%....50%....100% - 18 passes`
-bool tells_measured_launch(std::string_view line) {
+bool reports_measured_launch(std::string_view line) {
   return line.starts_with("==PROF== Profiling ") && contains(line, "100%");
 }
 
@@ -62,7 +62,7 @@ void NcuRunMessages::note_line(std::string_view line) {
   if (line.starts_with("==PROF== Profiling ")) ++launches;
   const bool is_error = line.starts_with("==ERROR==");
   if (!is_error && !line.starts_with("==WARNING==")) {
-    // A wrong option is told without any mark.
+    // A wrong option is reported without any mark.
     if (line.starts_with("the argument for option") || line.starts_with("unrecognised option")) {
       if (first_error.empty())
         first_error = shortened(to_printable(without_secrets(line)), kLongestError);
@@ -119,7 +119,7 @@ std::string counters_in_use_remedy() {
 uint64_t MeasuredLaunches::count(const std::filesystem::path& log) {
   each_part(log, read_, [&](std::string_view text) {
     each_line(line_, text, [&](std::string_view line) {
-      if (tells_measured_launch(line)) ++measured_;
+      if (reports_measured_launch(line)) ++measured_;
     });
   });
   return measured_;

@@ -15,7 +15,7 @@ struct NcuRunMessages {
   bool driver_in_use = false;     // another tool holds the counters
   bool no_driver = false;         // there is no CUDA driver to connect to
   bool nothing_profiled = false;  // "No kernels were profiled"
-  uint64_t launches = 0;          // profiled, as far as it told
+  uint64_t launches = 0;          // profiled, according to its log
   std::vector<std::string> unknown_sections;
   std::optional<int64_t> program_exit_code;  // of the program, where not 0
   std::string first_error;                   // any other; short and printable

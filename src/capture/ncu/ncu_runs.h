@@ -32,7 +32,7 @@ std::vector<NcuRun> plan_ncu_runs(const NcuOptions& options,
 // The same launches by counting instead of by NVTX range, for where the range never opened.
 NcuRun without_gate(NcuRun run, const NcuOptions& options, const NcuFeatures& features);
 
-// Whether ncu may leave out kernels of this run that it was told to measure: seen with 2025.3.1,
+// Whether ncu may leave out kernels of this run that it was asked to measure: seen with 2025.3.1,
 // where it counts launches by shape.
 bool loses_kernels(const NcuOptions& options, const NcuRun& run);
 
@@ -42,7 +42,7 @@ NcuRun run_of_lost_kernels(const NcuRun& run, std::vector<ChosenKernel> lost);
 // Whole ranges are replayed as one: ncu then knows no single launches.
 bool replays_ranges(const NcuOptions& options);
 
-// Whether ncu is to tell kernels apart, and name them, by their symbols: exact, where demangled
+// Whether ncu is to distinguish kernels, and name them, by their symbols: exact, where demangled
 // names differ from tool to tool ("[lambda(int) (instance 1)]", "{lambda(int)#1}").
 bool names_symbols(const NcuRun& run);
 

@@ -16,8 +16,8 @@ namespace {
 
 using std::filesystem::path;
 
-// nsys ends the workload and writes its report when it is told to stop; that takes longer than
-// what most programs are granted.
+// nsys ends the workload and writes its report when it is asked to stop; that takes longer than
+// most programs are granted.
 constexpr std::chrono::seconds kReportGrace(30);
 constexpr std::chrono::minutes kStatsTime(30);
 constexpr size_t kReportHeadBytes = 64;
@@ -124,8 +124,8 @@ class NsysCapture {
     if (!request_.annotations.empty()) {
       for (const path& log : files_in(request_.annotations)) std::filesystem::remove(log, status);
     }
-    auto record =
-        run_pass(request_.workload, nsys_pass(nsys_, request_, trace, work_), request_.limits);
+    auto record = record_workload(request_.workload, nsys_recording(nsys_, request_, trace, work_),
+                                  request_.limits);
     if (!record) {
       keep_unusable("profile");
       return NsysFailure{record.error(), false};
@@ -250,7 +250,7 @@ class NsysCapture {
     return command;
   }
 
-  // They are a convenience: the SQLite export holds all that they tell.
+  // They are a convenience: the SQLite export holds all that they contain.
   void write_statistics() {
     if (exports_.empty()) return;
     std::error_code status;
@@ -307,10 +307,11 @@ class NsysCapture {
 CapturePlan plan_nsys(const InstalledTool& nsys, const NsysRequest& request) {
   const path folder = request.bundle / "nsys";
   const auto ladder = nsys_trace_ladder(request.options);
-  const WorkloadPass pass = nsys_pass(nsys, request, ladder.front(), folder / "partial.tmp");
+  const WorkloadRecording recording =
+      nsys_recording(nsys, request, ladder.front(), folder / "partial.tmp");
   CapturePlan plan;
   plan.backend = "nsys";
-  PlannedCommand profile{pass.name, pass.wrapper, pass.environment};
+  PlannedCommand profile{recording.name, recording.wrapper, recording.environment};
   profile.argv.insert(profile.argv.end(), request.workload.argv.begin(),
                       request.workload.argv.end());
   plan.commands.push_back(std::move(profile));

@@ -64,12 +64,13 @@ CaptureResult capture_with_nsys(const InstalledTool& nsys, const NsysRequest& re
 // Whether an NVTX range starts and ends the capture.
 bool is_gated_by_nvtx(const NsysOptions& options);
 
-// The pass that profiles the workload into `work`/run.*. nsys keeps its scratch files there too,
+// The recording of the workload into `work`/run.*. nsys keeps its scratch files there too,
 // where the size limit sees them and a kill leaves them; the workload's own TMPDIR stays.
-WorkloadPass nsys_pass(const InstalledTool& nsys, const NsysRequest& request,
-                       const std::vector<std::string>& trace, const std::filesystem::path& work);
+WorkloadRecording nsys_recording(const InstalledTool& nsys, const NsysRequest& request,
+                                 const std::vector<std::string>& trace,
+                                 const std::filesystem::path& work);
 
-// What an attempt left under the name that it was told.
+// What an attempt left under the name that it was given.
 enum class NsysOutput : uint8_t { none, empty, garbage, report };
 
 struct NsysFailure {

@@ -107,26 +107,27 @@ std::vector<std::string> build_nsys_cmd(const InstalledTool& nsys, const NsysOpt
   return argv;
 }
 
-WorkloadPass nsys_pass(const InstalledTool& nsys, const NsysRequest& request,
-                       const std::vector<std::string>& trace, const std::filesystem::path& work) {
-  WorkloadPass pass;
-  pass.name = "profile";
-  pass.folder = request.bundle / "nsys";
-  pass.environment = request.environment;
+WorkloadRecording nsys_recording(const InstalledTool& nsys, const NsysRequest& request,
+                                 const std::vector<std::string>& trace,
+                                 const std::filesystem::path& work) {
+  WorkloadRecording recording;
+  recording.name = "profile";
+  recording.folder = request.bundle / "nsys";
+  recording.environment = request.environment;
   NsysOptions options = request.options;
   const std::string workloads_own = temporary_folder_of(request);
   // A comma would begin another variable.
   if (workloads_own.find(',') == std::string::npos) {
-    std::erase_if(pass.environment, [](const auto& given) { return given.first == "TMPDIR"; });
-    pass.environment.emplace_back("TMPDIR", work.string());
+    std::erase_if(recording.environment, [](const auto& given) { return given.first == "TMPDIR"; });
+    recording.environment.emplace_back("TMPDIR", work.string());
     options.extra_arguments.push_back("--env-var=TMPDIR=" + workloads_own);
   }
   // Else only ranges whose names are registered strings start a capture.
   if (is_gated_by_nvtx(options)) {
-    pass.environment.emplace_back("NSYS_NVTX_PROFILER_REGISTER_ONLY", "0");
+    recording.environment.emplace_back("NSYS_NVTX_PROFILER_REGISTER_ONLY", "0");
   }
-  pass.wrapper = build_nsys_cmd(nsys, options, trace, work / "run", {});
-  return pass;
+  recording.wrapper = build_nsys_cmd(nsys, options, trace, work / "run", {});
+  return recording;
 }
 
 std::vector<std::string> choose_nsys_reports(std::string_view help_reports) {

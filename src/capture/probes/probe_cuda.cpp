@@ -139,9 +139,9 @@ std::optional<path> in_usual_places(const DoctorOptions& options) {
 std::optional<path> of_python(const DoctorOptions& options) {
   const auto python = find_executable(options.python, options.search.path_list);
   if (!python) return std::nullopt;
-  const auto told = answer(options, {python->string(), "-c", kAskPython});
-  if (!told || !told->ends_with('\n')) return std::nullopt;
-  return path(told->substr(0, told->find('\n')));
+  const auto answered = answer(options, {python->string(), "-c", kAskPython});
+  if (!answered || !answered->ends_with('\n')) return std::nullopt;
+  return path(answered->substr(0, answered->find('\n')));
 }
 
 Probe library(const DoctorOptions& options) {
@@ -173,12 +173,12 @@ Probe injection(const DoctorOptions& options) {
   if (path(options.cuda.injection).filename() == "libllmprof_collector.so") {
     return found(kInjection, "CUDA_INJECTION64_PATH names the collector itself");
   }
-  return trouble(
-      kInjection,
-      "CUDA_INJECTION64_PATH is set: the library that it names is loaded into every "
-      "program that uses CUDA, including the unprofiled control run; only in the collector's pass "
-      "is it replaced by the collector",
-      "unset CUDA_INJECTION64_PATH");
+  return trouble(kInjection,
+                 "CUDA_INJECTION64_PATH is set: the library that it names is loaded into every "
+                 "program that uses CUDA, including the unprofiled control run; only in the "
+                 "collector's recording "
+                 "is it replaced by the collector",
+                 "unset CUDA_INJECTION64_PATH");
 }
 
 }  // namespace

@@ -86,10 +86,10 @@ std::vector<Probe> probe_gpus(const DoctorOptions& options) {
     return {driver, missing("GPUs", "nvidia-smi is not on PATH", kFix),
             missing("MIG", "nvidia-smi is not on PATH", kFix)};
   }
-  const auto told =
+  const auto answered =
       answer(options, {program->string(), "--query-gpu=index,name,memory.total,mig.mode.current",
                        "--format=csv,noheader,nounits"});
-  const std::vector<Gpu> gpus = told ? gpus_in(*told) : std::vector<Gpu>{};
+  const std::vector<Gpu> gpus = answered ? gpus_in(*answered) : std::vector<Gpu>{};
   if (gpus.empty()) {
     constexpr const char* kFix =
         "run nvidia-smi and follow its message: driver and library of different versions need a "

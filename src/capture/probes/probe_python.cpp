@@ -9,7 +9,8 @@
 namespace llmprof::capture {
 namespace {
 
-// Prints the facts in one line; a package that is there but broken is told by its exception.
+// Prints the facts in one line; a package that is installed but broken is reported by its
+// exception.
 constexpr const char* kAskTorch = R"(
 try:
     import torch
@@ -34,10 +35,10 @@ std::string last_line(std::string_view text) {
   return std::string(line == std::string_view::npos ? text : text.substr(line + 1));
 }
 
-Probe torch(const std::optional<std::string>& told, const std::string& python) {
+Probe torch(const std::optional<std::string>& answered, const std::string& python) {
   const std::string install = fmt::format("{} -m pip install torch", python);
-  if (!told) return trouble("torch", "importing it did not finish in time", install);
-  const std::string line = last_line(*told);
+  if (!answered) return trouble("torch", "importing it did not finish in time", install);
+  const std::string line = last_line(*answered);
   if (line == "none") {
     return missing("torch", "not installed; needed for the Hugging Face workload", install);
   }
@@ -55,8 +56,8 @@ Probe torch(const std::optional<std::string>& told, const std::string& python) {
   return found("torch", fmt::format("{}, sees no GPU: it runs on the CPU", version));
 }
 
-Probe transformers(const std::optional<std::string>& told, const std::string& python) {
-  const std::string line = told ? last_line(*told) : "none";
+Probe transformers(const std::optional<std::string>& answered, const std::string& python) {
+  const std::string line = answered ? last_line(*answered) : "none";
   if (line != "none" && !line.empty()) return found("transformers", line);
   return missing("transformers", "not installed; needed for the Hugging Face workload",
                  fmt::format("{} -m pip install transformers", python));
@@ -74,15 +75,15 @@ std::vector<Probe> probe_python(const DoctorOptions& options) {
   }
   const std::string python = program->string();
   const auto ask = [&](const char* what) { return answer(options, {python, "-c", what}); };
-  auto torch_told = std::async(std::launch::async, ask, kAskTorch);
-  auto transformers_told = std::async(std::launch::async, ask, kAskTransformers);
+  auto torch_answer = std::async(std::launch::async, ask, kAskTorch);
+  auto transformers_answer = std::async(std::launch::async, ask, kAskTransformers);
   const auto version = answer(options, {python, "--version"});
   const Probe interpreter =
       version ? found("Python", fmt::format("{} ({})", python, to_printable(trim(*version))))
               : trouble("Python", fmt::format("{} --version failed", python),
                         "reinstall Python, or choose another one");
-  return {interpreter, torch(torch_told.get(), python),
-          transformers(transformers_told.get(), python)};
+  return {interpreter, torch(torch_answer.get(), python),
+          transformers(transformers_answer.get(), python)};
 }
 
 }  // namespace llmprof::capture

@@ -26,7 +26,7 @@ std::span<const ComputeMetric> compute_metrics();
 std::optional<double> find_metric(const std::map<std::string, analysis::MetricSummary>& metrics,
                                   const ComputeMetric& wanted);
 
-// What tells the events and counters of a file's sources apart.
+// What distinguishes the events and counters of a file's sources.
 struct MeasuredNumbers {
   uint64_t last_event = 0;
   uint32_t first_counter = 1;  // counters have different ids on different GPUs

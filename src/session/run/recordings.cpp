@@ -71,9 +71,10 @@ std::optional<Error> recording_failure(const capture::CommandRecord& record) {
 
 // Runs the workload once more. Null where that is not possible, for the reason that `result` gets.
 const capture::CommandRecord* record(const RunRequest& request,
-                                     const capture::WorkloadPass& recording,
+                                     const capture::WorkloadRecording& recording,
                                      capture::CaptureResult& result) {
-  auto done = capture::run_pass(request.options.workload, recording, recording_limits(request));
+  auto done =
+      capture::record_workload(request.options.workload, recording, recording_limits(request));
   if (!done) {
     result.failure = done.error();
     return nullptr;
@@ -82,7 +83,7 @@ const capture::CommandRecord* record(const RunRequest& request,
   return &result.commands.emplace_back(std::move(*done));
 }
 
-void plan_command(const RunRequest& request, const capture::WorkloadPass& recording,
+void plan_command(const RunRequest& request, const capture::WorkloadRecording& recording,
                   capture::CapturePlan& plan) {
   plan.commands.push_back(
       {recording.name, capture::exported_argv(request.options.workload.argv, recording.environment),
@@ -90,7 +91,7 @@ void plan_command(const RunRequest& request, const capture::WorkloadPass& record
 }
 
 capture::CapturePlan plan_of(std::string_view backend, const RunRequest& request,
-                             const capture::WorkloadPass& recording) {
+                             const capture::WorkloadRecording& recording) {
   capture::CapturePlan plan;
   plan.backend = backend;
   plan_command(request, recording, plan);
@@ -104,9 +105,9 @@ fs::path launches_folder(const RunRequest& request, const Artifacts& bundle, uin
                           : fmt::format("{}_{}", kControlLaunches, number));
 }
 
-capture::WorkloadPass control_recording(const RunRequest& request, const Artifacts& bundle,
-                                        uint64_t number) {
-  capture::WorkloadPass recording;
+capture::WorkloadRecording control_recording(const RunRequest& request, const Artifacts& bundle,
+                                             uint64_t number) {
+  capture::WorkloadRecording recording;
   const bool only = request.options.repeats <= 1;
   recording.name = only ? "control" : fmt::format("control_{}", number);
   recording.folder = bundle.path(kControlFolder);
@@ -145,8 +146,9 @@ std::optional<Error> job_failure(const RunRequest& request, const capture::Comma
                       "this was the control run, and the job is recorded all the same");
 }
 
-capture::WorkloadPass driver_calls_recording(const RunRequest& request, const Artifacts& bundle) {
-  capture::WorkloadPass recording;
+capture::WorkloadRecording driver_calls_recording(const RunRequest& request,
+                                                  const Artifacts& bundle) {
+  capture::WorkloadRecording recording;
   recording.name = "driver_calls";
   recording.folder = bundle.path(kControlFolder);
   recording.environment = recording_environment(
@@ -157,9 +159,9 @@ capture::WorkloadPass driver_calls_recording(const RunRequest& request, const Ar
   return recording;
 }
 
-capture::WorkloadPass torch_recording(const RunRequest& request, const Artifacts& bundle) {
+capture::WorkloadRecording torch_recording(const RunRequest& request, const Artifacts& bundle) {
   const TorchOptions& options = request.options.torch;
-  capture::WorkloadPass recording;
+  capture::WorkloadRecording recording;
   recording.name = "profile";
   recording.folder = bundle.path(kTorchFolder);
   recording.environment =
@@ -174,8 +176,8 @@ capture::WorkloadPass torch_recording(const RunRequest& request, const Artifacts
   return recording;
 }
 
-capture::WorkloadPass collector_recording(const RunRequest& request, const Artifacts& bundle) {
-  capture::WorkloadPass recording;
+capture::WorkloadRecording collector_recording(const RunRequest& request, const Artifacts& bundle) {
+  capture::WorkloadRecording recording;
   recording.name = "record";
   recording.folder = bundle.path(kFolder);
   recording.environment = recording_environment(request, bundle.path("collector/metrics.json"),
@@ -213,9 +215,9 @@ Result<ControlRun> run_control(const RunRequest& request, const Artifacts& bundl
   std::vector<Control> runs;
   const uint64_t repeats = std::max<uint64_t>(1, request.options.repeats);
   for (uint64_t number = 1; number <= repeats; ++number) {
-    const capture::WorkloadPass recording = control_recording(request, bundle, number);
+    const capture::WorkloadRecording recording = control_recording(request, bundle, number);
     const auto record =
-        capture::run_pass(request.options.workload, recording, recording_limits(request));
+        capture::record_workload(request.options.workload, recording, recording_limits(request));
     if (!record) return fail_with(record.error());
     if (const auto failure = recording_failure(*record)) {
       if (auto of_job = job_failure(request, *record)) return ControlRun{{}, std::move(of_job)};

@@ -47,10 +47,9 @@ struct Schedule {
   bool in_job = false;
   SharedWindows step_windows;
   SharedWindows stage_windows;
-  uint64_t stages = 0;  // begun so far
-  TimeWindow slice;     // of the budget, until the first step
-  bool stages_told = false;
-  bool steps_told = false;
+  uint64_t stages = 0;         // begun so far
+  TimeWindow slice;            // of the budget, until the first step
+  bool follows_steps = false;  // not time: the program annotates steps
   uint64_t armed_at_step = 0;
 };
 constinit Schedule schedule;
@@ -104,7 +103,7 @@ void open_slice_when_safe() {
   before_launch.store(open_slice_before_launch);
 }
 
-// Programs that tell of no steps are traced in slices of time.
+// Programs that annotate no steps are traced in slices of time.
 void follow_budget_in_time(int64_t now) {
   const ControlState state = control_state();
   if (state == ControlState::tracing) {
@@ -167,12 +166,12 @@ bool affords_window(SharedWindows& windows, uint64_t count) {
 uint64_t follow_budget(uint64_t step) {
   const ControlState state = control_state();
   // From here on steps decide, not time.
-  if (!schedule.steps_told && state == ControlState::tracing) {
-    schedule.steps_told = true;
+  if (!schedule.follows_steps && state == ControlState::tracing) {
+    schedule.follows_steps = true;
     schedule.budget.begin(now_ns(), overhead_so_far());
     return window_end(step);
   }
-  schedule.steps_told = true;
+  schedule.follows_steps = true;
   if (state == ControlState::tracing) raise(ControlEvent::budget_spent, CollectionReason::budget);
   if (state != ControlState::between_windows || !affords_window(schedule.step_windows, step)) {
     return schedule.step_windows.next(step);
@@ -212,9 +211,7 @@ bool is_between_duty_windows() {
 void stage_begins_in_budget() {
   const Locked locked(schedule.lock);
   const int64_t now = now_ns();
-  const bool first = !schedule.stages_told;
-  schedule.stages_told = true;
-  ++schedule.stages;
+  const bool first = schedule.stages++ == 0;
   if (!schedule.budget.has_begun() || !is_armed()) return;
   if (control_state() == ControlState::tracing) {
     if (first) open_time_window(now);

@@ -45,7 +45,7 @@ const char* describe_state();
 // Arms after the delay, if it is over. For the collector's own thread.
 void arm_when_due();
 
-// Opens and closes the windows of an overhead budget in a program that tells of no steps. For the
+// Opens and closes the windows of an overhead budget in a program that annotates no steps. For the
 // collector's own thread.
 void follow_time();
 

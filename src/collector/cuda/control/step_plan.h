@@ -108,7 +108,7 @@ class SharedWindows {
   uint64_t spacing_;
 };
 
-// The window of a budget in a program that has told of no step: a slice of time that begins with
+// The window of a budget in a program that has annotated no step: a slice of time that begins with
 // its first launch, so that what was launched before the window opened, or nothing at all, does not
 // use it up. Times in ns.
 class TimeWindow {

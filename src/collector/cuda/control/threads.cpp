@@ -243,13 +243,13 @@ class Sampling {
     prepare_counters(settings_of_threads);
     // Libraries were loaded, whose exit handlers run before ours: both threads must end before
     // them.
-    if (!told_to_stop_) told_to_stop_ = std::atexit(stop_threads) == 0;
+    if (!stops_at_exit_) stops_at_exit_ = std::atexit(stop_threads) == 0;
     return true;
   }
 
   bool on_ = false;
   CounterStart start_;
-  bool told_to_stop_ = false;
+  bool stops_at_exit_ = false;
   // From then on they stay enabled: CUPTI could not enable them again.
   bool was_detached_ = false;
   CounterRounds rounds_;

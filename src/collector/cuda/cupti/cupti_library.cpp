@@ -66,8 +66,8 @@ void* find_library() {
   if (void* found = find_on_loaders_path(); found != nullptr) return found;
   if (void* found = find_in_toolkit("/usr/local/cuda"); found != nullptr) return found;
   const char* last_resort = secure_getenv("LLMPROF_CUPTI_FALLBACK");
-  const bool told = last_resort != nullptr && *last_resort != '\0';
-  return told ? open_library(last_resort, 0) : nullptr;
+  const bool named_one = last_resort != nullptr && *last_resort != '\0';
+  return named_one ? open_library(last_resort, 0) : nullptr;
 }
 
 void note_path() {

@@ -51,7 +51,7 @@ struct PmFailure {
   explicit operator bool() const { return call != nullptr; }
 };
 
-// CUPTI's parameters, with the size that tells it their version.
+// CUPTI's parameters, with the size from which it knows their version.
 #define LLMPROF_PM_PARAMETERS(type, name) \
   type name{};                            \
   (name).structSize = type##_STRUCT_SIZE
