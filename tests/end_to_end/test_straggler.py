@@ -38,4 +38,4 @@ class Straggler(unittest.TestCase):
     def test_with_more_ranks_than_cores_every_rank_is_looked_at(self):
         run = self.record(*slowed_rank.FOUR_RANKS)
         self.assertEqual(run.ranks, [0, 1, 2, 3])
-        self.assertEqual(len(run.profile["job"]["ranks"]), 4)
+        self.assertEqual(len(run.profile["ranks"]), 4)
