@@ -67,37 +67,29 @@ class CpuTracks {
 
   void gather() {
     reserve();
-    const auto add = [&](trace::ThreadId thread, Nanoseconds start, Nanoseconds end, HostKind kind,
-                         size_t row) {
-      of_thread_[thread.index()].push_back(
-          {start, std::max(start, end), static_cast<uint8_t>(kind), static_cast<uint32_t>(row)});
+    const auto add = [](std::vector<Interval>& to, const auto& table, size_t row, Nanoseconds end,
+                        HostKind kind) {
+      to.push_back({table.start[row], std::max(table.start[row], end), static_cast<uint8_t>(kind),
+                    static_cast<uint32_t>(row)});
+    };
+    const auto add_all = [&](const auto& table, HostKind kind) {
+      for (size_t i = 0; i < table.size(); ++i) {
+        const trace::ThreadId thread = table.thread[i];
+        if (thread.valid()) add(of_thread_[thread.index()], table, i, table.end[i], kind);
+      }
     };
     const trace::RangeTable& ranges = trace_.ranges;
     for (size_t i = 0; i < ranges.size(); ++i) {
-      const Nanoseconds end = ranges.end[i] == trace::kOpenEnd ? last_time_ : ranges.end[i];
       if (!ranges.thread[i].valid()) continue;
+      const size_t thread = ranges.thread[i].index();
       // They begin and end on any thread of their process, and need not lie within each other.
-      if (ranges.kind[i] == trace::RangeKind::start_end) {
-        const trace::ProcessId process = trace_.threads[ranges.thread[i].index()].process;
-        of_process_[process.index()].push_back({ranges.start[i], std::max(ranges.start[i], end),
-                                                static_cast<uint8_t>(HostKind::range),
-                                                static_cast<uint32_t>(i)});
-      } else {
-        add(ranges.thread[i], ranges.start[i], end, HostKind::range, i);
-      }
+      const bool any_thread = ranges.kind[i] == trace::RangeKind::start_end;
+      add(any_thread ? of_process_[trace_.threads[thread].process.index()] : of_thread_[thread],
+          ranges, i, ranges.end[i] == trace::kOpenEnd ? last_time_ : ranges.end[i],
+          HostKind::range);
     }
-    const trace::OperatorTable& operators = trace_.operators;
-    for (size_t i = 0; i < operators.size(); ++i) {
-      if (!operators.thread[i].valid()) continue;
-      add(operators.thread[i], operators.start[i], operators.end[i], HostKind::framework_operator,
-          i);
-    }
-    const trace::LaunchTable& calls = trace_.launches;
-    for (size_t i = 0; i < calls.size(); ++i) {
-      if (calls.thread[i].valid()) {
-        add(calls.thread[i], calls.start[i], calls.end[i], HostKind::call, i);
-      }
-    }
+    add_all(trace_.operators, HostKind::framework_operator);
+    add_all(trace_.launches, HostKind::call);
   }
 
   [[nodiscard]] bool is_of(size_t thread, size_t process) const {

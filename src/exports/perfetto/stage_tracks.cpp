@@ -6,23 +6,15 @@
 namespace llmprof::exports {
 namespace {
 
-std::vector<Interval> instances_on(const analysis::Stages& stages, trace::DeviceId device) {
+// The rows (instances, steps) that ran on a GPU.
+template <class Row, class DeviceOf>
+std::vector<Interval> intervals_on(trace::DeviceId device, const std::vector<Row>& rows,
+                                   const DeviceOf& device_of) {
   std::vector<Interval> intervals;
-  for (size_t i = 0; i < stages.instances.size(); ++i) {
-    const analysis::StageInstance& instance = stages.instances[i];
-    if (instance.device != device) continue;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (device_of(rows[i]) != device) continue;
     intervals.push_back(
-        {instance.start, std::max(instance.start, instance.end), 0, static_cast<uint32_t>(i)});
-  }
-  return intervals;
-}
-
-std::vector<Interval> steps_on(const analysis::Stages& stages, trace::DeviceId device) {
-  std::vector<Interval> intervals;
-  for (size_t i = 0; i < stages.steps.size(); ++i) {
-    const analysis::Step& step = stages.steps[i];
-    if (stages.instances[step.instance.index()].device != device) continue;
-    intervals.push_back({step.start, std::max(step.start, step.end), 0, static_cast<uint32_t>(i)});
+        {rows[i].start, std::max(rows[i].start, rows[i].end), 0, static_cast<uint32_t>(i)});
   }
   return intervals;
 }
@@ -123,8 +115,12 @@ class StageTracks {
 void write_stage_tracks(const PlacedSource& source, trace::DeviceId device, TrackUuid parent,
                         TraceFile& file) {
   StageTracks tracks(source, parent, file);
-  tracks.write_instances(instances_on(source.results.stages, device));
-  tracks.write_steps(steps_on(source.results.stages, device));
+  const analysis::Stages& stages = source.results.stages;
+  tracks.write_instances(
+      intervals_on(device, stages.instances, [](const auto& instance) { return instance.device; }));
+  tracks.write_steps(intervals_on(device, stages.steps, [&](const analysis::Step& step) {
+    return stages.instances[step.instance.index()].device;
+  }));
   if (device.valid()) tracks.write_layers(layers_on(source, device));
 }
 
