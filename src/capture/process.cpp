@@ -231,6 +231,8 @@ class RunningProcess::Child {
   bool reaped_ = false;
 };
 
+RunningProcess::RunningProcess(const Command& command) : command_(command) {}
+
 RunningProcess::~RunningProcess() {
   if (child_ && !result_) finish(ProcessEnd::stopped);
 }

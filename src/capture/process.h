@@ -84,7 +84,7 @@ class RunningProcess {
   using Clock = std::chrono::steady_clock;
   class Child;
 
-  explicit RunningProcess(const Command& command) : command_(command) {}
+  explicit RunningProcess(const Command& command);
   Result<void> try_to_start();
   void not_started(int error_number);
   void finish(ProcessEnd how);
