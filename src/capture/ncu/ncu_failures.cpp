@@ -8,7 +8,9 @@
 namespace llmprof::capture {
 namespace {
 
-std::string said(const CommandRecord& record) { return printed_words(record.result.output_tail); }
+std::string printed(const CommandRecord& record) {
+  return printed_words(record.result.output_tail);
+}
 
 std::string limited(const CommandRecord& record) {
   switch (record.result.end) {
@@ -31,7 +33,7 @@ std::string limited(const CommandRecord& record) {
       return fmt::format(
           "ncu crashed: {}; {}. Try another version of ncu (set LLMPROF_NCU to its path), or "
           "profiling/ncu=light",
-          describe_end(record.result), said(record));
+          describe_end(record.result), printed(record));
     case ProcessEnd::exited:
       break;
   }
@@ -81,9 +83,9 @@ std::string explanation(const CommandRecord& record, const NcuRunMessages& messa
   }
   if (messages.nothing_profiled) return nothing_matched(run);
   if (!record.result.succeeded()) {
-    return fmt::format("ncu failed: {}; {}", describe_end(record.result), said(record));
+    return fmt::format("ncu failed: {}; {}", describe_end(record.result), printed(record));
   }
-  return fmt::format("ncu ended without a report; {}. Its log: {}", said(record),
+  return fmt::format("ncu ended without a report; {}. Its log: {}", printed(record),
                      record.log.string());
 }
 
