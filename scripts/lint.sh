@@ -16,6 +16,9 @@ cmake -S . -B build/odr -G Ninja -DCMAKE_BUILD_TYPE= -DLLMPROF_TESTS=OFF -DCMAKE
 cmake --build build/odr --target llmprof llmprof_collector cpu_llm
 echo "lint: no type is defined twice in llmprof, cpu_llm or the collector"
 
+# The worked example of ARCHITECTURE.md; `make test` compiles only the units that it touches.
+python3 tests/structure/test_add_topic.py --build
+
 # By unit, as the program is compiled: file by file the same headers would be read hundreds of times. clang
 # does not use all of g++'s options.
 cmake -S . -B build/lint -G Ninja -DCMAKE_BUILD_TYPE=Release -DLLMPROF_TESTS=OFF \

@@ -7,8 +7,12 @@
 #include "analysis/passes/pass.h"
 #include "analysis/passes/peaks.h"
 #include "analysis/passes/sources.h"
+#include "analysis/ranking/longest_kernels.h"
+#include "analysis/ranking/metric_join.h"
+#include "analysis/ranking/totals.h"
 #include "analysis/result/parts.h"
 #include "analysis/roofline/counter_roofline.h"
+#include "analysis/timeline/copies.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -45,16 +49,17 @@ Stages all_stages(const Prepared& in, const Annotations& annotations, Diagnostic
                      : find_stages(in.trace, pointer_to(annotations), in.names, diagnostics);
 }
 
-std::optional<CollectorOverhead> measure_collector(const Prepared& in, const Stages& stages,
-                                                   Diagnostics& diagnostics) {
+std::optional<profile::CollectorOverhead> measure_collector(const Prepared& in,
+                                                            const Stages& stages,
+                                                            Diagnostics& diagnostics) {
   report_untraced(stages, diagnostics);
   return in.narrowed ? in.narrowed->collector_overhead : collector_overhead(in.trace, stages);
 }
 
-std::tuple<KernelRanking, std::optional<MetricJoin>> rank_and_join(const trace::Trace& trace,
-                                                                   const DescribedNames& names) {
+std::tuple<KernelRanking, std::optional<profile::MetricJoin>> rank_and_join(
+    const trace::Trace& trace, const DescribedNames& names) {
   KernelRanking ranking = rank_kernels(trace, names);
-  std::optional<MetricJoin> join;
+  std::optional<profile::MetricJoin> join;
   if (trace.profiled_launches.size() > 0) join = join_metrics(trace, ranking);
   return {std::move(ranking), join};
 }
@@ -90,23 +95,16 @@ std::optional<ScopeTotals> scopes(const trace::Trace& trace, const Stages& stage
   return total_by_scope(trace, stages);
 }
 
-std::optional<HiddenGraphs> find_hidden(const trace::Trace& trace, const Totals& totals,
-                                        Diagnostics& diagnostics) {
-  auto hidden = find_hidden_graphs(trace, totals);
-  if (hidden) diagnostics.warn("graph_kernels_missing", hidden->message);
-  return hidden;
-}
-
-void report_unjoined(const KernelRanking& ranking, const std::optional<MetricJoin>& join,
+void report_unjoined(const KernelRanking& ranking, const std::optional<profile::MetricJoin>& join,
                      Diagnostics& diagnostics) {
-  if (join->joined == join->profiled) return;
+  if (join->unjoined == 0) return;
   const bool by_name = ranking.source == KernelSource::summary;
   diagnostics.warn("profiled_launches_unjoined",
                    by_name ? "profiled launches whose kernel is not in the kernel summary; their "
                              "metrics are left out"
                            : "profiled launches whose kernel, grid, block and range are not in the "
                              "timeline; their metrics are left out",
-                   join->profiled - join->joined);
+                   join->unjoined);
 }
 
 Operators all_operators(const Prepared& in) { return find_operators(with_operators(in)); }
@@ -154,6 +152,10 @@ std::vector<profile::Finding> all_findings(const Prepared& in, const Stages& sta
   return findings;
 }
 
+LongestKernels longest_names(const std::vector<profile::Kernel>& kernels) {
+  return longest_kernels(kernels, SIZE_MAX);
+}
+
 // A pass is skipped, and freed, as its row says; `into` names the members of the profile that it
 // fills.
 std::vector<Pass> make_passes() {
@@ -164,7 +166,7 @@ std::vector<Pass> make_passes() {
       Pass("engine", engine_of).into(&Profile::engine),
       Pass("budget basis", budget_basis).freed_early(),
       Pass("device time", time_devices).skipped_if(part_selected),
-      Pass("copies", find_copies),
+      Pass("copies", find_copies).into(&Profile::copies),
       Pass("communication", find_collectives),
       Pass("launches", find_launches).skipped_if(part_selected),
       Pass("collector overhead", measure_collector),
@@ -173,9 +175,8 @@ std::vector<Pass> make_passes() {
       Pass("served requests", served_requests).skipped_if(no_stages),
       Pass("layers", all_layers),
       Pass("kernel sequences", find_kernel_sequences).skipped_if(no_stages),
-      Pass("totals", total_up),
       Pass("kernels by scope", scopes).skipped_if(no_stages),
-      Pass("hidden graphs", find_hidden),
+      Pass("totals", total_up).into(&Profile::totals),
       Pass("profiled launches", report_unjoined).skipped_if(nothing_profiled),
       Pass("sources", report_sources),
       Pass("launch shapes", open_kernels),
@@ -191,9 +192,7 @@ std::vector<Pass> make_passes() {
       Pass("model", result::model).into(&Profile::model),
       Pass("workload", result::workload).into(&Profile::workload),
       Pass("peaks", result::utilization).into(&Profile::utilization),
-      Pass("all totals", result::totals).into(&Profile::totals),
       Pass("time of devices", result::device_time).into(&Profile::device_time),
-      Pass("all copies", result::copies).into(&Profile::copies),
       Pass("workload's own times", result::stage1).into(&Profile::stage1),
       Pass("overhead", result::overhead).into(&Profile::overhead),
       Pass("stages found", result::stages_found).into(&Profile::stages_found),
@@ -210,7 +209,7 @@ std::vector<Pass> make_passes() {
       Pass("sequences", result::kernel_sequences).into(&Profile::kernel_sequences),
       Pass("ranked kernels", result::kernels).into(&Profile::kernels, &Profile::kernels_topk),
       Pass("classes", result::classes).into(&Profile::classes),
-      Pass("longest kernels", result::longest_kernels).into(result::fill_longest),
+      Pass("longest kernels", longest_names).into(fill_longest),
       Pass("bounds of kernels", result::roofline).into(&Profile::roofline),
       Pass("all operators", result::operators).into(&Profile::operators, &Profile::operators_found),
       Pass("savings", result::recoverable).into(&Profile::recoverable),

@@ -14,8 +14,7 @@ struct Tool {
   std::string name = "llmprof";
   std::string version;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("name", &Tool::name, "always llmprof");
     field("version", &Tool::version, "of llmprof");
   }
@@ -31,8 +30,7 @@ struct Gpu {
   std::optional<uint64_t> memory_bandwidth;
   std::optional<uint64_t> clock;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("device", &Gpu::device,
           "\"cuda:0\"; with its capture or rank in front where several were read");
     field("name", &Gpu::name, "as the capture states it");
@@ -70,8 +68,7 @@ struct Cpu {
   std::optional<BytesPerSecond> own_peak_bytes;
   std::optional<std::string> peaks_note;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("device", &Cpu::device, "\"cpu:0\"");
     field("name", &Cpu::name, "as the workload's metrics.json states it");
     field("threads", &Cpu::threads, "that the workload used");
@@ -99,8 +96,7 @@ struct Capture {
   std::optional<uint64_t> rank;
   std::optional<int64_t> wall_clock_ns;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("path", &Capture::path, "of the input");
     field("format", &Capture::format, "by content");
     field("tool", &Capture::tool, "that recorded it");
@@ -121,8 +117,7 @@ struct PassLoad {
   double used = 0;
   double others = 0;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("pass", &PassLoad::pass, "stage1 (the control run), collector, nsys, ncu, torch");
     field("seconds", &PassLoad::seconds, "how long it took");
     field("cpus", &PassLoad::cpus, "CPUs that the program may use");
@@ -147,8 +142,7 @@ struct Context {
   DeviceKind device_kind = DeviceKind::gpu;
   std::vector<PassLoad> load;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("gpus", &Context::gpus, "GPUs of the captures");
     field("cpus", &Context::cpus, "CPUs whose operators the captures hold");
     field("captures", &Context::captures, "one per input");
@@ -162,8 +156,7 @@ struct StepRange {
   uint64_t first = 0;
   std::optional<uint64_t> last;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("first", &StepRange::first, "counted from 0");
     field("last", &StepRange::last, "null where the range is open");
   }
@@ -175,8 +168,7 @@ struct Selection {
   std::optional<uint64_t> device;
   std::string words;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("stage", &Selection::stage, "--stage");
     field("steps", &Selection::steps, "--steps");
     field("device", &Selection::device, "--device: CUDA's number");
@@ -198,8 +190,7 @@ struct Model {
   std::optional<std::string> source;
   std::vector<std::string> notes;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("name", &Model::name, "of the model");
     field("variant", &Model::variant, "model_type of its configuration");
     field("params", &Model::params, "parameters");
@@ -228,8 +219,7 @@ struct Workload {
   uint64_t pp = 1;
   uint64_t ep = 1;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("command", &Workload::command, "of a run folder");
     field("batch", &Workload::batch, "sequences");
     field("batch_source", &Workload::batch_source,

@@ -45,8 +45,7 @@ struct EngineEvidence {
   std::string subject;
   std::optional<Share> share;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     using Self = EngineEvidence;
     field("source", &Self::source, "what kind of sign");
     field("subject", &Self::subject, "the name that was recorded, or the library");
@@ -67,8 +66,7 @@ struct Engine {
   std::optional<Share> confidence;
   std::vector<EngineEvidence> evidence;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("name", &Engine::name,
           "the name of a file of conf/engines (llama.cpp, vLLM, SGLang, TensorRT-LLM, Hugging Face "
           "transformers, JAX, others), PyTorch (code of its own on it, or an engine that does not "

@@ -18,8 +18,7 @@ struct FindingValue {
   std::optional<std::string> unit;
   std::optional<std::string> text;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("name", &FindingValue::name,
           "what it is, stable; the same name may occur for several texts");
     field("value", &FindingValue::value, "the number; null where the text is the value");

@@ -16,8 +16,7 @@ struct FindingValueReasons {
   uint64_t value = 0;
   Reasons reasons;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("value", &FindingValueReasons::value, "its place among values, from 0");
     field("reasons", &FindingValueReasons::reasons, "of its text, in order");
   }
@@ -41,8 +40,7 @@ struct Finding {
   std::vector<FindingValueReasons> value_reasons;
   std::optional<uint64_t> rank;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("kind", &Finding::kind, "stable, for scripts; with stage and subject its key");
     field("title", &Finding::title, "what was found");
     field("evidence", &Finding::evidence, "numbers, with their denominators");
@@ -83,8 +81,7 @@ struct RecoverablePart {
   Reasons floor_rule_reasons = {};
   bool shown = true;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     using Self = RecoverablePart;
     field("part", &Self::part, "of the budget");
     field("ms", &Self::time, "per instance, mean");
@@ -112,8 +109,7 @@ struct RecoverableKernel {
   std::optional<Milliseconds> recoverable_per_output_token;
   Reasons floor_rule_reasons = {};
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     using Self = RecoverableKernel;
     field("short_name", &Self::short_name, "as in kernels");
     field("device", &Self::device, "as in kernels");
@@ -143,8 +139,7 @@ struct StageRecoverable {
   Reasons bound_reasons;
   std::optional<Milliseconds> most;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     using Self = StageRecoverable;
     field("stage", &Self::stage, "where it belongs; its traced steps");
     field("wall_ms", &Self::wall, "per instance, mean, less what was not traced");

@@ -41,8 +41,7 @@ struct RankClock {
   std::optional<Milliseconds> residual_p50;
   std::optional<Milliseconds> residual_max;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("method", &RankClock::method, "what the two clocks were compared by");
     field("offset_ns", &RankClock::offset_ns, "added to a time of this rank at its time 0");
     field("drift_ppm", &RankClock::drift_ppm, "added per second, in microseconds");
@@ -70,8 +69,7 @@ struct RankStage {
   std::optional<Hertz> sm_clock;
   std::optional<Joules> energy;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("stage", &RankStage::stage, "as in the job's stages");
     field("wall_ms", &RankStage::wall,
           "of the job's step, mean; compute, transfer, wait, copies and idle sum to it");
@@ -118,8 +116,7 @@ struct Rank {
   std::optional<Overhead> overhead;
   std::vector<Diagnostic> diagnostics;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("rank", &Rank::rank, "in the job");
     field("local_rank", &Rank::local_rank, "among the ranks of its host");
     field("host", &Rank::host, "its name");
@@ -165,8 +162,7 @@ struct RankGroup {
   Parallelism parallelism = Parallelism::unknown;
   Reasons why;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("group", &RankGroup::group, "as captures name it; unique");
     field("ranks", &RankGroup::ranks, "that were recorded");
     field("size", &RankGroup::size, "of the group, ranks without a capture included");
@@ -202,8 +198,7 @@ struct JobCollective {
   std::optional<uint64_t> last_rank;
   std::optional<Share> last_rank_share;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     using Self = JobCollective;
     field("stage", &Self::stage, "of the job; null outside of stages");
     field("group", &Self::group, "as in groups");
@@ -262,8 +257,7 @@ struct Straggler {
   Share last_share;
   Reasons why;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("rank", &Straggler::rank, "that comes last");
     field("stage", &Straggler::stage, "of the job");
     field("cause", &Straggler::cause, "what of this rank takes the time");
@@ -283,8 +277,7 @@ struct HeatRow {
   std::vector<double> wall_ms;
   std::vector<double> wait_ms;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("rank", &HeatRow::rank, "whose time it is");
     field("wall_ms", &HeatRow::wall_ms,
           "mean wall time of the rank's own steps in each bin, waits left out; -1 without a step");
@@ -296,8 +289,7 @@ struct Heat {
   uint64_t steps_per_bin = 1;
   std::vector<HeatRow> rows;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("steps_per_bin", &Heat::steps_per_bin,
           "consecutive steps of the job in a bin; at most 512 bins");
     field("rows", &Heat::rows, "by rank");
@@ -326,8 +318,7 @@ struct Job {
   uint64_t steps_left_out = 0;
   std::optional<Milliseconds> clock_residual;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("id", &Job::id, "of the launcher");
     field("world_size", &Job::world_size, "ranks of the job, as they say; else those recorded");
     field("recorded", &Job::recorded, "ranks with a capture");

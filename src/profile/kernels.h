@@ -25,8 +25,7 @@ struct TimeInStage {
   Milliseconds steady_total;
   uint64_t steady_calls = 0;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("total_ms", &TimeInStage::total, "over all instances");
     field("calls", &TimeInStage::calls, "over all instances");
     field("steady_total_ms", &TimeInStage::steady_total, "warm-up excluded");
@@ -41,8 +40,7 @@ struct MeasuredTime {
   Milliseconds mean;
   std::optional<Share> share;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("total_ms", &MeasuredTime::total, "over the measured instances of all stages");
     field("calls", &MeasuredTime::calls, "launches there");
     field("mean_ms", &MeasuredTime::mean, "total over calls");
@@ -60,8 +58,7 @@ struct LaunchShape {
   std::optional<Milliseconds> per_token;
   std::optional<MeasuredTime> measured;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("grid", &LaunchShape::grid, "x, y, z");
     field("block", &LaunchShape::block, "x, y, z");
     field("calls", &LaunchShape::calls, "launches with this grid and block");
@@ -80,8 +77,7 @@ struct Metric {
   uint64_t count = 0;
   std::optional<std::string> unit;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("mean", &Metric::mean, "over the launches that ncu measured");
     field("min", &Metric::min, "smallest value");
     field("max", &Metric::max, "largest value");
@@ -115,8 +111,7 @@ struct Kernel {
   ByName<Metric> metrics;
   std::optional<MeasuredTime> measured;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("kernel_name", &Kernel::kernel_name, "the full name as the capture gave it");
     field("key", &Kernel::key,
           "the same for the same kernel, however a tool or demangler spells its name; for "
@@ -162,8 +157,7 @@ struct KernelClassTotal {
   Share share;
   std::optional<MeasuredTime> measured;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("class", &KernelClassTotal::kernel_class, "as in kernels");
     field("total_ms", &KernelClassTotal::total, "time of its kernels");
     field("calls", &KernelClassTotal::calls, "launches");
@@ -180,8 +174,7 @@ struct KernelRecord {
   uint64_t calls = 0;
   Milliseconds mean;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("kernel_name", &KernelRecord::kernel_name, "the full name");
     field("device", &KernelRecord::device, "as in kernels");
     field("total_ms", &KernelRecord::total, "time of all launches");
@@ -200,8 +193,7 @@ struct KernelOnAllDevices {
   Milliseconds mean;
   Share share;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("kernel_name", &KernelOnAllDevices::kernel_name, "the full name");
     field("short_name", &KernelOnAllDevices::short_name, "as in kernels");
     field("devices", &KernelOnAllDevices::devices, "\"cuda:0, cuda:1\"");
@@ -264,8 +256,7 @@ struct RooflineKernel {
   std::optional<std::string> number_format_source;
   std::optional<WhyNoFlops> why_no_flops;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     using Self = RooflineKernel;
     field("kernel_name", &Self::kernel_name, "the full name");
     field("short_name", &Self::short_name, "as in kernels");
@@ -315,8 +306,7 @@ struct SampledKernels {
   uint64_t kernels_too_short = 0;
   uint64_t kernels_unsampled = 0;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     using Self = SampledKernels;
     field("samples", &Self::samples, "of DRAM bytes, over the whole capture");
     field("attributed_samples", &Self::attributed_samples,
@@ -338,8 +328,7 @@ struct BoundShares {
   Share latency;
   Share unknown;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("memory", &BoundShares::memory, "kernels bound by memory, of the time of all kernels");
     field("compute", &BoundShares::compute, "bound by compute, likewise");
     field("latency", &BoundShares::latency, "bound by latency, likewise");
@@ -359,8 +348,7 @@ struct Roofline {
   Reasons why_not_reasons;
   std::optional<SampledKernels> sampled;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("rule", &Roofline::rule, "how bound is decided, with its thresholds");
     field("share_of_kernel_time", &Roofline::share_of_kernel_time,
           "by bound; null without metrics");

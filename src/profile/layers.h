@@ -27,8 +27,7 @@ struct Layer {
   std::optional<std::string> note;
   Reasons note_reasons;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field(
         "name", &Layer::name,
         "\"layer_00\", \"layer_00/attn\", \"outside layers\"; with stage and model_layers its key");
@@ -53,8 +52,7 @@ struct LayerPart {
   Milliseconds per_step;
   Share share_of_kernel_time;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("name", &LayerPart::name, "\"attn\", \"outside layers\"");
     field("ms_per_step", &LayerPart::per_step, "all layers together, per forward pass");
     field("share_of_kernel_time", &LayerPart::share_of_kernel_time,
@@ -72,8 +70,7 @@ struct StageLayers {
   Milliseconds max_per_step;
   std::vector<LayerPart> parts;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("stage", &StageLayers::stage, "where they belong");
     field("model_layers", &StageLayers::model_layers, "as in layers");
     field("passes", &StageLayers::passes, "forward passes that show these layers");
@@ -90,8 +87,7 @@ struct LayerSummary {
   std::vector<StageLayers> stages;
   Reasons why_not_reasons;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("why_not", &LayerSummary::why_not, "why a stage has no layers");
     field("stages", &LayerSummary::stages, "one per stage and model");
     field("why_not_reasons", &LayerSummary::why_not_reasons, "why_not as kinds and values");

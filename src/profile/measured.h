@@ -18,8 +18,7 @@ struct Sensor {
   Value max;
   uint64_t samples = 0;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("mean", &Sensor::mean, "of the samples read within instances");
     field("min", &Sensor::min, "smallest value");
     field("max", &Sensor::max, "largest value");
@@ -32,8 +31,7 @@ struct ThrottleReason {
   bool slowing = false;
   Share share_of_samples;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("reason", &ThrottleReason::reason, "in words");
     field("slowing", &ThrottleReason::slowing, "heat, power or hardware lowered the clocks");
     field("share_of_samples", &ThrottleReason::share_of_samples, "samples with this reason");
@@ -77,8 +75,7 @@ struct Measured {
   Reasons why_not_reasons;
   Reasons energy_why_not_reasons;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     using Self = Measured;
     field("instances", &Self::instances, "measured");
     field("sampled_instances", &Self::sampled_instances,

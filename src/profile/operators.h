@@ -23,8 +23,7 @@ struct Operator {
   std::optional<FlopsPerSecond> flops_per_s;
   std::optional<BytesPerSecond> bytes_per_s;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("name", &Operator::name, "as the framework names it");
     field("calls", &Operator::calls, "calls");
     field("cpu_total_ms", &Operator::cpu_total, "with operators inside");
@@ -54,8 +53,7 @@ struct OperatorsFound {
   uint64_t captured_kernels = 0;
   Reasons why_not_reasons;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     using Self = OperatorsFound;
     field("source", &Self::source, "the capture that has them");
     field("why_not", &Self::why_not, "why there are none, and the capture that would give them");

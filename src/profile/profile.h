@@ -79,8 +79,7 @@ struct Profile {
   Profile& operator=(Profile&& other) noexcept;
   ~Profile();
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("schema_version", &Profile::schema_version, "of this file");
     field("tool", &Profile::tool, "that wrote it");
     field("context", &Profile::context, "where it was recorded");

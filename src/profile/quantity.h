@@ -77,8 +77,7 @@ struct Statistics {
   std::optional<Value> max;
   uint64_t count = 0;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     using Self = Statistics;
     field("mean", &Self::mean, "arithmetic mean");
     field("std", &Self::std, "standard deviation of a sample (n - 1); null below two values");

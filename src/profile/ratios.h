@@ -11,8 +11,7 @@ struct Ratios {
   std::optional<Share> wall;
   std::optional<Share> gpu_busy;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("wall", &Ratios::wall, "on wall time");
     field("gpu_busy", &Ratios::gpu_busy,
           "on the time the GPU was busy; where steps were not traced, of the traced ones");

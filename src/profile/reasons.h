@@ -14,8 +14,7 @@ struct Reason {
   std::string kind;
   std::vector<FindingValue> values;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("kind", &Reason::kind, "stable, for scripts");
     field("values", &Reason::values, "what the sentence is made of, by name");
   }

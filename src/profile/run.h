@@ -16,8 +16,7 @@ struct UtilizationGpu {
   BytesPerSecond memory_bandwidth;
   FlopsPerSecond bf16;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("name", &UtilizationGpu::name, "as in conf/gpus.yaml");
     field("memory_bandwidth_bytes_per_s", &UtilizationGpu::memory_bandwidth, "peak");
     field("bf16_flops_per_s", &UtilizationGpu::bf16, "dense peak");
@@ -31,8 +30,7 @@ struct UtilizationCpu {
   std::string number_format;
   std::optional<std::string> method;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("name", &UtilizationCpu::name, "of the CPU");
     field("memory_bandwidth_bytes_per_s", &UtilizationCpu::memory_bandwidth, "measured peak");
     field("flops_per_s", &UtilizationCpu::flops, "measured peak");
@@ -47,8 +45,7 @@ struct Utilization {
   std::optional<std::string> why_not;
   Reasons why_not_reasons;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("gpu", &Utilization::gpu, "peaks of the GPU; null where it is not known");
     field("cpu", &Utilization::cpu, "peaks of the CPU, measured on it, for CPU operators");
     field("why_not", &Utilization::why_not, "why there is no utilization at all");
@@ -64,8 +61,7 @@ struct Stage1Stage {
   std::optional<Milliseconds> captured_mean;
   std::optional<double> captured_over_stage1;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("name", &Stage1Stage::name, "of the stage");
     field("mean_ms", &Stage1Stage::mean, "by the workload's own clock, unprofiled");
     field("std_ms", &Stage1Stage::std, "likewise");
@@ -88,8 +84,7 @@ struct Stage1 {
   std::optional<uint64_t> batch;
   std::optional<uint64_t> images;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("path", &Stage1::path, "of metrics.json");
     field("model", &Stage1::model, "as it states it");
     field("stages", &Stage1::stages, "by stage");
@@ -122,8 +117,7 @@ struct PassOverhead {
   bool whole_run = false;
   std::optional<OtherCause> other_cause;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("pass", &PassOverhead::pass, "\"nsys\"");
     field("stage", &PassOverhead::stage, "\"prefill\"");
     field("control_ms", &PassOverhead::control, "the workload's own time in the control run");
@@ -142,8 +136,7 @@ struct TracingWindows {
   std::optional<Milliseconds> mean_per_step;
   std::optional<Milliseconds> std_per_step;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("windows", &TracingWindows::windows, "runs of steps between two of the other kind");
     field("steps", &TracingWindows::steps, "in them");
     field("mean_ms_per_step", &TracingWindows::mean_per_step, "of the windows");
@@ -171,8 +164,7 @@ struct CollectorOverhead {
   std::optional<std::string> why_not;
   Reasons why_not_reasons;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     using Self = CollectorOverhead;
     field("added_ms_per_step", &Self::added_per_step,
           "mean of traced windows less mean of untraced ones; null with why_not below three "
@@ -211,8 +203,7 @@ struct Overhead {
   Share warn_above_share;
   std::optional<CollectorOverhead> collector;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("passes", &Overhead::passes, "by pass and stage");
     field("warn_above_share", &Overhead::warn_above_share,
           "0.25: beyond 1.25 times the control a report warns");
@@ -227,8 +218,7 @@ struct CaptureFailure {
   std::string backend;
   std::string message;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("backend", &CaptureFailure::backend, "\"nsys\"");
     field("message", &CaptureFailure::message, "with the remedy");
   }
@@ -240,8 +230,7 @@ struct Diagnostic {
   std::string message;
   uint64_t count = 1;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("severity", &Diagnostic::severity, "info, warning, error");
     field("code", &Diagnostic::code, "stable, for scripts");
     field("message", &Diagnostic::message, "for people, with what to do next");

@@ -38,8 +38,7 @@ struct PlacedKernel {
   uint64_t calls = 0;
   WholeNanoseconds total_ns;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     using Self = PlacedKernel;
     field("block", &Self::block, "its part of the pass");
     field("occurrence", &Self::occurrence,
@@ -64,8 +63,7 @@ struct KernelSequence {
   uint64_t layers = 0;
   std::vector<PlacedKernel> kernels;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("stage", &KernelSequence::stage, "where they belong");
     field("passes", &KernelSequence::passes,
           "forward passes: steps, or instances of a stage without steps");

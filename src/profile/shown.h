@@ -15,8 +15,7 @@ inline constexpr std::string_view kTypicalMedian = "median";
 struct ShownTimes : Statistics<Milliseconds> {
   std::string typical = std::string(kTypicalMean);
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     Statistics<Milliseconds>::fields(field);
     field("typical", &ShownTimes::typical,
           "what stands for them: mean; where that says little of single values (std above 0.25 of "

@@ -66,8 +66,7 @@ struct StagesFound {
   std::optional<ConfidenceLevel> confidence_level;
   std::optional<std::string> reason;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("serving", &StagesFound::serving,
           "instances are an engine's steps (continuous batching); null without stages");
     field("confidence", &StagesFound::confidence,
@@ -95,8 +94,7 @@ struct Coverage {
   std::optional<Share> work_sum_share;
   bool representative = true;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("kernels", &Coverage::kernels, "of the timeline");
     field("kernels_in_stages", &Coverage::kernels_in_stages, "of them, inside stages");
     field("kernels_share", &Coverage::kernels_share, "the second over the first");
@@ -141,8 +139,7 @@ struct Instance {
   std::optional<WarmupReason> warmup_reason;
   bool captures_graph = false;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("start_ms", &Instance::start, "on the capture's clock");
     field("start_ns", &Instance::start_ns, "the same, exact");
     field("wall_ms", &Instance::wall,
@@ -181,8 +178,7 @@ struct CostPart {
   Bytes kv_bytes;
   Bytes bytes = {};
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("part", &CostPart::part, "of the model");
     field("flops", &CostPart::flops, "per instance");
     field("weight_bytes", &CostPart::weight_bytes, "per instance");
@@ -198,8 +194,7 @@ struct RecordedWork {
   Ratios mfu;
   Ratios mbu;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("flops", &RecordedWork::flops, "of CPU operators, per instance");
     field("bytes", &RecordedWork::bytes, "of CPU operators, per instance");
     field("flops_over_model", &RecordedWork::flops_over_model, "recorded FLOPs over the model's");
@@ -214,8 +209,7 @@ struct StageTracing {
   std::optional<Share> share_of_steps;
   std::optional<Milliseconds> not_traced;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("steps_traced", &StageTracing::steps_traced, "steps that the collector traced");
     field("steps_all", &StageTracing::steps_all, "all steps");
     field("share_of_steps", &StageTracing::share_of_steps,
@@ -233,8 +227,7 @@ struct BudgetPart {
   WholeNanoseconds total_ns;
   bool idle = false;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("part", &BudgetPart::part, "a kernel class, or one of the parts named below");
     field("ms", &BudgetPart::time, "per instance, mean; the parts sum to wall_ms.mean");
     field("share", &BudgetPart::share, "of wall time");
@@ -270,8 +263,7 @@ struct StageJudgement {
   bool waits_for_host = false;
   std::optional<Limit> limit;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     using Self = StageJudgement;
     field("idle", &Self::idle, "of idle_share_of_wall; null without a budget");
     field("mostly_idle", &Self::mostly_idle,
@@ -308,8 +300,7 @@ struct StageShown {
   Bytes cost_kv_bytes;
   Bytes cost_bytes;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     using Self = StageShown;
     field("without_tracing", &Self::without_tracing,
           "wall times, idle time and what follows from them are those of unwatched; a spread is "
@@ -394,8 +385,7 @@ struct Stage {
   bool only_the_first = false;
   StageShown shown;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("name", &Stage::name,
           "prefill, decode, mixed, or a configured one; unique, and so the stage's key");
     field("source", &Stage::source, "how it was found");
@@ -476,8 +466,7 @@ struct StageNote {
   uint64_t kernel_count = 0;
   Milliseconds gpu_sum;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("stage", &StageNote::stage, "that it is a part of");
     field("name", &StageNote::name, "vision, projector, ...");
     field("instances", &StageNote::instances, "occurrences");

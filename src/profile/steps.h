@@ -48,8 +48,7 @@ struct Step {
   ByName<WholeNanoseconds> classes;
   std::optional<bool> clocks_lowered;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("stage", &Step::stage, "where it belongs; with instance and step_of_instance its key");
     field("instance", &Step::instance, "from 0 among those of its stage");
     field("step_of_instance", &Step::step_of_instance,
@@ -105,8 +104,7 @@ struct Gap {
   std::optional<std::string> host;
   Reasons host_reasons;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("stage", &Gap::stage, "where it belongs");
     field("instance", &Gap::instance, "from 0 among those of its stage");
     field("step", &Gap::step, "row of steps");
@@ -129,8 +127,7 @@ struct RepeatedGap {
   Milliseconds total;
   Gap longest;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("stage", &RepeatedGap::stage, "where they belong");
     field("count", &RepeatedGap::count, "gaps at the same place of the stage");
     field("total_ms", &RepeatedGap::total, "idle time in all of them");
@@ -143,8 +140,7 @@ struct SlowReason {
   Milliseconds longer;
   Reasons what_reasons = {};
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("what", &SlowReason::what, "a gap, a kernel, or the rest");
     field("longer_ms", &SlowReason::longer, "than in the median step");
     field("what_reasons", &SlowReason::what_reasons,
@@ -161,8 +157,7 @@ struct SlowStep {
   Milliseconds above_median;
   std::vector<SlowReason> reasons;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("stage", &SlowStep::stage, "where it belongs");
     field("instance", &SlowStep::instance, "from 0 among those of its stage");
     field("step", &SlowStep::step, "row of steps");

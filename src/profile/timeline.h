@@ -15,8 +15,7 @@ struct IdleCause {
   std::optional<Share> share_of_span;
   uint64_t gaps = 0;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("cause", &IdleCause::cause,
           "a part of a stage's budget: \"idle: launch-bound\", \"idle: synchronisation\", \"idle: "
           "host between launches\", \"idle: between queued kernels\", \"unattributed\" where no "
@@ -34,8 +33,7 @@ struct ShortKernels {
   Milliseconds total;
   std::optional<Share> share_of_kernel_time;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("below_ms", &ShortKernels::below, "kernels that take less than this");
     field("count", &ShortKernels::count, "their number");
     field("share_of_kernels", &ShortKernels::share_of_kernels, "of the device's kernels");
@@ -55,8 +53,7 @@ struct Launches {
   Statistics<double> queue_depth;
   std::vector<ShortKernels> short_kernels;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("launches", &Launches::launches, "calls that put kernels or a graph replay on this GPU");
     field("without_launch", &Launches::without_launch,
           "kernels and graph replays whose call was not recorded");
@@ -91,8 +88,7 @@ struct DeviceTime {
   std::vector<IdleCause> idle_causes;
   std::optional<Launches> launches;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     using Self = DeviceTime;
     field("device", &Self::device, "as in kernels");
     field("span_ms", &Self::span,
@@ -136,8 +132,7 @@ struct Copies {
   std::optional<Bytes> max_bytes;
   uint64_t without_size = 0;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("device", &Copies::device, "as in kernels");
     field("direction", &Copies::direction,
           "\"Host-to-Device\", \"Device-to-Host\", ...; \"fill\"; \"copy\" where it is not known");

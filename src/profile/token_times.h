@@ -17,8 +17,7 @@ struct BatchTimes {
   Statistics<Milliseconds> step_wall;
   std::optional<TokensPerSecond> tokens_per_s;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("batch", &BatchTimes::batch, "sequences in the step");
     field("step_wall_ms", &BatchTimes::step_wall, "wall time of decode steps");
     field("tokens_per_s", &BatchTimes::tokens_per_s, "batch over the mean step");
@@ -38,8 +37,7 @@ struct ServedWindow {
   uint64_t tokens = 0;
   std::optional<Milliseconds> token;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("start_ms", &ServedWindow::start, "of its first pass, on the capture's clock");
     field("span_ms", &ServedWindow::span, "from there until the host had chosen the last token");
     field("batches", &ServedWindow::batches,
@@ -72,8 +70,7 @@ struct TokenFigure {
   std::optional<ShownTimes> traced;
   std::optional<Milliseconds> not_profiled;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     using Self = TokenFigure;
     field("figure", &Self::figure, "time_to_first_token, time_per_output_token or engine_step");
     field("stage", &Self::stage, "whose times it is made of");
@@ -105,8 +102,7 @@ struct TokenTimesShown {
   std::optional<TokensPerSecond> served_per_s_per_sequence;
   std::optional<TokensPerSecond> served_per_s;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     using Self = TokenTimesShown;
     field("time_to_first_token_ms", &Self::time_to_first_token, "of prefills");
     field("time_per_output_token_ms", &Self::time_per_output_token,
@@ -142,8 +138,7 @@ struct TokenTimes {
   std::vector<ServedWindow> served;
   std::optional<TokenTimesShown> shown;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("time_to_first_token_ms", &TokenTimes::time_to_first_token, "of prefills");
     field("time_per_output_token_ms", &TokenTimes::time_per_output_token,
           "of decodes: wall time over steps");

@@ -18,8 +18,7 @@ struct DeviceTotals {
   std::optional<Milliseconds> gpu_busy;
   std::optional<Milliseconds> span;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("device", &DeviceTotals::device, "\"cuda:0\"");
     field("name", &DeviceTotals::name, "of the GPU");
     field("kernel_count", &DeviceTotals::kernel_count, "kernels on this device");
@@ -35,8 +34,7 @@ struct HiddenGraphs {
   Share share_of_gpu_time;
   std::optional<std::string> launched_in;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("replays", &HiddenGraphs::replays, "CUDA graph replays whose kernels were not recorded");
     field("total_ms", &HiddenGraphs::total, "time of these replays");
     field("share_of_gpu_time", &HiddenGraphs::share_of_gpu_time,
@@ -79,8 +77,7 @@ struct KernelScope {
   Milliseconds kernel_sum;
   std::optional<Share> share;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("scope", &KernelScope::scope, "where they ran");
     field("kernel_count", &KernelScope::kernel_count, "kernels there");
     field("kernel_sum_ms", &KernelScope::kernel_sum, "their time");
@@ -94,8 +91,7 @@ struct MetricJoin {
   uint64_t unjoined = 0;
   uint64_t timeline_kernels_covered = 0;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("profiled_launches", &MetricJoin::profiled_launches, "launches that ncu measured");
     field("joined", &MetricJoin::joined, "of them, launches whose kernel is in the timeline");
     field("unjoined", &MetricJoin::unjoined, "the others");
@@ -120,8 +116,7 @@ struct Totals {
   std::optional<MetricJoin> metric_join;
   std::vector<KernelScope> scopes;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("source", &Totals::source, "where the kernels come from");
     field("kernel_count", &Totals::kernel_count, "all kernels");
     field("kernel_sum_ms", &Totals::kernel_sum, "their time; overlapping ones count in full");

@@ -51,8 +51,7 @@ struct UnwatchedPart {
   std::optional<Milliseconds> per_step;
   bool idle = false;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("part", &UnwatchedPart::part, "as in budget");
     field("ms", &UnwatchedPart::time, "per instance, mean; the parts sum to wall_ms");
     field("share", &UnwatchedPart::share, "of wall_ms");
@@ -78,8 +77,7 @@ struct Unwatched {
   uint64_t steps_all = 0;
   std::vector<UnwatchedPart> budget;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("source", &Unwatched::source, "how these times were obtained");
     field("wall_ms", &Unwatched::wall, "per instance, mean");
     field("wall_ms_per_step", &Unwatched::per_step, "of decode");
@@ -112,8 +110,7 @@ struct LikelyAdded {
   Milliseconds low;
   Milliseconds high;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("kernels", &LikelyAdded::kernels, "per instance, mean");
     field("graph_kernels", &LikelyAdded::graph_kernels, "of them, replayed from CUDA graphs");
     field("low_ms", &LikelyAdded::low, "per instance");

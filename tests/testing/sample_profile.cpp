@@ -1,9 +1,12 @@
 #include "testing/sample_profile.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <initializer_list>
 #include <utility>
+
+#include "profile/topics.h"
 
 namespace llmprof::testing {
 namespace {
@@ -709,6 +712,59 @@ profile::Measured decode_counters() {
   return measured;
 }
 
+// Fills what is described with values that differ from one to the next.
+class DescribedSample {
+ public:
+  template <class T>
+  void fill(T& value) {
+    if constexpr (requires(AnyField any) { T::fields(any); }) {
+      auto each = [&](std::string_view, auto member, auto&&...) { fill(value.*member); };
+      T::fields(each);
+    } else if constexpr (requires { value.emplace_back(); }) {
+      fill(value.emplace_back());
+    } else if constexpr (requires { value.emplace(); }) {
+      fill(value.emplace());
+    } else if constexpr (requires {
+                           value.first;
+                           value.second;
+                         }) {
+      fill(value.first);
+      fill(value.second);
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      value = "text " + std::to_string(++last_);
+    } else if constexpr (requires { value.value; }) {
+      value.value = static_cast<decltype(value.value)>(++last_);
+    } else if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
+      value = static_cast<T>(++last_);
+    }
+  }
+
+ private:
+  struct AnyField {
+    void operator()(std::string_view, auto, auto&&...) const {}
+  };
+  uint64_t last_ = 0;
+};
+
+// Of these the full sample has nothing: it is one whole run of one rank.
+constexpr std::array<std::string_view, 4> kLeftEmpty = {"selection", "failed captures", "job",
+                                                        "overhead"};
+
+// Topics that nothing above is about.
+void add_other_topics(profile::Profile& sample) {
+  DescribedSample described;
+  const auto has_rows = [](const auto& member) {
+    if constexpr (requires { member.empty(); }) return !member.empty();
+    return true;
+  };
+  profile::each_topic([&](auto row, auto... members) {
+    constexpr std::string_view kName = decltype(row.kTopic)::kName;
+    const bool left = std::find(kLeftEmpty.begin(), kLeftEmpty.end(), kName) != kLeftEmpty.end();
+    if (left || (has_rows(sample.*members) || ...)) return;
+    (described.fill(sample.*members), ...);
+  });
+}
+
 }  // namespace
 
 profile::Statistics<Milliseconds> times(std::vector<double> milliseconds) {
@@ -771,6 +827,7 @@ profile::Profile full_sample() {
   add_findings(sample);
   add_stage1(sample);
   sample.diagnostics = {{"warning", "events_dropped", "the profiler dropped events", 12}};
+  add_other_topics(sample);
   return sample;
 }
 

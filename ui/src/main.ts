@@ -9,6 +9,7 @@ import { Palette } from "./data/palette";
 import type { View } from "./data/view";
 import { Words } from "./data/words";
 import { h } from "./dom/dom";
+import type { TopicView } from "./generated/profile";
 import { startShell } from "./shell";
 import { isGpuViewShown } from "./state/links";
 import { hasTimeline, readHeader } from "./timeline/header";
@@ -23,19 +24,19 @@ import { rooflineView } from "./views/roofline";
 import { stepsView } from "./views/steps";
 import { timelineView } from "./views/timeline";
 
-/** In the order of the links; some are there where there is something to show. */
-const VIEWS: { view: ViewDescription; isShown?: (profile: Profile) => boolean }[] = [
-  { view: overviewView },
-  { view: timelineView },
-  { view: jobView, isShown: (profile) => profile.job !== null },
-  { view: kernelsView },
-  { view: stepsView },
-  { view: gpuView, isShown: isGpuViewShown },
-  { view: layersView },
-  { view: rooflineView },
-  { view: operatorsView },
-  { view: provenanceView },
-];
+/** In the order of the links, with each view that a topic names; some are there where there is something to show. */
+const VIEWS: Record<TopicView | "timeline", { view: ViewDescription; isShown?: (profile: Profile) => boolean }> = {
+  overview: { view: overviewView },
+  timeline: { view: timelineView },
+  job: { view: jobView, isShown: (profile) => profile.job !== null },
+  kernels: { view: kernelsView },
+  steps: { view: stepsView },
+  gpu: { view: gpuView, isShown: isGpuViewShown },
+  layers: { view: layersView },
+  roofline: { view: rooflineView },
+  operators: { view: operatorsView },
+  provenance: { view: provenanceView },
+};
 
 async function startRun(root: HTMLElement, overview: HTMLElement | null): Promise<void> {
   // A timeline that cannot be read says so in its own view.
@@ -51,7 +52,9 @@ async function startRun(root: HTMLElement, overview: HTMLElement | null): Promis
   const app: App = { profile, view, palette: new Palette(view), words, gaps: await gaps };
   startShell(
     app,
-    VIEWS.filter(({ isShown }) => isShown?.(profile) ?? true).map(({ view }) => view),
+    Object.values(VIEWS)
+      .filter(({ isShown }) => isShown?.(profile) ?? true)
+      .map(({ view }) => view),
     root,
   );
 }

@@ -7,11 +7,13 @@
 #include <span>
 #include <vector>
 
+#include "analysis/statistics/values.h"
 #include "base/student_t.h"
 
 namespace llmprof::analysis {
 namespace {
 
+constexpr double kIntervalConfidence = 0.95;
 constexpr size_t kFewestWindows = 3;
 
 // A step's GPU work, from first start to last end.
@@ -133,10 +135,24 @@ Found find_windows(const trace::Trace& trace, const Stages& stages, trace::Proce
   return found;
 }
 
+// Of traced or untraced windows, in ns per step.
+struct WindowFigures {
+  uint64_t windows = 0;
+  uint64_t steps = 0;    // in them
+  double mean = 0;       // of the windows
+  double deviation = 0;  // of the windows, n - 1
+};
+
+profile::TracingWindows told(const WindowFigures& from) {
+  profile::TracingWindows windows{from.windows, from.steps, {}, {}};
+  if (from.windows > 0) windows.mean_per_step = to_milliseconds(from.mean);
+  if (from.windows > 1) windows.std_per_step = to_milliseconds(from.deviation);
+  return windows;
+}
+
 // `gap` is added to each window's time: negative takes it away. `traced` is a traced step's time.
-CollectorOverhead::Windows summarize_windows(const std::vector<WindowTime>& windows, double gap,
-                                             double traced) {
-  CollectorOverhead::Windows result;
+WindowFigures summarize_windows(const std::vector<WindowTime>& windows, double gap, double traced) {
+  WindowFigures result;
   result.windows = windows.size();
   if (windows.empty()) return result;
   const auto count = static_cast<double>(windows.size());
@@ -157,9 +173,15 @@ CollectorOverhead::Windows summarize_windows(const std::vector<WindowTime>& wind
   return result;
 }
 
-CollectorOverhead::Interval welch(const CollectorOverhead::Windows& a,
-                                  const CollectorOverhead::Windows& b) {
-  const auto error = [](const CollectorOverhead::Windows& windows) {
+// Mean difference, and its 95 % interval.
+struct WelchInterval {
+  double mean = 0;
+  double low = 0;
+  double high = 0;
+};
+
+WelchInterval welch(const WindowFigures& a, const WindowFigures& b) {
+  const auto error = [](const WindowFigures& windows) {
     return windows.deviation * windows.deviation / static_cast<double>(windows.windows);
   };
   const double of_a = error(a);
@@ -196,13 +218,14 @@ uint64_t most_frequent(const std::map<uint64_t, uint64_t>& counts) {
 
 // The collector's own count of steps. A window's last step is followed by the next change.
 void count_duty(const trace::CollectionTable& table, trace::ProcessId process, bool graphs,
-                CollectorOverhead& result) {
+                profile::CollectorOverhead& result) {
   std::vector<size_t> rows;
   for (size_t i = 0; i < table.size(); ++i) {
     if (table.process[i] == process) rows.push_back(i);
   }
   std::stable_sort(rows.begin(), rows.end(),
                    [&](size_t a, size_t b) { return table.time[a] < table.time[b]; });
+  Nanoseconds cost = 0;
   std::map<uint64_t, uint64_t> traced_windows;
   std::map<uint64_t, uint64_t> untraced_windows;
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -210,7 +233,7 @@ void count_duty(const trace::CollectionTable& table, trace::ProcessId process, b
     const bool before = i > 0 && table.state[rows[i - 1]] == trace::CollectionState::tracing;
     if (tracing != before) {
       ++result.switches;
-      result.switch_cost += table.cost[rows[i]];
+      cost += table.cost[rows[i]];
     }
     if (i + 1 == rows.size()) break;
     const uint64_t steps = table.step[rows[i + 1]] - table.step[rows[i]];
@@ -220,39 +243,49 @@ void count_duty(const trace::CollectionTable& table, trace::ProcessId process, b
     const bool whole = table.reason[rows[i]] == table.reason[rows[i + 1]];
     if (whole && steps > 0) ++(tracing ? traced_windows : untraced_windows)[steps];
   }
-  result.duty_traced = most_frequent(traced_windows);
+  result.switch_cost = to_milliseconds(cost);
+  const uint64_t traced = most_frequent(traced_windows);
   const uint64_t untraced = most_frequent(untraced_windows);
-  if (result.duty_traced > 0 && untraced > 0) result.duty_period = result.duty_traced + untraced;
+  result.duty_traced = unless_zero(traced);
+  if (traced > 0 && untraced > 0) result.duty_period = traced + untraced;
 }
 
-void measure(const Found& found, CollectorOverhead& result) {
-  if (found.gap_count > 0) result.gap = found.gaps / found.gap_count;
-  result.traced = summarize_windows(found.traced, result.gap, 0);
-  result.untraced = summarize_windows(found.untraced, -result.gap, result.traced.mean);
+void measure(const Found& found, profile::CollectorOverhead& result) {
+  const double gap = found.gap_count > 0 ? found.gaps / found.gap_count : 0;
+  const WindowFigures traced = summarize_windows(found.traced, gap, 0);
+  const WindowFigures untraced = summarize_windows(found.untraced, -gap, traced.mean);
+  result.gap = to_milliseconds(gap);
+  result.traced = told(traced);
+  result.untraced = told(untraced);
   if (found.traced.size() < kFewestWindows || found.untraced.size() < kFewestWindows) {
     profile::FindingValues values;
     values.add_number("windows_needed", static_cast<double>(kFewestWindows))
         .add_number("traced_windows", static_cast<double>(found.traced.size()))
         .add_number("untraced_windows", static_cast<double>(found.untraced.size()));
-    result.why_not = {make_reason(profile::ReasonKind::few_tracing_windows, values)};
+    result.why_not_reasons = {make_reason(profile::ReasonKind::few_tracing_windows, values)};
     return;
   }
-  result.added = welch(result.traced, result.untraced);
-  result.share_of_step = result.added->mean / result.untraced.mean;
+  const WelchInterval added = welch(traced, untraced);
+  result.added_per_step = to_milliseconds(added.mean);
+  result.low_per_step = to_milliseconds(added.low);
+  result.high_per_step = to_milliseconds(added.high);
+  const double share_of_step = added.mean / untraced.mean;
+  result.share_of_untraced_step = profile::Share{share_of_step};
   if (result.steps_all > 0) {
-    result.share_of_decode = *result.share_of_step *
-                             static_cast<double>(result.steps_traced + result.steps_cupti_on) /
-                             static_cast<double>(result.steps_all);
+    const auto steps = static_cast<double>(result.steps_traced + result.steps_cupti_on);
+    result.share_of_decode =
+        profile::Share{share_of_step * steps / static_cast<double>(result.steps_all)};
   }
 }
 
 }  // namespace
 
-std::optional<CollectorOverhead> collector_overhead(const trace::Trace& trace,
-                                                    const Stages& stages) {
+std::optional<profile::CollectorOverhead> collector_overhead(const trace::Trace& trace,
+                                                             const Stages& stages) {
   const trace::ProcessId process = alternating_process(trace.collection);
   if (!process.valid()) return std::nullopt;
-  CollectorOverhead result;
+  profile::CollectorOverhead result;
+  result.interval_confidence = {kIntervalConfidence};
   const Found found = find_windows(trace, stages, process);
   count_duty(trace.collection, process, found.graphs, result);
   measure(found, result);

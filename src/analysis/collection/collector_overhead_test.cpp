@@ -14,6 +14,10 @@ using testing::Kinds;
 using testing::kinds_of;
 using testing::number_of;
 
+double in_ns(const std::optional<profile::Milliseconds>& time) {
+  return time->value * kNanosecondsPerMillisecond;
+}
+
 // A decode whose steps are one kernel each, 10 ns apart: traced ones last as told, untraced ones
 // are a gap in the timeline.
 class Alternation {
@@ -58,7 +62,7 @@ class Alternation {
     reason_ = reason;
     return *this;
   }
-  std::optional<CollectorOverhead> measured() {
+  std::optional<profile::CollectorOverhead> measured() {
     t_.collection(at_, false, trace::CollectionReason::process_end, steps_);
     return collector_overhead(t_.freeze(), t_.stages());
   }
@@ -82,26 +86,26 @@ TEST(CollectorOverhead, IsTheDifferenceOfTracedAndUntracedSteps) {
   run.traced({97, 97}).untraced(6, 90).traced({98, 98}).untraced(6, 90).traced({99, 99});
   run.untraced(6, 90);
   const auto overhead = run.measured();
-  ASSERT_TRUE(overhead && overhead->added);
+  ASSERT_TRUE(overhead && overhead->added_per_step);
   EXPECT_EQ(overhead->traced.windows, 3U);
   EXPECT_EQ(overhead->traced.steps, 6U);
   EXPECT_EQ(overhead->untraced.windows, 3U);
   EXPECT_EQ(overhead->untraced.steps, 18U);
-  EXPECT_DOUBLE_EQ(overhead->gap, 10);
-  EXPECT_NEAR(overhead->traced.mean, 108, 1e-9);
-  EXPECT_NEAR(overhead->untraced.mean, 100, 1e-9);
-  EXPECT_NEAR(overhead->added->mean, 8, 1e-9);
-  EXPECT_NEAR(overhead->added->low, 8 - 4.303 / std::sqrt(3.0), 1e-9);
-  EXPECT_NEAR(overhead->added->high, 8 + 4.303 / std::sqrt(3.0), 1e-9);
-  EXPECT_NEAR(*overhead->share_of_step, 0.08, 1e-12);
+  EXPECT_DOUBLE_EQ(in_ns(overhead->gap), 10);
+  EXPECT_NEAR(in_ns(overhead->traced.mean_per_step), 108, 1e-9);
+  EXPECT_NEAR(in_ns(overhead->untraced.mean_per_step), 100, 1e-9);
+  EXPECT_NEAR(in_ns(overhead->added_per_step), 8, 1e-9);
+  EXPECT_NEAR(in_ns(overhead->low_per_step), 8 - 4.303 / std::sqrt(3.0), 1e-9);
+  EXPECT_NEAR(in_ns(overhead->high_per_step), 8 + 4.303 / std::sqrt(3.0), 1e-9);
+  EXPECT_NEAR(overhead->share_of_untraced_step->value, 0.08, 1e-12);
   // 8 traced steps of 32.
   EXPECT_EQ(overhead->steps_traced, 8U);
   EXPECT_EQ(overhead->steps_all, 32U);
-  EXPECT_NEAR(*overhead->share_of_decode, 0.02, 1e-12);
+  EXPECT_NEAR(overhead->share_of_decode->value, 0.02, 1e-12);
   EXPECT_EQ(overhead->duty_traced, 2U);
   EXPECT_EQ(overhead->duty_period, 8U);
   EXPECT_EQ(overhead->switches, 8U);  // on with the program, then off four times and on three
-  EXPECT_TRUE(overhead->why_not.empty());
+  EXPECT_TRUE(overhead->why_not_reasons.empty());
 }
 
 // The first untraced step after each window takes as long as a traced one, 98 + 10, which is the
@@ -113,15 +117,15 @@ TEST(CollectorOverhead, BehindGraphsOneStepMoreIsTraced) {
     run.traced({98, 98}).untraced(1, 98).still_untraced(5, 90);
   }
   const auto overhead = run.measured();
-  ASSERT_TRUE(overhead && overhead->added);
-  EXPECT_NEAR(overhead->traced.mean, 108, 1e-9);
-  EXPECT_NEAR(overhead->untraced.mean, 100, 1e-9);
+  ASSERT_TRUE(overhead && overhead->added_per_step);
+  EXPECT_NEAR(in_ns(overhead->traced.mean_per_step), 108, 1e-9);
+  EXPECT_NEAR(in_ns(overhead->untraced.mean_per_step), 100, 1e-9);
   EXPECT_EQ(overhead->untraced.steps, 15U);
-  EXPECT_NEAR(*overhead->share_of_step, 0.08, 1e-12);
+  EXPECT_NEAR(overhead->share_of_untraced_step->value, 0.08, 1e-12);
   // 8 traced steps and 4 after them, of 32.
   EXPECT_EQ(overhead->steps_traced, 8U);
   EXPECT_EQ(overhead->steps_cupti_on, 4U);
-  EXPECT_NEAR(*overhead->share_of_decode, 0.08 * 12 / 32, 1e-12);
+  EXPECT_NEAR(overhead->share_of_decode->value, 0.08 * 12 / 32, 1e-12);
 }
 
 TEST(CollectorOverhead, NeedsThreeWindowsOfEachKind) {
@@ -129,12 +133,12 @@ TEST(CollectorOverhead, NeedsThreeWindowsOfEachKind) {
   run.traced({97}).untraced(6, 90).traced({98}).untraced(6, 90).traced({99}).untraced(6, 90);
   const auto overhead = run.measured();
   ASSERT_TRUE(overhead);
-  EXPECT_FALSE(overhead->added);
+  EXPECT_FALSE(overhead->added_per_step);
   EXPECT_EQ(overhead->traced.windows, 2U);
-  EXPECT_EQ(kinds_of(overhead->why_not), Kinds{"few_tracing_windows"});
-  EXPECT_EQ(number_of(overhead->why_not, "windows_needed"), 3);
-  EXPECT_EQ(number_of(overhead->why_not, "traced_windows"), 2);
-  EXPECT_EQ(number_of(overhead->why_not, "untraced_windows"), 2);
+  EXPECT_EQ(kinds_of(overhead->why_not_reasons), Kinds{"few_tracing_windows"});
+  EXPECT_EQ(number_of(overhead->why_not_reasons, "windows_needed"), 3);
+  EXPECT_EQ(number_of(overhead->why_not_reasons, "traced_windows"), 2);
+  EXPECT_EQ(number_of(overhead->why_not_reasons, "untraced_windows"), 2);
 }
 
 TEST(CollectorOverhead, WarmUpsDoNotCount) {

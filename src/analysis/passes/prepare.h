@@ -14,7 +14,7 @@ namespace llmprof::analysis {
 // Stages that were found before the trace was narrowed to some of them.
 struct NarrowedStages {
   Stages stages;
-  std::optional<CollectorOverhead> collector_overhead;  // of the whole run
+  std::optional<profile::CollectorOverhead> collector_overhead;  // of the whole run
 };
 
 // A trace that changes no more, with what all passes look up in it.

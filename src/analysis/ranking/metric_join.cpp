@@ -117,16 +117,16 @@ class Join {
     return measured;
   }
 
-  MetricJoin run(KernelSource source) {
+  profile::MetricJoin run(KernelSource source) {
     const bool against_timeline = source == KernelSource::timeline;
     std::vector<uint64_t> launches(trace_.identities.size(), 0);
     for (const trace::IdentityId identity : trace_.profiled_launches.identity) {
       ++launches[identity.index()];
     }
     std::vector<bool> joined(trace_.identities.size(), true);
-    MetricJoin result;
+    profile::MetricJoin result;
     for (size_t i = 0; i < launches.size(); ++i) {
-      result.profiled += launches[i];
+      result.profiled_launches += launches[i];
       const trace::ProfiledIdentity& identity = trace_.identities[trace::IdentityId(i)];
       if (against_timeline) joined[i] = covers(identity, result);
       if (source == KernelSource::summary) joined[i] = is_summarized(identity, result);
@@ -207,20 +207,20 @@ class Join {
   }
 
   // Totals per name know no shapes: the name has to do.
-  bool is_summarized(const trace::ProfiledIdentity& identity, MetricJoin& result) {
+  bool is_summarized(const trace::ProfiledIdentity& identity, profile::MetricJoin& result) {
     const auto rows = rows_.find(names_.of(identity.name));
     if (rows == rows_.end()) return false;
     if (!summarized_.insert(rows->first).second) return true;
-    for (const KernelRow* row : rows->second) result.timeline_covered += row->calls;
+    for (const KernelRow* row : rows->second) result.timeline_kernels_covered += row->calls;
     return true;
   }
 
-  bool covers(const trace::ProfiledIdentity& identity, MetricJoin& result) {
+  bool covers(const trace::ProfiledIdentity& identity, profile::MetricJoin& result) {
     Shape shape = shape_of(identity);
     if (timeline_knows_ranges_) shape.range = ranges_.known(trace_.strings[identity.ranges]);
     const auto known = timeline_.find(shape);
     if (known == timeline_.end()) return false;
-    if (!covered_[known->second]) result.timeline_covered += counts_[known->second];
+    if (!covered_[known->second]) result.timeline_kernels_covered += counts_[known->second];
     covered_[known->second] = true;
     return true;
   }
@@ -248,12 +248,13 @@ std::string metric_name_with_unit(std::string_view name, std::string_view unit) 
   return unit.empty() ? std::string(name) : fmt::format("{} ({})", name, unit);
 }
 
-MetricJoin join_metrics(const trace::Trace& trace, KernelRanking& ranking) {
+profile::MetricJoin join_metrics(const trace::Trace& trace, KernelRanking& ranking) {
   if (trace.profiled_launches.size() == 0) return {};
   Join join(trace, ranking);
   const bool against_timeline = ranking.source == KernelSource::timeline;
   if (against_timeline) join.count_timeline();
-  const MetricJoin result = join.run(ranking.source);
+  profile::MetricJoin result = join.run(ranking.source);
+  result.unjoined = result.profiled_launches - result.joined;
   if (against_timeline) ranking.measured_kernels = join.measured_kernels();
   return result;
 }

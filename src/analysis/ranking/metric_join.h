@@ -1,20 +1,13 @@
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "analysis/ranking/kernels.h"
+#include "profile/totals.h"
 #include "trace/trace.h"
 
 namespace llmprof::analysis {
-
-// How the launches of a kernel profiler fit the kernels of a timeline.
-struct MetricJoin {
-  uint64_t profiled = 0;          // launches that the profiler measured
-  uint64_t joined = 0;            // of those, launches whose kernel is in the timeline
-  uint64_t timeline_covered = 0;  // timeline kernels that have metrics through them
-};
 
 // ncu calls different metrics the same ("Memory Throughput", in % of the peak and in byte/s): where
 // that happens in a trace, each stands under its name and unit in KernelRow::metrics.
@@ -23,6 +16,6 @@ std::string metric_name_with_unit(std::string_view name, std::string_view unit);
 // Puts each profiled launch's metrics into the row of the same kernel: same name (however spelled),
 // grid and block, and the same innermost range where both sides know it. Without a timeline the
 // rows are the profiler's own.
-MetricJoin join_metrics(const trace::Trace& trace, KernelRanking& ranking);
+profile::MetricJoin join_metrics(const trace::Trace& trace, KernelRanking& ranking);
 
 }  // namespace llmprof::analysis

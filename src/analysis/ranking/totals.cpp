@@ -1,9 +1,13 @@
 #include "analysis/ranking/totals.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 
+#include "analysis/ranking/open_ranges.h"
 #include "analysis/ranking/same_gpu.h"
+#include "analysis/statistics/values.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -32,71 +36,140 @@ class Union {
   Nanoseconds covered_ = 0;
 };
 
-std::vector<DeviceTotals> timeline_devices(const trace::Trace& trace) {
+// Before times become milliseconds.
+struct TimesOfDevice {
+  uint64_t kernels = 0;
+  Nanoseconds sum = 0;
+  std::optional<Nanoseconds> busy;
+  std::optional<Nanoseconds> span;
+  std::string name;
+};
+using TimesByLabel = std::multimap<std::string, TimesOfDevice>;  // captures may share labels
+
+TimesByLabel timeline_devices(const trace::Trace& trace) {
   const trace::KernelTable& kernels = trace.kernels;
   std::vector<Union> unions(trace.devices.size());
-  std::vector<DeviceTotals> all(trace.devices.size());
+  std::vector<TimesOfDevice> all(trace.devices.size());
   for (size_t i = 0; i < kernels.size(); ++i) {
     const size_t device = trace.queues[kernels.queue[i]].device.index();
     unions[device].add(kernels.start[i], kernels.end[i]);
-    ++all[device].kernel_count;
-    all[device].kernel_sum += kernels.end[i] - kernels.start[i];
+    ++all[device].kernels;
+    all[device].sum += kernels.end[i] - kernels.start[i];
   }
-  std::vector<DeviceTotals> used;
+  TimesByLabel used;
   for (size_t i = 0; i < all.size(); ++i) {
-    if (all[i].kernel_count == 0) continue;
-    all[i].device = device_label(trace, trace::DeviceId(i));
+    if (all[i].kernels == 0) continue;
     all[i].name = trace.devices[i].name;
     all[i].busy = unions[i].covered();
     all[i].span = unions[i].span();
-    used.push_back(std::move(all[i]));
+    used.emplace(device_label(trace, trace::DeviceId(i)), std::move(all[i]));
   }
-  std::sort(used.begin(), used.end(),
-            [](const DeviceTotals& a, const DeviceTotals& b) { return a.device < b.device; });
   return used;
 }
 
-std::vector<DeviceTotals> ranked_devices(const trace::Trace& trace, const KernelRanking& ranking) {
-  std::map<std::string, DeviceTotals> by_label;
+TimesByLabel ranked_devices(const trace::Trace& trace, const KernelRanking& ranking) {
+  std::map<std::string, TimesOfDevice> by_label;
   for (const KernelRow& row : ranking.rows) {
-    DeviceTotals& device = by_label[row.device];
-    device.device = row.device;
-    device.kernel_count += row.calls;
-    device.kernel_sum += row.total;
+    TimesOfDevice& device = by_label[row.device];
+    device.kernels += row.calls;
+    device.sum += row.total;
   }
   for (size_t i = 0; i < trace.devices.size(); ++i) {
     const auto known = by_label.find(device_label(trace, trace::DeviceId(i)));
     if (known != by_label.end()) known->second.name = trace.devices[i].name;
   }
-  std::vector<DeviceTotals> devices;
-  devices.reserve(by_label.size());
-  for (auto& [label, device] : by_label) devices.push_back(std::move(device));
-  return devices;
+  return {by_label.begin(), by_label.end()};
+}
+
+std::string most_common_range(const trace::Trace& trace) {
+  const OpenRanges ranges(trace);
+  std::map<std::string, size_t> launches;
+  for (const trace::LaunchRow launch : trace.graph_replays.launch) {
+    if (!launch.valid()) continue;
+    const uint32_t path =
+        ranges.at(trace.launches.thread[launch.index()], trace.launches.start[launch.index()]);
+    const std::string& labels = ranges.path(path);
+    if (!labels.empty()) ++launches[labels.substr(0, labels.find('/'))];
+  }
+  std::string best;
+  size_t most = 0;
+  for (const auto& [label, count] : launches) {
+    if (count > most) {
+      most = count;
+      best = label;
+    }
+  }
+  return most * 2 > trace.graph_replays.size() ? best : std::string();
+}
+
+// Replays whose kernels the capture does not show.
+std::optional<profile::HiddenGraphs> hidden_graphs(const trace::Trace& trace,
+                                                   Nanoseconds kernel_sum,
+                                                   Diagnostics& diagnostics) {
+  const trace::GraphReplayTable& replays = trace.graph_replays;
+  if (replays.size() == 0) return std::nullopt;
+  Nanoseconds time = 0;
+  for (size_t i = 0; i < replays.size(); ++i) time += replays.end[i] - replays.start[i];
+  const double part =
+      ratio(static_cast<double>(time), static_cast<double>(time + kernel_sum)).value_or(0);
+  const std::string range = most_common_range(trace);
+  diagnostics.warn(
+      "graph_kernels_missing",
+      fmt::format("kernels inside CUDA graphs are not in the table: {} graph replays{}, {:.3f} ms, "
+                  "{:.1f} % of GPU time (kernels plus graph replays), were recorded as a whole; "
+                  "record again with `nsys profile --cuda-graph-trace=node` to see their kernels",
+                  replays.size(), range.empty() ? "" : fmt::format(" launched in {}", range),
+                  static_cast<double>(time) / 1e6, part * 100));
+  return profile::HiddenGraphs{replays.size(), to_milliseconds(time), {part}, unless_empty(range)};
+}
+
+std::vector<profile::KernelScope> scope_rows(const ScopeTotals& scopes, Nanoseconds kernel_sum) {
+  std::vector<profile::KernelScope> rows;
+  for (size_t i = 0; i < kKernelScopes; ++i) {
+    // Most programs tune nothing.
+    if (static_cast<KernelScope>(i) == KernelScope::autotuning && scopes[i].kernels == 0) continue;
+    rows.push_back({static_cast<KernelScope>(i), scopes[i].kernels, to_milliseconds(scopes[i].time),
+                    share(static_cast<double>(scopes[i].time), static_cast<double>(kernel_sum))});
+  }
+  return rows;
 }
 
 }  // namespace
 
-Totals total_up(const trace::Trace& trace, const KernelRanking& ranking) {
-  Totals totals;
+profile::Totals total_up(const trace::Trace& trace, const KernelRanking& ranking,
+                         const std::optional<profile::MetricJoin>& join,
+                         const std::optional<ScopeTotals>& scopes, Diagnostics& diagnostics) {
+  profile::Totals totals;
   const bool timeline = ranking.source == KernelSource::timeline;
-  totals.devices = timeline ? timeline_devices(trace) : ranked_devices(trace, ranking);
+  totals.source = ranking.source;
+  Nanoseconds sum = 0;
+  std::optional<Nanoseconds> busy;  // summed over devices
+  std::optional<Nanoseconds> span;  // the longest: devices of several captures share no clock
+  for (const auto& [label, device] :
+       timeline ? timeline_devices(trace) : ranked_devices(trace, ranking)) {
+    totals.kernel_count += device.kernels;
+    sum += device.sum;
+    if (device.busy) busy = busy.value_or(0) + *device.busy;
+    if (device.span) span = std::max(span.value_or(0), *device.span);
+    totals.devices.push_back({label, unless_empty(device.name), device.kernels,
+                              to_milliseconds(device.sum), to_milliseconds(device.busy),
+                              to_milliseconds(device.span)});
+  }
+  totals.kernel_sum = to_milliseconds(sum);
+  totals.kernel_sum_ns = {sum};
+  totals.gpu_busy = to_milliseconds(busy);
+  totals.span = to_milliseconds(span);
+  totals.device_count = totals.devices.size();
+  // Timelines of several runs on one GPU list it once each.
   totals.gpu_count = timeline ? gpus_with_kernels(trace).size() : totals.devices.size();
-  for (const DeviceTotals& device : totals.devices) {
-    totals.kernel_count += device.kernel_count;
-    totals.kernel_sum += device.kernel_sum;
-    if (device.busy) totals.busy = totals.busy.value_or(0) + *device.busy;
-    if (device.span) totals.span = std::max(totals.span.value_or(0), *device.span);
-  }
   const trace::MemoryOperationTable& memory = trace.memory_operations;
+  Nanoseconds of_memory = 0;
+  for (size_t i = 0; i < memory.size(); ++i) of_memory += memory.end[i] - memory.start[i];
   totals.memory_operation_count = memory.size();
-  for (size_t i = 0; i < memory.size(); ++i) {
-    totals.memory_operation_sum += memory.end[i] - memory.start[i];
-  }
-  const trace::GraphReplayTable& replays = trace.graph_replays;
-  totals.graph_replay_count = replays.size();
-  for (size_t i = 0; i < replays.size(); ++i) {
-    totals.graph_replay_sum += replays.end[i] - replays.start[i];
-  }
+  totals.memory_operation_sum = to_milliseconds(of_memory);
+  totals.hidden_graphs = hidden_graphs(trace, sum, diagnostics);
+  totals.metric_join = join;
+  if (scopes) totals.scopes = scope_rows(*scopes, sum);
   return totals;
 }
 

@@ -1,7 +1,7 @@
 #include <limits>
 
 #include "analysis/result/parts.h"
-#include "analysis/result/values.h"
+#include "analysis/statistics/values.h"
 #include "llm/cost.h"
 
 namespace llmprof::analysis::result {
@@ -147,49 +147,6 @@ profile::Utilization utilization(const Utilization& use) {
     utilization.gpu = {spec.name, {spec.memory_bandwidth}, {spec.tensor_bf16}};
   }
   return utilization;
-}
-
-profile::Totals totals(const Totals& from, const KernelRanking& ranking,
-                       const std::optional<MetricJoin>& join,
-                       const std::optional<HiddenGraphs>& hidden,
-                       const std::optional<ScopeTotals>& scopes) {
-  profile::Totals totals;
-  totals.source = ranking.source;
-  totals.kernel_count = from.kernel_count;
-  totals.kernel_sum = to_milliseconds(from.kernel_sum);
-  totals.kernel_sum_ns = {from.kernel_sum};
-  totals.gpu_busy = to_milliseconds(from.busy);
-  totals.span = to_milliseconds(from.span);
-  totals.memory_operation_count = from.memory_operation_count;
-  totals.memory_operation_sum = to_milliseconds(from.memory_operation_sum);
-  totals.device_count = from.devices.size();
-  totals.gpu_count = from.gpu_count;
-  for (const DeviceTotals& device : from.devices) {
-    totals.devices.push_back({device.device, unless_empty(device.name), device.kernel_count,
-                              to_milliseconds(device.kernel_sum), to_milliseconds(device.busy),
-                              to_milliseconds(device.span)});
-  }
-  if (hidden) {
-    totals.hidden_graphs = {hidden->replays,
-                            to_milliseconds(hidden->time),
-                            {hidden->share},
-                            unless_empty(hidden->launched_in)};
-  }
-  if (join) {
-    totals.metric_join = {join->profiled, join->joined, join->profiled - join->joined,
-                          join->timeline_covered};
-  }
-  if (scopes) {
-    for (size_t i = 0; i < kKernelScopes; ++i) {
-      const ScopeTotal& scope = (*scopes)[i];
-      // Most programs tune nothing.
-      if (static_cast<KernelScope>(i) == KernelScope::autotuning && scope.kernels == 0) continue;
-      totals.scopes.push_back(
-          {static_cast<KernelScope>(i), scope.kernels, to_milliseconds(scope.time),
-           share(static_cast<double>(scope.time), static_cast<double>(from.kernel_sum))});
-    }
-  }
-  return totals;
 }
 
 }  // namespace llmprof::analysis::result

@@ -5,14 +5,12 @@
 
 #include "analysis/counters/kernel_samples.h"
 #include "analysis/naming/kernel_key.h"
+#include "analysis/ranking/longest_kernels.h"
 #include "analysis/result/parts.h"
-#include "analysis/result/values.h"
+#include "analysis/statistics/values.h"
 
 namespace llmprof::analysis::result {
 namespace {
-
-constexpr size_t kTopKernels = 20;
-constexpr size_t kTopNames = 10;
 
 // Kernel time per decode step; none where it has no part in decoding.
 class TimePerToken {
@@ -36,40 +34,30 @@ class TimePerToken {
   uint64_t steps_ = 0;
 };
 
-// Time in measured instances, summed over stages.
-struct SteadyTime {
-  uint64_t calls = 0;
-  Nanoseconds total = 0;
-
-  void add(const std::vector<StageTime>& times) {
-    for (const StageTime& time : times) {
-      calls += time.steady_calls;
-      total += time.steady_total;
-    }
+// In measured instances, summed over stages.
+void add_steady(const std::vector<StageTime>& times, Calls& sum) {
+  for (const StageTime& time : times) {
+    sum.calls += time.steady_calls;
+    sum.total += time.steady_total;
   }
-};
+}
 
-SteadyTime steady_time(const std::vector<StageTime>& times) {
-  SteadyTime sum;
-  sum.add(times);
+Calls steady_time(const std::vector<StageTime>& times) {
+  Calls sum;
+  add_steady(times, sum);
   return sum;
 }
 
-SteadyTime all_steady_time(const std::vector<OpenedKernel>& opened) {
-  SteadyTime sum;
-  for (const OpenedKernel& kernel : opened) sum.add(kernel.stages);
+Calls all_steady_time(const std::vector<OpenedKernel>& opened) {
+  Calls sum;
+  for (const OpenedKernel& kernel : opened) add_steady(kernel.stages, sum);
   return sum;
 }
 
-double mean(Nanoseconds total, uint64_t calls) {
-  return static_cast<double>(total) / static_cast<double>(calls == 0 ? 1 : calls);
-}
-
-std::optional<profile::MeasuredTime> measured_time(const SteadyTime& time,
-                                                   const std::optional<SteadyTime>& all) {
+std::optional<profile::MeasuredTime> measured_time(const Calls& time,
+                                                   const std::optional<Calls>& all) {
   if (time.calls == 0) return std::nullopt;
-  profile::MeasuredTime told{
-      to_milliseconds(time.total), time.calls, to_milliseconds(mean(time.total, time.calls)), {}};
+  profile::MeasuredTime told{to_milliseconds(time.total), time.calls, time.mean(), {}};
   if (all) told.share = share(static_cast<double>(time.total), static_cast<double>(all->total));
   return told;
 }
@@ -102,7 +90,7 @@ std::vector<profile::LaunchShape> shapes(const OpenedKernel& opened, const TimeP
   rows.reserve(opened.shapes.size());
   for (const ShapeRow& from : opened.shapes) {
     rows.push_back({from.grid, from.block, from.calls, to_milliseconds(from.total),
-                    to_milliseconds(mean(from.total, from.calls)), tokens.of(from.stages),
+                    Calls{from.calls, from.total}.mean(), tokens.of(from.stages),
                     measured_time(steady_time(from.stages), std::nullopt)});
   }
   return rows;
@@ -213,15 +201,6 @@ std::optional<profile::SampledKernels> sampled_kernels(const std::optional<Roofl
   return told;
 }
 
-std::vector<profile::KernelRecord> top_kernels(const std::vector<profile::Kernel>& kernels) {
-  std::vector<profile::KernelRecord> records;
-  for (const profile::Kernel& kernel : kernels) {
-    if (records.size() == kTopKernels) break;
-    records.push_back({kernel.kernel_name, kernel.device, kernel.total, kernel.calls, kernel.mean});
-  }
-  return records;
-}
-
 }  // namespace
 
 std::tuple<std::vector<profile::Kernel>, std::vector<profile::KernelRecord>> kernels(
@@ -229,7 +208,7 @@ std::tuple<std::vector<profile::Kernel>, std::vector<profile::KernelRecord>> ker
     const std::vector<profile::Stage>& stages) {
   const std::vector<KernelRow>& ranking = ranked.rows;
   const TimePerToken tokens(stages);
-  const SteadyTime all = all_steady_time(opened);
+  const Calls all = all_steady_time(opened);
   std::vector<profile::Kernel> rows;
   rows.reserve(ranking.size());
   for (size_t i = 0; i < ranking.size(); ++i) {
@@ -247,11 +226,11 @@ std::tuple<std::vector<profile::Kernel>, std::vector<profile::KernelRecord>> ker
 std::vector<profile::KernelClassTotal> classes(const KernelRanking& ranked,
                                                const std::vector<OpenedKernel>& opened) {
   const std::vector<KernelRow>& ranking = ranked.rows;
-  std::map<KernelClass, SteadyTime> steady;
+  std::map<KernelClass, Calls> steady;
   for (size_t i = 0; i < std::min(ranking.size(), opened.size()); ++i) {
-    steady[ranking[i].description.kernel_class].add(opened[i].stages);
+    add_steady(opened[i].stages, steady[ranking[i].description.kernel_class]);
   }
-  const SteadyTime all = all_steady_time(opened);
+  const Calls all = all_steady_time(opened);
   std::vector<profile::KernelClassTotal> rows;
   rows.reserve(ranked.classes.size());
   for (const ClassRow& from : ranked.classes) {
@@ -262,65 +241,6 @@ std::vector<profile::KernelClassTotal> classes(const KernelRanking& ranked,
                     measured_time(steady[from.kernel_class], all)});
   }
   return rows;
-}
-
-namespace {
-
-// Names over all devices, longest first; `time_of` gives a row of the ranking its calls and time.
-template <class TimeOf>
-std::vector<profile::KernelOnAllDevices> longest_names(const trace::Trace& trace,
-                                                       const std::vector<KernelRow>& ranking,
-                                                       Nanoseconds all, const TimeOf& time_of) {
-  struct Sum {
-    profile::KernelOnAllDevices row;
-    Nanoseconds total = 0;
-  };
-  std::vector<Sum> sums;
-  std::map<size_t, size_t> place;  // of a name
-  for (size_t i = 0; i < ranking.size(); ++i) {
-    const KernelRow& from = ranking[i];
-    const SteadyTime time = time_of(i);
-    if (time.calls == 0) continue;
-    const auto [known, is_new] = place.try_emplace(from.name.index(), sums.size());
-    if (is_new) {
-      sums.emplace_back();
-      sums.back().row.kernel_name = to_printable(trace.strings[from.name]);
-      sums.back().row.short_name = from.description.short_name;
-    }
-    Sum& sum = sums[known->second];
-    sum.row.devices += (sum.row.devices.empty() ? "" : ", ") + from.device;
-    sum.row.calls += time.calls;
-    sum.total += time.total;
-  }
-  std::stable_sort(sums.begin(), sums.end(),
-                   [](const Sum& a, const Sum& b) { return a.total > b.total; });
-  sums.resize(std::min(sums.size(), kTopNames));
-  std::vector<profile::KernelOnAllDevices> rows;
-  for (Sum& sum : sums) {
-    sum.row.total = to_milliseconds(sum.total);
-    sum.row.mean = to_milliseconds(mean(sum.total, sum.row.calls));
-    sum.row.share =
-        share(static_cast<double>(sum.total), static_cast<double>(all)).value_or(profile::Share{});
-    rows.push_back(std::move(sum.row));
-  }
-  return rows;
-}
-
-}  // namespace
-
-LongestKernels longest_kernels(const trace::Trace& trace, const KernelRanking& ranking,
-                               const std::vector<OpenedKernel>& opened) {
-  return {longest_names(
-              trace, ranking.rows, ranking.total,
-              [&](size_t i) { return SteadyTime{ranking.rows[i].calls, ranking.rows[i].total}; }),
-          longest_names(trace, ranking.rows, all_steady_time(opened).total, [&](size_t i) {
-            return i < opened.size() ? steady_time(opened[i].stages) : SteadyTime();
-          })};
-}
-
-void fill_longest(LongestKernels&& kernels, profile::Profile& profile) {
-  profile.kernels_all_devices = std::move(kernels.all);
-  profile.measured_kernels_all_devices = std::move(kernels.measured);
 }
 
 profile::Roofline roofline(const trace::Trace& trace, const KernelRanking& ranking,
@@ -380,11 +300,12 @@ std::vector<profile::Operator> operator_rows(const Operators& found) {
   return rows;
 }
 
-profile::OperatorsFound operators_found(const Operators& from, const Totals& totals) {
+profile::OperatorsFound operators_found(const Operators& from, const profile::Totals& totals) {
   Nanoseconds launched = 0;
   for (const OperatorRow& row : from.rows) launched += row.cuda_self;
-  const Nanoseconds all =
-      from.device_time > 0 ? from.device_time : totals.kernel_sum + totals.memory_operation_sum;
+  const Nanoseconds all = from.device_time > 0 ? from.device_time
+                                               : totals.kernel_sum_ns.value +
+                                                     whole_nanoseconds(totals.memory_operation_sum);
   profile::OperatorsFound told;
   told.source = unless_empty(from.source);
   told.why_not_reasons = from.missing;
@@ -402,7 +323,7 @@ profile::OperatorsFound operators_found(const Operators& from, const Totals& tot
 }  // namespace
 
 std::tuple<std::vector<profile::Operator>, profile::OperatorsFound> operators(
-    const Operators& found, const Totals& totals) {
+    const Operators& found, const profile::Totals& totals) {
   return {operator_rows(found), operators_found(found, totals)};
 }
 

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "analysis/result/parts.h"
-#include "analysis/result/values.h"
+#include "analysis/statistics/values.h"
 
 namespace llmprof::analysis::result {
 namespace {

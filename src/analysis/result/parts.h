@@ -13,11 +13,8 @@
 #include "analysis/mfu/utilization.h"
 #include "analysis/operators/operators.h"
 #include "analysis/passes/prepare.h"
-#include "analysis/ranking/hidden_graphs.h"
 #include "analysis/ranking/kernel_shapes.h"
 #include "analysis/ranking/kernels.h"
-#include "analysis/ranking/metric_join.h"
-#include "analysis/ranking/totals.h"
 #include "analysis/roofline/roofline.h"
 #include "analysis/savings/kernel_savings.h"
 #include "analysis/savings/savings.h"
@@ -26,7 +23,6 @@
 #include "analysis/stages/kernel_scopes.h"
 #include "analysis/stages/stages.h"
 #include "analysis/statistics/statistics.h"
-#include "analysis/timeline/copies.h"
 #include "analysis/timeline/device_time.h"
 #include "analysis/timeline/launches.h"
 #include "analysis/unwatched/unwatched.h"
@@ -45,18 +41,12 @@ std::optional<profile::Selection> selection(const Prepared& in);
 std::optional<profile::Model> model(const Utilization& use);
 profile::Workload workload(const Utilization& use);
 profile::Utilization utilization(const Utilization& use);
-profile::Totals totals(const Totals& from, const KernelRanking& ranking,
-                       const std::optional<MetricJoin>& join,
-                       const std::optional<HiddenGraphs>& hidden,
-                       const std::optional<ScopeTotals>& scopes);
 std::vector<profile::DeviceTime> device_time(const trace::Trace& trace,
                                              const std::vector<DeviceTime>& times,
                                              const std::vector<LaunchesOfDevice>& launched);
-std::vector<profile::Copies> copies(const trace::Trace& trace,
-                                    const std::vector<CopiesOfKind>& found);
 std::optional<profile::Stage1> stage1(const trace::Trace& trace, const Stages& stages);
-std::optional<profile::Overhead> overhead(const Prepared& in,
-                                          const std::optional<CollectorOverhead>& measured);
+std::optional<profile::Overhead> overhead(
+    const Prepared& in, const std::optional<profile::CollectorOverhead>& measured);
 
 profile::StagesFound stages_found(const Stages& stages);
 std::optional<profile::Coverage> coverage(const Stages& stages,
@@ -104,17 +94,10 @@ std::tuple<std::vector<profile::Kernel>, std::vector<profile::KernelRecord>> ker
     const std::vector<profile::Stage>& stages);
 std::vector<profile::KernelClassTotal> classes(const KernelRanking& ranked,
                                                const std::vector<OpenedKernel>& opened);
-struct LongestKernels {
-  std::vector<profile::KernelOnAllDevices> all;
-  std::vector<profile::KernelOnAllDevices> measured;
-};
-LongestKernels longest_kernels(const trace::Trace& trace, const KernelRanking& ranking,
-                               const std::vector<OpenedKernel>& opened);
-void fill_longest(LongestKernels&& kernels, profile::Profile& profile);
 profile::Roofline roofline(const trace::Trace& trace, const KernelRanking& ranking,
                            const Roofline& from);
 std::tuple<std::vector<profile::Operator>, profile::OperatorsFound> operators(
-    const Operators& found, const Totals& totals);
+    const Operators& found, const profile::Totals& totals);
 
 std::vector<profile::StageRecoverable> recoverable(const Prepared& in, const Stages& stages,
                                                    const KernelRanking& ranking,

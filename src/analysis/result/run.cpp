@@ -1,46 +1,13 @@
 #include <algorithm>
 
 #include "analysis/result/parts.h"
-#include "analysis/result/values.h"
+#include "analysis/statistics/values.h"
 
 namespace llmprof::analysis::result {
 namespace {
 
 // Of the control run's time: above it the timings of a pass are not representative.
 constexpr double kMuchOverhead = 0.25;
-
-profile::TracingWindows windows(const CollectorOverhead::Windows& from) {
-  profile::TracingWindows windows;
-  windows.windows = from.windows;
-  windows.steps = from.steps;
-  if (from.windows > 0) windows.mean_per_step = to_milliseconds(from.mean);
-  if (from.windows > 1) windows.std_per_step = to_milliseconds(from.deviation);
-  return windows;
-}
-
-profile::CollectorOverhead collector(const CollectorOverhead& from) {
-  profile::CollectorOverhead told;
-  if (const auto& added = from.added) {
-    told.added_per_step = to_milliseconds(added->mean);
-    told.low_per_step = to_milliseconds(added->low);
-    told.high_per_step = to_milliseconds(added->high);
-  }
-  told.interval_confidence = {kIntervalConfidence};
-  told.share_of_untraced_step = quantity<profile::Share>(from.share_of_step);
-  told.share_of_decode = quantity<profile::Share>(from.share_of_decode);
-  told.traced = windows(from.traced);
-  told.untraced = windows(from.untraced);
-  told.gap = to_milliseconds(from.gap);
-  told.steps_traced = from.steps_traced;
-  told.steps_cupti_on = from.steps_cupti_on;
-  told.steps_all = from.steps_all;
-  told.duty_traced = unless_zero(from.duty_traced);
-  told.duty_period = unless_zero(from.duty_period);
-  told.switches = from.switches;
-  told.switch_cost = to_milliseconds(from.switch_cost);
-  told.why_not_reasons = from.why_not;
-  return told;
-}
 
 std::vector<profile::Stage1Stage> stage1_stages(const trace::WorkloadMetrics& workload,
                                                 const Stages& stages) {
@@ -70,14 +37,14 @@ std::vector<profile::Stage1Stage> stage1_stages(const trace::WorkloadMetrics& wo
 
 }  // namespace
 
-std::optional<profile::Overhead> overhead(const Prepared& in,
-                                          const std::optional<CollectorOverhead>& measured) {
+std::optional<profile::Overhead> overhead(
+    const Prepared& in, const std::optional<profile::CollectorOverhead>& measured) {
   const RunRecord& run = in.options.run;
   if (run.overhead.empty() && !measured) return std::nullopt;
   profile::Overhead told;
   told.passes = run.overhead;
   told.warn_above_share = {kMuchOverhead};
-  if (measured) told.collector = collector(*measured);
+  told.collector = measured;
   return told;
 }
 

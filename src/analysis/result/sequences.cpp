@@ -2,7 +2,7 @@
 
 #include "analysis/naming/kernel_key.h"
 #include "analysis/result/parts.h"
-#include "analysis/result/values.h"
+#include "analysis/statistics/values.h"
 
 namespace llmprof::analysis::result {
 

@@ -1,6 +1,6 @@
 #include "analysis/budget/step_outliers.h"
 #include "analysis/result/parts.h"
-#include "analysis/result/values.h"
+#include "analysis/statistics/values.h"
 
 namespace llmprof::analysis::result {
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "analysis/result/parts.h"
-#include "analysis/result/values.h"
+#include "analysis/statistics/values.h"
 #include "base/units.h"
 
 namespace llmprof::analysis::result {
@@ -66,33 +66,6 @@ std::vector<profile::DeviceTime> device_time(const trace::Trace& trace,
     for (const LaunchesOfDevice& each : launched) {
       if (each.device == from.device) row.launches = launches(each);
     }
-  }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const auto& a, const auto& b) { return a.device < b.device; });
-  return rows;
-}
-
-std::vector<profile::Copies> copies(const trace::Trace& trace,
-                                    const std::vector<CopiesOfKind>& found) {
-  std::vector<profile::Copies> rows;
-  for (const CopiesOfKind& from : found) {
-    profile::Copies& row = rows.emplace_back();
-    row.device = device_label(trace, from.device);
-    row.direction = to_printable(from.direction);
-    row.from = unless_empty(to_string(from.from));
-    row.to = unless_empty(to_string(from.to));
-    row.count = from.count;
-    row.total = to_milliseconds(from.total);
-    row.without_size = from.count - from.sized;
-    if (from.sized == 0) continue;
-    const auto size = [](uint64_t bytes) { return profile::Bytes{static_cast<double>(bytes)}; };
-    row.bytes = size(from.bytes);
-    row.bytes_per_s = quantity<profile::BytesPerSecond>(
-        ratio(static_cast<double>(from.bytes),
-              static_cast<double>(from.sized_total) / kNanosecondsPerSecond));
-    row.min_bytes = size(from.smallest);
-    row.p50_bytes = size(from.median);
-    row.max_bytes = size(from.largest);
   }
   std::stable_sort(rows.begin(), rows.end(),
                    [](const auto& a, const auto& b) { return a.device < b.device; });

@@ -2,7 +2,7 @@
 
 #include "analysis/collection/stage_tracing.h"
 #include "analysis/result/parts.h"
-#include "analysis/result/values.h"
+#include "analysis/statistics/values.h"
 
 namespace llmprof::analysis::result {
 namespace {

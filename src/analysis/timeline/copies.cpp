@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <tuple>
-#include <utility>
+
+#include "analysis/ranking/kernels.h"
+#include "analysis/statistics/values.h"
+#include "base/units.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -23,23 +27,38 @@ trace::MemoryPlace place_of(const std::vector<trace::MemoryPlace>& places, size_
 }
 
 struct CopyGroup {
-  CopiesOfKind row;
+  uint64_t count = 0;
+  Nanoseconds total = 0;        // overlap counts twice
+  Nanoseconds sized_total = 0;  // of those whose size is known
   std::vector<uint64_t> sizes;
 };
 
-void summarize_sizes(CopyGroup& group) {
+profile::Copies copies_of(const trace::Trace& trace, const CopyKey& key, CopyGroup& group) {
+  const auto& [device, direction, from, to] = key;
+  profile::Copies row;
+  row.device = device_label(trace, device);
+  row.direction = to_printable(direction);
+  row.from = unless_empty(to_string(from));
+  row.to = unless_empty(to_string(to));
+  row.count = group.count;
+  row.total = to_milliseconds(group.total);
   std::vector<uint64_t>& sizes = group.sizes;
-  if (sizes.empty()) return;
-  const size_t middle = (sizes.size() - 1) / 2;
+  row.without_size = group.count - sizes.size();
+  if (sizes.empty()) return row;
+  const auto size = [](uint64_t bytes) { return profile::Bytes{static_cast<double>(bytes)}; };
   std::sort(sizes.begin(), sizes.end());
-  group.row.smallest = sizes.front();
-  group.row.median = sizes[middle];
-  group.row.largest = sizes.back();
+  row.bytes = size(std::accumulate(sizes.begin(), sizes.end(), uint64_t{0}));
+  row.bytes_per_s = quantity<profile::BytesPerSecond>(
+      ratio(row.bytes->value, static_cast<double>(group.sized_total) / kNanosecondsPerSecond));
+  row.min_bytes = size(sizes.front());
+  row.p50_bytes = size(sizes[(sizes.size() - 1) / 2]);
+  row.max_bytes = size(sizes.back());
+  return row;
 }
 
 }  // namespace
 
-std::vector<CopiesOfKind> find_copies(const trace::Trace& trace) {
+std::vector<profile::Copies> find_copies(const trace::Trace& trace) {
   const trace::MemoryOperationTable& memory = trace.memory_operations;
   std::map<CopyKey, CopyGroup> groups;
   for (size_t row = 0; row < memory.size(); ++row) {
@@ -47,23 +66,16 @@ std::vector<CopiesOfKind> find_copies(const trace::Trace& trace) {
                       place_of(memory.from, row), place_of(memory.to, row)};
     CopyGroup& group = groups[key];
     const Nanoseconds time = std::max<Nanoseconds>(0, memory.end[row] - memory.start[row]);
-    ++group.row.count;
-    group.row.total += time;
+    ++group.count;
+    group.total += time;
     // Captures without sizes leave them 0.
     if (memory.bytes[row] == 0) continue;
-    ++group.row.sized;
-    group.row.sized_total += time;
-    group.row.bytes += memory.bytes[row];
+    group.sized_total += time;
     group.sizes.push_back(memory.bytes[row]);
   }
-  std::vector<CopiesOfKind> rows;
-  for (auto& [key, group] : groups) {
-    summarize_sizes(group);
-    std::tie(group.row.device, std::ignore, group.row.from, group.row.to) = key;
-    group.row.direction = std::get<1>(key);
-    rows.push_back(std::move(group.row));
-  }
-  std::stable_sort(rows.begin(), rows.end(), [](const CopiesOfKind& a, const CopiesOfKind& b) {
+  std::vector<profile::Copies> rows;
+  for (auto& [key, group] : groups) rows.push_back(copies_of(trace, key, group));
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
     return a.device != b.device ? a.device < b.device : a.total > b.total;
   });
   return rows;

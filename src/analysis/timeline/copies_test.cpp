@@ -35,7 +35,7 @@ class CopiesTest : public ::testing::Test {
     memory.from.push_back(copy.from);
     memory.to.push_back(copy.to);
   }
-  std::vector<CopiesOfKind> found() { return find_copies(std::move(builder_).freeze()); }
+  std::vector<profile::Copies> found() { return find_copies(std::move(builder_).freeze()); }
 
  private:
   trace::TraceBuilder builder_;
@@ -47,19 +47,19 @@ TEST_F(CopiesTest, AreToldByDeviceDirectionAndMemory) {
   add(20, 50, {"Host-to-Device", MemoryPlace::pageable, MemoryPlace::device, 1000});
   add(60, 64, {"Host-to-Device", MemoryPlace::pageable, MemoryPlace::device, 2000});
   add(70, 75, {"Device-to-Host", MemoryPlace::device, MemoryPlace::pageable, 8, 1});
-  const std::vector<CopiesOfKind> rows = found();
+  const std::vector<profile::Copies> rows = found();
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_EQ(rows[0].direction, "Host-to-Device");
-  EXPECT_EQ(rows[0].from, MemoryPlace::pageable);
+  EXPECT_EQ(rows[0].from, "pageable");
   EXPECT_EQ(rows[0].count, 3U);
-  EXPECT_EQ(rows[0].total, 44);
-  EXPECT_EQ(rows[0].bytes, 7000U);
-  EXPECT_EQ(rows[0].smallest, 1000U);
-  EXPECT_EQ(rows[0].median, 2000U);
-  EXPECT_EQ(rows[0].largest, 4000U);
-  EXPECT_EQ(rows[1].from, MemoryPlace::pinned);
-  EXPECT_EQ(rows[1].total, 2);
-  EXPECT_EQ(rows[2].device, trace::DeviceId(1));
+  EXPECT_EQ(rows[0].total, profile::to_milliseconds(Nanoseconds{44}));
+  EXPECT_EQ(rows[0].bytes->value, 7000);
+  EXPECT_EQ(rows[0].min_bytes->value, 1000);
+  EXPECT_EQ(rows[0].p50_bytes->value, 2000);
+  EXPECT_EQ(rows[0].max_bytes->value, 4000);
+  EXPECT_EQ(rows[1].from, "pinned");
+  EXPECT_EQ(rows[1].total, profile::to_milliseconds(Nanoseconds{2}));
+  EXPECT_EQ(rows[2].device, "cuda:1");
   EXPECT_EQ(rows[2].direction, "Device-to-Host");
 }
 
@@ -67,15 +67,15 @@ TEST_F(CopiesTest, WithoutSizeCountInTimeAlone) {
   add(0, 10, {"", MemoryPlace::unknown, MemoryPlace::unknown, 0});
   add(10, 14, {"", MemoryPlace::unknown, MemoryPlace::unknown, 64});
   add(20, 23, {"fill", MemoryPlace::unknown, MemoryPlace::device, 256}, trace::MemoryKind::set);
-  const std::vector<CopiesOfKind> rows = found();
+  const std::vector<profile::Copies> rows = found();
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0].direction, "copy");
   EXPECT_EQ(rows[0].count, 2U);
-  EXPECT_EQ(rows[0].sized, 1U);
-  EXPECT_EQ(rows[0].total, 14);
-  EXPECT_EQ(rows[0].sized_total, 4);
+  EXPECT_EQ(rows[0].without_size, 1U);
+  EXPECT_EQ(rows[0].total, profile::to_milliseconds(Nanoseconds{14}));
+  EXPECT_DOUBLE_EQ(rows[0].bytes_per_s->value, 64 / 4e-9);
   EXPECT_EQ(rows[1].direction, "fill");
-  EXPECT_EQ(to_string(rows[1].to), "device");
+  EXPECT_EQ(rows[1].to, "device");
 }
 
 }  // namespace

@@ -17,6 +17,35 @@ inline Nanoseconds exact(const std::optional<profile::Milliseconds>& time) {
   return time ? exact(*time) : 0;
 }
 
+inline void add_amount(uint64_t& sum, uint64_t more) { sum += more; }
+inline void add_amount(profile::WholeNanoseconds& sum, profile::WholeNanoseconds more) {
+  sum.value += more.value;
+}
+inline void add_amount(profile::Milliseconds& sum, profile::Milliseconds more) {
+  sum = profile::to_milliseconds(exact(sum) + exact(more));
+}
+inline void add_amount(std::optional<profile::Milliseconds>& sum,
+                       const std::optional<profile::Milliseconds>& more) {
+  if (more) sum = profile::to_milliseconds(exact(sum) + exact(more));
+}
+template <profile::Unit unit>
+void add_amount(std::optional<profile::Quantity<unit>>& sum,
+                const std::optional<profile::Quantity<unit>>& more) {
+  if (sum && more) sum->value += more->value;
+}
+
+// Adds the counts and times of a described struct, and what else is summed up; texts stay. What is
+// derived from them is for the caller.
+template <class Struct>
+void add_amounts(Struct& sum, const Struct& more) {
+  auto add = [&](const char* /*name*/, auto member, const char* /*meaning*/) {
+    if constexpr (requires { add_amount(sum.*member, more.*member); }) {
+      add_amount(sum.*member, more.*member);
+    }
+  };
+  Struct::fields(add);
+}
+
 // "rank3/cuda:0"
 std::string device_of_rank(uint64_t rank, const std::string& device);
 

@@ -2,48 +2,19 @@
 #include <map>
 #include <tuple>
 
-#include "analysis/result/values.h"
+#include "analysis/ranking/longest_kernels.h"
+#include "analysis/statistics/values.h"
 #include "job/profile/amounts.h"
 #include "job/profile/parts.h"
 
 namespace llmprof::job::result {
 namespace {
 
-using analysis::result::share;
+using analysis::Calls;
+using analysis::share;
 using profile::to_milliseconds;
 
-constexpr size_t kTopKernels = 20;
-constexpr size_t kTopNames = 10;
-
 double as_double(Nanoseconds time) { return static_cast<double>(time); }
-
-// Calls and their time.
-struct Calls {
-  uint64_t calls = 0;
-  Nanoseconds total = 0;
-
-  [[nodiscard]] profile::Milliseconds mean() const {
-    return to_milliseconds(as_double(total) / static_cast<double>(calls == 0 ? 1 : calls));
-  }
-};
-
-Calls all_calls(const profile::Kernel& kernel) { return {kernel.calls, kernel.total_ns.value}; }
-
-Calls measured_calls(const profile::Kernel& kernel) {
-  if (!kernel.measured) return {};
-  return {kernel.measured->calls, exact(kernel.measured->total)};
-}
-
-template <class CallsOf>
-Calls sum_of(const std::vector<profile::Kernel>& kernels, const CallsOf& calls_of) {
-  Calls sum;
-  for (const profile::Kernel& kernel : kernels) {
-    const Calls own = calls_of(kernel);
-    sum.calls += own.calls;
-    sum.total += own.total;
-  }
-  return sum;
-}
 
 std::optional<profile::MeasuredTime> measured_time(const Calls& calls, Nanoseconds all) {
   if (calls.calls == 0) return std::nullopt;
@@ -56,7 +27,7 @@ std::vector<profile::KernelClassTotal> class_totals(const std::vector<profile::K
   std::map<std::string, std::pair<Calls, Calls>> sums;
   for (const profile::Kernel& kernel : kernels) {
     auto& [calls, measured] = sums[kernel.kernel_class];
-    const Calls own = measured_calls(kernel);
+    const Calls own = analysis::measured_calls(kernel);
     calls.calls += kernel.calls;
     calls.total += kernel.total_ns.value;
     measured.calls += own.calls;
@@ -74,51 +45,6 @@ std::vector<profile::KernelClassTotal> class_totals(const std::vector<profile::K
   return rows;
 }
 
-// Names over all ranks, longest first.
-template <class CallsOf>
-std::vector<profile::KernelOnAllDevices> longest_names(const std::vector<profile::Kernel>& kernels,
-                                                       Nanoseconds all, const CallsOf& calls_of) {
-  struct Sum {
-    profile::KernelOnAllDevices row;
-    Calls calls;
-    size_t devices = 0;
-  };
-  constexpr size_t kNamedDevices = 8;
-  std::vector<Sum> sums;
-  std::map<std::string_view, size_t> place;
-  for (const profile::Kernel& kernel : kernels) {
-    const Calls own = calls_of(kernel);
-    if (own.calls == 0) continue;
-    const auto [known, is_new] = place.try_emplace(kernel.kernel_name, sums.size());
-    if (is_new) {
-      sums.emplace_back();
-      sums.back().row.kernel_name = kernel.kernel_name;
-      sums.back().row.short_name = kernel.short_name;
-    }
-    Sum& sum = sums[known->second];
-    if (sum.devices++ < kNamedDevices) {
-      sum.row.devices += (sum.row.devices.empty() ? "" : ", ") + kernel.device;
-    }
-    sum.calls.calls += own.calls;
-    sum.calls.total += own.total;
-  }
-  std::stable_sort(sums.begin(), sums.end(),
-                   [](const Sum& a, const Sum& b) { return a.calls.total > b.calls.total; });
-  sums.resize(std::min(sums.size(), kTopNames));
-  std::vector<profile::KernelOnAllDevices> rows;
-  for (Sum& sum : sums) {
-    if (sum.devices > kNamedDevices) {
-      sum.row.devices += " and " + std::to_string(sum.devices - kNamedDevices) + " more";
-    }
-    sum.row.total = to_milliseconds(sum.calls.total);
-    sum.row.calls = sum.calls.calls;
-    sum.row.mean = sum.calls.mean();
-    sum.row.share = share(as_double(sum.calls.total), as_double(all)).value_or(profile::Share{});
-    rows.push_back(std::move(sum.row));
-  }
-  return rows;
-}
-
 // Of all ranks: kernels of each rank count by themselves, as in kernels.
 void add_sampled(const std::optional<profile::SampledKernels>& from,
                  std::optional<profile::SampledKernels>& to) {
@@ -127,12 +53,9 @@ void add_sampled(const std::optional<profile::SampledKernels>& from,
     to = from;
     return;
   }
-  to->samples += from->samples;
-  to->attributed_samples += from->attributed_samples;
-  to->interval = std::max(to->interval, from->interval);
-  to->kernels_placed += from->kernels_placed;
-  to->kernels_too_short += from->kernels_too_short;
-  to->kernels_unsampled += from->kernels_unsampled;
+  const profile::Milliseconds interval = std::max(to->interval, from->interval);
+  add_amounts(*to, *from);
+  to->interval = interval;
 }
 
 }  // namespace
@@ -150,8 +73,8 @@ void merge(Topic<"kernels"> /*topic*/, const Ranks& ranks, profile::Profile& pro
                      if (a.total_ns != b.total_ns) return a.total_ns > b.total_ns;
                      return a.kernel_name < b.kernel_name;
                    });
-  const Calls all = sum_of(kernels, all_calls);
-  const Calls measured = sum_of(kernels, measured_calls);
+  const Calls all = analysis::all_calls(kernels);
+  const Calls measured = analysis::all_measured_calls(kernels);
   for (profile::Kernel& kernel : kernels) {
     kernel.share =
         share(as_double(kernel.total_ns.value), as_double(all.total)).value_or(profile::Share{});
@@ -159,20 +82,17 @@ void merge(Topic<"kernels"> /*topic*/, const Ranks& ranks, profile::Profile& pro
       kernel.measured->share =
           share(as_double(exact(kernel.measured->total)), as_double(measured.total));
     }
-    if (profile.kernels_topk.size() < kTopKernels) {
-      profile.kernels_topk.push_back(
-          {kernel.kernel_name, kernel.device, kernel.total, kernel.calls, kernel.mean});
-    }
   }
   profile.classes = class_totals(kernels, all.total, measured.total);
-  profile.kernels_all_devices = longest_names(kernels, all.total, all_calls);
-  profile.measured_kernels_all_devices = longest_names(kernels, measured.total, measured_calls);
+  constexpr size_t kNamedDevices = 8;
+  profile.kernels_topk = analysis::top_kernels(kernels);
+  analysis::fill_longest(analysis::longest_kernels(kernels, kNamedDevices), profile);
 }
 
 // With shares of the time of all ranks' kernels.
 void merge(Topic<"roofline"> /*topic*/, const Ranks& ranks, profile::Profile& job) {
   profile::Roofline& to = job.roofline;
-  const Nanoseconds all = sum_of(job.kernels, all_calls).total;
+  const Nanoseconds all = analysis::all_calls(job.kernels).total;
   to.rule_reasons = ranks.parts.front().profile.roofline.rule_reasons;
   to.why_not_reasons = ranks.parts.front().profile.roofline.why_not_reasons;
   to.missing_metrics = ranks.parts.front().profile.roofline.missing_metrics;
@@ -206,9 +126,6 @@ void merge(Topic<"roofline"> /*topic*/, const Ranks& ranks, profile::Profile& jo
 }
 
 void merge(Topic<"operators"> /*topic*/, const Ranks& ranks, profile::Profile& profile) {
-  const auto add = [](auto& time, const auto& more) {
-    time = to_milliseconds(exact(time) + exact(more));
-  };
   profile::OperatorsFound& found = profile.operators_found;
   found.why_not_reasons = ranks.parts.front().profile.operators_found.why_not_reasons;
   double gpu_time = 0;
@@ -216,12 +133,7 @@ void merge(Topic<"operators"> /*topic*/, const Ranks& ranks, profile::Profile& p
   for (const RankPart& part : ranks.parts) {
     const profile::OperatorsFound& own = part.profile.operators_found;
     if (!found.source) found.source = own.source;
-    found.kernels_with_operator += own.kernels_with_operator;
-    found.kernels_without_operator += own.kernels_without_operator;
-    found.kernels += own.kernels;
-    found.graph_kernels += own.graph_kernels;
-    found.captured_kernels += own.captured_kernels;
-    add(found.cuda_self_sum, own.cuda_self_sum);
+    add_amounts(found, own);
     if (own.share_of_gpu_time && own.share_of_gpu_time->value > 0) {
       gpu_time += own.cuda_self_sum.value / own.share_of_gpu_time->value;
     }
@@ -231,15 +143,7 @@ void merge(Topic<"operators"> /*topic*/, const Ranks& ranks, profile::Profile& p
         profile.operators.push_back(from);
         continue;
       }
-      profile::Operator& to = profile.operators[known->second];
-      to.calls += from.calls;
-      add(to.cpu_total, from.cpu_total);
-      add(to.cpu_self, from.cpu_self);
-      add(to.cuda_total, from.cuda_total);
-      add(to.cuda_self, from.cuda_self);
-      to.kernel_count += from.kernel_count;
-      if (to.flops && from.flops) to.flops->value += from.flops->value;
-      if (to.bytes && from.bytes) to.bytes->value += from.bytes->value;
+      add_amounts(profile.operators[known->second], from);
     }
   }
   constexpr double kMillisecondsPerSecond = 1e3;

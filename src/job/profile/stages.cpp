@@ -3,8 +3,8 @@
 #include <map>
 #include <set>
 
-#include "analysis/result/values.h"
 #include "analysis/statistics/statistics.h"
+#include "analysis/statistics/values.h"
 #include "job/profile/amounts.h"
 #include "job/profile/parts.h"
 #include "job/profile/unwatched.h"
@@ -12,8 +12,8 @@
 namespace llmprof::job::result {
 namespace {
 
-using analysis::result::share;
-using analysis::result::times;
+using analysis::share;
+using analysis::times;
 using profile::to_milliseconds;
 
 constexpr std::string_view kNotTracedPart = "not traced";
@@ -171,7 +171,7 @@ class StageOfRanks {
     stage_.wall = times(analysis::summarize(walls_));
     stage_.gpu_sum = times(analysis::summarize(gpu_sums_));
     stage_.gpu_busy = times(analysis::summarize(busy_));
-    stage_.kernel_count = analysis::result::numbers(analysis::summarize(kernel_counts_));
+    stage_.kernel_count = analysis::numbers(analysis::summarize(kernel_counts_));
   }
 
   void add_budget() {

@@ -1,15 +1,15 @@
 #include <algorithm>
 #include <map>
 
-#include "analysis/result/values.h"
 #include "analysis/statistics/statistics.h"
+#include "analysis/statistics/values.h"
 #include "job/profile/amounts.h"
 #include "job/profile/parts.h"
 
 namespace llmprof::job::result {
 namespace {
 
-using analysis::result::times;
+using analysis::times;
 using profile::to_milliseconds;
 
 // Counts of tokens and sequences: of all ranks that have tokens of their own.
@@ -81,8 +81,8 @@ void add_served_times(const Ranks& ranks, const profile::Profile& profile,
     row.batch = batch;
     const analysis::Statistics summary = analysis::summarize(std::move(walls));
     row.step_wall = times(summary);
-    row.tokens_per_s = analysis::result::quantity<profile::TokensPerSecond>(
-        analysis::result::ratio(static_cast<double>(batch) * kNanosecondsPerSecond, summary.mean));
+    row.tokens_per_s = analysis::quantity<profile::TokensPerSecond>(
+        analysis::ratio(static_cast<double>(batch) * kNanosecondsPerSecond, summary.mean));
   }
 }
 
@@ -164,7 +164,7 @@ void merge(Topic<"token times"> /*topic*/, const Ranks& ranks, profile::Profile&
       wall -= stage.tracing->not_traced->value * count;
     }
   }
-  told.gpu_busy_share_of_wall = analysis::result::share(busy, wall);
+  told.gpu_busy_share_of_wall = analysis::share(busy, wall);
 }
 
 }  // namespace llmprof::job::result

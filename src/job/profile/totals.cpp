@@ -5,15 +5,14 @@
 #include <set>
 #include <tuple>
 
-#include "analysis/result/values.h"
+#include "analysis/statistics/values.h"
 #include "job/profile/amounts.h"
 #include "job/profile/parts.h"
 
 namespace llmprof::job::result {
 namespace {
 
-using analysis::result::share;
-using profile::to_milliseconds;
+using analysis::share;
 
 // A GPU that several ranks use has one identifier.
 uint64_t count_gpus(const Ranks& ranks) {
@@ -37,25 +36,16 @@ void add_scope(const profile::KernelScope& from, std::vector<profile::KernelScop
     return scope.scope == from.scope;
   });
   if (known == scopes.end()) known = scopes.insert(known, {from.scope, 0, {}, {}});
-  known->kernel_count += from.kernel_count;
-  known->kernel_sum = to_milliseconds(exact(known->kernel_sum) + exact(from.kernel_sum));
+  add_amounts(*known, from);
 }
 
-void add_hidden(const profile::HiddenGraphs& from, profile::Totals& to) {
-  if (!to.hidden_graphs) {
-    to.hidden_graphs.emplace();
-    to.hidden_graphs->launched_in = from.launched_in;
+template <class Amounts>
+void add_optional(const std::optional<Amounts>& from, std::optional<Amounts>& to) {
+  if (from && to) {
+    add_amounts(*to, *from);
+  } else if (from) {
+    to = from;
   }
-  to.hidden_graphs->replays += from.replays;
-  to.hidden_graphs->total = to_milliseconds(exact(to.hidden_graphs->total) + exact(from.total));
-}
-
-void add_join(const profile::MetricJoin& from, profile::Totals& to) {
-  if (!to.metric_join) to.metric_join.emplace();
-  to.metric_join->profiled_launches += from.profiled_launches;
-  to.metric_join->joined += from.joined;
-  to.metric_join->unjoined += from.unjoined;
-  to.metric_join->timeline_kernels_covered += from.timeline_kernels_covered;
 }
 
 // "rank 3", "ranks 0 and 1", "ranks 0 to 3, 7 and 9"
@@ -82,60 +72,35 @@ std::string rank_words(const std::vector<uint64_t>& ranks) {
 void merge(Topic<"key figures"> /*topic*/, const Ranks& ranks, profile::Profile& job) {
   profile::Totals& to = job.totals;
   to.source = ranks.parts.front().profile.totals.source;
-  Nanoseconds kernels = 0;
-  Nanoseconds memory = 0;
   for (const RankPart& part : ranks.parts) {
     const profile::Totals& from = part.profile.totals;
-    to.kernel_count += from.kernel_count;
-    kernels += from.kernel_sum_ns.value;
-    memory += exact(from.memory_operation_sum);
-    to.memory_operation_count += from.memory_operation_count;
-    to.device_count += from.device_count;
-    if (from.gpu_busy) to.gpu_busy = to_milliseconds(exact(to.gpu_busy) + exact(from.gpu_busy));
-    if (from.span) to.span = std::max(to.span.value_or(profile::Milliseconds{}), *from.span);
+    const auto span = std::max(to.span, from.span);
+    add_amounts(to, from);
+    to.span = span;
     for (profile::DeviceTotals device : from.devices) {
       device.device = device_of_rank(part.identity.rank, device.device);
       to.devices.push_back(std::move(device));
     }
-    if (from.hidden_graphs) add_hidden(*from.hidden_graphs, to);
-    if (from.metric_join) add_join(*from.metric_join, to);
+    add_optional(from.hidden_graphs, to.hidden_graphs);
+    add_optional(from.metric_join, to.metric_join);
     for (const profile::KernelScope& scope : from.scopes) add_scope(scope, to.scopes);
   }
-  to.kernel_sum_ns = {kernels};
-  to.kernel_sum = to_milliseconds(kernels);
-  to.memory_operation_sum = to_milliseconds(memory);
+  const auto kernels = static_cast<double>(to.kernel_sum_ns.value);
   to.gpu_count = count_gpus(ranks);
   if (to.hidden_graphs) {
     const auto hidden = static_cast<double>(exact(to.hidden_graphs->total));
     to.hidden_graphs->share_of_gpu_time =
-        share(hidden, hidden + static_cast<double>(kernels)).value_or(profile::Share{});
+        share(hidden, hidden + kernels).value_or(profile::Share{});
   }
   for (profile::KernelScope& scope : to.scopes) {
-    scope.share = share(static_cast<double>(exact(scope.kernel_sum)), static_cast<double>(kernels));
+    scope.share = share(static_cast<double>(exact(scope.kernel_sum)), kernels);
   }
 }
 
 void merge(Topic<"coverage"> /*topic*/, const Ranks& ranks, profile::Profile& job) {
   constexpr double kEnough = 0.9;  // as of a single rank
   std::optional<profile::Coverage>& to = job.coverage;
-  const auto add = [](profile::Milliseconds& time, profile::Milliseconds more) {
-    time = to_milliseconds(exact(time) + exact(more));
-  };
-  for (const RankPart& part : ranks.parts) {
-    const auto& from = part.profile.coverage;
-    if (!from) continue;
-    if (!to) to.emplace();
-    to->kernels += from->kernels;
-    to->kernels_in_stages += from->kernels_in_stages;
-    add(to->kernel_sum, from->kernel_sum);
-    add(to->kernel_sum_in_stages, from->kernel_sum_in_stages);
-    add(to->hidden_graph, from->hidden_graph);
-    add(to->hidden_graph_in_stages, from->hidden_graph_in_stages);
-    to->initialization_kernels += from->initialization_kernels;
-    add(to->initialization_sum, from->initialization_sum);
-    to->work_kernels += from->work_kernels;
-    add(to->work_sum, from->work_sum);
-  }
+  for (const RankPart& part : ranks.parts) add_optional(part.profile.coverage, to);
   if (!to) return;
   to->kernels_share = share(to->kernels_in_stages, to->kernels);
   to->kernel_sum_share = share(to->kernel_sum_in_stages.value, to->kernel_sum.value);
@@ -155,10 +120,7 @@ void merge(Topic<"stage notes"> /*topic*/, const Ranks& ranks, profile::Profile&
         notes.push_back(from);
         continue;
       }
-      known->instances += from.instances;
-      known->kernel_count += from.kernel_count;
-      known->range = to_milliseconds(exact(known->range) + exact(from.range));
-      known->gpu_sum = to_milliseconds(exact(known->gpu_sum) + exact(from.gpu_sum));
+      add_amounts(*known, from);
     }
   }
 }

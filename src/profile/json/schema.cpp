@@ -4,8 +4,10 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "profile/json/profile_type.h"
+#include "profile/topics.h"
 
 namespace llmprof::profile {
 namespace json {
@@ -328,9 +330,16 @@ std::string json_schema() {
 std::string field_tables() { return json::field_tables_of(json::profile_type()); }
 
 std::string typescript_types() {
-  return json::typescript_types_of(
+  std::set<std::string_view> views;
+  each_topic([&](auto row, auto... /*members*/) {
+    if (!row.kView.empty()) views.insert(row.kView);
+  });
+  std::string text = json::typescript_types_of(
       json::profile_type(), "Profile",
       "src/profile: python3 tests/end_to_end/test_profile_schema.py --rewrite");
+  text += "\n/** Views that topics name. */\nexport type TopicView =";
+  for (const std::string_view view : views) text += fmt::format("\n  | \"{}\"", view);
+  return text + ";\n";
 }
 
 }  // namespace llmprof::profile

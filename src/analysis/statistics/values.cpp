@@ -1,6 +1,6 @@
-#include "analysis/result/values.h"
+#include "analysis/statistics/values.h"
 
-namespace llmprof::analysis::result {
+namespace llmprof::analysis {
 namespace {
 
 template <class Value, class Convert>
@@ -34,4 +34,4 @@ profile::Statistics<double> numbers(const Statistics& statistics) {
   return converted<double>(statistics, [](double number) { return number; });
 }
 
-}  // namespace llmprof::analysis::result
+}  // namespace llmprof::analysis

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,7 +10,7 @@
 #include "profile/quantity.h"
 
 // From the passes' plain numbers to quantities. Missing is none, never 0.
-namespace llmprof::analysis::result {
+namespace llmprof::analysis {
 
 using profile::to_milliseconds;
 
@@ -17,6 +18,11 @@ template <class Time>
 std::optional<profile::Milliseconds> to_milliseconds(const std::optional<Time>& time) {
   if (!time) return std::nullopt;
   return profile::to_milliseconds(*time);
+}
+
+// Milliseconds of a profile are whole nanoseconds over a million: rounding gives these back.
+inline Nanoseconds whole_nanoseconds(profile::Milliseconds time) {
+  return std::llround(time.value * kNanosecondsPerMillisecond);
 }
 
 template <class Quantity>
@@ -61,4 +67,4 @@ std::optional<profile::Statistics<profile::Milliseconds>> times(
     const std::optional<Statistics>& statistics);
 profile::Statistics<double> numbers(const Statistics& statistics);
 
-}  // namespace llmprof::analysis::result
+}  // namespace llmprof::analysis
