@@ -110,7 +110,11 @@ int finish(const session::Analysis& analysis, const Arguments& arguments) {
 }  // namespace
 
 session::Exports exports_of(const Arguments& arguments) {
-  return {arguments.flag("--perfetto"), arguments.flag("--speedscope")};
+  session::Exports wanted;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    wanted[i] = arguments.flag(session::kExports[i].option);
+  }
+  return wanted;
 }
 
 void print_analysis(const session::Analysis& analysis, size_t kernel_rows,

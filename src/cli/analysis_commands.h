@@ -20,7 +20,7 @@ void print_diff(const session::DiffOutcome& outcome, const Arguments& arguments)
 // The table of --timings, on stderr, where that was asked for.
 void print_timings(std::span<const session::PartTiming> parts, const Arguments& arguments);
 
-// --perfetto and --speedscope, of a command that has them.
+// Of a command that has their options.
 session::Exports exports_of(const Arguments& arguments);
 
 }  // namespace llmprof::cli

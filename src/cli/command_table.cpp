@@ -4,6 +4,7 @@
 #include <array>
 
 #include "cli/commands.h"
+#include "session/bundle/export_rows.h"
 
 namespace llmprof::cli {
 namespace {
@@ -72,12 +73,15 @@ const OptionSpec kPrintProfile = flag("--json", "Print profile.json instead of t
 const OptionSpec kPrintJson = flag("--json", "Print the same facts as JSON");
 const OptionSpec kTimings =
     flag("--timings", "Print on stderr how long each part of the analysis took");
-const OptionSpec kPerfetto =
-    flag("--perfetto",
-         "Also write trace.pftrace, a timeline for https://ui.perfetto.dev (docs/exports.md)");
-const OptionSpec kSpeedscope =
-    flag("--speedscope",
-         "Also write trace.speedscope.json, a flame graph of stage, layer, class and kernel");
+
+// One per file for other viewers.
+Options exports() {
+  Options options;
+  for (const session::ExportRow& row : session::kExports) {
+    options.push_back(flag(row.option, row.help));
+  }
+  return options;
+}
 
 CommandSpec run_spec() {
   constexpr int64_t kMostRepeats = 1000;
@@ -100,11 +104,8 @@ CommandSpec run_spec() {
           flag("--dry-run", "Print every command line, the expected files and time; run nothing"),
           option("--time-limit TIME", Takes::text,
                  "Limit the time of all recordings (300s, 5m, 1h): shortens ncu first, then skips "
-                 "ncu, then torch.profiler"),
-          kPerfetto,
-          kSpeedscope,
-          kPrintProfile,
-          kTimings} +
+                 "ncu, then torch.profiler")} +
+      exports() + Options{kPrintProfile, kTimings} +
       group("Ranks that a launcher started",
             {option(
                  "--rank-folder DIR", Takes::folder,
@@ -172,11 +173,8 @@ CommandSpec analyze_spec() {
               count("--top N", "Show only the N longest kernels"),
               option("--config-dir DIR", Takes::folder,
                      "Your own conf folder; its files take precedence over the built-in ones "
-                     "(kernels.yaml, stages.yaml, gpus.yaml, model/llm/)"),
-              kPerfetto,
-              kSpeedscope,
-              kPrintProfile,
-              kTimings} +
+                     "(kernels.yaml, stages.yaml, gpus.yaml, model/llm/)")} +
+      exports() + Options{kPrintProfile, kTimings} +
       group(
           "What ran (for MFU and MBU)",
           {model,
@@ -231,10 +229,11 @@ CommandSpec report_spec() {
   spec.arguments = {required("PROFILE", Takes::path,
                              "A profile.json, the folder of a run or an analysis, or a run id "
                              "under tmp/stage2 or tmp/analyze")};
-  spec.options = {option("--out DIR", Takes::folder,
-                         "Folder for the reports [that of profile.json, replacing its reports]"),
-                  count("--top N", "Rows of kernels.md: the N longest kernels"), kPerfetto,
-                  kSpeedscope};
+  spec.options =
+      Options{option("--out DIR", Takes::folder,
+                     "Folder for the reports [that of profile.json, replacing its reports]"),
+              count("--top N", "Rows of kernels.md: the N longest kernels")} +
+      exports();
   spec.notes = "--perfetto and --speedscope read the captures again.";
   spec.examples = {{"llmprof report tmp/stage2/20261115-101500 --out reports"},
                    {"llmprof report tmp/stage2/20261115-101500 --perfetto",

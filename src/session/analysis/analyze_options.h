@@ -7,16 +7,9 @@
 #include <vector>
 
 #include "analysis/passes/request.h"
+#include "session/bundle/export_rows.h"
 
 namespace llmprof::session {
-
-// Files for other viewers, in addition to the reports.
-struct Exports {
-  bool perfetto = false;
-  bool speedscope = false;
-
-  [[nodiscard]] bool any() const { return perfetto || speedscope; }
-};
 
 struct AnalyzeOptions {
   std::vector<std::filesystem::path> inputs;

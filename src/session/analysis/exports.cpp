@@ -5,8 +5,6 @@
 #include <utility>
 
 #include "base/files.h"
-#include "exports/perfetto/perfetto.h"
-#include "exports/speedscope/speedscope.h"
 
 namespace llmprof::session {
 
@@ -23,10 +21,10 @@ void write(const Result<std::string>& content, const std::string& name,
   }
 }
 
-// "rank 3" is in trace.rank3.speedscope.json.
-std::string speedscope_file(std::string label) {
-  std::erase(label, ' ');
-  return fmt::format("trace.{}.speedscope.json", label);
+// "trace.pftrace"; of "rank 3": "trace.rank3.speedscope.json".
+std::string file_name(const ExportRow& row, std::string rank = {}) {
+  std::erase(rank, ' ');
+  return fmt::format("trace{}{}{}", rank.empty() ? "" : ".", rank, row.ending);
 }
 
 }  // namespace
@@ -34,11 +32,8 @@ std::string speedscope_file(std::string label) {
 WrittenExports write_exports(const Exports& wanted, const exports::ExportSource& source,
                              const std::filesystem::path& folder) {
   WrittenExports written;
-  if (wanted.perfetto) {
-    write(exports::perfetto_trace(source), std::string(kPerfettoFile), folder, written);
-  }
-  if (wanted.speedscope) {
-    write(exports::speedscope_profile(source), std::string(kSpeedscopeFile), folder, written);
+  for (size_t i = 0; i < kExports.size(); ++i) {
+    if (wanted[i]) write(kExports[i].of_trace(source), file_name(kExports[i]), folder, written);
   }
   return written;
 }
@@ -51,13 +46,17 @@ WrittenExports write_exports(const Exports& wanted,
     written.failed = ranks.error();
     return written;
   }
-  if (wanted.perfetto) {
-    write(exports::perfetto_trace(*ranks), std::string(kPerfettoFile), folder, written);
-  }
-  if (!wanted.speedscope) return written;
-  for (const exports::RankSource& rank : *ranks) {
-    write(exports::speedscope_profile({rank.trace, rank.results, version}),
-          speedscope_file(rank.label), folder, written);
+  for (size_t i = 0; i < kExports.size(); ++i) {
+    const ExportRow& row = kExports[i];
+    if (!wanted[i]) continue;
+    if (row.of_ranks != nullptr) {
+      write(row.of_ranks(*ranks), file_name(row), folder, written);
+      continue;
+    }
+    for (const exports::RankSource& rank : *ranks) {
+      write(row.of_trace({rank.trace, rank.results, version}), file_name(row, rank.label), folder,
+            written);
+    }
   }
   return written;
 }

@@ -12,9 +12,6 @@
 
 namespace llmprof::session {
 
-inline constexpr std::string_view kPerfettoFile = "trace.pftrace";
-inline constexpr std::string_view kSpeedscopeFile = "trace.speedscope.json";
-
 struct WrittenExports {
   std::vector<std::string> files;  // names in the folder
   std::optional<Error> failed;     // the first that could not be written; the others are

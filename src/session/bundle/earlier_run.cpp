@@ -11,6 +11,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
+#include "session/bundle/export_rows.h"
 #include "session/bundle/ranks_record.h"
 #include "session/bundle/run_dir.h"
 
@@ -27,12 +28,11 @@ bool is_ours(const fs::path& path) {
       {"env.json", "config.yaml", "inputs.yaml", "captures.json", "ranks.json", "profile.json",
        "report.html", "report.md", "stakeholder_summary.md", "kernels.md", "operators.md", "stage1",
        "collector", "nsys", "ncu", "torch", "plots"});
-  constexpr auto kEndings = std::to_array<std::string_view>({".pftrace", ".speedscope.json"});
   constexpr auto kRepeats = std::to_array<std::string_view>({"run-", "base-", "new-"});
   const std::string name = path.filename().string();
   if (std::ranges::find(kNames, name) != kNames.end()) return true;
-  if (name.starts_with("trace.") && std::ranges::any_of(kEndings, [&](std::string_view ending) {
-        return name.ends_with(ending);
+  if (name.starts_with("trace.") && std::ranges::any_of(kExports, [&](const ExportRow& row) {
+        return name.ends_with(row.ending);
       })) {
     return true;
   }

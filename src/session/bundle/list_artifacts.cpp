@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "session/bundle/earlier_run.h"
+#include "session/bundle/export_rows.h"
 #include "session/bundle/run_dir.h"
 
 namespace llmprof::session {
@@ -19,7 +20,7 @@ struct Kind {
 };
 
 // The first that fits.
-constexpr std::array<Kind, 31> kKinds = {{
+constexpr std::array<Kind, 29> kKinds = {{
     {"env.json", "provenance"},
     {"config.yaml", "provenance"},
     {"inputs.yaml", "provenance"},
@@ -41,8 +42,6 @@ constexpr std::array<Kind, 31> kKinds = {{
     {".ncu-rep", "ncu report"},
     {"sections.txt", "ncu sections"},
     {"raw.csv", "ncu metrics"},
-    {".pftrace", "timeline for Perfetto"},
-    {".speedscope.json", "flame graph for speedscope"},
     {".svg", "plot"},
     {"trace.json.gz", "PyTorch trace"},
     {"trace.json", "PyTorch trace"},
@@ -67,6 +66,9 @@ fs::path folder_of(const fs::path& run) {
 
 std::string artifact_kind(const fs::path& name) {
   const std::string text = name.generic_string();
+  for (const ExportRow& row : kExports) {
+    if (text.ends_with(row.ending)) return std::string(row.content);
+  }
   const auto found =
       std::ranges::find_if(kKinds, [&](const Kind& kind) { return text.ends_with(kind.suffix); });
   return found == kKinds.end() ? "other" : std::string(found->kind);

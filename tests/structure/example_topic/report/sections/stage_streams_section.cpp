@@ -10,8 +10,8 @@ void add_section(Topic<"stage streams"> /*topic*/, const Profile& profile, Docum
   table.columns = {text_column("stage"), text_column("device"), text_column("stream"),
                    number_column("kernels"), number_column("total (ms)")};
   for (const profile::StageStream& row : profile.stage_streams) {
-    table.rows.push_back({row.stage, row.device, std::to_string(row.stream), grouped(row.kernels),
-                          ms(row.total)});
+    table.rows.push_back(
+        {row.stage, row.device, std::to_string(row.stream), grouped(row.kernels), ms(row.total)});
   }
   document.add(std::move(table));
 }
