@@ -4,12 +4,78 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "analysis/operators/call_stack.h"
 #include "analysis/operators/launched_work.h"
 #include "analysis/operators/operator_calls.h"
 
 namespace llmprof::analysis {
 namespace {
+
+// The operators open on one thread as time goes by; what is closed goes into the rows, one per
+// name.
+class OperatorStack {
+ public:
+  explicit OperatorStack(std::vector<OperatorRow>& rows)
+      : rows_(rows), open_of_name_(rows.size()) {}
+
+  // Whether the calls that follow were captured into a graph, and count as often as it was
+  // replayed.
+  void captured(bool captured) { captured_ = captured; }
+  // Calls come as OperatorCalls orders them. `work` is GPU work known to be the call's own.
+  void open(const OperatorCall& call, const LaunchedWork& work) {
+    advance(call.start);
+    stack_.push_back({call.start, call.end, 0, call.name, work, work});
+    ++open_of_name_[call.name];
+  }
+  // Closes what has ended by then.
+  void advance(Nanoseconds time) {
+    while (!stack_.empty() && stack_.back().end <= time) close();
+  }
+  void close_all() {
+    while (!stack_.empty()) close();
+  }
+  // To the innermost call; false where none is open.
+  bool give(const LaunchedWork& work) {
+    if (stack_.empty()) return false;
+    stack_.back().own += work;
+    stack_.back().all += work;
+    return true;
+  }
+
+ private:
+  struct Open {
+    Nanoseconds start = 0;
+    Nanoseconds end = 0;
+    Nanoseconds inner = 0;  // time of the calls directly inside
+    uint32_t name = 0;
+    LaunchedWork own;
+    LaunchedWork all;  // with that of the calls inside
+  };
+  void close() {
+    const Open call = stack_.back();
+    stack_.pop_back();
+    OperatorRow& row = rows_[call.name];
+    // Captured calls are made again by each replay, which takes no time of theirs on the CPU.
+    const Nanoseconds duration = captured_ ? 0 : call.end - call.start;
+    row.calls += captured_ ? call.all.replays : 1;
+    row.cpu_self += std::max<Nanoseconds>(duration - call.inner, 0);
+    row.cuda_self += call.own.time;
+    if (--open_of_name_[call.name] == 0) {
+      row.cpu_total += duration;
+      row.cuda_total += call.all.time;
+      row.kernel_count += call.all.kernels;
+    }
+    if (stack_.empty()) return;
+    Open& outer = stack_.back();
+    // A call may stick out of the one around it where the clock is coarse.
+    outer.inner += std::min(call.end, outer.end) - call.start;
+    outer.all += call.all;
+  }
+
+  std::vector<OperatorRow>& rows_;
+  std::vector<uint32_t> open_of_name_;
+  std::vector<Open> stack_;
+  bool captured_ = false;
+};
 
 struct NamedWork {
   trace::ProcessId process;

@@ -3,8 +3,7 @@
 #include "analysis/devices/device_kind.h"
 #include "analysis/operators/graph_captures.h"
 #include "analysis/passes/find_stages.h"
-#include "analysis/ranking/profiled_twice.h"
-#include "analysis/ranking/repeated_timelines.h"
+#include "analysis/ranking/same_work.h"
 
 namespace llmprof::analysis {
 namespace {

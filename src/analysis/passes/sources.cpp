@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "analysis/devices/device_kind.h"
-#include "analysis/ranking/same_gpu.h"
+#include "analysis/ranking/same_work.h"
 
 namespace llmprof::analysis {
 

@@ -1,4 +1,4 @@
-#include "analysis/ranking/profiled_twice.h"
+#include "analysis/ranking/same_work.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "analysis/ranking/repeated_timelines.h"
+#include "analysis/ranking/same_work.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "analysis/ranking/same_gpu.h"
+#include "analysis/ranking/same_work.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,8 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "analysis/ranking/profiled_twice.h"
-#include "analysis/ranking/repeated_timelines.h"
-#include "analysis/ranking/same_gpu.h"
+#include "analysis/ranking/same_work.h"
 #include "testing/hand_made_trace.h"
 #include "testing/read_capture.h"
 #include "testing/shared_captures.h"

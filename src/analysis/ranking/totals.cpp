@@ -6,7 +6,7 @@
 #include <map>
 
 #include "analysis/ranking/open_ranges.h"
-#include "analysis/ranking/same_gpu.h"
+#include "analysis/ranking/same_work.h"
 #include "analysis/statistics/values.h"
 
 namespace llmprof::analysis {
