@@ -2232,3 +2232,15 @@ export interface RanksBetween {
   /** per step; null where not measured (J) */
   energy_j: number | null;
 }
+
+/** Views that topics name. */
+export type TopicView =
+  | "gpu"
+  | "job"
+  | "kernels"
+  | "layers"
+  | "operators"
+  | "overview"
+  | "provenance"
+  | "roofline"
+  | "steps";
