@@ -8,7 +8,7 @@
 #include <set>
 
 #include "analysis/detection/detected_stages.h"
-#include "analysis/detection/layer_period.h"
+#include "analysis/detection/repeats.h"
 #include "testing/read_capture.h"
 #include "testing/shared_captures.h"
 

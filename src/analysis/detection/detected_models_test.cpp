@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "analysis/detection/test_program.h"
+#include "testing/detected_program.h"
 
 namespace llmprof::analysis {
 namespace {

@@ -6,16 +6,12 @@
 #include <array>
 #include <map>
 
-#include "analysis/detection/detection_report.h"
-#include "analysis/detection/engine_passes.h"
-#include "analysis/detection/find_passes.h"
-#include "analysis/detection/pass_kind.h"
+#include "analysis/detection/evidence.h"
 #include "analysis/detection/pass_owners.h"
-#include "analysis/detection/pass_size.h"
-#include "analysis/detection/preparation.h"
 #include "analysis/detection/speculation.h"
-#include "analysis/detection/token_evidence.h"
 #include "analysis/stages/measure_stages.h"
+#include "analysis/stages/thresholds.h"
+#include "analysis/statistics/middle.h"
 #include "base/units.h"
 
 namespace llmprof::analysis {
@@ -25,20 +21,17 @@ namespace {
 struct Found {
   const KernelSequence* sequence;
   ForwardPasses forward;
-  std::vector<PassSize> sizes;
   PassKinds kinds;
   bool of_llm = true;
 };
 
-// Training: one kernel in a hundred belongs to a backward pass.
-constexpr size_t kSeldom = 100;
-
+// Hardly any kernel of inference belongs to a backward pass.
 bool is_training(const KernelSequence& sequence) {
   size_t backward = 0;
   for (size_t i = 0; i < sequence.size(); ++i) {
     if (sequence.has(i, KernelTrait::backward)) ++backward;
   }
-  return backward * kSeldom > sequence.size();
+  return backward * threshold::kHardlyAny > sequence.size();
 }
 
 std::string_view evidence_for(StepKind kind) {
@@ -55,87 +48,85 @@ std::string_view evidence_for(StepKind kind) {
   return {};
 }
 
-bool any_attention(const Found& found) {
+// Equal passes alone are any iteration's, unless attention shows that they are a transformer's.
+bool any_loop(const Found& found) {
+  if (found.forward.basis != ForwardPasses::Basis::structure || found.kinds.told_apart) {
+    return false;
+  }
   for (const ForwardPass& pass : found.forward.passes) {
     for (uint32_t at = pass.begin; at < pass.end; ++at) {
       const KernelClass kernel_class = found.sequence->kernel_class(at);
       if (kernel_class == KernelClass::attention || kernel_class == KernelClass::softmax) {
-        return true;
+        return false;
       }
     }
   }
-  return false;
-}
-
-// Equal passes alone are any iteration's, unless attention shows that they are a transformer's.
-bool any_loop(const Found& found) {
-  return found.forward.basis == ForwardPasses::Basis::structure && !found.kinds.told_apart &&
-         !any_attention(found);
+  return true;
 }
 
 class StageBuilder {
  public:
   explicit StageBuilder(Stages& stages) : stages_(stages) { row_of_kind_.fill(kNone); }
 
-  void add(const Found& found, bool serving) {
-    const size_t decode = serving ? 0 : behind_cold_start(found);
-    const std::vector<bool> in_prefill = in_speculative_prefill(found);
-    const auto prepared = prepared_since(*found.sequence, found.forward, found.kinds, serving);
-    for (size_t i = 0; i < found.forward.passes.size(); ++i) {
-      const PassKind& kind = found.kinds.passes[i];
-      const bool goes_on = !serving && i != decode && (in_prefill[i] || goes_on_with(found, i));
-      if (!goes_on) begin_instance(found, found.forward.passes[i], kind.kind);
-      if (!goes_on && prepared[i]) stages_.instances.back().start = *prepared[i];
-      StageInstance& instance = stages_.instances.back();
-      const ForwardPass& pass = found.forward.passes[i];
-      for (uint32_t at = pass.begin; at < pass.end; ++at) {
-        instance.range_end = std::max(instance.range_end, found.sequence->end(at));
+  void add(const Found& found) {
+    const std::vector<ForwardPass>& passes = found.forward.passes;
+    const KernelSequence& sequence = *found.sequence;
+    const std::vector<bool> goes_on = continuations(found);
+    const auto prepared = prepared_since(sequence, found.forward, stages_.serving);
+    std::vector<OwnedPass> owned;
+    for (size_t i = 0; i < passes.size(); ++i) {
+      const ForwardPass& pass = passes[i];
+      if (!goes_on[i]) {
+        StageInstance& begun = stages_.instances.emplace_back();
+        begun.stage = stage_of(pass.kind);
+        begun.process = sequence.process();
+        begun.device = sequence.device();
+        begun.range_end = sequence.start(pass.begin);
+        begun.start = prepared[i].value_or(begun.range_end);
       }
-      Step step;
+      StageInstance& instance = stages_.instances.back();
+      for (uint32_t at = pass.begin; at < pass.end; ++at) {
+        instance.range_end = std::max(instance.range_end, sequence.end(at));
+      }
+      Step& step = stages_.steps.emplace_back();
       step.instance = InstanceId(stages_.instances.size() - 1);
-      step.kind = kind.kind;
-      step.batch = kind.batch;
-      step.tokens = kind.tokens;
+      step.kind = pass.kind;
+      step.batch = pass.batch;
+      step.tokens = pass.size.tokens;
       step.layers = pass.layers;
-      step.start = found.sequence->start(pass.begin);
-      stages_.steps.push_back(step);
-      passes_.push_back({pass.begin, pass.end, step.instance, StepId(stages_.steps.size() - 1)});
+      step.start = sequence.start(pass.begin);
+      owned.push_back({pass.begin, pass.end, step.instance, StepId(stages_.steps.size() - 1)});
     }
-    own_work(*found.sequence, passes_, stages_.owners);
-    passes_.clear();
+    own_work(sequence, owned, stages_.owners);
     add_vision(found);
   }
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  static std::vector<bool> in_speculative_prefill(const Found& found) {
-    std::vector<uint32_t> layers;
-    std::vector<StepKind> kinds;
-    layers.reserve(found.forward.passes.size());
-    kinds.reserve(found.kinds.passes.size());
-    for (const ForwardPass& pass : found.forward.passes) layers.push_back(pass.layers);
-    for (const PassKind& pass : found.kinds.passes) kinds.push_back(pass.kind);
-    const auto turns = found.kinds.speculative ? find_turns(layers) : std::nullopt;
-    if (!turns) return std::vector<bool>(layers.size(), false);
-    std::vector<bool> belongs = in_prefill_before(layers, kinds, *turns);
-    for (size_t row = 1; row < belongs.size(); ++row) {
-      belongs[row] = belongs[row] && traced_since_last(found.forward, row);
+  // By pass, whether it is one more step of the instance before it.
+  [[nodiscard]] std::vector<bool> continuations(const Found& found) const {
+    const std::vector<ForwardPass>& passes = found.forward.passes;
+    std::vector<bool> goes_on(passes.size(), false);
+    if (stages_.serving) return goes_on;
+    const auto turns = found.kinds.speculative ? find_turns(layers_of(passes)) : std::nullopt;
+    if (turns) goes_on = in_prefill_before(passes, *turns);
+    for (size_t row = 0; row < passes.size(); ++row) {
+      // Behind a time that was not traced, steps may be those of another request.
+      goes_on[row] =
+          found.forward.traced_since_last(row) && (goes_on[row] || goes_on_with(found, row));
     }
-    return belongs;
+    if (const size_t decode = behind_cold_start(found); decode > 0) goes_on[decode] = false;
+    return goes_on;
   }
 
-  // Whether a pass is one more step of the instance before it.
   static bool goes_on_with(const Found& found, size_t row) {
-    // Behind a time that was not traced, steps may be those of another request.
-    if (!traced_since_last(found.forward, row)) return false;
-    const StepKind kind = found.kinds.passes[row].kind;
-    if (kind != found.kinds.passes[row - 1].kind) return false;
-    if (kind == StepKind::decode) return true;
     const ForwardPass& pass = found.forward.passes[row];
     const ForwardPass& before = found.forward.passes[row - 1];
-    return kind == StepKind::forward && pass.begin == before.end && pass.layers == before.layers &&
-           !waited_between(*found.sequence, before, pass);
+    if (pass.kind != before.kind) return false;
+    if (pass.kind == StepKind::decode) return true;
+    return pass.kind == StepKind::forward && found.forward.follows(row) &&
+           pass.layers == before.layers && !waited_between(*found.sequence, before, pass);
   }
 
   // The program waited for the one before it launched the other.
@@ -156,39 +147,25 @@ class StageBuilder {
     return false;
   }
 
-  void begin_instance(const Found& found, const ForwardPass& pass, StepKind kind) {
-    StageInstance instance;
-    instance.stage = stage_of(kind);
-    instance.process = found.sequence->process();
-    instance.device = found.sequence->device();
-    instance.start = found.sequence->start(pass.begin);
-    instance.range_end = instance.start;
-    stages_.instances.push_back(instance);
-  }
-
   // Benchmarks measure prefills and decode apart, and generate a token before each to warm up:
   // where all decode steps are in one run after several prefills, or there is nothing else, the
   // first of them is that token if it is much slower. After one prefill it is that request's.
   // 0: there is none.
   static size_t behind_cold_start(const Found& found) {
-    constexpr size_t kManySteps = 10;
-    constexpr Nanoseconds kMuchSlower = 3;
-    const auto& kinds = found.kinds.passes;
-    size_t first = 0;
-    while (first < kinds.size() && kinds[first].kind == StepKind::prefill) ++first;
-    const bool one_run =
-        std::all_of(kinds.begin() + static_cast<std::ptrdiff_t>(first), kinds.end(),
-                    [](const PassKind& pass) { return pass.kind == StepKind::decode; });
-    if (first == 1 || !one_run || kinds.size() - first < kManySteps) return 0;
+    const std::vector<ForwardPass>& passes = found.forward.passes;
+    const auto is_not = [](StepKind kind) {
+      return [kind](const ForwardPass& pass) { return pass.kind != kind; };
+    };
+    const auto begin = std::ranges::find_if(passes, is_not(StepKind::prefill));
+    const auto first = static_cast<size_t>(begin - passes.begin());
+    const bool one_run = std::none_of(begin, passes.end(), is_not(StepKind::decode));
+    if (first == 1 || !one_run || passes.size() - first < threshold::kManySteps) return 0;
     std::vector<Nanoseconds> times;
-    for (size_t i = first; i + 1 < kinds.size(); ++i) {
-      times.push_back(found.sequence->start(found.forward.passes[i + 1].begin) -
-                      found.sequence->start(found.forward.passes[i].begin));
+    for (size_t i = first; i + 1 < passes.size(); ++i) {
+      times.push_back(found.sequence->start(passes[i + 1].begin) -
+                      found.sequence->start(passes[i].begin));
     }
-    const Nanoseconds cold = times.front();
-    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-    std::nth_element(times.begin(), middle, times.end());
-    return cold > kMuchSlower * *middle ? first + 1 : 0;
+    return times.front() > threshold::kSeveral * middle(times) ? first + 1 : 0;
   }
 
   // Under prefill; without one there is nothing to tell it under.
@@ -203,7 +180,7 @@ class StageBuilder {
       for (uint32_t at = pass.begin; at < pass.end; ++at) {
         if (found.sequence->replay(at)) continue;
         ++note.kernel_count;
-        note.kernel_sum += found.sequence->end(at) - found.sequence->start(at);
+        note.kernel_sum += found.sequence->time(at);
         end = std::max(end, found.sequence->end(at));
       }
       note.range_time += end - found.sequence->start(pass.begin);
@@ -214,25 +191,27 @@ class StageBuilder {
     uint32_t& row = row_of_kind_[static_cast<size_t>(kind)];
     if (row == kNone) {
       row = static_cast<uint32_t>(stages_.stages.size());
-      Stage stage;
+      Stage& stage = stages_.stages.emplace_back();
       stage.name = to_string(kind);
       stage.source = StageSource::detected;
       stage.evidence = evidence_for(kind);
-      stages_.stages.push_back(std::move(stage));
     }
     return row;
   }
 
   Stages& stages_;
   std::array<uint32_t, static_cast<size_t>(StepKind::forward) + 1> row_of_kind_{};
-  std::vector<OwnedPass> passes_;
 };
 
 // Of passes of a model that is no LLM: whatever was taken for prompts and tokens is neither.
-void forget_kinds(PassKinds& kinds) {
-  for (PassKind& pass : kinds.passes) pass = {StepKind::forward, {}, {}};
-  kinds.serving = false;
-  kinds.speculative = false;
+void forget_kinds(Found& found) {
+  for (ForwardPass& pass : found.forward.passes) {
+    pass.kind = StepKind::forward;
+    pass.batch.reset();
+    pass.size.tokens.reset();
+  }
+  found.kinds.serving = false;
+  found.kinds.speculative = false;
 }
 
 std::string reason_for_loop(const Found& found) {
@@ -278,9 +257,7 @@ void report_speculation(const Speculation& found, Diagnostics& diagnostics) {
 // The reason of the sequence with most work: the others' tell less.
 std::string reason_for_none(const std::vector<KernelSequence>& sequences) {
   if (sequences.empty()) return "the capture contains no GPU work with timestamps";
-  const auto largest = std::max_element(
-      sequences.begin(), sequences.end(),
-      [](const KernelSequence& a, const KernelSequence& b) { return a.size() < b.size(); });
+  const auto largest = std::ranges::max_element(sequences, {}, &KernelSequence::size);
   if (is_training(*largest)) return "this is a training run: there are backward passes";
   return find_forward_passes(*largest).reason;
 }
@@ -293,43 +270,39 @@ Stages detected_stages(const trace::Trace& trace, const DescribedNames& names,
   const std::vector<KernelSequence> sequences = kernel_sequences(trace, names);
   std::vector<Found> all;
   DetectionEvidence evidence;
-  std::string refused;
   for (const KernelSequence& sequence : sequences) {
     if (is_training(sequence)) continue;
-    Found found{&sequence, {}, {}, {}, true};
-    if (ranges != nullptr) found.forward = find_engine_passes(sequence, *ranges);
-    if (found.forward.passes.empty()) found.forward = find_forward_passes(sequence);
-    if (found.forward.passes.empty()) continue;
-    found.sizes = measure_passes(sequence, found.forward.passes);
-    found.kinds = tell_kinds(sequence, found.forward.passes, found.sizes);
-    if (found.forward.basis == ForwardPasses::Basis::ranges) found.kinds.serving = true;
+    Found found{&sequence, find_forward_passes(sequence, ranges), {}, true};
+    std::vector<ForwardPass>& passes = found.forward.passes;
+    if (passes.empty()) continue;
+    const bool told = found.forward.basis == ForwardPasses::Basis::ranges;
+    measure_passes(sequence, passes);
+    found.kinds = tell_kinds(sequence, passes);
+    found.kinds.serving = found.kinds.serving || told;
     if (any_loop(found)) {
-      if (refused.empty()) refused = reason_for_loop(found);
+      if (stages.reason.empty()) stages.reason = reason_for_loop(found);
       continue;
     }
-    const TokenEvidence tokens =
-        find_token_evidence(sequence, found.forward.passes, found.sizes, found.kinds);
-    found.of_llm = found.forward.basis == ForwardPasses::Basis::ranges || tokens.of_llm();
-    evidence.add(found.forward, found.sizes, found.kinds, tokens);
+    const TokenEvidence tokens = find_token_evidence(sequence, passes, found.kinds);
+    found.of_llm = told || tokens.of_llm();
+    evidence.add(found.forward, found.kinds, tokens);
     all.push_back(std::move(found));
   }
   // A tokenizer's or encoder's GPU beside that of the LLM.
-  const bool any_llm = std::any_of(all.begin(), all.end(), [](const Found& f) { return f.of_llm; });
-  if (!any_llm) {
-    for (Found& found : all) forget_kinds(found.kinds);
+  const bool any_llm = std::ranges::any_of(all, &Found::of_llm);
+  for (Found& found : all) {
+    if (!any_llm) forget_kinds(found);
+    stages.serving = stages.serving || found.kinds.serving;
+    stages.speculative = stages.speculative || found.kinds.speculative;
   }
-  if (all.empty()) {
-    stages.reason = refused.empty() ? reason_for_none(sequences) : refused;
-  } else {
-    stages.serving =
-        std::any_of(all.begin(), all.end(), [](const Found& found) { return found.kinds.serving; });
+  if (!all.empty()) {
     stages.confidence = evidence.level(any_llm);
     stages.reason = evidence.in_words(any_llm);
-    resize_owners(trace, stages.owners);
+    stages.owners.resize(trace);
     StageBuilder builder(stages);
-    for (const Found& found : all) builder.add(found, stages.serving);
-    stages.speculative = std::any_of(all.begin(), all.end(),
-                                     [](const Found& found) { return found.kinds.speculative; });
+    for (const Found& found : all) builder.add(found);
+  } else if (stages.reason.empty()) {
+    stages.reason = reason_for_none(sequences);
   }
   measure_stages(trace, stages, diagnostics);
   if (const auto speculation = find_speculation(stages.steps)) {

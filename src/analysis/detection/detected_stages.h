@@ -13,4 +13,10 @@ namespace llmprof::analysis {
 Stages detected_stages(const trace::Trace& trace, const DescribedNames& names,
                        Diagnostics& diagnostics, const MeaningfulRanges* ranges = nullptr);
 
+// Gives the annotated instances that have no steps those that the kernel sequence shows: forward
+// passes of which most kernels belong to the instance, where these passes make up most of it. The
+// stages are not measured yet. Says how many were found.
+void add_detected_steps(const trace::Trace& trace, const DescribedNames& names, Stages& stages,
+                        Diagnostics& diagnostics);
+
 }  // namespace llmprof::analysis

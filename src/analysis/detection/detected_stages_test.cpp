@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "analysis/detection/test_program.h"
+#include "testing/detected_program.h"
 
 namespace llmprof::analysis {
 namespace {

@@ -1,144 +1,105 @@
-#include "analysis/detection/engine_passes.h"
-
 #include <algorithm>
 #include <map>
+#include <set>
 
-#include "analysis/detection/layer_beats.h"
+#include "analysis/detection/forward_passes.h"
 
 namespace llmprof::analysis {
 namespace {
 
-using Kind = RangeMeaning::Kind;
+// When each thread of the process began with a pass, in order.
 using Begins = std::map<trace::ThreadId, std::vector<Nanoseconds>>;
 
-constexpr std::string_view kFirstPart = "preprocess";
-constexpr std::string_view kForward = "forward";
-constexpr uint32_t kNoEnginePass = UINT32_MAX;
-
-bool has_part(const MeaningfulRanges& ranges, std::string_view name) {
+Begins begins_of(const MeaningfulRanges& ranges, trace::ProcessId process) {
+  const trace::Trace& trace = ranges.trace();
+  std::map<std::string_view, Begins> parts;
   for (size_t i = 0; i < ranges.ranges().size(); ++i) {
     const RangeMeaning& meaning = ranges.meaning(OpenRangeId(i));
-    if (meaning.kind == Kind::pass_part && meaning.name == name) return true;
-  }
-  return false;
-}
-
-// When each thread of the process began with a pass.
-Begins begins_of(const MeaningfulRanges& ranges, trace::ProcessId process) {
-  const std::string_view first = has_part(ranges, kFirstPart) ? kFirstPart : kForward;
-  const trace::Trace& trace = ranges.trace();
-  Begins begins;
-  for (size_t i = 0; i < ranges.ranges().size(); ++i) {
-    const OpenRangeId id(i);
-    const RangeMeaning& meaning = ranges.meaning(id);
-    if (meaning.kind != Kind::pass_part || meaning.name != first) continue;
-    const trace::ThreadId thread = trace.ranges.thread[ranges[id].row];
+    if (meaning.kind != RangeMeaning::Kind::pass_part) continue;
+    Begins& of_part = parts[meaning.name];
+    const uint32_t row = ranges.ranges()[i].row;
+    const trace::ThreadId thread = trace.ranges.thread[row];
     if (trace.threads[thread.index()].process != process) continue;
-    begins[thread].push_back(trace.ranges.start[ranges[id].row]);
+    of_part[thread].push_back(trace.ranges.start[row]);
   }
-  for (auto& [thread, starts] : begins) std::sort(starts.begin(), starts.end());
+  if (!parts.contains("forward")) return {};
+  Begins begins = parts[parts.contains("preprocess") ? "preprocess" : "forward"];
+  for (auto& [thread, starts] : begins) std::ranges::sort(starts);
   return begins;
 }
 
-class EnginePasses {
- public:
-  EnginePasses(const KernelSequence& sequence, Begins begins)
-      : sequence_(sequence), begins_(std::move(begins)) {
-    uint32_t first = 0;
-    for (const auto& [thread, starts] : begins_) {
-      first_of_thread_[thread] = first;
-      first += static_cast<uint32_t>(starts.size());
+// What is launched from one begin to the next, in order; none where kernels of one are among those
+// of another.
+std::vector<ForwardPass> passes_between(const KernelSequence& sequence, const Begins& begins) {
+  using Begin = std::pair<trace::ThreadId, Nanoseconds>;
+  const trace::LaunchTable& launches = sequence.trace().launches;
+  const auto begin_of = [&](uint32_t at) -> std::optional<Begin> {
+    const trace::LaunchRow launch = sequence.launch(at);
+    if (!launch.valid()) return std::nullopt;
+    const auto thread = begins.find(launches.thread[launch.index()]);
+    if (thread == begins.end()) return std::nullopt;
+    const auto behind = std::ranges::upper_bound(thread->second, launches.start[launch.index()]);
+    if (behind == thread->second.begin()) return std::nullopt;
+    return Begin(thread->first, *std::prev(behind));
+  };
+  std::vector<ForwardPass> passes;
+  std::set<Begin> seen;
+  std::optional<Begin> current;
+  for (uint32_t at = 0; at < sequence.size(); ++at) {
+    const auto begin = begin_of(at);
+    if (!begin) continue;
+    if (begin != current) {
+      if (!seen.insert(*begin).second) return {};
+      current = begin;
+      passes.emplace_back().begin = at;
     }
+    passes.back().end = at + 1;
   }
+  return passes;
+}
 
-  ForwardPasses find() {
-    ForwardPasses found;
-    found.basis = ForwardPasses::Basis::ranges;
-    if (!collect(found.passes) || !count_layers(found)) {
-      found.passes.clear();
-      return found;
-    }
-    for (ForwardPass& pass : found.passes) mark(pass);
-    return found;
+// A pass without attention is no pass through the model (a draft head, a dummy run).
+void count_layers(std::span<const LayerBeat> beats, ForwardPasses& found) {
+  found.layers = beats.size();
+  size_t next = 0;
+  std::erase_if(found.passes, [&](ForwardPass& pass) {
+    while (next < beats.size() && beats[next].first < pass.begin) ++next;
+    const size_t first = next;
+    while (next < beats.size() && beats[next].last < pass.end) ++next;
+    if (next == first) return true;
+    pass.first_beat = beats[first].first;
+    pass.last_beat = beats[next - 1].last;
+    pass.layers = beats[first].replay ? 0 : static_cast<uint32_t>(next - first);
+    pass.start_seen = pass.end_seen = true;
+    found.layers_in_passes += next - first;
+    return false;
+  });
+}
+
+void mark(const KernelSequence& sequence, ForwardPass& pass) {
+  for (uint32_t at = pass.begin; at < pass.first_beat; ++at) {
+    if (sequence.kernel_class(at) == KernelClass::gather) pass.embedding = at;
   }
-
- private:
-  [[nodiscard]] uint32_t pass_at(uint32_t at) const {
-    const trace::LaunchRow launch = sequence_.launch(at);
-    if (!launch.valid()) return kNoEnginePass;
-    const trace::LaunchTable& launches = sequence_.trace().launches;
-    const auto thread = begins_.find(launches.thread[launch.index()]);
-    if (thread == begins_.end()) return kNoEnginePass;
-    const auto& starts = thread->second;
-    const auto behind =
-        std::upper_bound(starts.begin(), starts.end(), launches.start[launch.index()]);
-    if (behind == starts.begin()) return kNoEnginePass;
-    return first_of_thread_.at(thread->first) + static_cast<uint32_t>(behind - starts.begin()) - 1;
+  std::optional<uint32_t> gather;
+  for (uint32_t at = pass.last_beat + 1; at < pass.end; ++at) {
+    const KernelClass kernel_class = sequence.kernel_class(at);
+    if (kernel_class == KernelClass::gather) gather = at;
+    if (kernel_class == KernelClass::gemm && !pass.row_gather) pass.row_gather = gather;
+    if (kernel_class == KernelClass::sampling) pass.selection = at;
   }
-
-  // False where kernels of one are among those of another.
-  bool collect(std::vector<ForwardPass>& passes) const {
-    std::vector<bool> seen;
-    uint32_t current = kNoEnginePass;
-    for (uint32_t at = 0; at < sequence_.size(); ++at) {
-      const uint32_t number = pass_at(at);
-      if (number == kNoEnginePass) continue;
-      if (number != current) {
-        if (number >= seen.size()) seen.resize(number + 1, false);
-        if (seen[number]) return false;
-        seen[number] = true;
-        current = number;
-        passes.push_back({});
-        passes.back().begin = at;
-      }
-      passes.back().end = at + 1;
-    }
-    return passes.size() > 1;
-  }
-
-  // A pass without attention is no pass through the model (a draft head, a dummy run).
-  bool count_layers(ForwardPasses& found) const {
-    const std::vector<LayerBeat> beats = find_layer_beats(sequence_);
-    found.layers = beats.size();
-    size_t next = 0;
-    for (ForwardPass& pass : found.passes) {
-      while (next < beats.size() && beats[next].first < pass.begin) ++next;
-      const size_t first = next;
-      while (next < beats.size() && beats[next].last < pass.end) ++next;
-      if (next == first) continue;
-      pass.first_beat = beats[first].first;
-      pass.last_beat = beats[next - 1].last;
-      pass.layers = beats[first].replay ? 0 : static_cast<uint32_t>(next - first);
-      pass.start_seen = pass.end_seen = true;
-      found.layers_in_passes += next - first;
-    }
-    std::erase_if(found.passes, [](const ForwardPass& pass) { return !pass.start_seen; });
-    return found.passes.size() > 1;
-  }
-
-  void mark(ForwardPass& pass) const {
-    for (uint32_t at = pass.begin; at < pass.first_beat; ++at) {
-      if (sequence_.kernel_class(at) == KernelClass::gather) pass.embedding = at;
-    }
-    std::optional<uint32_t> gather;
-    for (uint32_t at = pass.last_beat + 1; at < pass.end; ++at) {
-      const KernelClass kernel_class = sequence_.kernel_class(at);
-      if (kernel_class == KernelClass::gather) gather = at;
-      if (kernel_class == KernelClass::gemm && !pass.row_gather) pass.row_gather = gather;
-      if (kernel_class == KernelClass::sampling) pass.selection = at;
-    }
-  }
-
-  const KernelSequence& sequence_;
-  Begins begins_;
-  std::map<trace::ThreadId, uint32_t> first_of_thread_;
-};
+}
 
 }  // namespace
 
 ForwardPasses find_engine_passes(const KernelSequence& sequence, const MeaningfulRanges& ranges) {
-  if (!has_part(ranges, kForward)) return {};
-  return EnginePasses(sequence, begins_of(ranges, sequence.process())).find();
+  ForwardPasses found;
+  found.basis = ForwardPasses::Basis::ranges;
+  found.passes = passes_between(sequence, begins_of(ranges, sequence.process()));
+  if (found.passes.size() < 2) return {};
+  count_layers(find_layer_beats(sequence), found);
+  if (found.passes.size() < 2) return {};
+  for (ForwardPass& pass : found.passes) mark(sequence, pass);
+  return found;
 }
 
 }  // namespace llmprof::analysis

@@ -1,8 +1,6 @@
-#include "analysis/detection/engine_passes.h"
-
 #include <gtest/gtest.h>
 
-#include "analysis/detection/test_program.h"
+#include "testing/detected_program.h"
 
 namespace llmprof::analysis {
 namespace {

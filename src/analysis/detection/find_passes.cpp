@@ -1,23 +1,125 @@
-#include "analysis/detection/find_passes.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
+#include <set>
 
-#include "analysis/detection/layer_beats.h"
-#include "analysis/detection/pass_boundary.h"
-#include "analysis/detection/structural_passes.h"
-#include "analysis/detection/untraced_cuts.h"
+#include "analysis/detection/forward_passes.h"
+#include "analysis/stages/thresholds.h"
+#include "analysis/tracing/untraced_gpu_time.h"
 
 namespace llmprof::analysis {
 namespace {
 
-// One pass in so many may hold other numbers of attentions than layers.
-constexpr size_t kSeldomDiffers = 20;
+// Positions of the sequence, in order, between which and the one before GPU work may be missing,
+// because our collector was not attached.
+std::vector<uint32_t> untraced_cuts(const KernelSequence& sequence) {
+  std::vector<uint32_t> cuts;
+  const UntracedGpuTime untraced(sequence.trace());
+  const auto positions = std::views::iota(0U, static_cast<uint32_t>(sequence.size()));
+  for (const UntracedGpuTime::Window& window : untraced.of(sequence.process(), sequence.device())) {
+    const auto cut = static_cast<uint32_t>(
+        std::ranges::partition_point(positions,
+                                     [&](uint32_t at) { return sequence.start(at) < window.end; }) -
+        positions.begin());
+    if (cut > 0 && cut < sequence.size()) cuts.push_back(cut);
+  }
+  return cuts;
+}
 
-// Whether what is known as attention, if anything is, occurs once per layer of each pass.
-bool attention_agrees(const KernelSequence& sequence, const ForwardPasses& found) {
-  const std::vector<LayerBeat> beats = find_layer_beats(sequence);
+void drop_beyond(uint32_t begin, uint32_t end, std::optional<uint32_t>& marker) {
+  if (marker && (*marker < begin || *marker >= end)) marker.reset();
+}
+
+// Whether something is left of the pass: what lies beyond a cut from its layers is of another pass,
+// and layers on both sides are no pass but the parts of two.
+bool survives(const std::vector<uint32_t>& cuts, ForwardPass& pass) {
+  for (auto cut = std::ranges::upper_bound(cuts, pass.begin); cut != cuts.end() && *cut < pass.end;
+       ++cut) {
+    if (*cut <= pass.first_beat) {
+      pass.begin = *cut;
+      pass.start_seen = false;
+      drop_beyond(*cut, UINT32_MAX, pass.embedding);
+    } else if (*cut > pass.last_beat) {
+      pass.end = *cut;
+      pass.end_seen = false;
+      drop_beyond(0, *cut, pass.selection);
+      drop_beyond(0, *cut, pass.row_gather);
+    } else {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Takes the passes apart where work is missing. A pass at a cut, or at either end of the sequence,
+// that has another number of layers than all passes elsewhere is a part of one, too.
+void part_at_cuts(const std::vector<uint32_t>& cuts, uint32_t kernels, ForwardPasses& found) {
+  found.cuts = cuts;
+  if (cuts.empty() || found.passes.empty()) return;
+  const auto drop = [&](const auto& is_part) {
+    std::erase_if(found.passes, [&](ForwardPass& pass) {
+      if (!is_part(pass)) return false;
+      found.layers_in_passes -= std::max(pass.layers, 1U);
+      return true;
+    });
+  };
+  drop([&](ForwardPass& pass) { return !survives(cuts, pass); });
+  // Less than a layer lies between the pass and a time that was not traced.
+  const auto at_an_edge = [&](const ForwardPass& pass) {
+    const uint32_t layer = pass.length() / std::max(pass.layers, 1U);
+    const auto behind = std::ranges::upper_bound(cuts, pass.begin);
+    const uint32_t from = behind == cuts.begin() ? 0 : *std::prev(behind);
+    const uint32_t until = behind == cuts.end() ? kernels : *behind;
+    return pass.begin - from < layer || until - pass.end < layer;
+  };
+  std::set<uint32_t> whole;
+  for (const ForwardPass& pass : found.passes) {
+    if (!at_an_edge(pass)) whole.insert(pass.layers);
+  }
+  if (!whole.empty()) {
+    drop([&](const ForwardPass& pass) { return !whole.contains(pass.layers) && at_an_edge(pass); });
+  }
+  if (found.passes.empty()) {
+    found.reason = "every forward pass is cut by a period in which nothing was traced";
+  }
+}
+
+// Layers outside of the passes that cuts explain: fewer than a pass has, between a cut and the
+// nearest pass.
+uint64_t layers_of_cut_passes(uint32_t kernels, std::span<const LayerBeat> beats,
+                              const ForwardPasses& found) {
+  if (found.cuts.empty()) return 0;
+  uint64_t cut_off = 0;
+  uint32_t most = 0;
+  for (const ForwardPass& pass : found.passes) most = std::max(most, pass.layers);
+  auto beat = beats.begin();
+  auto pass = found.passes.begin();
+  const auto skip_to = [&](uint32_t until) {
+    const auto first = beat;
+    while (beat != beats.end() && beat->first < until) ++beat;
+    return static_cast<uint64_t>(beat - first);
+  };
+  const auto count_up_to = [&](uint32_t until) {
+    const uint64_t layers = skip_to(until);
+    if (layers < most) cut_off += layers;
+  };
+  for (size_t i = 0; i <= found.cuts.size(); ++i) {
+    const uint32_t until = i < found.cuts.size() ? found.cuts[i] : kernels;
+    const auto first = pass;
+    while (pass != found.passes.end() && pass->begin < until) ++pass;
+    if (first != pass) {
+      count_up_to(first->begin);
+      skip_to(std::prev(pass)->end);
+    }
+    count_up_to(until);
+  }
+  return cut_off;
+}
+
+// The share of the passes in which what is known as attention, if anything is, occurs once per
+// layer.
+double attention_agrees(std::span<const LayerBeat> beats, const ForwardPasses& found) {
   size_t differing = 0;
   size_t beat = 0;
   for (const ForwardPass& pass : found.passes) {
@@ -27,40 +129,59 @@ bool attention_agrees(const KernelSequence& sequence, const ForwardPasses& found
     }
     if (inside > 0 && !pass.replay() && inside != pass.layers) ++differing;
   }
-  return differing * kSeldomDiffers <= found.passes.size();
+  return 1 - static_cast<double>(differing) / static_cast<double>(found.passes.size());
 }
 
 // Names may take a gather within the last layer for the next pass's embedding. Where the host had
 // not read the result of a pass yet, the next one had not begun.
 void follow_read_backs(const KernelSequence& sequence, const ForwardPasses& structural,
                        ForwardPasses& named) {
-  const ReadBacks read_backs = find_read_backs(sequence);
+  const std::vector<CopyToHost> reads = find_read_backs(sequence);
   for (size_t i = 0; i + 1 < named.passes.size(); ++i) {
     const ForwardPass& before = structural.passes[i];
     const ForwardPass& behind = structural.passes[i + 1];
     const uint32_t begin = named.passes[i + 1].begin;
     if (!before.end_seen || begin >= behind.begin || begin > behind.first_beat) continue;
-    const auto read =
-        std::lower_bound(read_backs.begin(), read_backs.end(), sequence.start(before.last_beat));
-    if (read == read_backs.end() || *read <= sequence.start(begin)) continue;
-    if (*read > sequence.start(behind.first_beat)) continue;
+    const auto read = read_from(reads, sequence.start(before.last_beat));
+    if (read == reads.end() || read->start <= sequence.start(begin)) continue;
+    if (read->start > sequence.start(behind.first_beat)) continue;
     named.passes[i].end = behind.begin;
     named.passes[i + 1].begin = behind.begin;
     named.passes[i + 1].embedding.reset();
   }
 }
 
+// Both show passes, but not as many. Names explain every attention by a pass of equal layers; what
+// repeats is mostly these layers. Where it is not, or not in all passes (layers of varying length,
+// a model of two layers, first passes of compiled code), names explain more.
+ForwardPasses& better_of(ForwardPasses& structural, ForwardPasses& named) {
+  ForwardPasses* candidates[] = {&structural, &named};
+  std::ranges::stable_sort(candidates, std::ranges::greater(), &ForwardPasses::score);
+  candidates[0]->margin = candidates[0]->score - candidates[1]->score;
+  return *candidates[0];
+}
+
 }  // namespace
 
-ForwardPasses find_forward_passes(const KernelSequence& sequence) {
-  const auto cut = [&, cuts = untraced_cuts(sequence)](ForwardPasses found) {
-    found.cuts = cuts;
-    part_at_cuts(found, static_cast<uint32_t>(sequence.size()));
-    return found;
-  };
-  ForwardPasses structural = cut(find_structural_passes(sequence));
+bool ForwardPasses::traced_since_last(size_t row) const {
+  if (row == 0) return false;
+  const auto cut = std::ranges::upper_bound(cuts, passes[row - 1].begin);
+  return cut == cuts.end() || *cut > passes[row].begin;
+}
+
+ForwardPasses find_forward_passes(const KernelSequence& sequence, const MeaningfulRanges* ranges) {
+  if (ranges != nullptr) {
+    ForwardPasses told = find_engine_passes(sequence, *ranges);
+    if (!told.passes.empty()) return told;
+  }
+  const auto kernels = static_cast<uint32_t>(sequence.size());
+  const std::vector<uint32_t> cuts = untraced_cuts(sequence);
+  const std::vector<LayerBeat> beats = find_layer_beats(sequence);
+  ForwardPasses structural = find_structural_passes(sequence);
+  part_at_cuts(cuts, kernels, structural);
   if (structural.training) return structural;
-  ForwardPasses named = cut(find_named_passes(sequence));
+  ForwardPasses named = find_named_passes(sequence, beats);
+  part_at_cuts(cuts, kernels, named);
   if (structural.passes.empty()) {
     // The softmax of a loss stands between matrix products too.
     if (named.attention_by_softmax && !named.passes.empty()) {
@@ -71,20 +192,24 @@ ForwardPasses find_forward_passes(const KernelSequence& sequence) {
     }
     return named;
   }
-  structural.basis = ForwardPasses::Basis::structure;
   if (named.passes.size() == structural.passes.size()) {
     named.basis = ForwardPasses::Basis::both;
     follow_read_backs(sequence, structural, named);
     return named;
   }
-  // Every attention is in a pass of equal layers, but what repeats is not these layers, or not in
-  // all passes: layers of varying length, a model of two layers, first passes of compiled code.
-  const bool complete =
-      !named.passes.empty() &&
-      named.layers_in_passes + layers_of_cut_passes(sequence, named) >= named.layers;
-  const bool explains_more = complete && (named.passes.size() > structural.passes.size() ||
-                                          !attention_agrees(sequence, structural));
-  return explains_more ? named : structural;
+  structural.score = 1;  // all that repeats is in its passes
+  if (!named.passes.empty()) {
+    const uint64_t explained = named.layers_in_passes + layers_of_cut_passes(kernels, beats, named);
+    const double share = static_cast<double>(explained) / static_cast<double>(named.layers);
+    named.score = std::min(share, 1.0);
+    if (share >= 1) {
+      structural.score =
+          std::min(1.0, attention_agrees(beats, structural) + threshold::kAboutAsMuch) *
+          std::min(1.0, static_cast<double>(structural.passes.size()) /
+                            static_cast<double>(named.passes.size()));
+    }
+  }
+  return better_of(structural, named);
 }
 
 }  // namespace llmprof::analysis

@@ -1,4 +1,4 @@
-#include "analysis/detection/layer_period.h"
+#include "analysis/detection/repeats.h"
 
 #include <gtest/gtest.h>
 

@@ -28,7 +28,7 @@ uint64_t packed(const Flags& flags) {
 }  // namespace
 
 Likeness::Likeness(std::span<const uint32_t> tokens, uint32_t distance)
-    : words_(tokens.size() / kBits + 2, 0) {
+    : size_(tokens.size()), distance_(distance), words_(tokens.size() / kBits + 2, 0) {
   for (size_t first = distance / kBits * kBits; first < tokens.size(); first += kBits) {
     Flags flags{};
     if (first >= distance && first + kBits <= tokens.size()) {

@@ -2,34 +2,17 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <span>
 #include <unordered_map>
 
-#include "analysis/detection/hidden_passes.h"
-#include "analysis/detection/layers_in_repeat.h"
 #include "analysis/detection/repeats.h"
+#include "analysis/stages/thresholds.h"
+#include "analysis/statistics/middle.h"
 
 namespace llmprof::analysis {
 namespace {
-
-// The layers fill at least this share of a loop's period.
-constexpr double kDominates = 0.4;
-// A longer period must explain so much more than a shorter one, of which it may be a multiple.
-constexpr double kClearlyBetter = 1.05;
-// An outer period holds at least so many repeats of an inner one.
-constexpr uint32_t kFewestInner = 3;
-// Fewer kernels are no layer: a scan over tokens, a part of a sampler.
-constexpr uint32_t kFewestKernels = 6;
-// A loop inside of a layer has at most so many.
-constexpr uint32_t kSmallLoop = 12;
-// Cores whose layers are so much shorter than those of the model's other passes only touch each
-// layer (weights being filled, caches being cut).
-constexpr double kMuchShorter = 0.4;
-// Of all kernels in cores, a model of its own has at least this share.
-constexpr double kLeastShare = 0.05;
-// Two passes of one model have at least this share of their different kernels in common.
-constexpr double kLeastInCommon = 0.5;
 
 struct Stretch : RepeatedStretch {
   uint32_t layers = 0;
@@ -47,8 +30,9 @@ class Occupied {
   [[nodiscard]] bool overlaps(const Stretch& stretch) const {
     const Stretch left = clipped(stretch);
     return std::max(left.begin - stretch.begin, stretch.end - left.end) >
-           std::min(stretch.period, stretch.length() / 4);
+           std::min(stretch.period, stretch.length() / threshold::kQuarter);
   }
+
   // Without what another one has.
   [[nodiscard]] Stretch clipped(Stretch stretch) const {
     const auto behind = by_begin_.upper_bound(stretch.begin);
@@ -60,10 +44,8 @@ class Occupied {
     }
     return stretch;
   }
-  void add(const Stretch& stretch) {
-    const Stretch left = clipped(stretch);
-    by_begin_[left.begin] = left.end;
-  }
+
+  void add(const Stretch& clipped) { by_begin_[clipped.begin] = clipped.end; }
 
  private:
   std::map<uint32_t, uint32_t> by_begin_;  // end by begin; they do not overlap
@@ -73,7 +55,7 @@ class CoreSearch {
  public:
   explicit CoreSearch(std::span<const uint32_t> tokens) : tokens_(tokens) {
     for (const RepeatedStretch& found : find_repeats(tokens)) {
-      if (found.period < kFewestKernels) continue;
+      if (found.period < threshold::kSmallLoop) continue;
       Stretch stretch{found};
       const uint32_t middle = found.begin + found.count / 2 * found.period;
       stretch.layers = found.count * layers_in_repeat(tokens.subspan(middle, found.period));
@@ -83,21 +65,9 @@ class CoreSearch {
 
   std::vector<PassCore> find() {
     look_into_loops();
-    std::vector<size_t> in_loops;
-    std::vector<size_t> others;
-    for (size_t i = 0; i < all_.size(); ++i) {
-      if (all_[i].in_layer) continue;
-      if (all_[i].in_loop) {
-        in_loops.push_back(i);
-      } else if (!all_[i].loop) {
-        others.push_back(i);
-      }
-    }
-    choose(in_loops);
-    choose(others);
+    choose([](const Stretch& stretch) { return stretch.in_loop; });
+    choose([](const Stretch& stretch) { return !stretch.in_loop && !stretch.loop; });
     keep_models();
-    std::sort(cores_.begin(), cores_.end(),
-              [](const PassCore& a, const PassCore& b) { return a.begin < b.begin; });
     return std::move(cores_);
   }
 
@@ -105,12 +75,10 @@ class CoreSearch {
   // Calls `visit(row)` for what repeats within one period of `outer`.
   template <class Visit>
   void each_inside(const Stretch& outer, const Visit& visit) const {
-    const auto first = std::lower_bound(
-        all_.begin(), all_.end(), outer.begin,
-        [](const Stretch& stretch, uint32_t begin) { return stretch.begin < begin; });
-    for (auto inner = first; inner != all_.end() && inner->begin < outer.end; ++inner) {
-      if (inner->end > outer.end || kFewestInner * inner->period > outer.period) continue;
-      if (inner->length() > outer.period + outer.period / 4) continue;
+    auto inner = std::ranges::lower_bound(all_, outer.begin, {}, &Stretch::begin);
+    for (; inner != all_.end() && inner->begin < outer.end; ++inner) {
+      if (inner->end > outer.end || threshold::kSeveral * inner->period > outer.period) continue;
+      if (inner->length() > outer.period + outer.period / threshold::kQuarter) continue;
       visit(static_cast<size_t>(inner - all_.begin()));
     }
   }
@@ -120,10 +88,10 @@ class CoreSearch {
     std::map<uint32_t, double> explained;
     each_inside(outer, [&](size_t row) { explained[all_[row].period] += all_[row].explained(); });
     uint32_t best = 0;
-    double most = kDominates * outer.length();
+    double most = threshold::kMuch * outer.length();
     for (const auto& [period, length] : explained) {
       if (length <= most) continue;
-      most = length * kClearlyBetter;
+      most = length * (1 + threshold::kAboutAsMuch);
       best = period;
     }
     return best;
@@ -132,10 +100,10 @@ class CoreSearch {
   // Whether other passes have as many layers as `stretch` has repeats, though of other kernels.
   [[nodiscard]] bool count_recurs(const Stretch& stretch) const {
     const auto known = periods_of_count_.find(stretch.count);
-    if (known == periods_of_count_.end()) return false;
-    return std::any_of(known->second.begin(), known->second.end(), [&](uint32_t period) {
-      return period % stretch.period != 0 && stretch.period % period != 0;
-    });
+    return known != periods_of_count_.end() &&
+           std::ranges::any_of(known->second, [&](uint32_t period) {
+             return period % stretch.period != 0 && stretch.period % period != 0;
+           });
   }
 
   // From the inside out. The innermost two levels are a pass and its layers; what repeats them is a
@@ -144,10 +112,8 @@ class CoreSearch {
   void look_into_loops() {
     for (const Stretch& stretch : all_) periods_of_count_[stretch.count].insert(stretch.period);
     std::vector<size_t> order(all_.size());
-    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-      return all_[a].period != all_[b].period ? all_[a].period < all_[b].period : a < b;
-    });
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::ranges::stable_sort(order, {}, [&](size_t row) { return all_[row].period; });
     for (const size_t row : order) {
       const uint32_t period = dominating(all_[row]);
       if (period == 0) continue;
@@ -160,7 +126,7 @@ class CoreSearch {
         if (all_[i].loop) ++loops;
         rounds_recur = rounds_recur || count_recurs(all_[i]);
       });
-      if (period <= kSmallLoop && !rounds_recur && count_recurs(all_[row])) {
+      if (period <= threshold::kLoopInLayer && !rounds_recur && count_recurs(all_[row])) {
         each_inside(all_[row], [&](size_t i) { all_[i].in_layer = true; });
         continue;
       }
@@ -173,46 +139,45 @@ class CoreSearch {
   }
 
   // Those that explain most, none over another; of two that explain the same, the shorter period.
-  void choose(std::vector<size_t> rows) {
-    std::sort(rows.begin(), rows.end(), [&](size_t a, size_t b) {
-      return all_[a].explained() != all_[b].explained() ? all_[a].explained() > all_[b].explained()
-                                                        : all_[a].period < all_[b].period;
-    });
-    std::map<uint32_t, std::vector<size_t>> by_begin;
-    for (const size_t row : rows) by_begin[all_[row].begin].push_back(row);
+  template <class Wanted>
+  void choose(const Wanted& wanted) {
+    std::vector<size_t> rows;
+    for (size_t i = 0; i < all_.size(); ++i) {
+      if (!all_[i].in_layer && wanted(all_[i])) rows.push_back(i);
+    }
+    std::ranges::sort(
+        rows, {}, [&](size_t row) { return std::pair(-all_[row].explained(), all_[row].period); });
+    std::multimap<uint32_t, size_t> by_begin;
+    for (const size_t row : rows) by_begin.emplace(all_[row].begin, row);
     for (const size_t row : rows) {
-      if (occupied_.overlaps(all_[row])) continue;
-      size_t best = row;
       const Stretch& longest = all_[row];
-      const auto last = by_begin.upper_bound(longest.begin + longest.length() / 4);
-      const uint32_t from = longest.begin - std::min(longest.begin, longest.length() / 4);
-      for (auto at = by_begin.lower_bound(from); at != last; ++at) {
-        for (const size_t other : at->second) {
-          const Stretch& stretch = all_[other];
-          if (stretch.period >= all_[best].period || occupied_.overlaps(stretch)) continue;
-          if (stretch.explained() * kClearlyBetter >= longest.explained()) best = other;
-        }
+      if (occupied_.overlaps(longest)) continue;
+      const uint32_t near = longest.length() / threshold::kQuarter;
+      const auto last = by_begin.upper_bound(longest.begin + near);
+      size_t best = row;
+      for (auto at = by_begin.lower_bound(longest.begin - std::min(longest.begin, near));
+           at != last; ++at) {
+        const Stretch& other = all_[at->second];
+        if (other.period >= all_[best].period || occupied_.overlaps(other)) continue;
+        const double as_good = other.explained() * (1 + threshold::kAboutAsMuch);
+        if (as_good >= longest.explained()) best = at->second;
       }
-      add(all_[best]);
+      add(occupied_.clipped(all_[best]));
     }
   }
 
-  void add(const Stretch& chosen) {
-    Stretch stretch = occupied_.clipped(chosen);
+  void add(const Stretch& stretch) {
     occupied_.add(stretch);
     const uint32_t per_repeat = stretch.layers / stretch.count;
-    stretch.layers = per_repeat * repeats_in(stretch);
-    cores_.push_back({stretch.begin, stretch.end, stretch.period, stretch.layers, per_repeat,
-                      stretch.agreement, stretch.in_loop});
-  }
-
-  static uint32_t repeats_in(const Stretch& stretch) {
-    return (stretch.length() + stretch.period / 4) / stretch.period;
+    const uint32_t repeats =
+        (stretch.length() + stretch.period / threshold::kQuarter) / stretch.period;
+    cores_.push_back({stretch.begin, stretch.end, stretch.period, per_repeat * repeats, per_repeat,
+                      stretch.in_loop});
   }
 
   // A model's passes have equal numbers of layers; some may show one less, where their first or
   // last layer differs from the others.
-  void keep_models() {
+  void count_layers_alike() {
     std::map<uint32_t, size_t> passes;
     for (const PassCore& core : cores_) ++passes[core.layers];
     for (PassCore& core : cores_) {
@@ -223,52 +188,49 @@ class CoreSearch {
         if (known != passes.end() && known->second > own) core.layers = near;
       }
     }
-    struct Model {
-      size_t passes = 0;
-      uint64_t kernels = 0;
-      bool recurs = false;
-      std::map<double, uint64_t> by_layer;  // kernels by the length of their layer
-      [[nodiscard]] double layer() const {
-        return std::max_element(by_layer.begin(), by_layer.end(),
-                                [](auto& a, auto& b) { return a.second < b.second; })
-            ->first;
-      }
-    };
+  }
+
+  // Cores whose layers are much shorter than those of the model's other passes only touch each
+  // layer (weights being filled, caches being cut); what runs once, or hardly at all, is no model.
+  void keep_models() {
+    count_layers_alike();
     const auto layer_of = [](const PassCore& core) {
       return static_cast<double>(core.period) / std::max(core.layers_per_repeat, 1U);
     };
-    std::map<uint32_t, Model> models;
+    std::map<uint32_t, std::map<double, uint64_t>> kernels_by_layer;
     for (const PassCore& core : cores_) {
-      models[core.layers].by_layer[layer_of(core)] += core.end - core.begin;
+      kernels_by_layer[core.layers][layer_of(core)] += core.length();
     }
     std::erase_if(cores_, [&](const PassCore& core) {
-      return !core.in_loop && layer_of(core) < kMuchShorter * models[core.layers].layer();
+      const double usual = most_frequent(kernels_by_layer[core.layers]).first;
+      return !core.in_loop && layer_of(core) < threshold::kMuch * usual;
     });
-    uint64_t kernels = 0;
+    std::map<uint32_t, std::vector<const PassCore*>> models;
+    double kernels = 0;
     for (const PassCore& core : cores_) {
-      Model& model = models[core.layers];
-      ++model.passes;
-      model.kernels += core.end - core.begin;
-      kernels += core.end - core.begin;
+      models[core.layers].push_back(&core);
+      kernels += core.length();
     }
-    for (auto& [layers, model] : models) model.recurs = recurs(layers);
-    std::erase_if(cores_, [&](const PassCore& core) {
-      const Model& model = models[core.layers];
-      return model.passes < 2 || !model.recurs ||
-             static_cast<double>(model.kernels) < kLeastShare * static_cast<double>(kernels);
-    });
+    std::set<uint32_t> kept;
+    for (const auto& [layers, passes] : models) {
+      double own = 0;
+      for (const PassCore* core : passes) own += core->length();
+      if (passes.size() > 1 && own >= threshold::kLeastShare * kernels && recurs(passes)) {
+        kept.insert(layers);
+      }
+    }
+    std::erase_if(cores_, [&](const PassCore& core) { return !kept.contains(core.layers); });
   }
 
   // Whether a model runs more than once. A compiler that tries candidates for one kernel after the
   // other may try as many for each; but what it tries is another kernel each time.
-  [[nodiscard]] bool recurs(uint32_t layers) const {
-    std::vector<std::set<uint32_t>> passes;
-    for (const PassCore& core : cores_) {
-      if (core.layers != layers) continue;
-      if (core.in_loop) return true;
-      passes.emplace_back(tokens_.begin() + core.begin, tokens_.begin() + core.end);
-      for (size_t other = 0; other + 1 < passes.size(); ++other) {
-        if (in_common(passes[other], passes.back()) >= kLeastInCommon) return true;
+  [[nodiscard]] bool recurs(const std::vector<const PassCore*>& passes) const {
+    std::vector<std::set<uint32_t>> names;
+    for (const PassCore* core : passes) {
+      if (core->in_loop) return true;
+      names.emplace_back(tokens_.begin() + core->begin, tokens_.begin() + core->end);
+      for (size_t other = 0; other + 1 < names.size(); ++other) {
+        if (in_common(names[other], names.back()) >= threshold::kMost) return true;
       }
     }
     return false;
@@ -276,7 +238,7 @@ class CoreSearch {
 
   static double in_common(const std::set<uint32_t>& one, const std::set<uint32_t>& other) {
     const auto both = static_cast<size_t>(
-        std::count_if(one.begin(), one.end(), [&](uint32_t name) { return other.contains(name); }));
+        std::ranges::count_if(one, [&](uint32_t name) { return other.contains(name); }));
     return static_cast<double>(both) / static_cast<double>(one.size() + other.size() - both);
   }
 
@@ -287,6 +249,44 @@ class CoreSearch {
   std::vector<PassCore> cores_;
 };
 
+// Passes whose kernels the capture hides in graph replays: each replay is one, or several different
+// graphs that nearly always follow each other are pieces of one. None where no graph is replayed
+// again.
+void add_hidden(const KernelSequence& sequence, std::vector<PassCore>& cores) {
+  struct Replays {
+    size_t times = 0;
+    std::unordered_map<uint32_t, size_t> next;  // by graph
+  };
+  std::vector<std::pair<uint32_t, uint32_t>> replays;  // position, graph
+  std::unordered_map<uint32_t, Replays> graphs;
+  for (uint32_t at = 0; at < sequence.size(); ++at) {
+    if (!sequence.replay(at)) continue;
+    const uint32_t graph = sequence.trace().graph_replays.graph[sequence.item(at).row];
+    ++graphs[graph].times;
+    if (!replays.empty()) ++graphs[replays.back().second].next[graph];
+    replays.emplace_back(at, graph);
+  }
+  if (std::ranges::none_of(graphs, [](const auto& graph) { return graph.second.times > 1; })) {
+    return;
+  }
+  // A loop of pieces begins with the graph that was replayed first.
+  const auto together = [&](uint32_t graph, uint32_t next) {
+    if (graph == next || next == replays.front().second) return false;
+    const size_t times = graphs[graph].next[next];
+    const auto nearly_all = [&](size_t of) {
+      return (of - std::min(of, times)) * threshold::kSeldom <= of;
+    };
+    return nearly_all(graphs[graph].times) && nearly_all(graphs[next].times);
+  };
+  for (size_t i = 0; i < replays.size(); ++i) {
+    const auto [position, graph] = replays[i];
+    if (i == 0 || !together(replays[i - 1].second, graph)) {
+      cores.push_back({position, 0, 0, 0, 1, true});
+    }
+    cores.back().end = position + 1;
+  }
+}
+
 }  // namespace
 
 std::vector<PassCore> find_pass_cores(const KernelSequence& sequence) {
@@ -296,10 +296,8 @@ std::vector<PassCore> find_pass_cores(const KernelSequence& sequence) {
     tokens[i] = sequence.replay(i) ? fresh++ : sequence.name(i).value;
   }
   std::vector<PassCore> cores = CoreSearch(tokens).find();
-  const std::vector<PassCore> hidden = find_hidden_passes(sequence);
-  cores.insert(cores.end(), hidden.begin(), hidden.end());
-  std::sort(cores.begin(), cores.end(),
-            [](const PassCore& a, const PassCore& b) { return a.begin < b.begin; });
+  add_hidden(sequence, cores);
+  std::ranges::sort(cores, {}, &PassCore::begin);
   return cores;
 }
 

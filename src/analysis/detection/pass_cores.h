@@ -15,8 +15,11 @@ struct PassCore {
   uint32_t period = 0;  // kernels of one repeat; 0: hidden in a graph replay
   uint32_t layers = 0;  // 0: hidden in a graph replay, or a graph in which nothing repeats
   uint32_t layers_per_repeat = 1;
-  double agreement = 1;  // 0 to 1: how alike the repeats are
   bool in_loop = false;  // the pass itself repeats at once
+
+  [[nodiscard]] uint32_t length() const { return end - begin; }
+  // Passes of one kind have the same.
+  [[nodiscard]] std::pair<uint32_t, uint32_t> kind() const { return {period, layers}; }
 };
 
 // In order, without looking at any kernel's name: a loop of equal passes shows the layers as what

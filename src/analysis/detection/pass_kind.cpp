@@ -4,23 +4,12 @@
 #include <map>
 #include <set>
 
-#include "analysis/detection/relative_size.h"
 #include "analysis/detection/speculation.h"
+#include "analysis/stages/thresholds.h"
 #include "analysis/tracing/tracing_periods.h"
 
 namespace llmprof::analysis {
 namespace {
-
-// Twice the threads in the middle kernel: no decode step grows so fast with its context.
-constexpr double kLarger = 2;
-// Passes that an engine splits a batch into, one for each group of sequences.
-constexpr size_t kPassesOfABatch = 4;
-// One kernel in so many may be another.
-constexpr size_t kSeldomOther = 50;
-// Fewer passes than this do not show what most are.
-constexpr size_t kPassesToCompare = 3;
-// A pass with new sequences belongs to the engine's steps before it only if it follows soon.
-constexpr Nanoseconds kBreakBetweenPasses = 100'000'000;
 
 // Sizes of a model's passes. Where there are two kinds, the step from the larger of the one to the
 // smaller of the other is larger than any among decode steps of few and of many sequences.
@@ -29,7 +18,7 @@ class Sizes {
   void add(double size) { sizes_.push_back(size); }
   void settle() {
     std::sort(sizes_.begin(), sizes_.end());
-    double largest = kLarger;
+    double largest = threshold::kClearlyMore;
     for (size_t i = 1; i < sizes_.size(); ++i) {
       const double step = sizes_[i] / sizes_[i - 1];
       if (step < largest) continue;
@@ -50,11 +39,11 @@ class Sizes {
 
 class Kinds {
  public:
-  Kinds(const KernelSequence& sequence, std::span<const ForwardPass> passes,
-        std::span<const PassSize> sizes)
-      : sequence_(sequence), passes_(passes), sizes_(sizes) {
-    work_.resize(passes.size());
-    for (size_t i = 0; i < passes.size(); ++i) work_[i] = static_cast<double>(sizes[i].threads);
+  Kinds(const KernelSequence& sequence, std::span<ForwardPass> passes)
+      : sequence_(sequence), passes_(passes) {
+    for (const ForwardPass& pass : passes) {
+      work_.push_back(static_cast<double>(pass.size.threads));
+    }
     compare();
     // Where the kernels whose classes are known are of one size, all of them together may not be.
     if (!any_of_two_kinds()) {
@@ -62,27 +51,22 @@ class Kinds {
       compare();
     }
     learn_repeated();
-    std::vector<uint32_t> layers;
-    layers.reserve(passes.size());
-    for (const ForwardPass& pass : passes) layers.push_back(pass.layers);
-    turns_ = find_turns(layers);
+    turns_ = find_turns(layers_of(passes));
   }
 
   PassKinds tell() {
-    PassKinds found;
-    found.passes.resize(passes_.size());
     for (size_t i = 0; i < passes_.size(); ++i) {
-      PassKind& pass = found.passes[i];
-      pass.tokens = sizes_[i].tokens;
-      pass.batch = sizes_[i].sequences;
+      ForwardPass& pass = passes_[i];
+      pass.batch = pass.size.sequences;
       pass.kind = takes_prompts(i) ? StepKind::prefill : StepKind::decode;
-      if (pass.kind == StepKind::decode && !pass.batch) pass.batch = pass.tokens;
+      if (pass.kind == StepKind::decode && !pass.batch) pass.batch = pass.size.tokens;
     }
     // What a draft model counts as its sequences is not what the other one does.
-    if (!turns_) mark_all_mixed(found.passes);
-    found.told_apart = counted() || (two_sizes() && differ(found.passes));
+    if (!turns_) mark_all_mixed();
+    PassKinds found;
+    found.told_apart = told_apart();
     found.speculative = turns_.has_value();
-    found.serving = !turns_ && is_serving(found.passes);
+    found.serving = !turns_ && is_serving();
     for (const auto& [layers, model] : models_) {
       found.size_step = std::max(found.size_step, model.step());
     }
@@ -90,10 +74,23 @@ class Kinds {
   }
 
  private:
-  [[nodiscard]] bool counted() const {
-    return std::all_of(sizes_.begin(), sizes_.end(),
-                       [](const PassSize& size) { return size.tokens && size.sequences; });
+  // A hidden pass has no size; beside others, it is a decode step.
+  [[nodiscard]] bool told_apart() const {
+    const auto has_tokens = [](const ForwardPass& pass) { return pass.size.tokens.has_value(); };
+    const bool tokens = std::ranges::all_of(passes_, has_tokens);
+    if (tokens && std::ranges::all_of(passes_, [](const ForwardPass& pass) {
+          return pass.size.sequences.has_value();
+        })) {
+      return true;
+    }
+    const auto hidden = std::ranges::count_if(passes_, &ForwardPass::replay);
+    const bool two_sizes =
+        tokens || any_of_two_kinds() || (hidden > 0 && hidden < std::ssize(passes_));
+    return two_sizes && std::ranges::any_of(passes_, [&](const ForwardPass& pass) {
+             return pass.kind != passes_.front().kind;
+           });
   }
+
   void compare() {
     models_.clear();
     for (size_t i = 0; i < passes_.size(); ++i) {
@@ -101,44 +98,25 @@ class Kinds {
     }
     for (auto& [layers, model] : models_) model.settle();
   }
+
   [[nodiscard]] bool any_of_two_kinds() const {
-    return std::any_of(models_.begin(), models_.end(),
-                       [](const auto& model) { return model.second.two_kinds(); });
-  }
-  // A hidden pass has no size; beside others, it is a decode step.
-  [[nodiscard]] bool two_sizes() const {
-    const auto hidden = std::count_if(passes_.begin(), passes_.end(),
-                                      [](const ForwardPass& pass) { return pass.replay(); });
-    if (hidden > 0 && static_cast<size_t>(hidden) < passes_.size()) return true;
-    const bool tokens = std::all_of(sizes_.begin(), sizes_.end(),
-                                    [](const PassSize& size) { return size.tokens.has_value(); });
-    return tokens || any_of_two_kinds();
-  }
-  static bool differ(std::span<const PassKind> kinds) {
-    return std::any_of(kinds.begin(), kinds.end(),
-                       [&](const PassKind& pass) { return pass.kind != kinds.front().kind; });
+    return std::ranges::any_of(models_, [](const auto& model) { return model.second.two_kinds(); });
   }
 
   [[nodiscard]] bool takes_prompts(size_t row) const {
-    const PassSize& size = sizes_[row];
+    const PassSize& size = passes_[row].size;
     if (passes_[row].replay()) return false;
-    // A model that verifies drafts takes several tokens of a sequence in every step.
-    if (turns_) return takes_more_than_drafts(row);
+    // A model that verifies drafts takes several tokens of a sequence in every step: at most what
+    // was drafted in a turn, the token before it and the one that follows.
+    if (turns_) {
+      return size.tokens && size.sequences
+                 ? *size.tokens > *size.sequences * (turns_->most_drafts + 2)
+                 : of_two_kinds(row) && is_large(row);
+    }
     if (size.grows) return false;
     if (size.tokens && size.sequences) return *size.tokens > *size.sequences;
-    const auto model = models_.find(passes_[row].layers);
-    if (model != models_.end() && model->second.two_kinds()) {
-      return model->second.large(work_[row]);
-    }
+    if (of_two_kinds(row)) return is_large(row);
     return size.tokens ? *size.tokens > 1 : !repeats(row) && !is_cut_repeat(row);
-  }
-
-  // A step of speculative decoding takes at most what was drafted in a turn, the token before it
-  // and the one that follows.
-  [[nodiscard]] bool takes_more_than_drafts(size_t row) const {
-    const PassSize& size = sizes_[row];
-    if (!size.tokens || !size.sequences) return is_large_of_two(row);
-    return *size.tokens > *size.sequences * (turns_->most_drafts + 2);
   }
 
   // Windows of tracing cut passes, and so do not show both ends: a pass that has hardly any kernel
@@ -150,15 +128,14 @@ class Kinds {
     for (uint32_t at = pass.begin; at < pass.end; ++at) {
       if (!repeated_.contains(sequence_.name(at).value)) ++others;
     }
-    return others * kSeldomOther <= pass.end - pass.begin;
+    return others * threshold::kHardlyAny <= pass.length();
   }
 
   void learn_repeated() {
     const TracingPeriods periods(sequence_.trace());
-    const auto& untraced = periods.untraced(sequence_.process());
-    const bool windows = std::any_of(untraced.begin(), untraced.end(), [](const auto& period) {
-      return period.start != INT64_MIN && period.end != INT64_MAX;
-    });
+    const bool windows = std::ranges::any_of(
+        periods.untraced(sequence_.process()),
+        [](const auto& period) { return period.start != INT64_MIN && period.end != INT64_MAX; });
     if (!windows) return;
     for (size_t i = 0; i < passes_.size(); ++i) {
       if (passes_[i].replay() || !repeats(i)) continue;
@@ -181,7 +158,7 @@ class Kinds {
       for (uint32_t at = pass.begin; at < pass.end; ++at) names.insert(sequence_.name(at).value);
       for (const uint32_t name : names) ++passes_with[name];
     }
-    if (launched < kPassesToCompare) return;
+    if (launched < threshold::kSeveral) return;
     for (const auto& [name, passes] : passes_with) {
       if (2 * passes > launched) repeated_.insert(name);
     }
@@ -189,113 +166,113 @@ class Kinds {
 
   // Kernel by kernel as the pass before or after it.
   [[nodiscard]] bool repeats(size_t row) const {
-    const bool before = row > 0 && sizes_[row - 1].names == sizes_[row].names;
-    return before || (row + 1 < sizes_.size() && sizes_[row + 1].names == sizes_[row].names);
+    const auto as = [&](size_t other) { return passes_[other].size.names; };
+    return (row > 0 && as(row - 1) == as(row)) ||
+           (row + 1 < passes_.size() && as(row + 1) == as(row));
   }
 
+  [[nodiscard]] bool follows(size_t row) const {
+    return passes_[row].begin == passes_[row - 1].end;
+  }
+
+  // A pass with new sequences belongs to the engine's steps before it only if it follows soon.
   [[nodiscard]] bool soon_after(size_t row) const {
-    return passes_follow(row) &&
+    return follows(row) &&
            sequence_.asked(passes_[row].begin) - sequence_.asked(passes_[row - 1].end - 1) <
-               kBreakBetweenPasses;
+               threshold::kBreakBetweenPasses;
   }
 
-  void mark_all_mixed(std::span<PassKind> kinds) const {
-    mark_begun_prompts(kinds);
-    for (size_t i = 0; i < kinds.size();) {
-      const size_t end = end_of_prompts(kinds, i);
-      if (end > i) mark_mixed(kinds, i, end);
-      i = std::max(end, i + 1);
+  void mark_all_mixed() {
+    mark_begun_prompts();
+    for (size_t first = 0; first < passes_.size();) {
+      // Passes with prompt tokens that follow each other.
+      size_t end = first;
+      while (end < passes_.size() && passes_[end].kind == StepKind::prefill &&
+             (end == first || soon_after(end))) {
+        ++end;
+      }
+      if (end > first) mark_mixed(first, end);
+      first = std::max(end, first + 1);
     }
   }
 
   // An engine may split a batch into passes of equally many tokens per sequence: the first then
   // take one token of each, of sequences in decode as of prompts, whose rest follows. Such a pass
   // is as small as a decode step, and some of its tokens get no successor.
-  void mark_begun_prompts(std::span<PassKind> kinds) const {
-    for (size_t i = 0; i < kinds.size(); ++i) {
-      PassKind& pass = kinds[i];
-      const bool unfinished = pass.batch && pass.tokens && *pass.tokens > *pass.batch;
+  void mark_begun_prompts() {
+    for (size_t i = 0; i < passes_.size(); ++i) {
+      ForwardPass& pass = passes_[i];
+      const auto tokens = pass.size.tokens;
+      const bool unfinished = pass.batch && tokens && *tokens > *pass.batch;
       if (pass.kind != StepKind::prefill || !unfinished || is_large(i)) continue;
-      for (size_t next = i + 1; next < kinds.size() && next <= i + kPassesOfABatch; ++next) {
-        if (!soon_after(next)) break;
-        if (kinds[next].kind != StepKind::prefill || !is_large(next)) continue;
+      const size_t last = std::min(passes_.size(), i + 1 + threshold::kPassesOfABatch);
+      for (size_t next = i + 1; next < last && soon_after(next); ++next) {
+        if (passes_[next].kind != StepKind::prefill || !is_large(next)) continue;
         pass.kind = StepKind::mixed;
         break;
       }
     }
   }
-  // Clearly larger than the model's decode steps; all are where there is one size only.
-  [[nodiscard]] bool is_large(size_t row) const {
+
+  // The model has passes of two sizes.
+  [[nodiscard]] bool of_two_kinds(size_t row) const {
     const auto model = models_.find(passes_[row].layers);
-    return model == models_.end() || !model->second.two_kinds() || is_large_of_two(row);
-  }
-  // No pass is where there is one size only.
-  [[nodiscard]] bool is_large_of_two(size_t row) const {
-    const auto model = models_.find(passes_[row].layers);
-    return model != models_.end() && model->second.two_kinds() && model->second.large(work_[row]);
+    return model != models_.end() && model->second.two_kinds();
   }
 
-  // After the passes with prompt tokens that follow each other from `row` on; `row` where there
-  // are none.
-  [[nodiscard]] size_t end_of_prompts(std::span<const PassKind> kinds, size_t row) const {
-    size_t end = row;
-    while (end < kinds.size() && kinds[end].kind == StepKind::prefill &&
-           (end == row || soon_after(end))) {
-      ++end;
-    }
-    return end;
+  // Clearly larger than the model's decode steps; all are where there is one size only.
+  [[nodiscard]] bool is_large(size_t row) const {
+    return !of_two_kinds(row) || models_.at(passes_[row].layers).large(work_[row]);
   }
 
   // Whether passes with prompt tokens take along the sequences of the pass before, the decode step
   // after them tells: if they do, it has as many sequences as the last of them; if they do not,
   // all that were left waiting are added up in it.
-  void mark_mixed(std::span<PassKind> kinds, size_t first, size_t end) const {
-    if (end >= kinds.size() || !kinds[end].batch || !passes_follow(end)) return;
+  void mark_mixed(size_t first, size_t end) {
+    if (end >= passes_.size() || !passes_[end].batch || !follows(end)) return;
     uint64_t added_up = 0;
     for (size_t i = first; i < end; ++i) {
-      if (!kinds[i].batch) return;
-      added_up += *kinds[i].batch;
+      if (!passes_[i].batch) return;
+      added_up += *passes_[i].batch;
     }
-    const bool runs_on = first > 0 && kinds[first - 1].batch && soon_after(first);
-    const uint64_t before = runs_on ? *kinds[first - 1].batch : 0;
-    const auto distance = [](uint64_t a, uint64_t b) { return a > b ? a - b : b - a; };
-    const uint64_t behind = *kinds[end].batch;
-    const uint64_t last = *kinds[end - 1].batch;
-    const uint64_t kept = distance(behind, last);
+    const bool runs_on = first > 0 && passes_[first - 1].batch && soon_after(first);
+    const uint64_t before = runs_on ? *passes_[first - 1].batch : 0;
+    const auto off = [&](uint64_t expected) {
+      const uint64_t behind = *passes_[end].batch;
+      return behind > expected ? behind - expected : expected - behind;
+    };
+    const uint64_t kept = off(*passes_[end - 1].batch);
     // A batch that is not larger than the decode step's before it is rather the next request's.
-    if (before > 0 && *kinds[first].batch > before && kept < distance(behind, before + added_up)) {
-      kinds[first].kind = StepKind::mixed;
+    if (before > 0 && *passes_[first].batch > before && kept < off(before + added_up)) {
+      passes_[first].kind = StepKind::mixed;
     }
-    if (kept >= distance(behind, added_up)) return;
+    if (kept >= off(added_up)) return;
     for (size_t i = first + 1; i < end; ++i) {
       // One sequence alone may be a long prompt in pieces.
-      if (*kinds[i].batch > 1 && *kinds[i - 1].batch > 1) kinds[i].kind = StepKind::mixed;
+      if (*passes_[i].batch > 1 && *passes_[i - 1].batch > 1) passes_[i].kind = StepKind::mixed;
     }
-  }
-
-  [[nodiscard]] bool passes_follow(size_t row) const {
-    return passes_[row].begin == passes_[row - 1].end;
   }
 
   // An engine gathers the rows that get a token, changes the batch from step to step, or mixes.
-  [[nodiscard]] bool is_serving(std::span<const PassKind> kinds) const {
+  [[nodiscard]] bool is_serving() const {
     size_t gathers = 0;
-    bool changes = false;
-    for (size_t i = 0; i < kinds.size(); ++i) {
-      if (passes_[i].row_gather) ++gathers;
-      if (kinds[i].kind == StepKind::mixed) changes = true;
-      if (i == 0 || passes_[i].begin != passes_[i - 1].end) continue;
-      const bool steps = kinds[i].kind == StepKind::decode && kinds[i - 1].kind == StepKind::decode;
-      if (steps && kinds[i].tokens && kinds[i - 1].tokens) {
-        changes = changes || *kinds[i].tokens != *kinds[i - 1].tokens;
+    for (size_t i = 0; i < passes_.size(); ++i) {
+      const ForwardPass& pass = passes_[i];
+      if (pass.row_gather) ++gathers;
+      if (pass.kind == StepKind::mixed) return true;
+      if (i == 0 || !follows(i)) continue;
+      const ForwardPass& before = passes_[i - 1];
+      const bool steps = pass.kind == StepKind::decode && before.kind == StepKind::decode;
+      if (steps && pass.size.tokens && before.size.tokens &&
+          pass.size.tokens != before.size.tokens) {
+        return true;
       }
     }
-    return changes || 2 * gathers > kinds.size();
+    return 2 * gathers > passes_.size();
   }
 
   const KernelSequence& sequence_;
-  std::span<const ForwardPass> passes_;
-  std::span<const PassSize> sizes_;
+  std::span<ForwardPass> passes_;
   std::vector<double> work_;          // of each pass; 0 where it is hidden
   std::set<uint32_t> repeated_;       // names in passes that repeat, where windows cut others
   std::map<uint32_t, Sizes> models_;  // by number of layers
@@ -304,9 +281,8 @@ class Kinds {
 
 }  // namespace
 
-PassKinds tell_kinds(const KernelSequence& sequence, std::span<const ForwardPass> passes,
-                     std::span<const PassSize> sizes) {
-  return Kinds(sequence, passes, sizes).tell();
+PassKinds tell_kinds(const KernelSequence& sequence, std::span<ForwardPass> passes) {
+  return Kinds(sequence, passes).tell();
 }
 
 }  // namespace llmprof::analysis

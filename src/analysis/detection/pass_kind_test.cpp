@@ -30,10 +30,8 @@ class PassKindTest : public ::testing::Test {
     made.end = rows_;
     made.last_beat = rows_ - 1;
     made.layers = 6;
+    made.size.names = std::hash<std::string>()(name) + kernels;
     passes_.push_back(made);
-    PassSize size;
-    size.names = std::hash<std::string>()(name) + kernels;
-    sizes_.push_back(size);
   }
 
   std::vector<StepKind> kinds() {
@@ -43,16 +41,14 @@ class PassKindTest : public ::testing::Test {
     const DescribedNames names(trace, rules.value());
     const std::vector<KernelSequence> sequences = kernel_sequences(trace, names);
     std::vector<StepKind> found;
-    for (const PassKind& pass : tell_kinds(sequences.at(0), passes_, sizes_).passes) {
-      found.push_back(pass.kind);
-    }
+    tell_kinds(sequences.at(0), passes_);
+    for (const ForwardPass& pass : passes_) found.push_back(pass.kind);
     return found;
   }
 
   testing::HandMadeTrace trace_;
   uint32_t rows_ = 0;
   std::vector<ForwardPass> passes_;
-  std::vector<PassSize> sizes_;
 };
 
 TEST_F(PassKindTest, APassThatDoesNotRepeatIsAPrefill) {
@@ -74,7 +70,6 @@ class CutPassKindTest : public PassKindTest {
  protected:
   CutPassKindTest() {
     passes_.clear();
-    sizes_.clear();
     for (const uint32_t kernels : {58U, 51U, 60U, 43U}) pass("step", kernels);
     pass("prompt", 60);
     trace_.collection(0, true, trace::CollectionReason::program_start);

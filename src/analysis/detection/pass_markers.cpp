@@ -1,22 +1,24 @@
-#include "analysis/detection/pass_markers.h"
-
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <unordered_map>
 #include <utility>
+
+#include "analysis/detection/named_passes.h"
+#include "analysis/stages/thresholds.h"
 
 namespace llmprof::analysis {
 namespace {
 
-// Layers that alternate (a mixture of experts in every second one) show a top-k or a gather every
-// few layers; as the length of a pass so few layers need the selection of a token as evidence.
-constexpr uint32_t kFewLayers = 4;
-// Once in how many spacings a marker may stand in two neighboring layers, or at another distance
-// than the two that most are.
-constexpr size_t kNeighborsSeldom = 10;
-// A second length recurs at least so often.
-constexpr size_t kRecurs = 3;
+// Numbers of `Tokens`, from 0: equal values have equal ones.
+class Numbering {
+ public:
+  uint32_t operator()(uint64_t value) {
+    return numbers_.try_emplace(value, static_cast<uint32_t>(numbers_.size())).first->second;
+  }
+
+ private:
+  std::unordered_map<uint64_t, uint32_t> numbers_;
+};
 
 struct Candidate {
   uint32_t position;
@@ -26,42 +28,22 @@ struct Candidate {
   bool selects;
 };
 
-// Equal values get equal numbers, from 0.
-class Numbering {
- public:
-  uint32_t operator()(uint64_t value) {
-    return numbers_.try_emplace(value, static_cast<uint32_t>(numbers_.size())).first->second;
-  }
-  [[nodiscard]] size_t size() const { return numbers_.size(); }
-
- private:
-  std::unordered_map<uint64_t, uint32_t> numbers_;
-};
-
-struct Candidates {
-  std::vector<Candidate> rows;
-  size_t tokens = 0;
-  size_t exact_tokens = 0;
-};
-
-Candidates collect(const KernelSequence& sequence, std::span<const LayerBeat> beats) {
+std::vector<Candidate> collect(const KernelSequence& sequence, std::span<const LayerBeat> beats) {
   constexpr unsigned kHalf = 32;
-  Candidates found;
+  std::vector<Candidate> found;
   Numbering by_name;
   Numbering by_shape;
   uint32_t gap = 0;
-  for (size_t i = 0; i < sequence.size(); ++i) {
-    while (gap < beats.size() && beats[gap].last < i) ++gap;
-    if (gap < beats.size() && beats[gap].first <= i) continue;
-    const KernelClass kernel_class = sequence.kernel_class(i);
+  for (uint32_t at = 0; at < sequence.size(); ++at) {
+    while (gap < beats.size() && beats[gap].last < at) ++gap;
+    if (gap < beats.size() && beats[gap].first <= at) continue;
+    const KernelClass kernel_class = sequence.kernel_class(at);
     const bool selects = kernel_class == KernelClass::sampling;
     if (!selects && kernel_class != KernelClass::gather) continue;
-    const uint64_t name = sequence.name(i).value;
-    found.rows.push_back({static_cast<uint32_t>(i), gap, by_name(name),
-                          by_shape(name << kHalf | sequence.shape(i).value), selects});
+    const uint64_t name = sequence.name(at).value;
+    const uint64_t exact = name << kHalf | sequence.shape(at).value;
+    found.push_back({at, gap, by_name(name), by_shape(exact), selects});
   }
-  found.tokens = by_name.size();
-  found.exact_tokens = by_shape.size();
   return found;
 }
 
@@ -73,60 +55,49 @@ struct Spacing {
   uint32_t other_layers = 0;
 };
 
+// Once in a while a marker may stand in two neighboring layers, or at another distance than the two
+// that most are.
 Spacing spacing_of(const std::vector<uint32_t>& gaps, const std::vector<uint32_t>& layers_before) {
-  Spacing spacing;
-  spacing.gaps = gaps.size();
-  std::vector<uint32_t> distances;
+  std::map<uint32_t, size_t> distances;
+  size_t all = 0;
   for (size_t i = 1; i < gaps.size(); ++i) {
     const uint32_t distance = layers_before[gaps[i]] - layers_before[gaps[i - 1]];
-    if (distance > 0) distances.push_back(distance);  // 0: hidden passes in between
+    if (distance == 0) continue;  // hidden passes in between
+    ++distances[distance];
+    ++all;
   }
-  std::sort(distances.begin(), distances.end());
-  uint32_t most = 0;
-  size_t times = 0;
-  uint32_t second = 0;
-  size_t times_second = 0;
-  for (size_t i = 0; i < distances.size();) {
-    size_t behind = i;
-    while (behind < distances.size() && distances[behind] == distances[i]) ++behind;
-    if (behind - i > times) {
-      second = std::exchange(most, distances[i]);
-      times_second = std::exchange(times, behind - i);
-    } else if (behind - i > times_second) {
-      second = distances[i];
-      times_second = behind - i;
-    }
-    i = behind;
-  }
-  const auto neighbors = static_cast<size_t>(
-      std::upper_bound(distances.begin(), distances.end(), 1U) - distances.begin());
-  const bool regular = 2 * times >= distances.size();
-  const bool apart = neighbors * kNeighborsSeldom <= distances.size();
-  if (most > 1 && regular && apart) spacing.layers = most;
-  const size_t others = distances.size() - times - times_second;
-  if (spacing.layers > 0 && second > 1 && times_second >= kRecurs &&
-      others * kNeighborsSeldom <= distances.size()) {
-    spacing.other_layers = second;
+  const auto seldom = [&](size_t times) { return times * threshold::kSeldom <= all; };
+  const bool apart = !distances.contains(1) || seldom(distances[1]);
+  std::vector<std::pair<uint32_t, size_t>> order(distances.begin(), distances.end());
+  order.resize(std::max<size_t>(order.size(), 2));
+  std::ranges::stable_sort(order, std::ranges::greater(), [](auto& entry) { return entry.second; });
+  const auto [most, times] = order[0];
+  const auto [second, again] = order[1];
+  Spacing spacing{gaps.size()};
+  if (most > 1 && 2 * times >= all && apart) {
+    spacing.layers = most;
+    const bool both = second > 1 && again >= threshold::kSeveral && seldom(all - times - again);
+    if (both) spacing.other_layers = second;
   }
   return spacing;
 }
 
-template <class Token>
-std::vector<Spacing> spacings(const Candidates& candidates, size_t tokens, Token token,
+std::vector<Spacing> spacings(const std::vector<Candidate>& candidates, uint32_t Candidate::* token,
                               const std::vector<uint32_t>& layers_before) {
-  std::vector<std::vector<uint32_t>> gaps(tokens);
-  for (const Candidate& row : candidates.rows) {
+  std::vector<std::vector<uint32_t>> gaps;
+  for (const Candidate& row : candidates) {
+    if (row.*token >= gaps.size()) gaps.resize(row.*token + 1);
     auto& seen = gaps[row.*token];
     if (seen.empty() || seen.back() != row.gap) seen.push_back(row.gap);
   }
   std::vector<Spacing> all;
-  all.reserve(tokens);
+  all.reserve(gaps.size());
   for (const auto& of_token : gaps) all.push_back(spacing_of(of_token, layers_before));
   return all;
 }
 
 bool multiple_of_any(uint32_t value, const std::vector<uint32_t>& of) {
-  return std::any_of(of.begin(), of.end(), [&](uint32_t part) { return value % part == 0; });
+  return std::ranges::any_of(of, [&](uint32_t part) { return value % part == 0; });
 }
 
 class Chooser {
@@ -137,15 +108,15 @@ class Chooser {
     for (size_t i = 0; i < beats.size(); ++i) {
       layers_before[i + 1] = layers_before[i] + (beats[i].replay ? 0U : 1U);
     }
-    by_name_ = spacings(candidates_, candidates_.tokens, &Candidate::token, layers_before);
-    by_shape_ = spacings(candidates_, candidates_.exact_tokens, &Candidate::exact, layers_before);
+    by_name_ = spacings(candidates_, &Candidate::token, layers_before);
+    by_shape_ = spacings(candidates_, &Candidate::exact, layers_before);
   }
 
   PassMarkers choose(size_t gaps) {
     PassMarkers found;
     found.layers = lengths();
     found.first_of_gap.assign(gaps + 1, 0);
-    for (const Candidate& row : candidates_.rows) {
+    for (const Candidate& row : candidates_) {
       const Spacing& spacing = spacing_at(row);
       const bool strong = spacing.layers > 0 && multiple_of_any(spacing.layers, found.layers);
       if (!strong && by_shape_[row.exact].gaps > 1) continue;
@@ -165,46 +136,35 @@ class Chooser {
     return of_name.layers > 0 ? of_name : by_shape_[row.exact];
   }
 
-  // The lengths of a pass in layers, most frequent first. Multiples are requests.
+  // The lengths of a pass in layers, most frequent first. Multiples are requests. Layers that
+  // alternate (a mixture of experts in every second one) show a top-k or a gather every few layers;
+  // as the length of a pass so few layers need the selection of a token as evidence.
   [[nodiscard]] std::vector<uint32_t> lengths() const {
-    struct Support {
-      size_t times = 0;
-      bool picks = false;
-    };
-    std::map<uint32_t, Support> support;
-    for (const Candidate& row : candidates_.rows) {
+    std::map<uint32_t, std::pair<int64_t, bool>> support;  // times, whether a token is picked
+    for (const Candidate& row : candidates_) {
       const Spacing& spacing = spacing_at(row);
       if (spacing.layers == 0) continue;
-      Support& of_length = support[spacing.layers];
-      ++of_length.times;
-      if (spacing.layers < kFewLayers && row.selects && !of_length.picks) {
-        of_length.picks = sequence_.has(row.position, KernelTrait::token_choice);
-      }
+      auto& [times, picks] = support[spacing.layers];
+      ++times;
+      picks = picks || spacing.layers >= threshold::kFewLayers ||
+              (row.selects && sequence_.has(row.position, KernelTrait::token_choice));
     }
-    std::erase_if(
-        support, [](const auto& entry) { return entry.first < kFewLayers && !entry.second.picks; });
-    std::vector<std::pair<size_t, uint32_t>> order;
-    order.reserve(support.size());
-    for (const auto& [layers, of_length] : support) order.emplace_back(of_length.times, layers);
-    std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
-      return a.first != b.first ? a.first > b.first : a.second < b.second;
-    });
+    std::erase_if(support, [](const auto& entry) { return !entry.second.second; });
+    std::vector<std::pair<int64_t, uint32_t>> order;
+    for (const auto& [layers, of_length] : support) order.emplace_back(-of_length.first, layers);
+    std::ranges::sort(order);
     std::vector<uint32_t> found;
-    constexpr size_t kTwoPasses = 2;
     for (const auto& [times, layers] : order) {
-      if (multiple_of_any(layers, found)) continue;
-      if (found.empty() || times > kTwoPasses) found.push_back(layers);
+      const bool recurs = found.empty() || -times >= threshold::kSeveral;
+      if (recurs && !multiple_of_any(layers, found)) found.push_back(layers);
     }
     // Between two markers of one kind lies one pass: such a length is no multiple of the other.
-    const size_t first_lengths = found.size();
-    for (const Candidate& row : candidates_.rows) {
+    const std::vector<uint32_t> first_lengths = found;
+    for (const Candidate& row : candidates_) {
       const Spacing& spacing = spacing_at(row);
-      const auto known = found.begin() + static_cast<std::ptrdiff_t>(first_lengths);
-      if (spacing.other_layers < kFewLayers ||
-          std::find(found.begin(), known, spacing.layers) == known) {
-        continue;
-      }
-      if (std::find(found.begin(), found.end(), spacing.other_layers) == found.end()) {
+      if (spacing.other_layers >= threshold::kFewLayers &&
+          std::ranges::count(first_lengths, spacing.layers) > 0 &&
+          std::ranges::count(found, spacing.other_layers) == 0) {
         found.push_back(spacing.other_layers);
       }
     }
@@ -212,17 +172,12 @@ class Chooser {
   }
 
   const KernelSequence& sequence_;
-  Candidates candidates_;
+  std::vector<Candidate> candidates_;
   std::vector<Spacing> by_name_;
   std::vector<Spacing> by_shape_;
 };
 
 }  // namespace
-
-bool PassMarkers::strong_in_gap(size_t gap) const {
-  const auto here = in_gap(gap);
-  return std::any_of(here.begin(), here.end(), [](const PassMarker& m) { return m.strong; });
-}
 
 PassMarkers find_pass_markers(const KernelSequence& sequence, std::span<const LayerBeat> beats) {
   return Chooser(sequence, beats).choose(beats.size() + 1);

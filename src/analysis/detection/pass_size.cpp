@@ -1,32 +1,25 @@
-#include "analysis/detection/pass_size.h"
-
 #include <algorithm>
 #include <map>
+#include <set>
+#include <unordered_map>
 
-#include "analysis/detection/output_rows.h"
-#include "analysis/detection/relative_size.h"
+#include "analysis/detection/pass_kind.h"
+#include "analysis/stages/thresholds.h"
+#include "analysis/statistics/middle.h"
 
 namespace llmprof::analysis {
 namespace {
 
-uint64_t volume(const trace::Extent& extent) { return uint64_t{extent[0]} * extent[1] * extent[2]; }
-
-uint64_t hash_of_names(const KernelSequence& sequence, const ForwardPass& pass) {
-  size_t hash = 0;
-  for (uint32_t at = pass.begin; at < pass.end; ++at) {
-    hash = trace::hash_mix(hash, sequence.name(at).value);
-  }
-  return hash;
+uint64_t blocks_of(const trace::Extent& extent) {
+  return uint64_t{extent[0]} * extent[1] * extent[2];
 }
 
 // The value that most of the votes name, where at least half do.
-std::optional<uint64_t> majority(std::vector<uint64_t>& votes) {
+std::optional<uint64_t> majority(const std::vector<uint64_t>& votes) {
   if (votes.empty()) return std::nullopt;
-  const auto middle = votes.begin() + static_cast<std::ptrdiff_t>(votes.size() / 2);
-  std::nth_element(votes.begin(), middle, votes.end());
-  const auto same = static_cast<size_t>(std::count(votes.begin(), votes.end(), *middle));
-  if (2 * same < votes.size()) return std::nullopt;
-  return *middle;
+  const uint64_t value = middle(votes);
+  const auto same = static_cast<size_t>(std::ranges::count(votes, value));
+  return 2 * same < votes.size() ? std::nullopt : std::optional(value);
 }
 
 // How many tokens `blocks` are for, where `known_blocks` are for `known_tokens`. The last block may
@@ -40,83 +33,80 @@ std::optional<uint64_t> tokens_of(uint64_t blocks, uint64_t known_blocks, uint64
 
 class Measure {
  public:
-  Measure(const KernelSequence& sequence, std::span<const ForwardPass> passes)
-      : sequence_(sequence), passes_(passes), sizes_(passes.size()) {}
+  Measure(const KernelSequence& sequence, std::span<ForwardPass> passes)
+      : sequence_(sequence), passes_(passes) {}
 
-  std::vector<PassSize> all() {
-    for (size_t i = 0; i < passes_.size(); ++i) look_at(passes_[i], sizes_[i]);
+  void all() {
+    for (ForwardPass& pass : passes_) look_at(pass);
     compare_sizes();
     compare_with_known();
     find_growth();
     count_selections();
     count_outputs();
-    return std::move(sizes_);
   }
 
  private:
-  // One block per row is how these gathers are launched.
-  [[nodiscard]] std::optional<uint64_t> gathered_rows(std::optional<uint32_t> at) const {
-    if (!at) return std::nullopt;
-    if (!sequence_.has(*at, KernelTrait::block_per_row)) return std::nullopt;
-    const uint64_t rows = sequence_.grid(*at)[0];
+  // The first extent of a grid that has one block per row.
+  [[nodiscard]] std::optional<uint64_t> rows_at(std::optional<uint32_t> at) const {
+    const uint64_t rows = at ? sequence_.grid(*at)[0] : 0;
     return rows > 0 ? std::optional(rows) : std::nullopt;
   }
 
-  void look_at(const ForwardPass& pass, PassSize& size) {
-    size.names = hash_of_names(sequence_, pass);
-    if (pass.replay()) return;
+  [[nodiscard]] std::optional<uint64_t> gathered_rows(std::optional<uint32_t> at) const {
+    return at && sequence_.has(*at, KernelTrait::block_per_row) ? rows_at(at) : std::nullopt;
+  }
+
+  void look_at(ForwardPass& pass) const {
+    PassSize& size = pass.size;
     std::vector<uint64_t> threads;
     std::vector<uint64_t> norm_rows;
     for (uint32_t at = pass.begin; at < pass.end; ++at) {
-      const KernelClass kernel_class = sequence_.kernel_class(at);
-      if (!sequence_.works_by_row(at)) continue;
+      size.names = trace::hash_mix(size.names, sequence_.name(at).value);
+      if (pass.replay() || !sequence_.works_by_row(at)) continue;
       threads.push_back(sequence_.threads(at));
       const trace::Extent grid = sequence_.grid(at);
       const bool by_row = grid[0] > 0 && grid[1] == 1 && grid[2] == 1;
-      if (kernel_class == KernelClass::norm && by_row) norm_rows.push_back(grid[0]);
+      if (sequence_.kernel_class(at) == KernelClass::norm && by_row) norm_rows.push_back(grid[0]);
     }
-    if (!threads.empty()) {
-      const auto middle = threads.begin() + static_cast<std::ptrdiff_t>(threads.size() / 2);
-      std::nth_element(threads.begin(), middle, threads.end());
-      size.threads = *middle;
-    }
+    if (pass.replay()) return;
+    if (!threads.empty()) size.threads = middle(std::move(threads));
     size.tokens = gathered_rows(pass.embedding);
     if (!size.tokens && norm_rows.size() >= pass.layers) size.tokens = majority(norm_rows);
     size.sequences = gathered_rows(pass.row_gather);
   }
 
   // Rows that grow by one from pass to pass are positions of the context (a bias for each of them
-  // is looked up), not tokens that pass through the layers.
+  // is looked up), not tokens that pass through the layers. A few in a row are no chance.
   void find_growth() {
-    constexpr size_t kRun = 4;  // so many in a row are no chance
     const auto grows = [&](size_t row) {
-      return row > 0 && passes_[row].layers == passes_[row - 1].layers && sizes_[row].tokens &&
-             sizes_[row - 1].tokens && *sizes_[row].tokens == *sizes_[row - 1].tokens + 1;
+      const auto tokens = passes_[row].size.tokens;
+      const auto before = passes_[row - 1].size.tokens;
+      return passes_[row].layers == passes_[row - 1].layers && tokens && before &&
+             *tokens == *before + 1;
     };
-    std::vector<bool> growing(sizes_.size(), false);
-    for (size_t first = 0; first < sizes_.size();) {
+    for (size_t first = 0; first < passes_.size();) {
       size_t end = first + 1;
-      while (end < sizes_.size() && grows(end)) ++end;
-      for (size_t i = first; end - first >= kRun && i < end; ++i) growing[i] = true;
-      first = end;
+      while (end < passes_.size() && grows(end)) ++end;
+      const bool run = end - first > threshold::kSeveral;
+      for (; first < end; ++first) {
+        if (run) passes_[first].size.grows = true;
+      }
     }
-    for (size_t i = 0; i < sizes_.size(); ++i) {
-      if (!growing[i]) continue;
-      sizes_[i].tokens.reset();
-      sizes_[i].grows = true;
+    for (ForwardPass& pass : passes_) {
+      if (pass.size.grows) pass.size.tokens.reset();
     }
   }
 
   // Where classes of kernels do not tell, what all kernels come to does.
   void compare_sizes() {
-    const bool known = std::all_of(sizes_.begin(), sizes_.end(), [&](const PassSize& size) {
-      return size.threads > 0 || passes_[static_cast<size_t>(&size - sizes_.data())].replay();
-    });
-    if (known) return;
+    const auto known = [](const ForwardPass& pass) {
+      return pass.size.threads > 0 || pass.replay();
+    };
+    if (std::ranges::all_of(passes_, known)) return;
     constexpr double kUnit = 1000;
     const std::vector<double> relative = relative_sizes(sequence_, passes_);
-    for (size_t i = 0; i < sizes_.size(); ++i) {
-      sizes_[i].threads = static_cast<uint64_t>(relative[i] * kUnit);
+    for (size_t i = 0; i < relative.size(); ++i) {
+      passes_[i].size.threads = static_cast<uint64_t>(relative[i] * kUnit);
     }
   }
 
@@ -124,37 +114,33 @@ class Measure {
   // embedding to the first attention they run the same kernels in the same order, with so many
   // blocks a token.
   void compare_with_known() {
-    std::map<uint32_t, size_t> known;
-    for (size_t i = passes_.size(); i-- > 0;) {
-      if (can_be_held_against(i)) known[passes_[i].layers] = i;
+    std::map<uint32_t, const ForwardPass*> known;  // by layers
+    const auto note = [&](const ForwardPass& pass) {
+      if (gathered_rows(pass.embedding).value_or(0) > 1) known[pass.layers] = &pass;
+    };
+    for (size_t i = passes_.size(); i-- > 0;) note(passes_[i]);
+    for (ForwardPass& pass : passes_) {
+      note(pass);
+      if (pass.size.tokens || !pass.embedding || !known.contains(pass.layers)) continue;
+      pass.size.tokens = held_against(pass, *known[pass.layers]);
     }
-    for (size_t i = 0; i < passes_.size(); ++i) {
-      if (can_be_held_against(i)) known[passes_[i].layers] = i;
-      const auto other = known.find(passes_[i].layers);
-      if (sizes_[i].tokens || !passes_[i].embedding || other == known.end()) continue;
-      sizes_[i].tokens = held_against(passes_[i], passes_[other->second],
-                                      *gathered_rows(passes_[other->second].embedding));
-    }
-  }
-
-  [[nodiscard]] bool can_be_held_against(size_t row) const {
-    const auto rows = gathered_rows(passes_[row].embedding);
-    return rows && *rows > 1;
   }
 
   [[nodiscard]] std::optional<uint64_t> held_against(const ForwardPass& pass,
-                                                     const ForwardPass& other,
-                                                     uint64_t tokens) const {
+                                                     const ForwardPass& other) const {
     std::vector<uint64_t> votes;
+    const uint64_t tokens = *gathered_rows(other.embedding);
     const uint32_t steps =
         std::min(pass.first_beat - *pass.embedding, other.first_beat - *other.embedding);
     for (uint32_t i = 1; i < steps; ++i) {
       const uint32_t at = *pass.embedding + i;
       const uint32_t there = *other.embedding + i;
-      const KernelClass kernel_class = sequence_.kernel_class(at);
-      if (!sequence_.works_by_row(at) || kernel_class != sequence_.kernel_class(there)) continue;
+      if (!sequence_.works_by_row(at) ||
+          sequence_.kernel_class(at) != sequence_.kernel_class(there)) {
+        continue;
+      }
       const auto vote =
-          tokens_of(volume(sequence_.grid(at)), volume(sequence_.grid(there)), tokens);
+          tokens_of(blocks_of(sequence_.grid(at)), blocks_of(sequence_.grid(there)), tokens);
       if (vote) votes.push_back(*vote);
     }
     return majority(votes);
@@ -163,42 +149,126 @@ class Measure {
   // A selection's grid is the number of sequences only if it is so in decode steps, where it equals
   // the tokens; at least one pass must show that, and none more sequences than tokens.
   void count_selections() {
-    size_t equal = 0;
-    for (size_t i = 0; i < passes_.size(); ++i) {
-      const auto rows = selected_rows(i);
-      if (!rows || !sizes_[i].tokens) continue;
-      if (*sizes_[i].tokens < *rows) return;
-      if (*sizes_[i].tokens == *rows) ++equal;
+    bool any_equal = false;
+    for (const ForwardPass& pass : passes_) {
+      const auto rows = rows_at(pass.selection);
+      if (!rows || !pass.size.tokens) continue;
+      if (*pass.size.tokens < *rows) return;
+      any_equal = any_equal || *pass.size.tokens == *rows;
     }
-    if (equal == 0) return;
-    for (size_t i = 0; i < passes_.size(); ++i) {
-      if (!sizes_[i].sequences) sizes_[i].sequences = selected_rows(i);
+    for (ForwardPass& pass : passes_) {
+      if (any_equal && !pass.size.sequences) pass.size.sequences = rows_at(pass.selection);
     }
   }
 
+  // An engine that chooses tokens on the host copies the logits of every sequence that gets one: as
+  // many bytes each.
   void count_outputs() {
-    const auto rows = output_rows(sequence_, passes_, sizes_);
-    for (size_t i = 0; i < sizes_.size(); ++i) {
-      if (!sizes_[i].sequences) sizes_[i].sequences = rows[i];
+    const std::vector<uint64_t> bytes = bytes_read();
+    const uint64_t of_row = row_bytes(bytes);
+    for (size_t i = 0; of_row > 0 && i < bytes.size(); ++i) {
+      if (passes_[i].size.sequences || bytes[i] == 0 || bytes[i] % of_row != 0) continue;
+      passes_[i].size.sequences = bytes[i] / of_row;
     }
   }
 
-  [[nodiscard]] std::optional<uint64_t> selected_rows(size_t row) const {
-    if (!passes_[row].selection) return std::nullopt;
-    const uint64_t rows = sequence_.grid(*passes_[row].selection)[0];
-    return rows > 0 ? std::optional(rows) : std::nullopt;
+  // Of the first copy to the host behind the layers of each pass and before the next one; 0: none.
+  [[nodiscard]] std::vector<uint64_t> bytes_read() const {
+    const std::vector<CopyToHost> reads = find_read_backs(sequence_);
+    std::vector<uint64_t> bytes(passes_.size(), 0);
+    for (size_t i = 0; i < passes_.size(); ++i) {
+      const auto read = read_from(reads, sequence_.start(passes_[i].last_beat));
+      const Nanoseconds until = i + 1 < passes_.size()
+                                    ? sequence_.start(passes_[i + 1].begin)
+                                    : sequence_.end(passes_[i].end - 1) + threshold::kNear;
+      if (read != reads.end() && read->start < until) bytes[i] = read->bytes;
+    }
+    return bytes;
+  }
+
+  // The bytes of one row, where passes of several sizes copied that many per token, as decode steps
+  // do, and none more rows than it has tokens; 0: not known.
+  [[nodiscard]] uint64_t row_bytes(const std::vector<uint64_t>& bytes) const {
+    std::map<uint64_t, std::vector<uint64_t>> tokens_by_row;
+    size_t asked = 0;
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      const uint64_t tokens = passes_[i].size.tokens.value_or(0);
+      if (bytes[i] == 0 || tokens == 0) continue;
+      ++asked;
+      if (bytes[i] % tokens == 0) tokens_by_row[bytes[i] / tokens].push_back(tokens);
+    }
+    if (tokens_by_row.empty()) return 0;
+    const auto& [of_row, tokens] = *std::ranges::max_element(
+        tokens_by_row, {}, [](const auto& entry) { return entry.second.size(); });
+    if (2 * tokens.size() < asked ||
+        std::ranges::count(tokens, tokens.front()) == std::ssize(tokens)) {
+      return 0;
+    }
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      const uint64_t most = passes_[i].size.tokens.value_or(0);
+      if (most > 0 && bytes[i] % of_row == 0 && bytes[i] / of_row > most) return 0;
+    }
+    return of_row;
   }
 
   const KernelSequence& sequence_;
-  std::span<const ForwardPass> passes_;
-  std::vector<PassSize> sizes_;
+  std::span<ForwardPass> passes_;
 };
+
+using ThreadsByName = std::unordered_map<uint32_t, uint64_t>;
+
+// From its middle on: its first layers may begin with what ends the pass before.
+ThreadsByName threads_by_name(const KernelSequence& sequence, const ForwardPass& pass) {
+  ThreadsByName threads;
+  const uint32_t middle = pass.first_beat + (pass.last_beat - pass.first_beat) / 2;
+  for (uint32_t at = middle; at <= pass.last_beat; ++at) {
+    if (!sequence.replay(at)) threads.try_emplace(sequence.name(at).value, sequence.threads(at));
+  }
+  return threads;
+}
+
+// Of the middle kernel; 0 where too few are shared.
+double ratio_of(const ThreadsByName& own, const ThreadsByName& reference) {
+  std::vector<double> ratios;
+  for (const auto& [name, threads] : own) {
+    const auto known = reference.find(name);
+    if (known == reference.end() || known->second == 0) continue;
+    ratios.push_back(static_cast<double>(threads) / static_cast<double>(known->second));
+  }
+  return ratios.size() < threshold::kSeveral ? 0 : middle(std::move(ratios));
+}
 
 }  // namespace
 
-std::vector<PassSize> measure_passes(const KernelSequence& sequence,
-                                     std::span<const ForwardPass> passes) {
-  return Measure(sequence, passes).all();
+void measure_passes(const KernelSequence& sequence, std::span<ForwardPass> passes) {
+  Measure(sequence, passes).all();
+}
+
+std::vector<double> relative_sizes(const KernelSequence& sequence,
+                                   std::span<const ForwardPass> passes) {
+  std::vector<double> sizes(passes.size(), 0);
+  std::vector<Nanoseconds> times(passes.size(), 0);
+  std::map<uint32_t, size_t> smallest;  // by layers
+  for (size_t i = 0; i < passes.size(); ++i) {
+    for (uint32_t at = passes[i].begin; at < passes[i].end; ++at) times[i] += sequence.time(at);
+    if (passes[i].replay()) continue;
+    const auto known = smallest.try_emplace(passes[i].layers, i).first;
+    if (times[i] < times[known->second]) known->second = i;
+  }
+  std::map<uint32_t, ThreadsByName> references;
+  for (const auto& [layers, row] : smallest) {
+    references[layers] = threads_by_name(sequence, passes[row]);
+  }
+  for (size_t i = 0; i < passes.size(); ++i) {
+    if (passes[i].replay()) continue;
+    const uint32_t layers = passes[i].layers;
+    sizes[i] = ratio_of(threads_by_name(sequence, passes[i]), references[layers]);
+    const Nanoseconds least = times[smallest[layers]];
+    if (sizes[i] == 0 && least > 0) {
+      sizes[i] = static_cast<double>(times[i]) / static_cast<double>(least);
+    }
+  }
+  return sizes;
 }
 
 }  // namespace llmprof::analysis

@@ -1,23 +1,16 @@
-#include "analysis/detection/preparation.h"
-
 #include <algorithm>
 
-#include "analysis/detection/copies_to_host.h"
+#include "analysis/detection/pass_owners.h"
+#include "analysis/stages/thresholds.h"
 #include "analysis/statistics/statistics.h"
 
 namespace llmprof::analysis {
 namespace {
 
-// Times the pass itself; see the header.
-constexpr Nanoseconds kWaited = 2;
-constexpr Nanoseconds kPaused = 10;
-// Times the median preparation of the program's other prefills.
-constexpr Nanoseconds kLikeOthers = 3;
-
 class Preparations {
  public:
-  Preparations(const KernelSequence& sequence, const ForwardPasses& found, const PassKinds& kinds)
-      : sequence_(sequence), found_(found), kinds_(kinds) {
+  Preparations(const KernelSequence& sequence, const ForwardPasses& found)
+      : sequence_(sequence), found_(found) {
     for (const ForwardPass& pass : found.passes) {
       Nanoseconds end = sequence.start(pass.begin);
       for (uint32_t at = pass.begin; at < pass.end; ++at) end = std::max(end, sequence.end(at));
@@ -27,16 +20,16 @@ class Preparations {
 
   std::vector<std::optional<Nanoseconds>> of_steps() {
     std::vector<std::optional<Nanoseconds>> since(ends_.size());
-    const std::vector<CopyToHost> copies = copies_to_host(sequence_);
-    size_t next = 0;
+    const std::vector<CopyToHost> reads = find_read_backs(sequence_);
     for (size_t row = 0; row < ends_.size(); ++row) {
       std::optional<Nanoseconds> from =
           adjacent(row) ? std::optional(ends_[row - 1]) : std::nullopt;
       // Results that were read, and caches that were moved to the host.
-      while (next < copies.size() && copies[next].start < start(row)) ++next;
-      if (next > 0) from = std::max(from.value_or(0), copies[next - 1].end);
-      const bool decode = kinds_.passes[row].kind == StepKind::decode;
-      if (from && gap(row, *from) < (decode ? kPaused : kWaited) * taken(row)) since[row] = from;
+      const auto next = read_from(reads, start(row));
+      if (next != reads.begin()) from = std::max(from.value_or(0), std::prev(next)->end);
+      const bool decode = found_.passes[row].kind == StepKind::decode;
+      const Nanoseconds most = decode ? threshold::kPaused : threshold::kClearlyMore;
+      if (from && gap(row, *from) < most * taken(row)) since[row] = from;
     }
     return since;
   }
@@ -44,24 +37,24 @@ class Preparations {
   std::vector<std::optional<Nanoseconds>> of_prefills() {
     std::vector<std::optional<Nanoseconds>> since(ends_.size());
     std::vector<Nanoseconds> gaps;
+    size_t candidates = 0;
     for (size_t row = 0; row < ends_.size(); ++row) {
-      if (kinds_.passes[row].kind != StepKind::prefill) continue;
+      if (found_.passes[row].kind != StepKind::prefill) continue;
       const auto from = idle_since(row);
       if (!from || *from > start(row)) continue;
       since[row] = from;
-      if (gap(row, *from) < kWaited * taken(row)) gaps.push_back(gap(row, *from));
+      ++candidates;
+      if (!waited(row, *from)) gaps.push_back(gap(row, *from));
     }
-    const auto candidates = static_cast<size_t>(std::count_if(
-        since.begin(), since.end(), [](const auto& from) { return from.has_value(); }));
     // Most of them follow the request before at once.
     const bool in_turn = 2 * gaps.size() > candidates && candidates > 2;
-    const Nanoseconds usual = gaps.empty() ? 0 : nearest_rank(gaps, 0.5);
+    const Nanoseconds usual = gaps.empty() ? 0 : nearest_rank(gaps, kMedian);
     bool first = true;
     for (size_t row = 0; row < since.size(); ++row) {
       if (!since[row]) continue;
-      const Nanoseconds prepared = gap(row, *since[row]);
-      const bool like_others = in_turn && (first || prepared <= kLikeOthers * usual);
-      if (prepared >= kWaited * taken(row) && !like_others) since[row].reset();
+      const bool like_others =
+          in_turn && (first || gap(row, *since[row]) <= threshold::kSeveral * usual);
+      if (waited(row, *since[row]) && !like_others) since[row].reset();
       first = false;
     }
     return since;
@@ -74,17 +67,21 @@ class Preparations {
   [[nodiscard]] Nanoseconds taken(size_t row) const {
     return sequence_.end(found_.passes[row].end - 1) - start(row);
   }
+  // For a request.
+  [[nodiscard]] bool waited(size_t row, Nanoseconds from) const {
+    return gap(row, from) >= threshold::kClearlyMore * taken(row);
+  }
   // INT64_MAX: it begins before.
   [[nodiscard]] Nanoseconds gap(size_t row, Nanoseconds from) const {
     return from > start(row) ? INT64_MAX : start(row) - from;
   }
   [[nodiscard]] bool adjacent(size_t row) const {
-    return traced_since_last(found_, row) && found_.passes[row].begin == found_.passes[row - 1].end;
+    return found_.traced_since_last(row) && found_.follows(row);
   }
 
   [[nodiscard]] std::optional<Nanoseconds> idle_since(size_t row) const {
-    if (adjacent(row) && kinds_.passes[row - 1].kind == StepKind::prefill) return ends_[row - 1];
-    if (row > 0 && !traced_since_last(found_, row)) return std::nullopt;
+    if (adjacent(row) && found_.passes[row - 1].kind == StepKind::prefill) return ends_[row - 1];
+    if (row > 0 && !found_.traced_since_last(row)) return std::nullopt;
     if (row == 0 && !found_.cuts.empty() && found_.cuts.front() <= found_.passes[0].begin) {
       return std::nullopt;
     }
@@ -117,23 +114,14 @@ class Preparations {
 
   const KernelSequence& sequence_;
   const ForwardPasses& found_;
-  const PassKinds& kinds_;
   std::vector<Nanoseconds> ends_;  // of the GPU's work in each pass
 };
 
 }  // namespace
 
-bool traced_since_last(const ForwardPasses& found, size_t row) {
-  if (row == 0) return false;
-  const auto cut =
-      std::upper_bound(found.cuts.begin(), found.cuts.end(), found.passes[row - 1].begin);
-  return cut == found.cuts.end() || *cut > found.passes[row].begin;
-}
-
 std::vector<std::optional<Nanoseconds>> prepared_since(const KernelSequence& sequence,
-                                                       const ForwardPasses& found,
-                                                       const PassKinds& kinds, bool serving) {
-  Preparations preparations(sequence, found, kinds);
+                                                       const ForwardPasses& found, bool serving) {
+  Preparations preparations(sequence, found);
   return serving ? preparations.of_steps() : preparations.of_prefills();
 }
 

@@ -2,26 +2,30 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <optional>
+#include <cmath>
+#include <map>
 #include <unordered_map>
 
 #include "analysis/detection/likeness.h"
-#include "analysis/stages/kernel_bursts.h"
+#include "analysis/stages/kernel_scopes.h"
+#include "analysis/stages/thresholds.h"
 
 namespace llmprof::analysis {
 namespace {
 
-// Single kernels repeat inside a layer; a few in a row hardly do, many in a row never.
-constexpr std::array<size_t, 2> kRowsOfKernels{4, 12};
-constexpr uint32_t kShortestRepeat = 4;
-constexpr size_t kPeriodsTried = 32;
-constexpr size_t kLeastVotes = 16;
-constexpr uint32_t kFewestRepeats = 3;
-constexpr double kLeastAgreement = 0.8;
-// A stretch in which so few kernels agree about as much is one of these, many times.
-constexpr uint32_t kSmallPeriod = 6;
-constexpr double kAboutAsMuch = 0.05;
+// How candidates for a period are looked for.
+struct PeriodSearch {
+  // Single kernels repeat inside a layer; a few in a row hardly do, many in a row never.
+  std::array<size_t, 2> rows_of_kernels;
+  uint32_t shortest;
+  uint32_t fewest_repeats;  // that the sequence has room for
+  uint32_t least_votes;
+  size_t tried;  // of each row of kernels
+  bool by_span;  // a distance counts for as many tokens as it spans
+};
+
+constexpr PeriodSearch kInSequence{{4, 12}, 4, threshold::kSeveral, 16, 32, false};
+constexpr PeriodSearch kInOnePass{{1, 4}, 2, 2, 1, 12, true};
 
 // Where each gram was seen last, by its key. Open addressing by hand: this runs twice per kernel,
 // and one access to memory each is what it takes.
@@ -102,24 +106,25 @@ void count_distances(std::span<const uint32_t> tokens, size_t gram,
   if (times > 0) votes[same_as] += times;
 }
 
-std::vector<uint32_t> frequent_periods(std::span<const uint32_t> tokens) {
+std::vector<uint32_t> frequent_periods(std::span<const uint32_t> tokens,
+                                       const PeriodSearch& search) {
   std::vector<uint32_t> periods;
-  for (const size_t gram : kRowsOfKernels) {
+  for (const size_t gram : search.rows_of_kernels) {
     std::unordered_map<uint32_t, uint32_t> votes;
     count_distances(tokens, gram, votes);
-    std::vector<std::pair<uint32_t, uint32_t>> order;  // votes, period
+    std::vector<std::pair<uint64_t, uint32_t>> order;  // weight, period
     for (const auto& [period, times] : votes) {
-      if (period < kShortestRepeat || times < kLeastVotes) continue;
-      if (size_t{period} * kFewestRepeats > tokens.size()) continue;
-      order.emplace_back(times, period);
+      if (period < search.shortest || times < search.least_votes) continue;
+      if (size_t{period} * search.fewest_repeats > tokens.size()) continue;
+      order.emplace_back(uint64_t{times} * (search.by_span ? period : 1), period);
     }
-    std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+    std::ranges::sort(order, [](const auto& a, const auto& b) {
       return a.first != b.first ? a.first > b.first : a.second < b.second;
     });
-    if (order.size() > kPeriodsTried) order.resize(kPeriodsTried);
-    for (const auto& [times, period] : order) periods.push_back(period);
+    if (order.size() > search.tried) order.resize(search.tried);
+    for (const auto& [weight, period] : order) periods.push_back(period);
   }
-  std::sort(periods.begin(), periods.end());
+  std::ranges::sort(periods);
   periods.erase(std::unique(periods.begin(), periods.end()), periods.end());
   return periods;
 }
@@ -139,83 +144,58 @@ class SmallLoops {
  public:
   explicit SmallLoops(std::span<const uint32_t> tokens) : tokens_(tokens) {}
 
-  // Share of [begin, end) that is the same as `period` tokens before.
-  double agreement(uint32_t period, size_t begin, size_t end) {
-    std::optional<Likeness>& like = by_period_[period - 1];
-    if (!like) like.emplace(tokens_, period);
-    return static_cast<double>(like->count(begin + period, end)) /
-           static_cast<double>(end - begin - period);
-  }
-
- private:
-  std::span<const uint32_t> tokens_;
-  std::array<std::optional<Likeness>, kSmallPeriod> by_period_;
-};
-
-class Stretches {
- public:
-  Stretches(std::span<const uint32_t> tokens, uint32_t period, SmallLoops& loops)
-      : like_(tokens, period), size_(tokens.size()), period_(period), loops_(loops) {}
-
-  // Stretches in which every window of one period is at least two thirds like the one before.
-  void find(std::vector<RepeatedStretch>& found) {
-    const size_t whole = 2 * size_t{period_};  // the first window's end
-    if (size_ < whole) return;
-    const size_t needed = (whole + 2) / 3;
-    size_t like = like_.count(period_, whole);
-    bool inside = like >= needed;
-    size_t begin = period_;
-    for (size_t row = whole; row < size_; row += Likeness::kBits) {
-      const uint64_t come = like_.from(row);
-      const uint64_t go = like_.from(row - period_);
-      const auto more = static_cast<size_t>(std::popcount(come & ~go));
-      const auto fewer = static_cast<size_t>(std::popcount(go & ~come));
-      // Mostly no window of these can change what holds.
-      if (inside ? like >= needed + fewer : like + more < needed) {
-        like = like + more - fewer;
-        continue;
-      }
-      const size_t end = std::min(size_, row + Likeness::kBits);
-      for (size_t i = row; i < end; ++i) {
-        like = like + (come >> (i - row) & 1U) - (go >> (i - row) & 1U);
-        const bool good = like >= needed;
-        if (good && !inside) begin = i + 1 - period_;
-        if (!good && inside) settle(begin, i, found);
-        inside = good;
-      }
-    }
-    if (inside) settle(begin, size_, found);
-  }
-
- private:
-  // Tokens at [begin, end) are like those one period before; draws in the edges to what is.
-  void settle(size_t begin, size_t end, std::vector<RepeatedStretch>& found) {
-    while (begin < end && !like_.at(begin)) ++begin;
-    while (end > begin && !like_.at(end - 1)) --end;
-    begin -= period_;
-    const size_t count = (end - begin + period_ / 4) / period_;
-    if (count < kFewestRepeats) return;
-    const double agreement = static_cast<double>(like_.count(begin + period_, end)) /
-                             static_cast<double>(end - begin - period_);
-    if (agreement < kLeastAgreement || is_a_multiple(begin, end, agreement)) return;
-    found.push_back({static_cast<uint32_t>(begin), static_cast<uint32_t>(end), period_,
-                     static_cast<uint32_t>(count), agreement});
-  }
-
-  // Whether a few kernels repeat all the time: a loop smaller than any layer.
-  [[nodiscard]] bool is_a_multiple(size_t begin, size_t end, double agreement) {
-    for (uint32_t part = 1; part <= kSmallPeriod && part < period_; ++part) {
-      if (period_ % part != 0) continue;
-      if (loops_.agreement(part, begin, end) >= agreement - kAboutAsMuch) return true;
+  // Whether in [begin, end) a few kernels repeat all the time: a loop smaller than any layer, of
+  // which `period` is a multiple.
+  bool explain(size_t begin, size_t end, uint32_t period, double agreement) {
+    for (uint32_t part = 1; part <= threshold::kSmallLoop && part < period; ++part) {
+      if (period % part != 0) continue;
+      std::optional<Likeness>& like = by_period_[part - 1];
+      if (!like) like.emplace(tokens_, part);
+      if (like->share(begin + part, end) >= agreement - threshold::kAboutAsMuch) return true;
     }
     return false;
   }
 
-  Likeness like_;
-  size_t size_;
-  uint32_t period_;
-  SmallLoops& loops_;
+ private:
+  std::span<const uint32_t> tokens_;
+  std::array<std::optional<Likeness>, threshold::kSmallLoop> by_period_;
 };
+
+// The longest stretch in which every repeat is at least half like the one before.
+std::optional<LayerPeriod> layers_of(std::span<const uint32_t> tokens, uint32_t period) {
+  const Likeness like(tokens, period);
+  size_t begin = 0;
+  size_t end = 0;
+  size_t longest = 0;
+  like.each_stretch((size_t{period} + 1) / 2, [&](size_t first, size_t last, size_t windows) {
+    if (windows <= longest) return;
+    longest = windows;
+    begin = first - period;
+    end = last;
+  });
+  if (longest == 0) return std::nullopt;
+  LayerPeriod found{0, period, (end - begin + period / threshold::kQuarter) / period, 0};
+  const size_t missing =
+      found.count * period > end - begin ? found.count * period - (end - begin) : 0;
+  // What does not repeat is rather the beginning of the first layer than the end of the last.
+  found.first = begin - std::min(begin, missing);
+  if (begin < missing && tokens.size() - end < missing - begin) --found.count;
+  if (found.count < 2) return std::nullopt;
+  found.agreement = like.share(found.first + period, found.first + found.count * period);
+  return found;
+}
+
+// Every `stride`-th of the positions; around the repeat, from the last to the first as well.
+bool evenly_spaced(const std::vector<uint32_t>& positions, size_t stride, size_t length) {
+  const double mean = static_cast<double>(length * stride) / static_cast<double>(positions.size());
+  for (size_t i = 0; i < positions.size(); i += stride) {
+    const size_t next =
+        i + stride < positions.size() ? positions[i + stride] : positions[0] + length;
+    const double distance = static_cast<double>(next) - positions[i];
+    if (std::abs(distance - mean) > threshold::kUneven * mean) return false;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -223,13 +203,68 @@ std::vector<RepeatedStretch> find_repeats(std::span<const uint32_t> sequence) {
   std::vector<RepeatedStretch> found;
   const std::vector<uint32_t> tokens = without_bursts(sequence);
   SmallLoops loops(tokens);
-  for (const uint32_t period : frequent_periods(tokens)) {
-    Stretches(tokens, period, loops).find(found);
+  for (const uint32_t period : frequent_periods(tokens, kInSequence)) {
+    const Likeness like(tokens, period);
+    like.each_stretch((2 * size_t{period} + 2) / 3, [&](size_t first, size_t end, size_t) {
+      const size_t begin = first - period;
+      const size_t count = (end - begin + period / threshold::kQuarter) / period;
+      if (count < kInSequence.fewest_repeats) return;
+      const double agreement = like.share(first, end);
+      if (agreement < threshold::kLeastAgreement || loops.explain(begin, end, period, agreement))
+        return;
+      found.push_back({static_cast<uint32_t>(begin), static_cast<uint32_t>(end), period,
+                       static_cast<uint32_t>(count), agreement});
+    });
   }
-  std::sort(found.begin(), found.end(), [](const RepeatedStretch& a, const RepeatedStretch& b) {
+  std::ranges::sort(found, [](const RepeatedStretch& a, const RepeatedStretch& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.length() > b.length();
   });
   return found;
+}
+
+std::optional<LayerPeriod> find_layer_period(std::span<const uint32_t> tokens) {
+  const auto coverage = [&](const LayerPeriod& layers) {
+    return static_cast<double>(layers.count * layers.period) / static_cast<double>(tokens.size());
+  };
+  std::vector<LayerPeriod> found;
+  double covered = 0;
+  for (const uint32_t period : frequent_periods(tokens, kInOnePass)) {
+    const auto layers = layers_of(tokens, period);
+    if (!layers || coverage(*layers) < threshold::kMost) continue;
+    found.push_back(*layers);
+    covered = std::max(covered, coverage(*layers));
+  }
+  // A smaller period is the better answer (one layer instead of two that alternate) where it covers
+  // and agrees about as well as the best.
+  std::erase_if(found, [&](const LayerPeriod& layers) {
+    return coverage(layers) < covered - threshold::kGivenUp;
+  });
+  double agreed = 0;
+  for (const LayerPeriod& layers : found) agreed = std::max(agreed, layers.agreement);
+  for (const LayerPeriod& layers : found) {
+    if (layers.agreement >= agreed - threshold::kGivenUp) return layers;
+  }
+  return std::nullopt;
+}
+
+uint32_t layers_in_repeat(std::span<const uint32_t> repeat) {
+  std::map<uint32_t, std::vector<uint32_t>> positions;
+  for (uint32_t i = 0; i < repeat.size(); ++i) positions[repeat[i]].push_back(i);
+  uint32_t layers = 1;
+  for (uint32_t times = 2; times <= threshold::kMostLayersTogether &&
+                           size_t{times} * threshold::kFewLayers <= repeat.size();
+       ++times) {
+    size_t kernels = 0;
+    for (const auto& [token, at] : positions) {
+      if (at.size() % times != 0) continue;
+      if (evenly_spaced(at, at.size() / times, repeat.size())) kernels += at.size();
+    }
+    if (static_cast<double>(kernels) >=
+        threshold::kMostKernels * static_cast<double>(repeat.size())) {
+      layers = times;
+    }
+  }
+  return layers;
 }
 
 }  // namespace llmprof::analysis

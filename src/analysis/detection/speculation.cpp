@@ -3,15 +3,9 @@
 #include <algorithm>
 #include <set>
 
+#include "analysis/stages/thresholds.h"
+
 namespace llmprof::analysis {
-namespace {
-
-// One verify pass in so many may follow another, or be the last of a request.
-constexpr uint64_t kMostTurns = 2;
-constexpr uint64_t kFewestTurns = 3;
-
-}  // namespace
-
 std::optional<ModelTurns> find_turns(std::span<const uint32_t> layers) {
   const std::set<uint32_t> models(layers.begin(), layers.end());
   if (models.size() != 2 || models.contains(0)) return std::nullopt;
@@ -27,30 +21,25 @@ std::optional<ModelTurns> find_turns(std::span<const uint32_t> layers) {
     in_turn = verifies ? 0 : in_turn + 1;
     found.most_drafts = std::max(found.most_drafts, in_turn);
   }
-  if (turns < kFewestTurns || turns * kMostTurns < verifications || drafts < turns) {
+  // Verify passes may follow each other, at the end of a request, but not most of them do.
+  if (turns < threshold::kSeveral || turns * 2 < verifications || drafts < turns) {
     return std::nullopt;
   }
   return found;
 }
 
-std::vector<bool> in_prefill_before(std::span<const uint32_t> layers,
-                                    std::span<const StepKind> kinds, const ModelTurns& turns) {
-  std::vector<bool> belongs(layers.size(), false);
-  const auto takes_prompt = [&](size_t row, uint32_t model) {
-    return layers[row] == model && kinds[row] == StepKind::prefill;
+std::vector<bool> in_prefill_before(std::span<const ForwardPass> passes, const ModelTurns& turns) {
+  std::vector<bool> belongs(passes.size(), false);
+  const auto is = [&](size_t row, uint32_t layers, StepKind kind) {
+    return row < passes.size() && passes[row].layers == layers && passes[row].kind == kind;
   };
-  for (size_t row = 0; row < layers.size(); ++row) {
-    if (!takes_prompt(row, turns.draft_layers)) continue;
-    belongs[row] = row > 0 && takes_prompt(row - 1, turns.verify_layers);
+  for (size_t row = 0; row < passes.size(); ++row) {
+    if (!is(row, turns.draft_layers, StepKind::prefill)) continue;
+    belongs[row] = row > 0 && is(row - 1, turns.verify_layers, StepKind::prefill);
     size_t verified = row + 1;
-    while (verified < layers.size() && layers[verified] == turns.draft_layers &&
-           kinds[verified] == StepKind::decode) {
-      ++verified;
-    }
-    if (belongs[row] || verified == layers.size()) continue;
-    if (!takes_prompt(verified, turns.verify_layers)) continue;
-    std::fill(belongs.begin() + static_cast<std::ptrdiff_t>(row) + 1,
-              belongs.begin() + static_cast<std::ptrdiff_t>(verified) + 1, true);
+    while (is(verified, turns.draft_layers, StepKind::decode)) ++verified;
+    if (belongs[row] || !is(verified, turns.verify_layers, StepKind::prefill)) continue;
+    for (size_t drafted = row + 1; drafted <= verified; ++drafted) belongs[drafted] = true;
   }
   return belongs;
 }

@@ -2,8 +2,9 @@
 
 #include <optional>
 #include <span>
-#include <string>
+#include <vector>
 
+#include "analysis/detection/forward_passes.h"
 #include "analysis/stages/stages.h"
 
 namespace llmprof::analysis {
@@ -29,11 +30,17 @@ struct ModelTurns {
 // `layers`: of passes in order.
 std::optional<ModelTurns> find_turns(std::span<const uint32_t> layers);
 
+template <class Passes>
+std::vector<uint32_t> layers_of(const Passes& passes) {
+  std::vector<uint32_t> layers;
+  for (const auto& pass : passes) layers.push_back(pass.layers);
+  return layers;
+}
+
 // By pass, whether it belongs to the prefill that a pass before it began: both models take the
 // prompt, and where the smaller one is first, no token is certain before the larger one has taken
 // it with what was drafted.
-std::vector<bool> in_prefill_before(std::span<const uint32_t> layers,
-                                    std::span<const StepKind> kinds, const ModelTurns& turns);
+std::vector<bool> in_prefill_before(std::span<const ForwardPass> passes, const ModelTurns& turns);
 
 // In the decode steps of two models (Step::layers) that alternate; none where they do not. `steps`
 // are in order of start.

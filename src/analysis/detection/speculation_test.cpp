@@ -40,6 +40,16 @@ TEST(SpeculationTest, CountsPassesOfEachModelWithoutPrefills) {
   EXPECT_EQ(found->verify_time, 350);
 }
 
+std::vector<ForwardPass> passes_of(const std::vector<uint32_t>& layers,
+                                   const std::vector<StepKind>& kinds) {
+  std::vector<ForwardPass> passes(layers.size());
+  for (size_t i = 0; i < passes.size(); ++i) {
+    passes[i].layers = layers[i];
+    passes[i].kind = kinds[i];
+  }
+  return passes;
+}
+
 constexpr StepKind kTakesPrompt = StepKind::prefill;
 constexpr StepKind kTakesToken = StepKind::decode;
 
@@ -48,7 +58,7 @@ TEST(SpeculationTest, APromptIsTakenByBothModelsBeforeTheFirstToken) {
   const std::vector<uint32_t> layers = {kDraft, kDraft, kVerify, kDraft, kDraft, kVerify};
   const std::vector<StepKind> kinds = {kTakesPrompt, kTakesToken, kTakesPrompt,
                                        kTakesToken,  kTakesToken, kTakesToken};
-  EXPECT_EQ(in_prefill_before(layers, kinds, models),
+  EXPECT_EQ(in_prefill_before(passes_of(layers, kinds), models),
             (std::vector<bool>{false, true, true, false, false, false}));
 }
 
@@ -57,7 +67,7 @@ TEST(SpeculationTest, ADraftModelMayTakeThePromptAfterTheOther) {
   const std::vector<uint32_t> layers = {kVerify, kDraft, kDraft, kVerify, kVerify};
   const std::vector<StepKind> kinds = {kTakesPrompt, kTakesPrompt, kTakesToken, kTakesToken,
                                        kTakesPrompt};
-  EXPECT_EQ(in_prefill_before(layers, kinds, models),
+  EXPECT_EQ(in_prefill_before(passes_of(layers, kinds), models),
             (std::vector<bool>{false, true, false, false, false}));
 }
 
@@ -65,7 +75,7 @@ TEST(SpeculationTest, ADraftModelMayTakeThePromptAfterTheOther) {
 TEST(SpeculationTest, APromptThatIsNotVerifiedIsOfTheDraftModelAlone) {
   const std::vector<uint32_t> layers = {kDraft, kDraft, kDraft};
   const std::vector<StepKind> kinds = {kTakesPrompt, kTakesToken, kTakesToken};
-  EXPECT_EQ(in_prefill_before(layers, kinds, {kDraft, kVerify, 2}),
+  EXPECT_EQ(in_prefill_before(passes_of(layers, kinds), {kDraft, kVerify, 2}),
             (std::vector<bool>{false, false, false}));
 }
 

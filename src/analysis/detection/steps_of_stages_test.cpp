@@ -1,4 +1,4 @@
-#include "analysis/detection/steps_of_stages.h"
+#include "analysis/detection/detected_stages.h"
 
 #include <gtest/gtest.h>
 

@@ -1,32 +1,23 @@
-#include "analysis/detection/structural_passes.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
-#include "analysis/detection/pass_boundary.h"
+#include "analysis/detection/forward_passes.h"
+#include "analysis/detection/pass_cores.h"
+#include "analysis/stages/thresholds.h"
+#include "analysis/statistics/middle.h"
 
 namespace llmprof::analysis {
 namespace {
 
-// Share of the passes that another one follows at once.
-constexpr double kLeastFollowing = 0.4;
-// What so many passes have is usual.
-constexpr size_t kUsual = 3;
-// Between two passes that follow each other lies less than a pass.
-constexpr uint32_t kMostBetween = 1;
-
 class BoundarySetter {
  public:
   BoundarySetter(const KernelSequence& sequence, std::vector<PassCore> cores)
-      : sequence_(sequence), cores_(std::move(cores)), read_backs_(find_read_backs(sequence)) {
+      : sequence_(sequence), cores_(std::move(cores)), reads_(find_read_backs(sequence)) {
     for (PassCore& core : cores_) {
-      begin_behind_read_back(core);
-      end_before_read_back(core);
-    }
-    for (const PassCore& core : cores_) {
+      stay_between_reads(core);
       ForwardPass pass;
       pass.begin = pass.first_beat = core.begin;
       pass.end = core.end;
@@ -37,9 +28,9 @@ class BoundarySetter {
   }
 
   std::vector<ForwardPass> set() {
-    take_graphs();
+    for (size_t i = 0; i < passes_.size(); ++i) take_graph(i);
     for (size_t i = 0; i + 1 < passes_.size(); ++i) {
-      if (adjacent(i)) split(passes_[i], passes_[i + 1]);
+      if (near(passes_[i], passes_[i + 1])) split(passes_[i], passes_[i + 1]);
     }
     leave_what_is_between();
     fill_in();
@@ -47,57 +38,56 @@ class BoundarySetter {
   }
 
  private:
-  // What ends the pass before (a norm, a product) may look like the begin of a layer; but results
-  // are read between passes, unless they are read in every layer.
-  void begin_behind_read_back(PassCore& core) const {
-    if (core.period == 0 || core.end - core.begin < 3 * core.period) return;
-    const auto next_read = [&](uint32_t at) {
-      return std::lower_bound(read_backs_.begin(), read_backs_.end(), sequence_.start(at));
-    };
+  // What ends the pass before (a norm, a product) may look like the begin of a layer, and what
+  // begins the next one like another layer; but results are read between passes, unless they are
+  // read in every layer.
+  void stay_between_reads(PassCore& core) const {
+    if (core.period == 0 || core.length() < threshold::kSeveral * core.period) return;
     const uint32_t second = core.begin + core.period;
-    const auto read = next_read(core.begin);
-    if (read == read_backs_.end() || *read > sequence_.start(second)) return;
-    const auto inside = next_read(second);
-    if (inside != read_backs_.end() && *inside < sequence_.start(core.end - core.period)) return;
-    while (core.begin < second && sequence_.start(core.begin) < *std::prev(inside)) ++core.begin;
+    const auto read = read_from(reads_, sequence_.start(core.begin));
+    const auto inside = read_from(reads_, sequence_.start(second));
+    const auto read_in = [&](uint32_t until) {
+      return inside != reads_.end() && inside->start < sequence_.start(until);
+    };
+    if (read != reads_.end() && read->start <= sequence_.start(second) &&
+        !read_in(core.end - core.period)) {
+      while (core.begin < second && sequence_.start(core.begin) < std::prev(inside)->start) {
+        ++core.begin;
+      }
+    }
+    if (core.length() < threshold::kSeveral * core.period) return;
+    const uint32_t last = core.end - core.period;
+    const auto later = read_from(reads_, sequence_.start(core.begin + core.period));
+    if (later == reads_.end() || later->start < sequence_.start(last)) return;
+    while (core.end > last && sequence_.start(core.end - 1) > later->start) --core.end;
   }
 
-  // Likewise the begin of the next pass may look like one more layer.
-  void end_before_read_back(PassCore& core) const {
-    if (core.period == 0 || core.end - core.begin < 3 * core.period) return;
-    const uint32_t last = core.end - core.period;
-    const auto inside = std::lower_bound(read_backs_.begin(), read_backs_.end(),
-                                         sequence_.start(core.begin + core.period));
-    if (inside == read_backs_.end() || *inside < sequence_.start(last)) return;
-    while (core.end > last && sequence_.start(core.end - 1) > *inside) --core.end;
+  // Between the passes around this one.
+  [[nodiscard]] std::pair<uint32_t, uint32_t> room_of(size_t row) const {
+    return {row > 0 ? passes_[row - 1].end : 0, row + 1 < passes_.size()
+                                                    ? passes_[row + 1].begin
+                                                    : static_cast<uint32_t>(sequence_.size())};
   }
 
   // A graph launch belongs to one pass as a whole.
-  void take_graphs() {
-    for (size_t i = 0; i < passes_.size(); ++i) {
-      ForwardPass& pass = passes_[i];
-      const uint32_t from = i > 0 ? passes_[i - 1].end : 0;
-      const uint32_t until =
-          i + 1 < passes_.size() ? passes_[i + 1].begin : static_cast<uint32_t>(sequence_.size());
-      if (pass.end > pass.begin + 1) {
-        while (pass.begin > from && sequence_.same_graph_launch(pass.begin - 1, pass.begin)) {
-          --pass.begin;
-          pass.start_seen = true;
-        }
-        while (pass.end < until && sequence_.same_graph_launch(pass.end - 1, pass.end)) {
-          ++pass.end;
-          pass.end_seen = true;
-        }
-      }
+  void take_graph(size_t row) {
+    ForwardPass& pass = passes_[row];
+    const auto [from, until] = room_of(row);
+    if (pass.length() < 2) return;
+    for (; pass.begin > from && sequence_.same_graph_launch(pass.begin - 1, pass.begin);
+         --pass.begin) {
+      pass.start_seen = true;
+    }
+    for (; pass.end < until && sequence_.same_graph_launch(pass.end - 1, pass.end); ++pass.end) {
+      pass.end_seen = true;
     }
   }
 
-  [[nodiscard]] bool adjacent(size_t row) const {
-    const ForwardPass& before = passes_[row];
-    const ForwardPass& behind = passes_[row + 1];
-    const uint32_t length = std::max(before.end - before.begin, behind.end - behind.begin);
-    if (before.replay() || behind.replay()) return behind.begin - before.end <= kFewBetweenReplays;
-    return behind.begin - before.end <= kMostBetween * length;
+  // Between two passes that follow each other lies less than a pass.
+  static bool near(const ForwardPass& before, const ForwardPass& behind) {
+    const bool hidden = before.replay() || behind.replay();
+    return behind.begin - before.end <=
+           (hidden ? threshold::kLongPreparation : std::max(before.length(), behind.length()));
   }
 
   // Where the host had read the results of the one, it began with the other; else where it paused
@@ -106,27 +96,21 @@ class BoundarySetter {
     const uint32_t first = before.end;
     const uint32_t last = behind.begin;
     uint32_t at = last;
-    const auto read = std::lower_bound(read_backs_.begin(), read_backs_.end(),
-                                       sequence_.start(first > 0 ? first - 1 : 0));
-    bool was_read = false;
-    if (read != read_backs_.end() && *read <= sequence_.start(last)) {
-      was_read = true;
+    const auto read = read_from(reads_, sequence_.start(first > 0 ? first - 1 : 0));
+    const bool was_read = read != reads_.end() && read->start <= sequence_.start(last);
+    if (was_read) {
+      const auto behind_last = read_from(reads_, sequence_.start(last) + 1);
       at = first;
-      const auto behind_last = std::upper_bound(read, read_backs_.end(), sequence_.start(last));
-      const Nanoseconds time = *std::prev(behind_last);
-      while (at < last && sequence_.start(at) < time) ++at;
+      while (at < last && sequence_.start(at) < std::prev(behind_last)->start) ++at;
     } else if (!behind.start_seen) {
       Nanoseconds longest = 0;
-      for (uint32_t i = first; i <= last && i > 0; ++i) {
+      for (uint32_t i = std::max(first, 1U); i <= last; ++i) {
         const Nanoseconds pause = sequence_.asked(i) - sequence_.asked(i - 1);
-        if (pause > longest) {
-          longest = pause;
-          at = i;
-        }
+        if (pause > longest) at = i;
+        longest = std::max(longest, pause);
       }
     }
-    before.end = at;
-    behind.begin = at;
+    before.end = behind.begin = at;
     before.end_seen = before.end_seen || was_read || behind.start_seen;
     behind.start_seen = behind.start_seen || was_read;
   }
@@ -136,78 +120,64 @@ class BoundarySetter {
   // to neither: the caches of the next request are filled, say.
   void leave_what_is_between() {
     std::map<std::pair<uint32_t, uint32_t>, std::map<uint32_t, size_t>> tails;
+    const auto followed_by_like = [&](size_t i) {
+      return cores_[i].kind() == cores_[i + 1].kind();
+    };
     for (size_t i = 0; i + 1 < passes_.size(); ++i) {
-      if (adjacent_now(i) && kind(i) == kind(i + 1))
-        ++tails[kind(i)][passes_[i].end - cores_[i].end];
+      if (adjacent(i) && followed_by_like(i)) {
+        ++tails[cores_[i].kind()][passes_[i].end - cores_[i].end];
+      }
     }
     for (size_t i = 0; i + 1 < passes_.size(); ++i) {
-      const auto known = tails.find(kind(i));
-      if (known == tails.end() || kind(i) == kind(i + 1) || !is_graph(cores_[i])) continue;
-      const auto usual = std::max_element(known->second.begin(), known->second.end(),
-                                          [](auto& a, auto& b) { return a.second < b.second; });
-      if (usual->second < kUsual) continue;
-      passes_[i].end = std::min(passes_[i].end, cores_[i].end + usual->first);
+      const auto known = tails.find(cores_[i].kind());
+      const bool graph = sequence_.same_graph_launch(cores_[i].begin, cores_[i].end - 1);
+      if (known == tails.end() || followed_by_like(i) || !graph) continue;
+      const auto [tail, passes] = most_frequent(known->second);
+      if (passes < threshold::kSeveral) continue;
+      passes_[i].end = std::min(passes_[i].end, cores_[i].end + tail);
     }
   }
 
   // At the edge of the capture, or of something else, a pass has what others of its kind have.
   void fill_in() {
-    using Kind = std::pair<uint32_t, uint32_t>;           // period, layers
-    std::map<Kind, std::pair<uint32_t, uint32_t>> usual;  // kernels before and behind the layers
+    // Kernels before and behind the layers, by kind.
+    std::map<std::pair<uint32_t, uint32_t>, std::pair<uint32_t, uint32_t>> usual;
     for (size_t i = 0; i + 1 < passes_.size(); ++i) {
-      if (!adjacent_now(i)) continue;
-      usual[kind(i)].second = passes_[i].end - cores_[i].end;
-      usual[kind(i + 1)].first = cores_[i + 1].begin - passes_[i + 1].begin;
+      if (!adjacent(i)) continue;
+      usual[cores_[i].kind()].second = passes_[i].end - cores_[i].end;
+      usual[cores_[i + 1].kind()].first = cores_[i + 1].begin - passes_[i + 1].begin;
     }
     for (size_t i = 0; i < passes_.size(); ++i) {
-      const auto known = usual.find(kind(i));
+      const auto known = usual.find(cores_[i].kind());
       if (known == usual.end()) continue;
-      const uint32_t from = i > 0 ? passes_[i - 1].end : 0;
-      const uint32_t until =
-          i + 1 < passes_.size() ? passes_[i + 1].begin : static_cast<uint32_t>(sequence_.size());
-      if (i == 0 || !adjacent_now(i - 1)) {
-        const uint32_t begin = cores_[i].begin - std::min(cores_[i].begin, known->second.first);
+      const auto [from, until] = room_of(i);
+      const auto [before, behind] = known->second;
+      if (i == 0 || !adjacent(i - 1)) {
+        const uint32_t begin = cores_[i].begin - std::min(cores_[i].begin, before);
         passes_[i].begin = std::min(passes_[i].begin, std::max(from, begin));
       }
-      if (i + 1 == passes_.size() || !adjacent_now(i)) {
-        passes_[i].end =
-            std::max(passes_[i].end, std::min(until, cores_[i].end + known->second.second));
+      if (i + 1 == passes_.size() || !adjacent(i)) {
+        passes_[i].end = std::max(passes_[i].end, std::min(until, cores_[i].end + behind));
       }
     }
   }
-  [[nodiscard]] bool is_graph(const PassCore& core) const {
-    return sequence_.same_graph_launch(core.begin, core.end - 1);
-  }
-  [[nodiscard]] bool adjacent_now(size_t row) const {
+
+  [[nodiscard]] bool adjacent(size_t row) const {
     return passes_[row].end == passes_[row + 1].begin;
   }
-  [[nodiscard]] std::pair<uint32_t, uint32_t> kind(size_t row) const {
-    return {cores_[row].period, cores_[row].layers};
-  }
 
-  static constexpr uint32_t kFewBetweenReplays = 64;
   const KernelSequence& sequence_;
   std::vector<PassCore> cores_;
-  ReadBacks read_backs_;
+  std::vector<CopyToHost> reads_;
   std::vector<ForwardPass> passes_;
 };
 
-bool any_repeats_at_once(std::span<const PassCore> cores) {
-  for (size_t i = 1; i < cores.size(); ++i) {
-    if (cores[i].period == cores[i - 1].period && cores[i].layers == cores[i - 1].layers) {
-      return true;
-    }
-  }
-  return false;
-}
-
 // Forward passes of a training step are launched by the program, backward passes by a thread of the
 // framework.
-bool two_threads_in_turn(const KernelSequence& sequence, std::span<const PassCore> cores) {
-  const trace::Trace& trace = sequence.trace();
+bool two_threads_in_turn(const KernelSequence& sequence, const std::vector<PassCore>& cores) {
   const auto thread = [&](const PassCore& core) {
     const trace::LaunchRow launch = sequence.launch(core.begin);
-    return launch.valid() ? trace.launches.thread[launch.index()] : trace::ThreadId();
+    return launch.valid() ? sequence.trace().launches.thread[launch.index()] : trace::ThreadId();
   };
   size_t changes = 0;
   for (size_t i = 1; i < cores.size(); ++i) {
@@ -220,6 +190,7 @@ bool two_threads_in_turn(const KernelSequence& sequence, std::span<const PassCor
 
 ForwardPasses find_structural_passes(const KernelSequence& sequence) {
   ForwardPasses found;
+  found.basis = ForwardPasses::Basis::structure;
   const std::vector<PassCore> cores = find_pass_cores(sequence);
   if (cores.size() < 2) {
     found.reason = "the kernel sequence does not repeat as layers and forward passes do";
@@ -229,30 +200,27 @@ ForwardPasses find_structural_passes(const KernelSequence& sequence) {
   found.layers_in_passes = found.layers;
   found.passes = BoundarySetter(sequence, cores).set();
   size_t following = 0;
-  for (size_t i = 0; i + 1 < found.passes.size(); ++i) {
-    if (found.passes[i].end == found.passes[i + 1].begin) ++following;
+  bool repeats_at_once = false;
+  for (size_t i = 1; i < cores.size(); ++i) {
+    if (found.follows(i)) ++following;
+    repeats_at_once = repeats_at_once || cores[i].kind() == cores[i - 1].kind();
   }
   if (two_threads_in_turn(sequence, cores)) {
     found.reason =
         "this is a training run: passes are launched by two threads in turn, forward and backward";
     found.training = true;
-    found.passes.clear();
-    return found;
-  }
-  if (!any_repeats_at_once(cores)) {
+  } else if (!repeats_at_once) {
     found.reason = fmt::format(
         "{} stretches repeat as layers do, but none is followed by its like, as decode steps are: "
         "a training step, or another program",
         cores.size());
-    found.passes.clear();
-    return found;
-  }
-  if (static_cast<double>(following) < kLeastFollowing * static_cast<double>(cores.size())) {
+  } else if (static_cast<double>(following) <
+             threshold::kMuch * static_cast<double>(cores.size())) {
     found.reason = fmt::format(
         "{} stretches repeat as layers do, but only {} follow each other as forward passes do",
         cores.size(), following);
-    found.passes.clear();
   }
+  if (!found.reason.empty()) found.passes.clear();
   return found;
 }
 

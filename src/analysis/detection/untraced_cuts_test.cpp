@@ -1,4 +1,4 @@
-#include "analysis/detection/test_program.h"
+#include "testing/detected_program.h"
 
 namespace llmprof::analysis::detection_test {
 namespace {

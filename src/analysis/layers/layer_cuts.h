@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analysis/detection/layer_beats.h"
-#include "analysis/detection/layer_period.h"
+#include "analysis/detection/repeats.h"
 
 namespace llmprof::analysis {
 

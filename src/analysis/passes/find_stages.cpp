@@ -1,7 +1,6 @@
 #include "analysis/passes/find_stages.h"
 
 #include "analysis/detection/detected_stages.h"
-#include "analysis/detection/steps_of_stages.h"
 #include "analysis/stages/annotated_stages.h"
 
 namespace llmprof::analysis {

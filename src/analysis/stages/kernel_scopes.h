@@ -2,7 +2,9 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "analysis/stages/stages.h"
 #include "profile/totals.h"
@@ -21,5 +23,16 @@ using ScopeTotals = std::array<ScopeTotal, kKernelScopes>;
 
 // Every kernel of the trace counts in one scope.
 ScopeTotals total_by_scope(const trace::Trace& trace, const Stages& stages);
+
+// One to three kernels that repeat many times without a pause: weights being filled, a kernel being
+// tuned. Positions [begin, end) of a sequence.
+struct KernelBurst {
+  size_t begin = 0;
+  size_t end = 0;
+  uint32_t period = 0;
+};
+
+// By period, then begin; those of different periods may overlap.
+std::vector<KernelBurst> find_kernel_bursts(std::span<const uint32_t> sequence);
 
 }  // namespace llmprof::analysis

@@ -90,15 +90,6 @@ void order_stages(Stages& stages) {
   for (StageNote& note : stages.notes) note.stage = place[note.stage];
 }
 
-void complete_owners(const trace::Trace& trace, WorkOwners& owners) {
-  owners.kernel_instance.resize(trace.kernels.size());
-  owners.kernel_step.resize(trace.kernels.size());
-  owners.memory_instance.resize(trace.memory_operations.size());
-  owners.memory_step.resize(trace.memory_operations.size());
-  owners.replay_instance.resize(trace.graph_replays.size());
-  owners.replay_step.resize(trace.graph_replays.size());
-}
-
 bool untraced_within(const Stages& stages, const StageInstance& instance, Nanoseconds from,
                      Nanoseconds to) {
   return !stages.untraced.within(instance.process, instance.device, from, to).empty();
@@ -347,7 +338,7 @@ void sum_up(const trace::Trace& trace, Stages& stages) {
 }  // namespace
 
 void measure_stages(const trace::Trace& trace, Stages& stages, Diagnostics& diagnostics) {
-  complete_owners(trace, stages.owners);
+  stages.owners.resize(trace);
   stages.untraced = UntracedGpuTime(trace);
   order_instances(stages);
   order_steps(stages);

@@ -104,6 +104,21 @@ struct WorkOwners {
   std::vector<StepId> memory_step;
   std::vector<InstanceId> replay_instance;
   std::vector<StepId> replay_step;
+
+  // Calls `visit(table, instances, steps)` for kernels, memory operations and graph replays.
+  template <class Trace, class Visit>
+  void each(Trace& trace, const Visit& visit) {
+    visit(trace.kernels, kernel_instance, kernel_step);
+    visit(trace.memory_operations, memory_instance, memory_step);
+    visit(trace.graph_replays, replay_instance, replay_step);
+  }
+  // What has no owner yet gets none.
+  void resize(const trace::Trace& trace) {
+    each(trace, [](const auto& table, auto& instances, auto& steps) {
+      instances.resize(table.size());
+      steps.resize(table.size());
+    });
+  }
 };
 
 // A kernel's (or shape's) part in one stage: all instances, and those that are not warm-up.

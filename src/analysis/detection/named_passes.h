@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "analysis/detection/layer_beats.h"
+#include "analysis/detection/forward_passes.h"
 
 namespace llmprof::analysis {
 
@@ -24,9 +24,21 @@ struct PassMarkers {
   [[nodiscard]] std::span<const PassMarker> in_gap(size_t gap) const {
     return std::span(markers).subspan(first_of_gap[gap], first_of_gap[gap + 1] - first_of_gap[gap]);
   }
-  [[nodiscard]] bool strong_in_gap(size_t gap) const;
 };
 
 PassMarkers find_pass_markers(const KernelSequence& sequence, std::span<const LayerBeat> beats);
+
+// The only forward pass of a capture, which nothing recurs after: from an embedding, through layers
+// that are equally far apart, to the choice of a token. It takes a prompt: behind the layers, only
+// the rows are left that get a token. None where any of that is missing.
+std::optional<ForwardPass> find_lone_prefill(const KernelSequence& sequence,
+                                             std::span<const LayerBeat> beats);
+
+// Attention layers that are in no forward pass of the language model and that a convolution (the
+// patch embedding) begins. They end with the last matrix product (the projector) and what was asked
+// for right after it. `passes` are in order; what belongs to them is never taken.
+std::vector<VisionPass> find_vision_passes(const KernelSequence& sequence,
+                                           std::span<const LayerBeat> beats,
+                                           std::span<const ForwardPass> passes);
 
 }  // namespace llmprof::analysis

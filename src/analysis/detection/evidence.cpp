@@ -1,0 +1,188 @@
+#include "analysis/detection/evidence.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "analysis/stages/thresholds.h"
+#include "analysis/statistics/statistics.h"
+#include "base/text.h"
+
+namespace llmprof::analysis {
+namespace {
+
+double share(uint64_t part, uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// Never 100 % of less than all.
+std::string percent(uint64_t part, uint64_t whole) {
+  constexpr double kAlmostAll = 0.999;
+  if (part == whole) return "all";
+  return fmt::format("{:.1f} %", 100 * std::min(share(part, whole), kAlmostAll));
+}
+
+// The last product of a pass, behind its layers, takes clearly longer than the middle one in them.
+bool ends_with_large_product(const KernelSequence& sequence, const ForwardPass& pass) {
+  std::vector<Nanoseconds> in_layers;
+  Nanoseconds last = 0;
+  for (uint32_t at = pass.first_beat; at < pass.end; ++at) {
+    if (!is_product(sequence.kernel_class(at))) continue;
+    if (at > pass.last_beat) {
+      last = sequence.time(at);
+    } else {
+      in_layers.push_back(sequence.time(at));
+    }
+  }
+  return last > 0 && !in_layers.empty() &&
+         last >= threshold::kClearlyMore * nearest_rank(in_layers, kMedian);
+}
+
+double steps_per_prefill(std::span<const ForwardPass> passes) {
+  double steps = 0;
+  double prefills = 0;
+  for (size_t i = 0; i < passes.size();) {
+    const ForwardPass& prefill = passes[i++];
+    if (prefill.kind == StepKind::decode) continue;
+    const size_t first = i;
+    while (i < passes.size() && passes[i].kind == StepKind::decode &&
+           (passes[i].replay() || passes[i].layers == prefill.layers)) {
+      ++i;
+    }
+    steps += static_cast<double>(i - first);
+    // Prompts in pieces, or several prompts: the last one is followed by steps.
+    if (i == passes.size() || i > first) ++prefills;
+  }
+  return prefills > 0 ? steps / prefills : 0;
+}
+
+}  // namespace
+
+bool TokenEvidence::of_llm() const {
+  const bool several = steps_per_prefill >= threshold::kSeveral;
+  const bool decodes = several && steps_per_prefill * size_step >= threshold::kClearlyDecode;
+  // State-space models convolve, too; but little else of theirs is like a network for images.
+  if (convolves) return decodes && chooses_tokens && embeds_tokens;
+  if (keeps_cache || decodes) return true;
+  if (chooses_tokens && (one_token_each || (embeds_tokens && has_vocabulary))) return true;
+  return several && (chooses_tokens || embeds_tokens);
+}
+
+int TokenEvidence::signs() const {
+  return static_cast<int>(keeps_cache) + static_cast<int>(chooses_tokens) +
+         static_cast<int>(embeds_tokens) + static_cast<int>(one_token_each) +
+         static_cast<int>(steps_per_prefill >= threshold::kSeveral);
+}
+
+TokenEvidence find_token_evidence(const KernelSequence& sequence,
+                                  std::span<const ForwardPass> passes, const PassKinds& kinds) {
+  // Of the passes whose kernels are known, how many have each.
+  struct Counts {
+    int all = 0;
+    int convolves = 0;
+    int keeps_cache = 0;
+    int chooses = 0;
+    int embeds = 0;
+    int vocabulary = 0;
+    int one_each = 0;
+  } count;
+  for (const ForwardPass& pass : passes) {
+    if (pass.replay()) continue;
+    bool convolution = false;
+    bool cache = false;
+    bool choice = pass.selection.has_value();
+    bool gather = pass.embedding.has_value();
+    for (uint32_t at = pass.begin; at < pass.end; ++at) {
+      convolution = convolution || sequence.convolution(at);
+      cache = cache || sequence.has(at, KernelTrait::kv_cache);
+      if (at >= pass.first_beat && at <= pass.last_beat) continue;
+      choice = choice || sequence.kernel_class(at) == KernelClass::sampling;
+      gather = gather || sequence.kernel_class(at) == KernelClass::gather;
+    }
+    const PassSize& size = pass.size;
+    ++count.all;
+    count.convolves += convolution ? 1 : 0;
+    count.keeps_cache += cache ? 1 : 0;
+    count.chooses += choice ? 1 : 0;
+    count.embeds += gather ? 1 : 0;
+    count.vocabulary += choice && ends_with_large_product(sequence, pass) ? 1 : 0;
+    count.one_each += size.grows || (size.tokens && size.tokens == size.sequences) ? 1 : 0;
+  }
+  const auto mostly = [&](int times) { return 2 * times > count.all; };
+  return {mostly(count.convolves),   mostly(count.keeps_cache),
+          mostly(count.chooses),     mostly(count.embeds),
+          mostly(count.vocabulary),  mostly(count.one_each),
+          steps_per_prefill(passes), kinds.size_step};
+}
+
+void DetectionEvidence::add(const ForwardPasses& found, const PassKinds& kinds,
+                            const TokenEvidence& tokens) {
+  signs_of_tokens = std::max(signs_of_tokens, tokens.signs());
+  layers += found.layers;
+  layers_in_passes += found.layers_in_passes;
+  passes += found.passes.size();
+  vision_passes += found.vision.size();
+  for (const VisionPass& vision : found.vision) vision_layers += vision.layers;
+  told_apart = told_apart && kinds.told_apart;
+  by_ranges = by_ranges && found.basis == ForwardPasses::Basis::ranges;
+  named = named && found.basis != ForwardPasses::Basis::structure;
+  std::unordered_map<uint64_t, uint32_t> times;
+  for (const ForwardPass& pass : found.passes) ++times[pass.size.names];
+  for (const ForwardPass& pass : found.passes) {
+    if (pass.start_seen && pass.end_seen) ++passes_of_known_ends;
+    kernels += pass.length();
+    if (times[pass.size.names] > 1) kernels_repeating += pass.length();
+    if (pass.replay() || std::ranges::count(layers_a_pass, pass.layers) > 0) continue;
+    layers_a_pass.push_back(pass.layers);
+  }
+}
+
+ConfidenceLevel DetectionEvidence::level(bool of_llm) const {
+  constexpr int kAllChecks = 5;
+  int checks = 0;
+  for (const bool holds :
+       {named, share(layers_in_passes, layers) >= threshold::kAlmostAllLayers,
+        share(kernels_repeating, kernels) >= threshold::kMost, of_llm && told_apart,
+        of_llm && (by_ranges || signs_of_tokens >= static_cast<int>(threshold::kSeveral))}) {
+    checks += holds ? 1 : 0;
+  }
+  if (checks == kAllChecks) return ConfidenceLevel::high;
+  return checks > kAllChecks / 2 ? ConfidenceLevel::medium : ConfidenceLevel::low;
+}
+
+std::string DetectionEvidence::in_words(bool of_llm) const {
+  std::string words =
+      fmt::format("{} forward {} of {} {}layers, {}", passes, plural_of(passes, "pass"),
+                  fmt::join(layers_a_pass, " or "), named ? "attention " : "",
+                  by_ranges ? "between the ranges of the engine's model runner; kernels tell their "
+                              "kind"
+                            : "found in the kernel sequence");
+  words += fmt::format("; {} of their kernels are in passes that repeat kernel by kernel",
+                       percent(kernels_repeating, kernels));
+  if (!by_ranges) {
+    words += fmt::format("; {} of the passes show both ends (embedding, token selection or graph)",
+                         percent(passes_of_known_ends, passes));
+  }
+  if (layers_in_passes < layers) {
+    words += fmt::format("; {} of {} attention layers are outside of them",
+                         layers - layers_in_passes, layers);
+    if (vision_passes > 0) {
+      words += fmt::format(", {} of them in {} vision {}, each beginning with a convolution",
+                           vision_layers, vision_passes, plural_of(vision_passes, "pass"));
+    }
+  }
+  if (!named) words += "; they are found by what repeats alone, no names of kernels confirm them";
+  if (!of_llm) {
+    words +=
+        "; nothing shows that they generate tokens: no run of steps behind a larger pass with "
+        "tokens "
+        "embedded or chosen, no KV cache";
+  } else if (!told_apart) {
+    words += "; all passes have the same size, so their kind is a guess";
+  }
+  return words;
+}
+
+}  // namespace llmprof::analysis
