@@ -31,7 +31,7 @@ bool is_training(const KernelSequence& sequence) {
   for (size_t i = 0; i < sequence.size(); ++i) {
     if (sequence.has(i, KernelTrait::backward)) ++backward;
   }
-  return backward * threshold::kHardlyAny > sequence.size();
+  return backward * threshold::kHardlyEver > sequence.size();
 }
 
 std::string_view evidence_for(StepKind kind) {
@@ -159,7 +159,7 @@ class StageBuilder {
     const auto begin = std::ranges::find_if(passes, is_not(StepKind::prefill));
     const auto first = static_cast<size_t>(begin - passes.begin());
     const bool one_run = std::none_of(begin, passes.end(), is_not(StepKind::decode));
-    if (first == 1 || !one_run || passes.size() - first < threshold::kManySteps) return 0;
+    if (first == 1 || !one_run || passes.size() - first < threshold::kMany) return 0;
     std::vector<Nanoseconds> times;
     for (size_t i = first; i + 1 < passes.size(); ++i) {
       times.push_back(found.sequence->start(passes[i + 1].begin) -

@@ -143,7 +143,7 @@ ConfidenceLevel DetectionEvidence::level(bool of_llm) const {
   constexpr int kAllChecks = 5;
   int checks = 0;
   for (const bool holds :
-       {named, share(layers_in_passes, layers) >= threshold::kAlmostAllLayers,
+       {named, share(layers_in_passes, layers) >= threshold::kAllButAFew,
         share(kernels_repeating, kernels) >= threshold::kMost, of_llm && told_apart,
         of_llm && (by_ranges || signs_of_tokens >= static_cast<int>(threshold::kSeveral))}) {
     checks += holds ? 1 : 0;

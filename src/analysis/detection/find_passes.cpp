@@ -204,7 +204,7 @@ ForwardPasses find_forward_passes(const KernelSequence& sequence, const Meaningf
     named.score = std::min(share, 1.0);
     if (share >= 1) {
       structural.score =
-          std::min(1.0, attention_agrees(beats, structural) + threshold::kAboutAsMuch) *
+          std::min(1.0, attention_agrees(beats, structural) + threshold::kSmallPart) *
           std::min(1.0, static_cast<double>(structural.passes.size()) /
                             static_cast<double>(named.passes.size()));
     }

@@ -14,8 +14,8 @@ bool between_products(const KernelSequence& sequence, size_t at) {
     while (begin < end && !is_product(sequence.kernel_class(begin))) ++begin;
     return begin < end;
   };
-  return any_product(at - std::min<size_t>(at, threshold::kProductBefore), at) &&
-         any_product(at + 1, std::min(sequence.size(), at + 1 + threshold::kProductBehind));
+  return any_product(at - std::min<size_t>(at, threshold::kSmallLoop), at) &&
+         any_product(at + 1, std::min(sequence.size(), at + 1 + threshold::kSmallLoop));
 }
 
 // A replay stands for a whole pass where replays of one graph follow each other without attention

@@ -91,7 +91,7 @@ class CoreSearch {
     double most = threshold::kMuch * outer.length();
     for (const auto& [period, length] : explained) {
       if (length <= most) continue;
-      most = length * (1 + threshold::kAboutAsMuch);
+      most = length * (1 + threshold::kSmallPart);
       best = period;
     }
     return best;
@@ -126,7 +126,7 @@ class CoreSearch {
         if (all_[i].loop) ++loops;
         rounds_recur = rounds_recur || count_recurs(all_[i]);
       });
-      if (period <= threshold::kLoopInLayer && !rounds_recur && count_recurs(all_[row])) {
+      if (period <= 2 * threshold::kSmallLoop && !rounds_recur && count_recurs(all_[row])) {
         each_inside(all_[row], [&](size_t i) { all_[i].in_layer = true; });
         continue;
       }
@@ -159,7 +159,7 @@ class CoreSearch {
            at != last; ++at) {
         const Stretch& other = all_[at->second];
         if (other.period >= all_[best].period || occupied_.overlaps(other)) continue;
-        const double as_good = other.explained() * (1 + threshold::kAboutAsMuch);
+        const double as_good = other.explained() * (1 + threshold::kSmallPart);
         if (as_good >= longest.explained()) best = at->second;
       }
       add(occupied_.clipped(all_[best]));
@@ -215,7 +215,7 @@ class CoreSearch {
     for (const auto& [layers, passes] : models) {
       double own = 0;
       for (const PassCore* core : passes) own += core->length();
-      if (passes.size() > 1 && own >= threshold::kLeastShare * kernels && recurs(passes)) {
+      if (passes.size() > 1 && own >= threshold::kSmallPart * kernels && recurs(passes)) {
         kept.insert(layers);
       }
     }

@@ -128,7 +128,7 @@ class Kinds {
     for (uint32_t at = pass.begin; at < pass.end; ++at) {
       if (!repeated_.contains(sequence_.name(at).value)) ++others;
     }
-    return others * threshold::kHardlyAny <= pass.length();
+    return others * threshold::kHardlyEver <= pass.length();
   }
 
   void learn_repeated() {
@@ -179,7 +179,7 @@ class Kinds {
   [[nodiscard]] bool soon_after(size_t row) const {
     return follows(row) &&
            sequence_.asked(passes_[row].begin) - sequence_.asked(passes_[row - 1].end - 1) <
-               threshold::kBreakBetweenPasses;
+               threshold::kBreak;
   }
 
   void mark_all_mixed() {
@@ -205,7 +205,7 @@ class Kinds {
       const auto tokens = pass.size.tokens;
       const bool unfinished = pass.batch && tokens && *tokens > *pass.batch;
       if (pass.kind != StepKind::prefill || !unfinished || is_large(i)) continue;
-      const size_t last = std::min(passes_.size(), i + 1 + threshold::kPassesOfABatch);
+      const size_t last = std::min(passes_.size(), i + 1 + threshold::kFew);
       for (size_t next = i + 1; next < last && soon_after(next); ++next) {
         if (passes_[next].kind != StepKind::prefill || !is_large(next)) continue;
         pass.kind = StepKind::mixed;

@@ -151,7 +151,7 @@ class SmallLoops {
       if (period % part != 0) continue;
       std::optional<Likeness>& like = by_period_[part - 1];
       if (!like) like.emplace(tokens_, part);
-      if (like->share(begin + part, end) >= agreement - threshold::kAboutAsMuch) return true;
+      if (like->share(begin + part, end) >= agreement - threshold::kSmallPart) return true;
     }
     return false;
   }
@@ -192,7 +192,7 @@ bool evenly_spaced(const std::vector<uint32_t>& positions, size_t stride, size_t
     const size_t next =
         i + stride < positions.size() ? positions[i + stride] : positions[0] + length;
     const double distance = static_cast<double>(next) - positions[i];
-    if (std::abs(distance - mean) > threshold::kUneven * mean) return false;
+    if (std::abs(distance - mean) > threshold::kTolerance * mean) return false;
   }
   return true;
 }
@@ -210,8 +210,7 @@ std::vector<RepeatedStretch> find_repeats(std::span<const uint32_t> sequence) {
       const size_t count = (end - begin + period / threshold::kQuarter) / period;
       if (count < kInSequence.fewest_repeats) return;
       const double agreement = like.share(first, end);
-      if (agreement < threshold::kLeastAgreement || loops.explain(begin, end, period, agreement))
-        return;
+      if (agreement < threshold::kNearlyAll || loops.explain(begin, end, period, agreement)) return;
       found.push_back({static_cast<uint32_t>(begin), static_cast<uint32_t>(end), period,
                        static_cast<uint32_t>(count), agreement});
     });
@@ -237,12 +236,12 @@ std::optional<LayerPeriod> find_layer_period(std::span<const uint32_t> tokens) {
   // A smaller period is the better answer (one layer instead of two that alternate) where it covers
   // and agrees about as well as the best.
   std::erase_if(found, [&](const LayerPeriod& layers) {
-    return coverage(layers) < covered - threshold::kGivenUp;
+    return coverage(layers) < covered - threshold::kTolerance;
   });
   double agreed = 0;
   for (const LayerPeriod& layers : found) agreed = std::max(agreed, layers.agreement);
   for (const LayerPeriod& layers : found) {
-    if (layers.agreement >= agreed - threshold::kGivenUp) return layers;
+    if (layers.agreement >= agreed - threshold::kTolerance) return layers;
   }
   return std::nullopt;
 }
@@ -251,16 +250,15 @@ uint32_t layers_in_repeat(std::span<const uint32_t> repeat) {
   std::map<uint32_t, std::vector<uint32_t>> positions;
   for (uint32_t i = 0; i < repeat.size(); ++i) positions[repeat[i]].push_back(i);
   uint32_t layers = 1;
-  for (uint32_t times = 2; times <= threshold::kMostLayersTogether &&
-                           size_t{times} * threshold::kFewLayers <= repeat.size();
+  for (uint32_t times = 2;
+       times <= threshold::kManyLayers && size_t{times} * threshold::kFew <= repeat.size();
        ++times) {
     size_t kernels = 0;
     for (const auto& [token, at] : positions) {
       if (at.size() % times != 0) continue;
       if (evenly_spaced(at, at.size() / times, repeat.size())) kernels += at.size();
     }
-    if (static_cast<double>(kernels) >=
-        threshold::kMostKernels * static_cast<double>(repeat.size())) {
+    if (static_cast<double>(kernels) >= threshold::kMost * static_cast<double>(repeat.size())) {
       layers = times;
     }
   }

@@ -87,7 +87,7 @@ class BoundarySetter {
   static bool near(const ForwardPass& before, const ForwardPass& behind) {
     const bool hidden = before.replay() || behind.replay();
     return behind.begin - before.end <=
-           (hidden ? threshold::kLongPreparation : std::max(before.length(), behind.length()));
+           (hidden ? threshold::kLongRun : std::max(before.length(), behind.length()));
   }
 
   // Where the host had read the results of the one, it began with the other; else where it paused

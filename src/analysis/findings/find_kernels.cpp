@@ -2,7 +2,6 @@
 
 #include "analysis/findings/finders.h"
 #include "analysis/findings/make_finding.h"
-#include "base/text.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -83,10 +82,9 @@ constexpr KernelClass kFusible[] = {
     KernelClass::softmax, KernelClass::gather, KernelClass::quantize};
 constexpr KernelClass kCopies[] = {KernelClass::copy_cast};
 
-bool concatenates(const StageFacts& facts) {
-  const auto& copies = facts.by_class[static_cast<size_t>(KernelClass::copy_cast)];
-  return std::any_of(copies.begin(), copies.end(), [&](const KernelInStage& kernel) {
-    return facts.ranking->rows[kernel.row].description.short_name.starts_with("concatenate");
+bool any_has(const StageFacts& facts, std::span<const KernelInStage> kernels, KernelTrait trait) {
+  return std::ranges::any_of(kernels, [&](const KernelInStage& kernel) {
+    return facts.ranking->rows[kernel.row].description.has(trait);
   });
 }
 
@@ -133,32 +131,19 @@ SelectionKernels selection_of(const StageFacts& facts) {
   return selection;
 }
 
-bool splits_the_cache(const StageFacts& facts) {
-  const auto& kernels = facts.by_class[static_cast<size_t>(KernelClass::attention)];
-  return std::any_of(kernels.begin(), kernels.end(), [&](const KernelInStage& kernel) {
-    const std::string& name = facts.ranking->rows[kernel.row].description.short_name;
-    return contains(name, "split") || contains(name, "combine");
-  });
-}
-
-// Weights of less than 16 bits, by the names of the products.
+// Weights of less than 16 bits, by what the longest products are.
 bool reads_quantized_weights(const StageFacts& facts) {
-  constexpr std::string_view kMarks[] = {" q2_", " q3_", " q4_",   " q5_",    " q6_",  " q8_",
-                                         " iq",  "fp8",  "fp4",    "4/8-bit", "4-bit", "int4",
-                                         "GPTQ", "AWQ",  "MxE2m1", "E4m3",    "E2m1"};
-  return std::any_of(std::begin(kProducts), std::end(kProducts), [&](KernelClass kernel_class) {
+  return std::ranges::any_of(kProducts, [&](KernelClass kernel_class) {
     const auto& kernels = facts.by_class[static_cast<size_t>(kernel_class)];
-    return !kernels.empty() &&
-           std::any_of(std::begin(kMarks), std::end(kMarks), [&](std::string_view mark) {
-             return contains(facts.ranking->rows[kernels.front().row].description.short_name, mark);
-           });
+    return !kernels.empty() && any_has(facts, std::span(kernels).first(1), KernelTrait::quantized);
   });
 }
 
 FindingValues attention_values(const StageFacts& facts) {
   FindingValues values;
-  values.add_flag("decodes", facts.decodes()).add_flag("splits_cache", splits_the_cache(facts));
   const auto& kernels = facts.by_class[static_cast<size_t>(KernelClass::attention)];
+  values.add_flag("decodes", facts.decodes())
+      .add_flag("splits_cache", any_has(facts, kernels, KernelTrait::split_cache));
   if (kernels.empty()) return values;
   const std::string& library = facts.ranking->rows[kernels.front().row].description.library;
   if (!library.empty()) values.add_text("library", library);
@@ -177,7 +162,9 @@ void find_kernel_time(const StageFacts& facts, std::vector<Finding>& findings) {
   add_small(facts, FindingKind::small_kernels, kernels_of(facts, kFusible),
             recoverable_of(facts, kFusible), program_values(facts), findings);
   FindingValues copies;
-  copies.add_flag("concatenates", concatenates(facts));
+  copies.add_flag("concatenates",
+                  any_has(facts, facts.by_class[static_cast<size_t>(KernelClass::copy_cast)],
+                          KernelTrait::concatenation));
   add_small(facts, FindingKind::copies_and_casts, kernels_of(facts, kCopies),
             recoverable_of(facts, kCopies), std::move(copies), findings);
   if (facts.stage->name == profile::kForwardStage) return;

@@ -11,7 +11,7 @@
 #include "analysis/roofline/roofline.h"
 #include "analysis/savings/savings.h"
 #include "analysis/stages/selection.h"
-#include "analysis/unwatched/unwatched.h"
+#include "analysis/untraced/untraced_times.h"
 #include "profile/finding_kinds.h"
 #include "profile/findings.h"
 

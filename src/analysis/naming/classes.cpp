@@ -14,7 +14,8 @@ constexpr std::array<std::string_view, 16> kClasses = {
 static_assert(kClasses.size() == static_cast<size_t>(KernelClass::other) + 1);
 
 constexpr std::array<std::string_view, kKernelTraits> kTraits = {
-    "kv_cache", "convolution", "backward", "token_choice", "block_per_row"};
+    "kv_cache",      "convolution",   "backward",    "token_choice",
+    "block_per_row", "concatenation", "split_cache", "quantized"};
 
 }  // namespace
 

@@ -52,8 +52,11 @@ enum class KernelTrait : uint8_t {
   backward,       // of a backward pass: training
   token_choice,   // it picks the next token
   block_per_row,  // launched with one block for each row that it gathers
+  concatenation,  // a copy by its class
+  split_cache,    // attention over parts of the KV cache, or what joins these
+  quantized,      // a product with weights of less than 16 bits
 };
-inline constexpr size_t kKernelTraits = 5;
+inline constexpr size_t kKernelTraits = 8;
 std::string_view to_string(KernelTrait trait);
 std::optional<KernelTrait> parse_kernel_trait(std::string_view text);
 std::span<const std::string_view> all_traits();

@@ -25,7 +25,7 @@
 #include "analysis/statistics/statistics.h"
 #include "analysis/timeline/device_time.h"
 #include "analysis/timeline/launches.h"
-#include "analysis/unwatched/unwatched.h"
+#include "analysis/untraced/untraced_times.h"
 #include "base/text.h"
 #include "profile/profile.h"
 

@@ -6,17 +6,10 @@
 #include <optional>
 
 #include "analysis/budget/calls_by_thread.h"
+#include "analysis/stages/thresholds.h"
 
 namespace llmprof::analysis {
 namespace {
-
-// A host that asked for a result and waits for it does so at once; one that goes on with the next
-// pass of the batch prepares that first (0.03 and 0.18 ms at the nearest, llama.cpp on an H200).
-constexpr Nanoseconds kAtOnce = 100'000;
-// Waits that follow each other so closely belong together.
-constexpr Nanoseconds kSoon = 500'000;
-// Waits right before another call are that call's.
-constexpr Nanoseconds kDirectly = 20'000;
 
 // Caches of sequences on their way to the host or back: copies of one size, at least one for each
 // layer, and no kernel in between.
@@ -90,7 +83,7 @@ class HostWaits {
       found.results = asked_end;
     } else {
       if (at == rows.size() || !is_wait(rows[at])) return std::nullopt;
-      if (launches.start[rows[at]] - asked_end > kAtOnce) return std::nullopt;
+      if (launches.start[rows[at]] - asked_end > threshold::kAtOnce) return std::nullopt;
       if (launches.end[rows[at]] < memory.end[copy]) return std::nullopt;
       found.results = launches.end[rows[at++]];
     }
@@ -108,12 +101,13 @@ class HostWaits {
     const trace::LaunchTable& launches = trace_.launches;
     std::vector<uint32_t> waits;
     Nanoseconds before = results;
-    while (at < rows.size() && is_wait(rows[at]) && launches.start[rows[at]] - before < kSoon) {
+    while (at < rows.size() && is_wait(rows[at]) &&
+           launches.start[rows[at]] - before < threshold::kSoon) {
       before = launches.end[rows[at]];
       waits.push_back(rows[at++]);
     }
     Nanoseconds next = at < rows.size() ? launches.start[rows[at]] : INT64_MAX;
-    while (!waits.empty() && next - launches.end[waits.back()] < kDirectly) {
+    while (!waits.empty() && next - launches.end[waits.back()] < threshold::kDirectly) {
       next = launches.start[waits.back()];
       waits.pop_back();
     }

@@ -7,10 +7,8 @@
 #include <numeric>
 #include <tuple>
 
-#include "analysis/stages/cold_start.h"
-#include "analysis/stages/cut_off.h"
 #include "analysis/stages/gpu_work.h"
-#include "analysis/stages/traced_parts.h"
+#include "analysis/stages/thresholds.h"
 #include "analysis/stages/warmup.h"
 #include "base/units.h"
 
@@ -37,39 +35,18 @@ std::vector<uint32_t> put_in_order(std::vector<Row>& rows, const Key& key) {
   return place;
 }
 
-template <class IdType>
-void follow(std::vector<IdType>& ids, const std::vector<uint32_t>& place) {
-  for (IdType& id : ids) {
-    if (id.valid()) id = IdType(place[id.index()]);
-  }
-}
-
 void order_instances(Stages& stages) {
   const auto place = put_in_order(stages.instances, [](const StageInstance& i) {
     return std::tuple(i.start, i.process, i.device, i.stage);
   });
-  if (place.empty()) return;
-  WorkOwners& owners = stages.owners;
-  follow(owners.kernel_instance, place);
-  follow(owners.memory_instance, place);
-  follow(owners.replay_instance, place);
-  for (Step& step : stages.steps) step.instance = InstanceId(place[step.instance.index()]);
+  if (!place.empty()) stages.renumber_instances(place);
 }
 
 void order_steps(Stages& stages) {
   const auto place = put_in_order(
       stages.steps, [](const Step& step) { return std::pair(step.instance, step.start); });
-  if (!place.empty()) {
-    WorkOwners& owners = stages.owners;
-    follow(owners.kernel_step, place);
-    follow(owners.memory_step, place);
-    follow(owners.replay_step, place);
-  }
-  for (StageInstance& instance : stages.instances) instance.step_count = 0;
-  for (size_t i = 0; i < stages.steps.size(); ++i) {
-    StageInstance& instance = stages.instances[stages.steps[i].instance.index()];
-    if (instance.step_count++ == 0) instance.first_step = static_cast<uint32_t>(i);
-  }
+  if (!place.empty()) stages.renumber_steps(place);
+  stages.count_steps();
 }
 
 // By first occurrence; stages without an instance come last.
@@ -122,19 +99,14 @@ void start_after_unrecorded_work(const trace::Trace& trace, Stages& stages, Mete
   }
   const auto count = std::count(moved.begin(), moved.end(), true);
   if (count == 0) return;
-  const auto disown = [&](const auto& table, std::vector<InstanceId>& instances,
-                          std::vector<StepId>& steps) {
+  stages.owners.each(trace, [&](const auto& table, auto& instances, auto& steps) {
     for (size_t i = 0; i < table.size(); ++i) {
       if (!instances[i].valid() || !moved[instances[i].index()]) continue;
       if (table.end[i] > stages.instances[instances[i].index()].start) continue;
       instances[i] = InstanceId();
       steps[i] = StepId();
     }
-  };
-  WorkOwners& owners = stages.owners;
-  disown(trace.kernels, owners.kernel_instance, owners.kernel_step);
-  disown(trace.memory_operations, owners.memory_instance, owners.memory_step);
-  disown(trace.graph_replays, owners.replay_instance, owners.replay_step);
+  });
   work = meter_work(trace, stages);
   diagnostics.info(
       "unrecorded_work_before",
@@ -144,14 +116,9 @@ void start_after_unrecorded_work(const trace::Trace& trace, Stages& stages, Mete
       static_cast<uint64_t>(count));
 }
 
-// What an engine's first recorded step did before its first GPU work may be of any length: a
-// profiler starts, a step before it that was not recorded ends. So much of its GPU time is likely
-// to be such.
-constexpr Nanoseconds kLongLeadIn = 4;  // one in four
-
 // The engine prepares a step while the GPU still works on the one before: that wait is not this
-// step's time; nor is what precedes the capture's first work, if it is long. Instances are in
-// order.
+// step's time; nor is what precedes the capture's first work, if it is a quarter of its GPU time (a
+// profiler starts, a step before it that was not recorded ends). Instances are in order.
 void start_after_the_step_before(Stages& stages, const std::vector<GpuWorkMeter>& work) {
   std::map<std::pair<trace::ProcessId, trace::DeviceId>, Nanoseconds> reached;
   for (size_t i = 0; i < stages.instances.size(); ++i) {
@@ -164,7 +131,7 @@ void start_after_the_step_before(Stages& stages, const std::vector<GpuWorkMeter>
       instance.start = std::max(instance.start, std::min(before->second, begun));
       before->second = std::max(before->second, work[i].last_end());
     } else if (stages.stages[instance.stage].source != StageSource::detected &&
-               kLongLeadIn * (begun - instance.start) > work[i].last_end() - begun) {
+               threshold::kQuarter * (begun - instance.start) > work[i].last_end() - begun) {
       instance.start = begun;
       instance.traced_in_part = true;
     }
@@ -235,21 +202,14 @@ void set_step_windows(Stages& stages, const std::vector<GpuWorkMeter>& work) {
   }
 }
 
-// Calls `visit(instance)` for those of a stage that are not warm-up.
-template <class Visit>
-void each_steady(const Stages& stages, size_t stage, const Visit& visit) {
-  for (const StageInstance& instance : stages.instances) {
-    if (instance.stage == stage && !instance.warmup) visit(instance);
-  }
-}
-
 void summarize_stage(Stages& stages, size_t index) {
   std::vector<Nanoseconds> wall;
   std::vector<Nanoseconds> kernel_sum;
   std::vector<Nanoseconds> busy;
   std::vector<Nanoseconds> kernel_count;
   std::vector<Nanoseconds> step_wall;
-  each_steady(stages, index, [&](const StageInstance& instance) {
+  for (const StageInstance& instance : stages.instances) {
+    if (instance.stage != index || instance.warmup) continue;
     wall.push_back(instance.wall());
     kernel_sum.push_back(instance.work.kernel_sum);
     busy.push_back(instance.work.busy);
@@ -258,7 +218,7 @@ void summarize_stage(Stages& stages, size_t index) {
       const Step& step = stages.steps[instance.first_step + i];
       if (!step.after_untraced) step_wall.push_back(step.wall());
     }
-  });
+  }
   Stage& stage = stages.stages[index];
   stage.wall = summarize(std::move(wall));
   stage.kernel_sum = summarize(std::move(kernel_sum));

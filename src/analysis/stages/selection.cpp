@@ -32,20 +32,12 @@ void keep_table_rows(Table& table, const std::vector<bool>& keep) {
   std::apply([&](auto&... column) { (keep_marked(column, keep), ...); }, table.columns());
 }
 
-template <class Table>
-std::vector<bool> rows_on_device(const trace::Trace& trace, const Table& table, uint32_t ordinal) {
-  std::vector<bool> keep(table.size());
-  for (size_t i = 0; i < keep.size(); ++i) {
-    keep[i] = trace.device_of(table.queue[i]).ordinal == ordinal;
-  }
-  return keep;
-}
-
 std::set<uint32_t> devices_with_work(const trace::Trace& trace) {
   std::vector<bool> used(trace.queues.size(), false);
-  for (const trace::QueueId queue : trace.kernels.queue) used[queue.index()] = true;
-  for (const trace::QueueId queue : trace.memory_operations.queue) used[queue.index()] = true;
-  for (const trace::QueueId queue : trace.graph_replays.queue) used[queue.index()] = true;
+  for (const auto* queues :
+       {&trace.kernels.queue, &trace.memory_operations.queue, &trace.graph_replays.queue}) {
+    for (const trace::QueueId queue : *queues) used[queue.index()] = true;
+  }
   std::set<uint32_t> ordinals;
   for (size_t i = 0; i < used.size(); ++i) {
     if (used[i]) ordinals.insert(trace.device_of(trace::QueueId(i)).ordinal);
@@ -162,31 +154,25 @@ class Narrowing {
     }
   }
 
-  template <class Table>
-  void keep_work_of(Table& table, std::vector<InstanceId>& instance, std::vector<StepId>& step) {
-    std::vector<bool> keep(table.size(), false);
-    for (size_t i = 0; i < keep.size(); ++i) {
-      if (!instance[i].valid() || !keep_instance_[instance[i].index()]) continue;
-      const StageInstance& owner = stages_.instances[instance[i].index()];
-      // What an instance does outside of its steps goes when only some of these are wanted.
-      keep[i] = step[i].valid() ? keep_step_[step[i].index()]
-                                : !selection_.steps || all_steps_kept(owner);
-    }
-    keep_table_rows(table, keep);
-    keep_marked(instance, keep);
-    keep_marked(step, keep);
+  void keep_work() {
+    stages_.owners.each(trace_, [&](auto& table, auto& instance, auto& step) {
+      std::vector<bool> keep(table.size(), false);
+      for (size_t i = 0; i < keep.size(); ++i) {
+        if (!instance[i].valid() || !keep_instance_[instance[i].index()]) continue;
+        const StageInstance& owner = stages_.instances[instance[i].index()];
+        // What an instance does outside of its steps goes when only some of these are wanted.
+        keep[i] = step[i].valid() ? keep_step_[step[i].index()]
+                                  : !selection_.steps || all_steps_kept(owner);
+      }
+      keep_table_rows(table, keep);
+      keep_marked(instance, keep);
+      keep_marked(step, keep);
+    });
   }
 
   [[nodiscard]] bool all_steps_kept(const StageInstance& instance) const {
     return keep_step_[instance.first_step] &&
            keep_step_[instance.first_step + instance.step_count - 1];
-  }
-
-  void keep_work() {
-    WorkOwners& owners = stages_.owners;
-    keep_work_of(trace_.kernels, owners.kernel_instance, owners.kernel_step);
-    keep_work_of(trace_.memory_operations, owners.memory_instance, owners.memory_step);
-    keep_work_of(trace_.graph_replays, owners.replay_instance, owners.replay_step);
   }
 
   static std::vector<uint32_t> new_places(const std::vector<bool>& keep) {
@@ -199,32 +185,12 @@ class Narrowing {
     return places;
   }
 
-  template <class IdType>
-  static void follow(std::vector<IdType>& ids, const std::vector<uint32_t>& places) {
-    for (IdType& id : ids) {
-      if (id.valid()) id = IdType(places[id.index()]);
-    }
-  }
-
   void renumber() {
-    const auto instance_places = new_places(keep_instance_);
-    const auto step_places = new_places(keep_step_);
-    WorkOwners& owners = stages_.owners;
-    follow(owners.kernel_instance, instance_places);
-    follow(owners.memory_instance, instance_places);
-    follow(owners.replay_instance, instance_places);
-    follow(owners.kernel_step, step_places);
-    follow(owners.memory_step, step_places);
-    follow(owners.replay_step, step_places);
-    keep_marked(stages_.instances, keep_instance_);
     keep_marked(stages_.steps, keep_step_);
-    for (Step& step : stages_.steps)
-      step.instance = InstanceId(instance_places[step.instance.index()]);
-    for (StageInstance& instance : stages_.instances) instance.step_count = 0;
-    for (size_t i = 0; i < stages_.steps.size(); ++i) {
-      StageInstance& instance = stages_.instances[stages_.steps[i].instance.index()];
-      if (instance.step_count++ == 0) instance.first_step = static_cast<uint32_t>(i);
-    }
+    stages_.renumber_instances(new_places(keep_instance_));
+    stages_.renumber_steps(new_places(keep_step_));
+    keep_marked(stages_.instances, keep_instance_);
+    stages_.count_steps();
     drop_empty_stages();
   }
 
@@ -292,9 +258,16 @@ Result<void> keep_device(trace::Trace& trace, uint32_t ordinal) {
                                   ordinal, fmt::join(ordinals, ", ")));
   }
   if (ordinals.size() == 1) return {};
-  keep_table_rows(trace.kernels, rows_on_device(trace, trace.kernels, ordinal));
-  keep_table_rows(trace.memory_operations, rows_on_device(trace, trace.memory_operations, ordinal));
-  keep_table_rows(trace.graph_replays, rows_on_device(trace, trace.graph_replays, ordinal));
+  const auto keep_own = [&](auto& table) {
+    std::vector<bool> keep(table.size());
+    for (size_t i = 0; i < keep.size(); ++i) {
+      keep[i] = trace.device_of(table.queue[i]).ordinal == ordinal;
+    }
+    keep_table_rows(table, keep);
+  };
+  keep_own(trace.kernels);
+  keep_own(trace.memory_operations);
+  keep_own(trace.graph_replays);
   return {};
 }
 

@@ -2,6 +2,38 @@
 
 namespace llmprof::analysis {
 
+namespace {
+
+template <class IdType>
+void follow(const std::vector<uint32_t>& place, std::vector<IdType>& ids) {
+  for (IdType& id : ids) {
+    if (id.valid()) id = IdType(place[id.index()]);
+  }
+}
+
+}  // namespace
+
+void Stages::renumber_instances(const std::vector<uint32_t>& place) {
+  follow(place, owners.kernel_instance);
+  follow(place, owners.memory_instance);
+  follow(place, owners.replay_instance);
+  for (Step& step : steps) step.instance = InstanceId(place[step.instance.index()]);
+}
+
+void Stages::renumber_steps(const std::vector<uint32_t>& place) {
+  follow(place, owners.kernel_step);
+  follow(place, owners.memory_step);
+  follow(place, owners.replay_step);
+}
+
+void Stages::count_steps() {
+  for (StageInstance& instance : instances) instance.step_count = 0;
+  for (uint32_t i = 0; i < steps.size(); ++i) {
+    StageInstance& instance = instances[steps[i].instance.index()];
+    if (instance.step_count++ == 0) instance.first_step = i;
+  }
+}
+
 // Measured on captures that no rule was made with, by bench/detection/calibrate.py: the share of
 // right ones, (right + 1) / (captures + 2). tests/end_to_end/test_detected_models.py compares.
 double measured_confidence(ConfidenceLevel level) {

@@ -173,6 +173,12 @@ struct Stages {
   std::vector<BatchTime> by_batch;
   std::optional<Statistics> time_to_first_token;    // of prefills
   std::optional<Statistics> time_per_output_token;  // a decode's wall time over all its steps
+
+  // Rows have moved: `place` has the new one of each. Those that are gone have no owner any more.
+  void renumber_instances(const std::vector<uint32_t>& place);
+  void renumber_steps(const std::vector<uint32_t>& place);
+  // Sets the rows of each instance's steps, which are in order.
+  void count_steps();
 };
 
 }  // namespace llmprof::analysis

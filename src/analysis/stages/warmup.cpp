@@ -9,40 +9,75 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <tuple>
+
+#include "analysis/stages/thresholds.h"
+#include "analysis/statistics/middle.h"
 
 namespace llmprof::analysis {
 namespace {
 
-// Longer than this many times the later ones is clearly longer; within it they agree.
-constexpr double kClearlyLonger = 1.2;
-// Where later ones hardly differ from each other, less is enough: this share of their time, and
-// this many times the difference among them.
-constexpr double kMeasurablyLonger = 0.01;
-constexpr double kTimesTheirSpread = 5;
-// All but one in so many must agree before the first one is said to differ from them.
-constexpr size_t kMostOf = 3;
-constexpr size_t kMostWarmupRequests = 10;
-// An engine's first steps are set apart only when a pause of this many median steps follows them.
-constexpr Nanoseconds kLongPause = 10;
-constexpr double kEngineSlower = 1.5;
-// An engine's first step of a kind is cold above so many later ones; the only one of its kind,
-// which has nothing to be compared with, above so many steps of any kind.
-constexpr Nanoseconds kCold = 2;
-constexpr Nanoseconds kColdAlone = 5;
-constexpr uint32_t kMostLeadingSteps = 2;
-constexpr uint32_t kManySteps = 8;
-constexpr size_t kLargestLeadingShare = 4;  // at most one step in so many
-
-Nanoseconds median(std::vector<Nanoseconds> values) { return nearest_rank(values, 0.5); }
+using Instances = std::vector<const StageInstance*>;
 
 // One prefill and the decode after it, on one GPU: rows of Stages::instances.
 using Request = std::vector<uint32_t>;
 
-struct Gpu {
-  trace::ProcessId process;
-  trace::DeviceId device;
-  friend auto operator<=>(const Gpu&, const Gpu&) = default;
-};
+Nanoseconds median(std::vector<Nanoseconds> values) { return nearest_rank(values, kMedian); }
+
+bool alike(Nanoseconds a, Nanoseconds b) {
+  return as_double(std::max(a, b)) <= as_double(std::min(a, b)) * threshold::kClearlyLonger;
+}
+
+bool same_work(const StageInstance& a, const StageInstance& b) {
+  return alike(a.work.busy, b.work.busy);
+}
+
+// The change-point test: whether what came first took longer than all that came later. By how much
+// it must differ, the later ones' own spread tells.
+//
+// Where later ones vary (eager code on a busy host), only a multiple of the longest of them for the
+// same work shows anything. Where most agree, clearly more than their median does, or, where they
+// hardly differ, less: more than a hundredth beyond the longest, and several times their spread.
+// `once`: it is what a program does once; behind that, a machine that others use makes any of them
+// a little longer.
+bool took_longer(const StageInstance& first, const Instances& later, bool once) {
+  const bool of_any =
+      later.size() > 1 && std::ranges::all_of(later, [&](const StageInstance* other) {
+        return first.wall() > threshold::kClearlyMore * other->wall() && same_work(first, *other);
+      });
+  if (!once) return of_any;
+  std::vector<Nanoseconds> walls;
+  for (const StageInstance* other : later) {
+    if (other->all_steps() == first.all_steps()) walls.push_back(other->wall());
+  }
+  const auto are_most = [&](size_t some) {
+    return some * threshold::kSeveral >= later.size() * (threshold::kSeveral - 1);
+  };
+  if (walls.empty() || !are_most(walls.size())) return false;
+  const Nanoseconds usual = median(walls);
+  const auto agreeing =
+      std::ranges::count_if(walls, [&](Nanoseconds wall) { return alike(wall, usual); });
+  if (!are_most(static_cast<size_t>(agreeing))) return of_any;
+  // One other alone may be another prompt; the GPU's own time tells.
+  if (first.wall() > usual && !alike(first.wall(), usual)) {
+    return later.size() > 1 || same_work(first, *later.front());
+  }
+  const auto [least, most] = std::ranges::minmax(walls);
+  return walls.size() > 1 &&
+         as_double(first.wall() - most) > std::max(as_double(most) * threshold::kMeasurable,
+                                                   as_double(most - least) * threshold::kFarMore);
+}
+
+// A program warms up with fewer steps: than most of the later ones, all of which have as many.
+bool has_fewer_steps(const StageInstance& first, const Instances& later) {
+  std::vector<Nanoseconds> counts;
+  for (const StageInstance* other : later) counts.push_back(other->all_steps());
+  const Nanoseconds usual = median(counts);
+  const Nanoseconds own = first.all_steps();
+  const auto as_usual = static_cast<size_t>(std::ranges::count(counts, usual));
+  return own > 0 && own < usual && as_usual * 2 > counts.size() &&
+         (later.size() > 1 || own * 2 <= usual);
+}
 
 // A request begins where the first one's first stage comes again.
 std::vector<Request> requests_of(const Stages& stages, std::span<const uint32_t> rows) {
@@ -54,108 +89,6 @@ std::vector<Request> requests_of(const Stages& stages, std::span<const uint32_t>
   }
   return requests;
 }
-
-class RequestComparison {
- public:
-  RequestComparison(const Stages& stages, std::span<const Request> requests)
-      : stages_(stages), requests_(requests) {}
-
-  // Why the request in front of the others is a warm-up. `captures_graph(instance)`: a CUDA graph
-  // is captured in it, which later ones replay.
-  template <class CapturesGraph>
-  [[nodiscard]] std::optional<WarmupReason> warmup(size_t first,
-                                                   const CapturesGraph& captures_graph) const {
-    for (const uint32_t row : requests_[first]) {
-      const StageInstance& instance = stages_.instances[row];
-      const auto later = later_ones(first, instance.stage);
-      if (later.empty()) continue;
-      if (fewer_steps(instance, later)) return WarmupReason::fewer_steps;
-      // Behind the first, only what compiles or tunes once more is so much longer; a machine that
-      // others use makes any of them a little longer.
-      const bool once = first == 0 || captures_graph(instance);
-      if (once ? longer(instance, later) : longer_than_any(instance, later)) {
-        return WarmupReason::longer;
-      }
-    }
-    return std::nullopt;
-  }
-
-  // Whether its stage occurs again later.
-  [[nodiscard]] bool expendable(size_t first, uint32_t row) const {
-    return !later_ones(first, stages_.instances[row].stage).empty();
-  }
-
- private:
-  [[nodiscard]] std::vector<const StageInstance*> later_ones(size_t first, uint32_t stage) const {
-    std::vector<const StageInstance*> found;
-    for (const Request& request : requests_.subspan(first + 1)) {
-      for (const uint32_t row : request) {
-        if (stages_.instances[row].stage == stage) found.push_back(&stages_.instances[row]);
-      }
-    }
-    return found;
-  }
-
-  static bool fewer_steps(const StageInstance& instance,
-                          const std::vector<const StageInstance*>& later) {
-    if (instance.all_steps() == 0) return false;
-    std::vector<Nanoseconds> counts;
-    counts.reserve(later.size());
-    for (const StageInstance* other : later) counts.push_back(other->all_steps());
-    const Nanoseconds usual = median(counts);
-    const auto alike = std::count(counts.begin(), counts.end(), usual);
-    if (instance.all_steps() >= usual || static_cast<size_t>(alike) * 2 <= counts.size()) {
-      return false;
-    }
-    return later.size() > 1 || Nanoseconds{instance.all_steps()} * 2 <= usual;
-  }
-
-  static bool longer(const StageInstance& instance,
-                     const std::vector<const StageInstance*>& later) {
-    std::vector<Nanoseconds> walls;
-    for (const StageInstance* other : later) {
-      if (other->all_steps() == instance.all_steps()) walls.push_back(other->wall());
-    }
-    if (walls.size() * kMostOf < later.size() * (kMostOf - 1)) return false;
-    const auto usual = static_cast<double>(median(walls));
-    const auto agreeing = std::count_if(walls.begin(), walls.end(), [&](Nanoseconds wall) {
-      const auto other = static_cast<double>(wall);
-      return other <= usual * kClearlyLonger && usual <= other * kClearlyLonger;
-    });
-    const auto wall = static_cast<double>(instance.wall());
-    if (static_cast<size_t>(agreeing) * kMostOf < later.size() * (kMostOf - 1)) {
-      return longer_than_any(instance, later);
-    }
-    // One other alone may be another prompt; the GPU's own time tells.
-    if (wall > usual * kClearlyLonger) {
-      return later.size() > 1 || same_work(instance, *later.front());
-    }
-    const auto [least, most] = std::minmax_element(walls.begin(), walls.end());
-    const auto longest = static_cast<double>(*most);
-    const auto spread = static_cast<double>(*most - *least);
-    return walls.size() > 1 &&
-           wall - longest > std::max(longest * kMeasurablyLonger, spread * kTimesTheirSpread);
-  }
-
-  // Later ones that vary (eager code on a busy host) still tell of one that took a multiple of the
-  // longest of them for the same work.
-  static bool longer_than_any(const StageInstance& instance,
-                              const std::vector<const StageInstance*>& later) {
-    return later.size() > 1 &&
-           std::all_of(later.begin(), later.end(), [&](const StageInstance* other) {
-             return instance.wall() > kCold * other->wall() && same_work(instance, *other);
-           });
-  }
-
-  static bool same_work(const StageInstance& a, const StageInstance& b) {
-    const auto one = static_cast<double>(a.work.busy);
-    const auto other = static_cast<double>(b.work.busy);
-    return one <= other * kClearlyLonger && other <= one * kClearlyLonger;
-  }
-
-  const Stages& stages_;
-  std::span<const Request> requests_;
-};
 
 std::string_view in_words(WarmupReason reason) {
   switch (reason) {
@@ -176,157 +109,189 @@ std::string_view in_words(WarmupReason reason) {
   return "";
 }
 
-void set_apart(StageInstance& instance, std::optional<WarmupReason> reason) {
-  instance.warmup = true;
-  instance.why_warmup = reason;
-}
-
 struct Reasons {
   std::vector<std::string> texts;
 
-  void because(WarmupReason reason) { because(std::string(in_words(reason))); }
-
   void because(const std::string& reason) {
-    if (std::find(texts.begin(), texts.end(), reason) == texts.end()) texts.push_back(reason);
+    if (std::ranges::count(texts, reason) == 0) texts.push_back(reason);
   }
 };
 
-template <class CapturesGraph>
-void flag_requests(Stages& stages, std::span<const uint32_t> rows,
-                   const CapturesGraph& captures_graph, Reasons& reasons) {
-  const std::vector<Request> requests = requests_of(stages, rows);
-  const RequestComparison comparison(stages, requests);
-  const size_t most = std::min(requests.size() - 1, kMostWarmupRequests);
-  for (size_t first = 0; first < most; ++first) {
-    const auto reason = comparison.warmup(first, captures_graph);
-    if (!reason) return;
-    reasons.because(*reason);
-    for (const uint32_t row : requests[first]) {
-      if (comparison.expendable(first, row)) set_apart(stages.instances[row], *reason);
+class WarmupSearch {
+ public:
+  WarmupSearch(const trace::Trace& trace, Stages& stages) : trace_(trace), stages_(stages) {}
+
+  Reasons reasons;
+  Reasons only;  // steps that are the only ones of their kind, and kept
+
+  // Requests in front of the others, until one is as they are. `rows`: of one GPU.
+  void look_at_requests(std::span<const uint32_t> rows) {
+    const std::vector<Request> requests = requests_of(stages_, rows);
+    for (size_t first = 0; first + 1 < requests.size(); ++first) {
+      const auto later = [&](uint32_t row) {
+        Instances found;
+        for (const Request& request : std::span(requests).subspan(first + 1)) {
+          for (const uint32_t other : request) {
+            if (at(other).stage == at(row).stage) found.push_back(&at(other));
+          }
+        }
+        return found;
+      };
+      const auto reason = why_apart(requests[first], first == 0, later);
+      if (!reason) break;
+      for (const uint32_t row : requests[first]) {
+        if (!later(row).empty()) set_apart(row, *reason);
+      }
+    }
+    look_at_leading_steps(rows);
+  }
+
+  void look_at_engine_steps(std::span<const uint32_t> rows) {
+    look_before_pause(rows);
+    const Nanoseconds usual = median(walls_of(rows));
+    for (uint32_t stage = 0; stage < stages_.stages.size(); ++stage) {
+      std::vector<uint32_t> of_kind;
+      for (const uint32_t row : rows) {
+        if (at(row).stage == stage && !at(row).warmup) of_kind.push_back(row);
+      }
+      if (!of_kind.empty()) look_at_first(of_kind, usual, rows.size() > 1);
     }
   }
-}
 
-// A step or two of a decode, then, without a prefill in between, the decode itself: a token that
-// the program generated to warm up.
-void flag_leading_steps(Stages& stages, std::span<const uint32_t> rows, Reasons& reasons) {
-  for (size_t i = 0; i + 1 < rows.size(); ++i) {
-    StageInstance& lead = stages.instances[rows[i]];
-    const StageInstance& decode = stages.instances[rows[i + 1]];
-    if (lead.stage != decode.stage || lead.warmup || lead.step_count == 0) continue;
-    if (lead.step_count > kMostLeadingSteps || decode.step_count < kManySteps) continue;
-    if (lead.wall() / lead.step_count <= kCold * (decode.wall() / decode.step_count)) continue;
-    set_apart(lead, WarmupReason::leading_steps);
-    reasons.because(WarmupReason::leading_steps);
+  // Half as many launches as it has kernels, or more, ran nothing: they were captured into a graph.
+  bool captures_graph(const StageInstance& instance) {
+    if (!captured_) captured_ = captured_launches(trace_);
+    const auto inside = std::ranges::lower_bound(*captured_, instance.end) -
+                        std::ranges::lower_bound(*captured_, instance.start);
+    return inside > 0 && 2 * static_cast<uint64_t>(inside) >= instance.work.kernel_count;
   }
-}
 
-std::vector<Nanoseconds> walls_of(const Stages& stages, std::span<const uint32_t> rows) {
-  std::vector<Nanoseconds> walls;
-  for (const uint32_t row : rows) walls.push_back(stages.instances[row].wall());
-  return walls;
-}
-
-void flag_engine_steps(Stages& stages, std::span<const uint32_t> rows, Reasons& reasons) {
-  const Nanoseconds usual = median(walls_of(stages, rows));
-  const size_t most = rows.size() / kLargestLeadingShare;
-  for (size_t leading = 1; leading <= most; ++leading) {
-    const StageInstance& last = stages.instances[rows[leading - 1]];
-    if (stages.instances[rows[leading]].start - last.end <= usual * kLongPause) continue;
-    const auto before = static_cast<double>(median(walls_of(stages, rows.first(leading))));
-    const auto after = static_cast<double>(median(walls_of(stages, rows.subspan(leading))));
-    if (before <= after * kEngineSlower) return;
-    for (const uint32_t row : rows.first(leading)) {
-      set_apart(stages.instances[row], WarmupReason::before_pause);
+ private:
+  // Launch calls that no GPU work came of, by start: most are captured into a graph.
+  static std::vector<Nanoseconds> captured_launches(const trace::Trace& trace) {
+    std::vector<bool> worked(trace.launches.size(), false);
+    for (const auto* rows :
+         {&trace.kernels.launch, &trace.memory_operations.launch, &trace.graph_replays.launch}) {
+      for (const trace::LaunchRow row : *rows) {
+        if (row.valid()) worked[row.index()] = true;
+      }
     }
-    reasons.because(WarmupReason::before_pause);
-    return;
+    std::vector<Nanoseconds> starts;
+    for (size_t i = 0; i < worked.size(); ++i) {
+      if (worked[i] || trace.api_kind(trace.launches.api[i]) != trace::ApiKind::launch) continue;
+      starts.push_back(trace.launches.start[i]);
+    }
+    std::ranges::sort(starts);
+    return starts;
   }
-}
 
-// The first step of each kind, cold: far longer than later ones of the kind with as much GPU work.
-// A step that is the only one of its kind is kept, and `only` says so.
-void flag_cold_steps(Stages& stages, std::span<const uint32_t> rows, Reasons& reasons,
-                     Reasons& only) {
-  const Nanoseconds usual = median(walls_of(stages, rows));
-  for (uint32_t stage = 0; stage < stages.stages.size(); ++stage) {
-    std::vector<uint32_t> of_kind;
-    for (const uint32_t row : rows) {
-      const StageInstance& instance = stages.instances[row];
-      if (instance.stage == stage && !instance.warmup) of_kind.push_back(row);
+  [[nodiscard]] StageInstance& at(uint32_t row) const { return stages_.instances[row]; }
+
+  [[nodiscard]] std::vector<Nanoseconds> walls_of(std::span<const uint32_t> rows) const {
+    std::vector<Nanoseconds> walls;
+    for (const uint32_t row : rows) walls.push_back(at(row).wall());
+    return walls;
+  }
+
+  void set_apart(uint32_t row, WarmupReason reason) {
+    at(row).warmup = true;
+    at(row).why_warmup = reason;
+    reasons.because(std::string(in_words(reason)));
+  }
+
+  template <class Later>
+  std::optional<WarmupReason> why_apart(const Request& request, bool first, const Later& later) {
+    for (const uint32_t row : request) {
+      const Instances others = later(row);
+      if (others.empty()) continue;
+      if (has_fewer_steps(at(row), others)) return WarmupReason::fewer_steps;
+      // Behind the first, what compiles, captures or tunes once more.
+      const bool once = first || captures_graph(at(row));
+      if (took_longer(at(row), others, once)) return WarmupReason::longer;
     }
-    if (of_kind.empty()) continue;
-    StageInstance& first = stages.instances[of_kind.front()];
+    return std::nullopt;
+  }
+
+  // A step or two of a decode, then, without a prefill in between, the decode itself: a token that
+  // the program generated to warm up.
+  void look_at_leading_steps(std::span<const uint32_t> rows) {
+    for (size_t i = 0; i + 1 < rows.size(); ++i) {
+      const StageInstance& lead = at(rows[i]);
+      const StageInstance& decode = at(rows[i + 1]);
+      if (lead.stage != decode.stage || lead.warmup || lead.step_count == 0) continue;
+      if (lead.step_count >= threshold::kSeveral || decode.step_count < threshold::kMany) {
+        continue;
+      }
+      const Nanoseconds usual = decode.wall() / decode.step_count;
+      if (lead.wall() / lead.step_count > threshold::kClearlyMore * usual) {
+        set_apart(rows[i], WarmupReason::leading_steps);
+      }
+    }
+  }
+
+  // An engine's first steps, at most a quarter, are set apart when a long pause follows them.
+  void look_before_pause(std::span<const uint32_t> rows) {
+    const Nanoseconds usual = median(walls_of(rows));
+    for (size_t leading = 1; leading <= rows.size() / threshold::kQuarter; ++leading) {
+      const Nanoseconds pause = at(rows[leading]).start - at(rows[leading - 1]).end;
+      if (pause <= usual * threshold::kPaused) continue;
+      const Nanoseconds after = median(walls_of(rows.subspan(leading)));
+      if (as_double(median(walls_of(rows.first(leading)))) >
+          threshold::kClearlyMore * as_double(after)) {
+        for (const uint32_t row : rows.first(leading)) set_apart(row, WarmupReason::before_pause);
+      }
+      return;
+    }
+  }
+
+  // The first step of a kind, cold: far longer than later ones of the kind with as much GPU work. A
+  // step that is the only one of its kind is kept, and `only` says so.
+  void look_at_first(const std::vector<uint32_t>& of_kind, Nanoseconds usual, bool others) {
+    const StageInstance& first = at(of_kind.front());
     std::vector<Nanoseconds> comparable;
     for (const uint32_t row : std::span(of_kind).subspan(1)) {
-      const StageInstance& later = stages.instances[row];
-      const bool as_much = static_cast<double>(later.work.busy) * kClearlyLonger >=
-                           static_cast<double>(first.work.busy);
-      if (as_much) comparable.push_back(later.wall());
+      const StageInstance& later = at(row);
+      if (later.work.busy >= first.work.busy || same_work(later, first)) {
+        comparable.push_back(later.wall());
+      }
     }
-    if (!comparable.empty() && first.wall() > kCold * median(comparable)) {
-      set_apart(first, WarmupReason::first_of_kind);
-      reasons.because(WarmupReason::first_of_kind);
-    } else if (of_kind.size() == 1 && rows.size() > 1 && first.wall() > kColdAlone * usual) {
+    if (!comparable.empty() && first.wall() > threshold::kClearlyMore * median(comparable)) {
+      set_apart(of_kind.front(), WarmupReason::first_of_kind);
+    } else if (of_kind.size() == 1 && others && first.wall() > threshold::kFarMore * usual) {
       only.because(fmt::format(
           "the only {} step takes {:.3f} ms, the median step of all stages {:.3f} ms: it may "
           "contain "
           "work that is done only once; serve one request before recording starts",
-          stages.stages[stage].name, static_cast<double>(first.wall()) / kNanosecondsPerMillisecond,
-          static_cast<double>(usual) / kNanosecondsPerMillisecond));
+          stages_.stages[first.stage].name, as_double(first.wall()) / kNanosecondsPerMillisecond,
+          as_double(usual) / kNanosecondsPerMillisecond));
     }
   }
-}
+
+  const trace::Trace& trace_;
+  Stages& stages_;
+  std::optional<std::vector<Nanoseconds>> captured_;
+};
 
 // What one range did on several GPUs is one instance for each: they are kept apart together.
 void flag_siblings(Stages& stages) {
-  std::vector<StageInstance>& all = stages.instances;
-  for (size_t i = 0; i < all.size();) {
-    size_t end = i + 1;
-    while (end < all.size() && all[end].start == all[i].start) ++end;
-    for (size_t a = i; a < end; ++a) {
-      if (!all[a].warmup) continue;
-      for (size_t b = i; b < end; ++b) {
-        if (all[b].warmup || all[b].process != all[a].process || all[b].stage != all[a].stage) {
-          continue;
-        }
-        set_apart(all[b], all[a].why_warmup);
-      }
-    }
-    i = end;
+  std::map<std::tuple<Nanoseconds, trace::ProcessId, uint32_t>, std::optional<WarmupReason>> apart;
+  const auto key = [](const StageInstance& instance) {
+    return std::tuple(instance.start, instance.process, instance.stage);
+  };
+  for (const StageInstance& instance : stages.instances) {
+    if (instance.warmup) apart.try_emplace(key(instance), instance.why_warmup);
+  }
+  for (StageInstance& instance : stages.instances) {
+    const auto sibling = apart.find(key(instance));
+    if (instance.warmup || sibling == apart.end()) continue;
+    instance.warmup = true;
+    instance.why_warmup = sibling->second;
   }
 }
 
 size_t count_warmup(const Stages& stages) {
   return static_cast<size_t>(std::count_if(stages.instances.begin(), stages.instances.end(),
                                            [](const StageInstance& i) { return i.warmup; }));
-}
-
-// Launch calls that no GPU work came of, by start: most are captured into a graph.
-std::vector<Nanoseconds> captured_launches(const trace::Trace& trace) {
-  std::vector<bool> worked(trace.launches.size(), false);
-  const auto mark = [&](const std::vector<trace::LaunchRow>& rows) {
-    for (const trace::LaunchRow row : rows) {
-      if (row.valid()) worked[row.index()] = true;
-    }
-  };
-  mark(trace.kernels.launch);
-  mark(trace.memory_operations.launch);
-  mark(trace.graph_replays.launch);
-  std::vector<Nanoseconds> starts;
-  for (size_t i = 0; i < worked.size(); ++i) {
-    if (worked[i] || trace.api_kind(trace.launches.api[i]) != trace::ApiKind::launch) continue;
-    starts.push_back(trace.launches.start[i]);
-  }
-  std::sort(starts.begin(), starts.end());
-  return starts;
-}
-
-// Half as many launches as it has kernels, or more, ran nothing.
-bool captures_a_graph(const StageInstance& instance, const std::vector<Nanoseconds>& captured) {
-  const auto inside = std::lower_bound(captured.begin(), captured.end(), instance.end) -
-                      std::lower_bound(captured.begin(), captured.end(), instance.start);
-  return inside > 0 && 2 * static_cast<uint64_t>(inside) >= instance.work.kernel_count;
 }
 
 // A stage that has nothing else keeps its warm-up.
@@ -352,43 +317,35 @@ void flag_warmup(const trace::Trace& trace, Stages& stages, Diagnostics& diagnos
                      count_warmup(stages));
     return;
   }
-  std::map<Gpu, std::vector<uint32_t>> by_gpu;
+  std::map<std::pair<trace::ProcessId, trace::DeviceId>, std::vector<uint32_t>> by_gpu;
   for (uint32_t i = 0; i < stages.instances.size(); ++i) {
     if (stages.instances[i].traced_in_part) continue;
     by_gpu[{stages.instances[i].process, stages.instances[i].device}].push_back(i);
   }
-  Reasons reasons;
-  Reasons only;
-  std::optional<std::vector<Nanoseconds>> captured;
-  const auto captures_graph = [&](const StageInstance& instance) {
-    if (!captured) captured = captured_launches(trace);
-    return captures_a_graph(instance, *captured);
-  };
+  WarmupSearch search(trace, stages);
   for (const auto& [gpu, rows] : by_gpu) {
     if (stages.serving) {
-      flag_engine_steps(stages, rows, reasons);
-      flag_cold_steps(stages, rows, reasons, only);
+      search.look_at_engine_steps(rows);
     } else {
-      flag_requests(stages, rows, captures_graph, reasons);
-      flag_leading_steps(stages, rows, reasons);
+      search.look_at_requests(rows);
     }
   }
   flag_siblings(stages);
-  for (const std::string& text : only.texts) diagnostics.info("cold_step_kept", text);
+  for (const std::string& text : search.only.texts) diagnostics.info("cold_step_kept", text);
   const size_t count = count_warmup(stages);
   if (count == 0) return;
   size_t captures = 0;
   for (StageInstance& instance : stages.instances) {
-    instance.captures_graph = instance.warmup && captures_graph(instance);
+    instance.captures_graph = instance.warmup && search.captures_graph(instance);
     if (instance.captures_graph) ++captures;
   }
   if (captures > 0) {
-    reasons.because(fmt::format("a CUDA graph is captured in {} of them", captures));
+    search.reasons.because(fmt::format("a CUDA graph is captured in {} of them", captures));
   }
   diagnostics.info("warmup_set_apart",
                    fmt::format("first stage instances that count as warm-up ({}); they are "
                                "excluded from the statistics",
-                               fmt::join(reasons.texts, ", ")),
+                               fmt::join(search.reasons.texts, ", ")),
                    count);
 }
 

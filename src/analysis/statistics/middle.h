@@ -4,7 +4,11 @@
 #include <ranges>
 #include <vector>
 
+#include "trace/tables.h"
+
 namespace llmprof::analysis {
+
+inline double as_double(Nanoseconds time) { return static_cast<double>(time); }
 
 // The middle one; of an even number, the larger of the two. There is at least one.
 template <class Value>

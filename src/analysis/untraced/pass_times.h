@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/unwatched/launch_passes.h"
+#include "analysis/untraced/launch_passes.h"
 
 namespace llmprof::analysis {
 

@@ -1,4 +1,4 @@
-#include "analysis/unwatched/recorded_passes.h"
+#include "analysis/untraced/launch_passes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
 #include "analysis/stages/stages.h"
-#include "analysis/unwatched/launch_sequence.h"
+#include "analysis/untraced/launch_sequence.h"
 
 namespace llmprof::analysis {
 
@@ -15,11 +16,16 @@ struct LaunchPass {
   uint32_t stage = 0;
   size_t first = 0;
   size_t end = 0;
-  InstanceId instance;  // that it is of; none where it was found by its launches alone
+  InstanceId instance{};  // that it is of; none where it was found by its launches alone
   // Launches right before it, in its instance, that are captured into its graph: it begins with
   // them.
   size_t lead = 0;
 };
+
+// The passes of the stages, in order: a step, or an instance that has none. Those that a window of
+// tracing cut are left out, and those whose launches are between another's.
+std::vector<LaunchPass> recorded_passes(const trace::Trace& trace, const Stages& stages,
+                                        const LaunchSequence& sequence);
 
 // What passes are made of, to find them where nothing was recorded.
 class PassSignatures {

@@ -1,8 +1,8 @@
-#include "analysis/unwatched/launch_passes.h"
+#include "analysis/untraced/launch_passes.h"
 
 #include <gtest/gtest.h>
 
-#include "analysis/unwatched/pass_times.h"
+#include "analysis/untraced/pass_times.h"
 
 namespace llmprof::analysis {
 namespace {

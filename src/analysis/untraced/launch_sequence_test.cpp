@@ -1,4 +1,4 @@
-#include "analysis/unwatched/launch_sequence.h"
+#include "analysis/untraced/launch_sequence.h"
 
 #include <gtest/gtest.h>
 

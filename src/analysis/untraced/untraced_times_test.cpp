@@ -1,4 +1,4 @@
-#include "analysis/unwatched/unwatched.h"
+#include "analysis/untraced/untraced_times.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "analysis/unwatched/detached_periods.h"
+#include "analysis/untraced/launch_sequence.h"
 
 #include <gtest/gtest.h>
 

@@ -1,15 +1,13 @@
-#include "analysis/unwatched/recorded_passes.h"
-
 #include <algorithm>
 
+#include "analysis/stages/thresholds.h"
 #include "analysis/tracing/tracing_periods.h"
+#include "analysis/untraced/launch_passes.h"
 
 namespace llmprof::analysis {
 namespace {
 
-constexpr size_t kFewBetween = 16;  // launches between two passes
 constexpr uint32_t kNoPass = UINT32_MAX;
-constexpr size_t kMuchOfAPass = 4;  // a quarter
 
 // Numbers passes: a step by its row, an instance without steps after all steps.
 class PassNumbers {
@@ -34,7 +32,8 @@ class PassNumbers {
 
  private:
   const Stages& stages_;
-  // Of a program with several GPUs one is looked at: its passes are those of all.
+  // Of a program with several GPUs one is looked at: its passes are those of
+  // all.
   trace::DeviceId device_;
 };
 
@@ -54,38 +53,33 @@ std::vector<uint32_t> passes_of_calls(const trace::Trace& trace, const Stages& s
   return passes;
 }
 
-// Calls of the sequence's thread that launch kernels or graphs, by start.
-std::vector<size_t> launching_calls(const trace::Trace& trace, trace::ThreadId thread) {
-  std::vector<size_t> rows;
-  for (size_t i = 0; i < trace.launches.size(); ++i) {
-    const trace::ApiKind kind = trace.api_kind(trace.launches.api[i]);
-    const bool launches = kind == trace::ApiKind::launch || kind == trace::ApiKind::graph_launch;
-    if (launches && trace.launches.thread[i] == thread) rows.push_back(i);
-  }
-  std::stable_sort(rows.begin(), rows.end(), [&](size_t a, size_t b) {
-    return trace.launches.start[a] < trace.launches.start[b];
-  });
-  return rows;
-}
-
-// The pass of each launch of the sequence. The watch notes a launch just before the traced call;
-// traced calls without such a note are of libraries that hold a CUDA runtime of their own.
+// The pass of each launch of the sequence. The watch notes a launch just before
+// the traced call; traced calls without such a note are of libraries that hold
+// a CUDA runtime of their own.
 std::vector<uint32_t> passes_of_launches(const trace::Trace& trace, const LaunchSequence& sequence,
                                          const std::vector<uint32_t>& of_calls) {
-  const std::vector<size_t> calls = launching_calls(trace, sequence.thread);
-  std::vector<uint32_t> passes(sequence.size(), kNoPass);
-  size_t next = 0;
-  for (size_t i = 0; i < sequence.size(); ++i) {
-    const Nanoseconds until = i + 1 < sequence.size() ? sequence.start[i + 1] : trace::kOpenEnd;
-    while (next < calls.size() && trace.launches.start[calls[next]] < sequence.start[i]) ++next;
-    if (next < calls.size() && trace.launches.start[calls[next]] < until) {
-      passes[i] = of_calls[calls[next]];
+  const trace::LaunchTable& calls = trace.launches;
+  std::vector<std::pair<Nanoseconds, uint32_t>> launching;  // start, pass
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const trace::ApiKind kind = trace.api_kind(calls.api[i]);
+    const bool launches = kind == trace::ApiKind::launch || kind == trace::ApiKind::graph_launch;
+    if (launches && calls.thread[i] == sequence.thread) {
+      launching.emplace_back(calls.start[i], of_calls[i]);
     }
+  }
+  const auto start = [](const auto& call) { return call.first; };
+  std::ranges::stable_sort(launching, {}, start);
+  std::vector<uint32_t> passes(sequence.size(), kNoPass);
+  for (size_t i = 0; i < sequence.size(); ++i) {
+    const auto next = std::ranges::lower_bound(launching, sequence.start[i], {}, start);
+    const Nanoseconds until = i + 1 < sequence.size() ? sequence.start[i + 1] : trace::kOpenEnd;
+    if (next != launching.end() && next->first < until) passes[i] = next->second;
   }
   return passes;
 }
 
-// Whether passes are whole, or cut by a window of tracing that began or ended within them.
+// Whether passes are whole, or cut by a window of tracing that began or ended
+// within them.
 class WindowEdges {
  public:
   WindowEdges(const trace::Trace& trace, const LaunchSequence& sequence,
@@ -97,27 +91,23 @@ class WindowEdges {
 
   // `has_its_layers`: they were counted, and are as many as those of others.
   [[nodiscard]] bool cut(const LaunchPass& pass, bool has_its_layers) const {
-    const size_t much = has_its_layers ? (pass.end - pass.first) / kMuchOfAPass : SIZE_MAX;
-    return cut_before(pass.first, much) || cut_behind(pass.end, much);
+    const size_t much = has_its_layers ? (pass.end - pass.first) / threshold::kQuarter : SIZE_MAX;
+    return cut_beyond(pass.first, 0, much, [](size_t i) { return i - 1; }) ||
+           cut_beyond(pass.end, sequence_.size(), much, [](size_t i) { return i; });
   }
 
  private:
-  // Launches of no pass may be what was not recognized of the pass itself; if it has its layers,
-  // `much` of it are of another pass, which the window cut. What the program waited for is another
-  // pass, too, unless many launches lie between.
-  [[nodiscard]] bool cut_before(size_t first, size_t much) const {
-    for (size_t i = first; i > 0 && of_launches_[i - 1] == kNoPass; --i) {
-      if (first - i > much) return false;
-      if (first - i <= kFewBetween && waited_before(i)) return false;
-      if (untraced(i - 1)) return true;
-    }
-    return false;
-  }
-  [[nodiscard]] bool cut_behind(size_t end, size_t much) const {
-    for (size_t i = end; i < sequence_.size() && of_launches_[i] == kNoPass; ++i) {
-      if (i - end > much) return false;
-      if (i - end <= kFewBetween && waited_before(i)) return false;
-      if (untraced(i)) return true;
+  // Launches of no pass may be what was not recognized of the pass itself; if
+  // it has its layers, `much` of it are of another pass, which the window cut.
+  // What the program waited for is another pass, too, unless many launches lie
+  // between. `next(i)`: the launch beyond i - 1 or i.
+  template <class Next>
+  [[nodiscard]] bool cut_beyond(size_t edge, size_t limit, size_t much, const Next& next) const {
+    for (size_t i = edge, gone = 0; i != limit; ++gone, i = i < limit ? i + 1 : i - 1) {
+      const size_t launch = next(i);
+      if (of_launches_[launch] != kNoPass || gone > much) return false;
+      if (gone <= threshold::kManyLayers && waited_before(i)) return false;
+      if (untraced(launch)) return true;
     }
     return false;
   }
@@ -136,8 +126,8 @@ class WindowEdges {
   trace::ProcessId process_;
 };
 
-// Right before the pass, of no other, and within the instance: what a program captures long before
-// (an engine that starts) is not the first pass's.
+// Right before the pass, of no other, and within the instance: what a program
+// captures long before (an engine that starts) is not the first pass's.
 size_t launches_without_work(const LaunchSequence& sequence,
                              const std::vector<uint32_t>& of_launches, size_t first,
                              Nanoseconds from) {
@@ -183,8 +173,7 @@ std::vector<LaunchPass> recorded_passes(const trace::Trace& trace, const Stages&
     passes.back().lead = launches_without_work(sequence, of_launches, spans[number].first,
                                                stages.instances[instance.index()].start);
   }
-  std::sort(passes.begin(), passes.end(),
-            [](const LaunchPass& a, const LaunchPass& b) { return a.first < b.first; });
+  std::ranges::sort(passes, {}, &LaunchPass::first);
   const WindowEdges edges(trace, sequence, of_launches);
   std::vector<LaunchPass> whole;
   for (const Recorded& pass : passes) {

@@ -1,14 +1,16 @@
-#include "analysis/unwatched/launch_passes.h"
+#include "analysis/untraced/launch_passes.h"
 
 #include <algorithm>
 #include <functional>
 #include <optional>
 
+#include "analysis/stages/thresholds.h"
+#include "analysis/statistics/middle.h"
+
 namespace llmprof::analysis {
 namespace {
 
-constexpr size_t kFewestLaunches = 8;  // of a pass without a graph
-constexpr size_t kMostLengths = 64;    // of signatures that are searched for
+constexpr size_t kMostLengths = 64;  // of signatures that are searched for
 
 constexpr uint64_t kMultiplier = 0x9E3779B97F4A7C15;
 
@@ -17,7 +19,8 @@ uint64_t next_hash(uint64_t hash, uint32_t token) {
   return hash * kMultiplier + (token + 1) * kSpread;
 }
 
-// Hashes of spans of tokens that do not depend on what was launched before the span.
+// Hashes of spans of tokens that do not depend on what was launched before the
+// span.
 class SpanHash {
  public:
   explicit SpanHash(std::span<const uint32_t> tokens)
@@ -58,27 +61,14 @@ class SpanHash {
 
 }  // namespace
 
-uint32_t PassSignatures::Signature::most_frequent() const {
-  uint32_t stage = 0;
-  uint64_t most = 0;
-  for (const auto& [candidate, count] : stages) {
-    if (count > most || (count == most && candidate < stage)) {
-      stage = candidate;
-      most = count;
-    }
-  }
-  return stage;
-}
-
 void PassSignatures::learn(std::span<const uint32_t> tokens, const LaunchSequence& sequence,
                            const std::vector<LaunchPass>& passes) {
   SpanHash hash(tokens);
   for (const LaunchPass& pass : passes) {
     const size_t length = pass.end - pass.first;
-    const auto begin = sequence.graph.begin() + static_cast<std::ptrdiff_t>(pass.first);
-    const bool graphs = std::find(begin, begin + static_cast<std::ptrdiff_t>(length), true) !=
-                        begin + static_cast<std::ptrdiff_t>(length);
-    if (length < kFewestLaunches && !graphs) continue;
+    size_t kernels = 0;
+    while (kernels < length && !sequence.graph[pass.first + kernels]) ++kernels;
+    if (length < threshold::kMany && kernels == length) continue;
     Signature& signature = by_length_[length][hash.of(pass.first, length)];
     signature.first = pass.first;
     signature.lead = pass.lead;
@@ -102,7 +92,7 @@ std::vector<size_t> PassSignatures::lengths() const {
   for (const auto& [length, signatures] : by_length_) {
     if (!signatures.empty()) lengths.push_back(length);
   }
-  std::sort(lengths.begin(), lengths.end(), std::greater<>());
+  std::ranges::sort(lengths, std::greater<>());
   if (lengths.size() > kMostLengths) lengths.resize(kMostLengths);
   return lengths;
 }
@@ -124,11 +114,10 @@ std::vector<LaunchPass> PassSignatures::find(std::span<const uint32_t> tokens, s
       if (known == signatures.end()) continue;
       // No launch is of two passes.
       const size_t free = first - (found.empty() ? offset : found.back().end);
-      pass = LaunchPass{known->second.most_frequent(),
-                        first,
-                        first + length,
-                        {},
-                        std::min(known->second.lead, free)};
+      pass = LaunchPass{.stage = most_frequent(known->second.stages).first,
+                        .first = first,
+                        .end = first + length,
+                        .lead = std::min(known->second.lead, free)};
       break;
     }
     if (pass) found.push_back(*pass);

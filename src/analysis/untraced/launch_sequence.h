@@ -47,4 +47,13 @@ enum class GraphTokens : uint8_t {
 // within the length of a layer.
 std::vector<uint32_t> launch_tokens(const LaunchSequence& sequence, GraphTokens graphs);
 
+struct DetachedPeriod {
+  Nanoseconds start = 0;
+  Nanoseconds end = 0;
+};
+
+// When CUPTI was not attached to a process that our collector traced for a part of the time: the
+// program ran at its own speed. None where nothing was traced.
+std::vector<DetachedPeriod> detached_periods(const trace::Trace& trace, trace::ProcessId process);
+
 }  // namespace llmprof::analysis

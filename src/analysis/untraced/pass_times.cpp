@@ -1,29 +1,12 @@
-#include "analysis/unwatched/pass_times.h"
+#include "analysis/untraced/pass_times.h"
 
 #include <algorithm>
 
+#include "analysis/stages/thresholds.h"
+#include "analysis/statistics/middle.h"
+
 namespace llmprof::analysis {
 namespace {
-
-// A wait of the host that is so many times longer than a pass is between two requests, a pass that
-// is so much longer than the median one is not like the others.
-constexpr double kPause = 5;
-
-// Other launches between a pass and the wait for it, or between two passes of a run.
-constexpr size_t kFewLaunches = 16;
-// A run's passes are so much longer than those of most.
-constexpr double kSlowRun = 2;
-
-// A pass of many launches: a long wait behind one of its first few ends what came before.
-constexpr size_t kManyLaunches = 64;
-constexpr size_t kFirstFew = 8;
-constexpr Nanoseconds kLongWait = 4;  // times what the host did in the pass before
-
-// A wait that is so many times shorter than what the host did since the last launch was for
-// nothing: the GPU had ended long before.
-constexpr Nanoseconds kLateWait = 50;
-
-double as_double(Nanoseconds time) { return static_cast<double>(time); }
 
 // The end of the last wait that began in [from, before).
 std::optional<Nanoseconds> last_wait(const LaunchSequence& sequence, Nanoseconds from,
@@ -33,7 +16,7 @@ std::optional<Nanoseconds> last_wait(const LaunchSequence& sequence, Nanoseconds
   const LaunchSequence::Wait& last = *(behind - 1);
   if (last.start < from) return std::nullopt;
   const LaunchSequence::Wait& first = *sequence.first_wait_from(from);
-  const bool late = first.start - from > kLateWait * (first.end - first.start);
+  const bool late = first.start - from > threshold::kLateWait * (first.end - first.start);
   return late ? std::nullopt : std::optional(last.end);
 }
 
@@ -47,12 +30,12 @@ std::optional<Nanoseconds> first_wait(const LaunchSequence& sequence, Nanosecond
 
 // The pass's first launch of its own.
 size_t own_first(const LaunchSequence& sequence, const LaunchPass& pass) {
-  if (pass.end - pass.first < kManyLaunches) return pass.first;
+  if (pass.end - pass.first < threshold::kLongRun) return pass.first;
   const Nanoseconds begin = sequence.start[pass.first];
-  for (size_t i = pass.first + 1; i <= pass.first + kFirstFew; ++i) {
+  for (size_t i = pass.first + 1; i <= pass.first + threshold::kMany; ++i) {
     const auto wait = sequence.first_wait_from(sequence.start[i - 1]);
     if (wait == sequence.waits.end() || wait->start >= sequence.start[i]) continue;
-    if (wait->end - wait->start > kLongWait * (wait->start - begin)) return i;
+    if (wait->end - wait->start > threshold::kFarMore * (wait->start - begin)) return i;
   }
   return pass.first;
 }
@@ -90,18 +73,12 @@ double median_period(const std::vector<TimedPass>& passes, uint32_t stage) {
   return periods.empty() ? 0 : as_double(nearest_rank(periods, 0.5));
 }
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 // Where the next launch follows at once, it tells; else the host does so much in between, slowed
 // down by tracing, that the last launch tells more.
 double unnoted_end(const TimedPass& last, double start, const UnnotedEnd& traced) {
-  constexpr double kAtOnce = 0.9;
   const double until_next = as_double(last.next) - start;
-  if (traced.share_until_next >= kAtOnce) return start + until_next * traced.share_until_next;
+  if (traced.share_until_next >= threshold::kAlmostAll)
+    return start + until_next * traced.share_until_next;
   return std::min(as_double(last.next), as_double(last.launched) + traced.after_last_launch);
 }
 
@@ -125,9 +102,7 @@ struct RunOfOneStage {
 
 // Of each stage, what a pass takes in the run that holds the middle pass.
 std::vector<double> median_runs(std::vector<RunOfOneStage> runs, size_t stages) {
-  std::sort(runs.begin(), runs.end(), [](const RunOfOneStage& a, const RunOfOneStage& b) {
-    return a.per_pass() < b.per_pass();
-  });
+  std::ranges::sort(runs, {}, &RunOfOneStage::per_pass);
   std::vector<uint64_t> passes(stages, 0);
   for (const RunOfOneStage& run : runs) passes[run.stage] += run.passes;
   std::vector<uint64_t> seen(stages, 0);
@@ -163,10 +138,10 @@ std::vector<TimedPass> time_passes(const LaunchSequence& sequence,
     row.next = start_of(pass.end);
     row.done = last_wait(sequence, sequence.start[pass.end - 1], row.next);
     if (!row.done && next_pass > pass.end) {
-      const size_t few = std::min(next_pass, pass.end + kFewLaunches);
+      const size_t few = std::min(next_pass, pass.end + threshold::kManyLayers);
       row.done = first_wait(sequence, row.next, start_of(few));
     }
-    row.followed = i + 1 < passes.size() && next_pass - pass.end <= kFewLaunches;
+    row.followed = i + 1 < passes.size() && next_pass - pass.end <= threshold::kManyLayers;
     timed.push_back(row);
   }
   return timed;
@@ -193,8 +168,8 @@ std::vector<UnnotedEnd> unnoted_ends(const std::vector<TimedPass>& passes,
   std::vector<UnnotedEnd> ends(stages.stages.size());
   for (size_t stage = 0; stage < ends.size(); ++stage) {
     if (shares[stage].empty()) continue;
-    ends[stage].share_until_next = std::clamp(median(shares[stage]), 0.0, 1.0);
-    ends[stage].after_last_launch = median(after_launch[stage]);
+    ends[stage].share_until_next = std::clamp(middle(shares[stage]), 0.0, 1.0);
+    ends[stage].after_last_launch = middle(after_launch[stage]);
   }
   return ends;
 }
@@ -237,14 +212,15 @@ void add_times_by_run(const std::vector<TimedPass>& passes, bool cut,
   const auto pauses_after = [&](size_t row) {
     const TimedPass& pass = passes[row];
     if (!pass.done || medians[pass.stage] <= 0) return false;
-    return as_double(passes[row + 1].start - *pass.done) > kPause * medians[pass.stage];
+    return as_double(passes[row + 1].start - *pass.done) >
+           threshold::kFarMore * medians[pass.stage];
   };
   // Waited for on both sides: what it took is its own.
   const auto is_odd = [&](size_t row) {
     const TimedPass& pass = passes[row];
     const bool alone = row == 0 || passes[row - 1].done;
     return alone && pass.done && medians[pass.stage] > 0 &&
-           as_double(*pass.done - pass.start) > kPause * medians[pass.stage];
+           as_double(*pass.done - pass.start) > threshold::kFarMore * medians[pass.stage];
   };
   std::vector<RunOfOneStage> runs;
   for (size_t first = 0; first < passes.size();) {
@@ -273,7 +249,7 @@ void add_times_by_run(const std::vector<TimedPass>& passes, bool cut,
   }
   const std::vector<double> usual = median_runs(runs, times.size());
   for (const RunOfOneStage& run : runs) {
-    if (run.per_pass() > kSlowRun * usual[run.stage]) continue;
+    if (run.per_pass() > threshold::kClearlyMore * usual[run.stage]) continue;
     times[run.stage].passes += run.passes;
     times[run.stage].total += run.total;
   }

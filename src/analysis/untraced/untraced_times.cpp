@@ -1,33 +1,15 @@
-#include "analysis/unwatched/unwatched.h"
+#include "analysis/untraced/untraced_times.h"
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
-#include "analysis/unwatched/detached_periods.h"
-#include "analysis/unwatched/pass_times.h"
-#include "analysis/unwatched/recorded_passes.h"
+#include "analysis/stages/thresholds.h"
+#include "analysis/untraced/pass_times.h"
 #include "base/units.h"
 
 namespace llmprof::analysis {
 namespace {
-
-// A time that is further from the traced one is not that of the same work. Tracing never made a
-// program faster; runs of one program differ. Within one process, eager code took twice as long for
-// seconds, and windows may have seen its fast part alone.
-constexpr double kShortest = 0.1;
-constexpr double kLongest = 1.25;
-constexpr double kLongestInSameProcess = 2;
-// The GPU's own work takes as long without tracing, but for a little: what leaves it less time is
-// of another speed of the machine, or of other work. Small kernels of a graph are recorded longer
-// than they are (0.23 us each in gpt-fast's, compiled, on an H200).
-constexpr double kBusyMost = 1.1;          // over the wall time
-constexpr double kAddedToAKernel = 500.0;  // ns, at the most
-// Of the recorded passes, as many must be found in the control run.
-constexpr double kEnoughPasses = 0.9;
-// Of the passes of a run with windows, recorded or not, as many of a stage must be found there.
-constexpr double kAsOften = 0.5;
-// After CUPTI was detached.
-constexpr size_t kSettlingPasses = 2;
 
 bool holds_work(size_t part) {
   return !is_idle(part) && part != static_cast<size_t>(BudgetPart::not_traced) &&
@@ -46,24 +28,16 @@ struct TracedStage {
   std::array<double, kBudgetParts> parts{};
 };
 
-// Of each stage, warm-up excluded.
-std::vector<double> count_kernels(const Stages& stages) {
-  std::vector<double> count(stages.stages.size(), 0);
-  for (const InstanceId owner : stages.owners.kernel_instance) {
-    if (!owner.valid() || stages.instances[owner.index()].warmup) continue;
-    ++count[stages.instances[owner.index()].stage];
-  }
-  return count;
-}
-
-TracedStage traced_stage(const Stages& stages, const StageBudget& budget, double kernels) {
+TracedStage traced_stage(const Stages& stages, const StageBudget& budget) {
   TracedStage traced;
   double steps = 0;
   double all_steps = 0;
+  double kernels = 0;
   for (const StageInstance& instance : stages.instances) {
     if (instance.stage != budget.stage || instance.warmup) continue;
     steps += instance.step_count;
     all_steps += instance.all_steps();
+    kernels += static_cast<double>(instance.work.kernel_count);
   }
   const auto instances = static_cast<double>(budget.instances);
   const double scale = steps > 0 ? all_steps / steps : 1;
@@ -85,10 +59,12 @@ bool is_decode(const Stages& stages, uint32_t stage) {
 void set_wall(const Stages& stages, uint32_t stage, const TracedStage& traced, double wall,
               UnwatchedSource source, StageUnwatched& result) {
   const bool busy_fits =
-      traced.busy <= std::max(kBusyMost * wall, wall + kAddedToAKernel * traced.kernels);
-  const double longest =
-      source == UnwatchedSource::between_windows ? kLongestInSameProcess : kLongest;
-  if (wall < kShortest * traced.wall || wall > longest * traced.wall || !busy_fits) {
+      traced.busy <= std::max((1 + threshold::kTolerance) * wall,
+                              wall + threshold::kAddedToAKernel * traced.kernels);
+  const double longest = source == UnwatchedSource::between_windows ? threshold::kClearlyMore
+                                                                    : threshold::kLongestUntraced;
+  if (wall < threshold::kShortestUntraced * traced.wall || wall > longest * traced.wall ||
+      !busy_fits) {
     result.why_not = NotUnwatched::does_not_fit;
     return;
   }
@@ -110,24 +86,19 @@ void set_wall(const Stages& stages, uint32_t stage, const TracedStage& traced, d
   if (traced.idle <= 0) result.parts[static_cast<size_t>(BudgetPart::unattributed)] = result.idle;
 }
 
-uint64_t recorded_instances(const Stages& stages, uint32_t stage) {
-  return static_cast<uint64_t>(
-      std::count_if(stages.instances.begin(), stages.instances.end(),
-                    [&](const StageInstance& instance) { return instance.stage == stage; }));
-}
-
 // Where passes were timed one by one.
 void set_passes(const Stages& stages, uint32_t stage, const TracedStage& traced,
                 const PassTimes& times, UnwatchedSource source, StageUnwatched& result) {
   // The control run's only passes of that kind are its first, too: as cold, and not like later
   // ones.
-  const bool only_cold = source == UnwatchedSource::control_launches &&
-                         stages.stages[stage].only_the_first &&
-                         times.passes <= recorded_instances(stages, stage);
+  const bool only_cold =
+      source == UnwatchedSource::control_launches && stages.stages[stage].only_the_first &&
+      times.passes <=
+          static_cast<uint64_t>(std::ranges::count(stages.instances, stage, &StageInstance::stage));
   // A part of a pass may occur here and there in another run; the pass itself would as often.
   const bool seldom =
       source == UnwatchedSource::control_launches &&
-      static_cast<double>(times.passes) < kAsOften * static_cast<double>(result.all_passes);
+      static_cast<double>(times.passes) < threshold::kMost * static_cast<double>(result.all_passes);
   if (times.passes == 0 || only_cold || seldom) {
     if (result.why_not == NotUnwatched::no_other_time) {
       result.why_not = NotUnwatched::launches_differ;
@@ -149,10 +120,7 @@ void set_passes(const Stages& stages, uint32_t stage, const TracedStage& traced,
 
 // The stage's passes in the order of both runs, and whether they are the same.
 bool same_passes(const std::vector<LaunchPass>& a, const std::vector<LaunchPass>& b) {
-  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(),
-                                            [](const LaunchPass& one, const LaunchPass& other) {
-                                              return one.stage == other.stage;
-                                            });
+  return std::ranges::equal(a, b, {}, &LaunchPass::stage, &LaunchPass::stage);
 }
 
 // Without the first of each stage, as many as are warm-up in the recorded run.
@@ -187,6 +155,18 @@ bool same_launches(const LaunchSequence& own, const LaunchSequence& other) {
   return true;
 }
 
+// The sequence that has the most passes, and these.
+template <class Find>
+std::pair<size_t, std::vector<LaunchPass>> with_most_passes(
+    const std::vector<LaunchSequence>& sequences, const Find& find) {
+  std::pair<size_t, std::vector<LaunchPass>> most;
+  for (size_t i = 0; i < sequences.size(); ++i) {
+    std::vector<LaunchPass> passes = find(sequences[i]);
+    if (passes.size() > most.second.size()) most = {i, std::move(passes)};
+  }
+  return most;
+}
+
 class Finder {
  public:
   Finder(const trace::Trace& trace, const Stages& stages, const Budgets& budgets)
@@ -194,12 +174,11 @@ class Finder {
     result_.stages.resize(stages.stages.size());
     result_.budgets = budgets;
     traced_.resize(stages.stages.size());
-    const std::vector<double> kernels = count_kernels(stages);
     for (size_t i = 0; i < stages.stages.size(); ++i) {
       if (i >= budgets.stages.size() || budgets.stages[i].instances == 0) {
         result_.stages[i].why_not = NotUnwatched::warmup_only;
       } else {
-        traced_[i] = traced_stage(stages, budgets.stages[i], kernels[i]);
+        traced_[i] = traced_stage(stages, budgets.stages[i]);
       }
       busy_.push_back(traced_[i].busy);
     }
@@ -234,14 +213,9 @@ class Finder {
   // Of the thread that launched the most passes.
   void by_launches_in(const std::vector<LaunchSequence>& sequences, const trace::Trace* control) {
     if (!any_open()) return;
-    size_t chosen = 0;
-    std::vector<LaunchPass> recorded;
-    for (size_t i = 0; i < sequences.size(); ++i) {
-      std::vector<LaunchPass> passes = recorded_passes(trace_, stages_, sequences[i]);
-      if (passes.size() <= recorded.size()) continue;
-      recorded = std::move(passes);
-      chosen = i;
-    }
+    const auto [chosen, recorded] = with_most_passes(sequences, [&](const LaunchSequence& each) {
+      return recorded_passes(trace_, stages_, each);
+    });
     if (recorded.empty()) return;
     const LaunchSequence& own = sequences[chosen];
     measure_preparations(own, recorded);
@@ -273,10 +247,8 @@ class Finder {
            why == NotUnwatched::does_not_fit;
   }
   [[nodiscard]] bool any_open() const {
-    for (size_t i = 0; i < result_.stages.size(); ++i) {
-      if (open(i)) return true;
-    }
-    return false;
+    return std::ranges::any_of(std::views::iota(size_t{0}, result_.stages.size()),
+                               [&](size_t stage) { return open(stage); });
   }
 
   void by_windows(const LaunchSequence& own, const std::vector<LaunchPass>& recorded) {
@@ -295,8 +267,8 @@ class Finder {
       };
       std::vector<LaunchPass> found = signatures.find(tokens, row(period.start), row(period.end));
       for (const LaunchPass& pass : found) ++all[pass.stage];
-      if (found.size() <= kSettlingPasses + 1) continue;
-      found.erase(found.begin(), found.begin() + kSettlingPasses);
+      if (found.size() <= threshold::kSettlingPasses + 1) continue;
+      found.erase(found.begin(), found.begin() + threshold::kSettlingPasses);
       found.pop_back();
       any = true;
       add_times_by_run(time_passes(own, found), true, times);
@@ -324,17 +296,11 @@ class Finder {
     for (const GraphTokens graphs : {GraphTokens::by_first_use, GraphTokens::all_alike}) {
       PassSignatures signatures;
       signatures.learn(launch_tokens(own, graphs), own, recorded);
-      size_t chosen = 0;
-      std::vector<LaunchPass> found;
-      for (size_t i = 0; i < others.size(); ++i) {
-        std::vector<LaunchPass> passes =
-            signatures.find(launch_tokens(others[i], graphs), 0, others[i].size());
-        if (passes.size() <= found.size()) continue;
-        found = std::move(passes);
-        chosen = i;
-      }
+      const auto [chosen, found] = with_most_passes(others, [&](const LaunchSequence& each) {
+        return signatures.find(launch_tokens(each, graphs), 0, each.size());
+      });
       if (found.empty() || static_cast<double>(found.size()) <
-                               kEnoughPasses * static_cast<double>(recorded.size())) {
+                               threshold::kAlmostAll * static_cast<double>(recorded.size())) {
         continue;
       }
       const LaunchSequence& other = others[chosen];
@@ -397,10 +363,6 @@ class Finder {
   Unwatched result_;
 };
 
-}  // namespace
-
-namespace {
-
 bool on_gpu(const trace::Trace& trace) {
   const auto& queues = trace.kernels.queue;
   return queues.empty() || trace.device_of(queues.front()).kind == trace::DeviceKind::gpu;
@@ -411,22 +373,20 @@ bool on_gpu(const trace::Trace& trace) {
 Unwatched find_unwatched(const trace::Trace& trace, const Stages& stages, const Budgets& budgets,
                          const trace::Trace* control, bool selected) {
   Finder finder(trace, stages, budgets);
-  if (selected) {
-    Unwatched none = finder.take();
-    for (StageUnwatched& stage : none.stages) stage.why_not = NotUnwatched::selection;
-    return none;
-  }
   // Operators of a CPU are recorded by the program itself, which costs it next to nothing.
-  if (!on_gpu(trace)) {
-    Unwatched none = finder.take();
-    for (StageUnwatched& stage : none.stages) {
-      if (stage.why_not == NotUnwatched::no_other_time) stage.why_not = NotUnwatched::cpu_operators;
-    }
-    return none;
+  const bool of_cpu = !on_gpu(trace);
+  if (!selected && !of_cpu) {
+    finder.by_workload();
+    finder.by_launches(control);
   }
-  finder.by_workload();
-  finder.by_launches(control);
-  return finder.take();
+  Unwatched found = finder.take();
+  for (StageUnwatched& stage : found.stages) {
+    if (selected) stage.why_not = NotUnwatched::selection;
+    if (of_cpu && stage.why_not == NotUnwatched::no_other_time) {
+      stage.why_not = NotUnwatched::cpu_operators;
+    }
+  }
+  return found;
 }
 
 }  // namespace llmprof::analysis
