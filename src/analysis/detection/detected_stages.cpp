@@ -254,6 +254,16 @@ void report_speculation(const Speculation& found, Diagnostics& diagnostics) {
                   mean(found.verify_time, found.verifications)));
 }
 
+// Two candidates for the passes explain about as much.
+void report_alternative(const ForwardPasses& found, Diagnostics& diagnostics) {
+  if (!found.alternative || found.alternative->margin >= threshold::kMeasurable) return;
+  diagnostics.info(
+      "passes_ambiguous",
+      fmt::format("{} forward passes were found, but the kernels show {} nearly as well; mark the "
+                  "stages in the program where the numbers of steps look wrong",
+                  found.passes.size(), found.alternative->passes));
+}
+
 // The reason of the sequence with most work: the others' tell less.
 std::string reason_for_none(const std::vector<KernelSequence>& sequences) {
   if (sequences.empty()) return "the capture contains no GPU work with timestamps";
@@ -286,6 +296,7 @@ Stages detected_stages(const trace::Trace& trace, const DescribedNames& names,
     const TokenEvidence tokens = find_token_evidence(sequence, passes, found.kinds);
     found.of_llm = told || tokens.of_llm();
     evidence.add(found.forward, found.kinds, tokens);
+    report_alternative(found.forward, diagnostics);
     all.push_back(std::move(found));
   }
   // A tokenizer's or encoder's GPU beside that of the LLM.

@@ -151,14 +151,15 @@ void follow_read_backs(const KernelSequence& sequence, const ForwardPasses& stru
   }
 }
 
-// Both show passes, but not as many. Names explain every attention by a pass of equal layers; what
-// repeats is mostly these layers. Where it is not, or not in all passes (layers of varying length,
-// a model of two layers, first passes of compiled code), names explain more.
-ForwardPasses& better_of(ForwardPasses& structural, ForwardPasses& named) {
-  ForwardPasses* candidates[] = {&structural, &named};
+// Of those that show passes, the one of the best score; of equals the first.
+ForwardPasses best_of(std::vector<ForwardPasses> candidates) {
+  std::erase_if(candidates, [](const ForwardPasses& each) { return each.passes.empty(); });
   std::ranges::stable_sort(candidates, std::ranges::greater(), &ForwardPasses::score);
-  candidates[0]->margin = candidates[0]->score - candidates[1]->score;
-  return *candidates[0];
+  ForwardPasses& best = candidates.front();
+  if (candidates.size() > 1) {
+    best.alternative = {candidates[1].passes.size(), best.score - candidates[1].score};
+  }
+  return best;
 }
 
 }  // namespace
@@ -197,19 +198,21 @@ ForwardPasses find_forward_passes(const KernelSequence& sequence, const Meaningf
     follow_read_backs(sequence, structural, named);
     return named;
   }
-  structural.score = 1;  // all that repeats is in its passes
+  // Both show passes, but not as many. All that repeats is in passes of what repeats; names explain
+  // attention by passes of equal layers. Where they explain all of it, and what repeats is not
+  // these layers, or not in all passes (layers of varying length, a model of two layers, first
+  // passes of compiled code), they explain more.
   if (!named.passes.empty()) {
     const uint64_t explained = named.layers_in_passes + layers_of_cut_passes(kernels, beats, named);
-    const double share = static_cast<double>(explained) / static_cast<double>(named.layers);
-    named.score = std::min(share, 1.0);
-    if (share >= 1) {
+    named.score = std::min(1.0, static_cast<double>(explained) / static_cast<double>(named.layers));
+    if (explained >= named.layers) {
       structural.score =
           std::min(1.0, attention_agrees(beats, structural) + threshold::kSmallPart) *
           std::min(1.0, static_cast<double>(structural.passes.size()) /
                             static_cast<double>(named.passes.size()));
     }
   }
-  return better_of(structural, named);
+  return best_of({std::move(structural), std::move(named)});
 }
 
 }  // namespace llmprof::analysis

@@ -69,9 +69,14 @@ struct ForwardPasses {
   // an engine's ranges tell them.
   enum class Basis : uint8_t { both, structure, names, ranges };
   Basis basis = Basis::names;
-  // 0 to 1: the share of its own evidence, and of the other candidates', that it agrees with.
-  double score = 0;
-  double margin = 1;  // over the next best candidate
+  // 0 to 1: the share of the evidence, its own and the other candidates', that it agrees with.
+  double score = 1;
+  // The next best candidate, where there is one that shows other passes.
+  struct Alternative {
+    size_t passes = 0;
+    double margin = 0;  // by which the chosen one's score is higher
+  };
+  std::optional<Alternative> alternative;
 
   // Nothing between the pass before and this one was left untraced.
   [[nodiscard]] bool traced_since_last(size_t row) const;

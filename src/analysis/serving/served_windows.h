@@ -6,7 +6,8 @@
 
 namespace llmprof::analysis {
 
-// What the requests of a serving engine saw within one window of recording. Times in ns, mean.
+// An estimate of what the requests of a serving engine saw within one window of recording, by its
+// batches: no request is known. Times in ns, mean.
 struct ServedWindow {
   Nanoseconds start = 0;  // of its first pass
   Nanoseconds end = 0;    // the host had chosen the last token
@@ -20,11 +21,10 @@ struct ServedWindow {
   double token_time = 0;   // 0 without tokens
 };
 
-// An engine's batch gives every sequence in it one token. It may take several passes: it ends with
-// the one whose results the host waits for. The time of a token is that between two batches, caches
-// that are moved in between included; the time of a prompt begins where the host could first turn
-// to it (the tokens of the batch before were chosen, caches were moved), and ends when its first
-// token is chosen. While the host chooses tokens it asks for one row after the other.
+// By batches (detection/batches.h). The time of a token is that between two, caches that are moved
+// in between included; the time of a prompt begins where the host could first turn to it (the
+// tokens of the batch before were chosen, caches were moved), and ends when its first token is
+// chosen.
 //
 // Windows are those that somebody opened (a command, a range); else all is one. A window in which
 // passes do not tell which sequences get a token is left out.

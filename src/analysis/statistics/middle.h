@@ -4,6 +4,7 @@
 #include <ranges>
 #include <vector>
 
+#include "base/quantiles.h"
 #include "trace/tables.h"
 
 namespace llmprof::analysis {
@@ -13,9 +14,7 @@ inline double as_double(Nanoseconds time) { return static_cast<double>(time); }
 // The middle one; of an even number, the larger of the two. There is at least one.
 template <class Value>
 Value middle(std::vector<Value> values) {
-  const auto at = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), at, values.end());
-  return *at;
+  return upper_median(values);
 }
 
 // The entry of a map of counts with the largest; of several, the first. There is at least one.

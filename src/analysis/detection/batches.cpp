@@ -1,0 +1,194 @@
+#include "analysis/detection/batches.h"
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/budget/calls_by_thread.h"
+#include "analysis/detection/kernel_sequence.h"
+#include "analysis/stages/thresholds.h"
+#include "analysis/statistics/middle.h"
+
+namespace llmprof::analysis {
+namespace {
+
+// Caches of sequences on their way to the host or back: copies of one size, at least one for each
+// layer, and no kernel in between.
+struct CacheMoves {
+  std::vector<bool> is_part;      // by memory operation
+  std::vector<Nanoseconds> ends;  // in order
+};
+
+CacheMoves find_cache_moves(const trace::Trace& trace, const Stages& stages) {
+  const auto [process, device] = busiest_gpu(stages);
+  uint32_t layers = 0;
+  for (const Step& step : stages.steps) layers = std::max(layers, step.layers);
+  const trace::MemoryOperationTable& memory = trace.memory_operations;
+  const auto kernels_before = [&](Nanoseconds time) {
+    const auto& starts = trace.kernels.start;
+    return std::lower_bound(starts.begin(), starts.end(), time) - starts.begin();
+  };
+  CacheMoves moves;
+  moves.is_part.resize(memory.size(), false);
+  std::vector<size_t> run;
+  const auto close = [&] {
+    if (layers > 0 && run.size() >= layers) {
+      for (const size_t row : run) moves.is_part[row] = true;
+      moves.ends.push_back(memory.end[run.back()]);
+    }
+    run.clear();
+  };
+  for (size_t i = 0; i < memory.size(); ++i) {
+    const trace::Queue& queue = trace.queues[memory.queue[i]];
+    const bool own = queue.process == process && queue.device == device;
+    if (!own || memory.kind[i] != trace::MemoryKind::copy) continue;
+    const bool goes_on =
+        !run.empty() && memory.bytes[i] == memory.bytes[run.back()] &&
+        memory.detail[i] == memory.detail[run.back()] &&
+        kernels_before(memory.start[run.back()]) == kernels_before(memory.start[i]);
+    if (!goes_on) close();
+    run.push_back(i);
+  }
+  close();
+  return moves;
+}
+
+class HostWaits {
+ public:
+  explicit HostWaits(const trace::Trace& trace) : trace_(trace), calls_(trace) {}
+
+  // None: the host did not wait for this copy, or the capture has no calls.
+  [[nodiscard]] std::optional<Awaited> after(size_t copy) const {
+    const trace::MemoryOperationTable& memory = trace_.memory_operations;
+    const trace::LaunchRow asked = memory.launch[copy];
+    if (!asked.valid()) return std::nullopt;
+    const trace::LaunchTable& launches = trace_.launches;
+    const Nanoseconds asked_end = launches.end[asked.index()];
+    const auto rows = calls_.of(launches.thread[asked.index()]);
+    size_t at = static_cast<size_t>(
+        std::lower_bound(rows.begin(), rows.end(), asked_end,
+                         [&](uint32_t row, Nanoseconds t) { return launches.start[row] < t; }) -
+        rows.begin());
+    Awaited found;
+    if (asked_end >= memory.end[copy]) {
+      found.results = asked_end;
+    } else {
+      if (at == rows.size() || !is_wait(rows[at])) return std::nullopt;
+      if (launches.start[rows[at]] - asked_end > threshold::kAtOnce) return std::nullopt;
+      if (launches.end[rows[at]] < memory.end[copy]) return std::nullopt;
+      found.results = launches.end[rows[at++]];
+    }
+    found.chosen = last_wait(rows, at, found.results);
+    return found;
+  }
+
+ private:
+  [[nodiscard]] bool is_wait(uint32_t row) const {
+    return trace_.api_kind(trace_.launches.api[row]) == trace::ApiKind::synchronization;
+  }
+
+  [[nodiscard]] Nanoseconds last_wait(std::span<const uint32_t> rows, size_t at,
+                                      Nanoseconds results) const {
+    const trace::LaunchTable& launches = trace_.launches;
+    std::vector<uint32_t> waits;
+    Nanoseconds before = results;
+    while (at < rows.size() && is_wait(rows[at]) &&
+           launches.start[rows[at]] - before < threshold::kSoon) {
+      before = launches.end[rows[at]];
+      waits.push_back(rows[at++]);
+    }
+    Nanoseconds next = at < rows.size() ? launches.start[rows[at]] : INT64_MAX;
+    while (!waits.empty() && next - launches.end[waits.back()] < threshold::kDirectly) {
+      next = launches.start[waits.back()];
+      waits.pop_back();
+    }
+    return waits.empty() ? results : launches.end[waits.back()];
+  }
+
+  const trace::Trace& trace_;
+  CallsByThread calls_;
+};
+
+// The last copy to the host of each step that moves no cache; none: UINT32_MAX.
+std::vector<uint32_t> results_read(const trace::Trace& trace, const Stages& stages,
+                                   const CacheMoves& moves) {
+  std::vector<uint32_t> reads(stages.steps.size(), UINT32_MAX);
+  for (uint32_t i = 0; i < trace.memory_operations.size(); ++i) {
+    const StepId step = stages.owners.memory_step[i];
+    if (step.valid() && !moves.is_part[i] && copies_to_host(trace, i)) reads[step.index()] = i;
+  }
+  return reads;
+}
+
+// The batches of one part of the time.
+class Grouping {
+ public:
+  void add(const Step& step, bool warmup, bool reads, const CacheMoves& moves) {
+    if (open_.passes++ == 0) {
+      open_.begin = step.start;
+      const auto behind = std::ranges::lower_bound(moves.ends, step.end);
+      if (behind != moves.ends.begin()) open_.caches_moved = *std::prev(behind);
+    }
+    open_.after_untraced = open_.after_untraced || step.after_untraced;
+    open_.warmup = open_.warmup || warmup;
+    const uint64_t rows = reads ? step.batch.value_or(0) : 0;
+    told_ = told_ && (!reads || step.batch);
+    if (step.kind == StepKind::forward) return;
+    if (step.kind != StepKind::decode) {
+      open_.takes_prompts = true;
+      begins_ = step.kind == StepKind::mixed;
+    }
+    // Of a mixed step: of sequences in decode, if the prompts in it go on within the batch.
+    (step.kind == StepKind::prefill ? open_.first_tokens : open_.next_tokens) += rows;
+  }
+
+  void end(const Awaited& awaited) {
+    told_ = told_ && !begins_ && open_.rows() > 0;
+    begins_ = false;
+    open_.awaited = awaited;
+    batches_.push_back(open_);
+    open_ = {};
+  }
+
+  std::vector<PassBatch> take() { return told_ ? std::move(batches_) : std::vector<PassBatch>(); }
+
+ private:
+  std::vector<PassBatch> batches_;
+  PassBatch open_;
+  bool begins_ = false;  // the open batch has prompts of which only the begin was seen
+  bool told_ = true;
+};
+
+}  // namespace
+
+std::pair<trace::ProcessId, trace::DeviceId> busiest_gpu(const Stages& stages) {
+  std::map<std::pair<trace::ProcessId, trace::DeviceId>, size_t> steps;
+  for (const Step& step : stages.steps) {
+    const StageInstance& instance = stages.instances[step.instance.index()];
+    ++steps[{instance.process, instance.device}];
+  }
+  return most_frequent(steps).first;
+}
+
+std::vector<std::vector<PassBatch>> find_batches(const trace::Trace& trace, const Stages& stages,
+                                                 const std::vector<Nanoseconds>& parts) {
+  const auto gpu = busiest_gpu(stages);
+  const CacheMoves moves = find_cache_moves(trace, stages);
+  const std::vector<uint32_t> reads = results_read(trace, stages, moves);
+  const HostWaits waits(trace);
+  std::vector<Grouping> groups(parts.size() + 1);
+  for (size_t i = 0; i < stages.steps.size(); ++i) {
+    const Step& step = stages.steps[i];
+    const StageInstance& instance = stages.instances[step.instance.index()];
+    if (std::pair(instance.process, instance.device) != gpu) continue;
+    const auto part = std::ranges::upper_bound(parts, step.start) - parts.begin();
+    Grouping& group = groups[static_cast<size_t>(part)];
+    const bool read = reads[i] != UINT32_MAX;
+    group.add(step, instance.warmup, read, moves);
+    if (const auto awaited = read ? waits.after(reads[i]) : std::nullopt) group.end(*awaited);
+  }
+  std::vector<std::vector<PassBatch>> batches;
+  for (Grouping& group : groups) batches.push_back(group.take());
+  return batches;
+}
+
+}  // namespace llmprof::analysis
