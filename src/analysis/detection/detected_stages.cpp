@@ -254,13 +254,13 @@ void report_speculation(const Speculation& found, Diagnostics& diagnostics) {
                   mean(found.verify_time, found.verifications)));
 }
 
-// Two candidates for the passes explain about as much.
+// Two candidates for the passes explain as much.
 void report_alternative(const ForwardPasses& found, Diagnostics& diagnostics) {
-  if (!found.alternative || found.alternative->margin >= threshold::kMeasurable) return;
+  if (!found.alternative || found.alternative->margin > 0) return;
   diagnostics.info(
       "passes_ambiguous",
-      fmt::format("{} forward passes were found, but the kernels show {} nearly as well; mark the "
-                  "stages in the program where the numbers of steps look wrong",
+      fmt::format("{} forward passes were found, but the kernels show {} as well; mark the stages "
+                  "in the program where the numbers of steps look wrong",
                   found.passes.size(), found.alternative->passes));
 }
 

@@ -175,11 +175,14 @@ class Kinds {
     return passes_[row].begin == passes_[row - 1].end;
   }
 
-  // A pass with new sequences belongs to the engine's steps before it only if it follows soon.
+  // A pass with new sequences belongs to the engine's steps before it only if it follows soon, by
+  // what the pass before it took.
   [[nodiscard]] bool soon_after(size_t row) const {
-    return follows(row) &&
-           sequence_.asked(passes_[row].begin) - sequence_.asked(passes_[row - 1].end - 1) <
-               threshold::kBreak;
+    if (!follows(row)) return false;
+    const ForwardPass& before = passes_[row - 1];
+    const Nanoseconds took = sequence_.end(before.end - 1) - sequence_.start(before.begin);
+    return sequence_.asked(passes_[row].begin) - sequence_.asked(before.end - 1) <
+           threshold::kPaused * took;
   }
 
   void mark_all_mixed() {

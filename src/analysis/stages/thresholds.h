@@ -33,7 +33,7 @@ inline constexpr double kMuch = 0.4;
 inline constexpr double kMost = 0.5;
 inline constexpr double kNearlyAll = 0.8;
 inline constexpr double kAlmostAll = 0.9;
-inline constexpr double kAllButAFew = 0.97;  // kernels of an instance, layers in passes
+inline constexpr double kAllButAFew = 0.98;  // kernels of an instance, layers in passes
 inline constexpr uint32_t kQuarter = 4;      // one in four: what the edge of something may lack
 
 // ---- how many times as much
