@@ -1,26 +1,28 @@
 #pragma once
 
-#include <string>
-#include <string_view>
-
 #include "profile/quantity.h"
+#include "profile/vocabulary.h"
 
 namespace llmprof::profile {
 
-// What stands for some durations.
-inline constexpr std::string_view kTypicalMean = "mean";
-inline constexpr std::string_view kTypicalRange = "range";
-inline constexpr std::string_view kTypicalMedian = "median";
+// Which value represents some durations.
+enum class Typical : uint8_t { mean, range, median };
+constexpr auto words_of(Typical /*of*/) {
+  using enum Typical;
+  return vocabulary<Typical>(
+      {{mean, "mean", ""},
+       {range, "range", "of two or three values that vary widely: max above 1.5 times min"},
+       {median, "median", "of more values that vary widely: std above 0.25 of the mean"}});
+}
 
 struct ShownTimes : Statistics<Milliseconds> {
-  std::string typical = std::string(kTypicalMean);
+  Typical typical = Typical::mean;
 
   static void fields(auto& field) {
     Statistics<Milliseconds>::fields(field);
     field("typical", &ShownTimes::typical,
-          "what stands for them: mean; where that says little of single values (std above 0.25 of "
-          "it, or max above 1.5 times min of two or three), the range of two or three values, or "
-          "the median of more");
+          "the value that represents them; two or three values vary widely also if std is above "
+          "0.25 of the mean");
   }
 };
 

@@ -290,7 +290,7 @@ struct StageShown {
   std::optional<std::vector<BudgetPart>> budget;
   Ratios mfu;
   Ratios mbu;
-  std::optional<std::string> bound;
+  std::optional<Bound> bound;
   std::optional<Share> use_at_bound;
   std::optional<double> wall_over_floor;
   std::optional<FlopsPerSecond> flops_per_s;
@@ -321,7 +321,7 @@ struct StageShown {
     field("mfu", &Self::mfu, "on shown wall time, and on busy time as recorded");
     field("mbu", &Self::mbu, "likewise");
     field("bound", &Self::bound,
-          "memory or compute: what limits the stage; null where floor, MFU or MBU is missing");
+          "resource that limits the stage; null if floor, MFU or MBU is missing");
     field("use_at_bound", &Self::use_at_bound,
           "of the peak that limits the stage, on wall time: the MBU or the MFU");
     field("wall_over_floor", &Self::wall_over_floor, "mean wall time over the floor");

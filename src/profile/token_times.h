@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "profile/measured.h"
@@ -55,13 +54,17 @@ struct ServedWindow {
   }
 };
 
-inline constexpr std::string_view kFirstToken = "time_to_first_token";
-inline constexpr std::string_view kOutputToken = "time_per_output_token";
-inline constexpr std::string_view kEngineStep = "engine_step";
+enum class TokenTime : uint8_t { to_first_token, per_output_token, of_engine_step };
+constexpr auto words_of(TokenTime /*of*/) {
+  using enum TokenTime;
+  return vocabulary<TokenTime>({{to_first_token, "time_to_first_token", ""},
+                                {per_output_token, "time_per_output_token", ""},
+                                {of_engine_step, "engine_step", "of decode"}});
+}
 
 // What a user of the model waits for.
 struct TokenFigure {
-  std::string figure;
+  TokenTime figure = TokenTime::to_first_token;
   std::string stage;
   bool of_requests = false;
   ShownTimes time;
@@ -72,7 +75,7 @@ struct TokenFigure {
 
   static void fields(auto& field) {
     using Self = TokenFigure;
-    field("figure", &Self::figure, "time_to_first_token, time_per_output_token or engine_step");
+    field("figure", &Self::figure, "name of the figure");
     field("stage", &Self::stage, "whose times it is made of");
     field("of_requests", &Self::of_requests,
           "what an engine's requests saw, as recorded, in the window of most tokens (served)");

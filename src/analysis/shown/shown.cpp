@@ -68,7 +68,7 @@ void show_bound(const Stage& stage, StageShown& shown) {
     return;
   }
   const bool memory = stage.memory_bound.value_or(false);
-  shown.bound = memory ? "memory" : "compute";
+  shown.bound = memory ? profile::Bound::memory : profile::Bound::compute;
   shown.use_at_bound = memory ? shown.mbu.wall : shown.mfu.wall;
 }
 

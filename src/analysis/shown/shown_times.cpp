@@ -18,9 +18,9 @@ bool widely_spread(const Times& times) {
 }  // namespace
 
 profile::ShownTimes shown_times(const Times& times) {
-  profile::ShownTimes shown{times, std::string(profile::kTypicalMean)};
+  profile::ShownTimes shown{times, profile::Typical::mean};
   if (widely_spread(times)) {
-    shown.typical = times.count <= kFewTimes ? profile::kTypicalRange : profile::kTypicalMedian;
+    shown.typical = times.count <= kFewTimes ? profile::Typical::range : profile::Typical::median;
   }
   return shown;
 }

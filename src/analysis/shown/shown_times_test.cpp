@@ -7,26 +7,28 @@
 namespace llmprof::analysis::shown {
 namespace {
 
-std::string typical(std::vector<double> milliseconds) {
+profile::Typical typical(std::vector<double> milliseconds) {
   return shown_times(testing::times(std::move(milliseconds))).typical;
 }
 
 TEST(ShownTimes, TheMeanIsTypicalOfValuesThatAreAlike) {
-  EXPECT_EQ(typical({6.0, 6.2}), "mean");
-  EXPECT_EQ(typical({6.0}), "mean");
+  EXPECT_EQ(typical({6.0, 6.2}), profile::Typical::mean);
+  EXPECT_EQ(typical({6.0}), profile::Typical::mean);
 }
 
 TEST(ShownTimes, TheRangeIsTypicalOfAFew) {
-  EXPECT_EQ(typical({8.4, 60.9}), "range");  // mean 34.65 with a deviation of 37.1
+  EXPECT_EQ(typical({8.4, 60.9}), profile::Typical::range);  // mean 34.65 with a deviation of 37.1
   // Deviation 0.22 of the mean, yet 1.6 times the shortest.
-  EXPECT_EQ(typical({10, 13, 16}), "range");
-  EXPECT_EQ(typical({10, 12, 14}), "mean");
+  EXPECT_EQ(typical({10, 13, 16}), profile::Typical::range);
+  EXPECT_EQ(typical({10, 12, 14}), profile::Typical::mean);
 }
 
-TEST(ShownTimes, TheMedianIsTypicalOfMany) { EXPECT_EQ(typical({50, 60, 60, 65, 180}), "median"); }
+TEST(ShownTimes, TheMedianIsTypicalOfMany) {
+  EXPECT_EQ(typical({50, 60, 60, 65, 180}), profile::Typical::median);
+}
 
 TEST(ShownTimes, WithoutValuesHaveNoSpread) {
-  EXPECT_EQ(shown_times({}).typical, "mean");
+  EXPECT_EQ(shown_times({}).typical, profile::Typical::mean);
   EXPECT_FALSE(shown_times({}).mean);
 }
 

@@ -9,6 +9,7 @@ namespace {
 
 using profile::Milliseconds;
 using profile::Stage;
+using profile::TokenTime;
 using profile::TokenTimesShown;
 using RecordedTimes = profile::Statistics<Milliseconds>;
 
@@ -44,7 +45,7 @@ class ShownTokens {
  private:
   static bool is_unwatched(const Stage* stage) { return stage != nullptr && stage->unwatched; }
   static bool is_spread(const Stage* stage) {
-    return stage != nullptr && stage->shown.wall.typical != profile::kTypicalMean;
+    return stage != nullptr && stage->shown.wall.typical != profile::Typical::mean;
   }
 
   void show_recorded_times() {
@@ -99,7 +100,7 @@ class ShownTokens {
     return std::nullopt;
   }
 
-  void add_figure(std::string_view figure, const Stage* stage, std::string_view stage_name,
+  void add_figure(TokenTime figure, const Stage* stage, std::string_view stage_name,
                   const profile::ShownTimes& time, const RecordedTimes& recorded) {
     profile::TokenFigure& row = shown_.figures.emplace_back();
     row.figure = figure;
@@ -115,18 +116,18 @@ class ShownTokens {
 
   void add_figures() {
     if (shown_.time_to_first_token) {
-      add_figure(profile::kFirstToken, prefill_, "prefill", *shown_.time_to_first_token,
+      add_figure(TokenTime::to_first_token, prefill_, "prefill", *shown_.time_to_first_token,
                  *recorded_.time_to_first_token);
     }
     if (shown_.time_per_output_token) {
       const bool serving = profile_.stages_found.serving.value_or(false);
-      add_figure(serving ? profile::kEngineStep : profile::kOutputToken, decode_, "decode",
-                 *shown_.time_per_output_token, *recorded_.time_per_output_token);
+      add_figure(serving ? TokenTime::of_engine_step : TokenTime::per_output_token, decode_,
+                 "decode", *shown_.time_per_output_token, *recorded_.time_per_output_token);
     }
   }
 
-  profile::TokenFigure& add_of_requests(std::string_view figure, std::string_view stage,
-                                        Milliseconds mean, uint64_t count) {
+  profile::TokenFigure& add_of_requests(TokenTime figure, std::string_view stage, Milliseconds mean,
+                                        uint64_t count) {
     profile::TokenFigure& row = shown_.figures.emplace_back();
     row.figure = figure;
     row.stage = stage;
@@ -147,10 +148,10 @@ class ShownTokens {
     if (most == windows.end() || !most->token) return false;
     shown_.served_window = static_cast<uint64_t>(most - windows.begin());
     if (most->prompt) {
-      add_of_requests(profile::kFirstToken, "prefill", *most->prompt, most->prompts);
+      add_of_requests(TokenTime::to_first_token, "prefill", *most->prompt, most->prompts);
     }
-    add_of_requests(profile::kOutputToken, "decode", *most->token, most->tokens).other_windows =
-        other_windows(*most);
+    add_of_requests(TokenTime::per_output_token, "decode", *most->token, most->tokens)
+        .other_windows = other_windows(*most);
     show_served_rate(*most);
     return true;
   }

@@ -49,7 +49,7 @@ void add_token_times(const profile::Profile& profile, Aggregates& rows) {
   }
   if (const auto& token = tokens.time_per_output_token) {
     if (is_spread(*token)) {
-      if (token->typical == profile::kTypicalMedian)
+      if (token->typical == profile::Typical::median)
         rows.captured("time per output token, median (ms)", ms(token->p50));
       rows.captured("time per output token, min to max (ms)", range_ms(*token));
     } else {

@@ -177,7 +177,7 @@ std::string limit_sentence(const profile::Profile& profile) {
     const std::string_view of_compute = on_cpu(profile) ? "measured compute peak" : "compute peak";
     figures += fmt::format("{}{} uses {} of the {}'s {}", figures.empty() ? "" : ", ", stage.name,
                            percent(stage.shown.use_at_bound), device_word(profile),
-                           stage.shown.bound == "memory" ? of_memory : of_compute);
+                           stage.shown.bound == profile::Bound::memory ? of_memory : of_compute);
   }
   if (figures.empty()) {
     return "How far this is from the hardware's limit is not known: " + why_no_utilization(profile);

@@ -90,8 +90,8 @@ void add_uses(const profile::Profile& profile, Document& document) {
   for (const profile::Stage& stage : profile.stages) {
     const profile::StageShown& shown = stage.shown;
     table.rows.push_back({stage.name, percent(shown.mfu.wall), percent(shown.mfu.gpu_busy),
-                          percent(shown.mbu.wall), percent(shown.mbu.gpu_busy),
-                          or_missing(shown.bound), ms(known_floor(stage))});
+                          percent(shown.mbu.wall), percent(shown.mbu.gpu_busy), bound_words(stage),
+                          ms(known_floor(stage))});
   }
   document.add(std::move(table));
 }

@@ -48,7 +48,8 @@ std::string idle_message(const profile::Profile& profile, const profile::Stage& 
 std::string limit_message(const profile::Profile& profile, const profile::Stage& stage) {
   if (!stage.shown.bound) return {};
   const auto used = percent(stage.shown.use_at_bound);
-  const std::string_view bound = stage.shown.bound == "memory" ? "memory bandwidth" : "compute";
+  const std::string_view bound =
+      stage.shown.bound == profile::Bound::memory ? "memory bandwidth" : "compute";
   if (stage.judgement.limit == profile::Limit::implausible) {
     return fmt::format(
         " It would reach {} of the {}'s peak {} on wall time, which contradicts its idle time: "

@@ -217,7 +217,7 @@ void add_mfu(const profile::Profile& profile, Document& document) {
                              percent(shown.mfu.gpu_busy),
                              percent(shown.mbu.wall),
                              percent(shown.mbu.gpu_busy),
-                             or_missing(shown.bound),
+                             bound_words(stage),
                              ms(known_floor(stage))};
     if (unprofiled) row.emplace_back(percent(unprofiled_mfu(profile, stage.name)));
     table.rows.push_back(std::move(row));

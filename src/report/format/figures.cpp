@@ -155,28 +155,29 @@ std::string range_ms(const profile::Statistics<profile::Milliseconds>& times) {
   return fmt::format("{} to {}", ms(times.min), ms(times.max));
 }
 
-bool is_spread(const profile::ShownTimes& times) { return times.typical != profile::kTypicalMean; }
+bool is_spread(const profile::ShownTimes& times) { return times.typical != profile::Typical::mean; }
 
 std::optional<profile::Milliseconds> typical_value(const profile::ShownTimes& times) {
-  return times.typical == profile::kTypicalMedian ? times.p50 : times.mean;
+  return times.typical == profile::Typical::median ? times.p50 : times.mean;
 }
 
 std::string typical_text(const profile::ShownTimes& times) {
-  return times.typical == profile::kTypicalRange ? range_ms(times)
-                                                 : text_of(ms(typical_value(times)));
+  return times.typical == profile::Typical::range ? range_ms(times)
+                                                  : text_of(ms(typical_value(times)));
 }
 
 std::string typical_of(const profile::ShownTimes& times, std::string_view one) {
-  const std::string of = fmt::format("{} of {}", times.typical, counted(times.count, one));
-  return times.typical == profile::kTypicalMedian ? fmt::format("{}; {} ms", of, range_ms(times))
-                                                  : of;
+  const std::string of =
+      fmt::format("{} of {}", to_string(times.typical), counted(times.count, one));
+  return times.typical == profile::Typical::median ? fmt::format("{}; {} ms", of, range_ms(times))
+                                                   : of;
 }
 
 std::string typical_ms(const profile::ShownTimes& times, std::string_view one) {
   const std::string time = typical_text(times) + " ms";
   if (!is_spread(times)) return time;
   const std::string of = counted(times.count, one);
-  return times.typical == profile::kTypicalRange
+  return times.typical == profile::Typical::range
              ? fmt::format("{} ({})", time, of)
              : fmt::format("{} (median; {} ms in {})", time, range_ms(times), of);
 }

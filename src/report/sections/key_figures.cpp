@@ -44,7 +44,7 @@ void add_times(const profile::Profile& profile, Figures& figures) {
 void add_uses(const profile::Profile& profile, Figures& figures) {
   for (const profile::Stage& stage : profile.stages) {
     if (!stage.shown.bound) continue;
-    const bool memory = stage.shown.bound == "memory";
+    const bool memory = stage.shown.bound == profile::Bound::memory;
     figures.add(
         fmt::format("{} of {}", memory ? "MBU" : "MFU", stage.name),
         percent(stage.shown.use_at_bound),

@@ -80,7 +80,8 @@ Table stage_roofline(const profile::Profile& profile) {
   for (const profile::Stage& stage : profile.stages) {
     if (!stage.shown.bound) continue;
     table.rows.push_back({stage.name, intensity(stage.flops_per_byte), intensity(stage.ridge),
-                          *stage.shown.bound, ms(stage.floor), ms(stage.shown.wall.mean)});
+                          std::string(to_string(*stage.shown.bound)), ms(stage.floor),
+                          ms(stage.shown.wall.mean)});
   }
   return table;
 }

@@ -94,6 +94,10 @@ std::string_view scope_words(const profile::Profile& profile) {
   return profile.selection ? "the selection" : "the whole capture";
 }
 
+std::string bound_words(const profile::Stage& stage) {
+  return std::string(stage.shown.bound ? to_string(*stage.shown.bound) : kMissing);
+}
+
 std::optional<profile::Milliseconds> known_floor(const profile::Stage& stage) {
   return stage.shown.bound ? stage.floor : std::nullopt;
 }

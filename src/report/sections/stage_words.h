@@ -49,6 +49,7 @@ std::string_view scope_words(const profile::Profile& profile);
 
 // The least time that a stage could take; none where what limits it is not known.
 std::optional<profile::Milliseconds> known_floor(const profile::Stage& stage);
+std::string bound_words(const profile::Stage& stage);  // "memory", "compute", or "-"
 
 // The stage's largest part that is not idle time, and the largest that is; null where there is
 // none.

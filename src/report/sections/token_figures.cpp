@@ -17,9 +17,9 @@ std::string other_windows(const profile::TokenFigure& figure) {
 }
 
 std::string of_words(const profile::Profile& profile, const profile::TokenFigure& figure) {
-  const bool first = figure.figure == profile::kFirstToken;
+  const bool first = figure.figure == profile::TokenTime::to_first_token;
   if (!figure.of_requests) {
-    const bool step = figure.figure == profile::kEngineStep;
+    const bool step = figure.figure == profile::TokenTime::of_engine_step;
     return typical_of(figure.time, step ? "engine step" : figure.stage);
   }
   if (first) return typical_of(figure.time, "prompt") + ", queueing excluded";
@@ -38,10 +38,11 @@ const profile::ServedWindow* shown_window(const profile::Profile& profile) {
 
 TokenFigureWords token_figure_words(const profile::Profile& profile,
                                     const profile::TokenFigure& figure) {
-  const std::string name = figure.figure == profile::kEngineStep   ? "engine step of decode"
-                           : figure.figure == profile::kFirstToken ? "time to first token"
-                                                                   : "time per output token";
-  return {name, typical_text(figure.time), of_words(profile, figure)};
+  static constexpr auto kNames = profile::texts<profile::TokenTime>(
+      {{profile::TokenTime::to_first_token, "time to first token"},
+       {profile::TokenTime::per_output_token, "time per output token"},
+       {profile::TokenTime::of_engine_step, "engine step of decode"}});
+  return {std::string(kNames[figure.figure]), typical_text(figure.time), of_words(profile, figure)};
 }
 
 }  // namespace llmprof::report

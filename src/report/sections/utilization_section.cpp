@@ -97,7 +97,7 @@ std::string inputs_sentence(const profile::Stage& stage, std::string_view device
   }
   if (stage.shown.bound && stage.shown.wall_over_floor) {
     text += fmt::format(" The lower bound is set by {}; the wall time is {} times as long.",
-                        stage.shown.bound == "memory" ? "the bytes" : "the FLOPs",
+                        stage.shown.bound == profile::Bound::memory ? "the bytes" : "the FLOPs",
                         ratio(stage.shown.wall_over_floor));
   }
   return text;
