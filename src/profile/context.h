@@ -16,7 +16,7 @@ struct Tool {
 
   static void fields(auto& field) {
     field("name", &Tool::name, "always llmprof");
-    field("version", &Tool::version, "of llmprof");
+    field("version", &Tool::version, "version of llmprof");
   }
 };
 
@@ -32,14 +32,15 @@ struct Gpu {
 
   static void fields(auto& field) {
     field("device", &Gpu::device,
-          "\"cuda:0\"; with its capture or rank in front where several were read");
-    field("name", &Gpu::name, "as the capture states it");
-    field("uuid", &Gpu::uuid, "as the capture states it");
+          "\"cuda:0\"; prefixed with its capture or rank if several were read");
+    field("name", &Gpu::name, "name of the GPU, from the capture");
+    field("uuid", &Gpu::uuid, "UUID of the GPU, from the capture");
     field("compute_capability", &Gpu::compute_capability, "\"9.0\"");
     field("sm_count", &Gpu::sm_count, "streaming multiprocessors");
     field("memory_bytes", &Gpu::memory_bytes, "size of the GPU's memory");
-    field("memory_bandwidth_bytes_per_s", &Gpu::memory_bandwidth, "as the capture states it");
-    field("clock_hz", &Gpu::clock, "as the capture states it");
+    field("memory_bandwidth_bytes_per_s", &Gpu::memory_bandwidth,
+          "peak memory bandwidth, from the capture");
+    field("clock_hz", &Gpu::clock, "highest SM clock, from the capture");
   }
 };
 
@@ -70,18 +71,18 @@ struct Cpu {
 
   static void fields(auto& field) {
     field("device", &Cpu::device, "\"cpu:0\"");
-    field("name", &Cpu::name, "as the workload's metrics.json states it");
-    field("threads", &Cpu::threads, "that the workload used");
-    field("peak_flops_per_s", &Cpu::peak_flops, "measured by the workload, what MFU is of");
-    field("peak_bytes_per_s", &Cpu::peak_bytes, "measured by the workload, what MBU is of");
-    field("number_format", &Cpu::number_format, "of the compute peak");
+    field("name", &Cpu::name, "name of the CPU, from the workload's metrics.json");
+    field("threads", &Cpu::threads, "threads that the workload used");
+    field("peak_flops_per_s", &Cpu::peak_flops, "peak for MFU, measured by the workload");
+    field("peak_bytes_per_s", &Cpu::peak_bytes, "peak for MBU, measured by the workload");
+    field("number_format", &Cpu::number_format, "number format of the compute peak");
     field("method", &Cpu::method, "how the peaks were measured");
     field("peaks_from", &Cpu::peaks_from, "which run measured the peaks");
     field("peaks_measured_at", &Cpu::peaks_measured_at, "when the compute peak was measured, UTC");
-    field("own_peak_flops_per_s", &Cpu::own_peak_flops, "what this run measured itself");
-    field("own_peak_bytes_per_s", &Cpu::own_peak_bytes, "what this run measured itself");
+    field("own_peak_flops_per_s", &Cpu::own_peak_flops, "compute peak that this run measured");
+    field("own_peak_bytes_per_s", &Cpu::own_peak_bytes, "memory bandwidth that this run measured");
     field("peaks_note", &Cpu::peaks_note,
-          "why its own measurement was not used or not kept; null where it was");
+          "why this run's own measurement was not used or not kept; otherwise null");
   }
 };
 
@@ -97,14 +98,14 @@ struct Capture {
   std::optional<int64_t> wall_clock_ns;
 
   static void fields(auto& field) {
-    field("path", &Capture::path, "of the input");
-    field("format", &Capture::format, "by content");
-    field("tool", &Capture::tool, "that recorded it");
-    field("tool_version", &Capture::tool_version, "of that tool");
-    field("schema_version", &Capture::schema_version, "of the file");
+    field("path", &Capture::path, "path of the input");
+    field("format", &Capture::format, "format, recognized from the content");
+    field("tool", &Capture::tool, "tool that recorded it");
+    field("tool_version", &Capture::tool_version, "version of that tool");
+    field("schema_version", &Capture::schema_version, "version of the file's format");
     field("driver", &Capture::driver, "version of the GPU's driver");
     field("cuda", &Capture::cuda, "version of CUDA");
-    field("rank", &Capture::rank, "of a distributed job");
+    field("rank", &Capture::rank, "rank in a distributed job");
     field("wall_clock_ns", &Capture::wall_clock_ns, "Unix time at time 0 of the capture");
   }
 };
@@ -119,12 +120,12 @@ struct PassLoad {
 
   static void fields(auto& field) {
     field("pass", &PassLoad::pass, "stage1 (the control run), collector, nsys, ncu, torch");
-    field("seconds", &PassLoad::seconds, "how long it took");
+    field("seconds", &PassLoad::seconds, "duration of the recording");
     field("cpus", &PassLoad::cpus, "CPUs that the program may use");
-    field("used", &PassLoad::used, "CPUs that it and what it started used, mean");
+    field("used", &PassLoad::used, "mean number of CPUs used by the program and its children");
     field("others", &PassLoad::others,
-          "CPUs of these that all other programs used meanwhile, mean: with none left idle, they "
-          "made the program slower");
+          "mean number of these CPUs used by other programs meanwhile; if no CPU was left idle, "
+          "they slowed the program down");
   }
 };
 
@@ -143,12 +144,12 @@ struct Context {
   std::vector<PassLoad> load;
 
   static void fields(auto& field) {
-    field("gpus", &Context::gpus, "GPUs of the captures");
-    field("cpus", &Context::cpus, "CPUs whose operators the captures hold");
+    field("gpus", &Context::gpus, "GPUs in the captures");
+    field("cpus", &Context::cpus, "CPUs whose operators are in the captures");
     field("captures", &Context::captures, "one per input");
     field("device_kind", &Context::device_kind, "what all kernels ran on");
     field("load", &Context::load,
-          "the CPUs' load in each pass of a run; empty of captures without a run");
+          "CPU load during each recording of a run; empty for captures without a run");
   }
 };
 
@@ -158,7 +159,7 @@ struct StepRange {
 
   static void fields(auto& field) {
     field("first", &StepRange::first, "counted from 0");
-    field("last", &StepRange::last, "null where the range is open");
+    field("last", &StepRange::last, "last step; null if the range is open");
   }
 };
 
@@ -169,9 +170,9 @@ struct Selection {
   std::string words;
 
   static void fields(auto& field) {
-    field("stage", &Selection::stage, "--stage");
-    field("steps", &Selection::steps, "--steps");
-    field("device", &Selection::device, "--device: CUDA's number");
+    field("stage", &Selection::stage, "value of --stage");
+    field("steps", &Selection::steps, "value of --steps");
+    field("device", &Selection::device, "value of --device, CUDA's device number");
     field("words", &Selection::words, "the selection as a sentence");
   }
 };
@@ -191,18 +192,18 @@ struct Model {
   std::vector<std::string> notes;
 
   static void fields(auto& field) {
-    field("name", &Model::name, "of the model");
+    field("name", &Model::name, "name of the model");
     field("variant", &Model::variant, "model_type of its configuration");
-    field("params", &Model::params, "parameters");
-    field("active_params", &Model::active_params, "parameters that one token meets");
-    field("dtype", &Model::dtype, "of activations");
-    field("weights_dtype", &Model::weights_dtype, "of weights");
-    field("kv_cache_dtype", &Model::kv_cache_dtype, "of the KV cache");
+    field("params", &Model::params, "number of parameters");
+    field("active_params", &Model::active_params, "parameters used per token");
+    field("dtype", &Model::dtype, "number format of activations");
+    field("weights_dtype", &Model::weights_dtype, "number format of weights");
+    field("kv_cache_dtype", &Model::kv_cache_dtype, "number format of the KV cache");
     field("layers", &Model::layers, "number of layers");
     field("weight_bytes", &Model::weight_bytes, "size of all weights");
     field("kv_bytes_per_token", &Model::kv_bytes_per_token, "KV cache per token of context");
-    field("source", &Model::source, "file or preset");
-    field("notes", &Model::notes, "what of the file was not understood");
+    field("source", &Model::source, "file or preset that describes the model");
+    field("notes", &Model::notes, "what FLOP and byte counts leave out or assume");
   }
 };
 
@@ -220,18 +221,18 @@ struct Workload {
   uint64_t ep = 1;
 
   static void fields(auto& field) {
-    field("command", &Workload::command, "of a run folder");
-    field("batch", &Workload::batch, "sequences");
+    field("command", &Workload::command, "command of the run");
+    field("batch", &Workload::batch, "number of sequences");
     field("batch_source", &Workload::batch_source,
-          "where it comes from: a flag, metrics.json, a run's inputs.yaml, the steps");
-    field("prompt_tokens", &Workload::prompt_tokens, "per sequence");
-    field("prompt_tokens_source", &Workload::prompt_tokens_source, "where it comes from");
-    field("new_tokens", &Workload::new_tokens, "per sequence");
-    field("new_tokens_source", &Workload::new_tokens_source, "where it comes from");
-    field("images", &Workload::images, "per request");
-    field("tp", &Workload::tp, "tensor parallelism");
-    field("pp", &Workload::pp, "pipeline parallelism");
-    field("ep", &Workload::ep, "expert parallelism");
+          "source of batch: a flag, metrics.json, a run's inputs.yaml, the steps");
+    field("prompt_tokens", &Workload::prompt_tokens, "prompt tokens per sequence");
+    field("prompt_tokens_source", &Workload::prompt_tokens_source, "source of prompt_tokens");
+    field("new_tokens", &Workload::new_tokens, "generated tokens per sequence");
+    field("new_tokens_source", &Workload::new_tokens_source, "source of new_tokens");
+    field("images", &Workload::images, "images per request");
+    field("tp", &Workload::tp, "degree of tensor parallelism");
+    field("pp", &Workload::pp, "degree of pipeline parallelism");
+    field("ep", &Workload::ep, "degree of expert parallelism");
   }
 };
 

@@ -50,8 +50,8 @@ struct EngineEvidence {
     field("source", &Self::source, "what kind of sign");
     field("subject", &Self::subject, "the name that was recorded, or the library");
     field("share", &Self::share,
-          "of kernel time in the measured stages, of kernels where it is graph_replays; null where "
-          "it is no share");
+          "share of kernel time in the measured stages, for graph_replays share of kernels; null "
+          "if not a share");
   }
 };
 
@@ -78,9 +78,9 @@ struct Engine {
     field("cuda_graphs", &Engine::cuda_graphs,
           "CUDA graphs are replayed in the measured stages; null without a timeline");
     field("kernels_in_graphs", &Engine::kernels_in_graphs,
-          "replayed by CUDA graphs, of all kernels in the measured stages; null where the graphs' "
+          "share of kernels in the measured stages that CUDA graphs replayed; null if the graphs' "
           "kernels were not recorded");
-    field("confidence", &Engine::confidence, "0 to 1; null where the engine is unknown");
+    field("confidence", &Engine::confidence, "0 to 1; null if the engine is unknown");
     field("evidence", &Engine::evidence, "strongest first");
   }
 };

@@ -19,11 +19,11 @@ struct FindingValue {
   std::optional<std::string> text;
 
   static void fields(auto& field) {
-    field("name", &FindingValue::name,
-          "what it is, stable; the same name may occur for several texts");
-    field("value", &FindingValue::value, "the number; null where the text is the value");
-    field("unit", &FindingValue::unit, "of the number, \"ms\", \"fraction\"; null of counts");
-    field("text", &FindingValue::text, "the value, or what the number belongs to, as a kernel");
+    field("name", &FindingValue::name, "stable name; may occur with several texts");
+    field("value", &FindingValue::value, "the number; null if text is the value");
+    field("unit", &FindingValue::unit, "unit of the number: \"ms\", \"fraction\"; null for counts");
+    field("text", &FindingValue::text,
+          "the value, or what the number belongs to, for example a kernel");
   }
 };
 

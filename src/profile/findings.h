@@ -17,8 +17,8 @@ struct FindingValueReasons {
   Reasons reasons;
 
   static void fields(auto& field) {
-    field("value", &FindingValueReasons::value, "its place among values, from 0");
-    field("reasons", &FindingValueReasons::reasons, "of its text, in order");
+    field("value", &FindingValueReasons::value, "index in values");
+    field("reasons", &FindingValueReasons::reasons, "reasons behind its text, in order");
   }
 };
 
@@ -41,32 +41,32 @@ struct Finding {
   std::optional<uint64_t> rank;
 
   static void fields(auto& field) {
-    field("kind", &Finding::kind, "stable, for scripts; with stage and subject its key");
+    field("kind", &Finding::kind, "stable kind, for scripts; stage, kind and subject are its key");
     field("title", &Finding::title, "what was found");
     field("evidence", &Finding::evidence, "numbers, with their denominators");
     field("recoverable_ms", &Finding::recoverable,
-          "potential saving per unit, upper bound; null where the capture hides it");
+          "potential saving per unit, upper bound; null if the capture hides it");
     field("total_recoverable_ms", &Finding::total_recoverable,
-          "over all measured instances of the stage: the order of findings");
+          "potential saving over all measured instances of the stage; findings are sorted by it");
     field("unit", &Finding::unit,
-          "what an instance is: request; engine step under continuous batching; narrowed, the "
-          "stage's name, \"step\" or \"8 steps\"; \"traced part of a request\" where not all steps "
-          "were traced");
+          "unit of recoverable_ms: request; engine step under continuous batching; with a "
+          "selection the stage's name, \"step\" or \"8 steps\"; \"traced part of a request\" if "
+          "not all steps were traced");
     field("advice", &Finding::advice, "what to do");
-    field("stage", &Finding::stage, "where it belongs");
+    field("stage", &Finding::stage, "stage that it belongs to");
     field("recoverable_ms_per_token", &Finding::recoverable_per_token,
-          "over the tokens of all sequences");
+          "potential saving over the tokens of all sequences");
     field("share_of_wall", &Finding::share_of_wall, "recoverable_ms over the stage's wall time");
     field("subject", &Finding::subject,
-          "what tells findings of one kind and stage apart: of host_stall_repeated the GPU work "
+          "distinguishes findings of one kind and stage: for host_stall_repeated the GPU work "
           "before and after the gaps; otherwise null");
-    field("values", &Finding::values, "what the evidence is made of, by name");
+    field("values", &Finding::values, "values in the evidence, by name");
     field("recoverable_ms_per_output_token", &Finding::recoverable_per_output_token,
-          "over the decode steps, each of which gives every sequence one token: comparable with "
+          "potential saving per decode step, which gives every sequence one token: comparable with "
           "time_per_output_token_ms");
     field("value_reasons", &Finding::value_reasons,
-          "what those values that are sentences are made of");
-    field("rank", &Finding::rank, "of a job: the rank that others wait for; otherwise null");
+          "kinds and values behind those values that are sentences");
+    field("rank", &Finding::rank, "in a job, the rank that others wait for; otherwise null");
   }
 };
 
@@ -83,17 +83,18 @@ struct RecoverablePart {
 
   static void fields(auto& field) {
     using Self = RecoverablePart;
-    field("part", &Self::part, "of the budget");
-    field("ms", &Self::time, "per instance, mean");
+    field("part", &Self::part, "part of the budget");
+    field("ms", &Self::time, "mean time per instance");
     field("floor_ms", &Self::floor, "lower bound of that time");
     field("floor_rule", &Self::floor_rule, "how the floor was found");
     field("recoverable_ms", &Self::recoverable, "time above the floor");
     field("recoverable_ms_per_token", &Self::recoverable_per_token,
-          "over the tokens of all sequences");
+          "potential saving over the tokens of all sequences");
     field("recoverable_ms_per_output_token", &Self::recoverable_per_output_token,
-          "over the decode steps, as of a finding");
+          "potential saving per decode step");
     field("floor_rule_reasons", &Self::floor_rule_reasons, "floor_rule as kinds and values");
-    field("shown", &Self::shown, "in reports and on the page: 0.01 of the stage's wall_ms or more");
+    field("shown", &Self::shown,
+          "reports and the page list it: recoverable_ms is at least 0.01 of the stage's wall_ms");
   }
 };
 
@@ -113,17 +114,17 @@ struct RecoverableKernel {
     using Self = RecoverableKernel;
     field("short_name", &Self::short_name, "as in kernels");
     field("device", &Self::device, "as in kernels");
-    field("ms", &Self::time, "per instance, mean; overlapping kernels count in full");
+    field("ms", &Self::time, "mean time per instance; overlapping kernels count in full");
     field("floor_ms", &Self::floor, "lower bound of that time");
     field("floor_rule", &Self::floor_rule, "how the floor was found");
     field("floor_basis", &Self::floor_basis,
-          "\"own bytes and FLOPs, ncu\" where ncu counted them, on one grid, and all its launches "
-          "in the stage are like those; otherwise \"share of the class's floor\", by time");
+          "\"own bytes and FLOPs, ncu\" if ncu counted them on one grid and all launches in the "
+          "stage match; otherwise \"share of the class's floor\", by time");
     field("recoverable_ms", &Self::recoverable, "time above the floor");
     field("recoverable_ms_per_token", &Self::recoverable_per_token,
-          "over the tokens of all sequences");
+          "potential saving over the tokens of all sequences");
     field("recoverable_ms_per_output_token", &Self::recoverable_per_output_token,
-          "over the decode steps, as of a finding");
+          "potential saving per decode step");
     field("floor_rule_reasons", &Self::floor_rule_reasons, "floor_rule as kinds and values");
   }
 };
@@ -141,18 +142,17 @@ struct StageRecoverable {
 
   static void fields(auto& field) {
     using Self = StageRecoverable;
-    field("stage", &Self::stage, "where it belongs; its traced steps");
-    field("wall_ms", &Self::wall, "per instance, mean, less what was not traced");
-    field("bound_ms", &Self::bound, "lower bound end to end");
-    field("bound_reason", &Self::bound_reason, "why there is none");
-    field("tokens", &Self::tokens, "new ones of all sequences, per instance");
-    field("parts", &Self::parts, "largest potential saving first");
-    field("kernels", &Self::kernels, "likewise, by kernel");
+    field("stage", &Self::stage, "stage that the rows belong to (its traced steps)");
+    field("wall_ms", &Self::wall, "mean wall time per instance, minus untraced time");
+    field("bound_ms", &Self::bound, "end-to-end lower bound");
+    field("bound_reason", &Self::bound_reason, "why bound_ms is missing");
+    field("tokens", &Self::tokens, "generated tokens of all sequences, per instance");
+    field("parts", &Self::parts, "parts of the budget, largest potential saving first");
+    field("kernels", &Self::kernels, "kernels, largest potential saving first");
     field("bound_reasons", &Self::bound_reasons, "bound_reason as kinds and values");
-    field(
-        "most_ms", &Self::most,
-        "no saving of the stage is larger: its time as the workload measured it, unprofiled, less "
-        "bound_ms where that is shorter; null unless the recorded stage took longer");
+    field("most_ms", &Self::most,
+          "upper limit of the stage's savings: its unprofiled time by the workload's clock, minus "
+          "bound_ms if that is shorter; null unless the recorded stage took longer");
   }
 };
 

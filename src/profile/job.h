@@ -43,12 +43,15 @@ struct RankClock {
 
   static void fields(auto& field) {
     field("method", &RankClock::method, "what the two clocks were compared by");
-    field("offset_ns", &RankClock::offset_ns, "added to a time of this rank at its time 0");
-    field("drift_ppm", &RankClock::drift_ppm, "added per second, in microseconds");
-    field("collectives", &RankClock::collectives, "matched ones that the two were found from");
-    field("residual_p50_ms", &RankClock::residual_p50,
-          "what is left between the ends of matched collectives: median of absolute values");
-    field("residual_max_ms", &RankClock::residual_max, "likewise, the largest");
+    field("offset_ns", &RankClock::offset_ns, "offset to the job's clock at this rank's time 0");
+    field("drift_ppm", &RankClock::drift_ppm,
+          "drift against the job's clock, in microseconds per second");
+    field("collectives", &RankClock::collectives,
+          "matched collectives that offset and drift were fitted to");
+    field(
+        "residual_p50_ms", &RankClock::residual_p50,
+        "remaining difference between the ends of matched collectives: median of absolute values");
+    field("residual_max_ms", &RankClock::residual_max, "the same, maximum");
   }
 };
 
@@ -72,25 +75,26 @@ struct RankStage {
   static void fields(auto& field) {
     field("stage", &RankStage::stage, "as in the job's stages");
     field("wall_ms", &RankStage::wall,
-          "of the job's step, mean; compute, transfer, wait, copies and idle sum to it");
-    field("compute_ms", &RankStage::compute, "at least one kernel that is not communication");
+          "mean wall time of the job's step; compute, transfer, wait, copies and idle sum to it");
+    field("compute_ms", &RankStage::compute,
+          "time with at least one kernel running that is not communication");
     field("transfer_ms", &RankStage::transfer,
-          "communication alone, from the last rank's arrival on; all of it where collectives are "
-          "not matched");
+          "time with only communication running, after the last rank arrived; all of it if "
+          "collectives are not matched");
     field("wait_ms", &RankStage::wait,
-          "communication alone, before the last rank arrived: a lower bound where ranks of the "
-          "group were not recorded");
+          "time with only communication running, before the last rank arrived; a lower bound if "
+          "ranks of the group were not recorded");
     field("hidden_communication_ms", &RankStage::hidden_communication,
-          "communication beside compute; part of compute_ms");
-    field("copies_ms", &RankStage::copies, "copies and fills alone");
-    field("idle_ms", &RankStage::idle, "no work, until the slowest rank ended the step");
+          "communication that overlaps compute; part of compute_ms");
+    field("copies_ms", &RankStage::copies, "time with only copies and fills running");
+    field("idle_ms", &RankStage::idle, "time without work, until the slowest rank ended the step");
     field("caused_wait_ms", &RankStage::caused_wait,
-          "what the rank that waited longest waited for this one, per step");
-    field("steps", &RankStage::steps, "that the means are of; warm-up excluded");
-    field("tokens", &RankStage::tokens, "of these steps; null where not told");
-    field("mfu", &RankStage::mfu, "of the rank's own wall time; null where not known");
-    field("sm_clock_hz", &RankStage::sm_clock, "mean reading; null where not read");
-    field("energy_j", &RankStage::energy, "per step; null where not measured");
+          "time per step that the longest-waiting rank waited for this one");
+    field("steps", &RankStage::steps, "steps behind the means, warm-up excluded");
+    field("tokens", &RankStage::tokens, "tokens in these steps; null if not reported");
+    field("mfu", &RankStage::mfu, "MFU on the rank's own wall time; null if unknown");
+    field("sm_clock_hz", &RankStage::sm_clock, "mean SM clock; null if not read");
+    field("energy_j", &RankStage::energy, "energy per step; null if not measured");
   }
 };
 
@@ -117,30 +121,31 @@ struct Rank {
   std::vector<Diagnostic> diagnostics;
 
   static void fields(auto& field) {
-    field("rank", &Rank::rank, "in the job");
-    field("local_rank", &Rank::local_rank, "among the ranks of its host");
-    field("host", &Rank::host, "its name");
+    field("rank", &Rank::rank, "rank in the job");
+    field("local_rank", &Rank::local_rank, "rank among those of its host");
+    field("host", &Rank::host, "name of its host");
     field("device", &Rank::device, "as in kernels: \"rank3/cuda:0\"");
     field("gpu", &Rank::gpu, "name of the GPU, or of the processor");
     field("state", &Rank::state,
-          "recorded; died (it ended before the program did); missing (the job says that it exists, "
-          "and no capture of it was read)");
-    field("state_detail", &Rank::state_detail, "exit code or signal, where known");
-    field("captures", &Rank::captures, "of this rank");
-    field("clock", &Rank::clock, "how it is brought to the job's; null of missing ranks");
-    field("between", &Rank::between, "by stage of the job: where this rank's time went");
-    field("totals", &Rank::totals, "as of a profile of this rank alone; likewise all below");
-    field("device_time", &Rank::device_time, "on the rank's own clock");
+          "recorded; died (it ended before the program did); missing (the job names it, but no "
+          "capture of it was read)");
+    field("state_detail", &Rank::state_detail, "exit code or signal, if known");
+    field("captures", &Rank::captures, "captures of this rank");
+    field("clock", &Rank::clock, "how its clock is converted to the job's; null for missing ranks");
+    field("between", &Rank::between, "where this rank's time went, by stage of the job");
+    field("totals", &Rank::totals,
+          "totals of this rank; this and all fields below are as in a profile of this rank alone");
+    field("device_time", &Rank::device_time, "device time, on the rank's own clock");
     field("classes", &Rank::classes, "by class, longest total first");
     field("stages_found", &Rank::stages_found, "how its stages were found");
-    field("token_times", &Rank::token_times, "by this rank's clock");
-    field("stages", &Rank::stages, "this rank's own");
-    field("steps", &Rank::steps, "this rank's own");
+    field("token_times", &Rank::token_times, "token times, by this rank's clock");
+    field("stages", &Rank::stages, "stages of this rank");
+    field("steps", &Rank::steps, "steps of this rank");
     field("steps_left_out", &Rank::steps_left_out,
-          "steps that are not in steps, because the job's ranks have more than 50,000 together; "
-          "the rank's partial profile has them");
+          "steps missing in steps, because the job's ranks have more than 50,000 together; the "
+          "rank's partial profile has them");
     field("overhead", &Rank::overhead, "what profiling cost");
-    field("diagnostics", &Rank::diagnostics, "of this rank's captures");
+    field("diagnostics", &Rank::diagnostics, "diagnostics for this rank's captures");
   }
 };
 
@@ -163,9 +168,10 @@ struct RankGroup {
   Reasons why;
 
   static void fields(auto& field) {
-    field("group", &RankGroup::group, "as captures name it; unique");
-    field("ranks", &RankGroup::ranks, "that were recorded");
-    field("size", &RankGroup::size, "of the group, ranks without a capture included");
+    field("group", &RankGroup::group, "name of the group in the captures; unique");
+    field("ranks", &RankGroup::ranks, "recorded ranks of the group");
+    field("size", &RankGroup::size,
+          "number of ranks in the group, including those without a capture");
     field("parallelism", &RankGroup::parallelism,
           "from the kinds, sizes and number of its collectives in a step, or as told by --tp, "
           "--pp, --ep");
@@ -200,32 +206,36 @@ struct JobCollective {
 
   static void fields(auto& field) {
     using Self = JobCollective;
-    field("stage", &Self::stage, "of the job; null outside of stages");
+    field("stage", &Self::stage, "stage of the job; null outside stages");
     field("group", &Self::group, "as in groups");
     field("kind", &Self::kind, "all_reduce, all_gather, reduce_scatter, all_to_all, send, ...");
-    field("bytes", &Self::bytes, "of the message of one rank; null where not known");
-    field("ranks", &Self::ranks, "that took part and were recorded");
+    field("bytes", &Self::bytes, "message size of one rank; null if unknown");
+    field("ranks", &Self::ranks, "recorded ranks that took part");
     field("matched", &Self::matched, "collectives that all these ranks have");
-    field("unmatched", &Self::unmatched, "of single ranks, without their like on the others");
+    field("unmatched", &Self::unmatched, "collectives of one rank without a match on the others");
     field("in_graph", &Self::in_graph, "replayed by CUDA graphs");
     field("lower_bound", &Self::lower_bound,
-          "ranks of the group were not recorded: waits are at least this long");
+          "true if ranks of the group were not recorded: waits are lower bounds");
     field("latency_ms", &Self::latency, "from the last rank's arrival to the last end");
-    field("wait_ms", &Self::wait, "of the rank that waited longest");
-    field("wait_total_ms", &Self::wait_total, "of all ranks together");
+    field("wait_ms", &Self::wait, "wait of the longest-waiting rank");
+    field("wait_total_ms", &Self::wait_total, "wait of all ranks together");
     field("transfer_total_ms", &Self::transfer_total,
-          "of all ranks together; with wait_total_ms the time of these kernels");
-    field("exposed_total_ms", &Self::exposed_total, "of that time, without compute beside it");
-    field("hidden_total_ms", &Self::hidden_total, "of that time, beside compute");
-    field("per_step", &Self::per_step, "of them in a step of the job, mean; null without steps");
+          "transfer time of all ranks together; wait_total_ms plus transfer_total_ms is the time "
+          "of these kernels");
+    field("exposed_total_ms", &Self::exposed_total, "part of that time without compute");
+    field("hidden_total_ms", &Self::hidden_total, "part of that time that overlaps compute");
+    field("per_step", &Self::per_step, "mean number per step of the job; null without steps");
     field("wire_bandwidth_bytes_per_s", &Self::wire_bandwidth,
-          "bytes that the algorithm must move over each rank's link, over the median latency; null "
-          "where size or kind is not known");
-    field("peak_bandwidth_bytes_per_s", &Self::peak_bandwidth, "of the link, in one direction");
-    field("share_of_peak", &Self::share_of_peak, "the first over the second");
-    field("link", &Self::link, "what the peak is of: nvlink, pcie, network, memory");
-    field("last_rank", &Self::last_rank, "the rank that came last most often");
-    field("last_rank_share", &Self::last_rank_share, "of the matched collectives");
+          "bytes that the algorithm must move over each rank's link, divided by the median "
+          "latency; null if size or kind is unknown");
+    field("peak_bandwidth_bytes_per_s", &Self::peak_bandwidth,
+          "peak bandwidth of the link, in one direction");
+    field("share_of_peak", &Self::share_of_peak,
+          "wire_bandwidth_bytes_per_s over peak_bandwidth_bytes_per_s");
+    field("link", &Self::link, "link that the peak belongs to: nvlink, pcie, network, memory");
+    field("last_rank", &Self::last_rank, "rank that arrived last most often");
+    field("last_rank_share", &Self::last_rank_share,
+          "share of matched collectives in which it arrived last");
   }
 };
 
@@ -258,15 +268,15 @@ struct Straggler {
   Reasons why;
 
   static void fields(auto& field) {
-    field("rank", &Straggler::rank, "that comes last");
-    field("stage", &Straggler::stage, "of the job");
+    field("rank", &Straggler::rank, "rank that arrives last");
+    field("stage", &Straggler::stage, "stage of the job");
     field("cause", &Straggler::cause, "what of this rank takes the time");
     field("wait_ms_per_step", &Straggler::wait_per_step,
-          "that the rank that waited longest waited for it, per step of the job");
-    field("wait_total_ms", &Straggler::wait_total, "of all ranks that waited for it");
+          "time per step of the job that the longest-waiting rank waited for it");
+    field("wait_total_ms", &Straggler::wait_total, "wait of all ranks that waited for it");
     field("share_of_step", &Straggler::share_of_step, "wait_ms_per_step over the job's mean step");
     field("last_share", &Straggler::last_share,
-          "of the matched collectives in this stage: it came last");
+          "share of the stage's matched collectives in which it arrived last");
     field("why", &Straggler::why, "evidence as kinds and values");
   }
 };
@@ -278,10 +288,11 @@ struct HeatRow {
   std::vector<double> wait_ms;
 
   static void fields(auto& field) {
-    field("rank", &HeatRow::rank, "whose time it is");
+    field("rank", &HeatRow::rank, "rank that the row belongs to");
     field("wall_ms", &HeatRow::wall_ms,
-          "mean wall time of the rank's own steps in each bin, waits left out; -1 without a step");
-    field("wait_ms", &HeatRow::wait_ms, "mean time per step that it waited for others; likewise");
+          "mean wall time of the rank's own steps in each bin, excluding waits; -1 without a step");
+    field("wait_ms", &HeatRow::wait_ms,
+          "mean time per step that it waited for others; -1 without a step");
   }
 };
 
@@ -319,30 +330,32 @@ struct Job {
   std::optional<Milliseconds> clock_residual;
 
   static void fields(auto& field) {
-    field("id", &Job::id, "of the launcher");
-    field("world_size", &Job::world_size, "ranks of the job, as they say; else those recorded");
+    field("id", &Job::id, "job ID from the launcher");
+    field("world_size", &Job::world_size,
+          "number of ranks that the ranks report; otherwise of those recorded");
     field("recorded", &Job::recorded, "ranks with a capture");
-    field("hosts", &Job::hosts, "that they ran on; 0 where no capture tells");
+    field("hosts", &Job::hosts, "number of hosts; 0 if no capture names one");
     field("missing", &Job::missing, "ranks without a capture");
     field("died", &Job::died, "ranks that ended before the program did");
     field("lower_bound", &Job::lower_bound,
-          "not all ranks were recorded: waits are at least what is said");
-    field("groups", &Job::groups, "ranks that communicate");
-    field("collectives", &Job::collectives, "by stage, then longest total first");
-    field("stragglers", &Job::stragglers, "longest wait first");
+          "true if not all ranks were recorded: waits are lower bounds");
+    field("groups", &Job::groups, "groups of ranks that communicate");
+    field("collectives", &Job::collectives, "collectives by stage, then longest total first");
+    field("stragglers", &Job::stragglers, "ranks that others wait for, longest wait first");
     field("steps_matched", &Job::steps_matched, "steps that all recorded ranks have");
-    field("steps_unmatched", &Job::steps_unmatched, "steps of single ranks without their like");
+    field("steps_unmatched", &Job::steps_unmatched,
+          "steps of one rank without a match on the others");
     field("pipeline_bubble_share", &Job::pipeline_bubble_share,
-          "of the ranks' time in steps: idle or waiting for another stage of the pipeline; null "
-          "without pipeline parallelism");
+          "share of the ranks' time in steps that is idle or spent waiting for another pipeline "
+          "stage; null without pipeline parallelism");
     field("expert_imbalance", &Job::expert_imbalance,
           "time of expert kernels, the longest rank's over the mean; null without experts");
-    field("heat", &Job::heat, "ranks by steps");
-    field("why_not", &Job::why_not, "why ranks could not be compared; null where they were");
+    field("heat", &Job::heat, "times by rank and step");
+    field("why_not", &Job::why_not, "why ranks could not be compared; otherwise null");
     field("why_not_reasons", &Job::why_not_reasons, "why_not as kinds and values");
-    field("steps_left_out", &Job::steps_left_out, "of all ranks together");
+    field("steps_left_out", &Job::steps_left_out, "sum of the ranks' steps_left_out");
     field("clock_residual_ms", &Job::clock_residual,
-          "residual_p50_ms of the rank where it is largest; null where no clock was aligned");
+          "largest residual_p50_ms of any rank; null if no clock was aligned");
   }
 };
 

@@ -26,10 +26,10 @@ struct TimeInStage {
   uint64_t steady_calls = 0;
 
   static void fields(auto& field) {
-    field("total_ms", &TimeInStage::total, "over all instances");
-    field("calls", &TimeInStage::calls, "over all instances");
-    field("steady_total_ms", &TimeInStage::steady_total, "warm-up excluded");
-    field("steady_calls", &TimeInStage::steady_calls, "warm-up excluded");
+    field("total_ms", &TimeInStage::total, "time over all instances");
+    field("calls", &TimeInStage::calls, "launches over all instances");
+    field("steady_total_ms", &TimeInStage::steady_total, "the same, warm-up excluded");
+    field("steady_calls", &TimeInStage::steady_calls, "the same, warm-up excluded");
   }
 };
 
@@ -41,11 +41,11 @@ struct MeasuredTime {
   std::optional<Share> share;
 
   static void fields(auto& field) {
-    field("total_ms", &MeasuredTime::total, "over the measured instances of all stages");
+    field("total_ms", &MeasuredTime::total, "time over the measured instances of all stages");
     field("calls", &MeasuredTime::calls, "launches there");
     field("mean_ms", &MeasuredTime::mean, "total over calls");
     field("share", &MeasuredTime::share,
-          "total over the time of all kernels in measured instances; null of a launch shape");
+          "total over the time of all kernels in measured instances; null for a launch shape");
   }
 };
 
@@ -66,7 +66,7 @@ struct LaunchShape {
     field("mean_ms", &LaunchShape::mean, "total over calls");
     field("ms_per_token", &LaunchShape::per_token,
           "time in decode over its steps, warm-up excluded");
-    field("measured", &LaunchShape::measured, "as of the kernel");
+    field("measured", &LaunchShape::measured, "as for the kernel");
   }
 };
 
@@ -78,7 +78,7 @@ struct Metric {
   std::optional<std::string> unit;
 
   static void fields(auto& field) {
-    field("mean", &Metric::mean, "over the launches that ncu measured");
+    field("mean", &Metric::mean, "mean over the launches that ncu measured");
     field("min", &Metric::min, "smallest value");
     field("max", &Metric::max, "largest value");
     field("count", &Metric::count, "launches measured");
@@ -114,39 +114,38 @@ struct Kernel {
   static void fields(auto& field) {
     field("kernel_name", &Kernel::kernel_name, "the full name as the capture gave it");
     field("key", &Kernel::key,
-          "the same for the same kernel, however a tool or demangler spells its name; for "
-          "comparing, not for reading");
-    field("short_name", &Kernel::short_name, "at most 60 characters");
+          "kernel ID, independent of how a tool or demangler spells its name; for comparisons, not "
+          "for reading");
+    field("short_name", &Kernel::short_name, "short name, at most 60 characters");
     field("class", &Kernel::kernel_class,
           "gemm, gemv, attention, norm, rope, elementwise, copy/cast, reduction, softmax, "
           "sampling/top-k, embedding/gather, moe routing, quantise, communication, memset/memcpy, "
           "other");
     field("library", &Kernel::library,
-          "cuBLAS, CUTLASS, cuDNN, FlashAttention, ...; null where the name does not tell");
+          "cuBLAS, CUTLASS, cuDNN, FlashAttention, ...; null if the name does not show it");
     field("device", &Kernel::device,
-          "\"cuda:0\", or \"cpu:0\" (operators that a program recorded of itself); with the "
-          "capture's name in front where several timelines were read; \"cuda\" where the capture "
-          "does not say");
+          "\"cuda:0\", or \"cpu:0\" (operators that a program recorded itself); prefixed with the "
+          "capture's name if several timelines were read; \"cuda\" if the capture does not say");
     field("total_ms", &Kernel::total, "time of all launches");
     field("total_ns", &Kernel::total_ns, "the same, exact");
     field("calls", &Kernel::calls, "launches");
     field("mean_ms", &Kernel::mean, "total over max(calls, 1)");
-    field("min_ms", &Kernel::min, "of single launches; null where only totals are known");
-    field("p50_ms", &Kernel::p50, "of single launches");
-    field("p99_ms", &Kernel::p99, "of single launches");
-    field("max_ms", &Kernel::max, "of single launches");
+    field("min_ms", &Kernel::min, "shortest launch; null if only totals are known");
+    field("p50_ms", &Kernel::p50, "median launch");
+    field("p99_ms", &Kernel::p99, "99th percentile of launches");
+    field("max_ms", &Kernel::max, "longest launch");
     field("share", &Kernel::share, "total over the time of all kernels");
     field("ms_per_token", &Kernel::per_token,
-          "time in decode over its steps, warm-up excluded; null where it has no part in decoding");
-    field("stages", &Kernel::stages, "by stage name, without stages it has no part in");
-    field("shapes", &Kernel::shapes, "by grid and block, longest first");
-    field(
-        "flops", &Kernel::flops,
-        "of all calls, as the program recorded them with its operators; null for a GPU's kernels");
-    field("bytes", &Kernel::bytes, "likewise");
-    field("metrics", &Kernel::metrics, "by ncu's metric name");
+          "time in decode over its steps, warm-up excluded; null if it does not run in decode");
+    field("stages", &Kernel::stages, "time by stage name; only stages in which it runs");
+    field("shapes", &Kernel::shapes, "launches by grid and block, longest first");
+    field("flops", &Kernel::flops,
+          "FLOPs of all calls, as the program recorded them with its operators; null for GPU "
+          "kernels");
+    field("bytes", &Kernel::bytes, "bytes of all calls, recorded likewise; null for GPU kernels");
+    field("metrics", &Kernel::metrics, "ncu's metrics, by name");
     field("measured", &Kernel::measured,
-          "in the stages without warm-up; null where it has no part in them");
+          "time in the stages without warm-up; null if it does not run there");
   }
 };
 
@@ -162,7 +161,7 @@ struct KernelClassTotal {
     field("total_ms", &KernelClassTotal::total, "time of its kernels");
     field("calls", &KernelClassTotal::calls, "launches");
     field("share", &KernelClassTotal::share, "total over the time of all kernels");
-    field("measured", &KernelClassTotal::measured, "likewise, in the stages without warm-up");
+    field("measured", &KernelClassTotal::measured, "time in the stages without warm-up");
   }
 };
 
@@ -262,35 +261,35 @@ struct RooflineKernel {
     field("short_name", &Self::short_name, "as in kernels");
     field("device", &Self::device, "as in kernels");
     field("launches", &Self::launches,
-          "measured; by counters, those that ran in the samples that count");
-    field("commonest_grid", &Self::commonest_grid, "x, y, z of most of these launches");
-    field("grids", &Self::grids, "distinct grids; figures are means over all");
+          "launches measured; by counters, launches in the samples that count");
+    field("commonest_grid", &Self::commonest_grid, "most frequent grid: x, y, z");
+    field("grids", &Self::grids, "number of distinct grids; figures are means over all launches");
     field("flops_per_s", &Self::flops_per_s,
-          "achieved; by counters, tensor_active_share times peak_flops_per_s: work outside of the "
-          "tensor cores is not counted");
-    field("bytes_per_s", &Self::bytes_per_s, "achieved, DRAM");
+          "achieved rate; by counters, tensor_active_share times peak_flops_per_s, which does not "
+          "count work outside the tensor cores");
+    field("bytes_per_s", &Self::bytes_per_s, "achieved DRAM rate");
     field("flops_per_byte", &Self::flops_per_byte, "arithmetic intensity");
     field("compute_share_of_peak", &Self::compute_share_of_peak,
-          "of the compute peak; without SpeedOfLight's figure, utilization of the busiest pipe");
+          "share of the compute peak; without SpeedOfLight's figure, utilization of the busiest "
+          "pipe");
     field("memory_share_of_peak", &Self::memory_share_of_peak,
-          "of the memory bandwidth's peak; without SpeedOfLight's figure, of the busiest level of "
-          "memory");
+          "share of the memory bandwidth's peak; without SpeedOfLight's figure, of the busiest "
+          "memory level");
     field("bound", &Self::bound, "what limits it");
     field("source", &Self::source, "of the figures");
-    field("samples", &Self::samples, "by counters: samples that it filled; else 0");
-    field("sampled_ms", &Self::sampled, "by counters: the time of these samples");
+    field("samples", &Self::samples, "samples that it filled, by counters; otherwise 0");
+    field("sampled_ms", &Self::sampled, "time of these samples");
     field("own_share_of_samples", &Self::own_share_of_samples,
-          "by counters: of the samples' time, that in which it ran alone");
-    field(
-        "tensor_active_share", &Self::tensor_active,
-        "by counters: activity of the tensor cores, of their peak at the clock of that time, mean "
-        "over the samples");
+          "share of the samples' time in which it ran alone");
+    field("tensor_active_share", &Self::tensor_active,
+          "mean tensor-core activity over these samples, as a share of the peak at the clock of "
+          "that time");
     field("peak_name", &Self::peak_name,
-          "by counters: the peak that FLOP/s are made of, \"bf16 dense\"; null without FLOP/s");
-    field("peak_flops_per_s", &Self::peak_flops, "the same peak, of the data sheet");
+          "peak that FLOP/s are computed from, by counters: \"bf16 dense\"; null without FLOP/s");
+    field("peak_flops_per_s", &Self::peak_flops, "that peak, from the data sheet");
     field("number_format_source", &Self::number_format_source,
-          "by counters: what tells the format that the tensor cores multiply, \"kernel name\" or "
-          "\"model\"; null without FLOP/s");
+          "source of the tensor cores' number format, by counters: \"kernel name\" or \"model\"; "
+          "null without FLOP/s");
     field("why_no_flops", &Self::why_no_flops,
           "by counters: why FLOP/s are missing; null with FLOP/s");
   }
@@ -308,17 +307,18 @@ struct SampledKernels {
 
   static void fields(auto& field) {
     using Self = SampledKernels;
-    field("samples", &Self::samples, "of DRAM bytes, over the whole capture");
+    field("samples", &Self::samples, "samples of DRAM bytes in the whole capture");
     field("attributed_samples", &Self::attributed_samples,
-          "of them, those that launches of one kernel filled");
-    field("interval_ms", &Self::interval, "of a sample, median");
-    field("least_share_of_sample", &Self::least_share_of_sample,
-          "of a sample's time, how long one kernel must run alone for the sample to be its own");
-    field("kernels_placed", &Self::kernels_placed, "kernels in kernels by these samples");
+          "samples that launches of one kernel filled");
+    field("interval_ms", &Self::interval, "median duration of a sample");
+    field(
+        "least_share_of_sample", &Self::least_share_of_sample,
+        "share of a sample's time that a kernel must run alone for the sample to count as its own");
+    field("kernels_placed", &Self::kernels_placed, "kernels that these samples place in kernels");
     field("kernels_too_short", &Self::kernels_too_short,
-          "kernels that samples met and that filled none: too short for the sampling interval, or "
-          "never alone");
-    field("kernels_unsampled", &Self::kernels_unsampled, "kernels that no sample met");
+          "sampled kernels that filled no sample: too short for the sampling interval, or never "
+          "alone");
+    field("kernels_unsampled", &Self::kernels_unsampled, "kernels without any sample");
   }
 };
 
@@ -329,10 +329,10 @@ struct BoundShares {
   Share unknown;
 
   static void fields(auto& field) {
-    field("memory", &BoundShares::memory, "kernels bound by memory, of the time of all kernels");
-    field("compute", &BoundShares::compute, "bound by compute, likewise");
-    field("latency", &BoundShares::latency, "bound by latency, likewise");
-    field("unknown", &BoundShares::unknown, "without metrics, likewise");
+    field("memory", &BoundShares::memory, "share of kernel time bound by memory");
+    field("compute", &BoundShares::compute, "share of kernel time bound by compute");
+    field("latency", &BoundShares::latency, "share of kernel time bound by latency");
+    field("unknown", &BoundShares::unknown, "share of kernel time without metrics");
   }
 };
 
@@ -353,14 +353,15 @@ struct Roofline {
     field("share_of_kernel_time", &Roofline::share_of_kernel_time,
           "by bound; null without metrics");
     field("why_not", &Roofline::why_not, "what is missing, and the capture that would give it");
-    field("kernels", &Roofline::kernels,
-          "kernels that ncu measured; without, those that fill samples of the GPU's counters; of "
-          "CPU operators, from the FLOPs and bytes they recorded over the CPU's measured peaks");
+    field(
+        "kernels", &Roofline::kernels,
+        "kernels that ncu measured; without ncu, those that fill samples of the GPU's counters; "
+        "for CPU operators, from their recorded FLOPs and bytes against the CPU's measured peaks");
     field("metrics_read", &Roofline::metrics_read, "metrics that ncu measured, of any kernel");
     field("metrics_of_kernels", &Roofline::metrics_of_kernels,
-          "of them, those of a kernel in kernels");
+          "metrics of kernels listed in kernels");
     field("missing_metrics", &Roofline::missing_metrics,
-          "where metrics were read and none gives a figure: those that would");
+          "metrics that would give a figure, if none of those read does");
     field("rule_reasons", &Roofline::rule_reasons, "rule as kinds and values");
     field("why_not_reasons", &Roofline::why_not_reasons, "why_not as kinds and values");
     field("sampled", &Roofline::sampled,

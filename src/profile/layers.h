@@ -28,21 +28,21 @@ struct Layer {
   Reasons note_reasons;
 
   static void fields(auto& field) {
-    field(
-        "name", &Layer::name,
-        "\"layer_00\", \"layer_00/attn\", \"outside layers\"; with stage and model_layers its key");
-    field("stage", &Layer::stage, "where it belongs");
+    field("name", &Layer::name,
+          "\"layer_00\", \"layer_00/attn\", \"outside layers\"; stage, model_layers and name are "
+          "its key");
+    field("stage", &Layer::stage, "stage that it belongs to");
     field("model_layers", &Layer::model_layers,
-          "where several models ran, the attention layers of the one that this is of");
-    field("part", &Layer::part, "of the layer named before");
-    field("outside", &Layer::outside, "what runs outside of layers");
+          "if several models ran, the number of attention layers of this layer's model");
+    field("part", &Layer::part, "true for a part of the layer listed before it");
+    field("outside", &Layer::outside, "true for work outside layers");
     field("source", &Layer::source, "as of stages");
     field("ms_per_step", &Layer::per_step, "kernel time per forward pass");
-    field("kernels_per_step", &Layer::kernels_per_step, "per forward pass");
+    field("kernels_per_step", &Layer::kernels_per_step, "kernels per forward pass");
     field("passes", &Layer::passes, "forward passes that show this layer, warm-up excluded");
     field("total_ns", &Layer::total_ns, "kernel time over these passes, exact");
     field("classes", &Layer::classes, "kernel time per forward pass, by class");
-    field("note", &Layer::note, "of a layer with far fewer or more kernels than most");
+    field("note", &Layer::note, "note on a layer with far fewer or more kernels than most");
     field("note_reasons", &Layer::note_reasons, "note as kinds and values");
   }
 };
@@ -56,7 +56,7 @@ struct LayerPart {
     field("name", &LayerPart::name, "\"attn\", \"outside layers\"");
     field("ms_per_step", &LayerPart::per_step, "all layers together, per forward pass");
     field("share_of_kernel_time", &LayerPart::share_of_kernel_time,
-          "of the kernel time of all layers and of what is outside of them");
+          "share of the kernel time inside and outside layers");
   }
 };
 
@@ -71,14 +71,14 @@ struct StageLayers {
   std::vector<LayerPart> parts;
 
   static void fields(auto& field) {
-    field("stage", &StageLayers::stage, "where they belong");
+    field("stage", &StageLayers::stage, "stage that they belong to");
     field("model_layers", &StageLayers::model_layers, "as in layers");
     field("passes", &StageLayers::passes, "forward passes that show these layers");
-    field("layers", &StageLayers::layers, "how many");
-    field("mean_ms_per_step", &StageLayers::mean_per_step, "kernel time of one layer");
-    field("min_ms_per_step", &StageLayers::min_per_step, "of the shortest layer");
-    field("max_ms_per_step", &StageLayers::max_per_step, "of the longest layer");
-    field("parts", &StageLayers::parts, "longest first");
+    field("layers", &StageLayers::layers, "number of layers");
+    field("mean_ms_per_step", &StageLayers::mean_per_step, "mean kernel time of a layer");
+    field("min_ms_per_step", &StageLayers::min_per_step, "kernel time of the shortest layer");
+    field("max_ms_per_step", &StageLayers::max_per_step, "kernel time of the longest layer");
+    field("parts", &StageLayers::parts, "parts of the layers, longest first");
   }
 };
 

@@ -19,7 +19,7 @@ struct Sensor {
   uint64_t samples = 0;
 
   static void fields(auto& field) {
-    field("mean", &Sensor::mean, "of the samples read within instances");
+    field("mean", &Sensor::mean, "mean of the samples read within instances");
     field("min", &Sensor::min, "smallest value");
     field("max", &Sensor::max, "largest value");
     field("samples", &Sensor::samples, "number of samples");
@@ -32,9 +32,10 @@ struct ThrottleReason {
   Share share_of_samples;
 
   static void fields(auto& field) {
-    field("reason", &ThrottleReason::reason, "in words");
+    field("reason", &ThrottleReason::reason, "reason, as text");
     field("slowing", &ThrottleReason::slowing, "heat, power or hardware lowered the clocks");
-    field("share_of_samples", &ThrottleReason::share_of_samples, "samples with this reason");
+    field("share_of_samples", &ThrottleReason::share_of_samples,
+          "share of samples with this reason");
   }
 };
 
@@ -77,51 +78,60 @@ struct Measured {
 
   static void fields(auto& field) {
     using Self = Measured;
-    field("instances", &Self::instances, "measured");
+    field("instances", &Self::instances, "measured instances");
     field("sampled_instances", &Self::sampled_instances,
-          "those that samples cover from end to end (95 % of their wall time); where there are "
-          "none, those that they cover by a half and more (by a tenth, where that is 2 s and "
-          "more): counters rest between rounds of requests. Bytes, MBU and activity are of these "
-          "alone; where it is 0, activity is of what samples there are");
+          "instances that samples cover from end to end (95 % of their wall time); if there are "
+          "none, those covered by at least half (or by a tenth, if that is at least 2 s), because "
+          "counters pause between rounds of requests. Bytes, MBU and activity refer to these "
+          "instances; if it is 0, activity refers to whatever samples exist");
     field("coverage_share_of_wall", &Self::coverage_share_of_wall,
-          "of the sampled instances' wall time, the part with samples of DRAM bytes (of the SMs' "
-          "activity, without those)");
+          "share of the sampled instances' wall time with samples of DRAM bytes (without those, of "
+          "SM activity)");
     field("dram_read_bytes", &Self::dram_read,
-          "per sampled instance, mean; where samples cover only a part, divided by that share");
-    field("dram_write_bytes", &Self::dram_write, "likewise");
-    field("dram_bytes", &Self::dram, "both");
-    field("dram_bytes_per_step", &Self::dram_per_step, "over sampled_steps, traced or not");
-    field("dram_read_bytes_per_step", &Self::dram_read_per_step, "likewise");
-    field("dram_write_bytes_per_step", &Self::dram_write_per_step, "likewise");
-    field("dram_read_bytes_per_token", &Self::dram_read_per_token, "over sampled_tokens");
-    field("dram_write_bytes_per_token", &Self::dram_write_per_token, "over sampled_tokens");
+          "mean bytes read per sampled instance; divided by the covered share if samples cover "
+          "only a part");
+    field("dram_write_bytes", &Self::dram_write,
+          "mean bytes written per sampled instance, scaled likewise");
+    field("dram_bytes", &Self::dram, "bytes read and written");
+    field("dram_bytes_per_step", &Self::dram_per_step,
+          "bytes read and written per sampled step, traced or not");
+    field("dram_read_bytes_per_step", &Self::dram_read_per_step, "bytes read per sampled step");
+    field("dram_write_bytes_per_step", &Self::dram_write_per_step,
+          "bytes written per sampled step");
+    field("dram_read_bytes_per_token", &Self::dram_read_per_token,
+          "bytes read over sampled_tokens");
+    field("dram_write_bytes_per_token", &Self::dram_write_per_token,
+          "bytes written over sampled_tokens");
     field("bytes_over_model", &Self::bytes_over_model,
-          "dram_bytes over bytes of the stage, which the model needs for as many steps");
+          "dram_bytes over the stage's bytes, which the model needs for as many steps");
     field("mbu", &Self::mbu,
           "measured bytes over what peak_bandwidth_bytes_per_s could move in that time");
-    field("peak_bandwidth_bytes_per_s", &Self::peak_bandwidth, "of the GPU");
-    field("sm_active_share", &Self::sm_active, "mean over wall time");
-    field("tensor_active_share", &Self::tensor_active, "mean over wall time");
-    field("steps", &Self::steps, "per instance, mean");
-    field("tokens", &Self::tokens,
-          "per instance, mean: one that a decode generates, or a prompt token of a prefill");
-    field("sampled_steps", &Self::sampled_steps, "per sampled instance, mean");
-    field("sampled_tokens", &Self::sampled_tokens, "per sampled instance, mean");
+    field("peak_bandwidth_bytes_per_s", &Self::peak_bandwidth, "peak memory bandwidth of the GPU");
+    field("sm_active_share", &Self::sm_active, "SM activity, mean over wall time");
+    field("tensor_active_share", &Self::tensor_active, "tensor-core activity, mean over wall time");
+    field("steps", &Self::steps, "mean number of steps per instance");
+    field(
+        "tokens", &Self::tokens,
+        "mean number of tokens per instance: generated ones for decode, prompt tokens for prefill");
+    field("sampled_steps", &Self::sampled_steps, "mean number of steps per sampled instance");
+    field("sampled_tokens", &Self::sampled_tokens, "mean number of tokens per sampled instance");
     field("energy_j", &Self::energy,
-          "of the whole GPU, per instance: mean power between those readings of which at least "
-          "three quarters of the time are the stage's, times the wall time");
+          "energy of the whole GPU per instance: wall time times the mean power between readings "
+          "whose time belongs to the stage by at least three quarters");
     field("energy_per_token_j", &Self::energy_per_token, "energy_j over tokens");
-    field("energy_source", &Self::energy_source, "energy counter, or power over time");
-    field("energy_why_not", &Self::energy_why_not, "why there is none");
-    field("sm_clock_hz", &Self::sm_clock, "of the SMs");
-    field("highest_sm_clock_hz", &Self::highest_sm_clock, "that the GPU has");
-    field("memory_clock_hz", &Self::memory_clock, "of the memory");
-    field("power_w", &Self::power, "of the whole GPU");
-    field("temperature_c", &Self::temperature, "of the GPU");
-    field("throttle_reasons", &Self::throttle_reasons, "the most frequent first");
+    field("energy_source", &Self::energy_source,
+          "source of energy_j: energy counter, or power over time");
+    field("energy_why_not", &Self::energy_why_not, "why energy_j is missing");
+    field("sm_clock_hz", &Self::sm_clock, "clock of the SMs");
+    field("highest_sm_clock_hz", &Self::highest_sm_clock, "highest SM clock of the GPU");
+    field("memory_clock_hz", &Self::memory_clock, "clock of the memory");
+    field("power_w", &Self::power, "power of the whole GPU");
+    field("temperature_c", &Self::temperature, "temperature of the GPU");
+    field("throttle_reasons", &Self::throttle_reasons,
+          "reasons for lower clocks, most frequent first");
     field("why_not", &Self::why_not, "why a figure is missing");
     field("throttle_samples", &Self::throttle_samples,
-          "samples of the reasons; where it is 0, no reason is known");
+          "samples of throttle_reasons; if 0, no reason is known");
     field("why_not_reasons", &Self::why_not_reasons, "why_not as kinds and values");
     field("energy_why_not_reasons", &Self::energy_why_not_reasons,
           "energy_why_not as kinds and values");

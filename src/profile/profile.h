@@ -80,15 +80,14 @@ struct Profile {
   ~Profile();
 
   static void fields(auto& field) {
-    field("schema_version", &Profile::schema_version, "of this file");
-    field("tool", &Profile::tool, "that wrote it");
-    field("context", &Profile::context, "where it was recorded");
+    field("schema_version", &Profile::schema_version, "version of this file's format");
+    field("tool", &Profile::tool, "program that wrote this file");
+    field("context", &Profile::context, "captures, devices and machine");
     field("selection", &Profile::selection,
-          "null, or what --stage, --steps, --device narrowed all of this to");
-    field("model", &Profile::model, "null without --model");
+          "what --stage, --steps and --device selected; null without them");
+    field("model", &Profile::model, "the model; null without --model");
     field("workload", &Profile::workload, "what ran");
-    field("engine", &Profile::engine,
-          "the program that runs the model, as far as the captures tell");
+    field("engine", &Profile::engine, "program that runs the model, as far as the captures show");
     field("totals", &Profile::totals, "all kernels");
     field("device_time", &Profile::device_time,
           "what each GPU did over its whole timeline; empty without one");
@@ -97,49 +96,48 @@ struct Profile {
           "first");
     field("stages_found", &Profile::stages_found, "how stages were found");
     field("coverage", &Profile::coverage, "kernels inside stages; null without a timeline");
-    field("token_times", &Profile::token_times, "what a user of the model sees");
-    field("stages", &Profile::stages, "in order of first occurrence");
+    field("token_times", &Profile::token_times,
+          "token times and rates that a user of the model sees");
+    field("stages", &Profile::stages, "stages, in order of first occurrence");
     field("stage_notes", &Profile::stage_notes, "parts inside a stage (vision tower, projector)");
     field("findings", &Profile::findings, "what to fix, largest potential saving first");
-    field("recoverable", &Profile::recoverable, "by stage: time above its lower bounds");
+    field("recoverable", &Profile::recoverable, "time above lower bounds, by stage");
     field("utilization", &Profile::utilization, "the peaks that MFU and MBU are measured against");
     field("stage1", &Profile::stage1,
-          "what the workload measured by itself, unprofiled; null without its metrics.json");
-    field("kernels", &Profile::kernels, "all of them, longest total first");
-    field("classes", &Profile::classes, "by class, longest total first");
+          "what the workload measured itself, unprofiled; null without its metrics.json");
+    field("kernels", &Profile::kernels, "all kernels, longest total first");
+    field("classes", &Profile::classes, "kernel classes, longest total first");
     field("kernels_topk", &Profile::kernels_topk, "the first 20 kernels");
     field("kernels_all_devices", &Profile::kernels_all_devices,
           "the ten longest kernel names, all devices together");
     field("measured_kernels_all_devices", &Profile::measured_kernels_all_devices,
-          "the ten longest in the stages without warm-up, with their times there; empty without "
-          "stages");
+          "the ten longest kernel names in the stages without warm-up, with their times there; "
+          "empty without stages");
     field("roofline", &Profile::roofline, "what bounds the kernels");
-    field("operators", &Profile::operators, "of the framework");
-    field("operators_found", &Profile::operators_found, "how much of the GPU's work they launched");
+    field("operators", &Profile::operators, "operators of the framework");
+    field("operators_found", &Profile::operators_found,
+          "how much of the GPU's work operators launched");
     field("gaps", &Profile::gaps, "the longest idle gaps of each stage");
-    field("repeated_gaps", &Profile::repeated_gaps,
-          "gaps that come back at the same place of a stage");
+    field("repeated_gaps", &Profile::repeated_gaps, "gaps that recur at the same place of a stage");
     field("slow_steps", &Profile::slow_steps, "the slowest steps of each stage");
-    field("layers", &Profile::layers, "by stage, then layer");
-    field("layer_summary", &Profile::layer_summary, "layers of a stage together");
-    field("steps", &Profile::steps, "by instance, then start");
+    field("layers", &Profile::layers, "layers, by stage");
+    field("layer_summary", &Profile::layer_summary, "layers of each stage together");
+    field("steps", &Profile::steps, "steps, by instance and start");
     field("overhead", &Profile::overhead,
-          "what profiling cost; null where the input is neither a run folder nor a log with a duty "
-          "cycle");
+          "cost of profiling; null unless the input is a run folder or a log with a duty cycle");
     field("captures_failed", &Profile::captures_failed,
-          "captures that a run asked for and did not get");
+          "captures that a run requested and did not get");
     field("diagnostics", &Profile::diagnostics, "what to know about the input");
-    field("slow_step_rule", &Profile::slow_step_rule,
-          "which steps are told as slow, with its thresholds");
+    field("slow_step_rule", &Profile::slow_step_rule, "rule for slow steps, with its thresholds");
     field("slow_step_rule_reasons", &Profile::slow_step_rule_reasons,
           "slow_step_rule as kinds and values");
     field("kernel_sequences", &Profile::kernel_sequences,
-          "by stage, the kernels of its forward passes by their place: what tells a kernel that "
-          "was replaced or fused from one that was removed");
+          "kernels of forward passes by stage and position, to distinguish replaced, fused and "
+          "removed kernels");
     field("job", &Profile::job,
-          "null, or what is between the ranks of a distributed job; stages, steps, token_times and "
-          "findings are then the job's, one step on all ranks being one step");
-    field("ranks", &Profile::ranks, "of a job, each by itself; empty otherwise");
+          "waits, collectives and stragglers of a distributed job, otherwise null; stages, steps, "
+          "token_times and findings then describe the job: one step on all ranks is one step");
+    field("ranks", &Profile::ranks, "each rank of a job; empty otherwise");
   }
 };
 

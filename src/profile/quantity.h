@@ -85,7 +85,7 @@ struct Statistics {
     field("p50", &Self::p50, "median, by nearest rank");
     field("p99", &Self::p99, "99th percentile, by nearest rank");
     field("max", &Self::max, "largest value");
-    field("count", &Self::count, "number of values; the others are null where it is 0");
+    field("count", &Self::count, "number of values; if 0, the other fields are null");
   }
 };
 

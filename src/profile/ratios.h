@@ -13,8 +13,7 @@ struct Ratios {
 
   static void fields(auto& field) {
     field("wall", &Ratios::wall, "on wall time");
-    field("gpu_busy", &Ratios::gpu_busy,
-          "on the time the GPU was busy; where steps were not traced, of the traced ones");
+    field("gpu_busy", &Ratios::gpu_busy, "on the time the GPU was busy, in traced steps");
   }
 };
 

@@ -15,8 +15,8 @@ struct Reason {
   std::vector<FindingValue> values;
 
   static void fields(auto& field) {
-    field("kind", &Reason::kind, "stable, for scripts");
-    field("values", &Reason::values, "what the sentence is made of, by name");
+    field("kind", &Reason::kind, "stable kind, for scripts");
+    field("values", &Reason::values, "values in the sentence, by name");
   }
 };
 

@@ -18,8 +18,9 @@ struct UtilizationGpu {
 
   static void fields(auto& field) {
     field("name", &UtilizationGpu::name, "as in conf/gpus.yaml");
-    field("memory_bandwidth_bytes_per_s", &UtilizationGpu::memory_bandwidth, "peak");
-    field("bf16_flops_per_s", &UtilizationGpu::bf16, "dense peak");
+    field("memory_bandwidth_bytes_per_s", &UtilizationGpu::memory_bandwidth,
+          "peak memory bandwidth");
+    field("bf16_flops_per_s", &UtilizationGpu::bf16, "dense bf16 peak");
   }
 };
 
@@ -31,11 +32,12 @@ struct UtilizationCpu {
   std::optional<std::string> method;
 
   static void fields(auto& field) {
-    field("name", &UtilizationCpu::name, "of the CPU");
-    field("memory_bandwidth_bytes_per_s", &UtilizationCpu::memory_bandwidth, "measured peak");
-    field("flops_per_s", &UtilizationCpu::flops, "measured peak");
-    field("number_format", &UtilizationCpu::number_format, "of that peak");
-    field("method", &UtilizationCpu::method, "how they were measured");
+    field("name", &UtilizationCpu::name, "name of the CPU");
+    field("memory_bandwidth_bytes_per_s", &UtilizationCpu::memory_bandwidth,
+          "measured peak memory bandwidth");
+    field("flops_per_s", &UtilizationCpu::flops, "measured compute peak");
+    field("number_format", &UtilizationCpu::number_format, "number format of flops_per_s");
+    field("method", &UtilizationCpu::method, "how the peaks were measured");
   }
 };
 
@@ -46,8 +48,8 @@ struct Utilization {
   Reasons why_not_reasons;
 
   static void fields(auto& field) {
-    field("gpu", &Utilization::gpu, "peaks of the GPU; null where it is not known");
-    field("cpu", &Utilization::cpu, "peaks of the CPU, measured on it, for CPU operators");
+    field("gpu", &Utilization::gpu, "peaks of the GPU; null if unknown");
+    field("cpu", &Utilization::cpu, "measured peaks of the CPU, for CPU operators");
     field("why_not", &Utilization::why_not, "why there is no utilization at all");
     field("why_not_reasons", &Utilization::why_not_reasons, "why_not as kinds and values");
   }
@@ -62,12 +64,14 @@ struct Stage1Stage {
   std::optional<double> captured_over_stage1;
 
   static void fields(auto& field) {
-    field("name", &Stage1Stage::name, "of the stage");
-    field("mean_ms", &Stage1Stage::mean, "by the workload's own clock, unprofiled");
-    field("std_ms", &Stage1Stage::std, "likewise");
-    field("mfu", &Stage1Stage::mfu, "as the workload states it");
-    field("captured_mean_ms", &Stage1Stage::captured_mean, "the same stage in this capture");
-    field("captured_over_stage1", &Stage1Stage::captured_over_stage1, "the second over the first");
+    field("name", &Stage1Stage::name, "name of the stage");
+    field("mean_ms", &Stage1Stage::mean, "mean by the workload's own clock, unprofiled");
+    field("std_ms", &Stage1Stage::std, "standard deviation by the workload's own clock");
+    field("mfu", &Stage1Stage::mfu, "MFU that the workload reports");
+    field("captured_mean_ms", &Stage1Stage::captured_mean,
+          "mean of the same stage in this capture");
+    field("captured_over_stage1", &Stage1Stage::captured_over_stage1,
+          "captured_mean_ms over mean_ms");
   }
 };
 
@@ -85,16 +89,16 @@ struct Stage1 {
   std::optional<uint64_t> images;
 
   static void fields(auto& field) {
-    field("path", &Stage1::path, "of metrics.json");
-    field("model", &Stage1::model, "as it states it");
+    field("path", &Stage1::path, "path of metrics.json");
+    field("model", &Stage1::model, "model, from metrics.json");
     field("stages", &Stage1::stages, "by stage");
-    field("tokens_per_s", &Stage1::tokens_per_s, "as it states it");
-    field("mfu_model_level", &Stage1::mfu_model_level, "as it states it");
-    field("peak_tflops", &Stage1::peak_tflops, "that its MFU is measured against, TFLOP/s");
-    field("prompt_tokens", &Stage1::prompt_tokens, "as it states it");
-    field("new_tokens", &Stage1::new_tokens, "as it states it");
-    field("batch", &Stage1::batch, "as it states it");
-    field("images", &Stage1::images, "as it states it");
+    field("tokens_per_s", &Stage1::tokens_per_s, "tokens per second, from metrics.json");
+    field("mfu_model_level", &Stage1::mfu_model_level, "MFU of the whole model, from metrics.json");
+    field("peak_tflops", &Stage1::peak_tflops, "peak that its MFU refers to, TFLOP/s");
+    field("prompt_tokens", &Stage1::prompt_tokens, "prompt tokens, from metrics.json");
+    field("new_tokens", &Stage1::new_tokens, "generated tokens, from metrics.json");
+    field("batch", &Stage1::batch, "batch, from metrics.json");
+    field("images", &Stage1::images, "images, from metrics.json");
   }
 };
 
@@ -118,13 +122,14 @@ struct PassOverhead {
   std::optional<OtherCause> other_cause;
 
   static void fields(auto& field) {
-    field("pass", &PassOverhead::pass, "\"nsys\"");
-    field("stage", &PassOverhead::stage, "\"prefill\"");
+    field("pass", &PassOverhead::pass, "name of the recording: \"nsys\"");
+    field("stage", &PassOverhead::stage, "name of the stage: \"prefill\"");
     field("control_ms", &PassOverhead::control, "the workload's own time in the control run");
-    field("profiled_ms", &PassOverhead::profiled, "the same in that pass");
+    field("profiled_ms", &PassOverhead::profiled, "its time in that recording");
     field("ratio", &PassOverhead::ratio, "profiled over control");
-    field("whole_run", &PassOverhead::whole_run,
-          "of the whole command, where the workload timed no stage in both");
+    field(
+        "whole_run", &PassOverhead::whole_run,
+        "true if the times are of the whole command, because the workload timed no stage in both");
     field("other_cause", &PassOverhead::other_cause,
           "what else explains the difference; null: nothing known");
   }
@@ -137,10 +142,10 @@ struct TracingWindows {
   std::optional<Milliseconds> std_per_step;
 
   static void fields(auto& field) {
-    field("windows", &TracingWindows::windows, "runs of steps between two of the other kind");
-    field("steps", &TracingWindows::steps, "in them");
-    field("mean_ms_per_step", &TracingWindows::mean_per_step, "of the windows");
-    field("std_ms_per_step", &TracingWindows::std_per_step, "of the windows");
+    field("windows", &TracingWindows::windows, "runs of consecutive steps of this kind");
+    field("steps", &TracingWindows::steps, "steps in these windows");
+    field("mean_ms_per_step", &TracingWindows::mean_per_step, "mean over the windows");
+    field("std_ms_per_step", &TracingWindows::std_per_step, "standard deviation over the windows");
   }
 };
 
@@ -167,32 +172,34 @@ struct CollectorOverhead {
   static void fields(auto& field) {
     using Self = CollectorOverhead;
     field("added_ms_per_step", &Self::added_per_step,
-          "mean of traced windows less mean of untraced ones; null with why_not below three "
+          "mean of traced windows minus mean of untraced ones; null, with why_not, below three "
           "windows of each kind");
     field("low_ms_per_step", &Self::low_per_step, "lower end of Welch's interval");
     field("high_ms_per_step", &Self::high_per_step, "upper end of Welch's interval");
-    field("interval_confidence", &Self::interval_confidence, "of that interval");
-    field("share_of_untraced_step", &Self::share_of_untraced_step, "added over an untraced step");
+    field("interval_confidence", &Self::interval_confidence, "confidence level of that interval");
+    field("share_of_untraced_step", &Self::share_of_untraced_step,
+          "added_ms_per_step over the mean untraced step");
     field("share_of_decode", &Self::share_of_decode,
-          "that times (steps_traced + steps_cupti_on) over steps_all");
+          "share_of_untraced_step times (steps_traced + steps_cupti_on) over steps_all");
     field("traced", &Self::traced,
           "windows between untraced steps of the same decode: from a window's first GPU work to "
           "its last");
     field("untraced", &Self::untraced,
-          "windows between traced steps: from the last work of the traced window before to the "
-          "first of the one behind");
+          "windows between traced steps: from the last work of the previous traced window to the "
+          "first work of the next one");
     field("gap_ms", &Self::gap,
           "mean time between two steps inside traced windows: added to a traced window, which "
           "lacks one, and subtracted from an untraced one, which has one too many");
-    field("steps_traced", &Self::steps_traced, "of the process, by the collector's count");
+    field("steps_traced", &Self::steps_traced,
+          "traced steps of the process, counted by the collector");
     field("steps_cupti_on", &Self::steps_cupti_on,
-          "untraced steps right behind windows that replayed CUDA graphs: CUPTI stays on there for "
-          "one more step, which is subtracted from its window at the mean of a traced one");
-    field("steps_all", &Self::steps_all, "of the process, by the collector's count");
+          "untraced steps right after windows that replayed CUDA graphs: CUPTI stays on for one "
+          "more step, which is subtracted from its window at the mean of a traced one");
+    field("steps_all", &Self::steps_all, "all steps of the process, counted by the collector");
     field("duty_traced", &Self::duty_traced, "T of every P steps: the most frequent windows");
-    field("duty_period", &Self::duty_period, "P");
-    field("switches", &Self::switches, "of tracing, on and off");
-    field("switch_cost_ms", &Self::switch_cost, "how long they held the program up together");
+    field("duty_period", &Self::duty_period, "P of duty_traced");
+    field("switches", &Self::switches, "number of times that tracing was switched on or off");
+    field("switch_cost_ms", &Self::switch_cost, "total time that switching delayed the program");
     field("why_not", &Self::why_not, "why added_ms_per_step is missing");
     field("why_not_reasons", &Self::why_not_reasons, "why_not as kinds and values");
   }
@@ -204,13 +211,13 @@ struct Overhead {
   std::optional<CollectorOverhead> collector;
 
   static void fields(auto& field) {
-    field("passes", &Overhead::passes, "by pass and stage");
+    field("passes", &Overhead::passes, "cost by recording and stage");
     field("warn_above_share", &Overhead::warn_above_share,
-          "0.25: beyond 1.25 times the control a report warns");
+          "reports warn above this overhead; 0.25 means 1.25 times the control run");
     field("collector", &Overhead::collector,
-          "what tracing cost a decode step, measured by the run itself where the collector "
-          "alternated between traced and untraced windows of steps; null without a duty cycle, and "
-          "where several processes have one. Nothing else in the profile is corrected by it");
+          "cost of tracing per decode step, measured in the run if the collector alternated "
+          "between traced and untraced windows; null without a duty cycle, or if several processes "
+          "have one. No other field is corrected by it");
   }
 };
 
@@ -219,8 +226,8 @@ struct CaptureFailure {
   std::string message;
 
   static void fields(auto& field) {
-    field("backend", &CaptureFailure::backend, "\"nsys\"");
-    field("message", &CaptureFailure::message, "with the remedy");
+    field("backend", &CaptureFailure::backend, "backend of the capture: \"nsys\"");
+    field("message", &CaptureFailure::message, "what failed, and the remedy");
   }
 };
 
@@ -232,9 +239,9 @@ struct Diagnostic {
 
   static void fields(auto& field) {
     field("severity", &Diagnostic::severity, "info, warning, error");
-    field("code", &Diagnostic::code, "stable, for scripts");
+    field("code", &Diagnostic::code, "stable code, for scripts");
     field("message", &Diagnostic::message, "for people, with what to do next");
-    field("count", &Diagnostic::count, "how often");
+    field("count", &Diagnostic::count, "number of occurrences");
   }
 };
 

@@ -42,15 +42,15 @@ struct PlacedKernel {
     using Self = PlacedKernel;
     field("block", &Self::block, "its part of the pass");
     field("occurrence", &Self::occurrence,
-          "from 0 among the launches of this kernel in one layer (or one pass)");
+          "index among the launches of this kernel in one layer (or one pass), from 0");
     field("mean_position", &Self::mean_position,
-          "from 0 among all kernels of its layer (or pass), mean; the order of the rows");
+          "mean index among all kernels of its layer (or pass), from 0; rows are sorted by it");
     field("key", &Self::key, "as in kernels");
     field("short_name", &Self::short_name, "as in kernels");
     field("class", &Self::kernel_class, "as in kernels");
-    field("grid", &Self::grid, "x, y, z of most of these launches");
-    field("block_size", &Self::block_size, "x, y, z, likewise");
-    field("shapes", &Self::shapes, "distinct grids and blocks");
+    field("grid", &Self::grid, "most frequent grid: x, y, z");
+    field("block_size", &Self::block_size, "most frequent block: x, y, z");
+    field("shapes", &Self::shapes, "number of distinct grids and blocks");
     field("calls", &Self::calls, "launches");
     field("total_ns", &Self::total_ns, "their time, exact");
   }
@@ -64,10 +64,10 @@ struct KernelSequence {
   std::vector<PlacedKernel> kernels;
 
   static void fields(auto& field) {
-    field("stage", &KernelSequence::stage, "where they belong");
+    field("stage", &KernelSequence::stage, "stage that they belong to");
     field("passes", &KernelSequence::passes,
           "forward passes: steps, or instances of a stage without steps");
-    field("layers", &KernelSequence::layers, "repeated layers of all these passes together");
+    field("layers", &KernelSequence::layers, "repeated layers in all these passes together");
     field("kernels", &KernelSequence::kernels,
           "by block in the order of a pass, then position; together the time of all kernels in the "
           "stage's measured instances, exact");

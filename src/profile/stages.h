@@ -68,12 +68,13 @@ struct StagesFound {
 
   static void fields(auto& field) {
     field("serving", &StagesFound::serving,
-          "instances are an engine's steps (continuous batching); null without stages");
+          "true if instances are an engine's steps (continuous batching); null without stages");
     field("confidence", &StagesFound::confidence,
-          "of detected stages: share of right ones among other captures of the same level");
+          "confidence in detected stages: the share of correct ones among other captures of the "
+          "same level; null if annotated");
     field("confidence_level", &StagesFound::confidence_level,
           "by how many independent checks hold; null if not detected");
-    field("reason", &StagesFound::reason, "how they were found, or why there are none");
+    field("reason", &StagesFound::reason, "how stages were found, or why there are none");
   }
 };
 
@@ -95,18 +96,22 @@ struct Coverage {
   bool representative = true;
 
   static void fields(auto& field) {
-    field("kernels", &Coverage::kernels, "of the timeline");
-    field("kernels_in_stages", &Coverage::kernels_in_stages, "of them, inside stages");
-    field("kernels_share", &Coverage::kernels_share, "the second over the first");
+    field("kernels", &Coverage::kernels, "kernels in the timeline");
+    field("kernels_in_stages", &Coverage::kernels_in_stages, "kernels inside stages");
+    field("kernels_share", &Coverage::kernels_share, "kernels_in_stages over kernels");
     field("kernel_sum_ms", &Coverage::kernel_sum, "time of all kernels");
-    field("kernel_sum_in_stages_ms", &Coverage::kernel_sum_in_stages, "of those inside stages");
-    field("kernel_sum_share", &Coverage::kernel_sum_share, "the second over the first");
+    field("kernel_sum_in_stages_ms", &Coverage::kernel_sum_in_stages,
+          "time of kernels inside stages");
+    field("kernel_sum_share", &Coverage::kernel_sum_share,
+          "kernel_sum_in_stages_ms over kernel_sum_ms");
     field("hidden_graph_ms", &Coverage::hidden_graph,
           "time of graph replays whose kernels were not recorded");
-    field("hidden_graph_in_stages_ms", &Coverage::hidden_graph_in_stages, "of those inside stages");
+    field("hidden_graph_in_stages_ms", &Coverage::hidden_graph_in_stages,
+          "time of such replays inside stages");
     field("initialization_kernels", &Coverage::initialization_kernels,
-          "kernels before the first stage: weights are made, the program warms up");
-    field("initialization_ms", &Coverage::initialization_sum, "time of these");
+          "kernels before the first stage: creating weights, warming up");
+    field("initialization_ms", &Coverage::initialization_sum,
+          "time of kernels before the first stage");
     field("work_kernels", &Coverage::work_kernels, "kernels after initialization");
     field("work_kernels_share", &Coverage::work_kernels_share,
           "kernels_in_stages over work_kernels");
@@ -140,34 +145,34 @@ struct Instance {
   bool captures_graph = false;
 
   static void fields(auto& field) {
-    field("start_ms", &Instance::start, "on the capture's clock");
-    field("start_ns", &Instance::start_ns, "the same, exact");
+    field("start_ms", &Instance::start, "start, on the capture's clock");
+    field("start_ns", &Instance::start_ns, "start_ms, exact");
     field("wall_ms", &Instance::wall,
           "from start to the later of its range's end and its last GPU work");
-    field("range_ms", &Instance::range, "the range's own duration");
+    field("range_ms", &Instance::range, "duration of its range");
     field("gpu_sum_ms", &Instance::gpu_sum, "time of its kernels; overlapping ones count in full");
     field("gpu_busy_ms", &Instance::gpu_busy, "union of kernels, copies and graph replays");
     field("memory_sum_ms", &Instance::memory_sum, "time of copies and fills");
     field("hidden_graph_sum_ms", &Instance::hidden_graph_sum,
           "time of graph replays whose kernels were not recorded");
     field("kernel_count", &Instance::kernel_count, "kernels");
-    field("steps", &Instance::steps, "that were traced");
-    field("untraced_steps", &Instance::untraced_steps,
-          "beside them: the collector was not tracing");
-    field("warmup", &Instance::warmup, "excluded from all statistics");
-    field("device", &Instance::device, "null where no GPU work belongs to it");
+    field("steps", &Instance::steps, "traced steps");
+    field("untraced_steps", &Instance::untraced_steps, "steps that the collector did not trace");
+    field("warmup", &Instance::warmup, "true if excluded from all statistics");
+    field("device", &Instance::device, "device that it ran on; null without GPU work");
     field("budget_ns", &Instance::budget,
-          "by part; they sum to the wall time; parts of 0 are left out");
+          "time by part of the budget; parts sum to the wall time, those of 0 are omitted");
     field("classes_ns", &Instance::classes,
           "time of its kernels by class, overlap not removed; they sum to gpu_sum_ms");
     field("clocks_lowered", &Instance::clocks_lowered,
-          "heat, power or hardware lowered the GPU's clocks, by a reading within the instance or "
-          "less than a second before; null without one");
+          "heat, power or hardware lowered the GPU's clocks, according to a reading within the "
+          "instance or less than a second before; null without a reading");
     field("cut_off", &Instance::cut_off, "its range had not ended when recording did");
     field("warmup_reason", &Instance::warmup_reason,
           "why it is excluded; null where it is no warm-up");
     field("captures_graph", &Instance::captures_graph,
-          "a warm-up in which a CUDA graph is captured: the program's own clock may count it");
+          "true for a warm-up in which a CUDA graph is captured; the program's own clock may count "
+          "it");
   }
 };
 
@@ -179,11 +184,11 @@ struct CostPart {
   Bytes bytes = {};
 
   static void fields(auto& field) {
-    field("part", &CostPart::part, "of the model");
-    field("flops", &CostPart::flops, "per instance");
-    field("weight_bytes", &CostPart::weight_bytes, "per instance");
-    field("kv_bytes", &CostPart::kv_bytes, "per instance");
-    field("bytes", &CostPart::bytes, "weight_bytes and kv_bytes");
+    field("part", &CostPart::part, "part of the model");
+    field("flops", &CostPart::flops, "FLOPs per instance");
+    field("weight_bytes", &CostPart::weight_bytes, "bytes of weights read per instance");
+    field("kv_bytes", &CostPart::kv_bytes, "bytes of KV cache read and written per instance");
+    field("bytes", &CostPart::bytes, "weight_bytes plus kv_bytes");
   }
 };
 
@@ -195,11 +200,11 @@ struct RecordedWork {
   Ratios mbu;
 
   static void fields(auto& field) {
-    field("flops", &RecordedWork::flops, "of CPU operators, per instance");
-    field("bytes", &RecordedWork::bytes, "of CPU operators, per instance");
+    field("flops", &RecordedWork::flops, "FLOPs that CPU operators recorded, per instance");
+    field("bytes", &RecordedWork::bytes, "bytes that CPU operators recorded, per instance");
     field("flops_over_model", &RecordedWork::flops_over_model, "recorded FLOPs over the model's");
-    field("mfu", &RecordedWork::mfu, "by the recorded FLOPs");
-    field("mbu", &RecordedWork::mbu, "by the recorded bytes");
+    field("mfu", &RecordedWork::mfu, "MFU by the recorded FLOPs");
+    field("mbu", &RecordedWork::mbu, "MBU by the recorded bytes");
   }
 };
 
@@ -213,8 +218,8 @@ struct StageTracing {
     field("steps_traced", &StageTracing::steps_traced, "steps that the collector traced");
     field("steps_all", &StageTracing::steps_all, "all steps");
     field("share_of_steps", &StageTracing::share_of_steps,
-          "the first over the second; null where the stage has no steps");
-    field("not_traced_ms", &StageTracing::not_traced, "of the wall time, per instance, mean");
+          "steps_traced over steps_all; null if the stage has no steps");
+    field("not_traced_ms", &StageTracing::not_traced, "mean untraced time per instance");
   }
 };
 
@@ -228,14 +233,14 @@ struct BudgetPart {
   bool idle = false;
 
   static void fields(auto& field) {
-    field("part", &BudgetPart::part, "a kernel class, or one of the parts named below");
-    field("ms", &BudgetPart::time, "per instance, mean; the parts sum to wall_ms.mean");
-    field("share", &BudgetPart::share, "of wall time");
+    field("part", &BudgetPart::part, "a kernel class, or one of the parts listed below");
+    field("ms", &BudgetPart::time, "mean time per instance; the parts sum to wall_ms.mean");
+    field("share", &BudgetPart::share, "share of wall time");
     field("share_of_traced", &BudgetPart::share_of_traced,
-          "of wall time less what was not traced; 0 of that part itself");
+          "share of traced wall time; 0 for the untraced part itself");
     field("ms_per_step", &BudgetPart::per_step,
-          "over the traced decode steps; null of what was not traced");
-    field("total_ns", &BudgetPart::total_ns, "over all instances, exact");
+          "time per traced decode step; null for the untraced part");
+    field("total_ns", &BudgetPart::total_ns, "time over all instances, exact");
     field("idle", &BudgetPart::idle, "the GPU does no work in this part");
   }
 };
@@ -303,35 +308,37 @@ struct StageShown {
   static void fields(auto& field) {
     using Self = StageShown;
     field("without_tracing", &Self::without_tracing,
-          "wall times, idle time and what follows from them are those of unwatched; a spread is "
-          "the recorded one, scaled with the mean. Otherwise all are as recorded");
+          "true if wall times, idle time and derived figures are from unwatched, with the recorded "
+          "spread scaled to the mean; otherwise all figures are as recorded");
     field("in_windows", &Self::in_windows,
-          "the stage was recorded in windows of tracing: its recorded instances are pieces, whose "
-          "spread is left out");
-    field("wall_ms", &Self::wall, "of instances");
-    field("step_wall_ms", &Self::step_wall, "of steps whose wall time is known");
-    field("wall_ms_per_step", &Self::wall_per_step, "of decode");
+          "true if tracing windows cut the stage: recorded instances are parts, so their spread is "
+          "omitted");
+    field("wall_ms", &Self::wall, "wall time per instance");
+    field("step_wall_ms", &Self::step_wall,
+          "wall time per step, of steps whose wall time is known");
+    field("wall_ms_per_step", &Self::wall_per_step, "mean wall time per decode step");
     field("share_of_stage_time", &Self::share_of_stage_time,
-          "its shown wall time over that of all stages");
+          "its shown wall time over the sum of all stages");
     field("gpu_busy_share_of_wall", &Self::gpu_busy_share_of_wall,
-          "of wall time less what was not traced");
-    field("idle_ms", &Self::idle, "per instance, mean");
-    field("idle_share_of_wall", &Self::idle_share_of_wall, "of wall time less what was not traced");
-    field("budget", &Self::budget, "largest first, without parts of 0; null without budgets");
-    field("mfu", &Self::mfu, "on shown wall time, and on busy time as recorded");
-    field("mbu", &Self::mbu, "likewise");
+          "GPU busy time over traced wall time");
+    field("idle_ms", &Self::idle, "mean idle time per instance");
+    field("idle_share_of_wall", &Self::idle_share_of_wall, "idle time over traced wall time");
+    field("budget", &Self::budget,
+          "parts of the wall time, largest first, without parts of 0; null if unknown");
+    field("mfu", &Self::mfu, "MFU on the shown wall time, and on recorded busy time");
+    field("mbu", &Self::mbu, "MBU on the shown wall time, and on recorded busy time");
     field("bound", &Self::bound,
           "resource that limits the stage; null if floor, MFU or MBU is missing");
     field("use_at_bound", &Self::use_at_bound,
-          "of the peak that limits the stage, on wall time: the MBU or the MFU");
+          "MBU or MFU on wall time, whichever belongs to bound");
     field("wall_over_floor", &Self::wall_over_floor, "mean wall time over the floor");
     field("flops_per_s", &Self::flops_per_s, "flops over the mean wall time");
     field("flops_per_busy_s", &Self::flops_per_busy_s, "flops over the mean busy time");
     field("flops_per_measured_byte", &Self::flops_per_measured_byte,
           "flops over the DRAM bytes that counters measured");
-    field("cost_weight_bytes", &Self::cost_weight_bytes, "over all parts of cost");
-    field("cost_kv_bytes", &Self::cost_kv_bytes, "likewise");
-    field("cost_bytes", &Self::cost_bytes, "both");
+    field("cost_weight_bytes", &Self::cost_weight_bytes, "sum of weight_bytes over cost");
+    field("cost_kv_bytes", &Self::cost_kv_bytes, "sum of kv_bytes over cost");
+    field("cost_bytes", &Self::cost_bytes, "sum of bytes over cost");
   }
 };
 
@@ -389,71 +396,77 @@ struct Stage {
     field("name", &Stage::name,
           "prefill, decode, mixed, or a configured one; unique, and so the stage's key");
     field("source", &Stage::source, "how it was found");
-    field("evidence", &Stage::evidence, "the range's label, or how it was detected");
-    field("instances", &Stage::instances, "all, by start");
-    field("instance_count", &Stage::instance_count, "all instances");
-    field("warmup_count", &Stage::warmup_count, "of them, warm-up");
-    field("step_count", &Stage::step_count, "steps of the others, traced");
+    field("evidence", &Stage::evidence, "label of the range, or how the stage was detected");
+    field("instances", &Stage::instances, "all instances, by start");
+    field("instance_count", &Stage::instance_count, "number of instances");
+    field("warmup_count", &Stage::warmup_count,
+          "instances excluded from statistics (warm-up or cut off)");
+    field("step_count", &Stage::step_count, "traced steps in measured instances");
     field("share_of_stage_time", &Stage::share_of_stage_time,
-          "its wall time over that of all stages");
-    field("wall_ms", &Stage::wall, "of instances");
-    field("gpu_sum_ms", &Stage::gpu_sum, "of instances");
-    field("gpu_busy_ms", &Stage::gpu_busy, "of instances");
+          "its wall time over the sum of all stages");
+    field("wall_ms", &Stage::wall, "wall time per instance");
+    field("gpu_sum_ms", &Stage::gpu_sum, "kernel time per instance");
+    field("gpu_busy_ms", &Stage::gpu_busy, "GPU busy time per instance");
     field("gpu_busy_share_of_wall", &Stage::gpu_busy_share_of_wall,
-          "of wall time less what was not traced");
-    field("idle_ms", &Stage::idle, "the budget's idle parts, per instance, mean");
-    field("idle_share_of_wall", &Stage::idle_share_of_wall,
-          "of wall time less what was not traced");
-    field("kernel_count", &Stage::kernel_count, "of instances");
-    field("step_wall_ms", &Stage::step_wall, "of steps whose wall time is known");
+          "GPU busy time over traced wall time");
+    field("idle_ms", &Stage::idle, "mean idle time per instance: the budget's idle parts");
+    field("idle_share_of_wall", &Stage::idle_share_of_wall, "idle time over traced wall time");
+    field("kernel_count", &Stage::kernel_count, "kernels per instance");
+    field("step_wall_ms", &Stage::step_wall,
+          "wall time per step, of steps whose wall time is known");
     field("decode_step_count", &Stage::decode_step_count,
-          "of the traced steps, those that give a token for each sequence");
-    field("wall_ms_per_step", &Stage::wall_per_step, "over all decode steps, traced or not");
+          "traced steps that give a token to each sequence");
+    field("wall_ms_per_step", &Stage::wall_per_step,
+          "mean wall time per decode step, traced or not");
     field("flops", &Stage::flops,
-          "what the model needs on one GPU per instance; without a model, what CPU operators "
-          "recorded (from_operators is true)");
-    field("bytes", &Stage::bytes, "likewise");
+          "FLOPs the model needs on one GPU per instance; without a model, FLOPs that CPU "
+          "operators recorded");
+    field("bytes", &Stage::bytes,
+          "bytes the model moves on one GPU per instance; without a model, bytes that CPU "
+          "operators recorded");
     field("mfu", &Stage::mfu,
-          "FLOPs over what the dense peak could compute in that time; of a CPU's measured peak, "
-          "which it may exceed by up to a tenth");
+          "FLOPs over what the dense peak could compute in that time; for a CPU, over its measured "
+          "peak, which it may exceed by up to a tenth");
     field("mbu", &Stage::mbu, "bytes over what the peak bandwidth could move in that time");
     field("why_not", &Stage::why_not, "why MFU and MBU are missing");
-    field("basis", &Stage::basis, "the passes that were counted");
-    field("cost", &Stage::cost, "by part of the model");
-    field("peak_flops_per_s", &Stage::peak_flops, "what MFU is measured against");
-    field("peak_name", &Stage::peak_name, "\"bf16 dense\"");
-    field("peak_bandwidth_bytes_per_s", &Stage::peak_bandwidth, "what MBU is measured against");
+    field("basis", &Stage::basis, "passes that flops and bytes are computed for");
+    field("cost", &Stage::cost, "FLOPs and bytes, by part of the model");
+    field("peak_flops_per_s", &Stage::peak_flops, "peak for MFU");
+    field("peak_name", &Stage::peak_name, "name of that peak: \"bf16 dense\"");
+    field("peak_bandwidth_bytes_per_s", &Stage::peak_bandwidth, "peak for MBU");
     field("from_operators", &Stage::from_operators,
-          "flops and bytes are what CPU operators recorded");
+          "true if flops and bytes are what CPU operators recorded");
     field("recorded", &Stage::recorded,
-          "null, or what CPU operators recorded beside the model's cost");
+          "what CPU operators recorded, in addition to the model's cost; otherwise null");
     field("floor_ms", &Stage::floor,
-          "lower bound of an instance: the longer of FLOPs and bytes at peak");
+          "lower bound per instance: the longer of FLOPs and bytes at peak");
     field("wall_over_floor", &Stage::wall_over_floor, "mean wall time over the floor");
-    field("memory_bound", &Stage::memory_bound, "the floor is by bytes");
+    field("memory_bound", &Stage::memory_bound, "true if bytes set the floor");
     field("flops_per_byte", &Stage::flops_per_byte, "the model's arithmetic intensity");
     field("ridge_flops_per_byte", &Stage::ridge, "the GPU's ridge point");
     field("tracing", &Stage::tracing,
-          "null where all of it was traced; else kernel times and counts, busy times and layers "
-          "are of the traced steps alone, wall times and tokens of all");
-    field("measured", &Stage::measured, "null, or what the GPU's counters and sensors say");
-    field("budget", &Stage::budget, "largest first, without parts of 0; null without budgets");
+          "traced steps; null if all were. Kernel times and counts, busy times and layers then "
+          "cover traced steps only, wall times and tokens all steps");
+    field("measured", &Stage::measured,
+          "what the GPU's counters and sensors measured; otherwise null");
+    field("budget", &Stage::budget,
+          "parts of the wall time, largest first, without parts of 0; null if unknown");
     field("unwatched", &Stage::unwatched,
-          "the stage without profiling, null where that is not known: what reports show first. "
-          "wall_ms, instances and budget stay as recorded");
+          "times without profiling, which reports show first; null if unknown. wall_ms, instances "
+          "and budget stay as recorded");
     field("unwatched_why_not", &Stage::unwatched_why_not, "why unwatched is null");
     field("likely_added", &Stage::likely_added,
-          "a guess of earlier versions at what tracing added to an instance; null");
-    field("judgement", &Stage::judgement, "what the shown figures mean");
+          "what tracing likely added per instance, estimated by earlier versions; null");
+    field("judgement", &Stage::judgement, "assessment of the shown figures");
     field("why_not_reasons", &Stage::why_not_reasons, "why_not as kinds and values");
     field("basis_reasons", &Stage::basis_reasons, "basis as kinds and values");
     field("wall_ms_with_graph_captures", &Stage::wall_with_captures,
-          "mean wall time with the warm-up instances in which a CUDA graph is captured; null "
+          "mean wall time including warm-up instances in which a CUDA graph is captured; null "
           "without any");
     field("only_the_first", &Stage::only_the_first,
-          "only the program's first instance, or its first two, were recorded, and later ones may "
-          "have run while nothing was traced: the recorded times are those of a cold start");
-    field("shown", &Stage::shown, "what reports and the page show of it");
+          "true if only the program's first one or two instances were recorded, and later ones may "
+          "have run untraced: these are cold-start times");
+    field("shown", &Stage::shown, "figures that reports and the page show");
   }
 };
 
@@ -467,13 +480,13 @@ struct StageNote {
   Milliseconds gpu_sum;
 
   static void fields(auto& field) {
-    field("stage", &StageNote::stage, "that it is a part of");
+    field("stage", &StageNote::stage, "stage that it is part of");
     field("name", &StageNote::name, "vision, projector, ...");
-    field("instances", &StageNote::instances, "occurrences");
+    field("instances", &StageNote::instances, "number of occurrences");
     field("range_ms", &StageNote::range,
-          "CPU duration of its ranges; of detected ones from first kernel to last");
-    field("kernel_count", &StageNote::kernel_count, "kernels in all of them");
-    field("gpu_sum_ms", &StageNote::gpu_sum, "their time");
+          "CPU duration of its ranges; for detected ones, from first kernel to last");
+    field("kernel_count", &StageNote::kernel_count, "kernels in all occurrences");
+    field("gpu_sum_ms", &StageNote::gpu_sum, "time of these kernels");
   }
 };
 

@@ -49,44 +49,48 @@ struct Step {
   std::optional<bool> clocks_lowered;
 
   static void fields(auto& field) {
-    field("stage", &Step::stage, "where it belongs; with instance and step_of_instance its key");
-    field("instance", &Step::instance, "from 0 among those of its stage");
+    field("stage", &Step::stage,
+          "stage that it belongs to; stage, instance and step_of_instance are its key");
+    field("instance", &Step::instance, "index among the instances of its stage, from 0");
     field("step_of_instance", &Step::step_of_instance,
-          "from 0 among the traced steps of its instance");
+          "index among the traced steps of its instance, from 0");
     field("kind", &Step::kind, "what it does for its sequences");
-    field("batch", &Step::batch, "sequences in it");
-    field("tokens", &Step::tokens, "that pass through its layers");
+    field("batch", &Step::batch, "sequences in the step");
+    field("tokens", &Step::tokens, "tokens that pass through its layers");
     field("prefill_sequences", &Step::prefill_sequences,
-          "of batch, those in prefill; null where the engine does not tell");
-    field("prefill_tokens", &Step::prefill_tokens, "of tokens, theirs; likewise");
-    field("decode_sequences", &Step::decode_sequences, "of batch, those in decode; likewise");
-    field("decode_tokens", &Step::decode_tokens, "of tokens, theirs; likewise");
+          "sequences in prefill; null if not reported by the engine");
+    field("prefill_tokens", &Step::prefill_tokens,
+          "tokens of sequences in prefill; null if not reported by the engine");
+    field("decode_sequences", &Step::decode_sequences,
+          "sequences in decode; null if not reported by the engine");
+    field("decode_tokens", &Step::decode_tokens,
+          "tokens of sequences in decode; null if not reported by the engine");
     field("context_tokens", &Step::context_tokens,
-          "lengths of all its sequences together, new tokens included; null where the engine does "
-          "not tell");
+          "length of all its sequences together, including new tokens; null if not reported by the "
+          "engine");
     field("attention_pairs", &Step::attention_pairs,
-          "(query, key) pairs of causal attention in a layer without a window; likewise");
+          "(query, key) pairs of causal attention in a layer without a window; null if not "
+          "reported by the engine");
     field("layers", &Step::layers,
-          "attention layers of a detected pass, which tell models apart; null if not known or "
+          "attention layers of a detected pass, which distinguish models; null if unknown or "
           "hidden in a CUDA graph");
-    field("start_ms", &Step::start, "on the capture's clock");
+    field("start_ms", &Step::start, "start, on the capture's clock");
     field("wall_ms", &Step::wall,
           "from the end of the previous step's last GPU work (or the instance's start) to the end "
           "of its own");
     field("gpu_sum_ms", &Step::gpu_sum, "time of its kernels");
     field("gpu_busy_ms", &Step::gpu_busy, "union of its GPU work");
     field("kernel_count", &Step::kernel_count, "kernels");
-    field(
-        "after_untraced", &Step::after_untraced,
-        "the step before, or a part of this one, was not traced: wall_ms runs from the step's own "
-        "first GPU work, and is in no statistics");
+    field("after_untraced", &Step::after_untraced,
+          "true if the previous step, or a part of this one, was not traced: wall_ms then runs "
+          "from the step's own first GPU work and is excluded from statistics");
     field("dram_bytes", &Step::dram_bytes,
-          "read and written in that time, by the GPU's counters; null where they were off");
+          "bytes read and written in that time, by the GPU's counters; null if they were off");
     field("classes_ns", &Step::classes,
           "time of its kernels by class, overlap not removed; they sum to gpu_sum_ms");
     field("clocks_lowered", &Step::clocks_lowered,
-          "heat, power or hardware lowered the GPU's clocks, by the last reading before the step's "
-          "end; null where no reading is less than a second older");
+          "heat, power or hardware lowered the GPU's clocks, according to the last reading before "
+          "the step's end; null if none is less than a second old");
   }
 };
 
@@ -105,18 +109,21 @@ struct Gap {
   Reasons host_reasons;
 
   static void fields(auto& field) {
-    field("stage", &Gap::stage, "where it belongs");
-    field("instance", &Gap::instance, "from 0 among those of its stage");
-    field("step", &Gap::step, "row of steps");
-    field("step_of_instance", &Gap::step_of_instance, "from 0 among the steps of its instance");
-    field("after_start_ms", &Gap::after_start, "from the instance's start");
-    field("ms", &Gap::time, "its length");
-    field("between_steps", &Gap::between_steps, "from one step's GPU work to another's");
-    field("cause", &Gap::cause, "a part of the budget: the largest part of the gap");
+    field("stage", &Gap::stage, "stage that it belongs to");
+    field("instance", &Gap::instance, "index among the instances of its stage, from 0");
+    field("step", &Gap::step, "index in steps");
+    field("step_of_instance", &Gap::step_of_instance,
+          "index among the steps of its instance, from 0");
+    field("after_start_ms", &Gap::after_start, "start of the gap, after the instance's start");
+    field("ms", &Gap::time, "length of the gap");
+    field("between_steps", &Gap::between_steps,
+          "true if it lies between the GPU work of two steps");
+    field("cause", &Gap::cause, "part of the budget that most of the gap belongs to");
     field("work_before", &Gap::work_before,
-          "a kernel's short name, a copy; null at the stage's edges");
-    field("work_after", &Gap::work_after, "likewise");
-    field("host", &Gap::host, "what the host was in");
+          "short name of the kernel, or the copy, before the gap; null at the stage's edges");
+    field("work_after", &Gap::work_after,
+          "short name of the kernel, or the copy, after the gap; null at the stage's edges");
+    field("host", &Gap::host, "what the host was doing");
     field("host_reasons", &Gap::host_reasons, "host as kinds and values");
   }
 };
@@ -128,10 +135,10 @@ struct RepeatedGap {
   Gap longest;
 
   static void fields(auto& field) {
-    field("stage", &RepeatedGap::stage, "where they belong");
+    field("stage", &RepeatedGap::stage, "stage that they belong to");
     field("count", &RepeatedGap::count, "gaps at the same place of the stage");
-    field("total_ms", &RepeatedGap::total, "idle time in all of them");
-    field("longest", &RepeatedGap::longest, "as in gaps");
+    field("total_ms", &RepeatedGap::total, "idle time in all these gaps");
+    field("longest", &RepeatedGap::longest, "the longest of them, as in gaps");
   }
 };
 
@@ -142,9 +149,9 @@ struct SlowReason {
 
   static void fields(auto& field) {
     field("what", &SlowReason::what, "a gap, a kernel, or the rest");
-    field("longer_ms", &SlowReason::longer, "than in the median step");
+    field("longer_ms", &SlowReason::longer, "time above the median step; negative if shorter");
     field("what_reasons", &SlowReason::what_reasons,
-          "what as kinds and values; behind a gap, what the host did in it");
+          "what as kinds and values; after a gap, what the host did in it");
   }
 };
 
@@ -158,14 +165,15 @@ struct SlowStep {
   std::vector<SlowReason> reasons;
 
   static void fields(auto& field) {
-    field("stage", &SlowStep::stage, "where it belongs");
-    field("instance", &SlowStep::instance, "from 0 among those of its stage");
-    field("step", &SlowStep::step, "row of steps");
+    field("stage", &SlowStep::stage, "stage that it belongs to");
+    field("instance", &SlowStep::instance, "index among the instances of its stage, from 0");
+    field("step", &SlowStep::step, "index in steps");
     field("step_of_instance", &SlowStep::step_of_instance,
-          "from 0 among the steps of its instance");
-    field("wall_ms", &SlowStep::wall, "its wall time");
-    field("above_median_ms", &SlowStep::above_median, "longer than the median step like it");
-    field("reasons", &SlowStep::reasons, "longest first; they sum to above_median_ms");
+          "index among the steps of its instance, from 0");
+    field("wall_ms", &SlowStep::wall, "wall time of the step");
+    field("above_median_ms", &SlowStep::above_median,
+          "wall time above the median of comparable steps");
+    field("reasons", &SlowStep::reasons, "reasons, longest first; they sum to above_median_ms");
   }
 };
 

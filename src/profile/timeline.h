@@ -21,7 +21,7 @@ struct IdleCause {
           "host between launches\", \"idle: between queued kernels\", \"unattributed\" where no "
           "launch was recorded");
     field("ms", &IdleCause::time, "idle time of this cause");
-    field("share_of_span", &IdleCause::share_of_span, "that time over span_ms");
+    field("share_of_span", &IdleCause::share_of_span, "ms over span_ms");
     field("gaps", &IdleCause::gaps, "gaps for which this is the largest cause");
   }
 };
@@ -35,11 +35,11 @@ struct ShortKernels {
 
   static void fields(auto& field) {
     field("below_ms", &ShortKernels::below, "kernels that take less than this");
-    field("count", &ShortKernels::count, "their number");
-    field("share_of_kernels", &ShortKernels::share_of_kernels, "of the device's kernels");
-    field("total_ms", &ShortKernels::total, "their time");
+    field("count", &ShortKernels::count, "number of such kernels");
+    field("share_of_kernels", &ShortKernels::share_of_kernels, "count over the device's kernels");
+    field("total_ms", &ShortKernels::total, "time of such kernels");
     field("share_of_kernel_time", &ShortKernels::share_of_kernel_time,
-          "that time over the time of the device's kernels");
+          "total_ms over the time of the device's kernels");
   }
 };
 
@@ -62,9 +62,9 @@ struct Launches {
           "from the call's start to the start of its first work: launch latency, and waiting in "
           "the queue");
     field("launch_latency_ms", &Launches::to_idle_gpu,
-          "the same, of calls made while the GPU had nothing to do");
+          "launch_to_start_ms for calls made while the GPU was idle");
     field("queue_depth", &Launches::queue_depth,
-          "at each call, earlier launches whose work had not begun");
+          "earlier launches whose work had not started, at each call");
     field("short_kernels", &Launches::short_kernels, "kernels below a duration, cumulative");
   }
 };
@@ -93,7 +93,7 @@ struct DeviceTime {
     field("device", &Self::device, "as in kernels");
     field("span_ms", &Self::span,
           "first start to last end of any work: kernels, copies, fills, graph replays");
-    field("busy_ms", &Self::busy, "time with at least one of them running");
+    field("busy_ms", &Self::busy, "time with any such work running");
     field("busy_share_of_span", &Self::busy_share_of_span, "busy_ms over span_ms");
     field("compute_ms", &Self::compute,
           "time with a kernel running that does not communicate, or a graph replay whose kernels "
@@ -103,17 +103,18 @@ struct DeviceTime {
     field("copies_ms", &Self::copies, "time with a copy or fill running");
     field("overlapped_communication_ms", &Self::overlapped_communication,
           "communication while compute runs");
-    field("exposed_communication_ms", &Self::exposed_communication, "the rest of it");
+    field("exposed_communication_ms", &Self::exposed_communication,
+          "communication while no compute runs");
     field("overlapped_copies_ms", &Self::overlapped_copies, "copies and fills while a kernel runs");
     field("exposed_copies_ms", &Self::exposed_copies,
-          "the rest of them; compute_ms, exposed_communication_ms and exposed_copies_ms sum to "
-          "busy_ms");
-    field("idle_ms", &Self::idle, "span_ms less busy_ms and not_traced_ms");
+          "copies and fills while no kernel runs; compute_ms, exposed_communication_ms and "
+          "exposed_copies_ms sum to busy_ms");
+    field("idle_ms", &Self::idle, "span_ms minus busy_ms and not_traced_ms");
     field("idle_share_of_span", &Self::idle_share_of_span, "idle_ms over span_ms");
     field("not_traced_ms", &Self::not_traced,
-          "time in which our collector did not record; null where it recorded all");
-    field("idle_causes", &Self::idle_causes, "they sum to idle_ms; largest first");
-    field("launches", &Self::launches, "null where this GPU ran no kernels");
+          "time in which our collector did not record; null if it recorded everything");
+    field("idle_causes", &Self::idle_causes, "idle time by cause, largest first; sums to idle_ms");
+    field("launches", &Self::launches, "launches on this GPU; null if it ran no kernels");
   }
 };
 
@@ -135,20 +136,20 @@ struct Copies {
   static void fields(auto& field) {
     field("device", &Copies::device, "as in kernels");
     field("direction", &Copies::direction,
-          "\"Host-to-Device\", \"Device-to-Host\", ...; \"fill\"; \"copy\" where it is not known");
+          "\"Host-to-Device\", \"Device-to-Host\", ...; \"fill\"; \"copy\" if unknown");
     field("from", &Copies::from,
-          "kind of memory that is read: pageable, pinned, host, device, array, managed; null where "
+          "kind of memory that is read: pageable, pinned, host, device, array, managed; null if "
           "the capture does not say");
-    field("to", &Copies::to, "kind of memory that is written, likewise");
+    field("to", &Copies::to, "kind of memory that is written; null if the capture does not say");
     field("count", &Copies::count, "operations in the whole timeline");
-    field("total_ms", &Copies::total, "their time; overlapping ones count in full");
-    field("bytes", &Copies::bytes, "moved or filled; null where the capture has no sizes");
+    field("total_ms", &Copies::total, "time of these operations; overlapping ones count in full");
+    field("bytes", &Copies::bytes, "bytes moved or filled; null if the capture has no sizes");
     field("bytes_per_s", &Copies::bytes_per_s,
-          "bytes over the time of the operations whose size is known");
-    field("min_bytes", &Copies::min_bytes, "of the smallest operation");
-    field("p50_bytes", &Copies::p50_bytes, "of the median operation, by nearest rank");
-    field("max_bytes", &Copies::max_bytes, "of the largest operation");
-    field("without_size", &Copies::without_size, "operations whose size is not known, or 0");
+          "bytes over the time of operations with a known size");
+    field("min_bytes", &Copies::min_bytes, "size of the smallest operation");
+    field("p50_bytes", &Copies::p50_bytes, "size of the median operation, by nearest rank");
+    field("max_bytes", &Copies::max_bytes, "size of the largest operation");
+    field("without_size", &Copies::without_size, "operations whose size is unknown or 0");
   }
 };
 

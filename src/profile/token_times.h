@@ -18,8 +18,8 @@ struct BatchTimes {
 
   static void fields(auto& field) {
     field("batch", &BatchTimes::batch, "sequences in the step");
-    field("step_wall_ms", &BatchTimes::step_wall, "wall time of decode steps");
-    field("tokens_per_s", &BatchTimes::tokens_per_s, "batch over the mean step");
+    field("step_wall_ms", &BatchTimes::step_wall, "wall time per decode step");
+    field("tokens_per_s", &BatchTimes::tokens_per_s, "batch over the mean step time");
   }
 };
 
@@ -37,20 +37,23 @@ struct ServedWindow {
   std::optional<Milliseconds> token;
 
   static void fields(auto& field) {
-    field("start_ms", &ServedWindow::start, "of its first pass, on the capture's clock");
-    field("span_ms", &ServedWindow::span, "from there until the host had chosen the last token");
+    field("start_ms", &ServedWindow::start, "start of its first pass, on the capture's clock");
+    field("span_ms", &ServedWindow::span,
+          "time from there until the host had chosen the last token");
     field("batches", &ServedWindow::batches,
-          "passes up to a result that the host waited for: one token for each sequence");
-    field("passes", &ServedWindow::passes, "in all batches");
-    field("sequences_mean", &ServedWindow::sequences_mean, "that get a token, per batch");
-    field("sequences_max", &ServedWindow::sequences_max, "that get a token in one batch");
+          "batches: passes up to a result that the host waited for, one token per sequence");
+    field("passes", &ServedWindow::passes, "passes in all batches");
+    field("sequences_mean", &ServedWindow::sequences_mean,
+          "mean number of sequences per batch that get a token");
+    field("sequences_max", &ServedWindow::sequences_max,
+          "largest number of sequences that get a token in one batch");
     field("prompts", &ServedWindow::prompts, "sequences that got their first token");
     field("prompt_ms", &ServedWindow::prompt,
-          "mean over prompts, from the begin of their first batch to their first token; as "
-          "recorded");
-    field("tokens", &ServedWindow::tokens, "that followed another one of their sequence");
+          "mean time from the start of a prompt's first batch to its first token, including "
+          "tracing overhead");
+    field("tokens", &ServedWindow::tokens, "tokens that follow another one of their sequence");
     field("token_ms", &ServedWindow::token,
-          "mean over tokens, from the one before in the same sequence; as recorded");
+          "mean time since the sequence's previous token, including tracing overhead");
   }
 };
 
@@ -76,17 +79,20 @@ struct TokenFigure {
   static void fields(auto& field) {
     using Self = TokenFigure;
     field("figure", &Self::figure, "name of the figure");
-    field("stage", &Self::stage, "whose times it is made of");
-    field("of_requests", &Self::of_requests,
-          "what an engine's requests saw, as recorded, in the window of most tokens (served)");
-    field("ms", &Self::time, "of prefills, decodes, engine steps; of requests, prompts or tokens");
+    field("stage", &Self::stage, "stage that it is measured on");
+    field(
+        "of_requests", &Self::of_requests,
+        "true if it is what an engine's requests saw (served_window), including tracing overhead");
+    field("ms", &Self::time,
+          "time per prefill, decode step or engine step; for requests, per prompt or token");
     field("other_windows_ms", &Self::other_windows,
-          "of requests: the least and the largest mean of other windows; null without any");
-    field("without_tracing", &Self::without_tracing, "otherwise as recorded");
+          "smallest and largest mean in other windows, for requests; null without any");
+    field("without_tracing", &Self::without_tracing, "true if ms excludes tracing overhead");
     field("traced_ms", &Self::traced,
-          "the same as recorded; null where ms is, or pieces in windows of tracing were recorded");
+          "the same including tracing overhead; null if ms includes it, or if tracing windows cut "
+          "the stage");
     field("not_profiled_ms", &Self::not_profiled,
-          "by the workload's own clock, per decode step; null where ms is without tracing");
+          "the same by the workload's own clock, unprofiled; null if ms excludes tracing overhead");
   }
 };
 
@@ -107,26 +113,26 @@ struct TokenTimesShown {
 
   static void fields(auto& field) {
     using Self = TokenTimesShown;
-    field("time_to_first_token_ms", &Self::time_to_first_token, "of prefills");
+    field("time_to_first_token_ms", &Self::time_to_first_token, "wall time per prefill");
     field("time_per_output_token_ms", &Self::time_per_output_token,
-          "of decodes: wall time over steps");
+          "wall time per decode step, one value per decode");
     field("request_ms", &Self::request,
-          "mean prefill plus mean decode; null where windows of tracing cut decodes");
+          "mean prefill plus mean decode; null if tracing windows cut decodes");
     field("typical_request_ms", &Self::typical_request,
-          "request_ms; null where prefills or decodes are spread widely (typical is not mean)");
+          "request_ms; null if prefills or decodes vary widely (typical is not mean)");
     field("tokens_per_s_per_sequence", &Self::tokens_per_s_per_sequence,
           "1 over the mean time per output token");
-    field("tokens_per_s", &Self::tokens_per_s, "the same times the batch");
+    field("tokens_per_s", &Self::tokens_per_s, "tokens_per_s_per_sequence times the batch");
     field("gpu_busy_share_of_wall", &Self::gpu_busy_share_of_wall,
-          "of all stages' wall time, less what was not traced");
+          "GPU busy time over the traced wall time of all stages");
     field("by_batch", &Self::by_batch, "decode steps by the number of sequences in them");
-    field("figures", &Self::figures, "what a user waits for first; empty where it is not known");
+    field("figures", &Self::figures, "figures that a user sees first; empty if unknown");
     field("served_window", &Self::served_window,
-          "row of served in which requests got the most tokens; null where none is known");
+          "index in served of the window with the most tokens; null if unknown");
     field("served_tokens_per_s_per_sequence", &Self::served_per_s_per_sequence,
-          "1 over token_ms of that window");
+          "1 over token_ms of served_window");
     field("served_tokens_per_s", &Self::served_per_s,
-          "tokens of all sequences over span_ms of that window");
+          "tokens of all sequences over span_ms of served_window");
   }
 };
 
@@ -142,24 +148,23 @@ struct TokenTimes {
   std::optional<TokenTimesShown> shown;
 
   static void fields(auto& field) {
-    field("time_to_first_token_ms", &TokenTimes::time_to_first_token, "of prefills");
+    field("time_to_first_token_ms", &TokenTimes::time_to_first_token, "wall time per prefill");
     field("time_per_output_token_ms", &TokenTimes::time_per_output_token,
-          "of decodes: wall time over steps");
-    field(
-        "request_ms", &TokenTimes::request,
-        "mean prefill plus mean decode; null under continuous batching and where --steps narrowed");
+          "wall time per decode step, one value per decode");
+    field("request_ms", &TokenTimes::request,
+          "mean prefill plus mean decode; null under continuous batching and with --steps");
     field("tokens_per_s_per_sequence", &TokenTimes::tokens_per_s_per_sequence,
           "1 over the mean time per output token");
     field("tokens_per_s", &TokenTimes::tokens_per_s,
-          "the same times the batch; null where the batch is not known");
+          "tokens_per_s_per_sequence times the batch; null if the batch is unknown");
     field("gpu_busy_share_of_wall", &TokenTimes::gpu_busy_share_of_wall,
-          "of all stages' wall time, less what was not traced");
+          "GPU busy time over the traced wall time of all stages");
     field("by_batch", &TokenTimes::by_batch, "decode steps by the number of sequences in them");
     field("served", &TokenTimes::served,
-          "an engine's requests, one entry per window of recording that somebody opened; empty "
-          "where passes do not tell which sequences get a token");
+          "request times of a serving engine, one entry per recording window; empty if passes do "
+          "not show which sequences get a token");
     field("shown", &TokenTimes::shown,
-          "what reports and the page show; null in files of earlier versions, which have no shown");
+          "figures that reports and the page show; null in files of earlier versions");
   }
 };
 

@@ -20,9 +20,10 @@ struct DeviceTotals {
 
   static void fields(auto& field) {
     field("device", &DeviceTotals::device, "\"cuda:0\"");
-    field("name", &DeviceTotals::name, "of the GPU");
+    field("name", &DeviceTotals::name, "name of the GPU");
     field("kernel_count", &DeviceTotals::kernel_count, "kernels on this device");
-    field("kernel_sum_ms", &DeviceTotals::kernel_sum, "their time; overlapping ones count in full");
+    field("kernel_sum_ms", &DeviceTotals::kernel_sum,
+          "time of these kernels; overlapping ones count in full");
     field("gpu_busy_ms", &DeviceTotals::gpu_busy, "time with at least one kernel running");
     field("span_ms", &DeviceTotals::span, "first start to last end of a kernel");
   }
@@ -38,9 +39,9 @@ struct HiddenGraphs {
     field("replays", &HiddenGraphs::replays, "CUDA graph replays whose kernels were not recorded");
     field("total_ms", &HiddenGraphs::total, "time of these replays");
     field("share_of_gpu_time", &HiddenGraphs::share_of_gpu_time,
-          "that time over the time of kernels and these replays together");
+          "total_ms over the time of kernels and these replays together");
     field("launched_in", &HiddenGraphs::launched_in,
-          "the outermost range in which most of them were launched");
+          "outermost range in which most of them were launched");
   }
 };
 
@@ -79,9 +80,9 @@ struct KernelScope {
 
   static void fields(auto& field) {
     field("scope", &KernelScope::scope, "where they ran");
-    field("kernel_count", &KernelScope::kernel_count, "kernels there");
-    field("kernel_sum_ms", &KernelScope::kernel_sum, "their time");
-    field("share", &KernelScope::share, "of the time of all kernels");
+    field("kernel_count", &KernelScope::kernel_count, "kernels in this scope");
+    field("kernel_sum_ms", &KernelScope::kernel_sum, "time of these kernels");
+    field("share", &KernelScope::share, "kernel_sum_ms over the time of all kernels");
   }
 };
 
@@ -93,10 +94,11 @@ struct MetricJoin {
 
   static void fields(auto& field) {
     field("profiled_launches", &MetricJoin::profiled_launches, "launches that ncu measured");
-    field("joined", &MetricJoin::joined, "of them, launches whose kernel is in the timeline");
-    field("unjoined", &MetricJoin::unjoined, "the others");
+    field("joined", &MetricJoin::joined, "measured launches whose kernel is in the timeline");
+    field("unjoined", &MetricJoin::unjoined,
+          "measured launches whose kernel is not in the timeline");
     field("timeline_kernels_covered", &MetricJoin::timeline_kernels_covered,
-          "kernels of the timeline that have metrics through them");
+          "kernels of the timeline that get metrics this way");
   }
 };
 
@@ -119,25 +121,27 @@ struct Totals {
   static void fields(auto& field) {
     field("source", &Totals::source, "where the kernels come from");
     field("kernel_count", &Totals::kernel_count, "all kernels");
-    field("kernel_sum_ms", &Totals::kernel_sum, "their time; overlapping ones count in full");
-    field("kernel_sum_ns", &Totals::kernel_sum_ns, "the same, exact");
+    field("kernel_sum_ms", &Totals::kernel_sum,
+          "time of these kernels; overlapping ones count in full");
+    field("kernel_sum_ns", &Totals::kernel_sum_ns, "kernel_sum_ms, exact");
     field("gpu_busy_ms", &Totals::gpu_busy,
           "time with at least one kernel running, per device, summed over devices; null without a "
           "timeline");
     field("span_ms", &Totals::span,
-          "first start to last end of a kernel, of the device where that is longest; null without "
-          "a timeline");
+          "first kernel start to last kernel end, on the device with the longest span; null "
+          "without a timeline");
     field("memory_operation_count", &Totals::memory_operation_count, "copies and fills");
-    field("memory_operation_sum_ms", &Totals::memory_operation_sum, "their time");
-    field("device_count", &Totals::device_count, "entries of devices");
-    field("gpu_count", &Totals::gpu_count, "GPUs; one that is in several captures counts once");
-    field("devices", &Totals::devices, "by device");
+    field("memory_operation_sum_ms", &Totals::memory_operation_sum, "time of copies and fills");
+    field("device_count", &Totals::device_count, "number of entries in devices");
+    field("gpu_count", &Totals::gpu_count,
+          "number of GPUs; one that is in several captures counts once");
+    field("devices", &Totals::devices, "totals by device");
     field("hidden_graphs", &Totals::hidden_graphs,
-          "null, or CUDA graph replays whose kernels were not recorded");
+          "CUDA graph replays whose kernels were not recorded; null without any");
     field("metric_join", &Totals::metric_join,
-          "null, or how ncu's launches fit the timeline, or the kernel summary by name");
+          "how ncu's launches match the timeline, or the kernel summary by name; null without ncu");
     field("scopes", &Totals::scopes,
-          "all kernels by the part of the timeline that they ran in; empty without stages");
+          "kernels by the part of the timeline in which they ran; empty without stages");
   }
 };
 

@@ -53,9 +53,9 @@ struct UnwatchedPart {
 
   static void fields(auto& field) {
     field("part", &UnwatchedPart::part, "as in budget");
-    field("ms", &UnwatchedPart::time, "per instance, mean; the parts sum to wall_ms");
-    field("share", &UnwatchedPart::share, "of wall_ms");
-    field("ms_per_step", &UnwatchedPart::per_step, "of decode");
+    field("ms", &UnwatchedPart::time, "mean time per instance; the parts sum to wall_ms");
+    field("share", &UnwatchedPart::share, "share of wall_ms");
+    field("ms_per_step", &UnwatchedPart::per_step, "time per decode step");
     field("idle", &UnwatchedPart::idle, "the GPU does no work in this part");
   }
 };
@@ -79,26 +79,24 @@ struct Unwatched {
 
   static void fields(auto& field) {
     field("source", &Unwatched::source, "how these times were obtained");
-    field("wall_ms", &Unwatched::wall, "per instance, mean");
-    field("wall_ms_per_step", &Unwatched::per_step, "of decode");
-    field("added_by_tracing_ms", &Unwatched::added, "mean recorded wall time less wall_ms");
-    field("added_by_tracing_share", &Unwatched::added_share, "of wall_ms");
-    field("gpu_busy_ms", &Unwatched::busy, "per instance, mean, as recorded");
-    field("idle_ms", &Unwatched::idle, "wall_ms less gpu_busy_ms");
-    field("idle_share_of_wall", &Unwatched::idle_share, "of wall_ms");
+    field("wall_ms", &Unwatched::wall, "mean wall time per instance");
+    field("wall_ms_per_step", &Unwatched::per_step, "mean wall time per decode step");
+    field("added_by_tracing_ms", &Unwatched::added, "mean recorded wall time minus wall_ms");
+    field("added_by_tracing_share", &Unwatched::added_share, "added_by_tracing_ms over wall_ms");
+    field("gpu_busy_ms", &Unwatched::busy, "mean recorded GPU busy time per instance");
+    field("idle_ms", &Unwatched::idle, "wall_ms minus gpu_busy_ms");
+    field("idle_share_of_wall", &Unwatched::idle_share, "idle_ms over wall_ms");
     field("busy_scaled", &Unwatched::busy_scaled,
-          "the GPU was busy for longer under tracing than the whole took without: its parts are "
-          "scaled down to wall_ms");
+          "traced busy time exceeds the untraced wall time: its parts are scaled down to wall_ms");
     field("passes_timed", &Unwatched::passes_timed,
-          "forward passes that wall_ms is of; 0: the workload's own clock");
+          "forward passes behind wall_ms; 0 for the workload's own clock");
     field("instances_timed", &Unwatched::instances_timed,
-          "instances that wall_ms is the mean of; 0: the mean pass times the passes per instance");
-    field("steps_recorded", &Unwatched::steps_recorded, "steps that busy times are of");
-    field("steps_all", &Unwatched::steps_all,
-          "steps of the run, recorded or not, as far as they were recognized");
+          "instances behind wall_ms; 0 if it is the mean pass times the passes per instance");
+    field("steps_recorded", &Unwatched::steps_recorded, "steps behind busy times");
+    field("steps_all", &Unwatched::steps_all, "recognized steps of the run, recorded or not");
     field("budget", &Unwatched::budget,
-          "largest first, without parts of 0: busy parts as recorded, idle ones scaled from the "
-          "recorded ones to idle_ms");
+          "parts of wall_ms, largest first, without parts of 0: busy parts as recorded, idle parts "
+          "scaled to idle_ms");
   }
 };
 
@@ -111,10 +109,10 @@ struct LikelyAdded {
   Milliseconds high;
 
   static void fields(auto& field) {
-    field("kernels", &LikelyAdded::kernels, "per instance, mean");
-    field("graph_kernels", &LikelyAdded::graph_kernels, "of them, replayed from CUDA graphs");
-    field("low_ms", &LikelyAdded::low, "per instance");
-    field("high_ms", &LikelyAdded::high, "per instance, at most the idle time");
+    field("kernels", &LikelyAdded::kernels, "mean number of kernels per instance");
+    field("graph_kernels", &LikelyAdded::graph_kernels, "kernels replayed from CUDA graphs");
+    field("low_ms", &LikelyAdded::low, "lower estimate per instance");
+    field("high_ms", &LikelyAdded::high, "upper estimate per instance, at most the idle time");
   }
 };
 
