@@ -43,7 +43,7 @@ function runs(app: CompareApp): HTMLElement {
 
 function aspects(app: CompareApp): HTMLElement {
   const rows = app.diff.aspects;
-  if (rows.length === 0) return h("p", {}, "Nothing that the runs tell differs besides their times.");
+  if (rows.length === 0) return h("p", {}, "The runs differ only in their times.");
   return table({
     caption: "What differs besides times",
     sortable: false,

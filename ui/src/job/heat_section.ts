@@ -131,7 +131,7 @@ export function heatSection(
     note(text),
     note(
       `One row per rank, one column per ${per === 1 ? "step of the job" : `${counted(per, "step")} of the job`}. ` +
-        "A rank's own time is its step without what it waited for others. Cells without a step are gray.",
+        "A rank's own time is its step minus its waits for others. Cells without a step are gray.",
     ),
     chosen,
   );

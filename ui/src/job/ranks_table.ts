@@ -132,14 +132,14 @@ export function ranksTable(app: App, stage: string, rows: RankRow[]): HTMLElemen
       time(
         "hidden",
         "hidden comm. (ms)",
-        "communication beside compute, part of compute",
+        "communication that overlaps compute; part of compute",
         (o) => o.hidden_communication_ms,
       ),
       {
         ...time(
           "caused",
           "others wait for it (ms)",
-          "what the rank that waited longest waited for this one",
+          "time that the longest-waiting rank waited for this one",
           (o) => o.caused_wait_ms,
         ),
         className: "strong",

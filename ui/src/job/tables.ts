@@ -14,7 +14,7 @@ export function stragglersTable(app: App, rows: Straggler[]): HTMLElement {
       {},
       app.profile.job?.why_not
         ? ["Not known: ", prose(app.profile.job.why_not)]
-        : "None: no rank is waited for much longer than the others.",
+        : "None: no rank delays the others much more than the rest.",
     );
   const evidence = (straggler: Straggler) => app.view.job?.stragglers[rows.indexOf(straggler)] ?? "";
   return table<Straggler>({
@@ -34,7 +34,7 @@ export function stragglersTable(app: App, rows: Straggler[]): HTMLElement {
       {
         id: "wait",
         title: "wait (ms per step)",
-        of: "ms per step of the job that the rank that waited longest waited for it",
+        of: "ms per step of the job that the longest-waiting rank waited for it",
         value: (s) => s.wait_ms_per_step,
         text: (s) => fineMs(s.wait_ms_per_step),
         className: "strong",
@@ -56,7 +56,7 @@ export function stragglersTable(app: App, rows: Straggler[]): HTMLElement {
       {
         id: "total",
         title: "all ranks' waits (ms)",
-        of: "ms, of all ranks that waited for it, whole capture",
+        of: "ms that all ranks waited for it, whole capture",
         value: (s) => s.wait_total_ms,
         text: (s) => ms(s.wait_total_ms),
       },
@@ -130,7 +130,7 @@ export function collectivesTable(app: App, rows: Collective[]): HTMLElement {
       {
         id: "matched",
         title: "matched",
-        of: "collectives that all these ranks have; beside it, those of single ranks without their like",
+        of: "collectives that all these ranks have, and unmatched ones",
         value: (c) => c.matched,
         text: (c) => (c.unmatched > 0 ? `${count(c.matched)} (+ ${count(c.unmatched)} not)` : count(c.matched)),
       },
@@ -173,7 +173,7 @@ export function collectivesTable(app: App, rows: Collective[]): HTMLElement {
       {
         id: "exposed",
         title: "exposed",
-        of: "share of that time without compute beside it",
+        of: "share of that time without compute",
         value: exposed,
         text: (c) => percent(exposed(c)),
       },

@@ -60,7 +60,7 @@ export function stagesTable(app: App): HTMLElement {
       {
         id: "traced",
         title: unwatched ? "traced (ms)" : "wall, traced (ms)",
-        of: `ms per ${unit}, mean wall time as recorded`,
+        of: `ms per ${unit}, mean recorded wall time`,
         value: (s) => s.wall_ms.mean,
         text: (s) => ms(s.wall_ms.mean),
         className: unwatched ? "" : "strong",

@@ -33,7 +33,7 @@ export function stepDetail(app: App, index: number): HTMLElement | null {
         ]
       : null,
     facts([
-      ["wall, as recorded", `${ms(step.wall_ms)} ms`],
+      ["wall, recorded", `${ms(step.wall_ms)} ms`],
       [
         `${onCpu(app.profile) ? "CPU" : "GPU"} busy`,
         `${ms(step.gpu_busy_ms)} ms, ${percent(step.wall_ms > 0 ? step.gpu_busy_ms / step.wall_ms : null)} of ` +

@@ -51,7 +51,7 @@ export function gapTables(app: App, state: StepsState): Child {
   const inTimeline = state.causes.length > 0 ? timelineGaps(app, state) : null;
   const place = (gap: Gap) => where(app, gap.instance, gap.step_of_instance);
   return [
-    app.profile.stages.some((stage) => stage.unwatched) && note("As recorded: these gaps hold what tracing added."),
+    app.profile.stages.some((stage) => stage.unwatched) && note("Recorded gaps, including tracing overhead."),
     (gaps.length > 0 || !inTimeline) &&
       table<Gap>({
         caption: `Longest idle gaps${causes}`,

@@ -28,7 +28,7 @@ export function requests(app: App): Child {
         {
           id: "prompt",
           title: "time per prompt (ms)",
-          of: "ms, mean over prompts, as recorded",
+          of: "ms, mean over prompts, including tracing overhead",
           value: (r) => r.prompt_ms,
           text: (r) => ms(r.prompt_ms),
         },
@@ -36,7 +36,7 @@ export function requests(app: App): Child {
         {
           id: "token",
           title: "time per token (ms)",
-          of: "ms, mean over tokens, as recorded",
+          of: "ms, mean over tokens, including tracing overhead",
           value: (r) => r.token_ms,
           text: (r) => ms(r.token_ms),
         },
@@ -52,8 +52,8 @@ export function requests(app: App): Child {
       ],
     }).element,
     note(
-      "As recorded: with what tracing added. A token's time is that since the batch before; a prompt's ends when " +
-        "its first token is chosen.",
+      "Times as the engine sees them, including tracing overhead. Time per token runs from the previous batch; " +
+        "time per prompt ends when its first token is chosen.",
     ),
   );
 }

@@ -81,7 +81,7 @@ export function timelineGaps(app: App, state: StepsState): HTMLElement | null {
       gapTable(app, timeline, gaps, `All gaps of this cause${where}`),
       note(
         `${listed ? `T${listed.slice(1)}` : ""}${counted(count, "gap")}, ${ms(total)} ms together, warm-up ` +
-          "excluded, as recorded.",
+          "excluded, including tracing overhead.",
       ),
     );
   });

@@ -220,7 +220,7 @@ export function launches(app: App): HTMLElement | null {
       }).element,
       note(
         "Latency is from the call to the start of its first work, of calls made while the GPU had nothing to do; " +
-          "launch to start is that of all calls, waiting in the queue included.",
+          "launch to start covers all calls, including waiting in the queue.",
       ),
     ],
     short.length > 0 && [

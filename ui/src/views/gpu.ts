@@ -9,7 +9,7 @@ function mount(app: App, options: URLSearchParams): MountedView {
     "div",
     { class: "view" },
     h("h1", {}, "GPU time, copies and launches"),
-    note("Of the whole timeline, with warm-up and what is outside of stages, as recorded."),
+    note("Over the whole recorded timeline, including warm-up and work outside stages."),
     deviceTime(app),
     copies(app),
     launches(app),

@@ -173,10 +173,7 @@ function jobFacts(app: App, job: Job): HTMLElement {
     ],
     [
       "steps on all ranks",
-      [
-        count(job.steps_matched),
-        job.steps_unmatched > 0 && `; ${count(job.steps_unmatched)} of single ranks without their like`,
-      ],
+      [count(job.steps_matched), job.steps_unmatched > 0 && `; ${count(job.steps_unmatched)} unmatched`],
     ],
     [
       "steps left out of profile.json",
@@ -193,7 +190,7 @@ function mount(app: App, options: URLSearchParams): MountedView {
         "div",
         { class: "view" },
         h("h1", {}, "Job"),
-        h("p", { class: "not-known" }, "Not known: these captures are not of several ranks."),
+        h("p", { class: "not-known" }, "Not available: these captures are from a single rank."),
       ),
     };
   let state = stateOf(options);
@@ -224,7 +221,7 @@ function mount(app: App, options: URLSearchParams): MountedView {
     h("h1", {}, "Job"),
     h("div", { class: "notices" }, jobNotices(job, ranks)),
     tiles(app, job),
-    section("Who is waited for", stragglersTable(app, job.stragglers)),
+    section("Ranks that others wait for", stragglersTable(app, job.stragglers)),
     heat?.element,
     section(
       "Where each rank's time goes",
@@ -238,7 +235,7 @@ function mount(app: App, options: URLSearchParams): MountedView {
     section(
       "Collectives",
       collectivesTable(app, job.collectives),
-      note("Latency runs from the last rank's arrival to the last end. Waits are of the rank that waited longest."),
+      note("Latency runs from the last rank's arrival to the last end. Waits are those of the longest-waiting rank."),
     ),
     job.groups.length > 0 && section("Groups", groupsTable(app)),
     section(

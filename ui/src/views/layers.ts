@@ -175,7 +175,7 @@ function partsTable(app: App, group: Group): HTMLElement | null {
         {
           id: "share",
           title: "share of kernel time",
-          of: "of the kernel time of all layers and of what is outside of them",
+          of: "of the kernel time inside and outside layers",
           value: (p) => p.share_of_kernel_time,
           text: (p) => percent(p.share_of_kernel_time),
         },

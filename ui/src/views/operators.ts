@@ -81,7 +81,7 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
       {
         id: "kernels",
         title: "kernels",
-        of: "kernels behind GPU total",
+        of: "kernels in GPU total",
         value: (o) => o.kernel_count,
         text: (o) => count(o.kernel_count),
       },
@@ -116,7 +116,7 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
   const graphs =
     found.graph_kernels > 0 &&
     ` CUDA graphs replayed ${count(found.graph_kernels)} kernels, which run no operators; ` +
-      `${count(found.captured_kernels)} of them have the operators of their graph's capture.`;
+      `${count(found.captured_kernels)} of these have the operators of their graph's capture.`;
   return {
     element: h(
       "div",

@@ -111,7 +111,8 @@ function mount(app: App, options: URLSearchParams): MountedView {
             : (app.profile.stages_found.reason ?? "no stages were found in this input"),
         ),
     app.profile.stages.length > 0 && h("div", { class: "left-out" }, app.words.of("Stages")),
-    unwatched && note("The table is of the program without tracing; points, slow steps and gaps are as recorded."),
+    unwatched &&
+      note("The table shows the program without tracing; points, slow steps and gaps include tracing overhead."),
     hasSteps &&
       section(
         "Every step",
