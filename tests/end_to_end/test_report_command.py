@@ -123,6 +123,22 @@ class SameReports(Folder):
         arguments = [str(DATA / "h200-decoder" / "nsys.sqlite"), "--stage", "decode", "--steps", "0:2"]
         self.check("selection", arguments, self.analyze(*arguments))
 
+    def test_of_a_file_of_an_earlier_llmprof(self):
+        """It has nothing that is shown: reports find it from the rest, and leave the file as it is."""
+        for capture in ("h200-runs/llama_1b", "h200-serving/nsys.sqlite", "h200-unwatched"):
+            with self.subTest(capture):
+                bundle = self.analyze(DATA / capture, out=capture)
+                profile = json.loads((bundle / "profile.json").read_text(encoding="utf-8"))
+                for holder in (profile["token_times"], *profile["stages"]):
+                    del holder["shown"]
+                earlier = self.folder / "earlier.json"
+                earlier.write_text(json.dumps(profile), encoding="utf-8")
+                again = self.folder / "again" / capture
+                self.report(earlier, "--out", again)
+                for report in (*REPORTS, *(PLOTS & set(contents(bundle)))):
+                    self.assertEqual((again / report).read_bytes(), (bundle / report).read_bytes(), report)
+                self.assertEqual((again / "profile.json").read_bytes(), earlier.read_bytes())
+
 
 class InPlace(Folder):
     def setUp(self):

@@ -215,6 +215,19 @@ class FieldTables {
   std::string out_;
 };
 
+// A comment of one line or more, of at most 119 columns.
+std::string wrapped(std::string text) {
+  constexpr size_t kColumns = 110;  // beside the marks of the comment
+  constexpr std::string_view kNextLine = "\n   * ";
+  for (size_t begin = 0; text.size() - begin > kColumns;) {
+    const size_t cut = text.rfind(' ', begin + kColumns);
+    if (cut == std::string::npos || cut <= begin) break;
+    text.replace(cut, 1, kNextLine);
+    begin = cut + kNextLine.size();
+  }
+  return text;
+}
+
 class Interfaces {
  public:
   std::string take(const Type& top, const std::string& name, std::string_view from) {
@@ -230,7 +243,7 @@ class Interfaces {
     std::vector<std::pair<const Type*, std::string>> inside;
     for (const Type::Field& field : type.fields) {
       const std::string there = below(place, field.name);
-      text += fmt::format("  /** {} */\n  {}: {};\n", comment(field), field.name,
+      text += fmt::format("  /** {} */\n  {}: {};\n", wrapped(comment(field)), field.name,
                           spelled(field.type, there, inside));
     }
     out_ += text + "}\n";
