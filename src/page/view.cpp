@@ -7,7 +7,6 @@
 #include "report/diff/why_words.h"
 #include "report/documents/headlines.h"
 #include "report/documents/page_overview.h"
-#include "report/format/class_colors.h"
 #include "report/format/part_names.h"
 #include "report/format/words.h"
 #include "report/reasons/word_reasons.h"
@@ -24,30 +23,38 @@ Json color_json(const report::Color& color) {
 
 Json class_list() {
   Json list = Json::array();
-  for (const report::NamedColor& each : report::class_colors()) {
-    list.push_back({{"id", each.name},
-                    {"label", report::shown_name(each.name)},
-                    {"plain", report::plain_part_name(each.name)},
-                    {"color", color_json(each.color)}});
+  for (const auto& [value, name, meaning] : profile::kWords<profile::KernelClass>) {
+    const report::PartLook look = report::look_of(value);
+    list.push_back({{"id", name},
+                    {"label", look.shown},
+                    {"plain", look.plain},
+                    {"color", color_json(look.color)}});
   }
   return list;
 }
 
-void add_part(Json& parts, std::string_view part) {
-  const auto kernel_class = report::class_of_part(part);
-  parts[std::string(part)] = {{"label", report::shown_name(part)},
-                              {"plain", report::plain_part_name(part)},
-                              {"class", kernel_class ? Json(*kernel_class) : Json(nullptr)},
-                              {"color", color_json(report::color_of(part))}};
-  const std::string_view why = report::idle_meaning(part);
-  parts[std::string(part)]["why"] = why.empty() ? Json(nullptr) : Json(why);
+Json part_json(const report::PartLook& look, std::optional<profile::KernelClass> kernel_class) {
+  return {{"label", look.shown},
+          {"plain", look.plain},
+          {"class", kernel_class ? Json(to_string(*kernel_class)) : Json(nullptr)},
+          {"color", color_json(look.color)},
+          {"why", look.why.empty() ? Json(nullptr) : Json(look.why)}};
+}
+
+void add_part(Json& parts, profile::TimePart part) {
+  parts[std::string(to_string(part))] =
+      part_json(report::look_of(part), report::class_of_part(part));
 }
 
 // By their names in profile.json.
 Json known_parts() {
   Json parts = Json::object();
-  for (const report::NamedColor& each : report::class_colors()) add_part(parts, each.name);
-  for (const report::NamedColor& each : report::part_colors()) add_part(parts, each.name);
+  for (const auto& [value, name, meaning] : profile::kWords<profile::KernelClass>) {
+    parts[std::string(name)] = part_json(report::look_of(value), value);
+  }
+  for (const auto& [value, name, meaning] : profile::kWords<profile::TimePart>) {
+    add_part(parts, value);
+  }
   return parts;
 }
 
@@ -63,7 +70,10 @@ Json part_list(const profile::Profile& profile) {
 Json part_list(const compare::Diff& diff) {
   Json parts = known_parts();
   for (const compare::StageDiff& stage : diff.stages) {
-    for (const compare::PartChange& part : stage.budget) add_part(parts, part.part);
+    for (const compare::PartChange& part : stage.budget) {
+      add_part(parts,
+               profile::read_word<profile::TimePart>(part.part).value_or(profile::TimePart{}));
+    }
   }
   return parts;
 }
@@ -73,7 +83,7 @@ Json job_words(const profile::Profile& profile) {
   if (!profile.job) return nullptr;
   const profile::Job& job = *profile.job;
   Json names = Json::object();
-  const auto name = [&](const std::string& text) { names[text] = report::shown_name(text); };
+  const auto name = [&](const std::string& text) { names[text] = report::shown_text(text); };
   Json stragglers = Json::array();
   for (const profile::Straggler& each : job.stragglers) {
     names[std::string(to_string(each.cause))] = report::in_words(each.cause);
@@ -117,7 +127,7 @@ Json shown_names(const profile::Profile& profile) {
   Json names = Json::object();
   for (const profile::StageRecoverable& stage : profile.recoverable) {
     for (const profile::RecoverableKernel& kernel : stage.kernels) {
-      names[kernel.floor_basis] = report::shown_name(kernel.floor_basis);
+      names[kernel.floor_basis] = report::shown_text(kernel.floor_basis);
     }
   }
   return names;

@@ -12,17 +12,17 @@ namespace {
 // The names are a contract of profile.json: a renamed one breaks scripts.
 TEST(FindingKinds, HaveOneNameEach) {
   std::set<std::string_view> names;
-  for (const FindingKindDescription& kind : finding_kinds()) {
+  for (const FindingKindWord& kind : kWords<FindingKind>) {
     EXPECT_TRUE(names.insert(kind.name).second) << kind.name;
     EXPECT_TRUE(std::all_of(kind.name.begin(), kind.name.end(), [](char c) {
       return (c >= 'a' && c <= 'z') || c == '_';
     })) << kind.name;
     EXPECT_FALSE(kind.meaning.empty()) << kind.name;
-    EXPECT_EQ(finding_kind(kind.name), kind.kind);
-    EXPECT_EQ(to_string(kind.kind), kind.name);
+    EXPECT_EQ(find_word<FindingKind>(kind.name), kind.value);
+    EXPECT_EQ(to_string(kind.value), kind.name);
   }
   EXPECT_EQ(to_string(FindingKind::launch_bound), "launch_bound");
-  EXPECT_EQ(finding_kind("of_another_version"), std::nullopt);
+  EXPECT_EQ(find_word<FindingKind>("of_another_version"), std::nullopt);
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "profile/budget_parts.h"
+#include "profile/finding_kinds.h"
 #include "profile/finding_values.h"
 #include "profile/quantity.h"
 #include "profile/reasons.h"
@@ -24,7 +26,7 @@ struct FindingValueReasons {
 
 // Advice with evidence. Largest potential saving first.
 struct Finding {
-  std::string kind;
+  FindingKind kind{};
   std::string title;
   std::string evidence;
   std::optional<Milliseconds> recoverable;
@@ -71,7 +73,7 @@ struct Finding {
 };
 
 struct RecoverablePart {
-  std::string part;
+  TimePart part = TimePart::unattributed;
   Milliseconds time;
   Milliseconds floor;
   std::optional<std::string> floor_rule;

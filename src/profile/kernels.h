@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "profile/budget_parts.h"
 #include "profile/quantity.h"
 #include "profile/reasons.h"
 #include "profile/vocabulary.h"
@@ -16,6 +17,10 @@ namespace llmprof::profile {
 // Values under names that the data give; in the order of the file.
 template <class Value>
 using ByName = std::vector<std::pair<std::string, Value>>;
+
+// Values under words of a vocabulary; likewise.
+template <class Word, class Value>
+using ByWord = std::vector<std::pair<Word, Value>>;
 
 using Extent = std::array<uint32_t, 3>;
 
@@ -91,7 +96,7 @@ struct Kernel {
   std::string kernel_name;
   std::string key;
   std::string short_name;
-  std::string kernel_class;
+  KernelClass kernel_class = KernelClass::other;
   std::optional<std::string> library;
   std::string device;
   Milliseconds total;
@@ -117,10 +122,7 @@ struct Kernel {
           "kernel ID, independent of how a tool or demangler spells its name; for comparisons, not "
           "for reading");
     field("short_name", &Kernel::short_name, "short name, at most 60 characters");
-    field("class", &Kernel::kernel_class,
-          "gemm, gemv, attention, norm, rope, elementwise, copy/cast, reduction, softmax, "
-          "sampling/top-k, embedding/gather, moe routing, quantise, communication, memset/memcpy, "
-          "other");
+    field("class", &Kernel::kernel_class, "what it does for the model");
     field("library", &Kernel::library,
           "cuBLAS, CUTLASS, cuDNN, FlashAttention, ...; null if the name does not show it");
     field("device", &Kernel::device,
@@ -150,7 +152,7 @@ struct Kernel {
 };
 
 struct KernelClassTotal {
-  std::string kernel_class;
+  KernelClass kernel_class = KernelClass::other;
   Milliseconds total;
   uint64_t calls = 0;
   Share share;

@@ -23,7 +23,7 @@ struct Layer {
   double kernels_per_step = 0;
   uint64_t passes = 0;
   WholeNanoseconds total_ns;
-  ByName<Milliseconds> classes;
+  ByWord<KernelClass, Milliseconds> classes;
   std::optional<std::string> note;
   Reasons note_reasons;
 

@@ -11,7 +11,7 @@ namespace llmprof::profile {
 // Why a figure is missing, what it was made of, or by which rule: a kind and the values that the
 // sentence beside it is made of.
 struct Reason {
-  std::string kind;
+  ReasonKind kind{};
   std::vector<FindingValue> values;
 
   static void fields(auto& field) {
@@ -24,7 +24,7 @@ struct Reason {
 using Reasons = std::vector<Reason>;
 
 inline Reason make_reason(ReasonKind kind, FindingValues values = {}) {
-  return {std::string(to_string(kind)), std::move(values).take()};
+  return {kind, std::move(values).take()};
 }
 
 }  // namespace llmprof::profile

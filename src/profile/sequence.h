@@ -31,7 +31,7 @@ struct PlacedKernel {
   double mean_position = 0;
   std::string key;
   std::string short_name;
-  std::string kernel_class;
+  KernelClass kernel_class = KernelClass::other;
   Extent grid{};
   Extent block_size{};
   uint64_t shapes = 0;

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <string>
+#include <string_view>
+
+#include "profile/budget_parts.h"
 #include "profile/quantity.h"
 #include "profile/vocabulary.h"
 

@@ -137,8 +137,8 @@ struct Instance {
   uint64_t untraced_steps = 0;
   bool warmup = false;
   std::optional<std::string> device;
-  std::optional<ByName<WholeNanoseconds>> budget;
-  ByName<WholeNanoseconds> classes;
+  std::optional<ByWord<TimePart, WholeNanoseconds>> budget;
+  ByWord<KernelClass, WholeNanoseconds> classes;
   std::optional<bool> clocks_lowered;
   bool cut_off = false;
   std::optional<WarmupReason> warmup_reason;
@@ -224,7 +224,7 @@ struct StageTracing {
 };
 
 struct BudgetPart {
-  std::string part;
+  TimePart part = TimePart::unattributed;
   Milliseconds time;
   Share share;
   Share share_of_traced;
@@ -233,7 +233,7 @@ struct BudgetPart {
   bool idle = false;
 
   static void fields(auto& field) {
-    field("part", &BudgetPart::part, "a kernel class, or one of the parts listed below");
+    field("part", &BudgetPart::part, "a kernel class, idle time by its cause, or the rest");
     field("ms", &BudgetPart::time, "mean time per instance; the parts sum to wall_ms.mean");
     field("share", &BudgetPart::share, "share of wall time");
     field("share_of_traced", &BudgetPart::share_of_traced,

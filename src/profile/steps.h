@@ -45,7 +45,7 @@ struct Step {
   uint64_t kernel_count = 0;
   bool after_untraced = false;
   std::optional<Bytes> dram_bytes;
-  ByName<WholeNanoseconds> classes;
+  ByWord<KernelClass, WholeNanoseconds> classes;
   std::optional<bool> clocks_lowered;
 
   static void fields(auto& field) {
@@ -102,7 +102,7 @@ struct Gap {
   Milliseconds after_start;
   Milliseconds time;
   bool between_steps = false;
-  std::string cause;
+  TimePart cause = TimePart::unattributed;
   std::optional<std::string> work_before;
   std::optional<std::string> work_after;
   std::optional<std::string> host;

@@ -5,21 +5,20 @@
 #include <string>
 #include <vector>
 
+#include "profile/budget_parts.h"
 #include "profile/quantity.h"
 
 namespace llmprof::profile {
 
 struct IdleCause {
-  std::string cause;
+  TimePart cause = TimePart::unattributed;
   Milliseconds time;
   std::optional<Share> share_of_span;
   uint64_t gaps = 0;
 
   static void fields(auto& field) {
     field("cause", &IdleCause::cause,
-          "a part of a stage's budget: \"idle: launch-bound\", \"idle: synchronisation\", \"idle: "
-          "host between launches\", \"idle: between queued kernels\", \"unattributed\" where no "
-          "launch was recorded");
+          "a part of a stage's budget; \"unattributed\" where no launch was recorded");
     field("ms", &IdleCause::time, "idle time of this cause");
     field("share_of_span", &IdleCause::share_of_span, "ms over span_ms");
     field("gaps", &IdleCause::gaps, "gaps for which this is the largest cause");

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "profile/budget_parts.h"
 #include "profile/quantity.h"
 #include "profile/vocabulary.h"
 
@@ -45,7 +46,7 @@ constexpr auto words_of(NotUnwatched /*of*/) {
 }
 
 struct UnwatchedPart {
-  std::string part;
+  TimePart part = TimePart::unattributed;
   Milliseconds time;
   Share share;
   std::optional<Milliseconds> per_step;

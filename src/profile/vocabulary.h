@@ -57,6 +57,14 @@ consteval std::array<Word<Enum>, N> vocabulary(const Word<Enum> (&words)[N]) {
 template <Vocabulary Enum>
 inline constexpr auto kWords = words_of(Enum{});
 
+// How profile.json spells all of them, in the order of the enum.
+template <Vocabulary Enum>
+inline constexpr auto kNames = [] {
+  std::array<std::string_view, kWords<Enum>.size()> names;
+  for (size_t i = 0; i < names.size(); ++i) names[i] = kWords<Enum>[i].name;
+  return names;
+}();
+
 // Names that no word of this version has: those of another version's file keep their spelling, as
 // values behind the enumerators. Safe for threads.
 class LaterNames {
@@ -92,7 +100,7 @@ std::string_view to_string(Enum value) {
 // None of a name that this version does not have.
 template <Vocabulary Enum>
 constexpr std::optional<Enum> find_word(std::string_view name) {
-  for (const Word<Enum>& word : kWords<Enum>) {
+  for (const auto& word : kWords<Enum>) {
     if (word.name == name) return word.value;
   }
   return std::nullopt;

@@ -37,7 +37,7 @@ inline compare::Run decode_run(const std::vector<std::vector<double>>& instances
       step.context_tokens = kBatch * (kFirstContext + i);
       step.wall = {wall};
       step.gpu_busy = step.gpu_sum = {wall / 2};
-      step.classes.emplace_back("gemm", profile::WholeNanoseconds{step_ns});
+      step.classes.emplace_back(profile::KernelClass::gemm, profile::WholeNanoseconds{step_ns});
       instance.wall.value += wall;
       instance.gpu_busy.value += wall / 2;
       instance.gpu_sum.value += wall / 2;
@@ -45,19 +45,20 @@ inline compare::Run decode_run(const std::vector<std::vector<double>>& instances
       ++stage.step_count;
     }
     const auto instance_ns = static_cast<int64_t>(instance.gpu_sum.value * 1e6);
-    instance.classes.emplace_back("gemm", profile::WholeNanoseconds{instance_ns});
+    instance.classes.emplace_back(profile::KernelClass::gemm,
+                                  profile::WholeNanoseconds{instance_ns});
   }
   profile::BudgetPart gemm;
-  gemm.part = "gemm";
+  gemm.part = part_of_class(profile::KernelClass::gemm);
   gemm.total_ns = {busy_ns};
   profile::BudgetPart idle;
-  idle.part = "launch-bound";
+  idle.part = profile::TimePart::idle_launch;
   idle.idle = true;
   idle.total_ns = {busy_ns};
   stage.budget = {gemm, idle};
   profile::Kernel kernel;
   kernel.key = kernel.short_name = "gemm_kernel";
-  kernel.kernel_class = "gemm";
+  kernel.kernel_class = profile::KernelClass::gemm;
   profile::TimeInStage time;
   time.steady_calls = stage.step_count;
   time.steady_total = {static_cast<double>(busy_ns) / 1e6};

@@ -71,9 +71,11 @@ profile::Instance instance(double start, double wall, const std::vector<PartTime
   for (const PartTime& part : parts) {
     if (part.part == "gemm" || part.part == "attention") {
       busy += part.milliseconds;
-      made.classes.emplace_back(part.part, whole(part.milliseconds));
+      made.classes.emplace_back(*profile::find_word<profile::KernelClass>(part.part),
+                                whole(part.milliseconds));
     }
-    made.budget->emplace_back(part.part, whole(part.milliseconds));
+    made.budget->emplace_back(*profile::find_word<profile::TimePart>(part.part),
+                              whole(part.milliseconds));
   }
   made.gpu_sum = made.gpu_busy = {busy};
   made.clocks_lowered = false;
@@ -117,7 +119,7 @@ profile::Kernel kernel(std::string name, const char* short_name, const char* ker
   profile::Kernel row;
   row.key = row.kernel_name = std::move(name);
   row.short_name = short_name;
-  row.kernel_class = kernel_class;
+  row.kernel_class = *profile::find_word<profile::KernelClass>(kernel_class);
   row.device = "cuda:0";
   row.calls = 15;
   row.total = {total};
@@ -165,8 +167,8 @@ profile::Step step(std::string stage, uint64_t instance, uint64_t number, double
   made.gpu_sum = made.gpu_busy = {wall / 2};
   made.kernel_count = 2;
   constexpr double kAttentionShare = 0.2;
-  made.classes = {{"gemm", whole((1 - kAttentionShare) * wall / 2)},
-                  {"attention", whole(kAttentionShare * wall / 2)}};
+  made.classes = {{profile::KernelClass::gemm, whole((1 - kAttentionShare) * wall / 2)},
+                  {profile::KernelClass::attention, whole(kAttentionShare * wall / 2)}};
   made.clocks_lowered = false;
   made.layers = 1;
   return made;
@@ -310,7 +312,7 @@ void add_gaps(profile::Profile& sample) {
   gap.step_of_instance = 2;
   gap.after_start = {4.5};
   gap.time = {2};
-  gap.cause = "idle: launch-bound";
+  gap.cause = profile::TimePart::idle_launch;
   gap.work_before = kAttention;
   gap.work_after = kGemm;
   gap.host = "aten::item in sample";
@@ -367,8 +369,8 @@ void add_timeline(profile::Profile& sample) {
   device.exposed_copies = {2};
   device.idle = {30};
   device.idle_share_of_span = part_of(30, 60);
-  device.idle_causes = {{"idle: launch-bound", {21}, part_of(21, 60), 40},
-                        {"idle: host between launches", {9}, part_of(9, 60), 12}};
+  device.idle_causes = {{profile::TimePart::idle_launch, {21}, part_of(21, 60), 40},
+                        {profile::TimePart::idle_host, {9}, part_of(9, 60), 12}};
   profile::Launches launches;
   launches.launches = 30;
   launches.call = times({0.004, 0.006});
@@ -404,7 +406,7 @@ void add_layers(profile::Profile& sample) {
   layer.kernels_per_step = 2;
   layer.passes = 8;
   layer.total_ns = whole(8);
-  layer.classes = {{"gemm", {0.75}}, {"attention", {0.25}}};
+  layer.classes = {{profile::KernelClass::gemm, {0.75}}, {profile::KernelClass::attention, {0.25}}};
   profile::Layer attention = layer;
   attention.name = "layer_00/attn";
   attention.part = true;
@@ -518,14 +520,14 @@ void add_findings(profile::Profile& sample) {
   decode.wall = {9};
   decode.bound = Milliseconds{2.625};
   decode.tokens = 8;
-  decode.parts = {{"idle: launch-bound",
+  decode.parts = {{profile::TimePart::idle_launch,
                    {3.5},
                    {0},
                    "0: an idle GPU does nothing useful",
                    {3.5},
                    Milliseconds{0.875 / 2},
                    Milliseconds{0.875}},
-                  {"gemm",
+                  {part_of_class(profile::KernelClass::gemm),
                    {4},
                    {2.583333},
                    "weights once at 4.80 TB/s",
@@ -546,7 +548,7 @@ void add_findings(profile::Profile& sample) {
   decode.kernels = {gemm};
   sample.recoverable = {decode};
   profile::Finding launches;
-  launches.kind = "launch_bound";
+  launches.kind = profile::FindingKind::launch_bound;
   launches.title = "decode is launch-bound";
   launches.evidence = "the GPU waits 3.500 ms of 9.000 ms of wall for launches";
   launches.advice = "record the decode step in a CUDA graph (torch.compile mode=reduce-overhead)";
@@ -561,7 +563,7 @@ void add_findings(profile::Profile& sample) {
   values.add("idle_time", Milliseconds{3.5}).add("wall_time", Milliseconds{9});
   launches.values = std::move(values).take();
   profile::Finding products;
-  products.kind = "gemm_above_floor";
+  products.kind = profile::FindingKind::gemm_above_floor;
   products.title = "matrix products are above their floor";
   products.evidence = "gemm takes 4.000 ms, its floor is 2.583 ms";
   products.advice = "try other tile shapes; check that weights are read once";
@@ -630,7 +632,7 @@ profile::Unwatched by_own_clock(const profile::Stage& stage, double wall, double
   own.instances_timed = stage.wall.count;
   own.steps_recorded = own.steps_all = stage.step_count;
   for (const profile::BudgetPart& part : *stage.budget) {
-    const bool works = part.part == "gemm" || part.part == "attention";
+    const bool works = static_cast<size_t>(part.part) < profile::kClassParts;
     const double time =
         works ? part.time.value : part.time.value * (wall - busy) / (recorded - busy);
     own.budget.push_back(
@@ -785,7 +787,7 @@ void set_budget(profile::Stage& stage, const std::vector<PartTime>& parts) {
   for (const PartTime& part : parts) {
     if (part.milliseconds == 0) continue;
     profile::BudgetPart row;
-    row.part = part.part;
+    row.part = *profile::find_word<profile::TimePart>(part.part);
     row.time = {part.milliseconds / instances};
     row.share = part_of(part.milliseconds, wall);
     row.total_ns = whole(part.milliseconds);

@@ -9,31 +9,19 @@
 #include "analysis/budget/covered_time.h"
 #include "analysis/naming/described_names.h"
 #include "analysis/stages/stages.h"
+#include "profile/budget_parts.h"
 #include "profile/reasons.h"
 
 namespace llmprof::analysis {
 
-// The parts of a stage's wall time. GPU time is charged once: where several kernels overlap, to the
-// one that started first; communication only where nothing else runs; memory operations only where
-// no kernel does. The classes come first, in the order of KernelClass.
-inline constexpr size_t kClassParts = static_cast<size_t>(KernelClass::other) + 1;
-enum class BudgetPart : uint8_t {
-  hidden_graphs = kClassParts,  // graph replays whose kernels were not recorded
-  memory_operations,            // copies and fills
-  idle_launch,                  // the launch came late: its call and the launch latency after it,
-                                // and other CUDA calls before it that do not wait for the GPU
-  idle_synchronization,         // the launching thread waited for the GPU
-  idle_host,                    // the launching thread was outside of any CUDA call
-  idle_queued,                  // launched, and yet the GPU waited, longer than launching takes
-  idle_before_first,            // from the stage's start to its first GPU work
-  idle_after_last,              // from its last GPU work to the stage's end
-  not_traced,                   // GPU work may have run that our collector did not record
-  unattributed,                 // GPU work of others, and idle time without any launch record
-};
+using profile::kClassParts;
+using BudgetPart = profile::TimePart;
+// Those that an analysis finds; a CPU's and a job's names for some of them are behind.
 inline constexpr size_t kBudgetParts = static_cast<size_t>(BudgetPart::unattributed) + 1;
-// "gemm", ..., "exposed communication" (that class), "memory copies and fills", "idle:
-// launch-bound"
-std::string_view budget_part_name(size_t part, trace::DeviceKind device = trace::DeviceKind::gpu);
+// As the device has it: a CPU is not idle outside of operators, and nothing is launched.
+BudgetPart budget_part(size_t part, trace::DeviceKind device = trace::DeviceKind::gpu);
+// "gemm", ..., "exposed communication" (that class), "idle: launch-bound"
+inline std::string_view budget_part_name(size_t part) { return to_string(budget_part(part)); }
 bool is_idle(size_t part);
 
 using PartTimes = std::array<Nanoseconds, kBudgetParts>;

@@ -138,7 +138,7 @@ TEST(TimeBudget, TellsQueuedWorkFromLateLaunches) {
                                                    {"idle: between queued kernels", 10},
                                                    {"idle: launch-bound", 10}}));
   ASSERT_EQ(budgets.gaps.size(), 2U);
-  EXPECT_EQ(budgets.gaps[0].host.kind, "host_launched_ahead");
+  EXPECT_EQ(budgets.gaps[0].host.kind, profile::ReasonKind::host_launched_ahead);
   EXPECT_LT(testing::number_of({budgets.gaps[0].host}, "before_gap"), 0.05e-3);
   EXPECT_EQ(budgets.gaps[0].work_before, "gemm");
   EXPECT_EQ(budgets.gaps[0].work_after, "mul");
@@ -162,7 +162,7 @@ TEST(TimeBudget, TakesTheTimeLongAfterALaunchReturnedAsQueued) {
                                                    {"idle: between queued kernels", 9'935'000}}));
   ASSERT_EQ(budgets.gaps.size(), 2U);
   EXPECT_EQ(budgets.gaps[0].cause, BudgetPart::idle_queued);
-  EXPECT_EQ(budgets.gaps[0].host.kind, "host_launched_before");
+  EXPECT_EQ(budgets.gaps[0].host.kind, profile::ReasonKind::host_launched_before);
   EXPECT_NEAR(testing::number_of({budgets.gaps[0].host}, "before_start"), 9.94, 1e-9);
 }
 

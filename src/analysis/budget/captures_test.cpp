@@ -187,7 +187,7 @@ TEST(BudgetsOfCaptures, FindTheStallsOfEagerDecode) {
   EXPECT_EQ(stall->longest.length(), 60343016);
   EXPECT_EQ(stall->longest.cause, BudgetPart::idle_host);
   EXPECT_NE(stall->longest.work_after.find("SDPA"), std::string::npos);
-  EXPECT_EQ(stall->longest.host.kind, "host_code");
+  EXPECT_EQ(stall->longest.host.kind, profile::ReasonKind::host_code);
   EXPECT_EQ(testing::text_of({stall->longest.host}, "between_operators"), "no");
   EXPECT_EQ(testing::text_of({stall->longest.host}, "in"), "decode_step");
 }

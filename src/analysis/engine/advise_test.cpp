@@ -30,7 +30,7 @@ bool on_pytorch(std::string_view engine) { return engine != "llama.cpp" && engin
 
 profile::Finding finding_of(FindingKind kind, FindingValues values) {
   profile::Finding finding;
-  finding.kind = to_string(kind);
+  finding.kind = kind;
   finding.stage = "decode";
   finding.values = std::move(values).take();
   return finding;

@@ -126,7 +126,7 @@ class EngineFile {
     if (!map->is_map()) return document_.wrong(*map, fmt::format("'{}' must be a map", key));
     for (size_t i = 0; i < map->keys.size(); ++i) {
       const ConfigNode& node = map->children[i];
-      if (key == "advice" && !profile::finding_kind(map->keys[i])) {
+      if (key == "advice" && !profile::find_word<profile::FindingKind>(map->keys[i])) {
         return document_.wrong(node, fmt::format("unknown kind of finding '{}'", map->keys[i]));
       }
       std::vector<Advice>& entries = into[map->keys[i]];

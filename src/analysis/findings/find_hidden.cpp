@@ -33,7 +33,7 @@ void find_hidden_time(const trace::Trace& trace, const std::vector<StageFacts>& 
       .add("hidden_time", profile::to_milliseconds(hidden))
       .add("hidden_share_of_gpu_time", profile::Share{share});
   Finding finding;
-  finding.kind = profile::to_string(profile::FindingKind::hidden_graphs);
+  finding.kind = profile::FindingKind::hidden_graphs;
   const auto most = std::max_element(all.begin(), all.end(), [](const auto& a, const auto& b) {
     return hidden_time(a) < hidden_time(b);
   });

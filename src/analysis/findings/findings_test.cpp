@@ -30,8 +30,7 @@ class Findings : public ::testing::Test {
       return a.total_recoverable > b.total_recoverable;
     }));
     for (const Finding& finding : findings) {
-      const auto& kind =
-          profile::finding_kinds()[static_cast<size_t>(*profile::finding_kind(finding.kind))];
+      const auto& kind = profile::kWords<FindingKind>[static_cast<size_t>(finding.kind)];
       EXPECT_GE(finding.share_of_wall.value, 0.01) << kind.name;
       for (const std::string_view name : kind.values) {
         EXPECT_NE(profile::find_value(finding.values, name), nullptr) << kind.name << ": " << name;
@@ -41,7 +40,7 @@ class Findings : public ::testing::Test {
   }
   static const Finding* first(const std::vector<Finding>& findings, FindingKind kind) {
     for (const Finding& finding : findings) {
-      if (finding.kind == to_string(kind)) return &finding;
+      if (finding.kind == kind) return &finding;
     }
     return nullptr;
   }
@@ -227,7 +226,7 @@ TEST_F(Findings, CountSmallKernelsAndCopies) {
   }
   const std::vector<Finding> findings = found();
   ASSERT_EQ(findings.size(), 2U);
-  EXPECT_EQ(findings[0].kind, to_string(FindingKind::small_kernels));
+  EXPECT_EQ(findings[0].kind, FindingKind::small_kernels);
   EXPECT_DOUBLE_EQ(nanoseconds(findings[0].recoverable), 120);
   EXPECT_DOUBLE_EQ(findings[0].share_of_wall.value, 0.12);
   EXPECT_DOUBLE_EQ(number(findings[0], "kernels_per_pass"), 2);
@@ -236,7 +235,7 @@ TEST_F(Findings, CountSmallKernelsAndCopies) {
   EXPECT_DOUBLE_EQ(milliseconds(findings[0], "kernel_time", "mul"), 40e-6);
   EXPECT_EQ(profile::find_value(findings[0].values, "kernel_time")->text, "norm");  // longest first
   EXPECT_EQ(profile::find_number(findings[0].values, "kernel_calls", "mul"), 2);
-  EXPECT_EQ(findings[1].kind, to_string(FindingKind::copies_and_casts));
+  EXPECT_EQ(findings[1].kind, FindingKind::copies_and_casts);
   EXPECT_EQ(text(findings[1], "concatenates"), "no");
   EXPECT_DOUBLE_EQ(nanoseconds(findings[1].recoverable), 80);
 }
@@ -254,7 +253,7 @@ TEST_F(Findings, HoldProductsAgainstTheirFloor) {
   utilization.stages.push_back(stage);
   const std::vector<Finding> findings = found(utilization);
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_EQ(findings[0].kind, to_string(FindingKind::gemm_above_floor));
+  EXPECT_EQ(findings[0].kind, FindingKind::gemm_above_floor);
   EXPECT_DOUBLE_EQ(nanoseconds(findings[0].recoverable), 400);
   EXPECT_DOUBLE_EQ(milliseconds(findings[0], "time"), 1000e-6);
   EXPECT_DOUBLE_EQ(milliseconds(findings[0], "floor"), 600e-6);
@@ -275,7 +274,7 @@ TEST_F(Findings, TellExposedCommunication) {
   const std::vector<Finding> findings = found();
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_DOUBLE_EQ(nanoseconds(findings[0].recoverable), 100);
-  EXPECT_EQ(findings[0].kind, to_string(FindingKind::exposed_communication));
+  EXPECT_EQ(findings[0].kind, FindingKind::exposed_communication);
   EXPECT_DOUBLE_EQ(milliseconds(findings[0], "communication_time"), 200e-6);
 }
 
@@ -295,7 +294,7 @@ TEST_F(Findings, TellLatencyBoundKernels) {
   const std::vector<Finding> findings = found({}, roofline);
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_DOUBLE_EQ(nanoseconds(findings[0].recoverable), 350);
-  EXPECT_EQ(findings[0].kind, to_string(FindingKind::latency_bound_kernels));
+  EXPECT_EQ(findings[0].kind, FindingKind::latency_bound_kernels);
   EXPECT_DOUBLE_EQ(number(findings[0], "kernel_names"), 1);
   EXPECT_DOUBLE_EQ(number(findings[0], "launches_measured"), 1);
   EXPECT_DOUBLE_EQ(number(findings[0], "launches"), 1);
@@ -453,7 +452,7 @@ TEST_F(Findings, BeginWithWhatTheCaptureHides) {
   t_.replay(200, 800, t_.call("cudaGraphLaunch", 0, 5));
   const std::vector<Finding> findings = found();
   ASSERT_GE(findings.size(), 2U);
-  EXPECT_EQ(findings[0].kind, to_string(FindingKind::hidden_graphs));
+  EXPECT_EQ(findings[0].kind, FindingKind::hidden_graphs);
   EXPECT_DOUBLE_EQ(share(findings[0], "hidden_share_of_gpu_time"), 0.75);
   EXPECT_DOUBLE_EQ(milliseconds(findings[0], "hidden_time"), 600e-6);
   EXPECT_DOUBLE_EQ(milliseconds(findings[0], "hidden_time_per_instance"), 600e-6);
@@ -486,7 +485,7 @@ TEST_F(Findings, DoNotBlameTheStageForAGpuThatWasNotFree) {
   t_.launched("gemm", 0, 3 * kMs, 4 * kMs);
   const std::vector<Finding> findings = found();
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_EQ(findings[0].kind, to_string(FindingKind::first_work_queued));
+  EXPECT_EQ(findings[0].kind, FindingKind::first_work_queued);
   EXPECT_DOUBLE_EQ(nanoseconds(findings[0].recoverable), 3 * kMs - 2);
 }
 

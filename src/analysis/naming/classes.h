@@ -11,39 +11,12 @@
 
 #include "base/error.h"
 #include "config/conf_files.h"
+#include "profile/budget_parts.h"
 
 namespace llmprof::analysis {
 
-// What a kernel does for the model. The top of conf/kernels.yaml says what each class holds.
-enum class KernelClass : uint8_t {
-  gemm,
-  gemv,
-  attention,
-  norm,
-  rope,
-  elementwise,
-  copy_cast,
-  reduction,
-  softmax,
-  sampling,
-  gather,
-  moe_routing,
-  quantize,
-  communication,
-  memory,
-  other,
-};
-
-constexpr bool is_product(KernelClass kernel_class) {
-  return kernel_class == KernelClass::gemm || kernel_class == KernelClass::gemv;
-}
-
-// "copy/cast", "sampling/top-k": the spelling in kernels.yaml and in every report.
-std::string_view to_string(KernelClass kernel_class);
-std::optional<KernelClass> parse_kernel_class(std::string_view text);
-
-// The spellings of all classes, in the order of the enumeration.
-std::span<const std::string_view> all_classes();
+using profile::is_product;
+using profile::KernelClass;
 
 // What else a kernel's name says, beside its class: `traits` of conf/kernels.yaml.
 enum class KernelTrait : uint8_t {

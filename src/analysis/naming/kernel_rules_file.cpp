@@ -104,8 +104,9 @@ class RulesReader {
 
   Result<void> read_class(const config::ConfigNode& node, KernelRule& rule) const {
     if (node.text == kByFusedOperations) return {};
-    const auto known = parse_kernel_class(node.text);
-    if (!known) return wrong(node, config::unknown_word("class", node.text, all_classes()));
+    const auto known = profile::find_word<KernelClass>(node.text);
+    if (!known)
+      return wrong(node, config::unknown_word("class", node.text, profile::kNames<KernelClass>));
     rule.kernel_class = known;
     return {};
   }

@@ -236,13 +236,13 @@ TEST(KernelRules, MistakesNameFileLineAndRule) {
 }
 
 TEST(KernelClass, SpellingsGoBothWays) {
-  EXPECT_EQ(all_classes().size(), 16U);
-  for (const std::string_view spelling : all_classes()) {
-    const auto parsed = parse_kernel_class(spelling);
+  EXPECT_EQ(profile::kNames<KernelClass>.size(), 16U);
+  for (const std::string_view spelling : profile::kNames<KernelClass>) {
+    const auto parsed = profile::find_word<KernelClass>(spelling);
     ASSERT_TRUE(parsed) << spelling;
     EXPECT_EQ(to_string(*parsed), spelling);
   }
-  EXPECT_FALSE(parse_kernel_class("gemms"));
+  EXPECT_FALSE(profile::find_word<KernelClass>("gemms"));
 }
 
 // Kernels of an engine in C++, named as its functions are.

@@ -39,8 +39,8 @@ std::vector<profile::StageRecoverable> recoverable(const Prepared& in, const Sta
     row.tokens = unless_zero(from.tokens);
     if (from.most < kAnySaving) row.most = to_milliseconds(from.most);
     for (const SavingsPart& part : from.parts) {
-      row.parts.push_back({std::string(budget_part_name(part.part, in.device)),
-                           to_milliseconds(part.time), to_milliseconds(part.floor), std::nullopt,
+      row.parts.push_back({budget_part(part.part, in.device), to_milliseconds(part.time),
+                           to_milliseconds(part.floor), std::nullopt,
                            to_milliseconds(part.recoverable()),
                            per_token(part.recoverable(), from.tokens),
                            per_token(part.recoverable(), from.decode_steps), part.floor_rule});

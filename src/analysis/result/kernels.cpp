@@ -102,7 +102,7 @@ profile::Kernel kernel(const trace::Trace& trace, const KernelRow& from) {
   row.kernel_name = to_printable(name);
   row.key = to_printable(kernel_key(name));
   row.short_name = from.description.short_name;
-  row.kernel_class = to_string(from.description.kernel_class);
+  row.kernel_class = from.description.kernel_class;
   row.library = unless_empty(from.description.library);
   row.device = from.device;
   row.total = to_milliseconds(from.total);
@@ -234,7 +234,7 @@ std::vector<profile::KernelClassTotal> classes(const KernelRanking& ranked,
   std::vector<profile::KernelClassTotal> rows;
   rows.reserve(ranked.classes.size());
   for (const ClassRow& from : ranked.classes) {
-    rows.push_back({std::string(to_string(from.kernel_class)),
+    rows.push_back({from.kernel_class,
                     to_milliseconds(from.total),
                     from.calls,
                     {from.share},

@@ -89,7 +89,7 @@ std::vector<profile::Layer> layer_rows(const Stages& stages, const Layers& found
     row.total_ns = {from.kernel_sum};
     for (size_t c = 0; c < kKernelClasses; ++c) {
       if (from.by_class[c] == 0) continue;
-      row.classes.emplace_back(std::string(all_classes()[c]),
+      row.classes.emplace_back(static_cast<KernelClass>(c),
                                to_milliseconds(per_pass(from, from.by_class[c])));
     }
     row.note_reasons = from.note;

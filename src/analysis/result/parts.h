@@ -87,7 +87,7 @@ std::vector<profile::KernelSequence> kernel_sequences(const trace::Trace& trace,
                                                       const Stages& found,
                                                       const KernelSequences& sequences);
 // Without classes of 0.
-profile::ByName<profile::WholeNanoseconds> class_times(const ClassTimes& times);
+profile::ByWord<KernelClass, profile::WholeNanoseconds> class_times(const ClassTimes& times);
 
 std::tuple<std::vector<profile::Kernel>, std::vector<profile::KernelRecord>> kernels(
     const trace::Trace& trace, const KernelRanking& ranked, const std::vector<OpenedKernel>& opened,

@@ -6,11 +6,11 @@
 
 namespace llmprof::analysis::result {
 
-profile::ByName<profile::WholeNanoseconds> class_times(const ClassTimes& times) {
-  profile::ByName<profile::WholeNanoseconds> named;
+profile::ByWord<KernelClass, profile::WholeNanoseconds> class_times(const ClassTimes& times) {
+  profile::ByWord<KernelClass, profile::WholeNanoseconds> named;
   for (size_t i = 0; i < times.size(); ++i) {
     if (times[i] == 0) continue;
-    named.emplace_back(to_string(static_cast<KernelClass>(i)), profile::WholeNanoseconds{times[i]});
+    named.emplace_back(static_cast<KernelClass>(i), profile::WholeNanoseconds{times[i]});
   }
   return named;
 }
@@ -41,7 +41,7 @@ std::vector<profile::KernelSequence> kernel_sequences(const trace::Trace& trace,
       kernel.mean_position = from.positions / static_cast<double>(from.calls);
       kernel.key = key_of(from.name);
       kernel.short_name = description.short_name;
-      kernel.kernel_class = to_string(description.kernel_class);
+      kernel.kernel_class = description.kernel_class;
       if (from.commonest_shape.valid()) {
         kernel.grid = trace.shapes[from.commonest_shape].grid;
         kernel.block_size = trace.shapes[from.commonest_shape].block;

@@ -17,12 +17,12 @@ double total(const Statistics& statistics) {
 }
 
 // A CPU has one name for several parts.
-profile::ByName<profile::WholeNanoseconds> budget_by_name(const PartTimes& parts,
-                                                          trace::DeviceKind device) {
-  profile::ByName<profile::WholeNanoseconds> named;
+profile::ByWord<BudgetPart, profile::WholeNanoseconds> budget_by_name(const PartTimes& parts,
+                                                                      trace::DeviceKind device) {
+  profile::ByWord<BudgetPart, profile::WholeNanoseconds> named;
   for (size_t part = 0; part < kBudgetParts; ++part) {
     if (parts[part] == 0) continue;
-    const std::string name(budget_part_name(part, device));
+    const BudgetPart name = budget_part(part, device);
     auto known = std::find_if(named.begin(), named.end(),
                               [&](const auto& entry) { return entry.first == name; });
     if (known == named.end()) known = named.insert(known, {name, {}});
@@ -152,7 +152,7 @@ class StageFigures {
       if (time == 0) continue;
       const auto of_all = static_cast<double>(time);
       profile::BudgetPart row;
-      row.part = budget_part_name(part, found_.prepared.device);
+      row.part = budget_part(part, found_.prepared.device);
       row.time = to_milliseconds(of_all / instances);
       row.share = {of_all / static_cast<double>(wall)};
       row.total_ns = {time};

@@ -47,7 +47,7 @@ profile::Gap gap(const Prepared& in, const Places& places, const IdleGap& from) 
   gap.after_start = to_milliseconds(from.start - places.of(from.instance).start);
   gap.time = to_milliseconds(from.end - from.start);
   gap.between_steps = from.between_steps;
-  gap.cause = budget_part_name(static_cast<size_t>(from.cause), in.device);
+  gap.cause = budget_part(static_cast<size_t>(from.cause), in.device);
   gap.work_before = unless_empty(from.work_before);
   gap.work_after = unless_empty(from.work_after);
   gap.host_reasons = {from.host};

@@ -15,7 +15,7 @@ std::vector<profile::IdleCause> idle_causes(const DeviceTime& from) {
   std::vector<profile::IdleCause> causes;
   for (size_t part = 0; part < kBudgetParts; ++part) {
     if (from.idle_parts[part] == 0 && from.gaps[part] == 0) continue;
-    causes.push_back({std::string(budget_part_name(part)), to_milliseconds(from.idle_parts[part]),
+    causes.push_back({static_cast<BudgetPart>(part), to_milliseconds(from.idle_parts[part]),
                       share_of(from.idle_parts[part], from.span), from.gaps[part]});
   }
   std::stable_sort(causes.begin(), causes.end(),

@@ -12,7 +12,7 @@ std::vector<profile::UnwatchedPart> budget_of(trace::DeviceKind device, const St
   std::vector<profile::UnwatchedPart> rows;
   for (size_t part = 0; part < kBudgetParts; ++part) {
     if (from.parts[part] <= 0) continue;
-    const std::string name(budget_part_name(part, device));
+    const BudgetPart name = budget_part(part, device);
     auto known = std::find_if(rows.begin(), rows.end(),
                               [&](const profile::UnwatchedPart& row) { return row.part == name; });
     if (known == rows.end()) {

@@ -24,7 +24,7 @@ profile::Stage prefill() {
   stage.mbu.wall = Share{0.4};
   stage.wall_over_floor = 5;
   profile::BudgetPart traced;
-  traced.part = "gemm";
+  traced.part = part_of_class(profile::KernelClass::gemm);
   traced.time = {10};
   stage.budget = {traced};
   profile::Unwatched own;
@@ -35,8 +35,8 @@ profile::Stage prefill() {
   own.busy = {6};
   own.idle = {2};
   own.idle_share = {0.25};
-  own.budget = {{"gemm", {6}, {0.75}, std::nullopt, false},
-                {"idle: launch-bound", {2}, {0.25}, std::nullopt, true}};
+  own.budget = {{part_of_class(profile::KernelClass::gemm), {6}, {0.75}, std::nullopt, false},
+                {profile::TimePart::idle_launch, {2}, {0.25}, std::nullopt, true}};
   stage.unwatched = own;
   return stage;
 }
@@ -103,7 +103,7 @@ TEST(Shown, ShowsTheTimesOfTheProgramWithoutTracing) {
   ASSERT_EQ(stage.budget->size(), 2U);
   EXPECT_EQ((*stage.budget)[0].time.value, 6);
   EXPECT_EQ((*stage.budget)[0].share.value, 0.75);
-  EXPECT_EQ((*stage.budget)[1].part, "idle: launch-bound");
+  EXPECT_EQ((*stage.budget)[1].part, profile::TimePart::idle_launch);
   EXPECT_TRUE((*stage.budget)[1].idle);
 }
 

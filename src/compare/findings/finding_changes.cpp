@@ -27,8 +27,8 @@ std::map<FindingKey, FindingOfSide> findings_of(std::span<const Run> runs) {
   std::map<FindingKey, FindingOfSide> found;
   for (const Run& run : runs) {
     for (const profile::Finding& finding : run.profile.findings) {
-      FindingOfSide& here =
-          found[{finding.stage.value_or(""), finding.kind, finding.subject.value_or("")}];
+      FindingOfSide& here = found[{finding.stage.value_or(""), std::string(to_string(finding.kind)),
+                                   finding.subject.value_or("")}];
       here.last = &finding;
       ++here.runs;
       if (!finding.recoverable) continue;

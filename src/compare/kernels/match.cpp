@@ -35,18 +35,19 @@ std::vector<Block> blocks_of(const std::vector<PlacedRow>& base,
 }
 
 // What a kernel of another kind cannot do: products and attention.
-std::string_view heavy_family(std::string_view kernel_class) {
-  if (kernel_class == "gemm" || kernel_class == "gemv") return "product";
-  return kernel_class == "attention" || kernel_class == "communication" ? kernel_class
-                                                                        : std::string_view();
+std::optional<profile::KernelClass> heavy_family(profile::KernelClass kernel_class) {
+  using enum profile::KernelClass;
+  if (is_product(kernel_class)) return gemm;
+  if (kernel_class != attention && kernel_class != communication) return std::nullopt;
+  return kernel_class;
 }
 
-std::set<std::string_view> heavy_work(const std::vector<PlacedRow>& rows,
-                                      const std::vector<size_t>& which) {
-  std::set<std::string_view> found;
+using HeavyWork = std::set<profile::KernelClass>;
+
+HeavyWork heavy_work(const std::vector<PlacedRow>& rows, const std::vector<size_t>& which) {
+  HeavyWork found;
   for (const size_t row : which) {
-    const auto family = heavy_family(rows[row].kernel_class);
-    if (!family.empty()) found.insert(family);
+    if (const auto family = heavy_family(rows[row].kernel_class)) found.insert(*family);
   }
   return found;
 }
@@ -79,7 +80,7 @@ class Matching {
   // A class that has one kernel left on each side.
   void pair_lone_classes() {
     const auto count = [](const std::vector<PlacedRow>& rows, const std::vector<bool>& done) {
-      std::map<std::string, uint64_t> counts;
+      std::map<profile::KernelClass, uint64_t> counts;
       for (size_t i = 0; i < rows.size(); ++i) {
         if (!done[i]) ++counts[rows[i].kernel_class];
       }
@@ -92,7 +93,7 @@ class Matching {
       const auto in_now = now.find(row.kernel_class);
       const bool lone = in_base != base.end() && in_now != now.end() && in_base->second == 1 &&
                         in_now->second == 1;
-      return lone ? row.kernel_class : row.kernel_class + '\n' + row.key;
+      return std::pair(row.kernel_class, lone ? std::string() : row.key);
     });
   }
 
@@ -207,13 +208,11 @@ class Matching {
       const PlacedRow& one = few_rows[few[f - 1]];
       for (size_t m = f; m <= many.size(); ++m) {
         bool holds = false;
-        std::set<std::string_view> work;
+        HeavyWork work;
         for (size_t from = m; from-- > f - 1;) {
           const PlacedRow& added = many_rows[many[from]];
           holds = holds || added.kernel_class == one.kernel_class;
-          if (const auto family = heavy_family(added.kernel_class); !family.empty()) {
-            work.insert(family);
-          }
+          if (const auto family = heavy_family(added.kernel_class)) work.insert(*family);
           if (best[f - 1][from] == kNone) continue;
           const bool same = work == heavy_work(few_rows, {few[f - 1]});
           const int found = best[f - 1][from] + (same ? kSameWork : 0) + (holds ? 1 : 0);

@@ -21,7 +21,7 @@ std::vector<PlacedRow> layer(Names names) {
     row.block = profile::PassBlock::layer;
     row.key = name;
     row.short_name = name;
-    row.kernel_class = kernel_class;
+    row.kernel_class = *profile::find_word<profile::KernelClass>(kernel_class);
     row.occurrence = seen[name]++;
     row.position = static_cast<double>(rows.size() - 1);
     row.grid = {4, 1, 1};

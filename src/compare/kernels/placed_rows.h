@@ -14,7 +14,7 @@ struct PlacedRow {
   double position = 0;
   std::string key;
   std::string short_name;
-  std::string kernel_class;
+  profile::KernelClass kernel_class = profile::KernelClass::other;
   profile::Extent grid{};
   profile::Extent block_size{};
   uint64_t calls = 0;

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "profile/budget_parts.h"
 #include "profile/context.h"
+#include "profile/finding_kinds.h"
 #include "profile/quantity.h"
 
 namespace llmprof::compare {
@@ -246,7 +248,7 @@ struct PartChange {
 
 struct ChangedKernel {
   std::string short_name;
-  std::string kernel_class;
+  profile::KernelClass kernel_class = profile::KernelClass::other;
   double calls = 0;
 
   static void fields(auto& field) {
@@ -357,7 +359,7 @@ struct StageDiff {
 };
 
 struct FindingChange {
-  std::string kind;
+  profile::FindingKind kind{};
   std::string change;
   std::optional<std::string> stage;
   std::optional<std::string> subject;

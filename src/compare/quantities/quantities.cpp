@@ -12,9 +12,10 @@ namespace {
 
 constexpr std::string_view kClass = "class.";
 
-double of_class(const profile::ByName<WholeNanoseconds>& classes, std::string_view name) {
+double of_class(const profile::ByWord<profile::KernelClass, WholeNanoseconds>& classes,
+                std::string_view name) {
   for (const auto& [known, time] : classes) {
-    if (known == name) return profile::to_milliseconds(time.value).value;
+    if (to_string(known) == name) return profile::to_milliseconds(time.value).value;
   }
   return 0;
 }
@@ -178,7 +179,7 @@ std::vector<std::string> classes_of(const Sides& sides, const std::string& stage
       if (found == nullptr) continue;
       for (const profile::Instance& instance : found->instances) {
         if (instance.warmup) continue;
-        for (const auto& [name, time] : instance.classes) names.insert(name);
+        for (const auto& [name, time] : instance.classes) names.emplace(to_string(name));
       }
     }
   }

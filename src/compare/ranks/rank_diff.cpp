@@ -44,9 +44,9 @@ std::optional<RankTotals> totals_of(std::span<const Run> runs, uint64_t rank,
     totals.units +=
         stage->step_count > 0 ? stage->step_count : stage->instance_count - stage->warmup_count;
     for (const profile::BudgetPart& part : *stage->budget) {
-      if (part.part == "not traced") continue;
+      if (part.part == profile::TimePart::not_traced) continue;
       totals.wall += part.total_ns.value;
-      totals.parts[part.part] += part.total_ns.value;
+      totals.parts[std::string(to_string(part.part))] += part.total_ns.value;
     }
   }
   if (totals.units == 0) return std::nullopt;

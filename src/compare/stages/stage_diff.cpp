@@ -1,5 +1,7 @@
 #include "compare/stages/stage_diff.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -12,8 +14,6 @@
 
 namespace llmprof::compare {
 namespace {
-
-constexpr std::string_view kNotTraced = "not traced";
 
 // Steps that were traced, or instances of a stage without.
 double units_of(std::span<const Run> runs, const std::string& stage) {
@@ -49,8 +49,8 @@ void add_parts(std::span<const Run> runs, const std::string& stage, bool unwatch
     const auto& budget = unwatched ? found->shown.budget : found->budget;
     if (!budget) continue;
     for (const profile::BudgetPart& part : *budget) {
-      if (part.part == kNotTraced) continue;
-      PartTotal& total = totals[part.part];
+      if (part.part == profile::TimePart::not_traced) continue;
+      PartTotal& total = totals[std::string(to_string(part.part))];
       total.*side += part.total_ns.value;
       total.idle = part.idle;
     }
@@ -157,7 +157,8 @@ void add_device_time(std::span<const Run> runs, int64_t PartTotal::* side, PartT
         total.idle = idle;
         rest -= profile::to_nanoseconds(time);
       };
-      for (const profile::IdleCause& cause : device.idle_causes) add(cause.cause, cause.time, true);
+      for (const profile::IdleCause& cause : device.idle_causes)
+        add(std::string(to_string(cause.cause)), cause.time, true);
       add("exposed copies", device.exposed_copies, false);
       if (device.not_traced) rest -= profile::to_nanoseconds(*device.not_traced);
       totals[std::string(kKernelsRunning)].*side += rest;
@@ -168,15 +169,12 @@ void add_device_time(std::span<const Run> runs, int64_t PartTotal::* side, PartT
 // The classes of what was there before, else of what is there now: "norm + elementwise".
 std::string classes_of(const KernelChange& change) {
   const auto& kernels = change.base_kernels.empty() ? change.now_kernels : change.base_kernels;
-  std::vector<std::string> names;
+  std::vector<std::string_view> names;
   for (const ChangedKernel& kernel : kernels) {
-    if (std::ranges::find(names, kernel.kernel_class) == names.end()) {
-      names.push_back(kernel.kernel_class);
-    }
+    const std::string_view name = to_string(kernel.kernel_class);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : " + ") + name;
-  return text;
+  return fmt::format("{}", fmt::join(names, " + "));
 }
 
 double calls_of(const std::vector<ChangedKernel>& kernels) {
@@ -256,7 +254,7 @@ void find_causes(StageDiff& diff) {
       cause_of("launches", classes_of(change), diff.causes).difference.value += launches;
     }
     for (const auto* kernels : {&change.base_kernels, &change.now_kernels}) {
-      for (const ChangedKernel& kernel : *kernels) classes.insert(kernel.kernel_class);
+      for (const ChangedKernel& kernel : *kernels) classes.emplace(to_string(kernel.kernel_class));
     }
   }
   // Budgets charge each moment once: to the class of one of the kernels that run then.

@@ -61,11 +61,12 @@ TEST(CompareRanks, FindsASingleDelay) {
   EXPECT_NEAR(straggler.wait_total.value, 1, 5 * kMicrosecond);
   EXPECT_NEAR(straggler.wait_per_step.value, 1.0 / 100, kMicrosecond);
   ASSERT_EQ(straggler.why.size(), 2);
-  EXPECT_EQ(straggler.why[0].kind, "rank_single_delays");
-  EXPECT_EQ(straggler.why[1].kind, "rank_busy_longer");
+  EXPECT_EQ(straggler.why[0].kind, profile::ReasonKind::rank_single_delays);
+  EXPECT_EQ(straggler.why[1].kind, profile::ReasonKind::rank_busy_longer);
   ASSERT_FALSE(found.findings.empty());
-  const auto& finding = *std::find_if(found.findings.begin(), found.findings.end(),
-                                      [](const auto& each) { return each.kind == "straggler"; });
+  const auto& finding =
+      *std::find_if(found.findings.begin(), found.findings.end(),
+                    [](const auto& each) { return each.kind == profile::FindingKind::straggler; });
   EXPECT_NEAR(finding.total_recoverable->value, 1, 5 * kMicrosecond);
   EXPECT_NEAR(finding.recoverable_per_output_token->value, 1.0 / 100, kMicrosecond);
   EXPECT_NEAR(finding.recoverable_per_token->value, 1.0 / 100, kMicrosecond);
@@ -138,7 +139,7 @@ TEST(CompareRanks, TellsTheCause) {
   ASSERT_EQ(found.job.stragglers.size(), 1);
   EXPECT_EQ(found.job.stragglers[0].rank, 0);
   EXPECT_EQ(found.job.stragglers[0].cause, profile::StragglerCause::late_launch);
-  EXPECT_EQ(found.job.stragglers[0].why[0].kind, "rank_launched_later");
+  EXPECT_EQ(found.job.stragglers[0].why[0].kind, profile::ReasonKind::rank_launched_later);
 
   // 40 us of longer kernels and 60 us without any: the second is most of it.
   TestJob both;
@@ -408,10 +409,10 @@ TEST(CompareRanks, ComparesRanksWithoutCollectives) {
   EXPECT_FALSE(found.clocks[1].residual_p50);
   EXPECT_EQ(found.job.steps_matched, 30);
   ASSERT_EQ(found.job.why_not_reasons.size(), 1);
-  EXPECT_EQ(found.job.why_not_reasons[0].kind, "ranks_without_collectives");
+  EXPECT_EQ(found.job.why_not_reasons[0].kind, profile::ReasonKind::ranks_without_collectives);
   ASSERT_EQ(found.job.stragglers.size(), 1);
   EXPECT_EQ(found.job.stragglers[0].rank, 1);
-  EXPECT_EQ(found.job.stragglers[0].why[0].kind, "rank_slower_steps");
+  EXPECT_EQ(found.job.stragglers[0].why[0].kind, profile::ReasonKind::rank_slower_steps);
   EXPECT_EQ(found.job.stragglers[0].cause, profile::StragglerCause::longer_kernels);
 
   for (RankPart& part : parts) part.identity.wall_clock_ns.reset();

@@ -90,7 +90,7 @@ std::vector<JobStage> stages_of(const std::vector<RankPart>& parts,
 // `total` ms over all counted steps of the stage.
 Finding finding_of(FindingKind kind, const JobStage& stage, double total, FindingValues values) {
   Finding made;
-  made.kind = profile::to_string(kind);
+  made.kind = kind;
   made.stage = stage.name;
   made.unit = stage.unit;
   made.values = std::move(values).take();
@@ -146,8 +146,7 @@ class FindingMaker {
         .add_flag("lower_bound", comparison_.job.lower_bound)
         .add_flag("by_step_time",
                   !straggler.why.empty() &&
-                      straggler.why.front().kind ==
-                          profile::to_string(profile::ReasonKind::rank_slower_steps))
+                      straggler.why.front().kind == profile::ReasonKind::rank_slower_steps)
         .add_text("why", "");
     const JobStage* stage = stage_named(straggler.stage);
     Finding made;
@@ -155,7 +154,7 @@ class FindingMaker {
       made = finding_of(FindingKind::straggler, *stage,
                         straggler.wait_per_step.value * stage->steps, std::move(values));
     } else {
-      made.kind = profile::to_string(FindingKind::straggler);
+      made.kind = FindingKind::straggler;
       made.values = std::move(values).take();
       made.total_recoverable = straggler.wait_per_step;
       made.recoverable = straggler.wait_per_step;

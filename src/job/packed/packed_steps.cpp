@@ -57,7 +57,7 @@ void put(const Quantity<U>& quantity, StepColumn& to) {
 void put(const Times& times, StepColumn& to) {
   std::vector<std::string> names;
   names.reserve(times.size());
-  for (const auto& [name, time] : times) names.push_back(name);
+  for (const auto& [name, time] : times) names.emplace_back(to_string(name));
   to.numbers.push_back(place_of(names, to.lists));
   to.first.push_back(static_cast<int64_t>(to.values.size()));
   for (const auto& [name, time] : times) to.values.push_back(time.value);
@@ -101,7 +101,11 @@ void take(const StepColumn& from, size_t row, Times& times) {
   auto value = static_cast<size_t>(from.first[row]);
   times.clear();
   times.reserve(names.size());
-  for (const std::string& name : names) times.push_back({name, {from.values[value++]}});
+  for (const std::string& name : names) {
+    times.push_back(
+        {profile::read_word<profile::KernelClass>(name).value_or(profile::KernelClass{}),
+         {from.values[value++]}});
+  }
 }
 template <class Value>
 void take(const StepColumn& from, size_t row, std::optional<Value>& value) {

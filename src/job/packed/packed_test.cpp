@@ -111,7 +111,9 @@ TEST(Packed, StepsComeBack) {
     step.wall = {static_cast<double>(i) / 7};
     step.gpu_busy = i % 5 == 0 ? profile::Milliseconds{-0.0} : profile::to_milliseconds(int64_t{9});
     if (i % 4 == 0) step.dram_bytes = profile::Bytes{static_cast<double>(i) * 0.5};
-    if (i % 3 != 0) step.classes = {{"gemm", {static_cast<Nanoseconds>(i)}}, {"norm", {-5}}};
+    if (i % 3 != 0)
+      step.classes = {{profile::KernelClass::gemm, {static_cast<Nanoseconds>(i)}},
+                      {profile::KernelClass::norm, {-5}}};
     step.after_untraced = i % 6 == 0;
     if (i % 7 == 0) step.clocks_lowered = i % 14 == 0;
   }

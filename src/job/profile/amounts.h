@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -49,21 +50,47 @@ void add_amounts(Struct& sum, const Struct& more) {
 // "rank3/cuda:0"
 std::string device_of_rank(uint64_t rank, const std::string& device);
 
-// Times by name, added up in the order in which the names come first.
+// Times by word, added up in the order in which the words come first.
+template <class Word>
 class NamedTimes {
  public:
-  void add(const std::string& name, Nanoseconds time);
-  void add(const profile::ByName<profile::WholeNanoseconds>& times);
+  using Rows = profile::ByWord<Word, profile::WholeNanoseconds>;
 
-  [[nodiscard]] Nanoseconds total() const;
-  [[nodiscard]] profile::ByName<profile::WholeNanoseconds>& rows() { return rows_; }
+  void add(Word name, Nanoseconds time) {
+    auto known = std::find_if(rows_.begin(), rows_.end(),
+                              [&](const auto& row) { return row.first == name; });
+    if (known == rows_.end()) known = rows_.insert(known, {name, {}});
+    known->second.value += time;
+  }
+  void add(const Rows& times) {
+    for (const auto& [name, time] : times) add(name, time.value);
+  }
+
+  [[nodiscard]] Nanoseconds total() const {
+    Nanoseconds sum = 0;
+    for (const auto& [name, time] : rows_) sum += time.value;
+    return sum;
+  }
+  [[nodiscard]] Rows& rows() { return rows_; }
 
   // Each over `ranks`, in whole nanoseconds that sum to the total over `ranks`, rounded down;
   // without those of 0.
-  [[nodiscard]] profile::ByName<profile::WholeNanoseconds> mean(size_t ranks) const;
+  [[nodiscard]] Rows mean(size_t ranks) const {
+    const auto count = static_cast<Nanoseconds>(ranks);
+    Rows means;
+    Nanoseconds sum = 0;
+    for (const auto& [name, time] : rows_) {
+      const Nanoseconds before = sum / count;
+      sum += time.value;
+      if (const Nanoseconds share = sum / count - before; share != 0) {
+        means.emplace_back(name, profile::WholeNanoseconds{share});
+      }
+    }
+    return means;
+  }
 
  private:
-  profile::ByName<profile::WholeNanoseconds> rows_;
+  Rows rows_;
 };
 
 }  // namespace llmprof::job::result

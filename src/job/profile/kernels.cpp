@@ -24,9 +24,9 @@ std::optional<profile::MeasuredTime> measured_time(const Calls& calls, Nanosecon
 
 std::vector<profile::KernelClassTotal> class_totals(const std::vector<profile::Kernel>& kernels,
                                                     Nanoseconds all, Nanoseconds all_measured) {
-  std::map<std::string, std::pair<Calls, Calls>> sums;
+  std::map<std::string_view, std::pair<Calls, Calls>> sums;  // by the name: the order of equals
   for (const profile::Kernel& kernel : kernels) {
-    auto& [calls, measured] = sums[kernel.kernel_class];
+    auto& [calls, measured] = sums[to_string(kernel.kernel_class)];
     const Calls own = analysis::measured_calls(kernel);
     calls.calls += kernel.calls;
     calls.total += kernel.total_ns.value;
@@ -36,7 +36,8 @@ std::vector<profile::KernelClassTotal> class_totals(const std::vector<profile::K
   std::vector<profile::KernelClassTotal> rows;
   for (const auto& [kernel_class, sum] : sums) {
     const auto& [calls, measured] = sum;
-    rows.push_back({kernel_class, to_milliseconds(calls.total), calls.calls,
+    rows.push_back({*profile::read_word<profile::KernelClass>(kernel_class),
+                    to_milliseconds(calls.total), calls.calls,
                     share(as_double(calls.total), as_double(all)).value_or(profile::Share{}),
                     measured_time(measured, all_measured)});
   }

@@ -23,8 +23,8 @@ const profile::Stage* stage_of(const RankPart& part, std::string_view name);
 
 // Time of a rank in a step or instance of the job before it began and after it ended: others were
 // still at work. The second name is a CPU's, which has no idle time.
-inline constexpr std::string_view kWaitingPart = "idle: waiting for the slowest rank";
-inline constexpr std::string_view kCpuWaitingPart = "waiting for the slowest rank";
+inline constexpr auto kWaitingPart = profile::TimePart::idle_waiting_for_rank;
+inline constexpr auto kCpuWaitingPart = profile::TimePart::waiting_for_rank;
 
 // Ranks that each have tokens of their own: those of a group of data parallelism; else the first.
 std::vector<size_t> token_owners(const Ranks& ranks);

@@ -16,8 +16,7 @@ using analysis::share;
 using analysis::times;
 using profile::to_milliseconds;
 
-constexpr std::string_view kNotTracedPart = "not traced";
-constexpr std::string_view kUnattributedPart = "unattributed";
+constexpr auto kNotTracedPart = profile::TimePart::not_traced;
 
 // What the ranks of an instance have in common, as sums over them.
 struct InstanceSums {
@@ -27,8 +26,8 @@ struct InstanceSums {
   Nanoseconds memory_sum = 0;
   Nanoseconds hidden_graph_sum = 0;
   uint64_t kernel_count = 0;
-  NamedTimes classes;
-  NamedTimes budget;
+  NamedTimes<profile::KernelClass> classes;
+  NamedTimes<profile::TimePart> budget;
   bool has_budget = false;
 
   [[nodiscard]] Nanoseconds mean(Nanoseconds sum) const {
@@ -52,7 +51,7 @@ class StageOfRanks {
       if (own == nullptr || !own->budget) continue;
       for (const profile::BudgetPart& part : *own->budget) idle_[part.part] = part.idle;
     }
-    idle_[std::string(waiting_part())] = true;
+    idle_[waiting_part()] = true;
     for (const JobInstance& instance : ranks.comparison.instances) {
       if (instance.stage == stage_.name) add(instance);
     }
@@ -75,7 +74,7 @@ class StageOfRanks {
   profile::Stage take() { return std::move(stage_); }
 
  private:
-  [[nodiscard]] std::string_view waiting_part() const {
+  [[nodiscard]] profile::TimePart waiting_part() const {
     return on_cpu_ ? kCpuWaitingPart : kWaitingPart;
   }
 
@@ -127,12 +126,12 @@ class StageOfRanks {
     sums.hidden_graph_sum += exact(own.hidden_graph_sum);
     sums.kernel_count += own.kernel_count;
     sums.classes.add(own.classes);
-    NamedTimes parts;
+    NamedTimes<profile::TimePart> parts;
     if (own.budget) {
       sums.has_budget = true;
       parts.add(*own.budget);
     } else {
-      parts.add(std::string(kUnattributedPart), exact(own.wall));
+      parts.add(profile::TimePart::unattributed, exact(own.wall));
     }
     const Nanoseconds missing = wall - parts.total();
     if (missing >= 0) {
@@ -175,7 +174,7 @@ class StageOfRanks {
   }
 
   void add_budget() {
-    NamedTimes totals;
+    NamedTimes<profile::TimePart> totals;
     bool any = false;
     for (const profile::Instance& instance : stage_.instances) {
       any = any || instance.budget;
@@ -324,7 +323,7 @@ class StageOfRanks {
   const Ranks& ranks_;
   bool on_cpu_;
   std::vector<const profile::Stage*> own_;  // by rank part; null where it has none
-  std::map<std::string, bool> idle_;        // by part of the budget
+  std::map<profile::TimePart, bool> idle_;  // by part of the budget
   std::vector<Nanoseconds> walls_;          // of instances without warm-up, likewise the others
   std::vector<Nanoseconds> gpu_sums_;
   std::vector<Nanoseconds> busy_;

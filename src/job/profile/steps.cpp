@@ -41,7 +41,7 @@ void add_work(const std::vector<profile::Step>& steps, const JobStep& from, prof
   Nanoseconds gpu_busy = 0;
   uint64_t kernels = 0;
   size_t count = 0;
-  NamedTimes classes;
+  NamedTimes<profile::KernelClass> classes;
   for (size_t i = 0; i < steps.size(); ++i) {
     if (from.row[i] == kNoRow) continue;
     const profile::Step& own = steps[i];

@@ -15,7 +15,7 @@ profile::Stage recorded_stage() {
   stage.step_count = 4;
   const auto part = [](std::string name, double ms, bool idle) {
     profile::BudgetPart row;
-    row.part = std::move(name);
+    row.part = *profile::find_word<profile::TimePart>(name);
     row.time = {ms};
     row.idle = idle;
     return row;
@@ -49,7 +49,7 @@ TEST(UnwatchedOfJob, IdleTimeShrinksToWhatTheWorkloadTimed) {
   EXPECT_EQ(told->idle.value, 3);
   EXPECT_FALSE(told->busy_scaled);
   ASSERT_EQ(told->budget.size(), 3U);
-  EXPECT_EQ(told->budget[0].part, "gemm");
+  EXPECT_EQ(to_string(told->budget[0].part), "gemm");
   EXPECT_EQ(told->budget[1].time.value, 2);
   EXPECT_EQ(told->budget[2].time.value, 1);
   EXPECT_NEAR(sum(*told), 7, 1e-12);

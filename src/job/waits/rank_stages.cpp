@@ -6,13 +6,11 @@
 namespace llmprof::job {
 namespace {
 
-constexpr std::string_view kCopiesPart = "memory copies and fills";
-
 // Time of copies and fills alone, per unit; a budget has it for all units that are no warm-up.
 double copies_per_unit(const profile::Stage& stage, bool by_step) {
   if (!stage.budget) return 0;
   for (const profile::BudgetPart& part : *stage.budget) {
-    if (part.part != kCopiesPart) continue;
+    if (part.part != profile::TimePart::memory_operations) continue;
     const uint64_t number = by_step ? stage.step_count : stage.instance_count - stage.warmup_count;
     return number == 0 ? 0 : static_cast<double>(part.total_ns.value) / static_cast<double>(number);
   }

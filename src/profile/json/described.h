@@ -107,7 +107,7 @@ template <Vocabulary Enum>
 Type word_type() {
   Type type = scalar(Type::Kind::word);
   type.identity = typeid(Enum);
-  for (const Word<Enum>& word : kWords<Enum>) type.names.push_back({word.name, word.meaning});
+  for (const auto& word : kWords<Enum>) type.names.push_back({word.name, word.meaning});
   type.word = [](const void* value) { return to_string(as<Enum>(value)); };
   type.set_word = [](void* value, std::string_view name) {
     const auto read = read_word<Enum>(name);

@@ -50,11 +50,11 @@ TEST(ProfileJson, KeepsReasons) {
   ASSERT_TRUE(read) << read.error().message;
   const Reasons& told = read->utilization.why_not_reasons;
   ASSERT_EQ(told.size(), 2U);
-  EXPECT_EQ(told[0].kind, "several_gpus");
+  EXPECT_EQ(told[0].kind, profile::ReasonKind::several_gpus);
   EXPECT_EQ(find_number(told[0].values, "gpus"), 2);
   EXPECT_EQ(find_quantity<Unit::share>(told[0].values, "share"), Share{1.0 / 3});
   EXPECT_EQ(find_text(told[0].values, "gpu"), "H200");
-  EXPECT_EQ(told[1].kind, "no_model");
+  EXPECT_EQ(told[1].kind, profile::ReasonKind::no_model);
   ASSERT_EQ(read->findings[0].value_reasons.size(), 1U);
   EXPECT_EQ(read->findings[0].value_reasons[0].value, 3U);
   EXPECT_EQ(read->findings[0].value_reasons[0].reasons.size(), 2U);

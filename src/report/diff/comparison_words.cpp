@@ -171,7 +171,7 @@ std::string quantity_words(const Comparison& comparison, bool on_cpu) {
   }
   if (comparison.quantity.starts_with(kClass)) {
     words = fmt::format("{} kernels",
-                        shown_name(std::string_view(comparison.quantity).substr(kClass.size())));
+                        shown_text(std::string_view(comparison.quantity).substr(kClass.size())));
   }
   if (comparison.statistic != "mean") words += fmt::format(", {}", comparison.statistic);
   if (comparison.times == "unwatched") words += ", without profiling";

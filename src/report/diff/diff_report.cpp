@@ -104,7 +104,7 @@ void add_budget(const StageDiff& stage, size_t rows, Document& document) {
                    number_column("difference ms")};
   for (const compare::PartChange& part : stage.budget) {
     if (table.rows.size() == rows) break;
-    table.rows.push_back({std::string(shown_name(part.part)), fine_ms(in_ms(part.base)),
+    table.rows.push_back({std::string(shown_text(part.part)), fine_ms(in_ms(part.base)),
                           fine_ms(in_ms(part.now)), time_change(difference_ms(part.difference))});
   }
   table.rows.push_back({std::string("all parts"), fine_ms(in_ms(stage.base_wall)),
@@ -206,7 +206,7 @@ void add_ranks(const Diff& diff, size_t rows, Document& document) {
     table.rows.push_back({std::to_string(row->rank), row->stage, row->unit,
                           ms(in_ms(row->base_wall)), ms(in_ms(row->now_wall)),
                           time_change(difference_ms(row->difference)), change(row->relative),
-                          row->part ? std::string(shown_name(*row->part)) : "-",
+                          row->part ? std::string(shown_text(*row->part)) : "-",
                           time_change(difference_ms(row->part_difference))});
   }
   document.add(std::move(table));

@@ -138,7 +138,7 @@ std::string caveat_words(const compare::Diff& diff, const StageDiff& stage) {
 
 std::string cause_words(const Cause& cause) {
   const bool less = cause.difference.value < 0;
-  const std::string subject(cause.subject ? shown_name(*cause.subject) : "");
+  const std::string subject(cause.subject ? shown_text(*cause.subject) : "");
   if (cause.kind == "fused") return fmt::format("fusing {} {}", subject, kernel_counts(cause));
   if (cause.kind == "split") return fmt::format("splitting {} {}", subject, kernel_counts(cause));
   if (cause.kind == "replaced") {

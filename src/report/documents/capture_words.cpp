@@ -10,7 +10,7 @@ namespace llmprof::report {
 
 std::string capture_words(const profile::Capture& capture) {
   std::string words = std::filesystem::path(capture.path).filename().string();
-  words += fmt::format(" ({}", shown_name(capture.format));
+  words += fmt::format(" ({}", shown_text(capture.format));
   if (capture.tool_version) {
     words += fmt::format(", {} {}", capture.tool.value_or(""), *capture.tool_version);
   }

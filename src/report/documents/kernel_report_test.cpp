@@ -27,7 +27,7 @@ bool contains(const std::string& text, std::string_view part) {
 TEST(KernelReport, HasTheLongestKernels) {
   const profile::Profile sample = full_sample();
   ASSERT_EQ(top_n_kernels(sample, 1).size(), 1U);
-  EXPECT_EQ(top_n_kernels(sample, 1).front().kernel_class, "gemm");
+  EXPECT_EQ(top_n_kernels(sample, 1).front().kernel_class, profile::KernelClass::gemm);
   EXPECT_EQ(top_n_kernels(sample, kAllKernels).size(), 2U);
 }
 
@@ -79,7 +79,7 @@ TEST(KernelReport, SumsBusyTimeOverGpus) {
 
 TEST(KernelReport, SpellsClassesForReaders) {
   profile::Profile sample = full_sample();
-  sample.kernels[1].kernel_class = sample.classes[1].kernel_class = "quantise";
+  sample.kernels[1].kernel_class = sample.classes[1].kernel_class = profile::KernelClass::quantize;
   const std::string report = kernels_md(sample);
   EXPECT_TRUE(contains(report, "| quantization | 4.500000 |"));
   EXPECT_FALSE(contains(report, "quantise"));

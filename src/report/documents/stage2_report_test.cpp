@@ -157,8 +157,8 @@ TEST(Stage2Report, CoverageIsOfTheWorkAfterInitialization) {
 TEST(Stage2Report, SpellsPartsForReaders) {
   profile::Profile sample = full_sample();
   ASSERT_TRUE(sample.stages[0].budget);
-  sample.stages[0].budget->front().part = "idle: synchronisation";
-  sample.kernels[0].kernel_class = "quantise";
+  sample.stages[0].budget->front().part = profile::TimePart::idle_synchronization;
+  sample.kernels[0].kernel_class = profile::KernelClass::quantize;
   const std::string report = report_of(sample);
   EXPECT_TRUE(mentions(report, "| idle: synchronization |"));
   EXPECT_TRUE(mentions(report, "| quantization |"));

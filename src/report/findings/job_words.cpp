@@ -110,9 +110,9 @@ FindingWords expert_imbalance_words(const Evidence& evidence) {
 FindingWords slow_link_words(const Evidence& evidence) {
   return {"Large collectives use little of their link",
           fmt::format("{}: {} of {} in group {} moves {} over each rank's {}, {} of its peak of {}",
-                      evidence.saving(), shown_name(evidence.text("collective")),
+                      evidence.saving(), shown_text(evidence.text("collective")),
                       scaled(message_of(evidence)), evidence.text("group"),
-                      rate_of(evidence, "bandwidth"), shown_name(evidence.text("link")),
+                      rate_of(evidence, "bandwidth"), shown_text(evidence.text("link")),
                       evidence.share("share_of_peak"), rate_of(evidence, "peak_bandwidth")),
           "Check how the devices are connected (nvidia-smi topo -m), and which transport and "
           "algorithm NCCL chose (NCCL_DEBUG=INFO)."};

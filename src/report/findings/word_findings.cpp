@@ -12,75 +12,50 @@ namespace {
 
 using profile::FindingKind;
 
-FindingWords words_of(FindingKind kind, const Evidence& evidence) {
-  switch (kind) {
-    case FindingKind::hidden_graphs:
-      return hidden_graphs_words(evidence);
-    case FindingKind::host_stall_repeated:
-      return host_stall_repeated_words(evidence);
-    case FindingKind::host_stall_single:
-      return host_stall_single_words(evidence);
-    case FindingKind::launch_bound:
-      return launch_bound_words(evidence);
-    case FindingKind::gap_between_steps:
-      return gap_between_steps_words(evidence);
-    case FindingKind::synchronization:
-      return synchronization_words(evidence);
-    case FindingKind::queue_gaps:
-      return queue_gaps_words(evidence);
-    case FindingKind::first_work_queued:
-      return first_work_queued_words(evidence);
-    case FindingKind::idle_before_first_work:
-      return idle_before_first_work_words(evidence);
-    case FindingKind::idle_after_last_work:
-      return idle_after_last_work_words(evidence);
-    case FindingKind::gemm_above_floor:
-      return gemm_above_floor_words(evidence);
-    case FindingKind::gemv_above_floor:
-      return gemv_above_floor_words(evidence);
-    case FindingKind::attention_above_floor:
-      return attention_above_floor_words(evidence);
-    case FindingKind::small_kernels:
-      return small_kernels_words(evidence);
-    case FindingKind::fusible_norm:
-      return fusible_norm_words(evidence);
-    case FindingKind::fusible_rope:
-      return fusible_rope_words(evidence);
-    case FindingKind::fusible_elementwise:
-      return fusible_elementwise_words(evidence);
-    case FindingKind::copies_and_casts:
-      return copies_and_casts_words(evidence);
-    case FindingKind::token_selection:
-      return token_selection_words(evidence);
-    case FindingKind::expert_routing:
-      return expert_routing_words(evidence);
-    case FindingKind::exposed_communication:
-      return evidence.has("wait_time") ? job_communication_words(evidence)
-                                       : exposed_communication_words(evidence);
-    case FindingKind::exposed_copies:
-      return exposed_copies_words(evidence);
-    case FindingKind::low_clocks:
-      return low_clocks_words(evidence);
-    case FindingKind::slow_steps:
-      return slow_steps_words(evidence);
-    case FindingKind::latency_bound_kernels:
-      return latency_bound_kernels_words(evidence);
-    case FindingKind::time_outside_operators:
-      return time_outside_operators_words(evidence);
-    case FindingKind::straggler:
-      return straggler_words(evidence);
-    case FindingKind::pipeline_bubble:
-      return pipeline_bubble_words(evidence);
-    case FindingKind::expert_imbalance:
-      return expert_imbalance_words(evidence);
-    case FindingKind::slow_link:
-      return slow_link_words(evidence);
-  }
-  return {};
+FindingWords communication_words(const Evidence& evidence) {
+  return evidence.has("wait_time") ? job_communication_words(evidence)
+                                   : exposed_communication_words(evidence);
 }
 
-bool has_all_values(const profile::Finding& finding, FindingKind kind) {
-  const auto& names = profile::finding_kinds()[static_cast<size_t>(kind)].values;
+struct WordsOfKind {
+  FindingKind value;
+  FindingWords (*words)(const Evidence& evidence);
+};
+constexpr auto kWordsOfKinds = profile::one_per_value<FindingKind, WordsOfKind>({
+    {FindingKind::hidden_graphs, hidden_graphs_words},
+    {FindingKind::host_stall_repeated, host_stall_repeated_words},
+    {FindingKind::host_stall_single, host_stall_single_words},
+    {FindingKind::launch_bound, launch_bound_words},
+    {FindingKind::gap_between_steps, gap_between_steps_words},
+    {FindingKind::synchronization, synchronization_words},
+    {FindingKind::queue_gaps, queue_gaps_words},
+    {FindingKind::first_work_queued, first_work_queued_words},
+    {FindingKind::idle_before_first_work, idle_before_first_work_words},
+    {FindingKind::idle_after_last_work, idle_after_last_work_words},
+    {FindingKind::gemm_above_floor, gemm_above_floor_words},
+    {FindingKind::gemv_above_floor, gemv_above_floor_words},
+    {FindingKind::attention_above_floor, attention_above_floor_words},
+    {FindingKind::small_kernels, small_kernels_words},
+    {FindingKind::fusible_norm, fusible_norm_words},
+    {FindingKind::fusible_rope, fusible_rope_words},
+    {FindingKind::fusible_elementwise, fusible_elementwise_words},
+    {FindingKind::copies_and_casts, copies_and_casts_words},
+    {FindingKind::token_selection, token_selection_words},
+    {FindingKind::expert_routing, expert_routing_words},
+    {FindingKind::exposed_communication, communication_words},
+    {FindingKind::exposed_copies, exposed_copies_words},
+    {FindingKind::low_clocks, low_clocks_words},
+    {FindingKind::slow_steps, slow_steps_words},
+    {FindingKind::latency_bound_kernels, latency_bound_kernels_words},
+    {FindingKind::time_outside_operators, time_outside_operators_words},
+    {FindingKind::straggler, straggler_words},
+    {FindingKind::pipeline_bubble, pipeline_bubble_words},
+    {FindingKind::expert_imbalance, expert_imbalance_words},
+    {FindingKind::slow_link, slow_link_words},
+});
+
+bool has_all_values(const profile::Finding& finding) {
+  const auto& names = profile::kWords<FindingKind>[static_cast<size_t>(finding.kind)].values;
   return std::all_of(names.begin(), names.end(), [&](std::string_view name) {
     return profile::find_value(finding.values, name) != nullptr;
   });
@@ -104,10 +79,9 @@ void put_longest_gap(const Evidence& evidence, std::string& advice) {
 void word_findings(profile::Profile& profile) {
   const bool on_cpu = profile.context.device_kind == profile::DeviceKind::cpu;
   for (profile::Finding& finding : profile.findings) {
-    const auto kind = profile::finding_kind(finding.kind);
-    if (!kind || !has_all_values(finding, *kind)) continue;
+    if (!is_known(finding.kind) || !has_all_values(finding)) continue;
     const Evidence evidence(finding, on_cpu);
-    FindingWords words = words_of(*kind, evidence);
+    FindingWords words = kWordsOfKinds[static_cast<size_t>(finding.kind)].words(evidence);
     finding.title = std::move(words.title);
     finding.evidence = std::move(words.evidence);
     if (finding.advice.empty()) finding.advice = std::move(words.advice);

@@ -179,7 +179,7 @@ FindingValues values_of(FindingKind kind) {
 
 Finding example(FindingKind kind, FindingValues more = {}) {
   Finding finding;
-  finding.kind = to_string(kind);
+  finding.kind = kind;
   finding.stage = "decode";
   finding.unit = "request";
   finding.recoverable = Milliseconds{3.5};
@@ -208,9 +208,9 @@ bool advised_by_engine(std::string_view kind) {
 }
 
 TEST(FindingWords, EveryKindHasThem) {
-  for (const profile::FindingKindDescription& kind : profile::finding_kinds()) {
+  for (const profile::FindingKindWord& kind : profile::kWords<FindingKind>) {
     for (const bool on_cpu : {false, true}) {
-      Finding given = example(kind.kind);
+      Finding given = example(kind.value);
       if (!on_cpu && advised_by_engine(kind.name)) given.advice = "As conf/engines says.";
       const Finding finding = worded(std::move(given), on_cpu);
       EXPECT_FALSE(finding.title.empty()) << kind.name;
@@ -225,9 +225,9 @@ TEST(FindingWords, EveryKindHasThem) {
 
 // Each value that the list of kinds promises is needed, and without it nothing is invented.
 TEST(FindingWords, StayAsTheyAreWhereAValueIsMissing) {
-  for (const profile::FindingKindDescription& kind : profile::finding_kinds()) {
+  for (const profile::FindingKindWord& kind : profile::kWords<FindingKind>) {
     for (const std::string_view name : kind.values) {
-      Finding finding = example(kind.kind);
+      Finding finding = example(kind.value);
       const size_t before = finding.values.size();
       std::erase_if(finding.values, [&](const auto& value) { return value.name == name; });
       ASSERT_LT(finding.values.size(), before) << kind.name << ": " << name;
@@ -239,7 +239,7 @@ TEST(FindingWords, StayAsTheyAreWhereAValueIsMissing) {
 
 TEST(FindingWords, OfAnUnknownKindStayAsTheyAre) {
   Finding finding = example(FindingKind::launch_bound);
-  finding.kind = "of_another_version";
+  finding.kind = *profile::read_word<FindingKind>("of_another_version");
   finding.evidence = "as read";
   EXPECT_EQ(worded(finding).evidence, "as read");
 }
@@ -369,18 +369,18 @@ TEST(FindingWords, AdviceFitsTheProgram) {
 // Every kind, with what makes its advice different.
 std::vector<Finding> all_examples() {
   std::vector<Finding> examples;
-  for (const profile::FindingKindDescription& kind : profile::finding_kinds()) {
+  for (const profile::FindingKindWord& kind : profile::kWords<FindingKind>) {
     for (const char* name : {"decodes", "graphs_used", "splits_cache", "quantized"}) {
       for (const bool value : {false, true}) {
         FindingValues more;
         more.add_flag(name, value);
-        examples.push_back(example(kind.kind, std::move(more)));
+        examples.push_back(example(kind.value, std::move(more)));
       }
     }
     for (const char* bound : {"memory", "compute"}) {
       FindingValues more;
       more.add_text("bound_by", bound);
-      examples.push_back(example(kind.kind, std::move(more)));
+      examples.push_back(example(kind.value, std::move(more)));
     }
   }
   return examples;

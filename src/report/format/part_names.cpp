@@ -7,11 +7,100 @@
 namespace llmprof::report {
 namespace {
 
-using Name = std::pair<std::string_view, std::string_view>;
+using profile::KernelClass;
+using profile::TimePart;
 
-constexpr std::array<Name, 10> kShownNames = {{
-    {"quantise", "quantization"},
-    {"idle: synchronisation", "idle: synchronization"},
+// Empty: as profile.json spells it, and `plain` as `shown`.
+struct PartRow {
+  TimePart value;
+  std::string_view plain;
+  Color color;
+  std::string_view shown = {};
+  std::string_view why = {};
+};
+
+// Okabe and Ito's eight hues for the classes that take the most time, shades between them for the
+// others. Each stands out from the background by 3 to 1, and any two differ for people with normal
+// vision, protanopia and deuteranopia (part_names_test.cpp).
+constexpr auto kParts = [] {
+  using enum KernelClass;
+  using enum TimePart;
+  const auto of = [](KernelClass of_class, std::string_view plain, Color color,
+                     std::string_view shown = {}) {
+    return PartRow{part_of_class(of_class), plain, color, shown};
+  };
+  return profile::one_per_value<TimePart, PartRow>({
+      of(gemm, "matrix products", {"#0072b2", "#3698f5"}),
+      of(gemv, "matrix-vector products", {"#2f9bdc", "#b8e4ff"}),
+      of(attention, "", {"#d55e00", "#f0813a"}),
+      of(norm, "normalization", {"#009e73", "#4fc9a0"}),
+      of(rope, "position embedding (RoPE)", {"#0b4a3e", "#83d887"}),
+      of(elementwise, "element-wise operations", {"#b38e0a", "#d9dd2b"}),
+      of(copy_cast, "copies and type conversions", {"#b0428c", "#e6a4e9"}),
+      of(reduction, "reductions", {"#6b4e0c", "#b07a10"}),
+      of(softmax, "", {"#e4576b", "#fce3c3"}),
+      of(sampling, "token selection", {"#a4622a", "#ffb02e"}),
+      of(gather, "embedding lookups and gathers", {"#8a4fd0", "#8f7fd0"}),
+      of(moe_routing, "routing tokens to experts", {"#40281c", "#94694a"}),
+      of(quantize, "", {"#5f9aa0", "#e9ffa0"}, "quantization"),
+      of(communication, "", {"#8e1f5c", "#d0378f"}),
+      of(memory, "", {"#2c2f86", "#4f6bf5"}),
+      of(other, "", {"#6d6560", "#a39a92"}),
+      {hidden_graphs, "CUDA graphs whose kernels were not recorded", {"#2b3a55", "#7a8bb0"}},
+      {memory_operations, "", {"#2c2f86", "#4f6bf5"}},
+      {.value = idle_launch,
+       .plain = "kernel launches that come too late",
+       .color = {"#8f98a6", "#6c7480"},
+       .why = "The next launch came too late: the host was still in CUDA calls that launch work."},
+      {idle_synchronization,
+       "the CPU waiting for the GPU before it launches more",
+       {"#a3abb7", "#5f6772"},
+       "idle: synchronization",
+       "The launching thread waited for the GPU before it launched the next work."},
+      {.value = idle_host,
+       .plain = "CPU code that runs between kernel launches",
+       .color = {"#b6bdc7", "#535a65"},
+       .why = "The launching thread ran code outside of CUDA calls before it launched the next "
+              "work."},
+      {.value = idle_queued,
+       .plain = "gaps between kernels that were launched in time",
+       .color = {"#c6ccd4", "#484f58"},
+       .why = "The next work had been launched in time, and the GPU started it later than a launch "
+              "takes."},
+      {.value = idle_before_first,
+       .plain = "what runs before the first kernel",
+       .color = {"#d4d9df", "#3e444d"},
+       .why = "The stage had started, but none of its GPU work had."},
+      {.value = idle_after_last,
+       .plain = "what runs after the last kernel",
+       .color = {"#dfe3e8", "#353b43"},
+       .why = "The stage's GPU work was done, but the stage had not ended."},
+      {.value = not_traced,
+       .plain = "what was not traced",
+       .color = {"#eceff2", "#2a2f36"},
+       .why = "Nothing was recorded at that time: GPU work may have run."},
+      {.value = unattributed,
+       .plain = "",
+       .color = {"#cfc8c0", "#4a4540"},
+       .why = "No launch was recorded for the next work, so the cause is not known."},
+      {.value = before_first_operator,
+       .plain = "what runs before the first operator",
+       .color = {"#d4d9df", "#3e444d"},
+       .why = "The stage had started, but none of its operators had."},
+      {.value = after_last_operator,
+       .plain = "what runs after the last operator",
+       .color = {"#dfe3e8", "#353b43"},
+       .why = "The stage's operators were done, but the stage had not ended."},
+      {.value = between_operators,
+       .plain = "what runs between operators",
+       .color = {"#b6bdc7", "#535a65"},
+       .why = "The program ran code outside of recorded operators."},
+      {idle_waiting_for_rank, "ranks waiting for the slowest one", {"#c9a3b8", "#6b3f57"}},
+      {waiting_for_rank, "ranks waiting for the slowest one", {"#c9a3b8", "#6b3f57"}},
+  });
+}();
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kShownTexts = {{
     {"share of the class's floor", "share of the class's lower bound"},
     {"Stage 1 metrics", "the workload's own metrics"},
     {"all_reduce", "all-reduce"},
@@ -22,70 +111,35 @@ constexpr std::array<Name, 10> kShownNames = {{
     {"pcie", "PCIe"},
 }};
 
-constexpr std::array<Name, 23> kPlainNames = {{
-    {"gemm", "matrix products"},
-    {"gemv", "matrix-vector products"},
-    {"norm", "normalization"},
-    {"rope", "position embedding (RoPE)"},
-    {"elementwise", "element-wise operations"},
-    {"reduction", "reductions"},
-    {"embedding/gather", "embedding lookups and gathers"},
-    {"sampling/top-k", "token selection"},
-    {"copy/cast", "copies and type conversions"},
-    {"moe routing", "routing tokens to experts"},
-    {"hidden CUDA graphs", "CUDA graphs whose kernels were not recorded"},
-    {"idle: launch-bound", "kernel launches that come too late"},
-    {"idle: synchronisation", "the CPU waiting for the GPU before it launches more"},
-    {"idle: host between launches", "CPU code that runs between kernel launches"},
-    {"idle: between queued kernels", "gaps between kernels that were launched in time"},
-    {"idle: before the first GPU work", "what runs before the first kernel"},
-    {"idle: after the last GPU work", "what runs after the last kernel"},
-    {"idle: waiting for the slowest rank", "ranks waiting for the slowest one"},
-    {"waiting for the slowest rank", "ranks waiting for the slowest one"},
-    {"before the first operator", "what runs before the first operator"},
-    {"after the last operator", "what runs after the last operator"},
-    {"between operators", "what runs between operators"},
-    {"not traced", "what was not traced"},
-}};
-
-constexpr std::array<Name, 11> kIdleMeanings = {{
-    {"idle: launch-bound",
-     "The next launch came too late: the host was still in CUDA calls that launch work."},
-    {"idle: synchronisation",
-     "The launching thread waited for the GPU before it launched the next work."},
-    {"idle: host between launches",
-     "The launching thread ran code outside of CUDA calls before it launched the next work."},
-    {"idle: between queued kernels",
-     "The next work had been launched in time, and the GPU started it later than a launch takes."},
-    {"idle: before the first GPU work", "The stage had started, but none of its GPU work had."},
-    {"idle: after the last GPU work",
-     "The stage's GPU work was done, but the stage had not ended."},
-    {"not traced", "Nothing was recorded at that time: GPU work may have run."},
-    {"unattributed", "No launch was recorded for the next work, so the cause is not known."},
-    {"between operators", "The program ran code outside of recorded operators."},
-    {"before the first operator", "The stage had started, but none of its operators had."},
-    {"after the last operator", "The stage's operators were done, but the stage had not ended."},
-}};
-
-template <size_t N>
-std::string_view find_name(const std::array<Name, N>& names, std::string_view part) {
-  const auto* const found = std::find_if(names.begin(), names.end(),
-                                         [&](const Name& name) { return name.first == part; });
-  return found == names.end() ? std::string_view() : found->second;
+PartLook look(const PartRow& row, std::string_view spelled) {
+  const std::string_view shown = row.shown.empty() ? spelled : row.shown;
+  return {shown, row.plain.empty() ? shown : row.plain, row.why, row.color};
 }
 
 }  // namespace
 
-std::string_view shown_name(std::string_view part) {
-  const std::string_view shown = find_name(kShownNames, part);
-  return shown.empty() ? part : shown;
+PartLook look_of(KernelClass kernel_class) {
+  const auto known = is_known(kernel_class) ? kernel_class : KernelClass::other;
+  return look(kParts[static_cast<size_t>(known)], to_string(kernel_class));
 }
 
-std::string_view idle_meaning(std::string_view part) { return find_name(kIdleMeanings, part); }
+PartLook look_of(TimePart part) {
+  const auto known = is_known(part) ? part : part_of_class(KernelClass::other);
+  return look(kParts[static_cast<size_t>(known)], to_string(part));
+}
 
-std::string_view plain_part_name(std::string_view part) {
-  const std::string_view plain = find_name(kPlainNames, part);
-  return plain.empty() ? shown_name(part) : plain;
+std::optional<KernelClass> class_of_part(TimePart part) {
+  if (part == TimePart::memory_operations) return KernelClass::memory;
+  if (static_cast<size_t>(part) >= profile::kClassParts) return std::nullopt;
+  return static_cast<KernelClass>(part);
+}
+
+std::string_view shown_text(std::string_view name) {
+  if (const auto part = profile::find_word<TimePart>(name)) return shown_name(*part);
+  for (const auto& [known, shown] : kShownTexts) {
+    if (known == name) return shown;
+  }
+  return name;
 }
 
 }  // namespace llmprof::report

@@ -7,18 +7,20 @@ namespace llmprof::report {
 namespace {
 
 TEST(PartNames, AreSpelledForReaders) {
-  EXPECT_EQ(shown_name("quantise"), "quantization");
-  EXPECT_EQ(shown_name("idle: synchronisation"), "idle: synchronization");
-  EXPECT_EQ(shown_name("Stage 1 metrics"), "the workload's own metrics");
-  EXPECT_EQ(shown_name("gemm"), "gemm");
+  EXPECT_EQ(shown_text("quantise"), "quantization");
+  EXPECT_EQ(shown_text("idle: synchronisation"), "idle: synchronization");
+  EXPECT_EQ(shown_text("Stage 1 metrics"), "the workload's own metrics");
+  EXPECT_EQ(shown_text("gemm"), "gemm");
 }
 
 TEST(PartNames, ArePlainForPeopleWhoWriteNoKernels) {
-  EXPECT_EQ(plain_part_name("gemm"), "matrix products");
-  EXPECT_EQ(plain_part_name("between operators"), "what runs between operators");
-  EXPECT_EQ(plain_part_name("quantise"), "quantization");
-  EXPECT_EQ(plain_part_name("elementwise"), "element-wise operations");
-  EXPECT_EQ(plain_part_name("attention"), "attention");
+  EXPECT_EQ(plain_part_name(*profile::find_word<profile::TimePart>("gemm")), "matrix products");
+  EXPECT_EQ(plain_part_name(*profile::find_word<profile::TimePart>("between operators")),
+            "what runs between operators");
+  EXPECT_EQ(plain_part_name(*profile::find_word<profile::TimePart>("quantise")), "quantization");
+  EXPECT_EQ(plain_part_name(*profile::find_word<profile::TimePart>("elementwise")),
+            "element-wise operations");
+  EXPECT_EQ(plain_part_name(*profile::find_word<profile::TimePart>("attention")), "attention");
 }
 
 TEST(Sentences, EnumerateWithOneAnd) {

@@ -25,7 +25,7 @@ constexpr size_t kToldParts = 3;
 
 // What a bar draws: work first, idle time behind it, each in the same order in all bars.
 struct PartOrder {
-  std::string name;
+  profile::TimePart name{};
   bool idle = false;
   double total = 0;  // ms over all shown stages
 };
@@ -40,10 +40,10 @@ std::vector<const profile::Stage*> stages_with_budget(const profile::Profile& pr
 }
 
 std::vector<PartOrder> parts_of(const std::vector<const profile::Stage*>& stages) {
-  std::map<std::string, PartOrder> known;
+  std::map<std::string_view, PartOrder> known;
   for (const profile::Stage* stage : stages) {
     for (const profile::BudgetPart& part : *stage->shown.budget) {
-      PartOrder& order = known[part.part];
+      PartOrder& order = known[to_string(part.part)];
       order.name = part.part;
       order.idle = part.idle;
       order.total += part.time.value;
@@ -58,7 +58,7 @@ std::vector<PartOrder> parts_of(const std::vector<const profile::Stage*>& stages
   return parts;
 }
 
-const profile::BudgetPart* find_part(const profile::Stage& stage, std::string_view name) {
+const profile::BudgetPart* find_part(const profile::Stage& stage, profile::TimePart name) {
   for (const profile::BudgetPart& part : *stage.shown.budget) {
     if (part.part == name) return &part;
   }

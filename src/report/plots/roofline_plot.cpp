@@ -75,12 +75,12 @@ Roofs roofs_of(const profile::Profile& profile) {
   return roofs;
 }
 
-std::string_view class_of_kernel(const profile::Profile& profile,
-                                 const profile::RooflineKernel& point) {
+profile::KernelClass class_of_kernel(const profile::Profile& profile,
+                                     const profile::RooflineKernel& point) {
   for (const profile::Kernel& kernel : profile.kernels) {
     if (kernel.kernel_name == point.kernel_name) return kernel.kernel_class;
   }
-  return "other";
+  return profile::KernelClass::other;
 }
 
 std::vector<RoofPoint> stage_points(const profile::Profile& profile) {

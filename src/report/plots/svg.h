@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "report/format/class_colors.h"
+#include "report/format/part_names.h"
 
 namespace llmprof::report {
 

@@ -36,7 +36,7 @@ void draw_classes(const std::vector<RankedKernel>& kernels, double y, Svg& svg) 
   std::set<std::string> drawn;
   double x = kKernelsMargin;
   for (const RankedKernel& ranked : kernels) {
-    const std::string& kernel_class = ranked.kernel->kernel_class;
+    const profile::KernelClass kernel_class = ranked.kernel->kernel_class;
     if (!drawn.insert(kernel_class).second) continue;
     const std::string_view name = shown_name(kernel_class);
     const double width = 20 + text_width(name, 13) + 18;

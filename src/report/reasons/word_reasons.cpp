@@ -21,8 +21,8 @@ std::string words_of(ReasonKind kind, const Given& given) {
   return {};
 }
 
-bool has_all_values(const profile::Reason& reason, ReasonKind kind) {
-  const auto& names = profile::reason_kinds()[static_cast<size_t>(kind)].values;
+bool has_all_values(const profile::Reason& reason) {
+  const auto& names = profile::kWords<ReasonKind>[static_cast<size_t>(reason.kind)].values;
   return std::all_of(names.begin(), names.end(), [&](std::string_view name) {
     return profile::find_value(reason.values, name) != nullptr;
   });
@@ -81,12 +81,11 @@ std::optional<std::string> reason_words(const profile::Reasons& reasons) {
   std::string text;
   Joint joint;
   for (const profile::Reason& reason : reasons) {
-    const auto kind = profile::reason_kind(reason.kind);
-    if (!kind || !has_all_values(reason, *kind)) return std::nullopt;
+    if (!is_known(reason.kind) || !has_all_values(reason)) return std::nullopt;
     text += joint.open;
-    text += words_of(*kind, Given(reason));
+    text += words_of(reason.kind, Given(reason));
     text += joint.close;
-    joint = joint_behind(*kind);
+    joint = joint_behind(reason.kind);
   }
   return text;
 }

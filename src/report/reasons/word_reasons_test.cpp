@@ -487,8 +487,8 @@ TEST(ReasonWords, AreTheseOfEveryKind) {
     EXPECT_EQ(reason_words({make_reason(example.kind, example.values)}), example.words)
         << to_string(example.kind);
   }
-  for (const profile::ReasonKindDescription& kind : profile::reason_kinds()) {
-    EXPECT_GE(seen[kind.kind], 1U) << kind.name << " has no example";
+  for (const profile::ReasonKindWord& kind : profile::kWords<ReasonKind>) {
+    EXPECT_GE(seen[kind.value], 1U) << kind.name << " has no example";
   }
 }
 
@@ -512,11 +512,12 @@ TEST(ReasonWords, NeedAllValues) {
   for (const Example& example : examples()) {
     const Reason whole = make_reason(example.kind, example.values);
     for (const std::string_view name :
-         profile::reason_kinds()[static_cast<size_t>(example.kind)].values) {
+         profile::kWords<ReasonKind>[static_cast<size_t>(example.kind)].values) {
       Reason without = whole;
       EXPECT_GT(
           std::erase_if(without.values, [&](const auto& value) { return value.name == name; }), 0U);
-      EXPECT_EQ(reason_words({without}), std::nullopt) << whole.kind << " without " << name;
+      EXPECT_EQ(reason_words({without}), std::nullopt)
+          << to_string(whole.kind) << " without " << name;
     }
   }
 }

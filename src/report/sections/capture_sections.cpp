@@ -39,7 +39,7 @@ Table capture_table(const profile::Profile& profile) {
     if (capture.tool_version) tool += (tool.empty() ? "" : " ") + *capture.tool_version;
     auto& row = table.rows.emplace_back();
     row = {std::filesystem::path(capture.path).filename().string(),
-           std::string(shown_name(capture.format)), tool.empty() ? std::string(kMissing) : tool};
+           std::string(shown_text(capture.format)), tool.empty() ? std::string(kMissing) : tool};
     if (ranks) row.push_back(number_or_missing(capture.rank));
     if (!gpu) continue;
     row.emplace_back(or_missing(capture.driver));

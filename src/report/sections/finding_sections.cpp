@@ -44,7 +44,7 @@ Table kernel_table(const profile::StageRecoverable& stage) {
     auto& row = table.rows.emplace_back();
     row = {kernel.short_name, ms(kernel.time), ms(kernel.floor), ms(kernel.recoverable)};
     if (tokens) row.emplace_back(fine_ms(kernel.recoverable_per_output_token));
-    row.emplace_back(std::string(shown_name(kernel.floor_basis)));
+    row.emplace_back(std::string(shown_text(kernel.floor_basis)));
   }
   return table;
 }

@@ -236,12 +236,12 @@ void add_collectives(const profile::Job& job, Document& document) {
                        : std::string(kMissing);
     table.rows.push_back(
         {each.stage.value_or("outside of stages"), each.group,
-         fmt::format("{}{}", shown_name(each.kind), each.in_graph ? " (CUDA graph)" : ""),
+         fmt::format("{}{}", shown_text(each.kind), each.in_graph ? " (CUDA graph)" : ""),
          scaled(each.bytes), grouped(each.matched), grouped(each.unmatched), plain(each.per_step),
          exact_ms(each.latency.p50), exact_ms(each.wait.mean), ms(each.wait_total),
          ms(each.transfer_total), ms(each.hidden_total), scaled(each.wire_bandwidth),
          percent(each.share_of_peak),
-         each.link ? std::string(shown_name(*each.link)) : std::string(kMissing), last});
+         each.link ? std::string(shown_text(*each.link)) : std::string(kMissing), last});
   }
   document.add(std::move(table));
   if (job.collectives.size() > kShownCollectives) {

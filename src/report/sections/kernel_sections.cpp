@@ -105,10 +105,6 @@ std::vector<std::pair<const profile::LaunchShape*, ShapeTime>> ranked_shapes(
   return shapes;
 }
 
-bool is_product(const profile::Kernel& kernel) {
-  return kernel.kernel_class == "gemm" || kernel.kernel_class == "gemv";
-}
-
 }  // namespace
 
 Table shape_table(const profile::Profile& profile, size_t kernels, bool products) {
@@ -123,7 +119,7 @@ Table shape_table(const profile::Profile& profile, size_t kernels, bool products
     if (opened == kernels) break;
     const profile::Kernel& kernel = *ranked.kernel;
     const auto shapes = ranked_shapes(kernel, measured);
-    if (shapes.empty() || (products && !is_product(kernel))) continue;
+    if (shapes.empty() || (products && !is_product(kernel.kernel_class))) continue;
     ++opened;
     for (size_t s = 0; s < std::min(kShownShapes, shapes.size()); ++s) {
       const auto& [shape, time] = shapes[s];

@@ -8,11 +8,6 @@
 #include "report/format/words.h"
 
 namespace llmprof::report {
-namespace {
-
-constexpr std::string_view kNotTraced = "not traced";
-
-}  // namespace
 
 bool on_cpu(const profile::Profile& profile) {
   return profile.context.device_kind == profile::DeviceKind::cpu;
@@ -105,7 +100,7 @@ std::optional<profile::Milliseconds> known_floor(const profile::Stage& stage) {
 const profile::BudgetPart* largest_part(const profile::Stage& stage, bool idle) {
   if (!stage.shown.budget) return nullptr;
   for (const profile::BudgetPart& part : *stage.shown.budget) {
-    if (part.part != kNotTraced && part.idle == idle) return &part;
+    if (part.part != profile::TimePart::not_traced && part.idle == idle) return &part;
   }
   return nullptr;
 }

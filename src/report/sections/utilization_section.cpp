@@ -69,7 +69,7 @@ Table recorded_cost_table(const std::vector<profile::CostPart>& cost) {
   table.columns = {text_column("operators of class"), number_column("FLOPs"),
                    number_column("bytes")};
   for (const profile::CostPart& part : cost) {
-    table.rows.push_back({std::string(shown_name(part.part)), scaled(part.flops),
+    table.rows.push_back({std::string(shown_text(part.part)), scaled(part.flops),
                           scaled(part.kv_bytes.value > 0 ? part.kv_bytes : part.weight_bytes)});
   }
   return table;

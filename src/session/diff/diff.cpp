@@ -106,14 +106,15 @@ Result<void> check_class(compare::Rule& rule) {
   const std::string_view quantity = rule.quantity;
   if (!quantity.starts_with(kClass)) return {};
   const std::string_view wanted = quantity.substr(kClass.size());
-  for (const std::string_view known : analysis::all_classes()) {
-    if (wanted != known && wanted != report::shown_name(known)) continue;
+  for (const std::string_view known : profile::kNames<profile::KernelClass>) {
+    if (wanted != known && wanted != report::shown_text(known)) continue;
     rule.quantity = fmt::format("{}{}", kClass, known);
     return {};
   }
-  return fail(ErrorKind::usage, fmt::format("gate rule '{}': unknown class '{}'; available: {}",
-                                            to_printable(rule.text), to_printable(wanted),
-                                            fmt::join(analysis::all_classes(), ", ")));
+  return fail(
+      ErrorKind::usage,
+      fmt::format("gate rule '{}': unknown class '{}'; available: {}", to_printable(rule.text),
+                  to_printable(wanted), fmt::join(profile::kNames<profile::KernelClass>, ", ")));
 }
 
 Result<compare::Rule> read_rule(std::string_view text, std::string_view from) {

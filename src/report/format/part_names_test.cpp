@@ -1,4 +1,4 @@
-#include "report/format/class_colors.h"
+#include "report/format/part_names.h"
 
 #include <gtest/gtest.h>
 
@@ -86,20 +86,23 @@ double distance(std::string_view a, std::string_view b, const Matrix& seen) {
 }
 
 TEST(ClassColors, StandOutFromTheBackground) {
-  for (const NamedColor& color : class_colors()) {
-    EXPECT_GE(contrast(color.color.light, kBackground.light), 3.0) << color.name;
-    EXPECT_GE(contrast(color.color.dark, kBackground.dark), 3.0) << color.name;
+  for (const auto& [value, name, meaning] : profile::kWords<profile::KernelClass>) {
+    const Color color = color_of(value);
+    EXPECT_GE(contrast(color.light, kBackground.light), 3.0) << name;
+    EXPECT_GE(contrast(color.dark, kBackground.dark), 3.0) << name;
   }
 }
 
 TEST(ClassColors, DifferForTheColorBlindToo) {
   for (const Vision& vision : kVisions) {
-    for (const NamedColor& a : class_colors()) {
-      for (const NamedColor& b : class_colors()) {
+    for (const auto& a : profile::kWords<profile::KernelClass>) {
+      for (const auto& b : profile::kWords<profile::KernelClass>) {
         if (a.name >= b.name) continue;
-        EXPECT_GE(distance(a.color.light, b.color.light, vision.seen), vision.least)
+        EXPECT_GE(distance(color_of(a.value).light, color_of(b.value).light, vision.seen),
+                  vision.least)
             << vision.name << ", light: " << a.name << " and " << b.name;
-        EXPECT_GE(distance(a.color.dark, b.color.dark, vision.seen), vision.least)
+        EXPECT_GE(distance(color_of(a.value).dark, color_of(b.value).dark, vision.seen),
+                  vision.least)
             << vision.name << ", dark: " << a.name << " and " << b.name;
       }
     }
@@ -107,12 +110,16 @@ TEST(ClassColors, DifferForTheColorBlindToo) {
 }
 
 TEST(ClassColors, PartsOfABudgetHaveTheColorOfTheirClass) {
-  EXPECT_EQ(color_of("gemm").light, "#0072b2");
-  EXPECT_EQ(color_of("exposed communication").light, color_of("communication").light);
-  EXPECT_EQ(class_of_part("memory copies and fills"), "memset/memcpy");
-  EXPECT_EQ(class_of_part("idle: launch-bound"), std::nullopt);
-  EXPECT_NE(color_of("idle: launch-bound").light, color_of("other").light);
-  EXPECT_EQ(color_of("a class of the future").light, color_of("other").light);
+  using enum profile::KernelClass;
+  using enum profile::TimePart;
+  EXPECT_EQ(color_of(gemm).light, "#0072b2");
+  EXPECT_EQ(color_of(exposed_communication).light, color_of(communication).light);
+  EXPECT_EQ(class_of_part(memory_operations), memory);
+  EXPECT_EQ(class_of_part(idle_launch), std::nullopt);
+  EXPECT_NE(color_of(idle_launch).light, color_of(other).light);
+  const auto unknown = *profile::read_word<profile::KernelClass>("a class of the future");
+  EXPECT_EQ(color_of(unknown).light, color_of(other).light);
+  EXPECT_EQ(shown_name(unknown), "a class of the future");
 }
 
 }  // namespace
