@@ -115,7 +115,7 @@ void advise(const EngineRules& rules, const profile::Engine& engine,
             std::vector<profile::Finding>& findings) {
   for (profile::Finding& finding : findings) {
     const FindingFacts facts(finding, engine);
-    finding.advice = Adviser(rules, facts).of_kind(finding.kind);
+    finding.advice = Adviser(rules, facts).of_kind(to_string(finding.kind));
   }
 }
 

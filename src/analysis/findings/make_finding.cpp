@@ -46,7 +46,7 @@ Finding make_finding(const StageFacts& facts, profile::FindingKind kind, double 
                      profile::FindingValues values) {
   recoverable = std::min(recoverable, facts.recoverable->most);
   Finding finding;
-  finding.kind = profile::to_string(kind);
+  finding.kind = kind;
   finding.values = std::move(values).take();
   finding.stage = facts.stage->name;
   finding.recoverable = profile::to_milliseconds(recoverable);

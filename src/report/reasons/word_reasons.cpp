@@ -2,24 +2,12 @@
 
 #include <algorithm>
 
-#include "report/reasons/themes.h"
+#include "report/reasons/reason_texts.h"
 
 namespace llmprof::report {
 namespace {
 
 using profile::ReasonKind;
-
-using WordsOfTheme = std::string (*)(ReasonKind kind, const Given& given);
-constexpr WordsOfTheme kThemes[] = {
-    utilization_words, basis_words, floor_rule_words, roofline_words, counter_words,
-    operator_words,    layer_words, step_time_words,  host_words,     job_reason_words};
-
-std::string words_of(ReasonKind kind, const Given& given) {
-  for (const WordsOfTheme words : kThemes) {
-    if (std::string text = words(kind, given); !text.empty()) return text;
-  }
-  return {};
-}
 
 bool has_all_values(const profile::Reason& reason) {
   const auto& names = profile::kWords<ReasonKind>[static_cast<size_t>(reason.kind)].values;
@@ -83,7 +71,7 @@ std::optional<std::string> reason_words(const profile::Reasons& reasons) {
   for (const profile::Reason& reason : reasons) {
     if (!is_known(reason.kind) || !has_all_values(reason)) return std::nullopt;
     text += joint.open;
-    text += words_of(reason.kind, Given(reason));
+    text += reason_text(reason);
     text += joint.close;
     joint = joint_behind(reason.kind);
   }

@@ -5,8 +5,6 @@
 #include <map>
 #include <vector>
 
-#include "report/reasons/themes.h"
-
 namespace llmprof::report {
 namespace {
 
@@ -489,20 +487,6 @@ TEST(ReasonWords, AreTheseOfEveryKind) {
   }
   for (const profile::ReasonKindWord& kind : profile::kWords<ReasonKind>) {
     EXPECT_GE(seen[kind.value], 1U) << kind.name << " has no example";
-  }
-}
-
-// Each kind belongs to one theme: the order of the themes does not matter.
-TEST(ReasonWords, AreOfOneTheme) {
-  for (const Example& example : examples()) {
-    const Reason reason = make_reason(example.kind, example.values);
-    size_t themes = 0;
-    for (const auto words :
-         {utilization_words, basis_words, floor_rule_words, roofline_words, counter_words,
-          operator_words, layer_words, step_time_words, host_words, job_reason_words}) {
-      if (!words(example.kind, Given(reason)).empty()) ++themes;
-    }
-    EXPECT_EQ(themes, 1U) << to_string(example.kind);
   }
 }
 
