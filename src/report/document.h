@@ -88,9 +88,12 @@ inline Column code_column(std::string_view title) {
   return {std::string(title), Column::Kind::code};
 }
 
+// From titles in one text, "stage | #wall (ms) | `run": `#` marks numbers, a backtick code.
+std::vector<Column> columns(std::string_view titles);
+
 struct Table {
   std::vector<Column> columns;
-  std::vector<std::vector<Cell>> rows;
+  std::vector<std::vector<Cell>> rows = {};
 };
 
 // A picture beside the report, with what it shows in words. A terminal leaves it out.

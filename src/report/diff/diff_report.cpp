@@ -60,8 +60,7 @@ std::string_view outcome_words(std::string_view outcome) {
 void add_gates(const Diff& diff, Document& document) {
   if (diff.gates.empty()) return;
   document.add(Heading{2, "Gate"});
-  Table table;
-  table.columns = {code_column("rule"), text_column("outcome"), text_column("measured")};
+  Table table{columns("`rule | outcome | measured")};
   for (const compare::GateResult& gate : diff.gates) {
     table.rows.push_back({gate.rule, std::string(outcome_words(gate.outcome)), gate.text});
   }
@@ -72,11 +71,13 @@ void add_gates(const Diff& diff, Document& document) {
 void add_comparisons(const Diff& diff, size_t rows, bool short_answers, Document& document) {
   if (diff.comparisons.empty()) return;
   document.add(Heading{2, "Stages and steps"});
-  Table table;
-  table.columns = {{"stage", Column::Kind::text, 3},    {"quantity", Column::Kind::text, 5},
-                   {"base", Column::Kind::number, 2},   {"new", Column::Kind::number, 4},
-                   {"change", Column::Kind::number, 3}, {"95 % interval", Column::Kind::number, 1},
-                   {"answer", Column::Kind::text, 5}};
+  Table table{{{"stage", Column::Kind::text, 3},
+               {"quantity", Column::Kind::text, 5},
+               {"base", Column::Kind::number, 2},
+               {"new", Column::Kind::number, 4},
+               {"change", Column::Kind::number, 3},
+               {"95 % interval", Column::Kind::number, 1},
+               {"answer", Column::Kind::text, 5}}};
   for (const Comparison& each : diff.comparisons) {
     if (table.rows.size() == rows) break;
     if (!is_shown(diff, each)) continue;
@@ -99,9 +100,7 @@ void add_comparisons(const Diff& diff, size_t rows, bool short_answers, Document
 void add_budget(const StageDiff& stage, size_t rows, Document& document) {
   if (stage.budget.empty()) return;
   document.add(Heading{3, fmt::format("{}: budget per {}", stage.stage, stage.unit)});
-  Table table;
-  table.columns = {text_column("part"), number_column("base ms"), number_column("new ms"),
-                   number_column("difference ms")};
+  Table table{columns("part | #base ms | #new ms | #difference ms")};
   for (const compare::PartChange& part : stage.budget) {
     if (table.rows.size() == rows) break;
     table.rows.push_back({std::string(shown_text(part.part)), fine_ms(in_ms(part.base)),
@@ -146,14 +145,13 @@ std::string calls_of(const std::vector<compare::ChangedKernel>& kernels) {
 void add_kernels(const StageDiff& stage, size_t rows, Document& document) {
   if (stage.kernels.empty()) return;
   document.add(Heading{3, fmt::format("{}: kernels per {}", stage.stage, stage.unit)});
-  Table table;
-  table.columns = {{"change", Column::Kind::text, 2},
-                   {"base", Column::Kind::code, 5},
-                   {"new", Column::Kind::code, 1},
-                   {"launches", Column::Kind::number, 0},
-                   {"base ms", Column::Kind::number, 3},
-                   {"new ms", Column::Kind::number, 4},
-                   {"difference ms", Column::Kind::number, 4}};
+  Table table{{{"change", Column::Kind::text, 2},
+               {"base", Column::Kind::code, 5},
+               {"new", Column::Kind::code, 1},
+               {"launches", Column::Kind::number, 0},
+               {"base ms", Column::Kind::number, 3},
+               {"new ms", Column::Kind::number, 4},
+               {"difference ms", Column::Kind::number, 4}}};
   compare::WholeNanoseconds rest;
   for (const compare::KernelChange& kernel : stage.kernels) {
     if (table.rows.size() == rows) {
@@ -197,11 +195,9 @@ void add_ranks(const Diff& diff, size_t rows, Document& document) {
     });
     ranked.resize(rows);
   }
-  Table table;
-  table.columns = {
-      number_column("rank"),      text_column("stage"),      text_column("per"),
-      number_column("base (ms)"), number_column("new (ms)"), number_column("difference (ms)"),
-      number_column("change"),    text_column("most in"),    number_column("there (ms)")};
+  Table table{columns(
+      "#rank | stage | per | #base (ms) | #new (ms) | #difference (ms) | #change | most in | "
+      "#there (ms)")};
   for (const compare::RankDiff* row : ranked) {
     table.rows.push_back({std::to_string(row->rank), row->stage, row->unit,
                           ms(in_ms(row->base_wall)), ms(in_ms(row->now_wall)),
@@ -215,9 +211,7 @@ void add_ranks(const Diff& diff, size_t rows, Document& document) {
 void add_findings(const Diff& diff, size_t rows, Document& document) {
   if (diff.findings.empty()) return;
   document.add(Heading{2, "Findings"});
-  Table table;
-  table.columns = {text_column("change"), text_column("stage"), text_column("finding"),
-                   number_column("base saving ms"), number_column("new saving ms")};
+  Table table{columns("change | stage | finding | #base saving ms | #new saving ms")};
   for (const compare::FindingChange& finding : diff.findings) {
     if (table.rows.size() == rows) break;
     table.rows.push_back({finding.change, or_missing(finding.stage), finding.title,
@@ -228,9 +222,7 @@ void add_findings(const Diff& diff, size_t rows, Document& document) {
 
 void add_likeness(const Diff& diff, Document& document) {
   document.add(Heading{2, "What was compared with what"});
-  Table sides;
-  sides.columns = {text_column("side"), code_column("run"), text_column("recorded by"),
-                   number_column("steps")};
+  Table sides{columns("side | `run | recorded by | #steps")};
   for (const compare::SideRun& run : diff.base) {
     sides.rows.push_back(
         {std::string("base"), run.path, or_missing(run.recorded_by), grouped(run.steps)});
@@ -247,10 +239,8 @@ void add_likeness(const Diff& diff, Document& document) {
   if (!notes.items.empty()) document.add(std::move(notes));
   if (!diff.groups.empty()) {
     Table table;
-    table.columns = {text_column("stage"),       text_column("kind"),
-                     number_column("batch"),     number_column("tokens"),
-                     text_column("range"),       number_column("base steps"),
-                     number_column("new steps"), number_column("weight")};
+    table.columns =
+        columns("stage | kind | #batch | #tokens | range | #base steps | #new steps | #weight");
     const auto number = [](const std::optional<uint64_t>& value) {
       return value ? grouped(*value) : plain(std::nullopt);
     };
@@ -265,10 +255,7 @@ void add_likeness(const Diff& diff, Document& document) {
   }
   if (diff.left_out.empty()) return;
   document.add(Paragraph{"Left out by rule (docs/diff.md says why):"});
-  Table table;
-  table.columns = {text_column("side"), code_column("run"),  text_column("stage"),
-                   text_column("what"), text_column("rule"), number_column("count"),
-                   number_column("ms")};
+  Table table{columns("side | `run | stage | what | rule | #count | #ms")};
   for (const compare::LeftOut& row : diff.left_out) {
     std::string rule = row.rule;
     std::replace(rule.begin(), rule.end(), '_', ' ');

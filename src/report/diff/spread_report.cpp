@@ -28,12 +28,14 @@ Document spread_report(std::span<const compare::Spread> spreads, bool on_cpu) {
   }
   const size_t runs = spreads.front().values.size();
   document.add(Heading{2, fmt::format("Spread of {}", counted(runs, "run"))});
-  Table table;
-  table.columns = {
-      {"stage", Column::Kind::text, 3},       {"quantity", Column::Kind::text, 4},
-      {"mean (ms)", Column::Kind::number, 4}, {"std (ms)", Column::Kind::number, 2},
-      {"std", Column::Kind::number, 3},       {"lowest", Column::Kind::number, 1},
-      {"highest", Column::Kind::number, 1},   {"smallest change seen", Column::Kind::number, 3}};
+  Table table{{{"stage", Column::Kind::text, 3},
+               {"quantity", Column::Kind::text, 4},
+               {"mean (ms)", Column::Kind::number, 4},
+               {"std (ms)", Column::Kind::number, 2},
+               {"std", Column::Kind::number, 3},
+               {"lowest", Column::Kind::number, 1},
+               {"highest", Column::Kind::number, 1},
+               {"smallest change seen", Column::Kind::number, 3}}};
   for (const compare::Spread& spread : spreads) {
     const bool several = spread.values.size() > 1 && spread.mean > 0;
     table.rows.push_back(

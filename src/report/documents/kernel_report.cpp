@@ -80,10 +80,8 @@ std::string busy_words(const profile::Profile& profile) {
 }
 
 Table kernel_table(std::span<const profile::Kernel> kernels) {
-  Table table;
-  table.columns = {code_column("kernel_name"), number_column("total_ms"), number_column("calls"),
-                   number_column("mean_ms"),   text_column("device"),     number_column("share"),
-                   text_column("class"),       text_column("short_name")};
+  Table table{columns(
+      "`kernel_name | #total_ms | #calls | #mean_ms | device | #share | class | short_name")};
   for (const profile::Kernel& row : kernels) {
     // Calls are bare digits here: scripts read this table.
     table.rows.push_back({shortened(row.kernel_name, kLongestName), exact_ms(row.total),
@@ -96,9 +94,7 @@ Table kernel_table(std::span<const profile::Kernel> kernels) {
 
 Table class_table(const profile::Profile& profile) {
   const bool measured = ranks_measured_kernels(profile);
-  Table table;
-  table.columns = {text_column("class"), number_column("total_ms"),
-                   number_column("share of kernel time"), number_column("calls")};
+  Table table{columns("class | #total_ms | #share of kernel time | #calls")};
   if (measured) {
     table.columns.push_back(number_column("measured_ms"));
     table.columns.push_back(number_column("share of the measured stages' kernel time"));

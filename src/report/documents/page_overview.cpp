@@ -34,8 +34,7 @@ void add_what_ran(const profile::Profile& profile, Document& document) {
 void add_token_rates(const profile::Profile& profile, Document& document) {
   const profile::TokenTimesShown& times = shown_tokens(profile);
   if (!times.tokens_per_s && !times.tokens_per_s_per_sequence) return;
-  Table table;
-  table.columns = {text_column("output tokens"), number_column("tokens per second")};
+  Table table{columns("output tokens | #tokens per second")};
   if (times.tokens_per_s) {
     table.rows.push_back({std::string("of all sequences"), rate(times.tokens_per_s)});
   }
@@ -51,12 +50,11 @@ void add_stage_walls(const profile::Profile& profile, Document& document) {
     document.add(Paragraph{"Not known: " + why_no_stages(profile)});
     return;
   }
-  Table table;
-  table.columns = {text_column("stage"),
-                   number_column(fmt::format("{}s measured", instance_name(profile, "instance"))),
-                   number_column("mean wall time, unwatched (ms)"),
-                   number_column("mean wall time, traced (ms)"),
-                   number_column("added by tracing, of the unwatched time")};
+  Table table{{text_column("stage"),
+               number_column(fmt::format("{}s measured", instance_name(profile, "instance"))),
+               number_column("mean wall time, unwatched (ms)"),
+               number_column("mean wall time, traced (ms)"),
+               number_column("added by tracing, of the unwatched time")}};
   for (const profile::Stage& stage : profile.stages) {
     const auto& own = stage.unwatched;
     table.rows.push_back({stage.name, grouped(stage.wall.count),
@@ -79,14 +77,9 @@ void add_uses(const profile::Profile& profile, Document& document) {
     document.add(Paragraph{"Not known: " + why_no_utilization(profile)});
     return;
   }
-  Table table;
-  table.columns = {text_column("stage"),
-                   number_column("MFU, of peak FLOP/s on wall time"),
-                   number_column("MFU on busy time"),
-                   number_column("MBU, of peak bandwidth on wall time"),
-                   number_column("MBU on busy time"),
-                   text_column("bound by"),
-                   number_column("lower bound (ms)")};
+  Table table{columns(
+      "stage | #MFU, of peak FLOP/s on wall time | #MFU on busy time | #MBU, of peak bandwidth on "
+      "wall time | #MBU on busy time | bound by | #lower bound (ms)")};
   for (const profile::Stage& stage : profile.stages) {
     const profile::StageShown& shown = stage.shown;
     table.rows.push_back({stage.name, percent(shown.mfu.wall), percent(shown.mfu.gpu_busy),
@@ -102,10 +95,9 @@ void add_top_findings(const profile::Profile& profile, Document& document) {
     document.add(Paragraph{"None: " + why_no_findings(profile)});
     return;
   }
-  Table table;
-  table.columns = {text_column("finding"), text_column("what to do"),
-                   text_column("stage"),   number_column("potential saving, up to (ms)"),
-                   text_column("saved"),   number_column("share of the stage's wall time")};
+  Table table{columns(
+      "finding | what to do | stage | #potential saving, up to (ms) | saved | #share of the "
+      "stage's wall time")};
   for (size_t i = 0; i < std::min(kPageFindings, profile.findings.size()); ++i) {
     const profile::Finding& finding = profile.findings[i];
     table.rows.push_back(

@@ -36,12 +36,11 @@ Table stage_table(const profile::Profile& profile) {
   const bool used =
       std::any_of(profile.stages.begin(), profile.stages.end(),
                   [](const profile::Stage& stage) { return stage.mfu.wall || stage.mbu.wall; });
-  Table table;
-  table.columns = {{"stage", Column::Kind::text, 1},
-                   {"count", Column::Kind::number, -1},
-                   {"wall_ms", Column::Kind::number, 1},
-                   {"busy/wall", Column::Kind::number},
-                   {"steps", Column::Kind::number, -1}};
+  Table table{{{"stage", Column::Kind::text, 1},
+               {"count", Column::Kind::number, -1},
+               {"wall_ms", Column::Kind::number, 1},
+               {"busy/wall", Column::Kind::number},
+               {"steps", Column::Kind::number, -1}}};
   if (used) {
     table.columns.push_back(number_column("MFU/wall"));
     table.columns.push_back(number_column("MBU/wall"));

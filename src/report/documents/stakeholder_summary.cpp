@@ -51,7 +51,7 @@ class Facts {
     if (value) add(what, token_count_words(*value, source));
   }
   [[nodiscard]] Table take() {
-    table_.columns = {text_column("what"), text_column("value")};
+    table_.columns = columns("what | value");
     return std::move(table_);
   }
 
@@ -97,8 +97,7 @@ void add_environment(const profile::Profile& profile, Document& document) {
 void add_aggregates(const profile::Profile& profile, Document& document) {
   document.add(Heading{2, "Aggregates"});
   const bool unprofiled = profile.stage1.has_value();
-  Table table;
-  table.columns = {text_column("metric")};
+  Table table{columns("metric")};
   if (unprofiled) table.columns.push_back(number_column("unprofiled"));
   table.columns.push_back(number_column("this capture"));
   if (unprofiled) table.columns.push_back(number_column("capture over unprofiled"));
@@ -129,14 +128,11 @@ void add_stage_timings_table(const profile::Profile& profile, Document& document
     return;
   }
   const bool serving = is_serving(profile);
-  Table table;
-  table.columns = {text_column("stage"),
-                   number_column(serving ? "engine steps measured" : "instances measured"),
-                   number_column("wall, mean ± std (ms)"),
-                   number_column("p50 (ms)"),
-                   number_column("min to max (ms)"),
-                   number_column("share of all stages' wall time"),
-                   number_column("busy share of wall time")};
+  Table table{{text_column("stage"),
+               number_column(serving ? "engine steps measured" : "instances measured"),
+               number_column("wall, mean ± std (ms)"), number_column("p50 (ms)"),
+               number_column("min to max (ms)"), number_column("share of all stages' wall time"),
+               number_column("busy share of wall time")}};
   if (!serving) table.columns.push_back(number_column("steps"));
   for (const profile::Stage& stage : profile.stages) {
     const profile::StageShown& shown = stage.shown;
@@ -199,14 +195,9 @@ void add_mfu(const profile::Profile& profile, Document& document) {
       profile.stage1 &&
       std::any_of(profile.stage1->stages.begin(), profile.stage1->stages.end(),
                   [](const profile::Stage1Stage& stage) { return stage.mfu.has_value(); });
-  Table table;
-  table.columns = {text_column("stage"),
-                   number_column("MFU on wall"),
-                   number_column("MFU on busy"),
-                   number_column("MBU on wall"),
-                   number_column("MBU on busy"),
-                   text_column("bound by"),
-                   number_column("lower bound (ms)")};
+  Table table{columns(
+      "stage | #MFU on wall | #MFU on busy | #MBU on wall | #MBU on busy | bound by | #lower bound "
+      "(ms)")};
   if (unprofiled) table.columns.push_back(number_column("MFU, unprofiled"));
   bool known = unprofiled;
   for (const profile::Stage& stage : profile.stages) {
@@ -239,8 +230,7 @@ void add_takeaways(const profile::Profile& profile, Document& document) {
     document.add(not_available("there are no stages (see the per-stage timings)."));
     return;
   }
-  Table table;
-  table.columns = {text_column("stage"), text_column("what the numbers mean")};
+  Table table{columns("stage | what the numbers mean")};
   for (StageTakeaway& takeaway : heuristic_msgs(profile)) {
     table.rows.push_back({std::move(takeaway.stage), std::move(takeaway.message)});
   }
@@ -272,15 +262,10 @@ void add_top_kernel_table(const profile::Profile& profile, Document& document) {
     return;
   }
   const auto& measured = profile.measured_kernels_all_devices;
-  Table table;
-  table.columns = {text_column("kernel"),
-                   text_column("class"),
-                   number_column("total_ms"),
-                   number_column(measured.empty() ? "share of kernel time"
-                                                  : "share of the measured stages' kernel time"),
-                   number_column("calls"),
-                   number_column("mean_ms"),
-                   text_column("device")};
+  Table table{{text_column("kernel"), text_column("class"), number_column("total_ms"),
+               number_column(measured.empty() ? "share of kernel time"
+                                              : "share of the measured stages' kernel time"),
+               number_column("calls"), number_column("mean_ms"), text_column("device")}};
   for (const profile::KernelOnAllDevices& kernel :
        measured.empty() ? profile.kernels_all_devices : measured) {
     table.rows.push_back({kernel.short_name, class_of(profile, kernel.kernel_name),
@@ -309,11 +294,10 @@ void add_recommendations(const profile::Profile& profile, Document& document) {
     return;
   }
   const std::string unit = per_unit(profile);
-  Table table;
-  table.columns = {text_column("what was found"), text_column("what to do"), text_column("stage"),
-                   number_column(fmt::format("potential saving, up to (ms {})",
-                                             unit.empty() ? "per instance" : unit)),
-                   number_column("share of the stage's wall time")};
+  Table table{{text_column("what was found"), text_column("what to do"), text_column("stage"),
+               number_column(fmt::format("potential saving, up to (ms {})",
+                                         unit.empty() ? "per instance" : unit)),
+               number_column("share of the stage's wall time")}};
   if (hidden && (findings.empty() || findings.front().recoverable)) {
     add_hidden_graphs_row(*hidden, table);
   }

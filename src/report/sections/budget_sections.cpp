@@ -31,11 +31,9 @@ std::string_view whole_timeline_words(const profile::Profile& profile) {
 Table budget_table(const profile::Profile& profile, const profile::Stage& stage) {
   const profile::StageShown& shown = stage.shown;
   const bool stepped = shown.wall_per_step.has_value() && !is_serving(profile);
-  Table table;
-  table.columns = {
-      text_column("part"),
-      number_column(fmt::format("wall (ms per {})", instance_name(profile, "instance"))),
-      number_column("share of wall")};
+  Table table{{text_column("part"),
+               number_column(fmt::format("wall (ms per {})", instance_name(profile, "instance"))),
+               number_column("share of wall")}};
   if (stepped) table.columns.push_back(number_column("wall (ms per step)"));
   for (const profile::BudgetPart& part : *shown.budget) {
     table.rows.push_back({std::string(shown_name(part.part)), ms(part.time), percent(part.share)});
@@ -75,14 +73,9 @@ std::string_view activity_title(const profile::Profile& profile) {
 }
 
 Table gap_table(const profile::Profile& profile) {
-  Table table;
-  table.columns = {text_column("stage"),
-                   text_column("where"),
-                   number_column("gap starts (ms after the stage's start)"),
-                   number_column("gap (ms)"),
-                   text_column("cause"),
-                   text_column("between"),
-                   text_column(activity_title(profile))};
+  Table table{{text_column("stage"), text_column("where"),
+               number_column("gap starts (ms after the stage's start)"), number_column("gap (ms)"),
+               text_column("cause"), text_column("between"), text_column(activity_title(profile))}};
   std::map<std::string, size_t> shown;
   for (const profile::Gap& gap : profile.gaps) {
     if (++shown[gap.stage] > kShownGaps) continue;
@@ -94,14 +87,9 @@ Table gap_table(const profile::Profile& profile) {
 }
 
 Table repeated_gap_table(const profile::Profile& profile) {
-  Table table;
-  table.columns = {text_column("stage"),
-                   number_column("gaps"),
-                   number_column("total (ms)"),
-                   number_column("longest (ms)"),
-                   text_column("cause"),
-                   text_column("between"),
-                   text_column(activity_title(profile))};
+  Table table{{text_column("stage"), number_column("gaps"), number_column("total (ms)"),
+               number_column("longest (ms)"), text_column("cause"), text_column("between"),
+               text_column(activity_title(profile))}};
   for (const profile::RepeatedGap& gap : profile.repeated_gaps) {
     table.rows.push_back({gap.stage, grouped(gap.count), ms(gap.total), ms(gap.longest.time),
                           std::string(shown_name(gap.longest.cause)), between(gap.longest),
@@ -190,10 +178,8 @@ void add_section(Topic<"slow steps"> /*topic*/, const Profile& profile, Document
                                : "None: no step is much longer than the median step of its kind."});
     return;
   }
-  Table table;
-  table.columns = {text_column("stage"), text_column("where"), number_column("wall (ms)"),
-                   number_column("above the median (ms)"),
-                   text_column("difference from the median step")};
+  Table table{columns(
+      "stage | where | #wall (ms) | #above the median (ms) | difference from the median step")};
   for (const profile::SlowStep& slow : profile.slow_steps) {
     table.rows.push_back({slow.stage, place(profile, slow.instance, slow.step_of_instance),
                           ms(slow.wall), ms(slow.above_median), reasons(slow)});

@@ -24,8 +24,7 @@ std::optional<Quantity> as(const std::optional<uint64_t>& number) {
 Table capture_table(const profile::Profile& profile) {
   const auto& captures = profile.context.captures;
   const bool gpu = !on_cpu(profile);
-  Table table;
-  table.columns = {code_column("file"), text_column("format"), text_column("tool")};
+  Table table{columns("`file | format | tool")};
   const bool ranks =
       std::any_of(captures.begin(), captures.end(),
                   [](const profile::Capture& capture) { return capture.rank.has_value(); });
@@ -51,8 +50,8 @@ Table capture_table(const profile::Profile& profile) {
 Table cpu_table(const profile::Profile& profile) {
   const auto& peaks = profile.utilization.cpu;
   Table table;
-  table.columns = {text_column("device"), text_column("CPU"), number_column("measured peak"),
-                   number_column("measured memory bandwidth"), text_column("how measured")};
+  table.columns =
+      columns("device | CPU | #measured peak | #measured memory bandwidth | how measured");
   for (const profile::Cpu& cpu : profile.context.cpus) {
     table.rows.push_back({cpu.device, or_missing(cpu.name),
                           scaled(peaks ? peaks->flops : std::nullopt),
@@ -64,10 +63,8 @@ Table cpu_table(const profile::Profile& profile) {
 
 Table gpu_table(const profile::Profile& profile) {
   Table table;
-  table.columns = {
-      text_column("device"), text_column("GPU"),      text_column("compute capability"),
-      number_column("SMs"),  number_column("memory"), number_column("bandwidth"),
-      number_column("clock")};
+  table.columns =
+      columns("device | GPU | compute capability | #SMs | #memory | #bandwidth | #clock");
   for (const profile::Gpu& gpu : profile.context.gpus) {
     table.rows.push_back({gpu.device, or_missing(gpu.name), or_missing(gpu.compute_capability),
                           number_or_missing(gpu.sm_count),
@@ -85,8 +82,7 @@ void add_count(Table& table, std::string_view what, const std::optional<uint64_t
 
 Table workload_table(const profile::Profile& profile) {
   const profile::Workload& workload = profile.workload;
-  Table table;
-  table.columns = {text_column("what ran"), text_column("value"), text_column("from")};
+  Table table{columns("what ran | value | from")};
   if (const auto& model = profile.model) {
     table.rows.push_back({"model", model->name.value_or(""), model->source.value_or("")});
     table.rows.push_back({"parameters", plain(model->params), ""});

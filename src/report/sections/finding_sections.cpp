@@ -15,9 +15,8 @@ namespace {
 constexpr size_t kShownKernelsPerStage = 8;
 
 Table saving_table(std::string_view of, std::string_view last, bool tokens) {
-  Table table;
-  table.columns = {text_column(of), number_column("time (ms)"), number_column("lower bound (ms)"),
-                   number_column("potential saving (ms)")};
+  Table table{{text_column(of), number_column("time (ms)"), number_column("lower bound (ms)"),
+               number_column("potential saving (ms)")}};
   if (tokens) table.columns.push_back(number_column("potential saving (ms per output token)"));
   table.columns.push_back(text_column(last));
   return table;
@@ -84,10 +83,9 @@ std::string_view basis_sentence(const profile::StageRecoverable& stage) {
 
 Table finding_table(const profile::Profile& profile) {
   const std::string per = per_unit(profile);
-  Table table;
-  table.columns = {number_column("no."), text_column("finding"), text_column("stage"),
-                   number_column(per.empty() ? "potential saving (ms)"
-                                             : fmt::format("potential saving (ms {})", per))};
+  Table table{{number_column("no."), text_column("finding"), text_column("stage"),
+               number_column(per.empty() ? "potential saving (ms)"
+                                         : fmt::format("potential saving (ms {})", per))}};
   if (per.empty()) table.columns.push_back(text_column("saved"));
   table.columns.push_back(number_column("share of the stage's wall time"));
   if (has_tokens(profile)) {

@@ -95,15 +95,9 @@ void add_stragglers(const profile::Job& job, Document& document) {
     document.add(Paragraph{"None: no rank is waited for much longer than the others."});
     return;
   }
-  Table table;
-  table.columns = {number_column("rank"),
-                   text_column("stage"),
-                   text_column("cause"),
-                   number_column("longest wait for it (ms per step)"),
-                   number_column("share of the job's step"),
-                   number_column("waits of all ranks (ms)"),
-                   number_column("comes last"),
-                   text_column("evidence")};
+  Table table{columns(
+      "#rank | stage | cause | #longest wait for it (ms per step) | #share of the job's step | "
+      "#waits of all ranks (ms) | #comes last | evidence")};
   for (const profile::Straggler& each : job.stragglers) {
     table.rows.push_back({std::to_string(each.rank),
                           each.stage.empty() ? std::string("whole timeline") : each.stage,
@@ -147,8 +141,7 @@ void add_rank_table(const profile::Profile& profile, Document& document) {
   }
   Table table;
   if (!any) {
-    table.columns = {number_column("rank"), text_column("host"), text_column("state"),
-                     number_column("kernels"), number_column("kernel time (ms)")};
+    table.columns = columns("#rank | host | state | #kernels | #kernel time (ms)");
     for (size_t i = 0; i < std::min(kShownRanks, profile.ranks.size()); ++i) {
       const profile::Rank& rank = profile.ranks[i];
       table.rows.push_back({std::to_string(rank.rank), or_missing(rank.host), rank.state,
@@ -160,17 +153,9 @@ void add_rank_table(const profile::Profile& profile, Document& document) {
   }
   document.add(Paragraph{
       "Mean ms per step of the job; compute, transfer, wait, copies and idle sum to the step."});
-  table.columns = {number_column("rank"),
-                   text_column("host"),
-                   text_column("stage"),
-                   number_column("step"),
-                   number_column("compute"),
-                   number_column("transfer"),
-                   number_column("wait"),
-                   number_column("communication hidden by compute"),
-                   number_column("copies"),
-                   number_column("idle"),
-                   number_column("waited for by others")};
+  table.columns = columns(
+      "#rank | host | stage | #step | #compute | #transfer | #wait | #communication hidden by "
+      "compute | #copies | #idle | #waited for by others");
   if (measured) {
     table.columns.push_back(number_column("MFU on wall"));
     table.columns.push_back(number_column("SM clock"));
@@ -191,9 +176,7 @@ void add_rank_table(const profile::Profile& profile, Document& document) {
 void add_groups(const profile::Job& job, Document& document) {
   if (job.groups.empty()) return;
   document.add(Heading{3, "Groups"});
-  Table table;
-  table.columns = {text_column("group"), text_column("parallelism"), number_column("size"),
-                   text_column("ranks recorded"), text_column("evidence")};
+  Table table{columns("group | parallelism | #size | ranks recorded | evidence")};
   for (size_t i = 0; i < std::min(kShownRanks, job.groups.size()); ++i) {
     const profile::RankGroup& group = job.groups[i];
     table.rows.push_back({group.group, spelled(group.parallelism), grouped(group.size),
@@ -212,23 +195,10 @@ void add_collectives(const profile::Job& job, Document& document) {
   document.add(Paragraph{
       "Matched across ranks. Latency is from the last rank's arrival to the last end, wait is of "
       "the rank that waited longest; totals are of all ranks."});
-  Table table;
-  table.columns = {text_column("stage"),
-                   text_column("group"),
-                   text_column("kind"),
-                   number_column("message"),
-                   number_column("matched"),
-                   number_column("unmatched"),
-                   number_column("per step"),
-                   number_column("latency, median (ms)"),
-                   number_column("wait, mean (ms)"),
-                   number_column("wait, total (ms)"),
-                   number_column("transfer, total (ms)"),
-                   number_column("hidden by compute (ms)"),
-                   number_column("bandwidth"),
-                   number_column("of peak"),
-                   text_column("link"),
-                   text_column("last most often")};
+  Table table{columns(
+      "stage | group | kind | #message | #matched | #unmatched | #per step | #latency, median (ms) "
+      "| #wait, mean (ms) | #wait, total (ms) | #transfer, total (ms) | #hidden by compute (ms) | "
+      "#bandwidth | #of peak | link | last most often")};
   for (size_t i = 0; i < std::min(kShownCollectives, job.collectives.size()); ++i) {
     const profile::JobCollective& each = job.collectives[i];
     const std::string last =
@@ -253,14 +223,9 @@ void add_collectives(const profile::Job& job, Document& document) {
 
 void add_clocks(const profile::Profile& profile, Document& document) {
   document.add(Heading{3, "Clocks"});
-  Table table;
-  table.columns = {number_column("rank"),
-                   text_column("joined by"),
-                   number_column("offset (ms)"),
-                   number_column("drift (ppm)"),
-                   number_column("collectives compared"),
-                   number_column("ends differ, median (ms)"),
-                   number_column("ends differ, largest (ms)")};
+  Table table{columns(
+      "#rank | joined by | #offset (ms) | #drift (ppm) | #collectives compared | #ends differ, "
+      "median (ms) | #ends differ, largest (ms)")};
   for (size_t i = 0; i < std::min(kShownRanks, profile.ranks.size()); ++i) {
     const auto& clock = profile.ranks[i].clock;
     if (!clock) continue;

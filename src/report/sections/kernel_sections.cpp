@@ -44,10 +44,9 @@ std::optional<profile::Milliseconds> time_in(const profile::Kernel& kernel,
 Table kernel_table(const profile::Profile& profile) {
   const std::vector<size_t> stages = shown_stages(profile);
   const bool tokens = has_decode_steps(profile);
-  Table table;
-  table.columns = {text_column("kernel"), text_column("class"), number_column("total (ms)"),
-                   number_column(fmt::format("share of {}", ranked_time_words(profile))),
-                   number_column("calls")};
+  Table table{{text_column("kernel"), text_column("class"), number_column("total (ms)"),
+               number_column(fmt::format("share of {}", ranked_time_words(profile))),
+               number_column("calls")}};
   for (const size_t stage : stages) {
     table.columns.push_back(number_column(fmt::format("{} (ms)", profile.stages[stage].name)));
   }
@@ -72,8 +71,8 @@ std::string extent(const profile::Extent& sizes) {
 
 Table scope_table(const profile::Profile& profile) {
   Table table;
-  table.columns = {text_column("part of the capture"), number_column("kernels"),
-                   number_column("kernel time (ms)"), number_column("share of kernel time")};
+  table.columns =
+      columns("part of the capture | #kernels | #kernel time (ms) | #share of kernel time");
   for (const profile::KernelScope& scope : profile.totals.scopes) {
     table.rows.push_back({std::string(in_words(scope.scope)), grouped(scope.kernel_count),
                           ms(scope.kernel_sum), percent(scope.share)});
@@ -108,9 +107,7 @@ std::vector<std::pair<const profile::LaunchShape*, ShapeTime>> ranked_shapes(
 }  // namespace
 
 Table shape_table(const profile::Profile& profile, size_t kernels, bool products) {
-  Table table;
-  table.columns = {text_column("kernel"),  text_column("grid"),         text_column("block"),
-                   number_column("calls"), number_column("total (ms)"), number_column("mean (ms)")};
+  Table table{columns("kernel | grid | block | #calls | #total (ms) | #mean (ms)")};
   const bool decodes = has_decode_steps(profile);
   if (decodes) table.columns.push_back(number_column("ms per decode step"));
   size_t opened = 0;

@@ -13,7 +13,7 @@ namespace {
 
 class Figures {
  public:
-  Figures() { table_.columns = {text_column("figure"), number_column("value"), text_column("of")}; }
+  Figures() { table_.columns = columns("figure | #value | of"); }
   void add(std::string figure, Cell value, std::string of) {
     table_.rows.push_back({std::move(figure), std::move(value), std::move(of)});
   }

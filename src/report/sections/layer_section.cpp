@@ -43,9 +43,8 @@ std::vector<const profile::Layer*> slowest_layers(const std::vector<profile::Lay
 }
 
 Table layer_table(const std::vector<const profile::Layer*>& layers) {
-  Table table;
-  table.columns = {text_column("layer"), number_column("kernel time (ms per pass)"),
-                   number_column("kernels per pass"), text_column("largest classes (ms per pass)")};
+  Table table{columns(
+      "layer | #kernel time (ms per pass) | #kernels per pass | largest classes (ms per pass)")};
   const bool noted = std::any_of(layers.begin(), layers.end(), [](const profile::Layer* layer) {
     return layer->note.has_value();
   });
@@ -59,9 +58,7 @@ Table layer_table(const std::vector<const profile::Layer*>& layers) {
 }
 
 Table part_table(const profile::StageLayers& stage) {
-  Table table;
-  table.columns = {text_column("part of the stage"), number_column("kernel time (ms per pass)"),
-                   number_column("share of kernel time")};
+  Table table{columns("part of the stage | #kernel time (ms per pass) | #share of kernel time")};
   for (const profile::LayerPart& part : stage.parts) {
     table.rows.push_back({part.name, fine_ms(part.per_step), percent(part.share_of_kernel_time)});
   }

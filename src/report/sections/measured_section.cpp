@@ -62,15 +62,12 @@ bool has_sensors(const profile::Measured& measured) {
 
 Table traffic_table(const profile::Profile& profile) {
   const std::string instance = instance_name(profile, "instance");
-  Table table;
-  table.columns = {text_column("stage"),
-                   number_column(fmt::format("DRAM read per {}", instance)),
-                   number_column(fmt::format("DRAM written per {}", instance)),
-                   number_column("DRAM bytes over the model's bytes"),
-                   number_column("DRAM bytes per step"),
-                   number_column("MBU on wall"),
-                   number_column("MBU on GPU busy"),
-                   number_column(fmt::format("{}s sampled (of their wall)", instance))};
+  Table table{{text_column("stage"), number_column(fmt::format("DRAM read per {}", instance)),
+               number_column(fmt::format("DRAM written per {}", instance)),
+               number_column("DRAM bytes over the model's bytes"),
+               number_column("DRAM bytes per step"), number_column("MBU on wall"),
+               number_column("MBU on GPU busy"),
+               number_column(fmt::format("{}s sampled (of their wall)", instance))}};
   for (const profile::Stage& stage : profile.stages) {
     if (!stage.measured || !has_traffic(*stage.measured)) continue;
     const profile::Measured& own = *stage.measured;
@@ -84,9 +81,7 @@ Table traffic_table(const profile::Profile& profile) {
 }
 
 Table activity_table(const profile::Profile& profile) {
-  Table table;
-  table.columns = {text_column("stage"), number_column("SMs active, of wall"),
-                   number_column("tensor cores active, of wall")};
+  Table table{columns("stage | #SMs active, of wall | #tensor cores active, of wall")};
   for (const profile::Stage& stage : profile.stages) {
     const auto& own = stage.measured;
     if (!own || (!own->sm_active && !own->tensor_active)) continue;
@@ -96,9 +91,8 @@ Table activity_table(const profile::Profile& profile) {
 }
 
 Table sensor_table(const profile::Profile& profile) {
-  Table table;
-  table.columns = {text_column("stage"),
-                   number_column("energy per " + instance_name(profile, "instance"))};
+  Table table{
+      {text_column("stage"), number_column("energy per " + instance_name(profile, "instance"))}};
   if (has_tokens(profile)) table.columns.push_back(number_column("energy per token"));
   for (const char* of_all : {"power, mean (W)", "SM clock, mean (min to max)",
                              "memory clock, mean (min to max)", "highest temperature (°C)"}) {

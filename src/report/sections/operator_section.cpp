@@ -13,11 +13,9 @@ namespace {
 constexpr size_t kShownOperators = 20;
 
 Table cpu_operator_table(const profile::Profile& profile, size_t rows) {
-  Table table;
-  table.columns = {text_column("name"),           number_column("calls"),
-                   number_column("cpu_total_ms"), number_column("cpu_self_ms"),
-                   number_column("mean_ms"),      number_column("FLOPs"),
-                   number_column("FLOP/s"),       number_column("bytes per second")};
+  Table table{columns(
+      "name | #calls | #cpu_total_ms | #cpu_self_ms | #mean_ms | #FLOPs | #FLOP/s | #bytes per "
+      "second")};
   for (size_t i = 0; i < std::min(rows, profile.operators.size()); ++i) {
     const profile::Operator& row = profile.operators[i];
     table.rows.push_back({row.name, grouped(row.calls), exact_ms(row.cpu_total),
@@ -64,11 +62,8 @@ std::string operator_coverage_words(const profile::Profile& profile) {
 
 Table operator_table(const profile::Profile& profile, size_t rows) {
   if (on_cpu(profile)) return cpu_operator_table(profile, rows);
-  Table table;
-  table.columns = {
-      text_column("name"),          number_column("calls"),         number_column("cpu_total_ms"),
-      number_column("cpu_self_ms"), number_column("cuda_total_ms"), number_column("cuda_self_ms"),
-      number_column("mean_ms")};
+  Table table{columns(
+      "name | #calls | #cpu_total_ms | #cpu_self_ms | #cuda_total_ms | #cuda_self_ms | #mean_ms")};
   for (size_t i = 0; i < std::min(rows, profile.operators.size()); ++i) {
     const profile::Operator& row = profile.operators[i];
     table.rows.push_back({row.name, grouped(row.calls), exact_ms(row.cpu_total),

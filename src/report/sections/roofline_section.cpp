@@ -46,15 +46,11 @@ Cell flops_cell(const profile::RooflineKernel& kernel) {
 Table roofline_table(const profile::Profile& profile) {
   // A CPU's operators say themselves what they compute and move.
   const bool recorded = on_cpu(profile);
-  Table table;
-  table.columns = {text_column("kernel"),
-                   recorded ? number_column("calls") : text_column("launches measured; source"),
-                   number_column("compute"),
-                   number_column(recorded ? "bytes moved" : "DRAM traffic"),
-                   number_column("FLOP/B"),
-                   number_column("compute share of peak"),
-                   number_column("memory share of peak"),
-                   text_column("bound by")};
+  Table table{{text_column("kernel"),
+               recorded ? number_column("calls") : text_column("launches measured; source"),
+               number_column("compute"), number_column(recorded ? "bytes moved" : "DRAM traffic"),
+               number_column("FLOP/B"), number_column("compute share of peak"),
+               number_column("memory share of peak"), text_column("bound by")}};
   const auto& kernels = profile.roofline.kernels;
   for (size_t i = 0; i < std::min(kShownPoints, kernels.size()); ++i) {
     const profile::RooflineKernel& kernel = kernels[i];
@@ -70,13 +66,10 @@ Table roofline_table(const profile::Profile& profile) {
 }
 
 Table stage_roofline(const profile::Profile& profile) {
-  Table table;
-  table.columns = {text_column("stage"),
-                   number_column(profile.model ? "FLOP/B of the model" : "FLOP/B"),
-                   number_column("ridge point (FLOP/B)"),
-                   text_column("bound by"),
-                   number_column("lower bound (ms)"),
-                   number_column("wall (ms)")};
+  Table table{{text_column("stage"),
+               number_column(profile.model ? "FLOP/B of the model" : "FLOP/B"),
+               number_column("ridge point (FLOP/B)"), text_column("bound by"),
+               number_column("lower bound (ms)"), number_column("wall (ms)")}};
   for (const profile::Stage& stage : profile.stages) {
     if (!stage.shown.bound) continue;
     table.rows.push_back({stage.name, intensity(stage.flops_per_byte), intensity(stage.ridge),

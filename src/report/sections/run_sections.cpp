@@ -13,8 +13,8 @@ namespace {
 
 Table overhead_table(const std::vector<profile::PassOverhead>& passes) {
   Table table;
-  table.columns = {text_column("pass"), text_column("stage"), number_column("control run (ms)"),
-                   number_column("profiled (ms)"), number_column("profiled over control")};
+  table.columns =
+      columns("pass | stage | #control run (ms) | #profiled (ms) | #profiled over control");
   for (const profile::PassOverhead& pass : passes) {
     table.rows.push_back(
         {pass.pass, pass.stage, ms(pass.control), ms(pass.profiled), ratio(pass.ratio)});

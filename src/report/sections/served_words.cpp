@@ -15,17 +15,9 @@ void add_served(const profile::Profile& profile, Document& document) {
   const auto& windows = profile.token_times.served;
   if (windows.empty()) return;
   document.add(Heading{3, "Requests"});
-  Table table;
-  table.columns = {number_column("from (ms)"),
-                   number_column("for (ms)"),
-                   number_column("prompts"),
-                   number_column("time per prompt, mean (ms)"),
-                   number_column("tokens after the first"),
-                   number_column("time per token, mean (ms)"),
-                   number_column("sequences per batch, mean"),
-                   number_column("at most"),
-                   number_column("batches"),
-                   number_column("passes")};
+  Table table{columns(
+      "#from (ms) | #for (ms) | #prompts | #time per prompt, mean (ms) | #tokens after the first | "
+      "#time per token, mean (ms) | #sequences per batch, mean | #at most | #batches | #passes")};
   for (const profile::ServedWindow& window : windows) {
     table.rows.push_back({ms(window.start), ms(window.span), grouped(window.prompts),
                           ms(window.prompt), grouped(window.tokens), ms(window.token),

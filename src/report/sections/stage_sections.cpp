@@ -13,11 +13,9 @@ namespace llmprof::report {
 namespace {
 
 Table statistics_table(std::string_view of) {
-  Table table;
-  table.columns = {
-      text_column(of),           number_column("count"),    number_column("mean ± std (ms)"),
-      number_column("min (ms)"), number_column("p50 (ms)"), number_column("p99 (ms)"),
-      number_column("max (ms)")};
+  Table table{{text_column(of), number_column("count"), number_column("mean ± std (ms)"),
+               number_column("min (ms)"), number_column("p50 (ms)"), number_column("p99 (ms)"),
+               number_column("max (ms)")}};
   return table;
 }
 
@@ -29,10 +27,9 @@ void add_row(Table& table, Cell name, const profile::Statistics<profile::Millise
 
 Table found_table(const profile::Profile& profile) {
   const bool serving = is_serving(profile);
-  Table table;
-  table.columns = {text_column("stage"), text_column("source"), text_column("found by"),
-                   number_column(serving ? "engine steps" : "instances"),
-                   number_column("warm-up (excluded)")};
+  Table table{{text_column("stage"), text_column("source"), text_column("found by"),
+               number_column(serving ? "engine steps" : "instances"),
+               number_column("warm-up (excluded)")}};
   if (!serving) table.columns.push_back(number_column("steps, warm-up excluded"));
   for (const profile::Stage& stage : profile.stages) {
     table.rows.push_back({stage.name, spelled(stage.source), stage.evidence.value_or(""),
@@ -43,14 +40,10 @@ Table found_table(const profile::Profile& profile) {
 }
 
 Table work_table(const profile::Profile& profile) {
-  Table table;
-  table.columns = {text_column("stage"),
-                   number_column("wall (ms)"),
-                   number_column(fmt::format("{} busy (ms)", device_word(profile))),
-                   number_column("busy share of wall"),
-                   number_column("kernel sum (ms)"),
-                   number_column("kernels"),
-                   number_column("share of all stages' wall")};
+  Table table{{text_column("stage"), number_column("wall (ms)"),
+               number_column(fmt::format("{} busy (ms)", device_word(profile))),
+               number_column("busy share of wall"), number_column("kernel sum (ms)"),
+               number_column("kernels"), number_column("share of all stages' wall")}};
   for (const profile::Stage& stage : profile.stages) {
     if (stage.wall.count == 0) continue;
     const profile::StageShown& shown = stage.shown;
@@ -97,9 +90,8 @@ bool is_told_by_tokens(const profile::Profile& profile, const profile::Stage& st
 
 void add_stage1(const profile::Stage1& stage1, Document& document) {
   document.add(Heading{3, "Unprofiled, measured by the workload itself"});
-  Table table;
-  table.columns = {text_column("stage"), number_column("unprofiled, mean ± std (ms)"),
-                   number_column("this capture (ms)"), number_column("capture over unprofiled")};
+  Table table{columns(
+      "stage | #unprofiled, mean ± std (ms) | #this capture (ms) | #capture over unprofiled")};
   for (const profile::Stage1Stage& stage : stage1.stages) {
     if (!stage.mean) continue;
     table.rows.push_back({stage.name, mean_and_std(stage.mean, stage.std), ms(stage.captured_mean),

@@ -13,15 +13,9 @@ namespace {
 constexpr size_t kShownCopies = 20;
 
 Table device_time_table(const profile::Profile& profile) {
-  Table table;
-  table.columns = {text_column("device"),
-                   number_column("span (ms)"),
-                   number_column("busy (ms)"),
-                   number_column("busy share of span"),
-                   number_column("compute (ms)"),
-                   number_column("communication (ms)"),
-                   number_column("copies and fills (ms)"),
-                   number_column("idle (ms)")};
+  Table table{columns(
+      "device | #span (ms) | #busy (ms) | #busy share of span | #compute (ms) | #communication "
+      "(ms) | #copies and fills (ms) | #idle (ms)")};
   for (const profile::DeviceTime& row : profile.device_time) {
     table.rows.push_back({row.device, ms(row.span), ms(row.busy), percent(row.busy_share_of_span),
                           ms(row.compute), ms(row.communication), ms(row.copies), ms(row.idle)});
@@ -31,9 +25,7 @@ Table device_time_table(const profile::Profile& profile) {
 
 // Empty where nothing but compute ran.
 Table overlap_table(const profile::Profile& profile) {
-  Table table;
-  table.columns = {text_column("device"), text_column("work"), number_column("overlapped (ms)"),
-                   number_column("exposed (ms)")};
+  Table table{columns("device | work | #overlapped (ms) | #exposed (ms)")};
   for (const profile::DeviceTime& row : profile.device_time) {
     if (row.communication.value > 0) {
       table.rows.push_back({row.device, "communication", ms(row.overlapped_communication),
@@ -48,9 +40,7 @@ Table overlap_table(const profile::Profile& profile) {
 }
 
 Table idle_cause_table(const profile::Profile& profile) {
-  Table table;
-  table.columns = {text_column("device"), text_column("cause"), number_column("idle (ms)"),
-                   number_column("share of span"), number_column("gaps")};
+  Table table{columns("device | cause | #idle (ms) | #share of span | #gaps")};
   for (const profile::DeviceTime& row : profile.device_time) {
     for (const profile::IdleCause& cause : row.idle_causes) {
       table.rows.push_back({row.device, std::string(shown_name(cause.cause)), ms(cause.time),
@@ -70,10 +60,9 @@ std::string memory_words(const profile::Copies& copies) {
 }
 
 Table copies_table(const profile::Profile& profile) {
-  Table table;
-  table.columns = {text_column("device"),       text_column("direction"),     text_column("memory"),
-                   number_column("operations"), number_column("total (ms)"),  number_column("size"),
-                   number_column("bandwidth"),  number_column("largest size")};
+  Table table{columns(
+      "device | direction | memory | #operations | #total (ms) | #size | #bandwidth | #largest "
+      "size")};
   for (size_t i = 0; i < std::min(kShownCopies, profile.copies.size()); ++i) {
     const profile::Copies& row = profile.copies[i];
     table.rows.push_back({row.device, row.direction, memory_words(row), grouped(row.count),
@@ -84,15 +73,9 @@ Table copies_table(const profile::Profile& profile) {
 }
 
 Table launch_table(const profile::Profile& profile) {
-  Table table;
-  table.columns = {text_column("device"),
-                   number_column("launches"),
-                   number_column("call, median (ms)"),
-                   number_column("latency, median (ms)"),
-                   number_column("latency, p99 (ms)"),
-                   number_column("launch to start, p99 (ms)"),
-                   number_column("queue depth, median"),
-                   number_column("queue depth, largest")};
+  Table table{columns(
+      "device | #launches | #call, median (ms) | #latency, median (ms) | #latency, p99 (ms) | "
+      "#launch to start, p99 (ms) | #queue depth, median | #queue depth, largest")};
   for (const profile::DeviceTime& row : profile.device_time) {
     if (!row.launches || row.launches->launches == 0) continue;
     const profile::Launches& launches = *row.launches;
@@ -105,10 +88,9 @@ Table launch_table(const profile::Profile& profile) {
 }
 
 Table short_kernel_table(const profile::Profile& profile) {
-  Table table;
-  table.columns = {text_column("device"),       number_column("shorter than (ms)"),
-                   number_column("kernels"),    number_column("share of kernels"),
-                   number_column("total (ms)"), number_column("share of kernel time")};
+  Table table{columns(
+      "device | #shorter than (ms) | #kernels | #share of kernels | #total (ms) | #share of kernel "
+      "time")};
   for (const profile::DeviceTime& row : profile.device_time) {
     if (!row.launches) continue;
     for (const profile::ShortKernels& kernels : row.launches->short_kernels) {

@@ -20,15 +20,11 @@ bool any_cost(const profile::Profile& profile) {
 Table ratio_table(const profile::Profile& profile) {
   const std::string instance = instance_name(profile, "instance");
   const std::string_view device = device_word(profile);
-  Table table;
-  table.columns = {text_column("stage"),
-                   number_column("FLOPs per " + instance),
-                   number_column("bytes per " + instance),
-                   number_column("MFU on wall"),
-                   number_column(fmt::format("MFU on {} busy", device)),
-                   number_column("MBU on wall"),
-                   number_column(fmt::format("MBU on {} busy", device)),
-                   number_column("lower bound (ms)")};
+  Table table{{text_column("stage"), number_column("FLOPs per " + instance),
+               number_column("bytes per " + instance), number_column("MFU on wall"),
+               number_column(fmt::format("MFU on {} busy", device)), number_column("MBU on wall"),
+               number_column(fmt::format("MBU on {} busy", device)),
+               number_column("lower bound (ms)")}};
   for (const profile::Stage& stage : profile.stages) {
     if (stage.cost.empty()) continue;
     table.rows.push_back({stage.name, scaled(stage.flops), scaled(stage.bytes),
@@ -42,15 +38,10 @@ Table ratio_table(const profile::Profile& profile) {
 // What the operators recorded, beside what the model needs.
 Table recorded_table(const profile::Profile& profile) {
   const std::string_view device = device_word(profile);
-  Table table;
-  table.columns = {text_column("stage"),
-                   number_column("FLOPs recorded"),
-                   number_column("over the model's"),
-                   number_column("bytes recorded"),
-                   number_column("MFU on wall"),
-                   number_column(fmt::format("MFU on {} busy", device)),
-                   number_column("MBU on wall"),
-                   number_column(fmt::format("MBU on {} busy", device))};
+  Table table{{text_column("stage"), number_column("FLOPs recorded"),
+               number_column("over the model's"), number_column("bytes recorded"),
+               number_column("MFU on wall"), number_column(fmt::format("MFU on {} busy", device)),
+               number_column("MBU on wall"), number_column(fmt::format("MBU on {} busy", device))}};
   for (const profile::Stage& stage : profile.stages) {
     if (!stage.recorded || stage.from_operators) continue;
     const profile::RecordedWork& own = *stage.recorded;
@@ -65,9 +56,7 @@ Table recorded_table(const profile::Profile& profile) {
 
 // Operators of one class move either weights or the KV cache.
 Table recorded_cost_table(const std::vector<profile::CostPart>& cost) {
-  Table table;
-  table.columns = {text_column("operators of class"), number_column("FLOPs"),
-                   number_column("bytes")};
+  Table table{columns("operators of class | #FLOPs | #bytes")};
   for (const profile::CostPart& part : cost) {
     table.rows.push_back({std::string(shown_text(part.part)), scaled(part.flops),
                           scaled(part.kv_bytes.value > 0 ? part.kv_bytes : part.weight_bytes)});
@@ -77,8 +66,8 @@ Table recorded_cost_table(const std::vector<profile::CostPart>& cost) {
 
 Table cost_table(const std::vector<profile::CostPart>& cost) {
   Table table;
-  table.columns = {text_column("part of the model"), number_column("FLOPs"),
-                   number_column("weights read"), number_column("KV cache read and written")};
+  table.columns =
+      columns("part of the model | #FLOPs | #weights read | #KV cache read and written");
   for (const profile::CostPart& part : cost) {
     table.rows.push_back(
         {part.part, scaled(part.flops), scaled(part.weight_bytes), scaled(part.kv_bytes)});
