@@ -10,7 +10,7 @@
 #include "report/format/part_names.h"
 #include "report/format/words.h"
 #include "report/reasons/word_reasons.h"
-#include "report/sections/job_sections.h"
+#include "report/sections/section_words.h"
 
 namespace llmprof::page {
 namespace {

@@ -107,8 +107,14 @@ using Block = std::variant<Heading, Paragraph, Callout, BulletList, LinkList, Ta
 struct Document {
   std::vector<Block> blocks;
 
+  // What has nothing to say is left out.
   template <class B>
   void add(B block) {
+    if constexpr (requires { block.text.empty(); }) {
+      if (block.text.empty()) return;
+    } else if constexpr (requires { block.items.empty(); }) {
+      if (block.items.empty()) return;
+    }
     blocks.emplace_back(std::move(block));
   }
 };

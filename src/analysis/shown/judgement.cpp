@@ -14,10 +14,10 @@ constexpr double kMuchIdle = 0.25;
 constexpr double kLittleIdle = 0.05;
 // Of the peak: above it only less work (a smaller model, fewer bits) makes a stage faster.
 constexpr double kNearTheLimit = 0.7;
-constexpr std::array<std::string_view, 6> kCausedByHost = {
-    "idle: launch-bound",        "idle: host between launches",
-    "idle: synchronisation",     "idle: before the first GPU work",
-    "before the first operator", "between operators"};
+using profile::TimePart;
+constexpr std::array kCausedByHost = {TimePart::idle_launch,           TimePart::idle_host,
+                                      TimePart::idle_synchronization,  TimePart::idle_before_first,
+                                      TimePart::before_first_operator, TimePart::between_operators};
 
 void judge_budget(const std::vector<profile::BudgetPart>& budget,
                   profile::StageJudgement& judgement) {
@@ -29,7 +29,7 @@ void judge_budget(const std::vector<profile::BudgetPart>& budget,
     if (part.idle) {
       idle += time;
       if (std::ranges::find(kCausedByHost, part.part) != kCausedByHost.end()) host += time;
-    } else if (part.part != "not traced") {
+    } else if (part.part != TimePart::not_traced) {
       largest_work = std::max(largest_work, time);
     }
   }

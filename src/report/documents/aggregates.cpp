@@ -4,8 +4,7 @@
 
 #include "report/documents/stakeholder_summary.h"
 #include "report/format/figures.h"
-#include "report/sections/kernel_source.h"
-#include "report/sections/stage_words.h"
+#include "report/sections/section_words.h"
 
 namespace llmprof::report {
 namespace {

@@ -8,12 +8,8 @@
 #include "report/format/part_names.h"
 #include "report/format/sentences.h"
 #include "report/format/words.h"
-#include "report/sections/job_sections.h"
-#include "report/sections/kernel_source.h"
 #include "report/sections/reasons.h"
-#include "report/sections/stage_words.h"
-#include "report/sections/token_figures.h"
-#include "report/sections/unwatched_words.h"
+#include "report/sections/section_words.h"
 
 namespace llmprof::report {
 namespace {

@@ -6,9 +6,7 @@
 
 #include "report/format/figures.h"
 #include "report/format/sentences.h"
-#include "report/sections/stage_words.h"
-#include "report/sections/token_figures.h"
-#include "report/sections/unwatched_words.h"
+#include "report/sections/section_words.h"
 
 namespace llmprof::report {
 namespace {

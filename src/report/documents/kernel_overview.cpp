@@ -13,11 +13,9 @@
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
 #include "report/format/sentences.h"
-#include "report/sections/damage_section.h"
-#include "report/sections/engine_words.h"
-#include "report/sections/job_sections.h"
 #include "report/sections/ranked_kernels.h"
 #include "report/sections/reasons.h"
+#include "report/sections/section_words.h"
 #include "report/sections/sections.h"
 
 namespace llmprof::report {

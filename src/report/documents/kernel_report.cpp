@@ -13,10 +13,9 @@
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
 #include "report/markdown/markdown.h"
-#include "report/sections/damage_section.h"
 #include "report/sections/ranked_kernels.h"
+#include "report/sections/section_words.h"
 #include "report/sections/sections.h"
-#include "report/sections/stage_words.h"
 
 namespace llmprof::report {
 namespace {
@@ -200,14 +199,11 @@ Document kernel_document(const profile::Profile& profile, size_t top) {
   document.add(Paragraph{captures_sentence(profile)});
   document.add(
       Paragraph{kernel_totals_sentence(profile) + " " + std::string(source_sentence(profile))});
-  if (std::string joined = metric_join_sentence(profile); !joined.empty())
-    document.add(Paragraph{std::move(joined)});
-  if (std::string hidden = hidden_graphs_sentence(profile); !hidden.empty())
-    document.add(Callout{Callout::Kind::warning, std::move(hidden)});
+  document.add(Paragraph{metric_join_sentence(profile)});
+  document.add(Callout{Callout::Kind::warning, hidden_graphs_sentence(profile)});
   const auto shown = top_n_kernels(profile, top);
   document.add(kernel_table(shown));
-  if (std::string others = other_kernels_sentence(profile, shown.size()); !others.empty())
-    document.add(Paragraph{std::move(others)});
+  document.add(Paragraph{other_kernels_sentence(profile, shown.size())});
   document.add(Paragraph{
       "total_ms is the sum over all calls, mean_ms is total_ms over calls, share is total_ms over "
       "the time of all kernels."});

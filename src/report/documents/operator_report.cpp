@@ -4,10 +4,9 @@
 
 #include "base/files.h"
 #include "report/markdown/markdown.h"
-#include "report/sections/damage_section.h"
 #include "report/sections/reasons.h"
+#include "report/sections/section_words.h"
 #include "report/sections/sections.h"
-#include "report/sections/stage_words.h"
 
 namespace llmprof::report {
 namespace {

@@ -7,12 +7,9 @@
 #include "report/documents/stakeholder_summary.h"
 #include "report/format/figures.h"
 #include "report/format/sentences.h"
-#include "report/sections/damage_section.h"
-#include "report/sections/job_sections.h"
-#include "report/sections/left_out_words.h"
 #include "report/sections/reasons.h"
+#include "report/sections/section_words.h"
 #include "report/sections/sections.h"
-#include "report/sections/stage_words.h"
 
 namespace llmprof::report {
 namespace {

@@ -3,7 +3,7 @@
 #include "base/files.h"
 #include "report/documents/add_plot.h"
 #include "report/markdown/markdown.h"
-#include "report/sections/damage_section.h"
+#include "report/sections/section_words.h"
 #include "report/sections/sections.h"
 
 namespace llmprof::report {

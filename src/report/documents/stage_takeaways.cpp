@@ -6,8 +6,7 @@
 #include "report/documents/stakeholder_summary.h"
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
-#include "report/sections/stage_words.h"
-#include "report/sections/unwatched_words.h"
+#include "report/sections/section_words.h"
 
 namespace llmprof::report {
 namespace {

@@ -14,11 +14,9 @@
 #include "report/format/part_names.h"
 #include "report/format/sentences.h"
 #include "report/markdown/markdown.h"
-#include "report/sections/damage_section.h"
-#include "report/sections/engine_words.h"
 #include "report/sections/reasons.h"
+#include "report/sections/section_words.h"
 #include "report/sections/sections.h"
-#include "report/sections/stage_words.h"
 
 namespace llmprof::report {
 namespace {

@@ -6,7 +6,7 @@
 #include "report/findings/word_findings.h"
 #include "report/format/figures.h"
 #include "report/reasons/word_reasons.h"
-#include "report/sections/engine_words.h"
+#include "report/sections/section_words.h"
 
 namespace llmprof::report {
 namespace {

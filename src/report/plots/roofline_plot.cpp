@@ -9,8 +9,7 @@
 #include "report/plots/plot_files.h"
 #include "report/plots/plots.h"
 #include "report/plots/svg.h"
-#include "report/sections/kernel_source.h"
-#include "report/sections/stage_words.h"
+#include "report/sections/section_words.h"
 
 namespace llmprof::report {
 namespace {

@@ -1,4 +1,4 @@
-#include "report/sections/damage_section.h"
+#include "report/sections/section_words.h"
 
 #include <gtest/gtest.h>
 

@@ -3,9 +3,8 @@
 #include <algorithm>
 
 #include "report/format/figures.h"
-#include "report/sections/engine_words.h"
+#include "report/sections/section_words.h"
 #include "report/sections/sections.h"
-#include "report/sections/stage_words.h"
 
 namespace llmprof::report {
 namespace {

@@ -6,8 +6,8 @@
 #include "report/format/part_names.h"
 #include "report/format/sentences.h"
 #include "report/sections/reasons.h"
+#include "report/sections/section_words.h"
 #include "report/sections/sections.h"
-#include "report/sections/stage_words.h"
 
 namespace llmprof::report {
 namespace {

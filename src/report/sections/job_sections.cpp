@@ -1,4 +1,4 @@
-#include "report/sections/job_sections.h"
+#include "report/sections/section_words.h"
 
 #include <fmt/format.h>
 

@@ -9,8 +9,8 @@
 #include "report/format/part_names.h"
 #include "report/format/words.h"
 #include "report/sections/ranked_kernels.h"
+#include "report/sections/section_words.h"
 #include "report/sections/sections.h"
-#include "report/sections/stage_words.h"
 
 namespace llmprof::report {
 namespace {

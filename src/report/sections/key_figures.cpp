@@ -2,11 +2,8 @@
 
 #include "report/format/figures.h"
 #include "report/format/sentences.h"
-#include "report/sections/left_out_words.h"
+#include "report/sections/section_words.h"
 #include "report/sections/sections.h"
-#include "report/sections/stage_words.h"
-#include "report/sections/token_figures.h"
-#include "report/sections/unwatched_words.h"
 
 namespace llmprof::report {
 namespace {
@@ -71,12 +68,8 @@ void add_section(Topic<"key figures"> /*topic*/, const Profile& profile, Documen
   }
   document.add(Heading{2, "Key figures"});
   document.add(figures.take());
-  if (std::string times = times_words(profile); !times.empty()) {
-    document.add(Paragraph{std::move(times)});
-  }
-  if (std::string caveats = mean_caveats(profile); !caveats.empty()) {
-    document.add(Paragraph{std::move(caveats)});
-  }
+  document.add(Paragraph{times_words(profile)});
+  document.add(Paragraph{mean_caveats(profile)});
   if (profile.totals.hidden_graphs) {
     document.add(Callout{Callout::Kind::warning, hidden_graphs_sentence(profile)});
   }

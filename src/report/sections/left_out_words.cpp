@@ -1,4 +1,4 @@
-#include "report/sections/left_out_words.h"
+#include "report/sections/section_words.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,6 @@
 
 #include "report/format/figures.h"
 #include "report/format/words.h"
-#include "report/sections/stage_words.h"
 
 namespace llmprof::report {
 namespace {

@@ -1,4 +1,4 @@
-#include "report/sections/left_out_words.h"
+#include "report/sections/section_words.h"
 
 #include <gtest/gtest.h>
 

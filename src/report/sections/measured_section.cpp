@@ -4,8 +4,8 @@
 
 #include "report/format/figures.h"
 #include "report/format/sentences.h"
+#include "report/sections/section_words.h"
 #include "report/sections/sections.h"
-#include "report/sections/stage_words.h"
 
 namespace llmprof::report {
 namespace {

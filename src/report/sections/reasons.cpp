@@ -5,8 +5,7 @@
 #include <algorithm>
 
 #include "report/format/sentences.h"
-#include "report/sections/damage_section.h"
-#include "report/sections/engine_words.h"
+#include "report/sections/section_words.h"
 
 namespace llmprof::report {
 namespace {

@@ -5,10 +5,9 @@
 #include "report/format/figures.h"
 #include "report/format/sentences.h"
 #include "report/format/words.h"
-#include "report/sections/kernel_source.h"
 #include "report/sections/reasons.h"
+#include "report/sections/section_words.h"
 #include "report/sections/sections.h"
-#include "report/sections/stage_words.h"
 
 namespace llmprof::report {
 namespace {

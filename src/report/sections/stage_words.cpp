@@ -1,4 +1,4 @@
-#include "report/sections/stage_words.h"
+#include "report/sections/section_words.h"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,8 @@
-#include "report/sections/token_figures.h"
+#include "report/sections/section_words.h"
 
 #include <fmt/format.h>
 
 #include "report/format/figures.h"
-#include "report/sections/stage_words.h"
 
 namespace llmprof::report {
 namespace {

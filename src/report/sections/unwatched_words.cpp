@@ -1,4 +1,4 @@
-#include "report/sections/unwatched_words.h"
+#include "report/sections/section_words.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,6 @@
 #include "report/format/figures.h"
 #include "report/format/sentences.h"
 #include "report/format/words.h"
-#include "report/sections/stage_words.h"
 
 namespace llmprof::report {
 namespace {
