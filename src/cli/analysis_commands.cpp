@@ -11,7 +11,7 @@
 #include "cli/output.h"
 #include "cli/progress_line.h"
 #include "report/diff/diff_report.h"
-#include "report/documents/kernel_overview.h"
+#include "report/documents/documents.h"
 #include "report/terminal/terminal.h"
 #include "report/terminal/wrap.h"
 

@@ -2,7 +2,7 @@
 
 #include "page/shell.h"
 #include "page/view.h"
-#include "report/documents/page_overview.h"
+#include "report/documents/documents.h"
 #include "report/html/html.h"
 
 namespace llmprof::page {

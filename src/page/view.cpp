@@ -2,11 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/diff/comparison_words.h"
 #include "report/diff/diff_report.h"
-#include "report/diff/why_words.h"
-#include "report/documents/headlines.h"
-#include "report/documents/page_overview.h"
+#include "report/diff/diff_words.h"
+#include "report/documents/documents.h"
 #include "report/format/part_names.h"
 #include "report/format/words.h"
 #include "report/reasons/word_reasons.h"

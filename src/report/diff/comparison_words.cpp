@@ -1,4 +1,4 @@
-#include "report/diff/comparison_words.h"
+#include "report/diff/diff_words.h"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "report/diff/comparison_words.h"
+#include "report/diff/diff_words.h"
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
 #include "report/markdown/markdown.h"

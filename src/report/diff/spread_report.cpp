@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "report/diff/comparison_words.h"
+#include "report/diff/diff_words.h"
 #include "report/format/figures.h"
 
 namespace llmprof::report {

@@ -1,4 +1,4 @@
-#include "report/diff/summary_words.h"
+#include "report/diff/diff_words.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,7 +7,6 @@
 #include <cmath>
 #include <vector>
 
-#include "report/diff/comparison_words.h"
 #include "report/format/figures.h"
 #include "report/format/sentences.h"
 

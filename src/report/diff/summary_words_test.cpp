@@ -1,4 +1,4 @@
-#include "report/diff/summary_words.h"
+#include "report/diff/diff_words.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "report/diff/why_words.h"
+#include "report/diff/diff_words.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,8 +8,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "report/diff/comparison_words.h"
-#include "report/diff/summary_words.h"
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
 

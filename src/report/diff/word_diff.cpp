@@ -1,13 +1,10 @@
-#include "report/diff/word_diff.h"
+#include "report/diff/diff_words.h"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <utility>
 
-#include "report/diff/comparison_words.h"
-#include "report/diff/summary_words.h"
-#include "report/diff/why_words.h"
 #include "report/format/figures.h"
 
 namespace llmprof::report {

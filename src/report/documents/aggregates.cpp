@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "report/documents/stakeholder_summary.h"
+#include "report/documents/documents.h"
 #include "report/format/figures.h"
 #include "report/sections/section_words.h"
 

@@ -4,9 +4,7 @@
 
 #include "base/files.h"
 #include "profile/json/writer.h"
-#include "report/documents/operator_report.h"
-#include "report/documents/stage2_report.h"
-#include "report/documents/stakeholder_summary.h"
+#include "report/documents/documents.h"
 #include "report/plots/plots.h"
 
 namespace llmprof::report {

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "profile/profile.h"
-#include "report/documents/kernel_report.h"
+#include "report/documents/documents.h"
 
 namespace llmprof::report {
 

@@ -1,4 +1,4 @@
-#include "report/documents/capture_words.h"
+#include "report/documents/documents.h"
 
 #include <fmt/format.h>
 

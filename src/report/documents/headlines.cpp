@@ -1,4 +1,4 @@
-#include "report/documents/headlines.h"
+#include "report/documents/documents.h"
 
 #include <fmt/format.h>
 

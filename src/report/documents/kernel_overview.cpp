@@ -1,4 +1,4 @@
-#include "report/documents/kernel_overview.h"
+#include "report/documents/documents.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "report/documents/capture_words.h"
-#include "report/documents/kernel_report.h"
-#include "report/documents/stage_overview.h"
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
 #include "report/format/sentences.h"

@@ -1,9 +1,7 @@
-#include "report/documents/kernel_report.h"
+#include "report/documents/documents.h"
 
 #include <gtest/gtest.h>
 
-#include "report/documents/kernel_overview.h"
-#include "report/documents/operator_report.h"
 #include "report/markdown/markdown.h"
 #include "testing/sample_profile.h"
 #include "testing/shown.h"

@@ -1,4 +1,4 @@
-#include "report/documents/operator_report.h"
+#include "report/documents/documents.h"
 
 #include <string_view>
 

@@ -1,10 +1,9 @@
-#include "report/documents/page_overview.h"
+#include "report/documents/documents.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "report/documents/stakeholder_summary.h"
 #include "report/format/figures.h"
 #include "report/format/sentences.h"
 #include "report/sections/reasons.h"

@@ -1,4 +1,4 @@
-#include "report/documents/stage2_report.h"
+#include "report/documents/documents.h"
 
 #include "base/files.h"
 #include "report/documents/add_plot.h"

@@ -1,8 +1,7 @@
-#include "report/documents/stage2_report.h"
+#include "report/documents/documents.h"
 
 #include <gtest/gtest.h>
 
-#include "report/documents/stage_overview.h"
 #include "report/markdown/markdown.h"
 #include "report/sections/sections.h"
 #include "testing/sample_profile.h"

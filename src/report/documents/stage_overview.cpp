@@ -1,4 +1,4 @@
-#include "report/documents/stage_overview.h"
+#include "report/documents/documents.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <utility>
 
-#include "report/documents/stakeholder_summary.h"
+#include "report/documents/documents.h"
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
 #include "report/sections/section_words.h"

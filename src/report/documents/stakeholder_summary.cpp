@@ -1,4 +1,4 @@
-#include "report/documents/stakeholder_summary.h"
+#include "report/documents/documents.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,6 @@
 
 #include "base/files.h"
 #include "report/documents/add_plot.h"
-#include "report/documents/capture_words.h"
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
 #include "report/format/sentences.h"

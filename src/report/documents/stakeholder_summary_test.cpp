@@ -1,4 +1,4 @@
-#include "report/documents/stakeholder_summary.h"
+#include "report/documents/documents.h"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "report/plots/plot_files.h"
-
 namespace llmprof::report {
 
 Plots all_plots(const profile::Profile& profile) {

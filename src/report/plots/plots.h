@@ -7,7 +7,17 @@
 
 #include "profile/profile.h"
 
+// Pictures of a profile.
 namespace llmprof::report {
+
+// ---- plot_files
+
+inline constexpr std::string_view kBudgetFile = "plots/budget.svg";
+inline constexpr std::string_view kRooflineFile = "plots/roofline.svg";
+inline constexpr std::string_view kStepsFile = "plots/steps.svg";
+inline constexpr std::string_view kTopKernelsFile = "plots/top_kernels.svg";
+
+// ---- plots
 
 // A picture of a bundle.
 struct Plot {

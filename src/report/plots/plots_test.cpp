@@ -6,7 +6,6 @@
 #include <regex>
 
 #include "report/plots/axis.h"
-#include "report/plots/plot_files.h"
 #include "report/plots/svg.h"
 #include "testing/sample_profile.h"
 #include "testing/shown.h"

@@ -6,7 +6,6 @@
 #include "base/quantiles.h"
 #include "report/format/figures.h"
 #include "report/plots/axis.h"
-#include "report/plots/plot_files.h"
 #include "report/plots/plots.h"
 #include "report/plots/svg.h"
 

@@ -5,7 +5,6 @@
 
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
-#include "report/plots/plot_files.h"
 #include "report/plots/plots.h"
 #include "report/plots/svg.h"
 #include "report/sections/ranked_kernels.h"

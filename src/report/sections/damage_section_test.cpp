@@ -3,12 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
-#include "report/documents/kernel_overview.h"
-#include "report/documents/kernel_report.h"
-#include "report/documents/operator_report.h"
-#include "report/documents/page_overview.h"
-#include "report/documents/stage2_report.h"
-#include "report/documents/stakeholder_summary.h"
+#include "report/documents/documents.h"
 #include "report/sections/reasons.h"
 #include "report/terminal/terminal.h"
 #include "testing/shown.h"

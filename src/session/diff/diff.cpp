@@ -23,7 +23,7 @@
 #include "profile/json/described_writer.h"
 #include "profile/json/reader.h"
 #include "report/diff/diff_report.h"
-#include "report/diff/word_diff.h"
+#include "report/diff/diff_words.h"
 #include "report/format/part_names.h"
 #include "report/markdown/markdown.h"
 #include "session/analysis/analyze.h"

@@ -6,7 +6,10 @@
 #include "compare/model/diff.h"
 #include "report/document.h"
 
+// What is said of a comparison.
 namespace llmprof::report {
+
+// ---- comparison_words
 
 // Whether reports have a row for it. A stage has rows of one unit, steps or instances, and its wall
 // time is listed once: without profiling where that is known. diff.json has all.
@@ -36,5 +39,27 @@ std::string quantity_words(const compare::Comparison& comparison, bool on_cpu);
 
 // "1 %": without digits that say nothing.
 std::string threshold_words(profile::Share threshold);
+
+// ---- summary_words
+
+// "twice as slow", "6.12 % faster": what a change of a time is called.
+std::string speed_words(double relative);
+
+// What happened, in one sentence: "decode is twice as slow; prefill is unchanged." Damage and what
+// makes the sides incomparable come first.
+std::string summary_words(const compare::Diff& diff);
+
+// ---- why_words
+
+// What a piece of a difference comes from: "fusing norm (3 kernels became 1)".
+std::string cause_words(const compare::Cause& cause);
+
+// The paragraph that says whether a stage changed, by how much, and from what.
+std::string why_words(const compare::Diff& diff, const compare::StageDiff& stage);
+
+// ---- word_diff
+
+// Puts the sentences that are part of diff.json's contract into it, before it is written.
+void word_diff(compare::Diff& diff);
 
 }  // namespace llmprof::report
