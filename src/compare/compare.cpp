@@ -57,14 +57,14 @@ bool is_known_in_part(const profile::Stage& stage) {
          std::ranges::none_of(stage.instances, is_whole);
 }
 
-void add_damage(std::string_view side, std::span<const Run> runs, std::vector<Damage>& found) {
+void add_damage(SideName side, std::span<const Run> runs, std::vector<Damage>& found) {
   for (const Run& run : runs) {
     for (const profile::Diagnostic& lost : profile::lost_data(run.profile)) {
-      found.push_back({std::string(side), run.path, lost.code, lost.message, lost.count});
+      found.push_back({side, run.path, lost.code, lost.message, lost.count});
     }
     for (const profile::Stage& stage : run.profile.stages) {
       if (!is_known_in_part(stage)) continue;
-      found.push_back({std::string(side), run.path, "stage_cut_off",
+      found.push_back({side, run.path, "stage_cut_off",
                        fmt::format("the end of {} was not recorded", stage.name), 1});
     }
   }
@@ -74,8 +74,8 @@ void add_damage(std::string_view side, std::span<const Run> runs, std::vector<Da
 // no whole instance.
 std::vector<Damage> find_damage(const Sides& sides) {
   std::vector<Damage> found;
-  add_damage("base", sides.base, found);
-  add_damage("new", sides.now, found);
+  add_damage(SideName::base, sides.base, found);
+  add_damage(SideName::now, sides.now, found);
   return found;
 }
 
@@ -124,8 +124,8 @@ Diff compare(const Sides& sides, const CompareOptions& options) {
   // recorded all the same.
   judging.recorded_alike = !has("recording") && !has("hidden_graphs");
   judging.own_peaks = !comparable;
-  if (!diff.damage.empty()) judging.withheld = "damaged";
-  if (!comparable) judging.withheld = "not_comparable";
+  if (!diff.damage.empty()) judging.withheld = NoAnswer::damaged;
+  if (!comparable) judging.withheld = NoAnswer::not_comparable;
   std::vector<StageQuantities> quantities;
   // Kernels, budgets and utilization of another processor are worth seeing side by side.
   if (!has_any([](const Aspect& aspect) { return aspect.blocking && aspect.aspect != "gpu"; })) {
@@ -140,14 +140,14 @@ Diff compare(const Sides& sides, const CompareOptions& options) {
   for (const Rule& rule : options.rules) {
     for (GateResult& result : evaluate(rule, quantities)) diff.gates.push_back(std::move(result));
   }
-  diff.identical =
-      comparable &&
-      std::ranges::all_of(diff.comparisons,
-                          [](const Comparison& each) { return each.method == "identical"; }) &&
-      same_measurements(sides);
+  diff.identical = comparable &&
+                   std::ranges::all_of(
+                       diff.comparisons,
+                       [](const Comparison& each) { return each.method == Method::identical; }) &&
+                   same_measurements(sides);
   diff.verdict = verdict_of(diff.gates);
-  if (!diff.damage.empty()) diff.verdict = "cannot_tell";
-  if (!comparable) diff.verdict = "not_comparable";
+  if (!diff.damage.empty()) diff.verdict = Verdict::cannot_tell;
+  if (!comparable) diff.verdict = Verdict::not_comparable;
   return diff;
 }
 

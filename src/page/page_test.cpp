@@ -69,7 +69,7 @@ TEST(Page, TheViewHoldsWhatReportsShow) {
 
 TEST(Page, OfAComparisonHoldsItAndItsWords) {
   compare::Diff diff;
-  diff.verdict = "pass";
+  diff.verdict = compare::Verdict::pass;
   diff.base.emplace_back().path = "runs/eager/profile.json";
   diff.now.emplace_back().path = "runs/graph/profile.json";
   compare::Comparison& step = diff.comparisons.emplace_back();
@@ -79,7 +79,7 @@ TEST(Page, OfAComparisonHoldsItAndItsWords) {
   compare::StageDiff& decode = diff.stages.emplace_back();
   decode.stage = "decode";
   compare::Cause& cause = decode.causes.emplace_back();
-  cause.kind = "idle";
+  cause.kind = compare::ChangeKind::idle;
   cause.subject = "idle: launch-bound";
   const std::string page = make_diff_page(kBundle, {diff, "{}"});
   EXPECT_NE(page.find("<title>graph/profile.json against eager/profile.json</title>"),

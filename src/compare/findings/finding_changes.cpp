@@ -40,19 +40,13 @@ std::map<FindingKey, FindingOfSide> findings_of(std::span<const Run> runs) {
   return found;
 }
 
-std::string_view change_between(const FindingOfSide& base, const FindingOfSide& now,
-                                double threshold) {
+FindingFate change_between(const FindingOfSide& base, const FindingOfSide& now, double threshold) {
   const auto before = base.mean();
   const auto after = now.mean();
-  if (!before || !after) return "same";
+  if (!before || !after) return FindingFate::same;
   const double difference = after->value - before->value;
-  if (std::abs(difference) <= threshold * before->value) return "same";
-  return difference < 0 ? "smaller" : "larger";
-}
-
-size_t order_of(const FindingChange& change) {
-  constexpr std::array<std::string_view, 5> kOrder = {"gone", "new", "smaller", "larger", "same"};
-  return static_cast<size_t>(std::ranges::find(kOrder, change.change) - kOrder.begin());
+  if (std::abs(difference) <= threshold * before->value) return FindingFate::same;
+  return difference < 0 ? FindingFate::smaller : FindingFate::larger;
 }
 
 }  // namespace
@@ -61,14 +55,14 @@ std::vector<FindingChange> find_finding_changes(const Sides& sides, double thres
   const auto base = findings_of(sides.base);
   const auto now = findings_of(sides.now);
   std::vector<FindingChange> changes;
-  const auto add = [&](const profile::Finding& finding, std::string_view change) -> FindingChange& {
-    return changes.emplace_back(FindingChange{
-        finding.kind, std::string(change), finding.stage, finding.subject, finding.title, {}, {}});
+  const auto add = [&](const profile::Finding& finding, FindingFate change) -> FindingChange& {
+    return changes.emplace_back(
+        FindingChange{finding.kind, change, finding.stage, finding.subject, finding.title, {}, {}});
   };
   for (const auto& [key, here] : base) {
     const auto there = now.find(key);
     if (there == now.end()) {
-      add(*here.last, "gone").base = here.mean();
+      add(*here.last, FindingFate::gone).base = here.mean();
     } else {
       FindingChange& change =
           add(*there->second.last, change_between(here, there->second, threshold));
@@ -77,14 +71,14 @@ std::vector<FindingChange> find_finding_changes(const Sides& sides, double thres
     }
   }
   for (const auto& [key, there] : now) {
-    if (!base.contains(key)) add(*there.last, "new").now = there.mean();
+    if (!base.contains(key)) add(*there.last, FindingFate::fresh).now = there.mean();
   }
   const auto size = [](const FindingChange& change) {
     return std::abs(change.now.value_or(Milliseconds{}).value -
                     change.base.value_or(Milliseconds{}).value);
   };
   std::ranges::stable_sort(changes, [&](const FindingChange& a, const FindingChange& b) {
-    return std::tuple(order_of(a), -size(a)) < std::tuple(order_of(b), -size(b));
+    return std::tuple(a.change, -size(a)) < std::tuple(b.change, -size(b));
   });
   return changes;
 }

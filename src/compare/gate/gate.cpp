@@ -101,10 +101,6 @@ Result<void> set_metric(std::string_view metric, Rule& rule) {
   return {};
 }
 
-constexpr std::string_view kPass = "pass";
-constexpr std::string_view kFail = "fail";
-constexpr std::string_view kCannotTell = "cannot_tell";
-
 // Of the difference, in the quantity's unit: with two limits, the wider one, so that only what is
 // beyond both is beyond it.
 std::optional<double> limit_of(const Rule& rule, const Comparison& measured) {
@@ -120,22 +116,22 @@ std::optional<double> limit_of(const Rule& rule, const Comparison& measured) {
   return limit;
 }
 
-std::string_view outcome_of(const Rule& rule, const Comparison& measured) {
+Verdict outcome_of(const Rule& rule, const Comparison& measured) {
   const auto limit = limit_of(rule, measured);
-  if (!limit || !measured.low || !measured.high) return kCannotTell;
+  if (!limit || !measured.low || !measured.high) return Verdict::cannot_tell;
   if (rule.at_most) {
-    if (*measured.low > *limit) return kFail;
-    return *measured.high <= *limit ? kPass : kCannotTell;
+    if (*measured.low > *limit) return Verdict::fail;
+    return *measured.high <= *limit ? Verdict::pass : Verdict::cannot_tell;
   }
-  if (*measured.high < *limit) return kFail;
-  return *measured.low >= *limit ? kPass : kCannotTell;
+  if (*measured.high < *limit) return Verdict::fail;
+  return *measured.low >= *limit ? Verdict::pass : Verdict::cannot_tell;
 }
 
 GateResult result_of(const Rule& rule) {
   GateResult result;
   result.rule = rule.text;
   result.from = rule.from;
-  result.outcome = kCannotTell;
+  result.outcome = Verdict::cannot_tell;
   if (rule.relative) result.relative_limit = Share{*rule.relative};
   if (rule.absolute) result.absolute_limit = Milliseconds{*rule.absolute};
   return result;
@@ -186,13 +182,13 @@ std::vector<GateResult> evaluate(const Rule& rule, std::span<const StageQuantiti
   return results;
 }
 
-std::string verdict_of(std::span<const GateResult> results) {
-  const auto any = [&](std::string_view outcome) {
+Verdict verdict_of(std::span<const GateResult> results) {
+  const auto any = [&](Verdict outcome) {
     return std::ranges::any_of(results,
                                [&](const GateResult& result) { return result.outcome == outcome; });
   };
-  if (any(kFail)) return std::string(kFail);
-  return std::string(any(kCannotTell) ? kCannotTell : kPass);
+  if (any(Verdict::fail)) return Verdict::fail;
+  return any(Verdict::cannot_tell) ? Verdict::cannot_tell : Verdict::pass;
 }
 
 }  // namespace llmprof::compare

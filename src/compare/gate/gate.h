@@ -33,7 +33,6 @@ Result<Rule> parse_rule(std::string_view text, std::string_view from);
 // `cannot_tell`.
 std::vector<GateResult> evaluate(const Rule& rule, std::span<const StageQuantities> stages);
 
-// "pass", "fail" or "cannot_tell".
-std::string verdict_of(std::span<const GateResult> results);
+Verdict verdict_of(std::span<const GateResult> results);
 
 }  // namespace llmprof::compare

@@ -60,14 +60,14 @@ Comparison with_interval(double difference, double half) {
 }
 
 TEST(Judge, GivesThreeAnswers) {
-  EXPECT_EQ(with_interval(0.5, 0.1).answer, "changed");
-  EXPECT_EQ(with_interval(0.5, 0.1).direction, "worse");
-  EXPECT_EQ(with_interval(-0.5, 0.1).direction, "better");
-  EXPECT_EQ(with_interval(0.02, 0.05).answer, "unchanged");
+  EXPECT_EQ(with_interval(0.5, 0.1).answer, Answer::changed);
+  EXPECT_EQ(with_interval(0.5, 0.1).direction, Direction::worse);
+  EXPECT_EQ(with_interval(-0.5, 0.1).direction, Direction::better);
+  EXPECT_EQ(with_interval(0.02, 0.05).answer, Answer::unchanged);
   EXPECT_TRUE(with_interval(0.05, 0.01).differs);
-  EXPECT_EQ(with_interval(0.05, 0.01).answer, "unchanged");
+  EXPECT_EQ(with_interval(0.05, 0.01).answer, Answer::unchanged);
   const Comparison unknown = with_interval(0.2, 0.3);
-  EXPECT_EQ(unknown.answer, "cannot_tell");
+  EXPECT_EQ(unknown.answer, Answer::cannot_tell);
   // Half 3 %, threshold 1 %: 1 % + 3 % x (1 + 0.8416 / 1.96).
   EXPECT_NEAR(unknown.smallest_seen->value, 0.05288, 1e-5);
   // 2 % is 1 % beyond the threshold: noise must shrink to a third, in nine runs.
@@ -78,10 +78,10 @@ TEST(Judge, NothingThatStaysNothingIsUnchanged) {
   Comparison comparison;
   comparison.base = comparison.difference = comparison.low = comparison.high = 0;
   judge(0.01, comparison);
-  EXPECT_EQ(comparison.answer, "unchanged");
+  EXPECT_EQ(comparison.answer, Answer::unchanged);
   comparison.difference = comparison.low = comparison.high = 1;
   judge(0.01, comparison);
-  EXPECT_EQ(comparison.answer, "cannot_tell");
+  EXPECT_EQ(comparison.answer, Answer::cannot_tell);
 }
 
 TEST(Apportion, SumsToTheWholeRoundedOnce) {
@@ -103,7 +103,7 @@ TEST(Judge, AnIntervalEndsWhereNothingIsLeft) {
   EXPECT_DOUBLE_EQ(comparison.relative_low->value, -1);
   EXPECT_DOUBLE_EQ(*comparison.low, -10);
   EXPECT_DOUBLE_EQ(comparison.relative_high->value, -0.65);
-  EXPECT_EQ(comparison.answer, "changed");
+  EXPECT_EQ(comparison.answer, Answer::changed);
   // The noise is what it was.
   EXPECT_NEAR(comparison.smallest_seen->value, 0.01 + 0.25 * (1 + 0.8416 / 1.96), 1e-12);
 }

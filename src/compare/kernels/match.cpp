@@ -243,13 +243,14 @@ class Matching {
 
 }  // namespace
 
-std::string_view change_of(const Match& match, const std::vector<PlacedRow>& base,
-                           const std::vector<PlacedRow>& now) {
-  if (match.base.empty()) return "added";
-  if (match.now.empty()) return "removed";
-  if (match.base.size() > match.now.size()) return "fused";
-  if (match.base.size() < match.now.size()) return "split";
-  return base[match.base.front()].key == now[match.now.front()].key ? "matched" : "replaced";
+ChangeKind change_of(const Match& match, const std::vector<PlacedRow>& base,
+                     const std::vector<PlacedRow>& now) {
+  if (match.base.empty()) return ChangeKind::added;
+  if (match.now.empty()) return ChangeKind::removed;
+  if (match.base.size() > match.now.size()) return ChangeKind::fused;
+  if (match.base.size() < match.now.size()) return ChangeKind::split;
+  return base[match.base.front()].key == now[match.now.front()].key ? ChangeKind::matched
+                                                                    : ChangeKind::replaced;
 }
 
 std::vector<Match> match_rows(const std::vector<PlacedRow>& base, const std::vector<PlacedRow>& now,

@@ -15,9 +15,8 @@ struct Match {
   std::string_view by;  // as KernelChange::matched_by
 };
 
-// "matched", "replaced", "fused", "split", "added", "removed".
-std::string_view change_of(const Match& match, const std::vector<PlacedRow>& base,
-                           const std::vector<PlacedRow>& now);
+ChangeKind change_of(const Match& match, const std::vector<PlacedRow>& base,
+                     const std::vector<PlacedRow>& now);
 
 // Every row of both sides is in exactly one match. By place: in each block the longest common
 // subsequence of names, then what lies between it, then across blocks by class and shape, and by

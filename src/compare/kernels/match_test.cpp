@@ -40,9 +40,9 @@ std::vector<std::string> changes(const std::vector<PlacedRow>& base,
   for (const Match& match : match_rows(base, now, by_place)) {
     base_rows += match.base.size();
     now_rows += match.now.size();
-    const std::string_view change = change_of(match, base, now);
-    if (change == "matched") continue;
-    std::string text(change);
+    const ChangeKind change = change_of(match, base, now);
+    if (change == ChangeKind::matched) continue;
+    std::string text(to_string(change));
     text += ' ';
     for (const size_t row : match.base) text += base[row].key + ' ';
     text += '>';

@@ -19,14 +19,14 @@ class ComparedRows {
  public:
   using Rows = std::vector<const Row*>;
   struct Side {
-    std::string_view name;
+    SideName name{};
     std::span<const Run> runs;
     std::vector<Rows> rows = {};  // per run
   };
 
   ComparedRows(const Sides& sides, std::string stage, std::string_view what,
                std::vector<LeftOut>& left_out)
-      : sides_({Side{"base", sides.base}, Side{"new", sides.now}}),
+      : sides_({Side{SideName::base, sides.base}, Side{SideName::now, sides.now}}),
         stage_(std::move(stage)),
         what_(what),
         left_out_(left_out) {}
@@ -85,11 +85,10 @@ class ComparedRows {
       return each.side == side.name && each.run == run.path && each.stage == stage_ &&
              each.what == what_ && each.rule == rule;
     });
-    LeftOut& counted =
-        known != left_out_.end()
-            ? *known
-            : left_out_.emplace_back(LeftOut{
-                  std::string(side.name), run.path, stage_, what_, std::string(rule), 0, {}});
+    LeftOut& counted = known != left_out_.end()
+                           ? *known
+                           : left_out_.emplace_back(LeftOut{
+                                 side.name, run.path, stage_, what_, std::string(rule), 0, {}});
     ++counted.count;
     counted.total.value += row.wall.value;
   }

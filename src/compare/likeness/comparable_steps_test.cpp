@@ -17,7 +17,7 @@ uint64_t left_out_by(const std::vector<LeftOut>& rows, std::string_view side,
                      std::string_view rule) {
   uint64_t count = 0;
   for (const LeftOut& row : rows) {
-    if (row.side == side && row.rule == rule) count += row.count;
+    if (to_string(row.side) == side && row.rule == rule) count += row.count;
   }
   return count;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compare/model/words.h"
 #include "profile/budget_parts.h"
 #include "profile/context.h"
 #include "profile/finding_kinds.h"
@@ -40,14 +41,14 @@ struct SideRun {
 
 // Something that is missing of a side.
 struct Damage {
-  std::string side;
+  SideName side{};
   std::string run;
   std::string code;
   std::string text;
   uint64_t count = 1;
 
   static void fields(auto& field) {
-    field("side", &Damage::side, "base, new");
+    field("side", &Damage::side, "side of the comparison");
     field("run", &Damage::run, "path of the run");
     field("code", &Damage::code,
           "code of the diagnostic in its profile.json; capture_failed (a recording failed or was "
@@ -79,7 +80,7 @@ struct Aspect {
 
 // Steps or instances that no comparison counts, by which rule.
 struct LeftOut {
-  std::string side;
+  SideName side{};
   std::string run;
   std::string stage;
   std::string what;
@@ -89,7 +90,7 @@ struct LeftOut {
 
   static void fields(auto& field) {
     using Self = LeftOut;
-    field("side", &Self::side, "base, new");
+    field("side", &Self::side, "side of the comparison");
     field("run", &Self::run, "path of the run");
     field("stage", &Self::stage, "stage that they belong to");
     field("what", &Self::what, "steps, instances");
@@ -140,7 +141,7 @@ struct Comparison {
   std::string quantity;
   std::string statistic;
   std::string unit;
-  std::string times;
+  Times times = Times::recorded;
   bool lower_is_better = true;
   std::optional<double> base;
   std::optional<double> now;
@@ -150,10 +151,10 @@ struct Comparison {
   std::optional<Share> relative;
   std::optional<Share> relative_low;
   std::optional<Share> relative_high;
-  std::string answer;
-  std::optional<std::string> direction;
+  Answer answer = Answer::cannot_tell;
+  std::optional<Direction> direction;
   bool differs = false;
-  std::string method;
+  Method method = Method::none;
   std::string unit_of_noise;
   uint64_t base_count = 0;
   uint64_t now_count = 0;
@@ -164,7 +165,7 @@ struct Comparison {
   std::optional<Share> smallest_seen;
   std::optional<uint64_t> runs_needed;
   std::optional<Share> between_runs;
-  std::optional<std::string> why_not;
+  std::optional<NoAnswer> why_not;
 
   static void fields(auto& field) {
     using Self = Comparison;
@@ -178,8 +179,7 @@ struct Comparison {
         "mean (unless a gate rule names another), p50, p90, p99, shift (Hodges-Lehmann: the median "
         "of all differences between the sides' values)");
     field("unit", &Self::unit, "ms, tokens/s, fraction");
-    field("times", &Self::times,
-          "unwatched (without profiling, from the same source on both sides), recorded");
+    field("times", &Self::times, "source of the times");
     field("lower_is_better", &Self::lower_is_better, "false for rates and utilization");
     field("base", &Self::base,
           "value of the statistic; with several runs, their mean; for a shift, the median");
@@ -190,17 +190,11 @@ struct Comparison {
     field("relative", &Self::relative, "difference over base");
     field("relative_low", &Self::relative_low, "low over base");
     field("relative_high", &Self::relative_high, "high over base");
-    field("answer", &Self::answer,
-          "changed (the interval is beyond the threshold), unchanged (inside it), cannot_tell");
-    field("direction", &Self::direction, "better, worse; null unless changed");
+    field("answer", &Self::answer, "whether it changed");
+    field("direction", &Self::direction, "null unless changed");
     field("differs", &Self::differs,
           "the interval excludes 0: there is a difference, even if it is below the threshold");
-    field("method", &Self::method,
-          "identical (both sides have the same values), block_bootstrap (one run per side), welch "
-          "(few values, or fewer than five runs per side), rank_interval (Mann-Whitney, five or "
-          "more runs per side), one_against_runs, as_recorded (single runs without profiling: the "
-          "variation of the recorded times), from_wall (the interval of the wall time that it is "
-          "computed from), none");
+    field("method", &Self::method, "source of the interval");
     field("noise_of", &Self::unit_of_noise,
           "what varies: runs, steps, instances. For steps or instances, the interval describes "
           "these two recordings, not the variation between runs");
@@ -220,9 +214,7 @@ struct Comparison {
           "assumed relative difference between equal runs, which single runs cannot show; it "
           "widens the interval; null if a side has several runs");
     field("why_not", &Self::why_not,
-          "why there is no answer, whatever the figures are: damaged (a side is), shared_cpus "
-          "(other programs used the CPUs), recorded_differently (by different tools, or with CUDA "
-          "graphs hidden on one side), not_comparable; otherwise null");
+          "why there is no answer, whatever the figures are; otherwise null");
   }
 };
 
@@ -260,7 +252,7 @@ struct ChangedKernel {
 };
 
 struct KernelChange {
-  std::string change;
+  ChangeKind change{};
   std::string block;
   std::string matched_by;
   std::vector<ChangedKernel> base_kernels;
@@ -272,9 +264,7 @@ struct KernelChange {
 
   static void fields(auto& field) {
     using Self = KernelChange;
-    field("change", &Self::change,
-          "matched (the same kernel), replaced (another kernel in its place), fused (several "
-          "became fewer), split (fewer became several), added, removed");
+    field("change", &Self::change, "what became of it");
     field("block", &Self::block,
           "block as in kernel_sequences of profile.json; empty without them");
     field("matched_by", &Self::matched_by,
@@ -291,7 +281,7 @@ struct KernelChange {
 
 // A piece of why a stage is faster or slower. Pieces sum to the wall's difference.
 struct Cause {
-  std::string kind;
+  ChangeKind kind{};
   std::optional<std::string> subject;
   uint64_t base_kernels = 0;
   uint64_t now_kernels = 0;
@@ -299,11 +289,7 @@ struct Cause {
   std::optional<Share> points;
 
   static void fields(auto& field) {
-    field("kind", &Cause::kind,
-          "fused, split, replaced, added, removed (kernels with this change and class), "
-          "same_kernels (matched kernels of a class whose launches take longer or shorter), "
-          "launches (more or fewer launches of the same kernels), idle, other_parts (copies, "
-          "hidden graphs), overlap (kernels that run at the same time)");
+    field("kind", &Cause::kind, "kind of change");
     field("subject", &Cause::subject, "a class of kernels, a part of the budget");
     field("base_kernels", &Cause::base_kernels, "distinct positions in the kernel sequence");
     field("new_kernels", &Cause::now_kernels, "likewise");
@@ -314,8 +300,8 @@ struct Cause {
 
 struct StageDiff {
   std::string stage;
-  std::string unit;
-  std::string times;
+  TimeUnit unit{};
+  Times times = Times::recorded;
   double base_units = 0;
   double now_units = 0;
   WholeNanoseconds base_wall;
@@ -334,10 +320,8 @@ struct StageDiff {
   static void fields(auto& field) {
     using Self = StageDiff;
     field("stage", &Self::stage, "as in profile.json; \"all kernels\" without stages");
-    field("unit", &Self::unit,
-          "what times are per: step (one forward pass; in decode, one token per sequence), "
-          "instance, capture");
-    field("times", &Self::times, "source of wall time and budget: unwatched, recorded");
+    field("unit", &Self::unit, "what times are per");
+    field("times", &Self::times, "source of the times");
     field("base_units", &Self::base_units, "units that means are computed over");
     field("new_units", &Self::now_units, "likewise");
     field("base_wall_ns", &Self::base_wall, "mean wall time per unit, without untraced periods");
@@ -360,7 +344,7 @@ struct StageDiff {
 
 struct FindingChange {
   profile::FindingKind kind{};
-  std::string change;
+  FindingFate change{};
   std::optional<std::string> stage;
   std::optional<std::string> subject;
   std::string title;
@@ -370,7 +354,7 @@ struct FindingChange {
   static void fields(auto& field) {
     using Self = FindingChange;
     field("kind", &Self::kind, "as in profile.json");
-    field("change", &Self::change, "gone, new, smaller, larger (by more than the threshold), same");
+    field("change", &Self::change, "what became of it");
     field("stage", &Self::stage, "stage that it belongs to");
     field("subject", &Self::subject, "as in profile.json");
     field("title", &Self::title, "title on the new side, otherwise on the base side");
@@ -382,7 +366,7 @@ struct FindingChange {
 struct GateResult {
   std::string rule;
   std::string from;
-  std::string outcome;
+  Verdict outcome = Verdict::cannot_tell;
   std::string stage;
   std::optional<Share> relative_limit;
   std::optional<Milliseconds> absolute_limit;
@@ -409,7 +393,7 @@ struct GateResult {
 struct RankDiff {
   uint64_t rank = 0;
   std::string stage;
-  std::string unit;
+  TimeUnit unit{};
   WholeNanoseconds base_wall;
   WholeNanoseconds now_wall;
   WholeNanoseconds difference;
@@ -421,7 +405,7 @@ struct RankDiff {
     using Self = RankDiff;
     field("rank", &Self::rank, "rank, in both jobs");
     field("stage", &Self::stage, "stage of the job");
-    field("unit", &Self::unit, "what times are per: step, instance");
+    field("unit", &Self::unit, "what times are per");
     field("base_wall_ns", &Self::base_wall,
           "mean wall time per unit on the rank's own clock, including waits for other ranks, "
           "without untraced periods");
@@ -436,7 +420,7 @@ struct RankDiff {
 struct Diff {
   uint64_t schema_version = kDiffSchemaVersion;
   profile::Tool tool;
-  std::string verdict;
+  Verdict verdict = Verdict::pass;
   std::string summary;
   profile::DeviceKind device_kind = profile::DeviceKind::gpu;
   Share threshold;

@@ -64,12 +64,12 @@ double SingleRuns::widen_on_gpu(const Made& made, Comparison& comparison) const 
   const double high = *comparison.high - *comparison.difference;
   comparison.low = *comparison.difference - std::hypot(low, margin);
   comparison.high = *comparison.difference + std::hypot(high, margin);
-  if (made.of_host && short_of_cpus_) comparison.why_not = "shared_cpus";
+  if (made.of_host && short_of_cpus_) comparison.why_not = NoAnswer::shared_cpus;
   return *comparison.base == 0 ? 0 : margin / std::abs(*comparison.base);
 }
 
 void SingleRuns::widen(const Made& made, Comparison& comparison) const {
-  if (comparison.method == "identical" || !comparison.base || !comparison.low) return;
+  if (comparison.method == Method::identical || !comparison.base || !comparison.low) return;
   comparison.between_runs =
       Share{cpu_ ? widen_on_cpu(made, comparison) : widen_on_gpu(made, comparison)};
 }

@@ -18,7 +18,7 @@ Run run_on(std::string_view device, std::vector<profile::PassLoad> load) {
 // 10 ms became 20, 19.8 to 20.2 within these runs.
 Comparison twice_as_long() {
   Comparison comparison;
-  comparison.method = "block_bootstrap";
+  comparison.method = Method::block_bootstrap;
   comparison.base = 10;
   comparison.now = 20;
   comparison.difference = 10;
@@ -86,14 +86,14 @@ TEST(SingleRuns, OnAGpuTheHostVariesWithinItsIdleTime) {
 TEST(SingleRuns, WithoutACpuLeftNothingIsKnownOfTheHost) {
   const compare::Run gpu = run_on("gpu", {});
   const compare::Run busy = run_on("gpu", {{"stage1", 2, 4, 2, 2}});
-  EXPECT_EQ(widened(gpu, busy, {true, 10, 1, 1, 1}).why_not, "shared_cpus");
+  EXPECT_EQ(widened(gpu, busy, {true, 10, 1, 1, 1}).why_not, NoAnswer::shared_cpus);
   EXPECT_FALSE(widened(gpu, busy, {false, 10, 1, 1, 1}).why_not);
 }
 
 TEST(SingleRuns, TheSameMeasurementsStayTheSame) {
   const compare::Run gpu = run_on("gpu", {});
   Comparison same = twice_as_long();
-  same.method = "identical";
+  same.method = Method::identical;
   same.difference = same.low = same.high = 0;
   EXPECT_EQ(widened(gpu, gpu, {true, 10, 1, 1, 1}, same).high, 0);
 }

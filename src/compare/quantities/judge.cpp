@@ -23,7 +23,7 @@ std::optional<uint64_t> runs_needed(double half, double missing, uint64_t runs) 
 }  // namespace
 
 void judge(double threshold, Comparison& comparison) {
-  comparison.answer = "cannot_tell";
+  comparison.answer = Answer::cannot_tell;
   if (!comparison.base || !comparison.difference) return;
   const double base = std::abs(*comparison.base);
   const bool nothing = base == 0 && *comparison.difference == 0;
@@ -43,10 +43,11 @@ void judge(double threshold, Comparison& comparison) {
   comparison.differs = low > 0 || high < 0;
   comparison.smallest_seen = Share{smallest_seen(threshold, half)};
   if (low > threshold || high < -threshold) {
-    comparison.answer = "changed";
-    comparison.direction = (low > 0) == comparison.lower_is_better ? "worse" : "better";
+    comparison.answer = Answer::changed;
+    comparison.direction =
+        (low > 0) == comparison.lower_is_better ? Direction::worse : Direction::better;
   } else if (low >= -threshold && high <= threshold) {
-    comparison.answer = "unchanged";
+    comparison.answer = Answer::unchanged;
   } else {
     const double missing = std::abs(std::abs(comparison.relative->value) - threshold);
     comparison.runs_needed =
@@ -58,7 +59,7 @@ void judge(double threshold, Comparison& comparison) {
 }
 
 void withhold(Comparison& comparison) {
-  comparison.answer = "cannot_tell";
+  comparison.answer = Answer::cannot_tell;
   comparison.direction.reset();
   comparison.differs = false;
   for (auto* end : {&comparison.low, &comparison.high}) end->reset();

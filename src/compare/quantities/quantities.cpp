@@ -72,7 +72,7 @@ Comparison described(const std::string& stage, std::string_view quantity, Statis
   comparison.quantity = quantity;
   comparison.statistic = to_string(statistic);
   comparison.unit = "ms";
-  comparison.times = "recorded";
+  comparison.times = Times::recorded;
   return comparison;
 }
 
@@ -82,7 +82,7 @@ void fill(const Estimate& estimate, const Sides& sides, std::string_view single,
   into.difference = estimate.difference;
   into.low = estimate.low;
   into.high = estimate.high;
-  into.method = to_string(estimate.method);
+  into.method = estimate.method;
   into.base_count = estimate.base_count;
   into.now_count = estimate.now_count;
   into.base_block = estimate.base_block;
@@ -242,7 +242,7 @@ std::optional<Comparison> StageQuantities::unwatched(Statistic statistic) const 
     found->method = Method::identical;
   }
   Comparison comparison = described(stage_, per_step ? "step" : "wall", statistic);
-  comparison.times = "unwatched";
+  comparison.times = Times::unwatched;
   fill(*found, sides_, "runs", comparison);
   if (comparison.low || !judging_.single) return comparison;
   const auto as_recorded = recorded(per_step ? "step" : "wall", Statistic::mean);
@@ -250,7 +250,7 @@ std::optional<Comparison> StageQuantities::unwatched(Statistic statistic) const 
   const double half = (*as_recorded->high - *as_recorded->low) / 2 / *as_recorded->base;
   comparison.low = *comparison.difference - half * *comparison.base;
   comparison.high = *comparison.difference + half * *comparison.base;
-  comparison.method = "as_recorded";
+  comparison.method = Method::as_recorded;
   comparison.unit_of_noise = as_recorded->unit_of_noise;
   return comparison;
 }
@@ -277,7 +277,7 @@ SingleRuns::Made StageQuantities::made_of(const Comparison& comparison) const {
       quantity == "step" || quantity == "step_idle" || quantity == "wall" || quantity == "idle";
   made.base_stage_s = measured_seconds(base);
   made.now_stage_s = measured_seconds(now);
-  if (comparison.times == "unwatched") {
+  if (comparison.times == Times::unwatched) {
     made.base_wall = comparison.base.value_or(0);
     made.most_idle = std::max(made.base_wall * base.unwatched->idle_share.value,
                               comparison.now.value_or(0) * now.unwatched->idle_share.value);
@@ -309,7 +309,7 @@ std::optional<Comparison> StageQuantities::from_wall(std::string_view quantity) 
   } else {
     const SharedPeak shared = shared_peak(sides_, stage_, of_flops);
     if (!shared.known && !judging_.own_peaks) return std::nullopt;
-    const bool without = wall && wall->times == "unwatched";
+    const bool without = wall && wall->times == Times::unwatched;
     const auto value = [&](const profile::Stage& stage) -> std::optional<double> {
       const auto& recorded = of_flops ? stage.mfu.wall : stage.mbu.wall;
       const auto& used =
@@ -326,7 +326,7 @@ std::optional<Comparison> StageQuantities::from_wall(std::string_view quantity) 
   comparison.quantity = quantity;
   comparison.unit = quantity == "tokens_per_s" ? "tokens/s" : "fraction";
   comparison.lower_is_better = false;
-  if (comparison.method != "identical") comparison.method = "from_wall";
+  if (comparison.method != Method::identical) comparison.method = Method::from_wall;
   comparison.base = mean(*base);
   comparison.now = mean(*now);
   comparison.difference = *comparison.now - *comparison.base;
@@ -366,10 +366,10 @@ std::optional<Comparison> StageQuantities::measure(std::string_view quantity,
 
 Comparison StageQuantities::judged(Comparison comparison) const {
   judge(judging_.threshold, comparison);
-  if (!judging_.withheld.empty()) {
+  if (judging_.withheld) {
     comparison.why_not = judging_.withheld;
-  } else if (!judging_.recorded_alike && comparison.times == "recorded") {
-    comparison.why_not = "recorded_differently";
+  } else if (!judging_.recorded_alike && comparison.times == Times::recorded) {
+    comparison.why_not = NoAnswer::recorded_differently;
   }
   if (comparison.why_not) withhold(comparison);
   return comparison;

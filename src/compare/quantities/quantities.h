@@ -17,7 +17,7 @@ namespace llmprof::compare {
 struct Judging {
   double threshold = 0;              // relative
   std::optional<SingleRuns> single;  // where both sides are one run
-  std::string withheld;              // why nothing is claimed, as Comparison::why_not; else empty
+  std::optional<NoAnswer> withheld;  // why nothing is claimed
   bool recorded_alike = true;        // by the same tool, with the same kernels to be seen
   bool own_peaks = false;            // utilization of different GPUs, each of its own peak
 };

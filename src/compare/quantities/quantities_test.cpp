@@ -37,11 +37,11 @@ TEST_F(Quantities, OfStepsAreComparedByStep) {
   ASSERT_TRUE(step);
   EXPECT_NEAR(*step->difference, 2, 1e-9);
   EXPECT_EQ(step->unit, "ms");
-  EXPECT_EQ(step->times, "recorded");
+  EXPECT_EQ(step->times, Times::recorded);
   EXPECT_EQ(step->unit_of_noise, "steps");
   EXPECT_EQ(step->base_count, 22U);
-  EXPECT_EQ(step->answer, "changed");
-  EXPECT_EQ(step->direction, "worse");
+  EXPECT_EQ(step->answer, Answer::changed);
+  EXPECT_EQ(step->direction, Direction::worse);
   EXPECT_NEAR(*quantities.compare("step_busy", Statistic::mean)->difference, 1, 1e-9);
   EXPECT_NEAR(*quantities.compare("step_idle", Statistic::mean)->difference, 1, 1e-9);
   EXPECT_NEAR(*quantities.compare("class.gemm", Statistic::mean)->difference, 1, 1e-6);
@@ -63,8 +63,8 @@ TEST_F(Quantities, TokensPerSecondFollowFromTheStep) {
   ASSERT_TRUE(rate);
   EXPECT_EQ(rate->unit, "tokens/s");
   EXPECT_FALSE(rate->lower_is_better);
-  EXPECT_EQ(rate->direction, "worse");
-  EXPECT_EQ(rate->method, "from_wall");
+  EXPECT_EQ(rate->direction, Direction::worse);
+  EXPECT_EQ(rate->method, Method::from_wall);
   EXPECT_NEAR(*rate->base / *rate->now, 1.2, 0.001);
 }
 
@@ -74,12 +74,12 @@ TEST_F(Quantities, WithoutPeaksThereIsNoUtilization) {
 }
 
 TEST_F(Quantities, WhatIsWithheldKeepsItsFiguresAlone) {
-  judging_.withheld = "damaged";
+  judging_.withheld = NoAnswer::damaged;
   const StageQuantities quantities(sides_, "decode", judging_, left_out_);
   const auto step = quantities.compare("step", Statistic::mean);
   ASSERT_TRUE(step);
-  EXPECT_EQ(step->why_not, "damaged");
-  EXPECT_EQ(step->answer, "cannot_tell");
+  EXPECT_EQ(step->why_not, NoAnswer::damaged);
+  EXPECT_EQ(step->answer, Answer::cannot_tell);
   EXPECT_FALSE(step->low);
   EXPECT_NEAR(*step->difference, 2, 1e-9);
 }
@@ -98,7 +98,7 @@ TEST_F(Quantities, TheSameRecordingsAreIdentical) {
   const StageQuantities quantities(same, "decode", judging_, left_out_);
   const auto step = quantities.compare("step", Statistic::p50);
   ASSERT_TRUE(step);
-  EXPECT_EQ(step->method, "identical");
+  EXPECT_EQ(step->method, Method::identical);
   EXPECT_EQ(step->difference, 0);
 }
 

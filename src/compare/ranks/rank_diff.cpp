@@ -78,7 +78,7 @@ std::vector<RankDiff> diff_ranks(const Sides& sides) {
       RankDiff& row = rows.emplace_back();
       row.rank = rank.rank;
       row.stage = stage.name;
-      row.unit = stage.step_count > 0 ? "step" : "instance";
+      row.unit = stage.step_count > 0 ? TimeUnit::step : TimeUnit::instance;
       row.base_wall = {base->per_unit(base->wall)};
       row.now_wall = {now->per_unit(now->wall)};
       row.difference = {row.now_wall.value - row.base_wall.value};

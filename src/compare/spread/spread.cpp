@@ -73,7 +73,7 @@ std::vector<Spread> find_spread(std::span<const Run> runs, double threshold) {
     const bool in_steps = find_stage(runs.front().profile, stage)->step_count > 0;
     if (!in_steps) steps.groups.clear();
     const ComparableInstances instances = comparable_instances(both, stage, ignored);
-    const auto add = [&](std::string_view quantity, std::string_view times, auto values) {
+    const auto add = [&](std::string_view quantity, Times times, auto values) {
       if (!values || values->empty()) return;
       Spread& spread = found.emplace_back();
       spread.stage = stage;
@@ -85,11 +85,13 @@ std::vector<Spread> find_spread(std::span<const Run> runs, double threshold) {
     if (unwatched_on_both(both, stage)) {
       const bool per_step =
           find_stage(runs.front().profile, stage)->unwatched->per_step.has_value();
-      add(per_step ? "step" : "wall", "unwatched", unwatched(runs, stage));
+      add(per_step ? "step" : "wall", Times::unwatched, unwatched(runs, stage));
     } else {
-      add(steps.groups.empty() ? "wall" : "step", "recorded", recorded(steps, instances, false));
+      add(steps.groups.empty() ? "wall" : "step", Times::recorded,
+          recorded(steps, instances, false));
     }
-    add(steps.groups.empty() ? "busy" : "step_busy", "recorded", recorded(steps, instances, true));
+    add(steps.groups.empty() ? "busy" : "step_busy", Times::recorded,
+        recorded(steps, instances, true));
   }
   return found;
 }

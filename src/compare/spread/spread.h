@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compare/model/sides.h"
+#include "compare/model/words.h"
 #include "profile/quantity.h"
 
 namespace llmprof::compare {
@@ -13,8 +14,8 @@ namespace llmprof::compare {
 // How far runs of one program differ in a quantity of a stage; times in ms.
 struct Spread {
   std::string stage;
-  std::string quantity;        // as Comparison::quantity: step, step_busy; wall, busy
-  std::string times;           // as Comparison::times
+  std::string quantity;  // as Comparison::quantity: step, step_busy; wall, busy
+  Times times = Times::recorded;
   std::vector<double> values;  // one mean per run
   double mean = 0;
   double deviation = 0;  // standard deviation of the runs; 0 of one

@@ -187,11 +187,11 @@ double calls_of(const std::vector<ChangedKernel>& kernels) {
 int64_t of_launches(const KernelChange& change) {
   const double base = calls_of(change.base_kernels);
   const double more = calls_of(change.now_kernels) - base;
-  if (change.change != "matched" || base <= 0) return 0;
+  if (change.change != ChangeKind::matched || base <= 0) return 0;
   return std::llround(static_cast<double>(change.base.value) * more / base);
 }
 
-Cause& cause_of(std::string_view kind, const std::string& subject, std::vector<Cause>& causes) {
+Cause& cause_of(ChangeKind kind, const std::string& subject, std::vector<Cause>& causes) {
   const auto known = std::ranges::find_if(
       causes, [&](const Cause& cause) { return cause.kind == kind && cause.subject == subject; });
   if (known != causes.end()) return *known;
@@ -209,9 +209,9 @@ StageDiff diff_stage(const Sides& sides, const std::string& stage, bool all_kern
   diff.base_units = units_of(sides.base, stage);
   diff.now_units = units_of(sides.now, stage);
   const profile::Stage* first = find_stage(sides.base.front().profile, stage);
-  diff.unit = first->step_count > 0 ? "step" : "instance";
+  diff.unit = first->step_count > 0 ? TimeUnit::step : TimeUnit::instance;
   const bool unwatched = unwatched_on_both(sides, stage);
-  diff.times = unwatched ? "unwatched" : "recorded";
+  diff.times = unwatched ? Times::unwatched : Times::recorded;
   PartTotals totals;
   add_parts(sides.base, stage, unwatched, &PartTotal::base, totals);
   add_parts(sides.now, stage, unwatched, &PartTotal::now, totals);
@@ -228,8 +228,8 @@ StageDiff diff_stage(const Sides& sides, const std::string& stage, bool all_kern
 StageDiff diff_all_kernels(const Sides& sides) {
   StageDiff diff;
   diff.stage = kAllKernels;
-  diff.unit = "capture";
-  diff.times = "recorded";
+  diff.unit = TimeUnit::capture;
+  diff.times = Times::recorded;
   diff.base_units = static_cast<double>(sides.base.size());
   diff.now_units = static_cast<double>(sides.now.size());
   PartTotals totals;
@@ -244,14 +244,15 @@ StageDiff diff_all_kernels(const Sides& sides) {
 void find_causes(StageDiff& diff) {
   std::set<std::string> classes;
   for (const KernelChange& change : diff.kernels) {
-    const std::string kind = change.change == "matched" ? "same_kernels" : change.change;
+    const ChangeKind kind =
+        change.change == ChangeKind::matched ? ChangeKind::same_kernels : change.change;
     const int64_t launches = of_launches(change);
     Cause& cause = cause_of(kind, classes_of(change), diff.causes);
     cause.base_kernels += change.base_kernels.size();
     cause.now_kernels += change.now_kernels.size();
     cause.difference.value += change.difference.value - launches;
     if (launches != 0) {
-      cause_of("launches", classes_of(change), diff.causes).difference.value += launches;
+      cause_of(ChangeKind::launches, classes_of(change), diff.causes).difference.value += launches;
     }
     for (const auto* kernels : {&change.base_kernels, &change.now_kernels}) {
       for (const ChangedKernel& kernel : *kernels) classes.emplace(to_string(kernel.kernel_class));
@@ -263,14 +264,15 @@ void find_causes(StageDiff& diff) {
     if (classes.contains(part.part) || part.part == kKernelsRunning) {
       of_kernels += part.difference.value;
     } else {
-      Cause& cause = cause_of(part.idle ? "idle" : "other_parts", part.part, diff.causes);
+      Cause& cause =
+          cause_of(part.idle ? ChangeKind::idle : ChangeKind::other_parts, part.part, diff.causes);
       cause.difference.value += part.difference.value;
     }
   }
   if (diff.budget.empty()) return;
   diff.overlap = {of_kernels - diff.kernel_difference.value};
   if (diff.overlap.value != 0) {
-    Cause& cause = cause_of("overlap", "", diff.causes);
+    Cause& cause = cause_of(ChangeKind::overlap, "", diff.causes);
     cause.subject.reset();
     cause.difference = diff.overlap;
   }

@@ -23,8 +23,8 @@ TEST(StageDiff, PartsKernelsAndCausesSumToTheWallsDifference) {
   const compare::Run base = decode_run({std::vector<double>(10, 10.0)});
   const compare::Run now = decode_run({std::vector<double>(10, 12.0)});
   const StageDiff diff = diff_stage({{&base, 1}, {&now, 1}}, "decode", true);
-  EXPECT_EQ(diff.unit, "step");
-  EXPECT_EQ(diff.times, "recorded");
+  EXPECT_EQ(diff.unit, TimeUnit::step);
+  EXPECT_EQ(diff.times, Times::recorded);
   EXPECT_EQ(diff.base_wall.value, 10'000'000);
   EXPECT_EQ(diff.difference.value, 2'000'000);
   EXPECT_DOUBLE_EQ(diff.relative->value, 0.2);
@@ -32,7 +32,7 @@ TEST(StageDiff, PartsKernelsAndCausesSumToTheWallsDifference) {
   for (const PartChange& part : diff.budget) parts += part.difference.value;
   EXPECT_EQ(parts, diff.difference.value);
   ASSERT_EQ(diff.kernels.size(), 1U);
-  EXPECT_EQ(diff.kernels.front().change, "matched");
+  EXPECT_EQ(diff.kernels.front().change, ChangeKind::matched);
   EXPECT_EQ(diff.kernel_difference.value, 1'000'000);
   EXPECT_EQ(diff.overlap.value, 0);
   int64_t causes = 0;
@@ -54,14 +54,14 @@ TEST(StageDiff, WholeCapturesAreComparedWithoutStages) {
   now.profile.kernels.front().total_ns = {6000};
   const StageDiff diff = diff_all_kernels({{&base, 1}, {&now, 1}});
   EXPECT_EQ(diff.stage, kAllKernels);
-  EXPECT_EQ(diff.unit, "capture");
+  EXPECT_EQ(diff.unit, TimeUnit::capture);
   EXPECT_EQ(diff.kernel_difference.value, 2000);
 }
 
 TEST(Causes, MoreLaunchesOfTheSameKernelAreACauseOfTheirOwn) {
   StageDiff diff;
   KernelChange& change = diff.kernels.emplace_back();
-  change.change = "matched";
+  change.change = ChangeKind::matched;
   change.base_kernels = {{"gemm_kernel", "gemm", 2}};
   change.now_kernels = {{"gemm_kernel", "gemm", 3}};
   change.base = {200};
@@ -69,9 +69,9 @@ TEST(Causes, MoreLaunchesOfTheSameKernelAreACauseOfTheirOwn) {
   change.difference = {130};
   find_causes(diff);
   ASSERT_EQ(diff.causes.size(), 2U);
-  EXPECT_EQ(diff.causes[0].kind, "same_kernels");
+  EXPECT_EQ(diff.causes[0].kind, ChangeKind::same_kernels);
   EXPECT_EQ(diff.causes[0].difference.value, 30);
-  EXPECT_EQ(diff.causes[1].kind, "launches");
+  EXPECT_EQ(diff.causes[1].kind, ChangeKind::launches);
   EXPECT_EQ(diff.causes[1].difference.value, 100);
 }
 

@@ -195,12 +195,6 @@ Estimate compare_two_runs(const Series& base, const Series& now, std::span<const
 
 }  // namespace
 
-std::string_view to_string(Method method) {
-  constexpr std::array<std::string_view, 6> kNames = {"identical",     "block_bootstrap",  "welch",
-                                                      "rank_interval", "one_against_runs", "none"};
-  return kNames.at(static_cast<size_t>(method));
-}
-
 std::optional<Estimate> estimate_runs(std::span<const double> base, std::span<const double> now) {
   if (base.empty() || now.empty()) return std::nullopt;
   return independent_difference(base, now);

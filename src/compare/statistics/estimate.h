@@ -6,20 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "compare/model/words.h"
 #include "compare/statistics/series.h"
 
 namespace llmprof::compare {
-
-// What the interval comes from.
-enum class Method : uint8_t {
-  identical,         // both sides hold the same values
-  block_bootstrap,   // of the values of one run a side
-  welch,             // Student's t: few values, or few runs
-  rank_interval,     // all differences between runs, by the Mann-Whitney distribution
-  one_against_runs,  // one run against the spread of several
-  none,              // one value a side, or too few for a percentile
-};
-std::string_view to_string(Method method);
 
 // The difference between two sides, with its 95 % interval.
 struct Estimate {

@@ -12,8 +12,12 @@
 namespace llmprof::report {
 namespace {
 
+using compare::Answer;
 using compare::Comparison;
 using compare::Diff;
+using compare::Method;
+using compare::NoAnswer;
+using compare::Times;
 
 // {} is what the kernels ran on.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kQuantityWords = {{
@@ -30,12 +34,12 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kQuantit
     {"mbu", "MBU on wall time"},
 }};
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kWhyNotWords = {{
-    {"damaged", "a side is damaged"},
-    {"shared_cpus", "other programs used the CPUs"},
-    {"recorded_differently", "the sides were recorded differently"},
-    {"not_comparable", "side by side: the sides are not comparable"},
-}};
+constexpr auto kWhyNotWords = profile::texts<NoAnswer>({
+    {NoAnswer::damaged, "a side is damaged"},
+    {NoAnswer::shared_cpus, "other programs used the CPUs"},
+    {NoAnswer::recorded_differently, "the sides were recorded differently"},
+    {NoAnswer::not_comparable, "side by side: the sides are not comparable"},
+});
 
 bool is_of_steps(std::string_view quantity) { return quantity.starts_with("step"); }
 
@@ -56,9 +60,10 @@ bool in_steps(const Diff& diff, std::string_view stage) {
   const auto of_steps = [](const Comparison& each) { return is_of_steps(each.quantity); };
   const auto of_instances = [](const Comparison& each) { return is_of_instances(each.quantity); };
   if (!any_of_stage(diff, stage, of_instances)) return true;
-  const bool by_step = std::any_of(
-      diff.stages.begin(), diff.stages.end(),
-      [&](const compare::StageDiff& each) { return each.stage == stage && each.unit == "step"; });
+  const bool by_step =
+      std::any_of(diff.stages.begin(), diff.stages.end(), [&](const compare::StageDiff& each) {
+        return each.stage == stage && each.unit == compare::TimeUnit::step;
+      });
   return by_step && any_of_stage(diff, stage, of_steps);
 }
 
@@ -84,9 +89,9 @@ bool is_shown(const Diff& diff, const Comparison& comparison) {
   }
   // Recorded idle time is longer than the program's own by what recording costs.
   const bool of_host = is_wall(quantity) || quantity == "idle" || quantity == "step_idle";
-  if (!of_host || comparison.times == "unwatched") return true;
+  if (!of_host || comparison.times == Times::unwatched) return true;
   return !any_of_stage(diff, comparison.stage, [&](const Comparison& each) {
-    return each.times == "unwatched" && is_of_steps(each.quantity) == is_of_steps(quantity);
+    return each.times == Times::unwatched && is_of_steps(each.quantity) == is_of_steps(quantity);
   });
 }
 
@@ -126,10 +131,8 @@ std::string interval_words(const Comparison& comparison) {
 }
 
 std::string why_not_words(const Comparison& comparison) {
-  for (const auto& [why, words] : kWhyNotWords) {
-    if (comparison.why_not == why) return std::string(words);
-  }
-  if (comparison.method == "none") return "too few values for an interval";
+  if (comparison.why_not) return std::string(kWhyNotWords[*comparison.why_not]);
+  if (comparison.method == Method::none) return "too few values for an interval";
   if (comparison.between_runs) {
     return fmt::format(
         "single runs: equal ones may differ by {}{}", percent(comparison.between_runs),
@@ -141,15 +144,16 @@ std::string why_not_words(const Comparison& comparison) {
 }
 
 std::string short_answer(const Comparison& comparison) {
-  if (comparison.why_not == "not_comparable") return "side by side";
-  if (comparison.method == "identical" && !comparison.why_not) return "identical";
-  if (comparison.answer == "changed") return comparison.direction.value_or("changed");
-  return comparison.answer == "unchanged" ? "unchanged" : "cannot tell";
+  if (comparison.why_not == NoAnswer::not_comparable) return "side by side";
+  if (comparison.method == Method::identical && !comparison.why_not) return "identical";
+  if (comparison.direction) return std::string(to_string(*comparison.direction));
+  if (comparison.answer == Answer::cannot_tell) return "cannot tell";
+  return std::string(to_string(comparison.answer));
 }
 
 std::string answer_words(const Comparison& comparison, profile::Share threshold) {
   std::string answer = short_answer(comparison);
-  if (comparison.answer == "unchanged" && comparison.differs) {
+  if (comparison.answer == Answer::unchanged && comparison.differs) {
     return fmt::format("differs by less than {}", threshold_words(threshold));
   }
   if (answer != "cannot tell") return answer;
@@ -174,7 +178,7 @@ std::string quantity_words(const Comparison& comparison, bool on_cpu) {
                         shown_text(std::string_view(comparison.quantity).substr(kClass.size())));
   }
   if (comparison.statistic != "mean") words += fmt::format(", {}", comparison.statistic);
-  if (comparison.times == "unwatched") words += ", without profiling";
+  if (comparison.times == Times::unwatched) words += ", without profiling";
   return words;
 }
 

@@ -9,6 +9,7 @@
 #include "report/diff/diff_words.h"
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
+#include "report/format/words.h"
 #include "report/markdown/markdown.h"
 
 namespace llmprof::report {
@@ -17,6 +18,7 @@ namespace {
 using compare::Comparison;
 using compare::Diff;
 using compare::StageDiff;
+using compare::Verdict;
 
 constexpr size_t kAllRows = SIZE_MAX;
 constexpr size_t kOverviewRows = 8;
@@ -31,13 +33,13 @@ profile::Milliseconds difference_ms(profile::WholeNanoseconds time) { return in_
 
 std::string one_damage_words(const compare::Damage& damage) {
   return fmt::format(
-      "Damage of {} ({}): {}{}. Diagnostic: {}.", damage.side, damage.run, damage.text,
+      "Damage of {} ({}): {}{}. Diagnostic: {}.", to_string(damage.side), damage.run, damage.text,
       damage.count > 1 ? fmt::format(" ({})", grouped(damage.count)) : "", damage.code);
 }
 
 void add_verdict(const Diff& diff, Document& document) {
   document.add(Paragraph{diff.summary});
-  const bool good = diff.verdict == "pass";
+  const bool good = diff.verdict == Verdict::pass;
   document.add(Callout{good ? Callout::Kind::note : Callout::Kind::warning, verdict_words(diff)});
   for (const compare::Aspect& aspect : diff.aspects) {
     if (aspect.blocking) document.add(Callout{Callout::Kind::warning, aspect.text});
@@ -53,16 +55,16 @@ void add_why(const Diff& diff, Document& document) {
   for (const StageDiff& stage : diff.stages) document.add(Paragraph{stage.why});
 }
 
-std::string_view outcome_words(std::string_view outcome) {
-  return outcome == "cannot_tell" ? "cannot tell" : outcome;
-}
-
 void add_gates(const Diff& diff, Document& document) {
   if (diff.gates.empty()) return;
   document.add(Heading{2, "Gate"});
   Table table{columns("`rule | outcome | measured")};
   for (const compare::GateResult& gate : diff.gates) {
-    table.rows.push_back({gate.rule, std::string(outcome_words(gate.outcome)), gate.text});
+    table.rows.push_back(
+        {gate.rule,
+         std::string(gate.outcome == Verdict::cannot_tell ? "cannot tell"
+                                                          : to_string(gate.outcome)),
+         gate.text});
   }
   document.add(std::move(table));
 }
@@ -99,7 +101,7 @@ void add_comparisons(const Diff& diff, size_t rows, bool short_answers, Document
 
 void add_budget(const StageDiff& stage, size_t rows, Document& document) {
   if (stage.budget.empty()) return;
-  document.add(Heading{3, fmt::format("{}: budget per {}", stage.stage, stage.unit)});
+  document.add(Heading{3, fmt::format("{}: budget per {}", stage.stage, to_string(stage.unit))});
   Table table{columns("part | #base ms | #new ms | #difference ms")};
   for (const compare::PartChange& part : stage.budget) {
     if (table.rows.size() == rows) break;
@@ -144,7 +146,7 @@ std::string calls_of(const std::vector<compare::ChangedKernel>& kernels) {
 
 void add_kernels(const StageDiff& stage, size_t rows, Document& document) {
   if (stage.kernels.empty()) return;
-  document.add(Heading{3, fmt::format("{}: kernels per {}", stage.stage, stage.unit)});
+  document.add(Heading{3, fmt::format("{}: kernels per {}", stage.stage, to_string(stage.unit))});
   Table table{{{"change", Column::Kind::text, 2},
                {"base", Column::Kind::code, 5},
                {"new", Column::Kind::code, 1},
@@ -158,11 +160,11 @@ void add_kernels(const StageDiff& stage, size_t rows, Document& document) {
       rest.value += kernel.difference.value;
       continue;
     }
-    const bool same = kernel.change == "matched";
+    const bool same = kernel.change == compare::ChangeKind::matched;
     const std::string base_calls = calls_of(kernel.base_kernels);
     const std::string now_calls = calls_of(kernel.now_kernels);
     table.rows.push_back(
-        {kernel.change, names_of(kernel.base_kernels),
+        {spelled(kernel.change), names_of(kernel.base_kernels),
          same ? std::string("the same") : names_of(kernel.now_kernels),
          base_calls == now_calls ? base_calls : fmt::format("{} to {}", base_calls, now_calls),
          fine_ms(in_ms(kernel.base)), fine_ms(in_ms(kernel.now)),
@@ -199,7 +201,7 @@ void add_ranks(const Diff& diff, size_t rows, Document& document) {
       "#rank | stage | per | #base (ms) | #new (ms) | #difference (ms) | #change | most in | "
       "#there (ms)")};
   for (const compare::RankDiff* row : ranked) {
-    table.rows.push_back({std::to_string(row->rank), row->stage, row->unit,
+    table.rows.push_back({std::to_string(row->rank), row->stage, spelled(row->unit),
                           ms(in_ms(row->base_wall)), ms(in_ms(row->now_wall)),
                           time_change(difference_ms(row->difference)), change(row->relative),
                           row->part ? std::string(shown_text(*row->part)) : "-",
@@ -214,7 +216,7 @@ void add_findings(const Diff& diff, size_t rows, Document& document) {
   Table table{columns("change | stage | finding | #base saving ms | #new saving ms")};
   for (const compare::FindingChange& finding : diff.findings) {
     if (table.rows.size() == rows) break;
-    table.rows.push_back({finding.change, or_missing(finding.stage), finding.title,
+    table.rows.push_back({spelled(finding.change), or_missing(finding.stage), finding.title,
                           ms(finding.base), ms(finding.now)});
   }
   document.add(std::move(table));
@@ -260,7 +262,7 @@ void add_likeness(const Diff& diff, Document& document) {
     std::string rule = row.rule;
     std::replace(rule.begin(), rule.end(), '_', ' ');
     table.rows.push_back(
-        {row.side, row.run, row.stage, row.what, rule, grouped(row.count), ms(row.total)});
+        {spelled(row.side), row.run, row.stage, row.what, rule, grouped(row.count), ms(row.total)});
   }
   document.add(std::move(table));
 }
@@ -321,15 +323,15 @@ std::string diff_title(const Diff& diff) {
 
 std::string verdict_words(const Diff& diff) {
   const auto failed = std::count_if(diff.gates.begin(), diff.gates.end(),
-                                    [](const auto& gate) { return gate.outcome == "fail"; });
-  if (diff.verdict == "not_comparable") return "Verdict: not comparable.";
-  if (diff.verdict == "fail") {
+                                    [](const auto& gate) { return gate.outcome == Verdict::fail; });
+  if (diff.verdict == Verdict::not_comparable) return "Verdict: not comparable.";
+  if (diff.verdict == Verdict::fail) {
     return fmt::format("Verdict: fail. {} failed.",
                        counted(static_cast<uint64_t>(failed), "gate rule"));
   }
   if (!diff.damage.empty())
     return "Verdict: cannot tell. Of a damaged side no rule can be decided.";
-  if (diff.verdict == "cannot_tell") {
+  if (diff.verdict == Verdict::cannot_tell) {
     return "Verdict: cannot tell. No gate rule failed, but not all could be decided.";
   }
   return diff.gates.empty() ? "Verdict: pass. No gate rule was given."

@@ -35,18 +35,18 @@ struct Counts {
   size_t errors = 0;
 };
 
-void add_case(std::string_view name, std::string_view outcome, std::string_view text,
+void add_case(std::string_view name, compare::Verdict outcome, std::string_view text,
               std::string& cases, Counts& counts) {
   ++counts.tests;
   cases += fmt::format("    <testcase classname=\"llmprof.diff\" name=\"{}\"", xml_text(name));
-  if (outcome == "pass") {
+  if (outcome == compare::Verdict::pass) {
     cases += fmt::format(">\n      <system-out>{}</system-out>\n    </testcase>\n", xml_text(text));
     return;
   }
-  const bool failed = outcome == "fail";
+  const bool failed = outcome == compare::Verdict::fail;
   ++(failed ? counts.failures : counts.errors);
   cases += fmt::format(">\n      <{0} message=\"{1}\" type=\"{2}\"/>\n    </testcase>\n",
-                       failed ? "failure" : "error", xml_text(text), outcome);
+                       failed ? "failure" : "error", xml_text(text), to_string(outcome));
 }
 
 }  // namespace
@@ -58,7 +58,9 @@ std::string diff_junit(const compare::Diff& diff) {
   for (const compare::Aspect& aspect : diff.aspects) {
     if (aspect.blocking) blocking += (blocking.empty() ? "" : " ") + aspect.text;
   }
-  add_case("comparable", blocking.empty() ? "pass" : "not_comparable", blocking, cases, counts);
+  add_case("comparable",
+           blocking.empty() ? compare::Verdict::pass : compare::Verdict::not_comparable, blocking,
+           cases, counts);
   for (const compare::GateResult& gate : diff.gates) {
     const std::string name =
         gate.stage.empty() ? gate.rule : fmt::format("{} ({})", gate.rule, gate.stage);

@@ -20,10 +20,12 @@ using compare::Diff;
 constexpr double kAboutTwice = 0.1;
 
 std::string damage_words(const Diff& diff) {
-  const bool base = std::any_of(diff.damage.begin(), diff.damage.end(),
-                                [](const compare::Damage& each) { return each.side == "base"; });
-  const bool now = std::any_of(diff.damage.begin(), diff.damage.end(),
-                               [](const compare::Damage& each) { return each.side == "new"; });
+  const bool base =
+      std::any_of(diff.damage.begin(), diff.damage.end(),
+                  [](const compare::Damage& each) { return each.side == compare::SideName::base; });
+  const bool now =
+      std::any_of(diff.damage.begin(), diff.damage.end(),
+                  [](const compare::Damage& each) { return each.side == compare::SideName::now; });
   const compare::Damage& first = diff.damage.front();
   const std::string sides = base && now
                                 ? "Both sides are damaged"
@@ -42,7 +44,9 @@ struct Clauses {
 std::string busy_clause(const Diff& diff, std::string_view stage) {
   for (const Comparison& each : diff.comparisons) {
     const bool busy = each.quantity == "step_busy" || each.quantity == "busy";
-    if (each.stage != stage || !busy || each.answer != "changed" || !is_shown(diff, each)) continue;
+    if (each.stage != stage || !busy || each.answer != compare::Answer::changed ||
+        !is_shown(diff, each))
+      continue;
     constexpr double kPercent = 100;
     return fmt::format("{} keeps the {} busy for {:.2f} % {} time", stage,
                        diff.device_kind == profile::DeviceKind::cpu ? "CPU" : "GPU",
@@ -56,12 +60,12 @@ std::string stage_words(const Diff& diff) {
   Clauses clauses;
   for (const compare::StageDiff& stage : diff.stages) {
     const Comparison* wall = headline(diff, stage.stage);
-    if (wall == nullptr || !wall->relative || wall->answer == "cannot_tell") {
+    if (wall == nullptr || !wall->relative || wall->answer == compare::Answer::cannot_tell) {
       clauses.unknown.push_back(stage.stage);
       if (const std::string busy = busy_clause(diff, stage.stage); !busy.empty()) {
         clauses.changed.push_back(busy);
       }
-    } else if (wall->answer == "changed") {
+    } else if (wall->answer == compare::Answer::changed) {
       clauses.changed.push_back(
           fmt::format("{} is {}", stage.stage, speed_words(wall->relative->value)));
     } else {
@@ -98,12 +102,12 @@ std::string speed_words(double relative) {
 
 std::string summary_words(const Diff& diff) {
   if (!diff.damage.empty()) return damage_words(diff);
-  if (diff.verdict == "not_comparable") {
+  if (diff.verdict == compare::Verdict::not_comparable) {
     return diff.stages.empty() ? "The sides are not comparable."
                                : "The sides are not comparable: their figures stand side by side.";
   }
   if (diff.identical) return "Both sides hold the same measurements.";
-  if (diff.stages.empty() || diff.stages.front().unit == "capture") {
+  if (diff.stages.empty() || diff.stages.front().unit == compare::TimeUnit::capture) {
     return "No stage was found on both sides: kernels of whole captures stand side by side.";
   }
   return stage_words(diff);

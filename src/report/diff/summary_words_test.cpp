@@ -20,17 +20,17 @@ void add_stage(std::string_view name, std::string_view answer, double relative,
                compare::Diff& diff) {
   compare::StageDiff& stage = diff.stages.emplace_back();
   stage.stage = name;
-  stage.unit = "step";
+  stage.unit = compare::TimeUnit::step;
   compare::Comparison& step = diff.comparisons.emplace_back();
   step.stage = name;
   step.quantity = "step";
-  step.answer = answer;
+  step.answer = *profile::find_word<compare::Answer>(answer);
   step.relative = compare::Share{relative};
 }
 
 TEST(SummaryWords, SayWhatChangedFirst) {
   compare::Diff diff;
-  diff.verdict = "pass";
+  diff.verdict = compare::Verdict::pass;
   diff.threshold = {0.01};
   add_stage("prefill", "unchanged", 0.001, diff);
   add_stage("decode", "changed", 1.0, diff);
@@ -43,7 +43,7 @@ TEST(SummaryWords, SayWhatChangedFirst) {
 
 TEST(SummaryWords, SayWhatCannotBeTold) {
   compare::Diff diff;
-  diff.verdict = "pass";
+  diff.verdict = compare::Verdict::pass;
   add_stage("prefill", "cannot_tell", 0.1, diff);
   add_stage("decode", "cannot_tell", 0.1, diff);
   EXPECT_EQ(summary_words(diff),
@@ -51,15 +51,16 @@ TEST(SummaryWords, SayWhatCannotBeTold) {
   compare::Comparison& busy = diff.comparisons.emplace_back();
   busy.stage = "decode";
   busy.quantity = "step_busy";
-  busy.answer = "changed";
+  busy.answer = compare::Answer::changed;
   busy.relative = compare::Share{-0.0838};
   EXPECT_EQ(summary_words(diff),
             "decode keeps the GPU busy for 8.38 % less time; whether the wall time of prefill and "
             "decode changed cannot be determined.");
-  diff.damage.push_back({"new", "x", "kineto_truncated", "the trace is truncated", 1});
+  diff.damage.push_back(
+      {compare::SideName::now, "x", "kineto_truncated", "the trace is truncated", 1});
   EXPECT_EQ(summary_words(diff),
             "The new side is damaged, so no change can be determined: the trace is truncated.");
-  diff.damage.push_back({"base", "y", "nsys_bad_rows", "bad rows", 1200});
+  diff.damage.push_back({compare::SideName::base, "y", "nsys_bad_rows", "bad rows", 1200});
   EXPECT_EQ(summary_words(diff),
             "Both sides are damaged, so no change can be determined: the trace is truncated.");
 }

@@ -14,6 +14,7 @@
 namespace llmprof::report {
 namespace {
 
+using compare::Answer;
 using compare::Cause;
 using compare::Comparison;
 using compare::StageDiff;
@@ -28,7 +29,7 @@ profile::Milliseconds as_ms(profile::WholeNanoseconds time) {
 
 std::string unit_words(const Comparison& comparison) {
   return fmt::format("per {}{}", comparison.quantity == "step" ? "step" : "instance",
-                     comparison.times == "unwatched" ? " without profiling" : "");
+                     comparison.times == compare::Times::unwatched ? " without profiling" : "");
 }
 
 // "4.5749 to 9.1409 ms per step (+99.80 %; 95 % interval +66.20 % to +139.45 %)".
@@ -45,14 +46,14 @@ std::string headline_words(const compare::Diff& diff, const StageDiff& stage) {
     return fmt::format("{}: no step or instance of both sides can be compared.", stage.stage);
   }
   if (diff.identical) return fmt::format("{}: both sides hold the same measurements.", stage.stage);
-  if (wall->why_not == "not_comparable") {
+  if (wall->why_not == compare::NoAnswer::not_comparable) {
     return fmt::format("{}: {}.", stage.stage, wall_words(*wall));
   }
-  if (wall->answer == "changed") {
+  if (wall->answer == Answer::changed) {
     return fmt::format("{} is {}: {}.", stage.stage, speed_words(wall->relative->value),
                        wall_words(*wall));
   }
-  if (wall->answer == "unchanged") {
+  if (wall->answer == Answer::unchanged) {
     return fmt::format("{} is unchanged within {}: {}.", stage.stage,
                        threshold_words(diff.threshold), wall_words(*wall));
   }
@@ -66,14 +67,15 @@ std::string headline_words(const compare::Diff& diff, const StageDiff& stage) {
 // Wall times vary with the host. Where they say nothing, what the GPU was busy for may.
 std::string busy_words(const compare::Diff& diff, const StageDiff& stage) {
   const Comparison* wall = headline(diff, stage.stage);
-  if (wall == nullptr || wall->answer != "cannot_tell") return {};
+  if (wall == nullptr || wall->answer != Answer::cannot_tell) return {};
   const std::string_view wanted = wall->quantity == "step" ? "step_busy" : "busy";
   for (const Comparison& busy : diff.comparisons) {
-    if (busy.stage != stage.stage || busy.quantity != wanted || busy.answer == "cannot_tell") {
+    if (busy.stage != stage.stage || busy.quantity != wanted ||
+        busy.answer == Answer::cannot_tell) {
       continue;
     }
     return fmt::format(" The work of the device {}: {}: {} ({}).",
-                       busy.answer == "changed" ? "changed" : "did not change",
+                       busy.answer == Answer::changed ? "changed" : "did not change",
                        quantity_words(busy, diff.device_kind == profile::DeviceKind::cpu),
                        change_words(busy), interval_words(busy));
   }
@@ -110,21 +112,23 @@ std::string mean_words(const StageDiff& stage) {
   const std::string causes = causes_words(stage);
   if (causes.empty()) return {};
   return fmt::format(" Of the budget's {} ms per {}{}: {}.", time_change(as_ms(stage.difference)),
-                     stage.unit, stage.times == "unwatched" ? " without profiling" : "", causes);
+                     to_string(stage.unit),
+                     stage.times == compare::Times::unwatched ? " without profiling" : "", causes);
 }
 
 // What a difference is made of is worth telling where there is one.
 bool is_anything_changed(const compare::Diff& diff, const StageDiff& stage) {
   return std::any_of(diff.comparisons.begin(), diff.comparisons.end(), [&](const Comparison& each) {
-    return each.stage == stage.stage && each.answer == "changed" && is_shown(diff, each);
+    return each.stage == stage.stage && each.answer == Answer::changed && is_shown(diff, each);
   });
 }
 
 // Where single runs are all there is, what their answer rests on.
 std::string caveat_words(const compare::Diff& diff, const StageDiff& stage) {
   const Comparison* wall = headline(diff, stage.stage);
-  if (wall == nullptr || !wall->between_runs || wall->method == "identical") return {};
-  if (wall->answer == "cannot_tell")
+  if (wall == nullptr || !wall->between_runs || wall->method == compare::Method::identical)
+    return {};
+  if (wall->answer == Answer::cannot_tell)
     return " `llmprof run --repeat 5` records how far runs differ.";
   return fmt::format(
       " The interval assumes that equal runs differ by up to {}: single runs do not show it; "
@@ -137,35 +141,36 @@ std::string caveat_words(const compare::Diff& diff, const StageDiff& stage) {
 std::string cause_words(const Cause& cause) {
   const bool less = cause.difference.value < 0;
   const std::string subject(cause.subject ? shown_text(*cause.subject) : "");
-  if (cause.kind == "fused") return fmt::format("fusing {} {}", subject, kernel_counts(cause));
-  if (cause.kind == "split") return fmt::format("splitting {} {}", subject, kernel_counts(cause));
-  if (cause.kind == "replaced") {
-    return fmt::format("other {} kernels ({} replaced)", subject, cause.base_kernels);
-  }
-  if (cause.kind == "added") {
-    return fmt::format("{} added ({})", counted(cause.now_kernels, "kernel"), subject);
-  }
-  if (cause.kind == "removed") {
-    return fmt::format("{} removed ({})", counted(cause.base_kernels, "kernel"), subject);
-  }
-  if (cause.kind == "same_kernels") {
-    return fmt::format("the same {} kernels", subject);
-  }
-  if (cause.kind == "launches") {
-    return fmt::format("{} launches of the same {} kernels", less ? "fewer" : "more", subject);
-  }
-  if (cause.kind == "idle") {
-    return fmt::format("{} idle time ({})", less ? "less" : "more",
-                       subject.starts_with("idle: ") ? subject.substr(6) : subject);
-  }
-  if (cause.kind == "overlap") {
-    return fmt::format("{} kernel time hidden by overlap", less ? "more" : "less");
+  using enum compare::ChangeKind;
+  switch (cause.kind) {
+    case fused:
+      return fmt::format("fusing {} {}", subject, kernel_counts(cause));
+    case split:
+      return fmt::format("splitting {} {}", subject, kernel_counts(cause));
+    case replaced:
+      return fmt::format("other {} kernels ({} replaced)", subject, cause.base_kernels);
+    case added:
+      return fmt::format("{} added ({})", counted(cause.now_kernels, "kernel"), subject);
+    case removed:
+      return fmt::format("{} removed ({})", counted(cause.base_kernels, "kernel"), subject);
+    case matched:
+    case same_kernels:
+      return fmt::format("the same {} kernels", subject);
+    case launches:
+      return fmt::format("{} launches of the same {} kernels", less ? "fewer" : "more", subject);
+    case idle:
+      return fmt::format("{} idle time ({})", less ? "less" : "more",
+                         subject.starts_with("idle: ") ? subject.substr(6) : subject);
+    case overlap:
+      return fmt::format("{} kernel time hidden by overlap", less ? "more" : "less");
+    case other_parts:
+      break;
   }
   return fmt::format("{} {}", less ? "less" : "more", subject);
 }
 
 std::string why_words(const compare::Diff& diff, const StageDiff& stage) {
-  if (stage.unit == "capture") {
+  if (stage.unit == compare::TimeUnit::capture) {
     return fmt::format(
         "No stages: whole captures are compared, without an interval: {} to {} ms.{}",
         fine_ms(as_ms(stage.base_wall)), fine_ms(as_ms(stage.now_wall)), mean_words(stage));

@@ -62,7 +62,7 @@ std::string limit_words(const compare::GateResult& gate) {
 
 std::string gate_words(const compare::GateResult& gate, const compare::Diff& diff) {
   if (!gate.measured) {
-    return diff.verdict == "not_comparable"
+    return diff.verdict == compare::Verdict::not_comparable
                ? std::string("the sides are not comparable")
                : std::string(
                      "no stage of both sides has this quantity in steps or instances that "
@@ -74,10 +74,11 @@ std::string gate_words(const compare::GateResult& gate, const compare::Diff& dif
       fmt::format("{}: {}: {}{}", gate.stage,
                   quantity_words(measured, diff.device_kind == profile::DeviceKind::cpu),
                   change_words(measured), interval.empty() ? "" : fmt::format(" ({})", interval));
-  if (gate.outcome == "fail") {
+  if (gate.outcome == compare::Verdict::fail) {
     return fmt::format("{}: beyond {} and noise", found, limit_words(gate));
   }
-  if (gate.outcome == "pass") return fmt::format("{}: within {}", found, limit_words(gate));
+  if (gate.outcome == compare::Verdict::pass)
+    return fmt::format("{}: within {}", found, limit_words(gate));
   if (!measured.low) return fmt::format("{}: {}", found, why_not_words(measured));
   return fmt::format(
       "{}: the interval reaches to both sides of {}; record more runs (`llmprof run "

@@ -294,8 +294,8 @@ Result<DiffOutcome> diff(const DiffOptions& options, Progress& progress) {
 
 int exit_code(const compare::Diff& diff) {
   constexpr int kGateFailed = 5;
-  if (diff.verdict == "fail") return kGateFailed;
-  return diff.verdict == "pass" ? 0 : static_cast<int>(ErrorKind::input);
+  if (diff.verdict == compare::Verdict::fail) return kGateFailed;
+  return diff.verdict == compare::Verdict::pass ? 0 : static_cast<int>(ErrorKind::input);
 }
 
 Result<std::vector<compare::Run>> read_side(std::span<const fs::path> paths,
