@@ -14,7 +14,7 @@ using Kinds = std::vector<std::string>;
 inline Kinds kinds_of(const profile::Reasons& reasons) {
   Kinds kinds;
   kinds.reserve(reasons.size());
-  for (const profile::Reason& reason : reasons) kinds.push_back(reason.kind);
+  for (const profile::Reason& reason : reasons) kinds.emplace_back(to_string(reason.kind));
   return kinds;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compare/kernels/placed_rows.h"
+#include "compare/model/words.h"
 
 namespace llmprof::compare {
 

@@ -10,7 +10,7 @@ namespace {
 using profile::Quantity;
 using profile::Step;
 using profile::Unit;
-using Times = profile::ByName<profile::WholeNanoseconds>;
+using Times = profile::ByWord<profile::KernelClass, profile::WholeNanoseconds>;
 
 constexpr int64_t kNone = StepColumn::kNone;
 

@@ -10,7 +10,8 @@ namespace {
 using Key = std::tuple<std::string, std::string, std::string>;
 
 Key key_of(const profile::Finding& finding) {
-  return {finding.kind, finding.stage.value_or(""), finding.subject.value_or("")};
+  return {std::string(to_string(finding.kind)), finding.stage.value_or(""),
+          finding.subject.value_or("")};
 }
 
 double saving_of(const profile::Finding& finding) {

@@ -135,7 +135,7 @@ class StageOfRanks {
     }
     const Nanoseconds missing = wall - parts.total();
     if (missing >= 0) {
-      parts.add(std::string(waiting_part()), missing);
+      parts.add(waiting_part(), missing);
     } else {
       auto longest = std::max_element(
           parts.rows().begin(), parts.rows().end(),

@@ -398,9 +398,8 @@ TEST(FindingWords, NeverNameAFramework) {
 // Kinds that only stages of an LLM have are not found in its forward passes.
 TEST(FindingWords, SpeakOfNoTokensToAModelThatHasNone) {
   for (Finding example : all_examples()) {
-    if (example.kind == to_string(FindingKind::token_selection) ||
-        example.kind == to_string(FindingKind::expert_routing) ||
-        example.kind == to_string(FindingKind::fusible_rope)) {
+    if (example.kind == FindingKind::token_selection ||
+        example.kind == FindingKind::expert_routing || example.kind == FindingKind::fusible_rope) {
       continue;
     }
     example.stage = std::string(profile::kForwardStage);

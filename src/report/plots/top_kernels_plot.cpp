@@ -32,7 +32,7 @@ std::string ranked_words(const profile::Profile& profile,
 
 // The classes of the bars, in one or more lines.
 void draw_classes(const std::vector<RankedKernel>& kernels, double y, Svg& svg) {
-  std::set<std::string> drawn;
+  std::set<profile::KernelClass> drawn;
   double x = kKernelsMargin;
   for (const RankedKernel& ranked : kernels) {
     const profile::KernelClass kernel_class = ranked.kernel->kernel_class;
