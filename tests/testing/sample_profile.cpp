@@ -595,7 +595,7 @@ void trace_a_quarter_of_decode(profile::Profile& sample) {
   for (profile::Instance& each : decode.instances) {
     each.untraced_steps = 12;
     each.wall = each.range = {each.wall.value + 24};
-    each.budget->emplace_back(kNotTraced, whole(24));
+    each.budget->emplace_back(profile::TimePart::not_traced, whole(24));
   }
   for (profile::Step& each : sample.steps) each.after_untraced = each.step_of_instance == 0;
   decode.wall = times({32, 34});
