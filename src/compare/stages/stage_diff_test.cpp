@@ -62,8 +62,8 @@ TEST(Causes, MoreLaunchesOfTheSameKernelAreACauseOfTheirOwn) {
   StageDiff diff;
   KernelChange& change = diff.kernels.emplace_back();
   change.change = ChangeKind::matched;
-  change.base_kernels = {{"gemm_kernel", "gemm", 2}};
-  change.now_kernels = {{"gemm_kernel", "gemm", 3}};
+  change.base_kernels = {{"gemm_kernel", profile::KernelClass::gemm, 2}};
+  change.now_kernels = {{"gemm_kernel", profile::KernelClass::gemm, 3}};
   change.base = {200};
   change.now = {330};
   change.difference = {130};

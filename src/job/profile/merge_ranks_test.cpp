@@ -169,11 +169,12 @@ TEST(MergeRanks, PartsThatDoNotBelongTogetherAreRefused) {
 }
 
 TEST(NamedTimes, MeansSumToTheMeanOfAll) {
-  result::NamedTimes times;
-  times.add("a", 1);
-  times.add("b", 1);
-  times.add("c", 1);
-  times.add("b", 3);
+  using enum profile::KernelClass;
+  result::NamedTimes<profile::KernelClass> times;
+  times.add(gemm, 1);
+  times.add(norm, 1);
+  times.add(rope, 1);
+  times.add(norm, 3);
   Nanoseconds sum = 0;
   for (const auto& [name, time] : times.mean(3)) sum += time.value;
   EXPECT_EQ(sum, times.total() / 3);

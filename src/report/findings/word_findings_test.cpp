@@ -406,7 +406,7 @@ TEST(FindingWords, SpeakOfNoTokensToAModelThatHasNone) {
     const std::string advice = worded(example).advice;
     for (const char* word : {"KV cache", "token", "prompt", "RoPE", "sampling", "generate()",
                              "speculative", "causal", "decode"}) {
-      EXPECT_EQ(advice.find(word), std::string::npos) << example.kind << ": " << advice;
+      EXPECT_EQ(advice.find(word), std::string::npos) << to_string(example.kind) << ": " << advice;
     }
   }
 }

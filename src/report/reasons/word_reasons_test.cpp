@@ -517,7 +517,8 @@ TEST(ReasonWords, JoinSeveral) {
                           make_reason(ReasonKind::host_not_recorded)}),
             "gaps before gemm (2 calls) (no record of the host)");
   EXPECT_EQ(reason_words({}), std::nullopt);
-  EXPECT_EQ(reason_words({warmup, {"of_another_version", {}}}), std::nullopt);
+  const Reason unknown{*profile::read_word<ReasonKind>("of_another_version"), {}};
+  EXPECT_EQ(reason_words({warmup, unknown}), std::nullopt);
 }
 
 // One reason at every place that has some; the text there must become its words.
