@@ -15,7 +15,7 @@ namespace {
 
 // The kind and the texts of what the host did.
 std::string told(const IdleGap& gap) {
-  std::string words = gap.host.kind + ":";
+  std::string words = std::string(to_string(gap.host.kind)) + ":";
   for (const profile::FindingValue& value : gap.host.values) {
     words += " " + value.text.value_or("");
   }
