@@ -390,7 +390,7 @@ TEST(FindingWords, NeverNameAFramework) {
   for (const Finding& example : all_examples()) {
     const std::string advice = worded(example).advice;
     for (const char* word : {"torch", "Torch", ".item()", "max-autotune", "is_causal"}) {
-      EXPECT_EQ(advice.find(word), std::string::npos) << example.kind << ": " << advice;
+      EXPECT_EQ(advice.find(word), std::string::npos) << to_string(example.kind) << ": " << advice;
     }
   }
 }
