@@ -87,11 +87,11 @@ class Pass {
     return std::move(*this);
   }
 
-  // Where that is not enough: `fill` puts it there.
+  // Where that is not enough: `put` puts it there.
   template <class Value>
-  [[nodiscard]] Pass into(void (*fill)(Value&&, profile::Profile&)) && {
-    fill_ = [fill](PassValues& found, profile::Profile& profile) {
-      fill(found.take<Value>(), profile);
+  [[nodiscard]] Pass into(void (*put)(Value&&, profile::Profile&)) && {
+    fill_ = [put](PassValues& found, profile::Profile& profile) {
+      put(found.take<Value>(), profile);
     };
     return std::move(*this);
   }
