@@ -76,7 +76,7 @@ TEST(Advise, EveryEngineOnEveryKind) {
         if (const size_t gap = advice.find("{longest_gap}"); gap != std::string::npos) {
           advice.erase(gap, 13);
         }
-        EXPECT_TRUE(advice.ends_with('.')) << name << ", " << finding.kind << ": " << advice;
+        EXPECT_TRUE(advice.ends_with('.')) << name << ", " << to_string(finding.kind) << ": " << advice;
         EXPECT_EQ(advice.find_first_of("{}"), std::string::npos) << advice;
         EXPECT_EQ(advice.find("  "), std::string::npos) << advice;
       }

@@ -5,12 +5,13 @@ export interface Diff {
   schema_version: number;
   /** program that wrote this file */
   tool: Tool;
-  /** pass (every rule passes, or there is none), fail (a rule fails), cannot_tell (none fails, but one is undecided; or a side is damaged), not_comparable */
-  verdict: string;
+  /** pass (every rule passes, or there is none), fail (a rule fails), cannot_tell (none fails, but one is
+   * undecided; or a side is damaged), not_comparable */
+  verdict: Verdict;
   /** what happened, in one sentence: the first line of reports */
   summary: string;
-  /** processor that the kernels of both sides ran on: gpu, cpu */
-  device_kind: string;
+  /** processor that the kernels of both sides ran on */
+  device_kind: DeviceKind;
   /** relative difference above which a quantity counts as changed (fraction) */
   threshold: number;
   /** both sides have the same measurements, to the last digit and kernel */
@@ -42,9 +43,19 @@ export interface Diff {
 export interface Tool {
   /** always llmprof */
   name: string;
-  /** of llmprof */
+  /** version of llmprof */
   version: string;
 }
+
+export type Verdict =
+  | "pass" /* every rule passes, or none was given; of a rule: the whole interval is within */
+  | "fail" /* a rule fails: the whole interval is beyond its limit */
+  | "cannot_tell" /* no rule fails, and one cannot be decided; or a side is damaged */
+  | "not_comparable" /* the sides stand side by side */;
+
+export type DeviceKind =
+  | "gpu"
+  | "cpu" /* operators that a program recorded of itself */;
 
 export interface Base {
   /** path as given on the command line */
@@ -60,11 +71,12 @@ export interface Base {
 }
 
 export interface Damage {
-  /** base, new */
-  side: string;
+  /** side of the comparison */
+  side: DamageSide;
   /** path of the run */
   run: string;
-  /** code of the diagnostic in its profile.json; capture_failed (a recording failed or was interrupted); stage_cut_off (no complete instance of a stage was recorded) */
+  /** code of the diagnostic in its profile.json; capture_failed (a recording failed or was interrupted);
+   * stage_cut_off (no complete instance of a stage was recorded) */
   code: string;
   /** what is missing */
   text: string;
@@ -72,8 +84,13 @@ export interface Damage {
   count: number;
 }
 
+export type DamageSide =
+  | "base"
+  | "new";
+
 export interface Aspects {
-  /** gpu, gpu_count, clocks, driver, cuda, model, dtype, prompt_tokens, new_tokens, batch, parallelism, recording, coverage, selection, stages, hidden_graphs, throttling, engine, device_kind, unwatched, cpu_peaks, shared_cpus */
+  /** gpu, gpu_count, clocks, driver, cuda, model, dtype, prompt_tokens, new_tokens, batch, parallelism, recording,
+   * coverage, selection, stages, hidden_graphs, throttling, engine, device_kind, unwatched, cpu_peaks, shared_cpus */
   aspect: string;
   /** value of the base side; null if unknown */
   base: string | null;
@@ -91,7 +108,7 @@ export interface Gates {
   /** the command line, or a file in conf/gate */
   from: string;
   /** pass (the entire interval is within the limit), fail (the entire interval is beyond it), cannot_tell */
-  outcome: string;
+  outcome: Verdict;
   /** stage that it was measured in; empty if there is none */
   stage: string;
   /** limit of the difference over base (fraction) */
@@ -107,14 +124,17 @@ export interface Gates {
 export interface Comparisons {
   /** as in profile.json; "all kernels" without stages */
   stage: string;
-  /** step, step_busy, step_idle, step_kernels (per step); wall, busy, idle, kernels (per instance); class.X (kernel time of that class, including overlap, per step, or per instance if the stage has no steps); tokens_per_s, mfu, mbu */
+  /** step, step_busy, step_idle, step_kernels (per step); wall, busy, idle, kernels (per instance); class.X (kernel
+   * time of that class, including overlap, per step, or per instance if the stage has no steps); tokens_per_s,
+   * mfu, mbu */
   quantity: string;
-  /** mean (unless a gate rule names another), p50, p90, p99, shift (Hodges-Lehmann: the median of all differences between the sides' values) */
+  /** mean (unless a gate rule names another), p50, p90, p99, shift (Hodges-Lehmann: the median of all differences
+   * between the sides' values) */
   statistic: string;
   /** ms, tokens/s, fraction */
   unit: string;
-  /** unwatched (without profiling, from the same source on both sides), recorded */
-  times: string;
+  /** source of the times */
+  times: ComparisonsTimes;
   /** false for rates and utilization */
   lower_is_better: boolean;
   /** value of the statistic; with several runs, their mean; for a shift, the median */
@@ -133,15 +153,16 @@ export interface Comparisons {
   relative_low: number | null;
   /** high over base (fraction) */
   relative_high: number | null;
-  /** changed (the interval is beyond the threshold), unchanged (inside it), cannot_tell */
-  answer: string;
-  /** better, worse; null unless changed */
-  direction: string | null;
+  /** whether it changed */
+  answer: ComparisonsAnswer;
+  /** null unless changed */
+  direction: ComparisonsDirection | null;
   /** the interval excludes 0: there is a difference, even if it is below the threshold */
   differs: boolean;
-  /** identical (both sides have the same values), block_bootstrap (one run per side), welch (few values, or fewer than five runs per side), rank_interval (Mann-Whitney, five or more runs per side), one_against_runs, as_recorded (single runs without profiling: the variation of the recorded times), from_wall (the interval of the wall time that it is computed from), none */
-  method: string;
-  /** what varies: runs, steps, instances. For steps or instances, the interval describes these two recordings, not the variation between runs */
+  /** source of the interval */
+  method: ComparisonsMethod;
+  /** what varies: runs, steps, instances. For steps or instances, the interval describes these two recordings, not
+   * the variation between runs */
   noise_of: string;
   /** number of values */
   base_count: number;
@@ -157,21 +178,52 @@ export interface Comparisons {
   new_block: number;
   /** relative difference that would be reported as changed with probability 0.8 (fraction) */
   smallest_seen: number | null;
-  /** runs per side that an answer needs, if difference and noise stay the same; null if there is an answer, if unknown, or above 1000 */
+  /** runs per side that an answer needs, if difference and noise stay the same; null if there is an answer, if
+   * unknown, or above 1000 */
   runs_needed: number | null;
-  /** assumed relative difference between equal runs, which single runs cannot show; it widens the interval; null if a side has several runs (fraction) */
+  /** assumed relative difference between equal runs, which single runs cannot show; it widens the interval; null if
+   * a side has several runs (fraction) */
   between_runs: number | null;
-  /** why there is no answer, whatever the figures are: damaged (a side is), shared_cpus (other programs used the CPUs), recorded_differently (by different tools, or with CUDA graphs hidden on one side), not_comparable; otherwise null */
-  why_not: string | null;
+  /** why there is no answer, whatever the figures are; otherwise null */
+  why_not: ComparisonsWhyNot | null;
 }
+
+export type ComparisonsTimes =
+  | "unwatched" /* without profiling, both sides by the same source */
+  | "recorded";
+
+export type ComparisonsAnswer =
+  | "changed" /* the interval is beyond the threshold */
+  | "unchanged" /* it is inside */
+  | "cannot_tell";
+
+export type ComparisonsDirection =
+  | "better"
+  | "worse";
+
+export type ComparisonsMethod =
+  | "identical" /* both sides hold the same values */
+  | "block_bootstrap" /* of the values of one run per side */
+  | "welch" /* few values, or fewer than five runs per side */
+  | "rank_interval" /* Mann-Whitney, from five runs per side on */
+  | "one_against_runs" /* one run against the spread of several */
+  | "none" /* one value per side, or too few for a percentile */
+  | "as_recorded" /* of single runs without profiling: as the recorded times vary */
+  | "from_wall" /* as of the wall time that it is made of */;
+
+export type ComparisonsWhyNot =
+  | "damaged" /* a side is */
+  | "shared_cpus" /* other programs used the CPUs */
+  | "recorded_differently" /* by another tool, or with CUDA graphs hidden on one side */
+  | "not_comparable" /* the sides stand side by side */;
 
 export interface Stages {
   /** as in profile.json; "all kernels" without stages */
   stage: string;
-  /** what times are per: step (one forward pass; in decode, one token per sequence), instance, capture */
-  unit: string;
-  /** source of wall time and budget: unwatched, recorded */
-  times: string;
+  /** what times are per */
+  unit: StagesUnit;
+  /** source of the times */
+  times: ComparisonsTimes;
   /** units that means are computed over */
   base_units: number;
   /** likewise */
@@ -192,7 +244,8 @@ export interface Stages {
   kernel_new_ns: number;
   /** new minus base (ns) */
   kernel_difference_ns: number;
-  /** change of the budget's kernel classes beyond kernel_difference_ns: the budget counts kernels that run at the same time once (ns) */
+  /** change of the budget's kernel classes beyond kernel_difference_ns: the budget counts kernels that run at the
+   * same time once (ns) */
   overlap_difference_ns: number;
   /** largest difference first */
   kernels: StagesKernels[];
@@ -201,6 +254,11 @@ export interface Stages {
   /** the causes in words */
   why: string;
 }
+
+export type StagesUnit =
+  | "step" /* one forward pass; of a decode, one token per sequence */
+  | "instance"
+  | "capture";
 
 export interface StagesBudget {
   /** part of the budget, as in profile.json */
@@ -218,8 +276,8 @@ export interface StagesBudget {
 }
 
 export interface StagesKernels {
-  /** matched (the same kernel), replaced (another kernel in its place), fused (several became fewer), split (fewer became several), added, removed */
-  change: string;
+  /** what became of it */
+  change: StagesKernelsChange;
   /** block as in kernel_sequences of profile.json; empty without them */
   block: string;
   /** name_and_place, place, class_and_shape, name, class; empty if added or removed */
@@ -238,18 +296,49 @@ export interface StagesKernels {
   points: number | null;
 }
 
+export type StagesKernelsChange =
+  | "matched" /* the same kernel */
+  | "replaced" /* another kernel at its place */
+  | "fused" /* several became fewer */
+  | "split" /* fewer became several */
+  | "added"
+  | "removed"
+  | "same_kernels" /* of a cause: matched ones of a class, each launch longer or shorter */
+  | "launches" /* of a cause: more or fewer of the same kernels */
+  | "idle" /* of a cause */
+  | "other_parts" /* of a cause: copies, hidden graphs */
+  | "overlap" /* of a cause: kernels that run at the same time */;
+
 export interface StagesKernelsBaseKernels {
   /** as in kernels of profile.json */
   short_name: string;
   /** likewise */
-  class: string;
+  class: StagesKernelsBaseKernelsClass;
   /** mean number of launches */
   calls_per_unit: number;
 }
 
+export type StagesKernelsBaseKernelsClass =
+  | "gemm" /* matrix products */
+  | "gemv" /* matrix-vector products */
+  | "attention" /* and what replaces it */
+  | "norm"
+  | "rope" /* position embedding */
+  | "elementwise"
+  | "copy/cast"
+  | "reduction"
+  | "softmax"
+  | "sampling/top-k"
+  | "embedding/gather"
+  | "moe routing" /* choosing experts, sorting tokens by expert */
+  | "quantise"
+  | "communication" /* between GPUs */
+  | "memset/memcpy" /* memory operations of the driver */
+  | "other";
+
 export interface StagesCauses {
-  /** fused, split, replaced, added, removed (kernels with this change and class), same_kernels (matched kernels of a class whose launches take longer or shorter), launches (more or fewer launches of the same kernels), idle, other_parts (copies, hidden graphs), overlap (kernels that run at the same time) */
-  kind: string;
+  /** kind of change */
+  kind: StagesKernelsChange;
   /** a class of kernels, a part of the budget */
   subject: string | null;
   /** distinct positions in the kernel sequence */
@@ -264,9 +353,9 @@ export interface StagesCauses {
 
 export interface Findings {
   /** as in profile.json */
-  kind: string;
-  /** gone, new, smaller, larger (by more than the threshold), same */
-  change: string;
+  kind: FindingsKind;
+  /** what became of it */
+  change: FindingsChange;
   /** stage that it belongs to */
   stage: string | null;
   /** as in profile.json */
@@ -278,6 +367,45 @@ export interface Findings {
   /** likewise (ms) */
   new_ms: number | null;
 }
+
+export type FindingsKind =
+  | "hidden_graphs" /* CUDA graphs whose kernels the capture does not show; no potential saving is known */
+  | "host_stall_repeated" /* long gaps at the same place of the stage, each time while the host is late */
+  | "host_stall_single" /* long gaps that do not come back at the same place, while the host is late */
+  | "launch_bound" /* the GPU idles because kernels are launched late, stalls excluded */
+  | "gap_between_steps" /* the GPU idles from one step's last work to the next step's first launch */
+  | "synchronization" /* the GPU idles because the host waited for it before launching more */
+  | "queue_gaps" /* gaps between kernels that were launched in time */
+  | "first_work_queued" /* the stage's first GPU work was launched, and the GPU was not free */
+  | "idle_before_first_work" /* from the stage's start to its first GPU work */
+  | "idle_after_last_work" /* from the stage's last GPU work to its end */
+  | "gemm_above_floor" /* time of GEMMs (on a GPU, of GEMVs, too) above their floor */
+  | "gemv_above_floor" /* time of a CPU's GEMVs above their floor */
+  | "attention_above_floor" /* time of attention above its floor */
+  | "small_kernels" /* GPU kernels that can be fused with their neighbors */
+  | "fusible_norm" /* a CPU's normalization that can be fused */
+  | "fusible_rope" /* a CPU's position embedding that can be fused */
+  | "fusible_elementwise" /* a CPU's element-wise operators that can be fused */
+  | "copies_and_casts" /* kernels that copy or convert */
+  | "token_selection" /* kernels that choose the next token */
+  | "expert_routing" /* kernels that choose experts and order tokens for them */
+  | "exposed_communication" /* communication that no computation overlaps */
+  | "exposed_copies" /* copies and fills while no kernel runs */
+  | "low_clocks" /* the SM clock is far below the GPU's maximum, or was lowered by heat or power */
+  | "slow_steps" /* steps that take clearly longer than the median step */
+  | "latency_bound_kernels" /* kernels that reach neither the compute nor the memory roof, as measured by ncu */
+  | "time_outside_operators" /* a CPU stage's time in which no recorded operator runs */
+  | "straggler" /* a rank of a job that others wait for in collectives */
+  | "pipeline_bubble" /* ranks idle because another stage of the pipeline works */
+  | "expert_imbalance" /* one rank's experts take clearly longer than the others' */
+  | "slow_link" /* collectives of large messages far below the peak bandwidth of their link */;
+
+export type FindingsChange =
+  | "gone"
+  | "new"
+  | "smaller" /* by more than the threshold */
+  | "larger" /* by more than the threshold */
+  | "same";
 
 export interface Groups {
   /** stage that they belong to */
@@ -303,15 +431,18 @@ export interface Groups {
 }
 
 export interface LeftOut {
-  /** base, new */
-  side: string;
+  /** side of the comparison */
+  side: DamageSide;
   /** path of the run */
   run: string;
   /** stage that they belong to */
   stage: string;
   /** steps, instances */
   what: string;
-  /** why they are excluded: warm_up, first_step (of an instance with several), after_untraced (the previous step was not traced), cut_off (recording ended in its instance), clocks_lowered (by heat, power or hardware; kept if that applies to more than half of a side), no_counterpart (not every run has steps of this kind, batch and tokens, or instances with as many steps), outside_context_range, too_few */
+  /** why they are excluded: warm_up, first_step (of an instance with several), after_untraced (the previous step
+   * was not traced), cut_off (recording ended in its instance), clocks_lowered (by heat, power or hardware; kept
+   * if that applies to more than half of a side), no_counterpart (not every run has steps of this kind, batch and
+   * tokens, or instances with as many steps), outside_context_range, too_few */
   rule: string;
   /** number of steps or instances */
   count: number;
@@ -324,9 +455,10 @@ export interface Ranks {
   rank: number;
   /** stage of the job */
   stage: string;
-  /** what times are per: step, instance */
-  unit: string;
-  /** mean wall time per unit on the rank's own clock, including waits for other ranks, without untraced periods (ns) */
+  /** what times are per */
+  unit: StagesUnit;
+  /** mean wall time per unit on the rank's own clock, including waits for other ranks, without untraced periods
+   * (ns) */
   base_wall_ns: number;
   /** likewise (ns) */
   new_wall_ns: number;

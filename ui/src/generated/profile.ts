@@ -1,19 +1,19 @@
 // Generated from the structs of src/profile: python3 tests/end_to_end/test_profile_schema.py --rewrite
 
 export interface Profile {
-  /** of this file */
+  /** version of this file's format */
   schema_version: number;
-  /** that wrote it */
+  /** program that wrote this file */
   tool: Tool;
-  /** where it was recorded */
+  /** captures, devices and machine */
   context: Context;
-  /** null, or what --stage, --steps, --device narrowed all of this to */
+  /** what --stage, --steps and --device selected; null without them */
   selection: Selection | null;
-  /** null without --model */
+  /** the model; null without --model */
   model: Model | null;
   /** what ran */
   workload: Workload;
-  /** the program that runs the model, as far as the captures tell */
+  /** program that runs the model, as far as the captures show */
   engine: Engine;
   /** all kernels */
   totals: Totals;
@@ -25,92 +25,93 @@ export interface Profile {
   stages_found: StagesFound;
   /** kernels inside stages; null without a timeline */
   coverage: Coverage | null;
-  /** what a user of the model sees */
+  /** token times and rates that a user of the model sees */
   token_times: TokenTimes;
-  /** in order of first occurrence */
+  /** stages, in order of first occurrence */
   stages: Stages[];
   /** parts inside a stage (vision tower, projector) */
   stage_notes: StageNotes[];
   /** what to fix, largest potential saving first */
   findings: Findings[];
-  /** by stage: time above its lower bounds */
+  /** time above lower bounds, by stage */
   recoverable: Recoverable[];
   /** the peaks that MFU and MBU are measured against */
   utilization: Utilization;
-  /** what the workload measured by itself, unprofiled; null without its metrics.json */
+  /** what the workload measured itself, unprofiled; null without its metrics.json */
   stage1: Stage1 | null;
-  /** all of them, longest total first */
+  /** all kernels, longest total first */
   kernels: Kernels[];
-  /** by class, longest total first */
+  /** kernel classes, longest total first */
   classes: Classes[];
   /** the first 20 kernels */
   kernels_topk: KernelsTopk[];
   /** the ten longest kernel names, all devices together */
   kernels_all_devices: KernelsAllDevices[];
-  /** the ten longest in the stages without warm-up, with their times there; empty without stages */
+  /** the ten longest kernel names in the stages without warm-up, with their times there; empty without stages */
   measured_kernels_all_devices: KernelsAllDevices[];
   /** what bounds the kernels */
   roofline: Roofline;
-  /** of the framework */
+  /** operators of the framework */
   operators: Operators[];
-  /** how much of the GPU's work they launched */
+  /** how much of the GPU's work operators launched */
   operators_found: OperatorsFound;
   /** the longest idle gaps of each stage */
   gaps: Gaps[];
-  /** gaps that come back at the same place of a stage */
+  /** gaps that recur at the same place of a stage */
   repeated_gaps: RepeatedGaps[];
   /** the slowest steps of each stage */
   slow_steps: SlowSteps[];
-  /** by stage, then layer */
+  /** layers, by stage */
   layers: Layers[];
-  /** layers of a stage together */
+  /** layers of each stage together */
   layer_summary: LayerSummary;
-  /** by instance, then start */
+  /** steps, by instance and start */
   steps: Steps[];
-  /** what profiling cost; null where the input is neither a run folder nor a log with a duty cycle */
+  /** cost of profiling; null unless the input is a run folder or a log with a duty cycle */
   overhead: Overhead | null;
-  /** captures that a run asked for and did not get */
+  /** captures that a run requested and did not get */
   captures_failed: CapturesFailed[];
   /** what to know about the input */
   diagnostics: Diagnostics[];
-  /** which steps are told as slow, with its thresholds */
+  /** rule for slow steps, with its thresholds */
   slow_step_rule: string | null;
   /** slow_step_rule as kinds and values */
   slow_step_rule_reasons: SlowStepRuleReasons[];
-  /** by stage, the kernels of its forward passes by their place: what tells a kernel that was replaced or fused from one that was removed */
+  /** kernels of forward passes by stage and position, to distinguish replaced, fused and removed kernels */
   kernel_sequences: KernelSequences[];
-  /** null, or what is between the ranks of a distributed job; stages, steps, token_times and findings are then the job's, one step on all ranks being one step */
+  /** waits, collectives and stragglers of a distributed job, otherwise null; stages, steps, token_times and
+   * findings then describe the job: one step on all ranks is one step */
   job: Job | null;
-  /** of a job, each by itself; empty otherwise */
+  /** each rank of a job; empty otherwise */
   ranks: Ranks[];
 }
 
 export interface Tool {
   /** always llmprof */
   name: string;
-  /** of llmprof */
+  /** version of llmprof */
   version: string;
 }
 
 export interface Context {
-  /** GPUs of the captures */
+  /** GPUs in the captures */
   gpus: ContextGpus[];
-  /** CPUs whose operators the captures hold */
+  /** CPUs whose operators are in the captures */
   cpus: ContextCpus[];
   /** one per input */
   captures: ContextCaptures[];
   /** what all kernels ran on */
   device_kind: ContextDeviceKind;
-  /** the CPUs' load in each pass of a run; empty of captures without a run */
+  /** CPU load during each recording of a run; empty for captures without a run */
   load: ContextLoad[];
 }
 
 export interface ContextGpus {
-  /** "cuda:0"; with its capture or rank in front where several were read */
+  /** "cuda:0"; prefixed with its capture or rank if several were read */
   device: string;
-  /** as the capture states it */
+  /** name of the GPU, from the capture */
   name: string | null;
-  /** as the capture states it */
+  /** UUID of the GPU, from the capture */
   uuid: string | null;
   /** "9.0" */
   compute_capability: string | null;
@@ -118,24 +119,24 @@ export interface ContextGpus {
   sm_count: number | null;
   /** size of the GPU's memory */
   memory_bytes: number | null;
-  /** as the capture states it */
+  /** peak memory bandwidth, from the capture */
   memory_bandwidth_bytes_per_s: number | null;
-  /** as the capture states it */
+  /** highest SM clock, from the capture */
   clock_hz: number | null;
 }
 
 export interface ContextCpus {
   /** "cpu:0" */
   device: string;
-  /** as the workload's metrics.json states it */
+  /** name of the CPU, from the workload's metrics.json */
   name: string | null;
-  /** that the workload used */
+  /** threads that the workload used */
   threads: number | null;
-  /** measured by the workload, what MFU is of (FLOP/s) */
+  /** peak for MFU, measured by the workload (FLOP/s) */
   peak_flops_per_s: number | null;
-  /** measured by the workload, what MBU is of (B/s) */
+  /** peak for MBU, measured by the workload (B/s) */
   peak_bytes_per_s: number | null;
-  /** of the compute peak */
+  /** number format of the compute peak */
   number_format: string | null;
   /** how the peaks were measured */
   method: string | null;
@@ -143,11 +144,11 @@ export interface ContextCpus {
   peaks_from: ContextCpusPeaksFrom | null;
   /** when the compute peak was measured, UTC */
   peaks_measured_at: string | null;
-  /** what this run measured itself (FLOP/s) */
+  /** compute peak that this run measured (FLOP/s) */
   own_peak_flops_per_s: number | null;
-  /** what this run measured itself (B/s) */
+  /** memory bandwidth that this run measured (B/s) */
   own_peak_bytes_per_s: number | null;
-  /** why its own measurement was not used or not kept; null where it was */
+  /** why this run's own measurement was not used or not kept; otherwise null */
   peaks_note: string | null;
 }
 
@@ -157,21 +158,21 @@ export type ContextCpusPeaksFrom =
   | "both" /* one peak of each */;
 
 export interface ContextCaptures {
-  /** of the input */
+  /** path of the input */
   path: string;
-  /** by content */
+  /** format, recognized from the content */
   format: string;
-  /** that recorded it */
+  /** tool that recorded it */
   tool: string | null;
-  /** of that tool */
+  /** version of that tool */
   tool_version: string | null;
-  /** of the file */
+  /** version of the file's format */
   schema_version: string | null;
   /** version of the GPU's driver */
   driver: string | null;
   /** version of CUDA */
   cuda: string | null;
-  /** of a distributed job */
+  /** rank in a distributed job */
   rank: number | null;
   /** Unix time at time 0 of the capture */
   wall_clock_ns: number | null;
@@ -184,22 +185,23 @@ export type ContextDeviceKind =
 export interface ContextLoad {
   /** stage1 (the control run), collector, nsys, ncu, torch */
   pass: string;
-  /** how long it took */
+  /** duration of the recording */
   seconds: number;
   /** CPUs that the program may use */
   cpus: number;
-  /** CPUs that it and what it started used, mean */
+  /** mean number of CPUs used by the program and its children */
   used: number;
-  /** CPUs of these that all other programs used meanwhile, mean: with none left idle, they made the program slower */
+  /** mean number of these CPUs used by other programs meanwhile; if no CPU was left idle, they slowed the program
+   * down */
   others: number;
 }
 
 export interface Selection {
-  /** --stage */
+  /** value of --stage */
   stage: string | null;
-  /** --steps */
+  /** value of --steps */
   steps: SelectionSteps | null;
-  /** --device: CUDA's number */
+  /** value of --device, CUDA's device number */
   device: number | null;
   /** the selection as a sentence */
   words: string;
@@ -208,24 +210,24 @@ export interface Selection {
 export interface SelectionSteps {
   /** counted from 0 */
   first: number;
-  /** null where the range is open */
+  /** last step; null if the range is open */
   last: number | null;
 }
 
 export interface Model {
-  /** of the model */
+  /** name of the model */
   name: string | null;
   /** model_type of its configuration */
   variant: string | null;
-  /** parameters */
+  /** number of parameters */
   params: number;
-  /** parameters that one token meets */
+  /** parameters used per token */
   active_params: number;
-  /** of activations */
+  /** number format of activations */
   dtype: string;
-  /** of weights */
+  /** number format of weights */
   weights_dtype: string;
-  /** of the KV cache */
+  /** number format of the KV cache */
   kv_cache_dtype: string;
   /** number of layers */
   layers: number;
@@ -233,49 +235,51 @@ export interface Model {
   weight_bytes: number;
   /** KV cache per token of context (B) */
   kv_bytes_per_token: number;
-  /** file or preset */
+  /** file or preset that describes the model */
   source: string | null;
-  /** what of the file was not understood */
+  /** what FLOP and byte counts leave out or assume */
   notes: string[];
 }
 
 export interface Workload {
-  /** of a run folder */
+  /** command of the run */
   command: string | null;
-  /** sequences */
+  /** number of sequences */
   batch: number | null;
-  /** where it comes from: a flag, metrics.json, a run's inputs.yaml, the steps */
+  /** source of batch: a flag, metrics.json, a run's inputs.yaml, the steps */
   batch_source: string | null;
-  /** per sequence */
+  /** prompt tokens per sequence */
   prompt_tokens: number | null;
-  /** where it comes from */
+  /** source of prompt_tokens */
   prompt_tokens_source: string | null;
-  /** per sequence */
+  /** generated tokens per sequence */
   new_tokens: number | null;
-  /** where it comes from */
+  /** source of new_tokens */
   new_tokens_source: string | null;
-  /** per request */
+  /** images per request */
   images: number | null;
-  /** tensor parallelism */
+  /** degree of tensor parallelism */
   tp: number;
-  /** pipeline parallelism */
+  /** degree of pipeline parallelism */
   pp: number;
-  /** expert parallelism */
+  /** degree of expert parallelism */
   ep: number;
 }
 
 export interface Engine {
-  /** llama.cpp, vLLM, SGLang, TensorRT-LLM, Hugging Face transformers, PyTorch (code of its own on it, or an engine that does not show), another engine's name, or unknown */
+  /** the name of a file of conf/engines (llama.cpp, vLLM, SGLang, TensorRT-LLM, Hugging Face transformers, JAX,
+   * others), PyTorch (code of its own on it, or an engine that does not show), or unknown */
   name: string;
-  /** PyTorch, ggml; null where none was seen */
+  /** PyTorch, ggml, XLA; null where none was seen */
   framework: string | null;
   /** kernels generated by torch.compile take part of the measured time; null without PyTorch */
   compiled: boolean | null;
   /** CUDA graphs are replayed in the measured stages; null without a timeline */
   cuda_graphs: boolean | null;
-  /** replayed by CUDA graphs, of all kernels in the measured stages; null where the graphs' kernels were not recorded (fraction) */
+  /** share of kernels in the measured stages that CUDA graphs replayed; null if the graphs' kernels were not
+   * recorded (fraction) */
   kernels_in_graphs: number | null;
-  /** 0 to 1; null where the engine is unknown (fraction) */
+  /** 0 to 1; null if the engine is unknown (fraction) */
   confidence: number | null;
   /** strongest first */
   evidence: EngineEvidence[];
@@ -286,7 +290,8 @@ export interface EngineEvidence {
   source: EngineEvidenceSource;
   /** the name that was recorded, or the library */
   subject: string;
-  /** of kernel time in the measured stages, of kernels where it is graph_replays; null where it is no share (fraction) */
+  /** share of kernel time in the measured stages, for graph_replays share of kernels; null if not a share
+   * (fraction) */
   share: number | null;
 }
 
@@ -305,29 +310,29 @@ export interface Totals {
   source: TotalsSource;
   /** all kernels */
   kernel_count: number;
-  /** their time; overlapping ones count in full (ms) */
+  /** time of these kernels; overlapping ones count in full (ms) */
   kernel_sum_ms: number;
-  /** the same, exact (ns) */
+  /** kernel_sum_ms, exact (ns) */
   kernel_sum_ns: number;
   /** time with at least one kernel running, per device, summed over devices; null without a timeline (ms) */
   gpu_busy_ms: number | null;
-  /** first start to last end of a kernel, of the device where that is longest; null without a timeline (ms) */
+  /** first kernel start to last kernel end, on the device with the longest span; null without a timeline (ms) */
   span_ms: number | null;
   /** copies and fills */
   memory_operation_count: number;
-  /** their time (ms) */
+  /** time of copies and fills (ms) */
   memory_operation_sum_ms: number;
-  /** entries of devices */
+  /** number of entries in devices */
   device_count: number;
-  /** GPUs; one that is in several captures counts once */
+  /** number of GPUs; one that is in several captures counts once */
   gpu_count: number;
-  /** by device */
+  /** totals by device */
   devices: TotalsDevices[];
-  /** null, or CUDA graph replays whose kernels were not recorded */
+  /** CUDA graph replays whose kernels were not recorded; null without any */
   hidden_graphs: TotalsHiddenGraphs | null;
-  /** null, or how ncu's launches fit the timeline, or the kernel summary by name */
+  /** how ncu's launches match the timeline, or the kernel summary by name; null without ncu */
   metric_join: TotalsMetricJoin | null;
-  /** all kernels by the part of the timeline that they ran in; empty without stages */
+  /** kernels by the part of the timeline in which they ran; empty without stages */
   scopes: TotalsScopes[];
 }
 
@@ -340,11 +345,11 @@ export type TotalsSource =
 export interface TotalsDevices {
   /** "cuda:0" */
   device: string;
-  /** of the GPU */
+  /** name of the GPU */
   name: string | null;
   /** kernels on this device */
   kernel_count: number;
-  /** their time; overlapping ones count in full (ms) */
+  /** time of these kernels; overlapping ones count in full (ms) */
   kernel_sum_ms: number;
   /** time with at least one kernel running (ms) */
   gpu_busy_ms: number | null;
@@ -357,31 +362,31 @@ export interface TotalsHiddenGraphs {
   replays: number;
   /** time of these replays (ms) */
   total_ms: number;
-  /** that time over the time of kernels and these replays together (fraction) */
+  /** total_ms over the time of kernels and these replays together (fraction) */
   share_of_gpu_time: number;
-  /** the outermost range in which most of them were launched */
+  /** outermost range in which most of them were launched */
   launched_in: string | null;
 }
 
 export interface TotalsMetricJoin {
   /** launches that ncu measured */
   profiled_launches: number;
-  /** of them, launches whose kernel is in the timeline */
+  /** measured launches whose kernel is in the timeline */
   joined: number;
-  /** the others */
+  /** measured launches whose kernel is not in the timeline */
   unjoined: number;
-  /** kernels of the timeline that have metrics through them */
+  /** kernels of the timeline that get metrics this way */
   timeline_kernels_covered: number;
 }
 
 export interface TotalsScopes {
   /** where they ran */
   scope: TotalsScopesScope;
-  /** kernels there */
+  /** kernels in this scope */
   kernel_count: number;
-  /** their time (ms) */
+  /** time of these kernels (ms) */
   kernel_sum_ms: number;
-  /** of the time of all kernels (fraction) */
+  /** kernel_sum_ms over the time of all kernels (fraction) */
   share: number | null;
 }
 
@@ -397,7 +402,7 @@ export interface DeviceTime {
   device: string;
   /** first start to last end of any work: kernels, copies, fills, graph replays (ms) */
   span_ms: number;
-  /** time with at least one of them running (ms) */
+  /** time with any such work running (ms) */
   busy_ms: number;
   /** busy_ms over span_ms (fraction) */
   busy_share_of_span: number | null;
@@ -409,34 +414,68 @@ export interface DeviceTime {
   copies_ms: number;
   /** communication while compute runs (ms) */
   overlapped_communication_ms: number;
-  /** the rest of it (ms) */
+  /** communication while no compute runs (ms) */
   exposed_communication_ms: number;
   /** copies and fills while a kernel runs (ms) */
   overlapped_copies_ms: number;
-  /** the rest of them; compute_ms, exposed_communication_ms and exposed_copies_ms sum to busy_ms (ms) */
+  /** copies and fills while no kernel runs; compute_ms, exposed_communication_ms and exposed_copies_ms sum to
+   * busy_ms (ms) */
   exposed_copies_ms: number;
-  /** span_ms less busy_ms and not_traced_ms (ms) */
+  /** span_ms minus busy_ms and not_traced_ms (ms) */
   idle_ms: number;
   /** idle_ms over span_ms (fraction) */
   idle_share_of_span: number | null;
-  /** time in which our collector did not record; null where it recorded all (ms) */
+  /** time in which our collector did not record; null if it recorded everything (ms) */
   not_traced_ms: number | null;
-  /** they sum to idle_ms; largest first */
+  /** idle time by cause, largest first; sums to idle_ms */
   idle_causes: DeviceTimeIdleCauses[];
-  /** null where this GPU ran no kernels */
+  /** launches on this GPU; null if it ran no kernels */
   launches: DeviceTimeLaunches | null;
 }
 
 export interface DeviceTimeIdleCauses {
-  /** a part of a stage's budget: "idle: launch-bound", "idle: synchronisation", "idle: host between launches", "idle: between queued kernels", "unattributed" where no launch was recorded */
-  cause: string;
+  /** a part of a stage's budget; "unattributed" where no launch was recorded */
+  cause: DeviceTimeIdleCausesCause;
   /** idle time of this cause (ms) */
   ms: number;
-  /** that time over span_ms (fraction) */
+  /** ms over span_ms (fraction) */
   share_of_span: number | null;
   /** gaps for which this is the largest cause */
   gaps: number;
 }
+
+export type DeviceTimeIdleCausesCause =
+  | "gemm"
+  | "gemv"
+  | "attention"
+  | "norm"
+  | "rope"
+  | "elementwise"
+  | "copy/cast"
+  | "reduction"
+  | "softmax"
+  | "sampling/top-k"
+  | "embedding/gather"
+  | "moe routing"
+  | "quantise"
+  | "exposed communication" /* while nothing else runs */
+  | "memset/memcpy"
+  | "other"
+  | "hidden CUDA graphs" /* graph replays whose kernels were not recorded */
+  | "memory copies and fills" /* while no kernel runs */
+  | "idle: launch-bound" /* the launch came late: its call and the launch latency after it, and other CUDA calls before it that do not wait for the GPU */
+  | "idle: synchronisation" /* the launching thread waited for the GPU */
+  | "idle: host between launches" /* the launching thread was outside of any CUDA call */
+  | "idle: between queued kernels" /* launched, and yet the GPU waited, longer than launching takes */
+  | "idle: before the first GPU work" /* from the stage's start on */
+  | "idle: after the last GPU work" /* until the stage's end */
+  | "not traced" /* GPU work may have run that was not recorded */
+  | "unattributed" /* GPU work of others, and idle time without any launch record */
+  | "before the first operator" /* of a CPU */
+  | "after the last operator" /* of a CPU */
+  | "between operators" /* of a CPU */
+  | "idle: waiting for the slowest rank" /* of a job */
+  | "waiting for the slowest rank" /* of a job on CPUs */;
 
 export interface DeviceTimeLaunches {
   /** calls that put kernels or a graph replay on this GPU */
@@ -447,9 +486,9 @@ export interface DeviceTimeLaunches {
   call_ms: DeviceTimeLaunchesCallMs;
   /** from the call's start to the start of its first work: launch latency, and waiting in the queue */
   launch_to_start_ms: DeviceTimeLaunchesCallMs;
-  /** the same, of calls made while the GPU had nothing to do */
+  /** launch_to_start_ms for calls made while the GPU was idle */
   launch_latency_ms: DeviceTimeLaunchesCallMs;
-  /** at each call, earlier launches whose work had not begun */
+  /** earlier launches whose work had not started, at each call */
   queue_depth: DeviceTimeLaunchesQueueDepth;
   /** kernels below a duration, cumulative */
   short_kernels: DeviceTimeLaunchesShortKernels[];
@@ -468,7 +507,7 @@ export interface DeviceTimeLaunchesCallMs {
   p99: number | null;
   /** largest value (ms) */
   max: number | null;
-  /** number of values; the others are null where it is 0 */
+  /** number of values; if 0, the other fields are null */
   count: number;
 }
 
@@ -485,58 +524,59 @@ export interface DeviceTimeLaunchesQueueDepth {
   p99: number | null;
   /** largest value */
   max: number | null;
-  /** number of values; the others are null where it is 0 */
+  /** number of values; if 0, the other fields are null */
   count: number;
 }
 
 export interface DeviceTimeLaunchesShortKernels {
   /** kernels that take less than this (ms) */
   below_ms: number;
-  /** their number */
+  /** number of such kernels */
   count: number;
-  /** of the device's kernels (fraction) */
+  /** count over the device's kernels (fraction) */
   share_of_kernels: number | null;
-  /** their time (ms) */
+  /** time of such kernels (ms) */
   total_ms: number;
-  /** that time over the time of the device's kernels (fraction) */
+  /** total_ms over the time of the device's kernels (fraction) */
   share_of_kernel_time: number | null;
 }
 
 export interface Copies {
   /** as in kernels */
   device: string;
-  /** "Host-to-Device", "Device-to-Host", ...; "fill"; "copy" where it is not known */
+  /** "Host-to-Device", "Device-to-Host", ...; "fill"; "copy" if unknown */
   direction: string;
-  /** kind of memory that is read: pageable, pinned, host, device, array, managed; null where the capture does not say */
+  /** kind of memory that is read: pageable, pinned, host, device, array, managed; null if the capture does not say */
   from: string | null;
-  /** kind of memory that is written, likewise */
+  /** kind of memory that is written; null if the capture does not say */
   to: string | null;
   /** operations in the whole timeline */
   count: number;
-  /** their time; overlapping ones count in full (ms) */
+  /** time of these operations; overlapping ones count in full (ms) */
   total_ms: number;
-  /** moved or filled; null where the capture has no sizes (B) */
+  /** bytes moved or filled; null if the capture has no sizes (B) */
   bytes: number | null;
-  /** bytes over the time of the operations whose size is known (B/s) */
+  /** bytes over the time of operations with a known size (B/s) */
   bytes_per_s: number | null;
-  /** of the smallest operation (B) */
+  /** size of the smallest operation (B) */
   min_bytes: number | null;
-  /** of the median operation, by nearest rank (B) */
+  /** size of the median operation, by nearest rank (B) */
   p50_bytes: number | null;
-  /** of the largest operation (B) */
+  /** size of the largest operation (B) */
   max_bytes: number | null;
-  /** operations whose size is not known, or 0 */
+  /** operations whose size is unknown or 0 */
   without_size: number;
 }
 
 export interface StagesFound {
-  /** instances are an engine's steps (continuous batching); null without stages */
+  /** true if instances are an engine's steps (continuous batching); null without stages */
   serving: boolean | null;
-  /** of detected stages: share of right ones among other captures of the same level (fraction) */
+  /** confidence in detected stages: the share of correct ones among other captures of the same level; null if
+   * annotated (fraction) */
   confidence: number | null;
   /** by how many independent checks hold; null if not detected */
   confidence_level: StagesFoundConfidenceLevel | null;
-  /** how they were found, or why there are none */
+  /** how stages were found, or why there are none */
   reason: string | null;
 }
 
@@ -546,25 +586,25 @@ export type StagesFoundConfidenceLevel =
   | "low";
 
 export interface Coverage {
-  /** of the timeline */
+  /** kernels in the timeline */
   kernels: number;
-  /** of them, inside stages */
+  /** kernels inside stages */
   kernels_in_stages: number;
-  /** the second over the first (fraction) */
+  /** kernels_in_stages over kernels (fraction) */
   kernels_share: number | null;
   /** time of all kernels (ms) */
   kernel_sum_ms: number;
-  /** of those inside stages (ms) */
+  /** time of kernels inside stages (ms) */
   kernel_sum_in_stages_ms: number;
-  /** the second over the first (fraction) */
+  /** kernel_sum_in_stages_ms over kernel_sum_ms (fraction) */
   kernel_sum_share: number | null;
   /** time of graph replays whose kernels were not recorded (ms) */
   hidden_graph_ms: number;
-  /** of those inside stages (ms) */
+  /** time of such replays inside stages (ms) */
   hidden_graph_in_stages_ms: number;
-  /** kernels before the first stage: weights are made, the program warms up */
+  /** kernels before the first stage: creating weights, warming up */
   initialization_kernels: number;
-  /** time of these (ms) */
+  /** time of kernels before the first stage (ms) */
   initialization_ms: number;
   /** kernels after initialization */
   work_kernels: number;
@@ -579,82 +619,83 @@ export interface Coverage {
 }
 
 export interface TokenTimes {
-  /** of prefills */
+  /** wall time per prefill */
   time_to_first_token_ms: DeviceTimeLaunchesCallMs | null;
-  /** of decodes: wall time over steps */
+  /** wall time per decode step, one value per decode */
   time_per_output_token_ms: DeviceTimeLaunchesCallMs | null;
-  /** mean prefill plus mean decode; null under continuous batching and where --steps narrowed (ms) */
+  /** mean prefill plus mean decode; null under continuous batching and with --steps (ms) */
   request_ms: number | null;
   /** 1 over the mean time per output token (tokens/s) */
   tokens_per_s_per_sequence: number | null;
-  /** the same times the batch; null where the batch is not known (tokens/s) */
+  /** tokens_per_s_per_sequence times the batch; null if the batch is unknown (tokens/s) */
   tokens_per_s: number | null;
-  /** of all stages' wall time, less what was not traced (fraction) */
+  /** GPU busy time over the traced wall time of all stages (fraction) */
   gpu_busy_share_of_wall: number | null;
   /** decode steps by the number of sequences in them */
   by_batch: TokenTimesByBatch[];
-  /** an engine's requests, one entry per window of recording that somebody opened; empty where passes do not tell which sequences get a token */
+  /** request times of a serving engine, one entry per recording window; empty if passes do not show which sequences
+   * get a token */
   served: TokenTimesServed[];
-  /** what reports and the page show; null in files of earlier versions, which have no shown */
+  /** figures that reports and the page show; null in files of earlier versions */
   shown: TokenTimesShown | null;
 }
 
 export interface TokenTimesByBatch {
   /** sequences in the step */
   batch: number;
-  /** wall time of decode steps */
+  /** wall time per decode step */
   step_wall_ms: DeviceTimeLaunchesCallMs;
-  /** batch over the mean step (tokens/s) */
+  /** batch over the mean step time (tokens/s) */
   tokens_per_s: number | null;
 }
 
 export interface TokenTimesServed {
-  /** of its first pass, on the capture's clock (ms) */
+  /** start of its first pass, on the capture's clock (ms) */
   start_ms: number;
-  /** from there until the host had chosen the last token (ms) */
+  /** time from there until the host had chosen the last token (ms) */
   span_ms: number;
-  /** passes up to a result that the host waited for: one token for each sequence */
+  /** batches: passes up to a result that the host waited for, one token per sequence */
   batches: number;
-  /** in all batches */
+  /** passes in all batches */
   passes: number;
-  /** that get a token, per batch */
+  /** mean number of sequences per batch that get a token */
   sequences_mean: number;
-  /** that get a token in one batch */
+  /** largest number of sequences that get a token in one batch */
   sequences_max: number;
   /** sequences that got their first token */
   prompts: number;
-  /** mean over prompts, from the begin of their first batch to their first token; as recorded (ms) */
+  /** mean time from the start of a prompt's first batch to its first token, including tracing overhead (ms) */
   prompt_ms: number | null;
-  /** that followed another one of their sequence */
+  /** tokens that follow another one of their sequence */
   tokens: number;
-  /** mean over tokens, from the one before in the same sequence; as recorded (ms) */
+  /** mean time since the sequence's previous token, including tracing overhead (ms) */
   token_ms: number | null;
 }
 
 export interface TokenTimesShown {
-  /** of prefills */
+  /** wall time per prefill */
   time_to_first_token_ms: TokenTimesShownTimeToFirstTokenMs | null;
-  /** of decodes: wall time over steps */
+  /** wall time per decode step, one value per decode */
   time_per_output_token_ms: TokenTimesShownTimeToFirstTokenMs | null;
-  /** mean prefill plus mean decode; null where windows of tracing cut decodes (ms) */
+  /** mean prefill plus mean decode; null if tracing windows cut decodes (ms) */
   request_ms: number | null;
-  /** request_ms; null where prefills or decodes are spread widely (typical is not mean) (ms) */
+  /** request_ms; null if prefills or decodes vary widely (typical is not mean) (ms) */
   typical_request_ms: number | null;
   /** 1 over the mean time per output token (tokens/s) */
   tokens_per_s_per_sequence: number | null;
-  /** the same times the batch (tokens/s) */
+  /** tokens_per_s_per_sequence times the batch (tokens/s) */
   tokens_per_s: number | null;
-  /** of all stages' wall time, less what was not traced (fraction) */
+  /** GPU busy time over the traced wall time of all stages (fraction) */
   gpu_busy_share_of_wall: number | null;
   /** decode steps by the number of sequences in them */
   by_batch: TokenTimesByBatch[];
-  /** what a user waits for first; empty where it is not known */
+  /** figures that a user sees first; empty if unknown */
   figures: TokenTimesShownFigures[];
-  /** row of served in which requests got the most tokens; null where none is known */
+  /** index in served of the window with the most tokens; null if unknown */
   served_window: number | null;
-  /** 1 over token_ms of that window (tokens/s) */
+  /** 1 over token_ms of served_window (tokens/s) */
   served_tokens_per_s_per_sequence: number | null;
-  /** tokens of all sequences over span_ms of that window (tokens/s) */
+  /** tokens of all sequences over span_ms of served_window (tokens/s) */
   served_tokens_per_s: number | null;
 }
 
@@ -671,125 +712,139 @@ export interface TokenTimesShownTimeToFirstTokenMs {
   p99: number | null;
   /** largest value (ms) */
   max: number | null;
-  /** number of values; the others are null where it is 0 */
+  /** number of values; if 0, the other fields are null */
   count: number;
-  /** what stands for them: mean; where that says little of single values (std above 0.25 of it, or max above 1.5 times min of two or three), the range of two or three values, or the median of more */
-  typical: string;
+  /** the value that represents them; two or three values vary widely also if std is above 0.25 of the mean */
+  typical: TokenTimesShownTimeToFirstTokenMsTypical;
 }
 
+export type TokenTimesShownTimeToFirstTokenMsTypical =
+  | "mean"
+  | "range" /* of two or three values that vary widely: max above 1.5 times min */
+  | "median" /* of more values that vary widely: std above 0.25 of the mean */;
+
 export interface TokenTimesShownFigures {
-  /** time_to_first_token, time_per_output_token or engine_step */
-  figure: string;
-  /** whose times it is made of */
+  /** name of the figure */
+  figure: TokenTimesShownFiguresFigure;
+  /** stage that it is measured on */
   stage: string;
-  /** what an engine's requests saw, as recorded, in the window of most tokens (served) */
+  /** true if it is what an engine's requests saw (served_window), including tracing overhead */
   of_requests: boolean;
-  /** of prefills, decodes, engine steps; of requests, prompts or tokens */
+  /** time per prefill, decode step or engine step; for requests, per prompt or token */
   ms: TokenTimesShownTimeToFirstTokenMs;
-  /** of requests: the least and the largest mean of other windows; null without any */
+  /** smallest and largest mean in other windows, for requests; null without any */
   other_windows_ms: DeviceTimeLaunchesCallMs | null;
-  /** otherwise as recorded */
+  /** true if ms excludes tracing overhead */
   without_tracing: boolean;
-  /** the same as recorded; null where ms is, or pieces in windows of tracing were recorded */
+  /** the same including tracing overhead; null if ms includes it, or if tracing windows cut the stage */
   traced_ms: TokenTimesShownTimeToFirstTokenMs | null;
-  /** by the workload's own clock, per decode step; null where ms is without tracing (ms) */
+  /** the same by the workload's own clock, unprofiled; null if ms excludes tracing overhead (ms) */
   not_profiled_ms: number | null;
 }
+
+export type TokenTimesShownFiguresFigure =
+  | "time_to_first_token"
+  | "time_per_output_token"
+  | "engine_step" /* of decode */;
 
 export interface Stages {
   /** prefill, decode, mixed, or a configured one; unique, and so the stage's key */
   name: string;
   /** how it was found */
   source: StagesSource;
-  /** the range's label, or how it was detected */
+  /** label of the range, or how the stage was detected */
   evidence: string | null;
-  /** all, by start */
+  /** all instances, by start */
   instances: StagesInstances[];
-  /** all instances */
+  /** number of instances */
   instance_count: number;
-  /** of them, warm-up */
+  /** instances excluded from statistics (warm-up or cut off) */
   warmup_count: number;
-  /** steps of the others, traced */
+  /** traced steps in measured instances */
   step_count: number;
-  /** its wall time over that of all stages (fraction) */
+  /** its wall time over the sum of all stages (fraction) */
   share_of_stage_time: number;
-  /** of instances */
+  /** wall time per instance */
   wall_ms: DeviceTimeLaunchesCallMs;
-  /** of instances */
+  /** kernel time per instance */
   gpu_sum_ms: DeviceTimeLaunchesCallMs;
-  /** of instances */
+  /** GPU busy time per instance */
   gpu_busy_ms: DeviceTimeLaunchesCallMs;
-  /** of wall time less what was not traced (fraction) */
+  /** GPU busy time over traced wall time (fraction) */
   gpu_busy_share_of_wall: number | null;
-  /** the budget's idle parts, per instance, mean (ms) */
+  /** mean idle time per instance: the budget's idle parts (ms) */
   idle_ms: number | null;
-  /** of wall time less what was not traced (fraction) */
+  /** idle time over traced wall time (fraction) */
   idle_share_of_wall: number | null;
-  /** of instances */
+  /** kernels per instance */
   kernel_count: DeviceTimeLaunchesQueueDepth;
-  /** of steps whose wall time is known */
+  /** wall time per step, of steps whose wall time is known */
   step_wall_ms: DeviceTimeLaunchesCallMs | null;
-  /** of the traced steps, those that give a token for each sequence */
+  /** traced steps that give a token to each sequence */
   decode_step_count: number;
-  /** over all decode steps, traced or not (ms) */
+  /** mean wall time per decode step, traced or not (ms) */
   wall_ms_per_step: number | null;
-  /** what the model needs on one GPU per instance; without a model, what CPU operators recorded (from_operators is true) (FLOP) */
+  /** FLOPs the model needs on one GPU per instance; without a model, FLOPs that CPU operators recorded (FLOP) */
   flops: number | null;
-  /** likewise (B) */
+  /** bytes the model moves on one GPU per instance; without a model, bytes that CPU operators recorded (B) */
   bytes: number | null;
-  /** FLOPs over what the dense peak could compute in that time; of a CPU's measured peak, which it may exceed by up to a tenth */
+  /** FLOPs over what the dense peak could compute in that time; for a CPU, over its measured peak, which it may
+   * exceed by up to a tenth */
   mfu: StagesMfu;
   /** bytes over what the peak bandwidth could move in that time */
   mbu: StagesMfu;
   /** why MFU and MBU are missing */
   why_not: string | null;
-  /** the passes that were counted */
+  /** passes that flops and bytes are computed for */
   basis: string | null;
-  /** by part of the model */
+  /** FLOPs and bytes, by part of the model */
   cost: StagesCost[];
-  /** what MFU is measured against (FLOP/s) */
+  /** peak for MFU (FLOP/s) */
   peak_flops_per_s: number | null;
-  /** "bf16 dense" */
+  /** name of that peak: "bf16 dense" */
   peak_name: string | null;
-  /** what MBU is measured against (B/s) */
+  /** peak for MBU (B/s) */
   peak_bandwidth_bytes_per_s: number | null;
-  /** flops and bytes are what CPU operators recorded */
+  /** true if flops and bytes are what CPU operators recorded */
   from_operators: boolean;
-  /** null, or what CPU operators recorded beside the model's cost */
+  /** what CPU operators recorded, in addition to the model's cost; otherwise null */
   recorded: StagesRecorded | null;
-  /** lower bound of an instance: the longer of FLOPs and bytes at peak (ms) */
+  /** lower bound per instance: the longer of FLOPs and bytes at peak (ms) */
   floor_ms: number | null;
   /** mean wall time over the floor */
   wall_over_floor: number | null;
-  /** the floor is by bytes */
+  /** true if bytes set the floor */
   memory_bound: boolean | null;
   /** the model's arithmetic intensity (FLOP/B) */
   flops_per_byte: number | null;
   /** the GPU's ridge point (FLOP/B) */
   ridge_flops_per_byte: number | null;
-  /** null where all of it was traced; else kernel times and counts, busy times and layers are of the traced steps alone, wall times and tokens of all */
+  /** traced steps; null if all were. Kernel times and counts, busy times and layers then cover traced steps only,
+   * wall times and tokens all steps */
   tracing: StagesTracing | null;
-  /** null, or what the GPU's counters and sensors say */
+  /** what the GPU's counters and sensors measured; otherwise null */
   measured: StagesMeasured | null;
-  /** largest first, without parts of 0; null without budgets */
+  /** parts of the wall time, largest first, without parts of 0; null if unknown */
   budget: StagesBudget[] | null;
-  /** the stage without profiling, null where that is not known: what reports show first. wall_ms, instances and budget stay as recorded */
+  /** times without profiling, which reports show first; null if unknown. wall_ms, instances and budget stay as
+   * recorded */
   unwatched: StagesUnwatched | null;
   /** why unwatched is null */
   unwatched_why_not: StagesUnwatchedWhyNot | null;
-  /** a guess of earlier versions at what tracing added to an instance; null */
+  /** what tracing likely added per instance, estimated by earlier versions; null */
   likely_added: StagesLikelyAdded | null;
-  /** what the shown figures mean */
+  /** assessment of the shown figures */
   judgement: StagesJudgement;
   /** why_not as kinds and values */
   why_not_reasons: SlowStepRuleReasons[];
   /** basis as kinds and values */
   basis_reasons: SlowStepRuleReasons[];
-  /** mean wall time with the warm-up instances in which a CUDA graph is captured; null without any (ms) */
+  /** mean wall time including warm-up instances in which a CUDA graph is captured; null without any (ms) */
   wall_ms_with_graph_captures: number | null;
-  /** only the program's first instance, or its first two, were recorded, and later ones may have run while nothing was traced: the recorded times are those of a cold start */
+  /** true if only the program's first one or two instances were recorded, and later ones may have run untraced:
+   * these are cold-start times */
   only_the_first: boolean;
-  /** what reports and the page show of it */
+  /** figures that reports and the page show */
   shown: StagesShown;
 }
 
@@ -800,13 +855,13 @@ export type StagesSource =
   | "captured" /* of layers only: ranges open when the CUDA graph was captured */;
 
 export interface StagesInstances {
-  /** on the capture's clock (ms) */
+  /** start, on the capture's clock (ms) */
   start_ms: number;
-  /** the same, exact (ns) */
+  /** start_ms, exact (ns) */
   start_ns: number;
   /** from start to the later of its range's end and its last GPU work (ms) */
   wall_ms: number;
-  /** the range's own duration (ms) */
+  /** duration of its range (ms) */
   range_ms: number;
   /** time of its kernels; overlapping ones count in full (ms) */
   gpu_sum_ms: number;
@@ -818,25 +873,26 @@ export interface StagesInstances {
   hidden_graph_sum_ms: number;
   /** kernels */
   kernel_count: number;
-  /** that were traced */
+  /** traced steps */
   steps: number;
-  /** beside them: the collector was not tracing */
+  /** steps that the collector did not trace */
   untraced_steps: number;
-  /** excluded from all statistics */
+  /** true if excluded from all statistics */
   warmup: boolean;
-  /** null where no GPU work belongs to it */
+  /** device that it ran on; null without GPU work */
   device: string | null;
-  /** by part; they sum to the wall time; parts of 0 are left out */
+  /** time by part of the budget; parts sum to the wall time, those of 0 are omitted */
   budget_ns: Record<string, number> | null;
   /** time of its kernels by class, overlap not removed; they sum to gpu_sum_ms */
   classes_ns: Record<string, number>;
-  /** heat, power or hardware lowered the GPU's clocks, by a reading within the instance or less than a second before; null without one */
+  /** heat, power or hardware lowered the GPU's clocks, according to a reading within the instance or less than a
+   * second before; null without a reading */
   clocks_lowered: boolean | null;
   /** its range had not ended when recording did */
   cut_off: boolean;
   /** why it is excluded; null where it is no warm-up */
   warmup_reason: StagesInstancesWarmupReason | null;
-  /** a warm-up in which a CUDA graph is captured: the program's own clock may count it */
+  /** true for a warm-up in which a CUDA graph is captured; the program's own clock may count it */
   captures_graph: boolean;
 }
 
@@ -852,33 +908,33 @@ export type StagesInstancesWarmupReason =
 export interface StagesMfu {
   /** on wall time (fraction) */
   wall: number | null;
-  /** on the time the GPU was busy; where steps were not traced, of the traced ones (fraction) */
+  /** on the time the GPU was busy, in traced steps (fraction) */
   gpu_busy: number | null;
 }
 
 export interface StagesCost {
-  /** of the model */
+  /** part of the model */
   part: string;
-  /** per instance (FLOP) */
+  /** FLOPs per instance (FLOP) */
   flops: number;
-  /** per instance (B) */
+  /** bytes of weights read per instance (B) */
   weight_bytes: number;
-  /** per instance (B) */
+  /** bytes of KV cache read and written per instance (B) */
   kv_bytes: number;
-  /** weight_bytes and kv_bytes (B) */
+  /** weight_bytes plus kv_bytes (B) */
   bytes: number;
 }
 
 export interface StagesRecorded {
-  /** of CPU operators, per instance (FLOP) */
+  /** FLOPs that CPU operators recorded, per instance (FLOP) */
   flops: number;
-  /** of CPU operators, per instance (B) */
+  /** bytes that CPU operators recorded, per instance (B) */
   bytes: number;
   /** recorded FLOPs over the model's (fraction) */
   flops_over_model: number | null;
-  /** by the recorded FLOPs */
+  /** MFU by the recorded FLOPs */
   mfu: StagesMfu;
-  /** by the recorded bytes */
+  /** MBU by the recorded bytes */
   mbu: StagesMfu;
 }
 
@@ -887,76 +943,80 @@ export interface StagesTracing {
   steps_traced: number;
   /** all steps */
   steps_all: number;
-  /** the first over the second; null where the stage has no steps (fraction) */
+  /** steps_traced over steps_all; null if the stage has no steps (fraction) */
   share_of_steps: number | null;
-  /** of the wall time, per instance, mean (ms) */
+  /** mean untraced time per instance (ms) */
   not_traced_ms: number | null;
 }
 
 export interface StagesMeasured {
-  /** measured */
+  /** measured instances */
   instances: number;
-  /** those that samples cover from end to end (95 % of their wall time); where there are none, those that they cover by a half and more (by a tenth, where that is 2 s and more): counters rest between rounds of requests. Bytes, MBU and activity are of these alone; where it is 0, activity is of what samples there are */
+  /** instances that samples cover from end to end (95 % of their wall time); if there are none, those covered by at
+   * least half (or by a tenth, if that is at least 2 s), because counters pause between rounds of requests. Bytes,
+   * MBU and activity refer to these instances; if it is 0, activity refers to whatever samples exist */
   sampled_instances: number;
-  /** of the sampled instances' wall time, the part with samples of DRAM bytes (of the SMs' activity, without those) (fraction) */
+  /** share of the sampled instances' wall time with samples of DRAM bytes (without those, of SM activity)
+   * (fraction) */
   coverage_share_of_wall: number | null;
-  /** per sampled instance, mean; where samples cover only a part, divided by that share (B) */
+  /** mean bytes read per sampled instance; divided by the covered share if samples cover only a part (B) */
   dram_read_bytes: number | null;
-  /** likewise (B) */
+  /** mean bytes written per sampled instance, scaled likewise (B) */
   dram_write_bytes: number | null;
-  /** both (B) */
+  /** bytes read and written (B) */
   dram_bytes: number | null;
-  /** over sampled_steps, traced or not (B) */
+  /** bytes read and written per sampled step, traced or not (B) */
   dram_bytes_per_step: number | null;
-  /** likewise (B) */
+  /** bytes read per sampled step (B) */
   dram_read_bytes_per_step: number | null;
-  /** likewise (B) */
+  /** bytes written per sampled step (B) */
   dram_write_bytes_per_step: number | null;
-  /** over sampled_tokens (B) */
+  /** bytes read over sampled_tokens (B) */
   dram_read_bytes_per_token: number | null;
-  /** over sampled_tokens (B) */
+  /** bytes written over sampled_tokens (B) */
   dram_write_bytes_per_token: number | null;
-  /** dram_bytes over bytes of the stage, which the model needs for as many steps (fraction) */
+  /** dram_bytes over the stage's bytes, which the model needs for as many steps (fraction) */
   bytes_over_model: number | null;
   /** measured bytes over what peak_bandwidth_bytes_per_s could move in that time */
   mbu: StagesMfu;
-  /** of the GPU (B/s) */
+  /** peak memory bandwidth of the GPU (B/s) */
   peak_bandwidth_bytes_per_s: number | null;
-  /** mean over wall time (fraction) */
+  /** SM activity, mean over wall time (fraction) */
   sm_active_share: number | null;
-  /** mean over wall time (fraction) */
+  /** tensor-core activity, mean over wall time (fraction) */
   tensor_active_share: number | null;
-  /** per instance, mean */
+  /** mean number of steps per instance */
   steps: number | null;
-  /** per instance, mean: one that a decode generates, or a prompt token of a prefill */
+  /** mean number of tokens per instance: generated ones for decode, prompt tokens for prefill */
   tokens: number | null;
-  /** per sampled instance, mean */
+  /** mean number of steps per sampled instance */
   sampled_steps: number | null;
-  /** per sampled instance, mean */
+  /** mean number of tokens per sampled instance */
   sampled_tokens: number | null;
-  /** of the whole GPU, per instance: mean power between those readings of which at least three quarters of the time are the stage's, times the wall time (J) */
+  /** energy of the whole GPU per instance: wall time times the mean power between readings whose time belongs to
+   * the stage by at least three quarters (J) */
   energy_j: number | null;
   /** energy_j over tokens (J) */
   energy_per_token_j: number | null;
-  /** energy counter, or power over time */
+  /** source of energy_j: energy counter, or power over time */
   energy_source: string | null;
-  /** why there is none */
+  /** why energy_j is missing */
   energy_why_not: string | null;
-  /** of the SMs */
+  /** clock of the SMs */
   sm_clock_hz: StagesMeasuredSmClockHz | null;
-  /** that the GPU has (Hz) */
+  /** highest SM clock of the GPU (Hz) */
   highest_sm_clock_hz: number | null;
-  /** of the memory */
+  /** clock of the memory */
   memory_clock_hz: StagesMeasuredSmClockHz | null;
-  /** of the whole GPU */
+  /** power of the whole GPU */
   power_w: StagesMeasuredPowerW | null;
-  /** of the GPU */
+  /** temperature of the GPU */
   temperature_c: StagesMeasuredTemperatureC | null;
-  /** the most frequent first */
+  /** reasons for lower clocks, most frequent first */
   throttle_reasons: StagesMeasuredThrottleReasons[];
   /** why a figure is missing */
   why_not: string | null;
-  /** samples of the reasons; where it is 0, no reason is known */
+  /** samples of throttle_reasons; if 0, no reason is known */
   throttle_samples: number;
   /** why_not as kinds and values */
   why_not_reasons: SlowStepRuleReasons[];
@@ -965,7 +1025,7 @@ export interface StagesMeasured {
 }
 
 export interface StagesMeasuredSmClockHz {
-  /** of the samples read within instances (Hz) */
+  /** mean of the samples read within instances (Hz) */
   mean: number;
   /** smallest value (Hz) */
   min: number;
@@ -976,7 +1036,7 @@ export interface StagesMeasuredSmClockHz {
 }
 
 export interface StagesMeasuredPowerW {
-  /** of the samples read within instances (W) */
+  /** mean of the samples read within instances (W) */
   mean: number;
   /** smallest value (W) */
   min: number;
@@ -987,7 +1047,7 @@ export interface StagesMeasuredPowerW {
 }
 
 export interface StagesMeasuredTemperatureC {
-  /** of the samples read within instances (°C) */
+  /** mean of the samples read within instances (°C) */
   mean: number;
   /** smallest value (°C) */
   min: number;
@@ -998,26 +1058,26 @@ export interface StagesMeasuredTemperatureC {
 }
 
 export interface StagesMeasuredThrottleReasons {
-  /** in words */
+  /** reason, as text */
   reason: string;
   /** heat, power or hardware lowered the clocks */
   slowing: boolean;
-  /** samples with this reason (fraction) */
+  /** share of samples with this reason (fraction) */
   share_of_samples: number;
 }
 
 export interface StagesBudget {
-  /** a kernel class, or one of the parts named below */
-  part: string;
-  /** per instance, mean; the parts sum to wall_ms.mean (ms) */
+  /** a kernel class, idle time by its cause, or the rest */
+  part: DeviceTimeIdleCausesCause;
+  /** mean time per instance; the parts sum to wall_ms.mean (ms) */
   ms: number;
-  /** of wall time (fraction) */
+  /** share of wall time (fraction) */
   share: number;
-  /** of wall time less what was not traced; 0 of that part itself (fraction) */
+  /** share of traced wall time; 0 for the untraced part itself (fraction) */
   share_of_traced: number;
-  /** over the traced decode steps; null of what was not traced (ms) */
+  /** time per traced decode step; null for the untraced part (ms) */
   ms_per_step: number | null;
-  /** over all instances, exact (ns) */
+  /** time over all instances, exact (ns) */
   total_ns: number;
   /** the GPU does no work in this part */
   idle: boolean;
@@ -1026,31 +1086,31 @@ export interface StagesBudget {
 export interface StagesUnwatched {
   /** how these times were obtained */
   source: StagesUnwatchedSource;
-  /** per instance, mean (ms) */
+  /** mean wall time per instance (ms) */
   wall_ms: number;
-  /** of decode (ms) */
+  /** mean wall time per decode step (ms) */
   wall_ms_per_step: number | null;
-  /** mean recorded wall time less wall_ms (ms) */
+  /** mean recorded wall time minus wall_ms (ms) */
   added_by_tracing_ms: number;
-  /** of wall_ms (fraction) */
+  /** added_by_tracing_ms over wall_ms (fraction) */
   added_by_tracing_share: number;
-  /** per instance, mean, as recorded (ms) */
+  /** mean recorded GPU busy time per instance (ms) */
   gpu_busy_ms: number;
-  /** wall_ms less gpu_busy_ms (ms) */
+  /** wall_ms minus gpu_busy_ms (ms) */
   idle_ms: number;
-  /** of wall_ms (fraction) */
+  /** idle_ms over wall_ms (fraction) */
   idle_share_of_wall: number;
-  /** the GPU was busy for longer under tracing than the whole took without: its parts are scaled down to wall_ms */
+  /** traced busy time exceeds the untraced wall time: its parts are scaled down to wall_ms */
   busy_scaled: boolean;
-  /** forward passes that wall_ms is of; 0: the workload's own clock */
+  /** forward passes behind wall_ms; 0 for the workload's own clock */
   passes_timed: number;
-  /** instances that wall_ms is the mean of; 0: the mean pass times the passes per instance */
+  /** instances behind wall_ms; 0 if it is the mean pass times the passes per instance */
   instances_timed: number;
-  /** steps that busy times are of */
+  /** steps behind busy times */
   steps_recorded: number;
-  /** steps of the run, recorded or not, as far as they were recognized */
+  /** recognized steps of the run, recorded or not */
   steps_all: number;
-  /** largest first, without parts of 0: busy parts as recorded, idle ones scaled from the recorded ones to idle_ms */
+  /** parts of wall_ms, largest first, without parts of 0: busy parts as recorded, idle parts scaled to idle_ms */
   budget: StagesUnwatchedBudget[];
 }
 
@@ -1061,12 +1121,12 @@ export type StagesUnwatchedSource =
 
 export interface StagesUnwatchedBudget {
   /** as in budget */
-  part: string;
-  /** per instance, mean; the parts sum to wall_ms (ms) */
+  part: DeviceTimeIdleCausesCause;
+  /** mean time per instance; the parts sum to wall_ms (ms) */
   ms: number;
-  /** of wall_ms (fraction) */
+  /** share of wall_ms (fraction) */
   share: number;
-  /** of decode (ms) */
+  /** time per decode step (ms) */
   ms_per_step: number | null;
   /** the GPU does no work in this part */
   idle: boolean;
@@ -1081,13 +1141,13 @@ export type StagesUnwatchedWhyNot =
   | "warmup_only" /* every instance is a warm-up */;
 
 export interface StagesLikelyAdded {
-  /** per instance, mean */
+  /** mean number of kernels per instance */
   kernels: number;
-  /** of them, replayed from CUDA graphs */
+  /** kernels replayed from CUDA graphs */
   graph_kernels: number;
-  /** per instance (ms) */
+  /** lower estimate per instance (ms) */
   low_ms: number;
-  /** per instance, at most the idle time (ms) */
+  /** upper estimate per instance, at most the idle time (ms) */
   high_ms: number;
 }
 
@@ -1102,34 +1162,45 @@ export interface StagesJudgement {
   limit: StagesJudgementLimit | null;
 }
 
+export type StagesJudgementIdle =
+  | "little" /* below 0.05 */
+  | "some"
+  | "much" /* 0.25 and more */;
+
+export type StagesJudgementLimit =
+  | "room" /* less than 0.7 of the peak */
+  | "near" /* 0.7 of the peak and more */
+  | "implausible" /* near, although much is idle */;
+
 export interface StagesShown {
-  /** wall times, idle time and what follows from them are those of unwatched; a spread is the recorded one, scaled with the mean. Otherwise all are as recorded */
+  /** true if wall times, idle time and derived figures are from unwatched, with the recorded spread scaled to the
+   * mean; otherwise all figures are as recorded */
   without_tracing: boolean;
-  /** the stage was recorded in windows of tracing: its recorded instances are pieces, whose spread is left out */
+  /** true if tracing windows cut the stage: recorded instances are parts, so their spread is omitted */
   in_windows: boolean;
-  /** of instances */
+  /** wall time per instance */
   wall_ms: TokenTimesShownTimeToFirstTokenMs;
-  /** of steps whose wall time is known */
+  /** wall time per step, of steps whose wall time is known */
   step_wall_ms: DeviceTimeLaunchesCallMs | null;
-  /** of decode (ms) */
+  /** mean wall time per decode step (ms) */
   wall_ms_per_step: number | null;
-  /** its shown wall time over that of all stages (fraction) */
+  /** its shown wall time over the sum of all stages (fraction) */
   share_of_stage_time: number;
-  /** of wall time less what was not traced (fraction) */
+  /** GPU busy time over traced wall time (fraction) */
   gpu_busy_share_of_wall: number | null;
-  /** per instance, mean (ms) */
+  /** mean idle time per instance (ms) */
   idle_ms: number | null;
-  /** of wall time less what was not traced (fraction) */
+  /** idle time over traced wall time (fraction) */
   idle_share_of_wall: number | null;
-  /** largest first, without parts of 0; null without budgets */
+  /** parts of the wall time, largest first, without parts of 0; null if unknown */
   budget: StagesBudget[] | null;
-  /** on shown wall time, and on busy time as recorded */
+  /** MFU on the shown wall time, and on recorded busy time */
   mfu: StagesMfu;
-  /** likewise */
+  /** MBU on the shown wall time, and on recorded busy time */
   mbu: StagesMfu;
-  /** memory or compute: what limits the stage; null where floor, MFU or MBU is missing */
-  bound: string | null;
-  /** of the peak that limits the stage, on wall time: the MBU or the MFU (fraction) */
+  /** resource that limits the stage; null if floor, MFU or MBU is missing */
+  bound: StagesShownBound | null;
+  /** MBU or MFU on wall time, whichever belongs to bound (fraction) */
   use_at_bound: number | null;
   /** mean wall time over the floor */
   wall_over_floor: number | null;
@@ -1139,105 +1210,147 @@ export interface StagesShown {
   flops_per_busy_s: number | null;
   /** flops over the DRAM bytes that counters measured (FLOP/B) */
   flops_per_measured_byte: number | null;
-  /** over all parts of cost (B) */
+  /** sum of weight_bytes over cost (B) */
   cost_weight_bytes: number;
-  /** likewise (B) */
+  /** sum of kv_bytes over cost (B) */
   cost_kv_bytes: number;
-  /** both (B) */
+  /** sum of bytes over cost (B) */
   cost_bytes: number;
 }
 
+export type StagesShownBound =
+  | "unknown"
+  | "compute"
+  | "memory"
+  | "latency" /* neither, as measured by ncu */;
+
 export interface StageNotes {
-  /** that it is a part of */
+  /** stage that it is part of */
   stage: string;
   /** vision, projector, ... */
   name: string;
-  /** occurrences */
+  /** number of occurrences */
   instances: number;
-  /** CPU duration of its ranges; of detected ones from first kernel to last (ms) */
+  /** CPU duration of its ranges; for detected ones, from first kernel to last (ms) */
   range_ms: number;
-  /** kernels in all of them */
+  /** kernels in all occurrences */
   kernel_count: number;
-  /** their time (ms) */
+  /** time of these kernels (ms) */
   gpu_sum_ms: number;
 }
 
 export interface Findings {
-  /** stable, for scripts; with stage and subject its key */
-  kind: string;
+  /** stable kind, for scripts; stage, kind and subject are its key */
+  kind: FindingsKind;
   /** what was found */
   title: string;
   /** numbers, with their denominators */
   evidence: string;
-  /** potential saving per unit, upper bound; null where the capture hides it (ms) */
+  /** potential saving per unit, upper bound; null if the capture hides it (ms) */
   recoverable_ms: number | null;
-  /** over all measured instances of the stage: the order of findings (ms) */
+  /** potential saving over all measured instances of the stage; findings are sorted by it (ms) */
   total_recoverable_ms: number | null;
-  /** what an instance is: request; engine step under continuous batching; narrowed, the stage's name, "step" or "8 steps"; "traced part of a request" where not all steps were traced */
+  /** unit of recoverable_ms: request; engine step under continuous batching; with a selection the stage's name,
+   * "step" or "8 steps"; "traced part of a request" if not all steps were traced */
   unit: string | null;
   /** what to do */
   advice: string;
-  /** where it belongs */
+  /** stage that it belongs to */
   stage: string | null;
-  /** over the tokens of all sequences (ms) */
+  /** potential saving over the tokens of all sequences (ms) */
   recoverable_ms_per_token: number | null;
   /** recoverable_ms over the stage's wall time (fraction) */
   share_of_wall: number;
-  /** what tells findings of one kind and stage apart: of host_stall_repeated the GPU work before and after the gaps; otherwise null */
+  /** distinguishes findings of one kind and stage: for host_stall_repeated the GPU work before and after the gaps;
+   * otherwise null */
   subject: string | null;
-  /** what the evidence is made of, by name */
+  /** values in the evidence, by name */
   values: FindingsValues[];
-  /** over the decode steps, each of which gives every sequence one token: comparable with time_per_output_token_ms (ms) */
+  /** potential saving per decode step, which gives every sequence one token: comparable with
+   * time_per_output_token_ms (ms) */
   recoverable_ms_per_output_token: number | null;
-  /** what those values that are sentences are made of */
+  /** kinds and values behind those values that are sentences */
   value_reasons: FindingsValueReasons[];
-  /** of a job: the rank that others wait for; otherwise null */
+  /** in a job, the rank that others wait for; otherwise null */
   rank: number | null;
 }
 
+export type FindingsKind =
+  | "hidden_graphs" /* CUDA graphs whose kernels the capture does not show; no potential saving is known */
+  | "host_stall_repeated" /* long gaps at the same place of the stage, each time while the host is late */
+  | "host_stall_single" /* long gaps that do not come back at the same place, while the host is late */
+  | "launch_bound" /* the GPU idles because kernels are launched late, stalls excluded */
+  | "gap_between_steps" /* the GPU idles from one step's last work to the next step's first launch */
+  | "synchronization" /* the GPU idles because the host waited for it before launching more */
+  | "queue_gaps" /* gaps between kernels that were launched in time */
+  | "first_work_queued" /* the stage's first GPU work was launched, and the GPU was not free */
+  | "idle_before_first_work" /* from the stage's start to its first GPU work */
+  | "idle_after_last_work" /* from the stage's last GPU work to its end */
+  | "gemm_above_floor" /* time of GEMMs (on a GPU, of GEMVs, too) above their floor */
+  | "gemv_above_floor" /* time of a CPU's GEMVs above their floor */
+  | "attention_above_floor" /* time of attention above its floor */
+  | "small_kernels" /* GPU kernels that can be fused with their neighbors */
+  | "fusible_norm" /* a CPU's normalization that can be fused */
+  | "fusible_rope" /* a CPU's position embedding that can be fused */
+  | "fusible_elementwise" /* a CPU's element-wise operators that can be fused */
+  | "copies_and_casts" /* kernels that copy or convert */
+  | "token_selection" /* kernels that choose the next token */
+  | "expert_routing" /* kernels that choose experts and order tokens for them */
+  | "exposed_communication" /* communication that no computation overlaps */
+  | "exposed_copies" /* copies and fills while no kernel runs */
+  | "low_clocks" /* the SM clock is far below the GPU's maximum, or was lowered by heat or power */
+  | "slow_steps" /* steps that take clearly longer than the median step */
+  | "latency_bound_kernels" /* kernels that reach neither the compute nor the memory roof, as measured by ncu */
+  | "time_outside_operators" /* a CPU stage's time in which no recorded operator runs */
+  | "straggler" /* a rank of a job that others wait for in collectives */
+  | "pipeline_bubble" /* ranks idle because another stage of the pipeline works */
+  | "expert_imbalance" /* one rank's experts take clearly longer than the others' */
+  | "slow_link" /* collectives of large messages far below the peak bandwidth of their link */;
+
 export interface FindingsValues {
-  /** what it is, stable; the same name may occur for several texts */
+  /** stable name; may occur with several texts */
   name: string;
-  /** the number; null where the text is the value */
+  /** the number; null if text is the value */
   value: number | null;
-  /** of the number, "ms", "fraction"; null of counts */
+  /** unit of the number: "ms", "fraction"; null for counts */
   unit: string | null;
-  /** the value, or what the number belongs to, as a kernel */
+  /** the value, or what the number belongs to, for example a kernel */
   text: string | null;
 }
 
 export interface FindingsValueReasons {
-  /** its place among values, from 0 */
+  /** index in values */
   value: number;
-  /** of its text, in order */
+  /** reasons behind its text, in order */
   reasons: SlowStepRuleReasons[];
 }
 
 export interface Recoverable {
-  /** where it belongs; its traced steps */
+  /** stage that the rows belong to (its traced steps) */
   stage: string;
-  /** per instance, mean, less what was not traced (ms) */
+  /** mean wall time per instance, minus untraced time (ms) */
   wall_ms: number;
-  /** lower bound end to end (ms) */
+  /** end-to-end lower bound (ms) */
   bound_ms: number | null;
-  /** why there is none */
+  /** why bound_ms is missing */
   bound_reason: string | null;
-  /** new ones of all sequences, per instance */
+  /** generated tokens of all sequences, per instance */
   tokens: number | null;
-  /** largest potential saving first */
+  /** parts of the budget, largest potential saving first */
   parts: RecoverableParts[];
-  /** likewise, by kernel */
+  /** kernels, largest potential saving first */
   kernels: RecoverableKernels[];
   /** bound_reason as kinds and values */
   bound_reasons: SlowStepRuleReasons[];
-  /** no saving of the stage is larger: its time as the workload measured it, unprofiled, less bound_ms where that is shorter; null unless the recorded stage took longer (ms) */
+  /** upper limit of the stage's savings: its unprofiled time by the workload's clock, minus bound_ms if that is
+   * shorter; null unless the recorded stage took longer (ms) */
   most_ms: number | null;
 }
 
 export interface RecoverableParts {
-  /** of the budget */
-  part: string;
-  /** per instance, mean (ms) */
+  /** part of the budget */
+  part: DeviceTimeIdleCausesCause;
+  /** mean time per instance (ms) */
   ms: number;
   /** lower bound of that time (ms) */
   floor_ms: number;
@@ -1245,13 +1358,13 @@ export interface RecoverableParts {
   floor_rule: string | null;
   /** time above the floor (ms) */
   recoverable_ms: number;
-  /** over the tokens of all sequences (ms) */
+  /** potential saving over the tokens of all sequences (ms) */
   recoverable_ms_per_token: number | null;
-  /** over the decode steps, as of a finding (ms) */
+  /** potential saving per decode step (ms) */
   recoverable_ms_per_output_token: number | null;
   /** floor_rule as kinds and values */
   floor_rule_reasons: SlowStepRuleReasons[];
-  /** in reports and on the page: 0.01 of the stage's wall_ms or more */
+  /** reports and the page list it: recoverable_ms is at least 0.01 of the stage's wall_ms */
   shown: boolean;
 }
 
@@ -1260,28 +1373,29 @@ export interface RecoverableKernels {
   short_name: string;
   /** as in kernels */
   device: string;
-  /** per instance, mean; overlapping kernels count in full (ms) */
+  /** mean time per instance; overlapping kernels count in full (ms) */
   ms: number;
   /** lower bound of that time (ms) */
   floor_ms: number;
   /** how the floor was found */
   floor_rule: string | null;
-  /** "own bytes and FLOPs, ncu" where ncu counted them, on one grid, and all its launches in the stage are like those; otherwise "share of the class's floor", by time */
+  /** "own bytes and FLOPs, ncu" if ncu counted them on one grid and all launches in the stage match; otherwise
+   * "share of the class's floor", by time */
   floor_basis: string;
   /** time above the floor (ms) */
   recoverable_ms: number;
-  /** over the tokens of all sequences (ms) */
+  /** potential saving over the tokens of all sequences (ms) */
   recoverable_ms_per_token: number | null;
-  /** over the decode steps, as of a finding (ms) */
+  /** potential saving per decode step (ms) */
   recoverable_ms_per_output_token: number | null;
   /** floor_rule as kinds and values */
   floor_rule_reasons: SlowStepRuleReasons[];
 }
 
 export interface Utilization {
-  /** peaks of the GPU; null where it is not known */
+  /** peaks of the GPU; null if unknown */
   gpu: UtilizationGpu | null;
-  /** peaks of the CPU, measured on it, for CPU operators */
+  /** measured peaks of the CPU, for CPU operators */
   cpu: UtilizationCpu | null;
   /** why there is no utilization at all */
   why_not: string | null;
@@ -1292,75 +1406,76 @@ export interface Utilization {
 export interface UtilizationGpu {
   /** as in conf/gpus.yaml */
   name: string;
-  /** peak (B/s) */
+  /** peak memory bandwidth (B/s) */
   memory_bandwidth_bytes_per_s: number;
-  /** dense peak (FLOP/s) */
+  /** dense bf16 peak (FLOP/s) */
   bf16_flops_per_s: number;
 }
 
 export interface UtilizationCpu {
-  /** of the CPU */
+  /** name of the CPU */
   name: string;
-  /** measured peak (B/s) */
+  /** measured peak memory bandwidth (B/s) */
   memory_bandwidth_bytes_per_s: number;
-  /** measured peak (FLOP/s) */
+  /** measured compute peak (FLOP/s) */
   flops_per_s: number | null;
-  /** of that peak */
+  /** number format of flops_per_s */
   number_format: string;
-  /** how they were measured */
+  /** how the peaks were measured */
   method: string | null;
 }
 
 export interface Stage1 {
-  /** of metrics.json */
+  /** path of metrics.json */
   path: string;
-  /** as it states it */
+  /** model, from metrics.json */
   model: string | null;
   /** by stage */
   stages: Stage1Stages[];
-  /** as it states it (tokens/s) */
+  /** tokens per second, from metrics.json (tokens/s) */
   tokens_per_s: number | null;
-  /** as it states it (fraction) */
+  /** MFU of the whole model, from metrics.json (fraction) */
   mfu_model_level: number | null;
-  /** that its MFU is measured against, TFLOP/s */
+  /** peak that its MFU refers to, TFLOP/s */
   peak_tflops: number | null;
-  /** as it states it */
+  /** prompt tokens, from metrics.json */
   prompt_tokens: number | null;
-  /** as it states it */
+  /** generated tokens, from metrics.json */
   new_tokens: number | null;
-  /** as it states it */
+  /** batch, from metrics.json */
   batch: number | null;
-  /** as it states it */
+  /** images, from metrics.json */
   images: number | null;
 }
 
 export interface Stage1Stages {
-  /** of the stage */
+  /** name of the stage */
   name: string;
-  /** by the workload's own clock, unprofiled (ms) */
+  /** mean by the workload's own clock, unprofiled (ms) */
   mean_ms: number | null;
-  /** likewise (ms) */
+  /** standard deviation by the workload's own clock (ms) */
   std_ms: number | null;
-  /** as the workload states it (fraction) */
+  /** MFU that the workload reports (fraction) */
   mfu: number | null;
-  /** the same stage in this capture (ms) */
+  /** mean of the same stage in this capture (ms) */
   captured_mean_ms: number | null;
-  /** the second over the first */
+  /** captured_mean_ms over mean_ms */
   captured_over_stage1: number | null;
 }
 
 export interface Kernels {
   /** the full name as the capture gave it */
   kernel_name: string;
-  /** the same for the same kernel, however a tool or demangler spells its name; for comparing, not for reading */
+  /** kernel ID, independent of how a tool or demangler spells its name; for comparisons, not for reading */
   key: string;
-  /** at most 60 characters */
+  /** short name, at most 60 characters */
   short_name: string;
-  /** gemm, gemv, attention, norm, rope, elementwise, copy/cast, reduction, softmax, sampling/top-k, embedding/gather, moe routing, quantise, communication, memset/memcpy, other */
-  class: string;
-  /** cuBLAS, CUTLASS, cuDNN, FlashAttention, ...; null where the name does not tell */
+  /** what it does for the model */
+  class: KernelsClass;
+  /** cuBLAS, CUTLASS, cuDNN, FlashAttention, ...; null if the name does not show it */
   library: string | null;
-  /** "cuda:0", or "cpu:0" (operators that a program recorded of itself); with the capture's name in front where several timelines were read; "cuda" where the capture does not say */
+  /** "cuda:0", or "cpu:0" (operators that a program recorded itself); prefixed with the capture's name if several
+   * timelines were read; "cuda" if the capture does not say */
   device: string;
   /** time of all launches (ms) */
   total_ms: number;
@@ -1370,40 +1485,58 @@ export interface Kernels {
   calls: number;
   /** total over max(calls, 1) (ms) */
   mean_ms: number;
-  /** of single launches; null where only totals are known (ms) */
+  /** shortest launch; null if only totals are known (ms) */
   min_ms: number | null;
-  /** of single launches (ms) */
+  /** median launch (ms) */
   p50_ms: number | null;
-  /** of single launches (ms) */
+  /** 99th percentile of launches (ms) */
   p99_ms: number | null;
-  /** of single launches (ms) */
+  /** longest launch (ms) */
   max_ms: number | null;
   /** total over the time of all kernels (fraction) */
   share: number;
-  /** time in decode over its steps, warm-up excluded; null where it has no part in decoding (ms) */
+  /** time in decode over its steps, warm-up excluded; null if it does not run in decode (ms) */
   ms_per_token: number | null;
-  /** by stage name, without stages it has no part in */
+  /** time by stage name; only stages in which it runs */
   stages: Record<string, KernelsStages>;
-  /** by grid and block, longest first */
+  /** launches by grid and block, longest first */
   shapes: KernelsShapes[];
-  /** of all calls, as the program recorded them with its operators; null for a GPU's kernels (FLOP) */
+  /** FLOPs of all calls, as the program recorded them with its operators; null for GPU kernels (FLOP) */
   flops: number | null;
-  /** likewise (B) */
+  /** bytes of all calls, recorded likewise; null for GPU kernels (B) */
   bytes: number | null;
-  /** by ncu's metric name */
+  /** ncu's metrics, by name */
   metrics: Record<string, KernelsMetrics>;
-  /** in the stages without warm-up; null where it has no part in them */
+  /** time in the stages without warm-up; null if it does not run there */
   measured: KernelsMeasured | null;
 }
 
+export type KernelsClass =
+  | "gemm" /* matrix products */
+  | "gemv" /* matrix-vector products */
+  | "attention" /* and what replaces it */
+  | "norm"
+  | "rope" /* position embedding */
+  | "elementwise"
+  | "copy/cast"
+  | "reduction"
+  | "softmax"
+  | "sampling/top-k"
+  | "embedding/gather"
+  | "moe routing" /* choosing experts, sorting tokens by expert */
+  | "quantise"
+  | "communication" /* between GPUs */
+  | "memset/memcpy" /* memory operations of the driver */
+  | "other";
+
 export interface KernelsStages {
-  /** over all instances (ms) */
+  /** time over all instances (ms) */
   total_ms: number;
-  /** over all instances */
+  /** launches over all instances */
   calls: number;
-  /** warm-up excluded (ms) */
+  /** the same, warm-up excluded (ms) */
   steady_total_ms: number;
-  /** warm-up excluded */
+  /** the same, warm-up excluded */
   steady_calls: number;
 }
 
@@ -1420,12 +1553,12 @@ export interface KernelsShapes {
   mean_ms: number;
   /** time in decode over its steps, warm-up excluded (ms) */
   ms_per_token: number | null;
-  /** as of the kernel */
+  /** as for the kernel */
   measured: KernelsMeasured | null;
 }
 
 export interface KernelsMetrics {
-  /** over the launches that ncu measured */
+  /** mean over the launches that ncu measured */
   mean: number;
   /** smallest value */
   min: number;
@@ -1438,26 +1571,26 @@ export interface KernelsMetrics {
 }
 
 export interface KernelsMeasured {
-  /** over the measured instances of all stages (ms) */
+  /** time over the measured instances of all stages (ms) */
   total_ms: number;
   /** launches there */
   calls: number;
   /** total over calls (ms) */
   mean_ms: number;
-  /** total over the time of all kernels in measured instances; null of a launch shape (fraction) */
+  /** total over the time of all kernels in measured instances; null for a launch shape (fraction) */
   share: number | null;
 }
 
 export interface Classes {
   /** as in kernels */
-  class: string;
+  class: KernelsClass;
   /** time of its kernels (ms) */
   total_ms: number;
   /** launches */
   calls: number;
   /** total over the time of all kernels (fraction) */
   share: number;
-  /** likewise, in the stages without warm-up */
+  /** time in the stages without warm-up */
   measured: KernelsMeasured | null;
 }
 
@@ -1498,13 +1631,14 @@ export interface Roofline {
   share_of_kernel_time: RooflineShareOfKernelTime | null;
   /** what is missing, and the capture that would give it */
   why_not: string | null;
-  /** kernels that ncu measured; without, those that fill samples of the GPU's counters; of CPU operators, from the FLOPs and bytes they recorded over the CPU's measured peaks */
+  /** kernels that ncu measured; without ncu, those that fill samples of the GPU's counters; for CPU operators, from
+   * their recorded FLOPs and bytes against the CPU's measured peaks */
   kernels: RooflineKernels[];
   /** metrics that ncu measured, of any kernel */
   metrics_read: number;
-  /** of them, those of a kernel in kernels */
+  /** metrics of kernels listed in kernels */
   metrics_of_kernels: number;
-  /** where metrics were read and none gives a figure: those that would */
+  /** metrics that would give a figure, if none of those read does */
   missing_metrics: string[];
   /** rule as kinds and values */
   rule_reasons: SlowStepRuleReasons[];
@@ -1515,13 +1649,13 @@ export interface Roofline {
 }
 
 export interface RooflineShareOfKernelTime {
-  /** kernels bound by memory, of the time of all kernels (fraction) */
+  /** share of kernel time bound by memory (fraction) */
   memory: number;
-  /** bound by compute, likewise (fraction) */
+  /** share of kernel time bound by compute (fraction) */
   compute: number;
-  /** bound by latency, likewise (fraction) */
+  /** share of kernel time bound by latency (fraction) */
   latency: number;
-  /** without metrics, likewise (fraction) */
+  /** share of kernel time without metrics (fraction) */
   unknown: number;
 }
 
@@ -1532,49 +1666,44 @@ export interface RooflineKernels {
   short_name: string;
   /** as in kernels */
   device: string;
-  /** measured; by counters, those that ran in the samples that count */
+  /** launches measured; by counters, launches in the samples that count */
   launches: number;
-  /** x, y, z of most of these launches */
+  /** most frequent grid: x, y, z */
   commonest_grid: number[] | null;
-  /** distinct grids; figures are means over all */
+  /** number of distinct grids; figures are means over all launches */
   grids: number;
-  /** achieved; by counters, tensor_active_share times peak_flops_per_s: work outside of the tensor cores is not counted (FLOP/s) */
+  /** achieved rate; by counters, tensor_active_share times peak_flops_per_s, which does not count work outside the
+   * tensor cores (FLOP/s) */
   flops_per_s: number | null;
-  /** achieved, DRAM (B/s) */
+  /** achieved DRAM rate (B/s) */
   bytes_per_s: number | null;
   /** arithmetic intensity (FLOP/B) */
   flops_per_byte: number | null;
-  /** of the compute peak; without SpeedOfLight's figure, utilization of the busiest pipe (fraction) */
+  /** share of the compute peak; without SpeedOfLight's figure, utilization of the busiest pipe (fraction) */
   compute_share_of_peak: number | null;
-  /** of the memory bandwidth's peak; without SpeedOfLight's figure, of the busiest level of memory (fraction) */
+  /** share of the memory bandwidth's peak; without SpeedOfLight's figure, of the busiest memory level (fraction) */
   memory_share_of_peak: number | null;
   /** what limits it */
-  bound: RooflineKernelsBound;
+  bound: StagesShownBound;
   /** of the figures */
   source: RooflineKernelsSource;
-  /** by counters: samples that it filled; else 0 */
+  /** samples that it filled, by counters; otherwise 0 */
   samples: number;
-  /** by counters: the time of these samples (ms) */
+  /** time of these samples (ms) */
   sampled_ms: number | null;
-  /** by counters: of the samples' time, that in which it ran alone (fraction) */
+  /** share of the samples' time in which it ran alone (fraction) */
   own_share_of_samples: number | null;
-  /** by counters: activity of the tensor cores, of their peak at the clock of that time, mean over the samples (fraction) */
+  /** mean tensor-core activity over these samples, as a share of the peak at the clock of that time (fraction) */
   tensor_active_share: number | null;
-  /** by counters: the peak that FLOP/s are made of, "bf16 dense"; null without FLOP/s */
+  /** peak that FLOP/s are computed from, by counters: "bf16 dense"; null without FLOP/s */
   peak_name: string | null;
-  /** the same peak, of the data sheet (FLOP/s) */
+  /** that peak, from the data sheet (FLOP/s) */
   peak_flops_per_s: number | null;
-  /** by counters: what tells the format that the tensor cores multiply, "kernel name" or "model"; null without FLOP/s */
+  /** source of the tensor cores' number format, by counters: "kernel name" or "model"; null without FLOP/s */
   number_format_source: string | null;
   /** by counters: why FLOP/s are missing; null with FLOP/s */
   why_no_flops: RooflineKernelsWhyNoFlops | null;
 }
-
-export type RooflineKernelsBound =
-  | "unknown"
-  | "compute"
-  | "memory"
-  | "latency" /* neither, as measured by ncu */;
 
 export type RooflineKernelsSource =
   | "ncu"
@@ -1588,154 +1717,154 @@ export type RooflineKernelsWhyNoFlops =
   | "peak_unknown" /* of that format on this GPU */;
 
 export interface RooflineSampled {
-  /** of DRAM bytes, over the whole capture */
+  /** samples of DRAM bytes in the whole capture */
   samples: number;
-  /** of them, those that launches of one kernel filled */
+  /** samples that launches of one kernel filled */
   attributed_samples: number;
-  /** of a sample, median (ms) */
+  /** median duration of a sample (ms) */
   interval_ms: number;
-  /** of a sample's time, how long one kernel must run alone for the sample to be its own (fraction) */
+  /** share of a sample's time that a kernel must run alone for the sample to count as its own (fraction) */
   least_share_of_sample: number;
-  /** kernels in kernels by these samples */
+  /** kernels that these samples place in kernels */
   kernels_placed: number;
-  /** kernels that samples met and that filled none: too short for the sampling interval, or never alone */
+  /** sampled kernels that filled no sample: too short for the sampling interval, or never alone */
   kernels_too_short: number;
-  /** kernels that no sample met */
+  /** kernels without any sample */
   kernels_unsampled: number;
 }
 
 export interface Operators {
   /** as the framework names it */
   name: string;
-  /** calls */
+  /** number of calls */
   calls: number;
-  /** with operators inside (ms) */
+  /** CPU time, including inner operators (ms) */
   cpu_total_ms: number;
-  /** without them (ms) */
+  /** CPU time, excluding inner operators (ms) */
   cpu_self_ms: number;
-  /** kernels, copies and fills launched inside; of CPU operators, the time of the innermost (ms) */
+  /** GPU time of kernels, copies and fills launched inside; for CPU operators, the time of the innermost (ms) */
   cuda_total_ms: number;
-  /** of those that no inner operator launched (ms) */
+  /** GPU time of work that no inner operator launched (ms) */
   cuda_self_ms: number;
   /** cpu_total_ms over calls (ms) */
   mean_ms: number;
   /** kernels behind cuda_total_ms */
   kernel_count: number;
-  /** of all calls, as recorded (FLOP) */
+  /** recorded FLOPs of all calls (FLOP) */
   flops: number | null;
-  /** of all calls, as recorded (B) */
+  /** recorded bytes of all calls (B) */
   bytes: number | null;
-  /** over cpu_total_ms (FLOP/s) */
+  /** flops over cpu_total_ms (FLOP/s) */
   flops_per_s: number | null;
-  /** over cpu_total_ms (B/s) */
+  /** bytes over cpu_total_ms (B/s) */
   bytes_per_s: number | null;
 }
 
 export interface OperatorsFound {
-  /** the capture that has them */
+  /** capture that the operators come from */
   source: string | null;
-  /** why there are none, and the capture that would give them */
+  /** why there are no operators, and which capture would have them */
   why_not: string | null;
-  /** of captures that have operators */
+  /** kernels with an operator, in captures that have operators */
   kernels_with_operator: number;
-  /** likewise */
+  /** kernels without an operator, in those captures */
   kernels_without_operator: number;
-  /** both */
+  /** kernels_with_operator plus kernels_without_operator */
   kernels: number;
-  /** with an operator, of both, by number (fraction) */
+  /** kernels_with_operator over kernels (fraction) */
   kernels_share: number | null;
   /** GPU time that operators launched: kernels, copies and fills (ms) */
   cuda_self_sum_ms: number;
-  /** that over the time of all kernels, copies and fills (fraction) */
+  /** cuda_self_sum_ms over the time of all kernels, copies and fills (fraction) */
   share_of_gpu_time: number | null;
-  /** replayed by CUDA graphs, which run no operators */
+  /** kernels replayed by CUDA graphs, which run no operators */
   graph_kernels: number;
-  /** of them, those with the operators of their graph's capture, from a trace of it */
+  /** replayed kernels whose operators come from a trace of their graph's capture */
   captured_kernels: number;
   /** why_not as kinds and values */
   why_not_reasons: SlowStepRuleReasons[];
 }
 
 export interface Gaps {
-  /** where it belongs */
+  /** stage that it belongs to */
   stage: string;
-  /** from 0 among those of its stage */
+  /** index among the instances of its stage, from 0 */
   instance: number;
-  /** row of steps */
+  /** index in steps */
   step: number | null;
-  /** from 0 among the steps of its instance */
+  /** index among the steps of its instance, from 0 */
   step_of_instance: number | null;
-  /** from the instance's start (ms) */
+  /** start of the gap, after the instance's start (ms) */
   after_start_ms: number;
-  /** its length (ms) */
+  /** length of the gap (ms) */
   ms: number;
-  /** from one step's GPU work to another's */
+  /** true if it lies between the GPU work of two steps */
   between_steps: boolean;
-  /** a part of the budget: the largest part of the gap */
-  cause: string;
-  /** a kernel's short name, a copy; null at the stage's edges */
+  /** part of the budget that most of the gap belongs to */
+  cause: DeviceTimeIdleCausesCause;
+  /** short name of the kernel, or the copy, before the gap; null at the stage's edges */
   work_before: string | null;
-  /** likewise */
+  /** short name of the kernel, or the copy, after the gap; null at the stage's edges */
   work_after: string | null;
-  /** what the host was in */
+  /** what the host was doing */
   host: string | null;
   /** host as kinds and values */
   host_reasons: SlowStepRuleReasons[];
 }
 
 export interface RepeatedGaps {
-  /** where they belong */
+  /** stage that they belong to */
   stage: string;
   /** gaps at the same place of the stage */
   count: number;
-  /** idle time in all of them (ms) */
+  /** idle time in all these gaps (ms) */
   total_ms: number;
-  /** as in gaps */
+  /** the longest of them, as in gaps */
   longest: Gaps;
 }
 
 export interface SlowSteps {
-  /** where it belongs */
+  /** stage that it belongs to */
   stage: string;
-  /** from 0 among those of its stage */
+  /** index among the instances of its stage, from 0 */
   instance: number;
-  /** row of steps */
+  /** index in steps */
   step: number;
-  /** from 0 among the steps of its instance */
+  /** index among the steps of its instance, from 0 */
   step_of_instance: number;
-  /** its wall time (ms) */
+  /** wall time of the step (ms) */
   wall_ms: number;
-  /** longer than the median step like it (ms) */
+  /** wall time above the median of comparable steps (ms) */
   above_median_ms: number;
-  /** longest first; they sum to above_median_ms */
+  /** reasons, longest first; they sum to above_median_ms */
   reasons: SlowStepsReasons[];
 }
 
 export interface SlowStepsReasons {
   /** a gap, a kernel, or the rest */
   what: string;
-  /** than in the median step (ms) */
+  /** time above the median step; negative if shorter (ms) */
   longer_ms: number;
-  /** what as kinds and values; behind a gap, what the host did in it */
+  /** what as kinds and values; after a gap, what the host did in it */
   what_reasons: SlowStepRuleReasons[];
 }
 
 export interface Layers {
-  /** "layer_00", "layer_00/attn", "outside layers"; with stage and model_layers its key */
+  /** "layer_00", "layer_00/attn", "outside layers"; stage, model_layers and name are its key */
   name: string;
-  /** where it belongs */
+  /** stage that it belongs to */
   stage: string;
-  /** where several models ran, the attention layers of the one that this is of */
+  /** if several models ran, the number of attention layers of this layer's model */
   model_layers: number | null;
-  /** of the layer named before */
+  /** true for a part of the layer listed before it */
   part: boolean;
-  /** what runs outside of layers */
+  /** true for work outside layers */
   outside: boolean;
   /** as of stages */
   source: StagesSource;
   /** kernel time per forward pass (ms) */
   ms_per_step: number;
-  /** per forward pass */
+  /** kernels per forward pass */
   kernels_per_step: number;
   /** forward passes that show this layer, warm-up excluded */
   passes: number;
@@ -1743,7 +1872,7 @@ export interface Layers {
   total_ns: number;
   /** kernel time per forward pass, by class */
   classes: Record<string, number>;
-  /** of a layer with far fewer or more kernels than most */
+  /** note on a layer with far fewer or more kernels than most */
   note: string | null;
   /** note as kinds and values */
   note_reasons: SlowStepRuleReasons[];
@@ -1759,21 +1888,21 @@ export interface LayerSummary {
 }
 
 export interface LayerSummaryStages {
-  /** where they belong */
+  /** stage that they belong to */
   stage: string;
   /** as in layers */
   model_layers: number | null;
   /** forward passes that show these layers */
   passes: number;
-  /** how many */
+  /** number of layers */
   layers: number;
-  /** kernel time of one layer (ms) */
+  /** mean kernel time of a layer (ms) */
   mean_ms_per_step: number;
-  /** of the shortest layer (ms) */
+  /** kernel time of the shortest layer (ms) */
   min_ms_per_step: number;
-  /** of the longest layer (ms) */
+  /** kernel time of the longest layer (ms) */
   max_ms_per_step: number;
-  /** longest first */
+  /** parts of the layers, longest first */
   parts: LayerSummaryStagesParts[];
 }
 
@@ -1782,38 +1911,38 @@ export interface LayerSummaryStagesParts {
   name: string;
   /** all layers together, per forward pass (ms) */
   ms_per_step: number;
-  /** of the kernel time of all layers and of what is outside of them (fraction) */
+  /** share of the kernel time inside and outside layers (fraction) */
   share_of_kernel_time: number;
 }
 
 export interface Steps {
-  /** where it belongs; with instance and step_of_instance its key */
+  /** stage that it belongs to; stage, instance and step_of_instance are its key */
   stage: string;
-  /** from 0 among those of its stage */
+  /** index among the instances of its stage, from 0 */
   instance: number;
-  /** from 0 among the traced steps of its instance */
+  /** index among the traced steps of its instance, from 0 */
   step_of_instance: number;
   /** what it does for its sequences */
   kind: StepsKind;
-  /** sequences in it */
+  /** sequences in the step */
   batch: number | null;
-  /** that pass through its layers */
+  /** tokens that pass through its layers */
   tokens: number | null;
-  /** of batch, those in prefill; null where the engine does not tell */
+  /** sequences in prefill; null if not reported by the engine */
   prefill_sequences: number | null;
-  /** of tokens, theirs; likewise */
+  /** tokens of sequences in prefill; null if not reported by the engine */
   prefill_tokens: number | null;
-  /** of batch, those in decode; likewise */
+  /** sequences in decode; null if not reported by the engine */
   decode_sequences: number | null;
-  /** of tokens, theirs; likewise */
+  /** tokens of sequences in decode; null if not reported by the engine */
   decode_tokens: number | null;
-  /** lengths of all its sequences together, new tokens included; null where the engine does not tell */
+  /** length of all its sequences together, including new tokens; null if not reported by the engine */
   context_tokens: number | null;
-  /** (query, key) pairs of causal attention in a layer without a window; likewise */
+  /** (query, key) pairs of causal attention in a layer without a window; null if not reported by the engine */
   attention_pairs: number | null;
-  /** attention layers of a detected pass, which tell models apart; null if not known or hidden in a CUDA graph */
+  /** attention layers of a detected pass, which distinguish models; null if unknown or hidden in a CUDA graph */
   layers: number | null;
-  /** on the capture's clock (ms) */
+  /** start, on the capture's clock (ms) */
   start_ms: number;
   /** from the end of the previous step's last GPU work (or the instance's start) to the end of its own (ms) */
   wall_ms: number;
@@ -1823,13 +1952,15 @@ export interface Steps {
   gpu_busy_ms: number;
   /** kernels */
   kernel_count: number;
-  /** the step before, or a part of this one, was not traced: wall_ms runs from the step's own first GPU work, and is in no statistics */
+  /** true if the previous step, or a part of this one, was not traced: wall_ms then runs from the step's own first
+   * GPU work and is excluded from statistics */
   after_untraced: boolean;
-  /** read and written in that time, by the GPU's counters; null where they were off (B) */
+  /** bytes read and written in that time, by the GPU's counters; null if they were off (B) */
   dram_bytes: number | null;
   /** time of its kernels by class, overlap not removed; they sum to gpu_sum_ms */
   classes_ns: Record<string, number>;
-  /** heat, power or hardware lowered the GPU's clocks, by the last reading before the step's end; null where no reading is less than a second older */
+  /** heat, power or hardware lowered the GPU's clocks, according to the last reading before the step's end; null if
+   * none is less than a second old */
   clocks_lowered: boolean | null;
 }
 
@@ -1840,26 +1971,27 @@ export type StepsKind =
   | "forward" /* of a model that is not known to generate tokens */;
 
 export interface Overhead {
-  /** by pass and stage */
+  /** cost by recording and stage */
   passes: OverheadPasses[];
-  /** 0.25: beyond 1.25 times the control a report warns (fraction) */
+  /** reports warn above this overhead; 0.25 means 1.25 times the control run (fraction) */
   warn_above_share: number;
-  /** what tracing cost a decode step, measured by the run itself where the collector alternated between traced and untraced windows of steps; null without a duty cycle, and where several processes have one. Nothing else in the profile is corrected by it */
+  /** cost of tracing per decode step, measured in the run if the collector alternated between traced and untraced
+   * windows; null without a duty cycle, or if several processes have one. No other field is corrected by it */
   collector: OverheadCollector | null;
 }
 
 export interface OverheadPasses {
-  /** "nsys" */
+  /** name of the recording: "nsys" */
   pass: string;
-  /** "prefill" */
+  /** name of the stage: "prefill" */
   stage: string;
   /** the workload's own time in the control run (ms) */
   control_ms: number;
-  /** the same in that pass (ms) */
+  /** its time in that recording (ms) */
   profiled_ms: number;
   /** profiled over control */
   ratio: number;
-  /** of the whole command, where the workload timed no stage in both */
+  /** true if the times are of the whole command, because the workload timed no stage in both */
   whole_run: boolean;
   /** what else explains the difference; null: nothing known */
   other_cause: OverheadPassesOtherCause | null;
@@ -1870,37 +2002,40 @@ export type OverheadPassesOtherCause =
   | "cpus_short" /* other programs used the CPUs in one of the two runs */;
 
 export interface OverheadCollector {
-  /** mean of traced windows less mean of untraced ones; null with why_not below three windows of each kind (ms) */
+  /** mean of traced windows minus mean of untraced ones; null, with why_not, below three windows of each kind (ms) */
   added_ms_per_step: number | null;
   /** lower end of Welch's interval (ms) */
   low_ms_per_step: number | null;
   /** upper end of Welch's interval (ms) */
   high_ms_per_step: number | null;
-  /** of that interval (fraction) */
+  /** confidence level of that interval (fraction) */
   interval_confidence: number;
-  /** added over an untraced step (fraction) */
+  /** added_ms_per_step over the mean untraced step (fraction) */
   share_of_untraced_step: number | null;
-  /** that times (steps_traced + steps_cupti_on) over steps_all (fraction) */
+  /** share_of_untraced_step times (steps_traced + steps_cupti_on) over steps_all (fraction) */
   share_of_decode: number | null;
   /** windows between untraced steps of the same decode: from a window's first GPU work to its last */
   traced: OverheadCollectorTraced;
-  /** windows between traced steps: from the last work of the traced window before to the first of the one behind */
+  /** windows between traced steps: from the last work of the previous traced window to the first work of the next
+   * one */
   untraced: OverheadCollectorTraced;
-  /** mean time between two steps inside traced windows: added to a traced window, which lacks one, and subtracted from an untraced one, which has one too many (ms) */
+  /** mean time between two steps inside traced windows: added to a traced window, which lacks one, and subtracted
+   * from an untraced one, which has one too many (ms) */
   gap_ms: number;
-  /** of the process, by the collector's count */
+  /** traced steps of the process, counted by the collector */
   steps_traced: number;
-  /** untraced steps right behind windows that replayed CUDA graphs: CUPTI stays on there for one more step, which is subtracted from its window at the mean of a traced one */
+  /** untraced steps right after windows that replayed CUDA graphs: CUPTI stays on for one more step, which is
+   * subtracted from its window at the mean of a traced one */
   steps_cupti_on: number;
-  /** of the process, by the collector's count */
+  /** all steps of the process, counted by the collector */
   steps_all: number;
   /** T of every P steps: the most frequent windows */
   duty_traced: number | null;
-  /** P */
+  /** P of duty_traced */
   duty_period: number | null;
-  /** of tracing, on and off */
+  /** number of times that tracing was switched on or off */
   switches: number;
-  /** how long they held the program up together (ms) */
+  /** total time that switching delayed the program (ms) */
   switch_cost_ms: number;
   /** why added_ms_per_step is missing */
   why_not: string | null;
@@ -1909,70 +2044,169 @@ export interface OverheadCollector {
 }
 
 export interface OverheadCollectorTraced {
-  /** runs of steps between two of the other kind */
+  /** runs of consecutive steps of this kind */
   windows: number;
-  /** in them */
+  /** steps in these windows */
   steps: number;
-  /** of the windows (ms) */
+  /** mean over the windows (ms) */
   mean_ms_per_step: number | null;
-  /** of the windows (ms) */
+  /** standard deviation over the windows (ms) */
   std_ms_per_step: number | null;
 }
 
 export interface CapturesFailed {
-  /** "nsys" */
+  /** backend of the capture: "nsys" */
   backend: string;
-  /** with the remedy */
+  /** what failed, and the remedy */
   message: string;
 }
 
 export interface Diagnostics {
   /** info, warning, error */
   severity: string;
-  /** stable, for scripts */
+  /** stable code, for scripts */
   code: string;
   /** for people, with what to do next */
   message: string;
-  /** how often */
+  /** number of occurrences */
   count: number;
 }
 
 export interface SlowStepRuleReasons {
-  /** stable, for scripts */
-  kind: string;
-  /** what the sentence is made of, by name */
+  /** stable kind, for scripts */
+  kind: SlowStepRuleReasonsKind;
+  /** values in the sentence, by name */
   values: FindingsValues[];
 }
 
+export type SlowStepRuleReasonsKind =
+  | "no_stages"
+  | "no_model"
+  | "no_model_given"
+  | "gpu_not_named"
+  | "gpu_unknown"
+  | "cpu_peaks_unknown"
+  | "all_warmup"
+  | "several_gpus"
+  | "no_peak_of_format"
+  | "contexts_unknown"
+  | "busy_time_untraced"
+  | "work_not_recorded"
+  | "prompt_tokens_unknown"
+  | "decode_steps_unknown"
+  | "step_tokens_unknown"
+  | "no_cost_formula"
+  | "impossible_figure"
+  | "depends_on_impossible_figure"
+  | "above_measured_peak"
+  | "above_measured_bandwidth"
+  | "slightly_above_measured"
+  | "prefill_pass"
+  | "decode_passes"
+  | "engine_steps"
+  | "engine_steps_in_context"
+  | "recorded_operators"
+  | "traced_steps_on_busy_time"
+  | "flops_at_peak"
+  | "bytes_at_peak"
+  | "own_flops_at_peak"
+  | "own_bytes_at_peak"
+  | "zero_overlaps_computation"
+  | "zero_copy_avoidable"
+  | "zero_small_beside_output_head"
+  | "zero_fusible_into_experts"
+  | "zero_fusible_into_products"
+  | "zero_copies_overlap_kernels"
+  | "zero_fewer_kernels"
+  | "zero_idle_gpu"
+  | "zero_outside_operators"
+  | "own_time_unknown_kernels"
+  | "own_time_hidden_graphs"
+  | "own_time_unknown_cause"
+  | "own_time_without_floor"
+  | "bound_by_ncu"
+  | "bound_by_counters"
+  | "bound_by_recorded_work"
+  | "no_kernel_metrics"
+  | "flops_not_counted"
+  | "bytes_not_counted"
+  | "throughput_not_measured"
+  | "shorter_than_samples"
+  | "operators_without_work"
+  | "bound_needs_cpu_peaks"
+  | "few_counter_samples"
+  | "no_counter_samples"
+  | "impossible_bandwidth"
+  | "sensors_read_rarely"
+  | "trace_without_operators"
+  | "no_framework_operators"
+  | "layers_in_hidden_graphs"
+  | "stage_without_kernels"
+  | "layer_steps_unknown"
+  | "layers_not_repeating"
+  | "unlike_median_layer"
+  | "few_tracing_windows"
+  | "slow_step_rule"
+  | "longer_work"
+  | "longer_gap"
+  | "longer_small_gaps"
+  | "longer_unexplained"
+  | "shorter_other_parts"
+  | "host_call"
+  | "host_operator"
+  | "host_code"
+  | "host_launched_graph"
+  | "host_launched_ahead"
+  | "host_launched_before"
+  | "host_not_recorded"
+  | "one_rank_recorded"
+  | "ranks_without_collectives"
+  | "collectives_not_matched"
+  | "parallelism_told"
+  | "only_point_to_point"
+  | "mostly_all_to_all"
+  | "collectives_in_each_layer"
+  | "collectives_once_per_step"
+  | "communication_behind_compute"
+  | "parallelism_not_clear"
+  | "rank_busy_longer"
+  | "rank_launched_later"
+  | "rank_more_tokens"
+  | "rank_lower_clock"
+  | "rank_slower_steps"
+  | "rank_single_delays"
+  | "rank_cause_not_seen";
+
 export interface KernelSequences {
-  /** where they belong */
+  /** stage that they belong to */
   stage: string;
   /** forward passes: steps, or instances of a stage without steps */
   passes: number;
-  /** repeated layers of all these passes together */
+  /** repeated layers in all these passes together */
   layers: number;
-  /** by block in the order of a pass, then position; together the time of all kernels in the stage's measured instances, exact */
+  /** by block in the order of a pass, then position; together the time of all kernels in the stage's measured
+   * instances, exact */
   kernels: KernelSequencesKernels[];
 }
 
 export interface KernelSequencesKernels {
   /** its part of the pass */
   block: KernelSequencesKernelsBlock;
-  /** from 0 among the launches of this kernel in one layer (or one pass) */
+  /** index among the launches of this kernel in one layer (or one pass), from 0 */
   occurrence: number;
-  /** from 0 among all kernels of its layer (or pass), mean; the order of the rows */
+  /** mean index among all kernels of its layer (or pass), from 0; rows are sorted by it */
   mean_position: number;
   /** as in kernels */
   key: string;
   /** as in kernels */
   short_name: string;
   /** as in kernels */
-  class: string;
-  /** x, y, z of most of these launches */
+  class: KernelsClass;
+  /** most frequent grid: x, y, z */
   grid: number[];
-  /** x, y, z, likewise */
+  /** most frequent block: x, y, z */
   block_size: number[];
-  /** distinct grids and blocks */
+  /** number of distinct grids and blocks */
   shapes: number;
   /** launches */
   calls: number;
@@ -1988,52 +2222,53 @@ export type KernelSequencesKernelsBlock =
   | "outside_passes" /* in an instance, but in none of its steps */;
 
 export interface Job {
-  /** of the launcher */
+  /** job ID from the launcher */
   id: string | null;
-  /** ranks of the job, as they say; else those recorded */
+  /** number of ranks that the ranks report; otherwise of those recorded */
   world_size: number;
   /** ranks with a capture */
   recorded: number;
-  /** that they ran on; 0 where no capture tells */
+  /** number of hosts; 0 if no capture names one */
   hosts: number;
   /** ranks without a capture */
   missing: number[];
   /** ranks that ended before the program did */
   died: number[];
-  /** not all ranks were recorded: waits are at least what is said */
+  /** true if not all ranks were recorded: waits are lower bounds */
   lower_bound: boolean;
-  /** ranks that communicate */
+  /** groups of ranks that communicate */
   groups: JobGroups[];
-  /** by stage, then longest total first */
+  /** collectives by stage, then longest total first */
   collectives: JobCollectives[];
-  /** longest wait first */
+  /** ranks that others wait for, longest wait first */
   stragglers: JobStragglers[];
   /** steps that all recorded ranks have */
   steps_matched: number;
-  /** steps of single ranks without their like */
+  /** steps of one rank without a match on the others */
   steps_unmatched: number;
-  /** of the ranks' time in steps: idle or waiting for another stage of the pipeline; null without pipeline parallelism (fraction) */
+  /** share of the ranks' time in steps that is idle or spent waiting for another pipeline stage; null without
+   * pipeline parallelism (fraction) */
   pipeline_bubble_share: number | null;
   /** time of expert kernels, the longest rank's over the mean; null without experts */
   expert_imbalance: number | null;
-  /** ranks by steps */
+  /** times by rank and step */
   heat: JobHeat;
-  /** why ranks could not be compared; null where they were */
+  /** why ranks could not be compared; otherwise null */
   why_not: string | null;
   /** why_not as kinds and values */
   why_not_reasons: SlowStepRuleReasons[];
-  /** of all ranks together */
+  /** sum of the ranks' steps_left_out */
   steps_left_out: number;
-  /** residual_p50_ms of the rank where it is largest; null where no clock was aligned (ms) */
+  /** largest residual_p50_ms of any rank; null if no clock was aligned (ms) */
   clock_residual_ms: number | null;
 }
 
 export interface JobGroups {
-  /** as captures name it; unique */
+  /** name of the group in the captures; unique */
   group: string;
-  /** that were recorded */
+  /** recorded ranks of the group */
   ranks: number[];
-  /** of the group, ranks without a capture included */
+  /** number of ranks in the group, including those without a capture */
   size: number;
   /** from the kinds, sizes and number of its collectives in a step, or as told by --tp, --pp, --ep */
   parallelism: JobGroupsParallelism;
@@ -2049,66 +2284,67 @@ export type JobGroupsParallelism =
   | "unknown";
 
 export interface JobCollectives {
-  /** of the job; null outside of stages */
+  /** stage of the job; null outside stages */
   stage: string | null;
   /** as in groups */
   group: string;
   /** all_reduce, all_gather, reduce_scatter, all_to_all, send, ... */
   kind: string;
-  /** of the message of one rank; null where not known (B) */
+  /** message size of one rank; null if unknown (B) */
   bytes: number | null;
-  /** that took part and were recorded */
+  /** recorded ranks that took part */
   ranks: number;
   /** collectives that all these ranks have */
   matched: number;
-  /** of single ranks, without their like on the others */
+  /** collectives of one rank without a match on the others */
   unmatched: number;
   /** replayed by CUDA graphs */
   in_graph: boolean;
-  /** ranks of the group were not recorded: waits are at least this long */
+  /** true if ranks of the group were not recorded: waits are lower bounds */
   lower_bound: boolean;
   /** from the last rank's arrival to the last end */
   latency_ms: DeviceTimeLaunchesCallMs;
-  /** of the rank that waited longest */
+  /** wait of the longest-waiting rank */
   wait_ms: DeviceTimeLaunchesCallMs;
-  /** of all ranks together (ms) */
+  /** wait of all ranks together (ms) */
   wait_total_ms: number;
-  /** of all ranks together; with wait_total_ms the time of these kernels (ms) */
+  /** transfer time of all ranks together; wait_total_ms plus transfer_total_ms is the time of these kernels (ms) */
   transfer_total_ms: number;
-  /** of that time, without compute beside it (ms) */
+  /** part of that time without compute (ms) */
   exposed_total_ms: number;
-  /** of that time, beside compute (ms) */
+  /** part of that time that overlaps compute (ms) */
   hidden_total_ms: number;
-  /** of them in a step of the job, mean; null without steps */
+  /** mean number per step of the job; null without steps */
   per_step: number | null;
-  /** bytes that the algorithm must move over each rank's link, over the median latency; null where size or kind is not known (B/s) */
+  /** bytes that the algorithm must move over each rank's link, divided by the median latency; null if size or kind
+   * is unknown (B/s) */
   wire_bandwidth_bytes_per_s: number | null;
-  /** of the link, in one direction (B/s) */
+  /** peak bandwidth of the link, in one direction (B/s) */
   peak_bandwidth_bytes_per_s: number | null;
-  /** the first over the second (fraction) */
+  /** wire_bandwidth_bytes_per_s over peak_bandwidth_bytes_per_s (fraction) */
   share_of_peak: number | null;
-  /** what the peak is of: nvlink, pcie, network, memory */
+  /** link that the peak belongs to: nvlink, pcie, network, memory */
   link: string | null;
-  /** the rank that came last most often */
+  /** rank that arrived last most often */
   last_rank: number | null;
-  /** of the matched collectives (fraction) */
+  /** share of matched collectives in which it arrived last (fraction) */
   last_rank_share: number | null;
 }
 
 export interface JobStragglers {
-  /** that comes last */
+  /** rank that arrives last */
   rank: number;
-  /** of the job */
+  /** stage of the job */
   stage: string;
   /** what of this rank takes the time */
   cause: JobStragglersCause;
-  /** that the rank that waited longest waited for it, per step of the job (ms) */
+  /** time per step of the job that the longest-waiting rank waited for it (ms) */
   wait_ms_per_step: number;
-  /** of all ranks that waited for it (ms) */
+  /** wait of all ranks that waited for it (ms) */
   wait_total_ms: number;
   /** wait_ms_per_step over the job's mean step (fraction) */
   share_of_step: number | null;
-  /** of the matched collectives in this stage: it came last (fraction) */
+  /** share of the stage's matched collectives in which it arrived last (fraction) */
   last_share: number;
   /** evidence as kinds and values */
   why: SlowStepRuleReasons[];
@@ -2129,69 +2365,70 @@ export interface JobHeat {
 }
 
 export interface JobHeatRows {
-  /** whose time it is */
+  /** rank that the row belongs to */
   rank: number;
-  /** mean wall time of the rank's own steps in each bin, waits left out; -1 without a step */
+  /** mean wall time of the rank's own steps in each bin, excluding waits; -1 without a step */
   wall_ms: number[];
-  /** mean time per step that it waited for others; likewise */
+  /** mean time per step that it waited for others; -1 without a step */
   wait_ms: number[];
 }
 
 export interface Ranks {
-  /** in the job */
+  /** rank in the job */
   rank: number;
-  /** among the ranks of its host */
+  /** rank among those of its host */
   local_rank: number | null;
-  /** its name */
+  /** name of its host */
   host: string | null;
   /** as in kernels: "rank3/cuda:0" */
   device: string | null;
   /** name of the GPU, or of the processor */
   gpu: string | null;
-  /** recorded; died (it ended before the program did); missing (the job says that it exists, and no capture of it was read) */
+  /** recorded; died (it ended before the program did); missing (the job names it, but no capture of it was read) */
   state: string;
-  /** exit code or signal, where known */
+  /** exit code or signal, if known */
   state_detail: string | null;
-  /** of this rank */
+  /** captures of this rank */
   captures: ContextCaptures[];
-  /** how it is brought to the job's; null of missing ranks */
+  /** how its clock is converted to the job's; null for missing ranks */
   clock: RanksClock | null;
-  /** by stage of the job: where this rank's time went */
+  /** where this rank's time went, by stage of the job */
   between: RanksBetween[];
-  /** as of a profile of this rank alone; likewise all below */
+  /** totals of this rank; this and all fields below are as in a profile of this rank alone */
   totals: Totals;
-  /** on the rank's own clock */
+  /** device time, on the rank's own clock */
   device_time: DeviceTime[];
   /** by class, longest total first */
   classes: Classes[];
   /** how its stages were found */
   stages_found: StagesFound;
-  /** by this rank's clock */
+  /** token times, by this rank's clock */
   token_times: TokenTimes;
-  /** this rank's own */
+  /** stages of this rank */
   stages: Stages[];
-  /** this rank's own */
+  /** steps of this rank */
   steps: Steps[];
-  /** steps that are not in steps, because the job's ranks have more than 50,000 together; the rank's partial profile has them */
+  /** steps missing in steps, because the job's ranks have more than 50,000 together; the rank's partial profile has
+   * them */
   steps_left_out: number;
   /** what profiling cost */
   overhead: Overhead | null;
-  /** of this rank's captures */
+  /** diagnostics for this rank's captures */
   diagnostics: Diagnostics[];
 }
 
 export interface RanksClock {
   /** what the two clocks were compared by */
   method: RanksClockMethod;
-  /** added to a time of this rank at its time 0 (ns) */
+  /** offset to the job's clock at this rank's time 0 (ns) */
   offset_ns: number;
-  /** added per second, in microseconds */
+  /** drift against the job's clock, in microseconds per second */
   drift_ppm: number;
-  /** matched ones that the two were found from */
+  /** matched collectives that offset and drift were fitted to */
   collectives: number;
-  /** what is left between the ends of matched collectives: median of absolute values (ms) */
+  /** remaining difference between the ends of matched collectives: median of absolute values (ms) */
   residual_p50_ms: number | null;
-  /** likewise, the largest (ms) */
+  /** the same, maximum (ms) */
   residual_max_ms: number | null;
 }
 
@@ -2205,31 +2442,33 @@ export type RanksClockMethod =
 export interface RanksBetween {
   /** as in the job's stages */
   stage: string;
-  /** of the job's step, mean; compute, transfer, wait, copies and idle sum to it (ms) */
+  /** mean wall time of the job's step; compute, transfer, wait, copies and idle sum to it (ms) */
   wall_ms: number;
-  /** at least one kernel that is not communication (ms) */
+  /** time with at least one kernel running that is not communication (ms) */
   compute_ms: number;
-  /** communication alone, from the last rank's arrival on; all of it where collectives are not matched (ms) */
+  /** time with only communication running, after the last rank arrived; all of it if collectives are not matched
+   * (ms) */
   transfer_ms: number;
-  /** communication alone, before the last rank arrived: a lower bound where ranks of the group were not recorded (ms) */
+  /** time with only communication running, before the last rank arrived; a lower bound if ranks of the group were
+   * not recorded (ms) */
   wait_ms: number;
-  /** communication beside compute; part of compute_ms (ms) */
+  /** communication that overlaps compute; part of compute_ms (ms) */
   hidden_communication_ms: number;
-  /** copies and fills alone (ms) */
+  /** time with only copies and fills running (ms) */
   copies_ms: number;
-  /** no work, until the slowest rank ended the step (ms) */
+  /** time without work, until the slowest rank ended the step (ms) */
   idle_ms: number;
-  /** what the rank that waited longest waited for this one, per step (ms) */
+  /** time per step that the longest-waiting rank waited for this one (ms) */
   caused_wait_ms: number;
-  /** that the means are of; warm-up excluded */
+  /** steps behind the means, warm-up excluded */
   steps: number;
-  /** of these steps; null where not told */
+  /** tokens in these steps; null if not reported */
   tokens: number | null;
-  /** of the rank's own wall time; null where not known (fraction) */
+  /** MFU on the rank's own wall time; null if unknown (fraction) */
   mfu: number | null;
-  /** mean reading; null where not read (Hz) */
+  /** mean SM clock; null if not read (Hz) */
   sm_clock_hz: number | null;
-  /** per step; null where not measured (J) */
+  /** energy per step; null if not measured (J) */
   energy_j: number | null;
 }
 
