@@ -76,7 +76,8 @@ TEST(Advise, EveryEngineOnEveryKind) {
         if (const size_t gap = advice.find("{longest_gap}"); gap != std::string::npos) {
           advice.erase(gap, 13);
         }
-        EXPECT_TRUE(advice.ends_with('.')) << name << ", " << to_string(finding.kind) << ": " << advice;
+        EXPECT_TRUE(advice.ends_with('.'))
+            << name << ", " << to_string(finding.kind) << ": " << advice;
         EXPECT_EQ(advice.find_first_of("{}"), std::string::npos) << advice;
         EXPECT_EQ(advice.find("  "), std::string::npos) << advice;
       }
@@ -139,7 +140,8 @@ TEST(Advise, SpeaksOfNoTokensToAModelThatHasNone) {
         const std::string advice = advice_for(engine_named(name, true, compiled), finding);
         for (const char* word : {"KV cache", "token", "prompt", "RoPE", "sampling", "generate()",
                                  "speculative", "causal", "decode"}) {
-          EXPECT_EQ(advice.find(word), std::string::npos) << finding.kind << ": " << advice;
+          EXPECT_EQ(advice.find(word), std::string::npos)
+              << to_string(finding.kind) << ": " << advice;
         }
       }
     }
