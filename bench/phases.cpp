@@ -10,13 +10,14 @@
 #include <cstring>
 #include <ctime>
 #include <map>
+#include <set>
 #include <string_view>
+#include <typeindex>
 #include <vector>
 
 #include "analysis/analyze.h"
 #include "analysis/passes/pass.h"
 #include "analysis/passes/runner.h"
-#include "analysis/result/result.h"
 #include "base/streams/byte_stream.h"
 #include "exports/timeline/timeline.h"
 #include "page/page.h"
@@ -106,14 +107,23 @@ void move_bytes(const char* path, size_t table_bytes) {
 
 using Names = std::vector<std::string_view>;
 
-// All passes but these, which no other one may need.
+// All passes but these, and those that need what they find.
 std::vector<llmprof::analysis::Pass> passes_without(const Names& left_out) {
-  std::vector<llmprof::analysis::Pass> passes = llmprof::analysis::all_passes();
-  for (const std::string_view name : left_out) {
-    const auto is_it = [&](const llmprof::analysis::Pass& pass) { return pass.name == name; };
-    if (std::erase_if(passes, is_it) == 0) {
-      give_up({llmprof::ErrorKind::usage, fmt::format("there is no pass \"{}\"", name)});
+  std::vector<llmprof::analysis::Pass> passes;
+  std::set<std::type_index> missing;
+  size_t named = 0;
+  for (const llmprof::analysis::Pass& pass : llmprof::analysis::all_passes()) {
+    const bool is_named = std::ranges::find(left_out, pass.name()) != left_out.end();
+    const auto is_missing = [&](std::type_index need) { return missing.contains(need); };
+    named += is_named ? 1 : 0;
+    if (is_named || std::ranges::any_of(pass.needs(), is_missing)) {
+      missing.insert(pass.finds().begin(), pass.finds().end());
+    } else {
+      passes.push_back(pass);
     }
+  }
+  if (named != left_out.size()) {
+    give_up({llmprof::ErrorKind::usage, "a pass to leave out does not exist"});
   }
   return passes;
 }
@@ -124,8 +134,9 @@ void analyze_without(const Names& left_out, llmprof::trace::Trace& trace,
   const llmprof::analysis::AnalysisOptions options;
   const auto prepared = llmprof::analysis::prepare(trace, rules, options);
   if (!prepared) give_up(prepared.error());
-  const auto run = llmprof::analysis::run_passes(passes, *prepared);
-  llmprof::analysis::make_profile(*prepared, run);
+  auto run = llmprof::analysis::run_passes(passes, *prepared);
+  llmprof::profile::Profile profile;
+  for (const llmprof::analysis::Pass& pass : passes) pass.fill(run.values, profile);
 }
 
 // report.html as `llmprof analyze` makes it, with an empty script.
