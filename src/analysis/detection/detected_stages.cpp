@@ -259,8 +259,8 @@ void report_alternative(const ForwardPasses& found, Diagnostics& diagnostics) {
   if (!found.alternative || found.alternative->margin > 0) return;
   diagnostics.info(
       "passes_ambiguous",
-      fmt::format("{} forward passes were found, but the kernels show {} as well; mark the stages "
-                  "in the program where the numbers of steps look wrong",
+      fmt::format("found {} forward passes, but {} would explain the kernels as well; if step "
+                  "counts look wrong, mark the stages in the program",
                   found.passes.size(), found.alternative->passes));
 }
 
