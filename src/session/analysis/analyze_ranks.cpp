@@ -48,7 +48,7 @@ void identify(const RanksRecord& record, job::RankIdentity& who) {
   const auto row = std::ranges::find(record.ranks, who.rank, &RankRecord::rank);
   if (row == record.ranks.end()) return;
   who.state = row->state;
-  who.state_detail = row->detail;
+  who.state_detail = row->detail.value_or("");
 }
 
 void take_results(AnalyzedInputs& analyzed, job::RankPart& part) {

@@ -23,15 +23,19 @@ inline constexpr std::string_view kRankMissing = "missing";
 struct RankRecord {
   uint64_t rank = 0;
   std::string state;
-  std::string detail;  // "signal 9 (Killed)"; empty where there is nothing to say
+  std::optional<std::string> detail;  // "signal 9 (Killed)"
 
   template <class Visitor>
   static void fields(Visitor& field) {
     field("rank", &RankRecord::rank, "among all of the job");
     field("state", &RankRecord::state, "recorded, died or missing");
-    field("detail", &RankRecord::detail, "empty where there is nothing to say");
+    field("detail", &RankRecord::detail, "how it ended; null if there is nothing to say");
   }
 };
+inline std::optional<std::string> none_if_empty(std::string text) {
+  return text.empty() ? std::nullopt : std::optional(std::move(text));
+}
+
 struct RanksRecord {
   std::optional<uint64_t> world_size;
   bool finished = true;           // false while the ranks are recorded

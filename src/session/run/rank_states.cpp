@@ -77,7 +77,8 @@ std::string ended_after(const Evidence& evidence) {
 
 RankRecord judge_rank(uint64_t rank, bool has_log, bool by_exit, const Evidence& evidence) {
   const auto recorded = [&](std::string detail) {
-    return RankRecord{rank, std::string(has_log ? kRankRecorded : kRankMissing), std::move(detail)};
+    return RankRecord{rank, std::string(has_log ? kRankRecorded : kRankMissing),
+                      none_if_empty(std::move(detail))};
   };
   const auto ended = evidence.report.by_rank.find(rank);
   if (ended != evidence.report.by_rank.end()) {
@@ -170,7 +171,8 @@ std::string name_ranks(const RanksRecord& ranks) {
       break;
     }
     named.push_back(fmt::format("rank {}{} {} ({})", rank.rank, of,
-                                rank.state == kRankDied ? "died" : "is missing", rank.detail));
+                                rank.state == kRankDied ? "died" : "is missing",
+                                rank.detail.value_or("")));
   }
   return fmt::format("{}", fmt::join(named, ", "));
 }

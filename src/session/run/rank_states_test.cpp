@@ -33,7 +33,7 @@ class RankStates : public ::testing::Test {
     for (const RankRecord& rank : record.ranks) {
       all += all.empty() ? "" : "; ";
       all += std::to_string(rank.rank) + " " + rank.state;
-      if (!rank.detail.empty()) all += ": " + rank.detail;
+      if (rank.detail) all += ": " + *rank.detail;
     }
     return all;
   }

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 RanksRecord record_of_rank(const RankOfJob& own, std::string_view state, std::string detail) {
   RanksRecord record;
   record.world_size = own.world_size;
-  record.ranks = {{own.rank, std::string(state), std::move(detail)}};
+  record.ranks = {{own.rank, std::string(state), none_if_empty(std::move(detail))}};
   return record;
 }
 
