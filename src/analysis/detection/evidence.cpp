@@ -13,7 +13,7 @@
 namespace llmprof::analysis {
 namespace {
 
-double share(uint64_t part, uint64_t whole) {
+double part_over_whole(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
@@ -21,7 +21,7 @@ double share(uint64_t part, uint64_t whole) {
 std::string percent(uint64_t part, uint64_t whole) {
   constexpr double kAlmostAll = 0.999;
   if (part == whole) return "all";
-  return fmt::format("{:.1f} %", 100 * std::min(share(part, whole), kAlmostAll));
+  return fmt::format("{:.1f} %", 100 * std::min(part_over_whole(part, whole), kAlmostAll));
 }
 
 // The last product of a pass, behind its layers, takes clearly longer than the middle one in them.
@@ -143,8 +143,8 @@ ConfidenceLevel DetectionEvidence::level(bool of_llm) const {
   constexpr int kAllChecks = 5;
   int checks = 0;
   for (const bool holds :
-       {named, share(layers_in_passes, layers) >= threshold::kAllButAFew,
-        share(kernels_repeating, kernels) >= threshold::kMost, of_llm && told_apart,
+       {named, part_over_whole(layers_in_passes, layers) >= threshold::kAllButAFew,
+        part_over_whole(kernels_repeating, kernels) >= threshold::kMost, of_llm && told_apart,
         of_llm && (by_ranges || signs_of_tokens >= static_cast<int>(threshold::kSeveral))}) {
     checks += holds ? 1 : 0;
   }

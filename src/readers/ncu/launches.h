@@ -19,6 +19,19 @@
 
 namespace llmprof::readers {
 
+// A launch of the details page whose rows are still coming.
+struct OpenLaunch {
+  std::string id;
+  std::string process;
+  std::string kernel_name;
+  trace::ProfiledIdentity identity;
+  trace::LaunchShape shape;
+  std::vector<std::pair<trace::MetricId, double>> values;  // each metric once
+  int duration_rank = 0;
+  std::optional<double> duration;  // ns
+  bool rounded = false;            // printed in a larger unit, to two decimals
+};
+
 // The launches of an ncu table, gathered row by row in the order of the file: a duration each, and
 // each metric's count, sum, minimum and maximum over the launches alike.
 class NcuLaunches {
@@ -54,18 +67,6 @@ class NcuLaunches {
   struct Unit {
     trace::StringId base;
     double scale = 1;
-  };
-  // A launch of the details page whose rows are still coming.
-  struct OpenLaunch {
-    std::string id;
-    std::string process;
-    std::string kernel_name;
-    trace::ProfiledIdentity identity;
-    trace::LaunchShape shape;
-    std::vector<std::pair<trace::MetricId, double>> values;  // each metric once
-    int duration_rank = 0;
-    std::optional<double> duration;  // ns
-    bool rounded = false;            // printed in a larger unit, to two decimals
   };
 
   void add_raw(const NcuColumns& columns, const NcuRecord& record, std::span<const double> values);
