@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <algorithm>
+#include <new>
 
 #include "base/split.h"
 #include "base/text.h"
@@ -46,18 +47,27 @@ bool listed(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+// Too little memory is the machine's matter: the file is neither damaged nor without that table.
+void check_memory(int status) {
+  if ((status & 0xff) == SQLITE_NOMEM) throw std::bad_alloc();
+}
+
 }  // namespace
 
 bool SqliteRows::next() {
   const int status = sqlite3_step(statement_.get());
   if (status == SQLITE_ROW) return true;
+  check_memory(status);
   if (status != SQLITE_DONE) damage_ = sqlite3_errmsg(sqlite3_db_handle(statement_.get()));
   return false;
 }
 
 std::string_view SqliteRows::text(int column) const {
   const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
-  if (text == nullptr) return {};
+  if (text == nullptr) {
+    check_memory(sqlite3_errcode(sqlite3_db_handle(statement_.get())));
+    return {};
+  }
   return {text, static_cast<size_t>(sqlite3_column_bytes(statement_.get(), column))};
 }
 
@@ -92,9 +102,10 @@ Result<SqliteFile> SqliteFile::open(const std::filesystem::path& path) {
   const int status = sqlite3_open_v2(uri.c_str(), &database, kFlags, nullptr);
   SqliteFile file;
   file.database_.reset(database);
+  check_memory(status);
   if (status != SQLITE_OK) {
-    return fail_input(fmt::format("{}: cannot open as SQLite: {}", path.string(),
-                                  database != nullptr ? sqlite3_errmsg(database) : "no memory"));
+    return fail_input(
+        fmt::format("{}: cannot open as SQLite: {}", path.string(), sqlite3_errmsg(database)));
   }
   // A hostile schema must not run code, and a row longer than this does not come from a profiler.
   sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
@@ -104,10 +115,10 @@ Result<SqliteFile> SqliteFile::open(const std::filesystem::path& path) {
 
 SqliteRows SqliteFile::query(const std::string& sql) const {
   sqlite3_stmt* statement = nullptr;
-  if (sqlite3_prepare_v2(database_.get(), sql.c_str(), static_cast<int>(sql.size() + 1), &statement,
-                         nullptr) != SQLITE_OK) {
-    return {};
-  }
+  const int status = sqlite3_prepare_v2(database_.get(), sql.c_str(),
+                                        static_cast<int>(sql.size() + 1), &statement, nullptr);
+  check_memory(status);
+  if (status != SQLITE_OK) return {};
   return SqliteRows(statement);
 }
 
