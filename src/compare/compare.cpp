@@ -13,7 +13,7 @@
 #include "compare/quantities/quantities.h"
 #include "compare/ranks/rank_diff.h"
 #include "compare/stages/stage_diff.h"
-#include "profile/json/described_writer.h"
+#include "profile/json/writer.h"
 #include "profile/lost_data.h"
 
 namespace llmprof::compare {

@@ -12,7 +12,7 @@ namespace {
 // The names are a contract of profile.json: a renamed one breaks scripts.
 TEST(FindingKinds, HaveOneNameEach) {
   std::set<std::string_view> names;
-  for (const FindingKindWord& kind : kWords<FindingKind>) {
+  for (const auto& kind : kWords<FindingKind>) {
     EXPECT_TRUE(names.insert(kind.name).second) << kind.name;
     EXPECT_TRUE(std::all_of(kind.name.begin(), kind.name.end(), [](char c) {
       return (c >= 'a' && c <= 'z') || c == '_';

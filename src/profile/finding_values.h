@@ -69,9 +69,9 @@ std::optional<double> find_number(const std::vector<FindingValue>& values, std::
                                   std::optional<std::string_view> of = std::nullopt);
 std::optional<std::string> find_text(const std::vector<FindingValue>& values,
                                      std::string_view name);
-// False where it is missing.
 // The flag of findings whose time includes what tracing added, of unknown size.
 inline constexpr std::string_view kTracingIncluded = "tracing_included";
+// False where it is missing.
 bool has_flag(const std::vector<FindingValue>& values, std::string_view name);
 
 }  // namespace llmprof::profile

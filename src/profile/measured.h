@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "profile/quantity.h"
-#include "profile/ratios.h"
 #include "profile/reasons.h"
 
 namespace llmprof::profile {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <compare>
 #include <cstdint>
@@ -7,6 +8,7 @@
 #include <string_view>
 
 #include "base/units.h"
+#include "profile/vocabulary.h"
 
 namespace llmprof::profile {
 
@@ -24,7 +26,11 @@ enum class Unit : uint8_t {
   joules,
   degrees_celsius,
 };
-std::string_view symbol(Unit unit);  // "ms", "B/s"; "fraction" of a share
+constexpr std::string_view symbol(Unit unit) {
+  constexpr std::array<std::string_view, 12> kSymbols = {
+      "ms", "fraction", "B", "FLOP", "B/s", "FLOP/s", "FLOP/B", "tokens/s", "Hz", "W", "J", "°C"};
+  return kSymbols[static_cast<size_t>(unit)];
+}
 
 // A number that cannot be taken for one of another unit.
 template <Unit U>
@@ -86,6 +92,38 @@ struct Statistics {
     field("p99", &Self::p99, "99th percentile, by nearest rank");
     field("max", &Self::max, "largest value");
     field("count", &Self::count, "number of values; if 0, the other fields are null");
+  }
+};
+
+// Which value represents some durations.
+enum class Typical : uint8_t { mean, range, median };
+constexpr auto words_of(Typical /*of*/) {
+  using enum Typical;
+  return vocabulary<Typical>(
+      {{mean, "mean", ""},
+       {range, "range", "of two or three values that vary widely: max above 1.5 times min"},
+       {median, "median", "of more values that vary widely: std above 0.25 of the mean"}});
+}
+
+struct ShownTimes : Statistics<Milliseconds> {
+  Typical typical = Typical::mean;
+
+  static void fields(auto& field) {
+    Statistics<Milliseconds>::fields(field);
+    field("typical", &ShownTimes::typical,
+          "the value that represents them; two or three values vary widely also if std is above "
+          "0.25 of the mean");
+  }
+};
+
+// How much of a peak was used.
+struct Ratios {
+  std::optional<Share> wall;
+  std::optional<Share> gpu_busy;
+
+  static void fields(auto& field) {
+    field("wall", &Ratios::wall, "on wall time");
+    field("gpu_busy", &Ratios::gpu_busy, "on the time the GPU was busy, in traced steps");
   }
 };
 

@@ -13,7 +13,7 @@ namespace {
 // The names are a contract of profile.json: a renamed one breaks scripts.
 TEST(ReasonKinds, HaveOneNameEach) {
   std::set<std::string_view> names;
-  for (const ReasonKindWord& kind : kWords<ReasonKind>) {
+  for (const auto& kind : kWords<ReasonKind>) {
     EXPECT_TRUE(names.insert(kind.name).second) << kind.name;
     EXPECT_TRUE(std::all_of(kind.name.begin(), kind.name.end(), [](char c) {
       return (c >= 'a' && c <= 'z') || c == '_';

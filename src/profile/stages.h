@@ -9,7 +9,6 @@
 #include "profile/measured.h"
 #include "profile/quantity.h"
 #include "profile/reasons.h"
-#include "profile/shown.h"
 #include "profile/unwatched.h"
 #include "profile/vocabulary.h"
 

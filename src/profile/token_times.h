@@ -7,7 +7,6 @@
 
 #include "profile/measured.h"
 #include "profile/quantity.h"
-#include "profile/shown.h"
 
 namespace llmprof::profile {
 

@@ -1,14 +1,17 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <initializer_list>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace llmprof::profile {
 
@@ -52,6 +55,63 @@ consteval std::array<Row, N> one_per_value(const Row (&rows)[N]) {
 template <class Enum, size_t N>
 consteval std::array<Word<Enum>, N> vocabulary(const Word<Enum> (&words)[N]) {
   return one_per_value<Enum>(words);
+}
+
+// As C++ spells it: "near" of Limit::near.
+template <auto Value>
+consteval std::string_view enumerator_name() {
+  std::string_view text = __PRETTY_FUNCTION__;
+  text.remove_prefix(text.find("Value = "));
+  text = text.substr(0, text.find_first_of(";]"));
+  return text.substr(text.rfind(':') + 1);
+}
+
+template <class Enum, size_t first = 0>
+consteval size_t enumerators() {
+  if constexpr (is_enumerator<static_cast<Enum>(first)>()) {
+    return enumerators<Enum, first + 1>();
+  } else {
+    return first;
+  }
+}
+
+// Names of the values that a finding or a reason of one kind has.
+class ValueNames {
+ public:
+  consteval ValueNames() = default;
+  consteval ValueNames(std::initializer_list<std::string_view> names) : size_(names.size()) {
+    std::copy(names.begin(), names.end(), names_.begin());
+  }
+  [[nodiscard]] constexpr auto begin() const { return names_.begin(); }
+  [[nodiscard]] constexpr auto end() const { return names_.begin() + size_; }
+
+ private:
+  std::array<std::string_view, 9> names_;
+  size_t size_ = 0;
+};
+
+// A kind that JSON spells as C++ does.
+template <class Enum>
+struct KindWord {
+  Enum value;
+  ValueNames values;
+  std::string_view meaning = {};
+  std::string_view name = {};  // filled by kinds_with_values
+};
+
+// One for each value of the enum, whether it has a row or not.
+template <class Enum, size_t N>
+consteval auto kinds_with_values(const KindWord<Enum> (&rows)[N]) {
+  auto kinds = []<size_t... value>(std::index_sequence<value...> /*all*/) {
+    return std::array{KindWord<Enum>{
+        static_cast<Enum>(value), {}, {}, enumerator_name<static_cast<Enum>(value)>()}...};
+  }(std::make_index_sequence<enumerators<Enum>()>());
+  for (const KindWord<Enum>& row : rows) {
+    KindWord<Enum>& kind = kinds[static_cast<size_t>(row.value)];
+    kind.values = row.values;
+    kind.meaning = row.meaning;
+  }
+  return kinds;
 }
 
 template <Vocabulary Enum>

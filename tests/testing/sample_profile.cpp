@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <utility>
 
-#include "profile/topics.h"
+#include "profile/profile.h"
 
 namespace llmprof::testing {
 namespace {

@@ -8,8 +8,6 @@
 #include "base/streams/deflate.h"
 #include "base/text.h"
 #include "job/partial/columns.h"
-#include "profile/json/described_reader.h"
-#include "profile/json/described_writer.h"
 #include "profile/json/reader.h"
 #include "profile/json/writer.h"
 

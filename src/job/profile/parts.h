@@ -6,7 +6,7 @@
 
 #include "job/rank_comparison.h"
 #include "job/rank_part.h"
-#include "profile/topics.h"
+#include "profile/profile.h"
 
 // The job's profile, one theme a file. Statistics are of the job's own instances and steps; what
 // the ranks have in common in them (busy times, kernels, budgets) is the mean of the ranks.

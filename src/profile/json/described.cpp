@@ -1,8 +1,9 @@
 #include "profile/json/described.h"
 
-#include <utility>
+#include "profile/profile.h"
 
-namespace llmprof::profile::json::detail {
+namespace llmprof::profile::json {
+namespace detail {
 
 Type scalar(Type::Kind kind, std::optional<Unit> unit) {
   Type type;
@@ -22,4 +23,8 @@ void add_field(Type& object, const char* name, const char* meaning, const Type& 
   object.fields.push_back({name, meaning, type, static_cast<size_t>(offset)});
 }
 
-}  // namespace llmprof::profile::json::detail
+}  // namespace detail
+
+const Type& profile_type() { return type_of<Profile>(); }
+
+}  // namespace llmprof::profile::json

@@ -1,16 +1,36 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <typeindex>
+#include <utility>
 #include <vector>
 
-#include "profile/json/shape.h"
+#include "profile/kernels.h"
+#include "profile/quantity.h"
+#include "profile/vocabulary.h"
 
 namespace llmprof::profile::json {
+
+template <class T>
+concept Optional = std::same_as<T, std::optional<typename T::value_type>>;
+
+// Values under names: texts, or words of a vocabulary.
+template <class T>
+struct IsByName : std::false_type {};
+template <class Name, class T>
+  requires std::same_as<Name, std::string> || Vocabulary<Name>
+struct IsByName<std::vector<std::pair<Name, T>>> : std::true_type {};
+
+inline constexpr auto kAnyVisitor = [](const char* /*name*/, auto /*member*/,
+                                       const char* /*meaning*/) {};
+template <class T>
+concept Described = requires { T::fields(kAnyVisitor); };
 
 // A described type as data, with access to its values: what the writer, the reader, the schema and
 // the tables of the docs are made from. Only the access is compiled for each type, so that a
@@ -117,16 +137,16 @@ Type word_type() {
   return type;
 }
 
-template <class Optional>
+template <Optional T>
 Type optional_type() {
-  Type type = type_of<typename Optional::value_type>();
+  Type type = type_of<typename T::value_type>();
   type.nullable = true;
   type.content = [](const void* optional) -> const void* {
-    const auto& held = as<Optional>(optional);
+    const auto& held = as<T>(optional);
     return held ? &*held : nullptr;
   };
-  type.emplace = [](void* optional) -> void* { return &as<Optional>(optional).emplace(); };
-  type.reset = [](void* optional) { as<Optional>(optional).reset(); };
+  type.emplace = [](void* optional) -> void* { return &as<T>(optional).emplace(); };
+  type.reset = [](void* optional) { as<T>(optional).reset(); };
   return type;
 }
 
@@ -137,7 +157,7 @@ Type object_type() {
   const T sample{};
   auto visit = [&](const char* name, auto member, const char* meaning) {
     const auto* const at = reinterpret_cast<const char*>(&(sample.*member));
-    add_field(type, name, meaning, type_of<MemberTypeOf<decltype(member)>>(),
+    add_field(type, name, meaning, type_of<std::remove_cvref_t<decltype(sample.*member)>>(),
               at - reinterpret_cast<const char*>(&sample));
   };
   T::fields(visit);
@@ -169,9 +189,9 @@ Type list_type(Type::Kind kind) {
 template <class T>
 Type make_type() {
   using Kind = Type::Kind;
-  if constexpr (IsOptional<T>::value) {
+  if constexpr (Optional<T>) {
     return optional_type<T>();
-  } else if constexpr (IsQuantity<T>::value) {
+  } else if constexpr (requires { T::kUnit; }) {
     return scalar(Kind::number, T::kUnit);
   } else if constexpr (std::same_as<T, WholeNanoseconds>) {
     Type type = integer_type<Nanoseconds>();
@@ -203,5 +223,8 @@ const Type& type_of() {
   static const Type type = detail::make_type<T>();
   return type;
 }
+
+// Of Profile: the description of a hundred structs, compiled in one place.
+const Type& profile_type();
 
 }  // namespace llmprof::profile::json

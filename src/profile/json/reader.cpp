@@ -6,8 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
-#include "profile/json/described_reader.h"
-#include "profile/json/profile_type.h"
 
 namespace llmprof::profile {
 namespace json {

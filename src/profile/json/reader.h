@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "profile/json/described.h"
 #include "profile/profile.h"
 
 namespace llmprof::profile {
@@ -16,4 +17,19 @@ Result<Profile> from_json(std::string_view text);
 // The same from a file.
 Result<Profile> read_profile(const std::filesystem::path& file);
 
+namespace json {
+
+// Fills a value of any described type from a whole document.
+Result<void> read_json_text(std::string_view text, const Type& type, void* value);
+
+template <Described T>
+Result<T> described_from_json(std::string_view text) {
+  T value;
+  if (auto read = read_json_text(text, type_of<T>(), &value); !read) {
+    return fail_with(read.error());
+  }
+  return value;
+}
+
+}  // namespace json
 }  // namespace llmprof::profile

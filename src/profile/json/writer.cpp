@@ -4,9 +4,6 @@
 #include <charconv>
 #include <cmath>
 
-#include "profile/json/described_writer.h"
-#include "profile/json/profile_type.h"
-
 // Written by hand: a document of a million steps is written as it is visited, without a tree of it
 // in memory first.
 namespace llmprof::profile {

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "profile/json/described.h"
 #include "profile/profile.h"
 
 namespace llmprof::profile {
@@ -10,4 +11,15 @@ namespace llmprof::profile {
 // read back, is the same profile to the last digit.
 std::string to_json(const Profile& profile);
 
+namespace json {
+
+// A value of any described type as a whole document, with a line break at the end.
+std::string json_text(const Type& type, const void* value);
+
+template <Described T>
+std::string described_to_json(const T& value) {
+  return json_text(type_of<T>(), &value);
+}
+
+}  // namespace json
 }  // namespace llmprof::profile

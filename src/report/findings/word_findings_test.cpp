@@ -208,7 +208,7 @@ bool advised_by_engine(std::string_view kind) {
 }
 
 TEST(FindingWords, EveryKindHasThem) {
-  for (const profile::FindingKindWord& kind : profile::kWords<FindingKind>) {
+  for (const auto& kind : profile::kWords<FindingKind>) {
     for (const bool on_cpu : {false, true}) {
       Finding given = example(kind.value);
       if (!on_cpu && advised_by_engine(kind.name)) given.advice = "As conf/engines says.";
@@ -225,7 +225,7 @@ TEST(FindingWords, EveryKindHasThem) {
 
 // Each value that the list of kinds promises is needed, and without it nothing is invented.
 TEST(FindingWords, StayAsTheyAreWhereAValueIsMissing) {
-  for (const profile::FindingKindWord& kind : profile::kWords<FindingKind>) {
+  for (const auto& kind : profile::kWords<FindingKind>) {
     for (const std::string_view name : kind.values) {
       Finding finding = example(kind.value);
       const size_t before = finding.values.size();
@@ -369,7 +369,7 @@ TEST(FindingWords, AdviceFitsTheProgram) {
 // Every kind, with what makes its advice different.
 std::vector<Finding> all_examples() {
   std::vector<Finding> examples;
-  for (const profile::FindingKindWord& kind : profile::kWords<FindingKind>) {
+  for (const auto& kind : profile::kWords<FindingKind>) {
     for (const char* name : {"decodes", "graphs_used", "splits_cache", "quantized"}) {
       for (const bool value : {false, true}) {
         FindingValues more;

@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "profile/quantity.h"
-#include "profile/shown.h"
 #include "report/document.h"
 
 namespace llmprof::report {

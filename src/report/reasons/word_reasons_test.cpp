@@ -485,7 +485,7 @@ TEST(ReasonWords, AreTheseOfEveryKind) {
     EXPECT_EQ(reason_words({make_reason(example.kind, example.values)}), example.words)
         << to_string(example.kind);
   }
-  for (const profile::ReasonKindWord& kind : profile::kWords<ReasonKind>) {
+  for (const auto& kind : profile::kWords<ReasonKind>) {
     EXPECT_GE(seen[kind.value], 1U) << kind.name << " has no example";
   }
 }

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "profile/topics.h"
+#include "profile/profile.h"
 #include "report/document.h"
 
 namespace llmprof::report {

@@ -6,8 +6,8 @@
 #include "base/diagnostics.h"
 #include "base/streams/byte_stream.h"
 #include "base/text.h"
-#include "profile/json/described_reader.h"
-#include "profile/json/described_writer.h"
+#include "profile/json/reader.h"
+#include "profile/json/writer.h"
 #include "session/bundle/run_dir.h"
 
 namespace llmprof::session {

@@ -1,4 +1,4 @@
-#include "profile/json/schema.h"
+#include "describe_profile/schema.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "profile/json/profile_type.h"
-#include "profile/topics.h"
+#include "profile/profile.h"
 
 namespace llmprof::profile {
 namespace json {

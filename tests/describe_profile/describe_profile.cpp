@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "compare/model/diff.h"
-#include "profile/json/schema.h"
+#include "describe_profile/schema.h"
 
 int main(int argc, char** argv) {
   const std::string_view what = argc == 2 ? argv[1] : "";
