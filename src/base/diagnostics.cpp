@@ -1,27 +1,20 @@
 #include "base/diagnostics.h"
 
 #include <algorithm>
+#include <array>
 
 namespace llmprof {
 
 std::string_view to_string(Severity severity) {
-  switch (severity) {
-    case Severity::info:
-      return "info";
-    case Severity::warning:
-      return "warning";
-    case Severity::error:
-      return "error";
-  }
-  return "error";
+  constexpr std::array<std::string_view, 3> kNames = {"info", "warning", "error"};
+  return kNames.at(static_cast<size_t>(severity));
 }
 
 void Diagnostics::add(Severity severity, std::string_view code, std::string_view message,
                       uint64_t count) {
   if (count == 0) return;
-  auto same = std::find_if(items_.begin(), items_.end(), [&](const Diagnostic& item) {
-    return item.code == code && item.message == message;
-  });
+  const auto same = std::ranges::find_if(
+      items_, [&](const Diagnostic& item) { return item.code == code && item.message == message; });
   if (same != items_.end()) {
     same->count += count;
     same->severity = std::max(same->severity, severity);
@@ -37,8 +30,7 @@ void Diagnostics::merge(const Diagnostics& other) {
 }
 
 bool Diagnostics::has(std::string_view code) const {
-  return std::any_of(items_.begin(), items_.end(),
-                     [&](const Diagnostic& item) { return item.code == code; });
+  return std::ranges::find(items_, code, &Diagnostic::code) != items_.end();
 }
 
 }  // namespace llmprof

@@ -15,36 +15,36 @@
 #include <system_error>
 #include <thread>
 
-#include "base/file_descriptor.h"
 #include "base/text.h"
 
 namespace llmprof {
 namespace {
 
-using std::filesystem::file_type;
+namespace fs = std::filesystem;
+using fs::file_type;
+
+Error cannot_write(const fs::path& path, int error_number) {
+  return system_error(ErrorKind::tool, path, error_number).within("cannot write");
+}
 
 std::string_view name_of(file_type type) {
-  switch (type) {
-    case file_type::symlink:
-      return "a symbolic link";
-    case file_type::directory:
-      return "a folder";
-    case file_type::fifo:
-      return "a pipe";
-    case file_type::socket:
-      return "a socket";
-    case file_type::block:
-    case file_type::character:
-      return "a device";
-    default:
-      return "a file";
+  constexpr std::pair<file_type, std::string_view> kNames[] = {
+      {file_type::symlink, "a symbolic link"},
+      {file_type::directory, "a folder"},
+      {file_type::fifo, "a pipe"},
+      {file_type::socket, "a socket"},
+      {file_type::block, "a device"},
+      {file_type::character, "a device"}};
+  for (const auto& [known, name] : kNames) {
+    if (type == known) return name;
   }
+  return "a file";
 }
 
 // Whoever can put a link into a bundle would decide which file we overwrite.
-Result<void> refuse_what_is_not_ours(const std::filesystem::path& path, file_type wanted) {
+Result<void> refuse_what_is_not_ours(const fs::path& path, file_type wanted) {
   std::error_code unreadable;
-  const file_type found = std::filesystem::symlink_status(path, unreadable).type();
+  const file_type found = fs::symlink_status(path, unreadable).type();
   if (found == wanted || found == file_type::not_found || found == file_type::none) return {};
   return fail(ErrorKind::tool,
               fmt::format("cannot write: {}: is {}, not {}; llmprof neither follows nor replaces "
@@ -54,7 +54,7 @@ Result<void> refuse_what_is_not_ours(const std::filesystem::path& path, file_typ
 
 enum class Existing : uint8_t { replaced, kept };
 
-int rename_file(const std::string& from, const std::filesystem::path& to, Existing existing) {
+int rename_file(const std::string& from, const fs::path& to, Existing existing) {
   if (existing == Existing::replaced) return ::rename(from.c_str(), to.c_str());
   const int done = ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE);
   if (done == 0 || (errno != EINVAL && errno != ENOSYS)) return done;
@@ -64,8 +64,7 @@ int rename_file(const std::string& from, const std::filesystem::path& to, Existi
 }
 
 // Under another name in the same folder first, so that `path` is whole at any time.
-Result<void> put_in_place(const std::filesystem::path& path, std::string_view content,
-                          Existing existing) {
+Result<void> put_in_place(const fs::path& path, std::string_view content, Existing existing) {
   struct stat before{};
   const bool replaces = ::stat(path.c_str(), &before) == 0;
   constexpr mode_t kNew = 0644;
@@ -83,13 +82,10 @@ Result<void> put_in_place(const std::filesystem::path& path, std::string_view co
     if (opened < 0 && errno != EEXIST) break;
   }
   FileDescriptor file(opened);
-  const auto cannot_write = [&](int error_number) {
-    return fail_with(system_error(ErrorKind::tool, path, error_number).within("cannot write"));
-  };
-  if (!file.valid()) return cannot_write(errno);
+  if (!file.valid()) return fail_with(cannot_write(path, errno));
   const auto give_up = [&](int error_number) {
     ::unlink(aside.c_str());
-    return cannot_write(error_number);
+    return fail_with(cannot_write(path, error_number));
   };
   if (replaces) {
     // Only root may give a file away; then it stays the writer's.
@@ -103,14 +99,8 @@ Result<void> put_in_place(const std::filesystem::path& path, std::string_view co
   return {};
 }
 
-namespace fs = std::filesystem;
-
 // How long a pipe may be without a reader: whoever starts one beside us has that long.
 constexpr std::chrono::seconds kPatience(5);
-
-Error cannot_write(const fs::path& path, int error_number) {
-  return system_error(ErrorKind::tool, path, error_number).within("cannot write");
-}
 
 // The descriptor that a path stands for. Its file, opened by this path, would be another open file
 // with a place of its own, and replaced where it is a regular one.
@@ -173,15 +163,15 @@ Result<void> write_into(int descriptor, const fs::path& path, std::string_view c
 
 }  // namespace
 
-Error system_error(ErrorKind kind, const std::filesystem::path& path, int error_number) {
+Error system_error(ErrorKind kind, const fs::path& path, int error_number) {
   return {kind,
           fmt::format("{}: {}", path.string(), std::generic_category().message(error_number))};
 }
 
-Result<FileDescriptor> open_for_reading(const std::filesystem::path& path) {
+Result<FileDescriptor> open_for_reading(const fs::path& path) {
   // Opening some devices does something to them.
   std::error_code trouble;
-  const file_type type = std::filesystem::status(path, trouble).type();
+  const file_type type = fs::status(path, trouble).type();
   const bool may_open = type == file_type::regular || type == file_type::not_found ||
                         type == file_type::none || type == file_type::unknown;
   if (!may_open) {
@@ -194,7 +184,7 @@ Result<FileDescriptor> open_for_reading(const std::filesystem::path& path) {
   return file;
 }
 
-Result<std::string> read_file(const std::filesystem::path& path, HeadTest is_wanted) {
+Result<std::string> read_file(const fs::path& path, HeadTest is_wanted) {
   const auto file = open_for_reading(path);
   if (!file) return fail_with(file.error());
   std::string content;
@@ -212,9 +202,19 @@ Result<std::string> read_file(const std::filesystem::path& path, HeadTest is_wan
   }
 }
 
-std::optional<std::string> file_content(const std::filesystem::path& path) {
+std::optional<std::string> file_content(const fs::path& path) {
   auto content = read_file(path, nullptr);
   return content ? std::optional(std::move(*content)) : std::nullopt;
+}
+
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::vector<fs::path> entries;
+  std::error_code trouble;
+  for (fs::directory_iterator entry(folder, trouble), end; !trouble && entry != end;
+       entry.increment(trouble)) {
+    entries.push_back(entry->path());
+  }
+  return entries;
 }
 
 int write_all(int descriptor, std::string_view content) {
@@ -232,29 +232,25 @@ int write_all(int descriptor, std::string_view content) {
   return 0;
 }
 
-Result<void> replace_file(const std::filesystem::path& path, std::string_view content) {
+Result<void> replace_file(const fs::path& path, std::string_view content) {
   return put_in_place(path, content, Existing::replaced);
 }
 
-Result<void> write_new_file(const std::filesystem::path& path, std::string_view content) {
+Result<void> write_new_file(const fs::path& path, std::string_view content) {
   return put_in_place(path, content, Existing::kept);
 }
 
-Result<void> write_file_atomically(const std::filesystem::path& path, std::string_view content) {
-  if (auto own = refuse_what_is_not_ours(path, file_type::regular); !own) {
-    return own;
-  }
+Result<void> write_file_atomically(const fs::path& path, std::string_view content) {
+  if (auto own = refuse_what_is_not_ours(path, file_type::regular); !own) return own;
   return replace_file(path, content);
 }
 
-Result<void> make_own_folder(const std::filesystem::path& folder) {
-  if (auto own = refuse_what_is_not_ours(folder, file_type::directory); !own) {
-    return own;
-  }
+Result<void> make_own_folder(const fs::path& folder) {
+  if (auto own = refuse_what_is_not_ours(folder, file_type::directory); !own) return own;
   std::error_code trouble;
-  std::filesystem::create_directories(folder, trouble);
+  fs::create_directories(folder, trouble);
   if (!trouble) return {};
-  return fail_with(system_error(ErrorKind::tool, folder, trouble.value()).within("cannot write"));
+  return fail_with(cannot_write(folder, trouble.value()));
 }
 
 Result<void> write_named_file(const fs::path& path, std::string_view content) {

@@ -1,14 +1,40 @@
 #pragma once
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
-#include "base/file_descriptor.h"
 
 namespace llmprof {
+
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int fd) : fd_(fd) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  ~FileDescriptor() {
+    if (valid()) ::close(fd_);
+  }
+
+  [[nodiscard]] bool valid() const { return fd_ >= 0; }
+  [[nodiscard]] int get() const { return fd_; }
+  // Closes now, for callers that must know whether the last bytes reached the disk.
+  int close() { return ::close(std::exchange(fd_, -1)); }
+
+ private:
+  int fd_;
+};
 
 // A file of ours, in a bundle: it appears completely or not at all. Whatever else has its name (a
 // symbolic link, a pipe, a device) is refused, never replaced. What a user names goes through
@@ -40,6 +66,9 @@ Result<std::string> read_file(const std::filesystem::path& path, HeadTest is_wan
 // The content of a small file; nothing if it cannot be opened or read. A std::ifstream would throw
 // if a process ends while its entry in /proc is read.
 std::optional<std::string> file_content(const std::filesystem::path& path);
+
+// What is in a folder, in no order; nothing where it cannot be read.
+std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
 
 // "path: No such file or directory", from errno.
 Error system_error(ErrorKind kind, const std::filesystem::path& path, int error_number);

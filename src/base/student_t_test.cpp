@@ -1,4 +1,4 @@
-#include "base/student_t.h"
+#include "base/quantiles.h"
 
 #include <gtest/gtest.h>
 

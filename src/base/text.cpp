@@ -4,9 +4,6 @@
 #include <array>
 #include <charconv>
 #include <numeric>
-#include <vector>
-
-#include "base/ascii.h"
 
 namespace llmprof {
 namespace {
@@ -27,27 +24,12 @@ char32_t code_of(std::string_view text, size_t length) {
 // Unicode's format characters, line and paragraph separators: what changes how other text is shown
 // without being seen itself.
 bool is_format(char32_t code) {
-  struct CodeRange {
-    char32_t first;
-    char32_t last;
-  };
-  constexpr auto kFormat = std::to_array<CodeRange>({{0x00AD, 0x00AD},
-                                                     {0x061C, 0x061C},
-                                                     {0x115F, 0x1160},
-                                                     {0x180E, 0x180E},
-                                                     {0x200B, 0x200F},
-                                                     {0x2028, 0x202E},
-                                                     {0x2060, 0x206F},
-                                                     {0x3164, 0x3164},
-                                                     {0xFEFF, 0xFEFF},
-                                                     {0xFFA0, 0xFFA0},
-                                                     {0xFFF9, 0xFFFB},
-                                                     {0x1BCA0, 0x1BCA3},
-                                                     {0x1D173, 0x1D17A},
-                                                     {0xE0000, 0xE007F}});
-  return std::any_of(kFormat.begin(), kFormat.end(), [&](const CodeRange& range) {
-    return code >= range.first && code <= range.last;
-  });
+  // In order: where a range of them begins, and where it is over.
+  constexpr auto kBounds = std::to_array<char32_t>(
+      {0x00AD, 0x00AE, 0x061C,  0x061D,  0x115F,  0x1161,  0x180E,  0x180F, 0x200B, 0x2010,
+       0x2028, 0x202F, 0x2060,  0x2070,  0x3164,  0x3165,  0xFEFF,  0xFF00, 0xFFA0, 0xFFA1,
+       0xFFF9, 0xFFFC, 0x1BCA0, 0x1BCA4, 0x1D173, 0x1D17B, 0xE0000, 0xE0080});
+  return (std::ranges::upper_bound(kBounds, code) - kBounds.begin()) % 2 == 1;
 }
 
 // Of the character that `text` begins with. Joiners belong to words of some scripts and to emoji,
@@ -118,6 +100,46 @@ std::string_view trim(std::string_view text) {
   const size_t first = text.find_first_not_of(kBlanks);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+std::vector<std::string_view> split(std::string_view text, char at) {
+  std::vector<std::string_view> pieces;
+  for (size_t end = text.find(at); end != std::string_view::npos; end = text.find(at)) {
+    pieces.push_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  pieces.push_back(text);
+  return pieces;
+}
+
+std::string in_quotes(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+void append_base64(std::string& out, std::string_view bytes) {
+  static constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  constexpr uint32_t kSixBits = 0x3F;
+  const auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<uint8_t>(bytes[i])); };
+  size_t at = out.size();
+  out.resize(at + (bytes.size() + 2) / 3 * 4);
+  const auto put = [&](uint32_t group, size_t digits) {
+    for (size_t i = 0; i < 4; ++i) {
+      const size_t shift = 18 - 6 * i;
+      out[at++] = i < digits ? kDigits[group >> shift & kSixBits] : '=';
+    }
+  };
+  size_t i = 0;
+  for (; i + 3 <= bytes.size(); i += 3) {
+    put(byte(i) << 16U | byte(i + 1) << 8U | byte(i + 2), 4);
+  }
+  if (bytes.size() - i == 1) put(byte(i) << 16U, 2);
+  if (bytes.size() - i == 2) put(byte(i) << 16U | byte(i + 1) << 8U, 3);
 }
 
 bool contains(std::string_view text, std::string_view part) {
@@ -258,13 +280,9 @@ std::string to_printable(std::string_view text) {
 
 std::string to_printable_lines(std::string_view text) {
   std::string clean;
-  while (true) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    clean += to_printable(text.substr(0, end));
-    if (end == text.size()) return clean;
-    clean += '\n';
-    text.remove_prefix(end + 1);
-  }
+  for (const std::string_view line : split(text, '\n')) clean += to_printable(line) + '\n';
+  clean.pop_back();
+  return clean;
 }
 
 std::string to_printable_json(std::string_view json) {

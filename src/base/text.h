@@ -6,10 +6,31 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace llmprof {
 
+// Characters as formats and identifiers use them: ASCII whatever the locale says, and false for any
+// byte beyond it, whether `char` is signed or not.
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+constexpr bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+constexpr bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+// Of an identifier, its first character or another.
+constexpr bool is_identifier(char c) {
+  return is_lower(c) || is_upper(c) || is_digit(c) || c == '_';
+}
+// Every other character stays as it is.
+constexpr char to_lower(char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
+
 std::string_view trim(std::string_view text);
+// The pieces between the characters `at`, one more than there are of these.
+std::vector<std::string_view> split(std::string_view text, char at);
+// In double quotes, with quotes and backslashes escaped: as JSON and our overrides write a text
+// without control characters.
+std::string in_quotes(std::string_view text);
+// Appends the base64 (RFC 4648, padded) of some bytes. By hand: no library that we link has it.
+void append_base64(std::string& out, std::string_view bytes);
 bool contains(std::string_view text, std::string_view part);
 bool equals_ignoring_case(std::string_view a, std::string_view b);
 
@@ -46,5 +67,22 @@ std::string shortened(std::string_view text, size_t limit);
 // The candidate closest in spelling, if any is close enough to be what was meant.
 std::optional<std::string_view> nearest(std::string_view wanted,
                                         std::span<const std::string_view> candidates);
+
+// A short list of words, written as one text: "mm|bmm|addmm".
+struct WordList {
+  std::string_view words;
+
+  [[nodiscard]] constexpr bool contains(std::string_view word) const {
+    if (word.empty() || word.find('|') != std::string_view::npos) return false;
+    for (size_t at = words.find(word); at != std::string_view::npos;
+         at = words.find(word, at + 1)) {
+      const size_t end = at + word.size();
+      if ((at == 0 || words[at - 1] == '|') && (end == words.size() || words[end] == '|')) {
+        return true;
+      }
+    }
+    return false;
+  }
+};
 
 }  // namespace llmprof

@@ -1,4 +1,4 @@
-#include "base/word_list.h"
+#include "base/text.h"
 
 #include <gtest/gtest.h>
 

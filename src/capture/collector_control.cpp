@@ -13,7 +13,7 @@
 #include <cstring>
 #include <system_error>
 
-#include "base/file_descriptor.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "capture/http_get.h"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "base/file_descriptor.h"
+#include "base/files.h"
 
 namespace llmprof::capture {
 

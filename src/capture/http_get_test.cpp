@@ -8,7 +8,7 @@
 #include <array>
 #include <thread>
 
-#include "base/file_descriptor.h"
+#include "base/files.h"
 #include "base/text.h"
 
 namespace llmprof::capture {

@@ -12,7 +12,7 @@
 #include <fstream>
 #include <thread>
 
-#include "base/file_descriptor.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "capture/process_tree.h"
 #include "testing/temporary_folder.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/file_descriptor.h"
+#include "base/files.h"
 #include "capture/process.h"
 
 namespace llmprof::capture {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "base/machine/cpu.h"
+#include "base/machine.h"
 #include "capture/capture_result.h"
 #include "capture/process.h"
 

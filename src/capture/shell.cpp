@@ -8,7 +8,6 @@
 #include <fstream>
 #include <vector>
 
-#include "base/ascii.h"
 #include "base/secrets/secrets.h"
 #include "base/text.h"
 

@@ -10,7 +10,6 @@
 #include <span>
 #include <system_error>
 
-#include "base/ascii.h"
 #include "base/text.h"
 #include "capture/process.h"
 #include "capture/shell.h"

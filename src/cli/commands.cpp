@@ -8,9 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/environment.h"
-#include "base/quoted.h"
-#include "base/split.h"
+#include "base/machine.h"
 #include "base/text.h"
 #include "capture/collector_control.h"
 #include "capture/process.h"

@@ -1,8 +1,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "base/machine/cpu.h"
-#include "base/machine/limits.h"
+#include "base/machine.h"
 #include "config/interpolation.h"
 
 namespace llmprof::config {

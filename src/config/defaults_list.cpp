@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "base/split.h"
 #include "base/text.h"
 #include "config/tree_path.h"
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/ascii.h"
 #include "base/text.h"
 
 namespace llmprof::config {

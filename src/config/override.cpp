@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/ascii.h"
 #include "base/text.h"
 #include "config/tree_path.h"
 #include "config/tree_text.h"

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/ascii.h"
 #include "base/text.h"
 
 namespace llmprof::config {

@@ -9,7 +9,6 @@
 #include <string>
 #include <string_view>
 
-#include "base/ascii.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "config/config_tree.h"

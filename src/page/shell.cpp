@@ -7,8 +7,8 @@
 #include <charconv>
 #include <thread>
 
-#include "base/base64.h"
 #include "base/streams/deflate.h"
+#include "base/text.h"
 #include "report/html/html.h"
 
 namespace llmprof::page {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/split.h"
 #include "base/text.h"
 #include "report/terminal/wrap.h"
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <string>
 
-#include "base/ascii.h"
+#include "base/text.h"
 
 namespace llmprof::trace {
 namespace {

@@ -5,8 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 
-#include "base/machine/cpu.h"
-#include "base/machine/limits.h"
+#include "base/machine.h"
 #include "cpu_llm/default_layers.h"
 #include "cpu_llm/weights.h"
 

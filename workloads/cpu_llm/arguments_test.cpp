@@ -4,8 +4,7 @@
 
 #include <vector>
 
-#include "base/machine/cpu.h"
-#include "base/machine/limits.h"
+#include "base/machine.h"
 #include "cpu_llm/default_layers.h"
 
 namespace cpu_llm {

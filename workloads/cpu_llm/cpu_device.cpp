@@ -9,8 +9,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "base/machine/cpu.h"
-#include "base/machine/limits.h"
+#include "base/machine.h"
 
 namespace cpu_llm {
 namespace {

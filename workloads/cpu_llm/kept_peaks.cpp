@@ -13,7 +13,6 @@
 #include <thread>
 #include <vector>
 
-#include "base/file_descriptor.h"
 #include "base/files.h"
 
 namespace cpu_llm {

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "base/files.h"
-#include "base/machine/cpu.h"
+#include "base/machine.h"
 #include "cpu_llm/annotations.h"
 #include "cpu_llm/cpu_device.h"
 #include "cpu_llm/kept_peaks.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/statistics/values.h"
-#include "base/student_t.h"
+#include "base/quantiles.h"
 
 namespace llmprof::analysis {
 namespace {

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "base/ascii.h"
 #include "base/text.h"
-#include "base/word_list.h"
 
 namespace llmprof::analysis {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "base/ascii.h"
 #include "base/demangle/demangle.h"
+#include "base/text.h"
 
 namespace llmprof::analysis {
 namespace {

@@ -4,7 +4,6 @@
 #include <array>
 #include <optional>
 
-#include "base/ascii.h"
 #include "base/demangle/demangle.h"
 #include "base/text.h"
 

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "base/text.h"
-#include "base/word_list.h"
 
 namespace llmprof::analysis {
 namespace {

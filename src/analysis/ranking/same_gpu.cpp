@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/ascii.h"
+#include "base/text.h"
 
 namespace llmprof::analysis {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/ascii.h"
 #include "base/demangle/parser.h"
+#include "base/text.h"
 
 namespace llmprof {
 namespace demangling {

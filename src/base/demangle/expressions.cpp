@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
 
-#include "base/ascii.h"
 #include "base/demangle/parser.h"
+#include "base/text.h"
 
 namespace llmprof::demangling {
 namespace {

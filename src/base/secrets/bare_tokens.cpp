@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/ascii.h"
+#include "base/text.h"
 
 namespace llmprof {
 namespace {
@@ -11,86 +11,47 @@ namespace {
 bool is_letter(char c) { return is_lower(c) || is_upper(c); }
 bool is_alphanumeric(char c) { return is_letter(c) || is_digit(c); }
 
-enum class Alphabet : uint8_t { alphanumeric, dashed, dotted, capitals, path };
-
-bool is_of(Alphabet alphabet, char c) {
-  switch (alphabet) {
-    case Alphabet::alphanumeric:
-      return is_alphanumeric(c);
-    case Alphabet::dashed:
-      return is_alphanumeric(c) || c == '_' || c == '-';
-    case Alphabet::dotted:
-      return is_alphanumeric(c) || c == '_' || c == '-' || c == '.';
-    case Alphabet::capitals:
-      return is_upper(c) || is_digit(c);
-    case Alphabet::path:
-      return is_alphanumeric(c) || c == '_' || c == '-' || c == '/';
-  }
-  return false;
-}
+// What tokens are made of, beside the first letters of each.
+constexpr std::string_view kDashed =
+    "-_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+constexpr std::string_view kAlphanumeric = kDashed.substr(2);
+constexpr std::string_view kCapitals = kAlphanumeric.substr(26);
+constexpr std::string_view kDotted =
+    ".-_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+constexpr std::string_view kPath =
+    "/-_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
 // What issuers of tokens put in front of them, and the fewest characters that follow. None of
 // these begins an ordinary word.
 struct Issued {
-  std::string_view prefix;
-  Alphabet alphabet;
+  std::string_view prefixes;
+  std::string_view alphabet;
   size_t least;
 };
 constexpr auto kIssued = std::to_array<Issued>({
-    {"ghp_", Alphabet::alphanumeric, 6},   // GitHub
-    {"gho_", Alphabet::alphanumeric, 6},   //
-    {"ghu_", Alphabet::alphanumeric, 6},   //
-    {"ghs_", Alphabet::alphanumeric, 6},   //
-    {"ghr_", Alphabet::alphanumeric, 6},   //
-    {"github_pat_", Alphabet::dashed, 6},  //
-    {"glpat-", Alphabet::dashed, 6},       // GitLab
-    {"gldt-", Alphabet::dashed, 12},       //
-    {"glrt-", Alphabet::dashed, 12},       //
-    {"glcbt-", Alphabet::dashed, 12},      //
-    {"glptt-", Alphabet::dashed, 12},      //
-    {"xoxa-", Alphabet::dashed, 6},        // Slack
-    {"xoxb-", Alphabet::dashed, 6},        //
-    {"xoxe-", Alphabet::dashed, 6},        //
-    {"xoxe.", Alphabet::dotted, 6},        //
-    {"xoxp-", Alphabet::dashed, 6},        //
-    {"xoxr-", Alphabet::dashed, 6},        //
-    {"xoxs-", Alphabet::dashed, 6},        //
-    {"xapp-", Alphabet::dashed, 12},       //
-    {"hooks.slack.com/services/", Alphabet::path, 6},
-    {"AKIA", Alphabet::capitals, 12},          // Amazon
-    {"ASIA", Alphabet::capitals, 12},          //
-    {"AIza", Alphabet::dashed, 20},            // Google
-    {"ya29.", Alphabet::dotted, 10},           //
-    {"nvapi-", Alphabet::dashed, 10},          // NVIDIA
-    {"api_org_", Alphabet::alphanumeric, 12},  // Hugging Face
-    {"sk_live_", Alphabet::dashed, 8},         // Stripe
-    {"sk_test_", Alphabet::dashed, 8},         //
-    {"rk_live_", Alphabet::dashed, 8},         //
-    {"rk_test_", Alphabet::dashed, 8},         //
-    {"whsec_", Alphabet::dashed, 8},           //
-    {"npm_", Alphabet::alphanumeric, 20},      //
-    {"pypi-", Alphabet::dashed, 20},           //
-    {"dckr_pat_", Alphabet::dashed, 6},        // Docker
-    {"dop_v1_", Alphabet::alphanumeric, 12},   // DigitalOcean
-    {"r8_", Alphabet::alphanumeric, 20},       // Replicate
-    {"gsk_", Alphabet::alphanumeric, 20},      // Groq
-    {"xai-", Alphabet::dashed, 20},            //
-    {"pplx-", Alphabet::dashed, 16},           // Perplexity
-    {"tskey-", Alphabet::dashed, 10},          // Tailscale
-    {"lin_api_", Alphabet::alphanumeric, 12},  // Linear
-    {"glsa_", Alphabet::dashed, 12},           // Grafana
-    {"hvs.", Alphabet::dotted, 16},            // Vault
-    {"SG.", Alphabet::dotted, 30},             // SendGrid
-    {"AGE-SECRET-KEY-", Alphabet::dashed, 10},
+    {"ghp_ gho_ ghu_ ghs_ ghr_", kAlphanumeric, 6},          // GitHub
+    {"github_pat_ glpat- dckr_pat_", kDashed, 6},            // GitHub, GitLab, Docker
+    {"xoxa- xoxb- xoxe- xoxp- xoxr- xoxs-", kDashed, 6},     // Slack
+    {"xoxe.", kDotted, 6},                                   //
+    {"hooks.slack.com/services/", kPath, 6},                 //
+    {"xapp- gldt- glrt- glcbt- glptt- glsa_", kDashed, 12},  // Slack, GitLab, Grafana
+    {"AKIA ASIA", kCapitals, 12},                            // Amazon
+    {"AIza pypi- xai-", kDashed, 20},                        // Google, PyPI, xAI
+    {"ya29.", kDotted, 10},                                  // Google
+    {"nvapi- tskey- AGE-SECRET-KEY-", kDashed, 10},          // NVIDIA, Tailscale, age
+    {"api_org_ dop_v1_ lin_api_", kAlphanumeric, 12},        // Hugging Face, DigitalOcean, Linear
+    {"sk_live_ sk_test_ rk_live_ rk_test_ whsec_", kDashed, 8},  // Stripe
+    {"npm_ r8_ gsk_", kAlphanumeric, 20},                        // npm, Replicate, Groq
+    {"pplx-", kDashed, 16},                                      // Perplexity
+    {"hvs.", kDotted, 16},                                       // Vault
+    {"SG.", kDotted, 30},                                        // SendGrid
 });
 
-size_t length_of_run(std::string_view text, Alphabet alphabet) {
-  const auto end =
-      std::find_if_not(text.begin(), text.end(), [&](char c) { return is_of(alphabet, c); });
-  return static_cast<size_t>(end - text.begin());
+size_t length_of_run(std::string_view text, std::string_view alphabet) {
+  return std::min(text.find_first_not_of(alphabet), text.size());
 }
 
-bool has_digit(std::string_view text) { return std::any_of(text.begin(), text.end(), is_digit); }
+bool has_digit(std::string_view text) { return std::ranges::any_of(text, is_digit); }
 
 // How often letters and digits follow each other: 1 in "bfloat16", 3 in "s3cr3" .
 size_t changes_in(std::string_view text) {
@@ -105,10 +66,10 @@ size_t changes_in(std::string_view text) {
 size_t length_after_sk(std::string_view rest) {
   constexpr size_t kLong = 16;
   constexpr size_t kShort = 8;
-  const size_t length = length_of_run(rest, Alphabet::dashed);
+  const size_t length = length_of_run(rest, kDashed);
   const std::string_view body = rest.substr(0, length);
   const bool one_run = body.find_first_of("-_") == std::string_view::npos;
-  const bool has_capital = std::any_of(body.begin(), body.end(), is_upper);
+  const bool has_capital = std::ranges::any_of(body, is_upper);
   const bool is_long = length >= kLong && (one_run || has_capital || has_digit(body));
   return is_long || (length >= kShort && has_digit(body)) ? length : 0;
 }
@@ -117,7 +78,7 @@ size_t length_after_sk(std::string_view rest) {
 size_t length_after_hf(std::string_view rest) {
   constexpr size_t kLong = 16;
   constexpr size_t kShort = 12;
-  const size_t length = length_of_run(rest, Alphabet::alphanumeric);
+  const size_t length = length_of_run(rest, kAlphanumeric);
   if (length < rest.size() && (rest[length] == '_' || rest[length] == '-')) return 0;
   const bool mixed = changes_in(rest.substr(0, length)) > 1;
   return length >= kLong || (length >= kShort && mixed) ? length : 0;
@@ -127,19 +88,20 @@ size_t length_after_hf(std::string_view rest) {
 size_t length_after_eyj(std::string_view rest) {
   constexpr size_t kHeader = 6;
   constexpr size_t kPayload = 4;
-  const size_t header = length_of_run(rest, Alphabet::dashed);
+  const size_t header = length_of_run(rest, kDashed);
   if (header < kHeader || header >= rest.size() || rest[header] != '.') return 0;
-  if (length_of_run(rest.substr(header + 1), Alphabet::dashed) < kPayload) return 0;
-  return length_of_run(rest, Alphabet::dotted);
+  if (length_of_run(rest.substr(header + 1), kDashed) < kPayload) return 0;
+  return length_of_run(rest, kDotted);
 }
 
 // Of the token that a text begins with; 0: it begins with none.
 size_t length_of_token(std::string_view text) {
   for (const Issued& issued : kIssued) {
-    if (!text.starts_with(issued.prefix)) continue;
-    const std::string_view rest = text.substr(issued.prefix.size());
-    const size_t length = length_of_run(rest, issued.alphabet);
-    if (length >= issued.least) return issued.prefix.size() + length;
+    for (const std::string_view prefix : split(issued.prefixes, ' ')) {
+      if (!text.starts_with(prefix)) continue;
+      const size_t length = length_of_run(text.substr(prefix.size()), issued.alphabet);
+      if (length >= issued.least) return prefix.size() + length;
+    }
   }
   const auto with_prefix = [&](std::string_view prefix, size_t (*length_after)(std::string_view)) {
     if (!text.starts_with(prefix)) return size_t{0};
@@ -216,21 +178,19 @@ bool looks_like_token(std::string_view value) {
   constexpr size_t kLeast = 8;
   constexpr size_t kLeastMixed = 6;
   constexpr size_t kLong = 16;
-  constexpr std::string_view kSeparators = "_-+=.";
+  constexpr std::string_view kSeparators = "_-+=./";
   if (length_of_token(value) > 0) return true;
   const bool is_path = value.starts_with('/') || value.starts_with('.');
   if (value.size() < kLeast || is_path) return false;
   bool mixed = false;
   while (!value.empty()) {
-    const size_t length = length_of_run(value, Alphabet::alphanumeric);
+    const size_t length = length_of_run(value, kAlphanumeric);
     const std::string_view part = value.substr(0, length);
     const size_t changes = changes_in(part);
     mixed = mixed || (length >= kLeastMixed && changes > 1) || (length >= kLong && changes > 0);
     value.remove_prefix(length);
     if (value.empty()) break;
-    if (value.front() != '/' && kSeparators.find(value.front()) == std::string_view::npos) {
-      return false;
-    }
+    if (kSeparators.find(value.front()) == std::string_view::npos) return false;
     value.remove_prefix(1);
   }
   return mixed;

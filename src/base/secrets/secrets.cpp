@@ -1,14 +1,13 @@
 #include "base/secrets/secrets.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "base/ascii.h"
 #include "base/secrets/secret_names.h"
+#include "base/text.h"
 
 namespace llmprof {
 namespace {
@@ -111,15 +110,12 @@ bool is_member(std::string_view text, size_t colon) {
 
 // Authentication schemes of the header Authorization: what follows them is secret, they are not.
 bool is_scheme(std::string_view word) {
-  constexpr auto kSchemes =
-      std::to_array<std::string_view>({"Basic", "Bearer", "bearer", "Digest", "token", "ApiKey"});
-  return std::find(kSchemes.begin(), kSchemes.end(), word) != kSchemes.end();
+  return WordList{"Basic|Bearer|bearer|Digest|token|ApiKey"}.contains(word);
 }
 
 // "user:password" is what these options take (curl).
 bool takes_credentials(std::string_view option) {
-  constexpr auto kOptions = std::to_array<std::string_view>({"-u", "--user", "--proxy-user", "-U"});
-  return std::find(kOptions.begin(), kOptions.end(), option) != kOptions.end();
+  return WordList{"-u|--user|--proxy-user|-U"}.contains(option);
 }
 
 // The position after the word at the start of a text: blanks within quotes do not end it.
@@ -232,8 +228,7 @@ class Words {
   // "1000:1000" are numbers of a user and a group.
   static std::string without_credentials(std::string_view word) {
     const size_t colon = word.find(':');
-    const bool numbers =
-        std::all_of(word.begin(), word.end(), [](char c) { return is_digit(c) || c == ':'; });
+    const bool numbers = std::ranges::all_of(word, [](char c) { return is_digit(c) || c == ':'; });
     if (colon == std::string_view::npos || numbers) return std::string(word);
     return std::string(word.substr(0, colon + 1)).append(kHiddenSecret);
   }

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <vector>
 
-#include "base/file_descriptor.h"
 #include "base/files.h"
 #include "base/streams/deflate.h"
 

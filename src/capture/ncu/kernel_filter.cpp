@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "base/ascii.h"
+#include "base/text.h"
 
 namespace llmprof::capture {
 namespace {

@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/ascii.h"
 #include "base/files.h"
 #include "base/secrets/secrets.h"
 #include "base/text.h"

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/split.h"
 #include "base/text.h"
 
 namespace llmprof::compare {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/student_t.h"
+#include "base/quantiles.h"
 #include "compare/comparability/comparability.h"
 #include "compare/likeness/comparable_steps.h"
 #include "compare/statistics/estimate.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "base/student_t.h"
+#include "base/quantiles.h"
 #include "compare/statistics/block_length.h"
 #include "compare/statistics/grouped_values.h"
 #include "compare/statistics/run_interval.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "base/student_t.h"
+#include "base/quantiles.h"
 
 namespace llmprof::compare {
 namespace {

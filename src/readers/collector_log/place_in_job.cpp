@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/split.h"
 #include "base/text.h"
 
 namespace llmprof::readers::collector_log {

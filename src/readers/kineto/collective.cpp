@@ -5,7 +5,6 @@
 #include <iterator>
 #include <string>
 
-#include "base/ascii.h"
 #include "base/text.h"
 #include "readers/kineto/token.h"
 #include "trace/collective_kind.h"

@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 
-#include "base/ascii.h"
 #include "base/text.h"
 
 namespace llmprof::readers {

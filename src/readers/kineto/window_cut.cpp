@@ -4,7 +4,7 @@
 #include <array>
 #include <bit>
 
-#include "base/ascii.h"
+#include "base/text.h"
 #include "readers/kineto/byte_masks.h"
 
 namespace llmprof::readers {

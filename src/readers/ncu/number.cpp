@@ -3,7 +3,6 @@
 #include <array>
 #include <string>
 
-#include "base/ascii.h"
 #include "base/text.h"
 
 namespace llmprof::readers {

@@ -1,6 +1,6 @@
 #include "readers/ncu/record.h"
 
-#include "base/ascii.h"
+#include "base/text.h"
 
 namespace llmprof::readers {
 namespace {

@@ -5,8 +5,6 @@
 #include <span>
 #include <utility>
 
-#include "base/ascii.h"
-#include "base/split.h"
 #include "base/text.h"
 #include "readers/nsys_csv/values.h"
 #include "readers/shared/tool_words.h"

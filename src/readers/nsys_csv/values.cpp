@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "base/ascii.h"
 #include "base/text.h"
 #include "readers/shared/tool_words.h"
 

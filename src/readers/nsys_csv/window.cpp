@@ -4,7 +4,6 @@
 #include <array>
 #include <utility>
 
-#include "base/ascii.h"
 #include "base/text.h"
 #include "readers/nsys_csv/report.h"
 

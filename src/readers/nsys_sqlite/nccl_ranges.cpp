@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "base/ascii.h"
+#include "base/text.h"
 #include "trace/collective_kind.h"
 
 namespace llmprof::readers {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <new>
 
-#include "base/split.h"
 #include "base/text.h"
 
 namespace llmprof::readers {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "base/file_descriptor.h"
+#include "base/files.h"
 
 namespace llmprof::readers {
 

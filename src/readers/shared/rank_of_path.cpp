@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include "base/ascii.h"
 #include "base/text.h"
 
 namespace llmprof::readers {

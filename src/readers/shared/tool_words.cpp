@@ -6,7 +6,6 @@
 #include <array>
 #include <utility>
 
-#include "base/ascii.h"
 #include "base/text.h"
 
 namespace llmprof::readers {

@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/file_descriptor.h"
 #include "base/files.h"
 #include "session/bundle/earlier_run.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/file_descriptor.h"
+#include "base/files.h"
 
 namespace llmprof::session {
 

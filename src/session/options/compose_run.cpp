@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/quoted.h"
+#include "base/text.h"
 #include "config/conf_files.h"
 #include "config/override.h"
 #include "llm/cost.h"

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/environment.h"
+#include "base/machine.h"
 #include "capture/shell.h"
 #include "session/run/recordings.h"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/split.h"
+#include "base/text.h"
 #include "compare/compare.h"
 #include "session/bundle/run_dir.h"
 #include "session/diff/diff.h"

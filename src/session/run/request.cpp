@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "analysis/engine/engine_rules.h"
-#include "base/environment.h"
+#include "base/machine.h"
 #include "base/text.h"
 #include "capture/launcher.h"
 #include "capture/shell.h"

@@ -8,9 +8,8 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "base/machine/cpu.h"
+#include "base/machine.h"
 #include "base/secrets/secrets.h"
-#include "base/split.h"
 #include "base/streams/byte_stream.h"
 #include "base/text.h"
 #include "capture/process.h"

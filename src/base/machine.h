@@ -2,12 +2,16 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace llmprof {
+
+// A variable of this process's environment; empty where it is not set.
+std::string environment_variable(const std::string& name);
 
 // "Neoverse-N1"; from the text of /proc/cpuinfo, which on arm64 has numbers only. Empty if it
 // has neither.
@@ -33,5 +37,15 @@ double own_cpu_seconds();
 // None if the system does not report it. `cpus` is /sys/devices/system/cpu.
 std::optional<size_t> last_level_cache_bytes(const std::filesystem::path& cpus);
 std::optional<size_t> last_level_cache_bytes();
+
+// The lowest limit that `limit_in` reads from this file ("cpu.max", "memory.max") in the process's
+// control group (version 2) and in the groups that contain it; none if no group sets one.
+std::optional<size_t> least_control_group_limit(
+    const std::string& file,
+    const std::function<std::optional<size_t>(const std::string& content)>& limit_in);
+
+// Memory that this process may use: the machine's, or less if its control group limits it. 0:
+// unknown.
+size_t usable_memory_bytes();
 
 }  // namespace llmprof

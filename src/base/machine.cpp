@@ -1,4 +1,4 @@
-#include "base/machine/cpu.h"
+#include "base/machine.h"
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -8,6 +8,7 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <optional>
 #include <string>
@@ -21,24 +22,24 @@ namespace {
 
 // The value of the first line "key : value".
 std::string_view value_of(std::string_view text, std::string_view key) {
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(line.size() + 1, text.size()));
-    const size_t colon = line.find(':');
-    if (colon != std::string_view::npos && trim(line.substr(0, colon)) == key) {
+  for (const std::string_view line : split(text, '\n')) {
+    const size_t colon = std::min(line.find(':'), line.size());
+    if (colon < line.size() && trim(line.substr(0, colon)) == key) {
       return trim(line.substr(colon + 1));
     }
   }
   return {};
 }
 
-std::optional<uint32_t> hexadecimal(std::string_view text) {
-  constexpr int kBase = 16;
-  if (text.starts_with("0x")) text.remove_prefix(2);
-  uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, kBase);
-  if (error != std::errc()) return std::nullopt;
-  return value;
+// The number that a text begins with.
+std::optional<uint64_t> leading_number(std::string_view text, int base = 10) {
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  return error == std::errc() ? std::optional(value) : std::nullopt;
+}
+
+std::optional<uint64_t> hexadecimal(std::string_view text) {
+  return leading_number(text.substr(text.starts_with("0x") ? 2 : 0), 16);
 }
 
 struct ArmPart {
@@ -62,8 +63,8 @@ constexpr std::array<ArmPart, 25> kArmParts = {{
 
 constexpr uint32_t kApple = 0x61;
 
-std::string arm_name(uint32_t implementer, uint32_t part) {
-  const auto* const known = std::find_if(kArmParts.begin(), kArmParts.end(), [&](const auto& row) {
+std::string arm_name(uint64_t implementer, uint64_t part) {
+  const auto* const known = std::ranges::find_if(kArmParts, [&](const auto& row) {
     return row.implementer == implementer && row.part == part;
   });
   if (known != kArmParts.end()) return std::string(known->name);
@@ -111,13 +112,6 @@ double seconds(const timeval& time) {
 
 namespace fs = std::filesystem;
 
-std::optional<size_t> leading_number(std::string_view text) {
-  size_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc()) return std::nullopt;
-  return value;
-}
-
 // "32768K"; 0 if it is not a size.
 size_t cache_size(std::string_view text) {
   constexpr unsigned kKilo = 10;
@@ -141,7 +135,18 @@ void add_cache(const fs::path& cache, CacheLevel& highest) {
   highest.sizes[file_content(cache / "shared_cpu_list").value_or("")] = size;
 }
 
+// "max" means no limit.
+std::optional<size_t> memory_limit(const std::string& content) {
+  const auto bytes = parse_int(trim(content));
+  return bytes && *bytes >= 0 ? std::optional(static_cast<size_t>(*bytes)) : std::nullopt;
+}
+
 }  // namespace
+
+std::string environment_variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? std::string() : value;
+}
 
 std::string cpu_name(std::string_view cpuinfo) {
   const std::string_view name = value_of(cpuinfo, "model name");
@@ -204,6 +209,34 @@ std::optional<size_t> last_level_cache_bytes() {
     if (const long size = sysconf(level); size > 0) return static_cast<size_t>(size);
   }
   return std::nullopt;
+}
+
+std::optional<size_t> least_control_group_limit(
+    const std::string& file,
+    const std::function<std::optional<size_t>(const std::string& content)>& limit_in) {
+  const fs::path root = "/sys/fs/cgroup";
+  constexpr std::string_view kVersion2 = "0::/";
+  const std::string groups = file_content("/proc/self/cgroup").value_or("");
+  const size_t found = groups.find(kVersion2);
+  if (found == std::string::npos) return std::nullopt;
+  const size_t begin = found + kVersion2.size();
+  fs::path group = root / groups.substr(begin, groups.find('\n', begin) - begin);
+  std::optional<size_t> least;
+  while (true) {
+    const auto limit = limit_in(file_content(group / file).value_or(""));
+    if (limit) least = std::min(*limit, least.value_or(*limit));
+    if (group == root || !group.has_relative_path()) return least;
+    group = group.parent_path();
+  }
+}
+
+size_t usable_memory_bytes() {
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page = sysconf(_SC_PAGESIZE);
+  const size_t memory =
+      pages > 0 && page > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(page) : 0;
+  const auto limit = least_control_group_limit("memory.max", memory_limit);
+  return limit ? std::min(*limit, memory == 0 ? *limit : memory) : memory;
 }
 
 }  // namespace llmprof

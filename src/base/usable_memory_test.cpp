@@ -1,4 +1,4 @@
-#include "base/machine/limits.h"
+#include "base/machine.h"
 
 #include <gtest/gtest.h>
 

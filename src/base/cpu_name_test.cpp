@@ -1,4 +1,4 @@
-#include "base/machine/cpu.h"
+#include "base/machine.h"
 
 #include <gtest/gtest.h>
 
