@@ -16,37 +16,27 @@ const char* cupti_file() { return LLMPROF_CUPTI_LIBRARY; }
 bool use_the_real_cupti() {
   void* library = dlopen(cupti_file(), RTLD_NOW | RTLD_LOCAL);
   counter_tests::machine().cupti = library;
-  return library != nullptr && load_pm_functions();
+  return library != nullptr && pm.load();
 }
 
 // Asked anew, apart from the code under test.
 size_t passes_of(const std::string& chip, const std::vector<const char*>& names) {
-  LLMPROF_PM_PARAMETERS(CUpti_Profiler_Host_Initialize_Params, begin);
-  begin.profilerType = CUPTI_PROFILER_TYPE_PM_SAMPLING;
-  begin.pChipName = chip.c_str();
-  EXPECT_EQ(pm().host_begin(&begin), CUPTI_SUCCESS);
+  CUpti_Profiler_Host_Initialize_Params begin{.profilerType = CUPTI_PROFILER_TYPE_PM_SAMPLING,
+                                              .pChipName = chip.c_str()};
+  EXPECT_FALSE(pm.host_begin(begin));
   auto list = names;
-  LLMPROF_PM_PARAMETERS(CUpti_Profiler_Host_ConfigAddMetrics_Params, add);
-  add.pHostObject = begin.pHostObject;
-  add.ppMetricNames = list.data();
-  add.numMetrics = list.size();
-  EXPECT_EQ(pm().add_metrics(&add), CUPTI_SUCCESS);
-  LLMPROF_PM_PARAMETERS(CUpti_Profiler_Host_GetConfigImageSize_Params, size);
-  size.pHostObject = begin.pHostObject;
-  EXPECT_EQ(pm().config_size(&size), CUPTI_SUCCESS);
+  EXPECT_FALSE(pm.add_metrics(
+      {.pHostObject = begin.pHostObject, .ppMetricNames = list.data(), .numMetrics = list.size()}));
+  CUpti_Profiler_Host_GetConfigImageSize_Params size{.pHostObject = begin.pHostObject};
+  EXPECT_FALSE(pm.config_size(size));
   std::vector<uint8_t> image(size.configImageSize);
-  LLMPROF_PM_PARAMETERS(CUpti_Profiler_Host_GetConfigImage_Params, config);
-  config.pHostObject = begin.pHostObject;
-  config.configImageSize = image.size();
-  config.pConfigImage = image.data();
-  EXPECT_EQ(pm().config(&config), CUPTI_SUCCESS);
-  LLMPROF_PM_PARAMETERS(CUpti_Profiler_Host_GetNumOfPasses_Params, passes);
-  passes.configImageSize = image.size();
-  passes.pConfigImage = image.data();
-  EXPECT_EQ(pm().passes(&passes), CUPTI_SUCCESS);
-  LLMPROF_PM_PARAMETERS(CUpti_Profiler_Host_Deinitialize_Params, end);
-  end.pHostObject = begin.pHostObject;
-  pm().host_end(&end);
+  EXPECT_FALSE(pm.config({.pHostObject = begin.pHostObject,
+                          .configImageSize = image.size(),
+                          .pConfigImage = image.data()}));
+  CUpti_Profiler_Host_GetNumOfPasses_Params passes{.configImageSize = image.size(),
+                                                   .pConfigImage = image.data()};
+  EXPECT_FALSE(pm.passes(passes));
+  pm.host_end({.pHostObject = begin.pHostObject});
   return passes.numOfPasses;
 }
 

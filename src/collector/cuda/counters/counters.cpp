@@ -238,16 +238,14 @@ bool find_sampling() {
     write_counters_off("libcupti not found: set LLMPROF_CUPTI to its path");
     return false;
   }
-  if (!load_pm_functions()) {
+  if (!pm.load()) {
     report_cupti_lacks_sampling();
     return false;
   }
-  LLMPROF_PM_PARAMETERS(CUpti_Profiler_Initialize_Params, parameters);
   // Without it other calls of CUPTI crash.
-  const CUptiResult result = pm().initialize(&parameters);
-  if (result == CUPTI_SUCCESS) return true;
-  give_up(0, {"cuptiProfilerInitialize", result});
-  return false;
+  const PmFailure failure = pm.initialize({});
+  if (failure) give_up(0, failure);
+  return !failure;
 }
 
 }  // namespace

@@ -6,42 +6,34 @@ namespace llmprof::collector {
 namespace {
 
 PmFailure begin_host(const char* chip, const uint8_t* availability, MetricChoice& choice) {
-  LLMPROF_PM_PARAMETERS(CUpti_Profiler_Host_Initialize_Params, parameters);
-  parameters.profilerType = CUPTI_PROFILER_TYPE_PM_SAMPLING;
-  parameters.pChipName = chip;
-  parameters.pCounterAvailabilityImage = availability;
-  LLMPROF_PM_TRY(host_begin, cuptiProfilerHostInitialize, parameters)
-  choice.host = parameters.pHostObject;
+  CUpti_Profiler_Host_Initialize_Params host{.profilerType = CUPTI_PROFILER_TYPE_PM_SAMPLING,
+                                             .pChipName = chip,
+                                             .pCounterAvailabilityImage = availability};
+  if (const auto failure = pm.host_begin(host)) return failure;
+  choice.host = host.pHostObject;
   return {};
 }
 
 PmFailure add_metrics(MetricChoice& choice) {
-  LLMPROF_PM_PARAMETERS(CUpti_Profiler_Host_ConfigAddMetrics_Params, parameters);
-  parameters.pHostObject = choice.host;
-  parameters.ppMetricNames = choice.names;
-  parameters.numMetrics = choice.count;
-  return LLMPROF_PM_CALL(add_metrics, cuptiProfilerHostConfigAddMetrics, parameters);
+  return pm.add_metrics(
+      {.pHostObject = choice.host, .ppMetricNames = choice.names, .numMetrics = choice.count});
 }
 
 PmFailure make_config(MetricChoice& choice) {
-  LLMPROF_PM_PARAMETERS(CUpti_Profiler_Host_GetConfigImageSize_Params, size);
-  size.pHostObject = choice.host;
-  LLMPROF_PM_TRY(config_size, cuptiProfilerHostGetConfigImageSize, size)
+  CUpti_Profiler_Host_GetConfigImageSize_Params size{.pHostObject = choice.host};
+  if (const auto failure = pm.config_size(size)) return failure;
   choice.config = static_cast<uint8_t*>(malloc(size.configImageSize));
   if (choice.config == nullptr) return {"malloc", CUPTI_ERROR_OUT_OF_MEMORY};
   choice.config_bytes = size.configImageSize;
-  LLMPROF_PM_PARAMETERS(CUpti_Profiler_Host_GetConfigImage_Params, image);
-  image.pHostObject = choice.host;
-  image.configImageSize = choice.config_bytes;
-  image.pConfigImage = choice.config;
-  return LLMPROF_PM_CALL(config, cuptiProfilerHostGetConfigImage, image);
+  return pm.config({.pHostObject = choice.host,
+                    .configImageSize = choice.config_bytes,
+                    .pConfigImage = choice.config});
 }
 
 bool takes_one_pass(const MetricChoice& choice) {
-  LLMPROF_PM_PARAMETERS(CUpti_Profiler_Host_GetNumOfPasses_Params, parameters);
-  parameters.configImageSize = choice.config_bytes;
-  parameters.pConfigImage = choice.config;
-  return pm().passes(&parameters) == CUPTI_SUCCESS && parameters.numOfPasses == 1;
+  CUpti_Profiler_Host_GetNumOfPasses_Params passes{.configImageSize = choice.config_bytes,
+                                                   .pConfigImage = choice.config};
+  return !pm.passes(passes) && passes.numOfPasses == 1;
 }
 
 void add(MetricChoice& choice, const WantedMetric& metric) {
@@ -54,10 +46,9 @@ void add(MetricChoice& choice, const WantedMetric& metric) {
 // The metrics of `choice` and one more, not yet configured: CUPTI cannot remove one again.
 MetricChoice with(const MetricChoice& choice, const WantedMetric& metric) {
   MetricChoice larger = choice;
-  add(larger, metric);
   larger.host = nullptr;
   larger.config = nullptr;
-  larger.config_bytes = 0;
+  add(larger, metric);
   return larger;
 }
 
@@ -109,11 +100,7 @@ PmFailure choose_metrics(const char* chip, const uint8_t* availability, MetricCh
 }
 
 void release(MetricChoice& choice) {
-  if (choice.host != nullptr) {
-    LLMPROF_PM_PARAMETERS(CUpti_Profiler_Host_Deinitialize_Params, parameters);
-    parameters.pHostObject = choice.host;
-    pm().host_end(&parameters);
-  }
+  if (choice.host != nullptr) pm.host_end({.pHostObject = choice.host});
   free(choice.config);
   choice = {};
 }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <utility>
 
 #include "collector/clock.h"
 #include "collector/cuda/counters/samples.h"
@@ -53,8 +54,8 @@ constexpr size_t kLargestBuffer = 128 << 20;
 // Clearing it costs, per slot, as much as evaluating one of ten counters, whether the slot is
 // filled or not: so samples are appended to those already read until less than half is free.
 constexpr int64_t kImageTime = kSecond / 2;
-constexpr uint32_t kMinImageSamples = 64;
-constexpr uint32_t kMaxImageSamples = 2000;
+constexpr int64_t kMinImageSamples = 64;
+constexpr int64_t kMaxImageSamples = 2000;
 constexpr size_t kMaxImageBytes = 48 << 20;
 constexpr int64_t kDecodesPerImage = 6;
 
@@ -66,15 +67,12 @@ constexpr unsigned kMaxFailures = 4;
 constexpr char kUnknownClock[] = "the times of its samples, which are on no clock of this system,";
 
 size_t buffer_bytes_for(int64_t period) {
-  const auto wanted = static_cast<size_t>(kSecond / period) * kBufferBytesPerSample;
-  if (wanted < kUsualBuffer) return kUsualBuffer;
-  return wanted < kLargestBuffer ? wanted : kLargestBuffer;
+  return std::clamp(static_cast<size_t>(kSecond / period) * kBufferBytesPerSample, kUsualBuffer,
+                    kLargestBuffer);
 }
 
 uint32_t image_samples_for(int64_t period) {
-  const int64_t wanted = kImageTime / period;
-  if (wanted < kMinImageSamples) return kMinImageSamples;
-  return wanted < kMaxImageSamples ? static_cast<uint32_t>(wanted) : kMaxImageSamples;
+  return static_cast<uint32_t>(std::clamp(kImageTime / period, kMinImageSamples, kMaxImageSamples));
 }
 
 }  // namespace
@@ -102,29 +100,25 @@ PmFailure Sampler::choose(uint32_t device) {
 }
 
 PmFailure Sampler::find_chip() {
-  LLMPROF_PM_PARAMETERS(CUpti_Device_GetChipName_Params, parameters);
-  parameters.deviceIndex = device_;
-  LLMPROF_PM_TRY(chip_name, cuptiDeviceGetChipName, parameters)
-  const size_t length = strnlen(parameters.pChipName, sizeof chip_ - 1);
-  std::memcpy(chip_, parameters.pChipName, length);
+  CUpti_Device_GetChipName_Params named{.deviceIndex = device_};
+  if (const auto failure = pm.chip_name(named)) return failure;
+  std::memcpy(chip_, named.pChipName, strnlen(named.pChipName, sizeof chip_ - 1));
   return {};
 }
 
 PmFailure Sampler::find_availability() {
-  LLMPROF_PM_PARAMETERS(CUpti_PmSampling_GetCounterAvailability_Params, parameters);
-  parameters.deviceIndex = device_;
-  LLMPROF_PM_TRY(availability, cuptiPmSamplingGetCounterAvailability, parameters)
-  availability_ = static_cast<uint8_t*>(malloc(parameters.counterAvailabilityImageSize));
+  CUpti_PmSampling_GetCounterAvailability_Params image{.deviceIndex = device_};
+  if (const auto failure = pm.availability(image)) return failure;
+  availability_ = static_cast<uint8_t*>(malloc(image.counterAvailabilityImageSize));
   if (availability_ == nullptr) return {"malloc", CUPTI_ERROR_OUT_OF_MEMORY};
-  parameters.pCounterAvailabilityImage = availability_;
-  return LLMPROF_PM_CALL(availability, cuptiPmSamplingGetCounterAvailability, parameters);
+  image.pCounterAvailabilityImage = availability_;
+  return pm.availability(image);
 }
 
 PmFailure Sampler::configure() {
-  LLMPROF_PM_PARAMETERS(CUpti_PmSampling_Enable_Params, parameters);
-  parameters.deviceIndex = device_;
-  LLMPROF_PM_TRY(enable, cuptiPmSamplingEnable, parameters)
-  object_ = parameters.pPmSamplingObject;
+  CUpti_PmSampling_Enable_Params enabled{.deviceIndex = device_};
+  if (const auto unavailable = pm.enable(enabled)) return unavailable;
+  object_ = enabled.pPmSamplingObject;
   size_t bytes = buffer_bytes_for(period_);
   PmFailure failure = set_config(bytes);
   while (failure.result == CUPTI_ERROR_OUT_OF_MEMORY && bytes > kSmallestBuffer) {
@@ -141,29 +135,27 @@ bool Sampler::has_time_trigger() const {
 }
 
 PmFailure Sampler::set_config(size_t buffer_bytes) {
-  LLMPROF_PM_PARAMETERS(CUpti_PmSampling_SetConfig_Params, parameters);
-  parameters.pPmSamplingObject = object_;
-  parameters.configSize = metrics_.config_bytes;
-  parameters.pConfig = metrics_.config;
-  parameters.hardwareBufferSize = buffer_bytes;
-  // In cycles of a clock of at least 1 GHz if the chip has no time trigger.
-  parameters.samplingInterval = static_cast<uint64_t>(period_);
-  parameters.triggerMode = has_time_trigger() ? CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL
-                                              : CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL;
-  parameters.hwBufferAppendMode = CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST;
-  return LLMPROF_PM_CALL(set_config, cuptiPmSamplingSetConfig, parameters);
+  return pm.set_config(
+      {.pPmSamplingObject = object_,
+       .configSize = metrics_.config_bytes,
+       .pConfig = metrics_.config,
+       .hardwareBufferSize = buffer_bytes,
+       // In cycles of a clock of at least 1 GHz if the chip has no time trigger.
+       .samplingInterval = static_cast<uint64_t>(period_),
+       .triggerMode = has_time_trigger() ? CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL
+                                         : CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL,
+       .hwBufferAppendMode = CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST});
 }
 
 // CUPTI lays out images for the number of samples of the last call of this function, whatever their
 // size.
 PmFailure Sampler::ask_image_size(uint32_t samples, size_t& bytes) {
-  LLMPROF_PM_PARAMETERS(CUpti_PmSampling_GetCounterDataSize_Params, parameters);
-  parameters.pPmSamplingObject = object_;
-  parameters.pMetricNames = metrics_.names;
-  parameters.numMetrics = metrics_.count;
-  parameters.maxSamples = samples;
-  LLMPROF_PM_TRY(image_size, cuptiPmSamplingGetCounterDataSize, parameters)
-  bytes = parameters.counterDataSize;
+  CUpti_PmSampling_GetCounterDataSize_Params size{.pPmSamplingObject = object_,
+                                                  .pMetricNames = metrics_.names,
+                                                  .numMetrics = metrics_.count,
+                                                  .maxSamples = samples};
+  if (const auto failure = pm.image_size(size)) return failure;
+  bytes = size.counterDataSize;
   image_samples_ = samples;
   return {};
 }
@@ -184,27 +176,21 @@ PmFailure Sampler::make_image() {
 }
 
 PmFailure Sampler::reset_image() {
-  LLMPROF_PM_PARAMETERS(CUpti_PmSampling_CounterDataImage_Initialize_Params, parameters);
-  parameters.pPmSamplingObject = object_;
-  parameters.counterDataSize = image_bytes_;
-  parameters.pCounterData = image_;
-  LLMPROF_PM_TRY(image_reset, cuptiPmSamplingCounterDataImageInitialize, parameters)
+  const auto failure = pm.image_reset(
+      {.pPmSamplingObject = object_, .counterDataSize = image_bytes_, .pCounterData = image_});
+  if (failure) return failure;
   read_samples_ = 0;
   filled_samples_ = 0;
   return {};
 }
 
-PmFailure Sampler::take_hardware(uint32_t hertz) {
-  if (const int64_t period = kSecond / hertz; period != period_) {
-    period_ = period;
-    set_ = 0;
-  }
-  return configure();
-}
-
 PmFailure Sampler::start(uint32_t hertz) {
   if (object_ == nullptr) {
-    if (const auto failure = take_hardware(hertz)) return failure;
+    if (const int64_t period = kSecond / hertz; period != period_) {
+      period_ = period;
+      set_ = 0;
+    }
+    if (const auto failure = configure()) return failure;
   }
   if (set_ == 0) {
     set_ = write_counter_set(device_, has_time_trigger() ? period_ : 0,
@@ -215,19 +201,13 @@ PmFailure Sampler::start(uint32_t hertz) {
 }
 
 PmFailure Sampler::run() {
-  LLMPROF_PM_PARAMETERS(CUpti_PmSampling_Start_Params, parameters);
-  parameters.pPmSamplingObject = object_;
   started_ = now_ns();
   last_decode_ = started_;
   filled_samples_ = image_samples_;  // by an earlier start: cleared before use
-  return LLMPROF_PM_CALL(start, cuptiPmSamplingStart, parameters);
+  return pm.start({.pPmSamplingObject = object_});
 }
 
-PmFailure Sampler::halt() {
-  LLMPROF_PM_PARAMETERS(CUpti_PmSampling_Stop_Params, parameters);
-  parameters.pPmSamplingObject = object_;
-  return LLMPROF_PM_CALL(stop, cuptiPmSamplingStop, parameters);
-}
+PmFailure Sampler::halt() { return pm.stop({.pPmSamplingObject = object_}); }
 
 PmFailure Sampler::drain() {
   const int64_t enough = period_ * image_samples_ / kDecodesPerImage;
@@ -246,7 +226,9 @@ PmFailure Sampler::take_samples() {
   for (int i = 0; full && i < kMaxDecodes; ++i) {
     const int64_t earliest = last_decode_ - kLag;
     last_decode_ = now_ns();
-    if (const auto failure = make_room()) return failure;
+    if (filled_samples_ > image_samples_ / 2) {
+      if (const auto failure = reset_image()) return failure;
+    }
     if (const auto failure = decode(full)) return failure;
     if (full) write_counters_lost();
     if (const auto failure = write_samples({earliest, now_ns()})) return failure;
@@ -255,37 +237,31 @@ PmFailure Sampler::take_samples() {
   return {};
 }
 
-PmFailure Sampler::make_room() {
-  return filled_samples_ > image_samples_ / 2 ? reset_image() : PmFailure{};
-}
-
 PmFailure Sampler::decode(bool& full) {
-  LLMPROF_PM_PARAMETERS(CUpti_PmSampling_DecodeData_Params, parameters);
-  parameters.pPmSamplingObject = object_;
-  parameters.pCounterDataImage = image_;
-  parameters.counterDataImageSize = image_bytes_;
-  LLMPROF_PM_TRY(decode, cuptiPmSamplingDecodeData, parameters)
-  full = parameters.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL;
+  CUpti_PmSampling_DecodeData_Params decoded{.pPmSamplingObject = object_,
+                                             .pCounterDataImage = image_,
+                                             .counterDataImageSize = image_bytes_};
+  if (const auto failure = pm.decode(decoded)) return failure;
+  full = decoded.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL;
   return {};
 }
 
 PmFailure Sampler::sample_times(size_t index,
                                 CUpti_PmSampling_CounterData_GetSampleInfo_Params& times) {
-  times.pPmSamplingObject = object_;
-  times.pCounterDataImage = image_;
-  times.counterDataImageSize = image_bytes_;
-  times.sampleIndex = index;
-  return LLMPROF_PM_CALL(sample_info, cuptiPmSamplingCounterDataGetSampleInfo, times);
+  times = {.pPmSamplingObject = object_,
+           .pCounterDataImage = image_,
+           .counterDataImageSize = image_bytes_,
+           .sampleIndex = index};
+  return pm.sample_info(times);
 }
 
 PmFailure Sampler::write_samples(SampleWindow window) {
-  LLMPROF_PM_PARAMETERS(CUpti_PmSampling_GetCounterDataInfo_Params, info);
-  info.pCounterDataImage = image_;
-  info.counterDataImageSize = image_bytes_;
-  LLMPROF_PM_TRY(image_info, cuptiPmSamplingGetCounterDataInfo, info)
+  CUpti_PmSampling_GetCounterDataInfo_Params info{.pCounterDataImage = image_,
+                                                  .counterDataImageSize = image_bytes_};
+  if (const auto failure = pm.image_info(info)) return failure;
   filled_samples_ = std::max(info.numPopulatedSamples, info.numCompletedSamples);
   if (info.numCompletedSamples <= read_samples_) return {};
-  LLMPROF_PM_PARAMETERS(CUpti_PmSampling_CounterData_GetSampleInfo_Params, last);
+  CUpti_PmSampling_CounterData_GetSampleInfo_Params last;
   if (const auto failure = sample_times(info.numCompletedSamples - 1, last)) return failure;
   if (!clock_.find(last.endTimestamp, window)) return {kUnknownClock, CUPTI_ERROR_UNKNOWN};
   QuietSamples samples(metrics_, set_);
@@ -296,43 +272,37 @@ PmFailure Sampler::write_samples(SampleWindow window) {
 }
 
 PmFailure Sampler::write_sample(size_t index, QuietSamples& samples) {
-  LLMPROF_PM_PARAMETERS(CUpti_PmSampling_CounterData_GetSampleInfo_Params, times);
+  CUpti_PmSampling_CounterData_GetSampleInfo_Params times;
   if (const auto failure = sample_times(index, times)) return failure;
   const SampleTime time = {clock_.to_log(times.startTimestamp), clock_.to_log(times.endTimestamp)};
   // The first sample after a start includes the time before it.
   if (time.start < started_) return {};
   double values[kMaxMetrics] = {};
-  LLMPROF_PM_PARAMETERS(CUpti_Profiler_Host_EvaluateToGpuValues_Params, parameters);
-  parameters.pHostObject = metrics_.host;
-  parameters.pCounterDataImage = image_;
-  parameters.counterDataImageSize = image_bytes_;
-  parameters.rangeIndex = index;
-  parameters.ppMetricNames = metrics_.names;
-  parameters.numMetrics = metrics_.count;
-  parameters.pMetricValues = values;
-  LLMPROF_PM_TRY(evaluate, cuptiProfilerHostEvaluateToGpuValues, parameters)
-  samples.add(time, values);
-  return {};
+  const auto failure = pm.evaluate({.pHostObject = metrics_.host,
+                                    .pCounterDataImage = image_,
+                                    .counterDataImageSize = image_bytes_,
+                                    .rangeIndex = index,
+                                    .ppMetricNames = metrics_.names,
+                                    .numMetrics = metrics_.count,
+                                    .pMetricValues = values});
+  if (!failure) samples.add(time, values);
+  return failure;
 }
 
 // A buffer that has overflowed yields nothing until sampling is restarted, or reconfigured.
 PmFailure Sampler::recover(PmFailure failure) {
   write_counters_lost();
-  ++failures_;
-  if (failures_ >= kMaxFailures) {
-    halt();
-    return failure;
-  }
   halt();
+  ++failures_;
+  if (failures_ >= kMaxFailures) return failure;
   if (failures_ == 1) return run();
-  return configure_again();
+  if (const auto stuck = disable()) return stuck;
+  if (const auto refused = configure()) return refused;
+  return run();
 }
 
 PmFailure Sampler::disable() {
-  LLMPROF_PM_PARAMETERS(CUpti_PmSampling_Disable_Params, parameters);
-  parameters.pPmSamplingObject = object_;
-  object_ = nullptr;
-  return LLMPROF_PM_CALL(disable, cuptiPmSamplingDisable, parameters);
+  return pm.disable({.pPmSamplingObject = std::exchange(object_, nullptr)});
 }
 
 void Sampler::pause() {
@@ -343,12 +313,6 @@ void Sampler::pause() {
 void Sampler::end() {
   if (object_ != nullptr) disable();
   release(metrics_);
-}
-
-PmFailure Sampler::configure_again() {
-  if (const auto failure = disable()) return failure;
-  if (const auto failure = configure()) return failure;
-  return run();
 }
 
 }  // namespace llmprof::collector

@@ -58,12 +58,10 @@ class Sampler {
   PmFailure find_chip();
   PmFailure find_availability();
   PmFailure configure();
-  PmFailure take_hardware(uint32_t hertz);
   PmFailure set_config(size_t buffer_bytes);
   PmFailure make_image();
   PmFailure ask_image_size(uint32_t samples, size_t& bytes);
   PmFailure reset_image();
-  PmFailure make_room();
   PmFailure run();
   PmFailure halt();
   PmFailure take_samples();
@@ -72,7 +70,6 @@ class Sampler {
   PmFailure write_sample(size_t index, QuietSamples& samples);
   PmFailure sample_times(size_t index, CUpti_PmSampling_CounterData_GetSampleInfo_Params& times);
   PmFailure recover(PmFailure failure);
-  PmFailure configure_again();
   PmFailure disable();
   [[nodiscard]] bool has_time_trigger() const;
 

@@ -5,43 +5,10 @@
 #include <cupti_profiler_target.h>
 #include <cupti_target.h>
 
+#include "collector/cuda/cupti/cupti_library.h"
+
 // The functions of CUPTI that PM sampling needs; they came with CUDA 12.6.
 namespace llmprof::collector {
-
-// The only list: declares the table's fields, and finds them. Without all of them there are no
-// counters.
-#define LLMPROF_PM_FUNCTIONS(FUNCTION)                             \
-  FUNCTION(initialize, cuptiProfilerInitialize)                    \
-  FUNCTION(chip_name, cuptiDeviceGetChipName)                      \
-  FUNCTION(availability, cuptiPmSamplingGetCounterAvailability)    \
-  FUNCTION(host_begin, cuptiProfilerHostInitialize)                \
-  FUNCTION(host_end, cuptiProfilerHostDeinitialize)                \
-  FUNCTION(add_metrics, cuptiProfilerHostConfigAddMetrics)         \
-  FUNCTION(config_size, cuptiProfilerHostGetConfigImageSize)       \
-  FUNCTION(config, cuptiProfilerHostGetConfigImage)                \
-  FUNCTION(passes, cuptiProfilerHostGetNumOfPasses)                \
-  FUNCTION(evaluate, cuptiProfilerHostEvaluateToGpuValues)         \
-  FUNCTION(enable, cuptiPmSamplingEnable)                          \
-  FUNCTION(disable, cuptiPmSamplingDisable)                        \
-  FUNCTION(set_config, cuptiPmSamplingSetConfig)                   \
-  FUNCTION(start, cuptiPmSamplingStart)                            \
-  FUNCTION(stop, cuptiPmSamplingStop)                              \
-  FUNCTION(decode, cuptiPmSamplingDecodeData)                      \
-  FUNCTION(image_size, cuptiPmSamplingGetCounterDataSize)          \
-  FUNCTION(image_reset, cuptiPmSamplingCounterDataImageInitialize) \
-  FUNCTION(image_info, cuptiPmSamplingGetCounterDataInfo)          \
-  FUNCTION(sample_info, cuptiPmSamplingCounterDataGetSampleInfo)
-
-struct PmFunctions {
-// NOLINTNEXTLINE(bugprone-macro-parentheses): names cannot be in parentheses
-#define LLMPROF_DECLARE(field, name) decltype(name)* field = nullptr;
-  LLMPROF_PM_FUNCTIONS(LLMPROF_DECLARE)
-#undef LLMPROF_DECLARE
-};
-
-// After load_cupti. False if this libcupti lacks one of them.
-bool load_pm_functions();
-const PmFunctions& pm();
 
 // The call that failed, and CUPTI's result.
 struct PmFailure {
@@ -51,21 +18,67 @@ struct PmFailure {
   explicit operator bool() const { return call != nullptr; }
 };
 
-// CUPTI's parameters, with the size from which it knows their version.
-#define LLMPROF_PM_PARAMETERS(type, name) \
-  type name{};                            \
-  (name).structSize = type##_STRUCT_SIZE
+// Takes one structure, from whose size CUPTI knows its version.
+template <class Parameters, size_t Size>
+struct PmFunction {
+  const char* name;
+  CUptiResult(CUPTIAPI* function)(Parameters*) = nullptr;
 
-inline PmFailure failure_of(const char* call, CUptiResult result) {
-  return result == CUPTI_SUCCESS ? PmFailure{} : PmFailure{call, result};
-}
-
-// Calls an entry of the table: the failure, if there is one.
-#define LLMPROF_PM_CALL(field, name, parameters) failure_of(#name, pm().field(&(parameters)))
-// And returns it from the function.
-#define LLMPROF_PM_TRY(field, name, parameters)                                 \
-  if (const PmFailure failed_call = LLMPROF_PM_CALL(field, name, parameters)) { \
-    return failed_call;                                                         \
+  bool find() {
+    function = reinterpret_cast<decltype(function)>(cupti_symbol(name));
+    return function != nullptr;
   }
+  PmFailure operator()(Parameters& parameters) const {
+    parameters.structSize = Size;
+    const CUptiResult result = function(&parameters);
+    return result == CUPTI_SUCCESS ? PmFailure{} : PmFailure{name, result};
+  }
+  PmFailure operator()(Parameters&& parameters) const { return (*this)(parameters); }
+};
+
+// The only list: declares the table's fields, and finds them. Without all of them there are no
+// counters.
+#define LLMPROF_PM_FUNCTIONS(FUNCTION)                                                             \
+  FUNCTION(initialize, cuptiProfilerInitialize, Profiler_Initialize)                               \
+  FUNCTION(chip_name, cuptiDeviceGetChipName, Device_GetChipName)                                  \
+  FUNCTION(availability, cuptiPmSamplingGetCounterAvailability, PmSampling_GetCounterAvailability) \
+  FUNCTION(host_begin, cuptiProfilerHostInitialize, Profiler_Host_Initialize)                      \
+  FUNCTION(host_end, cuptiProfilerHostDeinitialize, Profiler_Host_Deinitialize)                    \
+  FUNCTION(add_metrics, cuptiProfilerHostConfigAddMetrics, Profiler_Host_ConfigAddMetrics)         \
+  FUNCTION(config_size, cuptiProfilerHostGetConfigImageSize, Profiler_Host_GetConfigImageSize)     \
+  FUNCTION(config, cuptiProfilerHostGetConfigImage, Profiler_Host_GetConfigImage)                  \
+  FUNCTION(passes, cuptiProfilerHostGetNumOfPasses, Profiler_Host_GetNumOfPasses)                  \
+  FUNCTION(evaluate, cuptiProfilerHostEvaluateToGpuValues, Profiler_Host_EvaluateToGpuValues)      \
+  FUNCTION(enable, cuptiPmSamplingEnable, PmSampling_Enable)                                       \
+  FUNCTION(disable, cuptiPmSamplingDisable, PmSampling_Disable)                                    \
+  FUNCTION(set_config, cuptiPmSamplingSetConfig, PmSampling_SetConfig)                             \
+  FUNCTION(start, cuptiPmSamplingStart, PmSampling_Start)                                          \
+  FUNCTION(stop, cuptiPmSamplingStop, PmSampling_Stop)                                             \
+  FUNCTION(decode, cuptiPmSamplingDecodeData, PmSampling_DecodeData)                               \
+  FUNCTION(image_size, cuptiPmSamplingGetCounterDataSize, PmSampling_GetCounterDataSize)           \
+  FUNCTION(image_reset, cuptiPmSamplingCounterDataImageInitialize,                                 \
+           PmSampling_CounterDataImage_Initialize)                                                 \
+  FUNCTION(image_info, cuptiPmSamplingGetCounterDataInfo, PmSampling_GetCounterDataInfo)           \
+  FUNCTION(sample_info, cuptiPmSamplingCounterDataGetSampleInfo,                                   \
+           PmSampling_CounterData_GetSampleInfo)
+
+struct PmFunctions {
+// NOLINTBEGIN(bugprone-macro-parentheses): names cannot be in parentheses
+#define LLMPROF_DECLARE(field, name, takes) \
+  PmFunction<CUpti_##takes##_Params, CUpti_##takes##_Params_STRUCT_SIZE> field{#name};
+  // NOLINTEND(bugprone-macro-parentheses)
+  LLMPROF_PM_FUNCTIONS(LLMPROF_DECLARE)
+#undef LLMPROF_DECLARE
+
+  // After load_cupti. False if this libcupti lacks one of them.
+  bool load() {
+    bool all = true;
+#define LLMPROF_FIND(field, name, takes) all = field.find() && all;
+    LLMPROF_PM_FUNCTIONS(LLMPROF_FIND)
+#undef LLMPROF_FIND
+    return all;
+  }
+};
+inline constinit PmFunctions pm;
 
 }  // namespace llmprof::collector
