@@ -7,7 +7,8 @@ biome=ui/lint/node_modules/.bin/biome
 sources=(ui/src ui/build.mjs tests/ui)
 pinned=$(sed -n 's/.*"@biomejs\/biome": "\(.*\)".*/\1/p' ui/lint/package.json)
 if [[ ! -x $biome || $("$biome" --version) != "Version: $pinned" ]]; then
-  npm ci --prefix ui/lint --no-audit --no-fund >&2
+  # One package of one exact version: a lock would add its binaries for every other platform.
+  npm install --prefix ui/lint --no-package-lock --no-audit --no-fund >&2
 fi
 if [[ ${1:-} == --write ]]; then
   exec "$biome" format --write --config-path=ui/lint "${sources[@]}"

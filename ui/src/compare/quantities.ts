@@ -82,7 +82,7 @@ export function quantitiesOf(app: CompareApp, stage: string): HTMLElement | null
         title: "change",
         of: "new over base, less 1",
         value: (q) => q.row.relative,
-        text: (q) => change(q.row.relative),
+        format: change,
         className: "strong",
       },
       {

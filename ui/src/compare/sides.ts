@@ -23,13 +23,7 @@ function runs(app: CompareApp): HTMLElement {
       { id: "path", title: "run", value: (r) => r.path, cell: (r) => h("code", {}, r.path), className: "prose" },
       { id: "kind", title: "kind", value: (r) => r.kind },
       { id: "tool", title: "recorded by", value: (r) => r.recorded_by ?? "-" },
-      {
-        id: "steps",
-        title: "steps",
-        of: "steps recorded, of all stages",
-        value: (r) => r.steps,
-        text: (r) => count(r.steps),
-      },
+      { id: "steps", title: "steps", of: "steps recorded, of all stages", value: (r) => r.steps, format: count },
       {
         id: "command",
         title: "command",
@@ -69,13 +63,13 @@ function groups(app: CompareApp): HTMLElement {
     columns: [
       { id: "stage", title: "stage", value: (g) => g.stage, heads: true },
       { id: "kind", title: "kind", value: (g) => g.kind },
-      { id: "batch", title: "sequences", value: (g) => g.batch, text: (g) => count(g.batch) },
+      { id: "batch", title: "sequences", value: (g) => g.batch, format: count },
       {
         id: "tokens",
         title: "tokens",
         of: "tokens that pass through the layers",
         value: (g) => g.tokens,
-        text: (g) => count(g.tokens),
+        format: count,
       },
       {
         id: "range",
@@ -84,14 +78,14 @@ function groups(app: CompareApp): HTMLElement {
           `${g.context_by === "context_tokens" ? "context" : "step"} ${count(g.context_low)} to ` +
           `${count(g.context_high)}`,
       },
-      { id: "base", title: "base steps", value: (g) => g.base_steps, text: (g) => count(g.base_steps) },
-      { id: "new", title: "new steps", value: (g) => g.new_steps, text: (g) => count(g.new_steps) },
+      { id: "base", title: "base steps", value: (g) => g.base_steps, format: count },
+      { id: "new", title: "new steps", value: (g) => g.new_steps, format: count },
       {
         id: "weight",
         title: "weight",
         of: "share of the base's steps in its stage",
         value: (g) => g.weight,
-        text: (g) => percent(g.weight),
+        format: percent,
       },
     ],
   }).element;
@@ -110,8 +104,8 @@ function leftOut(app: CompareApp): HTMLElement {
       { id: "stage", title: "stage", value: (l) => l.stage },
       { id: "what", title: "what", value: (l) => l.what },
       { id: "rule", title: "rule", value: (l) => l.rule.replaceAll("_", " ") },
-      { id: "count", title: "count", value: (l) => l.count, text: (l) => count(l.count) },
-      { id: "total", title: "wall time (ms)", value: (l) => l.total_ms, text: (l) => ms(l.total_ms) },
+      { id: "count", title: "count", value: (l) => l.count, format: count },
+      { id: "total", title: "wall time (ms)", value: (l) => l.total_ms, format: ms },
     ],
   }).element;
 }

@@ -11,7 +11,9 @@ export interface Column<Row> {
   of?: string;
   /** Sorts the column and is copied; null is missing and sorts last. */
   value: (row: Row) => number | string | null;
-  /** How a number is shown. */
+  /** How its number is shown. */
+  format?: (value: number | null) => string;
+  /** How a row is shown where a format of the value does not do. */
   text?: (row: Row) => string;
   /** What a cell shows where it is more than text. */
   cell?: (row: Row) => Child;
@@ -67,7 +69,9 @@ function sorted<Row>(rows: Row[], columns: Column<Row>[], sort: string | undefin
 }
 
 const isNumeric = <Row>(column: Column<Row>, rows: Row[]): boolean =>
-  (column.numeric ?? false) || column.text !== undefined || rows.some((row) => typeof column.value(row) === "number");
+  (column.numeric ?? false) ||
+  (column.format ?? column.text) !== undefined ||
+  rows.some((row) => typeof column.value(row) === "number");
 
 function tabSeparated<Row>(columns: Column<Row>[], rows: Row[]): string {
   const clean = (value: number | string | null) => String(value ?? "").replace(/[\t\n]/g, " ");
@@ -81,6 +85,12 @@ function tabSeparated<Row>(columns: Column<Row>[], rows: Row[]): string {
 function rowName<Row>(row: Row, columns: Column<Row>[]): string {
   const heading = columns.find((column) => column.heads) ?? columns[0];
   return String(heading?.value(row) ?? "");
+}
+
+function textOf<Row>(row: Row, column: Column<Row>): string {
+  const value = column.value(row);
+  if (column.format && typeof value !== "string") return column.format(value);
+  return column.text?.(row) ?? String(value ?? "");
 }
 
 const classesOf = <Row>(column: Column<Row>, numeric: boolean): string | null =>
@@ -178,9 +188,7 @@ export function table<Row>(options: TableOptions<Row>): TableView<Row> {
     const classes = classesOf(column, numeric[index]!);
     let content: Child = column.cell ? column.cell(row) : null;
     if (!column.cell)
-      content = numeric[index]
-        ? figure(column.text?.(row) ?? String(value ?? ""), value, column.of ?? column.title)
-        : String(value ?? "");
+      content = numeric[index] ? figure(textOf(row, column), value, column.of ?? column.title) : String(value ?? "");
     return column.heads ? h("th", { scope: "row", class: classes }, content) : h("td", { class: classes }, content);
   }
 

@@ -60,22 +60,10 @@ export function kernelColumns(app: App, kernels: Kernel[], of: () => string): Co
         ]
       : []),
     ...(devices ? [{ id: "device", title: "device", value: ({ kernel }: KernelSum) => kernel.device }] : []),
-    { id: "calls", title: "calls", of: words("launches"), value: (k) => k.calls, text: (k) => count(k.calls) },
-    {
-      id: "total",
-      title: "total (ms)",
-      of: words("ms, sum of the launches"),
-      value: (k) => k.total,
-      text: (k) => exactMs(k.total),
-    },
-    {
-      id: "share",
-      title: "share",
-      of: words("of the time of all kernels"),
-      value: (k) => k.share,
-      text: (k) => percent(k.share),
-    },
-    { id: "mean", title: "mean (ms)", of: words("ms per launch"), value: (k) => k.mean, text: (k) => exactMs(k.mean) },
+    { id: "calls", title: "calls", of: words("launches"), value: (k) => k.calls, format: count },
+    { id: "total", title: "total (ms)", of: words("ms, sum of the launches"), value: (k) => k.total, format: exactMs },
+    { id: "share", title: "share", of: words("of the time of all kernels"), value: (k) => k.share, format: percent },
+    { id: "mean", title: "mean (ms)", of: words("ms per launch"), value: (k) => k.mean, format: exactMs },
     {
       id: "p99",
       title: "p99 (ms)",

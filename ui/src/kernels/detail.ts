@@ -29,7 +29,7 @@ function metricsOf(kernel: Kernel): HTMLElement | null {
       { id: "min", title: "min", value: (m) => m.min, text: (m) => number(m.min) },
       { id: "max", title: "max", value: (m) => m.max, text: (m) => number(m.max) },
       { id: "unit", title: "unit", value: (m) => m.unit },
-      { id: "count", title: "launches", of: "launches measured", value: (m) => m.count, text: (m) => count(m.count) },
+      { id: "count", title: "launches", of: "launches measured", value: (m) => m.count, format: count },
     ],
   });
   const input = h("input", {
@@ -65,28 +65,16 @@ function shapesOf(kernel: Kernel): HTMLElement | null {
         title: "calls",
         of: "launches with this grid and block, whole capture",
         value: (s) => s.calls,
-        text: (s) => count(s.calls),
+        format: count,
       },
-      {
-        id: "total",
-        title: "total (ms)",
-        of: "ms, whole capture",
-        value: (s) => s.total_ms,
-        text: (s) => exactMs(s.total_ms),
-      },
-      {
-        id: "mean",
-        title: "mean (ms)",
-        of: "ms per launch",
-        value: (s) => s.mean_ms,
-        text: (s) => exactMs(s.mean_ms),
-      },
+      { id: "total", title: "total (ms)", of: "ms, whole capture", value: (s) => s.total_ms, format: exactMs },
+      { id: "mean", title: "mean (ms)", of: "ms per launch", value: (s) => s.mean_ms, format: exactMs },
       {
         id: "token",
         title: "ms per decode step",
         of: "ms in decode over its steps, warm-up excluded",
         value: (s) => s.ms_per_token,
-        text: (s) => fineMs(s.ms_per_token),
+        format: fineMs,
       },
     ],
   }).element;

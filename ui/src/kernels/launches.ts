@@ -56,7 +56,7 @@ function launchTable(timeline: Timeline, kernel: Kernel, launches: Launch[]): HT
             words(l),
           ),
       },
-      { id: "time", title: "time (ms)", value: (l) => l.ns / 1e6, text: (l) => exactMs(l.ns / 1e6) },
+      { id: "time", title: "time (ms)", value: (l) => l.ns / 1e6, format: exactMs },
       { id: "stage", title: "stage", value: instance },
       { id: "step", title: "step", value: step },
       { id: "layer", title: "layer", value: layer },

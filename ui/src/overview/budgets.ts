@@ -61,14 +61,8 @@ function budgetOf(app: App, stage: Stage): HTMLElement {
         cell: (p) =>
           link(partLink(app, stage, p.part), { class: "with-swatch" }, swatch(app, p.part), app.palette.label(p.part)),
       },
-      { id: "ms", title: `ms per ${unit}`, of: `ms per ${unit}, mean`, value: (p) => p.ms, text: (p) => ms(p.ms) },
-      {
-        id: "share",
-        title: "share of wall",
-        of: "of wall time",
-        value: (p) => p.share,
-        text: (p) => percent(p.share),
-      },
+      { id: "ms", title: `ms per ${unit}`, of: `ms per ${unit}, mean`, value: (p) => p.ms, format: ms },
+      { id: "share", title: "share of wall", of: "of wall time", value: (p) => p.share, format: percent },
       ...(stepped
         ? [
             {

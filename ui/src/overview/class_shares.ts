@@ -26,15 +26,9 @@ export function classShares(app: App): HTMLElement | null {
         heads: true,
         cell: (c) => h("a", { class: "with-swatch", href: href(c) }, swatch(app, c.class), app.palette.label(c.class)),
       },
-      {
-        id: "total",
-        title: "total (ms)",
-        of: "ms, sum of its kernels",
-        value: (c) => c.total_ms,
-        text: (c) => ms(c.total_ms),
-      },
-      { id: "share", title: "share of kernel time", value: (c) => c.share, text: (c) => percent(c.share) },
-      { id: "calls", title: "calls", value: (c) => c.calls, text: (c) => count(c.calls) },
+      { id: "total", title: "total (ms)", of: "ms, sum of its kernels", value: (c) => c.total_ms, format: ms },
+      { id: "share", title: "share of kernel time", value: (c) => c.share, format: percent },
+      { id: "calls", title: "calls", value: (c) => c.calls, format: count },
     ],
   });
   const bar = classes.map((each) =>

@@ -43,7 +43,7 @@ export function stagesTable(app: App): HTMLElement {
         title: `${unit}s`,
         of: `${unit}s measured, warm-up excluded`,
         value: (s) => s.wall_ms.count,
-        text: (s) => count(s.wall_ms.count),
+        format: count,
       },
       ...(unwatched
         ? [
@@ -52,7 +52,7 @@ export function stagesTable(app: App): HTMLElement {
               title: "without tracing (ms)",
               of: `ms per ${unit}, mean wall time of the program without tracing`,
               value: (s: Stage) => s.unwatched?.wall_ms ?? null,
-              text: (s: Stage) => ms(s.unwatched?.wall_ms),
+              format: ms,
               className: "strong",
             },
           ]
@@ -62,7 +62,7 @@ export function stagesTable(app: App): HTMLElement {
         title: unwatched ? "traced (ms)" : "wall, traced (ms)",
         of: `ms per ${unit}, mean recorded wall time`,
         value: (s) => s.wall_ms.mean,
-        text: (s) => ms(s.wall_ms.mean),
+        format: ms,
         className: unwatched ? "" : "strong",
       },
       {
@@ -70,7 +70,7 @@ export function stagesTable(app: App): HTMLElement {
         title: `${deviceWord(profile)} busy`,
         of: "share of wall time with work running",
         value: (s) => s.shown.gpu_busy_share_of_wall,
-        text: (s) => percent(s.shown.gpu_busy_share_of_wall),
+        format: percent,
       },
       ...(known
         ? [
@@ -104,7 +104,7 @@ export function stagesTable(app: App): HTMLElement {
         title: "share of stages",
         of: "of all stages' wall time",
         value: (s) => s.shown.share_of_stage_time,
-        text: (s) => percent(s.shown.share_of_stage_time),
+        format: percent,
       },
     ],
   });

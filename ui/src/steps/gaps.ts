@@ -71,9 +71,9 @@ export function gapTables(app: App, state: StepsState): Child {
             title: "starts (ms)",
             of: "ms after the stage's start",
             value: (g) => g.after_start_ms,
-            text: (g) => ms(g.after_start_ms),
+            format: ms,
           },
-          { id: "gap", title: "gap (ms)", value: (g) => g.ms, text: (g) => ms(g.ms) },
+          { id: "gap", title: "gap (ms)", value: (g) => g.ms, format: ms },
           {
             id: "cause",
             title: "cause",
@@ -98,8 +98,8 @@ export function gapTables(app: App, state: StepsState): Child {
         rows: repeated,
         columns: [
           { id: "stage", title: "stage", value: (g) => g.stage },
-          { id: "gaps", title: "gaps", value: (g) => g.count, text: (g) => count(g.count) },
-          { id: "total", title: "total (ms)", value: (g) => g.total_ms, text: (g) => ms(g.total_ms) },
+          { id: "gaps", title: "gaps", value: (g) => g.count, format: count },
+          { id: "total", title: "total (ms)", value: (g) => g.total_ms, format: ms },
           {
             id: "longest",
             title: "longest (ms)",

@@ -30,13 +30,13 @@ export function slowTable(app: App): Child {
         heads: true,
         cell: (r) => link(stepSpan(app, r.step), {}, where(app, r.instance, r.step_of_instance)),
       },
-      { id: "wall", title: "wall (ms)", value: (r) => r.wall_ms, text: (r) => ms(r.wall_ms) },
+      { id: "wall", title: "wall (ms)", value: (r) => r.wall_ms, format: ms },
       {
         id: "above",
         title: "above the median (ms)",
         of: "ms longer than the median step like it",
         value: (r) => r.above_median_ms,
-        text: (r) => ms(r.above_median_ms),
+        format: ms,
       },
       {
         id: "why",

@@ -44,7 +44,7 @@ function gapTable(app: App, timeline: Timeline, gaps: ListedGap[], caption: stri
             exactMs(g.start / 1e6),
           ),
       },
-      { id: "gap", title: "gap (ms)", value: (g) => g.ns / 1e6, text: (g) => exactMs(g.ns / 1e6) },
+      { id: "gap", title: "gap (ms)", value: (g) => g.ns / 1e6, format: exactMs },
       { id: "stage", title: "stage", value: owner },
       { id: "step", title: "step", value: step },
       {

@@ -15,28 +15,22 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
   const cpu = onCpu(app.profile);
   const columns: Column<Operator>[] = [
     { id: "name", title: "operator", value: (o) => o.name, heads: true, className: "name" },
-    { id: "calls", title: "calls", value: (o) => o.calls, text: (o) => count(o.calls) },
+    { id: "calls", title: "calls", value: (o) => o.calls, format: count },
     {
       id: "cpu_total",
       title: "CPU total (ms)",
       of: "ms with operators inside",
       value: (o) => o.cpu_total_ms,
-      text: (o) => exactMs(o.cpu_total_ms),
+      format: exactMs,
     },
     {
       id: "cpu_self",
       title: "CPU self (ms)",
       of: "ms without operators inside",
       value: (o) => o.cpu_self_ms,
-      text: (o) => exactMs(o.cpu_self_ms),
+      format: exactMs,
     },
-    {
-      id: "mean",
-      title: "mean (ms)",
-      of: "ms of CPU time per call",
-      value: (o) => o.mean_ms,
-      text: (o) => exactMs(o.mean_ms),
-    },
+    { id: "mean", title: "mean (ms)", of: "ms of CPU time per call", value: (o) => o.mean_ms, format: exactMs },
   ];
   if (cpu) {
     columns.push(
@@ -45,14 +39,14 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
         title: "FLOP/s",
         of: "recorded FLOPs over CPU total time",
         value: (o) => o.flops_per_s,
-        text: (o) => flopsPerS(o.flops_per_s),
+        format: flopsPerS,
       },
       {
         id: "bytes",
         title: "bandwidth",
         of: "recorded bytes over CPU total time",
         value: (o) => o.bytes_per_s,
-        text: (o) => bytesPerS(o.bytes_per_s),
+        format: bytesPerS,
       },
     );
   } else {
@@ -62,14 +56,14 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
         title: "GPU total (ms)",
         of: "ms of kernels, copies and fills launched inside",
         value: (o) => o.cuda_total_ms,
-        text: (o) => exactMs(o.cuda_total_ms),
+        format: exactMs,
       },
       {
         id: "cuda_self",
         title: "GPU self (ms)",
         of: "ms of those that no inner operator launched",
         value: (o) => o.cuda_self_ms,
-        text: (o) => exactMs(o.cuda_self_ms),
+        format: exactMs,
       },
       {
         id: "share",
@@ -78,13 +72,7 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
         value: (o) => (found.cuda_self_sum_ms > 0 ? o.cuda_self_ms / found.cuda_self_sum_ms : null),
         text: (o) => percent(found.cuda_self_sum_ms > 0 ? o.cuda_self_ms / found.cuda_self_sum_ms : null),
       },
-      {
-        id: "kernels",
-        title: "kernels",
-        of: "kernels in GPU total",
-        value: (o) => o.kernel_count,
-        text: (o) => count(o.kernel_count),
-      },
+      { id: "kernels", title: "kernels", of: "kernels in GPU total", value: (o) => o.kernel_count, format: count },
     );
   }
   const text = options.get("q") ?? "";

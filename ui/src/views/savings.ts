@@ -16,20 +16,20 @@ const SHOWN_KERNELS = 8;
 
 function columnsOf<Row extends Part | Kernel>(stage: OfStage, unit: string): Column<Row>[] {
   return [
-    { id: "ms", title: "time (ms)", of: `ms per ${unit}, mean`, value: (r) => r.ms, text: (r) => ms(r.ms) },
+    { id: "ms", title: "time (ms)", of: `ms per ${unit}, mean`, value: (r) => r.ms, format: ms },
     {
       id: "floor",
       title: "lower bound (ms)",
       of: `ms per ${unit}, the least time that it could take`,
       value: (r) => r.floor_ms,
-      text: (r) => ms(r.floor_ms),
+      format: ms,
     },
     {
       id: "saving",
       title: "potential saving (ms)",
       of: `ms per ${unit} above the lower bound, an upper limit`,
       value: (r) => r.recoverable_ms,
-      text: (r) => ms(r.recoverable_ms),
+      format: ms,
     },
     ...(stage.tokens === null
       ? []
@@ -39,7 +39,7 @@ function columnsOf<Row extends Part | Kernel>(stage: OfStage, unit: string): Col
             title: "per output token (ms)",
             of: "ms of potential saving per output token",
             value: (r: Row) => r.recoverable_ms_per_output_token,
-            text: (r: Row) => fineMs(r.recoverable_ms_per_output_token),
+            format: fineMs,
           },
         ]),
   ];

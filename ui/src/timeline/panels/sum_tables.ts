@@ -34,7 +34,7 @@ function sumTable(app: App, caption: string, what: string, rows: NamedSum[], sum
         title: "count",
         of: "operations, those cut by the span's edges included",
         value: (r) => r.count,
-        text: (r) => count(r.count),
+        format: count,
       },
       {
         id: "time",
@@ -48,7 +48,7 @@ function sumTable(app: App, caption: string, what: string, rows: NamedSum[], sum
         title: "of the span",
         of: "time over the span's length",
         value: (r) => r.ns / span,
-        text: (r) => percent(r.ns / span),
+        format: percent,
       },
     ],
   }).element;
