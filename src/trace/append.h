@@ -24,12 +24,18 @@ void add_row(Table& table, const Value&... value) {
   }(std::index_sequence_for<Value...>());
 }
 
-// Adds the rows of one table behind those of another of its kind. Columns that only one of the two
+// Forgets the rows; the columns keep their room.
+template <class Table>
+void clear_rows(Table& table) {
+  each_column(table, [](auto& column) { column.clear(); });
+}
+
+// Moves the rows of one table behind those of another of its kind. Columns that only one of the two
 // knows are filled up with the value for "none".
 template <class Table>
-void append_rows(Table& to, Table from) {
+void append_rows(Table& to, Table& from) {
   if (to.size() == 0) {
-    to = std::move(from);
+    std::swap(to, from);
     return;
   }
   const size_t before = to.size();
@@ -45,6 +51,7 @@ void append_rows(Table& to, Table from) {
   [&]<size_t... I>(std::index_sequence<I...>) {
     (append(std::get<I>(columns), std::get<I>(others)), ...);
   }(std::make_index_sequence<std::tuple_size_v<decltype(columns)>>());
+  clear_rows(from);
 }
 
 }  // namespace llmprof::trace

@@ -11,6 +11,15 @@ CaptureId TraceBuilder::begin_capture(Capture capture) {
   return capture_id();
 }
 
+CaptureId TraceBuilder::begin_capture(const std::filesystem::path& path, std::string_view format,
+                                      std::string_view tool) {
+  Capture capture;
+  capture.path = path.string();
+  capture.format = format;
+  capture.tool = tool;
+  return begin_capture(std::move(capture));
+}
+
 ProcessId TraceBuilder::process(uint64_t key, uint64_t pid) {
   const auto [known, fresh] =
       processes_.try_emplace({capture_id().value, key}, trace_.processes.size());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <string_view>
 #include <unordered_map>
@@ -15,6 +16,9 @@ namespace llmprof::trace {
 class TraceBuilder {
  public:
   CaptureId begin_capture(Capture capture);
+  // Of a file, about which nothing else is known yet.
+  CaptureId begin_capture(const std::filesystem::path& path, std::string_view format,
+                          std::string_view tool);
 
   // The same key within the current capture gives the same id.
   ProcessId process(uint64_t key, uint64_t pid);

@@ -229,13 +229,13 @@ TEST(Append, FillsColumnsThatOnlyOneSideKnows) {
   second.start = {5};
   second.end = {6};
   second.graph = {7};
-  append_rows(first, std::move(second));
+  append_rows(first, second);
   EXPECT_EQ(first.start, (std::vector<Nanoseconds>{1, 2, 5}));
   EXPECT_EQ(first.graph, (std::vector<uint32_t>{0, 0, 7}));
   KernelTable third;
   third.start = {8};
   third.end = {9};
-  append_rows(first, std::move(third));
+  append_rows(first, third);
   EXPECT_EQ(first.graph, (std::vector<uint32_t>{0, 0, 7, 0}));
   EXPECT_TRUE(first.graph_node.empty());
 }

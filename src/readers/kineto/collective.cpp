@@ -88,8 +88,8 @@ std::string members_text(const CollectiveArguments& arguments) {
   return members;
 }
 
-LocalString interned(std::string_view text, LocalStrings& strings) {
-  return text.empty() ? LocalString() : strings.intern(text);
+trace::StringId interned(std::string_view text, LocalStrings& strings) {
+  return text.empty() ? trace::StringId() : strings.intern(text);
 }
 
 std::string_view group_name(const CollectiveArguments& arguments) {

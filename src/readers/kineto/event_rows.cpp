@@ -1,13 +1,18 @@
 #include "readers/kineto/event.h"
 
-#include <array>
+#include <functional>
 #include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "readers/shared/tool_words.h"
+#include "trace/append.h"
 
 namespace llmprof::readers {
 namespace {
+
+// Rules of conf/stages.yaml distinguish module names from the program's own labels by it.
+constexpr std::string_view kModuleDomain = "nn.Module";
 
 KinetoTaskId task_id(std::string_view token) {
   if (const auto number = token_unsigned(token)) return {*number, *number};
@@ -16,7 +21,7 @@ KinetoTaskId task_id(std::string_view token) {
     return {static_cast<uint64_t>(*number), static_cast<uint64_t>(*number)};
   }
   constexpr uint64_t kWord = uint64_t{1} << 63U;
-  return {RawTextHash()(text) | kWord, 0};
+  return {std::hash<std::string_view>()(text) | kWord, 0};
 }
 
 struct Span {
@@ -39,11 +44,29 @@ uint32_t stream_of(const KinetoEvent& event) {
   return token_uint32(text);
 }
 
-LocalQueue queue_of(const KinetoEvent& event, KinetoRows& rows) {
+trace::QueueId queue_of(const KinetoEvent& event, KinetoRows& rows) {
   const KinetoArguments& arguments = event.arguments;
   const std::string_view device = arguments.device.empty() ? event.pid : arguments.device;
   return rows.queues.intern(
       {token_uint32(device), token_uint32(arguments.context), stream_of(event)});
+}
+
+trace::ThreadId thread_of(const KinetoEvent& event, KinetoRows& rows) {
+  return rows.threads.intern({task_id(event.pid), task_id(event.tid)});
+}
+
+// To a column that most traces do not have.
+template <class Value>
+void add_optional(uint64_t value, const trace::KernelTable& kernels, std::vector<Value>& column) {
+  if (value == 0) return;
+  column.resize(kernels.size());
+  column.push_back(static_cast<Value>(value));
+}
+
+void add_collective(const KinetoCollective& said, Span span, trace::ThreadId thread,
+                    uint64_t external_id, uint32_t correlation, KinetoRows& rows) {
+  trace::add_row(rows.collectives, span.start, span.end, thread, external_id, correlation,
+                 said.kind, said.bytes, said.group, said.members, said.group_size, said.sequence);
 }
 
 void add_kernel(const KinetoEvent& event, Span span, KinetoRows& rows) {
@@ -54,17 +77,17 @@ void add_kernel(const KinetoEvent& event, Span span, KinetoRows& rows) {
   shape.registers_per_thread = token_uint32(arguments.registers);
   // Static and dynamic together: a trace does not distinguish them.
   shape.dynamic_shared_bytes = token_uint32(arguments.shared_memory);
-  rows.kernels.push_back({span.start, span.end, token_unsigned(arguments.external_id).value_or(0),
-                          token_unsigned(arguments.graph_node).value_or(0),
-                          rows.strings.intern(token_text(event.name)), rows.shapes.intern(shape),
-                          queue_of(event, rows), token_uint32(arguments.correlation),
-                          token_uint32(arguments.graph)});
+  const uint32_t correlation = token_uint32(arguments.correlation);
+  add_optional(token_uint32(arguments.graph), rows.kernels, rows.kernels.graph);
+  add_optional(token_unsigned(arguments.graph_node).value_or(0), rows.kernels,
+               rows.kernels.graph_node);
+  add_optional(token_unsigned(arguments.external_id).value_or(0), rows.kernels,
+               rows.kernels.external_id);
+  trace::add_row(rows.kernels, span.start, span.end, rows.strings.intern(token_text(event.name)),
+                 rows.shapes.intern(shape), queue_of(event, rows), correlation);
   if (!arguments.collective || arguments.collective->name.empty()) return;
-  if (auto collective = kernel_collective(*arguments.collective, rows.strings)) {
-    collective->start = span.start;
-    collective->end = span.end;
-    collective->correlation = token_uint32(arguments.correlation);
-    rows.collectives.push_back(*collective);
+  if (const auto said = kernel_collective(*arguments.collective, rows.strings)) {
+    add_collective(*said, span, {}, 0, correlation, rows);
   }
 }
 
@@ -90,42 +113,43 @@ std::pair<trace::MemoryPlace, trace::MemoryPlace> places_of(std::string_view nam
 
 void add_memory_operation(const KinetoEvent& event, trace::MemoryKind kind, Span span,
                           KinetoRows& rows) {
-  LocalString detail;
+  trace::StringId detail;
   const auto [from, to] = places_of(token_text(event.name));
   if (kind == trace::MemoryKind::copy) {
     const std::string_view direction = direction_of(token_text(event.name));
     if (!direction.empty()) detail = rows.strings.intern(direction);
   }
-  rows.memory_operations.push_back(
-      {span.start, span.end, token_unsigned(event.arguments.bytes).value_or(0), detail,
-       queue_of(event, rows), token_uint32(event.arguments.correlation), kind, from, to});
+  trace::add_row(rows.memory_operations, span.start, span.end,
+                 token_unsigned(event.arguments.bytes).value_or(0), detail, queue_of(event, rows),
+                 token_uint32(event.arguments.correlation), kind, from, to);
 }
 
-void add_call(const KinetoEvent& event, Span span, KinetoRows& rows,
-              std::vector<KinetoCall>& calls) {
-  calls.push_back({span.start, span.end, token_unsigned(event.arguments.external_id).value_or(0),
-                   rows.strings.intern(token_text(event.name)),
-                   rows.threads.intern({task_id(event.pid), task_id(event.tid)}),
-                   token_uint32(event.arguments.correlation)});
-  if (is_string_token(event.arguments.kernel)) {
-    calls.back().kernel = rows.strings.intern(token_text(event.arguments.kernel));
-  }
+void add_launch(const KinetoEvent& event, Span span, KinetoRows& rows) {
+  trace::add_row(rows.launches, span.start, span.end, thread_of(event, rows),
+                 rows.strings.intern(token_text(event.name)),
+                 token_uint32(event.arguments.correlation));
+  if (!is_string_token(event.arguments.kernel)) return;
+  rows.launched_names.emplace_back(rows.launches.size() - 1,
+                                   rows.strings.intern(token_text(event.arguments.kernel)));
 }
 
 // An operator or annotation; those that describe communication are about what is launched inside.
-void add_host_call(const KinetoEvent& event, Span span, KinetoRows& rows,
-                   std::vector<KinetoCall>& calls) {
-  add_call(event, span, rows, calls);
+void add_host_call(const KinetoEvent& event, Span span, KinetoRows& rows) {
   const std::string_view name = token_text(event.name);
+  const trace::StringId own_name = rows.strings.intern(name);
+  const trace::ThreadId thread = thread_of(event, rows);
+  const uint64_t external_id = token_unsigned(event.arguments.external_id).value_or(0);
+  if (*event.category == KinetoCategory::cpu_operator) {
+    trace::add_row(rows.operators, span.start, span.end, thread, own_name, external_id);
+  } else {
+    trace::add_row(rows.annotations, span.start, span.end, thread, trace::StringId(), own_name,
+                   trace::RangeKind::annotation);
+  }
   if (is_tensor_operator(name) || !describes_collective(name)) return;
   const CollectiveArguments none;
   const auto& arguments = event.arguments.collective;
-  if (auto collective = host_collective(name, arguments ? *arguments : none, rows.strings)) {
-    collective->start = span.start;
-    collective->end = span.end;
-    collective->thread = calls.back().thread;
-    collective->external_id = calls.back().external_id;
-    rows.collectives.push_back(*collective);
+  if (const auto said = host_collective(name, arguments ? *arguments : none, rows.strings)) {
+    add_collective(*said, span, thread, external_id, 0, rows);
   }
 }
 
@@ -133,8 +157,9 @@ bool add_module(const KinetoEvent& event, KinetoRows& rows) {
   const auto span = span_of(event);
   if (!span || !is_module(event.name)) return false;
   const std::string_view name = token_text(event.name).substr(kModulePrefix.size());
-  rows.modules.push_back({span->start, span->end, 0, rows.strings.intern(name),
-                          rows.threads.intern({task_id(event.pid), task_id(event.tid)}), 0});
+  const trace::StringId own_name = rows.strings.intern(name);
+  trace::add_row(rows.modules, span->start, span->end, thread_of(event, rows),
+                 rows.strings.intern(kModuleDomain), own_name, trace::RangeKind::module);
   return true;
 }
 
@@ -162,13 +187,10 @@ bool add_work(const KinetoEvent& event, KinetoRows& rows) {
       add_memory_operation(event, trace::MemoryKind::set, *span, rows);
       return true;
     case KinetoCategory::api_call:
-      add_call(event, *span, rows, rows.launches);
-      return true;
-    case KinetoCategory::cpu_operator:
-      add_host_call(event, *span, rows, rows.operators);
+      add_launch(event, *span, rows);
       return true;
     default:
-      add_host_call(event, *span, rows, rows.annotations);
+      add_host_call(event, *span, rows);
       return true;
   }
 }

@@ -227,9 +227,7 @@ class KinetoRead {
         path_(path),
         builder_(builder),
         options_(options),
-        slots_(options.threads != 0 ? options.threads : window_slot_count()) {
-    for (size_t i = 0; i < slots_.size(); ++i) slots_[i].number = i;
-  }
+        windows_(options.threads != 0 ? options.threads : window_slot_count()) {}
 
   Result<void> run() {
     bool found = false;
@@ -252,30 +250,18 @@ class KinetoRead {
   }
 
  private:
-  struct Slot {
-    KinetoWindow window;
-    size_t number = 0;
-
-    void parse(std::span<char> text) { window.parse(text); }
-  };
-
   Result<void> read_array() {
     const auto cut = [this](std::string_view buffer, size_t) { return array_.cut(buffer); };
-    return parse_in_windows(array_, options_.window_bytes, cut, slots_, [this](const Slot& slot) {
-      const KinetoRows& rows = slot.window.rows();
+    return parse_in_windows(array_, options_.window_bytes, cut, windows_, [this](auto& window) {
       if (!merge_) begin();
-      merge_->add(slot.number, rows);
+      merge_->add(window.rows());
       return true;
     });
   }
 
   void begin() {
-    trace::Capture capture;
-    capture.path = path_.string();
-    capture.format = kKinetoFormat;
-    capture.tool = "PyTorch profiler";
-    builder_.begin_capture(std::move(capture));
-    merge_.emplace(builder_, slots_.size());
+    builder_.begin_capture(path_, kKinetoFormat, "PyTorch profiler");
+    merge_.emplace(builder_);
   }
 
   void finish() {
@@ -302,7 +288,7 @@ class KinetoRead {
   const std::filesystem::path& path_;
   trace::TraceBuilder& builder_;
   KinetoOptions options_;
-  std::vector<Slot> slots_;
+  std::vector<KinetoWindow> windows_;
   std::optional<KinetoMerge> merge_;
 };
 

@@ -5,14 +5,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "readers/kineto/token.h"
 #include "trace/append.h"
 #include "trace/trace.h"
 
 namespace llmprof::readers {
 namespace {
-
-// Rules of conf/stages.yaml distinguish module names from the program's own labels by it.
-constexpr std::string_view kModuleDomain = "nn.Module";
 
 // Finds whose GPU work it is: the events name the device, not the process. Mostly one process has
 // API calls and owns everything; in a trace merged from several, the correlation id decides.
@@ -66,27 +64,44 @@ class KinetoProcesses {
 
 }  // namespace
 
-KinetoMerge::KinetoMerge(trace::TraceBuilder& builder, size_t readers)
+void KinetoCounts::operator+=(const KinetoCounts& other) {
+  usable += other.usable;
+  bad += other.bad;
+  repaired += other.repaired;
+  skipped += other.skipped;
+  python_functions += other.python_functions;
+  gpu_annotations += other.gpu_annotations;
+  for (const auto& [category, count] : other.unknown_categories) {
+    unknown_categories[category] += count;
+  }
+  python_packages.insert(other.python_packages.begin(), other.python_packages.end());
+}
+
+KinetoMerge::KinetoMerge(trace::TraceBuilder& builder)
     : builder_(builder),
-      translations_(readers),
       first_kernel_(builder.trace().kernels.size()),
       first_memory_operation_(builder.trace().memory_operations.size()),
       first_launch_(builder.trace().launches.size()),
       first_operator_(builder.trace().operators.size()) {}
 
-void KinetoMerge::add(size_t reader, const KinetoRows& rows) {
-  Translation& translation = translations_[reader];
-  translate(rows, translation);
-  add_kernels(rows, translation);
-  add_memory_operations(rows, translation);
-  add_calls(rows, translation);
-  add_collectives(rows, translation);
+void KinetoMerge::add(KinetoRows& rows) {
+  settle(rows);
+  trace::Trace& trace = builder_.trace();
+  for (const auto& [row, name] : rows.launched_names) {
+    trace.launched_names.emplace_back(trace.launches.size() + row.index(), name);
+  }
+  trace::append_rows(trace.kernels, rows.kernels);
+  trace::append_rows(trace.memory_operations, rows.memory_operations);
+  trace::append_rows(trace.launches, rows.launches);
+  trace::append_rows(trace.operators, rows.operators);
+  trace::append_rows(trace.ranges, rows.annotations);
+  trace::append_rows(trace.ranges, rows.modules);
+  trace::append_rows(trace.collectives, rows.collectives);
   for (const KinetoTaskName& named : rows.task_names) {
-    const trace::StringId name = translation.strings[named.name.index()];
     if (named.of_thread) {
-      thread_names_[named.task] = name;
+      thread_names_[named.task] = named.name;
     } else {
-      process_names_[named.task.process.key] = name;
+      process_names_[named.task.process.key] = named.name;
     }
   }
   counts_ += rows.counts;
@@ -95,89 +110,33 @@ void KinetoMerge::add(size_t reader, const KinetoRows& rows) {
   ends_within_event_ = rows.ends_within_event;
 }
 
-void KinetoMerge::translate(const KinetoRows& rows, Translation& translation) {
-  if (translation.numbering != rows.numbering) translation = {};
-  translation.numbering = rows.numbering;
-  for (size_t i = translation.strings.size(); i < rows.strings.size(); ++i) {
-    translation.strings.push_back(builder_.string(rows.strings.text(i)));
-  }
-  for (size_t i = translation.shapes.size(); i < rows.shapes.size(); ++i) {
-    translation.shapes.push_back(builder_.shape(rows.shapes.values()[i]));
-  }
-  for (size_t i = translation.queues.size(); i < rows.queues.size(); ++i) {
-    translation.queues.push_back(queues_.intern(rows.queues.values()[i]).value);
-  }
-  for (size_t i = translation.threads.size(); i < rows.threads.size(); ++i) {
-    const KinetoThread& task = rows.threads.values()[i];
+// Puts the trace's ids in place of the thread's, but for queues, which become rows of queues_.
+void KinetoMerge::settle(KinetoRows& rows) {
+  const auto string = [&](std::string_view raw) { return builder_.string(string_meaning(raw)); };
+  const auto shape = [&](const trace::LaunchShape& known) { return builder_.shape(known); };
+  const auto queue = [&](const KinetoQueue& known) { return queues_.intern(known); };
+  const auto thread = [&](const KinetoThread& task) {
     const trace::ProcessId process = builder_.process(task.process.key, task.process.number);
-    translation.threads.push_back(builder_.thread(process, task.thread.key, task.thread.number));
-  }
-}
-
-void KinetoMerge::add_kernels(const KinetoRows& rows, const Translation& translation) {
-  trace::KernelTable& table = builder_.trace().kernels;
-  // Kernels of the captures before, and of windows without, know no graph and no operator.
-  const auto add_optional = [](auto& column, size_t row, auto value) {
-    if (column.empty() && value == 0) return;
-    column.resize(row);
-    column.push_back(value);
+    return builder_.thread(process, task.thread.key, task.thread.number);
   };
-  for (const KinetoKernel& kernel : rows.kernels) {
-    const size_t row = table.size();
-    add_optional(table.graph, row, kernel.graph);
-    add_optional(table.graph_node, row, kernel.graph_node);
-    add_optional(table.external_id, row, kernel.external_id);
-    trace::add_row(table, kernel.start, kernel.end, translation.strings[kernel.name.index()],
-                   translation.shapes[kernel.shape.index()],
-                   translation.queues[kernel.queue.index()], kernel.correlation);
+  rows.strings.settle_all(string);
+  rows.shapes.settle_all(shape);
+  rows.queues.settle_all(queue);
+  rows.threads.settle_all(thread);
+  for (auto* column : {&rows.kernels.name, &rows.memory_operations.detail, &rows.launches.api,
+                       &rows.operators.name, &rows.annotations.text, &rows.modules.domain,
+                       &rows.modules.text, &rows.collectives.group, &rows.collectives.members}) {
+    rows.strings.settle(*column, string);
   }
-}
-
-void KinetoMerge::add_memory_operations(const KinetoRows& rows, const Translation& translation) {
-  trace::MemoryOperationTable& table = builder_.trace().memory_operations;
-  // A capture in front may not know them.
-  table.from.resize(table.size());
-  table.to.resize(table.size());
-  for (const KinetoMemoryOperation& operation : rows.memory_operations) {
-    trace::add_row(table, operation.start, operation.end, operation.bytes,
-                   translation.string(operation.detail),
-                   translation.queues[operation.queue.index()], operation.correlation,
-                   operation.kind, operation.from, operation.to);
-  }
-}
-
-void KinetoMerge::add_calls(const KinetoRows& rows, const Translation& translation) {
-  const auto add_to = [&](auto& table, const KinetoCall& call, const auto&... more) {
-    trace::add_row(table, call.start, call.end, translation.threads[call.thread.index()], more...);
-  };
-  trace::Trace& trace = builder_.trace();
-  for (const KinetoCall& call : rows.launches) {
-    add_to(trace.launches, call, translation.string(call.name), call.correlation);
-    if (call.kernel.valid()) {
-      trace.launched_names.emplace_back(trace.launches.size() - 1, translation.string(call.kernel));
-    }
-  }
-  for (const KinetoCall& call : rows.operators) {
-    add_to(trace.operators, call, translation.string(call.name), call.external_id);
-  }
-  for (const KinetoCall& call : rows.annotations) {
-    add_to(trace.ranges, call, trace::StringId(), translation.string(call.name),
-           trace::RangeKind::annotation);
-  }
-  for (const KinetoCall& call : rows.modules) {
-    add_to(trace.ranges, call, builder_.string(kModuleDomain), translation.string(call.name),
-           trace::RangeKind::module);
-  }
-}
-
-void KinetoMerge::add_collectives(const KinetoRows& rows, const Translation& translation) {
-  trace::CollectiveTable& table = builder_.trace().collectives;
-  for (const KinetoCollective& row : rows.collectives) {
-    const trace::ThreadId thread =
-        row.thread.valid() ? translation.threads[row.thread.index()] : trace::ThreadId();
-    trace::add_row(table, row.start, row.end, thread, row.external_id, row.correlation, row.kind,
-                   row.bytes, translation.string(row.group), translation.string(row.members),
-                   row.group_size, row.sequence);
+  for (auto& [row, name] : rows.launched_names) name = rows.strings.settle(name, string);
+  for (KinetoTaskName& named : rows.task_names)
+    named.name = rows.strings.settle(named.name, string);
+  rows.shapes.settle(rows.kernels.shape, shape);
+  rows.queues.settle(rows.kernels.queue, queue);
+  rows.queues.settle(rows.memory_operations.queue, queue);
+  for (auto* column : {&rows.launches.thread, &rows.operators.thread, &rows.annotations.thread,
+                       &rows.modules.thread, &rows.collectives.thread}) {
+    rows.threads.settle(*column, thread);
   }
 }
 

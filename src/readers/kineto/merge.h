@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <unordered_map>
-#include <vector>
 
 #include "readers/kineto/rows.h"
 #include "trace/builder.h"
@@ -12,10 +11,10 @@ namespace llmprof::readers {
 // Brings the rows that several threads have read into one trace, in the order of the file.
 class KinetoMerge {
  public:
-  // `readers`: how many threads read.
-  KinetoMerge(trace::TraceBuilder& builder, size_t readers);
+  explicit KinetoMerge(trace::TraceBuilder& builder);
 
-  void add(size_t reader, const KinetoRows& rows);
+  // Takes the rows away.
+  void add(KinetoRows& rows);
 
   // When all rows are in: finds the process that GPU work belongs to, gives names to processes and
   // threads.
@@ -26,30 +25,12 @@ class KinetoMerge {
   [[nodiscard]] bool ends_within_event() const { return ends_within_event_; }
 
  private:
-  // A reader's numbering in the trace's.
-  struct Translation {
-    uint64_t numbering = 0;
-    std::vector<trace::StringId> strings;
-    std::vector<trace::ShapeId> shapes;
-    std::vector<uint32_t> queues;  // rows of queues_
-    std::vector<trace::ThreadId> threads;
-
-    [[nodiscard]] trace::StringId string(LocalString local) const {
-      return local.valid() ? strings[local.index()] : trace::StringId();
-    }
-  };
-
-  void translate(const KinetoRows& rows, Translation& translation);
-  void add_kernels(const KinetoRows& rows, const Translation& translation);
-  void add_memory_operations(const KinetoRows& rows, const Translation& translation);
-  void add_calls(const KinetoRows& rows, const Translation& translation);
-  void add_collectives(const KinetoRows& rows, const Translation& translation);
+  void settle(KinetoRows& rows);
   void assign_processes();
   void name_tasks();
 
   trace::TraceBuilder& builder_;
-  std::vector<Translation> translations_;
-  trace::Interner<LocalQueue, KinetoQueue> queues_;
+  trace::Interner<trace::QueueId, KinetoQueue> queues_;
   KinetoCounts counts_;
   bool ends_within_event_ = false;
   size_t first_kernel_;

@@ -137,4 +137,9 @@ std::string unescaped(std::string_view text) {
   return is_printable_utf8(plain) ? plain : to_printable(plain);
 }
 
+std::string string_meaning(std::string_view text) {
+  const bool plain = text.find('\\') == std::string_view::npos && is_printable_utf8(text);
+  return plain ? std::string(text) : unescaped(text);
+}
+
 }  // namespace llmprof::readers

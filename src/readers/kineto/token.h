@@ -38,6 +38,8 @@ std::optional<int64_t> token_nanoseconds(std::string_view microseconds);
 // A string's meaning: escapes undone, printable UTF-8 (see to_printable). An escape that is no
 // character becomes U+FFFD.
 std::string unescaped(std::string_view text);
+// The same, quick for the many texts that are their own meaning.
+std::string string_meaning(std::string_view text);
 
 // A value's text from its first character to the next structural one, never beyond `end`, the end
 // of the JSON text: where that breaks off within a value, simdjson 3.0 takes any length for it. The

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "readers/kineto/event.h"
 #include "readers/kineto/window_cut.h"
+#include "trace/append.h"
 
 namespace llmprof::readers {
 namespace {
@@ -19,6 +20,29 @@ static_assert(kWindowMargin > simdjson::SIMDJSON_PADDING);
 bool is_separator(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == ','; }
 
 }  // namespace
+
+void KinetoRows::clear() {
+  trace::clear_rows(kernels);
+  trace::clear_rows(memory_operations);
+  trace::clear_rows(launches);
+  trace::clear_rows(operators);
+  trace::clear_rows(annotations);
+  trace::clear_rows(modules);
+  trace::clear_rows(collectives);
+  launched_names.clear();
+  task_names.clear();
+  counts = {};
+  ends_within_event = false;
+  constexpr size_t kMostEntries = 1UL << 15U;
+  constexpr size_t kMostStringBytes = 8UL << 20U;
+  if (std::max({strings.size(), shapes.size(), queues.size(), threads.size()}) > kMostEntries ||
+      strings.values().bytes() > kMostStringBytes) {
+    strings = {};
+    shapes = {};
+    queues = {};
+    threads = {};
+  }
+}
 
 void KinetoWindow::parse(std::span<char> window) {
   rows_.clear();

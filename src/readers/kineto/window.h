@@ -16,7 +16,7 @@ class KinetoWindow {
   // are forgotten.
   void parse(std::span<char> window);
 
-  [[nodiscard]] const KinetoRows& rows() const { return rows_; }
+  [[nodiscard]] KinetoRows& rows() { return rows_; }
 
  private:
   bool parse_at_once(std::span<char> window);

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <initializer_list>
-
 #include "base/text.h"
 
 namespace llmprof::readers::nsys_csv {
@@ -121,9 +119,7 @@ bool sum_up_different_ranges(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-void Merge::add(WindowWalk& walk, size_t walk_number) {
-  Ids& ids = ids_[walk_number];
-  ids.pools = &walk.pools();
+void Merge::add(WindowWalk& walk) {
   WindowContent& content = walk.content();
   if (!content.tool_version.empty()) tool_version_ = content.tool_version;
   for (std::string& refusal : content.refusals) {
@@ -135,11 +131,11 @@ void Merge::add(WindowWalk& walk, size_t walk_number) {
   findings_.unread_lines += content.unread_lines;
   findings_.text_tables |= content.text_tables;
   findings_.ends_within_line = content.ends_within_line;
-  for (const TablePart& part : content.parts) {
+  for (TablePart& part : content.parts) {
     if (part.begins) open_table(part);
     findings_.bad_rows += part.bad_rows;
     if (part.rows.unused > 0) findings_.unused[table_name_] += part.rows.unused;
-    add_rows(part.rows, ids);
+    add_rows(part.rows, part.table->kind, walk.pools());
   }
 }
 
@@ -169,75 +165,43 @@ bool Merge::claim(ReportKind subject, const std::string& report) {
   return true;
 }
 
-void Merge::add_rows(const Rows& rows, Ids& ids) {
-  if (rows.used() == 0) return;
+void Merge::add_rows(Rows& rows, ReportKind kind, RowPools& pools) {
+  if (rows.used == 0) return;
   if (!capture_open_) open_capture();
   uint64_t left_out = 0;
-  const auto each = [&](const auto& table, ReportKind subject, auto&& take) {
-    if (!is_open(subject)) {
-      left_out += table.size();
-      return;
-    }
-    for (const auto& row : table) take(row);
-    findings_.used_rows += table.size();
-  };
-  each(rows.gpu, ReportKind::gpu_trace,
-       [&](const GpuRow& row) { add_gpu_work(own_row(row, ids), queue_of(row.place, ids)); });
-  if (is_open(ReportKind::gpu_trace)) findings_.rounded_sizes += rows.rounded_sizes;
-  each(rows.api, ReportKind::api_trace, [&](const CpuRow& row) { add_launch(own_row(row, ids)); });
-  each(rows.ranges,
-       is_open(ReportKind::start_end_trace) ? ReportKind::start_end_trace
-                                            : ReportKind::push_pop_trace,
-       [&](const CpuRow& row) { add_range(own_row(row, ids)); });
-  each(rows.projected_ranges, ReportKind::range_on_gpu_trace,
-       [&](const CpuRow& row) { staged_projected_.push_back(own_row(row, ids)); });
-  each(rows.exec, ReportKind::exec_trace, [&](const ExecRow& row) {
-    staged_exec_.push_back({own_row(row.kernel, ids), own_row(row.launch, ids),
-                            own_place(row.kernel.place, ids), row.has_launch});
-  });
-  for (const SummaryRow& row : rows.summaries) {
-    if (is_open(row.subject)) {
-      add_summary(row, ids);
-      ++findings_.used_rows;
-    } else {
-      ++left_out;
-    }
+  if (kind < ReportKind::gpu_trace) {
+    left_out = add_summaries(rows, pools);
+  } else if (is_open(kind)) {
+    add_trace_rows(rows, kind, pools);
+  } else {
+    left_out = rows.used;
   }
+  findings_.used_rows += rows.used - left_out;
   if (left_out > 0) findings_.repeated[repeats_] += left_out;
 }
 
-void Merge::add_summary(const SummaryRow& row, Ids& ids) {
-  trace::Trace& trace = builder_.trace();
-  if (row.subject == ReportKind::kernel_summary) {
-    trace.kernel_summaries.push_back({builder_.capture_id(), string_of(row.name, ids),
-                                      trace::DeviceId(), row.calls, row.total, row.median, row.min,
-                                      row.max});
-    return;
+uint64_t Merge::add_summaries(Rows& rows, RowPools& pools) {
+  uint64_t left_out = 0;
+  const auto add = [&](auto& summary, ReportKind subject, auto& summaries) {
+    if (!is_open(subject)) {
+      ++left_out;
+      return;
+    }
+    summary.capture = builder_.capture_id();
+    summaries.push_back(summary);
+  };
+  const auto own = [&](std::string_view text) { return builder_.string(text); };
+  for (trace::KernelSummary& summary : rows.kernel_summaries) {
+    summary.name = pools.strings.settle(summary.name, own);
+    add(summary, ReportKind::kernel_summary, builder_.trace().kernel_summaries);
   }
-  trace::CallSummary summary;
-  switch (row.subject) {
-    case ReportKind::memory_summary:
-      summary.kind = trace::CallSummary::Kind::memory_operation;
-      break;
-    case ReportKind::range_summary:
-      summary.kind = trace::CallSummary::Kind::range;
-      break;
-    case ReportKind::kernel_in_range_summary:
-      summary.kind = trace::CallSummary::Kind::kernel_in_range;
-      break;
-    case ReportKind::range_on_gpu_summary:
-      summary.kind = trace::CallSummary::Kind::range_on_gpu;
-      break;
-    default:
-      summary.kind = trace::CallSummary::Kind::api;
+  for (trace::CallSummary& summary : rows.call_summaries) {
+    summary.name = pools.strings.settle(summary.name, own);
+    summary.kernel = pools.strings.settle(summary.kernel, own);
+    add(summary, kCallSummaries.at(static_cast<size_t>(summary.kind)),
+        builder_.trace().call_summaries);
   }
-  summary.capture = builder_.capture_id();
-  summary.name = string_of(row.name, ids);
-  summary.kernel = string_of(row.kernel, ids);
-  summary.calls = row.calls;
-  summary.total = row.total;
-  summary.range_instances = row.range_instances;
-  trace.call_summaries.push_back(summary);
+  return left_out;
 }
 
 Result<void> Merge::finish(std::string damage) {
@@ -249,12 +213,8 @@ Result<void> Merge::finish(std::string damage) {
 }
 
 void Merge::open_capture() {
-  trace::Capture capture;
-  capture.path = path_.string();
-  capture.format = "nsys stats CSV";
-  capture.tool = "Nsight Systems";
-  capture.tool_version = tool_version_;
-  builder_.begin_capture(std::move(capture));
+  builder_.begin_capture(path_, "nsys stats CSV", "Nsight Systems");
+  builder_.capture().tool_version = tool_version_;
   first_range_ = builder_.trace().ranges.size();
   first_call_summary_ = builder_.trace().call_summaries.size();
   capture_open_ = true;
@@ -269,7 +229,8 @@ void Merge::close_capture() {
   capture_open_ = false;
   filled_by_ = {};
   unnumbered_devices_.clear();
-  for (Ids& ids : ids_) ids.queues.clear();
+  places_.unsettle();
+  callers_.unsettle();
 }
 
 }  // namespace llmprof::readers::nsys_csv

@@ -26,7 +26,7 @@ class Processes {
 
   // Of a process that the report names; 0 is "not said".
   trace::ProcessId process(uint32_t pid);
-  trace::ThreadId thread(const CpuRow& row);
+  trace::ThreadId thread(const Caller& caller);
 
   // Before the capture ends. True when GPU work could not be assigned to one of several processes.
   bool settle();
@@ -35,7 +35,6 @@ class Processes {
   trace::TraceBuilder& builder_;
   bool unnamed_work_ = false;
   std::map<uint32_t, std::vector<trace::ThreadId>> threads_by_pid_;
-  std::map<std::pair<uint32_t, uint32_t>, trace::ThreadId> threads_;
   uint32_t first_pid_ = 0;
 };
 
@@ -61,51 +60,31 @@ struct Findings {
 // one capture; a file that holds reports of several exports becomes several.
 class Merge {
  public:
-  Merge(std::filesystem::path path, trace::TraceBuilder& builder, size_t walks)
-      : path_(std::move(path)), builder_(builder), processes_(builder), ids_(walks) {}
+  Merge(std::filesystem::path path, trace::TraceBuilder& builder)
+      : path_(std::move(path)), builder_(builder), processes_(builder) {}
 
-  // Each walk has its own number and its own ids.
-  void add(WindowWalk& walk, size_t walk_number);
+  void add(WindowWalk& walk);
 
   // Closes the last capture and adds the diagnostics; an error when no row was usable.
   Result<void> finish(std::string damage);
 
  private:
-  // The trace's ids of what one walk interned, filled as they are met.
-  struct Ids {
-    const RowPools* pools = nullptr;
-    std::vector<trace::StringId> strings;
-    std::vector<trace::ShapeId> shapes;
-    std::vector<trace::QueueId> queues;
-  };
-  struct StagedExec {
-    GpuRow kernel;
-    CpuRow launch;
-    Place place;
-    bool has_launch = false;
-  };
-
   void open_table(const TablePart& part);
   [[nodiscard]] bool claim(ReportKind subject, const std::string& report);
   [[nodiscard]] bool is_open(ReportKind subject) const {
     return open_[static_cast<size_t>(subject)];
   }
-  void add_rows(const Rows& rows, Ids& ids);
-  void add_summary(const SummaryRow& row, Ids& ids);
-  void add_gpu_work(const GpuRow& row, trace::QueueId queue);
-  void add_launch(const CpuRow& row);
-  void add_range(const CpuRow& row);
+  [[nodiscard]] const std::string& filled_by(ReportKind subject) const {
+    return filled_by_[static_cast<size_t>(subject)];
+  }
+  void add_rows(Rows& rows, ReportKind kind, RowPools& pools);
+  // Returns how many are left out.
+  uint64_t add_summaries(Rows& rows, RowPools& pools);
+  void add_trace_rows(Rows& rows, ReportKind kind, RowPools& pools);
+  void use(Rows& rows);
   void add_staged();
   void split_range_names();
-
-  [[nodiscard]] trace::StringId string_of(trace::StringId local, Ids& ids);
-  [[nodiscard]] trace::ShapeId shape_of(trace::ShapeId local, Ids& ids);
-  [[nodiscard]] trace::QueueId queue_of(PlaceId local, Ids& ids);
-  [[nodiscard]] Place own_place(PlaceId local, Ids& ids);
-  [[nodiscard]] trace::QueueId queue_at(const Place& place);
   [[nodiscard]] trace::DeviceId device_at(const Place& place);
-  [[nodiscard]] CpuRow own_row(CpuRow row, Ids& ids);
-  [[nodiscard]] GpuRow own_row(GpuRow row, Ids& ids);
 
   void open_capture();
   void close_capture();
@@ -113,7 +92,9 @@ class Merge {
   std::filesystem::path path_;
   trace::TraceBuilder& builder_;
   Processes processes_;
-  std::vector<Ids> ids_;
+  // Places and threads of all windows, with strings of the trace, and their ids in this capture.
+  LocalPlaces places_;
+  LocalCallers callers_;
   Findings findings_;
   std::string tool_version_;
 
@@ -123,8 +104,8 @@ class Merge {
   // The report that describes what reports of a kind describe: two of one kind say the same twice.
   std::array<std::string, kReportKinds> filled_by_;
   std::map<std::string, uint32_t> unnumbered_devices_;
-  std::vector<StagedExec> staged_exec_;   // used if no GPU trace has the same, and more
-  std::vector<CpuRow> staged_projected_;  // used where no range trace does
+  Rows staged_exec_;       // used if no GPU trace has the same, and more
+  Rows staged_projected_;  // used where no range trace does
   size_t first_range_ = 0;
   size_t first_call_summary_ = 0;
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "base/text.h"
 #include "readers/nsys_csv/merge.h"
@@ -22,39 +23,26 @@ bool could_be_a_domain(std::string_view before, std::string_view behind) {
   return before.find_first_of(" /(<[=,;") == std::string_view::npos;
 }
 
-struct RangeName {
-  std::string_view domain;  // empty: the default domain
-  std::string_view text;
-};
-
-// nsys writes a range as "domain:text"; since 2022 the default domain is ":text", before it was the
-// plain text, which may hold colons of its own ("aten::mm", "step: 5").
-class RangeNames {
- public:
-  // Shows a name of a report, so that its way of writing becomes known.
-  void see(std::string_view name) { colon_always_ = colon_always_ || name.starts_with(':'); }
-  [[nodiscard]] RangeName split(std::string_view name) const;
-
- private:
-  bool colon_always_ = false;
-};
-
-RangeName RangeNames::split(std::string_view name) const {
+// The domain of a range, empty for the default one, and its text. nsys writes "domain:text"; since
+// 2022 the default domain is ":text" (`colon_always`), before it was the plain text, which may hold
+// colons of its own ("aten::mm", "step: 5").
+std::pair<std::string_view, std::string_view> split_range_name(std::string_view name,
+                                                               bool colon_always) {
   const size_t colon = name.find(':');
   if (colon == std::string_view::npos) return {{}, name};
   const std::string_view before = name.substr(0, colon);
   const std::string_view behind = name.substr(colon + 1);
-  if (colon == 0 || colon_always_ || could_be_a_domain(before, behind)) return {before, behind};
+  if (colon == 0 || colon_always || could_be_a_domain(before, behind)) return {before, behind};
   return {{}, name};
 }
 
-template <class IdType, class Make>
-IdType translated(IdType local, size_t locals, std::vector<IdType>& known, Make make) {
-  if (!local.valid()) return local;
-  if (known.size() < locals) known.resize(locals);
-  IdType& id = known[local.index()];
-  if (!id.valid()) id = make();
-  return id;
+// Into tables of the same names.
+template <class Tables>
+void append_tables(Rows& rows, Tables& to) {
+  trace::append_rows(to.kernels, rows.kernels);
+  trace::append_rows(to.memory_operations, rows.memory_operations);
+  trace::append_rows(to.launches, rows.launches);
+  trace::append_rows(to.ranges, rows.ranges);
 }
 
 }  // namespace
@@ -72,12 +60,14 @@ trace::ProcessId Processes::process(uint32_t pid) {
   return only;
 }
 
-trace::ThreadId Processes::thread(const CpuRow& row) {
-  const auto [known, fresh] = threads_.try_emplace({row.process, row.thread});
-  if (!fresh) return known->second;
-  known->second = builder_.thread(process(row.process), row.thread, row.thread);
-  threads_by_pid_[row.process].push_back(known->second);
-  return known->second;
+trace::ThreadId Processes::thread(const Caller& caller) {
+  const trace::ThreadId thread =
+      builder_.thread(process(caller.process), caller.thread, caller.thread);
+  threads_by_pid_[caller.process].push_back(thread);
+  if (caller.name.valid() && builder_.thread_info(thread).name.empty()) {
+    builder_.thread_info(thread).name = std::string(builder_.trace().strings[caller.name]);
+  }
+  return thread;
 }
 
 bool Processes::settle() {
@@ -91,50 +81,8 @@ bool Processes::settle() {
   }
   unnamed_work_ = false;
   threads_by_pid_.clear();
-  threads_.clear();
   first_pid_ = 0;
   return ambiguous;
-}
-
-trace::StringId Merge::string_of(trace::StringId local, Ids& ids) {
-  return translated(local, ids.pools->strings.size(), ids.strings,
-                    [&] { return builder_.string(ids.pools->strings[local]); });
-}
-
-trace::ShapeId Merge::shape_of(trace::ShapeId local, Ids& ids) {
-  return translated(local, ids.pools->shapes.size(), ids.shapes,
-                    [&] { return builder_.shape(ids.pools->shapes[local]); });
-}
-
-trace::QueueId Merge::queue_of(PlaceId local, Ids& ids) {
-  const size_t places = ids.pools->places.size();
-  if (ids.queues.size() < places) ids.queues.resize(places);
-  trace::QueueId& queue = ids.queues[local.index()];
-  if (!queue.valid()) queue = queue_at(own_place(local, ids));
-  return queue;
-}
-
-Place Merge::own_place(PlaceId local, Ids& ids) {
-  Place place = ids.pools->places[local];
-  place.device = string_of(place.device, ids);
-  return place;
-}
-
-CpuRow Merge::own_row(CpuRow row, Ids& ids) {
-  row.name = string_of(row.name, ids);
-  row.thread_name = string_of(row.thread_name, ids);
-  return row;
-}
-
-GpuRow Merge::own_row(GpuRow row, Ids& ids) {
-  row.name = string_of(row.name, ids);
-  row.shape = shape_of(row.shape, ids);
-  return row;
-}
-
-trace::QueueId Merge::queue_at(const Place& place) {
-  const trace::DeviceId device = device_at(place);
-  return builder_.queue({processes_.process(place.process), device, place.context, place.stream});
 }
 
 // "NVIDIA H200 (0)" is device 0 and its name.
@@ -159,109 +107,114 @@ trace::DeviceId Merge::device_at(const Place& place) {
   return device;
 }
 
-void Merge::add_gpu_work(const GpuRow& row, trace::QueueId queue) {
-  trace::Trace& trace = builder_.trace();
-  if (row.work != GpuWork::kernel) {
-    trace::MemoryOperationTable& memory = trace.memory_operations;
-    // A capture in front may not know them.
-    memory.from.resize(memory.size());
-    memory.to.resize(memory.size());
-    trace::add_row(memory, row.start, row.end, row.bytes, row.name, queue, row.correlation,
-                   row.work == GpuWork::copy ? trace::MemoryKind::copy : trace::MemoryKind::set,
-                   row.from, row.to);
-    return;
+// Gives rows the trace's strings and shapes; their queues and threads become numbers of places_ and
+// callers_ until it is known that the rows are used.
+void Merge::add_trace_rows(Rows& rows, ReportKind kind, RowPools& pools) {
+  const auto own_string = [&](std::string_view text) { return builder_.string(text); };
+  const auto own_place = [&](Place place) {
+    place.device = pools.strings.settle(place.device, own_string);
+    return places_.intern(place);
+  };
+  const auto own_caller = [&](Caller caller) {
+    caller.name = pools.strings.settle(caller.name, own_string);
+    return callers_.intern(caller);
+  };
+  pools.places.settle(rows.kernels.queue, own_place);
+  pools.places.settle(rows.memory_operations.queue, own_place);
+  pools.callers.settle(rows.launches.thread, own_caller);
+  pools.callers.settle(rows.ranges.thread, own_caller);
+  pools.strings.settle(rows.kernels.name, own_string);
+  pools.strings.settle(rows.memory_operations.detail, own_string);
+  pools.strings.settle(rows.launches.api, own_string);
+  pools.strings.settle(rows.ranges.text, own_string);
+  pools.shapes.settle(rows.kernels.shape,
+                      [&](const trace::LaunchShape& shape) { return builder_.shape(shape); });
+  findings_.rounded_sizes += rows.rounded_sizes;
+  if (kind == ReportKind::exec_trace) {
+    append_tables(rows, staged_exec_);
+  } else if (kind == ReportKind::range_on_gpu_trace) {
+    append_tables(rows, staged_projected_);
+  } else {
+    use(rows);
   }
-  trace::add_row(trace.kernels, row.start, row.end, row.name, row.shape, queue, row.correlation);
 }
 
-void Merge::add_launch(const CpuRow& row) {
-  const trace::ThreadId thread = processes_.thread(row);
-  if (row.thread_name.valid() && builder_.thread_info(thread).name.empty()) {
-    builder_.thread_info(thread).name = std::string(builder_.trace().strings[row.thread_name]);
-  }
-  trace::add_row(builder_.trace().launches, row.start, row.end, thread, row.name, row.correlation);
-}
-
-void Merge::add_range(const CpuRow& row) {
-  trace::add_row(builder_.trace().ranges, row.start, row.end, processes_.thread(row),
-                 trace::StringId(), row.name, row.range_kind);
+void Merge::use(Rows& rows) {
+  const auto thread = [&](const Caller& caller) { return processes_.thread(caller); };
+  const auto queue = [&](const Place& place) {
+    const trace::DeviceId device = device_at(place);
+    return builder_.queue({processes_.process(place.process), device, place.context, place.stream});
+  };
+  callers_.settle(rows.launches.thread, thread);
+  callers_.settle(rows.ranges.thread, thread);
+  places_.settle(rows.kernels.queue, queue);
+  places_.settle(rows.memory_operations.queue, queue);
+  append_tables(rows, builder_.trace());
 }
 
 void Merge::add_staged() {
-  const auto& gpu_trace = filled_by_[static_cast<size_t>(ReportKind::gpu_trace)];
-  const auto& api_trace = filled_by_[static_cast<size_t>(ReportKind::api_trace)];
-  const auto& push_pop_trace = filled_by_[static_cast<size_t>(ReportKind::push_pop_trace)];
-  const auto left_out = [&](ReportKind subject, const std::string& by, size_t rows) {
-    if (rows == 0) return;
-    findings_.repeated[fmt::format("the report {} describes the same as {}",
-                                   filled_by_[static_cast<size_t>(subject)], by)] += rows;
+  const auto is_needed = [&](ReportKind staged, ReportKind better, size_t rows) {
+    if (filled_by(better).empty() || rows == 0) return true;
+    findings_.repeated[fmt::format("the report {} describes the same as {}", filled_by(staged),
+                                   filled_by(better))] += rows;
+    return false;
   };
-  if (gpu_trace.empty()) {
-    uint32_t row_number = 0;
-    for (StagedExec& exec : staged_exec_) {
-      // A row is a launch and its kernel, so its number serves as their correlation, unless the
-      // launches come from another report, which has correlations of its own.
-      ++row_number;
-      if (api_trace.empty() && exec.has_launch) {
-        exec.kernel.correlation = row_number;
-        exec.launch.correlation = row_number;
-        add_launch(exec.launch);
-      }
-      add_gpu_work(exec.kernel, queue_at(exec.place));
+  trace::KernelTable& kernels = staged_exec_.kernels;
+  trace::LaunchTable& launches = staged_exec_.launches;
+  if (is_needed(ReportKind::exec_trace, ReportKind::gpu_trace, kernels.size())) {
+    // A row is a launch and its kernel, so its number serves as their correlation, unless the
+    // launches come from another report, which has correlations of its own.
+    const bool own_launches = filled_by(ReportKind::api_trace).empty();
+    if (!own_launches) launches = {};
+    size_t launch = 0;
+    for (uint32_t row = 0; row < kernels.size(); ++row) {
+      if (kernels.correlation[row] == 0) continue;
+      kernels.correlation[row] = own_launches ? row + 1 : 0;
+      if (own_launches) launches.correlation[launch++] = row + 1;
     }
-  } else {
-    left_out(ReportKind::exec_trace, gpu_trace, staged_exec_.size());
+    use(staged_exec_);
   }
-  if (push_pop_trace.empty()) {
-    for (const CpuRow& range : staged_projected_) add_range(range);
-  } else {
-    left_out(ReportKind::range_on_gpu_trace, push_pop_trace, staged_projected_.size());
+  if (is_needed(ReportKind::range_on_gpu_trace, ReportKind::push_pop_trace,
+                staged_projected_.ranges.size())) {
+    use(staged_projected_);
   }
-  staged_exec_.clear();
-  staged_projected_.clear();
+  staged_exec_ = {};
+  staged_projected_ = {};
 }
 
 void Merge::split_range_names() {
   trace::Trace& trace = builder_.trace();
-  const auto is_range = [](const trace::CallSummary& summary) {
-    return summary.kind == trace::CallSummary::Kind::range ||
-           summary.kind == trace::CallSummary::Kind::range_on_gpu ||
-           summary.kind == trace::CallSummary::Kind::kernel_in_range;
+  const auto each_name = [&](const auto& visit) {
+    for (size_t i = first_range_; i < trace.ranges.size(); ++i) {
+      visit(trace.ranges.text[i], trace.ranges.domain[i]);
+    }
+    for (size_t i = first_call_summary_; i < trace.call_summaries.size(); ++i) {
+      trace::CallSummary& summary = trace.call_summaries[i];
+      const bool is_range = summary.kind == trace::CallSummary::Kind::range ||
+                            summary.kind == trace::CallSummary::Kind::range_on_gpu ||
+                            summary.kind == trace::CallSummary::Kind::kernel_in_range;
+      if (is_range && summary.name.valid()) visit(summary.name, summary.domain);
+    }
   };
-  RangeNames names;
-  for (size_t i = first_range_; i < trace.ranges.size(); ++i) {
-    names.see(trace.strings[trace.ranges.text[i]]);
-  }
-  for (size_t i = first_call_summary_; i < trace.call_summaries.size(); ++i) {
-    const trace::CallSummary& summary = trace.call_summaries[i];
-    if (is_range(summary)) names.see(trace.strings[summary.name]);
-  }
+  bool colon_always = false;
+  each_name([&](trace::StringId name, trace::StringId) {
+    colon_always = colon_always || trace.strings[name].starts_with(':');
+  });
   struct OwnName {
     trace::StringId domain;
     trace::StringId text;
   };
   std::unordered_map<trace::StringId, OwnName> known;
-  const auto split = [&](trace::StringId name) {
+  each_name([&](trace::StringId& name, trace::StringId& domain) {
     const auto [entry, fresh] = known.try_emplace(name);
     if (fresh) {
-      const RangeName parts = names.split(trace.strings[name]);
-      if (!parts.domain.empty()) entry->second.domain = builder_.string(parts.domain);
-      entry->second.text = builder_.string(parts.text);
+      const auto parts = split_range_name(trace.strings[name], colon_always);
+      if (!parts.first.empty()) entry->second.domain = builder_.string(parts.first);
+      entry->second.text = builder_.string(parts.second);
     }
-    return entry->second;
-  };
-  for (size_t i = first_range_; i < trace.ranges.size(); ++i) {
-    const OwnName name = split(trace.ranges.text[i]);
-    trace.ranges.domain[i] = name.domain;
-    trace.ranges.text[i] = name.text;
-  }
-  for (size_t i = first_call_summary_; i < trace.call_summaries.size(); ++i) {
-    trace::CallSummary& summary = trace.call_summaries[i];
-    if (!is_range(summary) || !summary.name.valid()) continue;
-    const OwnName name = split(summary.name);
-    summary.domain = name.domain;
-    summary.name = name.text;
-  }
+    domain = entry->second.domain;
+    name = entry->second.text;
+  });
 }
 
 }  // namespace llmprof::readers::nsys_csv

@@ -70,14 +70,14 @@ Result<void> read_nsys_csv_file(const std::filesystem::path& path, trace::TraceB
   std::vector<WindowWalk> walks;
   walks.reserve(window_slot_count());
   while (walks.size() < window_slot_count()) walks.emplace_back(guess);
-  nsys_csv::Merge merge(path, builder, walks.size());
+  nsys_csv::Merge merge(path, builder);
   const size_t window = head->size() < kHeadBytes ? kHeadBytes : kWindowBytes;
   auto done =
       parse_in_windows(**stream, window, nsys_csv::whole_lines, walks, [&](WindowWalk& walk) {
         if (!(walk.entry() == state)) walk.parse_from(state);
         state = walk.exit();
         guess.set(state);
-        merge.add(walk, static_cast<size_t>(&walk - walks.data()));
+        merge.add(walk);
         return true;
       });
   if (!done) return done;

@@ -1,8 +1,7 @@
 #include "readers/nsys_csv/report.h"
 
 #include <algorithm>
-#include <initializer_list>
-#include <span>
+#include <bit>
 #include <utility>
 
 #include "base/text.h"
@@ -12,103 +11,98 @@
 namespace llmprof::readers::nsys_csv {
 namespace {
 
-// Names of reports by kind, the current one first. Those until 2022 run together, later ones are
-// apart.
-constexpr std::array<std::string_view, kReportKinds> kReportNames = {
-    "cuda_gpu_kern_sum|cuda_gpu_kern_gb_sum|gpukernsum|gpukerngbsum|kernsum",
-    "cuda_api_gpu_sum|cuda_gpu_sum|apigpusum|gpusum",
-    "cuda_gpu_mem_time_sum|gpumemtimesum|memtimesum",
-    "cuda_api_sum|cudaapisum",
-    "nvtx_sum|nvtx_pushpop_sum|nvtx_startend_sum|nvtxsum|nvtxppsum|nvtxsssum",
-    "nvtx_kern_sum|nvtxkernsum",
-    "nvtx_gpu_proj_sum|nvtxgpuprojsum",
-    "cuda_gpu_trace|gputrace",
-    "cuda_kern_exec_trace|kernexectrace",
-    "cuda_api_trace|cudaapitrace",
-    "nvtx_pushpop_trace|nvtxpptrace",
-    "nvtx_startend_trace|nvtxsstrace",
-    "nvtx_gpu_proj_trace|nvtxgpuproj",
-    "cuda_gpu_mem_size_sum|gpumemsizesum|memsizesum|cuda_kern_exec_sum|kernexecsum|osrt_sum|"
-    "osrtsum|"
-    "osrt_trace|opengl_khr_range_sum|openmp_sum|openmpevtsum|openacc_sum|um_sum|umsum|"
-    "mpi_event_sum|vulkan_api_sum"};
+struct Spellings {
+  Column column;
+  std::string_view others;  // normalized
+};
+constexpr Spellings kSpellings[] = {{"Duration", "dur"},
+                                    {"Corr Id", "correlationid"},
+                                    {"Dev Id", "deviceid"},
+                                    {"Ctx", "context"},
+                                    {"Strm", "stream"},
+                                    {"Instances", "kerninst|numcalls|calls|count|operations"},
+                                    {"Med", "median"},
+                                    {"Min", "minimum"},
+                                    {"Max", "maximum"},
+                                    {"Range", "nvtxrange"},
+                                    {"Range Instances", "nvtxinst"},
+                                    {"Range Stack", "durchild"}};
 
-// Columns as nsys spells them today, then other spellings, normalized.
-constexpr std::array<std::string_view, kColumns> kColumnNames = {
-    "Start",
-    "End",
-    "Duration|dur",
-    "Name",
-    "Corr Id|correlationid",
-    "Grd X",
-    "Grd Y",
-    "Grd Z",
-    "Blk X",
-    "Blk Y",
-    "Blk Z",
-    "GridXYZ",
-    "BlockXYZ",
-    "Reg/Trd",
-    "Stc SMem",
-    "Dym SMem",
-    "Bytes",
-    "Src Mem Kd",
-    "Dst Mem Kd",
-    "Device",
-    "Dev Id|deviceid",
-    "Ctx|context",
-    "Strm|stream",
-    "Pid",
-    "Tid",
-    "Thread Name",
-    "Result",
-    "Total Time",
-    "Instances|kerninst|numcalls|calls|count|operations",
-    "Med|median",
-    "Min|minimum",
-    "Max|maximum",
-    "Range|nvtxrange",
-    "Style",
-    "Category",
-    "Operation",
-    "Kernel Name",
-    "Range Instances|nvtxinst",
-    "Total Proj Time",
-    "Projected Start",
-    "Orig Start",
-    "Orig Duration",
-    "API Start",
-    "API Dur",
-    "API Function",
-    "Kernel Start",
-    "Kernel Dur",
-    "Range Stack|durchild"};
-
-std::string_view first_of(std::string_view names) { return names.substr(0, names.find('|')); }
-
-// The entry of a table whose names `matches` accepts one of; its size where there is none.
-template <size_t Size, class Matches>
-size_t find_named(const std::array<std::string_view, Size>& table, const Matches& matches) {
-  for (size_t i = 0; i < Size; ++i) {
-    for (const std::string_view name : split(table[i], '|')) {
-      if (matches(name)) return i;
+// A bit for each of the columns "A|B|C".
+struct ColumnSet {
+  consteval ColumnSet(const char* columns) {  // NOLINT(*-explicit-*)
+    for (std::string_view rest = columns; !rest.empty();) {
+      const std::string_view name = rest.substr(0, rest.find('|'));
+      bits |= uint64_t{1} << Column(name).index;
+      rest.remove_prefix(std::min(name.size() + 1, rest.size()));
     }
   }
-  return Size;
+
+  uint64_t bits = 0;
+};
+static_assert(kColumns <= 64);
+
+struct Report {
+  ReportKind kind;
+  std::string_view names;  // the current one first; those until 2022 run together
+  ColumnSet needed;        // to read it
+  ColumnSet any_of;        // at least one, unless empty: distinguishes it from other reports
+};
+
+using enum ReportKind;
+
+// From the most to the least particular: the first that fits an unannounced table is its kind.
+// Kernel and API summaries differ only in what they call their calls.
+constexpr Report kReports[] = {
+    {exec_trace, "cuda_kern_exec_trace|kernexectrace", "Kernel Start|Kernel Dur|Kernel Name", ""},
+    {range_on_gpu_trace, "nvtx_gpu_proj_trace|nvtxgpuproj",
+     "Projected Start|Orig Start|Orig Duration|Name", ""},
+    {push_pop_trace, "nvtx_pushpop_trace|nvtxpptrace", "Start|Name", "End|Range Stack"},
+    {start_end_trace, "nvtx_startend_trace|nvtxsstrace", "Start|Name", "End|Range Stack"},
+    {api_trace, "cuda_api_trace|cudaapitrace", "Start|Duration|Name", "Result|Tid"},
+    {gpu_trace, "cuda_gpu_trace|gputrace", "Start|Duration|Name",
+     "Corr Id|Grd X|Strm|Device|Ctx|Reg/Trd"},
+    {kernel_in_range_summary, "nvtx_kern_sum|nvtxkernsum", "Range|Kernel Name|Instances|Total Time",
+     ""},
+    {range_on_gpu_summary, "nvtx_gpu_proj_sum|nvtxgpuprojsum",
+     "Range|Total Proj Time|Range Instances", ""},
+    {range_summary, "nvtx_sum|nvtx_pushpop_sum|nvtx_startend_sum|nvtxsum|nvtxppsum|nvtxsssum",
+     "Range|Instances|Total Time", ""},
+    {mixed_summary, "cuda_api_gpu_sum|cuda_gpu_sum|apigpusum|gpusum",
+     "Category|Operation|Instances|Total Time", ""},
+    // Until 2021 it had a Name in place of an Operation.
+    {memory_summary, "cuda_gpu_mem_time_sum|gpumemtimesum|memtimesum", "Instances|Total Time",
+     "Operation"},
+    {kernel_summary, "cuda_gpu_kern_sum|cuda_gpu_kern_gb_sum|gpukernsum|gpukerngbsum|kernsum",
+     "Name|Instances|Total Time", ""},
+    {api_summary, "cuda_api_sum|cudaapisum", "Name|Instances|Total Time", ""},
+};
+constexpr Report kUnused = {
+    other,
+    "cuda_gpu_mem_size_sum|gpumemsizesum|memsizesum|cuda_kern_exec_sum|kernexecsum|osrt_sum|"
+    "osrtsum|osrt_trace|opengl_khr_range_sum|openmp_sum|openmpevtsum|openacc_sum|um_sum|umsum|"
+    "mpi_event_sum|vulkan_api_sum",
+    "", ""};
+
+// The report of which `use` accepts a name.
+template <class Use>
+const Report* find_name(const Use& use) {
+  const auto uses = [&](const Report& report) {
+    const auto names = split(report.names, '|');
+    return std::any_of(names.begin(), names.end(), use);
+  };
+  const auto* const found = std::find_if(std::begin(kReports), std::end(kReports), uses);
+  if (found != std::end(kReports)) return found;
+  return uses(kUnused) ? &kUnused : nullptr;
 }
 
-std::optional<ReportKind> kind_of_name(std::string_view name) {
-  const size_t found = find_named(
-      kReportNames, [&](std::string_view known) { return equals_ignoring_case(known, name); });
-  return found == kReportKinds ? std::nullopt : std::optional(static_cast<ReportKind>(found));
-}
-
-std::string current_name(ReportKind kind) {
-  return std::string(first_of(kReportNames[static_cast<size_t>(kind)]));
+const Report* report_named(std::string_view name) {
+  return find_name([&](std::string_view known) { return equals_ignoring_case(known, name); });
 }
 
 // What the spelling of a header shows beyond the meaning of its columns.
 struct HeaderColumns {
+  uint64_t present = 0;            // a bit per column
   bool counts_calls = false;       // "Num Calls", where kernels have "Instances"
   bool counts_operations = false;  // "Operations", until 2021
   bool memory_sizes = false;       // "Total (MB)" with an operation
@@ -122,6 +116,21 @@ std::string normalized(std::string_view name) {
     if (is_identifier(c) && c != '_') text += to_lower(c);
   }
   return text;
+}
+
+// By its normalized name; kColumns where there is none.
+size_t column_named(std::string_view name) {
+  for (const auto& [column, others] : kSpellings) {
+    for (const std::string_view spelling : split(others, '|')) {
+      if (spelling == name) return column.index;
+    }
+  }
+  size_t column = 0;
+  for (const std::string_view known : split(kColumnNames, '|')) {
+    if (normalized(known) == name) break;
+    ++column;
+  }
+  return column;
 }
 
 // "Total Time (ns)" is "Total Time" in "ns".
@@ -149,120 +158,66 @@ HeaderColumns find_columns(const std::vector<std::string_view>& fields, ReportLa
     columns.counts_operations |= name == "operations";
     columns.memory_sizes |= name == "total" && bytes_power.has_value();
     columns.queue_count |= name == "qcount";
-    const size_t column =
-        find_named(kColumnNames, [&](std::string_view known) { return normalized(known) == name; });
+    const size_t column = column_named(name);
     if (column == kColumns || layout.position[column] != ReportLayout::kAbsent) continue;
     const int power = time_unit_power(unit).value_or(bytes_power.value_or(0));
+    columns.present |= uint64_t{1} << column;
     layout.position[column] = static_cast<int16_t>(i);
     layout.unit_power[column] = static_cast<int8_t>(power);
   }
   return columns;
 }
 
-struct Shape {
-  ReportKind kind;
-  std::span<const Column> needed;
-  std::span<const Column> any_of;  // at least one, unless empty
-};
-
-using enum Column;
-constexpr Column kExecTrace[] = {kernel_start, kernel_duration, kernel_name};
-constexpr Column kProjectedTrace[] = {projected_start, original_start, original_duration, name};
-constexpr Column kRangeTrace[] = {start, name};
-constexpr Column kRangeTraceSigns[] = {end, range_stack};
-constexpr Column kTimedCall[] = {start, duration, name};
-constexpr Column kApiTraceSigns[] = {result, thread};
-constexpr Column kGpuTraceSigns[] = {correlation, grid_x, stream, device, context, registers};
-constexpr Column kKernelInRange[] = {range, kernel_name, calls, total_time};
-constexpr Column kProjectedSummary[] = {range, total_projected, range_calls};
-constexpr Column kRangeSummary[] = {range, calls, total_time};
-constexpr Column kMixedSummary[] = {category, operation, calls, total_time};
-constexpr Column kMemorySummary[] = {operation, calls, total_time};
-constexpr Column kTotals[] = {calls, total_time};
-constexpr Column kNamedSummary[] = {name, calls, total_time};
-
-// From the most to the least particular: the first that fits an unannounced table is its kind.
-// Kernel and API summaries differ only in what they call their calls.
-constexpr Shape kShapes[] = {
-    {ReportKind::exec_trace, kExecTrace, {}},
-    {ReportKind::range_on_gpu_trace, kProjectedTrace, {}},
-    {ReportKind::push_pop_trace, kRangeTrace, kRangeTraceSigns},
-    {ReportKind::api_trace, kTimedCall, kApiTraceSigns},
-    {ReportKind::gpu_trace, kTimedCall, kGpuTraceSigns},
-    {ReportKind::kernel_in_range_summary, kKernelInRange, {}},
-    {ReportKind::range_on_gpu_summary, kProjectedSummary, {}},
-    {ReportKind::range_summary, kRangeSummary, {}},
-    {ReportKind::mixed_summary, kMixedSummary, {}},
-    {ReportKind::memory_summary, kMemorySummary, {}},
-    {ReportKind::kernel_summary, kNamedSummary, {}},
-};
-
-bool fits(const ReportLayout& layout, const Shape& shape) {
-  const auto present = [&](Column column) { return layout.has(column); };
-  if (!std::all_of(shape.needed.begin(), shape.needed.end(), present)) return false;
-  return shape.any_of.empty() || std::any_of(shape.any_of.begin(), shape.any_of.end(), present);
-}
-
-// What a report of this kind cannot be read without; the signs only distinguish kinds.
-std::span<const Column> needed_by(ReportKind kind) {
-  if (kind == ReportKind::start_end_trace) return kRangeTrace;
-  if (kind == ReportKind::api_summary) return kNamedSummary;
-  // Until 2021 it had a Name in place of an Operation.
-  if (kind == ReportKind::memory_summary) return kTotals;
-  for (const Shape& shape : kShapes) {
-    if (shape.kind == kind) return shape.needed;
-  }
-  return {};
-}
-
-void settle_by_name(ReportLayout& layout, std::string_view name) {
+void settle_by_name(ReportLayout& layout, std::string_view name, const HeaderColumns& columns) {
   layout.name = std::string(name);
-  layout.kind = kind_of_name(name).value_or(ReportKind::other);
-  for (const Column column : needed_by(layout.kind)) {
-    if (layout.has(column)) continue;
-    layout.kind = ReportKind::other;
-    layout.missing = std::string(first_of(kColumnNames[static_cast<size_t>(column)]));
-    return;
+  const Report* report = report_named(name);
+  if (report == nullptr) return;
+  layout.kind = report->kind;
+  if (const uint64_t lacking = report->needed.bits & ~columns.present; lacking != 0) {
+    layout.kind = other;
+    layout.missing = split(kColumnNames, '|').at(static_cast<size_t>(std::countr_zero(lacking)));
   }
 }
 
 bool settle_by_columns(ReportLayout& layout, const HeaderColumns& columns) {
-  const auto* const shape = std::find_if(std::begin(kShapes), std::end(kShapes),
-                                         [&](const Shape& s) { return fits(layout, s); });
-  if (shape == std::end(kShapes)) {
+  const auto* const report =
+      std::find_if(std::begin(kReports), std::end(kReports), [&](const Report& each) {
+        return (each.needed.bits & ~columns.present) == 0 &&
+               (each.any_of.bits == 0 || (each.any_of.bits & columns.present) != 0);
+      });
+  if (report == std::end(kReports)) {
     // Known by their columns, and not used: sizes of memory operations, averages without totals.
     if (columns.memory_sizes) layout.name = "cuda_gpu_mem_size_sum";
     if (columns.queue_count) layout.name = "cuda_kern_exec_sum";
-    layout.kind = ReportKind::other;
     return !layout.name.empty();
   }
-  layout.kind = shape->kind;
-  if (layout.kind == ReportKind::kernel_summary && columns.counts_calls) {
-    layout.kind = ReportKind::api_summary;
-  } else if (layout.kind == ReportKind::kernel_summary && columns.counts_operations) {
-    layout.kind = ReportKind::memory_summary;
+  layout.kind = report->kind;
+  layout.name = std::string(report->names.substr(0, report->names.find('|')));
+  if (layout.kind == range_summary && !layout.has("Style")) {
+    layout.name = "nvtx_pushpop_sum";
+  } else if (layout.kind == kernel_summary && columns.counts_calls) {
+    layout.kind = api_summary;
+    layout.name = "cuda_api_sum";
+  } else if (layout.kind == kernel_summary && columns.counts_operations) {
+    layout.kind = memory_summary;
+    layout.name = "cuda_gpu_mem_time_sum";
   }
-  const bool push_pop = layout.kind == ReportKind::range_summary && !layout.has(Column::style);
-  layout.name = push_pop ? "nvtx_pushpop_sum" : current_name(layout.kind);
   return true;
 }
 
 // Columns do not distinguish OS calls from CUDA's, one kind of range from the other, or for sure
 // kernels from calls; the name can.
 void refine_by_file_name(ReportLayout& layout, std::string_view hint) {
-  const auto kind = kind_of_name(hint);
-  if (!kind) return;
-  const auto names_calls = [](ReportKind k) {
-    return k == ReportKind::kernel_summary || k == ReportKind::api_summary;
-  };
-  const bool other_calls = names_calls(layout.kind) && names_calls(*kind);
+  const Report* report = report_named(hint);
+  if (report == nullptr) return;
+  const ReportKind kind = report->kind;
+  const auto names_calls = [](ReportKind k) { return k == kernel_summary || k == api_summary; };
+  const bool other_calls = names_calls(layout.kind) && names_calls(kind);
   const bool foreign_calls =
-      *kind == ReportKind::other &&
-      (layout.kind == ReportKind::api_summary || layout.kind == ReportKind::api_trace);
-  const bool start_end =
-      *kind == ReportKind::start_end_trace && layout.kind == ReportKind::push_pop_trace;
-  if (*kind == layout.kind || other_calls || foreign_calls || start_end) {
-    layout.kind = *kind;
+      kind == other && (layout.kind == api_summary || layout.kind == api_trace);
+  const bool start_end = kind == start_end_trace && layout.kind == push_pop_trace;
+  if (kind == layout.kind || other_calls || foreign_calls || start_end) {
+    layout.kind = kind;
     layout.name = std::string(hint);
   }
 }
@@ -282,7 +237,7 @@ std::optional<ReportLayout> layout_of_header(const std::vector<std::string_view>
   ReportLayout layout;
   const HeaderColumns columns = find_columns(fields, layout);
   if (announced.certain && !announced.report.empty()) {
-    settle_by_name(layout, announced.report);
+    settle_by_name(layout, announced.report, columns);
     return layout;
   }
   if (!settle_by_columns(layout, columns)) return std::nullopt;
@@ -292,7 +247,7 @@ std::optional<ReportLayout> layout_of_header(const std::vector<std::string_view>
 
 std::string report_in_file_name(std::string_view file_name) {
   std::string_view best;
-  find_named(kReportNames, [&](std::string_view name) {
+  find_name([&](std::string_view name) {
     if (name.size() > best.size() && contains(file_name, name)) best = name;
     return false;
   });

@@ -1,18 +1,24 @@
 #include "readers/nsys_csv/rows.h"
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <span>
-#include <utility>
 
 #include "base/text.h"
 #include "readers/nsys_csv/values.h"
 #include "readers/shared/tool_words.h"
+#include "trace/append.h"
 
 namespace llmprof::readers::nsys_csv {
 namespace {
 
 using Fields = std::vector<std::string_view>;
+
+struct Span {
+  Nanoseconds start = 0;
+  Nanoseconds end = 0;
+};
 
 struct RowView {
   const ReportLayout& layout;
@@ -27,20 +33,20 @@ struct RowView {
     const std::string_view field = text(column);
     return field.empty() ? 0 : parse_number(field).value_or(0);
   }
+  // Nothing where start and duration do not form an interval.
+  [[nodiscard]] std::optional<Span> span(Column start, Column duration) const {
+    const auto at = time(start);
+    const auto length = time(duration);
+    Span span;
+    if (!at || !length || *length < 0) return std::nullopt;
+    if (__builtin_add_overflow(*at, *length, &span.end)) return std::nullopt;
+    span.start = *at;
+    return span;
+  }
 };
 
 trace::StringId interned(RowPools& pools, std::string_view text) {
   return text.empty() ? trace::StringId() : pools.strings.intern(text);
-}
-
-// Start and end from a start and a duration; false when they do not form an interval.
-bool read_span(const RowView& row, Column start, Column duration, Nanoseconds& begin,
-               Nanoseconds& end) {
-  const auto at = row.time(start);
-  const auto length = row.time(duration);
-  if (!at || !length || *length < 0) return false;
-  begin = *at;
-  return !__builtin_add_overflow(*at, *length, &end);
 }
 
 // Megabytes with three decimals, nsys's usual unit, are not exact.
@@ -52,45 +58,36 @@ uint32_t exact_bytes(const RowView& row, Column column) {
 
 trace::LaunchShape shape_of(const RowView& row) {
   trace::LaunchShape shape;
-  if (row.layout.has(Column::grid)) {
-    shape.grid = parse_extent(row.text(Column::grid)).value_or(trace::Extent{});
-    shape.block = parse_extent(row.text(Column::block)).value_or(trace::Extent{});
+  if (row.layout.has("GridXYZ")) {
+    shape.grid = parse_extent(row.text("GridXYZ")).value_or(trace::Extent{});
+    shape.block = parse_extent(row.text("BlockXYZ")).value_or(trace::Extent{});
   } else {
-    shape.grid = {row.number(Column::grid_x), row.number(Column::grid_y),
-                  row.number(Column::grid_z)};
-    shape.block = {row.number(Column::block_x), row.number(Column::block_y),
-                   row.number(Column::block_z)};
+    shape.grid = {row.number("Grd X"), row.number("Grd Y"), row.number("Grd Z")};
+    shape.block = {row.number("Blk X"), row.number("Blk Y"), row.number("Blk Z")};
   }
-  shape.registers_per_thread = row.number(Column::registers);
-  shape.static_shared_bytes = exact_bytes(row, Column::static_shared);
-  shape.dynamic_shared_bytes = exact_bytes(row, Column::dynamic_shared);
+  shape.registers_per_thread = row.number("Reg/Trd");
+  shape.static_shared_bytes = exact_bytes(row, "Stc SMem");
+  shape.dynamic_shared_bytes = exact_bytes(row, "Dym SMem");
   return shape;
 }
 
-PlaceId place_of(const RowView& row, RowPools& pools) {
-  Place place;
-  place.device = interned(pools, trim(row.text(Column::device)));
-  place.device_number = row.number(Column::device_number);
-  place.process = row.number(Column::process);
-  place.context = row.number(Column::context);
-  place.stream = row.number(Column::stream);
-  return pools.places.intern(place);
+trace::QueueId place_of(const RowView& row, RowPools& pools) {
+  return pools.places.intern({interned(pools, trim(row.text("Device"))), row.number("Dev Id"),
+                              row.number("Pid"), row.number("Ctx"), row.number("Strm")});
 }
 
-constexpr Column kShapeColumns[] = {
-    Column::grid_x,    Column::grid_y,        Column::grid_z,
-    Column::block_x,   Column::block_y,       Column::block_z,
-    Column::registers, Column::static_shared, Column::dynamic_shared};
-constexpr Column kPlaceColumns[] = {Column::device, Column::context, Column::stream};
+constexpr Column kShapeColumns[] = {"Grd X", "Grd Y",   "Grd Z",    "Blk X",   "Blk Y",
+                                    "Blk Z", "Reg/Trd", "Stc SMem", "Dym SMem"};
+constexpr Column kPlaceColumns[] = {"Device", "Ctx", "Strm"};
 
 // The row's text from the first to the last of these columns, where it holds all of them and is
 // short; empty otherwise.
 std::string_view stretch_of(const RowView& row, std::span<const Column> columns) {
-  const int16_t first = row.layout.position[static_cast<size_t>(columns.front())];
-  const int16_t last = row.layout.position[static_cast<size_t>(columns.back())];
+  const int16_t first = row.layout.position[columns.front().index];
+  const int16_t last = row.layout.position[columns.back().index];
   if (first == ReportLayout::kAbsent || last < first) return {};
   for (const Column column : columns) {
-    const int16_t at = row.layout.position[static_cast<size_t>(column)];
+    const int16_t at = row.layout.position[column.index];
     if (at < first || at > last) return {};
   }
   constexpr size_t kLongestStretch = 256;
@@ -113,10 +110,10 @@ trace::ShapeId interned_shape(const RowView& row, RowPools& pools) {
   return text.empty() ? read() : pools.shapes_by_text.find(text, read);
 }
 
-PlaceId interned_place(const RowView& row, RowPools& pools) {
+trace::QueueId interned_place(const RowView& row, RowPools& pools) {
   const auto read = [&] { return place_of(row, pools); };
   // A process or device number elsewhere in the row is not in the stretch.
-  const bool complete = !row.layout.has(Column::process) && !row.layout.has(Column::device_number);
+  const bool complete = !row.layout.has("Pid") && !row.layout.has("Dev Id");
   const std::string_view text = complete ? stretch_of(row, kPlaceColumns) : std::string_view();
   return text.empty() ? read() : pools.places_by_text.find(text, read);
 }
@@ -132,95 +129,77 @@ std::string_view direction_of(std::string_view name) {
 }
 
 bool read_gpu_row(const RowView& row, RowPools& pools, Rows& rows) {
-  GpuRow gpu;
-  if (!read_span(row, Column::start, Column::duration, gpu.start, gpu.end)) return false;
-  const std::string_view name = row.text(Column::name);
-  if (name.empty()) return false;
-  gpu.place = interned_place(row, pools);
-  gpu.correlation = row.number(Column::correlation);
-  if (name.starts_with("[CUDA ")) {
-    gpu.work = contains(name, "memset") ? GpuWork::set : GpuWork::copy;
-    gpu.name = interned(pools, direction_of(name));
-    gpu.bytes = parse_bytes(row.text(Column::bytes), row.layout.power(Column::bytes)).value_or(0);
-    if (row.layout.power(Column::bytes) != 0) ++rows.rounded_sizes;
-    // Of a fill, the report names what is filled as the source.
-    const bool fill = gpu.work == GpuWork::set;
-    (fill ? gpu.to : gpu.from) = named_memory_place(row.text(Column::source_memory));
-    if (!fill) gpu.to = named_memory_place(row.text(Column::destination_memory));
-  } else {
-    gpu.name = pools.strings.intern(name);
-    gpu.shape = interned_shape(row, pools);
+  const auto span = row.span("Start", "Duration");
+  const std::string_view name = row.text("Name");
+  if (!span || name.empty()) return false;
+  const trace::QueueId queue = interned_place(row, pools);
+  const uint32_t correlation = row.number("Corr Id");
+  if (!name.starts_with("[CUDA ")) {
+    trace::add_row(rows.kernels, span->start, span->end, pools.strings.intern(name),
+                   interned_shape(row, pools), queue, correlation);
+    return true;
   }
-  rows.gpu.push_back(gpu);
+  const bool fill = contains(name, "memset");
+  const int power = row.layout.power("Bytes");
+  if (power != 0) ++rows.rounded_sizes;
+  // Of a fill, the report names what is filled as the source.
+  const trace::MemoryPlace source = named_memory_place(row.text("Src Mem Kd"));
+  trace::add_row(rows.memory_operations, span->start, span->end,
+                 parse_bytes(row.text("Bytes"), power).value_or(0),
+                 interned(pools, direction_of(name)), queue, correlation,
+                 fill ? trace::MemoryKind::set : trace::MemoryKind::copy,
+                 fill ? trace::MemoryPlace::unknown : source,
+                 fill ? source : named_memory_place(row.text("Dst Mem Kd")));
   return true;
 }
 
-void read_thread(const RowView& row, RowPools& pools, CpuRow& call) {
-  call.process = row.number(Column::process);
-  call.thread = row.number(Column::thread);
-  call.thread_name = interned(pools, row.text(Column::thread_name));
+void add_launch(const RowView& row, const Span& span, std::string_view name, uint32_t correlation,
+                RowPools& pools, trace::LaunchTable& launches) {
+  const trace::StringId thread = interned(pools, row.text("Thread Name"));
+  trace::add_row(launches, span.start, span.end,
+                 pools.callers.intern({row.number("Pid"), row.number("Tid"), thread}),
+                 interned(pools, name), correlation);
 }
 
 bool read_exec_row(const RowView& row, RowPools& pools, Rows& rows) {
-  ExecRow exec;
-  const std::string_view name = row.text(Column::kernel_name);
-  if (name.empty() || !read_span(row, Column::kernel_start, Column::kernel_duration,
-                                 exec.kernel.start, exec.kernel.end)) {
-    return false;
-  }
-  exec.kernel.name = pools.strings.intern(name);
-  exec.kernel.shape = pools.shapes.intern(shape_of(row));
-  exec.kernel.place = place_of(row, pools);
-  exec.has_launch =
-      read_span(row, Column::api_start, Column::api_duration, exec.launch.start, exec.launch.end);
-  exec.launch.name = interned(pools, row.text(Column::api_name));
-  read_thread(row, pools, exec.launch);
-  rows.exec.push_back(exec);
+  const std::string_view name = row.text("Kernel Name");
+  const auto span = row.span("Kernel Start", "Kernel Dur");
+  if (name.empty() || !span) return false;
+  const auto launch = row.span("API Start", "API Dur");
+  trace::add_row(rows.kernels, span->start, span->end, pools.strings.intern(name),
+                 pools.shapes.intern(shape_of(row)), place_of(row, pools), launch ? 1U : 0U);
+  if (launch) add_launch(row, *launch, row.text("API Function"), 0, pools, rows.launches);
   return true;
 }
 
 bool read_api_row(const RowView& row, RowPools& pools, Rows& rows) {
-  CpuRow call;
-  const std::string_view name = row.text(Column::name);
-  if (name.empty() || !read_span(row, Column::start, Column::duration, call.start, call.end)) {
-    return false;
-  }
-  call.name = pools.strings.intern(name);
-  call.correlation = row.number(Column::correlation);
-  read_thread(row, pools, call);
-  rows.api.push_back(call);
+  const std::string_view name = row.text("Name");
+  const auto span = row.span("Start", "Duration");
+  if (name.empty() || !span) return false;
+  add_launch(row, *span, name, row.number("Corr Id"), pools, rows.launches);
   return true;
+}
+
+std::optional<Span> span_of_range(const RowView& row) {
+  if (row.layout.kind == ReportKind::range_on_gpu_trace) {
+    return row.span("Orig Start", "Orig Duration");
+  }
+  if (!row.layout.has("End")) return row.span("Start", "Duration");
+  const auto start = row.time("Start");
+  const auto end = row.time("End");
+  return start && end && *end >= *start ? std::optional(Span{*start, *end}) : std::nullopt;
 }
 
 bool read_range_row(const RowView& row, RowPools& pools, Rows& rows) {
-  CpuRow range;
-  if (row.layout.has(Column::end)) {
-    const auto start = row.time(Column::start);
-    const auto end = row.time(Column::end);
-    if (!start || !end || *end < *start) return false;
-    range.start = *start;
-    range.end = *end;
-  } else if (!read_span(row, Column::start, Column::duration, range.start, range.end)) {
-    return false;
-  }
-  range.name = pools.strings.intern(row.text(Column::name));
-  range.range_kind = row.layout.kind == ReportKind::start_end_trace ? trace::RangeKind::start_end
-                                                                    : trace::RangeKind::push_pop;
-  read_thread(row, pools, range);
-  rows.ranges.push_back(range);
-  return true;
-}
-
-bool read_projected_row(const RowView& row, RowPools& pools, Rows& rows) {
-  CpuRow range;
-  if (!read_span(row, Column::original_start, Column::original_duration, range.start, range.end)) {
-    return false;
-  }
-  range.name = pools.strings.intern(row.text(Column::name));
-  range.range_kind = contains(row.text(Column::style), "Start") ? trace::RangeKind::start_end
-                                                                : trace::RangeKind::push_pop;
-  read_thread(row, pools, range);
-  rows.projected_ranges.push_back(range);
+  const auto span = span_of_range(row);
+  if (!span) return false;
+  const bool projected = row.layout.kind == ReportKind::range_on_gpu_trace;
+  const bool start_end = projected ? contains(row.text("Style"), "Start")
+                                   : row.layout.kind == ReportKind::start_end_trace;
+  trace::add_row(rows.ranges, span->start, span->end,
+                 pools.callers.intern({row.number("Pid"), row.number("Tid"), {}}),
+                 trace::StringId(), pools.strings.intern(row.text("Name")),
+                 start_end ? trace::RangeKind::start_end : trace::RangeKind::push_pop);
   return true;
 }
 
@@ -231,60 +210,61 @@ std::optional<ReportKind> subject_of_category(std::string_view category) {
   return std::nullopt;
 }
 
-Column name_column(const ReportLayout& layout) {
-  switch (layout.kind) {
+std::string_view name_of(const RowView& row) {
+  switch (row.layout.kind) {
     case ReportKind::range_summary:
     case ReportKind::kernel_in_range_summary:
     case ReportKind::range_on_gpu_summary:
-      return Column::range;
+      return row.text("Range");
     case ReportKind::mixed_summary:
     case ReportKind::memory_summary:
-      return layout.has(Column::operation) ? Column::operation : Column::name;
+      return row.layout.has("Operation") ? row.text("Operation") : row.text("Name");
     default:
-      return Column::name;
+      return row.text("Name");
   }
 }
 
 bool read_summary_row(const RowView& row, RowPools& pools, Rows& rows) {
-  SummaryRow summary;
-  summary.subject = row.layout.kind;
-  if (summary.subject == ReportKind::mixed_summary) {
-    const auto subject = subject_of_category(row.text(Column::category));
-    if (!subject) return false;
-    summary.subject = *subject;
-  }
-  const bool on_gpu = summary.subject == ReportKind::range_on_gpu_summary;
-  const Column name = name_column(row.layout);
-  const Column calls = on_gpu ? Column::range_calls : Column::calls;
-  const Column total = on_gpu ? Column::total_projected : Column::total_time;
-  const auto count = parse_count(row.text(calls));
-  const auto time = row.time(total);
-  if (!count || !time || *time < 0) return false;
+  const auto subject = row.layout.kind == ReportKind::mixed_summary
+                           ? subject_of_category(row.text("Category"))
+                           : row.layout.kind;
+  if (!subject) return false;
+  const bool on_gpu = *subject == ReportKind::range_on_gpu_summary;
+  const bool in_range = *subject == ReportKind::kernel_in_range_summary;
+  const auto calls = parse_count(on_gpu ? row.text("Range Instances") : row.text("Instances"));
+  const auto total = on_gpu ? row.time("Total Proj Time") : row.time("Total Time");
+  if (!calls || !total || *total < 0) return false;
   // Only kernels that ran outside of any range have none to name.
-  if (row.text(name).empty() && summary.subject != ReportKind::kernel_in_range_summary)
-    return false;
-  summary.name = interned(pools, row.text(name));
-  summary.calls = *count;
-  summary.total = *time;
-  if (summary.subject == ReportKind::kernel_in_range_summary) {
-    if (row.text(Column::kernel_name).empty()) return false;
-    summary.kernel = interned(pools, row.text(Column::kernel_name));
-    summary.range_instances = parse_count(row.text(Column::range_calls)).value_or(0);
+  if (name_of(row).empty() && !in_range) return false;
+  if (row.text("Kernel Name").empty() && in_range) return false;
+  const trace::StringId name = interned(pools, name_of(row));
+  if (*subject == ReportKind::kernel_summary) {
+    const auto median = parse_time_fraction(row.text("Med"), row.layout.power("Med"));
+    rows.kernel_summaries.push_back({{},
+                                     name,
+                                     {},
+                                     *calls,
+                                     *total,
+                                     median.value_or(0),
+                                     row.time("Min").value_or(0),
+                                     row.time("Max").value_or(0)});
+    return true;
   }
-  const int median_power = row.layout.power(Column::median);
-  summary.median = parse_time_fraction(row.text(Column::median), median_power).value_or(0);
-  summary.min = row.time(Column::min).value_or(0);
-  summary.max = row.time(Column::max).value_or(0);
-  rows.summaries.push_back(summary);
+  trace::CallSummary& summary = rows.call_summaries.emplace_back();
+  summary.kind = static_cast<trace::CallSummary::Kind>(
+      std::find(kCallSummaries.begin(), kCallSummaries.end(), *subject) - kCallSummaries.begin());
+  summary.name = name;
+  summary.calls = *calls;
+  summary.total = *total;
+  if (in_range) {
+    summary.kernel = interned(pools, row.text("Kernel Name"));
+    summary.range_instances = parse_count(row.text("Range Instances")).value_or(0);
+  }
   return true;
 }
 
-}  // namespace
-
-bool read_row(const ReportLayout& layout, std::string_view text, const Fields& fields,
-              RowPools& pools, Rows& rows) {
-  const RowView row{layout, text, fields};
-  switch (layout.kind) {
+bool read_used_row(const RowView& row, RowPools& pools, Rows& rows) {
+  switch (row.layout.kind) {
     case ReportKind::gpu_trace:
       return read_gpu_row(row, pools, rows);
     case ReportKind::exec_trace:
@@ -293,15 +273,24 @@ bool read_row(const ReportLayout& layout, std::string_view text, const Fields& f
       return read_api_row(row, pools, rows);
     case ReportKind::push_pop_trace:
     case ReportKind::start_end_trace:
-      return read_range_row(row, pools, rows);
     case ReportKind::range_on_gpu_trace:
-      return read_projected_row(row, pools, rows);
-    case ReportKind::other:
-      ++rows.unused;
-      return true;
+      return read_range_row(row, pools, rows);
     default:
       return read_summary_row(row, pools, rows);
   }
+}
+
+}  // namespace
+
+bool read_row(const ReportLayout& layout, std::string_view text, const Fields& fields,
+              RowPools& pools, Rows& rows) {
+  if (layout.kind == ReportKind::other) {
+    ++rows.unused;
+    return true;
+  }
+  const bool read = read_used_row({layout, text, fields}, pools, rows);
+  if (read) ++rows.used;
+  return read;
 }
 
 }  // namespace llmprof::readers::nsys_csv

@@ -96,7 +96,7 @@ class WindowWalk {
   [[nodiscard]] const WalkState& entry() const { return entry_; }
   [[nodiscard]] const WalkState& exit() const { return state_; }
   [[nodiscard]] WindowContent& content() { return content_; }
-  [[nodiscard]] const RowPools& pools() const { return pools_; }
+  [[nodiscard]] RowPools& pools() { return pools_; }
 
  private:
   std::string_view walk_table(std::string_view text);

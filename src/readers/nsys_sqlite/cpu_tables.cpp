@@ -39,7 +39,7 @@ class Launches final : public NsysColumnTable<trace::LaunchTable, LaunchScratch,
   }
 
   void want_strings(NsysStrings& strings) const override {
-    for (const LaunchScratch& local : scratch_) strings.want(local.names.values());
+    for (const LaunchScratch& local : scratch_) strings.want(local.names.values().values());
   }
 
  private:

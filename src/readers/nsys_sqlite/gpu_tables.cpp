@@ -103,7 +103,7 @@ class Kernels final : public GpuTable<trace::KernelTable, KernelScratch, 6> {
   }
 
   void want_strings(NsysStrings& strings) const override {
-    for (const KernelScratch& local : scratch_) strings.want(local.names.values());
+    for (const KernelScratch& local : scratch_) strings.want(local.names.values().values());
   }
 
  private:

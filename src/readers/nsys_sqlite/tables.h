@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "readers/nsys_sqlite/sqlite_file.h"
+#include "readers/shared/local_ids.h"
 #include "trace/append.h"
 #include "trace/builder.h"
-#include "trace/interner.h"
 
 namespace llmprof::readers {
 
@@ -158,27 +158,6 @@ std::unique_ptr<NsysTable> nsys_memory_table(NsysReading& reading, const std::st
 std::unique_ptr<NsysTable> nsys_graph_replay_table(NsysReading& reading, const std::string& table);
 std::unique_ptr<NsysTable> nsys_range_table(NsysReading& reading, const std::string& table);
 
-// What one thread numbers itself, and the ids of the trace for it, found when first asked for.
-template <class Id, class Value>
-class LocalIds {
- public:
-  Id intern(const Value& value) { return values_.intern(value); }
-
-  template <class Find>
-  Id settle(Id local, const Find& find) {
-    if (local.index() >= ids_.size()) ids_.resize(values_.size());
-    Id& id = ids_[local.index()];
-    if (!id.valid()) id = find(values_[local]);
-    return id;
-  }
-
-  [[nodiscard]] const std::vector<Value>& values() const { return values_.values(); }
-
- private:
-  trace::Interner<Id, Value> values_;
-  std::vector<Id> ids_;
-};
-
 // What the tables of an export have in common: columns of their own, of which the first `Filled`
 // are always there, that go into the trace when all is read, and a scratch pad for each thread.
 template <class Columns, class Scratch, size_t Filled>
@@ -206,7 +185,7 @@ class NsysColumnTable : public NsysTable {
     });
   }
 
-  void deliver() override { trace::append_rows(destination_, std::move(columns_)); }
+  void deliver() override { trace::append_rows(destination_, columns_); }
 
  protected:
   // Of a row whose first two columns are its start and its end; false unless both are known and in
