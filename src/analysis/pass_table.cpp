@@ -3,15 +3,14 @@
 #include "analysis/collection/stage_tracing.h"
 #include "analysis/communication/find_collectives.h"
 #include "analysis/engine/advise.h"
-#include "analysis/passes/find_stages.h"
 #include "analysis/passes/pass.h"
 #include "analysis/passes/peaks.h"
-#include "analysis/passes/sources.h"
+#include "analysis/passes/prepare.h"
 #include "analysis/ranking/longest_kernels.h"
 #include "analysis/ranking/metric_join.h"
+#include "analysis/ranking/same_work.h"
 #include "analysis/ranking/totals.h"
 #include "analysis/result/parts.h"
-#include "analysis/roofline/counter_roofline.h"
 #include "analysis/timeline/copies.h"
 
 namespace llmprof::analysis {
@@ -71,11 +70,18 @@ profile::Engine engine_of(const Prepared& in, const KernelRanking& ranking, cons
 
 BudgetBasis budget_basis(const trace::Trace& trace) { return BudgetBasis(trace); }
 
-std::tuple<std::vector<DeviceTime>, IdleBefore> time_devices(const trace::Trace& trace,
-                                                             const DescribedNames& names,
-                                                             const BudgetBasis& basis) {
-  DeviceTimes times = device_times(trace, names, basis);
-  return {std::move(times.devices), std::move(times.idle_before)};
+std::vector<profile::DeviceTime> device_rows(const DeviceTimes& times,
+                                             const DeviceLaunches& launches) {
+  std::vector<profile::DeviceTime> rows;
+  for (const auto& [device, time] : times) {
+    rows.push_back(time);
+    if (const auto own = launches.find(device); own != launches.end()) {
+      rows.back().launches = own->second;
+    }
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.device < b.device; });
+  return rows;
 }
 
 Unwatched without_tracing(const Prepared& in, const Stages& stages, const Budgets& budgets) {
@@ -165,7 +171,7 @@ std::vector<Pass> make_passes() {
       Pass("kernels", rank_and_join),
       Pass("engine", engine_of).into(&Profile::engine),
       Pass("budget basis", budget_basis).freed_early(),
-      Pass("device time", time_devices).skipped_if(part_selected),
+      Pass("device time", device_times).skipped_if(part_selected),
       Pass("copies", find_copies).into(&Profile::copies),
       Pass("communication", find_collectives),
       Pass("launches", find_launches).skipped_if(part_selected),
@@ -174,13 +180,15 @@ std::vector<Pass> make_passes() {
       Pass("unwatched", without_tracing).skipped_if(no_stages),
       Pass("served requests", served_requests).skipped_if(no_stages),
       Pass("layers", all_layers),
-      Pass("kernel sequences", find_kernel_sequences).skipped_if(no_stages),
+      Pass("kernel sequences", find_kernel_sequences)
+          .skipped_if(no_stages)
+          .into(&Profile::kernel_sequences),
       Pass("kernels by scope", scopes).skipped_if(no_stages),
       Pass("totals", total_up).into(&Profile::totals),
       Pass("profiled launches", report_unjoined).skipped_if(nothing_profiled),
       Pass("sources", report_sources),
       Pass("launch shapes", open_kernels),
-      Pass("operators", all_operators),
+      Pass("operators", all_operators).into(fill_operators),
       Pass("utilization", use_of_peaks),
       Pass("counters", attribute_counters),
       Pass("roofline", find_roofline),
@@ -192,7 +200,7 @@ std::vector<Pass> make_passes() {
       Pass("model", result::model).into(&Profile::model),
       Pass("workload", result::workload).into(&Profile::workload),
       Pass("peaks", result::utilization).into(&Profile::utilization),
-      Pass("time of devices", result::device_time).into(&Profile::device_time),
+      Pass("time of devices", device_rows).into(&Profile::device_time),
       Pass("workload's own times", result::stage1).into(&Profile::stage1),
       Pass("overhead", result::overhead).into(&Profile::overhead),
       Pass("stages found", result::stages_found).into(&Profile::stages_found),
@@ -206,12 +214,10 @@ std::vector<Pass> make_passes() {
       Pass("slow steps", result::slow_steps)
           .into(&Profile::slow_steps, &Profile::slow_step_rule_reasons),
       Pass("all layers", result::layers).into(&Profile::layers, &Profile::layer_summary),
-      Pass("sequences", result::kernel_sequences).into(&Profile::kernel_sequences),
       Pass("ranked kernels", result::kernels).into(&Profile::kernels, &Profile::kernels_topk),
       Pass("classes", result::classes).into(&Profile::classes),
       Pass("longest kernels", longest_names).into(fill_longest),
-      Pass("bounds of kernels", result::roofline).into(&Profile::roofline),
-      Pass("all operators", result::operators).into(&Profile::operators, &Profile::operators_found),
+      Pass("bounds of kernels", named_roofline).into(&Profile::roofline),
       Pass("savings", result::recoverable).into(&Profile::recoverable),
   };
 }

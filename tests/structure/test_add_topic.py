@@ -23,7 +23,7 @@ LINES = [
      '    field("stage_streams", &Profile::stage_streams, "kernels by CUDA stream; empty without stages");'),
     ("profile/profile.h", '  visit(TopicRow<"launches",',
      '  visit(TopicRow<"stage streams", all_ranks, kOnGpus, "gpu">(), &P::stage_streams);'),
-    ("analysis/pass_table.cpp", '#include "analysis/roofline/counter_roofline.h"',
+    ("analysis/pass_table.cpp", '#include "analysis/result/parts.h"',
      '#include "analysis/stage_streams/stage_streams.h"'),
     ("analysis/pass_table.cpp", '      Pass("communication", find_collectives),',
      '      Pass("stage streams", find_stage_streams).skipped_if(no_stages).into(&Profile::stage_streams),'),

@@ -5,10 +5,13 @@
 #include <span>
 
 #include "analysis/counters/stage_energy.h"
+#include "analysis/statistics/values.h"
 #include "base/units.h"
 
 namespace llmprof::analysis {
 namespace {
+
+using profile::Measured;
 
 // Samples lie side by side: what is missing at an instance's edge is less.
 constexpr double kWhole = 0.95;
@@ -38,21 +41,29 @@ bool any(const DeviceCounters& device) {
 
 // What one sensor read, over the instances of a stage.
 struct Readings {
-  StageCounters::Sensor sensor;
+  double sum = 0;
+  double min = 0;
+  double max = 0;
+  uint64_t samples = 0;
 
   void add(double value) {
-    sensor.min = sensor.samples == 0 ? value : std::min(sensor.min, value);
-    sensor.max = sensor.samples == 0 ? value : std::max(sensor.max, value);
-    sensor.mean += value;
-    ++sensor.samples;
+    min = samples == 0 ? value : std::min(min, value);
+    max = samples == 0 ? value : std::max(max, value);
+    sum += value;
+    ++samples;
   }
-  [[nodiscard]] std::optional<StageCounters::Sensor> told() const {
-    if (sensor.samples == 0) return std::nullopt;
-    StageCounters::Sensor result = sensor;
-    result.mean /= static_cast<double>(sensor.samples);
-    return result;
+  template <class Quantity>
+  void fill(std::optional<profile::Sensor<Quantity>>& sensor, double unit = 1) const {
+    if (samples == 0) return;
+    const double mean = sum / static_cast<double>(samples);
+    sensor = {{mean * unit}, {min * unit}, {max * unit}, samples};
   }
 };
+
+template <class Quantity>
+std::optional<Quantity> over(const std::optional<Quantity>& amount, double count) {
+  return amount ? quantity<Quantity>(ratio(amount->value, count)) : std::nullopt;
+}
 
 // Time and bytes that a bandwidth is made of.
 struct Traffic {
@@ -153,20 +164,21 @@ class StageMeter {
     add_sensors(instance, device);
     const trace::Device& gpu = trace_.devices[instance.device.index()];
     bandwidth_ = static_cast<double>(gpu.memory_bandwidth);
-    highest_clock_ = static_cast<double>(gpu.clock_hz) / kMega;
+    highest_clock_ = static_cast<double>(gpu.clock_hz);
   }
 
-  [[nodiscard]] StageCounters told(uint32_t stage, const Utilization& use) const {
-    StageCounters result;
-    result.stage = stage;
+  [[nodiscard]] std::optional<Measured> measured(uint32_t stage, const Utilization& use) const {
+    if (all_.instances.empty()) return std::nullopt;
+    Measured result;
     result.instances = all_.instances.size();
-    if (all_.instances.empty()) return result;
     const Samples& samples = best_samples();
     result.sampled_instances = &samples == &all_ ? 0 : samples.instances.size();
-    tell_work(use, samples, result);
-    tell_sensors(result);
-    tell_activity(samples, result);
-    tell_traffic(use, samples, result);
+    add_work(stage, use.workload, samples, result);
+    add_sensors(result);
+    result.sm_active = share_of_percent(samples.sm.mean());
+    result.tensor_active = share_of_percent(samples.tensor.mean());
+    add_traffic(use, samples, result);
+    add_amounts(stage, use, result);
     return result;
   }
 
@@ -207,12 +219,13 @@ class StageMeter {
     return traced;
   }
 
-  void tell_work(const Utilization& use, const Samples& samples, StageCounters& result) const {
-    result.tokens = tokens_of(stages_, result.stage, use.workload, all_.instances);
-    result.sampled_tokens = tokens_of(stages_, result.stage, use.workload, samples.instances);
-    if (stages_.stages[result.stage].name == to_string(StepKind::prefill)) return;
-    result.steps = all_.steps / all_.count();
-    result.sampled_steps = samples.steps / samples.count();
+  void add_work(uint32_t stage, const Workload& workload, const Samples& samples,
+                Measured& result) const {
+    result.tokens = unless_zero(tokens_of(stages_, stage, workload, all_.instances));
+    result.sampled_tokens = unless_zero(tokens_of(stages_, stage, workload, samples.instances));
+    if (stages_.stages[stage].name == to_string(StepKind::prefill)) return;
+    result.steps = unless_zero(all_.steps / all_.count());
+    result.sampled_steps = unless_zero(samples.steps / samples.count());
   }
 
   void add_sensors(const StageInstance& instance, const DeviceCounters& device) {
@@ -237,78 +250,92 @@ class StageMeter {
         });
   }
 
-  void tell_sensors(StageCounters& result) const {
-    result.sm_clock = sm_clock_.told();
-    result.memory_clock = memory_clock_.told();
-    result.power = power_.told();
-    result.temperature = temperature_.told();
-    result.highest_sm_clock = highest_clock_;
+  void add_sensors(Measured& result) const {
+    sm_clock_.fill(result.sm_clock, kMega);
+    memory_clock_.fill(result.memory_clock, kMega);
+    power_.fill(result.power);
+    temperature_.fill(result.temperature);
+    result.highest_sm_clock = quantity_unless_zero<profile::Hertz>(highest_clock_);
     for (const auto& [bit, seen] : throttled_) {
-      result.throttled.push_back(
-          {seen.first, static_cast<double>(seen.second) / static_cast<double>(throttle_samples_)});
+      const auto& [reason, times] = seen;
+      result.throttle_reasons.push_back(
+          {std::string(reason.words),
+           reason.slowing,
+           {static_cast<double>(times) / static_cast<double>(throttle_samples_)}});
     }
-    std::stable_sort(result.throttled.begin(), result.throttled.end(),
-                     [](const auto& a, const auto& b) { return a.share > b.share; });
+    std::stable_sort(
+        result.throttle_reasons.begin(), result.throttle_reasons.end(),
+        [](const auto& a, const auto& b) { return a.share_of_samples > b.share_of_samples; });
     result.throttle_samples = throttle_samples_;
     StageEnergy energy;
     for (const auto& [device, windows] : windows_) energy.add(devices_[device.index()], windows);
     if (const auto power = energy.mean_power()) {
-      result.energy = *power * all_.whole.wall / kNanosecondsPerSecond / all_.count();
+      result.energy = {*power * all_.whole.wall / kNanosecondsPerSecond / all_.count()};
       result.energy_source = energy.source();
     }
-    result.energy_why_not = energy.why_not();
+    result.energy_why_not_reasons = energy.why_not();
+    result.energy_per_token = over(result.energy, result.tokens.value_or(0));
   }
 
-  static void tell_activity(const Samples& samples, StageCounters& result) {
-    const auto share = [](std::optional<double> percent) {
-      constexpr double kPercent = 100;
-      if (percent) *percent /= kPercent;
-      return percent;
-    };
-    result.sm_active = share(samples.sm.mean());
-    result.tensor_active = share(samples.tensor.mean());
-  }
-
-  void tell_traffic(const Utilization& use, const Samples& samples, StageCounters& result) const {
+  // Bytes and MBU, of sampled instances.
+  void add_traffic(const Utilization& use, const Samples& samples, Measured& result) const {
     const Traffic& whole = samples.whole;
     const Nanoseconds covered = samples.covered();
     if (whole.wall <= 0) return;
-    if (covered > 0) result.coverage = static_cast<double>(covered) / whole.wall;
-    if (result.sampled_instances == 0) return tell_why_nothing(result);
-    result.peak_bandwidth = use.gpu ? use.gpu->memory_bandwidth : bandwidth_;
-    const auto mean = [&](std::optional<double> sum) {
-      if (sum) *sum /= samples.count();
-      return sum;
+    if (covered > 0) result.coverage_share_of_wall = {static_cast<double>(covered) / whole.wall};
+    if (result.sampled_instances == 0) return add_why_nothing(result);
+    const double peak = use.gpu ? use.gpu->memory_bandwidth : bandwidth_;
+    result.peak_bandwidth = quantity_unless_zero<profile::BytesPerSecond>(peak);
+    const auto mean = [&](const std::optional<double>& sum) {
+      return sum ? quantity<profile::Bytes>(*sum / samples.count()) : std::nullopt;
     };
-    result.read_bytes = mean(whole.whole(whole.read));
-    result.write_bytes = mean(whole.whole(whole.written));
+    result.dram_read = mean(whole.whole(whole.read));
+    result.dram_write = mean(whole.whole(whole.written));
     const auto reached = [&](const Traffic& traffic, double nanoseconds) {
       const auto bytes = traffic.bytes();
-      if (!bytes || nanoseconds <= 0 || result.peak_bandwidth <= 0) return std::optional<double>();
-      return std::optional(*bytes / (nanoseconds / kNanosecondsPerSecond * result.peak_bandwidth));
+      if (!bytes || nanoseconds <= 0) return std::optional<profile::Share>();
+      return share(*bytes, nanoseconds / kNanosecondsPerSecond * peak);
     };
-    result.mbu_wall = reached(whole, whole.wall);
-    result.mbu_busy = reached(samples.traced, samples.traced.busy);
+    result.mbu = {reached(whole, whole.wall), reached(samples.traced, samples.traced.busy)};
     refuse_impossible(result);
   }
 
-  void tell_why_nothing(StageCounters& result) const {
-    if (result.coverage) {
-      result.why_not = {make_reason(
-          profile::ReasonKind::few_counter_samples,
-          profile::FindingValues().add("share_of_wall", profile::Share{*result.coverage}))};
+  void add_why_nothing(Measured& result) const {
+    if (const auto& covered = result.coverage_share_of_wall) {
+      result.why_not_reasons = {
+          make_reason(profile::ReasonKind::few_counter_samples,
+                      profile::FindingValues().add("share_of_wall", *covered))};
     } else if (has_counters_) {
-      result.why_not = {make_reason(profile::ReasonKind::no_counter_samples)};
+      result.why_not_reasons = {make_reason(profile::ReasonKind::no_counter_samples)};
     }
   }
 
-  static void refuse_impossible(StageCounters& result) {
-    const double most = std::max(result.mbu_wall.value_or(0), result.mbu_busy.value_or(0));
-    if (most <= 1) return;
-    result.why_not = {make_reason(profile::ReasonKind::impossible_bandwidth,
-                                  profile::FindingValues().add("share", profile::Share{most}))};
-    result.mbu_wall.reset();
-    result.mbu_busy.reset();
+  static void refuse_impossible(Measured& result) {
+    const profile::Share most = std::max(result.mbu.wall.value_or(profile::Share{}),
+                                         result.mbu.gpu_busy.value_or(profile::Share{}));
+    if (most.value <= 1) return;
+    result.why_not_reasons = {make_reason(profile::ReasonKind::impossible_bandwidth,
+                                          profile::FindingValues().add("share", most))};
+    result.mbu = {};
+  }
+
+  // Of bytes: per step and token, and beside what the model must move.
+  static void add_amounts(uint32_t stage, const Utilization& use, Measured& result) {
+    const double steps = result.sampled_steps.value_or(0);
+    const double tokens = result.sampled_tokens.value_or(0);
+    result.dram_read_per_step = over(result.dram_read, steps);
+    result.dram_write_per_step = over(result.dram_write, steps);
+    result.dram_read_per_token = over(result.dram_read, tokens);
+    result.dram_write_per_token = over(result.dram_write, tokens);
+    if (!result.dram_read || !result.dram_write) return;
+    result.dram = {result.dram_read->value + result.dram_write->value};
+    result.dram_per_step = over(result.dram, steps);
+    for (const StageUtilization& known : use.stages) {
+      if (known.stage != stage || known.cost.parts.empty() || known.from_operators) continue;
+      // The model's are of the mean instance; a decode's follow its steps.
+      const double part = result.steps ? steps / *result.steps : 1;
+      result.bytes_over_model = share(result.dram->value, known.cost.bytes() * part);
+    }
   }
 
   const trace::Trace& trace_;
@@ -328,16 +355,6 @@ class StageMeter {
   double bandwidth_ = 0;
   double highest_clock_ = 0;
 };
-
-void compare_with_model(const Utilization& use, StageCounters& stage) {
-  for (const StageUtilization& known : use.stages) {
-    if (known.stage != stage.stage || known.cost.parts.empty() || known.from_operators) continue;
-    // The model's are of the mean instance; a decode's follow its steps.
-    const double part = stage.steps > 0 ? stage.sampled_steps / stage.steps : 1;
-    const double bytes = known.cost.bytes() * part;
-    if (stage.bytes() && bytes > 0) stage.bytes_over_model = *stage.bytes() / bytes;
-  }
-}
 
 std::vector<std::optional<double>> bytes_by_step(const Stages& stages,
                                                  const std::vector<DeviceCounters>& devices) {
@@ -403,9 +420,7 @@ Counters attribute_counters(const trace::Trace& trace, const Stages& stages,
     for (const StageInstance& instance : stages.instances) {
       if (instance.stage == i) meter.add(instance);
     }
-    StageCounters stage = meter.told(i, use);
-    compare_with_model(use, stage);
-    counters.stages.push_back(std::move(stage));
+    counters.stages.push_back(meter.measured(i, use));
   }
   counters.step_bytes = bytes_by_step(stages, devices);
   find_slowed(stages, devices, counters);

@@ -83,15 +83,15 @@ TEST_F(DecodeWithCounters, BytesAndMbuAreOfTheWindow) {
   sample_dram(0, 40 * kSampleMs);
   const Counters all = counters();
   ASSERT_EQ(all.stages.size(), 1U);
-  const StageCounters& decode = all.stages[0];
-  EXPECT_DOUBLE_EQ(*decode.coverage, 1);
-  EXPECT_NEAR(*decode.read_bytes, 30e6, 1);
-  EXPECT_NEAR(*decode.write_bytes, 10e6, 1);
-  EXPECT_NEAR(*decode.mbu_wall, 40e6 / 0.010 / 10e9, 1e-12);
-  EXPECT_NEAR(*decode.mbu_busy, 40e6 / 0.008 / 10e9, 1e-12);
-  EXPECT_DOUBLE_EQ(decode.steps, 4);
-  EXPECT_DOUBLE_EQ(decode.tokens, 4);
-  EXPECT_NEAR(*decode.per_step(decode.read_bytes), 7.5e6, 1);
+  const profile::Measured& decode = *all.stages[0];
+  EXPECT_DOUBLE_EQ(decode.coverage_share_of_wall->value, 1);
+  EXPECT_NEAR(decode.dram_read->value, 30e6, 1);
+  EXPECT_NEAR(decode.dram_write->value, 10e6, 1);
+  EXPECT_NEAR(decode.mbu.wall->value, 40e6 / 0.010 / 10e9, 1e-12);
+  EXPECT_NEAR(decode.mbu.gpu_busy->value, 40e6 / 0.008 / 10e9, 1e-12);
+  EXPECT_DOUBLE_EQ(*decode.steps, 4);
+  EXPECT_DOUBLE_EQ(*decode.tokens, 4);
+  EXPECT_NEAR(decode.dram_read_per_step->value, 7.5e6, 1);
   ASSERT_EQ(all.step_bytes.size(), 4U);
   EXPECT_NEAR(*all.step_bytes[1], 10e6, 1);  // 12.5 to 15 ms
 }
@@ -99,28 +99,28 @@ TEST_F(DecodeWithCounters, BytesAndMbuAreOfTheWindow) {
 TEST_F(DecodeWithCounters, ForwardPassesOfOtherModelsGiveNoTokens) {
   t_.stages().stages[0].name = "forward";
   sample_dram(0, 40 * kSampleMs);
-  const StageCounters forward = counters().stages[0];
-  EXPECT_DOUBLE_EQ(forward.steps, 4);
-  EXPECT_DOUBLE_EQ(forward.tokens, 0);
-  EXPECT_DOUBLE_EQ(forward.sampled_tokens, 0);
+  const profile::Measured forward = *counters().stages[0];
+  EXPECT_DOUBLE_EQ(*forward.steps, 4);
+  EXPECT_FALSE(forward.tokens);
+  EXPECT_FALSE(forward.sampled_tokens);
 }
 
 TEST_F(DecodeWithCounters, WhatSamplesMissIsScaledAndSaid) {
   sample_dram(12 * kSampleMs, 20 * kSampleMs);
-  const StageCounters decode = counters().stages[0];
-  EXPECT_DOUBLE_EQ(*decode.coverage, 0.8);
-  EXPECT_NEAR(*decode.read_bytes, 30e6, 1);
-  EXPECT_NEAR(*decode.mbu_wall, 0.4, 1e-12);
+  const profile::Measured decode = *counters().stages[0];
+  EXPECT_DOUBLE_EQ(decode.coverage_share_of_wall->value, 0.8);
+  EXPECT_NEAR(decode.dram_read->value, 30e6, 1);
+  EXPECT_NEAR(decode.mbu.wall->value, 0.4, 1e-12);
 }
 
 TEST_F(DecodeWithCounters, TooFewSamplesGiveAReason) {
   sample_dram(16 * kSampleMs, 20 * kSampleMs);
-  const StageCounters decode = counters().stages[0];
-  EXPECT_DOUBLE_EQ(*decode.coverage, 0.4);
-  EXPECT_FALSE(decode.read_bytes);
-  EXPECT_FALSE(decode.mbu_wall);
-  EXPECT_EQ(kinds_of(decode.why_not), Kinds{"few_counter_samples"});
-  EXPECT_EQ(number_of(decode.why_not, "share_of_wall"), 0.4);
+  const profile::Measured decode = *counters().stages[0];
+  EXPECT_DOUBLE_EQ(decode.coverage_share_of_wall->value, 0.4);
+  EXPECT_FALSE(decode.dram_read);
+  EXPECT_FALSE(decode.mbu.wall);
+  EXPECT_EQ(kinds_of(decode.why_not_reasons), Kinds{"few_counter_samples"});
+  EXPECT_EQ(number_of(decode.why_not_reasons, "share_of_wall"), 0.4);
 }
 
 // A second decode of 20 ms and two steps, in which counters rested.
@@ -142,22 +142,22 @@ TEST_F(DecodeWithCounters, BytesAreOfSampledInstancesAndTheirSteps) {
   StageUtilization stage;
   stage.cost.parts.push_back({"weights", 1, 24e6, 0});  // of 3 steps, the mean
   use.stages.push_back(stage);
-  const StageCounters decode = counters(use).stages[0];
+  const profile::Measured decode = *counters(use).stages[0];
   EXPECT_EQ(decode.instances, 2U);
   EXPECT_EQ(decode.sampled_instances, 1U);
-  EXPECT_DOUBLE_EQ(*decode.coverage, 1);
-  EXPECT_NEAR(*decode.read_bytes, 30e6, 1);
-  EXPECT_NEAR(*decode.mbu_wall, 0.4, 1e-12);
-  EXPECT_NEAR(*decode.mbu_busy, 0.5, 1e-12);
-  EXPECT_DOUBLE_EQ(*decode.sm_active, 0.6);
-  EXPECT_DOUBLE_EQ(decode.steps, 3);
-  EXPECT_DOUBLE_EQ(decode.sampled_steps, 4);
-  EXPECT_NEAR(*decode.per_step(decode.read_bytes), 7.5e6, 1);
-  EXPECT_NEAR(*decode.per_token(decode.write_bytes), 2.5e6, 1);
-  EXPECT_NEAR(*decode.bytes_over_model, 40e6 / 32e6, 1e-9);
+  EXPECT_DOUBLE_EQ(decode.coverage_share_of_wall->value, 1);
+  EXPECT_NEAR(decode.dram_read->value, 30e6, 1);
+  EXPECT_NEAR(decode.mbu.wall->value, 0.4, 1e-12);
+  EXPECT_NEAR(decode.mbu.gpu_busy->value, 0.5, 1e-12);
+  EXPECT_DOUBLE_EQ(decode.sm_active->value, 0.6);
+  EXPECT_DOUBLE_EQ(*decode.steps, 3);
+  EXPECT_DOUBLE_EQ(*decode.sampled_steps, 4);
+  EXPECT_NEAR(decode.dram_read_per_step->value, 7.5e6, 1);
+  EXPECT_NEAR(decode.dram_write_per_token->value, 2.5e6, 1);
+  EXPECT_NEAR(decode.bytes_over_model->value, 40e6 / 32e6, 1e-9);
   // 16 J in 32 ms are 500 W: 7.5 J an instance of 15 ms, of 3 tokens.
-  EXPECT_NEAR(*decode.energy, 7.5, 1e-9);
-  EXPECT_NEAR(*decode.energy_per_token(), 2.5, 1e-9);
+  EXPECT_NEAR(decode.energy->value, 7.5, 1e-9);
+  EXPECT_NEAR(decode.energy_per_token->value, 2.5, 1e-9);
 }
 
 // Samples begin within the first decode, at 14 of 20 ms.
@@ -165,11 +165,11 @@ TEST_F(DecodeWithCounters, WholeInstancesComeBeforePartsOfOthers) {
   t_.instance(0, 20 * kSampleMs, 30 * kSampleMs);
   t_.step(20 * kSampleMs, 30 * kSampleMs);
   sample_dram(14 * kSampleMs, 30 * kSampleMs);
-  const StageCounters decode = counters().stages[0];
+  const profile::Measured decode = *counters().stages[0];
   EXPECT_EQ(decode.sampled_instances, 1U);
-  EXPECT_DOUBLE_EQ(*decode.coverage, 1);
-  EXPECT_DOUBLE_EQ(decode.sampled_steps, 1);
-  EXPECT_DOUBLE_EQ(decode.steps, 2.5);
+  EXPECT_DOUBLE_EQ(decode.coverage_share_of_wall->value, 1);
+  EXPECT_DOUBLE_EQ(*decode.sampled_steps, 1);
+  EXPECT_DOUBLE_EQ(*decode.steps, 2.5);
 }
 
 // 0.8 of 2 s each: together more than a long stage needs, but of no instance half.
@@ -180,39 +180,39 @@ TEST_F(DecodeWithCounters, PartsOfManyInstancesAreNoWholeOne) {
     t_.counter("dram__bytes_read.sum", "byte", start, start + 800 * kSampleMs, 1e9);
     t_.counter("dram__bytes_write.sum", "byte", start, start + 800 * kSampleMs, 1e9);
   }
-  const StageCounters decode = counters().stages[0];
+  const profile::Measured decode = *counters().stages[0];
   EXPECT_EQ(decode.sampled_instances, 0U);
-  EXPECT_FALSE(decode.read_bytes);
-  EXPECT_EQ(kinds_of(decode.why_not), Kinds{"few_counter_samples"});
+  EXPECT_FALSE(decode.dram_read);
+  EXPECT_EQ(kinds_of(decode.why_not_reasons), Kinds{"few_counter_samples"});
 }
 
 TEST_F(DecodeWithCounters, AStageWithoutSamplesSaysWhy) {
   sample_dram(30 * kSampleMs, 40 * kSampleMs);
-  const StageCounters decode = counters().stages[0];
+  const profile::Measured decode = *counters().stages[0];
   EXPECT_EQ(decode.sampled_instances, 0U);
-  EXPECT_FALSE(decode.coverage);
-  EXPECT_EQ(kinds_of(decode.why_not), Kinds{"no_counter_samples"});
+  EXPECT_FALSE(decode.coverage_share_of_wall);
+  EXPECT_EQ(kinds_of(decode.why_not_reasons), Kinds{"no_counter_samples"});
 }
 
 TEST_F(DecodeWithCounters, ATenthOfALongStageIsEnough) {
   t_.instance(t_.stage("long"), 100 * kSampleMs, 20'100 * kSampleMs);
   t_.counter("dram__bytes_read.sum", "byte", 5'000 * kSampleMs, 7'000 * kSampleMs, 3e9);
   t_.counter("dram__bytes_write.sum", "byte", 5'000 * kSampleMs, 7'000 * kSampleMs, 1e9);
-  const StageCounters stage = counters().stages[1];
+  const profile::Measured stage = *counters().stages[1];
   EXPECT_EQ(stage.sampled_instances, 1U);
-  EXPECT_DOUBLE_EQ(*stage.coverage, 0.1);
-  EXPECT_NEAR(*stage.read_bytes, 30e9, 1);
+  EXPECT_DOUBLE_EQ(stage.coverage_share_of_wall->value, 0.1);
+  EXPECT_NEAR(stage.dram_read->value, 30e9, 1);
 }
 
 TEST_F(DecodeWithCounters, MoreThanThePeakIsRefused) {
   t_.device().memory_bandwidth = 3'000'000'000;
   sample_dram(0, 40 * kSampleMs);
-  const StageCounters decode = counters().stages[0];
-  EXPECT_TRUE(decode.read_bytes);
-  EXPECT_FALSE(decode.mbu_wall);
-  EXPECT_FALSE(decode.mbu_busy);
-  EXPECT_EQ(kinds_of(decode.why_not), Kinds{"impossible_bandwidth"});
-  EXPECT_NEAR(number_of(decode.why_not, "share"), 5.0 / 3, 1e-9);
+  const profile::Measured decode = *counters().stages[0];
+  EXPECT_TRUE(decode.dram_read);
+  EXPECT_FALSE(decode.mbu.wall);
+  EXPECT_FALSE(decode.mbu.gpu_busy);
+  EXPECT_EQ(kinds_of(decode.why_not_reasons), Kinds{"impossible_bandwidth"});
+  EXPECT_NEAR(number_of(decode.why_not_reasons, "share"), 5.0 / 3, 1e-9);
 }
 
 TEST_F(DecodeWithCounters, BesideTheModelsBytes) {
@@ -221,7 +221,7 @@ TEST_F(DecodeWithCounters, BesideTheModelsBytes) {
   StageUtilization stage;
   stage.cost.parts.push_back({"weights", 1, 32e6, 0});
   use.stages.push_back(stage);
-  EXPECT_NEAR(*counters(use).stages[0].bytes_over_model, 1.25, 1e-9);
+  EXPECT_NEAR(counters(use).stages[0]->bytes_over_model->value, 1.25, 1e-9);
 }
 
 // Untraced between 12.5 and 17.5 ms: steps 1 and 2 were not recorded.
@@ -239,12 +239,12 @@ TEST_F(DecodeWithCounters, BusyFiguresAreOfTracedSteps) {
             t_.call("cudaLaunchKernel", 9 * kSampleMs, 10 * kSampleMs));
   t_.kernel("gemm", 175 * kSampleMs / 10, 20 * kSampleMs,
             t_.call("cudaLaunchKernel", 17 * kSampleMs, 17 * kSampleMs + 1));
-  const StageCounters decode = counters().stages[0];
-  EXPECT_NEAR(*decode.mbu_wall, 0.4, 1e-12);
+  const profile::Measured decode = *counters().stages[0];
+  EXPECT_NEAR(decode.mbu.wall->value, 0.4, 1e-12);
   // Of step 0 alone, whose start is known: 10 MB in 2 ms of busy time.
-  EXPECT_NEAR(*decode.mbu_busy, 10e6 / 0.002 / 10e9, 1e-12);
-  EXPECT_DOUBLE_EQ(decode.steps, 4);
-  EXPECT_DOUBLE_EQ(decode.tokens, 4);
+  EXPECT_NEAR(decode.mbu.gpu_busy->value, 10e6 / 0.002 / 10e9, 1e-12);
+  EXPECT_DOUBLE_EQ(*decode.steps, 4);
+  EXPECT_DOUBLE_EQ(*decode.tokens, 4);
 }
 
 TEST_F(DecodeWithCounters, ActivityIsATimeWeightedMean) {
@@ -252,11 +252,11 @@ TEST_F(DecodeWithCounters, ActivityIsATimeWeightedMean) {
   t_.counter("sm__cycles_active.avg.pct_of_peak_sustained_elapsed", "%", 15 * kSampleMs,
              30 * kSampleMs, 80);
   t_.counter("sm__pipe_tensor_cycles_active.avg", "%", 0, 30 * kSampleMs, 25);
-  const StageCounters decode = counters().stages[0];
-  EXPECT_DOUBLE_EQ(*decode.sm_active, 0.6);
-  EXPECT_DOUBLE_EQ(*decode.tensor_active, 0.25);
-  EXPECT_DOUBLE_EQ(*decode.coverage, 1);
-  EXPECT_FALSE(decode.read_bytes);
+  const profile::Measured decode = *counters().stages[0];
+  EXPECT_DOUBLE_EQ(decode.sm_active->value, 0.6);
+  EXPECT_DOUBLE_EQ(decode.tensor_active->value, 0.25);
+  EXPECT_DOUBLE_EQ(decode.coverage_share_of_wall->value, 1);
+  EXPECT_FALSE(decode.dram_read);
 }
 
 // Readings at 9, 17 and 21 ms: of the first 8 ms the decode has 7, of the other 4 it has 3.
@@ -265,19 +265,19 @@ TEST_F(DecodeWithCounters, EnergyIsTheCountersDifference) {
   t_.counter("energy", "J", 17 * kSampleMs, 17 * kSampleMs, 1004);
   t_.counter("energy", "J", 21 * kSampleMs, 21 * kSampleMs, 1006);
   t_.counter("power", "W", 9 * kSampleMs, 9 * kSampleMs, 100);
-  const StageCounters decode = counters().stages[0];
+  const profile::Measured decode = *counters().stages[0];
   // 6 J in 12 ms, 500 W, for 10 ms.
-  EXPECT_NEAR(*decode.energy, 5, 1e-9);
+  EXPECT_NEAR(decode.energy->value, 5, 1e-9);
   EXPECT_EQ(decode.energy_source, "energy counter");
-  EXPECT_NEAR(*decode.energy_per_token(), 1.25, 1e-9);
-  EXPECT_TRUE(decode.energy_why_not.empty());
+  EXPECT_NEAR(decode.energy_per_token->value, 1.25, 1e-9);
+  EXPECT_TRUE(decode.energy_why_not_reasons.empty());
 }
 
 TEST_F(DecodeWithCounters, WithoutACounterEnergyIsPowerOverTime) {
   t_.counter("power", "W", 10 * kSampleMs, 10 * kSampleMs, 200);
   t_.counter("power", "W", 20 * kSampleMs, 20 * kSampleMs, 400);
-  const StageCounters decode = counters().stages[0];
-  EXPECT_NEAR(*decode.energy, 3, 1e-9);
+  const profile::Measured decode = *counters().stages[0];
+  EXPECT_NEAR(decode.energy->value, 3, 1e-9);
   EXPECT_EQ(decode.energy_source, "power over time");
 }
 
@@ -285,10 +285,10 @@ TEST_F(DecodeWithCounters, WithoutACounterEnergyIsPowerOverTime) {
 TEST_F(DecodeWithCounters, EnergyOfOthersIsNotTheStages) {
   t_.counter("energy", "J", 5 * kSampleMs, 5 * kSampleMs, 1000);
   t_.counter("energy", "J", 25 * kSampleMs, 25 * kSampleMs, 1010);
-  const StageCounters decode = counters().stages[0];
+  const profile::Measured decode = *counters().stages[0];
   EXPECT_FALSE(decode.energy);
-  EXPECT_EQ(kinds_of(decode.energy_why_not), Kinds{"sensors_read_rarely"});
-  EXPECT_EQ(number_of(decode.energy_why_not, "time_between_readings"), 20);
+  EXPECT_EQ(kinds_of(decode.energy_why_not_reasons), Kinds{"sensors_read_rarely"});
+  EXPECT_EQ(number_of(decode.energy_why_not_reasons, "time_between_readings"), 20);
 }
 
 TEST_F(DecodeWithCounters, SensorsAndThrottleReasons) {
@@ -297,17 +297,17 @@ TEST_F(DecodeWithCounters, SensorsAndThrottleReasons) {
     t_.counter("sm_clock", "MHz", time * kSampleMs, time * kSampleMs, clock);
     t_.counter("throttle_reasons", "", time * kSampleMs, time * kSampleMs, reasons);
   }
-  const StageCounters decode = counters().stages[0];
+  const profile::Measured decode = *counters().stages[0];
   ASSERT_TRUE(decode.sm_clock);
   EXPECT_EQ(decode.sm_clock->samples, 3U);
-  EXPECT_DOUBLE_EQ(decode.sm_clock->mean, 1600);
-  EXPECT_DOUBLE_EQ(decode.sm_clock->min, 1500);
-  EXPECT_DOUBLE_EQ(decode.sm_clock->max, 1700);
-  EXPECT_DOUBLE_EQ(decode.highest_sm_clock, 2000);
-  ASSERT_EQ(decode.throttled.size(), 2U);
-  EXPECT_EQ(decode.throttled[0].reason.words, "power cap");
-  EXPECT_DOUBLE_EQ(decode.throttled[0].share, 2.0 / 3);
-  EXPECT_DOUBLE_EQ(decode.throttled[1].share, 1.0 / 3);
+  EXPECT_DOUBLE_EQ(decode.sm_clock->mean.value, 1600e6);
+  EXPECT_DOUBLE_EQ(decode.sm_clock->min.value, 1500e6);
+  EXPECT_DOUBLE_EQ(decode.sm_clock->max.value, 1700e6);
+  EXPECT_DOUBLE_EQ(decode.highest_sm_clock->value, 2000e6);
+  ASSERT_EQ(decode.throttle_reasons.size(), 2U);
+  EXPECT_EQ(decode.throttle_reasons[0].reason, "power cap");
+  EXPECT_DOUBLE_EQ(decode.throttle_reasons[0].share_of_samples.value, 2.0 / 3);
+  EXPECT_DOUBLE_EQ(decode.throttle_reasons[1].share_of_samples.value, 1.0 / 3);
   EXPECT_FALSE(decode.temperature);
 }
 

@@ -1,8 +1,9 @@
 #include "analysis/devices/device_kind.h"
 
 #include <algorithm>
-#include <tuple>
 #include <vector>
+
+#include "analysis/ranking/same_work.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -45,15 +46,7 @@ void leave_cpu_operators_aside(trace::Trace& trace, Diagnostics& diagnostics) {
   if (operators == 0 || !gpu_work) return;
   std::vector<bool> keep(kernels.size());
   for (size_t i = 0; i < keep.size(); ++i) keep[i] = !on_cpu(i);
-  const auto keep_column = [&](auto& column) {
-    if (column.empty()) return;
-    size_t kept = 0;
-    for (size_t i = 0; i < keep.size(); ++i) {
-      if (keep[i]) column[kept++] = column[i];
-    }
-    column.resize(kept);
-  };
-  std::apply([&](auto&... column) { (keep_column(column), ...); }, kernels.columns());
+  keep_rows(kernels, keep);
   diagnostics.info("cpu_operators_left_aside",
                    "CPU operators beside a GPU's kernels: they are told as operators and are in no "
                    "total of kernels",

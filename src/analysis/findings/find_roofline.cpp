@@ -41,11 +41,11 @@ std::vector<LatencyBound> latency_bound(const StageFacts& facts, const Roofline&
   std::vector<LatencyBound> found;
   for (const KernelRoofline& kernel : roofline.kernels) {
     if (kernel.bound != Bound::latency || !in_stage[kernel.row]) continue;
-    if (!kernel.compute_percent && !kernel.memory_percent) continue;
+    const auto roof = std::max(kernel.compute_share_of_peak, kernel.memory_share_of_peak);
+    if (!roof) continue;
     LatencyBound bound;
     bound.row = &facts.ranking->rows[kernel.row];
-    bound.roof =
-        std::max(kernel.compute_percent.value_or(0), kernel.memory_percent.value_or(0)) / kPercent;
+    bound.roof = roof->value;
     found.push_back(bound);
   }
   return found;

@@ -130,12 +130,12 @@ TEST_F(Findings, TellClocksThatHeatOrPowerLower) {
   t_.instance(t_.stage("decode"), 0, 1000);
   t_.launched("gemm", 0, 0, 800);
   t_.stages().stages[0].busy = summarize({800});
-  StageCounters decode;
-  decode.sm_clock = StageCounters::Sensor{1500, 1400, 1980, 8};
-  decode.highest_sm_clock = 2000;
-  decode.throttled = {{throttle_reasons(0x4).front(), 0.5},
-                      {throttle_reasons(0x40).front(), 0.25},
-                      {throttle_reasons(0x1).front(), 0.1}};
+  profile::Measured decode;
+  decode.sm_clock = {{1500e6}, {1400e6}, {1980e6}, 8};
+  decode.highest_sm_clock = {2000e6};
+  decode.throttle_reasons = {{"power cap", true, {0.5}},
+                             {"thermal slowdown (hardware)", true, {0.25}},
+                             {"GPU idle", false, {0.1}}};
   counters_.stages = {decode};
   const std::vector<Finding> findings = found();
   const Finding* clocks = first(findings, FindingKind::low_clocks);
@@ -160,10 +160,10 @@ TEST_F(Findings, LeaveUsualClocksAlone) {
   t_.instance(t_.stage("decode"), 0, 1000);
   t_.launched("gemm", 0, 0, 800);
   t_.stages().stages[0].busy = summarize({800});
-  StageCounters decode;
-  decode.sm_clock = StageCounters::Sensor{1900, 1850, 1980, 8};
-  decode.highest_sm_clock = 2000;
-  decode.throttled = {{throttle_reasons(0x4).front(), 0.01}};
+  profile::Measured decode;
+  decode.sm_clock = {{1900e6}, {1850e6}, {1980e6}, 8};
+  decode.highest_sm_clock = {2000e6};
+  decode.throttle_reasons = {{"power cap", true, {0.01}}};
   counters_.stages = {decode};
   EXPECT_EQ(first(found(), FindingKind::low_clocks), nullptr);
 }
@@ -286,8 +286,8 @@ TEST_F(Findings, TellLatencyBoundKernels) {
   Roofline roofline;
   KernelRoofline kernel;
   kernel.row = 1;
-  kernel.compute_percent = 10;
-  kernel.memory_percent = 30;
+  kernel.compute_share_of_peak = {0.1};
+  kernel.memory_share_of_peak = {0.3};
   kernel.bound = Bound::latency;
   roofline.kernels.push_back(kernel);
   measured_ = true;

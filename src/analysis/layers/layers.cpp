@@ -6,9 +6,8 @@
 #include <map>
 #include <optional>
 
+#include "analysis/layers/layer_cuts.h"
 #include "analysis/layers/pass_kernels.h"
-#include "analysis/layers/pass_layer_cuts.h"
-#include "analysis/layers/range_layers.h"
 #include "analysis/layers/stage_layers.h"
 #include "base/quantiles.h"
 
@@ -20,16 +19,6 @@ using profile::make_reason;
 using profile::ReasonKind;
 
 constexpr std::string_view kOutside = "outside layers";
-
-LayerRow row_of(std::string name, uint32_t stage, const LayerSum& sum) {
-  LayerRow row;
-  row.name = std::move(name);
-  row.stage = stage;
-  row.kernel_count = sum.kernel_count;
-  row.kernel_sum = sum.kernel_sum;
-  row.by_class = sum.by_class;
-  return row;
-}
 
 // Layers as what repeats in each pass's kernel names.
 class RepeatedLayers {
@@ -142,19 +131,15 @@ void add_rows(const StageLayers& found, uint32_t stage, uint32_t model, const St
               Layers& layers) {
   LayerSum outside = whole.sum;
   const UnlikeMost unlike(found);
-  const auto push = [&](LayerRow row, bool part, uint64_t passes) {
-    row.model = model;
-    row.part = part;
-    row.source = found.source;
-    row.passes = passes;
-    layers.rows.push_back(std::move(row));
+  const auto push = [&](std::string name, const LayerSum& sum, bool part, uint64_t passes) {
+    profile::Reasons note = part || name == kOutside ? profile::Reasons() : unlike.note(sum);
+    layers.rows.push_back(
+        {sum, std::move(name), stage, model, part, found.source, passes, std::move(note)});
   };
   for (const auto& [name, layer] : found.layers) {
-    LayerRow whole_layer = row_of(name, stage, layer.sum);
-    whole_layer.note = unlike.note(layer.sum);
-    push(std::move(whole_layer), false, found.passes);
+    push(name, layer.sum, false, found.passes);
     for (const auto& [part, sum] : layer.parts) {
-      push(row_of(fmt::format("{}/{}", name, part), stage, sum), true, found.passes);
+      push(fmt::format("{}/{}", name, part), sum, true, found.passes);
     }
     outside.kernel_count -= layer.sum.kernel_count;
     outside.kernel_sum -= layer.sum.kernel_sum;
@@ -162,7 +147,7 @@ void add_rows(const StageLayers& found, uint32_t stage, uint32_t model, const St
       outside.by_class[i] -= layer.sum.by_class[i];
     }
   }
-  push(row_of(std::string(kOutside), stage, outside), false, whole.passes);
+  push(std::string(kOutside), outside, false, whole.passes);
 }
 
 // Notes the row of each kernel that the layers count, once their rows are there: from `first` on.

@@ -15,16 +15,31 @@ inline constexpr size_t kKernelClasses = static_cast<size_t>(KernelClass::other)
 
 // Kernel time of one layer, or of a part of one, over all instances of a stage that are not
 // warm-up.
-struct LayerRow {
+struct LayerSum {
+  uint64_t kernel_count = 0;
+  Nanoseconds kernel_sum = 0;
+  std::array<Nanoseconds, kKernelClasses> by_class{};
+
+  void add(Nanoseconds duration, KernelClass kernel_class) {
+    ++kernel_count;
+    kernel_sum += duration;
+    by_class[static_cast<size_t>(kernel_class)] += duration;
+  }
+  LayerSum& operator+=(const LayerSum& more) {
+    kernel_count += more.kernel_count;
+    kernel_sum += more.kernel_sum;
+    for (size_t i = 0; i < by_class.size(); ++i) by_class[i] += more.by_class[i];
+    return *this;
+  }
+};
+
+struct LayerRow : LayerSum {
   std::string name;  // "layer_00", "layer_00/attn"; "outside layers"
   uint32_t stage = 0;
   uint32_t model = 0;  // Step::layers of its passes, where several models ran; 0 otherwise
   bool part = false;   // of the layer named before
   StageSource source = StageSource::nvtx;
-  uint64_t passes = 0;  // forward passes that the figures below are sums over
-  uint64_t kernel_count = 0;
-  Nanoseconds kernel_sum = 0;
-  std::array<Nanoseconds, kKernelClasses> by_class{};
+  uint64_t passes = 0;    // forward passes that the sums are over
   profile::Reasons note;  // of a layer with far fewer or more kernels than most
 };
 

@@ -1,4 +1,4 @@
-#include "analysis/layers/range_layers.h"
+#include "analysis/layers/stage_layers.h"
 
 #include <algorithm>
 #include <unordered_map>

@@ -8,27 +8,9 @@
 #include <vector>
 
 #include "analysis/layers/layers.h"
+#include "analysis/stages/meaningful_ranges.h"
 
 namespace llmprof::analysis {
-
-// Kernel time without a name yet.
-struct LayerSum {
-  uint64_t kernel_count = 0;
-  Nanoseconds kernel_sum = 0;
-  std::array<Nanoseconds, kKernelClasses> by_class{};
-
-  void add(Nanoseconds duration, KernelClass kernel_class) {
-    ++kernel_count;
-    kernel_sum += duration;
-    by_class[static_cast<size_t>(kernel_class)] += duration;
-  }
-  LayerSum& operator+=(const LayerSum& more) {
-    kernel_count += more.kernel_count;
-    kernel_sum += more.kernel_sum;
-    for (size_t i = 0; i < by_class.size(); ++i) by_class[i] += more.by_class[i];
-    return *this;
-  }
-};
 
 // "layer_9" before "layer_10".
 struct LayerOrder {
@@ -74,5 +56,11 @@ class KernelTimes {
   const trace::Trace& trace_;
   const DescribedNames& names_;
 };
+
+// Of each stage: kernels by the layer and part that were open when they were launched. A graph's
+// kernel is in the layer that was open when its node was captured, where the capture knows; its
+// stage is the replay's all the same.
+std::vector<StageLayers> layers_of_ranges(const trace::Trace& trace, const Stages& stages,
+                                          const MeaningfulRanges& ranges, const KernelTimes& times);
 
 }  // namespace llmprof::analysis

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "analysis/operators/captured_graphs.h"
-#include "analysis/ranking/left_out_captures.h"
+#include "analysis/ranking/same_work.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -237,13 +237,13 @@ class GraphCaptures {
     if (matched_ == 0) return;
     std::vector<bool> alone = used_;
     for (const CapturedReplay& replay : replays_) alone[replay.capture.index()] = false;
-    const LeftOutWork left = leave_out_gpu_work(trace_, alone);
-    if (left.kernels == 0) return;
+    const uint64_t kernels = leave_out_gpu_work(trace_, alone);
+    if (kernels == 0) return;
     diagnostics_.info(
         "graph_capture_not_executed",
         fmt::format("kernels that ran while CUDA graphs were captured ({}); they are excluded",
                     paths(alone)),
-        left.kernels);
+        kernels);
   }
 
   trace::Trace& trace_;

@@ -98,10 +98,10 @@ struct Joined {
   Diagnostics diagnostics;
   Operators operators;
 
-  [[nodiscard]] OperatorRow row(std::string_view name) const {
+  [[nodiscard]] profile::Operator row(std::string_view name) const {
     const auto found = std::find_if(operators.rows.begin(), operators.rows.end(),
-                                    [&](const OperatorRow& row) { return row.name == name; });
-    return found == operators.rows.end() ? OperatorRow() : *found;
+                                    [&](const profile::Operator& row) { return row.name == name; });
+    return found == operators.rows.end() ? profile::Operator() : *found;
   }
   // The text of the range each kernel was captured in.
   [[nodiscard]] std::vector<std::string> ranges() const {
@@ -137,21 +137,21 @@ TEST(GraphCaptures, GiveReplayedKernelsTheirOperatorsAndLayers) {
     EXPECT_EQ(joined.trace.kernels.size(), 10U);  // the capture's fill is no execution
     EXPECT_TRUE(joined.diagnostics.has("graph_captures_used"));
     EXPECT_TRUE(joined.diagnostics.has("graph_capture_not_executed"));
-    const OperatorRow product = joined.row("aten::mm");
+    const profile::Operator product = joined.row("aten::mm");
     EXPECT_EQ(product.calls, 4U);  // two layers, two replays
     EXPECT_EQ(product.kernel_count, 4U);
-    EXPECT_EQ(product.cuda_self, 8000);
-    EXPECT_EQ(product.cpu_total, 0);
-    EXPECT_EQ(joined.row("aten::linear").cuda_total, 8000);
-    EXPECT_EQ(joined.row("aten::linear").cuda_self, 0);
-    EXPECT_EQ(joined.row("aten::norm").cuda_self, 8000);
+    EXPECT_EQ(to_nanoseconds(product.cuda_self), 8000);
+    EXPECT_EQ(to_nanoseconds(product.cpu_total), 0);
+    EXPECT_EQ(to_nanoseconds(joined.row("aten::linear").cuda_total), 8000);
+    EXPECT_EQ(to_nanoseconds(joined.row("aten::linear").cuda_self), 0);
+    EXPECT_EQ(to_nanoseconds(joined.row("aten::norm").cuda_self), 8000);
     EXPECT_EQ(joined.row("aten::copy_").calls, 2U);
-    EXPECT_EQ(joined.row("aten::copy_").cpu_total, 8000);
+    EXPECT_EQ(to_nanoseconds(joined.row("aten::copy_").cpu_total), 8000);
     EXPECT_EQ(joined.row("aten::zero_").calls, 0U);
-    EXPECT_EQ(joined.operators.kernels, 10U);
-    EXPECT_EQ(joined.operators.kernels_without, 0U);
-    EXPECT_EQ(joined.operators.graph_kernels, 8U);
-    EXPECT_EQ(joined.operators.captured_kernels, 8U);
+    EXPECT_EQ(joined.operators.found.kernels_with_operator, 10U);
+    EXPECT_EQ(joined.operators.found.kernels_without_operator, 0U);
+    EXPECT_EQ(joined.operators.found.graph_kernels, 8U);
+    EXPECT_EQ(joined.operators.found.captured_kernels, 8U);
     EXPECT_EQ(joined.ranges(), (std::vector<std::string>{"", "MyDecoderLayer_0", "MyDecoderLayer_0",
                                                          "MyDecoderLayer_1", "MyDecoderLayer_1", "",
                                                          "MyDecoderLayer_0", "MyDecoderLayer_0",
@@ -170,10 +170,10 @@ TEST(GraphCaptures, MatchByNameWhereTheOrderDiffers) {
 TEST(GraphCaptures, LeaveOtherGraphsAlone) {
   const Joined other = join(capture(true), execution(true, {"norm", "gemm", "norm", "gemv"}));
   EXPECT_TRUE(other.diagnostics.has("graph_replays_not_captured"));
-  EXPECT_EQ(other.operators.captured_kernels, 0U);
+  EXPECT_EQ(other.operators.found.captured_kernels, 0U);
   EXPECT_EQ(other.trace.kernels.size(), 11U);
   const Joined shorter = join(capture(false), execution(false, {"norm", "gemm", "norm"}));
-  EXPECT_EQ(shorter.operators.captured_kernels, 0U);
+  EXPECT_EQ(shorter.operators.found.captured_kernels, 0U);
 }
 
 // Two graphs of four kernels: without names, their number does not tell which is which.
@@ -181,8 +181,8 @@ TEST(GraphCaptures, DoNotGuessAGraphByItsNumberOfKernels) {
   Events executed = execution(false);
   executed.call("cudaGraphLaunch", 1300, 5);
   for (int i = 0; i < 4; ++i) executed.kernel("other", 1310 + 10 * i);
-  EXPECT_EQ(join(capture(false), executed).operators.captured_kernels, 0U);
-  EXPECT_EQ(join(capture(true), execution(true)).operators.captured_kernels, 8U);
+  EXPECT_EQ(join(capture(false), executed).operators.found.captured_kernels, 0U);
+  EXPECT_EQ(join(capture(true), execution(true)).operators.found.captured_kernels, 8U);
 }
 
 // Two graphs that cannot be told apart: the operators are the same, the layer is not known.
@@ -219,9 +219,9 @@ TEST(GraphCaptures, InTheTraceOfTheExecution) {
   }
   const Joined joined = join({folder.write("both.json", both + "," + later)});
   EXPECT_EQ(joined.trace.kernels.size(), 11U);
-  EXPECT_EQ(joined.row("aten::mm").cuda_self, 8000);
+  EXPECT_EQ(to_nanoseconds(joined.row("aten::mm").cuda_self), 8000);
   EXPECT_EQ(joined.row("aten::mm").calls, 2U);
-  EXPECT_EQ(joined.row("aten::mm").cpu_total, 10000);
+  EXPECT_EQ(to_nanoseconds(joined.row("aten::mm").cpu_total), 10000);
 }
 
 struct Pair {
@@ -242,7 +242,7 @@ TEST(SharedCapturesGraphs, GiveOperatorsToReplaysOfSglangAndVllm) {
     const Joined joined =
         join({folder + pair.capture + ".json.gz", folder + pair.execution + ".json.gz"});
     EXPECT_EQ(joined.trace.kernels.size(), pair.executed);
-    EXPECT_EQ(joined.operators.captured_kernels, pair.replayed);
+    EXPECT_EQ(joined.operators.found.captured_kernels, pair.replayed);
     const trace::KernelTable& kernels = joined.trace.kernels;
     std::map<trace::LaunchRow, trace::StringId> names(joined.trace.launched_names.begin(),
                                                       joined.trace.launched_names.end());

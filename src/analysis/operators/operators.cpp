@@ -6,9 +6,25 @@
 
 #include "analysis/operators/launched_work.h"
 #include "analysis/operators/operator_calls.h"
+#include "analysis/statistics/values.h"
+#include "base/units.h"
 
 namespace llmprof::analysis {
 namespace {
+
+// All calls of one framework operator. An operator inside another of the same name adds to `calls`
+// and to the self times, but not again to the totals, so that no total exceeds the time there was.
+struct OperatorRow {
+  std::string_view name;
+  uint64_t calls = 0;
+  Nanoseconds cpu_total = 0;
+  Nanoseconds cpu_self = 0;
+  Nanoseconds cuda_total = 0;
+  Nanoseconds cuda_self = 0;
+  uint64_t kernel_count = 0;  // kernels counted in cuda_total, without copies and fills
+  std::optional<double> flops;
+  std::optional<double> bytes;
+};
 
 // The operators open on one thread as time goes by; what is closed goes into the rows, one per
 // name.
@@ -280,37 +296,75 @@ void add_recorded(const trace::Trace& trace, std::vector<OperatorRow>& rows) {
   }
 }
 
+profile::Operator operator_of(const OperatorRow& from) {
+  const auto per_second = [&](const std::optional<double>& sum) {
+    const bool timed = sum && from.cpu_total > 0;
+    return timed ? std::optional(*sum / static_cast<double>(from.cpu_total) * kNanosecondsPerSecond)
+                 : std::nullopt;
+  };
+  profile::Operator row;
+  row.name = to_printable(from.name);
+  row.calls = from.calls;
+  row.cpu_total = to_milliseconds(from.cpu_total);
+  row.cpu_self = to_milliseconds(from.cpu_self);
+  row.cuda_total = to_milliseconds(from.cuda_total);
+  row.cuda_self = to_milliseconds(from.cuda_self);
+  row.mean = to_milliseconds(static_cast<double>(from.cpu_total) / static_cast<double>(from.calls));
+  row.kernel_count = from.kernel_count;
+  row.flops = quantity<profile::Flops>(from.flops);
+  row.bytes = quantity<profile::Bytes>(from.bytes);
+  row.flops_per_s = quantity<profile::FlopsPerSecond>(per_second(from.flops));
+  row.bytes_per_s = quantity<profile::BytesPerSecond>(per_second(from.bytes));
+  return row;
+}
+
 }  // namespace
 
 Operators find_operators(const trace::Trace& trace) {
   Operators operators;
+  profile::OperatorsFound& found = operators.found;
   OperatorCalls calls = OperatorCalls::recorded(trace);
-  operators.source = recorders(trace);
+  found.source = recorders(trace);
   if (calls.empty()) {
     calls = OperatorCalls::of_ranges(trace);
-    operators.source = "NVTX operator ranges (emit_nvtx)";
+    found.source = "NVTX operator ranges (emit_nvtx)";
   }
   if (calls.empty()) {
-    operators.source.clear();
-    operators.missing = why_none(trace);
+    found.source.reset();
+    found.why_not_reasons = why_none(trace);
     return operators;
   }
-  operators.rows.resize(calls.names().size());
-  for (size_t i = 0; i < operators.rows.size(); ++i) operators.rows[i].name = calls.names()[i];
-  operators.kernels = add_up(trace, calls, operators.rows);
+  std::vector<OperatorRow> rows(calls.names().size());
+  for (size_t i = 0; i < rows.size(); ++i) rows[i].name = calls.names()[i];
+  found.kernels_with_operator = add_up(trace, calls, rows);
   // Captured, and not replayed.
-  std::erase_if(operators.rows, [](const OperatorRow& row) { return row.calls == 0; });
-  add_recorded(trace, operators.rows);
-  operators.device_time = device_time(trace);
-  operators.graph_kernels = graph_kernels(trace);
-  operators.captured_kernels = captured_kernels(trace);
-  operators.kernels_without = kernels_beside_operators(trace, calls) - operators.kernels;
-  std::sort(operators.rows.begin(), operators.rows.end(),
-            [](const OperatorRow& a, const OperatorRow& b) {
-              return std::tie(b.cuda_self, b.cpu_self, a.name) <
-                     std::tie(a.cuda_self, a.cpu_self, b.name);
-            });
+  std::erase_if(rows, [](const OperatorRow& row) { return row.calls == 0; });
+  add_recorded(trace, rows);
+  std::sort(rows.begin(), rows.end(), [](const OperatorRow& a, const OperatorRow& b) {
+    return std::tie(b.cuda_self, b.cpu_self, a.name) < std::tie(a.cuda_self, a.cpu_self, b.name);
+  });
+  Nanoseconds launched = 0;
+  for (const OperatorRow& row : rows) {
+    launched += row.cuda_self;
+    operators.rows.push_back(operator_of(row));
+  }
+  found.kernels = kernels_beside_operators(trace, calls);
+  found.kernels_without_operator = found.kernels - found.kernels_with_operator;
+  found.kernels_share = share(found.kernels_with_operator, found.kernels);
+  found.cuda_self_sum = to_milliseconds(launched);
+  found.share_of_gpu_time = share(launched, device_time(trace));
+  found.graph_kernels = graph_kernels(trace);
+  found.captured_kernels = captured_kernels(trace);
   return operators;
+}
+
+void fill_operators(Operators&& operators, profile::Profile& profile) {
+  profile.operators = std::move(operators.rows);
+  profile.operators_found = std::move(operators.found);
+  if (profile.operators_found.share_of_gpu_time) return;
+  const profile::Totals& totals = profile.totals;
+  profile.operators_found.share_of_gpu_time = share(
+      Nanoseconds{0}, totals.kernel_sum_ns.value + to_nanoseconds(totals.memory_operation_sum));
 }
 
 }  // namespace llmprof::analysis

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analysis/operators/nvtx_operator_name.h"
+#include "analysis/operators/operator_calls.h"
 #include "testing/read_capture.h"
 #include "testing/reasons.h"
 #include "testing/shared_captures.h"
@@ -101,11 +101,32 @@ class OperatorsTest : public ::testing::Test {
   Nanoseconds gpu_time_ = 1'000'000;
 };
 
+// In nanoseconds.
+struct OperatorRow {
+  std::string name;
+  uint64_t calls = 0;
+  Nanoseconds cpu_total = 0;
+  Nanoseconds cpu_self = 0;
+  Nanoseconds cuda_total = 0;
+  Nanoseconds cuda_self = 0;
+  uint64_t kernel_count = 0;
+};
+
+OperatorRow exact(const profile::Operator& row) {
+  return {row.name,
+          row.calls,
+          to_nanoseconds(row.cpu_total),
+          to_nanoseconds(row.cpu_self),
+          to_nanoseconds(row.cuda_total),
+          to_nanoseconds(row.cuda_self),
+          row.kernel_count};
+}
+
 OperatorRow row_named(const Operators& operators, std::string_view name) {
   const auto found = std::find_if(operators.rows.begin(), operators.rows.end(),
-                                  [&](const OperatorRow& each) { return each.name == name; });
+                                  [&](const profile::Operator& each) { return each.name == name; });
   EXPECT_NE(found, operators.rows.end()) << name;
-  return found == operators.rows.end() ? OperatorRow() : *found;
+  return found == operators.rows.end() ? OperatorRow() : exact(*found);
 }
 
 void expect_row_named(const Operators& operators, std::string_view name,
@@ -127,16 +148,16 @@ TEST_F(OperatorsTest, GivesTimeToTheInnermostAndTotalsToAllAround) {
   launched_kernel(30, 40);
   launched_kernel(95, 3);
   const Operators found = operators();
-  EXPECT_EQ(found.source, "PyTorch trace");
-  EXPECT_TRUE(found.missing.empty());
+  EXPECT_EQ(found.found.source, "PyTorch trace");
+  EXPECT_TRUE(found.found.why_not_reasons.empty());
   expect_row_named(found, "linear", {"", 1, 100, 20, 43, 3, 2});
   expect_row_named(found, "mm", {"", 1, 70, 70, 40, 40, 1});
   expect_row_named(found, "t", {"", 1, 10, 10, 0, 0, 0});
   ASSERT_EQ(found.rows.size(), 3U);
   EXPECT_EQ(found.rows[0].name, "mm");
   EXPECT_EQ(found.rows[1].name, "linear");
-  EXPECT_EQ(found.kernels, 2U);
-  EXPECT_EQ(found.kernels_without, 0U);
+  EXPECT_EQ(found.found.kernels_with_operator, 2U);
+  EXPECT_EQ(found.found.kernels_without_operator, 0U);
 }
 
 // to [0, 100) > copy [10, 90) > to [20, 60), which launches 7 ns: the outer total is the total.
@@ -159,8 +180,8 @@ TEST_F(OperatorsTest, KeepsThreadsApart) {
   const Operators found = operators();
   expect_row_named(found, "forward", {"", 1, 100, 100, 5, 5, 1});
   expect_row_named(found, "backward", {"", 1, 40, 40, 9, 9, 1});
-  EXPECT_EQ(found.kernels, 2U);
-  EXPECT_EQ(found.kernels_without, 1U);
+  EXPECT_EQ(found.found.kernels_with_operator, 2U);
+  EXPECT_EQ(found.found.kernels_without_operator, 1U);
 }
 
 // Whole microseconds make calls that take no time, and calls alike, where the id tells which began
@@ -175,7 +196,7 @@ TEST_F(OperatorsTest, StandsCoarseClocks) {
   expect_row_named(found, "empty", {"", 1, 0, 0, 0, 0, 0});
   expect_row_named(found, "inner", {"", 1, 20, 20, 5, 5, 1});
   expect_row_named(found, "outer", {"", 1, 20, 0, 5, 0, 1});
-  EXPECT_EQ(found.kernels_without, 1U);
+  EXPECT_EQ(found.found.kernels_without_operator, 1U);
 }
 
 // A call that ends after the one around it: what sticks out is not taken from the outer's own time.
@@ -192,7 +213,7 @@ TEST_F(OperatorsTest, CountsCopiesAsGpuTimeButNotAsKernels) {
   launched_copy(10, 33);
   const Operators found = operators();
   expect_row_named(found, "aten::copy_", {"", 1, 100, 100, 33, 33, 0});
-  EXPECT_EQ(found.kernels, 0U);
+  EXPECT_EQ(found.found.kernels_with_operator, 0U);
 }
 
 TEST_F(OperatorsTest, ResolvesKernelsWithoutLaunchByTheirOwnId) {
@@ -204,8 +225,8 @@ TEST_F(OperatorsTest, ResolvesKernelsWithoutLaunchByTheirOwnId) {
   const Operators found = operators();
   expect_row_named(found, "linear", {"", 1, 100, 30, 40, 0, 1});
   expect_row_named(found, "mm", {"", 1, 70, 70, 40, 40, 1});
-  EXPECT_EQ(found.kernels, 1U);
-  EXPECT_EQ(found.kernels_without, 2U);
+  EXPECT_EQ(found.found.kernels_with_operator, 1U);
+  EXPECT_EQ(found.found.kernels_without_operator, 2U);
 }
 
 // One graph launch stands for all its kernels.
@@ -229,11 +250,11 @@ TEST_F(OperatorsTest, ReadsNvtxOperatorRanges) {
   launched_kernel(120, 40);
   launched_kernel(500, 1);
   const Operators found = operators();
-  EXPECT_EQ(found.source, "NVTX operator ranges (emit_nvtx)");
+  EXPECT_EQ(found.found.source, "NVTX operator ranges (emit_nvtx)");
   ASSERT_EQ(found.rows.size(), 2U);
   expect_row_named(found, "aten::linear", {"", 1, 100, 20, 40, 0, 1});
   expect_row_named(found, "aten::mm", {"", 2, 90, 90, 40, 40, 1});
-  EXPECT_EQ(found.kernels_without, 1U);
+  EXPECT_EQ(found.found.kernels_without_operator, 1U);
 }
 
 TEST_F(OperatorsTest, PrefersTheFrameworksOwnRecord) {
@@ -241,7 +262,7 @@ TEST_F(OperatorsTest, PrefersTheFrameworksOwnRecord) {
   range("aten::add", 20, 30);
   const Operators found = operators();
   ASSERT_EQ(found.rows.size(), 1U);
-  EXPECT_EQ(found.source, "PyTorch trace");
+  EXPECT_EQ(found.found.source, "PyTorch trace");
 }
 
 TEST_F(OperatorsTest, SaysWhatWouldGiveOperators) {
@@ -249,15 +270,15 @@ TEST_F(OperatorsTest, SaysWhatWouldGiveOperators) {
   launched_kernel(1, 1);
   const Operators found = operators();
   EXPECT_TRUE(found.rows.empty());
-  EXPECT_EQ(found.source, "");
-  EXPECT_EQ(kinds_of(found.missing), Kinds{"no_framework_operators"});
+  EXPECT_FALSE(found.found.source);
+  EXPECT_EQ(kinds_of(found.found.why_not_reasons), Kinds{"no_framework_operators"});
 }
 
 TEST_F(OperatorsTest, SaysWhatAPyTorchTraceLacks) {
   builder_.capture().format = "PyTorch trace";
   launched_kernel(1, 1);
   const Operators found = operators();
-  EXPECT_EQ(kinds_of(found.missing), Kinds{"trace_without_operators"});
+  EXPECT_EQ(kinds_of(found.found.why_not_reasons), Kinds{"trace_without_operators"});
 }
 
 TEST(NvtxOperatorName, IsWhatStandsBeforeTheFacts) {
@@ -288,7 +309,8 @@ struct Sums {
 };
 Sums sums_of(const Operators& operators) {
   Sums sums;
-  for (const OperatorRow& each : operators.rows) {
+  for (const profile::Operator& row : operators.rows) {
+    const OperatorRow each = exact(row);
     sums.calls += each.calls;
     sums.cpu_total += each.cpu_total;
     sums.cpu_self += each.cpu_self;
@@ -307,8 +329,9 @@ TEST(OperatorsOfCaptures, AgreeWithPlainPython) {
       testing::read_capture(captures / "h200-dense-graph" / "kineto_graph.json.gz").value());
   EXPECT_EQ(found.rows.size(), 47U);
   EXPECT_EQ(sums_of(found), (Sums{3050, 68671356, 37454022, 25680298, 10979112, 1570}));
-  EXPECT_EQ(found.kernels, 972U);
-  EXPECT_EQ(found.kernels_without, 25740U - 972U);  // those of the graph, launched by no operator
+  EXPECT_EQ(found.found.kernels_with_operator, 972U);
+  EXPECT_EQ(found.found.kernels_without_operator,
+            25740U - 972U);  // those of the graph, launched by no operator
   EXPECT_EQ(found.rows[0].name, "aten::mm");
   expect_row_named(found, "aten::mm", {"", 66, 3529549, 3529549, 5925712, 5925712, 66});
   expect_row_named(found, "aten::linear", {"", 66, 5333862, 286901, 5925712, 0, 66});
@@ -320,8 +343,8 @@ TEST(OperatorsOfCaptures, AgreeWithPlainPythonWhereAllKernelsHaveAnOperator) {
       testing::read_capture(testing::test_data("h200-decoder/kineto.json.gz")).value());
   EXPECT_EQ(found.rows.size(), 51U);
   EXPECT_EQ(sums_of(found), (Sums{7605, 109546760, 58265202, 9842643, 4796339, 3621}));
-  EXPECT_EQ(found.kernels, 2212U);
-  EXPECT_EQ(found.kernels_without, 0U);
+  EXPECT_EQ(found.found.kernels_with_operator, 2212U);
+  EXPECT_EQ(found.found.kernels_without_operator, 0U);
   expect_row_named(found, "aten::mm", {"", 153, 5784208, 5784208, 1617822, 1617822, 185});
   expect_row_named(found, "aten::linear", {"", 153, 8514875, 490384, 1617822, 0, 185});
   expect_row_named(found, "aten::scaled_dot_product_attention",
@@ -336,8 +359,8 @@ TEST(SharedCapturesOperators, AgreeWithPlainPythonOnOtherPeoplesTraces) {
   const Operators qwen =
       found_in("AMD-AGI+TraceLens__h100_Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz");
   EXPECT_EQ(sums_of(qwen), (Sums{4186, 45620705, 22040534, 63281214, 31905473, 1737}));
-  EXPECT_EQ(qwen.kernels, 1029U);
-  EXPECT_EQ(qwen.kernels_without, 436U);
+  EXPECT_EQ(qwen.found.kernels_with_operator, 1029U);
+  EXPECT_EQ(qwen.found.kernels_without_operator, 436U);
   expect_row_named(qwen, "aten::linear", {"", 168, 9746082, 755251, 8997754, 0, 168});
 
   const Operators fractions =

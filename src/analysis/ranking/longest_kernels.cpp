@@ -73,7 +73,7 @@ std::vector<profile::KernelOnAllDevices> longest_names(const std::vector<profile
 
 Calls measured_calls(const profile::Kernel& kernel) {
   if (!kernel.measured) return {};
-  return {kernel.measured->calls, whole_nanoseconds(kernel.measured->total)};
+  return {kernel.measured->calls, to_nanoseconds(kernel.measured->total)};
 }
 
 Calls all_calls(const std::vector<profile::Kernel>& kernels) { return sum_of(kernels, calls_of); }

@@ -1,12 +1,33 @@
 #pragma once
 
+#include <cstdint>
+#include <tuple>
 #include <vector>
 
+#include "analysis/ranking/kernels.h"
 #include "base/diagnostics.h"
 #include "trace/trace.h"
 
 // Work, or a GPU, that several captures describe.
 namespace llmprof::analysis {
+
+// Keeps the rows of a table that are marked.
+template <class Table>
+void keep_rows(Table& table, const std::vector<bool>& rows) {
+  const auto keep_column = [&](auto& column) {
+    if (column.empty()) return;
+    size_t kept = 0;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i]) column[kept++] = column[i];
+    }
+    column.resize(kept);
+  };
+  std::apply([&](auto&... column) { (keep_column(column), ...); }, table.columns());
+}
+
+// Takes the kernels, memory operations and graph replays of the marked captures out, and their
+// queues, which would count as timelines of their own. Returns how many kernels these were.
+uint64_t leave_out_gpu_work(trace::Trace& trace, const std::vector<bool>& captures);
 
 // One ncu run exported as several pages (raw and details) describes the same launches again and
 // again: they are kept once, with the most exact durations and the metrics of all pages. Pages are
@@ -27,5 +48,9 @@ std::vector<std::vector<trace::DeviceId>> gpus_with_kernels(const trace::Trace& 
 
 // The most captures that one GPU has kernels in.
 size_t runs_on_one_gpu(const trace::Trace& trace);
+
+// Several descriptions of the same work must not be added up; what was left aside is said.
+void report_sources(const trace::Trace& trace, trace::DeviceKind device,
+                    const KernelRanking& ranking, Diagnostics& diagnostics);
 
 }  // namespace llmprof::analysis

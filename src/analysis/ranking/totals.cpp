@@ -16,15 +16,10 @@ namespace {
 class Union {
  public:
   void add(Nanoseconds start, Nanoseconds end) {
-    if (!any_) first_ = start;
-    if (!any_ || start > end_) {
-      covered_ += end - start;
-      end_ = end;
-    } else if (end > end_) {
-      covered_ += end - end_;
-      end_ = end;
-    }
+    if (!any_) first_ = end_ = start;
     any_ = true;
+    covered_ += std::max<Nanoseconds>(0, end - std::max(start, end_));
+    end_ = std::max(end_, end);
   }
   [[nodiscard]] Nanoseconds covered() const { return covered_; }
   [[nodiscard]] Nanoseconds span() const { return end_ - first_; }
@@ -110,8 +105,7 @@ std::optional<profile::HiddenGraphs> hidden_graphs(const trace::Trace& trace,
   if (replays.size() == 0) return std::nullopt;
   Nanoseconds time = 0;
   for (size_t i = 0; i < replays.size(); ++i) time += replays.end[i] - replays.start[i];
-  const double part =
-      ratio(static_cast<double>(time), static_cast<double>(time + kernel_sum)).value_or(0);
+  const profile::Share part = share(time, time + kernel_sum).value_or(profile::Share{});
   const std::string range = most_common_range(trace);
   diagnostics.warn(
       "graph_kernels_missing",
@@ -119,8 +113,8 @@ std::optional<profile::HiddenGraphs> hidden_graphs(const trace::Trace& trace,
                   "{:.1f} % of GPU time (kernels plus graph replays), were recorded as a whole; "
                   "record again with `nsys profile --cuda-graph-trace=node` to see their kernels",
                   replays.size(), range.empty() ? "" : fmt::format(" launched in {}", range),
-                  static_cast<double>(time) / 1e6, part * 100));
-  return profile::HiddenGraphs{replays.size(), to_milliseconds(time), {part}, unless_empty(range)};
+                  static_cast<double>(time) / 1e6, part.value * 100));
+  return profile::HiddenGraphs{replays.size(), to_milliseconds(time), part, unless_empty(range)};
 }
 
 std::vector<profile::KernelScope> scope_rows(const ScopeTotals& scopes, Nanoseconds kernel_sum) {
@@ -129,7 +123,7 @@ std::vector<profile::KernelScope> scope_rows(const ScopeTotals& scopes, Nanoseco
     // Most programs tune nothing.
     if (static_cast<KernelScope>(i) == KernelScope::autotuning && scopes[i].kernels == 0) continue;
     rows.push_back({static_cast<KernelScope>(i), scopes[i].kernels, to_milliseconds(scopes[i].time),
-                    share(static_cast<double>(scopes[i].time), static_cast<double>(kernel_sum))});
+                    share(scopes[i].time, kernel_sum)});
   }
   return rows;
 }

@@ -41,9 +41,6 @@ std::optional<profile::Selection> selection(const Prepared& in);
 std::optional<profile::Model> model(const Utilization& use);
 profile::Workload workload(const Utilization& use);
 profile::Utilization utilization(const Utilization& use);
-std::vector<profile::DeviceTime> device_time(const trace::Trace& trace,
-                                             const std::vector<DeviceTime>& times,
-                                             const std::vector<LaunchesOfDevice>& launched);
 std::optional<profile::Stage1> stage1(const trace::Trace& trace, const Stages& stages);
 std::optional<profile::Overhead> overhead(
     const Prepared& in, const std::optional<profile::CollectorOverhead>& measured);
@@ -61,19 +58,18 @@ struct StageParts {
   const Budgets& budgets;
   const Utilization& utilization;
   const Counters& counters;
-  const KernelSequences& sequences;
+  const ClassesOfWork& classes;
   const Unwatched& unwatched;
 };
 std::vector<profile::Stage> stages(const Prepared& in, const Stages& stages, const Budgets& budgets,
                                    const Utilization& utilization, const Counters& counters,
-                                   const KernelSequences& sequences, const Unwatched& unwatched);
+                                   const ClassesOfWork& classes, const Unwatched& unwatched);
 // Fills what the program did without profiling; `stage` has all else.
 void add_unwatched(const StageParts& found, uint32_t index, profile::Stage& stage);
 std::vector<profile::StageNote> stage_notes(const Stages& stages);
-std::optional<profile::Measured> measured(const Counters& counters, size_t stage);
 
 std::vector<profile::Step> steps(const Stages& stages, const Counters& counters,
-                                 const KernelSequences& sequences);
+                                 const ClassesOfWork& classes);
 std::vector<profile::Gap> gaps(const Prepared& in, const Stages& stages, const Budgets& budgets);
 std::vector<profile::RepeatedGap> repeated_gaps(const Prepared& in, const Stages& stages,
                                                 const Budgets& budgets);
@@ -82,10 +78,6 @@ std::tuple<std::vector<profile::SlowStep>, profile::Reasons> slow_steps(const St
                                                                         const Budgets& budgets);
 std::tuple<std::vector<profile::Layer>, profile::LayerSummary> layers(const Stages& stages,
                                                                       const Layers& found);
-std::vector<profile::KernelSequence> kernel_sequences(const trace::Trace& trace,
-                                                      const DescribedNames& names,
-                                                      const Stages& found,
-                                                      const KernelSequences& sequences);
 // Without classes of 0.
 profile::ByWord<KernelClass, profile::WholeNanoseconds> class_times(const ClassTimes& times);
 
@@ -94,10 +86,6 @@ std::tuple<std::vector<profile::Kernel>, std::vector<profile::KernelRecord>> ker
     const std::vector<profile::Stage>& stages);
 std::vector<profile::KernelClassTotal> classes(const KernelRanking& ranked,
                                                const std::vector<OpenedKernel>& opened);
-profile::Roofline roofline(const trace::Trace& trace, const KernelRanking& ranking,
-                           const Roofline& from);
-std::tuple<std::vector<profile::Operator>, profile::OperatorsFound> operators(
-    const Operators& found, const profile::Totals& totals);
 
 std::vector<profile::StageRecoverable> recoverable(const Prepared& in, const Stages& stages,
                                                    const KernelRanking& ranking,

@@ -51,7 +51,7 @@ profile::Instance instance(const StageParts& found, size_t row) {
   instance.cut_off = from.open_ended;
   if (from.warmup) instance.warmup_reason = from.why_warmup;
   instance.captures_graph = from.captures_graph;
-  const auto& classes = found.sequences.instances;
+  const auto& classes = found.classes.instances;
   if (row < classes.size()) instance.classes = class_times(classes[row]);
   const auto& slowed = found.counters.instance_slowed;
   if (row < slowed.size()) instance.clocks_lowered = slowed[row];
@@ -90,7 +90,8 @@ class StageFigures {
       stage_.tracing = {tracing_.steps_traced, tracing_.steps_all,
                         quantity<profile::Share>(tracing_.share), to_milliseconds(not_traced_)};
     }
-    stage_.measured = measured(found.counters, index);
+    const auto& measured = found.counters.stages;
+    if (index < measured.size()) stage_.measured = measured[index];
     add_unwatched(found, index, stage_);
   }
 
@@ -316,8 +317,8 @@ std::optional<profile::Coverage> coverage(const Stages& stages,
 
 std::vector<profile::Stage> stages(const Prepared& in, const Stages& stages, const Budgets& budgets,
                                    const Utilization& utilization, const Counters& counters,
-                                   const KernelSequences& sequences, const Unwatched& unwatched) {
-  const StageParts parts{in, stages, budgets, utilization, counters, sequences, unwatched};
+                                   const ClassesOfWork& classes, const Unwatched& unwatched) {
+  const StageParts parts{in, stages, budgets, utilization, counters, classes, unwatched};
   const std::vector<Stage>& from = stages.stages;
   double all = 0;
   for (const Stage& stage : from) all += total(stage.wall);

@@ -56,11 +56,19 @@ profile::Gap gap(const Prepared& in, const Places& places, const IdleGap& from) 
 
 }  // namespace
 
+profile::ByWord<KernelClass, profile::WholeNanoseconds> class_times(const ClassTimes& times) {
+  profile::ByWord<KernelClass, profile::WholeNanoseconds> named;
+  for (size_t i = 0; i < times.size(); ++i) {
+    if (times[i] == 0) continue;
+    named.emplace_back(static_cast<KernelClass>(i), profile::WholeNanoseconds{times[i]});
+  }
+  return named;
+}
+
 std::vector<profile::Step> steps(const Stages& stages, const Counters& counters,
-                                 const KernelSequences& sequences) {
+                                 const ClassesOfWork& classes) {
   const Places places(stages);
   const auto& dram_bytes = counters.step_bytes;
-  const auto& classes = sequences.steps;
   const auto& slowed = counters.step_slowed;
   std::vector<profile::Step> rows;
   rows.reserve(stages.steps.size());
@@ -90,7 +98,7 @@ std::vector<profile::Step> steps(const Stages& stages, const Counters& counters,
     step.kernel_count = from.work.kernel_count;
     step.after_untraced = from.after_untraced;
     if (row < dram_bytes.size()) step.dram_bytes = quantity<profile::Bytes>(dram_bytes[row]);
-    if (row < classes.size()) step.classes = class_times(classes[row]);
+    if (row < classes.steps.size()) step.classes = class_times(classes.steps[row]);
     if (row < slowed.size()) step.clocks_lowered = slowed[row];
   }
   return rows;

@@ -1,9 +1,9 @@
-#include "analysis/roofline/counter_roofline.h"
-
 #include <algorithm>
 
 #include "analysis/counters/kernel_samples.h"
+#include "analysis/roofline/roofline.h"
 #include "analysis/roofline/tensor_format.h"
+#include "analysis/statistics/values.h"
 #include "base/units.h"
 
 namespace llmprof::analysis {
@@ -23,40 +23,29 @@ bool has_own_tensor_activity(const KernelRow& row, const KernelSamples& samples)
   return may_use_tensor_cores(row.description.kernel_class) && *samples.tensor_active > others;
 }
 
-void tell_flops(const trace::Trace& trace, const KernelRow& row, const KernelSamples& samples,
-                const Utilization& use, KernelRoofline& kernel) {
-  KernelByCounters& by = *kernel.by_counters;
-  if (!samples.tensor_active) {
-    by.why_no_flops = WhyNoFlops::not_sampled;
-    return;
-  }
-  if (!has_own_tensor_activity(row, samples)) {
-    by.why_no_flops = WhyNoFlops::no_tensor_activity;
-    return;
-  }
+// Why there are none, where there are none.
+std::optional<WhyNoFlops> add_flops(const trace::Trace& trace, const KernelRow& row,
+                                    const KernelSamples& samples, const Utilization& use,
+                                    KernelRoofline& kernel) {
+  if (!samples.tensor_active) return WhyNoFlops::not_sampled;
+  if (!has_own_tensor_activity(row, samples)) return WhyNoFlops::no_tensor_activity;
   const auto format = tensor_format(trace.strings[row.name], use.model);
-  if (!format) {
-    by.why_no_flops = WhyNoFlops::format_unknown;
-    return;
-  }
+  if (!format) return WhyNoFlops::format_unknown;
   const auto peak = use.gpu ? tensor_peak(*use.gpu, format->name) : std::nullopt;
-  if (!peak) {
-    by.why_no_flops = WhyNoFlops::peak_unknown;
-    return;
-  }
-  by.peak_flops = peak->flops;
-  by.peak_name = peak->name;
-  by.format_by_model = format->by_model;
-  kernel.flops = *samples.tensor_active * peak->flops;
-  if (*kernel.bytes > 0) kernel.intensity = *kernel.flops / *kernel.bytes;
+  if (!peak) return WhyNoFlops::peak_unknown;
+  kernel.peak_flops = {peak->flops};
+  kernel.peak_name = peak->name;
+  kernel.number_format_source = format->by_model ? "model" : "kernel name";
+  kernel.flops_per_s = {*samples.tensor_active * peak->flops};
+  kernel.flops_per_byte =
+      quantity<profile::FlopsPerByte>(ratio(kernel.flops_per_s->value, kernel.bytes_per_s->value));
+  return std::nullopt;
 }
 
 // Other units than the tensor cores are not sampled, so that nothing is said of latency.
-Bound bound_by_counters(const KernelRoofline& kernel) {
-  const double compute = kernel.compute_percent.value_or(0);
-  const double memory = kernel.memory_percent.value_or(0);
-  if (std::max(compute, memory) < kBoundPercent) return Bound::unknown;
-  return compute > memory ? Bound::compute : Bound::memory;
+Bound bound_by_counters(double compute_percent, double memory_percent) {
+  if (std::max(compute_percent, memory_percent) < kBoundPercent) return Bound::unknown;
+  return compute_percent > memory_percent ? Bound::compute : Bound::memory;
 }
 
 KernelRoofline place_sampled(const trace::Trace& trace, const KernelRow& row, size_t index,
@@ -65,26 +54,30 @@ KernelRoofline place_sampled(const trace::Trace& trace, const KernelRow& row, si
   kernel.row = index;
   kernel.source = RooflineSource::counters;
   kernel.launches = samples.launches;
-  kernel.by_counters.emplace();
-  kernel.by_counters->samples = samples.samples;
-  kernel.by_counters->time = samples.time;
-  kernel.by_counters->own = samples.own;
-  kernel.by_counters->tensor_active = samples.tensor_active;
-  kernel.bytes = samples.bytes * kNanosecondsPerSecond / static_cast<double>(samples.time);
-  tell_flops(trace, row, samples, use, kernel);
-  if (kernel.flops) kernel.compute_percent = *samples.tensor_active * kWholePercent;
+  kernel.samples = samples.samples;
+  kernel.sampled = to_milliseconds(samples.time);
+  kernel.own_share_of_samples = share(samples.own, samples.time);
+  kernel.tensor_active = quantity<profile::Share>(samples.tensor_active);
+  const double bytes = samples.bytes * kNanosecondsPerSecond / static_cast<double>(samples.time);
+  kernel.bytes_per_s = {bytes};
+  kernel.why_no_flops = add_flops(trace, row, samples, use, kernel);
+  std::optional<double> compute;
+  if (kernel.flops_per_s) compute = *samples.tensor_active * kWholePercent;
+  std::optional<double> memory;
   if (use.gpu && use.gpu->memory_bandwidth > 0) {
-    const double percent = *kernel.bytes / use.gpu->memory_bandwidth * kWholePercent;
+    memory = bytes / use.gpu->memory_bandwidth * kWholePercent;
     // More than the peak shows that it is another GPU's.
-    if (percent <= kWholePercent) kernel.memory_percent = percent;
+    if (*memory > kWholePercent) memory.reset();
   }
-  kernel.bound = bound_by_counters(kernel);
+  kernel.compute_share_of_peak = share_of_percent(compute);
+  kernel.memory_share_of_peak = share_of_percent(memory);
+  kernel.bound = bound_by_counters(compute.value_or(0), memory.value_or(0));
   return kernel;
 }
 
-void tell_rule(Roofline& roofline, bool any_by_ncu) {
+void add_rule(Roofline& roofline, bool any_by_ncu) {
   FindingValues values;
-  values.add("bound_share_of_peak", profile::Share{kBoundPercent / kWholePercent})
+  values.add("bound_share_of_peak", *share_of_percent(kBoundPercent))
       .add("share_of_sample", profile::Share{kLeastShareOfSample});
   if (!any_by_ncu) {
     roofline.rule.clear();
@@ -93,14 +86,15 @@ void tell_rule(Roofline& roofline, bool any_by_ncu) {
   roofline.rule.push_back(make_reason(ReasonKind::bound_by_counters, values));
 }
 
-void tell_too_short(const RooflineSamples& sampled, profile::Reasons& missing) {
-  if (sampled.too_short == 0) return;
-  const uint64_t all = sampled.placed + sampled.too_short + sampled.unsampled;
+void add_too_short(const profile::SampledKernels& sampled, profile::Reasons& missing) {
+  if (sampled.kernels_too_short == 0) return;
+  const uint64_t all =
+      sampled.kernels_placed + sampled.kernels_too_short + sampled.kernels_unsampled;
   FindingValues values;
-  values.add_number("kernels_without", static_cast<double>(sampled.too_short))
+  values.add_number("kernels_without", static_cast<double>(sampled.kernels_too_short))
       .add_number("kernels", static_cast<double>(all))
-      .add("interval", profile::to_milliseconds(sampled.interval))
-      .add("share_of_sample", profile::Share{kLeastShareOfSample});
+      .add("interval", sampled.interval)
+      .add("share_of_sample", sampled.least_share_of_sample);
   missing.push_back(make_reason(ReasonKind::shorter_than_samples, values));
 }
 
@@ -113,22 +107,23 @@ void place_by_counters(const trace::Trace& trace, const KernelRanking& ranking,
   std::vector<bool> placed(ranking.rows.size(), false);
   for (const KernelRoofline& kernel : roofline.kernels) placed[kernel.row] = true;
   const bool any_by_ncu = !roofline.kernels.empty();
-  RooflineSamples& sampled = roofline.sampled.emplace();
+  profile::SampledKernels& sampled = roofline.sampled.emplace();
   sampled.samples = samples->samples;
-  sampled.attributed = samples->attributed;
-  sampled.interval = samples->interval;
+  sampled.attributed_samples = samples->attributed;
+  sampled.interval = to_milliseconds(samples->interval);
+  sampled.least_share_of_sample = {kLeastShareOfSample};
   for (size_t i = 0; i < ranking.rows.size(); ++i) {
     const KernelSamples& own = samples->rows[i];
     if (placed[i]) continue;
     if (own.samples > 0) {
       roofline.kernels.push_back(place_sampled(trace, ranking.rows[i], i, own, use));
-      ++sampled.placed;
+      ++sampled.kernels_placed;
     } else {
-      ++(own.met ? sampled.too_short : sampled.unsampled);
+      ++(own.met ? sampled.kernels_too_short : sampled.kernels_unsampled);
     }
   }
-  if (sampled.placed > 0) tell_rule(roofline, any_by_ncu);
-  tell_too_short(sampled, roofline.missing);
+  if (sampled.kernels_placed > 0) add_rule(roofline, any_by_ncu);
+  add_too_short(sampled, roofline.missing);
   std::stable_sort(roofline.kernels.begin(), roofline.kernels.end(),
                    [](const auto& a, const auto& b) { return a.row < b.row; });
 }

@@ -1,4 +1,4 @@
-#include "analysis/roofline/counter_roofline.h"
+#include "analysis/roofline/roofline.h"
 
 #include <gtest/gtest.h>
 
@@ -57,15 +57,15 @@ TEST_F(CounterRooflineTest, FlopsAreActivityTimesThePeakOfTheFormat) {
   ASSERT_EQ(roofline.kernels.size(), 1U);
   const KernelRoofline& gemm = roofline.kernels[0];
   EXPECT_EQ(gemm.source, RooflineSource::counters);
-  EXPECT_DOUBLE_EQ(*gemm.bytes, 600 / 200e-9);
-  EXPECT_DOUBLE_EQ(*gemm.flops, 0.75 * 1e6 / 100e-9);
-  EXPECT_DOUBLE_EQ(*gemm.intensity, *gemm.flops / *gemm.bytes);
-  EXPECT_DOUBLE_EQ(*gemm.compute_percent, 75);
-  EXPECT_DOUBLE_EQ(*gemm.memory_percent, 30);
+  EXPECT_DOUBLE_EQ(gemm.bytes_per_s->value, 600 / 200e-9);
+  EXPECT_DOUBLE_EQ(gemm.flops_per_s->value, 0.75 * 1e6 / 100e-9);
+  EXPECT_DOUBLE_EQ(gemm.flops_per_byte->value, gemm.flops_per_s->value / gemm.bytes_per_s->value);
+  EXPECT_DOUBLE_EQ(gemm.compute_share_of_peak->value, 0.75);
+  EXPECT_DOUBLE_EQ(gemm.memory_share_of_peak->value, 0.30);
   EXPECT_EQ(gemm.bound, Bound::compute);
-  EXPECT_EQ(gemm.by_counters->samples, 2U);
-  EXPECT_EQ(gemm.by_counters->peak_name, "bf16 dense");
-  EXPECT_TRUE(gemm.by_counters->format_by_model);
+  EXPECT_EQ(gemm.samples, 2U);
+  EXPECT_EQ(gemm.peak_name, "bf16 dense");
+  EXPECT_EQ(gemm.number_format_source, "model");
   EXPECT_EQ(kinds_of(roofline.rule), Kinds{"bound_by_counters"});
   EXPECT_TRUE(roofline.missing.empty());
 }
@@ -74,11 +74,11 @@ TEST_F(CounterRooflineTest, WithoutTensorActivityThereIsABandwidthAlone) {
   t_.kernel("gemm", 0, 100);
   sample(0, 900, 0);
   const KernelRoofline gemm = only();
-  EXPECT_TRUE(gemm.bytes.has_value());
-  EXPECT_FALSE(gemm.flops.has_value());
-  EXPECT_FALSE(gemm.intensity.has_value());
-  EXPECT_FALSE(gemm.compute_percent.has_value());
-  EXPECT_EQ(gemm.by_counters->why_no_flops, WhyNoFlops::no_tensor_activity);
+  EXPECT_TRUE(gemm.bytes_per_s.has_value());
+  EXPECT_FALSE(gemm.flops_per_s.has_value());
+  EXPECT_FALSE(gemm.flops_per_byte.has_value());
+  EXPECT_FALSE(gemm.compute_share_of_peak.has_value());
+  EXPECT_EQ(gemm.why_no_flops, WhyNoFlops::no_tensor_activity);
   EXPECT_EQ(gemm.bound, Bound::memory);
 }
 
@@ -87,13 +87,13 @@ TEST_F(CounterRooflineTest, ActivityThatOthersMayHaveCausedIsNotTheKernels) {
   t_.kernel("gemm", 0, 92);
   t_.kernel("gemm2", 92, 100);
   sample(0, 900, 8);
-  EXPECT_EQ(only().by_counters->why_no_flops, WhyNoFlops::no_tensor_activity);
+  EXPECT_EQ(only().why_no_flops, WhyNoFlops::no_tensor_activity);
 }
 
 TEST_F(CounterRooflineTest, ClassesThatMultiplyNothingHaveNoFlops) {
   t_.kernel("norm", 0, 100);
   sample(0, 900, 50);
-  EXPECT_EQ(only().by_counters->why_no_flops, WhyNoFlops::no_tensor_activity);
+  EXPECT_EQ(only().why_no_flops, WhyNoFlops::no_tensor_activity);
 }
 
 TEST_F(CounterRooflineTest, AnUnknownFormatHasNoFlops) {
@@ -101,8 +101,8 @@ TEST_F(CounterRooflineTest, AnUnknownFormatHasNoFlops) {
   t_.kernel("gemm", 0, 100);
   sample(0, 100, 50);
   const KernelRoofline gemm = only();
-  EXPECT_EQ(gemm.by_counters->why_no_flops, WhyNoFlops::format_unknown);
-  EXPECT_FALSE(gemm.flops.has_value());
+  EXPECT_EQ(gemm.why_no_flops, WhyNoFlops::format_unknown);
+  EXPECT_FALSE(gemm.flops_per_s.has_value());
   EXPECT_EQ(gemm.bound, Bound::unknown);  // never latency: other units are not sampled
 }
 
@@ -111,8 +111,8 @@ TEST_F(CounterRooflineTest, AnUnknownGpuHasBytesAlone) {
   t_.kernel("gemm", 0, 100);
   sample(0, 100, 50);
   const KernelRoofline gemm = only();
-  EXPECT_EQ(gemm.by_counters->why_no_flops, WhyNoFlops::peak_unknown);
-  EXPECT_FALSE(gemm.memory_percent.has_value());
+  EXPECT_EQ(gemm.why_no_flops, WhyNoFlops::peak_unknown);
+  EXPECT_FALSE(gemm.memory_share_of_peak.has_value());
 }
 
 TEST_F(CounterRooflineTest, ShortKernelsAreCounted) {
@@ -126,9 +126,9 @@ TEST_F(CounterRooflineTest, ShortKernelsAreCounted) {
   EXPECT_TRUE(roofline.kernels.empty());
   ASSERT_TRUE(roofline.sampled.has_value());
   EXPECT_EQ(roofline.sampled->samples, 3U);
-  EXPECT_EQ(roofline.sampled->attributed, 0U);
-  EXPECT_EQ(roofline.sampled->too_short, 2U);
-  EXPECT_EQ(roofline.sampled->unsampled, 1U);
+  EXPECT_EQ(roofline.sampled->attributed_samples, 0U);
+  EXPECT_EQ(roofline.sampled->kernels_too_short, 2U);
+  EXPECT_EQ(roofline.sampled->kernels_unsampled, 1U);
   EXPECT_EQ(kinds_of(roofline.missing), (Kinds{"no_kernel_metrics", "shorter_than_samples"}));
   EXPECT_EQ(kinds_of(roofline.rule), Kinds{"bound_by_ncu"});
   EXPECT_EQ(number_of({roofline.missing[1]}, "kernels_without"), 2);

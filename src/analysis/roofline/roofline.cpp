@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "analysis/roofline/metric_lookup.h"
+#include "analysis/statistics/values.h"
 #include "base/units.h"
 
 namespace llmprof::analysis {
@@ -94,12 +96,18 @@ std::optional<double> flops(const MetricLookup& metrics, KernelClass kernel_clas
   return *scalar + tensor.value_or(0);
 }
 
-Bound bound_of(const KernelRoofline& kernel) {
-  if (!kernel.compute_percent || !kernel.memory_percent) return Bound::unknown;
-  if (std::max(*kernel.compute_percent, *kernel.memory_percent) < kBoundPercent) {
-    return Bound::latency;
-  }
-  return *kernel.compute_percent > *kernel.memory_percent ? Bound::compute : Bound::memory;
+using Percent = std::optional<double>;  // of the peak that ncu measured against (SpeedOfLight)
+
+Bound bound_of(const Percent& compute, const Percent& memory) {
+  if (!compute || !memory) return Bound::unknown;
+  if (std::max(*compute, *memory) < kBoundPercent) return Bound::latency;
+  return *compute > *memory ? Bound::compute : Bound::memory;
+}
+
+void add_bound(const Percent& compute, const Percent& memory, KernelRoofline& kernel) {
+  kernel.compute_share_of_peak = share_of_percent(compute);
+  kernel.memory_share_of_peak = share_of_percent(memory);
+  kernel.bound = bound_of(compute, memory);
 }
 
 // Without SpeedOfLight's throughputs, the busiest pipe of the SMs stands for compute, and the
@@ -133,34 +141,33 @@ std::optional<KernelRoofline> place(const KernelRow& row, size_t index) {
   const MetricLookup metrics(row.metrics);
   KernelRoofline kernel;
   kernel.row = index;
-  kernel.flops = flops(metrics, row.description.kernel_class);
-  kernel.bytes = dram_bytes(metrics);
-  if (kernel.flops && kernel.bytes && *kernel.bytes > 0) {
-    kernel.intensity = *kernel.flops / *kernel.bytes;
+  kernel.flops_per_s =
+      quantity<profile::FlopsPerSecond>(flops(metrics, row.description.kernel_class));
+  kernel.bytes_per_s = quantity<profile::BytesPerSecond>(dram_bytes(metrics));
+  if (kernel.flops_per_s && kernel.bytes_per_s) {
+    kernel.flops_per_byte = quantity<profile::FlopsPerByte>(
+        ratio(kernel.flops_per_s->value, kernel.bytes_per_s->value));
   }
-  kernel.compute_percent =
-      metrics.first_mean({"sm__throughput.avg.pct_of_peak_sustained_elapsed",
-                          "Compute (SM) Throughput", "Compute (SM) [%]", "SOL SM"},
-                         "%");
-  kernel.memory_percent =
+  Percent compute = metrics.first_mean({"sm__throughput.avg.pct_of_peak_sustained_elapsed",
+                                        "Compute (SM) Throughput", "Compute (SM) [%]", "SOL SM"},
+                                       "%");
+  Percent memory =
       metrics.first_mean({"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
                           "Memory Throughput", "Memory [%]", "SOL Memory"},
                          "%");
-  if (!kernel.compute_percent) kernel.compute_percent = busiest_pipe(metrics);
-  if (!kernel.memory_percent) kernel.memory_percent = busiest_memory(metrics);
-  kernel.bound = bound_of(kernel);
+  if (!compute) compute = busiest_pipe(metrics);
+  if (!memory) memory = busiest_memory(metrics);
+  add_bound(compute, memory, kernel);
   kernel.launches = metrics.launches();
-  kernel.grid = row.commonest_grid;
+  kernel.commonest_grid = row.commonest_grid;
   kernel.grids = row.measured_grids;
-  const bool placed =
-      kernel.flops || kernel.bytes || kernel.compute_percent || kernel.memory_percent;
+  const bool placed = kernel.flops_per_s || kernel.bytes_per_s || compute || memory;
   return placed ? std::optional(kernel) : std::nullopt;
 }
 
 profile::Reasons bound_rule(ReasonKind kind) {
-  constexpr double kPercent = 100;
   return {make_reason(
-      kind, FindingValues().add("bound_share_of_peak", profile::Share{kBoundPercent / kPercent}))};
+      kind, FindingValues().add("bound_share_of_peak", *share_of_percent(kBoundPercent)))};
 }
 
 profile::Reasons what_is_missing(const std::vector<KernelRoofline>& kernels) {
@@ -175,8 +182,10 @@ profile::Reasons what_is_missing(const std::vector<KernelRoofline>& kernels) {
         .add_number("kernels", static_cast<double>(kernels.size()));
     missing.push_back(make_reason(kind, values));
   };
-  add(ReasonKind::flops_not_counted, [](const auto& kernel) { return kernel.flops.has_value(); });
-  add(ReasonKind::bytes_not_counted, [](const auto& kernel) { return kernel.bytes.has_value(); });
+  add(ReasonKind::flops_not_counted,
+      [](const auto& kernel) { return kernel.flops_per_s.has_value(); });
+  add(ReasonKind::bytes_not_counted,
+      [](const auto& kernel) { return kernel.bytes_per_s.has_value(); });
   add(ReasonKind::throughput_not_measured,
       [](const auto& kernel) { return kernel.bound != Bound::unknown; });
   return missing;
@@ -198,12 +207,6 @@ bool may_use_tensor_cores(KernelClass kernel_class) {
 
 namespace {
 
-std::optional<double> share_percent(const std::optional<double>& rate, double peak) {
-  constexpr double kPercent = 100;
-  if (!rate || peak <= 0) return std::nullopt;
-  return *rate / peak * kPercent;
-}
-
 std::optional<KernelRoofline> place_operator(const KernelRow& row, size_t index,
                                              const llm::GpuSpec* cpu) {
   if ((!row.flops && !row.bytes) || row.total <= 0) return std::nullopt;
@@ -211,21 +214,20 @@ std::optional<KernelRoofline> place_operator(const KernelRow& row, size_t index,
     return sum ? std::optional(*sum / static_cast<double>(row.total) * kNanosecondsPerSecond)
                : std::nullopt;
   };
+  const auto flops = rate(row.flops);
+  const auto bytes = rate(row.bytes);
   KernelRoofline kernel;
   kernel.row = index;
   kernel.source = RooflineSource::recorded;
   kernel.launches = row.calls;
-  kernel.flops = rate(row.flops);
-  kernel.bytes = rate(row.bytes);
-  if (row.flops && row.bytes) kernel.intensity = *row.flops / *row.bytes;
-  if (cpu != nullptr) {
-    kernel.compute_percent = share_percent(kernel.flops, cpu->fp32.value_or(0));
-    kernel.memory_percent = share_percent(kernel.bytes, cpu->memory_bandwidth);
-    // An operator that computes nothing worth counting, or moves nothing, still has one roof.
-    if (!kernel.compute_percent) kernel.compute_percent = 0;
-    if (!kernel.memory_percent) kernel.memory_percent = 0;
-  }
-  kernel.bound = bound_of(kernel);
+  kernel.flops_per_s = quantity<profile::FlopsPerSecond>(flops);
+  kernel.bytes_per_s = quantity<profile::BytesPerSecond>(bytes);
+  if (row.flops && row.bytes) kernel.flops_per_byte = {*row.flops / *row.bytes};
+  if (cpu == nullptr) return kernel;
+  // An operator that computes nothing worth counting, or moves nothing, still has one roof.
+  constexpr double kPercent = 100;
+  add_bound(ratio(flops.value_or(0), cpu->fp32.value_or(0)).value_or(0) * kPercent,
+            ratio(bytes.value_or(0), cpu->memory_bandwidth).value_or(0) * kPercent, kernel);
   return kernel;
 }
 
@@ -255,6 +257,78 @@ Roofline kernel_roofline(const KernelRanking& ranking) {
   }
   roofline.rule = bound_rule(ReasonKind::bound_by_ncu);
   roofline.missing = what_is_missing(roofline.kernels);
+  return roofline;
+}
+
+namespace {
+
+std::optional<profile::BoundShares> bound_shares(const KernelRanking& ranking,
+                                                 const Roofline& roofline) {
+  if (roofline.kernels.empty()) return std::nullopt;
+  profile::BoundShares shares;
+  double known = 0;
+  for (const KernelRoofline& kernel : roofline.kernels) {
+    const double share = ranking.rows[kernel.row].share;
+    switch (kernel.bound) {
+      case Bound::memory:
+        shares.memory.value += share;
+        break;
+      case Bound::compute:
+        shares.compute.value += share;
+        break;
+      case Bound::latency:
+        shares.latency.value += share;
+        break;
+      case Bound::unknown:
+        continue;
+    }
+    known += share;
+  }
+  shares.unknown = {std::max(0.0, 1 - known)};
+  return shares;
+}
+
+// Any of them gives a kernel a place in the roofline.
+constexpr std::array<std::string_view, 3> kNeededMetrics = {
+    "sm__throughput.avg.pct_of_peak_sustained_elapsed",
+    "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "dram__bytes.sum"};
+
+uint64_t metrics_read(const trace::Trace& trace) {
+  std::set<trace::MetricId> metrics;
+  for (const trace::MetricValues& values : trace.metric_values) metrics.insert(values.metric);
+  return metrics.size();
+}
+
+uint64_t metrics_of_kernels(const KernelRanking& ranking) {
+  std::set<std::string_view> metrics;
+  for (const KernelRow& row : ranking.rows) {
+    for (const auto& [name, metric] : row.metrics) metrics.insert(name);
+  }
+  return metrics.size();
+}
+
+}  // namespace
+
+profile::Roofline named_roofline(const trace::Trace& trace, const KernelRanking& ranking,
+                                 const Roofline& from) {
+  profile::Roofline roofline;
+  roofline.rule_reasons = from.rule;
+  roofline.share_of_kernel_time = bound_shares(ranking, from);
+  roofline.metrics_read = metrics_read(trace);
+  roofline.metrics_of_kernels = metrics_of_kernels(ranking);
+  if (!from.kernels.empty() || roofline.metrics_read == 0) {
+    roofline.why_not_reasons = from.missing;
+  } else if (roofline.metrics_of_kernels > 0) {
+    roofline.missing_metrics = {kNeededMetrics.begin(), kNeededMetrics.end()};
+  }
+  for (const KernelRoofline& kernel : from.kernels) {
+    const KernelRow& ranked = ranking.rows[kernel.row];
+    profile::RooflineKernel& row = roofline.kernels.emplace_back(kernel);
+    row.kernel_name = to_printable(trace.strings[ranked.name]);
+    row.short_name = ranked.description.short_name;
+    row.device = ranked.device;
+  }
+  roofline.sampled = from.sampled;
   return roofline;
 }
 

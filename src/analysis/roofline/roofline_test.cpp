@@ -77,11 +77,11 @@ TEST_F(RooflineTest, TakesTheBusiestPipeWithoutSpeedOfLight) {
   metric("sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_elapsed", 12, "%");
   metric("dram__throughput.avg.pct_of_peak_sustained_elapsed", 33, "%");
   metric("lts__throughput.avg.pct_of_peak_sustained_elapsed", 44, "%");
-  EXPECT_EQ(only().compute_percent, 71);
-  EXPECT_EQ(only().memory_percent, 44);
+  EXPECT_EQ(only().compute_share_of_peak->value, 0.71);
+  EXPECT_EQ(only().memory_share_of_peak->value, 0.44);
   EXPECT_EQ(only().bound, Bound::compute);
   metric(kCompute, 20, "%");  // SpeedOfLight goes first
-  EXPECT_EQ(only().compute_percent, 20);
+  EXPECT_EQ(only().compute_share_of_peak->value, 0.20);
 }
 
 TEST_F(RooflineTest, KnowsNoBoundFromOneThroughput) {
@@ -94,9 +94,9 @@ TEST_F(RooflineTest, AddsUpInstructionsOutsideTensorCores) {
   of_class(KernelClass::elementwise);
   metric("dram__bytes.sum.per_second", 13000, "byte/s", 4);
   const KernelRoofline kernel = only();
-  EXPECT_DOUBLE_EQ(kernel.flops.value(), 26000);
-  EXPECT_DOUBLE_EQ(kernel.bytes.value(), 13000);
-  EXPECT_DOUBLE_EQ(kernel.intensity.value(), 2);
+  EXPECT_DOUBLE_EQ(kernel.flops_per_s->value, 26000);
+  EXPECT_DOUBLE_EQ(kernel.bytes_per_s->value, 13000);
+  EXPECT_DOUBLE_EQ(kernel.flops_per_byte->value, 2);
   EXPECT_EQ(kernel.launches, 4U);
 }
 
@@ -104,7 +104,7 @@ TEST_F(RooflineTest, GivesNoFlopsOfAProductWithoutTensorMetrics) {
   scalar_instructions();
   of_class(KernelClass::gemm);
   metric(kCompute, 10, "%");
-  EXPECT_FALSE(only().flops.has_value());
+  EXPECT_FALSE(only().flops_per_s.has_value());
   EXPECT_EQ(kinds_of(kernel_roofline(ranking_).missing),
             (Kinds{"flops_not_counted", "bytes_not_counted", "throughput_not_measured"}));
   metric("sm__ops_path_tensor_src_bf16_dst_fp32.sum.per_second", 1e6, "");
@@ -112,7 +112,7 @@ TEST_F(RooflineTest, GivesNoFlopsOfAProductWithoutTensorMetrics) {
   metric("sm__ops_path_tensor_src_fp16.sum", 7, "");  // its rate is there
   metric("sm__ops_path_tensor_op_hgmma_src_fp16_sparsity_off.sum.per_second", 1e5,
          "");  // once more
-  EXPECT_DOUBLE_EQ(only().flops.value(), 26000 + 1.1e6);
+  EXPECT_DOUBLE_EQ(only().flops_per_s->value, 26000 + 1.1e6);
 }
 
 TEST_F(RooflineTest, GivesNoFlopsWhereAnInstructionWasNotCounted) {
@@ -121,7 +121,7 @@ TEST_F(RooflineTest, GivesNoFlopsWhereAnInstructionWasNotCounted) {
   ranking_.rows[0].metrics.erase(
       "smsp__sass_thread_inst_executed_op_hadd_pred_on.sum.per_cycle_elapsed");
   metric(kCompute, 10, "%");
-  EXPECT_FALSE(only().flops.has_value());
+  EXPECT_FALSE(only().flops_per_s.has_value());
 }
 
 // 3000 + 1000 bytes in 2 us.
@@ -130,7 +130,7 @@ TEST_F(RooflineTest, TakesCountsOverTheDurationWhereThereAreNoRates) {
   metric("dram__bytes_write.sum", 1000, "byte");
   EXPECT_TRUE(kernel_roofline(ranking_).kernels.empty());
   metric("gpu__time_duration.sum", 2000, "ns");
-  EXPECT_DOUBLE_EQ(only().bytes.value(), 2e9);
+  EXPECT_DOUBLE_EQ(only().bytes_per_s->value, 2e9);
 }
 
 TEST_F(RooflineTest, TellsMetricsOfOneNameApartByUnit) {
@@ -138,8 +138,8 @@ TEST_F(RooflineTest, TellsMetricsOfOneNameApartByUnit) {
   metric("Memory Throughput (byte/s)", 5e9, "byte/s");
   metric("Compute (SM) Throughput", 20, "%");
   const KernelRoofline kernel = only();
-  EXPECT_DOUBLE_EQ(kernel.memory_percent.value(), 70);
-  EXPECT_DOUBLE_EQ(kernel.bytes.value(), 5e9);
+  EXPECT_DOUBLE_EQ(kernel.memory_share_of_peak->value, 0.7);
+  EXPECT_DOUBLE_EQ(kernel.bytes_per_s->value, 5e9);
   EXPECT_EQ(kernel.bound, Bound::memory);
 }
 
@@ -185,11 +185,11 @@ TEST(RooflineOfCaptures, AgreesWithPlainPythonOnTheRawPage) {
     constexpr double kPart = 2e-4;  // the clock's rate is rounded to six decimals of a gigahertz
     const KernelRoofline kernel = placed.kernel(name);
     EXPECT_EQ(kernel.launches, launches) << name;
-    EXPECT_NEAR(kernel.flops.value_or(-1), flops, flops * kPart) << name;
-    EXPECT_NEAR(kernel.bytes.value_or(-1), bytes, bytes * kPart) << name;
-    EXPECT_NEAR(kernel.intensity.value_or(-1), flops / bytes, flops / bytes * 2 * kPart) << name;
-    EXPECT_NEAR(kernel.compute_percent.value_or(-1), compute, 6e-4) << name;
-    EXPECT_NEAR(kernel.memory_percent.value_or(-1), memory, 6e-4) << name;
+    EXPECT_NEAR(kernel.flops_per_s->value, flops, flops * kPart) << name;
+    EXPECT_NEAR(kernel.bytes_per_s->value, bytes, bytes * kPart) << name;
+    EXPECT_NEAR(kernel.flops_per_byte->value, flops / bytes, flops / bytes * 2 * kPart) << name;
+    EXPECT_NEAR(kernel.compute_share_of_peak->value * 100, compute, 6e-4) << name;
+    EXPECT_NEAR(kernel.memory_share_of_peak->value * 100, memory, 6e-4) << name;
     EXPECT_EQ(kernel.bound, bound) << name;
   };
   expect("nvjet_sm90_tst_64x8_64x16_2x1_v_bz_TNT", 4, 2.27798e13, 2.89524e12, 9.495, 60.323,
@@ -207,10 +207,10 @@ TEST(RooflineOfCaptures, ReadsTheDetailsPageWithoutFlops) {
   const auto captures = testing::h200_captures();
   const Placed placed(captures / "h200-llama-eager" / "ncu_decode_details.csv.gz");
   const KernelRoofline kernel = placed.kernel("nvjet_sm90_tst_64x8_64x16_2x1_v_bz_TNT");
-  EXPECT_FALSE(kernel.flops.has_value());
-  EXPECT_NEAR(kernel.bytes.value_or(-1), 2.89524e12, 0.01e12);
-  EXPECT_NEAR(kernel.compute_percent.value_or(-1), 9.495, 0.006);
-  EXPECT_NEAR(kernel.memory_percent.value_or(-1), 60.323, 0.006);
+  EXPECT_FALSE(kernel.flops_per_s.has_value());
+  EXPECT_NEAR(kernel.bytes_per_s->value, 2.89524e12, 0.01e12);
+  EXPECT_NEAR(kernel.compute_share_of_peak->value * 100, 9.495, 0.006);
+  EXPECT_NEAR(kernel.memory_share_of_peak->value * 100, 60.323, 0.006);
   EXPECT_EQ(kernel.bound, Bound::memory);
   EXPECT_EQ(kinds_of(placed.roofline.missing), Kinds{"flops_not_counted"});
   const auto kernels = static_cast<double>(placed.roofline.kernels.size());
@@ -224,9 +224,9 @@ TEST(RooflineOfCaptures, GivesWhatFewMetricsAllow) {
   const Placed placed(captures / "h200-llama-eager" / "ncu_prefill_live.csv.gz");
   const KernelRoofline kernel = placed.kernel("nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_TNT");
   EXPECT_EQ(kernel.launches, 8U);
-  EXPECT_NEAR(kernel.bytes.value_or(-1), 1.114862372526802e12, 1e3);
-  EXPECT_FALSE(kernel.flops.has_value());
-  EXPECT_TRUE(kernel.compute_percent.has_value());
+  EXPECT_NEAR(kernel.bytes_per_s->value, 1.114862372526802e12, 1e3);
+  EXPECT_FALSE(kernel.flops_per_s.has_value());
+  EXPECT_TRUE(kernel.compute_share_of_peak.has_value());
   EXPECT_EQ(kernel.bound, Bound::unknown);
 }
 

@@ -42,13 +42,15 @@ std::string_view number_format(const KernelRow& row) {
 std::optional<OwnFloor> own_floor(const KernelRow& row, const KernelRoofline& measured,
                                   const llm::GpuSpec& gpu) {
   const auto duration = MetricLookup(row.metrics).duration_ns();
-  if (!measured.flops || !measured.bytes || !duration || measured.grids != 1) return std::nullopt;
+  if (!measured.flops_per_s || !measured.bytes_per_s || !duration || measured.grids != 1) {
+    return std::nullopt;
+  }
   const std::string_view format = number_format(row);
   const auto peak = gpu.peak_for(format);
   if (!peak || *peak <= 0 || gpu.memory_bandwidth <= 0) return std::nullopt;
   // Rates times the profiler's duration are counts again, whatever its clocks were.
-  const double for_bytes = *measured.bytes * *duration / gpu.memory_bandwidth;
-  const double for_flops = *measured.flops * *duration / *peak;
+  const double for_bytes = measured.bytes_per_s->value * *duration / gpu.memory_bandwidth;
+  const double for_flops = measured.flops_per_s->value * *duration / *peak;
   OwnFloor floor;
   floor.each = std::max(for_bytes, for_flops);
   profile::FindingValues values;

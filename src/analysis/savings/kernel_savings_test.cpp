@@ -73,8 +73,8 @@ class OwnFloors : public ::testing::Test {
     duration.mean = 10;
     ranking_.rows[0].metrics["gpu__time_duration.sum"] = duration;
     KernelRoofline kernel;
-    kernel.bytes = 2000 / 10e-9;
-    kernel.flops = 500'000 / 10e-9;
+    kernel.bytes_per_s = {2000 / 10e-9};
+    kernel.flops_per_s = {500'000 / 10e-9};
     kernel.grids = 1;
     roofline_.kernels.push_back(kernel);
     budgets_.stages.resize(1);
@@ -98,7 +98,7 @@ TEST_F(OwnFloors, AreByTheKernelsOwnBytesAndFlops) {
   EXPECT_EQ(kinds_of(found().floor_rule), Kinds{"own_flops_at_peak"});
   EXPECT_EQ(number_of(found().floor_rule, "peak_flops"), 1e14);
   EXPECT_EQ(text_of(found().floor_rule, "format"), "f16");
-  roofline_.kernels[0].bytes = 8000 / 10e-9;  // 8 ns
+  roofline_.kernels[0].bytes_per_s = {8000 / 10e-9};  // 8 ns
   EXPECT_NEAR(found().floor, 24, 1e-9);
   EXPECT_EQ(kinds_of(found().floor_rule), Kinds{"own_bytes_at_peak"});
   EXPECT_EQ(number_of(found().floor_rule, "peak_bandwidth"), 1e12);
@@ -112,7 +112,7 @@ TEST_F(OwnFloors, UseThePeakOfWhatIsMultiplied) {
 }
 
 TEST_F(OwnFloors, AreNeverAboveTheTime) {
-  roofline_.kernels[0].bytes = 1'000'000 / 10e-9;
+  roofline_.kernels[0].bytes_per_s = {1'000'000 / 10e-9};
   EXPECT_DOUBLE_EQ(found().floor, 300);
   EXPECT_DOUBLE_EQ(found().recoverable(), 0);
 }
@@ -125,7 +125,7 @@ TEST_F(OwnFloors, AreOfLaunchesLikeTheMeasuredOnesOnly) {
   roofline_.kernels[0].grids = 2;
   EXPECT_FALSE(found().own);
   roofline_.kernels[0].grids = 1;
-  roofline_.kernels[0].flops.reset();
+  roofline_.kernels[0].flops_per_s.reset();
   EXPECT_FALSE(found().own);
 }
 

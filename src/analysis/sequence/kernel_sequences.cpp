@@ -3,12 +3,34 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <string>
+#include <unordered_map>
 
+#include "analysis/layers/layer_cuts.h"
 #include "analysis/layers/pass_kernels.h"
-#include "analysis/layers/pass_layer_cuts.h"
+#include "analysis/naming/kernel_key.h"
+#include "base/text.h"
 
 namespace llmprof::analysis {
 namespace {
+
+using profile::PassBlock;
+
+// Names repeat at many places.
+class KernelKeys {
+ public:
+  explicit KernelKeys(const trace::Trace& trace) : trace_(trace) {}
+
+  const std::string& of(trace::StringId name) {
+    const auto [known, is_new] = keys_.try_emplace(name);
+    if (is_new) known->second = to_printable(kernel_key(trace_.strings[name]));
+    return known->second;
+  }
+
+ private:
+  const trace::Trace& trace_;
+  std::unordered_map<trace::StringId, std::string> keys_;
+};
 
 // The places of one stage.
 class PlacesOfStage {
@@ -29,26 +51,43 @@ class PlacesOfStage {
     add_one(PassBlock::outside_passes, kernel, 0);
   }
 
-  std::vector<PlacedKernels> take() {
-    for (size_t i = 0; i < rows_.size(); ++i) {
-      const auto& shapes = shapes_[i];
-      rows_[i].shapes = shapes.size();
-      const auto commonest =
-          std::max_element(shapes.begin(), shapes.end(),
-                           [](const auto& a, const auto& b) { return a.second < b.second; });
-      rows_[i].commonest_shape = trace::ShapeId(commonest->first);
-    }
-    std::stable_sort(rows_.begin(), rows_.end(), [](const auto& a, const auto& b) {
-      if (a.block != b.block) return a.block < b.block;
-      return a.positions * static_cast<double>(b.calls) <
-             b.positions * static_cast<double>(a.calls);
+  std::vector<profile::PlacedKernel> take(const DescribedNames& names, KernelKeys& keys) {
+    std::stable_sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
+      if (a.kernel.block != b.kernel.block) return a.kernel.block < b.kernel.block;
+      return a.positions * static_cast<double>(b.kernel.calls) <
+             b.positions * static_cast<double>(a.kernel.calls);
     });
-    return std::move(rows_);
+    std::vector<profile::PlacedKernel> kernels;
+    for (Row& row : rows_) {
+      profile::PlacedKernel& kernel = kernels.emplace_back(std::move(row.kernel));
+      kernel.mean_position = row.positions / static_cast<double>(kernel.calls);
+      kernel.key = keys.of(row.name);
+      kernel.short_name = names[row.name].short_name;
+      kernel.kernel_class = names[row.name].kernel_class;
+      const auto commonest =
+          std::max_element(row.shapes.begin(), row.shapes.end(),
+                           [](const auto& a, const auto& b) { return a.second < b.second; });
+      if (const trace::ShapeId shape(commonest->first); shape.valid()) {
+        kernel.grid = trace_.shapes[shape].grid;
+        kernel.block_size = trace_.shapes[shape].block;
+      }
+      kernel.shapes = row.shapes.size();
+    }
+    return kernels;
   }
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
   static constexpr size_t kBlocks = static_cast<size_t>(PassBlock::outside_passes) + 1;
+
+  // All launches of one name at one place: the nth of that name in a layer, all layers of all
+  // passes of the stage together.
+  struct Row {
+    profile::PlacedKernel kernel;
+    trace::StringId name;
+    double positions = 0;                 // sum over calls, from 0 in its layer or pass
+    std::map<uint32_t, uint64_t> shapes;  // launches by shape
+  };
 
   // What is known of a name: the rows of its first, second, ... launch in each kind of block.
   struct Name {
@@ -77,25 +116,23 @@ class PlacesOfStage {
     std::vector<uint32_t>& rows = known.rows[static_cast<size_t>(block)];
     if (occurrence == rows.size()) {
       rows.push_back(static_cast<uint32_t>(rows_.size()));
-      PlacedKernels& row = rows_.emplace_back();
-      row.block = block;
+      Row& row = rows_.emplace_back();
+      row.kernel.block = block;
+      row.kernel.occurrence = occurrence;
       row.name = name;
-      row.occurrence = occurrence;
-      shapes_.emplace_back();
     }
-    PlacedKernels& row = rows_[rows[occurrence]];
-    ++row.calls;
-    row.total += trace_.kernels.end[kernel] - trace_.kernels.start[kernel];
+    Row& row = rows_[rows[occurrence]];
+    ++row.kernel.calls;
+    row.kernel.total_ns.value += trace_.kernels.end[kernel] - trace_.kernels.start[kernel];
     row.positions += position;
-    ++shapes_[rows[occurrence]][trace_.kernels.shape[kernel].value];
+    ++row.shapes[trace_.kernels.shape[kernel].value];
   }
 
   const trace::Trace& trace_;
   std::vector<uint32_t> names_;  // by name of the trace (the last: none): its place in known_
   std::vector<Name> known_;
   uint64_t round_ = 0;  // counts layers, and what lies around them
-  std::vector<PlacedKernels> rows_;
-  std::vector<std::map<uint32_t, uint64_t>> shapes_;  // launches by shape, per row
+  std::vector<Row> rows_;
 };
 
 void add_pass(std::span<const uint32_t> kernels, const std::vector<size_t>& cuts,
@@ -114,39 +151,44 @@ void add_pass(std::span<const uint32_t> kernels, const std::vector<size_t>& cuts
 
 }  // namespace
 
-KernelSequences find_kernel_sequences(const trace::Trace& trace, const Stages& stages,
-                                      const DescribedNames& names) {
-  KernelSequences found;
-  found.stages.resize(stages.stages.size());
-  found.instances.resize(stages.instances.size());
-  found.steps.resize(stages.steps.size());
+std::tuple<std::vector<profile::KernelSequence>, ClassesOfWork> find_kernel_sequences(
+    const trace::Trace& trace, const Stages& stages, const DescribedNames& names) {
+  std::vector<profile::KernelSequence> sequences(stages.stages.size());
   std::vector<PlacesOfStage> places(stages.stages.size(), PlacesOfStage(trace));
   PassLayerCuts cuts(trace, names);
   const PassKernels passes(trace, stages);
   for (size_t pass = 0; pass < passes.size(); ++pass) {
-    StageSequence& stage = found.stages[passes.stage(pass)];
+    profile::KernelSequence& stage = sequences[passes.stage(pass)];
     ++stage.passes;
     // A whole decode repeats its steps, which are not layers.
     const std::vector<size_t> none;
     add_pass(passes.kernels(pass), passes.undivided(pass) ? none : cuts.of(passes.kernels(pass)),
              places[passes.stage(pass)], stage.layers);
   }
+  ClassesOfWork classes;
+  classes.instances.resize(stages.instances.size());
+  classes.steps.resize(stages.steps.size());
   const size_t kernels = stages.instances.empty() ? 0 : trace.kernels.size();
   for (size_t i = 0; i < kernels; ++i) {
     const InstanceId owner = stages.owners.kernel_instance[i];
     if (!owner.valid()) continue;
     const auto of_class = static_cast<size_t>(names[trace.kernels.name[i]].kernel_class);
     const Nanoseconds time = trace.kernels.end[i] - trace.kernels.start[i];
-    found.instances[owner.index()][of_class] += time;
+    classes.instances[owner.index()][of_class] += time;
     const StepId step = stages.owners.kernel_step[i];
-    if (step.valid()) found.steps[step.index()][of_class] += time;
+    if (step.valid()) classes.steps[step.index()][of_class] += time;
     const StageInstance& instance = stages.instances[owner.index()];
     if (!instance.warmup && !step.valid() && instance.step_count > 0) {
       places[instance.stage].add_outside(static_cast<uint32_t>(i));
     }
   }
-  for (size_t i = 0; i < places.size(); ++i) found.stages[i].kernels = places[i].take();
-  return found;
+  KernelKeys keys(trace);
+  for (size_t i = 0; i < places.size(); ++i) {
+    sequences[i].stage = to_printable(stages.stages[i].name);
+    sequences[i].kernels = places[i].take(names, keys);
+  }
+  std::erase_if(sequences, [](const auto& stage) { return stage.kernels.empty(); });
+  return {std::move(sequences), std::move(classes)};
 }
 
 }  // namespace llmprof::analysis

@@ -13,7 +13,8 @@ namespace {
 struct Sequenced {
   trace::Trace trace;
   Stages stages;
-  KernelSequences sequences;
+  std::vector<profile::KernelSequence> sequences;
+  ClassesOfWork classes;
 };
 
 Sequenced sequenced(trace::Trace trace) {
@@ -27,7 +28,7 @@ Sequenced sequenced(trace::Trace trace) {
   auto stages = annotated_stages(found.trace, ranges, diagnostics);
   EXPECT_TRUE(stages);
   if (stages) found.stages = std::move(*stages);
-  found.sequences =
+  std::tie(found.sequences, found.classes) =
       find_kernel_sequences(found.trace, found.stages, DescribedNames(found.trace, *kernel_rules));
   return found;
 }
@@ -55,18 +56,17 @@ TEST(KernelSequences, PlacesAreTheNthLaunchOfANameInALayer) {
   add_prefill(made, 0, 4);
   add_prefill(made, 2000, 4);
   const Sequenced found = sequenced(made.freeze());
-  ASSERT_EQ(found.sequences.stages.size(), 1U);
-  const StageSequence& stage = found.sequences.stages.front();
+  ASSERT_EQ(found.sequences.size(), 1U);
+  const profile::KernelSequence& stage = found.sequences.front();
   EXPECT_EQ(stage.passes, 2U);
   EXPECT_EQ(stage.layers, 8U);
   std::vector<std::string> texts;
   Nanoseconds total = 0;
-  for (const PlacedKernels& row : stage.kernels) {
-    texts.push_back(std::string(to_string(row.block)) + ' ' +
-                    std::string(found.trace.strings[row.name]) + ' ' +
+  for (const profile::PlacedKernel& row : stage.kernels) {
+    texts.push_back(std::string(to_string(row.block)) + ' ' + row.key + ' ' +
                     std::to_string(row.occurrence) + ' ' + std::to_string(row.calls) + ' ' +
-                    std::to_string(row.total));
-    total += row.total;
+                    std::to_string(row.total_ns.value));
+    total += row.total_ns.value;
   }
   const std::vector<std::string> expected = {"before_layers embedding 0 2 10",
                                              "layer a 0 8 16",
@@ -82,8 +82,8 @@ TEST(KernelSequences, ClassesOfAnInstanceSumToItsKernels) {
   testing::HandMadeTrace made;
   add_prefill(made, 0, 4);
   const Sequenced found = sequenced(made.freeze());
-  ASSERT_EQ(found.sequences.instances.size(), 1U);
-  const ClassTimes& classes = found.sequences.instances.front();
+  ASSERT_EQ(found.classes.instances.size(), 1U);
+  const ClassTimes& classes = found.classes.instances.front();
   EXPECT_EQ(std::accumulate(classes.begin(), classes.end(), Nanoseconds{0}),
             found.stages.instances.front().work.kernel_sum);
   EXPECT_EQ(classes[static_cast<size_t>(KernelClass::attention)], 4 * 7);
@@ -95,10 +95,10 @@ TEST(KernelSequences, AShortPassIsOneBlock) {
   made.kernel("x", 1, 1, 3);
   made.kernel("y", 4, 4, 9);
   const Sequenced found = sequenced(made.freeze());
-  const StageSequence& stage = found.sequences.stages.front();
+  const profile::KernelSequence& stage = found.sequences.front();
   EXPECT_EQ(stage.layers, 0U);
   ASSERT_EQ(stage.kernels.size(), 2U);
-  EXPECT_EQ(stage.kernels[0].block, PassBlock::whole_pass);
+  EXPECT_EQ(stage.kernels[0].block, profile::PassBlock::whole_pass);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cmath>
+#include <concepts>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,16 +13,12 @@
 namespace llmprof::analysis {
 
 using profile::to_milliseconds;
+using profile::to_nanoseconds;
 
 template <class Time>
 std::optional<profile::Milliseconds> to_milliseconds(const std::optional<Time>& time) {
   if (!time) return std::nullopt;
   return profile::to_milliseconds(*time);
-}
-
-// Milliseconds of a profile are whole nanoseconds over a million: rounding gives these back.
-inline Nanoseconds whole_nanoseconds(profile::Milliseconds time) {
-  return std::llround(time.value * kNanosecondsPerMillisecond);
 }
 
 template <class Quantity>
@@ -58,8 +54,14 @@ inline std::optional<profile::Share> share(double part, double whole) {
   return quantity<profile::Share>(ratio(part, whole));
 }
 
-inline std::optional<profile::Share> share(uint64_t part, uint64_t whole) {
+template <std::integral Number>
+std::optional<profile::Share> share(Number part, Number whole) {
   return share(static_cast<double>(part), static_cast<double>(whole));
+}
+
+inline std::optional<profile::Share> share_of_percent(const std::optional<double>& percent) {
+  constexpr double kPercent = 100;
+  return percent ? quantity<profile::Share>(*percent / kPercent) : std::nullopt;
 }
 
 profile::Statistics<profile::Milliseconds> times(const Statistics& statistics);

@@ -1,9 +1,12 @@
 #include "analysis/timeline/device_time.h"
 
 #include <algorithm>
+#include <array>
 
 #include "analysis/budget/gpu_timeline.h"
 #include "analysis/budget/idle_causes.h"
+#include "analysis/ranking/kernels.h"
+#include "analysis/statistics/values.h"
 #include "analysis/tracing/untraced_gpu_time.h"
 
 namespace llmprof::analysis {
@@ -36,7 +39,7 @@ class DeviceSweep {
   [[nodiscard]] Nanoseconds until() const { return until_; }
 
   void add(WorkBit kind, Nanoseconds start, Nanoseconds end) {
-    if (!begun_) time.first = until_ = start;
+    if (!begun_) first_ = until_ = start;
     begun_ = true;
     if (start >= until_) {  // as most does, behind all other work
       alone_[kind] += end - start;
@@ -48,20 +51,36 @@ class DeviceSweep {
     until_ = std::max(until_, end);
   }
 
-  DeviceTime finish() {
+  [[nodiscard]] profile::DeviceTime finish() const {
+    const Nanoseconds span = until_ - first_;
+    const Nanoseconds busy = time_of(kAllWork);
+    const Nanoseconds idle = span - busy - not_traced;
     const Nanoseconds kernels = time_of(kCompute | kCommunication);
-    time.busy = time_of(kAllWork);
-    time.compute = time_of(kCompute);
-    time.communication = time_of(kCommunication);
-    time.copies = time_of(kCopies);
-    time.exposed_communication = kernels - time.compute;
-    time.exposed_copies = time.busy - kernels;
-    time.span = until_ - time.first;
-    time.idle = time.span - time.busy - time.not_traced;
-    return time;
+    const Nanoseconds compute = time_of(kCompute);
+    const Nanoseconds communication = time_of(kCommunication);
+    const Nanoseconds copies = time_of(kCopies);
+    profile::DeviceTime row;
+    row.span = to_milliseconds(span);
+    row.busy = to_milliseconds(busy);
+    row.busy_share_of_span = share(busy, span);
+    row.compute = to_milliseconds(compute);
+    row.communication = to_milliseconds(communication);
+    row.copies = to_milliseconds(copies);
+    row.overlapped_communication = to_milliseconds(communication + compute - kernels);
+    row.exposed_communication = to_milliseconds(kernels - compute);
+    row.overlapped_copies = to_milliseconds(copies + kernels - busy);
+    row.exposed_copies = to_milliseconds(busy - kernels);
+    row.idle = to_milliseconds(idle);
+    row.idle_share_of_span = share(idle, span);
+    row.not_traced = to_milliseconds(unless_zero(not_traced));
+    row.idle_causes = idle_causes(span);
+    return row;
   }
 
-  DeviceTime time;
+  Nanoseconds not_traced = 0;  // our collector did not record
+  // Idle time and the number of gaps by cause; a gap counts for its largest one.
+  PartTimes idle_parts{};
+  std::array<uint64_t, kBudgetParts> gaps{};
 
  private:
   struct AloneWork {
@@ -85,7 +104,20 @@ class DeviceSweep {
     return sum;
   }
 
+  [[nodiscard]] std::vector<profile::IdleCause> idle_causes(Nanoseconds span) const {
+    std::vector<profile::IdleCause> causes;
+    for (size_t part = 0; part < kBudgetParts; ++part) {
+      if (idle_parts[part] == 0 && gaps[part] == 0) continue;
+      causes.push_back({static_cast<BudgetPart>(part), to_milliseconds(idle_parts[part]),
+                        share(idle_parts[part], span), gaps[part]});
+    }
+    std::stable_sort(causes.begin(), causes.end(),
+                     [](const auto& a, const auto& b) { return a.time > b.time; });
+    return causes;
+  }
+
   bool begun_ = false;
+  Nanoseconds first_ = 0;  // start of its first work
   Nanoseconds until_ = 0;
   std::array<CoveredSum, kAllWork + 1> covered_;  // by work that began while other ran
   std::array<Nanoseconds, kCopies + 1> alone_{};  // by work that did not
@@ -116,15 +148,15 @@ class TimelineSweep {
     if (work.launch.valid()) launched_[work.launch.index()] = true;
   }
 
-  DeviceTimes take() {
+  std::tuple<DeviceTimes, IdleBefore> take() {
     DeviceTimes times;
     for (size_t i = 0; i < devices_.size(); ++i) {
       if (!devices_[i].begun()) continue;
-      times.devices.push_back(devices_[i].finish());
-      times.devices.back().device = trace::DeviceId(i);
+      const trace::DeviceId id(i);
+      times[id] = devices_[i].finish();
+      times[id].device = device_label(trace_, id);
     }
-    times.idle_before = std::move(idle_before_);
-    return times;
+    return {std::move(times), std::move(idle_before_)};
   }
 
  private:
@@ -149,15 +181,15 @@ class TimelineSweep {
     const auto idle = [&](Nanoseconds from, Nanoseconds to) {
       const IdleSplit split = causes_.while_idle(queue.device, from, to, work.launch, later);
       const BudgetPart cause = split.cause(BudgetPart::unattributed);
-      split.charge_to(device.time.idle_parts, BudgetPart::unattributed);
-      ++device.time.gaps[static_cast<size_t>(cause)];
+      split.charge_to(device.idle_parts, BudgetPart::unattributed);
+      ++device.gaps[static_cast<size_t>(cause)];
       consider(cause, to - from);
     };
     Nanoseconds reached = device.until();
     for (const auto& unseen :
          untraced_.within(queue.process, queue.device, device.until(), work.start)) {
       if (unseen.start > reached) idle(reached, unseen.start);
-      device.time.not_traced += unseen.end - unseen.start;
+      device.not_traced += unseen.end - unseen.start;
       consider(BudgetPart::not_traced, unseen.end - unseen.start);
       reached = unseen.end;
     }
@@ -188,8 +220,9 @@ class TimelineSweep {
 
 }  // namespace
 
-DeviceTimes device_times(const trace::Trace& trace, const DescribedNames& names,
-                         const BudgetBasis& basis) {
+std::tuple<DeviceTimes, IdleBefore> device_times(const trace::Trace& trace,
+                                                 const DescribedNames& names,
+                                                 const BudgetBasis& basis) {
   TimelineSweep sweep(trace, names, basis);
   each_gpu_work(trace, WorkOwners(), [&](const GpuWorkRow& work) { sweep.add(work); });
   return sweep.take();

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <numeric>
 #include <string>
 
 #include "testing/staged_trace.h"
@@ -11,18 +10,23 @@
 namespace llmprof::analysis {
 namespace {
 
+using profile::to_nanoseconds;
 using CauseTimes = std::map<std::string, Nanoseconds>;
 
-std::vector<DeviceTime> times_of(TestTrace& t) {
+std::vector<profile::DeviceTime> times_of(TestTrace& t) {
   const trace::Trace& trace = t.freeze();
-  return device_times(trace, DescribedNames(trace, TestTrace::rules()), BudgetBasis(trace)).devices;
+  std::vector<profile::DeviceTime> rows;
+  const auto times = std::get<DeviceTimes>(
+      device_times(trace, DescribedNames(trace, TestTrace::rules()), BudgetBasis(trace)));
+  for (const auto& [device, row] : times) rows.push_back(row);
+  return rows;
 }
 
-CauseTimes causes_of(const DeviceTime& time) {
+CauseTimes causes_of(const profile::DeviceTime& time) {
   CauseTimes causes;
-  for (size_t part = 0; part < kBudgetParts; ++part) {
-    if (time.idle_parts[part] != 0) {
-      causes[std::string(budget_part_name(part))] = time.idle_parts[part];
+  for (const profile::IdleCause& each : time.idle_causes) {
+    if (each.time.value != 0) {
+      causes[std::string(to_string(each.cause))] = to_nanoseconds(each.time);
     }
   }
   return causes;
@@ -38,19 +42,18 @@ TEST(TimeOfDevices, TellsOverlapsApart) {
   t.copy(90, 130);
   t.kernel("norm", 110, 120);
   t.kernel("gemm", 150, 160);
-  const std::vector<DeviceTime> times = times_of(t);
+  const std::vector<profile::DeviceTime> times = times_of(t);
   ASSERT_EQ(times.size(), 1U);
-  EXPECT_EQ(times[0].first, 0);
-  EXPECT_EQ(times[0].span, 160);
-  EXPECT_EQ(times[0].busy, 140);
-  EXPECT_EQ(times[0].compute, 50);
-  EXPECT_EQ(times[0].communication, 100);
-  EXPECT_EQ(times[0].overlapped_communication(), 30);
-  EXPECT_EQ(times[0].exposed_communication, 70);
-  EXPECT_EQ(times[0].copies, 40);
-  EXPECT_EQ(times[0].overlapped_copies(), 20);
-  EXPECT_EQ(times[0].exposed_copies, 20);
-  EXPECT_EQ(times[0].idle, 20);
+  EXPECT_EQ(to_nanoseconds(times[0].span), 160);
+  EXPECT_EQ(to_nanoseconds(times[0].busy), 140);
+  EXPECT_EQ(to_nanoseconds(times[0].compute), 50);
+  EXPECT_EQ(to_nanoseconds(times[0].communication), 100);
+  EXPECT_EQ(to_nanoseconds(times[0].overlapped_communication), 30);
+  EXPECT_EQ(to_nanoseconds(times[0].exposed_communication), 70);
+  EXPECT_EQ(to_nanoseconds(times[0].copies), 40);
+  EXPECT_EQ(to_nanoseconds(times[0].overlapped_copies), 20);
+  EXPECT_EQ(to_nanoseconds(times[0].exposed_copies), 20);
+  EXPECT_EQ(to_nanoseconds(times[0].idle), 20);
   EXPECT_EQ(causes_of(times[0]), (CauseTimes{{"unattributed", 20}}));  // no launch was recorded
 }
 
@@ -62,15 +65,18 @@ TEST(TimeOfDevices, SplitsIdleTimeByCause) {
   t.call("cudaStreamSynchronize", 12, 30);
   t.launched("gemm", 80, 100, 110);
   t.launched("gemm", 85, 120, 130);
-  const std::vector<DeviceTime> times = times_of(t);
+  const std::vector<profile::DeviceTime> times = times_of(t);
   ASSERT_EQ(times.size(), 1U);
-  EXPECT_EQ(times[0].idle, 90);
+  EXPECT_EQ(to_nanoseconds(times[0].idle), 90);
   EXPECT_EQ(causes_of(times[0]), (CauseTimes{{"idle: synchronisation", 10},
                                              {"idle: host between launches", 50},
                                              {"idle: launch-bound", 20},
                                              {"idle: between queued kernels", 10}}));
-  EXPECT_EQ(times[0].gaps[static_cast<size_t>(BudgetPart::idle_host)], 1U);
-  EXPECT_EQ(times[0].gaps[static_cast<size_t>(BudgetPart::idle_queued)], 1U);
+  for (const profile::IdleCause& each : times[0].idle_causes) {
+    const bool largest =
+        each.cause == BudgetPart::idle_host || each.cause == BudgetPart::idle_queued;
+    EXPECT_EQ(each.gaps, largest ? 1U : 0U);
+  }
 }
 
 // Each piece of work knows why the GPU was idle before it.
@@ -83,9 +89,8 @@ TEST(TimeOfDevices, NamesTheCauseOfEachGap) {
   t.launched("gemm", 86, 120, 130);
   t.copy(150, 160);
   const trace::Trace& trace = t.freeze();
-  const IdleBefore before =
-      device_times(trace, DescribedNames(trace, TestTrace::rules()), BudgetBasis(trace))
-          .idle_before;
+  const auto before = std::get<IdleBefore>(
+      device_times(trace, DescribedNames(trace, TestTrace::rules()), BudgetBasis(trace)));
   const auto number = [](BudgetPart part) { return static_cast<uint8_t>(part); };
   EXPECT_EQ(before.kernel,
             (std::vector<uint8_t>{IdleBefore::kNotIdle, number(BudgetPart::idle_host),
@@ -98,13 +103,13 @@ TEST(TimeOfDevices, KeepsDevicesApartAndCountsHiddenGraphsAsCompute) {
   t.replay(0, 50, 0);
   t.kernel("gemm", 10, 20, 0, 1);
   t.kernel("gemm", 30, 40, 0, 1);
-  const std::vector<DeviceTime> times = times_of(t);
+  const std::vector<profile::DeviceTime> times = times_of(t);
   ASSERT_EQ(times.size(), 2U);
-  EXPECT_EQ(times[0].compute, 50);
-  EXPECT_EQ(times[0].idle, 0);
-  EXPECT_EQ(times[1].span, 30);
-  EXPECT_EQ(times[1].busy, 20);
-  EXPECT_EQ(times[1].idle, 10);
+  EXPECT_EQ(to_nanoseconds(times[0].compute), 50);
+  EXPECT_EQ(to_nanoseconds(times[0].idle), 0);
+  EXPECT_EQ(to_nanoseconds(times[1].span), 30);
+  EXPECT_EQ(to_nanoseconds(times[1].busy), 20);
+  EXPECT_EQ(to_nanoseconds(times[1].idle), 10);
 }
 
 // Not traced from 30 to 60: nobody knows whether the GPU was idle then.
@@ -115,12 +120,17 @@ TEST(TimeOfDevices, LeavesOutWhatWasNotTraced) {
   t.collection(60, true);
   t.launched("gemm", 5, 10, 20);
   t.launched("gemm", 70, 80, 90);
-  const std::vector<DeviceTime> times = times_of(t);
+  const std::vector<profile::DeviceTime> times = times_of(t);
   ASSERT_EQ(times.size(), 1U);
-  EXPECT_GT(times[0].not_traced, 0);
-  EXPECT_EQ(times[0].busy + times[0].idle + times[0].not_traced, times[0].span);
-  EXPECT_EQ(std::accumulate(times[0].idle_parts.begin(), times[0].idle_parts.end(), Nanoseconds{0}),
-            times[0].idle);
+  const profile::DeviceTime& time = times[0];
+  ASSERT_TRUE(time.not_traced);
+  EXPECT_GT(time.not_traced->value, 0);
+  EXPECT_EQ(
+      to_nanoseconds(time.busy) + to_nanoseconds(time.idle) + to_nanoseconds(*time.not_traced),
+      to_nanoseconds(time.span));
+  Nanoseconds idle = 0;
+  for (const auto& [cause, part] : causes_of(time)) idle += part;
+  EXPECT_EQ(idle, to_nanoseconds(time.idle));
 }
 
 }  // namespace

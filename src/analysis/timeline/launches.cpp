@@ -1,8 +1,13 @@
 #include "analysis/timeline/launches.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "analysis/budget/gpu_timeline.h"
+#include "analysis/statistics/values.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -25,9 +30,11 @@ Statistics depths(std::span<Nanoseconds> calls, const std::vector<Nanoseconds>& 
   return summarize_reordering(calls);
 }
 
-class DeviceLaunches {
+constexpr std::array<Nanoseconds, 3> kShortKernelBounds = {2'000, 5'000, 10'000};
+
+class LaunchesOfDevice {
  public:
-  explicit DeviceLaunches(size_t expected) : expected_(expected) {}
+  explicit LaunchesOfDevice(size_t expected) : expected_(expected) {}
 
   void add(const trace::LaunchTable& calls, const GpuWorkRow& work, bool first_of_launch) {
     begun_ = true;
@@ -51,41 +58,49 @@ class DeviceLaunches {
 
   [[nodiscard]] bool begun() const { return begun_; }
 
-  LaunchesOfDevice finish(const trace::LaunchTable& calls) {
+  profile::Launches finish(const trace::LaunchTable& calls) {
     row_.launches = launches_.size();
-    for (size_t i = 0; i < kShortKernelBounds.size(); ++i) {
-      row_.shorter[i].below = kShortKernelBounds[i];
+    for (size_t i = 0; i < kShortKernelBounds.size() && kernels_ > 0; ++i) {
+      const auto& [count, total] = shorter_[i];
+      row_.short_kernels.push_back({to_milliseconds(kShortKernelBounds[i]), count,
+                                    share(count, kernels_), to_milliseconds(total),
+                                    share(total, kernel_time_)});
     }
-    row_.to_idle_gpu = summarize(std::move(idle_waits_));
+    row_.to_idle_gpu = times(summarize(std::move(idle_waits_)));
     // One quantity at a time, in the same memory: there may be millions of launches.
     std::vector<Nanoseconds> values(launches_.size());
     const auto of_each_launch = [&](auto&& value) -> std::span<Nanoseconds> {
       for (size_t i = 0; i < values.size(); ++i) values[i] = value(launches_[i].index(), i);
       return values;
     };
-    row_.call = summarize_reordering(of_each_launch(
-        [&](size_t call, size_t) { return from_call(calls.start[call], calls.end[call]); }));
-    row_.to_start = summarize_reordering(of_each_launch(
-        [&](size_t call, size_t i) { return from_call(calls.start[call], starts_[i]); }));
-    row_.queue_depth =
-        depths(of_each_launch([&](size_t call, size_t) { return calls.start[call]; }), starts_);
+    row_.call = times(summarize_reordering(of_each_launch(
+        [&](size_t call, size_t) { return from_call(calls.start[call], calls.end[call]); })));
+    row_.to_start = times(summarize_reordering(of_each_launch(
+        [&](size_t call, size_t i) { return from_call(calls.start[call], starts_[i]); })));
+    // Of each launch: how many earlier launches had been called and their work not begun.
+    row_.queue_depth = numbers(
+        depths(of_each_launch([&](size_t call, size_t) { return calls.start[call]; }), starts_));
     return row_;
   }
 
  private:
   void count_kernel(Nanoseconds time) {
-    ++row_.kernels;
-    row_.kernel_time += time;
+    ++kernels_;
+    kernel_time_ += time;
     for (size_t i = kShortKernelBounds.size(); i > 0 && time < kShortKernelBounds[i - 1]; --i) {
-      ++row_.shorter[i - 1].count;
-      row_.shorter[i - 1].total += time;
+      ++shorter_[i - 1].first;
+      shorter_[i - 1].second += time;
     }
   }
 
   size_t expected_;  // launches
   bool begun_ = false;
   Nanoseconds until_ = INT64_MIN;  // end of all work so far
-  LaunchesOfDevice row_;
+  uint64_t kernels_ = 0;
+  Nanoseconds kernel_time_ = 0;
+  // Kernels shorter than each bound: how many, and their time.
+  std::array<std::pair<uint64_t, Nanoseconds>, kShortKernelBounds.size()> shorter_{};
+  profile::Launches row_;
   std::vector<trace::LaunchRow> launches_;
   std::vector<Nanoseconds> starts_;  // of their work, in order
   std::vector<Nanoseconds> idle_waits_;
@@ -93,15 +108,15 @@ class DeviceLaunches {
 
 }  // namespace
 
-std::vector<LaunchesOfDevice> find_launches(const trace::Trace& trace) {
+DeviceLaunches find_launches(const trace::Trace& trace) {
   const size_t count = trace.devices.size();
-  std::vector<DeviceLaunches> devices(
-      count, DeviceLaunches(trace.launches.size() / std::max<size_t>(count, 1)));
+  std::vector<LaunchesOfDevice> devices(
+      count, LaunchesOfDevice(trace.launches.size() / std::max<size_t>(count, 1)));
   std::vector<bool> launched(trace.launches.size(), false);
   each_gpu_work(trace, WorkOwners(), [&](const GpuWorkRow& work) {
     const trace::DeviceId id = trace.queues[work.queue].device;
     if (!id.valid() || trace.devices[id.index()].kind != trace::DeviceKind::gpu) return;
-    DeviceLaunches& device = devices[id.index()];
+    LaunchesOfDevice& device = devices[id.index()];
     if (work.kind != GpuWorkKind::memory_operation) {
       const bool first = work.launch.valid() && !launched[work.launch.index()];
       if (first) launched[work.launch.index()] = true;
@@ -109,11 +124,9 @@ std::vector<LaunchesOfDevice> find_launches(const trace::Trace& trace) {
     }
     device.occupy(work.end);
   });
-  std::vector<LaunchesOfDevice> rows;
+  DeviceLaunches rows;
   for (size_t i = 0; i < devices.size(); ++i) {
-    if (!devices[i].begun()) continue;
-    rows.push_back(devices[i].finish(trace.launches));
-    rows.back().device = trace::DeviceId(i);
+    if (devices[i].begun()) rows[trace::DeviceId(i)] = devices[i].finish(trace.launches);
   }
   return rows;
 }

@@ -16,19 +16,19 @@ TEST(LaunchesOfDevices, TellLatencyAndQueueDepth) {
   t.launched("gemm", 20, 60, 70);
   t.launched("gemm", 100, 107, 120);
   t.kernel("gemm", 130, 140);  // its call was not recorded
-  const std::vector<LaunchesOfDevice> rows = find_launches(t.freeze());
-  ASSERT_EQ(rows.size(), 1U);
-  EXPECT_EQ(rows[0].kernels, 5U);
-  EXPECT_EQ(rows[0].launches, 4U);
-  EXPECT_EQ(rows[0].without_launch, 1U);
-  EXPECT_EQ(rows[0].call.p50, 2);
-  EXPECT_EQ(rows[0].to_start.count, 4U);
-  EXPECT_EQ(rows[0].to_start.max, 40);
-  EXPECT_EQ(rows[0].to_idle_gpu.count, 2U);  // those at 0 and 100
-  EXPECT_EQ(rows[0].to_idle_gpu.min, 5);
-  EXPECT_EQ(rows[0].to_idle_gpu.max, 7);
-  EXPECT_EQ(rows[0].queue_depth.max, 1);
-  EXPECT_EQ(rows[0].queue_depth.mean, 0.25);
+  const DeviceLaunches devices = find_launches(t.freeze());
+  ASSERT_EQ(devices.size(), 1U);
+  const profile::Launches& row = devices.begin()->second;
+  EXPECT_EQ(row.launches, 4U);
+  EXPECT_EQ(row.without_launch, 1U);
+  EXPECT_EQ(to_nanoseconds(*row.call.p50), 2);
+  EXPECT_EQ(row.to_start.count, 4U);
+  EXPECT_EQ(to_nanoseconds(*row.to_start.max), 40);
+  EXPECT_EQ(row.to_idle_gpu.count, 2U);  // those at 0 and 100
+  EXPECT_EQ(to_nanoseconds(*row.to_idle_gpu.min), 5);
+  EXPECT_EQ(to_nanoseconds(*row.to_idle_gpu.max), 7);
+  EXPECT_EQ(row.queue_depth.max, 1);
+  EXPECT_EQ(row.queue_depth.mean, 0.25);
 }
 
 TEST(LaunchesOfDevices, CountAGraphOnce) {
@@ -38,17 +38,20 @@ TEST(LaunchesOfDevices, CountAGraphOnce) {
   t.kernel("norm", 1'600, 5'600, graph);
   t.kernel("mul", 6'000, 15'000, graph);
   t.kernel("gemm", 20'000, 40'000, graph);
-  const std::vector<LaunchesOfDevice> rows = find_launches(t.freeze());
-  ASSERT_EQ(rows.size(), 1U);
-  EXPECT_EQ(rows[0].launches, 1U);
-  EXPECT_EQ(rows[0].to_start.max, 20);
-  const auto& shorter = rows[0].shorter;
-  EXPECT_EQ(shorter[0].below, 2'000);
+  const DeviceLaunches devices = find_launches(t.freeze());
+  ASSERT_EQ(devices.size(), 1U);
+  const profile::Launches& row = devices.begin()->second;
+  EXPECT_EQ(row.launches, 1U);
+  EXPECT_EQ(to_nanoseconds(*row.to_start.max), 20);
+  const auto& shorter = row.short_kernels;
+  ASSERT_EQ(shorter.size(), 3U);
+  EXPECT_EQ(shorter[0].share_of_kernels->value, 0.25);
+  EXPECT_EQ(to_nanoseconds(shorter[0].below), 2'000);
   EXPECT_EQ(shorter[0].count, 1U);
-  EXPECT_EQ(shorter[0].total, 1'500);
+  EXPECT_EQ(to_nanoseconds(shorter[0].total), 1'500);
   EXPECT_EQ(shorter[1].count, 2U);
   EXPECT_EQ(shorter[2].count, 3U);
-  EXPECT_EQ(shorter[2].total, 14'500);
+  EXPECT_EQ(to_nanoseconds(shorter[2].total), 14'500);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/counters/metric_roles.h"
+#include "analysis/counters/counter_series.h"
 #include "base/units.h"
 #include "exports/kernel_rows.h"
 #include "exports/timeline/parts.h"
