@@ -1,9 +1,6 @@
 #include "analysis/counters/kernel_samples.h"
 
 #include <algorithm>
-#include <limits>
-#include <map>
-#include <string>
 #include <utility>
 
 #include "analysis/counters/counter_series.h"
@@ -98,64 +95,22 @@ class DeviceWork {
   int64_t sum_of_rows_ = 0;       // of the distinct ones that run
 };
 
-// The row of the ranking that a kernel belongs to.
-class RowsOfKernels {
- public:
-  RowsOfKernels(const trace::Trace& trace, const KernelRanking& ranking)
-      : trace_(trace), none_(ranking.rows.size()) {
-    std::map<std::pair<size_t, std::string>, size_t> known;
-    for (size_t i = 0; i < ranking.rows.size(); ++i) {
-      known.emplace(std::pair(ranking.rows[i].name.index(), ranking.rows[i].device), i);
-    }
-    std::vector<std::string> labels;
-    labels.reserve(trace.devices.size());
-    for (size_t device = 0; device < trace.devices.size(); ++device) {
-      labels.push_back(device_label(trace, trace::DeviceId(device)));
-    }
-    constexpr uint32_t kUnknown = std::numeric_limits<uint32_t>::max();
-    std::vector<std::vector<uint32_t>> rows(labels.size());  // by device and name
-    rows_.reserve(trace.kernels.size());
-    for (size_t kernel = 0; kernel < trace.kernels.size(); ++kernel) {
-      const size_t name = trace.kernels.name[kernel].index();
-      const size_t device = device_of(kernel);
-      if (device >= labels.size()) {
-        rows_.push_back(static_cast<uint32_t>(none_));
-        continue;
-      }
-      if (rows[device].size() <= name) rows[device].resize(name + 1, kUnknown);
-      uint32_t& row = rows[device][name];
-      if (row == kUnknown) {
-        const auto found = known.find({name, labels[device]});
-        row = static_cast<uint32_t>(found != known.end() ? found->second : none_);
-      }
-      rows_.push_back(row);
-    }
-  }
-
-  [[nodiscard]] size_t device_of(size_t kernel) const {
-    return trace_.queues[trace_.kernels.queue[kernel]].device.index();
-  }
-  // `none()` where the ranking does not have it.
-  [[nodiscard]] size_t row_of(size_t kernel) const { return rows_[kernel]; }
-  [[nodiscard]] size_t none() const { return none_; }
-
- private:
-  const trace::Trace& trace_;
-  size_t none_;
-  std::vector<uint32_t> rows_;  // by kernel
-};
+size_t device_of(const trace::Trace& trace, size_t kernel) {
+  return trace.queues[trace.kernels.queue[kernel]].device.index();
+}
 
 std::vector<AloneSpan> alone_on(size_t device, const trace::Trace& trace,
-                                const RowsOfKernels& kernels) {
-  DeviceWork work(kernels.none());
+                                const KernelRanking& ranking) {
+  const size_t others = ranking.rows.size();
+  DeviceWork work(others);
   for (size_t i = 0; i < trace.kernels.size(); ++i) {
-    if (kernels.device_of(i) != device) continue;
-    work.add(trace.kernels.start[i], trace.kernels.end[i], kernels.row_of(i));
+    if (device_of(trace, i) != device) continue;
+    work.add(trace.kernels.start[i], trace.kernels.end[i], ranking.row_of(i));
   }
   const auto add_others = [&](const auto& table) {
     for (size_t i = 0; i < table.size(); ++i) {
       if (trace.queues[table.queue[i]].device.index() != device) continue;
-      work.add(table.start[i], table.end[i], kernels.none());
+      work.add(table.start[i], table.end[i], others);
     }
   };
   add_others(trace.memory_operations);
@@ -255,7 +210,6 @@ class SampleOwners {
 std::optional<SampledRows> sample_kernels(const trace::Trace& trace, const KernelRanking& ranking) {
   if (trace.counters.size() == 0 || ranking.source != KernelSource::timeline) return std::nullopt;
   const std::vector<DeviceCounters> counters = counters_by_device(trace);
-  const RowsOfKernels kernels(trace, ranking);
   SampledRows sampled;
   sampled.rows.resize(ranking.rows.size());
   std::vector<Nanoseconds> intervals;
@@ -264,11 +218,11 @@ std::optional<SampledRows> sample_kernels(const trace::Trace& trace, const Kerne
         series_of(counters[device], CounterRole::dram_write).empty()) {
       continue;
     }
-    SampleOwners owners(counters[device], alone_on(device, trace, kernels), sampled);
+    SampleOwners owners(counters[device], alone_on(device, trace, ranking), sampled);
     owners.find();
     for (size_t i = 0; i < trace.kernels.size(); ++i) {
-      if (kernels.device_of(i) != device || kernels.row_of(i) == kernels.none()) continue;
-      owners.count_launch(kernels.row_of(i), trace.kernels.start[i], trace.kernels.end[i]);
+      if (device_of(trace, i) != device) continue;
+      owners.count_launch(ranking.row_of(i), trace.kernels.start[i], trace.kernels.end[i]);
     }
     for (const auto& [start, end] : owners.samples()) intervals.push_back(end - start);
   }

@@ -1,7 +1,6 @@
 #include "analysis/ranking/kernel_shapes.h"
 
 #include <algorithm>
-#include <map>
 
 namespace llmprof::analysis {
 namespace {
@@ -52,10 +51,10 @@ void add(StageTime& sum, const StageTime& more) {
 
 class Lines {
  public:
-  Lines(const trace::Trace& trace, const Stages& stages, const std::vector<bool>& measured)
+  Lines(const trace::Trace& trace, const Stages& stages, const KernelRanking& ranking)
       : trace_(trace),
         stages_(stages),
-        measured_(measured),
+        measured_(ranking.measured_kernels),
         grid_of_shape_(grids_of_shapes(trace, grids_)) {
     const trace::KernelTable& kernels = trace.kernels;
     for (size_t i = 0; i < kernels.size(); ++i) {
@@ -65,6 +64,7 @@ class Lines {
                               .index();
       if (line == totals_.size()) {
         totals_.push_back({});
+        rows_.push_back(ranking.row_of(i));
         by_stage_.resize(by_stage_.size() + stages.stages.size());
       }
       count(line, i);
@@ -72,6 +72,8 @@ class Lines {
   }
 
   [[nodiscard]] const std::vector<Line>& lines() const { return lines_.values(); }
+  // Of the ranking.
+  [[nodiscard]] uint32_t ranked(size_t line) const { return rows_[line]; }
   [[nodiscard]] ShapeRow row(size_t line) const {
     const GridAndBlock& grid = grids_[lines_.values()[line].grid];
     ShapeRow row;
@@ -115,6 +117,7 @@ class Lines {
   std::vector<GridId> grid_of_shape_;
   trace::Interner<LineId, Line> lines_;
   std::vector<Total> totals_;
+  std::vector<uint32_t> rows_;
   std::vector<StageTime> by_stage_;  // by line, then stage
 };
 
@@ -124,22 +127,11 @@ std::vector<OpenedKernel> open_kernels(const trace::Trace& trace, const KernelRa
                                        const Stages& stages) {
   std::vector<OpenedKernel> opened(ranking.rows.size());
   if (ranking.source != KernelSource::timeline) return opened;
-  std::map<std::pair<trace::StringId, std::string>, size_t> row_of;
-  for (size_t i = 0; i < ranking.rows.size(); ++i) {
-    row_of[{ranking.rows[i].name, ranking.rows[i].device}] = i;
-    opened[i].stages.resize(stages.stages.size());
-  }
-  std::vector<std::string> labels;
-  labels.reserve(trace.devices.size());
-  for (size_t i = 0; i < trace.devices.size(); ++i) {
-    labels.push_back(device_label(trace, trace::DeviceId(i)));
-  }
-  const Lines lines(trace, stages, ranking.measured_kernels);
+  for (OpenedKernel& kernel : opened) kernel.stages.resize(stages.stages.size());
+  const Lines lines(trace, stages, ranking);
   for (size_t i = 0; i < lines.lines().size(); ++i) {
     const Line& line = lines.lines()[i];
-    const auto row = row_of.find({line.name, labels[line.device.index()]});
-    if (row == row_of.end()) continue;  // the ranking is of another trace
-    OpenedKernel& kernel = opened[row->second];
+    OpenedKernel& kernel = opened[lines.ranked(i)];
     kernel.shapes.push_back(lines.row(i));
     for (size_t s = 0; s < kernel.stages.size(); ++s) {
       add(kernel.stages[s], kernel.shapes.back().stages[s]);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 #include <set>
 #include <span>
 
@@ -70,7 +71,9 @@ void add_recorded(const trace::KernelTable& kernels, const std::vector<GroupId>&
   }
 }
 
-std::vector<KernelRow> timeline_rows(const trace::Trace& trace) {
+// `row_of_kernel` gets the row of each kernel.
+std::vector<KernelRow> timeline_rows(const trace::Trace& trace,
+                                     std::vector<uint32_t>& row_of_kernel) {
   const trace::KernelTable& kernels = trace.kernels;
   trace::Interner<GroupId, Group> groups;
   std::vector<GroupId> group_of(kernels.size());
@@ -80,6 +83,8 @@ std::vector<KernelRow> timeline_rows(const trace::Trace& trace) {
   std::vector<KernelRow> rows =
       rows_of(trace, groups, group_of, [&](size_t i) { return kernels.end[i] - kernels.start[i]; });
   add_recorded(kernels, group_of, rows);
+  row_of_kernel.reserve(group_of.size());
+  for (const GroupId group : group_of) row_of_kernel.push_back(group.value);
   return rows;
 }
 
@@ -136,6 +141,30 @@ std::vector<ClassRow> by_class(const KernelRanking& ranking) {
   return rows;
 }
 
+// Longest total first.
+void sort_rows(const trace::Trace& trace, KernelRanking& ranking) {
+  std::vector<KernelRow>& rows = ranking.rows;
+  std::vector<uint32_t> order(rows.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [&](uint32_t left, uint32_t right) {
+    const KernelRow& a = rows[left];
+    const KernelRow& b = rows[right];
+    if (a.total != b.total) return a.total > b.total;
+    const std::string_view name_a = trace.strings[a.name];
+    const std::string_view name_b = trace.strings[b.name];
+    return name_a != name_b ? name_a < name_b : a.device < b.device;
+  });
+  std::vector<KernelRow> sorted;
+  sorted.reserve(rows.size());
+  std::vector<uint32_t> place(rows.size());
+  for (const uint32_t row : order) {
+    place[row] = static_cast<uint32_t>(sorted.size());
+    sorted.push_back(std::move(rows[row]));
+  }
+  rows = std::move(sorted);
+  for (uint32_t& row : ranking.row_of_kernel) row = place[row];
+}
+
 // Of those that have work on a device: each has a rank, and none the same.
 bool ranks_tell_captures_apart(const trace::Trace& trace) {
   std::vector<bool> has_work(trace.captures.size());
@@ -174,7 +203,7 @@ KernelRanking rank_kernels(const trace::Trace& trace, const DescribedNames& name
   KernelRanking ranking;
   if (trace.kernels.size() > 0) {
     ranking.source = KernelSource::timeline;
-    ranking.rows = timeline_rows(trace);
+    ranking.rows = timeline_rows(trace, ranking.row_of_kernel);
   } else if (!trace.kernel_summaries.empty()) {
     ranking.source = KernelSource::summary;
     ranking.rows = summary_rows(trace);
@@ -192,12 +221,7 @@ KernelRanking rank_kernels(const trace::Trace& trace, const DescribedNames& name
       row.share = static_cast<double>(row.total) / static_cast<double>(ranking.total);
     }
   }
-  std::sort(ranking.rows.begin(), ranking.rows.end(), [&](const KernelRow& a, const KernelRow& b) {
-    if (a.total != b.total) return a.total > b.total;
-    const std::string_view name_a = trace.strings[a.name];
-    const std::string_view name_b = trace.strings[b.name];
-    return name_a != name_b ? name_a < name_b : a.device < b.device;
-  });
+  sort_rows(trace, ranking);
   ranking.classes = by_class(ranking);
   return ranking;
 }

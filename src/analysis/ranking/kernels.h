@@ -67,6 +67,13 @@ struct KernelRanking {
   // By row of Trace::kernels: whether a profiler measured a launch of the same kernel, grid, block
   // and range, so that the row's metrics speak of it. Empty without both.
   std::vector<bool> measured_kernels;
+  // By row of Trace::kernels: its row above. Empty where these are not of the timeline.
+  std::vector<uint32_t> row_of_kernel;
+
+  static constexpr uint32_t kNoRow = UINT32_MAX;
+  [[nodiscard]] uint32_t row_of(size_t kernel) const {
+    return kernel < row_of_kernel.size() ? row_of_kernel[kernel] : kNoRow;
+  }
 };
 
 KernelRanking rank_kernels(const trace::Trace& trace, const DescribedNames& names);

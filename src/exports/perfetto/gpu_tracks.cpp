@@ -6,6 +6,7 @@
 #include <set>
 
 #include "analysis/timeline/copies.h"
+#include "exports/counter_samples.h"
 #include "exports/perfetto/measured_kernels.h"
 #include "exports/perfetto/tracks.h"
 
@@ -19,11 +20,9 @@ std::string extent_text(const trace::Extent& extent) {
 // The streams of GPUs, each with its kernels, copies, fills and graph replays.
 class GpuTracks {
  public:
-  GpuTracks(const PlacedSource& source, const KernelRows& rows, const WorkOfLaunches& launched,
-            TraceFile& file)
+  GpuTracks(const PlacedSource& source, const WorkOfLaunches& launched, TraceFile& file)
       : trace_(source.trace),
         results_(source.results),
-        rows_(rows),
         launched_(launched),
         file_(file),
         work_(trace_.queues.size()),
@@ -133,7 +132,8 @@ class GpuTracks {
       annotations_.push_back({name, value});
     };
     const trace::KernelTable& kernels = trace_.kernels;
-    if (ranked != KernelRows::kNone && kernels_[ranked].full_name != kernels_[ranked].name) {
+    if (ranked != analysis::KernelRanking::kNoRow &&
+        kernels_[ranked].full_name != kernels_[ranked].name) {
       add(names_.kernel, kernels_[ranked].full_name);
     }
     if (trace_.shapes[kernels.shape[kernel]].block[0] > 0) {
@@ -158,17 +158,17 @@ class GpuTracks {
     if (!kernels.bytes.empty() && kernels.bytes[kernel] > 0)
       add(names_.bytes, kernels.bytes[kernel]);
     const auto& measured = results_.ranking.measured_kernels;
-    if (ranked != KernelRows::kNone && kernel < measured.size() && measured[kernel]) {
+    if (ranked != analysis::KernelRanking::kNoRow && kernel < measured.size() && measured[kernel]) {
       const std::vector<Annotation>& metrics = kernels_[ranked].metrics;
       annotations_.insert(annotations_.end(), metrics.begin(), metrics.end());
     }
   }
 
   void begin_kernel(size_t kernel, Sequence& sequence) {
-    const uint32_t ranked = rows_.of(kernel);
+    const uint32_t ranked = results_.ranking.row_of(kernel);
     annotate_kernel(kernel, ranked);
     Slice slice;
-    const bool known = ranked != KernelRows::kNone;
+    const bool known = ranked != analysis::KernelRanking::kNoRow;
     slice.name =
         known ? kernels_[ranked].name : file_.text(trace_.strings[trace_.kernels.name[kernel]]);
     if (known) slice.category = kernels_[ranked].kernel_class;
@@ -228,7 +228,6 @@ class GpuTracks {
 
   const trace::Trace& trace_;
   const analysis::Results& results_;
-  const KernelRows& rows_;
   const WorkOfLaunches& launched_;
   TraceFile& file_;
   std::vector<std::vector<Interval>> work_;  // by queue
@@ -244,9 +243,9 @@ class GpuTracks {
 
 }  // namespace
 
-WriteDevice gpu_tracks(const PlacedSource& source, const KernelRows& rows,
-                       const WorkOfLaunches& launched, TraceFile& file) {
-  auto tracks = std::make_shared<GpuTracks>(source, rows, launched, file);
+WriteDevice gpu_tracks(const PlacedSource& source, const WorkOfLaunches& launched,
+                       TraceFile& file) {
+  auto tracks = std::make_shared<GpuTracks>(source, launched, file);
   return [tracks](trace::DeviceId device, TrackUuid parent) { tracks->write(device, parent); };
 }
 

@@ -66,13 +66,8 @@ std::vector<uint32_t> units_of(std::string_view unit) {
 
 class MeasuredKernels {
  public:
-  MeasuredKernels(const PlacedSource& source, const KernelRows& rows, MeasuredNumbers& numbers,
-                  TraceFile& file)
-      : trace_(source.trace),
-        results_(source.results),
-        rows_(rows),
-        numbers_(numbers),
-        file_(file) {}
+  MeasuredKernels(const PlacedSource& source, MeasuredNumbers& numbers, TraceFile& file)
+      : trace_(source.trace), results_(source.results), numbers_(numbers), file_(file) {}
 
   // Counters belong to the GPU as a whole: launches that overlap cannot both have some.
   std::vector<uint32_t> representatives(trace::DeviceId device) const {
@@ -91,8 +86,8 @@ class MeasuredKernels {
           (!owned || stages.instances[stages.owners.kernel_instance[i].index()].warmup)) {
         continue;
       }
-      const uint32_t row = rows_.of(i);
-      if (row == KernelRows::kNone || kernels.end[i] <= kernels.start[i]) continue;
+      const uint32_t row = results_.ranking.row_of(i);
+      if (row == analysis::KernelRanking::kNoRow || kernels.end[i] <= kernels.start[i]) continue;
       if (!known.emplace(row, kernels.shape[i].value).second) continue;
       chosen.push_back(i);
       free_from = kernels.end[i];
@@ -184,7 +179,7 @@ class MeasuredKernels {
     const auto text = [&](std::string_view name, std::string_view value) {
       add(name, [&] { launch.bytes(fields::GpuArgument::text, to_printable(value)); });
     };
-    const analysis::KernelRow& row = results_.ranking.rows[rows_.of(kernel)];
+    const analysis::KernelRow& row = results_.ranking.rows[results_.ranking.row_of(kernel)];
     const trace::LaunchShape& shape = trace_.shapes[trace_.kernels.shape[kernel]];
     const auto product = [](const trace::Extent& extent) {
       return static_cast<uint64_t>(extent[0]) * extent[1] * extent[2];
@@ -206,7 +201,7 @@ class MeasuredKernels {
   void write_kernel(uint32_t kernel, uint32_t gpu, Sequence& sequence) {
     const Nanoseconds start = trace_.kernels.start[kernel];
     const Nanoseconds end = trace_.kernels.end[kernel];
-    const analysis::KernelRow& row = results_.ranking.rows[rows_.of(kernel)];
+    const analysis::KernelRow& row = results_.ranking.rows[results_.ranking.row_of(kernel)];
     const trace::LaunchShape& shape = trace_.shapes[trace_.kernels.shape[kernel]];
     sequence.other(start, [&](ProtoWriter& packet) { write_counters(row, gpu, false, packet); });
     sequence.other(start, [&](ProtoWriter& packet) {
@@ -231,7 +226,6 @@ class MeasuredKernels {
  private:
   const trace::Trace& trace_;
   const analysis::Results& results_;
-  const KernelRows& rows_;
   MeasuredNumbers& numbers_;
   TraceFile& file_;
 };
@@ -248,9 +242,9 @@ std::optional<double> find_metric(const std::map<std::string, analysis::MetricSu
   return lookup.mean(wanted.label, wanted.unit);
 }
 
-void write_measured_kernels(const PlacedSource& source, const KernelRows& rows,
-                            trace::DeviceId device, MeasuredNumbers& numbers, TraceFile& file) {
-  MeasuredKernels(source, rows, numbers, file).write(device);
+void write_measured_kernels(const PlacedSource& source, trace::DeviceId device,
+                            MeasuredNumbers& numbers, TraceFile& file) {
+  MeasuredKernels(source, numbers, file).write(device);
 }
 
 }  // namespace llmprof::exports

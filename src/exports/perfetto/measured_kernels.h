@@ -8,7 +8,6 @@
 
 #include "analysis/ranking/kernels.h"
 #include "exports/export_source.h"
-#include "exports/kernel_rows.h"
 #include "exports/perfetto/trace_file.h"
 
 namespace llmprof::exports {
@@ -37,7 +36,7 @@ struct MeasuredNumbers {
 // kind of GPU event, with all of ncu's metrics as its arguments and those that Perfetto's page on
 // compute kernels shows as counters. ncu measures in a run of its own: the launch is the first like
 // it in the timeline.
-void write_measured_kernels(const PlacedSource& source, const KernelRows& rows,
-                            trace::DeviceId device, MeasuredNumbers& numbers, TraceFile& file);
+void write_measured_kernels(const PlacedSource& source, trace::DeviceId device,
+                            MeasuredNumbers& numbers, TraceFile& file);
 
 }  // namespace llmprof::exports

@@ -49,12 +49,11 @@ class SourceWriter {
         rank_(rank),
         numbers_(numbers),
         file_(file),
-        rows_(source.trace, source.results.ranking),
         launched_(source.trace, first_flow) {}
 
   void write() {
     const trace::Trace& trace = source_.trace;
-    const WriteDevice write_streams = gpu_tracks(source_, rows_, launched_, file_);
+    const WriteDevice write_streams = gpu_tracks(source_, launched_, file_);
     uint32_t gpu_count = 0;
     for (size_t i = 0; i < trace.devices.size(); ++i) {
       const trace::DeviceId device(i);
@@ -64,7 +63,7 @@ class SourceWriter {
       write_stage_tracks(source_, device, track, file_);
       write_streams(device, track);
       write_counter_tracks(trace, device, track, file_);
-      write_measured_kernels(source_, rows_, device, numbers_, file_);
+      write_measured_kernels(source_, device, numbers_, file_);
     }
     if (const trace::DeviceId none; any_instance_on(source_.results.stages, none)) {
       write_stage_tracks(source_, none, group("Without GPU work"), file_);
@@ -83,7 +82,6 @@ class SourceWriter {
   const TraceFile::Process* rank_;
   MeasuredNumbers& numbers_;
   TraceFile& file_;
-  KernelRows rows_;
   WorkOfLaunches launched_;
 };
 

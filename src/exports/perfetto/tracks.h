@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "exports/export_source.h"
-#include "exports/kernel_rows.h"
 #include "exports/perfetto/trace_file.h"
 #include "trace/trace.h"
 
@@ -45,8 +44,7 @@ class WorkOfLaunches {
 // Writes the streams of one GPU, each with its kernels, copies, fills and graph replays. What it
 // was made of must outlive it.
 using WriteDevice = std::function<void(trace::DeviceId device, TrackUuid parent)>;
-WriteDevice gpu_tracks(const PlacedSource& source, const KernelRows& rows,
-                       const WorkOfLaunches& launched, TraceFile& file);
+WriteDevice gpu_tracks(const PlacedSource& source, const WorkOfLaunches& launched, TraceFile& file);
 
 // Every counter and sensor of one GPU. A sample's value holds from its start to its end; where no
 // other begins there, the track falls to 0. What was read at an instant holds until the next.

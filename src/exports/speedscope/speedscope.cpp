@@ -7,8 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
-#include "exports/kernel_rows.h"
-
 namespace llmprof::exports {
 namespace {
 
@@ -82,11 +80,10 @@ class FlameGraph {
   using Places = std::map<Place, Nanoseconds>;
 
   void add_timeline() {
-    const KernelRows rows(trace_, results_.ranking);
     const trace::KernelTable& kernels = trace_.kernels;
     for (size_t i = 0; i < kernels.size(); ++i) {
-      const uint32_t row = rows.of(i);
-      if (row == KernelRows::kNone) continue;
+      const uint32_t row = results_.ranking.row_of(i);
+      if (row == analysis::KernelRanking::kNoRow) continue;
       Place place{.class_rank = class_rank_[row], .row = row};
       const auto& owners = results_.stages.owners.kernel_instance;
       const analysis::InstanceId owner = i < owners.size() ? owners[i] : analysis::InstanceId();

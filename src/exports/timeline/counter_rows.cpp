@@ -5,7 +5,7 @@
 
 #include "analysis/counters/counter_series.h"
 #include "base/units.h"
-#include "exports/kernel_rows.h"
+#include "exports/counter_samples.h"
 #include "exports/timeline/parts.h"
 
 namespace llmprof::exports {
