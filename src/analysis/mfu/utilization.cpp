@@ -49,7 +49,7 @@ size_t gpus_of_one_process(const Stages& stages, uint32_t stage) {
 }
 
 // Work over what the peak could do in that time; none for no time.
-std::optional<double> ratio(double work, double nanoseconds, double peak) {
+std::optional<double> used_of_peak(double work, double nanoseconds, double peak) {
   if (nanoseconds <= 0 || peak <= 0) return std::nullopt;
   return work / (nanoseconds / kNanosecondsPerSecond * peak);
 }
@@ -64,12 +64,12 @@ void measure(const Stage& stage, const std::optional<Peak>& peak, const llm::Gpu
   if (peak) {
     result.peak_flops = peak->flops;
     result.peak_name = peak->name;
-    result.mfu_wall = ratio(flops, stage.wall.mean, peak->flops);
-    result.mfu_busy = ratio(flops * traced, stage.busy.mean, peak->flops);
+    result.mfu_wall = used_of_peak(flops, stage.wall.mean, peak->flops);
+    result.mfu_busy = used_of_peak(flops * traced, stage.busy.mean, peak->flops);
   }
   if (whole) {
-    result.mbu_wall = ratio(bytes, stage.wall.mean, gpu.memory_bandwidth);
-    result.mbu_busy = ratio(bytes * traced, stage.busy.mean, gpu.memory_bandwidth);
+    result.mbu_wall = used_of_peak(bytes, stage.wall.mean, gpu.memory_bandwidth);
+    result.mbu_busy = used_of_peak(bytes * traced, stage.busy.mean, gpu.memory_bandwidth);
   } else {
     result.why_not.push_back(make_reason(ReasonKind::contexts_unknown));
   }
@@ -91,10 +91,10 @@ StageUtilization::Recorded recorded_figures(const Stage& stage, const llm::PassC
   figures.flops = cost.flops();
   figures.bytes = cost.bytes();
   const double peak = gpu.fp32.value_or(0);
-  figures.mfu_wall = ratio(figures.flops, stage.wall.mean, peak);
-  figures.mfu_busy = ratio(figures.flops, stage.busy.mean, peak);
-  figures.mbu_wall = ratio(figures.bytes, stage.wall.mean, gpu.memory_bandwidth);
-  figures.mbu_busy = ratio(figures.bytes, stage.busy.mean, gpu.memory_bandwidth);
+  figures.mfu_wall = used_of_peak(figures.flops, stage.wall.mean, peak);
+  figures.mfu_busy = used_of_peak(figures.flops, stage.busy.mean, peak);
+  figures.mbu_wall = used_of_peak(figures.bytes, stage.wall.mean, gpu.memory_bandwidth);
+  figures.mbu_busy = used_of_peak(figures.bytes, stage.busy.mean, gpu.memory_bandwidth);
   return figures;
 }
 
