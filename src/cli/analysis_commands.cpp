@@ -1,11 +1,10 @@
-#include "cli/analysis_commands.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
 
+#include "base/needed.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/output.h"
@@ -151,17 +150,16 @@ void print_timings(std::span<const session::PartTiming> parts, const Arguments& 
 int analyze_command(const Arguments& arguments) {
   const session::AnalyzeOptions options = options_of(arguments);
   const bool partial = arguments.flag("--partial");
-  const auto analysis = watched([&](Progress& progress) {
+  const auto analysis = needed(watched([&](Progress& progress) {
     return partial ? session::analyze_partially(options, progress)
                    : session::analyze(options, progress);
-  });
-  if (!analysis) return complain(analysis.error());
+  }));
   if (partial) {
-    print_text(fmt::format("Written: {}\n", written_files(*analysis)));
+    print_text(fmt::format("Written: {}\n", written_files(analysis)));
   } else {
-    print_analysis(*analysis, options.top.value_or(kTerminalRows), arguments);
+    print_analysis(analysis, options.top.value_or(kTerminalRows), arguments);
   }
-  return finish(*analysis, arguments);
+  return finish(analysis, arguments);
 }
 
 int merge_command(const Arguments& arguments) {
@@ -169,10 +167,9 @@ int merge_command(const Arguments& arguments) {
   for (std::string& path : arguments.all("PARTIAL")) options.inputs.emplace_back(std::move(path));
   set_outputs(arguments, options);
   const auto analysis =
-      watched([&](Progress& progress) { return session::merge(options, progress); });
-  if (!analysis) return complain(analysis.error());
-  print_analysis(*analysis, options.top.value_or(kTerminalRows), arguments);
-  return finish(*analysis, arguments);
+      needed(watched([&](Progress& progress) { return session::merge(options, progress); }));
+  print_analysis(analysis, options.top.value_or(kTerminalRows), arguments);
+  return finish(analysis, arguments);
 }
 
 int report_command(const Arguments& arguments) {
@@ -181,26 +178,24 @@ int report_command(const Arguments& arguments) {
   options.out = arguments.path("--out");
   options.top = arguments.number("--top");
   options.exports = exports_of(arguments);
-  const auto written = watched([&](Progress& progress) {
+  const auto written = needed(watched([&](Progress& progress) {
     progress.begin("writing the reports of " + options.inputs.front().string());
     return session::rewrite_reports(options, progress);
-  });
-  if (!written) return complain(written.error());
-  print_text(fmt::format("Written: {}\n", written_files(*written)));
-  print_page(written->page);
+  }));
+  print_text(fmt::format("Written: {}\n", written_files(written)));
+  print_page(written.page);
   const int printed = finish_output();
-  return written->not_exported ? complain(*written->not_exported) : printed;
+  return written.not_exported ? complain(*written.not_exported) : printed;
 }
 
 int diff_command(const Arguments& arguments) {
   const session::DiffOptions options = diff_options(arguments);
   const auto outcome =
-      watched([&](Progress& progress) { return session::diff(options, progress); });
-  if (!outcome) return complain(outcome.error());
-  print_diff(*outcome, arguments);
-  print_timings(outcome->timings, arguments);
+      needed(watched([&](Progress& progress) { return session::diff(options, progress); }));
+  print_diff(outcome, arguments);
+  print_timings(outcome.timings, arguments);
   if (const int printed = finish_output(); printed != 0) return printed;
-  return session::exit_code(outcome->diff);
+  return session::exit_code(outcome.diff);
 }
 
 }  // namespace llmprof::cli

@@ -8,6 +8,7 @@
 #include <deque>
 #include <stdexcept>
 
+#include "base/needed.h"
 #include "base/text.h"
 
 namespace llmprof::cli {
@@ -20,8 +21,8 @@ namespace {
 using Words = std::span<const std::string>;
 using Values = std::map<std::string, std::vector<std::string>>;
 
-tl::unexpected<Error> wrong_usage(std::string message) {
-  return fail(ErrorKind::usage, std::move(message));
+[[noreturn]] void wrong_usage(std::string message) {
+  give_up(ErrorKind::usage, std::move(message));
 }
 
 std::string meant(std::string_view wanted, std::span<const std::string_view> candidates) {
@@ -44,8 +45,8 @@ class Grammar {
   }
 
   // Fills `values` and returns the words that are not options, in order.
-  Result<std::vector<std::string>> parse(Words words, Values& values) const {
-    if (auto valid = check_words(words); !valid) return fail_with(valid.error());
+  [[nodiscard]] std::vector<std::string> parse(Words words, Values& values) const {
+    check_words(words);
     CLI::App app;
     app.set_help_flag();
     app.allow_extras();
@@ -65,36 +66,38 @@ class Grammar {
     try {
       app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
     } catch (const CLI::ParseError& error) {
-      return wrong_usage(fmt::format("{}; {}", error.what(), where_to_look()));
+      wrong_usage(fmt::format("{}; {}", error.what(), where_to_look()));
     }
     for (size_t i = 0; i < options_.size(); ++i) {
       if (!flags[i] && texts[i].empty()) continue;
-      if (auto valid = check_values(*options_[i], texts[i]); !valid) {
-        return fail_with(valid.error());
-      }
+      check_values(*options_[i], texts[i]);
       values[std::string(options_[i]->name)] = std::move(texts[i]);
     }
-    return plain_words(app.remaining());
+    std::vector<std::string> rest = app.remaining();
+    for (const std::string& word : rest) {
+      if (looks_like_option(word)) refuse_option(to_printable(option_name(word)));
+    }
+    return rest;
   }
 
   // The arguments by place, of a command.
-  Result<void> place(std::vector<std::string> words, Values& values) const {
+  void place(std::vector<std::string> words, Values& values) const {
     for (const OptionSpec& argument : command_->arguments) {
       const size_t count = argument.repeatable ? words.size() : std::min<size_t>(words.size(), 1);
       if (count == 0 && argument.required) {
-        return wrong_usage(
+        wrong_usage(
             fmt::format("{}: {} is missing; {}", command_->name, argument.name, where_to_look()));
       }
       if (count == 0) break;
       const auto end = words.begin() + static_cast<std::ptrdiff_t>(count);
       std::vector<std::string> own(words.begin(), end);
       words.erase(words.begin(), end);
-      if (auto valid = check_values(argument, own); !valid) return valid;
+      check_values(argument, own);
       values[std::string(argument.name)] = std::move(own);
     }
-    if (words.empty()) return {};
-    return wrong_usage(fmt::format("{}: unexpected argument '{}'; {}", command_->name,
-                                   to_printable(words.front()), where_to_look()));
+    if (words.empty()) return;
+    wrong_usage(fmt::format("{}: unexpected argument '{}'; {}", command_->name,
+                            to_printable(words.front()), where_to_look()));
   }
 
  private:
@@ -110,73 +113,54 @@ class Grammar {
   }
 
   // An option where a value should be is a value that was forgotten.
-  [[nodiscard]] Result<void> check_words(Words words) const {
+  void check_words(Words words) const {
     for (size_t i = 0; i < words.size(); ++i) {
       const OptionSpec* option = find(words[i]);
       if (option == nullptr || option->takes == Takes::nothing) continue;
       const bool missing = i + 1 == words.size() || find(option_name(words[i + 1])) != nullptr;
       if (missing) {
-        return wrong_usage(fmt::format("{0} needs a value: {0} {1}; {2}", option->name,
-                                       option->metavar, where_to_look()));
+        wrong_usage(fmt::format("{0} needs a value: {0} {1}; {2}", option->name, option->metavar,
+                                where_to_look()));
       }
       ++i;
     }
-    return {};
   }
 
-  [[nodiscard]] Result<void> check_values(const OptionSpec& option, Words values) const {
+  void check_values(const OptionSpec& option, Words values) const {
     if (values.size() > 1 && !option.repeatable) {
-      return wrong_usage(
+      wrong_usage(
           fmt::format("{} is given {} times; {}", option.name, values.size(), where_to_look()));
     }
-    for (const std::string& value : values) {
-      if (auto valid = check_value(option, value); !valid) return valid;
-    }
-    return {};
+    for (const std::string& value : values) check_value(option, value);
   }
 
-  [[nodiscard]] Result<void> check_value(const OptionSpec& option, std::string_view value) const {
+  void check_value(const OptionSpec& option, std::string_view value) const {
     const auto wrong = [&](std::string_view what) {
-      return wrong_usage(
+      wrong_usage(
           fmt::format("{}: '{}' {}; {}", option.name, to_printable(value), what, where_to_look()));
     };
     if (option.takes == Takes::number) {
       const auto number = parse_int(value);
-      if (number && *number >= option.least && *number <= option.most) return {};
-      if (number && *number > option.most) {
-        return wrong(fmt::format("is larger than {}", option.most));
-      }
-      return wrong(fmt::format("is not a whole number of at least {}", option.least));
+      if (number && *number > option.most) wrong(fmt::format("is larger than {}", option.most));
+      if (number && *number >= option.least) return;
+      wrong(fmt::format("is not a whole number of at least {}", option.least));
     }
     const auto& choices = option.choices;
     const bool valid =
         choices.empty() || option.is_open || std::ranges::find(choices, value) != choices.end();
-    if (valid) return {};
-    return wrong_usage(fmt::format("{}: unknown value '{}'; available: {}{}", option.name,
-                                   to_printable(value), fmt::join(choices, ", "),
-                                   meant(value, choices)));
+    if (valid) return;
+    wrong_usage(fmt::format("{}: unknown value '{}'; available: {}{}", option.name,
+                            to_printable(value), fmt::join(choices, ", "), meant(value, choices)));
   }
 
-  // What no option took: options that do not exist are found here.
-  [[nodiscard]] Result<std::vector<std::string>> plain_words(std::vector<std::string> rest) const {
-    for (const std::string& word : rest) {
-      if (!looks_like_option(word)) continue;
-      const std::string name = to_printable(option_name(word));
-      std::vector<std::string_view> names;
-      names.reserve(options_.size());
-      for (const OptionSpec* option : options_) names.push_back(option->name);
-      return wrong_usage(
-          fmt::format("unknown option '{}'{}{} {}", name,
-                      command_ == nullptr ? "" : fmt::format(" of {}", command_->name),
-                      meant_or_semicolon(name, names), where_to_look()));
-    }
-    return rest;
-  }
-
-  static std::string meant_or_semicolon(std::string_view name,
-                                        std::span<const std::string_view> names) {
-    const std::string suggestion = meant(name, names);
-    return suggestion.empty() ? ";" : suggestion;
+  [[noreturn]] void refuse_option(const std::string& name) const {
+    std::vector<std::string_view> names;
+    for (const OptionSpec* option : options_) names.push_back(option->name);
+    std::string hint = meant(name, names);
+    if (hint.empty()) hint = ";";
+    wrong_usage(fmt::format("unknown option '{}'{}{} {}", name,
+                            command_ == nullptr ? "" : fmt::format(" of {}", command_->name), hint,
+                            where_to_look()));
   }
 
   const CommandSpec* command_;
@@ -206,17 +190,48 @@ void take_common(Values& values, ParsedLine& line) {
   for (const char* name : {"--help", "--version", "--color"}) values.erase(name);
 }
 
-Error unknown_command(const std::string& word) {
+const CommandSpec& command_named(const std::string& word) {
+  if (const CommandSpec* command = find_command(word)) return *command;
   std::vector<std::string_view> names;
-  for (const CommandSpec& command : all_commands()) {
-    names.push_back(command.name);
+  for (const CommandSpec& command : all_commands()) names.push_back(command.name);
+  std::string hint = meant(word, names);
+  if (hint.empty()) hint = fmt::format("; available: {}", fmt::join(names, ", "));
+  wrong_usage(fmt::format("unknown command '{}'{}", to_printable(word), hint));
+}
+
+ParsedLine parsed_line(Words words) {
+  ParsedLine line;
+  const auto dashes = std::ranges::find(words, "--");
+  const auto before = static_cast<size_t>(dashes - words.begin());
+  if (dashes != words.end()) line.program.assign(dashes + 1, words.end());
+  words = words.first(before);
+
+  const size_t place = command_place(words);
+  Values values;
+  const Grammar program(nullptr, {common_options(), program_options()});
+  std::ignore = program.parse(words.first(place), values);
+  take_common(values, line);
+  if (place == words.size()) {
+    if (line.help || line.version) return line;
+    wrong_usage("a command is missing; see `llmprof --help`");
   }
-  const std::string suggestion = meant(word, names);
-  return {ErrorKind::usage,
-          suggestion.empty()
-              ? fmt::format("unknown command '{}'; available: {}", to_printable(word),
-                            fmt::join(names, ", "))
-              : fmt::format("unknown command '{}'{}", to_printable(word), suggestion)};
+  line.command = &command_named(words[place]);
+
+  const Grammar grammar(line.command, {line.command->options, common_options()});
+  auto rest = grammar.parse(words.subspan(place + 1), line.values);
+  take_common(line.values, line);
+  if (line.help) return line;
+  if (!line.program.empty() && !line.command->takes_program) {
+    if (line.command->arguments.empty()) {
+      wrong_usage(fmt::format("{} does not run a program; remove `--` and what follows",
+                              line.command->name));
+    }
+    // Behind `--` a file may be called like an option.
+    rest.insert(rest.end(), line.program.begin(), line.program.end());
+    line.program.clear();
+  }
+  grammar.place(std::move(rest), line.values);
+  return line;
 }
 
 }  // namespace
@@ -264,42 +279,7 @@ std::vector<std::string> Arguments::all(std::string_view name) const {
 }
 
 Result<ParsedLine> parse_line(Words words) {
-  ParsedLine line;
-  const auto dashes = std::ranges::find(words, "--");
-  const auto before = static_cast<size_t>(dashes - words.begin());
-  if (dashes != words.end()) line.program.assign(dashes + 1, words.end());
-  words = words.first(before);
-
-  const size_t place = command_place(words);
-  Values values;
-  const Grammar program(nullptr, {common_options(), program_options()});
-  if (auto rest = program.parse(words.first(place), values); !rest) return fail_with(rest.error());
-  take_common(values, line);
-  if (place == words.size()) {
-    if (line.help || line.version) return line;
-    return wrong_usage("a command is missing; see `llmprof --help`");
-  }
-  line.command = find_command(words[place]);
-  if (line.command == nullptr) return fail_with(unknown_command(words[place]));
-
-  const Grammar grammar(line.command, {line.command->options, common_options()});
-  auto rest = grammar.parse(words.subspan(place + 1), line.values);
-  if (!rest) return fail_with(rest.error());
-  take_common(line.values, line);
-  if (line.help) return line;
-  if (!line.program.empty() && !line.command->takes_program) {
-    if (line.command->arguments.empty()) {
-      return wrong_usage(fmt::format("{} does not run a program; remove `--` and what follows",
-                                     line.command->name));
-    }
-    // Behind `--` a file may be called like an option.
-    rest->insert(rest->end(), line.program.begin(), line.program.end());
-    line.program.clear();
-  }
-  if (auto placed = grammar.place(std::move(*rest), line.values); !placed) {
-    return fail_with(placed.error());
-  }
-  return line;
+  return attempt([&] { return parsed_line(words); });
 }
 
 }  // namespace llmprof::cli

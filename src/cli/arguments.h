@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "cli/command_table.h"
-#include "cli/terminal_here.h"
+#include "cli/output.h"
 #include "report/terminal/style.h"
 
 namespace llmprof::cli {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/machine.h"
+#include "base/needed.h"
 #include "base/text.h"
 #include "capture/collector_control.h"
 #include "capture/process.h"
@@ -23,11 +24,6 @@
 
 namespace llmprof::cli {
 namespace {
-
-int print(const std::string& text) {
-  print_rendered(text);
-  return finish_output();
-}
 
 int ask(const Arguments& arguments, std::string_view question) {
   const auto pid = static_cast<pid_t>(arguments.number("PID").value_or(0));
@@ -101,31 +97,28 @@ int arm_command(const Arguments& arguments) { return ask(arguments, "arm"); }
 int disarm_command(const Arguments& arguments) { return ask(arguments, "disarm"); }
 
 int artifacts_command(const Arguments& arguments) {
-  const auto list = session::list_artifacts(arguments.path("RUN").value_or(""));
-  if (!list) return complain(list.error());
+  const auto list = needed(session::list_artifacts(arguments.path("RUN").value_or("")));
   if (arguments.flag("--json")) {
-    print_json(to_json(*list));
+    print_json(to_json(list));
   } else {
-    print_rendered(report::to_terminal(as_table(*list), arguments.style()));
+    print_rendered(report::to_terminal(as_table(list), arguments.style()));
   }
   return finish_output();
 }
 
 int open_command(const Arguments& arguments) {
   constexpr std::chrono::milliseconds kPatience(3000);
-  const auto page = session::find_page(arguments.path("RUN").value_or(""));
-  if (!page) return complain(page.error());
-  const auto words = opener(page->string());
+  const std::string page = needed(session::find_page(arguments.path("RUN").value_or(""))).string();
+  const auto words = opener(page);
   if (!words) {
-    print_text(
-        fmt::format("No browser to open it here; open this file in one:\n{}\n", page->string()));
+    print_text(fmt::format("No browser to open it here; open this file in one:\n{}\n", page));
     return finish_output();
   }
   if (const auto opened = capture::open_detached(*words, kPatience); !opened) {
     return complain({opened.error().kind, fmt::format("{}; open this file in a browser: {}",
-                                                      opened.error().message, page->string())});
+                                                      opened.error().message, page)});
   }
-  print_text(fmt::format("Opened {}\n", page->string()));
+  print_text(fmt::format("Opened {}\n", page));
   return finish_output();
 }
 

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <span>
+
 #include "cli/arguments.h"
+#include "session/analysis/analyze.h"
+#include "session/diff/diff.h"
 
 namespace llmprof::cli {
 
@@ -18,5 +22,20 @@ int disarm_command(const Arguments& arguments);
 int version_command(const Arguments& arguments);
 int completion_command(const Arguments& arguments);
 int manual_command(const Arguments& arguments);
+
+// Default number of rows in the kernel table.
+inline constexpr size_t kTerminalRows = 20;
+
+// What `analyze` and `run` print on stdout: the overview and where the bundle is, or profile.json.
+void print_analysis(const session::Analysis& analysis, size_t kernel_rows,
+                    const Arguments& arguments);
+// Likewise of a comparison.
+void print_diff(const session::DiffOutcome& outcome, const Arguments& arguments);
+
+// The table of --timings, on stderr, where that was asked for.
+void print_timings(std::span<const session::PartTiming> parts, const Arguments& arguments);
+
+// Of a command that has their options.
+session::Exports exports_of(const Arguments& arguments);
 
 }  // namespace llmprof::cli

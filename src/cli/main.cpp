@@ -10,20 +10,15 @@
 #include <system_error>
 #include <vector>
 
+#include "base/needed.h"
 #include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/output.h"
 #include "cli/table_texts.h"
-#include "cli/terminal_here.h"
 #include "session/version.h"
 
 namespace llmprof::cli {
 namespace {
-
-int print(const std::string& text) {
-  print_rendered(text);
-  return finish_output();
-}
 
 // A reader of our output that goes away is an error of writing, not the end of us. A standard
 // stream that is closed must not become the first file that is opened: what is printed would land
@@ -42,17 +37,15 @@ void prepare_standard_streams() {
 int run_line(const std::vector<std::string>& words) {
   const TerminalVariables variables = terminal_variables_here();
   set_message_style(style_for(terminal_of(STDERR_FILENO), ColorWhen::automatic, variables));
-  auto line = parse_line(words);
-  if (!line) return complain(line.error());
-  set_message_style(style_for(terminal_of(STDERR_FILENO), line->color, variables));
-  const report::TerminalStyle style = style_for(terminal_of(STDOUT_FILENO), line->color, variables);
-  if (line->help) {
-    return print(line->command == nullptr ? program_help(style)
-                                          : command_help(*line->command, style));
+  ParsedLine line = needed(parse_line(words));
+  set_message_style(style_for(terminal_of(STDERR_FILENO), line.color, variables));
+  const report::TerminalStyle style = style_for(terminal_of(STDOUT_FILENO), line.color, variables);
+  if (line.help) {
+    return print(line.command == nullptr ? program_help(style)
+                                         : command_help(*line.command, style));
   }
-  if (line->version) return print(std::string(session::kVersion) + '\n');
-  return line->command->run(
-      Arguments(*line->command, std::move(line->values), std::move(line->program), style));
+  if (line.version) return print(std::string(session::kVersion) + '\n');
+  return line.command->run({*line.command, std::move(line.values), std::move(line.program), style});
 }
 
 }  // namespace
@@ -73,6 +66,8 @@ int main(int argc, char** argv) {
     }
 #endif
     return llmprof::cli::run_line({argv + 1, argv + argc});
+  } catch (const llmprof::Failure& failure) {
+    return llmprof::cli::complain(failure.error());
   } catch (const std::bad_alloc&) {
     std::fputs("llmprof: out of memory; close other programs, or analyze fewer files at once\n",
                stderr);

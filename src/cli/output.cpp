@@ -1,8 +1,11 @@
 #include "cli/output.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
-#include <string>
+#include <cstdlib>
 
 #include "base/text.h"
 #include "report/terminal/wrap.h"
@@ -11,7 +14,7 @@ namespace llmprof::cli {
 namespace {
 
 // What fails shows in finish_output.
-void print(std::string_view text) {
+void write_to_stdout(std::string_view text) {
   [[maybe_unused]] const size_t written = std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
@@ -23,13 +26,71 @@ report::TerminalStyle& current_style() {
   return style;
 }
 
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view() : value;
+}
+
+bool is_dumb(std::string_view term) { return term.empty() || term == "dumb"; }
+
+size_t width_for(const OpenTerminal& terminal, std::string_view columns) {
+  const auto within = [](size_t width) {
+    return std::clamp(width, report::kNarrowestTerminal, report::kWidestTerminal);
+  };
+  if (const auto wanted = parse_int(columns); wanted && *wanted > 0) {
+    return within(static_cast<size_t>(*wanted));
+  }
+  if (!terminal.is_terminal) return 0;
+  return within(terminal.columns == 0 ? kUsualColumns : terminal.columns);
+}
+
 }  // namespace
 
-void print_text(std::string_view text) { print(to_printable_lines(text)); }
+std::optional<ColorWhen> parse_color(std::string_view text) {
+  if (text == "auto") return ColorWhen::automatic;
+  if (text == "always") return ColorWhen::always;
+  if (text == "never") return ColorWhen::never;
+  return std::nullopt;
+}
 
-void print_rendered(std::string_view text) { print(text); }
+TerminalVariables terminal_variables_here() {
+  return {variable("TERM"), variable("NO_COLOR"), variable("COLUMNS")};
+}
 
-void print_json(std::string_view json) { print(to_printable_json(json)); }
+report::TerminalStyle style_for(const OpenTerminal& terminal, ColorWhen color,
+                                const TerminalVariables& variables) {
+  const bool by_itself =
+      terminal.is_terminal && variables.no_color.empty() && !is_dumb(variables.term);
+  report::TerminalStyle style;
+  style.width = width_for(terminal, variables.columns);
+  style.color = color == ColorWhen::always || (color == ColorWhen::automatic && by_itself);
+  return style;
+}
+
+OpenTerminal terminal_of(int file_descriptor) {
+  OpenTerminal terminal;
+  terminal.is_terminal = ::isatty(file_descriptor) != 0;
+  winsize size{};
+  if (terminal.is_terminal && ::ioctl(file_descriptor, TIOCGWINSZ, &size) == 0) {
+    terminal.columns = size.ws_col;
+  }
+  return terminal;
+}
+
+bool can_redraw(const OpenTerminal& terminal, const TerminalVariables& variables) {
+  return terminal.is_terminal && !is_dumb(variables.term);
+}
+
+void print_text(std::string_view text) { write_to_stdout(to_printable_lines(text)); }
+
+void print_rendered(std::string_view text) { write_to_stdout(text); }
+
+void print_json(std::string_view json) { write_to_stdout(to_printable_json(json)); }
+
+int print(std::string_view rendered) {
+  print_rendered(rendered);
+  return finish_output();
+}
 
 int finish_output() {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return 0;

@@ -8,7 +8,6 @@
 #include "base/streams/byte_stream.h"
 #include "base/text.h"
 #include "cli/output.h"
-#include "cli/terminal_here.h"
 #include "report/terminal/display_width.h"
 
 namespace llmprof::cli {

@@ -5,13 +5,14 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "cli/analysis_commands.h"
+#include "base/needed.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/progress_line.h"
 #include "report/diff/spread_report.h"
 #include "report/terminal/terminal.h"
 #include "session/run/captures.h"
+#include "session/run/plan.h"
 #include "session/run/repeats.h"
 #include "session/run/run.h"
 
@@ -145,13 +146,12 @@ int repeat_command(const Arguments& arguments) {
   wanted.repeats = static_cast<size_t>(arguments.number("--repeat").value_or(1));
   wanted.against = arguments.text("--against");
   if (arguments.flag("--dry-run")) {
-    const auto request = session::make_repeat_request(wanted.run, &stop_wanted);
-    return request ? print_plan(*request) : complain(request.error());
+    return print_plan(needed(session::make_repeat_request(wanted.run, &stop_wanted)));
   }
   stop_on_signals();
-  const auto outcome = watched(
-      [&](Progress& progress) { return session::run_repeats(wanted, &stop_wanted, progress); });
-  return outcome ? tell_repeats(*outcome, arguments) : complain(outcome.error());
+  const auto outcome = needed(watched(
+      [&](Progress& progress) { return session::run_repeats(wanted, &stop_wanted, progress); }));
+  return tell_repeats(outcome, arguments);
 }
 
 }  // namespace
@@ -165,16 +165,15 @@ int run_command(const Arguments& arguments) {
     return repeat_command(arguments);
   }
   // Which recordings are possible is asked of the tools, which takes a while.
-  const auto request = watched([&](Progress& progress) {
+  const auto request = needed(watched([&](Progress& progress) {
     progress.begin("checking the tools");
     return session::make_run_request(run_arguments(arguments), &stop_wanted);
-  });
-  if (!request) return complain(request.error());
-  if (arguments.flag("--dry-run")) return print_plan(*request);
+  }));
+  if (arguments.flag("--dry-run")) return print_plan(request);
   stop_on_signals();
   const auto outcome =
-      watched([&](Progress& progress) { return session::run(*request, progress); });
-  return outcome ? tell_outcome(*outcome, arguments) : complain(outcome.error());
+      needed(watched([&](Progress& progress) { return session::run(request, progress); }));
+  return tell_outcome(outcome, arguments);
 }
 
 }  // namespace llmprof::cli

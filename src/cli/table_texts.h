@@ -5,7 +5,7 @@
 
 #include "cli/command_table.h"
 #include "report/terminal/style.h"
-#include "session/options/compose_run.h"
+#include "session/options/run_options.h"
 
 namespace llmprof::cli {
 

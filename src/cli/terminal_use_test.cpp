@@ -4,7 +4,6 @@
 
 #include "cli/output.h"
 #include "cli/progress_line.h"
-#include "cli/terminal_here.h"
 #include "report/terminal/display_width.h"
 
 namespace llmprof::cli {

@@ -4,13 +4,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 
+#include "base/machine.h"
+#include "base/needed.h"
 #include "base/text.h"
-#include "config/defaults_list.h"
+#include "config/composition.h"
 #include "config/override.h"
-#include "config/tree_path.h"
 
 namespace llmprof::config {
+namespace fs = std::filesystem;
 namespace {
 
 constexpr size_t kMostConfigs = 1000;
@@ -52,17 +56,15 @@ class Composition {
     tree_.root.kind = ConfigNode::Kind::map;
   }
 
-  Result<ComposedConfig> composed(std::span<const std::string> overrides) {
-    if (auto sorted = sort_out(overrides); !sorted) return fail_with(sorted.error());
+  ComposedConfig composed(std::span<const std::string> overrides) {
+    for (const std::string& text : overrides) sort_out(needed(parse_override(text)));
     if (!exists(primary_)) {
-      return fail(ErrorKind::usage, fmt::format("there is no {}.yaml in conf", primary_));
+      give_up(ErrorKind::usage, fmt::format("there is no {}.yaml in conf", primary_));
     }
-    if (auto added = add_config(primary_, {}, {}, {}); !added) return fail_with(added.error());
-    if (auto applied = apply_the_rest(); !applied) return fail_with(applied.error());
-    auto resolved = interpolated(tree_, choices_, context_);
-    if (!resolved) return fail_with(resolved.error());
-    tree_.root = std::move(*resolved);
-    return ComposedConfig{std::move(tree_), std::move(choices_)};
+    add_config(primary_, {}, {}, {});
+    apply_the_rest();
+    tree_.root = interpolated(tree_, choices_, context_);
+    return {std::move(tree_), std::move(choices_)};
   }
 
  private:
@@ -81,65 +83,53 @@ class Composition {
     return std::ranges::find(names, last_part(name)) != names.end();
   }
 
-  Result<void> sort_out(std::span<const std::string> overrides) {
-    for (const std::string& text : overrides) {
-      auto parsed = parse_override(text);
-      if (!parsed) return fail_with(parsed.error());
-      if (parsed->package.empty() && !is_group(parsed->key)) {
-        values_.push_back(std::move(*parsed));
-      } else if (auto fits = check_choice(*parsed); !fits) {
-        return fits;
-      } else {
-        groups_.push_back({std::move(*parsed)});
-      }
+  void sort_out(Override change) {
+    if (change.package.empty() && !is_group(change.key)) {
+      values_.push_back(std::move(change));
+      return;
     }
-    return {};
-  }
-
-  static Result<void> check_choice(const Override& change) {
     const auto is_scalar = [](const ConfigNode& node) {
       return node.is_scalar() && !node.text.empty();
     };
     const ConfigNode& value = change.value;
     const bool fits = !change.has_value || value.is_null() || is_scalar(value) ||
                       (value.is_list() && std::ranges::all_of(value.children, is_scalar));
-    if (fits) return {};
-    return change.wrong(fmt::format("'{0}' is a config group: write {0}=CHOICE", change.key));
+    if (!fits) {
+      change.refuse(fmt::format("'{0}' is a config group: write {0}=CHOICE", change.key));
+    }
+    groups_.push_back({std::move(change)});
   }
 
   // Reads conf/<name>.yaml into the tree, with all that its defaults name. `written` is the package
   // that the line which names it gives; the file's own header counts where it gives none.
-  Result<void> add_config(const std::string& name, const std::string& written,
-                          const std::string& parent, const std::string& natural) {
+  void add_config(const std::string& name, const std::string& written, const std::string& parent,
+                  const std::string& natural) {
     if (std::ranges::find(loading_, name) != loading_.end()) {
-      return fail(ErrorKind::usage,
-                  fmt::format("circular defaults: {} -> {}", fmt::join(loading_, " -> "), name));
+      give_up(ErrorKind::usage,
+              fmt::format("circular defaults: {} -> {}", fmt::join(loading_, " -> "), name));
     }
     if (++configs_ > kMostConfigs) {
-      return fail(ErrorKind::usage, fmt::format("{}: the defaults lists load more than {} files",
-                                                primary_, kMostConfigs));
+      give_up(ErrorKind::usage, fmt::format("{}: the defaults lists load more than {} files",
+                                            primary_, kMostConfigs));
     }
-    const auto layers = conf_.layers(name + ".yaml");
-    if (!layers) return fail_with(layers.error());
-    if (layers->empty()) return fail(ErrorKind::usage, name + ".yaml: no such file in conf");
-    auto part = read_config_part(layers->front().text, layers->front().name, name);
-    if (!part) return fail_with(part.error());
-    if (auto meant = follow_alias(*part, name); !meant) return meant;
+    const auto layers = needed(conf_.layers(name + ".yaml"));
+    if (layers.empty()) give_up(ErrorKind::usage, name + ".yaml: no such file in conf");
+    ConfigPart part = read_config_part(layers.front().text, layers.front().name, name);
+    follow_alias(part, name);
     const std::string package =
-        final_package(written.empty() ? part->package : written, parent, natural);
+        final_package(written.empty() ? part.package : written, parent, natural);
     loading_.push_back(name);
-    auto added = add_part(*part, package, folder_of(name));
-    if (added && loading_.size() == 1) added = add_appended_groups();
+    add_part(part, package, folder_of(name));
+    if (loading_.size() == 1) add_appended_groups();
     loading_.pop_back();
-    return added;
   }
 
   // "alias_of: other": the configuration of that name in the same folder.
-  static Result<void> follow_alias(ConfigPart& part, const std::string& name) {
+  static void follow_alias(ConfigPart& part, const std::string& name) {
     const ConfigNode* other = part.body.find(kAlias);
-    if (other == nullptr) return {};
+    if (other == nullptr) return;
     if (!other->is_scalar()) {
-      return ConfigDocument{name, {}}.wrong(*other, "alias_of must name another configuration");
+      ConfigDocument{name, {}}.refuse(*other, "alias_of must name another configuration");
     }
     DefaultsEntry entry;
     entry.group = folder_of(name);
@@ -147,59 +137,42 @@ class Composition {
     entry.place = *other;
     part.defaults.insert(part.defaults.begin(), std::move(entry));
     erase_path(part.body, KeyPath{std::string(kAlias)});
-    return {};
   }
 
-  Result<void> add_part(const ConfigPart& part, const std::string& package,
-                        const std::string& folder) {
+  void add_part(const ConfigPart& part, const std::string& package, const std::string& folder) {
     for (const DefaultsEntry& entry : part.defaults) {
       if (entry.replaces) replacements_.push_back(entry);
     }
     for (const DefaultsEntry& entry : part.defaults) {
       if (entry.replaces) continue;
-      auto added = entry.kind == DefaultsEntry::Kind::self ? mount(part.body, package)
-                                                           : add_entry(entry, package, folder);
-      if (!added) return added;
+      if (entry.kind == DefaultsEntry::Kind::self) {
+        mount(part.body, package);
+      } else {
+        add_entry(entry, package, folder);
+      }
     }
-    return {};
   }
 
-  Result<void> mount(const ConfigNode& body, const std::string& package) {
-    if (package.empty()) {
-      merge_into(tree_.root, body);
-      return {};
-    }
+  void mount(const ConfigNode& body, const std::string& package) {
+    if (package.empty()) return merge_into(tree_.root, body);
     const auto path = split_key(package);
     ConfigNode* at = path ? make_path(tree_.root, *path) : nullptr;
-    if (at == nullptr) {
-      return tree_.wrong(body, fmt::format("'{}' is not a valid package", package));
-    }
+    if (at == nullptr) tree_.refuse(body, fmt::format("'{}' is not a valid package", package));
     if (at->is_null()) at->kind = ConfigNode::Kind::map;
     if (!at->source) at->source = body.source;
     merge_into(*at, body);
-    return {};
   }
 
-  Result<void> add_entry(const DefaultsEntry& entry, const std::string& parent,
-                         const std::string& folder) {
+  void add_entry(const DefaultsEntry& entry, const std::string& parent, const std::string& folder) {
+    const bool is_of_group = entry.kind == DefaultsEntry::Kind::group;
     const std::string natural = natural_package(entry.group, folder);
     const std::string package = final_package(entry.package, parent, natural);
-    std::vector<ConfigNode> choices = entry.choices;
-    if (entry.kind == DefaultsEntry::Kind::group) {
-      auto chosen = choices_for(entry, package);
-      if (!chosen) return fail_with(chosen.error());
-      choices = std::move(*chosen);
+    for (const ConfigNode& choice : is_of_group ? choices_for(entry, package) : entry.choices) {
+      const std::string name = config_name(entry, choice);
+      if (name.empty()) continue;
+      if (is_of_group) choices_.push_back({entry.group, name.substr(entry.group.size() + 1)});
+      add_config(name, entry.package, parent, natural);
     }
-    for (const ConfigNode& choice : choices) {
-      auto name = config_name(entry, choice);
-      if (!name) return fail_with(name.error());
-      if (name->empty()) continue;
-      if (entry.kind == DefaultsEntry::Kind::group) {
-        choices_.push_back({entry.group, name->substr(entry.group.size() + 1)});
-      }
-      if (auto added = add_config(*name, entry.package, parent, natural); !added) return added;
-    }
-    return {};
   }
 
   static bool concerns(const std::string& group, const std::string& package,
@@ -209,8 +182,7 @@ class Composition {
   }
 
   // The command line's word first, then the outermost "override" line's, then the list's own.
-  Result<std::vector<ConfigNode>> choices_for(const DefaultsEntry& entry,
-                                              const std::string& package) {
+  std::vector<ConfigNode> choices_for(const DefaultsEntry& entry, const std::string& package) {
     std::vector<ConfigNode> chosen = entry.choices;
     for (const DefaultsEntry& replacement : replacements_) {
       if (!concerns(replacement.group, replacement.package, entry, package)) continue;
@@ -227,7 +199,7 @@ class Composition {
       }
       const bool same = chosen.size() == 1 && chosen.front().text == change.value.text;
       if (change.has_value && !same) {
-        return change.wrong(
+        change.refuse(
             fmt::format("'{}' is '{}', so nothing was removed", change.key,
                         chosen.empty() ? std::string("null") : to_printable(chosen.front().text)));
       }
@@ -243,7 +215,7 @@ class Composition {
   }
 
   // +group=choice where no list names the group: as if it stood at the list's end.
-  Result<void> add_appended_groups() {
+  void add_appended_groups() {
     for (const GroupOverride& group : groups_) {
       const Override& change = group.change;
       if (group.used || change.action != OverrideAction::add) continue;
@@ -253,20 +225,17 @@ class Composition {
       entry.package = change.package;
       entry.choices = choices_of(change.value);
       entry.place = change.value;
-      if (auto added = add_entry(entry, {}, {}); !added) return added;
+      add_entry(entry, {}, {});
     }
-    return {};
   }
 
   // Empty where an optional choice is not there.
-  Result<std::string> config_name(const DefaultsEntry& entry, const ConfigNode& choice) {
+  std::string config_name(const DefaultsEntry& entry, const ConfigNode& choice) {
     std::string wanted = choice.text;
     if (contains(wanted, "${")) {
       ConfigDocument so_far = tree_;
       apply_what_fits(so_far.root, values_);
-      auto meant = interpolated_choice(so_far, choice, choices_, context_);
-      if (!meant) return fail_with(meant.error());
-      wanted = std::move(*meant);
+      wanted = interpolated_choice(so_far, choice, choices_, context_);
     }
     constexpr std::string_view kEnding = ".yaml";
     if (wanted.ends_with(kEnding)) wanted.resize(wanted.size() - kEnding.size());
@@ -277,13 +246,12 @@ class Composition {
     if (wanted.starts_with(prefix) && exists(folder + wanted.substr(prefix.size()))) {
       return folder + wanted.substr(prefix.size());
     }
-    if (entry.optional) return std::string();
-    return no_such_choice(entry, choice, wanted);
+    if (entry.optional) return {};
+    refuse_choice(entry, choice, wanted);
   }
 
-  [[nodiscard]] tl::unexpected<Error> no_such_choice(const DefaultsEntry& entry,
-                                                     const ConfigNode& choice,
-                                                     const std::string& wanted) const {
+  [[noreturn]] void refuse_choice(const DefaultsEntry& entry, const ConfigNode& choice,
+                                  const std::string& wanted) const {
     const std::vector<std::string> names =
         entry.group.empty() ? conf_.names_in("") : conf_.names_under(entry.group);
     const auto elsewhere = std::ranges::find_if(names, [&](const std::string& name) {
@@ -294,36 +262,33 @@ class Composition {
                                  : did_you_mean(wanted, names);
     const std::string told = to_printable(shortened(wanted, kLongestName));
     if (entry.group.empty()) {
-      return tree_.wrong(choice, fmt::format("there is no {}.yaml in conf{}", told, hint));
+      tree_.refuse(choice, fmt::format("there is no {}.yaml in conf{}", told, hint));
     }
-    return tree_.wrong(choice, fmt::format("unknown value '{}' for {}{} {}", told, entry.group,
-                                           hint.empty() ? "; available:" : hint + " Available:",
-                                           fmt::join(names, ", ")));
+    tree_.refuse(choice, fmt::format("unknown value '{}' for {}{} {}", told, entry.group,
+                                     hint.empty() ? "; available:" : hint + " Available:",
+                                     fmt::join(names, ", ")));
   }
 
-  Result<void> apply_the_rest() {
+  void apply_the_rest() {
     std::vector<Override> changes;
-    for (const GroupOverride& group : groups_) {
-      if (group.used) continue;
+    for (const auto& [change, used] : groups_) {
+      if (used) continue;
       // "~key" may mean a key that has a folder's name.
-      if (group.change.action == OverrideAction::remove && group.change.package.empty()) {
-        changes.push_back(group.change);
-      } else {
-        return group_is_not_listed(group.change);
-      }
+      if (change.action != OverrideAction::remove || !change.package.empty()) refuse_group(change);
+      changes.push_back(change);
     }
     changes.insert(changes.end(), values_.begin(), values_.end());
-    return apply_overrides(tree_.root, changes);
+    needed(apply_overrides(tree_.root, changes));
   }
 
-  [[nodiscard]] tl::unexpected<Error> group_is_not_listed(const Override& change) const {
+  [[noreturn]] void refuse_group(const Override& change) const {
     for (const std::string& group : listed_) {
       if (!change.key.starts_with(group + "/")) continue;
-      return change.wrong(fmt::format("the group is '{}': write {}={}/{}", group, group,
-                                      change.key.substr(group.size() + 1), change.value.text));
+      change.refuse(fmt::format("the group is '{}': write {}={}/{}", group, group,
+                                change.key.substr(group.size() + 1), change.value.text));
     }
     const std::string mount = change.package.empty() ? std::string() : "@" + change.package;
-    return change.wrong(fmt::format(
+    change.refuse(fmt::format(
         "no defaults list has the group '{0}{1}'{2} (+{0}{1}=... adds it); available "
         "groups: {3}",
         change.key, mount, did_you_mean(change.key, listed_), fmt::join(listed_, ", ")));
@@ -344,12 +309,39 @@ class Composition {
   size_t configs_ = 0;
 };
 
+fs::path home_above(const fs::path& bin) {
+  std::error_code ignored;
+  fs::path folder = bin;
+  while (folder.has_relative_path()) {
+    folder = folder.parent_path();
+    if (fs::is_regular_file(folder / "workloads" / "hf_llm.py", ignored)) return folder;
+  }
+  return bin.parent_path();
+}
+
 }  // namespace
 
 Result<ComposedConfig> compose(const ConfFiles& conf, std::string_view primary,
                                std::span<const std::string> overrides,
                                const ComposeContext& context) {
-  return Composition(conf, std::string(primary), context).composed(overrides);
+  return attempt(
+      [&] { return Composition(conf, std::string(primary), context).composed(overrides); });
+}
+
+ComposeContext compose_context_here() {
+  std::error_code ignored;
+  const fs::path bin = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  ComposeContext context;
+  context.working_folder = fs::current_path(ignored).string();
+  context.bin = bin.string();
+  context.home = home_above(bin).string();
+  context.environment = [](const std::string& name) -> std::optional<std::string> {
+    const char* value = std::getenv(name.c_str());
+    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+  };
+  context.last_level_cache_bytes = last_level_cache_bytes();
+  context.memory_bytes = usable_memory_bytes();
+  return context;
 }
 
 }  // namespace llmprof::config

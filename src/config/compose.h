@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -8,10 +10,29 @@
 #include "base/error.h"
 #include "config/conf_files.h"
 #include "config/config_tree.h"
-#include "config/interpolation.h"
-#include "config/tree_text.h"
 
 namespace llmprof::config {
+
+// What interpolations may ask the machine for.
+struct ComposeContext {
+  std::string working_folder;  // ${hydra:runtime.cwd}
+  std::string now;             // "2026-11-15T07:33:00", for tests; empty: the clock
+  std::function<std::optional<std::string>(const std::string&)> environment;  // ${oc.env:NAME}
+  std::string home;  // ${llmprof:home}: holds conf/, workloads/ and python/
+  std::string bin;   // ${llmprof:bin}: holds the programs
+  std::optional<size_t> last_level_cache_bytes;  // for models that are to outgrow it; none: unknown
+  size_t memory_bytes = 0;                       // 0: unknown
+};
+
+// Of the running program. Home is the nearest folder above the program with workloads/hf_llm.py in
+// it (an installation, or the source tree of a build), or else the one above bin/.
+ComposeContext compose_context_here();
+
+// A group and what was chosen of it: {"profiling/ncu", "light"}.
+struct GroupChoice {
+  std::string group;
+  std::string choice;
+};
 
 struct ComposedConfig {
   ConfigDocument tree;  // interpolations resolved

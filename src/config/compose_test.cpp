@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "base/text.h"
-#include "config/tree_path.h"
+#include "config/config_tree.h"
 #include "testing/temporary_folder.h"
 
 namespace llmprof::config {

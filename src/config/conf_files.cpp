@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/streams/byte_stream.h"
+#include "base/text.h"
 
 namespace llmprof::config {
 namespace fs = std::filesystem;
@@ -42,35 +43,20 @@ Result<std::vector<ConfText>> ConfFiles::layers(std::string_view name) const {
     texts.push_back({path.string(), std::move(*text)});
     return {};
   };
-  if (user_) {
-    if (auto added = add(*user_); !added) return fail_with(added.error());
+  for (const auto& conf : {user_, shipped_}) {
+    if (!conf) continue;
+    if (auto added = add(*conf); !added) return fail_with(added.error());
   }
-  if (shipped_) {
-    if (auto added = add(*shipped_); !added) return fail_with(added.error());
-  } else if (auto text = built_in_conf(name)) {
-    texts.push_back(std::move(*text));
+  if (!shipped_) {
+    if (auto text = built_in_conf(name)) texts.push_back(std::move(*text));
   }
   return texts;
 }
 
 std::vector<std::string> ConfFiles::names_in(std::string_view folder) const {
-  std::set<std::string> names;
-  const auto add = [&](const fs::path& conf) {
-    std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(conf / folder, ignored)) {
-      if (entry.path().extension() == kYaml) names.insert(entry.path().stem().string());
-    }
-  };
-  if (user_) add(*user_);
-  if (shipped_) {
-    add(*shipped_);
-  } else {
-    for (const std::string_view name : built_in_conf_names()) {
-      const fs::path path(name);
-      if (path.parent_path() == folder) names.insert(path.stem().string());
-    }
-  }
-  return {names.begin(), names.end()};
+  std::vector<std::string> names = names_under(folder);
+  std::erase_if(names, [](const std::string& name) { return contains(name, "/"); });
+  return names;
 }
 
 std::vector<std::string> ConfFiles::names_under(std::string_view folder) const {
@@ -78,21 +64,19 @@ std::vector<std::string> ConfFiles::names_under(std::string_view folder) const {
   const auto add = [&](const fs::path& path) {
     if (path.extension() == kYaml) names.insert(fs::path(path).replace_extension().string());
   };
-  const auto add_all = [&](const fs::path& conf) {
+  for (const auto& conf : {user_, shipped_}) {
+    if (!conf) continue;
     std::error_code ignored;
-    for (fs::recursive_directory_iterator at(conf / folder, ignored), end; at != end;
+    for (fs::recursive_directory_iterator at(*conf / folder, ignored), end; at != end;
          at.increment(ignored)) {
-      add(at->path().lexically_relative(conf / folder));
+      add(at->path().lexically_relative(*conf / folder));
     }
-  };
-  if (user_) add_all(*user_);
-  if (shipped_) {
-    add_all(*shipped_);
-    return {names.begin(), names.end()};
   }
-  const std::string within = std::string(folder) + "/";
-  for (const std::string_view name : built_in_conf_names()) {
-    if (name.starts_with(within)) add(fs::path(name.substr(within.size())));
+  if (!shipped_) {
+    const std::string within = folder.empty() ? std::string() : std::string(folder) + "/";
+    for (const std::string_view name : built_in_conf_names()) {
+      if (name.starts_with(within)) add(fs::path(name.substr(within.size())));
+    }
   }
   return {names.begin(), names.end()};
 }

@@ -1,12 +1,12 @@
-#include "config/defaults_list.h"
+#include "config/composition.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
+#include "base/needed.h"
 #include "base/text.h"
-#include "config/tree_path.h"
 
 namespace llmprof::config {
 namespace {
@@ -33,15 +33,14 @@ std::string package_of_header(std::string_view text) {
 }
 
 // Of two equal keys one would be ignored silently.
-Result<void> refuse_doubled_keys(const ConfigDocument& document, const ConfigNode& node) {
+void refuse_doubled_keys(const ConfigDocument& document, const ConfigNode& node) {
   std::set<std::string_view> seen;
   for (size_t i = 0; i < node.children.size(); ++i) {
     if (node.is_map() && !seen.insert(node.keys[i]).second) {
-      return document.wrong(node.children[i], fmt::format("duplicate key '{}'", node.keys[i]));
+      document.refuse(node.children[i], fmt::format("duplicate key '{}'", node.keys[i]));
     }
-    if (auto below = refuse_doubled_keys(document, node.children[i]); !below) return below;
+    refuse_doubled_keys(document, node.children[i]);
   }
-  return {};
 }
 
 std::string below(const std::string& folder, std::string_view path) {
@@ -62,26 +61,19 @@ class DefaultsReader {
   DefaultsReader(const ConfigDocument& document, std::string folder)
       : document_(document), folder_(std::move(folder)) {}
 
-  Result<std::vector<DefaultsEntry>> read(const ConfigNode& list) const {
-    std::vector<DefaultsEntry> entries;
-    for (const ConfigNode& item : list.children) {
-      auto entry = item.is_scalar()                             ? plain(item)
-                   : item.is_map() && item.children.size() == 1 ? group(item)
-                                                                : wrong(item);
-      if (!entry) return fail_with(entry.error());
-      entries.push_back(std::move(*entry));
-    }
-    return entries;
+  [[nodiscard]] DefaultsEntry read(const ConfigNode& item) const {
+    if (item.is_scalar()) return plain(item);
+    if (item.is_map() && item.children.size() == 1) return group(item);
+    refuse_item(item);
   }
 
  private:
-  [[nodiscard]] Result<DefaultsEntry> wrong(const ConfigNode& item) const {
-    return document_.wrong(item,
-                           "an entry of a defaults list is _self_, a configuration's name, or "
-                           "'group: choice'");
+  [[noreturn]] void refuse_item(const ConfigNode& item) const {
+    document_.refuse(
+        item, "an entry of a defaults list is _self_, a configuration's name, or 'group: choice'");
   }
 
-  [[nodiscard]] Result<DefaultsEntry> plain(const ConfigNode& item) const {
+  [[nodiscard]] DefaultsEntry plain(const ConfigNode& item) const {
     DefaultsEntry entry;
     entry.place = item;
     if (item.text == kSelf) {
@@ -98,7 +90,7 @@ class DefaultsReader {
     return entry;
   }
 
-  [[nodiscard]] Result<DefaultsEntry> group(const ConfigNode& item) const {
+  [[nodiscard]] DefaultsEntry group(const ConfigNode& item) const {
     DefaultsEntry entry;
     entry.kind = DefaultsEntry::Kind::group;
     entry.place = item.children.front();
@@ -117,9 +109,8 @@ class DefaultsReader {
     } else if (!choice.is_null()) {
       entry.choices = {choice};
     }
-    const bool scalars =
-        std::ranges::all_of(entry.choices, [](const ConfigNode& one) { return one.is_scalar(); });
-    return scalars ? entry : wrong(item);
+    if (!std::ranges::all_of(entry.choices, &ConfigNode::is_scalar)) refuse_item(item);
+    return entry;
   }
 
   const ConfigDocument& document_;
@@ -133,33 +124,26 @@ std::string folder_of(std::string_view name) {
   return slash == std::string_view::npos ? std::string() : std::string(name.substr(0, slash));
 }
 
-Result<ConfigPart> read_config_part(std::string_view text, const std::string& file,
-                                    std::string_view name) {
-  auto document = parse_yaml(text, file);
-  if (!document) return fail_with(document.error());
-  set_source(document->root, std::make_shared<const std::string>(file));
-  if (!document->root.is_map() && !document->root.is_null()) {
-    return document->wrong(document->root, "expected 'key: value' lines");
+ConfigPart read_config_part(std::string_view text, const std::string& file, std::string_view name) {
+  ConfigDocument document = needed(parse_yaml(text, file));
+  set_source(document.root, std::make_shared<const std::string>(file));
+  if (!document.root.is_map() && !document.root.is_null()) {
+    document.refuse(document.root, "expected 'key: value' lines");
   }
-  if (auto once = refuse_doubled_keys(*document, document->root); !once) {
-    return fail_with(once.error());
-  }
+  refuse_doubled_keys(document, document.root);
   ConfigPart part;
   part.package = package_of_header(text);
-  part.body = std::move(document->root);
+  part.body = std::move(document.root);
   part.body.kind = ConfigNode::Kind::map;
   if (const ConfigNode* list = part.body.find(kDefaults)) {
-    if (!list->is_list()) return document->wrong(*list, "'defaults' must be a list");
-    auto entries = DefaultsReader(*document, folder_of(name)).read(*list);
-    if (!entries) return fail_with(entries.error());
-    part.defaults = std::move(*entries);
+    if (!list->is_list()) document.refuse(*list, "'defaults' must be a list");
+    const DefaultsReader reader(document, folder_of(name));
+    for (const ConfigNode& item : list->children) part.defaults.push_back(reader.read(item));
     erase_path(part.body, KeyPath{std::string(kDefaults)});
   }
-  const auto is_self = [](const DefaultsEntry& entry) {
-    return entry.kind == DefaultsEntry::Kind::self;
-  };
-  if (std::ranges::none_of(part.defaults, is_self)) {
-    part.defaults.emplace_back().kind = DefaultsEntry::Kind::self;
+  const auto self = DefaultsEntry::Kind::self;
+  if (std::ranges::find(part.defaults, self, &DefaultsEntry::kind) == part.defaults.end()) {
+    part.defaults.emplace_back().kind = self;
   }
   return part;
 }

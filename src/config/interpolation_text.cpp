@@ -1,4 +1,4 @@
-#include "config/interpolation_text.h"
+#include "config/composition.h"
 
 #include <algorithm>
 

@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/needed.h"
 #include "base/text.h"
-#include "config/tree_path.h"
-#include "config/tree_text.h"
 
 namespace llmprof::config {
 namespace {
@@ -32,25 +31,22 @@ OverrideAction take_action(std::string_view& text) {
 
 constexpr int kDeepestOverride = 100;
 
-// Reads one value from left to right; the first fault ends it.
+// Reads one value from left to right.
 class ValueParser {
  public:
-  ValueParser(std::string_view text, std::shared_ptr<const std::string> source)
-      : text_(text), source_(std::move(source)) {}
+  ValueParser(std::string_view text, const Override& change) : text_(text), change_(change) {}
 
-  Result<ConfigNode> whole() {
+  ConfigNode whole() {
     skip_spaces();
     ConfigNode value = peek() == '[' || peek() == '{' || at_quote() ? element(0) : plain("");
     skip_spaces();
-    if (fault_.empty() && position_ < text_.size()) {
-      fault_ = fmt::format("'{}' after the value; quote the whole value to make it a string",
-                           to_printable(text_.substr(position_)));
+    if (position_ < text_.size()) {
+      change_.refuse(fmt::format("'{}' after the value; quote the whole value to make it a string",
+                                 to_printable(text_.substr(position_))));
     }
-    if (fault_.empty() && top_level_comma_) {
-      fault_ = "has several values: write [a, b] for a list, or quote it to make it a string";
-    }
-    if (!fault_.empty()) {
-      return fail(ErrorKind::usage, fmt::format("{}: {}", *source_, fault_));
+    if (top_level_comma_) {
+      change_.refuse(
+          "has several values: write [a, b] for a list, or quote it to make it a string");
     }
     return value;
   }
@@ -73,21 +69,20 @@ class ValueParser {
   [[nodiscard]] ConfigNode node(ConfigNode::Kind kind) const {
     ConfigNode made;
     made.kind = kind;
-    made.source = source_;
+    made.source = change_.source;
     return made;
   }
 
   ConfigNode element(int depth) {
     skip_spaces();
     if (depth > kDeepestOverride) {
-      fault_ = fmt::format("nested deeper than {} levels", kDeepestOverride);
-      return {};
+      change_.refuse(fmt::format("nested deeper than {} levels", kDeepestOverride));
     }
     if (peek() == '[') return list(depth);
     if (peek() == '{') return map(depth);
     if (at_quote()) return quoted();
     ConfigNode made = plain(",]}");
-    if (made.is_scalar() && made.text.empty()) fault_ = "empty value between commas";
+    if (made.is_scalar() && made.text.empty()) change_.refuse("empty value between commas");
     return made;
   }
 
@@ -97,8 +92,8 @@ class ValueParser {
     if (take(']')) return made;
     do {
       made.children.push_back(element(depth + 1));
-    } while (fault_.empty() && take(','));
-    if (fault_.empty() && !take(']')) fault_ = "'[' without a matching ']'";
+    } while (take(','));
+    if (!take(']')) change_.refuse("'[' without a matching ']'");
     return made;
   }
 
@@ -109,15 +104,14 @@ class ValueParser {
     do {
       skip_spaces();
       const ConfigNode key = at_quote() ? quoted() : plain(":,]}");
-      if (fault_.empty() && !take(':')) fault_ = "write a map as {key: value, key: value}";
-      if (!fault_.empty()) break;
+      if (!take(':')) change_.refuse("write a map as {key: value, key: value}");
       if (std::ranges::find(made.keys, key.text) != made.keys.end()) {
-        fault_ = fmt::format("duplicate key '{}' in the map", to_printable(key.text));
+        change_.refuse(fmt::format("duplicate key '{}' in the map", to_printable(key.text)));
       }
       made.keys.push_back(key.text);
       made.children.push_back(element(depth + 1));
-    } while (fault_.empty() && take(','));
-    if (fault_.empty() && !take('}')) fault_ = "'{' without a matching '}'";
+    } while (take(','));
+    if (!take('}')) change_.refuse("'{' without a matching '}'");
     return made;
   }
 
@@ -132,8 +126,8 @@ class ValueParser {
       if (escape) ++position_;
       made.text += text_[position_++];
     }
-    if (peek() != quote || position_ >= text_.size()) {
-      fault_ = fmt::format("{} without a matching closing quote", quote);
+    if (position_ >= text_.size()) {
+      change_.refuse(fmt::format("{} without a matching closing quote", quote));
     }
     ++position_;
     return made;
@@ -164,18 +158,17 @@ class ValueParser {
   }
 
   std::string_view text_;
-  std::shared_ptr<const std::string> source_;
+  const Override& change_;
   size_t position_ = 0;
   bool top_level_comma_ = false;
-  std::string fault_;
 };
 
-tl::unexpected<Error> no_such_key(const ConfigNode& root, const Override& change,
-                                  const std::string& key) {
-  return change.wrong(
-      fmt::format("there is no key '{}'{}{}", key, did_you_mean(nearest_key(root, key)),
-                  change.action == OverrideAction::set ? fmt::format(" (+{}=... adds a key)", key)
-                                                       : std::string()));
+[[noreturn]] void refuse_key(const ConfigNode& root, const Override& change,
+                             const std::string& key) {
+  change.refuse(fmt::format("there is no key '{}'{}{}", key, did_you_mean(nearest_key(root, key)),
+                            change.action == OverrideAction::set
+                                ? fmt::format(" (+{}=... adds a key)", key)
+                                : std::string()));
 }
 
 // The first member of `value` that `node` does not have.
@@ -191,26 +184,25 @@ std::optional<std::string> unknown_member(const ConfigNode& node, const ConfigNo
   return std::nullopt;
 }
 
-Result<void> set(ConfigNode& root, const Override& change, const KeyPath& path) {
+void set(ConfigNode& root, const Override& change, const KeyPath& path) {
   ConfigNode* node = find_path(root, path);
-  if (node == nullptr) return no_such_key(root, change, change.key);
+  if (node == nullptr) refuse_key(root, change, change.key);
   if (!node->keys.empty() && change.value.is_scalar()) {
-    return change.wrong(
+    change.refuse(
         fmt::format("'{0}' is a map: set one of its keys, such as {0}.{1}=... "
                     "(++{0}=... replaces it with a value)",
                     change.key, node->keys.front()));
   }
   if (const auto unknown = unknown_member(*node, change.value)) {
-    return no_such_key(root, change, change.key + "." + *unknown);
+    refuse_key(root, change, change.key + "." + *unknown);
   }
   merge_into(*node, change.value);
-  return {};
 }
 
-Result<void> add(ConfigNode& root, const Override& change, const KeyPath& path) {
+void add(ConfigNode& root, const Override& change, const KeyPath& path) {
   ConfigNode* node = make_path(root, path);
   if (node == nullptr) {
-    return change.wrong(
+    change.refuse(
         fmt::format("a part of '{}' is neither a map nor a list with that element", change.key));
   }
   merge_into(*node, change.value);
@@ -218,23 +210,20 @@ Result<void> add(ConfigNode& root, const Override& change, const KeyPath& path) 
     ConfigNode* made = find_path(root, std::span(path).first(parts));
     if (made != nullptr && !made->source) made->source = change.source;
   }
-  return {};
 }
 
-Result<void> remove(ConfigNode& root, const Override& change, const KeyPath& path) {
+void remove(ConfigNode& root, const Override& change, const KeyPath& path) {
   const ConfigNode* node = find_path(root, path);
-  if (node == nullptr) return no_such_key(root, change, change.key);
+  if (node == nullptr) refuse_key(root, change, change.key);
   if (change.has_value && to_json(*node) != to_json(change.value)) {
-    return change.wrong(
-        fmt::format("'{}' is {}, so nothing was removed", change.key, to_json(*node)));
+    change.refuse(fmt::format("'{}' is {}, so nothing was removed", change.key, to_json(*node)));
   }
   erase_path(root, path);
-  return {};
 }
 
-Result<void> apply(ConfigNode& root, const Override& change) {
+void apply(ConfigNode& root, const Override& change) {
   const auto path = split_key(change.key);
-  if (!path) return change.wrong(fmt::format("'{}' is not a valid key", change.key));
+  if (!path) change.refuse(fmt::format("'{}' is not a valid key", change.key));
   switch (change.action) {
     case OverrideAction::set:
       return set(root, change, *path);
@@ -243,16 +232,9 @@ Result<void> apply(ConfigNode& root, const Override& change) {
     case OverrideAction::remove:
       return remove(root, change, *path);
   }
-  return {};
 }
 
-}  // namespace
-
-tl::unexpected<Error> Override::wrong(std::string_view what) const {
-  return fail(ErrorKind::usage, fmt::format("{}: {}", *source, what));
-}
-
-Result<Override> parse_override(const std::string& text) {
+Override parsed_override(const std::string& text) {
   Override parsed;
   parsed.source = std::make_shared<const std::string>(
       fmt::format("override '{}'", shortened(to_printable(text), kLongestQuote)));
@@ -261,36 +243,44 @@ Result<Override> parse_override(const std::string& text) {
   const size_t equals = rest.find('=');
   parsed.has_value = equals != std::string_view::npos;
   if (!parsed.has_value && parsed.action != OverrideAction::remove) {
-    return parsed.wrong(fmt::format("has no '='; {}", kGrammar));
+    parsed.refuse(fmt::format("has no '='; {}", kGrammar));
   }
   const std::string_view name = rest.substr(0, equals);
   if (name.empty() || !std::ranges::all_of(name, belongs_in_a_key)) {
-    return parsed.wrong(fmt::format("'{}' is not a valid key; {}",
-                                    shortened(to_printable(name), kLongestQuote), kGrammar));
+    parsed.refuse(fmt::format("'{}' is not a valid key; {}",
+                              shortened(to_printable(name), kLongestQuote), kGrammar));
   }
   const size_t at = name.find('@');
   parsed.key = name.substr(0, at);
   if (at != std::string_view::npos) parsed.package = name.substr(at + 1);
   if (parsed.key.empty() || (at != std::string_view::npos && parsed.package.empty())) {
-    return parsed.wrong("write a package as group@package=choice");
+    parsed.refuse("write a package as group@package=choice");
   }
-  if (!parsed.has_value) return parsed;
-  auto value = ValueParser(rest.substr(equals + 1), parsed.source).whole();
-  if (!value) return fail_with(value.error());
-  parsed.value = std::move(*value);
+  if (parsed.has_value) parsed.value = ValueParser(rest.substr(equals + 1), parsed).whole();
   return parsed;
 }
 
+}  // namespace
+
+void Override::refuse(std::string_view what) const {
+  give_up(ErrorKind::usage, fmt::format("{}: {}", *source, what));
+}
+
+Result<Override> parse_override(const std::string& text) {
+  return attempt([&] { return parsed_override(text); });
+}
+
 Result<void> apply_overrides(ConfigNode& root, std::span<const Override> overrides) {
-  for (const Override& change : overrides) {
-    if (auto applied = apply(root, change); !applied) return applied;
-  }
-  return {};
+  return attempt([&] {
+    for (const Override& change : overrides) apply(root, change);
+  });
 }
 
 void apply_what_fits(ConfigNode& root, std::span<const Override> overrides) {
   for (const Override& change : overrides) {
-    if (change.action != OverrideAction::remove) std::ignore = apply(root, change);
+    if (change.action != OverrideAction::remove) {
+      std::ignore = attempt([&] { apply(root, change); });
+    }
   }
 }
 

@@ -25,7 +25,8 @@ struct Override {
   bool has_value = false;
   ConfigNode value;
 
-  [[nodiscard]] tl::unexpected<Error> wrong(std::string_view what) const;
+  // Throws Failure.
+  [[noreturn]] void refuse(std::string_view what) const;
 };
 
 // A value after '=' is a scalar, [a, b] or {key: value}; quotes make a text of anything. Commas

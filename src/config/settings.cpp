@@ -6,31 +6,18 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "config/tree_path.h"
-#include "config/tree_text.h"
 
 namespace llmprof::config {
 namespace {
 
-const ConfigNode& nothing() {
-  static const ConfigNode node;
-  return node;
-}
-
 constexpr size_t kLongestValue = 100;
 
-std::string told(const ConfigNode& node) {
+std::string quoted_value(const ConfigNode& node) {
   return shortened(node.is_scalar() ? "'" + to_printable(node.text) + "'" : to_json(node),
                    kLongestValue);
 }
 
 }  // namespace
-
-Settings::Settings(const ConfigDocument& document, const ConfigNode& node, std::string path)
-    : document_(&document),
-      node_(&node),
-      path_(std::move(path)),
-      fault_(std::make_shared<std::optional<Error>>()) {}
 
 std::string Settings::path_of(std::string_view key) const {
   return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
@@ -38,7 +25,7 @@ std::string Settings::path_of(std::string_view key) const {
 
 const ConfigNode* Settings::node(std::string_view key) {
   asked_.emplace_back(key);
-  const ConfigNode* found = node_->find(key);
+  const ConfigNode* found = node_.find(key);
   return found == nullptr || found->is_null() ? nullptr : found;
 }
 
@@ -46,19 +33,16 @@ void Settings::allow(std::initializer_list<std::string_view> keys) {
   asked_.insert(asked_.end(), keys.begin(), keys.end());
 }
 
-void Settings::wrong(std::string_view key, std::string_view what) {
-  if (*fault_) return;
-  const ConfigNode* at = node_->find(key);
-  *fault_ = document_->wrong(at == nullptr ? *node_ : *at, fmt::format("{} {}", path_of(key), what))
-                .value();
+void Settings::wrong(std::string_view key, std::string_view what) const {
+  const ConfigNode* at = node_.find(key);
+  document_.refuse(at == nullptr ? node_ : *at, fmt::format("{} {}", path_of(key), what));
 }
 
 std::optional<std::string> Settings::scalar(std::string_view key, std::string_view expected) {
   const ConfigNode* found = node(key);
   if (found == nullptr) return std::nullopt;
   if (found->is_scalar()) return found->text;
-  wrong(key, fmt::format("must be {}, but is {}", expected, told(*found)));
-  return std::nullopt;
+  wrong(key, fmt::format("must be {}, but is {}", expected, quoted_value(*found)));
 }
 
 std::string Settings::text(std::string_view key, std::string_view otherwise) {
@@ -69,30 +53,29 @@ std::optional<std::string> Settings::optional_text(std::string_view key) {
   return scalar(key, "a string or null");
 }
 
-void Settings::not_one_of(std::string_view key, const std::string& value,
-                          std::span<const std::string_view> valid) {
-  const std::vector<std::string> names(valid.begin(), valid.end());
+void Settings::check_word(std::string_view key, std::string_view value,
+                          std::string_view valid) const {
+  const auto words = split(valid, ' ');
+  if (std::ranges::find(words, value) != words.end()) return;
+  const std::vector<std::string> names(words.begin(), words.end());
   wrong(key, fmt::format("must be {}{}, but is '{}'{}", names.size() > 1 ? "one of " : "",
                          fmt::join(names, ", "), shortened(to_printable(value), kLongestValue),
                          did_you_mean(value, names)));
 }
 
-std::string Settings::one_of(std::string_view key, std::span<const std::string_view> valid,
+std::string Settings::one_of(std::string_view key, std::string_view valid,
                              std::string_view otherwise) {
-  const auto value =
-      scalar(key, fmt::format("one of {}", fmt::join(valid.begin(), valid.end(), ", ")));
+  const auto value = scalar(key, fmt::format("one of {}", fmt::join(split(valid, ' '), ", ")));
   if (!value) return std::string(otherwise);
-  if (std::ranges::find(valid, *value) != valid.end()) return *value;
-  not_one_of(key, *value, valid);
-  return std::string(otherwise);
+  check_word(key, *value, valid);
+  return *value;
 }
 
 bool Settings::boolean(std::string_view key, bool otherwise) {
   const ConfigNode* found = node(key);
   if (found == nullptr) return otherwise;
-  const auto value = found->boolean();
-  if (!value) wrong(key, fmt::format("must be true or false, but is {}", told(*found)));
-  return value.value_or(otherwise);
+  if (const auto value = found->boolean()) return *value;
+  wrong(key, fmt::format("must be true or false, but is {}", quoted_value(*found)));
 }
 
 std::optional<uint64_t> Settings::optional_whole(std::string_view key, uint64_t least,
@@ -107,8 +90,7 @@ std::optional<uint64_t> Settings::optional_whole(std::string_view key, uint64_t 
   wrong(key, fmt::format("must be an integer {}, but is {}",
                          most >= INT64_MAX ? fmt::format("of at least {}", least)
                                            : fmt::format("from {} to {}", least, most),
-                         told(*found)));
-  return std::nullopt;
+                         quoted_value(*found)));
 }
 
 uint64_t Settings::whole(std::string_view key, uint64_t otherwise, uint64_t least, uint64_t most) {
@@ -121,15 +103,15 @@ std::optional<double> Settings::optional_number(std::string_view key, double lea
   const auto value = found->number();
   if (value && *value >= least && *value <= most) return value;
   wrong(key, fmt::format("must be a number from {} to {}, or null, but is {}", least, most,
-                         told(*found)));
-  return std::nullopt;
+                         quoted_value(*found)));
 }
 
 void Settings::flatten(std::string_view key, const ConfigNode& from,
-                       std::vector<std::string>& into) {
+                       std::vector<std::string>& into) const {
   if (from.is_scalar()) into.push_back(from.text);
-  if (from.is_map())
-    wrong(key, fmt::format("must be a list of strings, but contains {}", told(from)));
+  if (from.is_map()) {
+    wrong(key, fmt::format("must be a list of strings, but contains {}", quoted_value(from)));
+  }
   if (!from.is_list()) return;
   for (const ConfigNode& child : from.children) flatten(key, child, into);
 }
@@ -140,44 +122,29 @@ std::vector<std::string> Settings::texts(std::string_view key) {
   return all;
 }
 
-std::vector<std::string> Settings::each_one_of(std::string_view key,
-                                               std::span<const std::string_view> valid) {
+std::vector<std::string> Settings::each_one_of(std::string_view key, std::string_view valid) {
   std::vector<std::string> all = texts(key);
-  for (const std::string& value : all) {
-    if (std::ranges::find(valid, value) == valid.end()) not_one_of(key, value, valid);
-  }
+  for (const std::string& value : all) check_word(key, value, valid);
   return all;
 }
 
 Settings Settings::within(std::string_view key) {
   const ConfigNode* found = node(key);
   if (found != nullptr && !found->is_map()) {
-    wrong(key, fmt::format("must be a map of keys, but is {}", told(*found)));
-    found = nullptr;
+    wrong(key, fmt::format("must be a map of keys, but is {}", quoted_value(*found)));
   }
-  Settings inner(*document_, found == nullptr ? nothing() : *found, path_of(key));
-  inner.fault_ = fault_;
-  return inner;
+  return {document_, node_[key], path_of(key)};
 }
 
-void Settings::refuse_unknown_keys() {
-  for (size_t i = 0; i < node_->keys.size() && !*fault_; ++i) {
-    const std::string& key = node_->keys[i];
+void Settings::refuse_unknown_keys() const {
+  for (size_t i = 0; i < node_.keys.size(); ++i) {
+    const std::string& key = node_.keys[i];
     if (std::ranges::find(asked_, key) != asked_.end()) continue;
-    const std::string hint = did_you_mean(key, asked_);
-    *fault_ = document_
-                  ->wrong(node_->children[i],
-                          fmt::format("unknown key '{}'{}", path_of(to_printable(key)),
-                                      hint.empty()
-                                          ? fmt::format("; available: {}", fmt::join(asked_, ", "))
-                                          : hint))
-                  .value();
+    std::string hint = did_you_mean(key, asked_);
+    if (hint.empty()) hint = fmt::format("; available: {}", fmt::join(asked_, ", "));
+    document_.refuse(node_.children[i],
+                     fmt::format("unknown key '{}'{}", path_of(to_printable(key)), hint));
   }
-}
-
-Result<void> Settings::finish() const {
-  if (*fault_) return fail_with(**fault_);
-  return {};
 }
 
 }  // namespace llmprof::config

@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
+#include "base/needed.h"
 
 namespace llmprof::config {
 namespace {
 
-constexpr std::array<std::string_view, 2> kModes = {"deep", "light"};
+constexpr std::string_view kModes = "deep light";
 
 ConfigDocument document(std::string_view text) {
   auto parsed = parse_yaml(text, "f.yaml");
@@ -20,9 +20,10 @@ template <class Read>
 std::string fault(std::string_view text, Read read) {
   const ConfigDocument tree = document(text);
   Settings settings(tree, tree.root, "run");
-  read(settings);
-  settings.refuse_unknown_keys();
-  const auto done = settings.finish();
+  const auto done = attempt([&] {
+    read(settings);
+    settings.refuse_unknown_keys();
+  });
   return done ? std::string() : done.error().message;
 }
 
@@ -43,10 +44,9 @@ TEST(Settings, ReadsValuesAndTheirDefaults) {
   EXPECT_EQ(settings.texts("l"), (std::vector<std::string>{"a", "b", "c"}));
   EXPECT_EQ(settings.texts("one"), (std::vector<std::string>{"z"}));
   EXPECT_TRUE(settings.texts("absent").empty());
-  EXPECT_EQ(settings.within("in").whole("k", 0), 1U);
-  EXPECT_EQ(settings.within("absent").whole("k", 7), 7U);
-  settings.refuse_unknown_keys();
-  EXPECT_TRUE(settings.finish());
+  settings.section("in", [](Settings& inner) { EXPECT_EQ(inner.whole("k", 0), 1U); });
+  settings.section("absent", [](Settings& inner) { EXPECT_EQ(inner.whole("k", 7), 7U); });
+  EXPECT_NO_THROW(settings.refuse_unknown_keys());
 }
 
 TEST(Settings, FaultsNamePlaceKeyAndWhatIsExpected) {
@@ -72,7 +72,7 @@ TEST(Settings, FaultsNamePlaceKeyAndWhatIsExpected) {
             "f.yaml:1: run.l must be a list of strings, but contains {\"b\":1}");
   EXPECT_EQ(fault("l: [deep, lihgt]", [](Settings& s) { s.each_one_of("l", kModes); }),
             "f.yaml:1: run.l must be one of deep, light, but is 'lihgt'; did you mean 'light'?");
-  EXPECT_EQ(fault("in: 3", [](Settings& s) { s.within("in"); }),
+  EXPECT_EQ(fault("in: 3", [](Settings& s) { s.section("in", [](Settings&) {}); }),
             "f.yaml:1: run.in must be a map of keys, but is '3'");
 }
 
@@ -81,13 +81,10 @@ TEST(Settings, UnknownKeysNameTheNearest) {
             "f.yaml:2: unknown key 'run.repaets'; did you mean 'repeats'?");
   EXPECT_EQ(fault("zzzzzzzzz: 1", [](Settings& s) { s.allow({"a", "b"}); }),
             "f.yaml:1: unknown key 'run.zzzzzzzzz'; available: a, b");
-  EXPECT_EQ(fault("in: {x: 1}",
-                  [](Settings& s) {
-                    Settings inner = s.within("in");
-                    inner.whole("y", 1);
-                    inner.refuse_unknown_keys();
-                  }),
-            "f.yaml:1: unknown key 'run.in.x'; did you mean 'y'?");
+  EXPECT_EQ(
+      fault("in: {x: 1}",
+            [](Settings& s) { s.section("in", [](Settings& inner) { inner.whole("y", 1); }); }),
+      "f.yaml:1: unknown key 'run.in.x'; did you mean 'y'?");
 }
 
 TEST(Settings, TheFirstFaultIsTold) {

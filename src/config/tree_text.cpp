@@ -1,4 +1,4 @@
-#include "config/tree_text.h"
+#include "config/config_tree.h"
 
 #include <fmt/format.h>
 

@@ -33,13 +33,10 @@ bool is_found(const std::vector<capture::Probe>& probes, std::string_view name) 
 std::string json_string(std::string_view text) {
   std::string json;
   for (const std::string_view line : split(text, '\n')) {
-    json += json.empty() ? "\"" : "\\n";
-    for (const char c : to_printable(line)) {
-      if (c == '"' || c == '\\') json += '\\';
-      json += c;
-    }
+    const std::string quoted = in_quotes(to_printable(line));
+    json += (json.empty() ? "" : "\\n") + quoted.substr(1, quoted.size() - 2);
   }
-  return json + '"';
+  return '"' + json + '"';
 }
 
 constexpr size_t kNarrow = 80;  // columns

@@ -8,6 +8,7 @@
 
 #include "analysis/analyze.h"
 #include "base/diagnostics.h"
+#include "base/needed.h"
 #include "base/streams/byte_stream.h"
 #include "job/partial/partial.h"
 #include "profile/lost_data.h"
@@ -15,7 +16,6 @@
 #include "report/documents/bundle_reports.h"
 #include "report/documents/word.h"
 #include "session/analysis/analyze_ranks.h"
-#include "session/analysis/read_input.h"
 #include "session/version.h"
 
 namespace llmprof::session {
@@ -41,19 +41,18 @@ bool holds_nothing(const profile::Profile& profile) {
   return profile.kernels.empty() && profile.device_time.empty() && !operators;
 }
 
-Result<void> check_free(const JobInputs& job, const AnalyzeOptions& options) {
-  if (!options.out || options.force) return {};
+void check_free(const JobInputs& job, const AnalyzeOptions& options) {
+  if (!options.out || options.force) return;
   for (const RankInputs& rank : job.ranks) {
-    const std::filesystem::path file = *options.out / job::partial_name(rank.rank);
+    const fs::path file = *options.out / job::partial_name(rank.rank);
     std::error_code ignored;
-    if (std::filesystem::exists(file, ignored)) {
-      return fail(ErrorKind::usage,
-                  fmt::format("{}: exists already; choose another folder with --out, or use "
-                              "--force to replace it",
-                              file.string()));
+    if (fs::exists(file, ignored)) {
+      give_up(ErrorKind::usage,
+              fmt::format("{}: exists already; choose another folder with --out, or use --force to "
+                          "replace it",
+                          file.string()));
     }
   }
-  return {};
 }
 
 // Of captures none of which is a rank's, or that are none.
@@ -61,7 +60,8 @@ Error without_ranks(const std::vector<Input>& inputs) {
   for (const Input& input : inputs) {
     const auto head = read_head(input.path, readers::kHeadBytes);
     if (!head) return head.error();
-    if (content_of(input.path) == Content::unknown) {
+    const Content content = content_of(input.path);
+    if (content.reader == nullptr && !content.is_report) {
       return readers::unreadable(input.path, *head);
     }
   }
@@ -134,136 +134,120 @@ Error no_kernels(const trace::Trace& trace, const profile::Profile& profile, boo
 }
 
 // Before anything is written. `traces` is filled where they are wanted.
-Result<Analysis> analyze_all(AnalysisPlan plan, const AnalyzeOptions& options, Progress& progress,
-                             OutputFolder& out, Reading reading, KeptTraces* traces) {
+Analysis analyze_all(AnalysisPlan plan, const AnalyzeOptions& options, Progress& progress,
+                     OutputFolder& out, Reading reading, KeptTraces* traces) {
   const JobInputs job = inputs_of_job(plan.inputs, options.inputs);
-  if (!job.several()) {
-    auto analyzed =
-        analyze_planned(std::move(plan), !options.in_place, progress, out, std::move(reading));
-    if (!analyzed) return fail_with(analyzed.error());
-    if (traces != nullptr) {
-      traces->keep(std::nullopt, std::move(analyzed->trace), std::move(analyzed->results));
-    }
-    return std::move(analyzed->analysis);
+  if (job.several()) {
+    Analysis analysis;
+    auto parts = analyze_ranks(plan, job, options, progress, out, traces, analysis);
+    return job_profile(std::move(parts), options, progress, std::move(analysis));
   }
-  Analysis analysis;
-  auto parts = analyze_ranks(plan, job, options, progress, out, traces, analysis);
-  if (!parts) return fail_with(parts.error());
-  return job_profile(std::move(*parts), options, progress, std::move(analysis));
+  AnalyzedInputs analyzed =
+      analyze_planned(std::move(plan), !options.in_place, progress, out, std::move(reading));
+  if (traces != nullptr) {
+    traces->keep(std::nullopt, std::move(analyzed.trace), std::move(analyzed.results));
+  }
+  return std::move(analyzed.analysis);
 }
 
 }  // namespace
 
-Result<AnalyzedInputs> analyze_planned(AnalysisPlan plan, bool list_failures, Progress& progress,
-                                       OutputFolder& out, Reading reading) {
+AnalyzedInputs analyze_planned(AnalysisPlan plan, bool list_failures, Progress& progress,
+                               OutputFolder& out, Reading reading) {
   reading.add(plan.inputs, out, progress);
   plan.notes.merge(reading.notes());
   complete_plan(reading.trace().workload, plan);
   AnalyzedInputs result;
   Analysis& analysis = result.analysis;
   analysis.timings = reading.timings();
-  auto frozen = timed("joining launches", progress, analysis.timings,
-                      [&] { return std::move(reading).freeze(plan.notes); });
-  if (!frozen) return fail_with(frozen.error());
+  FrozenReading frozen = needed(timed("joining launches", progress, analysis.timings,
+                                      [&] { return std::move(reading).freeze(plan.notes); }));
 
   progress.begin("preparing the analysis");
-  if (frozen->operators) plan.options.operators_of = &*frozen->operators;
-  if (frozen->control) plan.options.control = &*frozen->control;
+  if (frozen.operators) plan.options.operators_of = &*frozen.operators;
+  if (frozen.control) plan.options.control = &*frozen.control;
   plan.options.tool_version = kVersion;
-  const auto& rules = plan.rules.get();
-  if (!rules) return fail_with(rules.error());
-  auto analyzed = analysis::analyze(frozen->trace, **rules, plan.options, &progress);
-  if (!analyzed) return fail_with(analyzed.error());
-  add_timings(std::move(analyzed->timings), analysis.timings);
-  if (holds_nothing(analyzed->profile)) {
-    return fail_with(no_kernels(frozen->trace, analyzed->profile, list_failures));
+  const auto rules = needed(plan.rules.get());
+  auto analyzed = needed(analysis::analyze(frozen.trace, *rules, plan.options, &progress));
+  add_timings(std::move(analyzed.timings), analysis.timings);
+  if (holds_nothing(analyzed.profile)) {
+    throw Failure(no_kernels(frozen.trace, analyzed.profile, list_failures));
   }
-  analysis.incomplete = std::move(frozen->incomplete);
-  analysis.profile = std::move(analyzed->profile);
+  analysis.incomplete = std::move(frozen.incomplete);
+  analysis.profile = std::move(analyzed.profile);
   report::word(analysis.profile);
-  result.trace = std::move(frozen->trace);
-  result.results = std::move(analyzed->results);
+  result.trace = std::move(frozen.trace);
+  result.results = std::move(analyzed.results);
   return result;
 }
 
-Result<Analysis> write_outputs(const AnalyzeOptions& options, const KeptTraces& traces,
-                               Progress& progress, OutputFolder& out, Analysis analysis) {
-  const auto artifacts = out.open();
-  if (!artifacts) return fail_with(artifacts.error());
-  analysis.folder = artifacts->root();
+Analysis write_outputs(const AnalyzeOptions& options, const KeptTraces& traces, Progress& progress,
+                       OutputFolder& out, Analysis analysis) {
+  analysis.folder = needed(out.open()).root();
   page::Content content{analysis.profile, {}, {}, std::nullopt};
   // Made while the reports are written.
   const auto bundle = page::embedded_bundle();
   auto timeline = std::async(std::launch::async, [&] {
     if (bundle) traces.add_timeline(content);
   });
-  auto written = timed("writing the bundle", progress, analysis.timings, [&] {
+  auto written = needed(timed("writing the bundle", progress, analysis.timings, [&] {
     return report::write_reports(analysis.profile, analysis.folder,
                                  options.top.value_or(report::kAllKernels));
-  });
-  if (!written) return fail_with(written.error());
-  analysis.files = std::move(written->files);
-  analysis.json = std::move(written->json);
-  auto page = timed("writing the page", progress, analysis.timings, [&] {
+  }));
+  analysis.files = std::move(written.files);
+  analysis.json = std::move(written.json);
+  analysis.page = needed(timed("writing the page", progress, analysis.timings, [&] {
     timeline.get();
     content.json = analysis.json;
     return write_page_file(bundle, analysis.folder,
                            [&](const page::Bundle& own) { return page::make_page(own, content); });
-  });
-  if (!page) return fail_with(page.error());
-  analysis.page = std::move(*page);
+  }));
   if (!options.exports.any()) return analysis;
-  WrittenExports exported =
-      timed("writing files for other viewers", progress, analysis.timings,
-            [&] { return traces.write(options.exports, analysis.profile, analysis.folder); });
-  analysis.files.insert(analysis.files.end(), exported.files.begin(), exported.files.end());
-  analysis.not_exported = std::move(exported.failed);
+  progress.begin("writing files for other viewers");
+  const Stopwatch watch;
+  traces.write_exports(options.exports, analysis.profile, analysis);
+  analysis.timings.push_back({"writing files for other viewers", watch.elapsed()});
   return analysis;
 }
 
 Result<Analysis> analyze(const AnalyzeOptions& options, Progress& progress, Reading reading) {
-  OutputFolder out = output_folder(options);
-  auto plan = plan_analysis(options);
-  if (!plan) return fail_with(plan.error());
-  if (auto free = out.claim(); !free) return fail_with(free.error());
-  KeptTraces traces;
-  auto analysis =
-      analyze_all(std::move(*plan), options, progress, out, std::move(reading), &traces);
-  if (!analysis) return analysis;
-  return write_outputs(options, traces, progress, out, std::move(*analysis));
+  return attempt([&] {
+    OutputFolder out = output_folder(options);
+    AnalysisPlan plan = plan_analysis(options);
+    needed(out.claim());
+    KeptTraces traces;
+    auto analysis =
+        analyze_all(std::move(plan), options, progress, out, std::move(reading), &traces);
+    return write_outputs(options, traces, progress, out, std::move(analysis));
+  });
 }
 
 Result<Analysis> analyze_to_profile(const AnalyzeOptions& options, Progress& progress,
                                     OutputFolder& out) {
-  auto plan = plan_analysis(options);
-  if (!plan) return fail_with(plan.error());
-  return analyze_all(std::move(*plan), options, progress, out, {}, nullptr);
+  return attempt(
+      [&] { return analyze_all(plan_analysis(options), options, progress, out, {}, nullptr); });
 }
 
 Result<Analysis> analyze_partially(const AnalyzeOptions& options, Progress& progress) {
-  // Other ranks may write into the same folder now; a file of this one is not overwritten.
-  OutputFolder out = OutputFolder::shared(options.out);
-  auto plan = plan_analysis(options);
-  if (!plan) return fail_with(plan.error());
-  const JobInputs job = inputs_by_rank(plan->inputs, options.inputs);
-  if (job.ranks.empty()) return fail_with(without_ranks(plan->inputs));
-  if (auto free = check_free(job, options); !free) return fail_with(free.error());
-  Analysis written;
-  const auto parts = analyze_ranks(*plan, job, options, progress, out, nullptr, written);
-  if (!parts) return fail_with(parts.error());
-  progress.begin("writing the partial profiles");
-  const auto folder = out.open();
-  if (!folder) return fail_with(folder.error());
-  written.folder = folder->root();
-  for (const job::RankPart& part : *parts) {
-    const std::string name = job::partial_name(part.identity.rank);
-    const bool replace = options.force || !options.out;
-    if (auto done = job::write_partial(folder->path(name), part, replace); !done) {
-      return fail_with(done.error());
+  return attempt([&] {
+    // Other ranks may write into the same folder now; a file of this one is not overwritten.
+    OutputFolder out = OutputFolder::shared(options.out);
+    const AnalysisPlan plan = plan_analysis(options);
+    const JobInputs job = inputs_by_rank(plan.inputs, options.inputs);
+    if (job.ranks.empty()) throw Failure(without_ranks(plan.inputs));
+    check_free(job, options);
+    Analysis written;
+    const auto parts = analyze_ranks(plan, job, options, progress, out, nullptr, written);
+    progress.begin("writing the partial profiles");
+    const Artifacts folder = needed(out.open());
+    written.folder = folder.root();
+    for (const job::RankPart& part : parts) {
+      const std::string name = job::partial_name(part.identity.rank);
+      needed(job::write_partial(folder.path(name), part, options.force || !options.out));
+      written.files.push_back(name);
     }
-    written.files.push_back(name);
-  }
-  return written;
+    return written;
+  });
 }
 
 }  // namespace llmprof::session

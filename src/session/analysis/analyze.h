@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "profile/profile.h"
-#include "session/analysis/analyze_options.h"
 #include "session/analysis/plan.h"
 #include "session/analysis/reading.h"
 #include "session/analysis/timings.h"
@@ -21,7 +20,7 @@ namespace llmprof::session {
 
 struct Analysis {
   profile::Profile profile;
-  std::filesystem::path folder;    // of the bundle
+  fs::path folder;                 // of the bundle
   std::vector<std::string> files;  // written into it, but the page
   PageOutcome page;
   std::string json;                   // the text of profile.json
@@ -29,6 +28,8 @@ struct Analysis {
   std::optional<Error> not_exported;  // why a file for another viewer is missing
   std::vector<PartTiming> timings;    // in the order in which the parts were begun
 };
+
+// Functions that give no Result throw what is wrong (base/needed.h).
 
 // Before anything is written: the profile, and what single events are taken from.
 struct AnalyzedInputs {
@@ -40,8 +41,8 @@ struct AnalyzedInputs {
 // Reads all inputs of a plan into one trace and analyzes it. `reading` is what was read of the
 // inputs already; those are not read again. Writes nothing but what a report of a tool must be
 // converted to, which goes into `out`. `list_failures`: an error names the captures that failed.
-Result<AnalyzedInputs> analyze_planned(AnalysisPlan plan, bool list_failures, Progress& progress,
-                                       OutputFolder& out, Reading reading = {});
+AnalyzedInputs analyze_planned(AnalysisPlan plan, bool list_failures, Progress& progress,
+                               OutputFolder& out, Reading reading = {});
 
 // Analyzes all inputs and writes the bundle. Captures of two ranks and more are a job: each rank is
 // analyzed by itself. An error means that no report was written.
@@ -53,8 +54,8 @@ Result<Analysis> analyze_to_profile(const AnalyzeOptions& options, Progress& pro
 
 // Writes the reports, profile.json, the page and files for other viewers of what is in `analysis`,
 // which then says where they are.
-Result<Analysis> write_outputs(const AnalyzeOptions& options, const KeptTraces& traces,
-                               Progress& progress, OutputFolder& out, Analysis analysis);
+Analysis write_outputs(const AnalyzeOptions& options, const KeptTraces& traces, Progress& progress,
+                       OutputFolder& out, Analysis analysis);
 
 // Writes all reports again from a profile.json alone, which is the input, or in the folder or the
 // run that is; the page's timeline and files for other viewers from the captures, where a folder

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "base/needed.h"
 #include "base/streams/byte_stream.h"
 #include "base/text.h"
 #include "capture/convert.h"
@@ -21,11 +22,9 @@
 #include "readers/nsys_sqlite/nsys_sqlite.h"
 #include "readers/shared/rank_of_path.h"
 #include "report/documents/word.h"
-#include "session/analysis/read_input.h"
 #include "session/version.h"
 
 namespace llmprof::session {
-namespace fs = std::filesystem;
 namespace {
 
 // As its captures say; of several, the first that does.
@@ -62,14 +61,13 @@ void take_results(AnalyzedInputs& analyzed, job::RankPart& part) {
 }
 
 // A run folder of its own has records of its own.
-Result<AnalysisPlan> plan_of_rank(const AnalysisPlan& plan, const RankInputs& rank,
-                                  const AnalyzeOptions& options) {
+AnalysisPlan plan_of_rank(const AnalysisPlan& plan, const RankInputs& rank,
+                          const AnalyzeOptions& options) {
   AnalysisPlan own = plan;
   own.inputs = rank.inputs;
   const auto& run = rank.inputs.front().run_folder;
   const bool known = options.inputs.size() == 1 && options.inputs.front() == run;
-  if (run.empty() || known) return own;
-  if (auto done = read_run_records(run, options, own); !done) return fail_with(done.error());
+  if (!run.empty() && !known) read_run_records(run, options, own);
   return own;
 }
 
@@ -116,12 +114,8 @@ enum class JobContent : uint8_t {
 };
 
 JobContent job_content_of(const fs::path& path) {
-  const auto head = read_head(path, readers::kHeadBytes);
-  if (!head) return JobContent::unknown;
-  const readers::Reader* reader = readers::find_reader(*head);
-  if (reader == nullptr) {
-    return capture::report_kind(path, *head) ? JobContent::timeline : JobContent::unknown;
-  }
+  const auto [reader, is_report] = content_of(path);
+  if (reader == nullptr) return is_report ? JobContent::timeline : JobContent::unknown;
   const bool timeline = reader == &readers::kNsysSqliteReader ||
                         reader == &readers::kKinetoReader ||
                         reader == &readers::kCollectorLogReader;
@@ -130,9 +124,7 @@ JobContent job_content_of(const fs::path& path) {
 
 // The rank of a timeline, as its reader will say, from as little of the file as possible.
 std::optional<uint32_t> rank_of_capture(const fs::path& path) {
-  const auto head = read_head(path, readers::kHeadBytes);
-  if (!head) return std::nullopt;
-  const readers::Reader* reader = readers::find_reader(*head);
+  const readers::Reader* reader = content_of(path).reader;
   if (reader == nullptr) return readers::rank_of_path(path);
   if (reader != &readers::kNsysSqliteReader) return rank_in_front(*reader, path);
   // A database cannot be read in part, and what its name does not say, NCCL may.
@@ -193,10 +185,10 @@ std::vector<Input> inputs_of(const std::vector<Input>& inputs, const std::vector
 
 }  // namespace
 
-Result<std::vector<job::RankPart>> analyze_ranks(const AnalysisPlan& plan, const JobInputs& job,
-                                                 const AnalyzeOptions& options, Progress& progress,
-                                                 OutputFolder& out, KeptTraces* traces,
-                                                 Analysis& analysis) {
+std::vector<job::RankPart> analyze_ranks(const AnalysisPlan& plan, const JobInputs& job,
+                                         const AnalyzeOptions& options, Progress& progress,
+                                         OutputFolder& out, KeptTraces* traces,
+                                         Analysis& analysis) {
   std::vector<job::RankPart> parts;
   AnalysisPlan common = plan;
   common.notes.merge(job.notes);  // reported once, with the first rank
@@ -206,10 +198,10 @@ Result<std::vector<job::RankPart>> analyze_ranks(const AnalysisPlan& plan, const
     part.identity.rank = rank.rank;
     identify(job.record, part.identity);
     if (rank.inputs.empty()) continue;
-    auto own = plan_of_rank(common, rank, options);
-    if (!own) return fail_with(own.error());
+    AnalysisPlan own = plan_of_rank(common, rank, options);
     common.notes = {};
-    auto analyzed = analyze_planned(std::move(*own), !options.in_place, progress, out);
+    auto analyzed =
+        attempt([&] { return analyze_planned(std::move(own), !options.in_place, progress, out); });
     if (!analyzed) {
       if (part.identity.state == kRankRecorded) {
         if (!analysis.incomplete) {
@@ -233,21 +225,19 @@ Result<std::vector<job::RankPart>> analyze_ranks(const AnalysisPlan& plan, const
     }
   }
   if (any) return parts;
-  return fail_with(analysis.incomplete.value_or(
+  throw Failure(analysis.incomplete.value_or(
       Error{ErrorKind::input, "no rank of the job left a capture that can be analyzed"}));
 }
 
-Result<Analysis> job_profile(std::vector<job::RankPart> parts, const AnalyzeOptions& options,
-                             Progress& progress, Analysis analysis) {
-  auto compared = timed("comparing the ranks", progress, analysis.timings, [&] {
+Analysis job_profile(std::vector<job::RankPart> parts, const AnalyzeOptions& options,
+                     Progress& progress, Analysis analysis) {
+  analysis.profile = needed(timed("comparing the ranks", progress, analysis.timings, [&] {
     return config::ConfFiles::open(options.config_folder)
         .and_then([](const config::ConfFiles& conf) { return job::Links::load(conf); })
         .and_then([&](const job::Links& links) {
           return job::merge_ranks(std::move(parts), links, kVersion);
         });
-  });
-  if (!compared) return fail_with(compared.error());
-  analysis.profile = std::move(*compared);
+  }));
   report::word(analysis.profile);
   return analysis;
 }

@@ -7,16 +7,15 @@
 #include <set>
 #include <thread>
 
+#include "base/needed.h"
 #include "job/partial/partial.h"
 #include "session/bundle/earlier_run.h"
 
 namespace llmprof::session {
 namespace {
 
-namespace fs = std::filesystem;
-
 // Partial profiles in a folder and those in it.
-Result<std::set<fs::path>> partials_in(const fs::path& folder) {
+std::set<fs::path> partials_in(const fs::path& folder) {
   constexpr int kDeepest = 3;
   std::set<fs::path> files;
   std::error_code trouble;
@@ -30,24 +29,19 @@ Result<std::set<fs::path>> partials_in(const fs::path& folder) {
     entries.increment(trouble);
   }
   if (trouble) {
-    return fail_input(
-        fmt::format("{}: cannot list the folder: {}", folder.string(), trouble.message()));
+    give_up(ErrorKind::input,
+            fmt::format("{}: cannot list the folder: {}", folder.string(), trouble.message()));
   }
   return files;
 }
 
-Result<std::vector<fs::path>> all_partials(const std::vector<fs::path>& inputs) {
+std::vector<fs::path> all_partials(const std::vector<fs::path>& inputs) {
   std::vector<fs::path> files;
   std::set<fs::path> seen;
   for (const fs::path& input : inputs) {
     std::error_code trouble;
-    std::set<fs::path> found = {input};
-    if (fs::is_directory(input, trouble)) {
-      auto inside = partials_in(input);
-      if (!inside) return fail_with(inside.error());
-      found = std::move(*inside);
-    }
-    for (const fs::path& file : found) {
+    const bool folder = fs::is_directory(input, trouble);
+    for (const fs::path& file : folder ? partials_in(input) : std::set<fs::path>{input}) {
       if (seen.insert(fs::weakly_canonical(file, trouble)).second) files.push_back(file);
     }
   }
@@ -55,46 +49,36 @@ Result<std::vector<fs::path>> all_partials(const std::vector<fs::path>& inputs) 
 }
 
 // Side by side: a partial profile is text to be parsed.
-Result<std::vector<job::RankPart>> read_partials(const std::vector<fs::path>& files) {
-  std::vector<job::RankPart> parts(files.size());
-  std::vector<std::optional<Error>> errors(files.size());
+std::vector<job::RankPart> read_partials(const std::vector<fs::path>& files) {
+  std::vector<Result<job::RankPart>> read(files.size());
   std::atomic<size_t> next = 0;
   const auto work = [&] {
-    for (size_t i = next++; i < files.size(); i = next++) {
-      auto part = job::read_partial(files[i]);
-      if (part) {
-        parts[i] = std::move(*part);
-      } else {
-        errors[i] = part.error();
-      }
-    }
+    for (size_t i = next++; i < files.size(); i = next++) read[i] = job::read_partial(files[i]);
   };
   const size_t cores = std::max(1U, std::thread::hardware_concurrency());
   std::vector<std::jthread> threads;
   for (size_t i = 1; i < std::min(cores, files.size()); ++i) threads.emplace_back(work);
   work();
   threads.clear();
-  for (const auto& error : errors) {
-    if (error) return fail_with(*error);
-  }
+  std::vector<job::RankPart> parts;
+  for (auto& part : read) parts.push_back(needed(std::move(part)));
   return parts;
 }
 
 }  // namespace
 
 Result<Analysis> merge(const AnalyzeOptions& options, Progress& progress) {
-  const auto files = all_partials(options.inputs);
-  if (!files) return fail_with(files.error());
-  if (files->empty()) return analyze(options, progress);
-  OutputFolder out(options.out, options.force);
-  if (auto free = out.claim(); !free) return fail_with(free.error());
-  Analysis so_far;
-  auto parts = timed("reading partial profiles", progress, so_far.timings,
-                     [&] { return read_partials(*files); });
-  if (!parts) return fail_with(parts.error());
-  auto merged = job_profile(std::move(*parts), options, progress, std::move(so_far));
-  if (!merged) return merged;
-  return write_outputs(options, {}, progress, out, std::move(*merged));
+  return attempt([&] {
+    const auto files = all_partials(options.inputs);
+    if (files.empty()) return needed(analyze(options, progress));
+    OutputFolder out(options.out, options.force);
+    needed(out.claim());
+    Analysis so_far;
+    auto parts = timed("reading partial profiles", progress, so_far.timings,
+                       [&] { return read_partials(files); });
+    auto merged = job_profile(std::move(parts), options, progress, std::move(so_far));
+    return write_outputs(options, {}, progress, out, std::move(merged));
+  });
 }
 
 }  // namespace llmprof::session

@@ -16,8 +16,6 @@
 namespace llmprof::session {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::string_view kControl = "stage1";
 constexpr std::string_view kNcu = "ncu";
 constexpr std::array<std::string_view, 4> kPasses = {"collector", "nsys", kNcu, "torch"};
@@ -40,40 +38,31 @@ bool runs_workload(std::string_view name) {
                              [&](std::string_view known) { return name.starts_with(known); });
 }
 
-// Each command of a recording that ran the workload, in their order.
-template <class Visit>
-void each_workload_command(const fs::path& folder, Visit&& visit) {
-  const auto status =
-      read_all(folder / "status.json", kLargestStatus).and_then([](const std::string& text) {
+// What the status.json of a recording says of the last command that ran the workload.
+struct CommandStatus {
+  std::optional<double> seconds;
+  std::optional<profile::PassLoad> load;
+};
+
+CommandStatus status_in(const fs::path& run, std::string_view pass) {
+  CommandStatus status;
+  const auto file =
+      read_all(run / pass / "status.json", kLargestStatus).and_then([](const std::string& text) {
         return config::parse_json(text, {});
       });
-  if (!status) return;
-  const config::ConfigNode& root = status->root;
+  if (!file) return status;
+  const config::ConfigNode& root = file->root;
   for (const config::ConfigNode& row : (root.is_list() ? root : root["commands"]).children) {
-    if (runs_workload(row["name"].text)) visit(row);
-  }
-}
-
-// How long the last command that ran the workload took.
-std::optional<double> duration_in(const fs::path& folder) {
-  std::optional<double> seconds;
-  each_workload_command(folder, [&](const config::ConfigNode& row) {
-    if (const auto value = row["seconds"].number(); value && *value > 0) seconds = value;
-  });
-  return seconds;
-}
-
-std::optional<profile::PassLoad> load_in(const fs::path& folder, std::string_view pass) {
-  std::optional<profile::PassLoad> load;
-  each_workload_command(folder, [&](const config::ConfigNode& row) {
+    if (!runs_workload(row["name"].text)) continue;
+    const auto seconds = row["seconds"].number();
+    if (seconds && *seconds > 0) status.seconds = seconds;
     const auto cpus = row["load"]["cpus"].number();
     const auto used = row["load"]["used"].number();
     const auto others = row["load"]["others"].number();
-    const auto seconds = row["seconds"].number();
-    if (!seconds || !cpus || !used || !others) return;
-    load = profile::PassLoad{std::string(pass), *seconds, *cpus, *used, *others};
-  });
-  return load;
+    if (!seconds || !cpus || !used || !others) continue;
+    status.load = profile::PassLoad{std::string(pass), *seconds, *cpus, *used, *others};
+  }
+  return status;
 }
 
 profile::PassOverhead overhead(std::string_view pass, std::string stage, double control_ms,
@@ -110,14 +99,14 @@ void add_stages(std::string_view pass, const trace::WorkloadMetrics& control,
 std::vector<profile::PassOverhead> measure_overhead(const fs::path& run) {
   std::vector<profile::PassOverhead> rows;
   const auto control = metrics_in(run / kControl);
-  const auto control_time = duration_in(run / kControl);
+  const auto control_time = status_in(run, kControl).seconds;
   for (const std::string_view pass : kPasses) {
     const size_t before = rows.size();
     const auto profiled = metrics_in(run / pass);
     // Under ncu the workload may have run a shorter request.
     if (control && profiled && pass != kNcu) add_stages(pass, *control, *profiled, rows);
     if (rows.size() > before) continue;
-    const auto time = duration_in(run / pass);
+    const auto time = status_in(run, pass).seconds;
     if (!time || !control_time) continue;
     rows.push_back(overhead(pass, "whole run", *control_time * kMillisecondsPerSecond,
                             *time * kMillisecondsPerSecond));
@@ -139,7 +128,7 @@ std::vector<profile::PassOverhead> measure_overhead(const fs::path& run) {
 std::vector<profile::PassLoad> machine_load(const fs::path& run) {
   std::vector<profile::PassLoad> passes;
   const auto add = [&](std::string_view pass) {
-    if (auto load = load_in(run / pass, pass)) passes.push_back(std::move(*load));
+    if (auto load = status_in(run, pass).load) passes.push_back(std::move(*load));
   };
   add(kControl);
   for (const std::string_view pass : kPasses) add(pass);

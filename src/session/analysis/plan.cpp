@@ -5,71 +5,45 @@
 
 #include <utility>
 
+#include "base/needed.h"
 #include "base/text.h"
 #include "config/conf_files.h"
 #include "llm/hugging_face_config.h"
 #include "session/analysis/overhead.h"
-#include "session/bundle/captures_record.h"
 
 namespace llmprof::session {
 namespace {
 
 // The run folder that all inputs come from; empty where they come from elsewhere.
-std::filesystem::path run_folder(const AnalyzeOptions& options) {
+fs::path run_folder(const AnalyzeOptions& options) {
   const bool one_run = options.inputs.size() == 1 && is_run_folder(options.inputs.front());
-  return one_run ? options.inputs.front() : std::filesystem::path();
+  return one_run ? options.inputs.front() : fs::path();
 }
 
-Result<analysis::AnalysisRules> load_rules(const config::ConfFiles& conf) {
-  auto kernels = analysis::KernelRules::load(conf);
-  if (!kernels) return fail_with(kernels.error());
-  auto stages = analysis::StageRules::load(conf);
-  if (!stages) return fail_with(stages.error());
-  auto gpus = llm::GpuSpecs::load(conf);
-  if (!gpus) return fail_with(gpus.error());
-  auto engines = analysis::EngineRules::load(conf);
-  if (!engines) return fail_with(engines.error());
-  return analysis::AnalysisRules{std::move(*kernels), std::move(*stages), std::move(*gpus),
-                                 std::move(*engines)};
+analysis::AnalysisRules load_rules(const config::ConfFiles& conf) {
+  return {needed(analysis::KernelRules::load(conf)), needed(analysis::StageRules::load(conf)),
+          needed(llm::GpuSpecs::load(conf)), needed(analysis::EngineRules::load(conf))};
 }
 
 LoadingRules begin_to_load_rules(const config::ConfFiles& conf) {
-  using Rules = std::shared_ptr<const analysis::AnalysisRules>;
-  return std::async(std::launch::async, [conf]() -> Result<Rules> {
-    auto rules = load_rules(conf);
-    if (!rules) return fail_with(rules.error());
-    return std::make_shared<const analysis::AnalysisRules>(std::move(*rules));
+  return std::async(std::launch::async, [conf] {
+    return attempt(
+        [&] { return std::make_shared<const analysis::AnalysisRules>(load_rules(conf)); });
   });
 }
 
-Result<void> check_gpu(const AnalyzeOptions& options, const llm::GpuSpecs& gpus) {
-  const auto& gpu = options.requested.gpu;
-  if (!gpu || gpus.find(*gpu)) return {};
-  return fail(ErrorKind::usage, fmt::format("unknown value '{}' for --gpu; available: {}. Others "
-                                            "are added in gpus.yaml (--config-dir)",
-                                            to_printable(*gpu), fmt::join(gpus.names(), ", ")));
-}
-
 // What can be wrong with the user's own files, or with what is looked up in ours.
-Result<void> check_rules(const AnalyzeOptions& options, const LoadingRules& loading) {
-  if (!options.config_folder && !options.requested.gpu) return {};
-  const auto& rules = loading.get();
-  if (!rules) return fail_with(rules.error());
-  return check_gpu(options, (*rules)->gpus);
+void check_rules(const AnalyzeOptions& options, const LoadingRules& loading) {
+  const auto& gpu = options.requested.gpu;
+  if (!options.config_folder && !gpu) return;
+  const llm::GpuSpecs& gpus = needed(loading.get())->gpus;
+  if (!gpu || gpus.find(*gpu)) return;
+  give_up(ErrorKind::usage, fmt::format("unknown value '{}' for --gpu; available: {}. Others "
+                                        "are added in gpus.yaml (--config-dir)",
+                                        to_printable(*gpu), fmt::join(gpus.names(), ", ")));
 }
 
-Result<analysis::AnalysisOptions> requested_analysis(const AnalyzeOptions& options) {
-  analysis::AnalysisOptions requested = options.requested;
-  if (options.steps) {
-    const auto steps = analysis::parse_step_range(*options.steps);
-    if (!steps) return fail_with(steps.error());
-    requested.selection.steps = *steps;
-  }
-  return requested;
-}
-
-void add_run_records(const std::filesystem::path& run, const config::ConfFiles& conf,
-                     AnalysisPlan& plan) {
+void add_run_records(const fs::path& run, const config::ConfFiles& conf, AnalysisPlan& plan) {
   plan.run = read_run_inputs(run, conf, plan.notes);
   plan.options.model = plan.run.model;
   plan.options.workload.command = plan.run.command;
@@ -81,13 +55,9 @@ void add_run_records(const std::filesystem::path& run, const config::ConfFiles& 
 }
 
 // The user's word, instead of what a run recorded.
-Result<void> add_named_model(const AnalyzeOptions& options, const config::ConfFiles& conf,
-                             AnalysisPlan& plan) {
-  if (!options.model) return {};
-  auto model = llm::load_model_spec(*options.model, conf);
-  if (!model) return fail_with(model.error());
-  plan.options.model = std::move(*model);
-  return {};
+void add_named_model(const AnalyzeOptions& options, const config::ConfFiles& conf,
+                     AnalysisPlan& plan) {
+  if (options.model) plan.options.model = needed(llm::load_model_spec(*options.model, conf));
 }
 
 void complete_workload(const std::optional<trace::WorkloadMetrics>& metrics, const RunInputs& run,
@@ -118,36 +88,29 @@ void complete_model(const std::optional<trace::WorkloadMetrics>& metrics, Diagno
 
 }  // namespace
 
-Result<analysis::AnalysisRules> load_analysis_rules(
-    const std::optional<std::filesystem::path>& config_folder) {
-  const auto conf = config::ConfFiles::open(config_folder);
-  if (!conf) return fail_with(conf.error());
-  return load_rules(*conf);
+analysis::AnalysisRules load_analysis_rules(const std::optional<fs::path>& config_folder) {
+  return load_rules(needed(config::ConfFiles::open(config_folder)));
 }
 
-Result<AnalysisPlan> plan_analysis(const AnalyzeOptions& options) {
-  Diagnostics notes;
-  auto inputs = expand_inputs(options.inputs, notes);
-  if (!inputs) return fail_with(inputs.error());
-  const auto conf = config::ConfFiles::open(options.config_folder);
-  if (!conf) return fail_with(conf.error());
-  LoadingRules rules = begin_to_load_rules(*conf);
-  if (auto done = check_rules(options, rules); !done) return fail_with(done.error());
-  auto requested = requested_analysis(options);
-  if (!requested) return fail_with(requested.error());
-  AnalysisPlan plan{
-      std::move(*inputs), {}, std::move(rules), std::move(*requested), std::move(notes)};
-  if (const auto run = run_folder(options); !run.empty()) add_run_records(run, *conf, plan);
-  if (auto done = add_named_model(options, *conf, plan); !done) return fail_with(done.error());
+AnalysisPlan plan_analysis(const AnalyzeOptions& options) {
+  AnalysisPlan plan;
+  plan.inputs = needed(expand_inputs(options.inputs, plan.notes));
+  const auto conf = needed(config::ConfFiles::open(options.config_folder));
+  plan.rules = begin_to_load_rules(conf);
+  check_rules(options, plan.rules);
+  plan.options = options.requested;
+  if (options.steps) {
+    plan.options.selection.steps = needed(analysis::parse_step_range(*options.steps));
+  }
+  if (const auto run = run_folder(options); !run.empty()) add_run_records(run, conf, plan);
+  add_named_model(options, conf, plan);
   return plan;
 }
 
-Result<void> read_run_records(const std::filesystem::path& run, const AnalyzeOptions& options,
-                              AnalysisPlan& plan) {
-  const auto conf = config::ConfFiles::open(options.config_folder);
-  if (!conf) return fail_with(conf.error());
-  add_run_records(run, *conf, plan);
-  return add_named_model(options, *conf, plan);
+void read_run_records(const fs::path& run, const AnalyzeOptions& options, AnalysisPlan& plan) {
+  const auto conf = needed(config::ConfFiles::open(options.config_folder));
+  add_run_records(run, conf, plan);
+  add_named_model(options, conf, plan);
 }
 
 void complete_plan(const std::optional<trace::WorkloadMetrics>& metrics, AnalysisPlan& plan) {

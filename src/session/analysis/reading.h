@@ -10,12 +10,36 @@
 #include "base/diagnostics.h"
 #include "base/error.h"
 #include "base/progress.h"
+#include "readers/detect.h"
 #include "session/analysis/timings.h"
 #include "session/bundle/inputs.h"
 #include "session/bundle/run_dir.h"
 #include "trace/builder.h"
 
 namespace llmprof::session {
+
+// What a file holds, recognized from its first bytes.
+struct Content {
+  const readers::Reader* reader = nullptr;  // of a format that is read
+  bool is_report = false;                   // of a tool that has to convert it
+};
+Content content_of(const fs::path& path);
+
+// A folder that is gone with this object. Empty: none.
+class TemporaryFolder {
+ public:
+  explicit TemporaryFolder(fs::path path) : path_(std::move(path)) {}
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
 
 // What an analysis works on.
 struct FrozenReading {
@@ -65,19 +89,19 @@ class Reading {
   struct Logs {
     size_t run = 0;
     State before;  // what was read before them
-    std::vector<std::filesystem::path> paths;
+    std::vector<fs::path> paths;
   };
 
   void note_log(const Input& log, const std::vector<Input>& inputs);
   void choose_timeline(const Input& nsys, OutputFolder& out, Progress& progress);
   void read(const Input& input, OutputFolder& out, Progress& progress);
   trace::TraceBuilder& builder_for(const Input& input);
-  void pass_over(const std::filesystem::path& path, std::string_view why);
+  void pass_over(const fs::path& path, std::string_view why);
   void pass_over_logs(std::string_view why);
 
   State state_;
   std::optional<Logs> logs_;  // of the run that was read last
-  std::set<std::filesystem::path> seen_;
+  std::set<fs::path> seen_;
   Diagnostics notes_;
   std::vector<PartTiming> timings_;
 };

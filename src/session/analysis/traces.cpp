@@ -5,15 +5,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/files.h"
 #include "exports/timeline/timeline.h"
+#include "session/analysis/analyze.h"
 #include "session/version.h"
 
 namespace llmprof::session {
-namespace {
 
-constexpr uint64_t kMostKernelsOfRanks = 1'000'000;
-
-}  // namespace
+static constexpr uint64_t kMostKernelsOfRanks = 1'000'000;
 
 void KeptTraces::keep(std::optional<uint64_t> rank, trace::Trace&& trace,
                       analysis::Results&& results) {
@@ -65,10 +64,39 @@ void KeptTraces::add_timeline(page::Content& content) const {
   }
 }
 
-WrittenExports KeptTraces::write(const Exports& wanted, const profile::Profile& profile,
-                                 const std::filesystem::path& folder) const {
-  return is_of_one() ? write_exports(wanted, the_one(), folder)
-                     : write_exports(wanted, ranks(profile), kVersion, folder);
+void KeptTraces::write_exports(const Exports& wanted, const profile::Profile& profile,
+                               Analysis& analysis) const {
+  const auto write = [&](const Result<std::string>& content, const ExportRow& row,
+                         std::string rank = {}) {
+    std::erase(rank, ' ');
+    const std::string name = fmt::format("trace{}{}{}", rank.empty() ? "" : ".", rank, row.ending);
+    const auto done = content.and_then([&](const std::string& text) {
+      return write_file_atomically(analysis.folder / name, text);
+    });
+    if (done) {
+      analysis.files.push_back(name);
+    } else if (!analysis.not_exported) {
+      analysis.not_exported = done.error().within(name);
+    }
+  };
+  const auto sources = ranks(profile);
+  if (!is_of_one() && !sources) {
+    analysis.not_exported = sources.error();
+    return;
+  }
+  for (size_t i = 0; i < kExports.size(); ++i) {
+    const ExportRow& row = kExports[i];
+    if (!wanted[i]) continue;
+    if (is_of_one()) {
+      write(row.of_trace(the_one()), row);
+    } else if (row.of_ranks != nullptr) {
+      write(row.of_ranks(*sources), row);
+    } else {
+      for (const exports::RankSource& rank : *sources) {
+        write(row.of_trace({rank.trace, rank.results, kVersion}), row, rank.label);
+      }
+    }
+  }
 }
 
 }  // namespace llmprof::session

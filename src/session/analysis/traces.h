@@ -1,17 +1,19 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <vector>
 
+#include "analysis/passes/results.h"
 #include "base/error.h"
 #include "exports/export_source.h"
 #include "page/page.h"
 #include "profile/profile.h"
-#include "session/analysis/exports.h"
+#include "session/bundle/export_rows.h"
 
 namespace llmprof::session {
+
+struct Analysis;
 
 // What single events are taken from: the trace that was analyzed, or those of all ranks of a job,
 // as long as one page, and memory, hold that many.
@@ -26,9 +28,11 @@ class KeptTraces {
   // Puts the timeline into what a page holds, or says why there is none. Ranks are on the clocks
   // that the job's profile names.
   void add_timeline(page::Content& content) const;
-  // Files for other viewers, in a folder that exists.
-  [[nodiscard]] WrittenExports write(const Exports& wanted, const profile::Profile& profile,
-                                     const std::filesystem::path& folder) const;
+  // Writes the files for other viewers that were asked for into the folder of `analysis`, in place
+  // of those of an earlier analysis, and says there which: of a job one Perfetto file of all ranks,
+  // and a flame graph per rank (trace.rank3.speedscope.json).
+  void write_exports(const Exports& wanted, const profile::Profile& profile,
+                     Analysis& analysis) const;
 
  private:
   struct Kept {

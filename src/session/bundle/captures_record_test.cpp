@@ -1,4 +1,4 @@
-#include "session/bundle/captures_record.h"
+#include "session/bundle/records.h"
 
 #include <gtest/gtest.h>
 

@@ -12,13 +12,11 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "session/bundle/export_rows.h"
-#include "session/bundle/ranks_record.h"
+#include "session/bundle/records.h"
 #include "session/bundle/run_dir.h"
 
 namespace llmprof::session {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::string_view kPrevious = "previous-";
 
@@ -31,11 +29,7 @@ bool is_ours(const fs::path& path) {
   constexpr auto kRepeats = std::to_array<std::string_view>({"run-", "base-", "new-"});
   const std::string name = path.filename().string();
   if (std::ranges::find(kNames, name) != kNames.end()) return true;
-  if (name.starts_with("trace.") && std::ranges::any_of(kExports, [&](const ExportRow& row) {
-        return name.ends_with(row.ending);
-      })) {
-    return true;
-  }
+  if (name.starts_with("trace.") && export_named(name) != nullptr) return true;
   std::error_code missing;
   if (name == "diff") return fs::exists(path / "diff.json", missing);
   // Folders of repeated runs: base-1, new-1.

@@ -31,6 +31,14 @@ inline constexpr std::array<ExportRow, 2> kExports = {{
      ".speedscope.json", "flame graph for speedscope", exports::speedscope_profile, nullptr},
 }};
 
+// What a file of this name is; null: none of these.
+constexpr const ExportRow* export_named(std::string_view name) {
+  for (const ExportRow& row : kExports) {
+    if (name.ends_with(row.ending)) return &row;
+  }
+  return nullptr;
+}
+
 // Those that are asked for.
 using Exports = std::bitset<kExports.size()>;
 

@@ -11,13 +11,12 @@
 
 #include "base/files.h"
 #include "session/bundle/earlier_run.h"
-#include "session/bundle/ranks_record.h"
+#include "session/bundle/export_rows.h"
+#include "session/bundle/records.h"
 #include "session/bundle/run_dir.h"
 
 namespace llmprof::session {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr int kDeepestFolder = 3;
 
@@ -59,12 +58,13 @@ std::vector<Input> run_captures(const fs::path& folder, size_t run) {
 
 // What our own bundles hold besides captures.
 bool is_our_output(const fs::path& file) {
-  constexpr auto kNames = std::to_array<std::string_view>(
-      {"profile.json", "env.json", "captures.json", "ranks.json", "trace.speedscope.json"});
-  constexpr auto kExtensions = std::to_array<std::string_view>(
-      {".pftrace", ".svg", ".md", ".html", ".yaml", ".tmp", ".llmpart"});
-  return std::ranges::find(kNames, file.filename()) != kNames.end() ||
-         std::ranges::find(kExtensions, file.extension()) != kExtensions.end();
+  constexpr auto kEndings = std::to_array<std::string_view>(
+      {"/profile.json", "/env.json", "/captures.json", "/ranks.json", ".svg", ".md", ".html",
+       ".yaml", ".tmp", ".llmpart"});
+  const std::string name = "/" + file.filename().string();
+  return export_named(name) != nullptr ||
+         std::ranges::any_of(kEndings,
+                             [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
 bool has_export_beside(const fs::path& file, const std::set<fs::path>& files) {
@@ -162,23 +162,18 @@ Result<std::vector<Input>> folder_captures(const fs::path& folder, Diagnostics& 
   return captures;
 }
 
-// Runs of single ranks, which `llmprof run --rank-folder` puts into one folder. Numbered from
-// `first_run` on; empty where the folder is none of these.
-std::vector<Input> captures_of_ranks(const fs::path& folder, size_t first_run) {
-  std::vector<Input> captures;
-  size_t run = first_run;
-  for (const RankFolder& of_rank : rank_folders(folder)) {
-    if (!is_run_folder(of_rank.path)) continue;
-    for (Input& file : run_captures(of_rank.path, run++)) captures.push_back(std::move(file));
-  }
-  return captures;
-}
-
+// Runs of single ranks, which `llmprof run --rank-folder` puts into one folder, are numbered from
+// `first_of_ranks` on.
 Result<std::vector<Input>> captures_in(const fs::path& folder, size_t run, size_t first_of_ranks,
                                        Diagnostics& notes) {
   if (is_run_folder(folder)) return run_captures(folder, run);
-  if (auto of_ranks = captures_of_ranks(folder, first_of_ranks); !of_ranks.empty()) return of_ranks;
-  return folder_captures(folder, notes);
+  std::vector<Input> captures;
+  for (const RankFolder& of_rank : rank_folders(folder)) {
+    if (!is_run_folder(of_rank.path)) continue;
+    const auto files = run_captures(of_rank.path, first_of_ranks++);
+    captures.insert(captures.end(), files.begin(), files.end());
+  }
+  return captures.empty() ? folder_captures(folder, notes) : captures;
 }
 
 }  // namespace
@@ -200,6 +195,10 @@ bool is_run_folder(const fs::path& folder) {
 Result<std::vector<Input>> expand_inputs(std::span<const fs::path> paths, Diagnostics& notes) {
   std::vector<Input> inputs;
   std::set<fs::path> seen;
+  const auto add = [&](const Input& input) {
+    std::error_code ignored;
+    if (seen.insert(fs::weakly_canonical(input.path, ignored)).second) inputs.push_back(input);
+  };
   for (size_t i = 0; i < paths.size(); ++i) {
     const fs::path& path = paths[i];
     std::error_code trouble;
@@ -207,25 +206,19 @@ Result<std::vector<Input>> expand_inputs(std::span<const fs::path> paths, Diagno
     if (!fs::exists(status)) {
       return fail_with(system_error(ErrorKind::input, path, trouble ? trouble.value() : ENOENT));
     }
-    if (!fs::is_directory(status) && !fs::is_regular_file(status)) {
-      if (const auto refused = open_for_reading(path); !refused) return fail_with(refused.error());
-    }
     if (!fs::is_directory(status)) {
-      if (seen.insert(fs::weakly_canonical(path, trouble)).second) {
-        inputs.push_back({path, true, {}, RunRole::other});
+      if (!fs::is_regular_file(status)) {
+        if (const auto opened = open_for_reading(path); !opened) return fail_with(opened.error());
       }
+      add({path, true, {}, RunRole::other});
       continue;
     }
-    auto files = captures_in(path, i, paths.size() + inputs.size(), notes);
+    const auto files = captures_in(path, i, paths.size() + inputs.size(), notes);
     if (!files) return fail_with(files.error());
     if (files->empty()) {
       return fail_input(fmt::format("{}: the folder contains no capture", path.string()));
     }
-    for (Input& file : *files) {
-      if (seen.insert(fs::weakly_canonical(file.path, trouble)).second) {
-        inputs.push_back(std::move(file));
-      }
-    }
+    std::ranges::for_each(*files, add);
   }
   return inputs;
 }

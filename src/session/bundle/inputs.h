@@ -10,6 +10,7 @@
 #include "base/error.h"
 
 namespace llmprof::session {
+namespace fs = std::filesystem;
 
 // What a file is in the run folder that it was found in.
 enum class RunRole : uint8_t {
@@ -28,16 +29,15 @@ enum class RunRole : uint8_t {
 // captures in it and its subfolders. Reports that lie next to their own export (run.nsys-rep and
 // run.sqlite) are left out.
 struct Input {
-  std::filesystem::path path;
+  fs::path path;
   bool named = true;          // by the user; a file found in a folder may be something else
   std::optional<size_t> run;  // the same number for all files of one run folder
   RunRole role = RunRole::other;
-  std::filesystem::path run_folder = {};  // that folder
+  fs::path run_folder = {};  // that folder
 };
 // A folder that `llmprof run` made, whole or not: it knows what ran, and has folders of captures.
-bool is_run_folder(const std::filesystem::path& folder);
+bool is_run_folder(const fs::path& folder);
 // What of a folder was not looked at, and why, is added to `notes`.
-Result<std::vector<Input>> expand_inputs(std::span<const std::filesystem::path> paths,
-                                         Diagnostics& notes);
+Result<std::vector<Input>> expand_inputs(std::span<const fs::path> paths, Diagnostics& notes);
 
 }  // namespace llmprof::session

@@ -11,7 +11,6 @@
 #include "session/bundle/run_dir.h"
 
 namespace llmprof::session {
-namespace fs = std::filesystem;
 namespace {
 
 struct Kind {
@@ -62,17 +61,15 @@ fs::path folder_of(const fs::path& run) {
   return run;
 }
 
-}  // namespace
-
-std::string artifact_kind(const fs::path& name) {
-  const std::string text = name.generic_string();
-  for (const ExportRow& row : kExports) {
-    if (text.ends_with(row.ending)) return std::string(row.content);
-  }
-  const auto found =
-      std::ranges::find_if(kKinds, [&](const Kind& kind) { return text.ends_with(kind.suffix); });
-  return found == kKinds.end() ? "other" : std::string(found->kind);
+// What a file of that name is, by where it lies in a bundle.
+std::string_view kind_of(std::string_view name) {
+  if (const ExportRow* row = export_named(name)) return row->content;
+  const auto* found =
+      std::ranges::find_if(kKinds, [&](const Kind& kind) { return name.ends_with(kind.suffix); });
+  return found == kKinds.end() ? "other" : found->kind;
 }
+
+}  // namespace
 
 Result<ArtifactList> list_artifacts(const fs::path& run) {
   const auto bundle = Artifacts::from_root(folder_of(run));
@@ -85,9 +82,9 @@ Result<ArtifactList> list_artifacts(const fs::path& run) {
     // An earlier run is none of this one's files.
     if (is_earlier_run(entries->path())) entries.disable_recursion_pending();
     if (entries->is_regular_file(trouble) && !trouble) {
-      const fs::path name = fs::relative(entries->path(), list.folder, trouble);
+      const std::string name = fs::relative(entries->path(), list.folder, trouble).generic_string();
       const uint64_t bytes = entries->file_size(trouble);
-      if (!trouble) list.files.push_back({name.generic_string(), bytes, artifact_kind(name)});
+      if (!trouble) list.files.push_back({name, bytes, std::string(kind_of(name))});
     }
     entries.increment(trouble);
   }
@@ -98,8 +95,7 @@ Result<ArtifactList> list_artifacts(const fs::path& run) {
     return fail_input(
         fmt::format("{}: an empty folder; name a run's folder or its id", list.folder.string()));
   }
-  std::ranges::sort(list.files,
-                    [](const ArtifactFile& a, const ArtifactFile& b) { return a.name < b.name; });
+  std::ranges::sort(list.files, {}, &ArtifactFile::name);
   return list;
 }
 
@@ -115,7 +111,7 @@ std::string to_json(const ArtifactList& list) {
          "\n";
 }
 
-Result<std::filesystem::path> find_page(const std::filesystem::path& run) {
+Result<fs::path> find_page(const fs::path& run) {
   std::error_code ignored;
   if (run.extension() == ".html" && fs::is_regular_file(run, ignored)) return fs::absolute(run);
   const auto found = list_artifacts(run);

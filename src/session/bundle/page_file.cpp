@@ -7,13 +7,13 @@
 namespace llmprof::session {
 
 Result<PageOutcome> write_page_file(const std::optional<page::Bundle>& bundle,
-                                    const std::filesystem::path& folder,
+                                    const fs::path& folder,
                                     const std::function<std::string(const page::Bundle&)>& make) {
   PageOutcome outcome;
-  const std::filesystem::path file = folder / kPageFile;
+  const fs::path file = folder / kPageFile;
   if (!bundle) {
     std::error_code ignored;
-    std::filesystem::remove(file, ignored);
+    fs::remove(file, ignored);
     outcome.left_out = fmt::format("{} was left out: {}", kPageFile, page::why_no_bundle());
     return outcome;
   }

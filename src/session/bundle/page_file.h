@@ -10,19 +10,20 @@
 #include "page/bundle.h"
 
 namespace llmprof::session {
+namespace fs = std::filesystem;
 
 inline constexpr std::string_view kPageFile = "report.html";
 
 // What became of report.html.
 struct PageOutcome {
-  std::optional<std::filesystem::path> file;
+  std::optional<fs::path> file;
   std::optional<std::string> left_out;  // why there is none, and how to get it
 };
 
 // Writes report.html into a folder that exists; without a bundle, says why not. A page of an
 // earlier program is then removed, because it would show other numbers than the new reports.
 Result<PageOutcome> write_page_file(const std::optional<page::Bundle>& bundle,
-                                    const std::filesystem::path& folder,
+                                    const fs::path& folder,
                                     const std::function<std::string(const page::Bundle&)>& make);
 
 }  // namespace llmprof::session

@@ -1,4 +1,4 @@
-#include "session/bundle/ranks_record.h"
+#include "session/bundle/records.h"
 
 #include <gtest/gtest.h>
 

@@ -19,12 +19,22 @@
 #include "session/bundle/earlier_run.h"
 
 namespace llmprof::session {
-namespace fs = std::filesystem;
 namespace {
 
-Error cannot_make(const fs::path& folder, const std::error_code& trouble) {
-  return {ErrorKind::tool, fmt::format("{}: cannot make the folder: {}; name another with --out",
-                                       folder.string(), trouble.message())};
+tl::unexpected<Error> cannot_make(const fs::path& folder, const std::error_code& trouble) {
+  return fail(ErrorKind::tool,
+              fmt::format("{}: cannot make the folder: {}; name another with --out",
+                          folder.string(), trouble.message()));
+}
+
+// "20261115-013000" in local time.
+std::string new_run_id() {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  localtime_r(&now, &local);
+  std::array<char, 32> text{};
+  const size_t length = std::strftime(text.data(), text.size(), "%Y%m%d-%H%M%S", &local);
+  return {text.data(), length};
 }
 
 // The right to write into a folder that exists, which one process has at a time. Whatever else this
@@ -87,25 +97,22 @@ Result<void> Artifacts::check_free(const fs::path& root, bool force) {
 
 Result<Artifacts> Artifacts::create(fs::path root, bool force) {
   if (auto free = check_free(root, force); !free) return fail_with(free.error());
-  std::error_code trouble;
-  fs::create_directories(root, trouble);
-  if (trouble) return fail_with(cannot_make(root, trouble));
+  auto artifacts = create_shared(root);
+  if (!artifacts) return artifacts;
   auto claim = claim_folder(root);
   if (!claim) return fail_with(claim.error());
+  artifacts->claim_ = std::move(*claim);
   // Once more: until now another process could fill it, or remove the folder as its own.
   if (auto free = check_free(root, force); !free) return fail_with(free.error());
-  if (!fs::is_directory(root, trouble)) return create(std::move(root), force);
-  Artifacts artifacts;
-  artifacts.root_ = std::move(root);
-  artifacts.claim_ = std::move(*claim);
-  return artifacts;
+  std::error_code ignored;
+  return fs::is_directory(root, ignored) ? artifacts : create(std::move(root), force);
 }
 
 Result<Artifacts> Artifacts::create_shared(fs::path root) {
   if (auto free = check_free(root, true); !free) return fail_with(free.error());
   std::error_code trouble;
   fs::create_directories(root, trouble);
-  if (trouble) return fail_with(cannot_make(root, trouble));
+  if (trouble) return cannot_make(root, trouble);
   Artifacts artifacts;
   artifacts.root_ = std::move(root);
   return artifacts;
@@ -114,13 +121,13 @@ Result<Artifacts> Artifacts::create_shared(fs::path root) {
 Result<Artifacts> Artifacts::create_fresh(const fs::path& parent) {
   std::error_code trouble;
   fs::create_directories(parent, trouble);
-  if (trouble) return fail_with(cannot_make(parent, trouble));
+  if (trouble) return cannot_make(parent, trouble);
   const std::string id = new_run_id();
   Artifacts artifacts;
   artifacts.root_ = parent / id;
   // Making it is the test: only one of two runs that begin at once can.
   for (int number = 2; !fs::create_directory(artifacts.root_, trouble); ++number) {
-    if (trouble) return fail_with(cannot_make(artifacts.root_, trouble));
+    if (trouble) return cannot_make(artifacts.root_, trouble);
     artifacts.root_ = parent / fmt::format("{}-{}", id, number);
   }
   auto claim = claim_folder(artifacts.root_);
@@ -182,15 +189,6 @@ std::set<fs::path> logs_in(const fs::path& folder) {
     if (entry.extension() == ".llmtrace" && fs::is_regular_file(entry, ignored)) logs.insert(entry);
   }
   return logs;
-}
-
-std::string new_run_id() {
-  const std::time_t now = std::time(nullptr);
-  std::tm local{};
-  localtime_r(&now, &local);
-  std::array<char, 32> text{};
-  const size_t length = std::strftime(text.data(), text.size(), "%Y%m%d-%H%M%S", &local);
-  return {text.data(), length};
 }
 
 OutputFolder::~OutputFolder() {

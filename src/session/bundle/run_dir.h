@@ -12,6 +12,7 @@
 #include "base/files.h"
 
 namespace llmprof::session {
+namespace fs = std::filesystem;
 
 // Keeps other processes from writing into a folder, as long as a copy of it exists.
 using FolderClaim = std::shared_ptr<FileDescriptor>;
@@ -21,28 +22,28 @@ class Artifacts {
  public:
   // A folder that exists and is not empty is refused unless `force`: nothing that a user captured
   // is overwritten by accident.
-  static Result<void> check_free(const std::filesystem::path& root, bool force);
+  static Result<void> check_free(const fs::path& root, bool force);
   // Makes the folder, unless it is refused. Nobody else writes into it while this object, or a copy
   // of it, exists.
-  static Result<Artifacts> create(std::filesystem::path root, bool force);
+  static Result<Artifacts> create(fs::path root, bool force);
   // The same for one into which other processes write, too.
-  static Result<Artifacts> create_shared(std::filesystem::path root);
+  static Result<Artifacts> create_shared(fs::path root);
   // Makes `parent`/<run id>, with a number behind it where another run has that one, be it at the
   // same moment.
-  static Result<Artifacts> create_fresh(const std::filesystem::path& parent);
+  static Result<Artifacts> create_fresh(const fs::path& parent);
   // One that exists.
-  static Result<Artifacts> from_root(std::filesystem::path root);
+  static Result<Artifacts> from_root(fs::path root);
 
-  [[nodiscard]] const std::filesystem::path& root() const { return root_; }
-  void set_root(std::filesystem::path root) { root_ = std::move(root); }
-  [[nodiscard]] std::filesystem::path path(std::string_view name) const { return root_ / name; }
+  [[nodiscard]] const fs::path& root() const { return root_; }
+  void set_root(fs::path root) { root_ = std::move(root); }
+  [[nodiscard]] fs::path path(std::string_view name) const { return root_ / name; }
 
   [[nodiscard]] Result<void> make_folder(std::string_view name) const;
   // Whole or not at all, like every file of a bundle.
   [[nodiscard]] Result<void> write(std::string_view name, std::string_view content) const;
 
  private:
-  std::filesystem::path root_;
+  fs::path root_;
   FolderClaim claim_;
 };
 
@@ -50,33 +51,25 @@ class Artifacts {
 // empty: a fresh one in `parent`.
 struct RunFolder {
   Artifacts bundle;
-  std::optional<std::filesystem::path> earlier;  // where the earlier run is now
+  std::optional<fs::path> earlier;  // where the earlier run is now
 };
-Result<RunFolder> create_run_folder(const std::filesystem::path& parent,
-                                    const std::filesystem::path& chosen, bool force);
+Result<RunFolder> create_run_folder(const fs::path& parent, const fs::path& chosen, bool force);
 // The same with what every run has in it: nsys/ and ncu/.
-Result<RunFolder> create_stage2_root(const std::filesystem::path& parent,
-                                     const std::filesystem::path& chosen, bool force);
+Result<RunFolder> create_stage2_root(const fs::path& parent, const fs::path& chosen, bool force);
 
 // What is in a folder; nothing of one that cannot be listed.
-std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
+std::vector<fs::path> entries_of(const fs::path& folder);
 // The collector's logs in it, by name.
-std::set<std::filesystem::path> logs_in(const std::filesystem::path& folder);
-
-// "20261115-013000" in local time.
-std::string new_run_id();
+std::set<fs::path> logs_in(const fs::path& folder);
 
 // Where a bundle goes. Folders that are made for it and stay empty are gone with this object, so
 // that an analysis that fails leaves none behind.
 class OutputFolder {
  public:
   // None: a new one under tmp/analyze. `force` allows one that is not empty.
-  OutputFolder(std::optional<std::filesystem::path> path, bool force)
-      : path_(std::move(path)), force_(force) {}
+  OutputFolder(std::optional<fs::path> path, bool force) : path_(std::move(path)), force_(force) {}
   // One into which other processes write at the same time, files of other names.
-  static OutputFolder shared(std::optional<std::filesystem::path> path) {
-    return {std::move(path), true, true};
-  }
+  static OutputFolder shared(std::optional<fs::path> path) { return {std::move(path), true, true}; }
   OutputFolder(const OutputFolder&) = delete;
   OutputFolder& operator=(const OutputFolder&) = delete;
   ~OutputFolder();
@@ -88,14 +81,14 @@ class OutputFolder {
   Result<Artifacts> open();
 
  private:
-  OutputFolder(std::optional<std::filesystem::path> path, bool force, bool is_shared)
+  OutputFolder(std::optional<fs::path> path, bool force, bool is_shared)
       : path_(std::move(path)), force_(force), is_shared_(is_shared) {}
 
-  std::optional<std::filesystem::path> path_;
+  std::optional<fs::path> path_;
   bool force_;
   bool is_shared_ = false;
   std::optional<Artifacts> opened_;
-  std::vector<std::filesystem::path> made_;  // the innermost first
+  std::vector<fs::path> made_;  // the innermost first
 };
 
 }  // namespace llmprof::session

@@ -1,4 +1,4 @@
-#include "session/bundle/run_inputs.h"
+#include "session/bundle/records.h"
 
 #include <gtest/gtest.h>
 

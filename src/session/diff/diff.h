@@ -17,20 +17,20 @@
 namespace llmprof::session {
 
 struct DiffOptions {
-  std::vector<std::filesystem::path> base;  // at least one
-  std::vector<std::filesystem::path> now;
-  std::vector<std::string> gates;            // rules, and names of conf/gate/NAME.yaml
-  std::optional<std::string> threshold;      // "1%"
-  std::optional<std::filesystem::path> out;  // default: tmp/diff/<id>
-  bool force = false;                        // write into a folder that is not empty
-  std::optional<std::filesystem::path> junit;
-  std::optional<std::filesystem::path> summary;
-  std::optional<std::filesystem::path> config_folder;
+  std::vector<fs::path> base;  // at least one
+  std::vector<fs::path> now;
+  std::vector<std::string> gates;        // rules, and names of conf/gate/NAME.yaml
+  std::optional<std::string> threshold;  // "1%"
+  std::optional<fs::path> out;           // default: tmp/diff/<id>
+  bool force = false;                    // write into a folder that is not empty
+  std::optional<fs::path> junit;
+  std::optional<fs::path> summary;
+  std::optional<fs::path> config_folder;
 };
 
 struct DiffOutcome {
   compare::Diff diff;
-  std::filesystem::path folder;
+  fs::path folder;
   std::vector<std::string> files;  // written into it
   std::string json;                // the text of diff.json
   std::vector<PartTiming> timings;
@@ -46,9 +46,8 @@ int exit_code(const compare::Diff& diff);
 
 // Each path is a profile.json, a folder or run id with one, or captures, which are analyzed. Adds
 // to `timings` what took how long.
-Result<std::vector<compare::Run>> read_side(
-    std::span<const std::filesystem::path> paths,
-    const std::optional<std::filesystem::path>& config_folder, Progress& progress,
-    std::vector<PartTiming>& timings);
+Result<std::vector<compare::Run>> read_side(std::span<const fs::path> paths,
+                                            const std::optional<fs::path>& config_folder,
+                                            Progress& progress, std::vector<PartTiming>& timings);
 
 }  // namespace llmprof::session

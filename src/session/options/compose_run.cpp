@@ -1,5 +1,3 @@
-#include "session/options/compose_run.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +11,6 @@
 #include "session/options/run_options.h"
 
 namespace llmprof::session {
-namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kPrimary = "runner/stage2";
@@ -80,6 +77,30 @@ llm::ModelSpec with_layers(llm::ModelSpec model, size_t count) {
   return model;
 }
 
+// Overrides that give a model with `outgrow_cache: true` as many layers as make its weights four
+// times this machine's last-level cache, or as half of its memory holds, and the count of its
+// parameters with them. None where the layers that it has do, or where the cache is not known.
+std::vector<std::string> overrides_to_outgrow_cache(const config::ComposedConfig& config,
+                                                    const config::ComposeContext& context) {
+  const config::ConfigNode& model = config.tree.root["model"];
+  const config::ConfigNode& shape = model["config"];
+  if (!model["outgrow_cache"].boolean().value_or(false) || !shape.is_map()) return {};
+  // Its errors are reported when the options are read.
+  const auto spec = llm::read_hugging_face_config(config.tree, shape,
+                                                  {model["name"].text, model["dtype"].text, {}});
+  if (!spec || spec->layers.empty()) return {};
+  const size_t layers = spec->layers.size();
+  const auto bytes = static_cast<size_t>(llm::weight_bytes(*spec));
+  const size_t layer =
+      static_cast<size_t>(llm::weight_bytes(with_layers(*spec, layers + 1))) - bytes;
+  const size_t count =
+      llm::layers_beyond_cache({layers, layer, bytes - layers * layer},
+                               context.last_level_cache_bytes, context.memory_bytes);
+  if (count == layers) return {};
+  return {fmt::format("model.config.num_hidden_layers={}", count),
+          fmt::format("model.params={}", llm::parameter_count(with_layers(*spec, count)))};
+}
+
 }  // namespace
 
 // In quotes commas and brackets mean nothing.
@@ -134,27 +155,6 @@ std::vector<std::string> choices_in(std::span<const GroupChoices> groups, std::s
     if (each.group == group) return each.choices;
   }
   return {};
-}
-
-std::vector<std::string> overrides_to_outgrow_cache(const config::ComposedConfig& config,
-                                                    const config::ComposeContext& context) {
-  const config::ConfigNode& model = config.tree.root["model"];
-  const config::ConfigNode& shape = model["config"];
-  if (!model["outgrow_cache"].boolean().value_or(false) || !shape.is_map()) return {};
-  // Its errors are reported when the options are read.
-  const auto spec = llm::read_hugging_face_config(config.tree, shape,
-                                                  {model["name"].text, model["dtype"].text, {}});
-  if (!spec || spec->layers.empty()) return {};
-  const size_t layers = spec->layers.size();
-  const auto bytes = static_cast<size_t>(llm::weight_bytes(*spec));
-  const size_t layer =
-      static_cast<size_t>(llm::weight_bytes(with_layers(*spec, layers + 1))) - bytes;
-  const size_t count =
-      llm::layers_beyond_cache({layers, layer, bytes - layers * layer},
-                               context.last_level_cache_bytes, context.memory_bytes);
-  if (count == layers) return {};
-  return {fmt::format("model.config.num_hidden_layers={}", count),
-          fmt::format("model.params={}", llm::parameter_count(with_layers(*spec, count)))};
 }
 
 }  // namespace llmprof::session

@@ -1,4 +1,3 @@
-#include "session/options/compose_run.h"
 
 #include <gtest/gtest.h>
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/needed.h"
 #include "base/text.h"
 #include "config/settings.h"
 #include "llm/cost.h"
@@ -13,12 +14,8 @@
 #include "session/options/tool_options.h"
 
 namespace llmprof::session {
-namespace fs = std::filesystem;
 namespace {
 
-constexpr std::array<std::string_view, 2> kModes = {"deep", "light"};
-constexpr std::array<std::string_view, 2> kWeights = {"random", "real"};
-constexpr std::array<std::string_view, 3> kDtypes = {"bfloat16", "float16", "float32"};
 constexpr double kLongestTimeout = 7 * 86400;      // seconds
 constexpr uint64_t kLargestTrace = 1'000'000'000;  // MB
 constexpr uint64_t kMostRepeats = 1000;
@@ -44,12 +41,11 @@ std::optional<std::chrono::seconds> read_time_limit(config::Settings& settings) 
   if (count && *count > 0 && *count <= most) return std::chrono::seconds(*count * unit);
   settings.wrong(kKey, fmt::format("must be a time from 1s to 168h (300s, 5m, 1h), but is '{}'",
                                    to_printable(text)));
-  return std::nullopt;
 }
 
-void read_run(config::Settings settings, RunOptions& options) {
-  options.mode =
-      settings.one_of("mode", kModes, "deep") == "light" ? RunMode::light : RunMode::deep;
+void read_run(config::Settings& settings, RunOptions& options) {
+  const bool light = settings.one_of("mode", "deep light", "deep") == "light";
+  options.mode = light ? RunMode::light : RunMode::deep;
   options.top_n_kernels = settings.whole("top_n_kernels", options.top_n_kernels, 1, kMostKernels);
   options.repeats = settings.whole("repeats", options.repeats, 1, kMostRepeats);
   if (const auto seconds = settings.optional_number("timeout_s", 0.001, kLongestTimeout)) {
@@ -60,7 +56,6 @@ void read_run(config::Settings settings, RunOptions& options) {
     options.max_trace_bytes = *megabytes * kMegabyte;
   }
   settings.allow({"presets"});
-  settings.refuse_unknown_keys();
 }
 
 std::string read_device(config::Settings& root) {
@@ -74,65 +69,46 @@ std::string read_device(config::Settings& root) {
   root.wrong(kKey, fmt::format("must be cpu, cuda or cuda:N, but is '{}'{}", to_printable(device),
                                parse_int(device) ? fmt::format("; did you mean 'cuda:{}'?", device)
                                                  : std::string()));
-  return device;
 }
 
-Switch read_automatic(config::Settings pipeline, std::string_view backend) {
-  constexpr std::string_view kKey = "enable";
-  constexpr std::array<std::string_view, 3> kValues = {"auto", "true", "false"};
-  config::Settings settings = pipeline.within(backend);
-  const config::ConfigNode* written = settings.node(kKey);
-  const auto decided = written == nullptr ? std::nullopt : written->boolean();
-  if (!decided) settings.one_of(kKey, kValues, kValues.front());
-  settings.refuse_unknown_keys();
-  if (!decided) return Switch::automatic;
-  return *decided ? Switch::on : Switch::off;
+void read_switch(config::Settings& pipeline, std::string_view backend, Switch& into) {
+  pipeline.section(backend, [&](config::Settings& settings) {
+    constexpr std::string_view kKey = "enable";
+    const config::ConfigNode* written = settings.node(kKey);
+    if (const auto decided = written == nullptr ? std::nullopt : written->boolean()) {
+      into = *decided ? Switch::on : Switch::off;
+    } else {
+      settings.one_of(kKey, "auto true false", "auto");
+    }
+  });
 }
 
-bool read_switch(config::Settings pipeline, std::string_view backend, bool otherwise) {
-  config::Settings settings = pipeline.within(backend);
-  const bool enabled = settings.boolean("enable", otherwise);
-  settings.refuse_unknown_keys();
-  return enabled;
-}
-
-PipelineToggles read_pipeline(config::Settings settings) {
-  PipelineToggles toggles;
-  toggles.collector = read_switch(settings, "collector", toggles.collector);
-  toggles.nsys = read_automatic(settings, "nsys");
-  toggles.ncu = read_automatic(settings, "ncu");
-  toggles.torch_profiler = read_switch(settings, "torch_profiler", toggles.torch_profiler);
-  toggles.driver_calls = read_automatic(settings, "driver_calls");
-  settings.allow({"collector", "nsys", "ncu", "torch_profiler", "driver_calls"});
-  settings.refuse_unknown_keys();
-  return toggles;
+void read_switch(config::Settings& pipeline, std::string_view backend, bool& into) {
+  pipeline.section(backend,
+                   [&](config::Settings& settings) { into = settings.boolean("enable", into); });
 }
 
 void read_folders(config::Settings& root, RunOptions& options) {
-  config::Settings artifacts = root.within("artifacts");
-  options.stage2_folder = artifacts.text("stage2_dir", "tmp/stage2");
-  if (options.stage2_folder.empty()) artifacts.wrong("stage2_dir", "is empty: name a folder");
-  artifacts.refuse_unknown_keys();
-
-  config::Settings hydra = root.within("hydra");
-  config::Settings run = hydra.within("run");
-  options.run_folder = run.text("dir");
-  run.refuse_unknown_keys();
-  config::Settings job = hydra.within("job");
-  options.change_folder = job.boolean("chdir", false);
-  job.refuse_unknown_keys();
-  hydra.refuse_unknown_keys();
+  root.section("artifacts", [&](config::Settings& artifacts) {
+    options.stage2_folder = artifacts.text("stage2_dir", "tmp/stage2");
+    if (options.stage2_folder.empty()) artifacts.wrong("stage2_dir", "is empty: name a folder");
+  });
+  root.section("hydra", [&](config::Settings& hydra) {
+    hydra.section("run", [&](config::Settings& run) { options.run_folder = run.text("dir"); });
+    hydra.section(
+        "job", [&](config::Settings& job) { options.change_folder = job.boolean("chdir", false); });
+  });
 }
 
-std::optional<fs::path> read_manifest(config::Settings settings) {
+void read_manifest(config::Settings& settings, RunOptions& options) {
   const auto manifest = settings.optional_text("manifest");
+  if (!manifest) return;
   std::error_code ignored;
-  if (manifest && !fs::is_regular_file(*manifest, ignored)) {
+  if (!fs::is_regular_file(*manifest, ignored)) {
     settings.wrong("manifest",
                    fmt::format("is '{}', which does not exist", to_printable(*manifest)));
   }
-  settings.refuse_unknown_keys();
-  return manifest ? std::optional<fs::path>(*manifest) : std::nullopt;
+  options.facts.inputs_manifest = *manifest;
 }
 
 // The preset that was chosen, as `analyze --model` takes it.
@@ -165,14 +141,14 @@ void correct_parameters(ModelChoice& model) {
   if (difference > kPublishedWithin * published) model.params = counted;
 }
 
-ModelChoice read_model(config::Settings settings, const config::ComposedConfig& config) {
-  ModelChoice model;
-  model.weights = settings.one_of("weights", kWeights, "random");
+void read_model(config::Settings& settings, const config::ComposedConfig& config,
+                ModelChoice& model) {
+  model.weights = settings.one_of("weights", "random real", "random");
   model.path = settings.text("path");
   model.name = settings.text("name", fs::path(model.path).filename().string());
   model.variant = settings.text("variant");
   model.params = settings.optional_whole("params", 1);
-  model.dtype = settings.one_of("dtype", kDtypes, "bfloat16");
+  model.dtype = settings.one_of("dtype", "bfloat16 float16 float32", "bfloat16");
   read_model_config(settings, model);
   if (model.weights == "random") correct_parameters(model);
   model.target = settings.text("target", chosen_preset(config));
@@ -185,30 +161,40 @@ ModelChoice read_model(config::Settings settings, const config::ComposedConfig& 
   }
   settings.boolean("outgrow_cache", false);
   settings.allow({"default_workload", "kv_cache_dtype"});
-  settings.refuse_unknown_keys();
-  return model;
 }
 
 }  // namespace
 
 Result<RunOptions> read_run_options(const config::ComposedConfig& config,
                                     const std::vector<std::string>& program) {
-  RunOptions options;
-  config::Settings root(config.tree, config.tree.root);
-  read_run(root.within("run"), options);
-  options.device = read_device(root);
-  read_folders(root, options);
-  options.model = read_model(root.within("model"), config);
-  read_workload_options(root.within("workload"), program, options);
-  options.facts.inputs_manifest = read_manifest(root.within("inputs"));
-  options.pipeline = read_pipeline(root.within("pipeline"));
-  options.nsys = read_nsys_options(root.within("nsys"));
-  options.ncu = read_ncu_options(root.within("ncu"));
-  options.torch = read_torch_options(root.within("torch"));
-  options.collector = read_collector_options(root.within("collector"));
-  root.refuse_unknown_keys();
-  if (auto done = root.finish(); !done) return fail_with(done.error());
-  return options;
+  return attempt([&] {
+    using config::Settings;
+    RunOptions options;
+    Settings root(config.tree, config.tree.root);
+    root.section("run", [&](Settings& run) { read_run(run, options); });
+    options.device = read_device(root);
+    read_folders(root, options);
+    root.section("model", [&](Settings& model) { read_model(model, config, options.model); });
+    root.section("workload",
+                 [&](Settings& workload) { read_workload_options(workload, program, options); });
+    root.section("inputs", [&](Settings& inputs) { read_manifest(inputs, options); });
+    root.section("pipeline", [&](Settings& pipeline) {
+      PipelineToggles& toggles = options.pipeline;
+      read_switch(pipeline, "collector", toggles.collector);
+      read_switch(pipeline, "nsys", toggles.nsys);
+      read_switch(pipeline, "ncu", toggles.ncu);
+      read_switch(pipeline, "torch_profiler", toggles.torch_profiler);
+      read_switch(pipeline, "driver_calls", toggles.driver_calls);
+    });
+    root.section("nsys", [&](Settings& nsys) { read_nsys_options(nsys, options.nsys); });
+    root.section("ncu", [&](Settings& ncu) { read_ncu_options(ncu, options.ncu); });
+    root.section("torch", [&](Settings& torch) { read_torch_options(torch, options.torch); });
+    root.section("collector", [&](Settings& collector) {
+      read_collector_options(collector, options.collector);
+    });
+    root.refuse_unknown_keys();
+    return options;
+  });
 }
 
 }  // namespace llmprof::session

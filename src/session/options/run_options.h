@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "config/compose.h"
 
 namespace llmprof::session {
+namespace fs = std::filesystem;
 
 // What `llmprof run` was asked for, as the composed configuration (conf/runner/stage2.yaml) says.
 enum class RunMode : uint8_t { deep, light };
@@ -83,7 +85,7 @@ struct WorkloadFacts {
   std::optional<uint64_t> requests;
   std::optional<uint64_t> seed;
   std::optional<uint64_t> expected_seconds;  // of one unprofiled run, for the plan alone
-  std::optional<std::filesystem::path> inputs_manifest;
+  std::optional<fs::path> inputs_manifest;
 };
 
 struct RunOptions {
@@ -94,9 +96,9 @@ struct RunOptions {
   std::optional<std::chrono::seconds> time_limit;  // of all recordings together
   std::optional<uint64_t> max_trace_bytes;
   std::string device = "cuda:0";
-  std::filesystem::path stage2_folder;  // artifacts.stage2_dir
-  std::filesystem::path run_folder;     // hydra.run.dir; empty: a fresh one in stage2_folder
-  bool change_folder = false;           // hydra.job.chdir: the workload runs in the run's folder
+  fs::path stage2_folder;      // artifacts.stage2_dir
+  fs::path run_folder;         // hydra.run.dir; empty: a fresh one in stage2_folder
+  bool change_folder = false;  // hydra.job.chdir: the workload runs in the run's folder
   PipelineToggles pipeline;
   capture::NsysOptions nsys;
   capture::NcuOptions ncu;
@@ -115,6 +117,16 @@ Result<config::ComposedConfig> compose_run(const config::ConfFiles& conf,
                                            const std::vector<std::string>& overrides,
                                            const std::vector<std::string>& program,
                                            const config::ComposeContext& context);
+
+// A group of the shipped configuration and what can be chosen in it: "model" and "llm/llama_1b",
+// ...; typed as `model=llm/llama_1b`.
+struct GroupChoices {
+  std::string_view group;
+  std::vector<std::string> choices;  // sorted
+};
+std::vector<GroupChoices> configuration_choices();
+// Of one group; empty where there is none of that name.
+std::vector<std::string> choices_in(std::span<const GroupChoices> groups, std::string_view group);
 
 // "key=value" for compose_run, where the value is a text whatever characters it has.
 std::string text_override(std::string_view key, std::string_view value);

@@ -49,9 +49,8 @@ std::string read_range_end(config::Settings& settings) {
     settings.wrong(kKey, fmt::format("must be none, stop, stop-shutdown, repeat, repeat:N or "
                                      "repeat-shutdown:N, but is '{}'",
                                      to_printable(written)));
-    return "stop";
   }
-  return settings.one_of(kKey, split(kRangeEnds, ' '), "stop");
+  return settings.one_of(kKey, kRangeEnds, "stop");
 }
 
 // nsys names the range first, ncu the domain: a value in the other's order never matches.
@@ -72,8 +71,8 @@ std::string read_nvtx_capture(config::Settings& settings) {
   return written;
 }
 
-std::vector<std::string> read_nvtx_include(config::Settings settings) {
-  std::vector<std::string> ranges = settings.texts("include");
+void read_nvtx_include(config::Settings& settings, std::vector<std::string>& ranges) {
+  ranges = settings.texts("include");
   for (const std::string& range : ranges) {
     if (!range.ends_with("@LLM") && !range.ends_with("@LLM/") && !range.empty()) continue;
     settings.wrong("include",
@@ -81,15 +80,13 @@ std::vector<std::string> read_nvtx_include(config::Settings settings) {
                                "but is '{}'",
                                to_printable(range)));
   }
-  settings.refuse_unknown_keys();
-  return ranges;
 }
 
 std::vector<std::string> read_sections(config::Settings& settings) {
   std::vector<std::string> sections = settings.texts("sections");
   const bool patterns = std::ranges::any_of(
       sections, [](const std::string& name) { return name.starts_with(kRegex); });
-  if (!patterns) settings.each_one_of("sections", split(kSections, ' '));
+  if (!patterns) settings.each_one_of("sections", kSections);
   return sections;
 }
 
@@ -137,7 +134,6 @@ std::optional<DutyCycle> read_duty(config::Settings& settings) {
                  fmt::format("must be T/P, to trace T of every P steps (4/32), or N, to trace 4 of "
                              "every 4*N steps, with P of at most {}, but is '{}'",
                              kLongestPeriod, to_printable(*written)));
-  return std::nullopt;
 }
 
 std::optional<double> read_budget(config::Settings& settings) {
@@ -151,7 +147,6 @@ std::optional<double> read_budget(config::Settings& settings) {
   settings.wrong(kKey, fmt::format("must be percent of the program's own time, above 0 and at most "
                                    "{} (2%), but is '{}'",
                                    kLargestBudget, to_printable(*written)));
-  return std::nullopt;
 }
 
 // A misspelt word would be a range that never opens, and nothing would be recorded.
@@ -196,15 +191,12 @@ void refuse_contradictions(config::Settings& settings, const CollectorOptions& o
 
 }  // namespace
 
-capture::NsysOptions read_nsys_options(config::Settings settings) {
-  capture::NsysOptions options;
-  if (settings.node("trace") != nullptr)
-    options.trace = settings.each_one_of("trace", split(kTraces, ' '));
+void read_nsys_options(config::Settings& settings, capture::NsysOptions& options) {
+  if (settings.node("trace") != nullptr) options.trace = settings.each_one_of("trace", kTraces);
   if (options.trace.empty()) settings.wrong("trace", "must name at least one kind, such as cuda");
-  options.sample = settings.one_of("sample", split(kSamples, ' '), options.sample);
+  options.sample = settings.one_of("sample", kSamples, options.sample);
   options.gating_nvtx = settings.boolean("gating_nvtx", options.gating_nvtx);
-  options.capture_range =
-      settings.one_of("capture_range", split(kCaptureRanges, ' '), options.capture_range);
+  options.capture_range = settings.one_of("capture_range", kCaptureRanges, options.capture_range);
   if (options.gating_nvtx && options.capture_range == "cudaProfilerApi") {
     settings.wrong("capture_range",
                    "is cudaProfilerApi while gating_nvtx asks for nvtx; choose one");
@@ -213,53 +205,44 @@ capture::NsysOptions read_nsys_options(config::Settings settings) {
   options.capture_range_end = read_range_end(settings);
   options.nvtx_capture = read_nvtx_capture(settings);
   options.cuda_graph_trace =
-      settings.one_of("cuda_graph_trace", split(kGraphTraces, ' '), options.cuda_graph_trace);
+      settings.one_of("cuda_graph_trace", kGraphTraces, options.cuda_graph_trace);
   options.trace_fork_before_exec =
       settings.boolean("trace_fork_before_exec", options.trace_fork_before_exec);
   options.extra_arguments = settings.texts("extra_arguments");
-  settings.refuse_unknown_keys();
-  return options;
 }
 
-capture::NcuOptions read_ncu_options(config::Settings settings) {
-  capture::NcuOptions options;
+void read_ncu_options(config::Settings& settings, capture::NcuOptions& options) {
   options.target_processes =
-      settings.one_of("target_processes", split(kTargets, ' '), options.target_processes);
+      settings.one_of("target_processes", kTargets, options.target_processes);
   options.gating_nvtx = settings.boolean("gating_nvtx", options.gating_nvtx);
-  options.nvtx_include = read_nvtx_include(settings.within("nvtx"));
-  options.set = settings.one_of("set", split(kSets, ' '), "");
+  settings.section("nvtx",
+                   [&](config::Settings& nvtx) { read_nvtx_include(nvtx, options.nvtx_include); });
+  options.set = settings.one_of("set", kSets, "");
   options.sections = read_sections(settings);
   options.metrics = read_metrics(settings);
   if (options.set.empty() && options.sections.empty() && options.metrics.empty()) {
     settings.wrong("metrics", "is empty, and so are set and sections: ncu would measure nothing");
   }
-  options.replay_mode = settings.one_of("replay_mode", split(kReplays, ' '), options.replay_mode);
+  options.replay_mode = settings.one_of("replay_mode", kReplays, options.replay_mode);
   options.kernel_name_base =
-      settings.one_of("kernel_name_base", split(kNameBases, ' '), options.kernel_name_base);
+      settings.one_of("kernel_name_base", kNameBases, options.kernel_name_base);
   options.launches_per_shape = settings.whole("launches_per_shape", options.launches_per_shape, 1);
   options.launch_skip = settings.optional_whole("launch_skip");
   options.launch_count = settings.optional_whole("launch_count", 1);
-  options.clock_control =
-      settings.one_of("clock_control", split(kClocks, ' '), options.clock_control);
+  options.clock_control = settings.one_of("clock_control", kClocks, options.clock_control);
   options.extra_arguments = settings.texts("extra_arguments");
   options.short_run = settings.boolean("short_run", options.short_run);
   options.stop_when_measured = settings.boolean("stop_when_measured", options.stop_when_measured);
-  settings.refuse_unknown_keys();
-  return options;
 }
 
-TorchOptions read_torch_options(config::Settings settings) {
-  TorchOptions options;
+void read_torch_options(config::Settings& settings, TorchOptions& options) {
   options.record_shapes = settings.boolean("record_shapes", options.record_shapes);
   options.with_stack = settings.boolean("with_stack", options.with_stack);
   options.profile_memory = settings.boolean("profile_memory", options.profile_memory);
   options.requests = settings.whole("requests", options.requests, 1);
-  settings.refuse_unknown_keys();
-  return options;
 }
 
-CollectorOptions read_collector_options(config::Settings settings) {
-  CollectorOptions options;
+void read_collector_options(config::Settings& settings, CollectorOptions& options) {
   options.max_log_mb = settings.optional_whole("max_log_mb", 1, kLargestLog);
   options.arm = read_arm(settings);
   options.delay_ms = settings.optional_whole("delay_ms", 0, kLongestDelay);
@@ -274,8 +257,6 @@ CollectorOptions read_collector_options(config::Settings settings) {
   options.counter_hz = settings.optional_whole("counter_hz", 1, kFastestCounters);
   options.sensors = settings.boolean("sensors", options.sensors);
   refuse_contradictions(settings, options);
-  settings.refuse_unknown_keys();
-  return options;
 }
 
 }  // namespace llmprof::session

@@ -5,12 +5,12 @@
 
 namespace llmprof::session {
 
-// The sections `workload`, `nsys`, `ncu`, `torch` and `collector`; faults stay with the settings.
-void read_workload_options(config::Settings settings, const std::vector<std::string>& program,
+// The sections `workload`, `nsys`, `ncu`, `torch` and `collector`.
+void read_workload_options(config::Settings& settings, const std::vector<std::string>& program,
                            RunOptions& options);
-capture::NsysOptions read_nsys_options(config::Settings settings);
-capture::NcuOptions read_ncu_options(config::Settings settings);
-TorchOptions read_torch_options(config::Settings settings);
-CollectorOptions read_collector_options(config::Settings settings);
+void read_nsys_options(config::Settings& settings, capture::NsysOptions& options);
+void read_ncu_options(config::Settings& settings, capture::NcuOptions& options);
+void read_torch_options(config::Settings& settings, TorchOptions& options);
+void read_collector_options(config::Settings& settings, CollectorOptions& options);
 
 }  // namespace llmprof::session

@@ -17,16 +17,12 @@ constexpr uint64_t kMostRanks = 65536;
 constexpr double kMostTimesAsSlow = 1000;
 constexpr double kLongestPeakSeconds = 600;
 
-constexpr std::array<std::string_view, 7> kSignals = {"SIGINT",  "SIGTERM", "SIGQUIT", "SIGHUP",
-                                                      "SIGUSR1", "SIGUSR2", "SIGKILL"};
-constexpr std::array kSignalNumbers = {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGKILL};
-constexpr std::array<std::string_view, 4> kWorkloadModes = {"eager", "cuda_graph", "compiled",
-                                                            "continuous_batching"};
-
 int read_stop_signal(config::Settings& settings) {
-  const std::string chosen = settings.one_of("stop_signal", kSignals, kSignals.front());
-  const auto* at = std::ranges::find(kSignals, chosen);
-  return kSignalNumbers.at(static_cast<size_t>(at - kSignals.begin()));
+  constexpr std::string_view kNames = "SIGINT SIGTERM SIGQUIT SIGHUP SIGUSR1 SIGUSR2 SIGKILL";
+  constexpr std::array kNumbers = {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGKILL};
+  const auto names = split(kNames, ' ');
+  const auto at = std::ranges::find(names, settings.one_of("stop_signal", kNames, "SIGINT"));
+  return kNumbers.at(static_cast<size_t>(at - names.begin()));
 }
 
 bool is_pattern(const std::string& text) {
@@ -36,7 +32,7 @@ bool is_pattern(const std::string& text) {
   return true;
 }
 
-void read_readiness(config::Settings settings, capture::ServerWorkload& server) {
+void read_readiness(config::Settings& settings, capture::ServerWorkload& server) {
   server.ready_url = settings.text("url");
   server.ready_log_pattern = settings.text("log_pattern");
   if (!server.ready_url.empty() && !server.ready_url.starts_with("http://")) {
@@ -53,14 +49,10 @@ void read_readiness(config::Settings settings, capture::ServerWorkload& server) 
   if (const auto seconds = settings.optional_number("timeout_s", 0.001, kLongestWait)) {
     server.ready_timeout = std::chrono::milliseconds(static_cast<int64_t>(*seconds * 1000));
   }
-  settings.refuse_unknown_keys();
 }
 
-std::optional<capture::ServerWorkload> read_server(config::Settings& workload) {
-  if (workload.node("server") == nullptr) return std::nullopt;
-  config::Settings settings = workload.within("server");
-  capture::ServerWorkload server;
-  read_readiness(settings.within("ready"), server);
+void read_server(config::Settings& settings, capture::ServerWorkload& server) {
+  settings.section("ready", [&](config::Settings& ready) { read_readiness(ready, server); });
   server.warm_up = settings.texts("warm_up");
   server.client = settings.texts("client");
   if (server.client.empty()) {
@@ -68,30 +60,16 @@ std::optional<capture::ServerWorkload> read_server(config::Settings& workload) {
                    "is missing: name the command that sends requests while the server is profiled");
   }
   server.stop_signal = read_stop_signal(settings);
-  settings.refuse_unknown_keys();
-  return server;
 }
 
-bool is_variable_name(std::string_view name) {
-  const auto belongs = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  };
-  const bool begins_with_digit = !name.empty() && name.front() >= '0' && name.front() <= '9';
-  return !name.empty() && !begins_with_digit && std::ranges::all_of(name, belongs);
-}
-
-std::vector<std::pair<std::string, std::string>> read_environment(config::Settings& workload) {
-  std::vector<std::pair<std::string, std::string>> variables;
-  const config::ConfigNode* map = workload.node("environment");
-  config::Settings settings = workload.within("environment");
-  if (map == nullptr || !map->is_map()) return variables;
-  for (const std::string& name : map->keys) {
-    if (!is_variable_name(name)) {
-      settings.wrong(name, "is not a valid name of an environment variable");
-    }
+void read_environment(config::Settings& settings, const config::ConfigNode& map,
+                      std::vector<std::pair<std::string, std::string>>& variables) {
+  for (const std::string& name : map.keys) {
+    const bool valid =
+        !name.empty() && !is_digit(name.front()) && std::ranges::all_of(name, is_identifier);
+    if (!valid) settings.wrong(name, "is not a valid name of an environment variable");
     variables.emplace_back(name, settings.text(name));
   }
-  return variables;
 }
 
 // The argument list that runs the workload: its command, or the program after `--`.
@@ -107,7 +85,7 @@ std::vector<std::string> build_work_argv(config::Settings& settings,
 
 }  // namespace
 
-void read_workload_options(config::Settings settings, const std::vector<std::string>& program,
+void read_workload_options(config::Settings& settings, const std::vector<std::string>& program,
                            RunOptions& options) {
   WorkloadFacts& facts = options.facts;
   facts.name = settings.text("name", program.empty() ? "workload" : "program");
@@ -123,21 +101,27 @@ void read_workload_options(config::Settings settings, const std::vector<std::str
   settings.optional_number("peak_seconds", 0, kLongestPeakSeconds);
   settings.optional_whole("images", 0, kMostTokens);
   settings.optional_whole("port", 1, UINT16_MAX);
-  settings.one_of("mode", kWorkloadModes, "eager");
+  settings.one_of("mode", "eager cuda_graph compiled continuous_batching", "eager");
   settings.text("python");
   settings.within("options");
 
   capture::WorkloadCommand& command = options.workload;
   command.argv = build_work_argv(settings, program);
-  command.environment = read_environment(settings);
+  if (const config::ConfigNode* map = settings.node("environment")) {
+    settings.section("environment", [&](config::Settings& environment) {
+      read_environment(environment, *map, command.environment);
+    });
+  }
   command.working_folder = settings.text("working_folder");
   command.uses_cuda = settings.boolean("uses_cuda", true);
   settings.boolean("uses_torch", false);
-  command.server = read_server(settings);
+  if (settings.node("server") != nullptr) {
+    settings.section(
+        "server", [&](config::Settings& server) { read_server(server, command.server.emplace()); });
+  }
   options.ranks = settings.optional_whole("ranks", 1, kMostRanks);
   settings.optional_whole("slow_rank", 0, kMostRanks);
   settings.optional_number("slow_by", 1, kMostTimesAsSlow);
-  settings.refuse_unknown_keys();
 }
 
 }  // namespace llmprof::session

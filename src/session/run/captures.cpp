@@ -7,7 +7,6 @@
 #include "capture/tools.h"
 
 namespace llmprof::session {
-namespace fs = std::filesystem;
 namespace {
 
 bool decide(Switch wanted, bool suits) {
@@ -61,7 +60,7 @@ std::vector<std::string> reasons(const RunOptions& options, const CollectorReach
 // Python's packages may bring a CUPTI: those of the Python that the workload runs in.
 std::string python_of(const capture::WorkloadCommand& workload) {
   const std::string program = workload.argv.empty() ? std::string() : workload.argv.front();
-  const std::string name = std::filesystem::path(program).filename().string();
+  const std::string name = fs::path(program).filename().string();
   return name.starts_with("python") ? program : capture::DoctorOptions{}.python;
 }
 
@@ -89,7 +88,7 @@ CollectorReach collector_reach(const RunOptions& options, const ProgramFiles& pr
   CollectorReach reach;
   capture::DoctorOptions machine;
   machine.python = python_of(options.workload);
-  const std::filesystem::path injected(machine.cuda.injection);
+  const fs::path injected(machine.cuda.injection);
   reach.other_injection = !injected.empty() && injected.filename() != kCollectorFile;
   if (!options.workload.uses_cuda || !options.pipeline.collector) return reach;
   if (!program.collector) {

@@ -14,21 +14,21 @@ inline constexpr std::string_view kCollectorFile = "libllmprof_collector.so";
 
 // What comes with the program.
 struct ProgramFiles {
-  std::filesystem::path bin;   // the running program's folder: cpu_llm is there too
-  std::filesystem::path home;  // that of workloads/ and python/; empty where there is none
-  std::optional<std::filesystem::path> collector;  // kCollectorFile
+  fs::path bin;                       // the running program's folder: cpu_llm is there too
+  fs::path home;                      // that of workloads/ and python/; empty where there is none
+  std::optional<fs::path> collector;  // kCollectorFile
 };
 
 // Beside the program in an installed bundle, above it in a build tree.
-ProgramFiles find_program_files(const std::filesystem::path& program);
+ProgramFiles find_program_files(const fs::path& program);
 ProgramFiles find_program_files();  // of the running program
 
 // Whether the collector can record the GPU's timeline of this workload, on this machine.
 struct CollectorReach {
   bool records_cuda = false;
-  std::string why_not;                         // a clause with the remedy; empty where it can
-  std::optional<std::filesystem::path> cupti;  // found here; a program's own comes before it
-  bool other_injection = false;                // the environment loads another library into CUDA
+  std::string why_not;            // a clause with the remedy; empty where it can
+  std::optional<fs::path> cupti;  // found here; a program's own comes before it
+  bool other_injection = false;   // the environment loads another library into CUDA
 };
 // Looks at the library, the driver and CUPTI; a workload without CUDA needs none of them.
 CollectorReach collector_reach(const RunOptions& options, const ProgramFiles& program);
@@ -42,7 +42,7 @@ struct Captures {
   bool nsys_in_need = false;  // nsys as a fallback where the collector records no GPU work
   bool ncu = false;
   bool torch_profiler = false;
-  std::optional<std::filesystem::path> cupti;
+  std::optional<fs::path> cupti;
   std::vector<std::string> notes;  // why, for the plan
 
   // Leaves out all but the collector; false where that is not on.

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
-#include "session/run/run.h"
+#include "session/run/plan.h"
 
 namespace llmprof::session {
 namespace {

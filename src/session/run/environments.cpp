@@ -11,7 +11,6 @@
 #include "session/run/recordings.h"
 
 namespace llmprof::session {
-namespace fs = std::filesystem;
 namespace {
 
 // Ours in front: the workload finds llmprof_annotate whatever else it imports.
@@ -113,7 +112,7 @@ Variables injection_environment(const RunRequest& request) {
   Variables variables = {{"CUDA_INJECTION64_PATH", request.program.collector->string()}};
   // Not LLMPROF_CUPTI: that would come before the one that the program brings itself.
   if (request.captures.cupti && !is_set("LLMPROF_CUPTI")) {
-    const auto found = std::filesystem::absolute(*request.captures.cupti);
+    const auto found = fs::absolute(*request.captures.cupti);
     variables.emplace_back("LLMPROF_CUPTI_FALLBACK", found.string());
   }
   return variables;

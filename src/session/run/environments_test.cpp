@@ -99,15 +99,16 @@ TEST_F(RecordingEnvironment, WithoutCudaItIsNotLoadedByCuda) {
 // Two users of CUPTI in one program get in each other's way.
 TEST_F(RecordingEnvironment, NoOtherPassLoadsItIntoCuda) {
   const std::vector<Variables> others = {
-      plan_control(request_, bundle_).commands.front().environment,
-      plan_torch(request_, bundle_).commands.front().environment,
+      plan_recording(Recording::control, request_, bundle_).commands.front().environment,
+      plan_recording(Recording::torch_profiler, request_, bundle_).commands.front().environment,
       nsys_request(request_, bundle_).environment, ncu_request(request_, bundle_).environment};
   for (const Variables& environment : others) {
     EXPECT_FALSE(has(environment, "CUDA_INJECTION64_PATH"));
     EXPECT_FALSE(has(environment, "NVTX_INJECTION64_PATH"));
     EXPECT_FALSE(has(environment, "LLMPROF_ARM"));
   }
-  const Variables ours = plan_collector(request_, bundle_).commands.front().environment;
+  const Variables ours =
+      plan_recording(Recording::collector, request_, bundle_).commands.front().environment;
   EXPECT_TRUE(has(ours, "CUDA_INJECTION64_PATH"));
 }
 
@@ -120,9 +121,9 @@ TEST_F(RecordingEnvironment, OnlyNcuAsksForAShortRun) {
   request_.options.ncu.short_run = false;
   const std::vector<Variables> others = {
       ncu_request(request_, bundle_).environment, nsys_request(request_, bundle_).environment,
-      plan_control(request_, bundle_).commands.front().environment,
-      plan_collector(request_, bundle_).commands.front().environment,
-      plan_torch(request_, bundle_).commands.front().environment};
+      plan_recording(Recording::control, request_, bundle_).commands.front().environment,
+      plan_recording(Recording::collector, request_, bundle_).commands.front().environment,
+      plan_recording(Recording::torch_profiler, request_, bundle_).commands.front().environment};
   for (const Variables& environment : others) EXPECT_FALSE(has(environment, "LLMPROF_SHORT_RUN"));
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analysis/analyze.h"
+#include "base/needed.h"
 #include "capture/ncu/kernel_filter.h"
 #include "session/analysis/plan.h"
 
@@ -147,15 +148,16 @@ std::vector<capture::ChosenKernel> select_top_kernels(const trace::Trace& trace,
   return all;
 }
 
-std::vector<capture::ChosenKernel> select_top_kernels(
-    Reading timeline, const std::optional<std::filesystem::path>& config_folder, size_t top_n) {
-  const auto rules = load_analysis_rules(config_folder);
-  if (!rules) return {};
-  auto frozen = std::move(timeline).freeze({});
-  if (!frozen) return {};
-  const auto analyzed = analysis::analyze(frozen->trace, *rules, {});
-  if (!analyzed) return {};
-  return select_top_kernels(frozen->trace, analyzed->results, top_n);
+std::vector<capture::ChosenKernel> select_top_kernels(Reading timeline,
+                                                      const std::optional<fs::path>& config_folder,
+                                                      size_t top_n) {
+  return attempt([&] {
+           const auto rules = load_analysis_rules(config_folder);
+           FrozenReading frozen = needed(std::move(timeline).freeze({}));
+           const auto analyzed = needed(analysis::analyze(frozen.trace, rules, {}));
+           return select_top_kernels(frozen.trace, analyzed.results, top_n);
+         })
+      .value_or(std::vector<capture::ChosenKernel>());
 }
 
 }  // namespace llmprof::session

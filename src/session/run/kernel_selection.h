@@ -19,7 +19,8 @@ std::vector<capture::ChosenKernel> select_top_kernels(const trace::Trace& trace,
                                                       size_t top_n);
 
 // The same, of what was read so far. Writes nothing.
-std::vector<capture::ChosenKernel> select_top_kernels(
-    Reading timeline, const std::optional<std::filesystem::path>& config_folder, size_t top_n);
+std::vector<capture::ChosenKernel> select_top_kernels(Reading timeline,
+                                                      const std::optional<fs::path>& config_folder,
+                                                      size_t top_n);
 
 }  // namespace llmprof::session

@@ -2,24 +2,22 @@
 
 #include <algorithm>
 
+#include "base/needed.h"
 #include "capture/ncu/ncu_capture.h"
 #include "capture/nsys/nsys_capture.h"
 #include "capture/nsys/scrub.h"
 #include "readers/nsys_sqlite/nsys_sqlite.h"
 #include "session/analysis/analyze.h"
-#include "session/bundle/captures_record.h"
 #include "session/bundle/earlier_run.h"
 #include "session/bundle/inputs.h"
 #include "session/bundle/provenance/provenance.h"
+#include "session/bundle/records.h"
 #include "session/run/kernel_selection.h"
 #include "session/run/log_contents.h"
+#include "session/run/plan.h"
 #include "session/run/ranks.h"
-#include "session/run/recordings.h"
-#include "session/run/run.h"
-#include "session/run/run_time.h"
 
 namespace llmprof::session {
-namespace fs = std::filesystem;
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -39,7 +37,7 @@ class Pipeline {
         captures_(request.captures),
         bundle_(std::move(bundle)),
         progress_(progress),
-        recordings_(count_recordings(request.captures)) {}
+        recordings_(count_recordings(request)) {}
 
   RunOutcome run() {
     if (request_.rank) return run_rank(*request_.rank);
@@ -126,13 +124,9 @@ class Pipeline {
   }
 
   // The control run and the captures, without the analysis.
-  static size_t count_recordings(const Captures& captures) {
-    size_t recordings = 1;
-    for (const bool wanted :
-         {captures.collector, captures.nsys, captures.ncu, captures.torch_profiler}) {
-      if (wanted) ++recordings;
-    }
-    return recordings;
+  static size_t count_recordings(const RunRequest& request) {
+    return static_cast<size_t>(std::ranges::count_if(
+        kRecordings, [&](const RecordingRow& row) { return row.is_certain(request); }));
   }
 
   void announce_expected_time() {
@@ -148,10 +142,10 @@ class Pipeline {
     if (!control_time_) return;
     if (const auto left = time_left()) {
       for (const std::string& change :
-           fit_run(request_, *control_time_, *left, FitFrom::after_control)) {
+           fit_run(request_, *control_time_, *left, Recording::collector)) {
         note_time_limit(change);
       }
-      recordings_ = count_recordings(captures_);
+      recordings_ = count_recordings(request_);
     }
     const RunTime now = estimate_run(request_, *control_time_);
     const bool as_expected =
@@ -208,7 +202,7 @@ class Pipeline {
     const Switch wanted = options_.pipeline.driver_calls;
     if (wanted == Switch::off || stopped()) return;
     if (wanted == Switch::automatic && !watch_is_blind(contents)) return;
-    ++recordings_;
+    if (wanted == Switch::automatic) ++recordings_;
     begin_recording(
         wanted == Switch::on
             ? "driver calls: the workload, not traced; the driver reports its launches"
@@ -302,14 +296,15 @@ class Pipeline {
     const auto left = time_left();
     if (!left) return;
     const RunTime planned = estimate_run(request_, control_time_.value_or(kUnknownTime));
-    wanted.until =
-        Clock::now() + std::max(std::chrono::milliseconds(0), *left - planned.torch_profiler);
+    wanted.until = Clock::now() + std::max(std::chrono::milliseconds(0),
+                                           *left - planned[Recording::torch_profiler]);
   }
 
   // Whether the recordings before it left no time for it.
   bool is_too_late_for_operators() {
     const auto left = time_left();
-    const auto takes = estimate_run(request_, control_time_.value_or(kUnknownTime)).torch_profiler;
+    const auto takes =
+        estimate_run(request_, control_time_.value_or(kUnknownTime))[Recording::torch_profiler];
     if (!left || takes <= *left + takes / kClose) return false;
     note_time_limit(fmt::format(
         "torch.profiler is left out: it takes about {}, and {} of the time limit are left",
@@ -394,19 +389,18 @@ class Pipeline {
 Result<RunOutcome> run(const RunRequest& asked, Progress& progress) {
   RunRequest request = asked;
   RunOptions& options = request.options;
-  auto folder = request.rank
-                    ? create_rank_root(*request.rank, options.run_folder, request.force)
-                    : create_stage2_root(options.stage2_folder, options.run_folder, request.force);
-  if (!folder) return fail_with(folder.error());
-  const Artifacts& bundle = folder->bundle;
-  if (options.change_folder) {
-    options.workload.working_folder = std::filesystem::absolute(bundle.root());
-  }
-  const auto written = write_provenance(request.config, options, bundle);
-  if (!written) return fail_with(written.error());
-  RunOutcome outcome = Pipeline(request, bundle, progress).run();
-  outcome.earlier = std::move(folder->earlier);
-  return outcome;
+  return attempt([&] {
+    RunFolder folder =
+        needed(request.rank
+                   ? create_rank_root(*request.rank, options.run_folder, request.force)
+                   : create_stage2_root(options.stage2_folder, options.run_folder, request.force));
+    const Artifacts& bundle = folder.bundle;
+    if (options.change_folder) options.workload.working_folder = fs::absolute(bundle.root());
+    needed(write_provenance(request.config, options, bundle));
+    RunOutcome outcome = Pipeline(request, bundle, progress).run();
+    outcome.earlier = std::move(folder.earlier);
+    return outcome;
+  });
 }
 
 }  // namespace llmprof::session

@@ -1,26 +1,119 @@
+#include "session/run/plan.h"
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 #include <thread>
 
 #include "base/text.h"
 #include "capture/shell.h"
-#include "session/run/recordings.h"
-#include "session/run/run.h"
-#include "session/run/run_time.h"
 
 namespace llmprof::session {
 namespace {
 
-// A tool that is missing is a plan without commands, which says so.
-capture::CapturePlan plan_without(std::string_view backend, const Error& missing) {
-  capture::CapturePlan plan;
-  plan.backend = backend;
-  plan.notes.push_back("cannot be captured here: " + missing.message);
-  return plan;
+using std::chrono::milliseconds;
+
+class Fitting {
+ public:
+  Fitting(RunRequest& request, milliseconds one_run, milliseconds time, Recording from)
+      : request_(request), one_run_(one_run), time_(time), from_(from) {}
+
+  std::vector<std::string> fit() {
+    if (request_.captures.ncu) shorten_ncu();
+    leave_out(request_.captures.ncu, Recording::ncu);
+    leave_out(request_.captures.torch_profiler, Recording::torch_profiler);
+    if (!fits()) {
+      notes_.push_back(
+          fmt::format("the recordings that every run makes take about {}, longer than the time "
+                      "limit leaves ({})",
+                      duration_words(left()), duration_words(time_)));
+    }
+    return std::move(notes_);
+  }
+
+ private:
+  [[nodiscard]] milliseconds left() const { return estimate_run(request_, one_run_).total(from_); }
+  [[nodiscard]] bool fits() const { return left() <= time_; }
+
+  void shorten_ncu() {
+    uint64_t& launches = request_.options.ncu.launches_per_shape;
+    uint64_t& kernels = request_.options.top_n_kernels;
+    const uint64_t launches_before = launches;
+    const uint64_t kernels_before = kernels;
+    while (!fits() && launches > 1) --launches;
+    while (!fits() && kernels > kFewestKernels) kernels = std::max(kernels / 2, kFewestKernels);
+    if (launches == launches_before && kernels == kernels_before) return;
+    if (!fits()) {  // it goes as a whole
+      launches = launches_before;
+      kernels = kernels_before;
+      return;
+    }
+    notes_.push_back(
+        fmt::format("to fit the time limit, ncu measures {} launch(es) of each shape instead of "
+                    "{}, and the {} longest kernels of each stage instead of {}",
+                    launches, launches_before, kernels, kernels_before));
+  }
+
+  void leave_out(bool& is_on, Recording recording) {
+    if (!is_on || fits()) return;
+    const milliseconds takes = estimate_run(request_, one_run_)[recording];
+    is_on = false;
+    notes_.push_back(
+        fmt::format("{} is left out: it takes about {}, which the time limit does not leave",
+                    kRecordings.at(static_cast<size_t>(recording)).name, duration_words(takes)));
+  }
+
+  static constexpr uint64_t kFewestKernels = 3;
+  RunRequest& request_;
+  milliseconds one_run_;
+  milliseconds time_;
+  Recording from_;
+  std::vector<std::string> notes_;
+};
+
+fs::path planned_folder(const RunOptions& options) {
+  return options.run_folder.empty() ? options.stage2_folder / "<run id>" : options.run_folder;
 }
 
 }  // namespace
+
+milliseconds RunTime::total(Recording from) const {
+  return std::accumulate(of.begin() + static_cast<std::ptrdiff_t>(from), of.end(), milliseconds(0));
+}
+
+RunTime estimate_run(const RunRequest& request, milliseconds one_run) {
+  RunTime time;
+  for (size_t i = 0; i < kRecordings.size(); ++i) {
+    if (kRecordings[i].is_certain(request)) time.of[i] = kRecordings[i].takes(request, one_run);
+  }
+  return time;
+}
+
+std::vector<std::string> fit_run(RunRequest& request, milliseconds one_run, milliseconds time,
+                                 Recording from) {
+  return Fitting(request, one_run, time, from).fit();
+}
+
+std::string duration_words(milliseconds time) {
+  constexpr std::chrono::seconds kLong = std::chrono::minutes(2);
+  const auto seconds = std::chrono::round<std::chrono::seconds>(time);
+  if (seconds < kLong) return fmt::format("{} s", seconds.count());
+  const auto minutes = std::chrono::duration_cast<std::chrono::minutes>(seconds);
+  const auto rest = seconds - minutes;
+  return rest.count() == 0 ? fmt::format("{} min", minutes.count())
+                           : fmt::format("{} min {} s", minutes.count(), rest.count());
+}
+
+std::string run_time_words(const RunTime& time) {
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < kRecordings.size(); ++i) {
+    if (time.of[i].count() == 0) continue;
+    parts.push_back(fmt::format("{} {}", kRecordings[i].name, duration_words(time.of[i])));
+  }
+  return fmt::format("about {}: {}", duration_words(time.total()), fmt::join(parts, ", "));
+}
 
 std::optional<std::string> crowded_ranks(const RunOptions& options, size_t runs) {
   const size_t cores = std::max(1U, std::thread::hardware_concurrency());
@@ -33,43 +126,25 @@ std::optional<std::string> crowded_ranks(const RunOptions& options, size_t runs)
 }
 
 std::vector<capture::CapturePlan> plan_run(const RunRequest& request) {
-  const RunOptions& options = request.options;
   Artifacts bundle;
-  bundle.set_root(options.run_folder.empty() ? options.stage2_folder / "<run id>"
-                                             : options.run_folder);
-  const auto expected = options.facts.expected_seconds;
-  const RunTime time =
-      estimate_run(request, std::chrono::seconds(static_cast<int64_t>(expected.value_or(0))));
+  bundle.set_root(planned_folder(request.options));
+  const auto expected = request.options.facts.expected_seconds;
+  const std::chrono::seconds one_run(static_cast<int64_t>(expected.value_or(0)));
   std::vector<capture::CapturePlan> plans;
-  const auto add = [&](capture::CapturePlan plan, std::chrono::milliseconds takes) {
-    if (expected) plan.estimate = std::chrono::round<std::chrono::seconds>(takes);
-    plans.push_back(std::move(plan));
-  };
-  add(plan_control(request, bundle), time.control);
-  if (request.captures.collector) add(plan_collector(request, bundle), time.collector);
-  if (wants_driver_calls(request)) add(plan_driver_calls(request, bundle), time.driver_calls);
-  if (request.captures.nsys) {
-    const auto nsys = capture::ensure_nsys(capture::tool_search_here());
-    add(nsys ? capture::plan_nsys(*nsys, nsys_request(request, bundle))
-             : plan_without("nsys", nsys.error()),
-        time.nsys);
+  for (const RecordingRow& row : kRecordings) {
+    if (!row.is_certain(request)) continue;
+    capture::CapturePlan& plan = plans.emplace_back(row.plan(request, bundle));
+    if (expected) {
+      plan.estimate = std::chrono::round<std::chrono::seconds>(row.takes(request, one_run));
+    }
   }
-  if (request.captures.ncu) {
-    const auto ncu = capture::ensure_ncu(capture::tool_search_here());
-    add(ncu ? capture::plan_ncu(*ncu, ncu_request(request, bundle))
-            : plan_without("ncu", ncu.error()),
-        time.ncu);
-  }
-  if (request.captures.torch_profiler) add(plan_torch(request, bundle), time.torch_profiler);
   return plans;
 }
 
 std::string describe_plan(const RunRequest& request,
                           const std::vector<capture::CapturePlan>& plans) {
   const RunOptions& options = request.options;
-  std::string text = fmt::format("Bundle: {}\n", options.run_folder.empty()
-                                                     ? (options.stage2_folder / "<run id>").string()
-                                                     : options.run_folder.string());
+  std::string text = fmt::format("Bundle: {}\n", planned_folder(options).string());
   for (const std::string& note : request.captures.notes) text += fmt::format("# {}\n", note);
   for (const std::string& note : request.left_out) text += fmt::format("# {}\n", note);
   if (const auto crowd = crowded_ranks(options, plans.size()))

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "capture/capture_result.h"
 #include "capture/launcher.h"
-#include "session/bundle/ranks_record.h"
+#include "session/bundle/records.h"
 #include "session/run/run.h"
 
 namespace llmprof::session {
@@ -20,7 +20,7 @@ struct RankLog {
   bool by_exit = false;
 };
 // The logs in a folder that name a rank ("rank3-4711.llmtrace").
-std::vector<RankLog> rank_logs(const std::filesystem::path& folder);
+std::vector<RankLog> rank_logs(const fs::path& folder);
 size_t count_ranks(const std::vector<RankLog>& logs);
 
 // What became of the ranks of a recorded command, from the logs they left, how the launcher ended,
@@ -40,8 +40,7 @@ std::string name_ranks(const RanksRecord& ranks);
 
 // Makes a rank's folder; one that exists is refused unless `force`, which moves aside what an
 // earlier job left in it. Of two processes that are the same rank only one gets it.
-Result<RunFolder> create_rank_root(const RankOfJob& own, const std::filesystem::path& folder,
-                                   bool force);
+Result<RunFolder> create_rank_root(const RankOfJob& own, const fs::path& folder, bool force);
 
 // What is known of the rank before it ends: whoever finds this knows that it did not.
 void begin_rank(const RankOfJob& own, const Artifacts& bundle);

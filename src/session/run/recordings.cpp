@@ -4,14 +4,17 @@
 
 #include <algorithm>
 
+#include "base/needed.h"
 #include "base/streams/byte_stream.h"
 #include "capture/launcher.h"
+#include "capture/ncu/ncu_runs.h"
 #include "capture/shell.h"
 #include "session/run/ranks.h"
 
 namespace llmprof::session {
-namespace fs = std::filesystem;
 namespace {
+
+using std::chrono::milliseconds;
 
 constexpr std::string_view kControlFolder = "stage1";
 constexpr std::string_view kMetrics = "stage1/metrics.json";
@@ -98,6 +101,15 @@ capture::CapturePlan plan_of(std::string_view backend, const RunRequest& request
   return plan;
 }
 
+capture::WorkloadRecording recording_in(std::string_view folder, std::string name,
+                                        const Artifacts& bundle, Variables environment) {
+  capture::WorkloadRecording recording;
+  recording.name = std::move(name);
+  recording.folder = bundle.path(folder);
+  recording.environment = std::move(environment);
+  return recording;
+}
+
 // What the light watch notes.
 fs::path launches_folder(const RunRequest& request, const Artifacts& bundle, uint64_t number) {
   const bool only = request.options.repeats <= 1;
@@ -107,13 +119,12 @@ fs::path launches_folder(const RunRequest& request, const Artifacts& bundle, uin
 
 capture::WorkloadRecording control_recording(const RunRequest& request, const Artifacts& bundle,
                                              uint64_t number) {
-  capture::WorkloadRecording recording;
   const bool only = request.options.repeats <= 1;
-  recording.name = only ? "control" : fmt::format("control_{}", number);
-  recording.folder = bundle.path(kControlFolder);
   const fs::path metrics =
       only ? bundle.path(kMetrics) : bundle.path(fmt::format("stage1/metrics_{}.json", number));
-  recording.environment = recording_environment(request, metrics, Annotations::off);
+  auto recording =
+      recording_in(kControlFolder, only ? "control" : fmt::format("control_{}", number), bundle,
+                   recording_environment(request, metrics, Annotations::off));
   const Variables watch = watch_environment(request, Watch::only);
   if (watch.empty()) return recording;
   append(watch, recording.environment);
@@ -127,16 +138,13 @@ struct Control {
 };
 
 // The metrics of the median run are kept, and its launches.
-Result<void> keep_median(const RunRequest& request, const Artifacts& bundle,
-                         const Control& median) {
+void keep_median(const RunRequest& request, const Artifacts& bundle, const Control& median) {
   std::error_code none;  // a program without launches has no such folder
   fs::rename(launches_folder(request, bundle, median.number), bundle.path(kControlLaunches), none);
   const fs::path metrics = bundle.path(fmt::format("stage1/metrics_{}.json", median.number));
   std::error_code ignored;
-  if (!fs::exists(metrics, ignored)) return {};
-  const auto text = read_all(metrics, kLargestMetrics);
-  if (!text) return fail_with(text.error());
-  return bundle.write(kMetrics, *text);
+  if (!fs::exists(metrics, ignored)) return;
+  needed(bundle.write(kMetrics, needed(read_all(metrics, kLargestMetrics))));
 }
 
 // Where a rank of a distributed job died by itself.
@@ -148,11 +156,9 @@ std::optional<Error> job_failure(const RunRequest& request, const capture::Comma
 
 capture::WorkloadRecording driver_calls_recording(const RunRequest& request,
                                                   const Artifacts& bundle) {
-  capture::WorkloadRecording recording;
-  recording.name = "driver_calls";
-  recording.folder = bundle.path(kControlFolder);
-  recording.environment = recording_environment(
-      request, bundle.path("stage1/driver_calls_metrics.json"), Annotations::off);
+  const fs::path metrics = bundle.path("stage1/driver_calls_metrics.json");
+  auto recording = recording_in(kControlFolder, "driver_calls", bundle,
+                                recording_environment(request, metrics, Annotations::off));
   set_log_folder(bundle.path(kDriverCalls), recording.environment);
   recording.environment.emplace_back("LLMPROF_WATCH", "callbacks");
   append(injection_environment(request), recording.environment);
@@ -161,27 +167,24 @@ capture::WorkloadRecording driver_calls_recording(const RunRequest& request,
 
 capture::WorkloadRecording torch_recording(const RunRequest& request, const Artifacts& bundle) {
   const TorchOptions& options = request.options.torch;
-  capture::WorkloadRecording recording;
-  recording.name = "profile";
-  recording.folder = bundle.path(kTorchFolder);
-  recording.environment =
-      recording_environment(request, bundle.path("torch/metrics.json"), Annotations::on);
-  recording.environment.emplace_back("LLMPROF_TORCH_TRACE",
-                                     fs::absolute(bundle.path(kTrace)).string());
-  recording.environment.emplace_back(
-      "LLMPROF_TORCH_OPTIONS",
-      fmt::format(R"({{"record_shapes":{},"with_stack":{},"profile_memory":{},"requests":{}}})",
-                  options.record_shapes, options.with_stack, options.profile_memory,
-                  options.requests));
+  const fs::path metrics = bundle.path("torch/metrics.json");
+  auto recording = recording_in(kTorchFolder, "profile", bundle,
+                                recording_environment(request, metrics, Annotations::on));
+  append(
+      {{"LLMPROF_TORCH_TRACE", fs::absolute(bundle.path(kTrace)).string()},
+       {"LLMPROF_TORCH_OPTIONS",
+        fmt::format(R"({{"record_shapes":{},"with_stack":{},"profile_memory":{},"requests":{}}})",
+                    options.record_shapes, options.with_stack, options.profile_memory,
+                    options.requests)}},
+      recording.environment);
   return recording;
 }
 
 capture::WorkloadRecording collector_recording(const RunRequest& request, const Artifacts& bundle) {
-  capture::WorkloadRecording recording;
-  recording.name = "record";
-  recording.folder = bundle.path(kFolder);
-  recording.environment = recording_environment(request, bundle.path("collector/metrics.json"),
-                                                Annotations::on, bundle.path(kFolder));
+  auto recording =
+      recording_in(kFolder, "record", bundle,
+                   recording_environment(request, bundle.path("collector/metrics.json"),
+                                         Annotations::on, bundle.path(kFolder)));
   append(collector_environment(request), recording.environment);
   return recording;
 }
@@ -208,34 +211,6 @@ std::optional<Error> note_ranks(const RunRequest& request, const capture::Comman
                           : "no rank recorded all of its run");
 }
 
-}  // namespace
-
-Result<ControlRun> run_control(const RunRequest& request, const Artifacts& bundle) {
-  if (const auto made = bundle.make_folder(kControlFolder); !made) return fail_with(made.error());
-  std::vector<Control> runs;
-  const uint64_t repeats = std::max<uint64_t>(1, request.options.repeats);
-  for (uint64_t number = 1; number <= repeats; ++number) {
-    const capture::WorkloadRecording recording = control_recording(request, bundle, number);
-    const auto record =
-        capture::record_workload(request.options.workload, recording, recording_limits(request));
-    if (!record) return fail_with(record.error());
-    if (const auto failure = recording_failure(*record)) {
-      if (auto of_job = job_failure(request, *record)) return ControlRun{{}, std::move(of_job)};
-      return fail_with(*failure);
-    }
-    runs.push_back({number, record->result.duration});
-  }
-  std::ranges::sort(runs,
-                    [](const Control& a, const Control& b) { return a.duration < b.duration; });
-  const Control& median = runs[runs.size() / 2];
-  if (repeats > 1) {
-    if (const auto kept = keep_median(request, bundle, median); !kept) {
-      return fail_with(kept.error());
-    }
-  }
-  return ControlRun{median.duration, {}};
-}
-
 capture::CapturePlan plan_control(const RunRequest& request, const Artifacts& bundle) {
   capture::CapturePlan plan;
   plan.backend = kControlFolder;
@@ -248,15 +223,117 @@ capture::CapturePlan plan_control(const RunRequest& request, const Artifacts& bu
   return plan;
 }
 
-bool wants_driver_calls(const RunRequest& request) {
-  return request.options.pipeline.driver_calls == Switch::on && request.captures.collector_cuda;
-}
-
 capture::CapturePlan plan_driver_calls(const RunRequest& request, const Artifacts& bundle) {
   auto plan = plan_of("driver_calls", request, driver_calls_recording(request, bundle));
   plan.files.push_back(fs::path(kDriverCalls) / "<pid>.llmtrace");
   plan.notes.emplace_back("the workload without tracing, while the driver reports its launches");
   return plan;
+}
+
+capture::CapturePlan plan_torch(const RunRequest& request, const Artifacts& bundle) {
+  auto plan = plan_of(kTorchFolder, request, torch_recording(request, bundle));
+  plan.files.emplace_back(kTrace);
+  return plan;
+}
+
+capture::CapturePlan plan_collector(const RunRequest& request, const Artifacts& bundle) {
+  auto plan = plan_of(kFolder, request, collector_recording(request, bundle));
+  const bool ranks = request.rank || capture::find_launcher(request.options.workload.argv);
+  plan.files.emplace_back(ranks ? "collector/rank<N>-<pid>.llmtrace" : "collector/<pid>.llmtrace");
+  if (request.captures.collector_cuda && request.options.collector.arm == "command") {
+    plan.notes.emplace_back("records once `llmprof arm PID` is called while the program runs");
+  }
+  return plan;
+}
+
+// A tool that is missing is a plan without commands, which says so.
+capture::CapturePlan plan_without(std::string_view backend, const Error& missing) {
+  capture::CapturePlan plan;
+  plan.backend = backend;
+  plan.notes.push_back("cannot be captured here: " + missing.message);
+  return plan;
+}
+
+capture::CapturePlan plan_nsys(const RunRequest& request, const Artifacts& bundle) {
+  const auto nsys = capture::ensure_nsys(capture::tool_search_here());
+  return nsys ? capture::plan_nsys(*nsys, nsys_request(request, bundle))
+              : plan_without("nsys", nsys.error());
+}
+
+capture::CapturePlan plan_ncu(const RunRequest& request, const Artifacts& bundle) {
+  const auto ncu = capture::ensure_ncu(capture::tool_search_here());
+  return ncu ? capture::plan_ncu(*ncu, ncu_request(request, bundle))
+             : plan_without("ncu", ncu.error());
+}
+
+// Time of a recording in runs of the workload. nsys writes its report and exports it. On an
+// H200 a run under the collector took 0.82 of the control run, which had filled the caches, and one
+// under torch.profiler, of one request, 1.09 (17 November 2026, llama_1b).
+constexpr double kUnderCollector = 1.0;
+constexpr double kUnderNsys = 2.0;
+constexpr double kUnderTorch = 1.1;
+
+template <class Runs>
+milliseconds times(milliseconds one_run, Runs runs) {
+  return milliseconds(
+      static_cast<int64_t>(static_cast<double>(one_run.count()) * static_cast<double>(runs)));
+}
+
+milliseconds time_of_ncu(const RunRequest& request, milliseconds one_run) {
+  const bool timeline = request.captures.collector || request.captures.nsys;
+  const auto chosen =
+      timeline ? std::optional(request.options.top_n_kernels) : std::optional<uint64_t>();
+  // The workloads that come with llmprof set ranges; a program after `--` may not.
+  const bool annotated = request.options.facts.name != "program";
+  const bool gated = request.options.ncu.gating_nvtx && annotated;
+  return capture::predicted_time_unseen(request.options.ncu, chosen, gated, one_run);
+}
+
+}  // namespace
+
+const std::array<RecordingRow, 6> kRecordings = {{
+    {"control run", [](const RunRequest&) { return true; },
+     [](const RunRequest& request, milliseconds one_run) {
+       return times(one_run, std::max<uint64_t>(1, request.options.repeats));
+     },
+     plan_control},
+    {"collector", [](const RunRequest& request) { return request.captures.collector; },
+     [](const RunRequest&, milliseconds one_run) { return times(one_run, kUnderCollector); },
+     plan_collector},
+    {"driver calls",
+     [](const RunRequest& request) {
+       return request.options.pipeline.driver_calls == Switch::on &&
+              request.captures.collector_cuda;
+     },
+     [](const RunRequest&, milliseconds one_run) { return one_run; }, plan_driver_calls},
+    {"nsys", [](const RunRequest& request) { return request.captures.nsys; },
+     [](const RunRequest&, milliseconds one_run) { return times(one_run, kUnderNsys); }, plan_nsys},
+    {"ncu", [](const RunRequest& request) { return request.captures.ncu; }, time_of_ncu, plan_ncu},
+    {"torch.profiler", [](const RunRequest& request) { return request.captures.torch_profiler; },
+     [](const RunRequest&, milliseconds one_run) { return times(one_run, kUnderTorch); },
+     plan_torch},
+}};
+
+Result<ControlRun> run_control(const RunRequest& request, const Artifacts& bundle) {
+  return attempt([&]() -> ControlRun {
+    needed(bundle.make_folder(kControlFolder));
+    std::vector<Control> runs;
+    const uint64_t repeats = std::max<uint64_t>(1, request.options.repeats);
+    for (uint64_t number = 1; number <= repeats; ++number) {
+      const auto record = needed(capture::record_workload(
+          request.options.workload, control_recording(request, bundle, number),
+          recording_limits(request)));
+      if (const auto failure = recording_failure(record)) {
+        if (auto of_job = job_failure(request, record)) return {{}, std::move(of_job)};
+        throw Failure(*failure);
+      }
+      runs.push_back({number, record.result.duration});
+    }
+    std::ranges::sort(runs, {}, &Control::duration);
+    const Control& median = runs[runs.size() / 2];
+    if (repeats > 1) keep_median(request, bundle, median);
+    return {median.duration, {}};
+  });
 }
 
 capture::CaptureResult run_driver_calls(const RunRequest& request, const Artifacts& bundle) {
@@ -286,12 +363,6 @@ capture::CaptureResult run_torch(const RunRequest& request, const Artifacts& bun
   return result;
 }
 
-capture::CapturePlan plan_torch(const RunRequest& request, const Artifacts& bundle) {
-  auto plan = plan_of(kTorchFolder, request, torch_recording(request, bundle));
-  plan.files.emplace_back(kTrace);
-  return plan;
-}
-
 capture::CaptureResult run_collector(const RunRequest& request, const Artifacts& bundle) {
   capture::CaptureResult result;
   if (!request.program.collector) {
@@ -317,16 +388,6 @@ capture::CaptureResult run_collector(const RunRequest& request, const Artifacts&
   const bool empty = result.files.empty() && !request.captures.collector_cuda;
   if (!result.failure && empty) result.failure = nothing_recorded(bundle);
   return result;
-}
-
-capture::CapturePlan plan_collector(const RunRequest& request, const Artifacts& bundle) {
-  auto plan = plan_of(kFolder, request, collector_recording(request, bundle));
-  const bool ranks = request.rank || capture::find_launcher(request.options.workload.argv);
-  plan.files.emplace_back(ranks ? "collector/rank<N>-<pid>.llmtrace" : "collector/<pid>.llmtrace");
-  if (request.captures.collector_cuda && request.options.collector.arm == "command") {
-    plan.notes.emplace_back("records once `llmprof arm PID` is called while the program runs");
-  }
-  return plan;
 }
 
 }  // namespace llmprof::session

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <array>
+#include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,9 +27,8 @@ enum class Annotations : uint8_t {
   off,  // the control run
   on,   // ranges reach NVTX, and our own log in `log_folder` where there is one
 };
-Variables recording_environment(const RunRequest& request, const std::filesystem::path& metrics,
-                                Annotations annotations,
-                                const std::filesystem::path& log_folder = {});
+Variables recording_environment(const RunRequest& request, const fs::path& metrics,
+                                Annotations annotations, const fs::path& log_folder = {});
 
 // What the collector gets in addition: its options, and to load itself into the program's CUDA
 // and NVTX where this run records those (docs/collector.md).
@@ -54,9 +56,6 @@ struct ControlRun {
 };
 Result<ControlRun> run_control(const RunRequest& request, const Artifacts& bundle);
 
-// Whether that run, below, is made whatever the collector sees.
-bool wants_driver_calls(const RunRequest& request);
-
 // The workload once more, with nothing traced, while the driver reports its launches: for programs
 // whose launches the light watch does not see. Notes go to stage1/driver_calls.
 capture::CaptureResult run_driver_calls(const RunRequest& request, const Artifacts& bundle);
@@ -75,10 +74,20 @@ inline constexpr std::string_view kNsysAnnotations = "nsys/annotations";
 capture::NsysRequest nsys_request(const RunRequest& request, const Artifacts& bundle);
 capture::NcuRequest ncu_request(const RunRequest& request, const Artifacts& bundle);
 
-// What these would run, for the plan.
-capture::CapturePlan plan_control(const RunRequest& request, const Artifacts& bundle);
-capture::CapturePlan plan_collector(const RunRequest& request, const Artifacts& bundle);
-capture::CapturePlan plan_driver_calls(const RunRequest& request, const Artifacts& bundle);
-capture::CapturePlan plan_torch(const RunRequest& request, const Artifacts& bundle);
+// All recordings of a run, in their order.
+enum class Recording : uint8_t { control, collector, driver_calls, nsys, ncu, torch_profiler };
+struct RecordingRow {
+  std::string_view name;                          // for people
+  bool (*is_certain)(const RunRequest& request);  // others may follow from what these show
+  std::chrono::milliseconds (*takes)(const RunRequest& request, std::chrono::milliseconds one_run);
+  capture::CapturePlan (*plan)(const RunRequest& request, const Artifacts& bundle);
+};
+extern const std::array<RecordingRow, 6> kRecordings;  // by Recording
+
+// What one would run.
+inline capture::CapturePlan plan_recording(Recording recording, const RunRequest& request,
+                                           const Artifacts& bundle) {
+  return kRecordings.at(static_cast<size_t>(recording)).plan(request, bundle);
+}
 
 }  // namespace llmprof::session

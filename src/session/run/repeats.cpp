@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/needed.h"
 #include "base/text.h"
 #include "compare/compare.h"
 #include "session/bundle/run_dir.h"
@@ -9,8 +10,6 @@
 
 namespace llmprof::session {
 namespace {
-
-namespace fs = std::filesystem;
 
 // One of the two programs.
 struct RepeatedSide {
@@ -61,8 +60,8 @@ void measure_spread(const RepeatArguments& arguments, Progress& progress, Repeat
   outcome.on_cpu = runs->front().profile.context.device_kind == profile::DeviceKind::cpu;
 }
 
-}  // namespace
-
+// The arguments of `COMMAND` for a run: words are split as a shell does, by a shell where the
+// command needs one.
 std::vector<std::string> program_of_command(const std::string& command) {
   // Words without anything that a shell would read otherwise.
   constexpr std::string_view kForShell = "|&;<>()$`\\\"'*?[]#~=%!{}\n";
@@ -76,45 +75,38 @@ std::vector<std::string> program_of_command(const std::string& command) {
   return words;
 }
 
-Result<RunRequest> make_repeat_request(const RunArguments& arguments,
-                                       const std::atomic<bool>* stop) {
-  auto request = make_run_request(arguments, stop);
-  if (!request) return request;
-  if (!request->captures.keep_collector_alone()) {
-    const bool off = !request->options.pipeline.collector;
-    return fail(ErrorKind::usage,
-                off ? "--repeat records with the collector, but pipeline.collector.enable=false "
-                      "switches it off"
-                    : "--repeat records with the collector, which cannot record CUDA here "
-                      "(`llmprof doctor` says what is missing); a program that computes on the CPU "
-                      "needs workload.uses_cuda=false");
+RunRequest repeat_request(const RunArguments& arguments, const std::atomic<bool>* stop) {
+  RunRequest request = needed(make_run_request(arguments, stop));
+  if (!request.captures.keep_collector_alone()) {
+    const bool off = !request.options.pipeline.collector;
+    give_up(ErrorKind::usage,
+            off ? "--repeat records with the collector, but pipeline.collector.enable=false "
+                  "switches it off"
+                : "--repeat records with the collector, which cannot record CUDA here "
+                  "(`llmprof doctor` says what is missing); a program that computes on the CPU "
+                  "needs workload.uses_cuda=false");
   }
-  request->force = false;
+  request.force = false;
   return request;
 }
 
-Result<RepeatOutcome> run_repeats(const RepeatArguments& arguments, const std::atomic<bool>* stop,
-                                  Progress& progress) {
-  auto base = make_repeat_request(arguments.run, stop);
-  if (!base) return fail_with(base.error());
+RepeatOutcome repeated(const RepeatArguments& arguments, const std::atomic<bool>* stop,
+                       Progress& progress) {
   RepeatOutcome outcome;
   std::vector<RepeatedSide> sides;
-  sides.push_back({arguments.against ? "base" : "run", std::move(*base), &outcome.base});
+  sides.push_back(
+      {arguments.against ? "base" : "run", repeat_request(arguments.run, stop), &outcome.base});
   if (arguments.against) {
     RunArguments other = arguments.run;
     other.program = program_of_command(*arguments.against);
-    if (other.program.empty()) {
-      return fail(ErrorKind::usage, "--against: the command is empty");
-    }
-    auto now = make_repeat_request(other, stop);
-    if (!now) return fail_with(now.error());
-    sides.push_back({"new", std::move(*now), &outcome.now});
+    if (other.program.empty()) give_up(ErrorKind::usage, "--against: the command is empty");
+    sides.push_back({"new", repeat_request(other, stop), &outcome.now});
   }
-  const auto folder = create_run_folder(sides.front().request.options.stage2_folder,
-                                        arguments.run.out.value_or(""), arguments.run.force);
-  if (!folder) return fail_with(folder.error());
-  outcome.folder = folder->bundle.root();
-  outcome.earlier = folder->earlier;
+  const RunFolder folder =
+      needed(create_run_folder(sides.front().request.options.stage2_folder,
+                               arguments.run.out.value_or(""), arguments.run.force));
+  outcome.folder = folder.bundle.root();
+  outcome.earlier = folder.earlier;
   Repeats repeats(stop, progress, outcome);
   for (size_t number = 1; number <= arguments.repeats; ++number) {
     for (RepeatedSide& side : sides) repeats.record(side, number);
@@ -142,6 +134,18 @@ Result<RepeatOutcome> run_repeats(const RepeatArguments& arguments, const std::a
     outcome.not_compared = compared.error();
   }
   return outcome;
+}
+
+}  // namespace
+
+Result<RunRequest> make_repeat_request(const RunArguments& arguments,
+                                       const std::atomic<bool>* stop) {
+  return attempt([&] { return repeat_request(arguments, stop); });
+}
+
+Result<RepeatOutcome> run_repeats(const RepeatArguments& arguments, const std::atomic<bool>* stop,
+                                  Progress& progress) {
+  return attempt([&] { return repeated(arguments, stop, progress); });
 }
 
 }  // namespace llmprof::session

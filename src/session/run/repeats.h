@@ -19,20 +19,16 @@ struct RepeatArguments {
 };
 
 struct RepeatOutcome {
-  std::filesystem::path folder;
-  std::optional<std::filesystem::path> earlier;  // where what was in the folder before is
-  std::vector<std::filesystem::path> base;       // folders of runs that were analyzed
-  std::vector<std::filesystem::path> now;
+  fs::path folder;
+  std::optional<fs::path> earlier;  // where what was in the folder before is
+  std::vector<fs::path> base;       // folders of runs that were analyzed
+  std::vector<fs::path> now;
   std::vector<profile::CaptureFailure> failures;  // of all runs
   std::vector<compare::Spread> spread;            // of one program's runs, without another
   bool on_cpu = false;                            // its kernels ran on the CPU
   std::optional<DiffOutcome> diff;
   std::optional<Error> not_compared;  // why there is none, where one was asked for
 };
-
-// The arguments of `COMMAND` for a run: words are split as a shell does, by a shell where the
-// command needs one.
-std::vector<std::string> program_of_command(const std::string& command);
 
 // What each run does: the control run and the collector alone. ncu and nsys slow a program, and
 // what differs is not what they tell.

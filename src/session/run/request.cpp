@@ -9,11 +9,12 @@
 
 #include "analysis/engine/engine_rules.h"
 #include "base/machine.h"
+#include "base/needed.h"
 #include "base/text.h"
 #include "capture/launcher.h"
 #include "capture/shell.h"
-#include "session/bundle/ranks_record.h"
-#include "session/run/run_time.h"
+#include "session/bundle/records.h"
+#include "session/run/plan.h"
 
 namespace llmprof::session {
 namespace {
@@ -48,12 +49,12 @@ std::optional<uint64_t> number_in(const char* variable) {
 
 // Which rank of a job this process is, by the variables that launchers set: torchrun, Open MPI,
 // MPICH and its relatives, PMIx, Slurm. A launcher inside another knows better and comes first.
-Result<RankOfJob> own_rank() {
+RankOfJob own_rank() {
   for (const RankVariables& variables : kRankVariables) {
     const auto rank = number_in(variables.rank);
-    if (rank) return RankOfJob{*rank, number_in(variables.size), {}, {}};
+    if (rank) return {*rank, number_in(variables.size), {}, {}};
   }
-  return fail(
+  give_up(
       ErrorKind::usage,
       "--rank-folder: cannot find this process's rank (RANK, OMPI_COMM_WORLD_RANK, PMI_RANK, "
       "PMIX_RANK and SLURM_PROCID are not set); start it as `mpirun -n 4 llmprof run --rank-folder "
@@ -62,21 +63,19 @@ Result<RankOfJob> own_rank() {
 
 // Of a rank that a launcher started: it is recorded by the collector alone, in one run, since an
 // MPI program takes its place in the job once.
-Result<void> record_as_rank(const RunArguments& arguments, RunRequest& request) {
+void record_as_rank(const RunArguments& arguments, RunRequest& request) {
   if (arguments.out) {
-    return fail(ErrorKind::usage,
-                "--out: --rank-folder already names the folder; use only one of them");
+    give_up(ErrorKind::usage,
+            "--out: --rank-folder already names the folder; use only one of them");
   }
-  auto own = own_rank();
-  if (!own) return fail_with(own.error());
-  own->folder = *arguments.rank_folder;
-  own->wait = arguments.wait_for_ranks;
-  request.rank = *own;
-  request.options.run_folder = own->folder / rank_folder_name(own->rank);
-  if (request.captures.keep_collector_alone()) return {};
-  return fail(ErrorKind::usage,
-              "--rank-folder records with the collector, which is off or cannot record here; "
-              "`llmprof doctor` says what is missing");
+  RankOfJob& own = request.rank.emplace(own_rank());
+  own.folder = *arguments.rank_folder;
+  own.wait = arguments.wait_for_ranks;
+  request.options.run_folder = own.folder / rank_folder_name(own.rank);
+  if (request.captures.keep_collector_alone()) return;
+  give_up(ErrorKind::usage,
+          "--rank-folder records with the collector, which is off or cannot record here; "
+          "`llmprof doctor` says what is missing");
 }
 
 // By variables, which other MPIs than Open MPI ignore; its options they would refuse.
@@ -100,28 +99,26 @@ void allow_here(std::vector<std::pair<std::string, std::string>>& environment) {
 // Puts mpirun in front of a workload that runs as several ranks (workload.ranks), as root too and
 // with more ranks than cores. An error names the package where mpirun is missing. Other workloads
 // stay as they are.
-Result<void> start_under_mpirun(RunOptions& options) {
+void start_under_mpirun(RunOptions& options) {
   std::vector<std::string>& argv = options.workload.argv;
-  if (!options.ranks || capture::find_launcher(argv)) return {};
+  if (!options.ranks || capture::find_launcher(argv)) return;
   if (!capture::find_executable("mpirun", environment_variable("PATH"))) {
-    return fail(
-        ErrorKind::tool,
-        fmt::format("workload {} runs as {} ranks under mpirun, which is not on PATH: install "
-                    "Debian's package openmpi-bin (apt-get install openmpi-bin), or choose "
-                    "workload=cpu_llm, which needs no MPI",
-                    options.facts.name, *options.ranks));
+    give_up(ErrorKind::tool,
+            fmt::format("workload {} runs as {} ranks under mpirun, which is not on PATH: install "
+                        "Debian's package openmpi-bin (apt-get install openmpi-bin), or choose "
+                        "workload=cpu_llm, which needs no MPI",
+                        options.facts.name, *options.ranks));
   }
   std::error_code ignored;
-  const std::filesystem::path program(argv.front());
-  if (program.has_parent_path() && !std::filesystem::exists(program, ignored)) {
-    return fail(ErrorKind::tool,
-                fmt::format("{}: no such program: it is built where MPI is installed (Debian's "
-                            "package libopenmpi-dev); install that, then `make build`",
-                            program.string()));
+  const fs::path program(argv.front());
+  if (program.has_parent_path() && !fs::exists(program, ignored)) {
+    give_up(ErrorKind::tool,
+            fmt::format("{}: no such program: it is built where MPI is installed (Debian's "
+                        "package libopenmpi-dev); install that, then `make build`",
+                        program.string()));
   }
   argv.insert(argv.begin(), {"mpirun", "-n", std::to_string(*options.ranks)});
   allow_here(options.workload.environment);
-  return {};
 }
 
 // What is known before anything has run; after the control run the run fits itself again.
@@ -136,46 +133,36 @@ void fit_time_limit(RunRequest& request) {
     return;
   }
   const auto one_run = std::chrono::seconds(static_cast<int64_t>(*options.facts.expected_seconds));
-  request.left_out = fit_run(request, one_run, *options.time_limit, FitFrom::start);
+  request.left_out = fit_run(request, one_run, *options.time_limit, Recording::control);
 }
 
 }  // namespace
 
 Result<RunRequest> make_run_request(const RunArguments& arguments, const std::atomic<bool>* stop) {
-  const auto conf = config::ConfFiles::open(arguments.config_folder);
-  if (!conf) return fail_with(conf.error());
-  RunRequest request;
-  request.program = find_program_files();
-  auto config =
-      compose_run(*conf, arguments.overrides, arguments.program, config::compose_context_here());
-  if (!config) return fail_with(config.error());
-  auto options = read_run_options(*config, arguments.program);
-  if (!options) return fail_with(options.error());
-  request.config = std::move(*config);
-  request.options = std::move(*options);
-  if (arguments.program.empty() && !arguments.rank_folder) {
-    if (auto started = start_under_mpirun(request.options); !started) {
-      return fail_with(started.error());
+  return attempt([&] {
+    const auto conf = needed(config::ConfFiles::open(arguments.config_folder));
+    RunRequest request;
+    request.program = find_program_files();
+    request.config = needed(
+        compose_run(conf, arguments.overrides, arguments.program, config::compose_context_here()));
+    request.options = needed(read_run_options(request.config, arguments.program));
+    if (arguments.program.empty() && !arguments.rank_folder) start_under_mpirun(request.options);
+    request.captures =
+        choose_captures(request.options, collector_reach(request.options, request.program));
+    if (arguments.out) request.options.run_folder = *arguments.out;
+    request.config_folder = arguments.config_folder;
+    const auto engines = needed(analysis::EngineRules::load(conf));
+    for (const analysis::EngineRule& engine : engines.all()) {
+      request.rank_titles.insert(request.rank_titles.end(), engine.rank_titles.begin(),
+                                 engine.rank_titles.end());
     }
-  }
-  request.captures =
-      choose_captures(request.options, collector_reach(request.options, request.program));
-  if (arguments.out) request.options.run_folder = *arguments.out;
-  request.config_folder = arguments.config_folder;
-  const auto engines = analysis::EngineRules::load(*conf);
-  if (!engines) return fail_with(engines.error());
-  for (const analysis::EngineRule& engine : engines->all()) {
-    request.rank_titles.insert(request.rank_titles.end(), engine.rank_titles.begin(),
-                               engine.rank_titles.end());
-  }
-  request.force = arguments.force;
-  request.exports = arguments.exports;
-  request.stop = stop;
-  if (arguments.rank_folder) {
-    if (auto ready = record_as_rank(arguments, request); !ready) return fail_with(ready.error());
-  }
-  fit_time_limit(request);
-  return request;
+    request.force = arguments.force;
+    request.exports = arguments.exports;
+    request.stop = stop;
+    if (arguments.rank_folder) record_as_rank(arguments, request);
+    fit_time_limit(request);
+    return request;
+  });
 }
 
 }  // namespace llmprof::session

@@ -21,7 +21,7 @@ namespace llmprof::session {
 struct RankOfJob {
   uint64_t rank = 0;
   std::optional<uint64_t> world_size;
-  std::filesystem::path folder;              // of all ranks
+  fs::path folder;                           // of all ranks
   std::optional<std::chrono::seconds> wait;  // for the others, whose reports this rank writes
 };
 
@@ -30,9 +30,9 @@ struct RunRequest {
   RunOptions options;
   Captures captures;
   ProgramFiles program;
-  std::optional<std::filesystem::path> config_folder;  // as in AnalyzeOptions
-  std::vector<std::string> rank_titles;                // of engines' workers, as conf/engines says
-  bool force = false;                                  // write into a folder that is not empty
+  std::optional<fs::path> config_folder;  // as in AnalyzeOptions
+  std::vector<std::string> rank_titles;   // of engines' workers, as conf/engines says
+  bool force = false;                     // write into a folder that is not empty
   Exports exports;
   std::optional<RankOfJob> rank;
   std::vector<std::string> left_out;        // by the time limit, and when, for people
@@ -43,11 +43,11 @@ struct RunRequest {
 struct RunArguments {
   std::vector<std::string> overrides;  // "run.mode=light", "model=llm/alt", ...
   std::vector<std::string> program;    // after `--`; empty: the configured workload
-  std::optional<std::filesystem::path> out;
-  std::optional<std::filesystem::path> config_folder;
+  std::optional<fs::path> out;
+  std::optional<fs::path> config_folder;
   bool force = false;
   Exports exports;
-  std::optional<std::filesystem::path> rank_folder;    // this process is one rank of a job
+  std::optional<fs::path> rank_folder;                 // this process is one rank of a job
   std::optional<std::chrono::seconds> wait_for_ranks;  // rank 0 then writes the job's reports
 };
 
@@ -55,23 +55,12 @@ struct RunArguments {
 Result<RunRequest> make_run_request(const RunArguments& arguments, const std::atomic<bool>* stop);
 
 struct RunOutcome {
-  std::filesystem::path folder;
-  std::optional<std::filesystem::path> earlier;  // where the run is that was in the folder before
-  std::optional<Analysis> analysis;              // of what was captured
+  fs::path folder;
+  std::optional<fs::path> earlier;    // where the run is that was in the folder before
+  std::optional<Analysis> analysis;   // of what was captured
   std::optional<Error> not_analyzed;  // why there is none; neither where others will analyze
   std::vector<profile::CaptureFailure> failures;
 };
-
-// Everything that `run` would do, in order.
-std::vector<capture::CapturePlan> plan_run(const RunRequest& request);
-
-// The plan for people: every command line ready to paste, the files expected, the time.
-std::string describe_plan(const RunRequest& request,
-                          const std::vector<capture::CapturePlan>& plans);
-
-// Where a workload's ranks are more than the machine has cores: that they share them, and in how
-// many runs. It takes long, and without a word.
-std::optional<std::string> crowded_ranks(const RunOptions& options, size_t runs);
 
 // Control run, captures, analysis. An error means that there is no run folder; what fails later
 // is in the outcome, with what worked.

@@ -26,41 +26,19 @@ constexpr auto kPatience = std::chrono::seconds(10);  // with a tool that should
 constexpr size_t kLargestText = 4UL << 20U;
 
 // Full names, no prefixes: an unforeseen variable must not be recorded.
-constexpr auto kRecordedVariables = std::to_array<std::string_view>({"CUDA_DEVICE_MAX_CONNECTIONS",
-                                                                     "CUDA_DEVICE_ORDER",
-                                                                     "CUDA_HOME",
-                                                                     "CUDA_LAUNCH_BLOCKING",
-                                                                     "CUDA_MODULE_LOADING",
-                                                                     "CUDA_VISIBLE_DEVICES",
-                                                                     "CUBLAS_WORKSPACE_CONFIG",
-                                                                     "GOMP_CPU_AFFINITY",
-                                                                     "KMP_AFFINITY",
-                                                                     "LC_ALL",
-                                                                     "LLMPROF_NCU",
-                                                                     "LLMPROF_NSYS",
-                                                                     "LLMPROF_QDSTRM_IMPORTER",
-                                                                     "MKL_NUM_THREADS",
-                                                                     "NCCL_ALGO",
-                                                                     "NCCL_P2P_DISABLE",
-                                                                     "NCCL_PROTO",
-                                                                     "NVIDIA_TF32_OVERRIDE",
-                                                                     "OMP_NUM_THREADS",
-                                                                     "OMP_PROC_BIND",
-                                                                     "OPENBLAS_NUM_THREADS",
-                                                                     "PYTORCH_ALLOC_CONF",
-                                                                     "PYTORCH_CUDA_ALLOC_CONF",
-                                                                     "TOKENIZERS_PARALLELISM",
-                                                                     "TORCHINDUCTOR_MAX_AUTOTUNE",
-                                                                     "TORCH_CUDA_ARCH_LIST",
-                                                                     "TRANSFORMERS_OFFLINE",
-                                                                     "VLLM_ATTENTION_BACKEND"});
+constexpr std::string_view kRecordedVariables =
+    "CUDA_DEVICE_MAX_CONNECTIONS CUDA_DEVICE_ORDER CUDA_HOME CUDA_LAUNCH_BLOCKING "
+    "CUDA_MODULE_LOADING CUDA_VISIBLE_DEVICES CUBLAS_WORKSPACE_CONFIG GOMP_CPU_AFFINITY "
+    "KMP_AFFINITY LC_ALL LLMPROF_NCU LLMPROF_NSYS LLMPROF_QDSTRM_IMPORTER MKL_NUM_THREADS "
+    "NCCL_ALGO NCCL_P2P_DISABLE NCCL_PROTO NVIDIA_TF32_OVERRIDE OMP_NUM_THREADS "
+    "OMP_PROC_BIND OPENBLAS_NUM_THREADS PYTORCH_ALLOC_CONF PYTORCH_CUDA_ALLOC_CONF "
+    "TOKENIZERS_PARALLELISM TORCHINDUCTOR_MAX_AUTOTUNE TORCH_CUDA_ARCH_LIST "
+    "TRANSFORMERS_OFFLINE VLLM_ATTENTION_BACKEND";
 
 // Missing is null, never empty.
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
-std::string file_text(const std::filesystem::path& path) {
-  return read_all(path, kLargestText).value_or("");
-}
+std::string file_text(const fs::path& path) { return read_all(path, kLargestText).value_or(""); }
 
 // What a program prints; empty where it is not there or fails.
 std::string answer_of(std::vector<std::string> argv) {
@@ -160,7 +138,7 @@ Json tool(const Result<capture::InstalledTool>& found) {
 
 }  // namespace
 
-std::span<const std::string_view> recorded_variables() { return kRecordedVariables; }
+std::vector<std::string_view> recorded_variables() { return split(kRecordedVariables, ' '); }
 
 std::string environment_record() {
   utsname system{};
@@ -170,7 +148,7 @@ std::string environment_record() {
   }
   const Gpus gpus = ask_driver();
   Json environment = Json::object();
-  for (const std::string_view name : kRecordedVariables) {
+  for (const std::string_view name : recorded_variables()) {
     const char* value = std::getenv(std::string(name).c_str());
     if (value != nullptr) environment[name] = recorded_value(name, value);
   }

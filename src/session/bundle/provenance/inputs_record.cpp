@@ -7,43 +7,32 @@
 #include "session/bundle/provenance/provenance.h"
 
 namespace llmprof::session {
-namespace fs = std::filesystem;
 namespace {
 
-config::ConfigNode scalar(const std::string& text) {
-  config::ConfigNode node;
-  node.kind = config::ConfigNode::Kind::scalar;
-  node.text = text;
-  return node;
+using config::ConfigNode;
+
+// What is not known is null.
+ConfigNode value(const std::string& text) {
+  return text.empty() ? ConfigNode() : ConfigNode::scalar(text);
 }
-
-// A map of a record, filled member by member. What is not known is null.
-class MapNode {
- public:
-  MapNode() { node_.kind = config::ConfigNode::Kind::map; }
-
-  void add(std::string key, config::ConfigNode value) {
-    node_.keys.push_back(std::move(key));
-    node_.children.push_back(std::move(value));
+ConfigNode value(const std::optional<uint64_t>& number) {
+  return number ? ConfigNode::scalar(std::to_string(*number)) : ConfigNode();
+}
+ConfigNode value(const std::vector<std::string>& texts) {
+  ConfigNode list;
+  list.kind = ConfigNode::Kind::list;
+  for (const std::string& text : texts) list.children.push_back(ConfigNode::scalar(text));
+  return list;
+}
+ConfigNode map_of(const std::vector<std::pair<std::string, ConfigNode>>& members) {
+  ConfigNode map;
+  map.kind = ConfigNode::Kind::map;
+  for (const auto& [key, member] : members) {
+    map.keys.push_back(key);
+    map.children.push_back(member);
   }
-  void add(std::string key, const std::string& text) {
-    add(std::move(key), text.empty() ? config::ConfigNode() : scalar(text));
-  }
-  void add(std::string key, const std::optional<uint64_t>& number) {
-    add(std::move(key), number ? std::to_string(*number) : std::string());
-  }
-  void add(std::string key, const std::vector<std::string>& texts) {
-    config::ConfigNode list;
-    list.kind = config::ConfigNode::Kind::list;
-    for (const std::string& text : texts) list.children.push_back(scalar(text));
-    add(std::move(key), std::move(list));
-  }
-
-  config::ConfigNode take() { return std::move(node_); }
-
- private:
-  config::ConfigNode node_;
-};
+  return map;
+}
 
 // As sha256sum prints it; empty where it cannot.
 std::string sha256(const fs::path& file) {
@@ -75,64 +64,61 @@ std::vector<fs::path> files_of(const RunOptions& options) {
   return files;
 }
 
-config::ConfigNode hashes(const RunOptions& options) {
-  MapNode map;
-  for (const fs::path& file : files_of(options)) map.add(file.string(), "sha256:" + sha256(file));
-  return map.take();
+ConfigNode hashes(const RunOptions& options) {
+  std::vector<std::pair<std::string, ConfigNode>> members;
+  for (const fs::path& file : files_of(options)) {
+    members.emplace_back(file.string(), value("sha256:" + sha256(file)));
+  }
+  return map_of(members);
 }
 
-config::ConfigNode model_record(const config::ComposedConfig& composed, const ModelChoice& model) {
-  MapNode map;
-  map.add("target", model.target);
-  map.add("name", model.name);
-  map.add("variant", model.variant);
-  map.add("params", model.params);
-  map.add("dtype", model.dtype);
-  map.add("weights", model.weights);
-  map.add("source", model.path.empty() ? model.target : model.path);
-  map.add("config", composed.tree.root["model"]["config"]);
-  return map.take();
+ConfigNode model_record(const config::ComposedConfig& composed, const ModelChoice& model) {
+  return map_of({{"target", value(model.target)},
+                 {"name", value(model.name)},
+                 {"variant", value(model.variant)},
+                 {"params", value(model.params)},
+                 {"dtype", value(model.dtype)},
+                 {"weights", value(model.weights)},
+                 {"source", value(model.path.empty() ? model.target : model.path)},
+                 {"config", composed.tree.root["model"]["config"]}});
 }
 
-config::ConfigNode workload_record(const RunOptions& options) {
+ConfigNode workload_record(const RunOptions& options) {
   const WorkloadFacts& facts = options.facts;
-  MapNode map;
-  map.add("name", facts.name);
-  map.add("command", options.workload.argv);
-  map.add("prompt_tokens", facts.prompt_tokens);
-  map.add("new_tokens", facts.new_tokens);
-  map.add("batch", facts.batch);
-  map.add("requests", facts.requests);
-  map.add("seed", facts.seed);
-  return map.take();
+  return map_of({{"name", value(facts.name)},
+                 {"command", value(options.workload.argv)},
+                 {"prompt_tokens", value(facts.prompt_tokens)},
+                 {"new_tokens", value(facts.new_tokens)},
+                 {"batch", value(facts.batch)},
+                 {"requests", value(facts.requests)},
+                 {"seed", value(facts.seed)}});
 }
 
-config::ConfigNode prompts_record(const RunOptions& options) {
+ConfigNode prompts_record(const RunOptions& options) {
   const auto& manifest = options.facts.inputs_manifest;
-  MapNode map;
-  map.add("manifest", manifest ? manifest->string() : std::string());
   // A program after `--` has its own prompts, or none.
   const bool ours = options.facts.prompt_tokens.has_value();
-  map.add("prompts", manifest ? std::string("manifest") : std::string(ours ? "synthetic" : ""));
-  map.add("hashes", hashes(options));
-  return map.take();
+  return map_of({{"manifest", value(manifest ? manifest->string() : std::string())},
+                 {"prompts", value(std::string(manifest ? "manifest"
+                                               : ours   ? "synthetic"
+                                                        : ""))},
+                 {"hashes", hashes(options)}});
 }
 
-void replace(config::ConfigNode& scalar, std::string text) {
+void replace(ConfigNode& scalar, std::string text) {
   if (scalar.text == text) return;
   scalar.text = std::move(text);
   scalar.quoted = true;
 }
 
 // A list of texts in place, so that a flag meets its value.
-void hide_in_list(config::ConfigNode& list) {
+void hide_in_list(ConfigNode& list) {
   std::vector<std::string> texts;
   texts.reserve(list.children.size());
-  for (const config::ConfigNode& item : list.children)
-    texts.push_back(item.is_scalar() ? item.text : "");
+  for (const ConfigNode& item : list.children) texts.push_back(item.is_scalar() ? item.text : "");
   texts = llmprof::without_secrets(texts);
   for (size_t i = 0; i < list.children.size(); ++i) {
-    config::ConfigNode& item = list.children[i];
+    ConfigNode& item = list.children[i];
     if (item.is_scalar()) {
       replace(item, std::move(texts[i]));
     } else {
@@ -142,14 +128,14 @@ void hide_in_list(config::ConfigNode& list) {
 }
 
 // Hides everything below a key that names a secret.
-void hide_whole(config::ConfigNode& node, const std::string& key) {
+void hide_whole(ConfigNode& node, const std::string& key) {
   if (node.is_scalar()) return replace(node, recorded_value(key, node.text));
-  for (config::ConfigNode& child : node.children) hide_whole(child, key);
+  for (ConfigNode& child : node.children) hide_whole(child, key);
 }
 
 }  // namespace
 
-config::ConfigNode without_secrets(config::ConfigNode node) {
+config::ConfigNode without_secrets(ConfigNode node) {
   if (node.is_scalar()) {
     replace(node, llmprof::without_secrets(node.text));
   } else if (node.is_list()) {
@@ -167,11 +153,9 @@ config::ConfigNode without_secrets(config::ConfigNode node) {
 }
 
 std::string inputs_record(const config::ComposedConfig& config, const RunOptions& options) {
-  MapNode record;
-  record.add("model", model_record(config, options.model));
-  record.add("workload", workload_record(options));
-  record.add("inputs", prompts_record(options));
-  return config::to_yaml(without_secrets(record.take()));
+  return config::to_yaml(without_secrets(map_of({{"model", model_record(config, options.model)},
+                                                 {"workload", workload_record(options)},
+                                                 {"inputs", prompts_record(options)}})));
 }
 
 Result<void> write_provenance(const config::ComposedConfig& config, const RunOptions& options,

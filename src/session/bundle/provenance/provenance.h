@@ -1,8 +1,8 @@
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "config/compose.h"
@@ -22,7 +22,7 @@ std::string inputs_record(const config::ComposedConfig& config, const RunOptions
 
 // The variables that decide how a run goes, and that a record may hold, and no others: environments
 // hold secrets.
-std::span<const std::string_view> recorded_variables();
+std::vector<std::string_view> recorded_variables();
 
 // A configuration as it may be written down: values whose keys name secrets are hidden, lists are
 // taken for command lines (base/secrets/secrets.h).

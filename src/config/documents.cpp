@@ -5,26 +5,78 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/needed.h"
 #include "base/text.h"
 #include "config/config_tree.h"
-#include "config/tree_limits.h"
 
 namespace llmprof::config {
 namespace {
 
+// Counts the values of a document while it is read.
+class TreeLimits {
+ public:
+  explicit TreeLimits(const std::string& document) : document_(document) {}
+
+  // A value at this depth, the root's being 0; with values below it, all of them.
+  void admit(int depth, size_t nodes = 1) {
+    if (depth > kDeepest || nodes > kMostNodes - nodes_) {
+      give_up(ErrorKind::usage,
+              fmt::format("{}: nested deeper than {} levels, or more than {} values", document_,
+                          kDeepest, kMostNodes));
+    }
+    nodes_ += nodes;
+  }
+
+ private:
+  // Deeper documents are refused: they would exhaust the stack, and no configuration is so deep.
+  static constexpr int kDeepest = 200;
+  // Larger ones too: a few lines of YAML aliases can stand for billions of values.
+  static constexpr size_t kMostNodes = 1'000'000;
+  const std::string& document_;
+  size_t nodes_ = 0;
+};
+
+void convert(const nlohmann::ordered_json& from, ConfigNode& into, TreeLimits& limits,
+             int depth = 0) {
+  limits.admit(depth);
+  if (from.is_object()) {
+    into.kind = ConfigNode::Kind::map;
+    for (const auto& [key, value] : from.items()) {
+      into.keys.push_back(key);
+      convert(value, into.children.emplace_back(), limits, depth + 1);
+    }
+  } else if (from.is_array()) {
+    into.kind = ConfigNode::Kind::list;
+    for (const auto& value : from) {
+      convert(value, into.children.emplace_back(), limits, depth + 1);
+    }
+  } else if (!from.is_null()) {
+    const bool text = from.is_string();
+    into = ConfigNode::scalar(text ? from.get<std::string>() : from.dump(), text);
+  }
+}
+
 class Event {
  public:
-  explicit Event(yaml_parser_t& parser) : valid_(yaml_parser_parse(&parser, &event_) != 0) {}
-  ~Event() {
-    if (valid_) yaml_event_delete(&event_);
+  // The parser says what is wrong where there is none.
+  explicit Event(yaml_parser_t& parser, const std::string& document) {
+    if (yaml_parser_parse(&parser, &event_) != 0) return;
+    const char* problem = parser.problem == nullptr ? "out of memory" : parser.problem;
+    // Invalid characters have an offset instead of a mark.
+    const size_t line =
+        parser.error == YAML_READER_ERROR ? parser.mark.line : parser.problem_mark.line;
+    refuse(document, line + 1, problem);
   }
+  ~Event() { yaml_event_delete(&event_); }
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
-  // False: the parser says what is wrong.
-  [[nodiscard]] explicit operator bool() const { return valid_; }
+  [[noreturn]] static void refuse(const std::string& document, size_t line, std::string_view what) {
+    give_up(ErrorKind::usage, fmt::format("{}:{}: not valid YAML: {}", document, line, what));
+  }
   [[nodiscard]] yaml_event_type_t type() const { return event_.type; }
   [[nodiscard]] size_t line() const { return event_.start_mark.line + 1; }
 
@@ -47,7 +99,6 @@ class Event {
 
  private:
   yaml_event_t event_{};
-  bool valid_;
 };
 
 // YAML has no other control characters.
@@ -96,7 +147,8 @@ Extent extent_of(const ConfigNode& node) {
 // The first document of a text.
 class YamlReader {
  public:
-  YamlReader(std::string_view text, const std::string& name) : text_(readable(text)), name_(name) {
+  YamlReader(std::string_view text, const std::string& name)
+      : text_(readable(text)), name_(name), limits_(name) {
     yaml_parser_initialize(&parser_);
     yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text_.data()),
                                  text_.size());
@@ -105,11 +157,10 @@ class YamlReader {
   YamlReader(const YamlReader&) = delete;
   YamlReader& operator=(const YamlReader&) = delete;
 
-  Result<void> read(ConfigNode& root) {
+  void read(ConfigNode& root) {
     while (true) {
-      const Event event(parser_);
-      if (!event) return broken();
-      if (event.type() == YAML_STREAM_END_EVENT) return {};
+      const Event event(parser_, name_);
+      if (event.type() == YAML_STREAM_END_EVENT) return;
       if (event.type() != YAML_STREAM_START_EVENT && event.type() != YAML_DOCUMENT_START_EVENT) {
         return value(event, root, 0);
       }
@@ -117,35 +168,21 @@ class YamlReader {
   }
 
  private:
-  tl::unexpected<Error> wrong(size_t line, std::string_view what) const {
-    return fail(ErrorKind::usage, fmt::format("{}:{}: not valid YAML: {}", name_, line, what));
-  }
-
-  tl::unexpected<Error> broken() const {
-    const char* problem = parser_.problem == nullptr ? "out of memory" : parser_.problem;
-    // Invalid characters have an offset instead of a mark.
-    const size_t line =
-        parser_.error == YAML_READER_ERROR ? parser_.mark.line : parser_.problem_mark.line;
-    return wrong(line + 1, problem);
-  }
-
   // What begins with `event`. A member of a map has its key's line already.
-  Result<void> value(const Event& event, ConfigNode& into, int depth) {
+  void value(const Event& event, ConfigNode& into, int depth) {
     if (event.type() == YAML_ALIAS_EVENT) return copy(event, into, depth);
-    if (!limits_.admit(depth)) return TreeLimits::exceeded(name_);
+    limits_.admit(depth);
     if (into.line == 0) into.line = event.line();
-    Result<void> read;
     if (event.type() == YAML_SEQUENCE_START_EVENT) {
-      read = list(into, depth);
+      list(into, depth);
     } else if (event.type() == YAML_MAPPING_START_EVENT) {
-      read = map(into, depth);
+      map(into, depth);
     } else {
       scalar(event, into);
     }
-    if (!read || event.anchor().empty()) return read;
-    if (!limits_.admit(depth, extent_of(into).nodes)) return TreeLimits::exceeded(name_);
+    if (event.anchor().empty()) return;
+    limits_.admit(depth, extent_of(into).nodes);
     anchored_.insert_or_assign(std::string(event.anchor()), into);
-    return {};
   }
 
   static void scalar(const Event& event, ConfigNode& into) {
@@ -155,45 +192,40 @@ class YamlReader {
     into.quoted = !event.is_plain();
   }
 
-  Result<void> list(ConfigNode& into, int depth) {
+  void list(ConfigNode& into, int depth) {
     into.kind = ConfigNode::Kind::list;
     while (true) {
-      const Event item(parser_);
-      if (!item) return broken();
-      if (item.type() == YAML_SEQUENCE_END_EVENT) return {};
-      if (auto read = value(item, into.children.emplace_back(), depth + 1); !read) return read;
+      const Event item(parser_, name_);
+      if (item.type() == YAML_SEQUENCE_END_EVENT) return;
+      value(item, into.children.emplace_back(), depth + 1);
     }
   }
 
-  Result<void> map(ConfigNode& into, int depth) {
+  void map(ConfigNode& into, int depth) {
     into.kind = ConfigNode::Kind::map;
     while (true) {
-      const Event key(parser_);
-      if (!key) return broken();
-      if (key.type() == YAML_MAPPING_END_EVENT) return {};
+      const Event key(parser_, name_);
+      if (key.type() == YAML_MAPPING_END_EVENT) return;
       // A list or a map as a key has no text.
       ConfigNode named;
-      if (auto read = value(key, named, depth + 1); !read) return read;
+      value(key, named, depth + 1);
       into.keys.push_back(std::move(named.text));
       ConfigNode& member = into.children.emplace_back();
       member.line = key.line();
-      const Event content(parser_);
-      if (!content) return broken();
-      if (auto read = value(content, member, depth + 1); !read) return read;
+      value(Event(parser_, name_), member, depth + 1);
     }
   }
 
-  Result<void> copy(const Event& alias, ConfigNode& into, int depth) {
+  void copy(const Event& alias, ConfigNode& into, int depth) {
     const auto found = anchored_.find(alias.anchor());
     if (found == anchored_.end()) {
-      return wrong(alias.line(), fmt::format("no '&{0}' before '*{0}'", alias.anchor()));
+      Event::refuse(name_, alias.line(), fmt::format("no '&{0}' before '*{0}'", alias.anchor()));
     }
     const Extent extent = extent_of(found->second);
-    if (!limits_.admit(depth + extent.height, extent.nodes)) return TreeLimits::exceeded(name_);
+    limits_.admit(depth + extent.height, extent.nodes);
     const size_t line = into.line;
     into = found->second;
     if (line != 0) into.line = line;
-    return {};
   }
 
   std::string text_;
@@ -206,11 +238,24 @@ class YamlReader {
 }  // namespace
 
 Result<ConfigDocument> parse_yaml(std::string_view text, std::string name) {
-  ConfigDocument document{std::move(name), {}};
-  if (auto read = YamlReader(text, document.name).read(document.root); !read) {
-    return fail_with(read.error());
-  }
-  return document;
+  return attempt([&] {
+    ConfigDocument document{std::move(name), {}};
+    YamlReader(text, document.name).read(document.root);
+    return document;
+  });
+}
+
+Result<ConfigDocument> parse_json(std::string_view text, std::string name) {
+  return attempt([&] {
+    ConfigDocument document{std::move(name), {}};
+    const auto json = nlohmann::ordered_json::parse(text, nullptr, false);
+    if (json.is_discarded()) {
+      give_up(ErrorKind::usage, fmt::format("{}: not valid JSON", document.name));
+    }
+    TreeLimits limits(document.name);
+    convert(json, document.root, limits);
+    return document;
+  });
 }
 
 }  // namespace llmprof::config

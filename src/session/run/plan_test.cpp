@@ -1,4 +1,4 @@
-#include "session/run/run_time.h"
+#include "session/run/plan.h"
 
 #include <gtest/gtest.h>
 
@@ -29,8 +29,8 @@ double seconds(std::chrono::milliseconds time) {
 TEST(RunTimeTest, AgreesWithARunOnAnH200) {
   const RunTime time = estimate_run(deep_run(), 25s);
   EXPECT_NEAR(seconds(time.total()), 151, 0.1 * 151);
-  EXPECT_NEAR(seconds(time.ncu), 76.6, 0.1 * 76.6);
-  EXPECT_NEAR(seconds(time.torch_profiler), 27.3, 0.1 * 27.3);
+  EXPECT_NEAR(seconds(time[Recording::ncu]), 76.6, 0.1 * 76.6);
+  EXPECT_NEAR(seconds(time[Recording::torch_profiler]), 27.3, 0.1 * 27.3);
 }
 
 // A program without ranges, 18 November 2026: 16.9 s alone, 18.9 s under the collector, 77.3 and
@@ -46,21 +46,21 @@ TEST(RunTimeTest, PassesThatAreNotPartOfTheRunTakeNoTime) {
   RunRequest request;
   request.options.repeats = 3;
   const RunTime time = estimate_run(request, 10s);
-  EXPECT_EQ(time.control, 30s);
+  EXPECT_EQ(time[Recording::control], 30s);
   EXPECT_EQ(time.total(), 30s);
 }
 
 TEST(RunTimeTest, DriverCallsCountWhereTheyAreCertain) {
   RunRequest request = deep_run();
   request.captures.collector_cuda = true;
-  EXPECT_EQ(estimate_run(request, 10s).driver_calls, 0s);
+  EXPECT_EQ(estimate_run(request, 10s)[Recording::driver_calls], 0s);
   request.options.pipeline.driver_calls = Switch::on;
-  EXPECT_EQ(estimate_run(request, 10s).driver_calls, 10s);
+  EXPECT_EQ(estimate_run(request, 10s)[Recording::driver_calls], 10s);
 }
 
 TEST(RunTimeTest, WhatFitsIsLeftAlone) {
   RunRequest request = deep_run();
-  EXPECT_TRUE(fit_run(request, 25s, 300s, FitFrom::start).empty());
+  EXPECT_TRUE(fit_run(request, 25s, 300s, Recording::control).empty());
   EXPECT_TRUE(request.captures.ncu && request.captures.torch_profiler);
   EXPECT_EQ(request.options.ncu.launches_per_shape, 3U);
   EXPECT_EQ(request.options.top_n_kernels, 10U);
@@ -69,7 +69,7 @@ TEST(RunTimeTest, WhatFitsIsLeftAlone) {
 // 25 + 25 + 27.5 s, and 40 s of two runs under ncu leave 17.5 s of 135: 26 launches of 0.666 s.
 TEST(RunTimeTest, NcuMeasuresFewerLaunchesFirst) {
   RunRequest request = deep_run();
-  const auto notes = fit_run(request, 25s, 135s, FitFrom::start);
+  const auto notes = fit_run(request, 25s, 135s, Recording::control);
   EXPECT_EQ(request.options.ncu.launches_per_shape, 1U);
   EXPECT_EQ(request.options.top_n_kernels, 10U);
   EXPECT_TRUE(request.captures.ncu);
@@ -79,14 +79,14 @@ TEST(RunTimeTest, NcuMeasuresFewerLaunchesFirst) {
 
 TEST(RunTimeTest, ThenFewerKernels) {
   RunRequest request = deep_run();
-  fit_run(request, 25s, 125s, FitFrom::start);
+  fit_run(request, 25s, 125s, Recording::control);
   EXPECT_EQ(request.options.ncu.launches_per_shape, 1U);
   EXPECT_EQ(request.options.top_n_kernels, 5U);
 }
 
 TEST(RunTimeTest, ThenNcuGoesAndItsSettingsStay) {
   RunRequest request = deep_run();
-  const auto notes = fit_run(request, 25s, 80s, FitFrom::start);
+  const auto notes = fit_run(request, 25s, 80s, Recording::control);
   EXPECT_FALSE(request.captures.ncu);
   EXPECT_TRUE(request.captures.torch_profiler);
   EXPECT_EQ(request.options.ncu.launches_per_shape, 3U);
@@ -96,14 +96,14 @@ TEST(RunTimeTest, ThenNcuGoesAndItsSettingsStay) {
 
 TEST(RunTimeTest, ThenTorchProfiler) {
   RunRequest request = deep_run();
-  const auto notes = fit_run(request, 25s, 60s, FitFrom::start);
+  const auto notes = fit_run(request, 25s, 60s, Recording::control);
   EXPECT_FALSE(request.captures.ncu || request.captures.torch_profiler);
   EXPECT_EQ(notes.size(), 2U);
 }
 
 TEST(RunTimeTest, WhatNeverFitsIsSaid) {
   RunRequest request = deep_run();
-  const auto notes = fit_run(request, 25s, 10s, FitFrom::start);
+  const auto notes = fit_run(request, 25s, 10s, Recording::control);
   EXPECT_TRUE(request.captures.collector);
   ASSERT_EQ(notes.size(), 3U);
   EXPECT_TRUE(contains(notes.back(), "take about 50 s, longer than the time limit leaves (10 s)"))
@@ -112,7 +112,7 @@ TEST(RunTimeTest, WhatNeverFitsIsSaid) {
 
 TEST(RunTimeTest, TheControlRunIsOverOnceItIs) {
   RunRequest request = deep_run();
-  EXPECT_TRUE(fit_run(request, 25s, 131s, FitFrom::after_control).empty());
+  EXPECT_TRUE(fit_run(request, 25s, 131s, Recording::collector).empty());
 }
 
 TEST(RunTimeTest, WordsNameEachPass) {

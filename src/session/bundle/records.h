@@ -9,29 +9,45 @@
 
 #include "base/diagnostics.h"
 #include "base/error.h"
+#include "config/conf_files.h"
+#include "llm/model_spec.h"
+#include "profile/run.h"
 #include "session/bundle/run_dir.h"
 
 namespace llmprof::session {
+
+// Small files in which a run's folder says what its captures do not, so that a later analysis of
+// the folder reports the same. What is read is empty where the folder has no such file; one that
+// cannot be read is a diagnostic, since captures can be analyzed without it.
+
+// captures.json: {"failed": [{"backend", "message"}],
+//                 "notes": [{"severity", "code", "message", "count"}]}
+struct CapturesRecord {
+  std::vector<profile::CaptureFailure> failures;
+  Diagnostics notes;  // what worked in another way than planned
+};
+Result<void> write_captures_record(const Artifacts& bundle, const CapturesRecord& record);
+CapturesRecord read_captures_record(const fs::path& run, Diagnostics& diagnostics);
 
 // As profile::Rank::state.
 inline constexpr std::string_view kRankRecorded = "recorded";
 inline constexpr std::string_view kRankDied = "died";
 inline constexpr std::string_view kRankMissing = "missing";
 
-// ranks.json: what a run knows of the ranks of a distributed job that their captures do not say.
+// ranks.json: what is known of the ranks of a distributed job.
 //   {"world_size": 4, "finished": true, "ranks": [{"rank", "state", "detail"}]}
 struct RankRecord {
   uint64_t rank = 0;
   std::string state;
   std::optional<std::string> detail;  // "signal 9 (Killed)"
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("rank", &RankRecord::rank, "among all of the job");
     field("state", &RankRecord::state, "recorded, died or missing");
     field("detail", &RankRecord::detail, "how it ended; null if there is nothing to say");
   }
 };
+
 inline std::optional<std::string> none_if_empty(std::string text) {
   return text.empty() ? std::nullopt : std::optional(std::move(text));
 }
@@ -43,28 +59,37 @@ struct RanksRecord {
 
   [[nodiscard]] std::vector<RankRecord> not_recorded() const;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
+  static void fields(auto& field) {
     field("world_size", &RanksRecord::world_size, "ranks of the job; null where unknown");
     field("finished", &RanksRecord::finished, "false while the ranks are recorded");
     field("ranks", &RanksRecord::ranks, "by rank");
   }
 };
-
 Result<void> write_ranks_record(const Artifacts& bundle, const RanksRecord& record);
-
-// Of a run's folder; of a folder that holds one per rank (rank0/, rank1/, ...) all of them
-// together. Ranks without a folder are not in it: they may be on other machines' disks. Empty where
-// nothing is recorded; a file that cannot be read is a diagnostic.
-RanksRecord read_ranks_record(const std::filesystem::path& folder, Diagnostics& diagnostics);
+// Of a folder that holds one run per rank (rank0/, rank1/, ...) all of them together. Ranks without
+// a folder are not in it: they may be on other machines' disks.
+RanksRecord read_ranks_record(const fs::path& folder, Diagnostics& diagnostics);
 
 // "rank3", the folder of a rank beside those of the others.
 std::string rank_folder_name(uint64_t rank);
 // The folders of ranks in `folder`, by rank.
 struct RankFolder {
   uint64_t rank = 0;
-  std::filesystem::path path;
+  fs::path path;
 };
-std::vector<RankFolder> rank_folders(const std::filesystem::path& folder);
+std::vector<RankFolder> rank_folders(const fs::path& folder);
+
+// inputs.yaml: what ran.
+//   model:    {target, name, variant, params, dtype, weights, source, config: {a config.json's
+//   keys}} workload: {name, command, prompt_tokens, new_tokens, batch, requests, seed}
+struct RunInputs {
+  std::optional<llm::ModelSpec> model;
+  std::string command;
+  std::optional<uint64_t> prompt_tokens;
+  std::optional<uint64_t> new_tokens;
+  std::optional<uint64_t> batch;
+};
+RunInputs read_run_inputs(const fs::path& run, const config::ConfFiles& conf,
+                          Diagnostics& diagnostics);
 
 }  // namespace llmprof::session

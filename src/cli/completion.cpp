@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "cli/command_table.h"
 #include "cli/table_texts.h"
 
@@ -96,6 +98,63 @@ std::string arguments_of(const CommandSpec& command,
   return fmt::format("compopt -o nospace 2>/dev/null; _llmprof_words '{}' \"$current\"", keys);
 }
 
+// For the inside of single quotes in the argument of _arguments or _describe.
+std::string zsh_escaped(std::string_view text) {
+  std::string quoted;
+  for (const char c : text) {
+    if (c == '\'') {
+      quoted += "'\\''";
+      continue;
+    }
+    if (c == '[' || c == ']' || c == ':' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted;
+}
+
+std::string action_of(const OptionSpec& option) {
+  if (!option.choices_of.empty()) return fmt::format("_llmprof_{}", option.choices_of);
+  if (!option.choices.empty()) return fmt::format("({})", fmt::join(option.choices, " "));
+  if (option.takes == Takes::folder) return "_files -/";
+  return option.takes == Takes::file || option.takes == Takes::path ? "_files" : " ";
+}
+
+std::string option_argument(const OptionSpec& option) {
+  if (option.takes == Takes::nothing) {
+    const std::string also =
+        option.name == "--help" ? "(-h --help)'{-h,--help}'" : std::string(option.name);
+    return fmt::format("'{}[{}]'", also, zsh_escaped(option.help));
+  }
+  return fmt::format("'{}=[{}]:{}:{}'", option.name, zsh_escaped(option.help),
+                     zsh_escaped(option.metavar), action_of(option));
+}
+
+// What an option takes that names a file or a choice of this group.
+void add_group(const session::GroupChoices& group, std::string& script) {
+  const auto commands = all_commands();
+  const bool wanted = std::ranges::any_of(commands, [&](const CommandSpec& command) {
+    return std::ranges::any_of(
+        command.options, [&](const OptionSpec& each) { return each.choices_of == group.group; });
+  });
+  if (!wanted) return;
+  script +=
+      fmt::format("_llmprof_{0}() {{\n  _alternative '{0}:{0}:({1})' 'files:file:_files'\n}}\n\n",
+                  group.group, fmt::join(group.choices, " "));
+}
+
+void add_zsh_command(const CommandSpec& command, std::string& script) {
+  script += fmt::format("    {})\n      _arguments $common", command.name);
+  for (const OptionSpec& option : command.options) {
+    script += " \\\n        " + option_argument(option);
+  }
+  for (const OptionSpec& argument : command.arguments) {
+    const std::string action = command.takes_program ? "_llmprof_overrides" : action_of(argument);
+    script += fmt::format(" \\\n        '{}:{}:{}'", argument.repeatable ? "*" : "1",
+                          zsh_escaped(argument.name), action);
+  }
+  script += "\n      ;;\n";
+}
+
 }  // namespace
 
 std::string bash_completion(std::span<const session::GroupChoices> groups) {
@@ -132,6 +191,41 @@ std::string bash_completion(std::span<const session::GroupChoices> groups) {
   }
   script += "  esac\n";
   script += kTail;
+  return script;
+}
+
+std::string zsh_completion(std::span<const session::GroupChoices> groups) {
+  std::string script =
+      "#compdef llmprof\n# zsh completion of llmprof, made by `llmprof completion zsh`.\n\n"
+      "_llmprof_commands() {\n  local -a commands=(\n";
+  for (const CommandSpec& command : all_commands()) {
+    script += fmt::format("    '{}:{}'\n", command.name, zsh_escaped(command.summary));
+  }
+  script +=
+      "  )\n  _describe 'command' commands\n}\n\n_llmprof_overrides() {\n  local -a words=(\n";
+  for (const session::GroupChoices& group : groups) {
+    for (const std::string& choice : group.choices) {
+      script += fmt::format("    '{}={}'\n", group.group, choice);
+    }
+  }
+  script += "  )\n  compadd -a words\n}\n\n";
+  for (const session::GroupChoices& group : groups) add_group(group, script);
+  script +=
+      "_llmprof() {\n  local context state state_descr line\n  typeset -A opt_args\n"
+      "  local -a common=(\n";
+  for (const OptionSpec& option : common_options()) {
+    script += "    " + option_argument(option) + '\n';
+  }
+  script += "  )\n  _arguments -C $common";
+  for (const OptionSpec& option : program_options()) script += ' ' + option_argument(option);
+  script +=
+      " \\\n    '1:command:_llmprof_commands' '*::argument:->arguments'\n"
+      "  [[ $state == arguments ]] || return\n  case $words[1] in\n";
+  for (const CommandSpec& command : all_commands()) add_zsh_command(command, script);
+  script +=
+      "  esac\n}\n\n# Sourced it registers itself; as a file of $fpath it is the function's body.\n"
+      "if [[ $funcstack[1] == _llmprof ]]; then\n  _llmprof \"$@\"\nelse\n"
+      "  compdef _llmprof llmprof\nfi\n";
   return script;
 }
 
