@@ -237,23 +237,23 @@ ParsedLine parsed_line(Words words) {
 }  // namespace
 
 const OptionSpec& Arguments::declared(std::string_view name) const {
-  for (const auto* list : {&command_->options, &command_->arguments}) {
+  for (const auto* list : {&line_.command->options, &line_.command->arguments}) {
     for (const OptionSpec& option : *list) {
       if (option.name == name) return option;
     }
   }
-  misuse(*command_, name, "does not exist");
+  misuse(*line_.command, name, "does not exist");
 }
 
 const std::string* Arguments::last(std::string_view name) const {
-  if (declared(name).takes == Takes::nothing) misuse(*command_, name, "takes no value");
-  const auto found = values_.find(std::string(name));
-  return found == values_.end() || found->second.empty() ? nullptr : &found->second.back();
+  if (declared(name).takes == Takes::nothing) misuse(*line_.command, name, "takes no value");
+  const auto found = line_.values.find(std::string(name));
+  return found == line_.values.end() || found->second.empty() ? nullptr : &found->second.back();
 }
 
 bool Arguments::flag(std::string_view name) const {
-  if (declared(name).takes != Takes::nothing) misuse(*command_, name, "takes a value");
-  return values_.contains(std::string(name));
+  if (declared(name).takes != Takes::nothing) misuse(*line_.command, name, "takes a value");
+  return line_.values.contains(std::string(name));
 }
 
 std::optional<std::string> Arguments::text(std::string_view name) const {
@@ -267,15 +267,15 @@ std::optional<std::filesystem::path> Arguments::path(std::string_view name) cons
 }
 
 std::optional<int64_t> Arguments::number(std::string_view name) const {
-  if (declared(name).takes != Takes::number) misuse(*command_, name, "is no number");
+  if (declared(name).takes != Takes::number) misuse(*line_.command, name, "is no number");
   const std::string* value = last(name);
   return value == nullptr ? std::nullopt : parse_int(*value);
 }
 
 std::vector<std::string> Arguments::all(std::string_view name) const {
-  if (!declared(name).repeatable) misuse(*command_, name, "is given once");
-  const auto found = values_.find(std::string(name));
-  return found == values_.end() ? std::vector<std::string>() : found->second;
+  if (!declared(name).repeatable) misuse(*line_.command, name, "is given once");
+  const auto found = line_.values.find(std::string(name));
+  return found == line_.values.end() ? std::vector<std::string>() : found->second;
 }
 
 Result<ParsedLine> parse_line(Words words) {

@@ -45,7 +45,7 @@ int run_line(const std::vector<std::string>& words) {
                                          : command_help(*line.command, style));
   }
   if (line.version) return print(std::string(session::kVersion) + '\n');
-  return line.command->run({*line.command, std::move(line.values), std::move(line.program), style});
+  return line.command->run({std::move(line), style});
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ using Line = std::vector<std::string>;
 Arguments parsed(const Line& words) {
   auto line = parse_line(words);
   if (!line) throw std::runtime_error(line.error().message);
-  return {*line->command, std::move(line->values), std::move(line->program), {}};
+  return {std::move(*line), {}};
 }
 
 std::string complaint(const Line& words) {

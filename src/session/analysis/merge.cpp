@@ -9,7 +9,7 @@
 
 #include "base/needed.h"
 #include "job/partial/partial.h"
-#include "session/bundle/earlier_run.h"
+#include "session/bundle/run_dir.h"
 
 namespace llmprof::session {
 namespace {

@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include "base/files.h"
-#include "session/bundle/earlier_run.h"
 #include "session/bundle/export_rows.h"
 #include "session/bundle/records.h"
 #include "session/bundle/run_dir.h"

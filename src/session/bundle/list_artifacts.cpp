@@ -6,7 +6,6 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "session/bundle/earlier_run.h"
 #include "session/bundle/export_rows.h"
 #include "session/bundle/run_dir.h"
 

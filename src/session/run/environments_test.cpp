@@ -9,6 +9,11 @@
 namespace llmprof::session {
 namespace {
 
+capture::CapturePlan plan_recording(Recording recording, const RunRequest& request,
+                                    const Artifacts& bundle) {
+  return kRecordings.at(static_cast<size_t>(recording)).plan(request, bundle);
+}
+
 constexpr const char* kLibrary = "/opt/llmprof/lib/libllmprof_collector.so";
 
 class RecordingEnvironment : public ::testing::Test {

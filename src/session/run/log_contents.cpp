@@ -55,26 +55,23 @@ std::string never_armed(const LogContents& contents, const CollectorOptions& opt
   return "CUDA was initialized, but tracing never began: see collector/record.log";
 }
 
-std::string_view nothing_ran() {
-  return "while it traced, nothing ran on the GPU: check device=cuda:0 and `nvidia-smi`; a program "
-         "that computes on the CPU needs workload.uses_cuda=false";
-}
-
-std::string_view never_saw_cuda() {
-  return "no process that it was loaded into used CUDA:\n"
-         "  - the program computed on the CPU: check device=cuda:0 and `nvidia-smi`; one that is "
-         "meant to needs workload.uses_cuda=false\n"
-         "  - it, or a script around it, started the computing process with another environment "
-         "(CUDA_INJECTION64_PATH must reach it)\n"
-         "  - another profiler is part of the workload's command (nsys, ncu): it takes the "
-         "collector's place, so leave it out";
-}
+constexpr std::string_view kNothingRan =
+    "while it traced, nothing ran on the GPU: check device=cuda:0 and `nvidia-smi`; a program "
+    "that computes on the CPU needs workload.uses_cuda=false";
+constexpr std::string_view kNeverSawCuda =
+    "no process that it was loaded into used CUDA:\n"
+    "  - the program computed on the CPU: check device=cuda:0 and `nvidia-smi`; one that is "
+    "meant to needs workload.uses_cuda=false\n"
+    "  - it, or a script around it, started the computing process with another environment "
+    "(CUDA_INJECTION64_PATH must reach it)\n"
+    "  - another profiler is part of the workload's command (nsys, ncu): it takes the "
+    "collector's place, so leave it out";
 
 std::string cause(const LogContents& contents, const CollectorOptions& options) {
   if (!contents.stood_down.empty()) return stood_down_because(*contents.stood_down.begin());
-  if (!contents.saw_cuda) return std::string(never_saw_cuda());
+  if (!contents.saw_cuda) return std::string(kNeverSawCuda);
   if (!contents.traced) return never_armed(contents, options);
-  return std::string(nothing_ran());
+  return std::string(kNothingRan);
 }
 
 }  // namespace

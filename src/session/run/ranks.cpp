@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "capture/rank_ends.h"
 #include "readers/collector_log/collector_log.h"
-#include "session/bundle/earlier_run.h"
+#include "session/bundle/run_dir.h"
 
 namespace llmprof::session {
 namespace {

@@ -84,10 +84,4 @@ struct RecordingRow {
 };
 extern const std::array<RecordingRow, 6> kRecordings;  // by Recording
 
-// What one would run.
-inline capture::CapturePlan plan_recording(Recording recording, const RunRequest& request,
-                                           const Artifacts& bundle) {
-  return kRecordings.at(static_cast<size_t>(recording)).plan(request, bundle);
-}
-
 }  // namespace llmprof::session
