@@ -1,4 +1,4 @@
-#include "analysis/shown/judgement.h"
+#include "analysis/shown/shown.h"
 
 #include <gtest/gtest.h>
 

@@ -1,18 +1,64 @@
 #include "analysis/shown/shown.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
-#include "analysis/shown/judgement.h"
 #include "analysis/shown/shown_times.h"
-#include "analysis/shown/shown_tokens.h"
 
 namespace llmprof::analysis::shown {
 namespace {
 
+using profile::IdleLevel;
+using profile::Limit;
 using profile::Stage;
 using profile::StageShown;
+using profile::TimePart;
 using profile::TokenTimesShown;
+
+// Above it waiting sets the pace; below the other, idle time does not matter.
+constexpr double kMuchIdle = 0.25;
+constexpr double kLittleIdle = 0.05;
+// Of the peak: above it only less work (a smaller model, fewer bits) makes a stage faster.
+constexpr double kNearTheLimit = 0.7;
+constexpr std::array kCausedByHost = {TimePart::idle_launch,           TimePart::idle_host,
+                                      TimePart::idle_synchronization,  TimePart::idle_before_first,
+                                      TimePart::before_first_operator, TimePart::between_operators};
+
+void judge_budget(const std::vector<profile::BudgetPart>& budget,
+                  profile::StageJudgement& judgement) {
+  Nanoseconds idle = 0;
+  Nanoseconds host = 0;
+  Nanoseconds largest_work = 0;
+  for (const profile::BudgetPart& part : budget) {
+    const Nanoseconds time = part.total_ns.value;
+    if (part.idle) {
+      idle += time;
+      if (std::ranges::find(kCausedByHost, part.part) != kCausedByHost.end()) host += time;
+    } else if (part.part != TimePart::not_traced) {
+      largest_work = std::max(largest_work, time);
+    }
+  }
+  judgement.mostly_idle = idle > largest_work;
+  judgement.waits_for_host = 2 * host > idle;
+}
+
+// What the shown figures of a stage mean.
+profile::StageJudgement judge(const profile::Stage& stage) {
+  profile::StageJudgement judgement;
+  const auto& idle_share = stage.shown.idle_share_of_wall;
+  const bool much = idle_share && idle_share->value >= kMuchIdle;
+  if (idle_share) {
+    const bool little = idle_share->value < kLittleIdle;
+    judgement.idle = much ? IdleLevel::much : little ? IdleLevel::little : IdleLevel::some;
+  }
+  if (stage.memory_bound && stage.shown.use_at_bound) {
+    const bool near = stage.shown.use_at_bound->value >= kNearTheLimit;
+    judgement.limit = !near ? Limit::room : much ? Limit::implausible : Limit::near;
+  }
+  if (stage.shown.budget) judge_budget(*stage.shown.budget, judgement);
+  return judgement;
+}
 
 std::vector<profile::BudgetPart> unwatched_budget(const Stage& stage) {
   std::vector<profile::BudgetPart> rows;
@@ -157,9 +203,8 @@ void add_shown(profile::Profile& profile) {
   for (profile::StageRecoverable& stage : profile.recoverable) shown::show_savings(stage);
   for (profile::Stage& stage : profile.stages) shown::show_stage(stage);
   profile::TokenTimesShown tokens = shown::shown_token_times(profile);
-  const bool any =
-      std::any_of(profile.stages.begin(), profile.stages.end(),
-                  [](const profile::Stage& stage) { return stage.shown.without_tracing; });
+  const bool any = std::ranges::any_of(
+      profile.stages, [](const profile::Stage& stage) { return stage.shown.without_tracing; });
   if (any) shown::show_shares(profile, tokens);
   profile.token_times.shown = std::move(tokens);
   if (profile.job) shown::show_job(profile.ranks, *profile.job);

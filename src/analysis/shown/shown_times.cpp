@@ -1,9 +1,14 @@
 #include "analysis/shown/shown_times.h"
 
+#include <algorithm>
+
 namespace llmprof::analysis::shown {
 namespace {
 
-using Times = profile::Statistics<profile::Milliseconds>;
+using profile::Milliseconds;
+using profile::Stage;
+using profile::TokenTime;
+using profile::TokenTimesShown;
 
 constexpr double kWideDeviation = 0.25;  // of the mean
 constexpr double kWideRange = 1.5;       // longest over shortest
@@ -14,6 +19,177 @@ bool widely_spread(const Times& times) {
   if (times.std && times.std->value > kWideDeviation * times.mean->value) return true;
   return times.count <= kFewTimes && times.max->value > kWideRange * times.min->value;
 }
+
+constexpr double kMillisecondsPerSecond = 1000;
+
+const Stage* find_stage(const profile::Profile& profile, std::string_view name) {
+  const auto found = std::find_if(profile.stages.begin(), profile.stages.end(),
+                                  [&](const Stage& stage) { return stage.name == name; });
+  return found == profile.stages.end() ? nullptr : &*found;
+}
+
+class ShownTokens {
+ public:
+  explicit ShownTokens(const profile::Profile& profile)
+      : profile_(profile),
+        recorded_(profile.token_times),
+        prefill_(find_stage(profile, "prefill")),
+        decode_(find_stage(profile, "decode")) {}
+
+  TokenTimesShown take() {
+    show_recorded_times();
+    if (is_unwatched(prefill_) && shown_.time_to_first_token) {
+      shown_.time_to_first_token =
+          shown_times(without_tracing(*prefill_, *recorded_.time_to_first_token));
+    }
+    if (is_unwatched(decode_)) show_decode(*decode_);
+    const bool spread = is_spread(prefill_) || is_spread(decode_);
+    if (!spread) shown_.typical_request = shown_.request;
+    if (!add_served()) add_figures();
+    return std::move(shown_);
+  }
+
+ private:
+  static bool is_unwatched(const Stage* stage) { return stage != nullptr && stage->unwatched; }
+  static bool is_spread(const Stage* stage) {
+    return stage != nullptr && stage->shown.wall.typical != profile::Typical::mean;
+  }
+
+  void show_recorded_times() {
+    if (recorded_.time_to_first_token) {
+      shown_.time_to_first_token = shown_times(*recorded_.time_to_first_token);
+    }
+    if (recorded_.time_per_output_token) {
+      shown_.time_per_output_token = shown_times(*recorded_.time_per_output_token);
+    }
+    shown_.request = recorded_.request;
+    shown_.tokens_per_s_per_sequence = recorded_.tokens_per_s_per_sequence;
+    shown_.tokens_per_s = recorded_.tokens_per_s;
+    shown_.gpu_busy_share_of_wall = recorded_.gpu_busy_share_of_wall;
+    shown_.by_batch = recorded_.by_batch;
+  }
+
+  void show_decode(const Stage& decode) {
+    const profile::Unwatched& own = *decode.unwatched;
+    const auto& token = recorded_.time_per_output_token;
+    if (!decode.shown.in_windows || !own.per_step) {
+      const double slower = slowdown(decode);
+      if (token) shown_.time_per_output_token = shown_times(scaled(*token, 1 / slower));
+      show_rates(slower, slower);
+    } else if (token && token->mean) {
+      shown_.time_per_output_token = shown_times(mean_alone(*token, own.per_step->value));
+      show_rates(token->mean->value / own.per_step->value, 1 + own.added_share.value);
+    }
+    if (!shown_.request) return;
+    if (decode.shown.in_windows) {
+      shown_.request.reset();
+    } else if (is_unwatched(prefill_)) {
+      shown_.request = Milliseconds{prefill_->unwatched->wall.value + own.wall.value};
+    }
+  }
+
+  void show_rates(double faster, double faster_steps) {
+    scale_by(faster, shown_.tokens_per_s);
+    scale_by(faster, shown_.tokens_per_s_per_sequence);
+    for (profile::BatchTimes& row : shown_.by_batch) {
+      row.step_wall = scaled(row.step_wall, 1 / faster_steps);
+      scale_by(faster_steps, row.tokens_per_s);
+    }
+  }
+
+  // By the workload's own clock, where that run was not profiled; per step of decode.
+  [[nodiscard]] std::optional<Milliseconds> not_profiled(std::string_view stage) const {
+    if (!profile_.stage1) return std::nullopt;
+    const std::string_view name = stage == "decode" ? "decode_step" : stage;
+    for (const profile::Stage1Stage& each : profile_.stage1->stages) {
+      if (each.name == name) return each.mean;
+    }
+    return std::nullopt;
+  }
+
+  void add_figure(TokenTime figure, const Stage* stage, std::string_view stage_name,
+                  const profile::ShownTimes& time, const Times& recorded) {
+    profile::TokenFigure& row = shown_.figures.emplace_back();
+    row.figure = figure;
+    row.stage = stage_name;
+    row.time = time;
+    row.without_tracing = is_unwatched(stage);
+    if (!row.without_tracing) {
+      row.not_profiled = not_profiled(stage_name);
+    } else if (!stage->shown.in_windows) {
+      row.traced = shown_times(recorded);
+    }
+  }
+
+  void add_figures() {
+    if (shown_.time_to_first_token) {
+      add_figure(TokenTime::to_first_token, prefill_, "prefill", *shown_.time_to_first_token,
+                 *recorded_.time_to_first_token);
+    }
+    if (shown_.time_per_output_token) {
+      const bool serving = profile_.stages_found.serving.value_or(false);
+      add_figure(serving ? TokenTime::of_engine_step : TokenTime::per_output_token, decode_,
+                 "decode", *shown_.time_per_output_token, *recorded_.time_per_output_token);
+    }
+  }
+
+  profile::TokenFigure& add_of_requests(TokenTime figure, std::string_view stage, Milliseconds mean,
+                                        uint64_t count) {
+    profile::TokenFigure& row = shown_.figures.emplace_back();
+    row.figure = figure;
+    row.stage = stage;
+    row.of_requests = true;
+    row.time.mean = mean;
+    row.time.count = count;
+    row.not_profiled = not_profiled(stage);
+    return row;
+  }
+
+  // What requests of an engine saw where they got the most tokens: a batch may take several of the
+  // engine's steps.
+  bool add_served() {
+    const auto& windows = recorded_.served;
+    const auto most =
+        std::max_element(windows.begin(), windows.end(),
+                         [](const auto& a, const auto& b) { return a.tokens < b.tokens; });
+    if (most == windows.end() || !most->token) return false;
+    shown_.served_window = static_cast<uint64_t>(most - windows.begin());
+    if (most->prompt) {
+      add_of_requests(TokenTime::to_first_token, "prefill", *most->prompt, most->prompts);
+    }
+    add_of_requests(TokenTime::per_output_token, "decode", *most->token, most->tokens)
+        .other_windows = other_windows(*most);
+    show_served_rate(*most);
+    return true;
+  }
+
+  [[nodiscard]] std::optional<Times> other_windows(const profile::ServedWindow& shown) const {
+    Times others;
+    for (const profile::ServedWindow& window : recorded_.served) {
+      if (&window == &shown || !window.token) continue;
+      ++others.count;
+      others.min = std::min(others.min.value_or(*window.token), *window.token);
+      others.max = std::max(others.max.value_or(*window.token), *window.token);
+    }
+    return others.count == 0 ? std::nullopt : std::optional(others);
+  }
+
+  void show_served_rate(const profile::ServedWindow& window) {
+    if (window.token->value <= 0) return;
+    const auto rate = [](double tokens, profile::Milliseconds time) {
+      return profile::TokensPerSecond{tokens * kMillisecondsPerSecond / time.value};
+    };
+    shown_.served_per_s_per_sequence = rate(1, *window.token);
+    if (window.span.value <= 0) return;
+    shown_.served_per_s = rate(static_cast<double>(window.tokens + window.prompts), window.span);
+  }
+
+  const profile::Profile& profile_;
+  const profile::TokenTimes& recorded_;
+  const Stage* prefill_;
+  const Stage* decode_;
+  TokenTimesShown shown_;
+};
 
 }  // namespace
 
@@ -46,6 +222,10 @@ double slowdown(const profile::Stage& stage) {
 Times without_tracing(const profile::Stage& stage, const Times& recorded) {
   return stage.shown.in_windows ? mean_alone(recorded, stage.unwatched->wall.value)
                                 : scaled(recorded, 1 / slowdown(stage));
+}
+
+TokenTimesShown shown_token_times(const profile::Profile& profile) {
+  return ShownTokens(profile).take();
 }
 
 }  // namespace llmprof::analysis::shown
