@@ -7,6 +7,7 @@
 
 #include "analysis/budget/budget.h"
 #include "analysis/counters/stage_counters.h"
+#include "analysis/detection/served_windows.h"
 #include "analysis/engine/engine.h"
 #include "analysis/findings/findings.h"
 #include "analysis/layers/layers.h"
@@ -19,7 +20,6 @@
 #include "analysis/savings/kernel_savings.h"
 #include "analysis/savings/savings.h"
 #include "analysis/sequence/kernel_sequences.h"
-#include "analysis/serving/served_windows.h"
 #include "analysis/stages/kernel_scopes.h"
 #include "analysis/stages/stages.h"
 #include "analysis/statistics/statistics.h"

@@ -1,4 +1,4 @@
-#include "analysis/serving/served_windows.h"
+#include "analysis/detection/served_windows.h"
 
 #include <gtest/gtest.h>
 

@@ -21,7 +21,8 @@ struct ServedWindow {
   double token_time = 0;   // 0 without tokens
 };
 
-// By batches (detection/batches.h). The time of a token is that between two, caches that are moved
+// By batches: passes that give every sequence one token, the last of which the host waits for. The
+// time of a token is that between two, caches that are moved
 // in between included; the time of a prompt begins where the host could first turn to it (the
 // tokens of the batch before were chosen, caches were moved), and ends when its first token is
 // chosen.
