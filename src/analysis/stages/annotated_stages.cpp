@@ -6,7 +6,6 @@
 
 #include "analysis/stages/measure_stages.h"
 #include "analysis/stages/stage_ranges.h"
-#include "analysis/stages/told_steps.h"
 #include "analysis/tracing/tracing_periods.h"
 
 namespace llmprof::analysis {
@@ -46,7 +45,7 @@ class Attribution {
       : trace_(trace),
         ranges_(ranges),
         stage_ranges_(stage_ranges),
-        told_(trace, ranges),
+        noted_(trace, ranges),
         periods_(trace),
         instances_(stage_ranges.units().size()),
         steps_(ranges.ranges().size()),
@@ -85,7 +84,7 @@ class Attribution {
       if (!unit.valid()) continue;
       const trace::DeviceId device = trace_.queues[table.queue[i]].device;
       instance[i] = instance_of(unit, device);
-      const OpenRangeId of_step = told_.step_of(open);
+      const OpenRangeId of_step = noted_.step_of(open);
       if (of_step.valid()) step[i] = step_of(of_step, instance[i], device);
     }
   }
@@ -93,14 +92,13 @@ class Attribution {
   InstanceId instance_of(StageUnitId id, trace::DeviceId device) {
     return instances_.find_or_make(id.index(), device, [&] {
       const StageUnit& unit = stage_ranges_.units()[id.index()];
-      StageInstance instance;
+      StageInstance& instance = stages_.instances.emplace_back();
       instance.stage = stage_row(unit);
       instance.process = unit.process;
       instance.device = device;
       instance.start = unit.start;
       instance.range_end = unit.end;
       instance.warmup = unit.warmup;
-      stages_.instances.push_back(instance);
       unit_of_instance_.push_back(id);
       return InstanceId(stages_.instances.size() - 1);
     });
@@ -110,11 +108,10 @@ class Attribution {
     const auto [known, fresh] =
         rows_.try_emplace(unit.stage, static_cast<uint32_t>(stages_.stages.size()));
     if (fresh) {
-      Stage stage;
+      Stage& stage = stages_.stages.emplace_back();
       stage.name = unit.stage;
       stage.source = unit.source;
       stage.evidence = unit.label;
-      stages_.stages.push_back(std::move(stage));
     }
     return known->second;
   }
@@ -131,10 +128,10 @@ class Attribution {
       step.batch = meaning.batch;
       step.tokens = meaning.tokens;
       step.phases = phases_of(range);
-      if (const ToldSteps::Told* told = told_.of(range)) {
-        step.kind = told->kind;
-        if (told->batch > 0) step.batch = told->batch;
-        if (told->tokens > 0) step.tokens = told->tokens;
+      if (const NotedSteps::Note* note = noted_.of(range)) {
+        step.kind = note->kind;
+        if (note->batch > 0) step.batch = note->batch;
+        if (note->tokens > 0) step.tokens = note->tokens;
       }
       step.start = trace_.ranges.start[row];
       step.end = trace_.ranges.end[row] == trace::kOpenEnd ? step.start : trace_.ranges.end[row];
@@ -211,7 +208,7 @@ class Attribution {
   const trace::Trace& trace_;
   const MeaningfulRanges& ranges_;
   const StageRanges& stage_ranges_;
-  ToldSteps told_;
+  NotedSteps noted_;
   TracingPeriods periods_;
   RowsByDevice<InstanceId> instances_;
   RowsByDevice<StepId> steps_;
@@ -303,9 +300,8 @@ std::optional<Stages> annotated_stages(const trace::Trace& trace, const Meaningf
   const StageRanges stage_ranges(trace, ranges);
   if (stage_ranges.units().empty()) return std::nullopt;
   Stages stages = Attribution(trace, ranges, stage_ranges).run(diagnostics);
-  const bool worked =
-      std::any_of(stages.instances.begin(), stages.instances.end(),
-                  [](const StageInstance& instance) { return instance.device.valid(); });
+  const bool worked = std::ranges::any_of(
+      stages.instances, [](const StageInstance& instance) { return instance.device.valid(); });
   if (!worked && has_gpu_work(trace)) {
     diagnostics.warn("stage_ranges_empty",
                      trace.launches.size() == 0

@@ -1,105 +1,82 @@
-#include "analysis/stages/gpu_work.h"
-
 #include <algorithm>
+#include <array>
 #include <span>
+
+#include "analysis/stages/measure_stages.h"
 
 namespace llmprof::analysis {
 namespace {
 
-// What [start, end) adds to a union that reaches to `reached`.
-Nanoseconds uncovered(Nanoseconds start, Nanoseconds end, Nanoseconds reached) {
-  return std::max<Nanoseconds>(0, end - std::max(start, reached));
-}
-
-enum class WorkKind : uint8_t { kernel, memory, replay };
-
 // One of the trace's tables, walked in the order of starts.
 struct Walk {
+  GpuWork::Kind kind;
   std::span<const Nanoseconds> start;
   std::span<const Nanoseconds> end;
   std::span<const InstanceId> instance;
   std::span<const StepId> step;
-  WorkKind kind;
   size_t next = 0;
 
-  [[nodiscard]] bool done() const { return next == start.size(); }
-  [[nodiscard]] Nanoseconds time() const { return done() ? INT64_MAX : start[next]; }
+  // Of the next row; INT64_MAX: there is none.
+  [[nodiscard]] Nanoseconds time() const { return next == start.size() ? INT64_MAX : start[next]; }
 
-  void meter_until(Nanoseconds limit, MeteredWork& metered) {
-    switch (kind) {
-      case WorkKind::kernel:
-        return add_until<&GpuWorkMeter::add_kernel>(limit, metered);
-      case WorkKind::memory:
-        return add_until<&GpuWorkMeter::add_memory>(limit, metered);
-      case WorkKind::replay:
-        return add_until<&GpuWorkMeter::add_replay>(limit, metered);
-    }
-  }
-
- private:
-  template <void (GpuWorkMeter::*kAdd)(Nanoseconds, Nanoseconds)>
-  void add_until(Nanoseconds limit, MeteredWork& metered) {
+  void add_until(Nanoseconds limit, Stages& stages) {
     for (; next < start.size() && start[next] <= limit; ++next) {
       if (!instance[next].valid()) continue;
-      (metered.instances[instance[next].index()].*kAdd)(start[next], end[next]);
-      if (step[next].valid()) (metered.steps[step[next].index()].*kAdd)(start[next], end[next]);
+      stages.instances[instance[next].index()].work.add(kind, start[next], end[next]);
+      if (!step[next].valid()) continue;
+      stages.steps[step[next].index()].work.add(kind, start[next], end[next]);
     }
   }
 };
 
 }  // namespace
 
-void GpuWorkMeter::add_busy(Nanoseconds start, Nanoseconds end) {
-  if (!any_) {
-    any_ = true;
-    first_start_ = start;
-    last_end_ = start;
+void GpuWork::add(Kind kind, Nanoseconds start, Nanoseconds end) {
+  // What [start, end) adds to a union that reaches to `reached`.
+  const auto extend = [&](Nanoseconds& sum, Nanoseconds& reached) {
+    sum += std::max<Nanoseconds>(0, end - std::max(start, reached));
+    reached = std::max(reached, end);
+  };
+  switch (kind) {
+    case Kind::kernel:
+      ++kernel_count;
+      kernel_sum += end - start;
+      extend(kernel_busy, last_kernel_end);
+      break;
+    case Kind::memory:
+      memory_sum += end - start;
+      break;
+    case Kind::replay:
+      hidden_graph_sum += end - start;
+      break;
   }
-  work_.busy += uncovered(start, end, last_end_);
-  last_end_ = std::max(last_end_, end);
+  if (!any) first_start = last_end = start;
+  any = true;
+  extend(busy, last_end);
 }
 
-void GpuWorkMeter::add_kernel(Nanoseconds start, Nanoseconds end) {
-  ++work_.kernel_count;
-  work_.kernel_sum += end - start;
-  work_.kernel_busy += uncovered(start, end, kernel_end_);
-  kernel_end_ = std::max(kernel_end_, end);
-  add_busy(start, end);
-}
-
-void GpuWorkMeter::add_memory(Nanoseconds start, Nanoseconds end) {
-  work_.memory_sum += end - start;
-  add_busy(start, end);
-}
-
-void GpuWorkMeter::add_replay(Nanoseconds start, Nanoseconds end) {
-  work_.hidden_graph_sum += end - start;
-  add_busy(start, end);
-}
-
-MeteredWork meter_work(const trace::Trace& trace, const Stages& stages) {
-  MeteredWork metered;
-  metered.instances.resize(stages.instances.size());
-  metered.steps.resize(stages.steps.size());
-  const WorkOwners& owners = stages.owners;
-  Walk kernels{trace.kernels.start, trace.kernels.end, owners.kernel_instance, owners.kernel_step,
-               WorkKind::kernel};
-  Walk memory{trace.memory_operations.start, trace.memory_operations.end, owners.memory_instance,
-              owners.memory_step, WorkKind::memory};
-  Walk replays{trace.graph_replays.start, trace.graph_replays.end, owners.replay_instance,
-               owners.replay_step, WorkKind::replay};
-  while (!kernels.done() || !memory.done() || !replays.done()) {
+void meter_work(const trace::Trace& trace, Stages& stages) {
+  for (StageInstance& instance : stages.instances) instance.work = {};
+  for (Step& step : stages.steps) step.work = {};
+  const auto walk = [](GpuWork::Kind kind, const auto& table, const auto& instances,
+                       const auto& steps) {
+    return Walk{kind, table.start, table.end, instances, steps};
+  };
+  const WorkOwners& own = stages.owners;
+  std::array walks = {
+      walk(GpuWork::Kind::kernel, trace.kernels, own.kernel_instance, own.kernel_step),
+      walk(GpuWork::Kind::memory, trace.memory_operations, own.memory_instance, own.memory_step),
+      walk(GpuWork::Kind::replay, trace.graph_replays, own.replay_instance, own.replay_step)};
+  while (true) {
     // The table that is behind goes on until another one has the earlier start.
-    Walk* behind = &kernels;
-    if (memory.time() < behind->time()) behind = &memory;
-    if (replays.time() < behind->time()) behind = &replays;
+    Walk& behind = *std::ranges::min_element(walks, {}, &Walk::time);
+    if (behind.time() == INT64_MAX) return;
     Nanoseconds limit = INT64_MAX;
-    for (const Walk* other : {&kernels, &memory, &replays}) {
-      if (other != behind) limit = std::min(limit, other->time());
+    for (const Walk& other : walks) {
+      if (&other != &behind) limit = std::min(limit, other.time());
     }
-    behind->meter_until(limit, metered);
+    behind.add_until(limit, stages);
   }
-  return metered;
 }
 
 }  // namespace llmprof::analysis

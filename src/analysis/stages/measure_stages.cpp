@@ -7,7 +7,6 @@
 #include <numeric>
 #include <tuple>
 
-#include "analysis/stages/gpu_work.h"
 #include "analysis/stages/thresholds.h"
 #include "analysis/stages/warmup.h"
 #include "base/units.h"
@@ -15,15 +14,14 @@
 namespace llmprof::analysis {
 namespace {
 
-// Puts `rows` in the order of `key` and says where each went; nothing where none had to move.
+// Puts `rows` in the order of `key`, which is asked by row, and says where each went; nothing where
+// none had to move.
 template <class Row, class Key>
 std::vector<uint32_t> put_in_order(std::vector<Row>& rows, const Key& key) {
-  const auto before = [&](const Row& a, const Row& b) { return key(a) < key(b); };
-  if (std::is_sorted(rows.begin(), rows.end(), before)) return {};
   std::vector<uint32_t> order(rows.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](uint32_t a, uint32_t b) { return before(rows[a], rows[b]); });
+  if (std::ranges::is_sorted(order, {}, key)) return {};
+  std::ranges::stable_sort(order, {}, key);
   std::vector<uint32_t> place(rows.size());
   std::vector<Row> ordered;
   ordered.reserve(rows.size());
@@ -36,33 +34,27 @@ std::vector<uint32_t> put_in_order(std::vector<Row>& rows, const Key& key) {
 }
 
 void order_instances(Stages& stages) {
-  const auto place = put_in_order(stages.instances, [](const StageInstance& i) {
-    return std::tuple(i.start, i.process, i.device, i.stage);
+  const auto place = put_in_order(stages.instances, [&](uint32_t row) {
+    const StageInstance& instance = stages.instances[row];
+    return std::tuple(instance.start, instance.process, instance.device, instance.stage);
   });
   if (!place.empty()) stages.renumber_instances(place);
 }
 
 void order_steps(Stages& stages) {
-  const auto place = put_in_order(
-      stages.steps, [](const Step& step) { return std::pair(step.instance, step.start); });
+  const auto place = put_in_order(stages.steps, [&](uint32_t row) {
+    return std::pair(stages.steps[row].instance, stages.steps[row].start);
+  });
   if (!place.empty()) stages.renumber_steps(place);
   stages.count_steps();
 }
 
 // By first occurrence; stages without an instance come last.
 void order_stages(Stages& stages) {
-  std::vector<std::pair<size_t, uint32_t>> first;
-  first.reserve(stages.stages.size());
-  for (uint32_t i = 0; i < stages.stages.size(); ++i) first.emplace_back(SIZE_MAX, i);
-  for (size_t i = stages.instances.size(); i-- > 0;) first[stages.instances[i].stage].first = i;
-  std::sort(first.begin(), first.end());
-  std::vector<uint32_t> place(stages.stages.size());
-  std::vector<Stage> ordered;
-  for (const auto& [instance, stage] : first) {
-    place[stage] = static_cast<uint32_t>(ordered.size());
-    ordered.push_back(std::move(stages.stages[stage]));
-  }
-  stages.stages = std::move(ordered);
+  std::vector<size_t> first(stages.stages.size(), SIZE_MAX);
+  for (size_t i = stages.instances.size(); i-- > 0;) first[stages.instances[i].stage] = i;
+  const auto place = put_in_order(stages.stages, [&](uint32_t row) { return first[row]; });
+  if (place.empty()) return;
   for (StageInstance& instance : stages.instances) instance.stage = place[instance.stage];
   for (StageNote& note : stages.notes) note.stage = place[note.stage];
 }
@@ -74,25 +66,24 @@ bool untraced_within(const Stages& stages, const StageInstance& instance, Nanose
 
 // A window of tracing ended within the step, and another began: work of two passes, with what was
 // not traced between them.
-bool holds_untraced_time(const Stages& stages, const StageInstance& instance,
-                         const GpuWorkMeter& step) {
-  const auto windows = stages.untraced.within(instance.process, instance.device, step.first_start(),
-                                              step.last_end());
-  return std::any_of(windows.begin(), windows.end(), [&](const UntracedGpuTime::Window& window) {
-    return window.start > step.first_start() && window.end < step.last_end();
+bool holds_untraced_time(const Stages& stages, const StageInstance& instance, const GpuWork& step) {
+  const auto windows =
+      stages.untraced.within(instance.process, instance.device, step.first_start, step.last_end);
+  return std::ranges::any_of(windows, [&](const UntracedGpuTime::Window& window) {
+    return window.start > step.first_start && window.end < step.last_end;
   });
 }
 
 // No stage begins before the GPU had finished what was launched before recording began. What was
 // recorded until then is in no stage.
-void start_after_unrecorded_work(const trace::Trace& trace, Stages& stages, MeteredWork& work,
+void start_after_unrecorded_work(const trace::Trace& trace, Stages& stages,
                                  Diagnostics& diagnostics) {
   std::vector<bool> moved(stages.instances.size(), false);
   Nanoseconds longest = 0;
   for (size_t i = 0; i < stages.instances.size(); ++i) {
     StageInstance& instance = stages.instances[i];
     const auto free = stages.untraced.beginning(instance.process, instance.device);
-    if (!free || instance.start >= *free || work.instances[i].last_end() <= *free) continue;
+    if (!free || instance.start >= *free || instance.work.last_end <= *free) continue;
     longest = std::max(longest, *free - instance.start);
     instance.start = *free;
     moved[i] = true;
@@ -107,7 +98,7 @@ void start_after_unrecorded_work(const trace::Trace& trace, Stages& stages, Mete
       steps[i] = StepId();
     }
   });
-  work = meter_work(trace, stages);
+  meter_work(trace, stages);
   diagnostics.info(
       "unrecorded_work_before",
       fmt::format("the first stages of the capture begin when the GPU had finished what was "
@@ -119,19 +110,17 @@ void start_after_unrecorded_work(const trace::Trace& trace, Stages& stages, Mete
 // The engine prepares a step while the GPU still works on the one before: that wait is not this
 // step's time; nor is what precedes the capture's first work, if it is a quarter of its GPU time (a
 // profiler starts, a step before it that was not recorded ends). Instances are in order.
-void start_after_the_step_before(Stages& stages, const std::vector<GpuWorkMeter>& work) {
+void start_after_the_step_before(Stages& stages) {
   std::map<std::pair<trace::ProcessId, trace::DeviceId>, Nanoseconds> reached;
-  for (size_t i = 0; i < stages.instances.size(); ++i) {
-    StageInstance& instance = stages.instances[i];
-    if (!work[i].any()) continue;
-    const auto [before, first] =
-        reached.try_emplace({instance.process, instance.device}, work[i].last_end());
-    const Nanoseconds begun = work[i].first_start();
+  for (StageInstance& instance : stages.instances) {
+    if (!instance.work.any) continue;
+    const auto [begun, ended] = std::pair(instance.work.first_start, instance.work.last_end);
+    const auto [before, first] = reached.try_emplace({instance.process, instance.device}, ended);
     if (!first) {
       instance.start = std::max(instance.start, std::min(before->second, begun));
-      before->second = std::max(before->second, work[i].last_end());
+      before->second = std::max(before->second, ended);
     } else if (stages.stages[instance.stage].source != StageSource::detected &&
-               threshold::kQuarter * (begun - instance.start) > work[i].last_end() - begun) {
+               threshold::kQuarter * (begun - instance.start) > ended - begun) {
       instance.start = begun;
       instance.traced_in_part = true;
     }
@@ -143,22 +132,20 @@ void start_after_the_step_before(Stages& stages, const std::vector<GpuWorkMeter>
   }
 }
 
-void set_instance_windows(Stages& stages, const std::vector<GpuWorkMeter>& work,
-                          Diagnostics& diagnostics) {
+void set_instance_windows(Stages& stages, Diagnostics& diagnostics) {
   uint64_t extended = 0;
   Nanoseconds furthest = 0;
-  for (size_t i = 0; i < stages.instances.size(); ++i) {
-    StageInstance& instance = stages.instances[i];
-    instance.work = work[i].work();
+  for (StageInstance& instance : stages.instances) {
+    const GpuWork& work = instance.work;
     const bool detected = stages.stages[instance.stage].source == StageSource::detected;
     if (instance.range_end == trace::kOpenEnd) {
       instance.open_ended = true;
-      instance.range_end = work[i].any() ? work[i].last_end() : instance.start;
+      instance.range_end = work.any ? work.last_end : instance.start;
     }
     instance.end = std::max(instance.range_end, instance.start);
-    if (work[i].any()) {
-      instance.start = std::min(instance.start, work[i].first_start());
-      instance.end = std::max(instance.end, work[i].last_end());
+    if (work.any) {
+      instance.start = std::min(instance.start, work.first_start);
+      instance.end = std::max(instance.end, work.last_end);
     }
     if (detected) {
       instance.range_end = instance.end;
@@ -177,23 +164,20 @@ void set_instance_windows(Stages& stages, const std::vector<GpuWorkMeter>& work,
   }
 }
 
-void set_step_windows(Stages& stages, const std::vector<GpuWorkMeter>& work) {
+void set_step_windows(Stages& stages) {
   for (const StageInstance& instance : stages.instances) {
-    const GpuWork& whole = instance.work;
-    const bool on_gpu = whole.kernel_count > 0 || whole.busy > 0;
+    const bool on_gpu = instance.work.kernel_count > 0 || instance.work.busy > 0;
     Nanoseconds reached = instance.start;
     for (uint32_t i = 0; i < instance.step_count; ++i) {
-      const size_t row = instance.first_step + i;
-      Step& step = stages.steps[row];
-      step.work = work[row].work();
+      Step& step = stages.steps[instance.first_step + i];
+      const GpuWork& work = step.work;
       if (on_gpu) {
-        if (work[row].any() &&
-            (untraced_within(stages, instance, reached, work[row].first_start()) ||
-             holds_untraced_time(stages, instance, work[row]))) {
+        if (work.any && (untraced_within(stages, instance, reached, work.first_start) ||
+                         holds_untraced_time(stages, instance, work))) {
           step.after_untraced = true;
         }
-        step.start = step.after_untraced ? work[row].first_start() : reached;
-        step.end = work[row].any() ? std::max(step.start, work[row].last_end()) : reached;
+        step.start = step.after_untraced ? work.first_start : reached;
+        step.end = work.any ? std::max(step.start, work.last_end) : reached;
       } else {
         step.end = std::max(step.start, step.end);
       }
@@ -303,11 +287,11 @@ void measure_stages(const trace::Trace& trace, Stages& stages, Diagnostics& diag
   order_instances(stages);
   order_steps(stages);
   order_stages(stages);
-  MeteredWork work = meter_work(trace, stages);
-  start_after_unrecorded_work(trace, stages, work, diagnostics);
-  if (stages.serving) start_after_the_step_before(stages, work.instances);
-  set_instance_windows(stages, work.instances, diagnostics);
-  set_step_windows(stages, work.steps);
+  meter_work(trace, stages);
+  start_after_unrecorded_work(trace, stages, diagnostics);
+  if (stages.serving) start_after_the_step_before(stages);
+  set_instance_windows(stages, diagnostics);
+  set_step_windows(stages);
   order_instances(stages);  // their starts may have moved
   order_steps(stages);
   find_traced_parts(stages);
@@ -319,11 +303,7 @@ void measure_stages(const trace::Trace& trace, Stages& stages, Diagnostics& diag
 }
 
 void measure_again(const trace::Trace& trace, Stages& stages) {
-  const MeteredWork work = meter_work(trace, stages);
-  for (size_t i = 0; i < stages.instances.size(); ++i) {
-    stages.instances[i].work = work.instances[i].work();
-  }
-  for (size_t i = 0; i < stages.steps.size(); ++i) stages.steps[i].work = work.steps[i].work();
+  meter_work(trace, stages);
   sum_up(trace, stages);
 }
 

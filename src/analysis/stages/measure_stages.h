@@ -12,6 +12,9 @@ namespace llmprof::analysis {
 // it.
 void measure_stages(const trace::Trace& trace, Stages& stages, Diagnostics& diagnostics);
 
+// Sets `work` of each instance and step, by `stages.owners`.
+void meter_work(const trace::Trace& trace, Stages& stages);
+
 // Sums up again what narrowing has changed: GPU work, statistics, coverage and token times of
 // instances and steps whose windows and warm-up flags stand.
 void measure_again(const trace::Trace& trace, Stages& stages);

@@ -112,15 +112,13 @@ class Narrowing {
 
   [[nodiscard]] Result<void> nothing_chosen(uint32_t most_steps) const {
     std::vector<std::string_view> names;
-    names.reserve(stages_.stages.size());
     for (const Stage& stage : stages_.stages) names.emplace_back(stage.name);
     if (names.empty()) {
       return fail(ErrorKind::usage,
                   fmt::format("no stages were found, so none can be selected{}{}",
                               stages_.reason.empty() ? "" : ": ", stages_.reason));
     }
-    if (selection_.stage &&
-        std::find(names.begin(), names.end(), *selection_.stage) == names.end()) {
+    if (selection_.stage && std::ranges::find(names, *selection_.stage) == names.end()) {
       return fail(ErrorKind::usage, fmt::format("unknown value '{}' for --stage; available: {}",
                                                 *selection_.stage, fmt::join(names, ", ")));
     }
@@ -199,11 +197,7 @@ class Narrowing {
     for (const StageInstance& instance : stages_.instances) keep[instance.stage] = true;
     const auto places = new_places(keep);
     for (StageInstance& instance : stages_.instances) instance.stage = places[instance.stage];
-    std::vector<Stage> stages;
-    for (size_t i = 0; i < keep.size(); ++i) {
-      if (keep[i]) stages.push_back(std::move(stages_.stages[i]));
-    }
-    stages_.stages = std::move(stages);
+    keep_marked(stages_.stages, keep);
     std::erase_if(stages_.notes, [&](const StageNote& note) { return !keep[note.stage]; });
     for (StageNote& note : stages_.notes) note.stage = places[note.stage];
   }

@@ -14,6 +14,12 @@ std::string label_of(const trace::Trace& trace, uint32_t row) {
   return domain.valid() ? std::string(trace.strings[domain]) + '@' + text : text;
 }
 
+StepKind noted_kind(trace::StepTable::Kind kind) {
+  using Noted = trace::StepTable::Kind;
+  if (kind == Noted::mixed) return StepKind::mixed;
+  return kind == Noted::prefill ? StepKind::prefill : StepKind::decode;
+}
+
 }  // namespace
 
 StageRanges::StageRanges(const trace::Trace& trace, const MeaningfulRanges& ranges)
@@ -85,6 +91,34 @@ void StageRanges::add_loops() {
     Nanoseconds& end = units_[loop.index()].end;
     end = std::max(end, trace_.ranges.end[ranges_[met[i].range].row]);
   }
+}
+
+NotedSteps::NotedSteps(const trace::Trace& trace, const MeaningfulRanges& ranges) {
+  const trace::StepTable& steps = trace.steps;
+  if (steps.size() == 0) return;
+  notes_.resize(ranges.ranges().size());
+  has_step_ranges_.resize(ranges.ranges().size(), false);
+  for (const MeaningfulRange& range : ranges.ranges()) {
+    if (range.open.step.valid() && range.open.stage.valid()) {
+      has_step_ranges_[range.open.stage.index()] = true;
+    }
+  }
+  MeaningfulRanges::Cursor cursor(ranges);
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const OpenAt open = cursor.at(steps.thread[i], steps.time[i]);
+    const OpenRangeId range = open.step.valid() ? open.step : open.stage;
+    if (!range.valid()) continue;
+    Note& note = notes_[range.index()];
+    if (note.times++ == 0) note.kind = noted_kind(steps.kind[i]);
+    note.batch = steps.batch[i];
+    note.tokens += steps.tokens[i];
+  }
+}
+
+bool NotedSteps::is_step_itself(OpenRangeId stage) const {
+  const Note& note = notes_[stage.index()];
+  if (has_step_ranges_[stage.index()]) return false;
+  return note.times == 1 || (note.times > 1 && note.kind == StepKind::prefill);
 }
 
 }  // namespace llmprof::analysis

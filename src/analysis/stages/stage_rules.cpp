@@ -23,25 +23,7 @@ constexpr int kMostGroups = 15;
 constexpr int64_t kSetMemory = 64L << 20U;
 constexpr int64_t kRuleMemory = 1L << 20U;
 
-enum CaughtGroup : uint8_t {
-  kIndex,
-  kName,
-  kContext,
-  kGeneration,
-  kContextTokens,
-  kGenerationTokens,
-  kContextKeys,
-  kContextSquares,
-  kContextProducts,
-  kGenerationKeys,
-  kGenerationSquares,
-  kGenerationProducts,
-  kBatch,
-  kTokens,
-  kValues,
-  kGroups,
-};
-constexpr std::array<std::string_view, kGroups> kGroupNames = {
+constexpr std::array<std::string_view, kMostGroups> kGroupNames = {
     "index",           "name",
     "context",         "generation",
     "context_tokens",  "generation_tokens",
@@ -70,49 +52,43 @@ Result<std::unique_ptr<RE2>> compile(const std::string& expression, const std::s
   return compiled;
 }
 
-// Where the named groups of an expression are; 0 is none.
-using GroupPlaces = std::array<int, kGroups>;
-
-Result<GroupPlaces> places_of_groups(const RE2& expression, const std::string& place) {
-  GroupPlaces places{};
+Result<void> check_groups(const RE2& expression, const std::string& place) {
   for (const auto& [name, group] : expression.NamedCapturingGroups()) {
-    const auto* known = std::find(kGroupNames.begin(), kGroupNames.end(), name);
-    if (known == kGroupNames.end()) {
-      return fail(ErrorKind::usage, fmt::format("{}: unknown group '{}'; available: {}", place,
-                                                name, fmt::join(kGroupNames, ", ")));
-    }
-    places[static_cast<size_t>(known - kGroupNames.begin())] = group;
+    if (std::ranges::find(kGroupNames, name) != kGroupNames.end()) continue;
+    return fail(ErrorKind::usage, fmt::format("{}: unknown group '{}'; available: {}", place, name,
+                                              fmt::join(kGroupNames, ", ")));
   }
   if (expression.NumberOfCapturingGroups() > kMostGroups) {
     return fail(ErrorKind::usage,
                 fmt::format("{}: more than {} groups; write (?:...) for those without a name",
                             place, kMostGroups));
   }
-  return places;
+  return {};
 }
 
-// What the groups of a rule caught in a label.
+// What the named groups of a rule caught in a label.
 class Caught {
  public:
-  Caught(const RE2& expression, const GroupPlaces& places, std::string_view label)
-      : places_(places) {
+  Caught(const RE2& expression, std::string_view label)
+      : groups_(expression.NamedCapturingGroups()) {
     const int count = expression.NumberOfCapturingGroups() + 1;
     expression.Match({label.data(), label.size()}, 0, label.size(), RE2::ANCHOR_BOTH,
                      pieces_.data(), count);
   }
-  [[nodiscard]] std::string_view text(CaughtGroup group) const {
-    if (places_[group] == 0) return {};
-    const re2::StringPiece& piece = pieces_[static_cast<size_t>(places_[group])];
+  [[nodiscard]] std::string_view text(const std::string& group) const {
+    const auto known = groups_.find(group);
+    if (known == groups_.end()) return {};
+    const re2::StringPiece& piece = pieces_[static_cast<size_t>(known->second)];
     return {piece.data(), piece.size()};
   }
-  [[nodiscard]] std::optional<uint64_t> number(CaughtGroup group) const {
+  [[nodiscard]] std::optional<uint64_t> number(const std::string& group) const {
     const auto value = parse_int(text(group));
     if (!value || *value < 0) return std::nullopt;
     return static_cast<uint64_t>(*value);
   }
 
  private:
-  const GroupPlaces& places_;
+  const std::map<std::string, int>& groups_;
   std::array<re2::StringPiece, kMostGroups + 1> pieces_;
 };
 
@@ -121,24 +97,21 @@ std::string layer_name(uint64_t index) { return fmt::format("layer_{:02}", index
 
 // What the groups of a rule caught of an engine's step, as its annotation has it.
 StepValues step_values(const Caught& caught) {
-  StepValues values = read_step_values(caught.text(kValues));
-  const auto take = [&](std::optional<uint64_t>& value, CaughtGroup group) {
+  StepValues values = read_step_values(caught.text("values"));
+  const auto take = [&](std::optional<uint64_t>& value, const std::string& group) {
     if (const auto number = caught.number(group)) value = number;
   };
-  take(values.batch, kBatch);
-  take(values.tokens, kTokens);
-  PhaseBatch& prefill = values.phases.prefill;
-  take(prefill.sequences, kContext);
-  take(prefill.tokens, kContextTokens);
-  take(prefill.keys, kContextKeys);
-  take(prefill.squares, kContextSquares);
-  take(prefill.products, kContextProducts);
-  PhaseBatch& decode = values.phases.decode;
-  take(decode.sequences, kGeneration);
-  take(decode.tokens, kGenerationTokens);
-  take(decode.keys, kGenerationKeys);
-  take(decode.squares, kGenerationSquares);
-  take(decode.products, kGenerationProducts);
+  take(values.batch, "batch");
+  take(values.tokens, "tokens");
+  const auto take_phase = [&](PhaseBatch& phase, const std::string& name) {
+    take(phase.sequences, name);
+    take(phase.tokens, name + "_tokens");
+    take(phase.keys, name + "_sk");
+    take(phase.squares, name + "_sqsq");
+    take(phase.products, name + "_sqsk");
+  };
+  take_phase(values.phases.prefill, "context");
+  take_phase(values.phases.decode, "generation");
   return values;
 }
 
@@ -158,10 +131,10 @@ void tell_engine_step(const Caught& caught, bool speculative, RangeMeaning& mean
 
 void tell_part(const Caught& caught, std::string_view label, RangeMeaning& meaning) {
   if (meaning.name.empty()) {
-    const std::string_view name = caught.text(kName);
+    const std::string_view name = caught.text("name");
     meaning.name = to_printable(name.empty() ? label : name);
   }
-  const auto index = caught.number(kIndex);
+  const auto index = caught.number("index");
   if (meaning.kind == Kind::layer_part && index) {
     meaning.name = layer_name(*index) + "/" + meaning.name;
   }
@@ -176,10 +149,8 @@ class StageRules::Compiled {
   Result<void> add(const StageRule& rule) {
     auto expression = compile(rule.expression, rule.place);
     if (!expression) return fail_with(expression.error());
-    auto places = places_of_groups(**expression, rule.place);
-    if (!places) return fail_with(places.error());
-    Rule compiled{std::move(*expression), nullptr, *places, rule.means, rule.name, rule.kind,
-                  rule.speculative};
+    if (auto known = check_groups(**expression, rule.place); !known) return known;
+    Rule compiled{std::move(*expression), nullptr, rule.means, rule.speculative};
     if (rule.domain) {
       auto domain = compile(*rule.domain, rule.place);
       if (!domain) return fail_with(domain.error());
@@ -212,20 +183,18 @@ class StageRules::Compiled {
     }
     const Rule* rule = first_match(domain, label);
     if (rule == nullptr) return meaning;
-    meaning.kind = rule->means;
-    meaning.name = rule->name;
-    meaning.step_kind = rule->kind;
-    const Caught caught(*rule->expression, rule->places, label);
-    switch (rule->means) {
+    meaning = rule->means;
+    const Caught caught(*rule->expression, label);
+    switch (meaning.kind) {
       case Kind::step:
-        meaning.batch = caught.number(kBatch);
-        meaning.tokens = caught.number(kTokens);
+        meaning.batch = caught.number("batch");
+        meaning.tokens = caught.number("tokens");
         break;
       case Kind::engine_step:
         tell_engine_step(caught, rule->speculative, meaning);
         break;
       case Kind::layer:
-        if (const auto index = caught.number(kIndex)) {
+        if (const auto index = caught.number("index")) {
           meaning.name = layer_name(*index);
           break;
         }
@@ -248,33 +217,30 @@ class StageRules::Compiled {
   struct Rule {
     std::unique_ptr<RE2> expression;
     std::unique_ptr<RE2> domain;  // none: any
-    GroupPlaces places{};
-    Kind means = Kind::none;
-    std::string name;
-    std::optional<StepKind> kind;
+    RangeMeaning means;
     bool speculative = false;
   };
 
+  static bool matches(std::string_view text, const RE2& pattern) {
+    return RE2::FullMatch(re2::StringPiece(text.data(), text.size()), pattern);
+  }
+
   [[nodiscard]] bool is_ignored(std::string_view domain) const {
-    if (domain.empty()) return false;
-    const re2::StringPiece text(domain.data(), domain.size());
-    return std::any_of(ignored_.begin(), ignored_.end(), [&](const std::unique_ptr<RE2>& pattern) {
-      return RE2::FullMatch(text, *pattern);
+    return !domain.empty() && std::ranges::any_of(ignored_, [&](const auto& pattern) {
+      return matches(domain, *pattern);
     });
   }
 
   static bool in_domain(const Rule& rule, std::string_view domain) {
-    return rule.domain == nullptr ||
-           RE2::FullMatch(re2::StringPiece(domain.data(), domain.size()), *rule.domain);
+    return rule.domain == nullptr || matches(domain, *rule.domain);
   }
 
   [[nodiscard]] const Rule* first_match(std::string_view domain, std::string_view label) const {
-    const re2::StringPiece text(label.data(), label.size());
-    std::vector<int> matches;
+    std::vector<int> matching;
     RE2::Set::ErrorInfo problem{};
-    if (set_.Match(text, &matches, &problem)) {
-      std::sort(matches.begin(), matches.end());
-      for (const int match : matches) {
+    if (set_.Match({label.data(), label.size()}, &matching, &problem)) {
+      std::ranges::sort(matching);
+      for (const int match : matching) {
         const Rule& rule = rules_[static_cast<size_t>(match)];
         if (in_domain(rule, domain)) return &rule;
       }
@@ -282,8 +248,8 @@ class StageRules::Compiled {
     }
     if (problem.kind == RE2::Set::kNoError) return nullptr;
     // Out of memory for the automaton: one by one is slower and needs none.
-    const auto found = std::find_if(rules_.begin(), rules_.end(), [&](const Rule& rule) {
-      return in_domain(rule, domain) && RE2::FullMatch(text, *rule.expression);
+    const auto found = std::ranges::find_if(rules_, [&](const Rule& rule) {
+      return in_domain(rule, domain) && matches(label, *rule.expression);
     });
     return found == rules_.end() ? nullptr : &*found;
   }

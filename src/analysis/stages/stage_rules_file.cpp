@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <span>
 
@@ -22,18 +23,10 @@ constexpr std::array<std::string_view, 9> kMeanings = {"stage",  "step",       "
 constexpr std::array<Kind, 9> kMeaningKinds = {Kind::stage,  Kind::step,       Kind::engine_step,
                                                Kind::layer,  Kind::layer_part, Kind::pass_part,
                                                Kind::vision, Kind::warm_up,    Kind::none};
-constexpr std::array<std::string_view, 3> kStepKinds = {"prefill", "decode", "mixed"};
-constexpr std::array<StepKind, 3> kStepKindValues = {StepKind::prefill, StepKind::decode,
-                                                     StepKind::mixed};
+// Of a step that a rule names; the last word is for detected passes alone.
+constexpr auto kStepKinds = std::span(profile::kNames<StepKind>).first<3>();
 
 using config::unknown_word;
-
-std::optional<size_t> position(std::string_view text, std::span<const std::string_view> known) {
-  for (size_t i = 0; i < known.size(); ++i) {
-    if (known[i] == text) return i;
-  }
-  return std::nullopt;
-}
 
 class Reading {
  public:
@@ -44,11 +37,9 @@ class Reading {
     const config::ConfigNode& root = document_.root;
     if (root.is_null()) return {};
     if (!root.is_map()) return document_.wrong(root, "expected 'rules:' with a list of rules");
-    for (size_t i = 0; i < root.keys.size(); ++i) {
-      if (!position(root.keys[i], kSections)) {
-        return document_.wrong(root.children[i], unknown_word("key", root.keys[i], kSections));
-      }
-      if (auto read = section(root.keys[i]); !read) return read;
+    if (auto known = document_.check_keys(root, kSections); !known) return known;
+    for (const std::string& key : root.keys) {
+      if (auto read = section(key); !read) return read;
     }
     return {};
   }
@@ -91,13 +82,12 @@ class Reading {
   }
 
   Result<void> fields(const config::ConfigNode& node, StageRule& rule) const {
+    if (auto known = document_.check_keys(node, kKeys); !known) return known;
     for (size_t i = 0; i < node.keys.size(); ++i) {
-      const std::string& key = node.keys[i];
       const config::ConfigNode& value = node.children[i];
-      if (!position(key, kKeys)) return document_.wrong(value, unknown_word("key", key, kKeys));
       // `domain: ''` is the default domain; the other texts say nothing when empty.
-      if (!value.is_scalar() || (value.text.empty() && key != "domain")) {
-        return document_.wrong(value, fmt::format("'{}' must be a string", key));
+      if (!value.is_scalar() || (value.text.empty() && node.keys[i] != "domain")) {
+        return document_.wrong(value, fmt::format("'{}' must be a string", node.keys[i]));
       }
     }
     const config::ConfigNode* regex = node.find("regex");
@@ -105,18 +95,21 @@ class Reading {
     if (regex == nullptr) return document_.wrong(node, "a rule needs 'regex'");
     if (means == nullptr) return document_.wrong(node, "a rule needs 'means'");
     rule.expression = regex->text;
-    const auto meaning = position(means->text, kMeanings);
-    if (!meaning) return document_.wrong(*means, unknown_word("meaning", means->text, kMeanings));
-    rule.means = kMeaningKinds[*meaning];
+    const auto* meaning = std::ranges::find(kMeanings, means->text);
+    if (meaning == kMeanings.end()) {
+      return document_.wrong(*means, unknown_word("meaning", means->text, kMeanings));
+    }
+    rule.means.kind = kMeaningKinds[static_cast<size_t>(meaning - kMeanings.begin())];
     if (const config::ConfigNode* domain = node.find("domain")) rule.domain = domain->text;
-    if (const config::ConfigNode* name = node.find("name")) rule.name = to_printable(name->text);
-    if (rule.means == Kind::stage && rule.name.empty()) {
+    rule.means.name = to_printable(node["name"].text);
+    if (rule.means.kind == Kind::stage && rule.means.name.empty()) {
       return document_.wrong(node, "a stage needs 'name'");
     }
     if (const config::ConfigNode* kind = node.find("kind")) {
-      const auto known = position(kind->text, kStepKinds);
-      if (!known) return document_.wrong(*kind, unknown_word("kind", kind->text, kStepKinds));
-      rule.kind = kStepKindValues[*known];
+      rule.means.step_kind = profile::find_word<StepKind>(kind->text);
+      if (!rule.means.step_kind || rule.means.step_kind == StepKind::forward) {
+        return document_.wrong(*kind, unknown_word("kind", kind->text, kStepKinds));
+      }
     }
     if (const config::ConfigNode* speculative = node.find("speculative")) {
       if (speculative->text != "true" && speculative->text != "false") {

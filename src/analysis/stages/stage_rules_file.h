@@ -13,9 +13,7 @@ struct StageRule {
   std::string place;
   std::string expression;
   std::optional<std::string> domain;
-  RangeMeaning::Kind means = RangeMeaning::Kind::none;
-  std::string name;
-  std::optional<StepKind> kind;
+  RangeMeaning means;        // kind, name and step_kind
   bool speculative = false;  // an engine's step verifies drafted tokens
 };
 

@@ -5,25 +5,24 @@ namespace llmprof::analysis {
 namespace {
 
 template <class IdType>
-void follow(const std::vector<uint32_t>& place, std::vector<IdType>& ids) {
-  for (IdType& id : ids) {
-    if (id.valid()) id = IdType(place[id.index()]);
+void follow(const std::vector<uint32_t>& place,
+            std::initializer_list<std::vector<IdType>*> columns) {
+  for (std::vector<IdType>* ids : columns) {
+    for (IdType& id : *ids) {
+      if (id.valid()) id = IdType(place[id.index()]);
+    }
   }
 }
 
 }  // namespace
 
 void Stages::renumber_instances(const std::vector<uint32_t>& place) {
-  follow(place, owners.kernel_instance);
-  follow(place, owners.memory_instance);
-  follow(place, owners.replay_instance);
+  follow(place, {&owners.kernel_instance, &owners.memory_instance, &owners.replay_instance});
   for (Step& step : steps) step.instance = InstanceId(place[step.instance.index()]);
 }
 
 void Stages::renumber_steps(const std::vector<uint32_t>& place) {
-  follow(place, owners.kernel_step);
-  follow(place, owners.memory_step);
-  follow(place, owners.replay_step);
+  follow(place, {&owners.kernel_step, &owners.memory_step, &owners.replay_step});
 }
 
 void Stages::count_steps() {

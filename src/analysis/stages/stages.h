@@ -30,6 +30,14 @@ struct GpuWork {
   Nanoseconds hidden_graph_sum = 0;  // replays without their kernels
   Nanoseconds memory_sum = 0;
   Nanoseconds busy = 0;  // union of all of it
+  bool any = false;
+  Nanoseconds first_start = 0;  // of all of it
+  Nanoseconds last_end = 0;
+  Nanoseconds last_kernel_end = INT64_MIN;
+
+  enum class Kind : uint8_t { kernel, memory, replay };
+  // In the order of starts.
+  void add(Kind kind, Nanoseconds start, Nanoseconds end);
 };
 
 // Of captures that no rule was made for, the share in which stages of this level were right

@@ -94,6 +94,15 @@ void use_lengths(const std::vector<uint64_t>& lengths, StepValues& values) {
   if (!values.all.keys && !values.all.squares && !values.all.products) values.all = sums;
 }
 
+std::optional<uint64_t> sum(std::optional<uint64_t> a, std::optional<uint64_t> b) {
+  if (!a || !b) return std::nullopt;
+  return *a + *b;
+}
+
+void take_where_missing(std::optional<uint64_t>& value, std::optional<uint64_t> other) {
+  if (!value) value = other;
+}
+
 }  // namespace
 
 std::optional<llm::SequenceSums> PhaseBatch::sums() const {
@@ -112,19 +121,6 @@ std::optional<llm::MixedPass> StepBatch::sums() const {
   if (pass.tokens() == 0) return std::nullopt;
   return pass;
 }
-
-namespace {
-
-std::optional<uint64_t> sum(std::optional<uint64_t> a, std::optional<uint64_t> b) {
-  if (!a || !b) return std::nullopt;
-  return *a + *b;
-}
-
-void take_where_missing(std::optional<uint64_t>& value, std::optional<uint64_t> other) {
-  if (!value) value = other;
-}
-
-}  // namespace
 
 std::optional<uint64_t> StepBatch::sequences() const {
   return sum(prefill.sequences, decode.sequences);

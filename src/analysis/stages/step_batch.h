@@ -4,10 +4,12 @@
 #include <optional>
 #include <string_view>
 
-#include "analysis/stages/step_kind.h"
 #include "llm/sequence_sums.h"
+#include "profile/steps.h"
 
 namespace llmprof::analysis {
+
+using profile::StepKind;
 
 // What is said of a step's sequences that are in one phase; absent: not said. A sequence has q new
 // tokens and k in all, the cached ones included.

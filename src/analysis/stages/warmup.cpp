@@ -28,6 +28,11 @@ bool alike(Nanoseconds a, Nanoseconds b) {
   return as_double(std::max(a, b)) <= as_double(std::min(a, b)) * threshold::kClearlyLonger;
 }
 
+// Beyond what any change of the context does.
+bool clearly_slower(Nanoseconds first, Nanoseconds later) {
+  return as_double(first) > threshold::kClearlyMore * as_double(later);
+}
+
 bool same_work(const StageInstance& a, const StageInstance& b) {
   return alike(a.work.busy, b.work.busy);
 }
@@ -43,7 +48,7 @@ bool same_work(const StageInstance& a, const StageInstance& b) {
 bool took_longer(const StageInstance& first, const Instances& later, bool once) {
   const bool of_any =
       later.size() > 1 && std::ranges::all_of(later, [&](const StageInstance* other) {
-        return first.wall() > threshold::kClearlyMore * other->wall() && same_work(first, *other);
+        return clearly_slower(first.wall(), other->wall()) && same_work(first, *other);
       });
   if (!once) return of_any;
   std::vector<Nanoseconds> walls;
@@ -109,20 +114,16 @@ std::string_view in_words(WarmupReason reason) {
   return "";
 }
 
-struct Reasons {
-  std::vector<std::string> texts;
-
-  void because(const std::string& reason) {
-    if (std::ranges::count(texts, reason) == 0) texts.push_back(reason);
-  }
-};
+void add_once(std::string text, std::vector<std::string>& texts) {
+  if (std::ranges::count(texts, text) == 0) texts.push_back(std::move(text));
+}
 
 class WarmupSearch {
  public:
   WarmupSearch(const trace::Trace& trace, Stages& stages) : trace_(trace), stages_(stages) {}
 
-  Reasons reasons;
-  Reasons only;  // steps that are the only ones of their kind, and kept
+  std::vector<std::string> reasons;
+  std::vector<std::string> only;  // steps that are the only ones of their kind, and kept
 
   // Requests in front of the others, until one is as they are. `rows`: of one GPU.
   void look_at_requests(std::span<const uint32_t> rows) {
@@ -196,7 +197,7 @@ class WarmupSearch {
   void set_apart(uint32_t row, WarmupReason reason) {
     at(row).warmup = true;
     at(row).why_warmup = reason;
-    reasons.because(std::string(in_words(reason)));
+    add_once(std::string(in_words(reason)), reasons);
   }
 
   template <class Later>
@@ -219,11 +220,9 @@ class WarmupSearch {
       const StageInstance& lead = at(rows[i]);
       const StageInstance& decode = at(rows[i + 1]);
       if (lead.stage != decode.stage || lead.warmup || lead.step_count == 0) continue;
-      if (lead.step_count >= threshold::kSeveral || decode.step_count < threshold::kMany) {
-        continue;
-      }
-      const Nanoseconds usual = decode.wall() / decode.step_count;
-      if (lead.wall() / lead.step_count > threshold::kClearlyMore * usual) {
+      const bool few = lead.step_count < threshold::kSeveral;
+      if (few && decode.step_count >= threshold::kMany &&
+          clearly_slower(lead.wall() / lead.step_count, decode.wall() / decode.step_count)) {
         set_apart(rows[i], WarmupReason::leading_steps);
       }
     }
@@ -235,9 +234,8 @@ class WarmupSearch {
     for (size_t leading = 1; leading <= rows.size() / threshold::kQuarter; ++leading) {
       const Nanoseconds pause = at(rows[leading]).start - at(rows[leading - 1]).end;
       if (pause <= usual * threshold::kPaused) continue;
-      const Nanoseconds after = median(walls_of(rows.subspan(leading)));
-      if (as_double(median(walls_of(rows.first(leading)))) >
-          threshold::kClearlyMore * as_double(after)) {
+      if (clearly_slower(median(walls_of(rows.first(leading))),
+                         median(walls_of(rows.subspan(leading))))) {
         for (const uint32_t row : rows.first(leading)) set_apart(row, WarmupReason::before_pause);
       }
       return;
@@ -255,15 +253,17 @@ class WarmupSearch {
         comparable.push_back(later.wall());
       }
     }
-    if (!comparable.empty() && first.wall() > threshold::kClearlyMore * median(comparable)) {
+    if (!comparable.empty() && clearly_slower(first.wall(), median(comparable))) {
       set_apart(of_kind.front(), WarmupReason::first_of_kind);
     } else if (of_kind.size() == 1 && others && first.wall() > threshold::kFarMore * usual) {
-      only.because(fmt::format(
-          "the only {} step takes {:.3f} ms, the median step of all stages {:.3f} ms: it may "
-          "contain "
-          "work that is done only once; serve one request before recording starts",
-          stages_.stages[first.stage].name, as_double(first.wall()) / kNanosecondsPerMillisecond,
-          as_double(usual) / kNanosecondsPerMillisecond));
+      add_once(
+          fmt::format(
+              "the only {} step takes {:.3f} ms, the median step of all stages {:.3f} ms: it may "
+              "contain work that is done only once; serve one request before recording starts",
+              stages_.stages[first.stage].name,
+              as_double(first.wall()) / kNanosecondsPerMillisecond,
+              as_double(usual) / kNanosecondsPerMillisecond),
+          only);
     }
   }
 
@@ -290,8 +290,7 @@ void flag_siblings(Stages& stages) {
 }
 
 size_t count_warmup(const Stages& stages) {
-  return static_cast<size_t>(std::count_if(stages.instances.begin(), stages.instances.end(),
-                                           [](const StageInstance& i) { return i.warmup; }));
+  return static_cast<size_t>(std::ranges::count_if(stages.instances, &StageInstance::warmup));
 }
 
 // A stage that has nothing else keeps its warm-up.
@@ -331,7 +330,7 @@ void flag_warmup(const trace::Trace& trace, Stages& stages, Diagnostics& diagnos
     }
   }
   flag_siblings(stages);
-  for (const std::string& text : search.only.texts) diagnostics.info("cold_step_kept", text);
+  for (const std::string& text : search.only) diagnostics.info("cold_step_kept", text);
   const size_t count = count_warmup(stages);
   if (count == 0) return;
   size_t captures = 0;
@@ -340,12 +339,12 @@ void flag_warmup(const trace::Trace& trace, Stages& stages, Diagnostics& diagnos
     if (instance.captures_graph) ++captures;
   }
   if (captures > 0) {
-    search.reasons.because(fmt::format("a CUDA graph is captured in {} of them", captures));
+    add_once(fmt::format("a CUDA graph is captured in {} of them", captures), search.reasons);
   }
   diagnostics.info("warmup_set_apart",
                    fmt::format("first stage instances that count as warm-up ({}); they are "
                                "excluded from the statistics",
-                               fmt::join(search.reasons.texts, ", ")),
+                               fmt::join(search.reasons, ", ")),
                    count);
 }
 

@@ -1,9 +1,0 @@
-#pragma once
-
-#include "profile/steps.h"
-
-namespace llmprof::analysis {
-
-using profile::StepKind;
-
-}  // namespace llmprof::analysis
