@@ -44,7 +44,6 @@ class PassSignatures {
     size_t first = 0;                               // a pass that has it
     size_t lead = 0;                                // that pass's
     std::unordered_map<uint32_t, uint64_t> stages;  // how often it was a pass of each
-    [[nodiscard]] uint32_t most_frequent() const;
   };
   [[nodiscard]] std::vector<size_t> lengths() const;  // the longest first
   std::unordered_map<size_t, std::unordered_map<uint64_t, Signature>> by_length_;

@@ -148,31 +148,25 @@ std::vector<LaunchPass> recorded_passes(const trace::Trace& trace, const Stages&
   const PassNumbers numbers(stages);
   const std::vector<uint32_t> of_launches =
       passes_of_launches(trace, sequence, passes_of_calls(trace, stages, numbers));
-  struct Span {
-    size_t first = SIZE_MAX;
-    size_t end = 0;
-  };
-  std::vector<Span> spans(numbers.count());
-  for (size_t i = 0; i < of_launches.size(); ++i) {
-    if (of_launches[i] == kNoPass) continue;
-    Span& span = spans[of_launches[i]];
-    span.first = std::min(span.first, i);
-    span.end = i + 1;
-  }
   struct Recorded : LaunchPass {
     bool has_its_layers = false;
   };
-  std::vector<Recorded> passes;
-  for (uint32_t number = 0; number < spans.size(); ++number) {
-    if (spans[number].end == 0) continue;
-    const InstanceId instance = numbers.instance(number);
-    const bool layers = number < stages.steps.size() && stages.steps[number].layers > 0;
-    passes.push_back({{stages.instances[instance.index()].stage, spans[number].first,
-                       spans[number].end, instance},
-                      layers});
-    passes.back().lead = launches_without_work(sequence, of_launches, spans[number].first,
-                                               stages.instances[instance.index()].start);
+  std::vector<Recorded> passes(numbers.count());
+  for (size_t i = 0; i < of_launches.size(); ++i) {
+    if (of_launches[i] == kNoPass) continue;
+    Recorded& pass = passes[of_launches[i]];
+    if (pass.end == 0) pass.first = i;
+    pass.end = i + 1;
   }
+  for (uint32_t number = 0; number < passes.size(); ++number) {
+    Recorded& pass = passes[number];
+    pass.instance = numbers.instance(number);
+    const StageInstance& instance = stages.instances[pass.instance.index()];
+    pass.stage = instance.stage;
+    pass.has_its_layers = number < stages.steps.size() && stages.steps[number].layers > 0;
+    pass.lead = launches_without_work(sequence, of_launches, pass.first, instance.start);
+  }
+  std::erase_if(passes, [](const Recorded& pass) { return pass.end == 0; });
   std::ranges::sort(passes, {}, &LaunchPass::first);
   const WindowEdges edges(trace, sequence, of_launches);
   std::vector<LaunchPass> whole;

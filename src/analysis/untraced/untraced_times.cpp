@@ -52,77 +52,6 @@ TracedStage traced_stage(const Stages& stages, const StageBudget& budget) {
   return traced;
 }
 
-bool is_decode(const Stages& stages, uint32_t stage) {
-  return stages.stages[stage].name == to_string(StepKind::decode);
-}
-
-void set_wall(const Stages& stages, uint32_t stage, const TracedStage& traced, double wall,
-              UnwatchedSource source, StageUnwatched& result) {
-  const bool busy_fits =
-      traced.busy <= std::max((1 + threshold::kTolerance) * wall,
-                              wall + threshold::kAddedToAKernel * traced.kernels);
-  const double longest = source == UnwatchedSource::between_windows ? threshold::kClearlyMore
-                                                                    : threshold::kLongestUntraced;
-  if (wall < threshold::kShortestUntraced * traced.wall || wall > longest * traced.wall ||
-      !busy_fits) {
-    result.why_not = NotUnwatched::does_not_fit;
-    return;
-  }
-  result.why_not.reset();
-  result.source = source;
-  result.wall = wall;
-  result.added = traced.wall - wall;
-  if (is_decode(stages, stage) && traced.steps > 0) result.per_step = wall / traced.steps;
-  result.idle = wall - traced.busy;
-  if (result.idle < 0) {
-    result.idle = 0;
-    result.busy_scale = wall / traced.busy;
-  }
-  result.idle_scale = traced.idle > 0 ? result.idle / traced.idle : 1;
-  for (size_t part = 0; part < kBudgetParts; ++part) {
-    result.parts[part] =
-        traced.parts[part] * (holds_work(part) ? result.busy_scale : result.idle_scale);
-  }
-  if (traced.idle <= 0) result.parts[static_cast<size_t>(BudgetPart::unattributed)] = result.idle;
-}
-
-// Where passes were timed one by one.
-void set_passes(const Stages& stages, uint32_t stage, const TracedStage& traced,
-                const PassTimes& times, UnwatchedSource source, StageUnwatched& result) {
-  // The control run's only passes of that kind are its first, too: as cold, and not like later
-  // ones.
-  const bool only_cold =
-      source == UnwatchedSource::control_launches && stages.stages[stage].only_the_first &&
-      times.passes <=
-          static_cast<uint64_t>(std::ranges::count(stages.instances, stage, &StageInstance::stage));
-  // A part of a pass may occur here and there in another run; the pass itself would as often.
-  const bool seldom =
-      source == UnwatchedSource::control_launches &&
-      static_cast<double>(times.passes) < threshold::kMost * static_cast<double>(result.all_passes);
-  if (times.passes == 0 || only_cold || seldom) {
-    if (result.why_not == NotUnwatched::no_other_time) {
-      result.why_not = NotUnwatched::launches_differ;
-    }
-    return;
-  }
-  const double per_instance = traced.steps > 0 ? traced.steps : 1;
-  const double launched = times.instances > 0 ? times.total / static_cast<double>(times.instances)
-                                              : times.per_pass() * per_instance;
-  // What the host did before cannot have begun before its last call.
-  const double prepared =
-      times.instances > 0
-          ? std::min(traced.prepared, times.before / static_cast<double>(times.instances))
-          : traced.prepared;
-  set_wall(stages, stage, traced, launched + prepared, source, result);
-  result.passes = times.passes;
-  result.instances = times.instances;
-}
-
-// The stage's passes in the order of both runs, and whether they are the same.
-bool same_passes(const std::vector<LaunchPass>& a, const std::vector<LaunchPass>& b) {
-  return std::ranges::equal(a, b, {}, &LaunchPass::stage, &LaunchPass::stage);
-}
-
 // Without the first of each stage, as many as are warm-up in the recorded run.
 std::vector<LaunchPass> without_warmup(const std::vector<LaunchPass>& passes,
                                        const std::vector<LaunchPass>& recorded,
@@ -189,8 +118,7 @@ class Finder {
     for (uint32_t i = 0; i < stages_.stages.size(); ++i) {
       for (const auto& timing : trace_.workload->stages) {
         if (timing.name != stages_.stages[i].name || timing.mean_ms <= 0 || !open(i)) continue;
-        set_wall(stages_, i, traced_[i], timing.mean_ms * kNanosecondsPerMillisecond,
-                 UnwatchedSource::workload_clock, result_.stages[i]);
+        set_wall(i, timing.mean_ms * kNanosecondsPerMillisecond, UnwatchedSource::workload_clock);
       }
     }
   }
@@ -262,8 +190,7 @@ class Finder {
     bool any = false;
     for (const auto& period : periods) {
       const auto row = [&](Nanoseconds time) {
-        return static_cast<size_t>(std::lower_bound(own.start.begin(), own.start.end(), time) -
-                                   own.start.begin());
+        return static_cast<size_t>(std::ranges::lower_bound(own.start, time) - own.start.begin());
       };
       std::vector<LaunchPass> found = signatures.find(tokens, row(period.start), row(period.end));
       for (const LaunchPass& pass : found) ++all[pass.stage];
@@ -304,7 +231,7 @@ class Finder {
         continue;
       }
       const LaunchSequence& other = others[chosen];
-      if (same_passes(recorded, found)) {
+      if (std::ranges::equal(recorded, found, {}, &LaunchPass::stage, &LaunchPass::stage)) {
         use(times_by_instance(time_passes(other, found, prepared), recorded, stages_, busy_,
                               unnoted),
             UnwatchedSource::control_launches);
@@ -321,8 +248,74 @@ class Finder {
 
   void use(const std::vector<PassTimes>& times, UnwatchedSource source) {
     for (uint32_t i = 0; i < times.size(); ++i) {
-      if (open(i)) set_passes(stages_, i, traced_[i], times[i], source, result_.stages[i]);
+      if (open(i)) set_passes(i, times[i], source);
     }
+  }
+
+  void set_wall(uint32_t stage, double wall, UnwatchedSource source) {
+    const TracedStage& traced = traced_[stage];
+    StageUnwatched& result = result_.stages[stage];
+    const bool busy_fits =
+        traced.busy <= std::max((1 + threshold::kTolerance) * wall,
+                                wall + threshold::kAddedToAKernel * traced.kernels);
+    const double longest = source == UnwatchedSource::between_windows ? threshold::kClearlyMore
+                                                                      : threshold::kLongestUntraced;
+    if (wall < threshold::kShortestUntraced * traced.wall || wall > longest * traced.wall ||
+        !busy_fits) {
+      result.why_not = NotUnwatched::does_not_fit;
+      return;
+    }
+    result.why_not.reset();
+    result.source = source;
+    result.wall = wall;
+    result.added = traced.wall - wall;
+    const bool decode = stages_.stages[stage].name == to_string(StepKind::decode);
+    if (decode && traced.steps > 0) result.per_step = wall / traced.steps;
+    result.idle = std::max(wall - traced.busy, 0.0);
+    if (wall < traced.busy) result.busy_scale = wall / traced.busy;
+    result.idle_scale = traced.idle > 0 ? result.idle / traced.idle : 1;
+    for (size_t part = 0; part < kBudgetParts; ++part) {
+      result.parts[part] = traced.parts[part] * scale_of(part, result);
+    }
+    if (traced.idle <= 0) {
+      result.parts[static_cast<size_t>(BudgetPart::unattributed)] = result.idle;
+    }
+  }
+
+  // Where passes were timed one by one.
+  void set_passes(uint32_t stage, const PassTimes& times, UnwatchedSource source) {
+    const TracedStage& traced = traced_[stage];
+    StageUnwatched& result = result_.stages[stage];
+    const bool of_control = source == UnwatchedSource::control_launches;
+    // The control run's only passes of that kind are its first, too: as cold, and not like later
+    // ones.
+    const bool only_cold = of_control && stages_.stages[stage].only_the_first &&
+                           times.passes <= static_cast<uint64_t>(std::ranges::count(
+                                               stages_.instances, stage, &StageInstance::stage));
+    // A part of a pass may occur here and there in another run; the pass itself would as often.
+    const bool seldom = of_control && static_cast<double>(times.passes) <
+                                          threshold::kMost * static_cast<double>(result.all_passes);
+    if (times.passes == 0 || only_cold || seldom) {
+      if (result.why_not == NotUnwatched::no_other_time) {
+        result.why_not = NotUnwatched::launches_differ;
+      }
+      return;
+    }
+    double launched = times.per_pass() * (traced.steps > 0 ? traced.steps : 1);
+    double prepared = traced.prepared;
+    if (times.instances > 0) {
+      const auto instances = static_cast<double>(times.instances);
+      launched = times.total / instances;
+      // What the host did before cannot have begun before its last call.
+      prepared = std::min(prepared, times.before / instances);
+    }
+    set_wall(stage, launched + prepared, source);
+    result.passes = times.passes;
+    result.instances = times.instances;
+  }
+
+  static double scale_of(size_t part, const StageUnwatched& known) {
+    return holds_work(part) ? known.busy_scale : known.idle_scale;
   }
 
   // What is ranked: the idle time of the stage and of its gaps.
@@ -334,9 +327,8 @@ class Finder {
     StageBudget& budget = result_.budgets.stages[stage];
     for (size_t part = 0; part < kBudgetParts; ++part) {
       if (part == static_cast<size_t>(BudgetPart::not_traced)) continue;
-      const double by = holds_work(part) ? known.busy_scale : known.idle_scale;
-      scaled(budget.total[part], by);
-      scaled(budget.between_steps[part], by);
+      scaled(budget.total[part], scale_of(part, known));
+      scaled(budget.between_steps[part], scale_of(part, known));
     }
     scaled(budget.queued_long, known.idle_scale);
     const auto of_stage = [&](const IdleGap& gap) {
