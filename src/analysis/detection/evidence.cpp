@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 
 #include "analysis/stages/thresholds.h"
@@ -71,50 +72,41 @@ bool TokenEvidence::of_llm() const {
 }
 
 int TokenEvidence::signs() const {
-  return static_cast<int>(keeps_cache) + static_cast<int>(chooses_tokens) +
-         static_cast<int>(embeds_tokens) + static_cast<int>(one_token_each) +
-         static_cast<int>(steps_per_prefill >= threshold::kSeveral);
+  const std::array speak = {keeps_cache, chooses_tokens, embeds_tokens, one_token_each,
+                            steps_per_prefill >= threshold::kSeveral};
+  return static_cast<int>(std::ranges::count(speak, true));
 }
 
 TokenEvidence find_token_evidence(const KernelSequence& sequence,
                                   std::span<const ForwardPass> passes, const PassKinds& kinds) {
-  // Of the passes whose kernels are known, how many have each.
-  struct Counts {
-    int all = 0;
-    int convolves = 0;
-    int keeps_cache = 0;
-    int chooses = 0;
-    int embeds = 0;
-    int vocabulary = 0;
-    int one_each = 0;
-  } count;
+  constexpr std::array kOfPasses = {&TokenEvidence::convolves,      &TokenEvidence::keeps_cache,
+                                    &TokenEvidence::chooses_tokens, &TokenEvidence::embeds_tokens,
+                                    &TokenEvidence::has_vocabulary, &TokenEvidence::one_token_each};
+  std::array<int, kOfPasses.size()> times{};  // of the passes whose kernels are known
+  int known = 0;
   for (const ForwardPass& pass : passes) {
     if (pass.replay()) continue;
-    bool convolution = false;
-    bool cache = false;
-    bool choice = pass.selection.has_value();
-    bool gather = pass.embedding.has_value();
-    for (uint32_t at = pass.begin; at < pass.end; ++at) {
-      convolution = convolution || sequence.convolution(at);
-      cache = cache || sequence.has(at, KernelTrait::kv_cache);
-      if (at >= pass.first_beat && at <= pass.last_beat) continue;
-      choice = choice || sequence.kernel_class(at) == KernelClass::sampling;
-      gather = gather || sequence.kernel_class(at) == KernelClass::gather;
-    }
     const PassSize& size = pass.size;
-    ++count.all;
-    count.convolves += convolution ? 1 : 0;
-    count.keeps_cache += cache ? 1 : 0;
-    count.chooses += choice ? 1 : 0;
-    count.embeds += gather ? 1 : 0;
-    count.vocabulary += choice && ends_with_large_product(sequence, pass) ? 1 : 0;
-    count.one_each += size.grows || (size.tokens && size.tokens == size.sequences) ? 1 : 0;
+    TokenEvidence own;
+    own.chooses_tokens = pass.selection.has_value();
+    own.embeds_tokens = pass.embedding.has_value();
+    own.one_token_each = size.grows || (size.tokens && size.tokens == size.sequences);
+    for (uint32_t at = pass.begin; at < pass.end; ++at) {
+      own.convolves |= sequence.convolution(at);
+      own.keeps_cache |= sequence.has(at, KernelTrait::kv_cache);
+      if (at >= pass.first_beat && at <= pass.last_beat) continue;
+      own.chooses_tokens |= sequence.kernel_class(at) == KernelClass::sampling;
+      own.embeds_tokens |= sequence.kernel_class(at) == KernelClass::gather;
+    }
+    own.has_vocabulary = own.chooses_tokens && ends_with_large_product(sequence, pass);
+    ++known;
+    for (size_t i = 0; i < times.size(); ++i) times[i] += own.*kOfPasses[i] ? 1 : 0;
   }
-  const auto mostly = [&](int times) { return 2 * times > count.all; };
-  return {mostly(count.convolves),   mostly(count.keeps_cache),
-          mostly(count.chooses),     mostly(count.embeds),
-          mostly(count.vocabulary),  mostly(count.one_each),
-          steps_per_prefill(passes), kinds.size_step};
+  TokenEvidence evidence;
+  for (size_t i = 0; i < times.size(); ++i) evidence.*kOfPasses[i] = 2 * times[i] > known;
+  evidence.steps_per_prefill = steps_per_prefill(passes);
+  evidence.size_step = kinds.size_step;
+  return evidence;
 }
 
 void DetectionEvidence::add(const ForwardPasses& found, const PassKinds& kinds,
@@ -140,16 +132,13 @@ void DetectionEvidence::add(const ForwardPasses& found, const PassKinds& kinds,
 }
 
 ConfidenceLevel DetectionEvidence::level(bool of_llm) const {
-  constexpr int kAllChecks = 5;
-  int checks = 0;
-  for (const bool holds :
-       {named, part_over_whole(layers_in_passes, layers) >= threshold::kAllButAFew,
-        part_over_whole(kernels_repeating, kernels) >= threshold::kMost, of_llm && told_apart,
-        of_llm && (by_ranges || signs_of_tokens >= static_cast<int>(threshold::kSeveral))}) {
-    checks += holds ? 1 : 0;
-  }
-  if (checks == kAllChecks) return ConfidenceLevel::high;
-  return checks > kAllChecks / 2 ? ConfidenceLevel::medium : ConfidenceLevel::low;
+  const std::array checks = {
+      named, part_over_whole(layers_in_passes, layers) >= threshold::kAllButAFew,
+      part_over_whole(kernels_repeating, kernels) >= threshold::kMost, of_llm && told_apart,
+      of_llm && (by_ranges || signs_of_tokens >= static_cast<int>(threshold::kSeveral))};
+  const auto held = static_cast<size_t>(std::ranges::count(checks, true));
+  if (held == checks.size()) return ConfidenceLevel::high;
+  return held > checks.size() / 2 ? ConfidenceLevel::medium : ConfidenceLevel::low;
 }
 
 std::string DetectionEvidence::in_words(bool of_llm) const {
@@ -177,8 +166,7 @@ std::string DetectionEvidence::in_words(bool of_llm) const {
   if (!of_llm) {
     words +=
         "; nothing shows that they generate tokens: no run of steps behind a larger pass with "
-        "tokens "
-        "embedded or chosen, no KV cache";
+        "tokens embedded or chosen, no KV cache";
   } else if (!told_apart) {
     words += "; all passes have the same size, so their kind is a guess";
   }

@@ -4,9 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "analysis/detection/layer_beats.h"
+#include "analysis/detection/kernel_sequence.h"
 #include "analysis/stages/meaningful_ranges.h"
-#include "analysis/stages/step_kind.h"
 
 namespace llmprof::analysis {
 

@@ -15,7 +15,7 @@ namespace llmprof::analysis {
 namespace {
 
 struct Stretch : RepeatedStretch {
-  uint32_t layers = 0;
+  uint32_t layers_per_repeat = 1;
   bool loop = false;      // its repeats are passes, not layers
   bool in_loop = false;   // the layers of a pass that repeats at once
   bool in_layer = false;  // smaller than a layer
@@ -58,7 +58,7 @@ class CoreSearch {
       if (found.period < threshold::kSmallLoop) continue;
       Stretch stretch{found};
       const uint32_t middle = found.begin + found.count / 2 * found.period;
-      stretch.layers = found.count * layers_in_repeat(tokens.subspan(middle, found.period));
+      stretch.layers_per_repeat = layers_in_repeat(tokens.subspan(middle, found.period));
       all_.push_back(stretch);
     }
   }
@@ -168,10 +168,10 @@ class CoreSearch {
 
   void add(const Stretch& stretch) {
     occupied_.add(stretch);
-    const uint32_t per_repeat = stretch.layers / stretch.count;
     const uint32_t repeats =
         (stretch.length() + stretch.period / threshold::kQuarter) / stretch.period;
-    cores_.push_back({stretch.begin, stretch.end, stretch.period, per_repeat * repeats, per_repeat,
+    cores_.push_back({stretch.begin, stretch.end, stretch.period,
+                      stretch.layers_per_repeat * repeats, stretch.layers_per_repeat,
                       stretch.in_loop});
   }
 

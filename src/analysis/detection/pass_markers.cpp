@@ -9,30 +9,17 @@
 namespace llmprof::analysis {
 namespace {
 
-// Numbers of `Tokens`, from 0: equal values have equal ones.
-class Numbering {
- public:
-  uint32_t operator()(uint64_t value) {
-    return numbers_.try_emplace(value, static_cast<uint32_t>(numbers_.size())).first->second;
-  }
-
- private:
-  std::unordered_map<uint64_t, uint32_t> numbers_;
-};
-
 struct Candidate {
   uint32_t position;
   uint32_t gap;
-  uint32_t token;  // of its name
-  uint32_t exact;  // of its name and launch shape
+  uint64_t name;
+  uint64_t exact;  // its name and launch shape
   bool selects;
 };
 
 std::vector<Candidate> collect(const KernelSequence& sequence, std::span<const LayerBeat> beats) {
   constexpr unsigned kHalf = 32;
   std::vector<Candidate> found;
-  Numbering by_name;
-  Numbering by_shape;
   uint32_t gap = 0;
   for (uint32_t at = 0; at < sequence.size(); ++at) {
     while (gap < beats.size() && beats[gap].last < at) ++gap;
@@ -42,12 +29,12 @@ std::vector<Candidate> collect(const KernelSequence& sequence, std::span<const L
     if (!selects && kernel_class != KernelClass::gather) continue;
     const uint64_t name = sequence.name(at).value;
     const uint64_t exact = name << kHalf | sequence.shape(at).value;
-    found.push_back({at, gap, by_name(name), by_shape(exact), selects});
+    found.push_back({at, gap, name, exact, selects});
   }
   return found;
 }
 
-// In how many gaps a token occurs, and how many layers lie between.
+// In how many gaps a kernel occurs, and how many layers lie between.
 struct Spacing {
   size_t gaps = 0;
   uint32_t layers = 0;  // the most frequent spacing; 0: none is regular
@@ -82,17 +69,17 @@ Spacing spacing_of(const std::vector<uint32_t>& gaps, const std::vector<uint32_t
   return spacing;
 }
 
-std::vector<Spacing> spacings(const std::vector<Candidate>& candidates, uint32_t Candidate::* token,
-                              const std::vector<uint32_t>& layers_before) {
-  std::vector<std::vector<uint32_t>> gaps;
+using Spacings = std::unordered_map<uint64_t, Spacing>;
+
+Spacings spacings(const std::vector<Candidate>& candidates, uint64_t Candidate::* key,
+                  const std::vector<uint32_t>& layers_before) {
+  std::unordered_map<uint64_t, std::vector<uint32_t>> gaps;
   for (const Candidate& row : candidates) {
-    if (row.*token >= gaps.size()) gaps.resize(row.*token + 1);
-    auto& seen = gaps[row.*token];
+    auto& seen = gaps[row.*key];
     if (seen.empty() || seen.back() != row.gap) seen.push_back(row.gap);
   }
-  std::vector<Spacing> all;
-  all.reserve(gaps.size());
-  for (const auto& of_token : gaps) all.push_back(spacing_of(of_token, layers_before));
+  Spacings all;
+  for (const auto& [value, of_value] : gaps) all[value] = spacing_of(of_value, layers_before);
   return all;
 }
 
@@ -108,7 +95,7 @@ class Chooser {
     for (size_t i = 0; i < beats.size(); ++i) {
       layers_before[i + 1] = layers_before[i] + (beats[i].replay ? 0U : 1U);
     }
-    by_name_ = spacings(candidates_, &Candidate::token, layers_before);
+    by_name_ = spacings(candidates_, &Candidate::name, layers_before);
     by_shape_ = spacings(candidates_, &Candidate::exact, layers_before);
   }
 
@@ -119,7 +106,7 @@ class Chooser {
     for (const Candidate& row : candidates_) {
       const Spacing& spacing = spacing_at(row);
       const bool strong = spacing.layers > 0 && multiple_of_any(spacing.layers, found.layers);
-      if (!strong && by_shape_[row.exact].gaps > 1) continue;
+      if (!strong && by_shape_.at(row.exact).gaps > 1) continue;
       found.markers.push_back({row.position, row.selects, strong});
       ++found.first_of_gap[row.gap + 1];
     }
@@ -132,8 +119,8 @@ class Chooser {
  private:
   // The name's where that alone is regular.
   [[nodiscard]] const Spacing& spacing_at(const Candidate& row) const {
-    const Spacing& of_name = by_name_[row.token];
-    return of_name.layers > 0 ? of_name : by_shape_[row.exact];
+    const Spacing& of_name = by_name_.at(row.name);
+    return of_name.layers > 0 ? of_name : by_shape_.at(row.exact);
   }
 
   // The lengths of a pass in layers, most frequent first. Multiples are requests. Layers that
@@ -173,8 +160,8 @@ class Chooser {
 
   const KernelSequence& sequence_;
   std::vector<Candidate> candidates_;
-  std::vector<Spacing> by_name_;
-  std::vector<Spacing> by_shape_;
+  Spacings by_name_;
+  Spacings by_shape_;
 };
 
 }  // namespace

@@ -2,16 +2,132 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <map>
 #include <unordered_map>
+#include <utility>
 
-#include "analysis/detection/likeness.h"
 #include "analysis/stages/kernel_scopes.h"
 #include "analysis/stages/thresholds.h"
+#include "trace/ids.h"
+#include "trace/interner.h"
 
 namespace llmprof::analysis {
 namespace {
+
+using Flags = std::array<uint8_t, 64>;
+
+// A byte of 0 or 1 each becomes a bit. Eight at a time: the product moves each to the highest byte.
+uint64_t packed(const Flags& flags) {
+  constexpr size_t kBytes = sizeof(uint64_t);
+  constexpr uint64_t kGather = 0x0102040810204080ULL;
+  constexpr unsigned kHighestByte = 56;
+  uint64_t word = 0;
+  for (size_t i = 0; i < flags.size(); i += kBytes) {
+    uint64_t eight = 0;
+    std::memcpy(&eight, flags.data() + i, kBytes);
+    if constexpr (std::endian::native == std::endian::big) eight = __builtin_bswap64(eight);
+    word |= (eight * kGather >> kHighestByte) << i;
+  }
+  return word;
+}
+
+// Which tokens of a sequence are the same as the one `distance` before: one bit each, so that 64
+// are counted at once.
+class Likeness {
+ public:
+  static constexpr size_t kBits = 64;
+
+  Likeness(std::span<const uint32_t> tokens, uint32_t distance);
+
+  // False of the first `distance` tokens.
+  [[nodiscard]] bool at(size_t row) const { return (words_[row / kBits] >> row % kBits & 1U) != 0; }
+  // Of the tokens from `row` on, the first in the lowest bit; behind the last one 0.
+  [[nodiscard]] uint64_t from(size_t row) const {
+    const size_t shift = row % kBits;
+    const uint64_t low = words_[row / kBits] >> shift;
+    return shift == 0 ? low : low | words_[row / kBits + 1] << (kBits - shift);
+  }
+  // Of [begin, end).
+  [[nodiscard]] size_t count(size_t begin, size_t end) const;
+  [[nodiscard]] double share(size_t begin, size_t end) const {
+    return static_cast<double>(count(begin, end)) / static_cast<double>(end - begin);
+  }
+
+  // Calls `visit(begin, end, length)` for the stretches in which every window of one distance has
+  // at least `needed` such tokens, of `length` tokens, their edges drawn in to what is alike.
+  template <class Visit>
+  void each_stretch(size_t needed, const Visit& visit) const {
+    const size_t whole = 2 * distance_;  // the first window's end
+    if (size_ < whole) return;
+    const auto settle = [&](size_t begin, size_t end) {
+      const size_t length = end - begin;
+      while (begin < end && !at(begin)) ++begin;
+      while (end > begin && !at(end - 1)) --end;
+      visit(begin, end, length);
+    };
+    size_t like = count(distance_, whole);
+    bool inside = like >= needed;
+    size_t begin = distance_;
+    for (size_t row = whole; row < size_; row += kBits) {
+      const uint64_t come = from(row);
+      const uint64_t go = from(row - distance_);
+      const auto more = static_cast<size_t>(std::popcount(come & ~go));
+      const auto fewer = static_cast<size_t>(std::popcount(go & ~come));
+      // Mostly no window of these can change what holds.
+      if (inside ? like >= needed + fewer : like + more < needed) {
+        like = like + more - fewer;
+        continue;
+      }
+      for (size_t i = row; i < size_ && i < row + kBits; ++i) {
+        like = like + (come >> (i - row) & 1U) - (go >> (i - row) & 1U);
+        const bool good = like >= needed;
+        if (good && !inside) begin = i + 1 - distance_;
+        if (!good && inside) settle(begin, i);
+        inside = good;
+      }
+    }
+    if (inside) settle(begin, size_);
+  }
+
+ private:
+  size_t size_;
+  size_t distance_;
+  std::vector<uint64_t> words_;  // one more than the tokens need
+};
+
+Likeness::Likeness(std::span<const uint32_t> tokens, uint32_t distance)
+    : size_(tokens.size()), distance_(distance), words_(tokens.size() / kBits + 2, 0) {
+  for (size_t first = distance / kBits * kBits; first < tokens.size(); first += kBits) {
+    Flags flags{};
+    if (first >= distance && first + kBits <= tokens.size()) {
+      const uint32_t* here = tokens.data() + first;
+      const uint32_t* before = here - distance;
+      for (size_t i = 0; i < kBits; ++i) flags[i] = here[i] == before[i] ? 1 : 0;
+    } else {
+      for (size_t i = 0; i < kBits && first + i < tokens.size(); ++i) {
+        const size_t row = first + i;
+        flags[i] = row >= distance && tokens[row] == tokens[row - distance] ? 1 : 0;
+      }
+    }
+    words_[first / kBits] = packed(flags);
+  }
+}
+
+size_t Likeness::count(size_t begin, size_t end) const {
+  if (begin >= end) return 0;
+  const auto ones = [](uint64_t word) { return static_cast<size_t>(std::popcount(word)); };
+  const size_t first = begin / kBits;
+  const size_t last = end / kBits;
+  const uint64_t behind_begin = ~uint64_t{0} << begin % kBits;
+  const uint64_t before_end = ~(~uint64_t{0} << end % kBits);
+  if (first == last) return ones(words_[first] & behind_begin & before_end);
+  size_t found = ones(words_[first] & behind_begin) + ones(words_[last] & before_end);
+  for (size_t i = first + 1; i < last; ++i) found += ones(words_[i]);
+  return found;
+}
 
 // How candidates for a period are looked for.
 struct PeriodSearch {
@@ -27,61 +143,20 @@ struct PeriodSearch {
 constexpr PeriodSearch kInSequence{{4, 12}, 4, threshold::kSeveral, 16, 32, false};
 constexpr PeriodSearch kInOnePass{{1, 4}, 2, 2, 1, 12, true};
 
-// Where each gram was seen last, by its key. Open addressing by hand: this runs twice per kernel,
-// and one access to memory each is what it takes.
-class LastSeen {
- public:
-  LastSeen() : slots_(size_t{1} << kFirstBits) {}
-
-  // How long ago `key` was seen; notes that it is at `at`. 0: never before.
-  uint32_t distance(uint64_t key, uint32_t at) {
-    Slot& slot = slots_[find(key)];
-    if (slot.last != 0) {
-      const uint32_t distance = at + 1 - slot.last;
-      slot.last = at + 1;
-      return distance;
-    }
-    slot = {key, at + 1};
-    if (++used_ * 2 > slots_.size()) grow();
-    return 0;
-  }
-
- private:
-  static constexpr unsigned kFirstBits = 12;
-  struct Slot {
-    uint64_t key = 0;
-    uint32_t last = 0;  // one more than where; 0: free
-  };
-
-  [[nodiscard]] size_t find(uint64_t key) const {
-    constexpr uint64_t kSpread = 0xD6E8FEB86659FD93ULL;
-    constexpr unsigned kKeyBits = 64;
-    size_t slot = key * kSpread >> (kKeyBits - bits_);
-    while (slots_[slot].last != 0 && slots_[slot].key != key) {
-      slot = (slot + 1) & (slots_.size() - 1);
-    }
-    return slot;
-  }
-
-  void grow() {
-    std::vector<Slot> old(slots_.size() * 2);
-    old.swap(slots_);
-    ++bits_;
-    for (const Slot& slot : old) {
-      if (slot.last != 0) slots_[find(slot.key)] = slot;
-    }
-  }
-
-  std::vector<Slot> slots_;
-  unsigned bits_ = kFirstBits;
-  size_t used_ = 0;
+// A few tokens in a row, by a polynomial over them.
+struct Gram {
+  uint64_t key = 0;
+  friend bool operator==(const Gram&, const Gram&) = default;
+  [[nodiscard]] size_t hash() const { return trace::hash_mix(key, 0); }
 };
+using GramId = trace::Id<struct GramKind>;
 
 // How often the distance to the last equal gram is each number.
 void count_distances(std::span<const uint32_t> tokens, size_t gram,
                      std::unordered_map<uint32_t, uint32_t>& votes) {
   if (tokens.size() < gram) return;
-  LastSeen grams;
+  trace::Interner<GramId, Gram> grams;
+  std::vector<size_t> last;  // where each gram ends that was seen last
   // A polynomial over the window, so that a step costs two multiplications.
   constexpr uint64_t kBase = 0x9E3779B97F4A7C15ULL;
   uint64_t highest = 1;
@@ -93,8 +168,12 @@ void count_distances(std::span<const uint32_t> tokens, size_t gram,
     if (i >= gram) key -= (uint64_t{tokens[i - gram]} + 1) * highest;
     key = key * kBase + tokens[i] + 1;
     if (i + 1 < gram) continue;
-    const uint32_t distance = grams.distance(key, static_cast<uint32_t>(i));
-    if (distance == 0) continue;
+    const size_t gram_row = grams.intern({key}).index();
+    if (gram_row == last.size()) {
+      last.push_back(i);
+      continue;
+    }
+    const auto distance = static_cast<uint32_t>(i - std::exchange(last[gram_row], i));
     if (distance == same_as) {
       ++times;
       continue;

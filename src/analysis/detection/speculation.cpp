@@ -51,9 +51,7 @@ std::optional<Speculation> find_speculation(const std::vector<Step>& steps) {
   }
   const auto turns = find_turns(layers);
   if (!turns) return std::nullopt;
-  Speculation found;
-  found.draft_layers = turns->draft_layers;
-  found.verify_layers = turns->verify_layers;
+  Speculation found{*turns, 0, 0, 0, 0};
   for (const Step& step : steps) {
     if (step.kind != StepKind::decode) continue;
     const bool verifies = step.layers == found.verify_layers;

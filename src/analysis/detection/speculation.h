@@ -9,17 +9,6 @@
 
 namespace llmprof::analysis {
 
-// Speculative decoding: passes of a small model, then one of a large model that verifies what they
-// proposed, in turn.
-struct Speculation {
-  uint32_t draft_layers = 0;
-  uint32_t verify_layers = 0;
-  uint64_t drafts = 0;
-  uint64_t verifications = 0;
-  Nanoseconds draft_time = 0;   // kernels of all draft passes
-  Nanoseconds verify_time = 0;  // of all verify passes
-};
-
 // The numbers of layers of two models whose passes take turns: one or more of the smaller one, then
 // one of the larger.
 struct ModelTurns {
@@ -27,6 +16,16 @@ struct ModelTurns {
   uint32_t verify_layers = 0;
   uint64_t most_drafts = 0;  // passes of the smaller one in one turn
 };
+
+// Speculative decoding: passes of a small model, then one of a large model that verifies what they
+// proposed, in turn.
+struct Speculation : ModelTurns {
+  uint64_t drafts = 0;
+  uint64_t verifications = 0;
+  Nanoseconds draft_time = 0;   // kernels of all draft passes
+  Nanoseconds verify_time = 0;  // of all verify passes
+};
+
 // `layers`: of passes in order.
 std::optional<ModelTurns> find_turns(std::span<const uint32_t> layers);
 

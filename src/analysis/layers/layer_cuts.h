@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/detection/layer_beats.h"
+#include "analysis/detection/kernel_sequence.h"
 #include "analysis/detection/repeats.h"
 #include "analysis/naming/described_names.h"
 #include "trace/trace.h"
