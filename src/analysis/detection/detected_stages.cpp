@@ -7,8 +7,8 @@
 #include <map>
 
 #include "analysis/detection/evidence.h"
+#include "analysis/detection/pass_kind.h"
 #include "analysis/detection/pass_owners.h"
-#include "analysis/detection/speculation.h"
 #include "analysis/stages/measure_stages.h"
 #include "analysis/stages/thresholds.h"
 #include "analysis/statistics/middle.h"

@@ -1,4 +1,4 @@
-#include "analysis/detection/speculation.h"
+#include "analysis/detection/pass_kind.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,6 @@
 #include <tuple>
 
 #include "analysis/stages/thresholds.h"
-#include "analysis/stages/warmup.h"
 #include "base/units.h"
 
 namespace llmprof::analysis {

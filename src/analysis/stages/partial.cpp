@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/stages/measure_stages.h"
 #include "analysis/stages/thresholds.h"
-#include "analysis/stages/warmup.h"
 #include "analysis/statistics/middle.h"
 #include "analysis/tracing/tracing_periods.h"
 #include "base/text.h"

@@ -1,7 +1,3 @@
-#include "analysis/stages/warmup.h"
-
-#include "base/units.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,8 +7,10 @@
 #include <span>
 #include <tuple>
 
+#include "analysis/stages/measure_stages.h"
 #include "analysis/stages/thresholds.h"
 #include "analysis/statistics/middle.h"
+#include "base/units.h"
 
 namespace llmprof::analysis {
 namespace {

@@ -2,13 +2,82 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <optional>
+#include <unordered_map>
 
 #include "analysis/stages/thresholds.h"
 #include "analysis/statistics/middle.h"
 
 namespace llmprof::analysis {
 namespace {
+
+constexpr uint32_t kFirstGraph = 1000;
+
+// A thread with fewer launches than the busiest one's by this factor runs no
+// passes.
+constexpr uint64_t kMuchLess = 20;
+
+enum class Call : uint8_t { none, wait, kernel, graph };
+
+// Of the threads that launched much, the busiest first. `kind_of(row)`: what a
+// call of the table is; `add(sequence, row)`: notes what a launch was, beside
+// its start and kind.
+template <class Table, class KindOf, class Add>
+std::vector<LaunchSequence> sequences_of(const trace::Trace& trace, const Table& calls,
+                                         const KindOf& kind_of, const Add& add) {
+  std::vector<std::vector<size_t>> rows(trace.threads.size());
+  std::vector<uint64_t> launches(trace.threads.size(), 0);
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const Call kind = kind_of(i);
+    if (kind == Call::none || !calls.thread[i].valid()) continue;
+    rows[calls.thread[i].index()].push_back(i);
+    if (kind != Call::wait) ++launches[calls.thread[i].index()];
+  }
+  std::vector<size_t> threads(launches.size());
+  std::iota(threads.begin(), threads.end(), size_t{0});
+  const uint64_t most = launches.empty() ? 0 : std::ranges::max(launches);
+  std::erase_if(threads, [&](size_t thread) {
+    return launches[thread] == 0 || launches[thread] * kMuchLess < most;
+  });
+  std::ranges::stable_sort(threads, std::ranges::greater(),
+                           [&](size_t thread) { return launches[thread]; });
+  std::vector<LaunchSequence> sequences;
+  for (const size_t thread : threads) {
+    LaunchSequence& sequence = sequences.emplace_back();
+    sequence.thread = trace::ThreadId(thread);
+    std::ranges::stable_sort(rows[thread], {}, [&](size_t row) { return calls.start[row]; });
+    for (const size_t row : rows[thread]) {
+      const Call kind = kind_of(row);
+      if (kind == Call::wait) {
+        sequence.waits.push_back({calls.start[row], calls.end[row]});
+        continue;
+      }
+      sequence.start.push_back(calls.start[row]);
+      sequence.graph.push_back(kind == Call::graph);
+      add(sequence, row);
+    }
+  }
+  return sequences;
+}
+
+// What each call launched; 0: nothing that was recorded (work captured into a
+// graph).
+std::vector<uint64_t> launched_by_calls(const trace::Trace& trace) {
+  std::vector<uint64_t> launched(trace.launches.size(), 0);
+  const trace::KernelTable& kernels = trace.kernels;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    if (!kernels.launch[i].valid()) continue;
+    const bool in_graph = i < kernels.graph.size() && kernels.graph[i] != 0;
+    launched[kernels.launch[i].index()] =
+        1 + (in_graph ? uint64_t{kernels.graph[i]} : uint64_t{kernels.name[i].value});
+  }
+  const trace::GraphReplayTable& replays = trace.graph_replays;
+  for (size_t i = 0; i < replays.size(); ++i) {
+    if (replays.launch[i].valid()) launched[replays.launch[i].index()] = 1 + replays.graph[i];
+  }
+  return launched;
+}
 
 constexpr size_t kMostLengths = 64;  // of signatures that are searched for
 
@@ -60,6 +129,79 @@ class SpanHash {
 };
 
 }  // namespace
+
+std::vector<LaunchSequence> noted_sequences(const trace::Trace& trace) {
+  using Kind = trace::HostCallTable::Kind;
+  const trace::HostCallTable& calls = trace.host_calls;
+  const auto kind_of = [&](size_t row) {
+    if (calls.kind[row] == Kind::wait) return Call::wait;
+    return calls.kind[row] == Kind::graph ? Call::graph : Call::kernel;
+  };
+  return sequences_of(trace, calls, kind_of, [&](LaunchSequence& sequence, size_t row) {
+    sequence.handle.push_back(calls.handle[row]);
+  });
+}
+
+std::vector<LaunchSequence> traced_sequences(const trace::Trace& trace) {
+  const std::vector<uint64_t> launched = launched_by_calls(trace);
+  const auto kind_of = [&](size_t row) {
+    const trace::ApiKind kind = trace.api_kind(trace.launches.api[row]);
+    if (kind == trace::ApiKind::launch) return Call::kernel;
+    if (kind == trace::ApiKind::graph_launch) return Call::graph;
+    return trace::waits_for_gpu(kind) ? Call::wait : Call::none;
+  };
+  uint64_t unknown = UINT64_MAX;  // each is like no other
+  return sequences_of(trace, trace.launches, kind_of, [&](LaunchSequence& sequence, size_t row) {
+    sequence.handle.push_back(launched[row] != 0 ? launched[row] : unknown--);
+    sequence.without_work.push_back(launched[row] == 0);
+  });
+}
+
+std::vector<DetachedPeriod> detached_periods(const trace::Trace& trace, trace::ProcessId process) {
+  const trace::CollectionTable& table = trace.collection;
+  std::vector<size_t> rows;
+  bool traced = false;
+  for (size_t i = 0; i < table.size(); ++i) {
+    if (table.process[i] != process) continue;
+    rows.push_back(i);
+    traced = traced || table.state[i] == trace::CollectionState::tracing;
+  }
+  std::vector<DetachedPeriod> periods;
+  if (!traced) return periods;
+  std::ranges::stable_sort(rows, {}, [&](size_t row) { return table.time[row]; });
+  Nanoseconds since = INT64_MIN;  // detached since then
+  bool detached = true;
+  for (const size_t row : rows) {
+    // What the change itself took is not the program's own time.
+    const Nanoseconds until = table.time[row] - table.cost[row];
+    if (detached && until > since) periods.push_back({since, until});
+    detached = table.state[row] == trace::CollectionState::detached &&
+               table.reason[row] != trace::CollectionReason::process_end;
+    since = table.time[row];
+  }
+  if (detached) periods.push_back({since, trace::kOpenEnd});
+  return periods;
+}
+
+std::vector<uint32_t> launch_tokens(const LaunchSequence& sequence, GraphTokens graphs) {
+  std::vector<uint32_t> tokens(sequence.size());
+  std::unordered_map<uint64_t, size_t> last;            // launch of each function
+  std::unordered_map<uint64_t, uint32_t> graph_number;  // by first use
+  for (size_t i = 0; i < sequence.size(); ++i) {
+    const uint64_t handle = sequence.handle[i];
+    if (sequence.graph[i]) {
+      const auto number = static_cast<uint32_t>(graph_number.size());
+      const uint32_t own = graph_number.try_emplace(handle, number).first->second;
+      tokens[i] = kFirstGraph + (graphs == GraphTokens::by_first_use ? own : 0);
+      continue;
+    }
+    const auto [known, fresh] = last.try_emplace(handle, i);
+    const size_t distance = i - known->second;
+    tokens[i] = !fresh && distance <= kFarthestLaunch ? static_cast<uint32_t>(distance) : 0;
+    known->second = i;
+  }
+  return tokens;
+}
 
 void PassSignatures::learn(std::span<const uint32_t> tokens, const LaunchSequence& sequence,
                            const std::vector<LaunchPass>& passes) {

@@ -1,4 +1,4 @@
-#include "analysis/untraced/launch_sequence.h"
+#include "analysis/untraced/launch_passes.h"
 
 #include <gtest/gtest.h>
 
