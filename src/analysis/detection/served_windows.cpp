@@ -34,12 +34,12 @@ struct PassBatch {
   [[nodiscard]] uint64_t rows() const { return first_tokens + next_tokens; }
 };
 
-// The GPU that most steps ran on. There is a step.
-std::pair<trace::ProcessId, trace::DeviceId> busiest_gpu(const Stages& stages) {
-  std::map<std::pair<trace::ProcessId, trace::DeviceId>, size_t> steps;
+// The GPU that most steps ran on. There is a step. Those of one rank are those of its job.
+GpuOfProcess busiest_gpu(const Stages& stages) {
+  std::map<GpuOfProcess, size_t> steps;
   for (const Step& step : stages.steps) {
     const StageInstance& instance = stages.instances[step.instance.index()];
-    ++steps[{instance.process, instance.device}];
+    ++steps[instance.gpu()];
   }
   return most_frequent(steps).first;
 }
@@ -51,8 +51,7 @@ struct CacheMoves {
   std::vector<Nanoseconds> ends;  // in order
 };
 
-CacheMoves find_cache_moves(const trace::Trace& trace, const Stages& stages) {
-  const auto [process, device] = busiest_gpu(stages);
+CacheMoves find_cache_moves(const trace::Trace& trace, const Stages& stages, GpuOfProcess gpu) {
   uint32_t layers = 0;
   for (const Step& step : stages.steps) layers = std::max(layers, step.layers);
   const trace::MemoryOperationTable& memory = trace.memory_operations;
@@ -72,7 +71,7 @@ CacheMoves find_cache_moves(const trace::Trace& trace, const Stages& stages) {
   };
   for (size_t i = 0; i < memory.size(); ++i) {
     const trace::Queue& queue = trace.queues[memory.queue[i]];
-    const bool own = queue.process == process && queue.device == device;
+    const bool own = GpuOfProcess(queue.process, queue.device) == gpu;
     if (!own || memory.kind[i] != trace::MemoryKind::copy) continue;
     const bool goes_on =
         !run.empty() && memory.bytes[i] == memory.bytes[run.back()] &&
@@ -152,7 +151,7 @@ std::vector<uint32_t> results_read(const trace::Trace& trace, const Stages& stag
   return reads;
 }
 
-// The batches of one part of the time.
+// The batches of one window.
 class Grouping {
  public:
   void add(const Step& step, bool warmup, bool reads, const CacheMoves& moves) {
@@ -182,6 +181,7 @@ class Grouping {
     open_ = {};
   }
 
+  // None where passes do not tell which sequences get a token.
   std::vector<PassBatch> take() { return told_ ? std::move(batches_) : std::vector<PassBatch>(); }
 
  private:
@@ -190,31 +190,6 @@ class Grouping {
   bool begins_ = false;  // the open batch has prompts of which only the begin was seen
   bool told_ = true;
 };
-
-// Batches of the GPU that most steps ran on, in order, by the part of the time that they begin in:
-// `parts` has the starts of all but the first. Empty where passes do not tell which sequences get a
-// token. Those of one rank are those of its job.
-std::vector<std::vector<PassBatch>> find_batches(const trace::Trace& trace, const Stages& stages,
-                                                 const std::vector<Nanoseconds>& parts) {
-  const auto gpu = busiest_gpu(stages);
-  const CacheMoves moves = find_cache_moves(trace, stages);
-  const std::vector<uint32_t> reads = results_read(trace, stages, moves);
-  const HostWaits waits(trace);
-  std::vector<Grouping> groups(parts.size() + 1);
-  for (size_t i = 0; i < stages.steps.size(); ++i) {
-    const Step& step = stages.steps[i];
-    const StageInstance& instance = stages.instances[step.instance.index()];
-    if (std::pair(instance.process, instance.device) != gpu) continue;
-    const auto part = std::ranges::upper_bound(parts, step.start) - parts.begin();
-    Grouping& group = groups[static_cast<size_t>(part)];
-    const bool read = reads[i] != UINT32_MAX;
-    group.add(step, instance.warmup, read, moves);
-    if (const auto awaited = read ? waits.after(reads[i]) : std::nullopt) group.end(*awaited);
-  }
-  std::vector<std::vector<PassBatch>> batches;
-  for (Grouping& group : groups) batches.push_back(group.take());
-  return batches;
-}
 
 // When a token of it is chosen, on average: while the host chooses tokens it asks for one row after
 // the other.
@@ -302,10 +277,25 @@ std::vector<ServedWindow> served_windows(const trace::Trace& trace, const Stages
   // What annotations call the sequences of a prefill may be parts of prompts.
   if (!stages.serving || !stages.confidence || stages.steps.empty()) return {};
   if (trace.launches.size() == 0) return {};
-  const std::vector<Nanoseconds> opened = openings(trace, busiest_gpu(stages).first);
+  const GpuOfProcess gpu = busiest_gpu(stages);
+  const std::vector<Nanoseconds> opened = openings(trace, gpu.first);
+  const CacheMoves moves = find_cache_moves(trace, stages, gpu);
+  const std::vector<uint32_t> reads = results_read(trace, stages, moves);
+  const HostWaits waits(trace);
+  std::vector<Grouping> windows(opened.size() + 1);
+  for (size_t i = 0; i < stages.steps.size(); ++i) {
+    const Step& step = stages.steps[i];
+    const StageInstance& instance = stages.instances[step.instance.index()];
+    if (instance.gpu() != gpu) continue;
+    const auto behind = std::ranges::upper_bound(opened, step.start);
+    Grouping& window = windows[static_cast<size_t>(behind - opened.begin())];
+    const bool read = reads[i] != UINT32_MAX;
+    window.add(step, instance.warmup, read, moves);
+    if (const auto awaited = read ? waits.after(reads[i]) : std::nullopt) window.end(*awaited);
+  }
   std::vector<ServedWindow> served;
-  for (const std::vector<PassBatch>& batches : find_batches(trace, stages, opened)) {
-    if (const auto measured = measure(batches)) served.push_back(*measured);
+  for (Grouping& window : windows) {
+    if (const auto measured = measure(window.take())) served.push_back(*measured);
   }
   return served;
 }

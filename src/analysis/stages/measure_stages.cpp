@@ -110,11 +110,11 @@ void start_after_unrecorded_work(const trace::Trace& trace, Stages& stages,
 // step's time; nor is what precedes the capture's first work, if it is a quarter of its GPU time (a
 // profiler starts, a step before it that was not recorded ends). Instances are in order.
 void start_after_the_step_before(Stages& stages) {
-  std::map<std::pair<trace::ProcessId, trace::DeviceId>, Nanoseconds> reached;
+  std::map<GpuOfProcess, Nanoseconds> reached;
   for (StageInstance& instance : stages.instances) {
     if (!instance.work.any) continue;
     const auto [begun, ended] = std::pair(instance.work.first_start, instance.work.last_end);
-    const auto [before, first] = reached.try_emplace({instance.process, instance.device}, ended);
+    const auto [before, first] = reached.try_emplace(instance.gpu(), ended);
     if (!first) {
       instance.start = std::max(instance.start, std::min(before->second, begun));
       before->second = std::max(before->second, ended);

@@ -22,8 +22,6 @@ struct Edges {
   uint64_t behind = 0;
 };
 
-using GpuOfProcess = std::pair<trace::ProcessId, trace::DeviceId>;
-
 std::map<GpuOfProcess, Edges> edges_of(const trace::Trace& trace, const Stages& stages) {
   std::map<GpuOfProcess, Edges> edges;
   std::vector<Edges*> of_queue(trace.queues.size(), nullptr);
@@ -65,9 +63,7 @@ class CutOff {
       if (&other == &instance || other.stage != instance.stage || (other.warmup && !with_warmup)) {
         continue;
       }
-      if (other.device == instance.device && other.process == instance.process) {
-        found.push_back(&other);
-      }
+      if (other.gpu() == instance.gpu()) found.push_back(&other);
     }
     return found;
   }
@@ -114,8 +110,8 @@ class CutOff {
 std::vector<bool> at_edges(const Stages& stages) {
   const std::vector<StageInstance>& all = stages.instances;
   std::vector<bool> found(all.size(), false);
-  std::map<std::pair<trace::ProcessId, trace::DeviceId>, std::vector<size_t>> by_gpu;
-  for (size_t i = 0; i < all.size(); ++i) by_gpu[{all[i].process, all[i].device}].push_back(i);
+  std::map<GpuOfProcess, std::vector<size_t>> by_gpu;
+  for (size_t i = 0; i < all.size(); ++i) by_gpu[all[i].gpu()].push_back(i);
   for (const auto& [gpu, rows] : by_gpu) {
     for (const UntracedGpuTime::Window& window : stages.untraced.of(gpu.first, gpu.second)) {
       const auto behind = std::partition_point(

@@ -87,15 +87,14 @@ class Narrowing {
   }
 
   Result<void> choose() {
-    std::map<std::pair<trace::ProcessId, trace::DeviceId>, uint32_t>
-        met;  // an engine's steps so far
+    std::map<GpuOfProcess, uint32_t> met;  // an engine's steps so far
     bool any = false;
     uint32_t most_steps = 0;
     for (size_t i = 0; i < stages_.instances.size(); ++i) {
       const StageInstance& instance = stages_.instances[i];
       if (selection_.stage && stage_name(instance) != *selection_.stage) continue;
       // An engine's step is an instance: they are counted through.
-      const uint32_t before = stages_.serving ? met[{instance.process, instance.device}] : 0;
+      const uint32_t before = stages_.serving ? met[instance.gpu()] : 0;
       for (uint32_t s = 0; s < instance.step_count; ++s) {
         const bool wanted = !selection_.steps || (before + s >= selection_.steps->first &&
                                                   before + s < selection_.steps->second);
@@ -105,7 +104,7 @@ class Narrowing {
       if (!selection_.steps) keep_instance_[i] = true;
       any = any || keep_instance_[i];
       most_steps = std::max(most_steps, before + instance.step_count);
-      if (stages_.serving) met[{instance.process, instance.device}] += instance.step_count;
+      if (stages_.serving) met[instance.gpu()] += instance.step_count;
     }
     return any ? Result<void>() : nothing_chosen(most_steps);
   }

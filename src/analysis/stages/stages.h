@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analysis/stages/step_batch.h"
@@ -16,6 +17,7 @@ namespace llmprof::analysis {
 
 using InstanceId = trace::Id<struct StageInstanceKind>;  // row of Stages::instances
 using StepId = trace::Id<struct StepKindTag>;            // row of Stages::steps
+using GpuOfProcess = std::pair<trace::ProcessId, trace::DeviceId>;
 
 using profile::ConfidenceLevel;
 using profile::StageSource;
@@ -65,6 +67,7 @@ struct StageInstance {
   uint32_t untraced_steps = 0;
   GpuWork work;
 
+  [[nodiscard]] GpuOfProcess gpu() const { return {process, device}; }
   [[nodiscard]] Nanoseconds wall() const { return end - start; }
   [[nodiscard]] uint32_t all_steps() const { return step_count + untraced_steps; }
 };

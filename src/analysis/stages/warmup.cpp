@@ -314,10 +314,10 @@ void flag_warmup(const trace::Trace& trace, Stages& stages, Diagnostics& diagnos
                      count_warmup(stages));
     return;
   }
-  std::map<std::pair<trace::ProcessId, trace::DeviceId>, std::vector<uint32_t>> by_gpu;
+  std::map<GpuOfProcess, std::vector<uint32_t>> by_gpu;
   for (uint32_t i = 0; i < stages.instances.size(); ++i) {
     if (stages.instances[i].traced_in_part) continue;
-    by_gpu[{stages.instances[i].process, stages.instances[i].device}].push_back(i);
+    by_gpu[stages.instances[i].gpu()].push_back(i);
   }
   WarmupSearch search(trace, stages);
   for (const auto& [gpu, rows] : by_gpu) {
