@@ -97,8 +97,8 @@ class HostWaits {
     const Nanoseconds asked_end = launches.end[asked.index()];
     const auto rows = calls_.of(launches.thread[asked.index()]);
     size_t at = static_cast<size_t>(
-        std::lower_bound(rows.begin(), rows.end(), asked_end,
-                         [&](uint32_t row, Nanoseconds t) { return launches.start[row] < t; }) -
+        std::ranges::lower_bound(rows, asked_end, {},
+                                 [&](uint32_t row) { return launches.start[row]; }) -
         rows.begin());
     Awaited found;
     if (asked_end >= memory.end[copy]) {

@@ -23,8 +23,7 @@ bool widely_spread(const Times& times) {
 constexpr double kMillisecondsPerSecond = 1000;
 
 const Stage* find_stage(const profile::Profile& profile, std::string_view name) {
-  const auto found = std::find_if(profile.stages.begin(), profile.stages.end(),
-                                  [&](const Stage& stage) { return stage.name == name; });
+  const auto found = std::ranges::find(profile.stages, name, &Stage::name);
   return found == profile.stages.end() ? nullptr : &*found;
 }
 
@@ -149,9 +148,7 @@ class ShownTokens {
   // engine's steps.
   bool add_served() {
     const auto& windows = recorded_.served;
-    const auto most =
-        std::max_element(windows.begin(), windows.end(),
-                         [](const auto& a, const auto& b) { return a.tokens < b.tokens; });
+    const auto most = std::ranges::max_element(windows, {}, &profile::ServedWindow::tokens);
     if (most == windows.end() || !most->token) return false;
     shown_.served_window = static_cast<uint64_t>(most - windows.begin());
     if (most->prompt) {

@@ -238,11 +238,9 @@ void Attribution::count_untraced_steps() {
   }
   for (size_t i = 0; i < stages_.instances.size(); ++i) {
     std::vector<Nanoseconds>& missing = untraced[unit_of_instance_[i].index()];
-    std::sort(missing.begin(), missing.end());
+    std::ranges::sort(missing);
     stages_.instances[i].untraced_steps = static_cast<uint32_t>(missing.size());
-    std::sort(steps[i].begin(), steps[i].end(), [&](uint32_t a, uint32_t b) {
-      return stages_.steps[a].start < stages_.steps[b].start;
-    });
+    std::ranges::sort(steps[i], {}, [&](uint32_t row) { return stages_.steps[row].start; });
     auto counted = missing.begin();
     for (const uint32_t row : steps[i]) {
       const auto before = std::lower_bound(counted, missing.end(), stages_.steps[row].start);

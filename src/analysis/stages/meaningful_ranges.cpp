@@ -50,7 +50,7 @@ MeaningfulRanges::MeaningfulRanges(const trace::Trace& trace, const StageRules& 
 }
 
 bool MeaningfulRanges::any(RangeMeaning::Kind kind) const {
-  return std::any_of(ranges_.begin(), ranges_.end(), [&](const MeaningfulRange& range) {
+  return std::ranges::any_of(ranges_, [&](const MeaningfulRange& range) {
     return meanings_[range.meaning.index()].kind == kind;
   });
 }
@@ -60,9 +60,7 @@ Nanoseconds MeaningfulRanges::start(OpenRangeId id) const {
 }
 
 OpenRangeId MeaningfulRanges::find(trace::RangeRow row) const {
-  const auto found = std::lower_bound(
-      ranges_.begin(), ranges_.end(), row.value,
-      [](const MeaningfulRange& range, uint32_t wanted) { return range.row < wanted; });
+  const auto found = std::ranges::lower_bound(ranges_, row.value, {}, &MeaningfulRange::row);
   if (found == ranges_.end() || found->row != row.value) return {};
   return OpenRangeId(static_cast<size_t>(found - ranges_.begin()));
 }
@@ -77,9 +75,7 @@ void MeaningfulRanges::add_timeline(std::vector<OpenRangeId>& members, Timeline&
     return a < b;
   };
   // A log has them in this order.
-  if (!std::is_sorted(members.begin(), members.end(), outer_first)) {
-    std::sort(members.begin(), members.end(), outer_first);
-  }
+  if (!std::ranges::is_sorted(members, outer_first)) std::ranges::sort(members, outer_first);
   // The range opened last is the innermost. Start/end ranges may overlap without nesting: one that
   // has ended under another is passed over when that one ends.
   std::vector<OpenRangeId> open;
@@ -167,10 +163,9 @@ OpenAt MeaningfulRanges::together(const OpenAt& thread, const OpenAt& process) c
     return !id.valid() || !open.stage.valid() || start(id) >= start(open.stage) ? id
                                                                                 : OpenRangeId();
   };
-  open.step = inside(later(thread.step, process.step));
-  open.vision = inside(later(thread.vision, process.vision));
-  open.layer = inside(later(thread.layer, process.layer));
-  open.part = inside(later(thread.part, process.part));
+  for (const auto each : {&OpenAt::step, &OpenAt::vision, &OpenAt::layer, &OpenAt::part}) {
+    open.*each = inside(later(thread.*each, process.*each));
+  }
   return open;
 }
 
@@ -191,9 +186,7 @@ OpenRangeId MeaningfulRanges::Cursor::find(size_t timeline, Nanoseconds time) {
   const bool behind = next > 0 && changes[next - 1].time > time;
   while (!behind && next < near_end && changes[next].time <= time) ++next;
   if (behind || (next == near_end && next < changes.size() && changes[next].time <= time)) {
-    const auto found =
-        std::upper_bound(changes.begin(), changes.end(), time,
-                         [](Nanoseconds wanted, const Change& c) { return wanted < c.time; });
+    const auto found = std::ranges::upper_bound(changes, time, {}, &Change::time);
     next = static_cast<size_t>(found - changes.begin());
   }
   return next == 0 ? OpenRangeId() : changes[next - 1].range;

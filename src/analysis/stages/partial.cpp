@@ -263,7 +263,7 @@ void flag_only_first(const trace::Trace& trace, Stages& stages, Diagnostics& dia
     }
     // Of more than these, or behind a warm-up, the later ones show what is usual.
     if (all.empty() || all.size() > 2) continue;
-    const bool cold = std::all_of(all.begin(), all.end(), [&](const StageInstance* instance) {
+    const bool cold = std::ranges::all_of(all, [&](const StageInstance* instance) {
       // A decode that windows see in pieces has cold steps and warm ones.
       return !instance->warmup && instance->all_steps() <= 1 &&
              first_of_more(trace, periods, *instance);

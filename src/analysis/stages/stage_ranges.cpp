@@ -76,9 +76,8 @@ void StageRanges::add_loops() {
     if (!stage && !step) continue;
     met.push_back({trace_.ranges.thread[range.row], trace_.ranges.start[range.row], id, step});
   }
-  std::sort(met.begin(), met.end(), [](const Met& a, const Met& b) {
-    return std::tuple(a.thread, a.start, a.range) < std::tuple(b.thread, b.start, b.range);
-  });
+  std::ranges::sort(
+      met, {}, [](const Met& each) { return std::tuple(each.thread, each.start, each.range); });
   for (size_t i = 0; i < met.size(); ++i) {
     if (!met[i].step) continue;
     const bool goes_on = i > 0 && met[i - 1].step && met[i - 1].thread == met[i].thread;

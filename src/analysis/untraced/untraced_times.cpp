@@ -213,12 +213,15 @@ class Finder {
     for (const TracedStage& stage : traced_) prepared.push_back(stage.prepared);
     const std::vector<UnnotedEnd> unnoted =
         unnoted_ends(time_passes(own, recorded), recorded, stages_);
+    const auto use_instances = [&](const LaunchSequence& other,
+                                   const std::vector<LaunchPass>& passes) {
+      use(times_by_instance(time_passes(other, passes, prepared), recorded, stages_, busy_,
+                            unnoted),
+          UnwatchedSource::control_launches);
+    };
     for (const LaunchSequence& other : others) {
-      if (!same_launches(own, other)) continue;
       // Launch for launch the same program: its passes need not be searched for.
-      return use(times_by_instance(time_passes(other, recorded, prepared), recorded, stages_, busy_,
-                                   unnoted),
-                 UnwatchedSource::control_launches);
+      if (same_launches(own, other)) return use_instances(other, recorded);
     }
     for (const GraphTokens graphs : {GraphTokens::by_first_use, GraphTokens::all_alike}) {
       PassSignatures signatures;
@@ -232,9 +235,7 @@ class Finder {
       }
       const LaunchSequence& other = others[chosen];
       if (std::ranges::equal(recorded, found, {}, &LaunchPass::stage, &LaunchPass::stage)) {
-        use(times_by_instance(time_passes(other, found, prepared), recorded, stages_, busy_,
-                              unnoted),
-            UnwatchedSource::control_launches);
+        use_instances(other, found);
       } else {
         std::vector<PassTimes> times(stages_.stages.size());
         add_times_by_run(time_passes(other, without_warmup(found, recorded, stages_)), false,
