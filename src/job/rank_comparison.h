@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -29,23 +30,23 @@ struct JobInstance {
   Nanoseconds end = 0;
   bool warmup = false;        // of any rank
   std::vector<uint32_t> row;  // by rank part: of the rank's Stage::instances; kNoRow: likewise
-  uint32_t slowest = 0;       // rank part that ended last
 };
 
-// One forward pass on all ranks: it ends where the slowest rank's does, and begins where the job's
-// step before it ended (the first of an instance where the first rank began).
-struct JobStep {
-  std::string stage;
-  uint64_t instance = 0;          // as of JobInstance
+// One forward pass on all ranks, as its instance: it ends where the slowest rank's does, and begins
+// where the job's step before it ended (the first of an instance where the first rank began). Rows
+// are of profile.steps; kNoRow: the rank has not this stage.
+struct JobStep : JobInstance {
   uint64_t step_of_instance = 0;  // from 0
   profile::StepKind kind = profile::StepKind::mixed;
-  Nanoseconds start = 0;  // on the job's clock
-  Nanoseconds end = 0;
-  bool warmup = false;
   bool after_untraced = false;  // as of profile::Step; in no statistics
-  std::vector<uint32_t> row;    // by rank part: of profile.steps; kNoRow: it has not this stage
-  uint32_t slowest = 0;         // rank part that ended last
 };
+
+// Of one rank; null without one.
+inline const profile::RankStage* stage_of(const std::vector<profile::RankStage>& stages,
+                                          const std::string& name) {
+  const auto found = std::ranges::find(stages, name, &profile::RankStage::stage);
+  return found == stages.end() ? nullptr : &*found;
+}
 
 // What is between the ranks of a job.
 struct RankComparison {

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "job/packed/packed_collectives.h"
@@ -48,14 +49,14 @@ struct RankPart {
   PackedCollectives collectives;
   std::vector<Nanoseconds> step_start;  // of steps, exact, on the rank's clock
   std::vector<Nanoseconds> step_end;
-
-  // Compiled once, in rank_part.cpp.
-  RankPart();
-  RankPart(const RankPart& other);
-  RankPart(RankPart&& other) noexcept;
-  RankPart& operator=(const RankPart& other);
-  RankPart& operator=(RankPart&& other) noexcept;
-  ~RankPart();
 };
+
+// The stage of that name of one rank; null without one.
+inline const profile::Stage* stage_of(const RankPart& part, std::string_view name) {
+  for (const profile::Stage& stage : part.profile.stages) {
+    if (stage.name == name) return &stage;
+  }
+  return nullptr;
+}
 
 }  // namespace llmprof::job

@@ -10,7 +10,7 @@
 #include "job/rank_comparison.h"
 #include "job/steps/job_steps.h"
 #include "job/stragglers/stragglers.h"
-#include "job/waits/rank_stages.h"
+#include "job/waits/measure_waits.h"
 
 namespace llmprof::job {
 namespace {
@@ -36,7 +36,7 @@ profile::Job identify_job(const std::vector<RankPart>& parts) {
   for (uint64_t rank = 0; rank < std::min(job.world_size, kMostRanks); ++rank) {
     if (!recorded.contains(rank)) job.missing.push_back(rank);
   }
-  std::sort(job.died.begin(), job.died.end());
+  std::ranges::sort(job.died);
   job.lower_bound = !job.missing.empty();
   return job;
 }
@@ -55,8 +55,7 @@ profile::Reasons why_not_compared(const std::vector<RankPart>& parts,
     return {make_reason(ReasonKind::ranks_without_collectives,
                         FindingValues().add_number("ranks", static_cast<double>(parts.size())))};
   }
-  const bool some =
-      std::any_of(lanes.begin(), lanes.end(), [](const auto& lane) { return lane.size() > 0; });
+  const bool some = std::ranges::any_of(lanes, [](const auto& lane) { return lane.size() > 0; });
   if (some) return {};
   return {make_reason(ReasonKind::collectives_not_matched,
                       FindingValues().add_number("collectives", static_cast<double>(collectives)))};
@@ -101,14 +100,8 @@ RankComparison compare_ranks(const std::vector<RankPart>& parts, const Links& li
   job.groups = find_parallelism(parts, lanes, units, waits, options, experts.imbalance > 0);
   job.collectives = job_collectives(parts, lanes, units, waits, links);
   job.lower_bound =
-      job.lower_bound || std::any_of(job.collectives.begin(), job.collectives.end(),
-                                     [](const auto& each) { return each.lower_bound; });
-  std::vector<uint8_t> in_pipeline;
-  in_pipeline.reserve(job.groups.size());
-  for (const profile::RankGroup& group : job.groups) {
-    in_pipeline.push_back(group.parallelism == profile::Parallelism::pipeline ? 1 : 0);
-  }
-  job.stragglers = find_stragglers(parts, matched, in_pipeline, comparison.clocks, units, waits);
+      job.lower_bound || std::ranges::any_of(job.collectives, &profile::JobCollective::lower_bound);
+  job.stragglers = find_stragglers(parts, matched, comparison, units, waits);
   job.pipeline_bubble_share = bubbles(parts, comparison, units);
   job.heat = make_heat(parts, units, waits);
   job.why_not_reasons = why_not_compared(parts, matched);

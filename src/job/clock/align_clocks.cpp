@@ -20,8 +20,7 @@ constexpr int kFitRounds = 6;
 
 double median_absolute(const std::vector<double>& values) {
   std::vector<double> absolute(values.size());
-  std::transform(values.begin(), values.end(), absolute.begin(),
-                 [](double value) { return std::abs(value); });
+  std::ranges::transform(values, absolute.begin(), [](double value) { return std::abs(value); });
   return upper_median(absolute);
 }
 
@@ -122,7 +121,7 @@ Line robust_line(const Points& points) {
   Line line = first_line(points);
   for (int round = 0; round < kFitRounds; ++round) line = refined(points, line);
   if (std::abs(line.slope) > kLargestDrift) return constant;
-  const auto [first, last] = std::minmax_element(points.time.begin(), points.time.end());
+  const auto [first, last] = std::ranges::minmax_element(points.time);
   // A drift that is lost in the noise would only be wrong outside of the moments.
   const double over_span = std::abs(line.slope) * (*last - *first);
   if (over_span <= median_absolute(residuals_of(points, line))) return constant;
@@ -166,15 +165,15 @@ void spread_in_domain(uint32_t known, Aligning& state) {
   }
 }
 
-// Of the moments that join a known clock to an unknown one, those that are most.
-bool join_by_moments(Aligning& state) {
+// Of the moments that join a known clock to an unknown one, those that are most; then the next.
+void join_by_moments(Aligning& state) {
   const SameMoments* best = nullptr;
   for (const SameMoments& each : state.moments) {
     if (each.on_first.empty()) continue;
     if (state.clocks[each.first].has_value() == state.clocks[each.second].has_value()) continue;
     if (best == nullptr || each.on_first.size() > best->on_first.size()) best = &each;
   }
-  if (best == nullptr) return false;
+  if (best == nullptr) return;
   const bool forward = state.clocks[best->first].has_value();
   const uint32_t known = forward ? best->first : best->second;
   const uint32_t found = forward ? best->second : best->first;
@@ -183,7 +182,7 @@ bool join_by_moments(Aligning& state) {
   state.clocks[found] = composed(*state.clocks[known], fit, ClockMethod::collectives);
   state.clocks[found]->collectives = best->on_first.size();
   spread_in_domain(found, state);
-  return true;
+  join_by_moments(state);
 }
 
 void join_by_wall_clock(Aligning& state) {
@@ -196,8 +195,7 @@ void join_by_wall_clock(Aligning& state) {
       state.clocks[other] =
           composed(*state.clocks[known], {stated.offset, 0}, ClockMethod::wall_clock);
       spread_in_domain(other, state);
-      while (join_by_moments(state)) {
-      }
+      join_by_moments(state);
       break;
     }
   }
@@ -211,8 +209,7 @@ void add_islands(Aligning& state) {
     const auto known_before = state.clocks;
     state.clocks[part] = clock_of(ClockMethod::none, 0, 0);
     spread_in_domain(part, state);
-    while (join_by_moments(state)) {
-    }
+    join_by_moments(state);
     for (uint32_t other = 0; other < state.parts.size(); ++other) {
       if (!known_before[other] && state.clocks[other])
         state.clocks[other]->method = ClockMethod::none;
@@ -236,7 +233,7 @@ void add_residuals(Aligning& state) {
     if (left[part].empty()) continue;
     state.clocks[part]->collectives = left[part].size();
     state.clocks[part]->residual_max =
-        profile::to_milliseconds(*std::max_element(left[part].begin(), left[part].end()));
+        profile::to_milliseconds(*std::ranges::max_element(left[part]));
     state.clocks[part]->residual_p50 = profile::to_milliseconds(upper_median(left[part]));
   }
 }
@@ -295,8 +292,7 @@ std::vector<profile::RankClock> align_clocks(const std::vector<RankPart>& parts,
   const uint32_t reference = reference_part(parts);
   state.clocks[reference] = clock_of(ClockMethod::reference, 0, 0);
   spread_in_domain(reference, state);
-  while (join_by_moments(state)) {
-  }
+  join_by_moments(state);
   join_by_wall_clock(state);
   add_islands(state);
   add_residuals(state);

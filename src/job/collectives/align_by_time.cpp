@@ -1,4 +1,4 @@
-#include "job/collectives/align_by_time.h"
+#include "job/collectives/align_sequences.h"
 
 #include <algorithm>
 #include <cmath>
@@ -52,7 +52,7 @@ Offset voted_offset(const Compared& first, const Compared& second, size_t from, 
       if (first.token[j] == second.token[i]) votes.push_back(*at - second.end[i]);
     }
   }
-  std::sort(votes.begin(), votes.end());
+  std::ranges::sort(votes);
   Offset best{0, 0, from + (to - from) / 2};
   const auto far = [&](Nanoseconds offset) {
     return rough ? std::abs(offset - rough->offset) : std::abs(offset);

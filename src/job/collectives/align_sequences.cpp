@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "base/quantiles.h"
-#include "job/collectives/align_by_time.h"
 
 namespace llmprof::job {
 namespace {
@@ -53,8 +52,8 @@ class ShiftSearch {
       if (fit.agreement == 0) continue;
       if (candidates.size() == kCandidates && !better(fit, candidates.back())) continue;
       if (candidates.size() == kCandidates) candidates.pop_back();
-      const auto at = std::find_if(candidates.begin(), candidates.end(),
-                                   [&](const Fit& other) { return better(fit, other); });
+      const auto at =
+          std::ranges::find_if(candidates, [&](const Fit& other) { return better(fit, other); });
       candidates.insert(at, fit);
     }
     for (const Fit& candidate : candidates) {
@@ -83,7 +82,7 @@ class ShiftSearch {
     const size_t middle = second_.end.size() / 2;
     const Nanoseconds expected = second_.end[middle] + rough_->offset;
     const auto place = [&](Nanoseconds time) {
-      return std::lower_bound(first_.end.begin(), first_.end.end(), time) - first_.end.begin() -
+      return std::ranges::lower_bound(first_.end, time) - first_.end.begin() -
              static_cast<int64_t>(middle);
     };
     constexpr int64_t kAround = 64;
@@ -183,9 +182,8 @@ std::vector<uint32_t> by_numbers(const Compared& first, const Compared& second) 
   const auto in_order = [](const Compared& of) {
     std::vector<uint32_t> order(of.sequence.size());
     std::iota(order.begin(), order.end(), 0U);
-    if (!std::is_sorted(of.sequence.begin(), of.sequence.end())) {
-      std::stable_sort(order.begin(), order.end(),
-                       [&](uint32_t a, uint32_t b) { return of.sequence[a] < of.sequence[b]; });
+    if (!std::ranges::is_sorted(of.sequence)) {
+      std::ranges::stable_sort(order, {}, [&](uint32_t i) { return of.sequence[i]; });
     }
     return order;
   };
@@ -252,7 +250,7 @@ bool is_plausible(const Compared& first, const Compared& second, const Fit& fit,
   constexpr double kAlike = 0.999;
   constexpr double kMost = 0.5;
   const auto pairs = static_cast<double>(ordered.size()) -
-                     static_cast<double>(std::count(ordered.begin(), ordered.end(), kNoRow));
+                     static_cast<double>(std::ranges::count(ordered, kNoRow));
   const auto fitting = static_cast<double>(pairs_that_fit(first, second, ordered));
   if (fit.agreement >= kNearlyAll && fitting >= kNearlyAll * pairs) return true;
   return fit.agreement >= kAlike && fit.shift == 0 && first.end.size() == second.end.size() &&

@@ -15,6 +15,10 @@ namespace {
 using analysis::CollectiveKey;
 using trace::CollectiveKind;
 
+CollectiveKind kind_of(const RankPart& part, uint32_t row) {
+  return part.collectives.keys[part.collectives.key(row)].kind;
+}
+
 bool is_point_to_point(CollectiveKind kind) {
   return kind == CollectiveKind::send || kind == CollectiveKind::receive;
 }
@@ -44,12 +48,7 @@ GroupIdentity identity_of(const CollectiveKey& key) {
   return identity;
 }
 
-// Rows of one part by group.
-struct RowsOfPart {
-  uint32_t part = 0;
-  PackedRows rows;
-};
-using ByGroup = std::map<GroupIdentity, std::vector<RowsOfPart>>;
+using ByGroup = std::map<GroupIdentity, std::vector<Sequence>>;
 
 // By key. What one collective of a group states holds for all of them.
 std::vector<GroupIdentity> identities_of(const PackedCollectives& from) {
@@ -92,18 +91,18 @@ ByGroup rows_by_group(const std::vector<RankPart>& parts) {
 // Streams have other numbers on some ranks where these run more beside the model: where a name is
 // not on all ranks, the streams with most collectives are taken for the same.
 void join_streams(size_t parts, ByGroup& groups) {
-  std::vector<std::vector<RowsOfPart>> streams(parts);  // by part
+  std::vector<std::vector<Sequence>> streams(parts);  // by part
   bool differ = false;
   for (auto& [identity, rows] : groups) {
     if (identity.stated) continue;
     differ = differ || rows.size() != parts;
-    for (RowsOfPart& each : rows) streams[each.part].push_back(each);
+    for (Sequence& each : rows) streams[each.part].push_back(each);
   }
   if (!differ) return;
   std::erase_if(groups, [](const auto& group) { return !group.first.stated; });
   for (auto& of_part : streams) {
-    std::stable_sort(of_part.begin(), of_part.end(),
-                     [](const auto& a, const auto& b) { return a.rows.size() > b.rows.size(); });
+    std::ranges::stable_sort(of_part, std::greater{},
+                             [](const Sequence& each) { return each.rows.size(); });
     for (size_t i = 0; i < of_part.size(); ++i) {
       GroupIdentity identity;
       identity.name = i == 0 ? "collectives" : fmt::format("collectives {}", i + 1);
@@ -139,10 +138,10 @@ void join_by_members(ByGroup& groups) {
 // more often.
 class Splitter {
  public:
-  Splitter(const std::vector<RankPart>& parts, const std::vector<RowsOfPart>& rows, uint64_t size)
+  Splitter(const std::vector<RankPart>& parts, const std::vector<Sequence>& rows, uint64_t size)
       : parts_(parts), rows_(rows), size_(size) {}
 
-  [[nodiscard]] std::vector<std::vector<RowsOfPart>> split() const {
+  [[nodiscard]] std::vector<std::vector<Sequence>> split() const {
     auto neighbors = grouped(false);
     if (rows_.size() % size_ != 0) return neighbors;
     const auto apart = grouped(true);
@@ -153,9 +152,9 @@ class Splitter {
   }
 
  private:
-  [[nodiscard]] std::vector<std::vector<RowsOfPart>> grouped(bool apart) const {
+  [[nodiscard]] std::vector<std::vector<Sequence>> grouped(bool apart) const {
     const uint64_t groups = std::max<uint64_t>(1, (rows_.size() + size_ - 1) / size_);
-    std::vector<std::vector<RowsOfPart>> found(groups);
+    std::vector<std::vector<Sequence>> found(groups);
     for (size_t i = 0; i < rows_.size(); ++i) {
       const uint64_t rank = parts_[rows_[i].part].identity.rank;
       // By rank where all ranks are there, else by order.
@@ -166,15 +165,14 @@ class Splitter {
   }
 
   // Groups in which somebody sends and somebody receives.
-  [[nodiscard]] size_t complete_pairs(const std::vector<std::vector<RowsOfPart>>& groups) const {
+  [[nodiscard]] size_t complete_pairs(const std::vector<std::vector<Sequence>>& groups) const {
     size_t complete = 0;
     for (const auto& group : groups) {
       bool sends = false;
       bool receives = false;
-      for (const RowsOfPart& each : group) {
-        const PackedCollectives& of = parts_[each.part].collectives;
+      for (const Sequence& each : group) {
         for (size_t i = 0; i < each.rows.size(); ++i) {
-          const CollectiveKind kind = of.keys[of.key(each.rows[i])].kind;
+          const CollectiveKind kind = kind_of(parts_[each.part], each.rows[i]);
           sends = sends || kind == CollectiveKind::send;
           receives = receives || kind == CollectiveKind::receive;
         }
@@ -186,7 +184,7 @@ class Splitter {
 
   // Of the first ends, the share that two ranks of a group have in common: the ends themselves
   // where they read one clock, else the times between them.
-  [[nodiscard]] double likeness(const std::vector<std::vector<RowsOfPart>>& groups) const {
+  [[nodiscard]] double likeness(const std::vector<std::vector<Sequence>>& groups) const {
     constexpr size_t kEnds = 500;
     double alike = 0;
     double all = 0;
@@ -210,12 +208,12 @@ class Splitter {
     return all > 0 ? alike / all : 0;
   }
 
-  [[nodiscard]] Nanoseconds end(const RowsOfPart& of, size_t k) const {
+  [[nodiscard]] Nanoseconds end(const Sequence& of, size_t k) const {
     return parts_[of.part].collectives.end(of.rows[k]);
   }
 
   const std::vector<RankPart>& parts_;
-  const std::vector<RowsOfPart>& rows_;
+  const std::vector<Sequence>& rows_;
   uint64_t size_;
 };
 
@@ -234,16 +232,10 @@ class LaneMaker {
   }
 
  private:
-  void by_rank(std::vector<RowsOfPart>& rows) const {
-    std::sort(rows.begin(), rows.end(), [&](const auto& a, const auto& b) {
-      return parts_[a.part].identity.rank < parts_[b.part].identity.rank;
-    });
-  }
-
-  void add_groups(const GroupIdentity& identity, std::vector<RowsOfPart>& rows) {
-    std::erase_if(rows, [](const RowsOfPart& each) { return each.rows.empty(); });
+  void add_groups(const GroupIdentity& identity, std::vector<Sequence>& rows) {
+    std::erase_if(rows, [](const Sequence& each) { return each.rows.empty(); });
     if (rows.empty()) return;
-    by_rank(rows);
+    std::ranges::sort(rows, {}, [&](const auto& each) { return parts_[each.part].identity.rank; });
     uint64_t size = identity.size;
     if (size == 0 && identity.members.empty() && options_.tp && *options_.tp > 1)
       size = *options_.tp;
@@ -256,13 +248,13 @@ class LaneMaker {
     }
   }
 
-  void add_group(const GroupIdentity& identity, uint64_t size, std::vector<RowsOfPart> rows) {
+  void add_group(const GroupIdentity& identity, uint64_t size, std::vector<Sequence> rows) {
     Group group;
     group.name = identity.name.empty() ? "collectives" : identity.name;
     group.members = identity.members;
     group.size = std::max<uint64_t>({size, identity.members.size(), rows.size()});
     if (identity.size == 0 && size == 0) group.size = size_where_not_stated(rows.size());
-    for (const RowsOfPart& each : rows) group.parts.push_back(each.part);
+    for (const Sequence& each : rows) group.parts.push_back(each.part);
     const auto number = static_cast<uint32_t>(made_.groups.size());
     add_lanes(number, std::move(rows));
     made_.groups.push_back(std::move(group));
@@ -277,36 +269,28 @@ class LaneMaker {
     return size;
   }
 
-  [[nodiscard]] CollectiveKind kind_of(uint32_t part, uint32_t row) const {
-    const PackedCollectives& of = parts_[part].collectives;
-    return of.keys[of.key(row)].kind;
-  }
-
-  void add_lanes(uint32_t group, std::vector<RowsOfPart> rows) {
+  void add_lanes(uint32_t group, std::vector<Sequence> rows) {
     Lane together{group, false, {}};
     std::vector<Sequence> sends;
     std::vector<Sequence> receives;
-    for (RowsOfPart& each : rows) {
+    for (Sequence& each : rows) {
       Sequence all{each.part, {}};
       Sequence sent{each.part, {}};
       Sequence received{each.part, {}};
       bool some = false;
       for (size_t i = 0; i < each.rows.size() && !some; ++i) {
-        some = is_point_to_point(kind_of(each.part, each.rows[i]));
+        some = is_point_to_point(kind_of(parts_[each.part], each.rows[i]));
       }
       if (!some) {
         all.rows = std::move(each.rows);
       } else {
         for (size_t i = 0; i < each.rows.size(); ++i) {
           const uint32_t row = each.rows[i];
-          const CollectiveKind kind = kind_of(each.part, row);
-          if (kind == CollectiveKind::send) {
-            sent.rows.push_back(row);
-          } else if (kind == CollectiveKind::receive) {
-            received.rows.push_back(row);
-          } else {
-            all.rows.push_back(row);
-          }
+          const CollectiveKind kind = kind_of(parts_[each.part], row);
+          Sequence& into = kind == CollectiveKind::send      ? sent
+                           : kind == CollectiveKind::receive ? received
+                                                             : all;
+          into.rows.push_back(row);
         }
       }
       if (!all.rows.empty()) together.sequences.push_back(std::move(all));
@@ -320,8 +304,8 @@ class LaneMaker {
   // Stages of a pipeline send to the next one; the last one may send to the first.
   void add_point_to_point(uint32_t group, std::vector<Sequence>& sends,
                           std::vector<Sequence>& receives) {
-    const bool any_received = std::any_of(receives.begin(), receives.end(),
-                                          [](const auto& each) { return !each.rows.empty(); });
+    const bool any_received =
+        std::ranges::any_of(receives, [](const auto& each) { return !each.rows.empty(); });
     for (size_t i = 0; i < sends.size(); ++i) {
       if (sends[i].rows.empty()) continue;
       const size_t next = (i + 1) % sends.size();
@@ -385,7 +369,7 @@ std::vector<uint64_t> parse_members(const std::string& text) {
     }
   }
   if (in_number) members.push_back(number);
-  std::sort(members.begin(), members.end());
+  std::ranges::sort(members);
   members.erase(std::unique(members.begin(), members.end()), members.end());
   return members;
 }

@@ -61,13 +61,10 @@ Compared compared(const RankPart& part, const Sequence& sequence, bool with_size
     const uint32_t row = sequence.rows[i];
     made.token.push_back(tokens[of.key(row)]);
     made.end.push_back(of.end(row));
+    if (numbered) made.sequence.push_back(of.sequence(row));
     numbered = numbered && of.sequence(row) != trace::kNoSequence;
   }
-  if (!numbered) return made;
-  made.sequence.reserve(sequence.rows.size());
-  for (size_t i = 0; i < sequence.rows.size(); ++i) {
-    made.sequence.push_back(of.sequence(sequence.rows[i]));
-  }
+  if (!numbered) made.sequence = {};
   return made;
 }
 
@@ -92,9 +89,8 @@ MatchedLane matched(const std::vector<RankPart>& parts, const Lane& lane) {
   made.group = lane.group;
   made.point_to_point = lane.point_to_point;
   if (lane.sequences.size() < 2) return made;
-  const auto longest =
-      std::max_element(lane.sequences.begin(), lane.sequences.end(),
-                       [](const auto& a, const auto& b) { return a.rows.size() < b.rows.size(); });
+  const auto longest = std::ranges::max_element(
+      lane.sequences, {}, [](const Sequence& each) { return each.rows.size(); });
   const bool with_size = all_have_sizes(parts, lane);
   const Compared first = compared(parts[longest->part], *longest, with_size);
   std::vector<PackedRows> places;  // by sequence, by place in the longest
@@ -110,9 +106,8 @@ MatchedLane matched(const std::vector<RankPart>& parts, const Lane& lane) {
   }
   made.rows.resize(lane.sequences.size());
   for (size_t place = 0; place < longest->rows.size(); ++place) {
-    const bool complete = std::all_of(places.begin(), places.end(), [&](const auto& of) {
-      return of.empty() || of[place] != kNoRow;
-    });
+    const bool complete = std::ranges::all_of(
+        places, [&](const auto& of) { return of.empty() || of[place] != kNoRow; });
     if (!complete) continue;
     for (size_t k = 0; k < places.size(); ++k) {
       made.rows[k].push_back(places[k].empty() ? longest->rows[place]
@@ -125,19 +120,11 @@ MatchedLane matched(const std::vector<RankPart>& parts, const Lane& lane) {
 
 using PairOfParts = std::pair<uint32_t, uint32_t>;
 
-// The first part of a lane with each other.
-std::vector<PairOfParts> pairs_of(const MatchedLane& lane) {
-  std::vector<PairOfParts> pairs;
-  for (size_t k = 1; k < lane.parts.size(); ++k) pairs.emplace_back(lane.parts[0], lane.parts[k]);
-  return pairs;
-}
-
 // In order of time, as an estimate of drift needs them; at most `most`, evenly.
 void thin_out(size_t most, SameMoments& moments) {
   std::vector<size_t> order(moments.on_first.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(),
-            [&](size_t a, size_t b) { return moments.on_second[a] < moments.on_second[b]; });
+  std::ranges::sort(order, {}, [&](size_t i) { return moments.on_second[i]; });
   const size_t kept = std::min(most, order.size());
   std::vector<Nanoseconds> first;
   std::vector<Nanoseconds> second;
@@ -168,9 +155,8 @@ std::vector<SameMoments> same_moments(const std::vector<RankPart>& parts,
     const PackedCollectives& first = parts[lane.parts[0]].collectives;
     // Long sequences are thinned before they are copied.
     const size_t step = std::max<size_t>(1, lane.size() / most);
-    size_t k = 0;
-    for (const PairOfParts& pair : pairs_of(lane)) {
-      ++k;
+    for (size_t k = 1; k < lane.parts.size(); ++k) {
+      const PairOfParts pair(lane.parts[0], lane.parts[k]);
       const PackedCollectives& second = parts[pair.second].collectives;
       for (size_t match = 0; match < lane.size(); match += step) {
         const uint32_t row = lane.row(match, 0);

@@ -36,13 +36,6 @@ struct JobStage {
   std::optional<double> decode_steps;  // per instance
 };
 
-const profile::RankStage* of_stage(const std::vector<profile::RankStage>& of_rank,
-                                   const std::string& name) {
-  const auto found = std::find_if(of_rank.begin(), of_rank.end(),
-                                  [&](const auto& stage) { return stage.stage == name; });
-  return found == of_rank.end() ? nullptr : &*found;
-}
-
 // As the reference rank's own findings give it; all ranks serve the same requests.
 std::string unit_of(const profile::Profile& profile, const std::string& stage) {
   for (const Finding& finding : profile.findings) {
@@ -58,9 +51,7 @@ std::vector<JobStage> stages_of(const std::vector<RankPart>& parts,
   const profile::Profile& reference = parts[reference_part(parts)].profile;
   for (const auto& of_rank : comparison.per_rank) {
     for (const profile::RankStage& each : of_rank) {
-      const bool known = std::any_of(stages.begin(), stages.end(),
-                                     [&](const auto& stage) { return stage.name == each.stage; });
-      if (known) continue;
+      if (std::ranges::find(stages, each.stage, &JobStage::name) != stages.end()) continue;
       JobStage& made = stages.emplace_back();
       made.name = each.stage;
       made.steps = static_cast<double>(each.steps);
@@ -72,8 +63,8 @@ std::vector<JobStage> stages_of(const std::vector<RankPart>& parts,
       if (instance.stage == stage.name && !instance.warmup) stage.instances += 1;
     }
     stage.instances = std::max(stage.instances, 1.0);
-    stage.by_step = std::any_of(comparison.steps.begin(), comparison.steps.end(),
-                                [&](const JobStep& step) { return step.stage == stage.name; });
+    stage.by_step =
+        std::ranges::find(comparison.steps, stage.name, &JobStep::stage) != comparison.steps.end();
     stage.unit = unit_of(reference, stage.name);
     for (const profile::StageRecoverable& each : reference.recoverable) {
       if (each.stage == stage.name) stage.tokens = each.tokens;
@@ -122,16 +113,13 @@ class FindingMaker {
     for (const profile::JobCollective& collective : comparison_.job.collectives) {
       add_link(collective);
     }
-    std::stable_sort(made_.begin(), made_.end(), [](const Finding& a, const Finding& b) {
-      return a.total_recoverable > b.total_recoverable;
-    });
+    std::ranges::stable_sort(made_, std::greater{}, &Finding::total_recoverable);
     return std::move(made_);
   }
 
  private:
   [[nodiscard]] const JobStage* stage_named(const std::string& name) const {
-    const auto found = std::find_if(stages_.begin(), stages_.end(),
-                                    [&](const JobStage& stage) { return stage.name == name; });
+    const auto found = std::ranges::find(stages_, name, &JobStage::name);
     return found == stages_.end() ? nullptr : &*found;
   }
 
@@ -166,29 +154,25 @@ class FindingMaker {
     made_.push_back(std::move(made));
   }
 
-  // Mean over the ranks that have the stage.
-  template <class Value>
-  [[nodiscard]] double mean_of_ranks(const JobStage& stage, const Value& value) const {
+  // Over all counted steps, as the mean of the ranks that have the stage.
+  [[nodiscard]] double total_of_ranks(const JobStage& stage,
+                                      Milliseconds profile::RankStage::* per_step) const {
     double sum = 0;
     double ranks = 0;
     for (const auto& of_rank : comparison_.per_rank) {
-      const profile::RankStage* own = of_stage(of_rank, stage.name);
+      const profile::RankStage* own = stage_of(of_rank, stage.name);
       if (own == nullptr) continue;
-      sum += value(*own);
+      sum += (own->*per_step).value;
       ranks += 1;
     }
-    return ranks > 0 ? sum / ranks : 0;
+    return ranks > 0 ? sum / ranks * stage.steps : 0;
   }
 
   void add_communication(const JobStage& stage) {
-    const double transfer =
-        mean_of_ranks(stage, [](const auto& own) { return own.transfer.value; }) * stage.steps;
+    const double transfer = total_of_ranks(stage, &profile::RankStage::transfer);
     if (transfer <= 0 || transfer < kWorthNaming * stage.wall) return;
-    const double wait =
-        mean_of_ranks(stage, [](const auto& own) { return own.wait.value; }) * stage.steps;
-    const double hidden =
-        mean_of_ranks(stage, [](const auto& own) { return own.hidden_communication.value; }) *
-        stage.steps;
+    const double wait = total_of_ranks(stage, &profile::RankStage::wait);
+    const double hidden = total_of_ranks(stage, &profile::RankStage::hidden_communication);
     double matched = 0;
     double time = 0;
     FindingValues longest;
@@ -282,8 +266,8 @@ class FindingMaker {
 
 bool is_of_experts(const profile::Kernel& kernel) {
   std::string name = kernel.kernel_name + " " + kernel.short_name;
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::ranges::transform(name, name.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return name.find("moe") != std::string::npos || name.find("expert") != std::string::npos;
 }
 
@@ -327,15 +311,15 @@ std::optional<double> bubble_share(const std::vector<RankPart>& parts,
   double idle = 0;
   double wall = 0;
   for (size_t part = 0; part < parts.size(); ++part) {
-    if (std::find(ranks.begin(), ranks.end(), parts[part].identity.rank) == ranks.end()) continue;
-    const profile::RankStage* own = of_stage(comparison.per_rank[part], stage);
+    if (std::ranges::find(ranks, parts[part].identity.rank) == ranks.end()) continue;
+    const profile::RankStage* own = stage_of(comparison.per_rank[part], stage);
     if (own == nullptr) continue;
     idle += own->idle.value * static_cast<double>(own->steps);
     wall += own->wall.value * static_cast<double>(own->steps);
   }
   for (const profile::JobCollective& each : comparison.job.collectives) {
     if (each.stage != stage) continue;
-    if (std::find(groups.begin(), groups.end(), each.group) != groups.end()) {
+    if (std::ranges::find(groups, each.group) != groups.end()) {
       idle += each.wait_total.value;
     }
   }

@@ -52,8 +52,7 @@ Result<void> Links::read(const config::ConfText& text) {
     for (const config::ConfigNode& row : inside->children) {
       if (auto known = document->check_keys(row, kLinkKeys); !known) return known;
       const config::ConfigNode* name = row.find("link");
-      if (name == nullptr ||
-          std::find(kInsideNames.begin(), kInsideNames.end(), name->text) == kInsideNames.end()) {
+      if (name == nullptr || std::ranges::find(kInsideNames, name->text) == kInsideNames.end()) {
         return document->wrong(row, "'link' must be nvlink or pcie");
       }
       const auto bandwidth = link_bandwidth(*document, row);
@@ -88,8 +87,7 @@ Result<Links> Links::load(const config::ConfFiles& conf) {
 }
 
 std::optional<Link> Links::inside_host(std::string_view gpu) const {
-  const auto found = std::find_if(entries_.begin(), entries_.end(),
-                                  [&](const Entry& entry) { return entry.gpu == gpu; });
+  const auto found = std::ranges::find(entries_, gpu, &Entry::gpu);
   if (found == entries_.end()) return std::nullopt;
   return found->link;
 }

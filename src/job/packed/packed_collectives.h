@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "analysis/communication/collectives.h"
-#include "job/packed/packed_columns.h"
+#include "job/packed/packed_numbers.h"
 
 namespace llmprof::job {
 
@@ -36,17 +36,15 @@ class PackedCollectives {
     return static_cast<Nanoseconds>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
   }
 
-  using Rows = PackedColumn<uint32_t, UINT32_MAX>;
-
   PackedTimes start_;
   PackedTimes duration_;
   PackedTimes launched_;
   PackedTimes shown_;  // exposed less duration: 0 without work beside it
   PackedTimes busy_before_;
-  Rows key_;
-  Rows step_;
+  PackedIndexes key_;
+  PackedIndexes step_;
   PackedColumn<uint64_t, trace::kNoSequence> sequence_;
-  Rows in_graph_;
+  PackedIndexes in_graph_;
 };
 
 }  // namespace llmprof::job

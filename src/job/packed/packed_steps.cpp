@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <type_traits>
+#include <utility>
 
 namespace llmprof::job {
 namespace {
@@ -10,16 +12,12 @@ namespace {
 using profile::Quantity;
 using profile::Step;
 using profile::Unit;
-using Times = profile::ByWord<profile::KernelClass, profile::WholeNanoseconds>;
-
-constexpr int64_t kNone = StepColumn::kNone;
 
 // Place of `wanted`, which is added where it is new; few different ones occur.
-template <class Item>
-int64_t place_of(const Item& wanted, std::vector<Item>& among) {
-  const auto found = std::find(among.begin(), among.end(), wanted);
-  const auto place = found - among.begin();
-  if (found == among.end()) among.push_back(wanted);
+uint64_t place_of(std::string_view wanted, std::vector<std::string>& among) {
+  const auto found = std::ranges::find(among, wanted);
+  const auto place = static_cast<uint64_t>(found - among.begin());
+  if (found == among.end()) among.emplace_back(wanted);
   return place;
 }
 
@@ -34,211 +32,164 @@ template <Unit U>
 int64_t nearest_whole(double value) {
   constexpr double kFar = 1e18;
   const double scaled = U == Unit::milliseconds ? value * kNanosecondsPerMillisecond : value;
-  return std::abs(scaled) < kFar ? std::llround(scaled) : kNone;
+  return std::abs(scaled) < kFar ? std::llround(scaled) : 0;
 }
 
-void put(const std::string& text, StepColumn& to) {
-  to.numbers.push_back(place_of(text, to.texts));
-}
-template <profile::Vocabulary Word>
-void put(Word word, StepColumn& to) {
-  put(std::string(to_string(word)), to);
-}
-void put(uint64_t number, StepColumn& to) { to.numbers.push_back(static_cast<int64_t>(number)); }
-void put(bool flag, StepColumn& to) { to.numbers.push_back(flag ? 1 : 0); }
-template <Unit U>
-void put(const Quantity<U>& quantity, StepColumn& to) {
-  const int64_t whole = nearest_whole<U>(quantity.value);
-  const bool same = whole != kNone && std::bit_cast<uint64_t>(of_whole<U>(whole)) ==
-                                          std::bit_cast<uint64_t>(quantity.value);
-  if (!same) to.parts.emplace_back(to.numbers.size(), quantity.value);
-  to.numbers.push_back(same ? whole : kNone);
-}
-void put(const Times& times, StepColumn& to) {
-  std::vector<std::string> names;
-  names.reserve(times.size());
-  for (const auto& [name, time] : times) names.emplace_back(to_string(name));
-  to.numbers.push_back(place_of(names, to.lists));
-  to.first.push_back(static_cast<int64_t>(to.values.size()));
-  for (const auto& [name, time] : times) to.values.push_back(time.value);
-}
-template <class Value>
-void put(const std::optional<Value>& value, StepColumn& to) {
-  if (value) {
-    put(*value, to);
-  } else {
-    to.numbers.push_back(kNone);
-  }
-}
+// Writes or reads the fields of steps, each as its difference from that of another one.
+template <class Stream>
+class StepCode {
+ public:
+  using Texts =
+      std::conditional_t<Stream::kReads, const std::vector<std::string>, std::vector<std::string>>;
+  StepCode(Stream& stream, Texts& texts) : stream_(stream), texts_(texts) {}
 
-// Null where the number at this row is whole.
-const double* part_at(const StepColumn& from, size_t row) {
-  const auto found =
-      std::lower_bound(from.parts.begin(), from.parts.end(), row,
-                       [](const auto& part, size_t wanted) { return part.first < wanted; });
-  return found != from.parts.end() && found->first == row ? &found->second : nullptr;
-}
+  void code(std::integral auto& number, std::integral auto like) {
+    code_number(stream_, number, like);
+  }
+  void code(std::string& text, std::string_view /*like*/) {
+    uint64_t place = 0;
+    if constexpr (!Stream::kReads) place = place_of(text, texts_);
+    code(place, 0);
+    stream_.check(place < texts_.size());
+    if (Stream::kReads && place < texts_.size()) text = texts_[place];
+  }
+  template <profile::Vocabulary Word>
+  void code(Word& word, Word /*like*/) {
+    std::string name(Stream::kReads ? "" : to_string(word));
+    code(name, "");
+    if constexpr (Stream::kReads) word = profile::read_word<Word>(name).value_or(Word{});
+  }
+  template <Unit U>
+  void code(Quantity<U>& quantity, Quantity<U> like) {
+    int64_t whole = nearest_whole<U>(quantity.value);
+    auto bits = std::bit_cast<uint64_t>(quantity.value);
+    bool is_whole = bits == std::bit_cast<uint64_t>(of_whole<U>(whole));
+    code(is_whole, 0);
+    if (is_whole) {
+      code(whole, nearest_whole<U>(like.value));
+      quantity.value = of_whole<U>(whole);
+    } else {
+      code(bits, 0);
+      quantity.value = std::bit_cast<double>(bits);
+    }
+  }
+  void code(profile::WholeNanoseconds& time, profile::WholeNanoseconds like) {
+    code(time.value, like.value);
+  }
+  template <class Word, class Value>
+  void code(profile::ByWord<Word, Value>& rows, const profile::ByWord<Word, Value>& like) {
+    code_size(stream_, rows);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      code(rows[i].first, Word{});
+      code(rows[i].second, i < like.size() ? like[i].second : Value{});
+    }
+  }
+  template <class Value>
+  void code(std::optional<Value>& value, const std::optional<Value>& like) {
+    bool is_there = value.has_value();
+    code(is_there, 0);
+    if (is_there && !value) value.emplace();
+    if (is_there) code(*value, like.value_or(Value{}));
+  }
 
-void take(const StepColumn& from, size_t row, std::string& text) {
-  text = from.texts[static_cast<size_t>(from.numbers[row])];
-}
-template <profile::Vocabulary Word>
-void take(const StepColumn& from, size_t row, Word& word) {
-  const std::string& text = from.texts[static_cast<size_t>(from.numbers[row])];
-  word = profile::read_word<Word>(text).value_or(Word{});
-}
-void take(const StepColumn& from, size_t row, uint64_t& number) {
-  number = static_cast<uint64_t>(from.numbers[row]);
-}
-void take(const StepColumn& from, size_t row, bool& flag) { flag = from.numbers[row] != 0; }
-template <Unit U>
-void take(const StepColumn& from, size_t row, Quantity<U>& quantity) {
-  const double* part = part_at(from, row);
-  quantity.value = part != nullptr ? *part : of_whole<U>(from.numbers[row]);
-}
-void take(const StepColumn& from, size_t row, Times& times) {
-  const auto& names = from.lists[static_cast<size_t>(from.numbers[row])];
-  auto value = static_cast<size_t>(from.first[row]);
-  times.clear();
-  times.reserve(names.size());
-  for (const std::string& name : names) {
-    times.push_back(
-        {profile::read_word<profile::KernelClass>(name).value_or(profile::KernelClass{}),
-         {from.values[value++]}});
-  }
-}
-template <class Value>
-void take(const StepColumn& from, size_t row, std::optional<Value>& value) {
-  value.reset();
-  if (from.numbers[row] != kNone || part_at(from, row) != nullptr) {
-    take(from, row, value.emplace());
-  }
-}
+ private:
+  Stream& stream_;
+  Texts& texts_;
+};
 
-// Whether a file's column is one of this field.
-bool are_places(const PackedNumbers& numbers, size_t count) {
-  for (size_t row = 0; row < numbers.size(); ++row) {
-    if (numbers[row] < 0 || static_cast<uint64_t>(numbers[row]) >= count) return false;
-  }
-  return true;
-}
-bool fits(const std::string& /*field*/, StepColumn& column) {
-  return are_places(column.numbers, column.texts.size());
-}
-template <profile::Vocabulary Word>
-bool fits(const Word& /*field*/, StepColumn& column) {
-  return are_places(column.numbers, column.texts.size());
-}
-bool fits(const Times& /*field*/, StepColumn& column) {
-  if (!are_places(column.numbers, column.lists.size())) return false;
-  column.first = PackedNumbers(kNone);
-  size_t values = 0;
-  for (size_t row = 0; row < column.numbers.size(); ++row) {
-    column.first.push_back(static_cast<int64_t>(values));
-    values += column.lists[static_cast<size_t>(column.numbers[row])].size();
-  }
-  return values == column.values.size();
-}
-template <class Value>
-bool fits(const Value& /*field*/, StepColumn& /*column*/) {
-  return true;
-}
-
-// Calls `visit` with each field of a step and the number of its column.
-template <class Of, class Visit>
-void each_field(Of& step, const Visit& visit) {
-  size_t column = 0;
+// Calls visit(member) for each field.
+template <class Visit>
+void each_member(const Visit& visit) {
   const auto field = [&](std::string_view /*name*/, auto member, std::string_view /*meaning*/) {
-    visit(step.*member, column++);
+    visit(member);
   };
   Step::fields(field);
 }
 
-size_t column_of(std::string_view wanted) {
-  size_t column = 0;
-  size_t found = 0;
-  const auto field = [&](std::string_view name, auto /*member*/, std::string_view /*meaning*/) {
-    if (name == wanted) found = column;
-    ++column;
-  };
-  Step::fields(field);
-  return found;
+// A row that stands for itself.
+template <class Stream>
+void code_step(StepCode<Stream> fields, Step& step) {
+  static const Step none;
+  each_member([&](auto member) { fields.code(step.*member, none.*member); });
 }
 
-template <class Value>
-Value one_field(const StepColumn& from, size_t row) {
-  Value value{};
-  take(from, row, value);
-  return value;
+template <class Stream>
+void code_columns(StepCode<Stream> fields, std::vector<Step>& steps) {
+  const Step none;
+  each_member([&](auto member) {
+    for (size_t i = 0; i < steps.size(); ++i) {
+      fields.code(steps[i].*member, (i == 0 ? none : steps[i - 1]).*member);
+    }
+  });
+}
+
+template <class Stream>
+void code_texts(Stream& stream, std::vector<std::string>& texts) {
+  code_size(stream, texts);
+  for (std::string& text : texts) stream.text(text);
 }
 
 }  // namespace
 
-PackedSteps::PackedSteps(const std::vector<Step>& steps)
-    : size_(steps.size()), columns_(column_count()) {
-  for (const Step& step : steps) {
-    each_field(step, [&](const auto& value, size_t column) { put(value, columns_[column]); });
+PackedSteps::PackedSteps(std::vector<Step> steps) {
+  NumberWriter out(bytes_);
+  for (Step& step : steps) {
+    first_.push_back(static_cast<Nanoseconds>(bytes_.size()));
+    code_step(StepCode(out, texts_), step);
+    stage_.push_back(static_cast<uint32_t>(place_of(step.stage, texts_)));
+    instance_.push_back(step.instance);
+    after_untraced_.push_back(step.after_untraced ? 1 : 0);
+    tokens_.push_back(step.tokens.value_or(UINT64_MAX));
+    gpu_busy_.push_back(profile::to_nanoseconds(step.gpu_busy));
   }
-  for (StepColumn& column : columns_) {
-    column.numbers.shrink();
-    column.values.shrink();
-    column.first.shrink();
-  }
-}
-
-std::optional<PackedSteps> PackedSteps::of_columns(std::vector<StepColumn> columns, size_t rows) {
-  if (columns.size() != column_count()) return std::nullopt;
-  bool all_fit = true;
-  const Step like;
-  each_field(like, [&](const auto& value, size_t column) {
-    all_fit = all_fit && columns[column].numbers.size() == rows && fits(value, columns[column]);
-  });
-  if (!all_fit) return std::nullopt;
-  PackedSteps steps;
-  steps.size_ = rows;
-  steps.columns_ = std::move(columns);
-  return steps;
-}
-
-size_t PackedSteps::column_count() {
-  size_t count = 0;
-  const Step like;
-  each_field(like, [&](const auto& /*value*/, size_t /*column*/) { ++count; });
-  return count;
+  bytes_.shrink_to_fit();
+  first_.shrink();
+  stage_.shrink();
+  for (Counts* counts : {&instance_, &after_untraced_, &tokens_}) counts->shrink();
+  gpu_busy_.shrink();
 }
 
 Step PackedSteps::operator[](size_t row) const {
+  NumberReader in(std::string_view(bytes_).substr(static_cast<size_t>(first_[row])));
   Step step;
-  each_field(step, [&](auto& value, size_t column) { take(columns_[column], row, value); });
+  code_step(StepCode(in, texts_), step);
   return step;
 }
 
 std::vector<Step> PackedSteps::unpacked() const {
-  std::vector<Step> steps;
-  steps.reserve(size_);
-  for (size_t row = 0; row < size_; ++row) steps.push_back((*this)[row]);
+  std::vector<Step> steps(size());
+  for (size_t row = 0; row < steps.size(); ++row) steps[row] = (*this)[row];
   return steps;
 }
 
-const std::string& PackedSteps::stage(size_t row) const {
-  static const size_t column = column_of("stage");
-  return columns_[column].texts[static_cast<size_t>(columns_[column].numbers[row])];
-}
-uint64_t PackedSteps::instance(size_t row) const {
-  static const size_t column = column_of("instance");
-  return one_field<uint64_t>(columns_[column], row);
-}
-bool PackedSteps::after_untraced(size_t row) const {
-  static const size_t column = column_of("after_untraced");
-  return one_field<bool>(columns_[column], row);
-}
 std::optional<uint64_t> PackedSteps::tokens(size_t row) const {
-  static const size_t column = column_of("tokens");
-  return one_field<std::optional<uint64_t>>(columns_[column], row);
+  const uint64_t tokens = tokens_[row];
+  return tokens == UINT64_MAX ? std::nullopt : std::optional(tokens);
 }
-profile::Milliseconds PackedSteps::gpu_busy(size_t row) const {
-  static const size_t column = column_of("gpu_busy_ms");
-  return one_field<profile::Milliseconds>(columns_[column], row);
+
+void write_steps(std::vector<Step> steps, NumberWriter& out) {
+  std::vector<std::string> texts;
+  std::string columns;
+  NumberWriter to_columns(columns);
+  code_columns(StepCode(to_columns, texts), steps);
+  code_texts(out, texts);
+  code_size(out, steps);
+  out.text(columns);
+}
+
+std::vector<Step> read_steps(NumberReader& in) {
+  std::vector<std::string> texts;
+  std::vector<Step> steps;
+  code_texts(in, texts);
+  size_t fields = 0;
+  each_member([&](auto /*member*/) { ++fields; });
+  code_size(in, steps, fields);
+  std::string columns;
+  in.text(columns);
+  NumberReader from_columns(columns);
+  code_columns(StepCode(from_columns, std::as_const(texts)), steps);
+  in.check(!from_columns.damaged() && from_columns.left() == 0);
+  return steps;
 }
 
 }  // namespace llmprof::job

@@ -3,7 +3,6 @@
 #include <random>
 
 #include "job/packed/packed_collectives.h"
-#include "job/packed/packed_columns.h"
 #include "job/packed/packed_steps.h"
 #include "profile/json/writer.h"
 #include "testing/sample_profile.h"
@@ -129,22 +128,48 @@ TEST(Packed, StepsComeBack) {
     EXPECT_EQ(packed.instance(row), plain[row].instance);
     EXPECT_EQ(packed.after_untraced(row), plain[row].after_untraced);
     EXPECT_EQ(packed.tokens(row), plain[row].tokens);
-    EXPECT_EQ(packed.gpu_busy(row), plain[row].gpu_busy);
+    EXPECT_EQ(packed.gpu_busy(row), profile::to_nanoseconds(plain[row].gpu_busy));
   }
   EXPECT_EQ(PackedSteps(std::vector<profile::Step>()).unpacked().size(), 0U);
 }
 
+bool reads_steps(std::string_view bytes) {
+  NumberReader in(bytes);
+  read_steps(in);
+  return !in.damaged();
+}
+
 TEST(Packed, ColumnsOfOtherThingsAreNoSteps) {
-  const PackedSteps packed(testing::full_sample().steps);
-  EXPECT_TRUE(PackedSteps::of_columns(packed.columns(), packed.size()));
-  EXPECT_FALSE(PackedSteps::of_columns(packed.columns(), packed.size() + 1));
-  EXPECT_FALSE(PackedSteps::of_columns({}, 0));
-  std::vector<StepColumn> without_texts = packed.columns();
-  without_texts.front().texts.clear();
-  EXPECT_FALSE(PackedSteps::of_columns(without_texts, packed.size()));
-  std::vector<StepColumn> without_lists = packed.columns();
-  for (StepColumn& column : without_lists) column.lists.clear();
-  EXPECT_FALSE(PackedSteps::of_columns(without_lists, packed.size()));
+  const std::vector<profile::Step> steps = testing::full_sample().steps;
+  std::string bytes;
+  NumberWriter out(bytes);
+  write_steps(steps, out);
+  EXPECT_TRUE(reads_steps(bytes));
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_FALSE(reads_steps(std::string_view(bytes).substr(0, size))) << size;
+  }
+  // As bytes of one more step, and of texts that are not there.
+  std::string columns;
+  NumberReader in(bytes);
+  std::vector<std::string> texts;
+  code_size(in, texts);
+  for (std::string& text : texts) in.text(text);
+  uint64_t rows = 0;
+  in.number(rows, 0);
+  in.text(columns);
+  const auto reads_with = [&](size_t known_texts, uint64_t known_rows) {
+    std::string changed;
+    NumberWriter to(changed);
+    to.number(known_texts, 0);
+    for (size_t i = 0; i < known_texts; ++i) to.text(texts[i]);
+    to.number(known_rows, 0);
+    to.text(columns);
+    return reads_steps(changed);
+  };
+  EXPECT_TRUE(reads_with(texts.size(), rows));
+  EXPECT_FALSE(reads_with(texts.size(), rows + 1));
+  EXPECT_FALSE(reads_with(texts.size(), rows - 1));
+  EXPECT_FALSE(reads_with(0, rows));
 }
 
 }  // namespace

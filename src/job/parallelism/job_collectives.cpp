@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "analysis/statistics/statistics.h"
+#include "analysis/statistics/values.h"
 #include "job/parallelism/parallelism.h"
 #include "trace/collective_kind.h"
 
@@ -8,20 +8,6 @@ namespace llmprof::job {
 namespace {
 
 using trace::CollectiveKind;
-
-profile::Statistics<profile::Milliseconds> statistics_of(const PackedTimes& values) {
-  profile::Statistics<profile::Milliseconds> made;
-  const analysis::Statistics from = analysis::summarize(values.unpacked());
-  made.count = from.count;
-  if (from.count == 0) return made;
-  made.mean = profile::to_milliseconds(from.mean);
-  if (from.std) made.std = profile::to_milliseconds(*from.std);
-  made.min = profile::to_milliseconds(from.min);
-  made.p50 = profile::to_milliseconds(from.p50);
-  made.p99 = profile::to_milliseconds(from.p99);
-  made.max = profile::to_milliseconds(from.max);
-  return made;
-}
 
 // Where the ranks of a group are, by what their captures say.
 enum class Where { unknown, one_host, several_hosts };
@@ -125,8 +111,8 @@ std::vector<profile::JobCollective> job_collectives(const std::vector<RankPart>&
     made.unmatched = sums.unmatched;
     made.in_graph = sums.in_graph > 0;
     made.lower_bound = group.size > group.parts.size();
-    made.latency = statistics_of(sums.latency);
-    made.wait = statistics_of(sums.wait);
+    made.latency = analysis::times(analysis::summarize(sums.latency.unpacked()));
+    made.wait = analysis::times(analysis::summarize(sums.wait.unpacked()));
     made.wait_total = profile::to_milliseconds(sums.wait_total);
     made.transfer_total = profile::to_milliseconds(sums.transfer_total);
     made.exposed_total = profile::to_milliseconds(sums.exposed_total);
@@ -137,16 +123,14 @@ std::vector<profile::JobCollective> job_collectives(const std::vector<RankPart>&
     }
     add_bandwidth(key, group, link_of_group[key.group], made);
     const auto last =
-        std::max_element(sums.last.begin(), sums.last.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
+        std::ranges::max_element(sums.last, {}, [](const auto& each) { return each.second; });
     if (last == sums.last.end()) continue;
     made.last_rank = parts[last->first].identity.rank;
     made.last_rank_share = profile::Share{static_cast<double>(last->second) /
                                           static_cast<double>(sums.latency.size())};
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    return a.stage != b.stage ? a.stage < b.stage : a.total > b.total;
-  });
+  std::ranges::stable_sort(rows, {},
+                           [](const Row& row) { return std::pair(row.stage, -row.total); });
   std::vector<profile::JobCollective> made;
   made.reserve(rows.size());
   for (Row& row : rows) made.push_back(std::move(row.made));

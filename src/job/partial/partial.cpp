@@ -2,20 +2,22 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
+#include <algorithm>
 
 #include "base/files.h"
 #include "base/streams/deflate.h"
 #include "base/text.h"
-#include "job/partial/columns.h"
 #include "profile/json/reader.h"
 #include "profile/json/writer.h"
 
 namespace llmprof::job {
 namespace {
 
+using analysis::CollectiveKey;
+using analysis::Collectives;
+
 constexpr std::string_view kMagic = "LLMPPART";
-constexpr uint64_t kVersion = 2;
+constexpr uint64_t kVersion = 3;
 constexpr size_t kVersionBytes = 4;
 constexpr size_t kSizeBytes = 8;
 constexpr size_t kHeaderBytes = 24;
@@ -38,30 +40,91 @@ uint64_t number_at(std::string_view bytes, size_t at, size_t size) {
   return number;
 }
 
-void write_steps(const RankPart& part, ColumnWriter& out) {
-  out.count(part.step_start.size());
-  uint64_t before = 0;
-  for (const Nanoseconds start : part.step_start) {
-    out.difference(static_cast<uint64_t>(start), before);
-    before = static_cast<uint64_t>(start);
-  }
-  for (size_t i = 0; i < part.step_end.size(); ++i) {
-    out.difference(static_cast<uint64_t>(part.step_end[i]),
-                   static_cast<uint64_t>(part.step_start[i]));
-  }
+uint64_t bits(Nanoseconds time) { return static_cast<uint64_t>(time); }
+
+template <class Stream>
+void code_key(Stream& stream, CollectiveKey& key) {
+  constexpr auto kLastKind = static_cast<uint8_t>(trace::CollectiveKind::barrier);
+  auto kind = static_cast<uint8_t>(key.kind);
+  code_number(stream, kind, 0);
+  stream.check(kind <= kLastKind);
+  key.kind = static_cast<trace::CollectiveKind>(std::min(kind, kLastKind));
+  bool has_bytes = key.bytes.has_value();
+  code_number(stream, has_bytes, 0);
+  if (has_bytes && !key.bytes) key.bytes.emplace();
+  if (has_bytes) code_number(stream, *key.bytes, 0);
+  stream.text(key.group);
+  code_number(stream, key.group_stated, 0);
+  stream.text(key.members);
+  code_number(stream, key.group_size, 0);
 }
 
-bool read_steps(ColumnReader& in, RankPart& part) {
-  if (in.count() != part.steps.size()) return false;
+// Column by column, each number by what is known of its row or of the row before.
+template <class Stream>
+void code_collectives(Stream& stream, Collectives& of, size_t steps) {
+  constexpr size_t kColumns = 9;
+  code_size(stream, of.keys);
+  for (CollectiveKey& key : of.keys) code_key(stream, key);
+  code_size(stream, of.start, kColumns);
+  const size_t rows = of.size();
+  for (auto* times : {&of.end, &of.launched, &of.exposed, &of.busy_before}) times->resize(rows);
+  for (auto* numbers : {&of.key, &of.step}) numbers->resize(rows);
+  of.sequence.resize(rows);
+  of.in_graph.resize(rows);
+  std::vector<uint64_t> duration(rows);
+  for (size_t i = 0; i < rows; ++i) {
+    duration[i] = bits(of.end[i]) - bits(of.start[i]);
+    code_number(stream, duration[i], 0);
+  }
+  for (Nanoseconds& busy : of.busy_before) code_number(stream, busy, 0);
+  // Since the collective before it ended, the device computed; the rest is short.
   uint64_t before = 0;
-  for (size_t i = 0; i < part.steps.size(); ++i) {
-    before = in.difference(before);
-    part.step_start.push_back(static_cast<Nanoseconds>(before));
+  for (size_t i = 0; i < rows; ++i) {
+    code_number(stream, of.start[i], before + bits(of.busy_before[i]));
+    before = bits(of.start[i]) + duration[i];
+    of.end[i] = static_cast<Nanoseconds>(before);
   }
-  for (const Nanoseconds start : part.step_start) {
-    part.step_end.push_back(static_cast<Nanoseconds>(in.difference(static_cast<uint64_t>(start))));
+  for (Nanoseconds& launched : of.launched) {
+    bool is_known = launched != Collectives::kNotKnown;
+    code_number(stream, is_known, 0);
+    if (!is_known) launched = Collectives::kNotKnown;
   }
-  return !in.damaged();
+  // A host launches at its own pace, however far behind the device is.
+  before = 0;
+  for (Nanoseconds& launched : of.launched) {
+    if (launched == Collectives::kNotKnown) continue;
+    code_number(stream, launched, before);
+    before = bits(launched);
+  }
+  for (size_t i = 0; i < rows; ++i) code_number(stream, of.exposed[i], duration[i]);
+  for (uint32_t& key : of.key) {
+    code_number(stream, key, 0);
+    stream.check(key < of.keys.size());
+  }
+  before = 0;
+  for (uint32_t& step : of.step) {
+    code_number(stream, step, before);
+    stream.check(step < steps || step == Collectives::kNoStep);
+    before = step;
+  }
+  std::vector<uint64_t> last(of.keys.size() + 1, 0);  // a group numbers its own
+  for (size_t i = 0; i < rows; ++i) {
+    uint64_t& of_key = last[std::min<size_t>(of.key[i], of.keys.size())];
+    code_number(stream, of.sequence[i], of_key);
+    of_key = of.sequence[i];
+  }
+  for (uint8_t& in_graph : of.in_graph) code_number(stream, in_graph, 0);
+}
+
+template <class Stream>
+void code_step_times(Stream& stream, std::vector<Nanoseconds>& start,
+                     std::vector<Nanoseconds>& end) {
+  code_size(stream, start);
+  end.resize(start.size());
+  for (size_t i = 0; i < start.size(); ++i) {
+    code_number(stream, start[i], i == 0 ? 0 : start[i - 1]);
+  }
+  for (size_t i = 0; i < end.size(); ++i) code_number(stream, end[i], start[i]);
 }
 
 tl::unexpected<Error> damaged(std::string_view what) {
@@ -76,12 +139,14 @@ bool is_partial(std::string_view head) { return head.starts_with(kMagic); }
 
 std::string to_partial(const RankPart& part) {
   std::string content;
-  ColumnWriter columns(content);
+  NumberWriter columns(content);
   columns.text(to_printable_lines(profile::json::described_to_json(part.identity)));
   columns.text(profile::to_json(part.profile));
-  write_step_columns(part.steps, columns);
+  write_steps(part.steps.unpacked(), columns);
   write_collectives(part.collectives.unpacked(), columns);
-  write_steps(part, columns);
+  std::vector<Nanoseconds> start = part.step_start;
+  std::vector<Nanoseconds> end = part.step_end;
+  code_step_times(columns, start, end);
   std::string out(kMagic);
   append_number(out, kVersion, kVersionBytes);
   append_number(out, 0, kVersionBytes);
@@ -105,22 +170,34 @@ Result<RankPart> from_partial(std::string_view bytes) {
   const uint64_t size = number_at(bytes, kHeaderBytes - kSizeBytes, kSizeBytes);
   const auto content = zlib_decompressed(bytes.substr(kHeaderBytes), size);
   if (!content) return damaged("its content cannot be decompressed");
-  ColumnReader columns(*content);
+  NumberReader columns(*content);
   RankPart part;
-  auto identity = profile::json::described_from_json<RankIdentity>(columns.text());
+  std::string text;
+  columns.text(text);
+  auto identity = profile::json::described_from_json<RankIdentity>(text);
   if (!identity) return damaged("who its rank is cannot be read");
   part.identity = std::move(*identity);
-  auto profile = profile::from_json(columns.text());
+  columns.text(text);
+  auto profile = profile::from_json(text);
   if (!profile) return damaged(profile.error().message);
   part.profile = std::move(*profile);
-  auto steps = read_step_columns(columns);
-  if (!steps || !part.profile.steps.empty()) return damaged("its steps cannot be read");
-  part.steps = std::move(*steps);
-  auto collectives = read_collectives(columns, part.steps.size());
-  if (!collectives) return damaged("its collectives cannot be read");
-  part.collectives = PackedCollectives(std::move(*collectives));
-  if (!read_steps(columns, part)) return damaged("the times of its steps cannot be read");
+  part.steps = PackedSteps(read_steps(columns));
+  if (columns.damaged() || !part.profile.steps.empty()) return damaged("its steps cannot be read");
+  part.collectives = PackedCollectives(read_collectives(columns, part.steps.size()));
+  if (columns.damaged()) return damaged("its collectives cannot be read");
+  code_step_times(columns, part.step_start, part.step_end);
+  if (columns.damaged() || part.step_start.size() != part.steps.size()) {
+    return damaged("the times of its steps cannot be read");
+  }
   return part;
+}
+
+void write_collectives(Collectives from, NumberWriter& out) { code_collectives(out, from, 0); }
+
+Collectives read_collectives(NumberReader& in, size_t steps) {
+  Collectives to;
+  code_collectives(in, to, steps);
+  return to;
 }
 
 Result<void> write_partial(const std::filesystem::path& file, const RankPart& part, bool replace) {

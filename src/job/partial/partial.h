@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "job/packed/number_stream.h"
 #include "job/rank_part.h"
 
 // The file that `llmprof analyze --partial` writes of one rank and `llmprof merge` reads:
@@ -12,7 +13,7 @@
 //   "LLMPPART", version (4 bytes), 0 (4 bytes), size of the content (8 bytes); little-endian
 //   content, as one zlib stream, which is checked by its own checksum:
 //     who the rank is (JSON), its profile (as profile.json, without steps), its steps, its
-//     collectives, the times of its steps
+//     collectives, the times of its steps, column by column
 //
 // It is exact: what is read is what was written, to the last digit.
 namespace llmprof::job {
@@ -24,6 +25,10 @@ std::string partial_name(uint64_t rank);
 
 std::string to_partial(const RankPart& part);
 Result<RankPart> from_partial(std::string_view bytes);
+
+void write_collectives(analysis::Collectives from, NumberWriter& out);
+// Of a rank with that many steps; the reader finds what is none damaged.
+analysis::Collectives read_collectives(NumberReader& in, size_t steps);
 
 // By its first bytes.
 bool is_partial(std::string_view head);

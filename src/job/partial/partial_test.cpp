@@ -4,8 +4,6 @@
 
 #include <limits>
 
-#include "job/partial/columns.h"
-
 #include "profile/json/writer.h"
 #include "testing/sample_profile.h"
 #include "testing/temporary_folder.h"
@@ -144,7 +142,8 @@ TEST(Partial, IsAFileOfItsOwn) {
 }
 
 TEST(Partial, DamageIsAnErrorNeverAPart) {
-  const std::string whole = to_partial(sample_part());
+  const RankPart part = sample_part();
+  const std::string whole = to_partial(part);
   for (size_t size = 0; size < whole.size(); size += 1 + size / 7) {
     EXPECT_FALSE(from_partial(std::string_view(whole).substr(0, size))) << size;
   }
@@ -154,43 +153,55 @@ TEST(Partial, DamageIsAnErrorNeverAPart) {
     if (at >= kReservedFrom && at < kReservedTo) continue;
     std::string flipped = whole;
     flipped[at] = static_cast<char>(flipped[at] ^ 0x10);
-    EXPECT_FALSE(from_partial(flipped)) << at;
+    // A few bits of a zlib stream mean nothing: what is read is the same without them.
+    if (const auto read = from_partial(flipped)) expect_same(*read, part);
   }
+}
+
+bool reads_collectives(std::string_view bytes, size_t steps) {
+  NumberReader in(bytes);
+  read_collectives(in, steps);
+  return !in.damaged();
 }
 
 // zlib's checksum is no protection from who writes the file.
 TEST(Columns, WhatIsNoCollectiveIsRefused) {
-  ColumnReader nothing("");
-  EXPECT_FALSE(read_collectives(nothing, 0));
+  EXPECT_FALSE(reads_collectives("", 0));
   std::string bytes;
-  ColumnWriter out(bytes);
-  out.count(0);
-  out.count(UINT64_MAX);  // rows
-  ColumnReader too_many(bytes);
-  EXPECT_FALSE(read_collectives(too_many, 0));
+  NumberWriter out(bytes);
+  out.number(0, 0);
+  out.number(UINT64_MAX, 0);  // rows
+  EXPECT_FALSE(reads_collectives(bytes, 0));
   Collectives own = sample_part().collectives.unpacked();
   own.step[0] = 5;
   bytes.clear();
-  ColumnWriter steps(bytes);
+  NumberWriter steps(bytes);
   write_collectives(own, steps);
-  ColumnReader few_steps(bytes);
-  EXPECT_FALSE(read_collectives(few_steps, 5));
-  ColumnReader enough(bytes);
-  EXPECT_TRUE(read_collectives(enough, 6));
+  EXPECT_FALSE(reads_collectives(bytes, 5));
+  EXPECT_TRUE(reads_collectives(bytes, 6));
+  own.key[0] = static_cast<uint32_t>(own.keys.size());
+  bytes.clear();
+  write_collectives(own, steps);
+  EXPECT_FALSE(reads_collectives(bytes, 6));
 }
 
 TEST(Columns, NumbersComeBack) {
   std::string bytes;
-  ColumnWriter out(bytes);
+  NumberWriter out(bytes);
   const std::vector<uint64_t> numbers = {0, 1, 127, 128, 1U << 21U, UINT64_MAX, 1ULL << 63U};
-  for (const uint64_t number : numbers) out.count(number);
-  for (const uint64_t number : numbers) out.difference(number, 1000);
-  ColumnReader in(bytes);
-  for (const uint64_t number : numbers) EXPECT_EQ(in.count(), number);
-  for (const uint64_t number : numbers) EXPECT_EQ(in.difference(1000), number);
+  for (const uint64_t number : numbers) out.number(number, 0);
+  for (const uint64_t number : numbers) out.number(number, 1000);
+  NumberReader in(bytes);
+  const auto next = [&](uint64_t from) {
+    uint64_t number = 0;
+    in.number(number, from);
+    return number;
+  };
+  for (const uint64_t number : numbers) EXPECT_EQ(next(0), number);
+  for (const uint64_t number : numbers) EXPECT_EQ(next(1000), number);
   EXPECT_FALSE(in.damaged());
   EXPECT_EQ(in.left(), 0U);
-  EXPECT_EQ(in.count(), 0U);
+  EXPECT_EQ(next(0), 0U);
   EXPECT_TRUE(in.damaged());
 }
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/units.h"
@@ -48,7 +50,39 @@ void add_amounts(Struct& sum, const Struct& more) {
 }
 
 // "rank3/cuda:0"
-std::string device_of_rank(uint64_t rank, const std::string& device);
+inline std::string device_of_rank(uint64_t rank, const std::string& device) {
+  return "rank" + std::to_string(rank) + "/" + device;
+}
+
+// One rank's rows behind those of others, with the rank in front of each device.
+template <class Row>
+void add_rows(uint64_t rank, const std::vector<Row>& from, std::vector<Row>& to) {
+  for (Row row : from) {
+    row.device = device_of_rank(rank, row.device);
+    to.push_back(std::move(row));
+  }
+}
+
+template <class Amounts>
+void add_optional(const std::optional<Amounts>& from, std::optional<Amounts>& to) {
+  if (from && to) {
+    add_amounts(*to, *from);
+  } else if (from) {
+    to = from;
+  }
+}
+
+// Sums a row up with the one of the same key, and adds it where there is none.
+template <class Row, class... Key>
+void add_by_key(const Row& from, std::vector<Row>& rows, Key Row::*... key) {
+  const auto known =
+      std::ranges::find_if(rows, [&](const Row& row) { return ((row.*key == from.*key) && ...); });
+  if (known != rows.end()) {
+    add_amounts(*known, from);
+  } else {
+    rows.push_back(from);
+  }
+}
 
 // Times by word, added up in the order in which the words come first.
 template <class Word>
@@ -57,8 +91,7 @@ class NamedTimes {
   using Rows = profile::ByWord<Word, profile::WholeNanoseconds>;
 
   void add(Word name, Nanoseconds time) {
-    auto known = std::find_if(rows_.begin(), rows_.end(),
-                              [&](const auto& row) { return row.first == name; });
+    auto known = std::ranges::find(rows_, name, &Rows::value_type::first);
     if (known == rows_.end()) known = rows_.insert(known, {name, {}});
     known->second.value += time;
   }

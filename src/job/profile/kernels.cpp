@@ -41,22 +41,8 @@ std::vector<profile::KernelClassTotal> class_totals(const std::vector<profile::K
                     share(as_double(calls.total), as_double(all)).value_or(profile::Share{}),
                     measured_time(measured, all_measured)});
   }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const auto& a, const auto& b) { return a.total > b.total; });
+  std::ranges::stable_sort(rows, std::greater{}, &profile::KernelClassTotal::total);
   return rows;
-}
-
-// Of all ranks: kernels of each rank count by themselves, as in kernels.
-void add_sampled(const std::optional<profile::SampledKernels>& from,
-                 std::optional<profile::SampledKernels>& to) {
-  if (!from) return;
-  if (!to) {
-    to = from;
-    return;
-  }
-  const profile::Milliseconds interval = std::max(to->interval, from->interval);
-  add_amounts(*to, *from);
-  to->interval = interval;
 }
 
 }  // namespace
@@ -64,16 +50,11 @@ void add_sampled(const std::optional<profile::SampledKernels>& from,
 void merge(Topic<"kernels"> /*topic*/, const Ranks& ranks, profile::Profile& profile) {
   std::vector<profile::Kernel>& kernels = profile.kernels;
   for (const RankPart& part : ranks.parts) {
-    for (profile::Kernel kernel : part.profile.kernels) {
-      kernel.device = device_of_rank(part.identity.rank, kernel.device);
-      kernels.push_back(std::move(kernel));
-    }
+    add_rows(part.identity.rank, part.profile.kernels, kernels);
   }
-  std::stable_sort(kernels.begin(), kernels.end(),
-                   [](const profile::Kernel& a, const profile::Kernel& b) {
-                     if (a.total_ns != b.total_ns) return a.total_ns > b.total_ns;
-                     return a.kernel_name < b.kernel_name;
-                   });
+  std::ranges::stable_sort(kernels, {}, [](const profile::Kernel& kernel) {
+    return std::pair(-kernel.total_ns.value, std::string_view(kernel.kernel_name));
+  });
   const Calls all = analysis::all_calls(kernels);
   const Calls measured = analysis::all_measured_calls(kernels);
   for (profile::Kernel& kernel : kernels) {
@@ -103,11 +84,11 @@ void merge(Topic<"roofline"> /*topic*/, const Ranks& ranks, profile::Profile& jo
     const profile::Roofline& from = part.profile.roofline;
     to.metrics_read = std::max(to.metrics_read, from.metrics_read);
     to.metrics_of_kernels = std::max(to.metrics_of_kernels, from.metrics_of_kernels);
-    for (profile::RooflineKernel kernel : from.kernels) {
-      kernel.device = device_of_rank(part.identity.rank, kernel.device);
-      to.kernels.push_back(std::move(kernel));
-    }
-    add_sampled(from.sampled, to.sampled);
+    add_rows(part.identity.rank, from.kernels, to.kernels);
+    const auto interval = std::max(to.sampled.value_or(profile::SampledKernels{}).interval,
+                                   from.sampled.value_or(profile::SampledKernels{}).interval);
+    add_optional(from.sampled, to.sampled);  // kernels of each rank count by themselves
+    if (to.sampled) to.sampled->interval = interval;
     if (!from.share_of_kernel_time || all == 0) continue;
     const double weight = as_double(part.profile.totals.kernel_sum_ns.value) / as_double(all);
     const auto add = [&](profile::Share& sum, profile::Share own) {
@@ -158,12 +139,10 @@ void merge(Topic<"operators"> /*topic*/, const Ranks& ranks, profile::Profile& p
       row.bytes_per_s->value = row.bytes->value / seconds;
     }
   }
-  const bool on_gpu = std::any_of(profile.operators.begin(), profile.operators.end(),
-                                  [](const auto& row) { return row.cuda_self.value > 0; });
-  std::stable_sort(profile.operators.begin(), profile.operators.end(),
-                   [&](const profile::Operator& a, const profile::Operator& b) {
-                     return on_gpu ? a.cuda_self > b.cuda_self : a.cpu_self > b.cpu_self;
-                   });
+  const bool on_gpu = std::ranges::any_of(profile.operators,
+                                          [](const auto& row) { return row.cuda_self.value > 0; });
+  std::ranges::stable_sort(profile.operators, std::greater{},
+                           on_gpu ? &profile::Operator::cuda_self : &profile::Operator::cpu_self);
   found.kernels_share = share(found.kernels_with_operator, found.kernels);
   found.share_of_gpu_time = share(found.cuda_self_sum.value, gpu_time);
   if (found.source) found.why_not_reasons.clear();
@@ -175,8 +154,7 @@ void merge(Topic<"kernel sequences"> /*topic*/, const Ranks& ranks, profile::Pro
   std::map<std::string, std::map<Place, size_t>> places;
   for (const RankPart& part : ranks.parts) {
     for (const profile::KernelSequence& from : part.profile.kernel_sequences) {
-      auto known = std::find_if(rows.begin(), rows.end(),
-                                [&](const auto& row) { return row.stage == from.stage; });
+      auto known = std::ranges::find(rows, from.stage, &profile::KernelSequence::stage);
       if (known == rows.end()) known = rows.insert(known, {from.stage, 0, 0, {}});
       known->passes += from.passes;
       known->layers += from.layers;

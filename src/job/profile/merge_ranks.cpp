@@ -55,7 +55,7 @@ ParallelismOptions told_by(const profile::Workload& workload) {
 void add_absent(const std::vector<RankIdentity>& absent, profile::Job& job) {
   for (const RankIdentity& who : absent) {
     const auto insert = [&](std::vector<uint64_t>& ranks) {
-      const auto place = std::lower_bound(ranks.begin(), ranks.end(), who.rank);
+      const auto place = std::ranges::lower_bound(ranks, who.rank);
       if (place == ranks.end() || *place != who.rank) ranks.insert(place, who.rank);
     };
     insert(job.missing);
@@ -84,18 +84,6 @@ void add_lost_ranks(const std::vector<RankPart>& parts, const std::vector<RankId
   }
 }
 
-// One after the other, with the rank in front of each device.
-template <class Row>
-void add_rows(const result::Ranks& ranks, std::vector<Row> profile::Profile::* member,
-              profile::Profile& job) {
-  for (const RankPart& part : ranks.parts) {
-    for (Row row : part.profile.*member) {
-      row.device = result::device_of_rank(part.identity.rank, row.device);
-      (job.*member).push_back(std::move(row));
-    }
-  }
-}
-
 profile::Profile profile_of(const result::Ranks& ranks, std::string_view tool_version) {
   using profile::OfJob;
   const profile::Profile& first = ranks.parts.front().profile;
@@ -103,7 +91,11 @@ profile::Profile profile_of(const result::Ranks& ranks, std::string_view tool_ve
   job.tool.version = tool_version;
   profile::each_topic([&](auto row, auto... members) {
     if constexpr (row.kOfJob == OfJob::first_rank) ((job.*members = first.*members), ...);
-    if constexpr (row.kOfJob == OfJob::all_ranks) (add_rows(ranks, members, job), ...);
+    if constexpr (row.kOfJob == OfJob::all_ranks) {
+      for (const RankPart& part : ranks.parts) {
+        (result::add_rows(part.identity.rank, part.profile.*members, job.*members), ...);
+      }
+    }
     if constexpr (row.kOfJob == OfJob::merged) merge(row.kTopic, ranks, job);
   });
   return job;
@@ -131,9 +123,7 @@ void result::merge(Topic<"workload's own times"> /*topic*/, const Ranks& ranks,
 
 Result<profile::Profile> merge_ranks(std::vector<RankPart> parts, const Links& links,
                                      std::string_view tool_version) {
-  std::stable_sort(parts.begin(), parts.end(), [](const RankPart& a, const RankPart& b) {
-    return a.identity.rank < b.identity.rank;
-  });
+  std::ranges::stable_sort(parts, {}, [](const RankPart& part) { return part.identity.rank; });
   if (auto fit = check_parts(parts); !fit) return fail_with(fit.error());
   const auto first_absent = std::stable_partition(parts.begin(), parts.end(), is_recorded);
   std::vector<RankIdentity> absent;

@@ -18,9 +18,6 @@ struct Ranks {
   const RankComparison& comparison;
 };
 
-// The stage of that name of one rank; null without one.
-const profile::Stage* stage_of(const RankPart& part, std::string_view name);
-
 // Time of a rank in a step or instance of the job before it began and after it ended: others were
 // still at work. The second name is a CPU's, which has no idle time.
 inline constexpr auto kWaitingPart = profile::TimePart::idle_waiting_for_rank;
@@ -32,6 +29,12 @@ std::vector<size_t> token_owners(const Ranks& ranks);
 double untold_sharing(const Ranks& ranks);
 
 std::vector<profile::Step> job_steps(const Ranks& ranks);
+
+// The job's stage without profiling, where the workload timed it by its own clock: what one rank
+// timed is the job's, since its ranks run the stage together. `own` are the ranks' stages, null
+// where a rank has none; `stage` has its statistics and its budget.
+std::optional<profile::Unwatched> unwatched_of_job(const std::vector<const profile::Stage*>& own,
+                                                   const profile::Stage& stage);
 
 // What a job has of a topic: into the members of `job`, of which those of earlier topics are there.
 using profile::Topic;

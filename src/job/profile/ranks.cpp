@@ -27,9 +27,7 @@ profile::Rank rank_row(const RankIdentity& who) {
 // The device with most of the rank's kernel time, and its name.
 void add_device(const profile::Profile& own, profile::Rank& row) {
   const auto& devices = own.totals.devices;
-  const auto busiest =
-      std::max_element(devices.begin(), devices.end(),
-                       [](const auto& a, const auto& b) { return a.kernel_sum < b.kernel_sum; });
+  const auto busiest = std::ranges::max_element(devices, {}, &profile::DeviceTotals::kernel_sum);
   if (busiest == devices.end()) return;
   row.device = device_of_rank(row.rank, busiest->device);
   row.gpu = busiest->name;
@@ -67,8 +65,7 @@ std::vector<profile::Rank> job_ranks(std::vector<RankPart>&& parts, RankComparis
     row.diagnostics = std::move(own.diagnostics);
   }
   for (const RankIdentity& who : absent) rows.push_back(rank_row(who));
-  std::sort(rows.begin(), rows.end(),
-            [](const profile::Rank& a, const profile::Rank& b) { return a.rank < b.rank; });
+  std::ranges::sort(rows, {}, &profile::Rank::rank);
   return rows;
 }
 

@@ -7,7 +7,6 @@
 #include "analysis/statistics/values.h"
 #include "job/profile/amounts.h"
 #include "job/profile/parts.h"
-#include "job/profile/unwatched.h"
 
 namespace llmprof::job::result {
 namespace {
@@ -43,8 +42,8 @@ class StageOfRanks {
         on_cpu_(ranks.parts.front().profile.context.device_kind == profile::DeviceKind::cpu) {
     stage_.name = std::move(name);
     for (const RankPart& part : ranks.parts) own_.push_back(stage_of(part, stage_.name));
-    const profile::Stage& first = **std::find_if(
-        own_.begin(), own_.end(), [](const profile::Stage* own) { return own != nullptr; });
+    const profile::Stage& first =
+        **std::ranges::find_if(own_, [](const profile::Stage* own) { return own != nullptr; });
     stage_.source = first.source;
     stage_.evidence = first.evidence;
     for (const profile::Stage* own : own_) {
@@ -205,10 +204,7 @@ class StageOfRanks {
         row.per_step = to_milliseconds(of_all / static_cast<double>(stage_.decode_step_count));
       }
     }
-    std::stable_sort(stage_.budget->begin(), stage_.budget->end(),
-                     [](const profile::BudgetPart& a, const profile::BudgetPart& b) {
-                       return a.total_ns > b.total_ns;
-                     });
+    std::ranges::stable_sort(*stage_.budget, std::greater{}, &profile::BudgetPart::total_ns);
     if (walls_.empty()) return;
     if (stage_.decode_step_count > 0) {
       stage_.wall_per_step =
@@ -234,10 +230,10 @@ class StageOfRanks {
     stage_.flops_per_byte = first.flops_per_byte;
     stage_.ridge = first.ridge;
     const double sharing = first.from_operators ? 1 : untold_sharing(ranks_);
-    double flops = 0;
-    double bytes = 0;
-    double peak_flops = 0;
-    double peak_bandwidth = 0;
+    const double flops = sum(&profile::Stage::flops, sharing);
+    const double bytes = sum(&profile::Stage::bytes, sharing);
+    const double peak_flops = sum(&profile::Stage::peak_flops, 1);
+    const double peak_bandwidth = sum(&profile::Stage::peak_bandwidth, 1);
     bool known = true;
     bool refused = false;
     for (const profile::Stage* own : own_) {
@@ -247,20 +243,12 @@ class StageOfRanks {
         stage_.why_not_reasons = own->why_not_reasons;
       }
       refused = refused || !own->mfu.wall;
-      flops += own->flops ? own->flops->value / sharing : 0;
-      bytes += own->bytes ? own->bytes->value / sharing : 0;
-      peak_flops += own->peak_flops ? own->peak_flops->value : 0;
-      peak_bandwidth += own->peak_bandwidth ? own->peak_bandwidth->value : 0;
       add_costs(*own, sharing);
       if (own->floor) {
         const profile::Milliseconds floor{own->floor->value / sharing};
         stage_.floor = std::max(stage_.floor.value_or(floor), floor);
       }
     }
-    if (flops > 0) stage_.flops = profile::Flops{flops};
-    if (bytes > 0) stage_.bytes = profile::Bytes{bytes};
-    if (peak_flops > 0) stage_.peak_flops = profile::FlopsPerSecond{peak_flops};
-    if (peak_bandwidth > 0) stage_.peak_bandwidth = profile::BytesPerSecond{peak_bandwidth};
     if (!stage_.wall.mean || stage_.wall.mean->value <= 0) return;
     if (stage_.floor && stage_.floor->value > 0) {
       stage_.wall_over_floor = stage_.wall.mean->value / stage_.floor->value;
@@ -273,11 +261,20 @@ class StageOfRanks {
     stage_.mbu = ratios(bytes, peak_bandwidth);
   }
 
+  // Over all ranks that know it.
+  template <class Quantity>
+  double sum(std::optional<Quantity> profile::Stage::* member, double sharing) {
+    double total = 0;
+    for (const profile::Stage* own : own_) {
+      if (own != nullptr && own->*member) total += (own->*member)->value / sharing;
+    }
+    if (total > 0) stage_.*member = Quantity{total};
+    return total;
+  }
+
   void add_costs(const profile::Stage& own, double sharing) {
     for (const profile::CostPart& part : own.cost) {
-      auto known =
-          std::find_if(stage_.cost.begin(), stage_.cost.end(),
-                       [&](const profile::CostPart& row) { return row.part == part.part; });
+      auto known = std::ranges::find(stage_.cost, part.part, &profile::CostPart::part);
       if (known == stage_.cost.end()) {
         known = stage_.cost.insert(known, {part.part, {}, {}, {}});
       }
@@ -334,27 +331,15 @@ class StageOfRanks {
 
 }  // namespace
 
-const profile::Stage* stage_of(const RankPart& part, std::string_view name) {
-  for (const profile::Stage& stage : part.profile.stages) {
-    if (stage.name == name) return &stage;
-  }
-  return nullptr;
-}
-
 std::vector<size_t> token_owners(const Ranks& ranks) {
-  const uint64_t first = ranks.parts.front().identity.rank;
   for (const profile::RankGroup& group : ranks.comparison.job.groups) {
-    const bool has_first =
-        std::find(group.ranks.begin(), group.ranks.end(), first) != group.ranks.end();
-    if (group.parallelism != profile::Parallelism::data || !has_first) continue;
+    if (group.parallelism != profile::Parallelism::data) continue;
     std::vector<size_t> owners;
     for (size_t i = 0; i < ranks.parts.size(); ++i) {
       const uint64_t rank = ranks.parts[i].identity.rank;
-      if (std::find(group.ranks.begin(), group.ranks.end(), rank) != group.ranks.end()) {
-        owners.push_back(i);
-      }
+      if (std::ranges::find(group.ranks, rank) != group.ranks.end()) owners.push_back(i);
     }
-    return owners;
+    if (!owners.empty() && owners.front() == 0) return owners;
   }
   return {0};
 }
@@ -376,7 +361,7 @@ double untold_sharing(const Ranks& ranks) {
 void merge(Topic<"stages"> /*topic*/, const Ranks& ranks, profile::Profile& job) {
   std::vector<std::string> names;  // by first occurrence
   for (const JobInstance& instance : ranks.comparison.instances) {
-    if (std::find(names.begin(), names.end(), instance.stage) == names.end()) {
+    if (std::ranges::find(names, instance.stage) == names.end()) {
       names.push_back(instance.stage);
     }
   }

@@ -15,24 +15,18 @@ using profile::to_milliseconds;
 // Counts of tokens and sequences: of all ranks that have tokens of their own.
 void add_tokens(const std::vector<profile::Step>& own, const std::vector<size_t>& owners,
                 const JobStep& from, profile::Step& to) {
-  const auto sum = [&](std::optional<uint64_t> profile::Step::* count) {
-    std::optional<uint64_t> total;
-    for (const size_t part : owners) {
-      if (from.row[part] == kNoRow) return std::optional<uint64_t>();
-      const auto& tokens = own[part].*count;
-      if (!tokens) return std::optional<uint64_t>();
-      total = total.value_or(0) + *tokens;
-    }
-    return total;
-  };
-  to.batch = sum(&profile::Step::batch);
-  to.tokens = sum(&profile::Step::tokens);
-  to.prefill_sequences = sum(&profile::Step::prefill_sequences);
-  to.prefill_tokens = sum(&profile::Step::prefill_tokens);
-  to.decode_sequences = sum(&profile::Step::decode_sequences);
-  to.decode_tokens = sum(&profile::Step::decode_tokens);
-  to.context_tokens = sum(&profile::Step::context_tokens);
-  to.attention_pairs = sum(&profile::Step::attention_pairs);
+  using profile::Step;
+  for (const auto count : {&Step::batch, &Step::tokens, &Step::prefill_sequences,
+                           &Step::prefill_tokens, &Step::decode_sequences, &Step::decode_tokens,
+                           &Step::context_tokens, &Step::attention_pairs}) {
+    uint64_t total = 0;
+    const bool all_known = std::ranges::all_of(owners, [&](size_t part) {
+      const bool is_known = from.row[part] != kNoRow && own[part].*count;
+      if (is_known) total += *(own[part].*count);
+      return is_known;
+    });
+    if (all_known) to.*count = total;
+  }
 }
 
 // What the ranks did in it, as means of the ranks that have it.

@@ -31,23 +31,6 @@ uint64_t count_gpus(const Ranks& ranks) {
   return count;
 }
 
-void add_scope(const profile::KernelScope& from, std::vector<profile::KernelScope>& scopes) {
-  auto known = std::find_if(scopes.begin(), scopes.end(), [&](const profile::KernelScope& scope) {
-    return scope.scope == from.scope;
-  });
-  if (known == scopes.end()) known = scopes.insert(known, {from.scope, 0, {}, {}});
-  add_amounts(*known, from);
-}
-
-template <class Amounts>
-void add_optional(const std::optional<Amounts>& from, std::optional<Amounts>& to) {
-  if (from && to) {
-    add_amounts(*to, *from);
-  } else if (from) {
-    to = from;
-  }
-}
-
 // "rank 3", "ranks 0 and 1", "ranks 0 to 3, 7 and 9"
 std::string rank_words(const std::vector<uint64_t>& ranks) {
   constexpr size_t kLongEnough = 3;  // for "0 to 2" instead of "0, 1 and 2"
@@ -67,6 +50,10 @@ std::string rank_words(const std::vector<uint64_t>& ranks) {
   return (ranks.size() == 1 ? "rank " : "ranks ") + words;
 }
 
+double saving_of(const profile::Finding& finding) {
+  return finding.total_recoverable ? finding.total_recoverable->value : -1;
+}
+
 }  // namespace
 
 void merge(Topic<"key figures"> /*topic*/, const Ranks& ranks, profile::Profile& job) {
@@ -77,13 +64,12 @@ void merge(Topic<"key figures"> /*topic*/, const Ranks& ranks, profile::Profile&
     const auto span = std::max(to.span, from.span);
     add_amounts(to, from);
     to.span = span;
-    for (profile::DeviceTotals device : from.devices) {
-      device.device = device_of_rank(part.identity.rank, device.device);
-      to.devices.push_back(std::move(device));
-    }
+    add_rows(part.identity.rank, from.devices, to.devices);
     add_optional(from.hidden_graphs, to.hidden_graphs);
     add_optional(from.metric_join, to.metric_join);
-    for (const profile::KernelScope& scope : from.scopes) add_scope(scope, to.scopes);
+    for (const profile::KernelScope& scope : from.scopes) {
+      add_by_key(scope, to.scopes, &profile::KernelScope::scope);
+    }
   }
   const auto kernels = static_cast<double>(to.kernel_sum_ns.value);
   to.gpu_count = count_gpus(ranks);
@@ -110,17 +96,10 @@ void merge(Topic<"coverage"> /*topic*/, const Ranks& ranks, profile::Profile& jo
 }
 
 void merge(Topic<"stage notes"> /*topic*/, const Ranks& ranks, profile::Profile& job) {
-  std::vector<profile::StageNote>& notes = job.stage_notes;
+  using Note = profile::StageNote;
   for (const RankPart& part : ranks.parts) {
-    for (const profile::StageNote& from : part.profile.stage_notes) {
-      const auto known = std::find_if(notes.begin(), notes.end(), [&](const auto& note) {
-        return note.stage == from.stage && note.name == from.name;
-      });
-      if (known == notes.end()) {
-        notes.push_back(from);
-        continue;
-      }
-      add_amounts(*known, from);
+    for (const Note& note : part.profile.stage_notes) {
+      add_by_key(note, job.stage_notes, &Note::stage, &Note::name);
     }
   }
 }
@@ -131,20 +110,13 @@ void merge(Topic<"captures"> /*topic*/, const Ranks& ranks, profile::Profile& jo
   for (const RankPart& part : ranks.parts) {
     const profile::Context& from = part.profile.context;
     on_cpu = on_cpu && from.device_kind == profile::DeviceKind::cpu;
-    for (profile::Gpu gpu : from.gpus) {
-      gpu.device = device_of_rank(part.identity.rank, gpu.device);
-      to.gpus.push_back(std::move(gpu));
-    }
-    for (profile::Cpu cpu : from.cpus) {
-      cpu.device = device_of_rank(part.identity.rank, cpu.device);
-      to.cpus.push_back(std::move(cpu));
-    }
+    add_rows(part.identity.rank, from.gpus, to.gpus);
+    add_rows(part.identity.rank, from.cpus, to.cpus);
     for (const profile::Capture& capture : from.captures) {
       // What belongs to the whole job was read for each of its ranks.
-      const bool known =
-          std::any_of(to.captures.begin(), to.captures.end(), [&](const profile::Capture& other) {
-            return !capture.rank && !other.rank && other.path == capture.path;
-          });
+      const bool known = std::ranges::any_of(to.captures, [&](const profile::Capture& other) {
+        return !capture.rank && !other.rank && other.path == capture.path;
+      });
       if (!known) to.captures.push_back(capture);
     }
   }
@@ -178,11 +150,41 @@ void merge(Topic<"diagnostics"> /*topic*/, const Ranks& ranks, profile::Profile&
   }
 }
 
+// A step of the job gains nothing from what one rank alone saves, and at most what the rank saves
+// that would save most: a finding of several ranks is told once, with that rank's figures.
+void merge(Topic<"findings"> /*topic*/, const Ranks& ranks, profile::Profile& job) {
+  std::vector<profile::Finding>& findings = job.findings;
+  findings = ranks.comparison.findings;
+  using Text = std::optional<std::string>;
+  std::map<std::tuple<profile::FindingKind, Text, Text>, size_t> places;
+  const auto is_of_job = [&](const profile::Finding& finding) {
+    return std::ranges::any_of(ranks.comparison.findings, [&](const profile::Finding& other) {
+      return other.kind == finding.kind && other.stage == finding.stage;
+    });
+  };
+  for (const RankPart& part : ranks.parts) {
+    for (const profile::Finding& finding : part.profile.findings) {
+      if (is_of_job(finding)) continue;
+      const auto [known, is_new] = places.try_emplace(
+          std::tuple(finding.kind, finding.stage, finding.subject), findings.size());
+      if (is_new) {
+        findings.push_back(finding);
+      } else if (saving_of(finding) > saving_of(findings[known->second])) {
+        findings[known->second] = finding;
+      }
+    }
+  }
+  // What a capture hides has no saving and comes first, as in a single rank's profile.
+  std::ranges::stable_sort(findings, {}, [](const profile::Finding& finding) {
+    return std::pair(finding.total_recoverable.has_value(), -saving_of(finding));
+  });
+}
+
 void merge(Topic<"failed captures"> /*topic*/, const Ranks& ranks, profile::Profile& job) {
   std::vector<profile::CaptureFailure>& rows = job.captures_failed;
   for (const RankPart& part : ranks.parts) {
     for (const profile::CaptureFailure& from : part.profile.captures_failed) {
-      const bool known = std::any_of(rows.begin(), rows.end(), [&](const auto& row) {
+      const bool known = std::ranges::any_of(rows, [&](const auto& row) {
         return row.backend == from.backend && row.message == from.message;
       });
       if (!known) rows.push_back(from);

@@ -1,4 +1,4 @@
-#include "job/profile/unwatched.h"
+#include "job/profile/parts.h"
 
 #include <algorithm>
 
@@ -45,8 +45,7 @@ std::optional<profile::Unwatched> unwatched_of_job(const std::vector<const profi
     if (steps > 0) row.per_step = profile::Milliseconds{row.time.value / steps};
     told.budget.push_back(std::move(row));
   }
-  std::stable_sort(told.budget.begin(), told.budget.end(),
-                   [](const auto& a, const auto& b) { return a.time.value > b.time.value; });
+  std::ranges::stable_sort(told.budget, std::greater{}, &profile::UnwatchedPart::time);
   return told;
 }
 

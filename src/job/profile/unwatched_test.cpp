@@ -1,4 +1,4 @@
-#include "job/profile/unwatched.h"
+#include "job/profile/parts.h"
 
 #include <gtest/gtest.h>
 

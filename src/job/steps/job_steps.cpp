@@ -10,12 +10,6 @@
 namespace llmprof::job {
 namespace {
 
-const profile::Stage* stage_named(const profile::Profile& profile, const std::string& name) {
-  const auto found = std::find_if(profile.stages.begin(), profile.stages.end(),
-                                  [&](const profile::Stage& stage) { return stage.name == name; });
-  return found == profile.stages.end() ? nullptr : &*found;
-}
-
 // What one part has of a stage: its steps, or its instances where it has no steps there.
 struct UnitsOfPart {
   uint32_t part = 0;
@@ -42,9 +36,8 @@ class StepMaker {
     reference_ = parts_.empty() ? 0 : reference_part(parts_);
     const auto names = job_stage_names(parts_);
     for (const std::string& name : names) add_stage(name);
-    const auto by_start = [](const auto& a, const auto& b) { return a.start < b.start; };
-    std::stable_sort(made_.instances.begin(), made_.instances.end(), by_start);
-    std::stable_sort(made_.steps.begin(), made_.steps.end(), by_start);
+    std::ranges::stable_sort(made_.instances, {}, &JobInstance::start);
+    std::ranges::stable_sort(made_.steps, {}, &JobStep::start);
     return std::move(made_);
   }
 
@@ -63,7 +56,7 @@ class StepMaker {
     }
     units.by_step = true;
     for (const uint32_t part : order) {
-      if (stage_named(parts_[part].profile, name) == nullptr) continue;
+      if (stage_of(parts_[part], name) == nullptr) continue;
       UnitsOfPart of = steps_of(part, name);
       if (of.rows.empty()) units.by_step = false;
       units.parts.push_back(std::move(of));
@@ -91,7 +84,7 @@ class StepMaker {
   [[nodiscard]] UnitsOfPart instances_of(uint32_t part, const std::string& name) const {
     UnitsOfPart of;
     of.part = part;
-    const auto& instances = stage_named(parts_[part].profile, name)->instances;
+    const auto& instances = stage_of(parts_[part], name)->instances;
     for (uint32_t row = 0; row < instances.size(); ++row) {
       const Nanoseconds start = instances[row].start_ns.value;
       const Nanoseconds wall = profile::to_nanoseconds(instances[row].wall);
@@ -119,8 +112,7 @@ class StepMaker {
       ++votes[static_cast<int64_t>(second[b]) - static_cast<int64_t>(first[a])];
     }
     const auto best =
-        std::max_element(votes.begin(), votes.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
+        std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; });
     if (best == votes.end()) return std::nullopt;
     return best->first;
   }
@@ -156,7 +148,7 @@ class StepMaker {
     if (of.start.size() == first.start.size() || of.start.empty() || first.start.empty()) return;
     if (!has_clock(of.part) || !has_clock(first.part)) return;
     const auto nearest = [](const std::vector<Nanoseconds>& starts, Nanoseconds time) {
-      auto at = std::lower_bound(starts.begin(), starts.end(), time);
+      auto at = std::ranges::lower_bound(starts, time);
       if (at == starts.end()) --at;
       if (at != starts.begin() && time - *std::prev(at) < *at - time) --at;
       return at - starts.begin();
@@ -197,61 +189,39 @@ class StepMaker {
     }
   }
 
+  static void widen(Nanoseconds start, Nanoseconds end, bool& is_first, JobInstance& unit) {
+    unit.start = is_first ? start : std::min(unit.start, start);
+    unit.end = is_first ? end : std::max(unit.end, end);
+    is_first = false;
+  }
+
   // Where all parts are, together; wall times of their own where clocks are not comparable.
-  template <class Unit>
-  void place_in_time(const StageUnits& units, int64_t place, Unit& unit) const {
+  void place_unit(const StageUnits& units, int64_t place, JobInstance& unit) const {
+    unit.stage = *units.stage;
+    unit.row.assign(parts_.size(), kNoRow);
     Nanoseconds longest = 0;
-    bool first = true;
+    bool is_first = true;
     bool all_clocks = true;
     for (const UnitsOfPart& of : units.parts) {
       const auto at = static_cast<size_t>(place + of.shift);
+      unit.row[of.part] = of.rows[at];
       longest = std::max(longest, of.end[at] - of.start[at]);
-      if (!has_clock(of.part)) {
-        all_clocks = false;
-        continue;
-      }
-      if (first || of.end[at] > unit.end) {
-        unit.end = of.end[at];
-        unit.slowest = of.part;
-      }
-      unit.start = first ? of.start[at] : std::min(unit.start, of.start[at]);
-      first = false;
+      all_clocks = all_clocks && has_clock(of.part);
+      if (has_clock(of.part)) widen(of.start[at], of.end[at], is_first, unit);
     }
     if (all_clocks) return;
-    if (first) unit.start = units.parts.front().start[static_cast<size_t>(place)];
+    if (is_first) unit.start = units.parts.front().start[static_cast<size_t>(place)];
     unit.end = unit.start + longest;
-    unit.slowest = slowest_by_own_time(units, place);
-  }
-
-  static uint32_t slowest_by_own_time(const StageUnits& units, int64_t place) {
-    uint32_t slowest = units.parts.front().part;
-    Nanoseconds longest = -1;
-    for (const UnitsOfPart& of : units.parts) {
-      const auto at = static_cast<size_t>(place + of.shift);
-      if (of.end[at] - of.start[at] <= longest) continue;
-      longest = of.end[at] - of.start[at];
-      slowest = of.part;
-    }
-    return slowest;
-  }
-
-  [[nodiscard]] bool is_warmup(const StageUnits& units, uint32_t part, uint64_t instance) const {
-    const profile::Stage* stage = stage_named(parts_[part].profile, *units.stage);
-    return instance < stage->instances.size() && stage->instances[instance].warmup;
   }
 
   void add_instance(const StageUnits& units, int64_t place, uint64_t number) {
-    JobInstance made;
-    made.stage = *units.stage;
+    JobInstance& made = made_.instances.emplace_back();
     made.instance = number;
-    made.row.assign(parts_.size(), kNoRow);
-    place_in_time(units, place, made);
+    place_unit(units, place, made);
     for (const UnitsOfPart& of : units.parts) {
-      const uint32_t row = of.rows[static_cast<size_t>(place + of.shift)];
-      made.row[of.part] = row;
-      made.warmup = made.warmup || is_warmup(units, of.part, row);
+      const auto& own = stage_of(parts_[of.part], made.stage)->instances;
+      made.warmup = made.warmup || own[made.row[of.part]].warmup;
     }
-    made_.instances.push_back(std::move(made));
   }
 
   void add_steps(const StageUnits& units, int64_t from, int64_t to) {
@@ -261,71 +231,51 @@ class StepMaker {
     uint64_t step_of_instance = 0;
     const uint32_t first = units.parts.front().part;
     for (int64_t place = from; place < to; ++place) {
-      const uint32_t row = units.parts.front().rows[static_cast<size_t>(place)];
-      const profile::Step like = parts_[first].steps[row];
+      JobStep step;
+      place_unit(units, place, step);
+      const profile::Step like = parts_[first].steps[step.row[first]];
       const bool begins = instance_before != like.instance;
       if (begins) {
         if (instance_before) made_.instances.push_back(std::move(instance));
-        instance = instance_at(units, place, instances++);
+        instance = instance_of(units, step, instances++);
         step_of_instance = 0;
         instance_before = like.instance;
       }
-      JobStep step = step_at(units, place, like);
       step.instance = instance.instance;
       step.step_of_instance = step_of_instance++;
+      step.kind = like.kind;
       step.warmup = instance.warmup;
+      for (const UnitsOfPart& of : units.parts) {
+        step.after_untraced =
+            step.after_untraced || parts_[of.part].steps.after_untraced(step.row[of.part]);
+      }
       if (!begins && !step.after_untraced) {
         step.start = std::min(made_.steps.back().end, step.end);
       }
-      if (step.end > instance.end) {
-        instance.end = step.end;
-        instance.slowest = step.slowest;
-      }
+      instance.end = std::max(instance.end, step.end);
       made_.steps.push_back(std::move(step));
     }
     made_.instances.push_back(std::move(instance));
   }
 
-  [[nodiscard]] JobStep step_at(const StageUnits& units, int64_t place,
-                                const profile::Step& like) const {
-    JobStep step;
-    step.stage = *units.stage;
-    step.kind = like.kind;
-    step.row.assign(parts_.size(), kNoRow);
-    place_in_time(units, place, step);
-    for (const UnitsOfPart& of : units.parts) {
-      const uint32_t row = of.rows[static_cast<size_t>(place + of.shift)];
-      step.row[of.part] = row;
-      step.after_untraced = step.after_untraced || parts_[of.part].steps.after_untraced(row);
-    }
-    return step;
-  }
-
-  // That holds the steps at this place; from the first rank's start to the slowest rank's end.
-  [[nodiscard]] JobInstance instance_at(const StageUnits& units, int64_t place,
+  // That holds a step; from the first rank's start to the slowest rank's end.
+  [[nodiscard]] JobInstance instance_of(const StageUnits& units, const JobStep& step,
                                         uint64_t number) const {
     JobInstance made;
-    made.stage = *units.stage;
+    made.stage = step.stage;
     made.instance = number;
     made.row.assign(parts_.size(), kNoRow);
-    bool first = true;
+    bool is_first = true;
     for (const UnitsOfPart& of : units.parts) {
-      const uint32_t row = of.rows[static_cast<size_t>(place + of.shift)];
-      const auto number_of_part = parts_[of.part].steps.instance(row);
-      made.row[of.part] = static_cast<uint32_t>(number_of_part);
-      made.warmup = made.warmup || is_warmup(units, of.part, number_of_part);
-      const profile::Stage* stage = stage_named(parts_[of.part].profile, *units.stage);
-      if (number_of_part >= stage->instances.size() || !has_clock(of.part)) continue;
-      const profile::Instance& own = stage->instances[number_of_part];
-      const Nanoseconds start = job_time(clocks_[of.part], own.start_ns.value);
-      const Nanoseconds end =
-          job_time(clocks_[of.part], own.start_ns.value + profile::to_nanoseconds(own.wall));
-      if (first || end > made.end) {
-        made.end = end;
-        made.slowest = of.part;
-      }
-      made.start = first ? start : std::min(made.start, start);
-      first = false;
+      const auto& instances = stage_of(parts_[of.part], made.stage)->instances;
+      const uint64_t row = parts_[of.part].steps.instance(step.row[of.part]);
+      made.row[of.part] = static_cast<uint32_t>(row);
+      if (row >= instances.size()) continue;
+      made.warmup = made.warmup || instances[row].warmup;
+      if (!has_clock(of.part)) continue;
+      const Nanoseconds start = instances[row].start_ns.value;
+      const Nanoseconds end = start + profile::to_nanoseconds(instances[row].wall);
+      widen(job_time(clocks_[of.part], start), job_time(clocks_[of.part], end), is_first, made);
     }
     return made;
   }
@@ -343,7 +293,7 @@ std::vector<std::string> job_stage_names(const std::vector<RankPart>& parts) {
   std::vector<std::string> names;
   const auto add = [&](const RankPart& part) {
     for (const profile::Stage& stage : part.profile.stages) {
-      if (std::find(names.begin(), names.end(), stage.name) == names.end()) {
+      if (std::ranges::find(names, stage.name) == names.end()) {
         names.push_back(stage.name);
       }
     }

@@ -20,7 +20,6 @@ TEST(JobSteps, EndWithTheSlowestRankAndFollowEachOther) {
   EXPECT_EQ(made.matched, 20U);
   EXPECT_EQ(made.unmatched, 0U);
   for (size_t i = 0; i < made.steps.size(); ++i) {
-    EXPECT_EQ(made.steps[i].slowest, 1U);
     EXPECT_EQ(made.steps[i].end, parts[1].step_end[i]);
     EXPECT_EQ(made.steps[i].start, i > 0 ? made.steps[i - 1].end : parts[0].step_start[0]);
   }
@@ -47,7 +46,6 @@ TEST(JobSteps, TakeTheLongestWhereClocksAreNotComparable) {
   const JobSteps made = make_job_steps(parts, clocks, {});
   ASSERT_EQ(made.steps.size(), 20U);
   EXPECT_EQ(made.steps[0].end - made.steps[0].start, parts[1].step_end[0] - parts[1].step_start[0]);
-  EXPECT_EQ(made.steps[0].slowest, 1U);
 }
 
 TEST(JobSteps, KeepWarmupApart) {

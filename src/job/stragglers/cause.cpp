@@ -1,4 +1,4 @@
-#include "job/stragglers/cause.h"
+#include "job/stragglers/stragglers.h"
 
 namespace llmprof::job {
 namespace {

@@ -5,7 +5,6 @@
 
 #include "base/quantiles.h"
 #include "job/job_clock.h"
-#include "job/stragglers/cause.h"
 
 namespace llmprof::job {
 namespace {
@@ -74,13 +73,11 @@ struct StageWaits {
 class StragglerSearch {
  public:
   StragglerSearch(const std::vector<RankPart>& parts, const std::vector<MatchedLane>& lanes,
-                  const std::vector<uint8_t>& in_pipeline,
-                  const std::vector<profile::RankClock>& clocks, const Units& units,
-                  const Waits& waits)
+                  const RankComparison& comparison, const Units& units, const Waits& waits)
       : parts_(parts),
         lanes_(lanes),
-        in_pipeline_(in_pipeline),
-        clocks_(clocks.begin(), clocks.end()),
+        comparison_(comparison),
+        clocks_(comparison.clocks.begin(), comparison.clocks.end()),
         units_(units),
         waits_(waits) {
     // The last one is of what is in no stage, named where there are no stages at all.
@@ -92,7 +89,7 @@ class StragglerSearch {
     }
     peers_.assign(parts.size(), std::vector<uint8_t>(parts.size(), 0));
     for (const MatchedLane& lane : lanes) {
-      if (lane.size() == 0 || in_pipeline[lane.group] != 0) continue;
+      if (lane.size() == 0 || is_of_pipeline(lane)) continue;
       for (const uint32_t a : lane.parts) {
         for (const uint32_t b : lane.parts) peers_[a][b] = a != b ? 1 : 0;
       }
@@ -107,19 +104,22 @@ class StragglerSearch {
     for (uint32_t i = 0; i < stages_.size(); ++i) {
       if (!is_outside(i) || units_.units().empty()) add_stragglers(i, found);
     }
-    std::stable_sort(found.begin(), found.end(),
-                     [](const auto& a, const auto& b) { return a.wait_total > b.wait_total; });
+    std::ranges::stable_sort(found, std::greater{}, &profile::Straggler::wait_total);
     return found;
   }
 
  private:
   [[nodiscard]] bool is_outside(uint32_t stage) const { return stage == units_.stages().size(); }
 
+  [[nodiscard]] bool is_of_pipeline(const MatchedLane& lane) const {
+    return comparison_.job.groups[lane.group].parallelism == profile::Parallelism::pipeline;
+  }
+
   template <class Visit>
   void each_meeting(const Visit& visit) {
     for (size_t number = 0; number < lanes_.size(); ++number) {
       const MatchedLane& lane = lanes_[number];
-      if (in_pipeline_[lane.group] != 0) continue;
+      if (is_of_pipeline(lane)) continue;
       for (size_t match = 0; match < lane.size(); ++match) {
         const uint32_t unit = units_.unit_of(lane.parts[0], lane.row(match, 0));
         if (unit == Units::kNotCommon) continue;
@@ -334,46 +334,28 @@ class StragglerSearch {
     std::vector<double> tokens;
     std::vector<double> clocks;
     for (uint32_t other = 0; other < parts_.size(); ++other) {
-      const auto tokens_of_rank = tokens_per_step(number, other);
-      const auto clock_of_rank = sm_clock(number, other);
-      if (other == part) {
-        rank.tokens = tokens_of_rank;
-        rank.clock = clock_of_rank;
-        continue;
+      const profile::RankStage* own =
+          stage_of(comparison_.per_rank[other], units_.stages()[number]);
+      if (own == nullptr) continue;
+      const auto note = [&](double figure, std::optional<double>& of_rank,
+                            std::vector<double>& of_others) {
+        if (other == part) of_rank = figure;
+        if (other != part) of_others.push_back(figure);
+      };
+      if (own->tokens) {
+        note(static_cast<double>(*own->tokens) / static_cast<double>(own->steps), rank.tokens,
+             tokens);
       }
-      if (tokens_of_rank) tokens.push_back(*tokens_of_rank);
-      if (clock_of_rank) clocks.push_back(*clock_of_rank);
+      if (own->sm_clock) note(own->sm_clock->value, rank.clock, clocks);
     }
     if (!tokens.empty()) rank.tokens_of_others = upper_median(tokens);
     if (!clocks.empty()) rank.clock_of_others = upper_median(clocks);
     return rank;
   }
 
-  [[nodiscard]] std::optional<double> tokens_per_step(uint32_t number, uint32_t part) const {
-    double sum = 0;
-    double steps = 0;
-    for (uint32_t unit = 0; unit < units_.units().size(); ++unit) {
-      if (units_.units()[unit].stage != number || !units_.units()[unit].counted) continue;
-      const uint32_t row = units_.row(unit, part);
-      if (row == kNoRow) return std::nullopt;
-      const auto tokens = own_tokens(parts_[part], units_, unit, row);
-      if (!tokens) return std::nullopt;
-      sum += static_cast<double>(*tokens);
-      steps += 1;
-    }
-    if (steps == 0) return std::nullopt;
-    return sum / steps;
-  }
-
-  [[nodiscard]] std::optional<double> sm_clock(uint32_t number, uint32_t part) const {
-    const profile::Stage* stage = stage_of_part(parts_[part], units_.stages()[number]);
-    if (stage == nullptr || !stage->measured || !stage->measured->sm_clock) return std::nullopt;
-    return stage->measured->sm_clock->mean.value;
-  }
-
   const std::vector<RankPart>& parts_;
   const std::vector<MatchedLane>& lanes_;
-  const std::vector<uint8_t>& in_pipeline_;
+  const RankComparison& comparison_;
   std::vector<JobClock> clocks_;  // by part
   const Units& units_;
   const Waits& waits_;
@@ -386,10 +368,9 @@ class StragglerSearch {
 
 std::vector<profile::Straggler> find_stragglers(const std::vector<RankPart>& parts,
                                                 const std::vector<MatchedLane>& lanes,
-                                                const std::vector<uint8_t>& in_pipeline,
-                                                const std::vector<profile::RankClock>& clocks,
+                                                const RankComparison& comparison,
                                                 const Units& units, const Waits& waits) {
-  return StragglerSearch(parts, lanes, in_pipeline, clocks, units, waits).find();
+  return StragglerSearch(parts, lanes, comparison, units, waits).find();
 }
 
 }  // namespace llmprof::job

@@ -44,18 +44,18 @@ class WaitMeter {
 
   void add_unmatched(const Lane& lane, const MatchedLane& matched) {
     for (const Sequence& sequence : lane.sequences) {
-      const auto at = std::find(matched.parts.begin(), matched.parts.end(), sequence.part);
+      const auto at = std::ranges::find(matched.parts, sequence.part);
       std::vector<uint32_t> known;
       if (at != matched.parts.end()) {
         const auto k = static_cast<size_t>(at - matched.parts.begin());
         known.reserve(matched.size());
         for (size_t match = 0; match < matched.size(); ++match)
           known.push_back(matched.row(match, k));
-        std::sort(known.begin(), known.end());
+        std::ranges::sort(known);
       }
       for (size_t i = 0; i < sequence.rows.size(); ++i) {
         const uint32_t row = sequence.rows[i];
-        if (std::binary_search(known.begin(), known.end(), row)) continue;
+        if (std::ranges::binary_search(known, row)) continue;
         const uint32_t unit = units_.unit_of(sequence.part, row);
         if (!is_shown(unit)) continue;
         CollectiveSums& into = sums(lane.group, sequence.part, row, unit);

@@ -31,7 +31,7 @@ class PackedMatchTimes {
   }
 
  private:
-  PackedColumn<uint32_t, UINT32_MAX> last_;
+  PackedIndexes last_;
   PackedTimes arrival_;
   PackedTimes latency_;  // from the arrival to the end
   PackedTimes longest_wait_;
@@ -77,5 +77,20 @@ Waits measure_waits(const std::vector<RankPart>& parts, const Lanes& lanes,
                     const std::vector<MatchedLane>& matched,
                     const std::vector<profile::RankClock>& clocks, const Units& units,
                     uint64_t units_per_bin);
+
+// By part, by stage that the part has: where its time in the job's steps went.
+std::vector<std::vector<profile::RankStage>> rank_stages(const std::vector<RankPart>& parts,
+                                                         const Units& units, const Waits& waits);
+
+inline constexpr uint64_t kMostBins = 512;
+uint64_t units_per_bin(const Units& units);
+
+// Ranks by units: the job's steps, in their order.
+profile::Heat make_heat(const std::vector<RankPart>& parts, const Units& units, const Waits& waits);
+
+// Wall time of the part's own step or instance; it includes waits.
+Nanoseconds own_wall(const RankPart& part, const Units& units, uint32_t unit, uint32_t row);
+// Its time with work on the device.
+Nanoseconds own_busy(const RankPart& part, const Units& units, uint32_t unit, uint32_t row);
 
 }  // namespace llmprof::job

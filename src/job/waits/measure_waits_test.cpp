@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "job/waits/rank_stages.h"
 #include "testing/job_parts.h"
 
 namespace llmprof::job {

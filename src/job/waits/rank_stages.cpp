@@ -1,4 +1,4 @@
-#include "job/waits/rank_stages.h"
+#include "job/waits/measure_waits.h"
 
 #include <algorithm>
 #include <cmath>
@@ -30,7 +30,7 @@ UnitSums sums_of(const RankPart& part, uint32_t number, const Units& units, uint
     const uint32_t row = units.row(unit, number);
     if (row == kNoRow) continue;
     sums.busy += static_cast<double>(own_busy(part, units, unit, row));
-    const auto tokens = own_tokens(part, units, unit, row);
+    const auto tokens = units.by_step(stage) ? part.steps.tokens(row) : std::optional<uint64_t>();
     sums.tokens_known = sums.tokens_known && tokens.has_value();
     sums.tokens += tokens.value_or(0);
   }
@@ -46,9 +46,9 @@ void add_measured(const profile::Stage& stage, profile::RankStage& into) {
   }
 }
 
-profile::RankStage stage_of(const RankPart& part, uint32_t number, const Units& units,
-                            uint32_t stage, const RankCommunication& communication) {
-  const profile::Stage& own = *stage_of_part(part, units.stages()[stage]);
+profile::RankStage rank_stage(const RankPart& part, uint32_t number, const Units& units,
+                              uint32_t stage, const RankCommunication& communication) {
+  const profile::Stage& own = *stage_of(part, units.stages()[stage]);
   const UnitSums sums = sums_of(part, number, units, stage);
   const auto n = static_cast<double>(units.counted(stage));
   const double wall = static_cast<double>(units.wall(stage)) / n;
@@ -77,30 +77,16 @@ profile::RankStage stage_of(const RankPart& part, uint32_t number, const Units& 
 
 }  // namespace
 
-const profile::Stage* stage_of_part(const RankPart& part, const std::string& name) {
-  const auto& stages = part.profile.stages;
-  const auto found = std::find_if(stages.begin(), stages.end(),
-                                  [&](const profile::Stage& stage) { return stage.name == name; });
-  return found == stages.end() ? nullptr : &*found;
-}
-
 Nanoseconds own_wall(const RankPart& part, const Units& units, uint32_t unit, uint32_t row) {
   const uint32_t stage = units.units()[unit].stage;
   if (units.by_step(stage)) return part.step_end[row] - part.step_start[row];
-  return profile::to_nanoseconds(stage_of_part(part, units.stages()[stage])->instances[row].wall);
+  return profile::to_nanoseconds(stage_of(part, units.stages()[stage])->instances[row].wall);
 }
 
 Nanoseconds own_busy(const RankPart& part, const Units& units, uint32_t unit, uint32_t row) {
   const uint32_t stage = units.units()[unit].stage;
-  if (units.by_step(stage)) return profile::to_nanoseconds(part.steps.gpu_busy(row));
-  return profile::to_nanoseconds(
-      stage_of_part(part, units.stages()[stage])->instances[row].gpu_busy);
-}
-
-std::optional<uint64_t> own_tokens(const RankPart& part, const Units& units, uint32_t unit,
-                                   uint32_t row) {
-  if (!units.by_step(units.units()[unit].stage)) return std::nullopt;
-  return part.steps.tokens(row);
+  if (units.by_step(stage)) return part.steps.gpu_busy(row);
+  return profile::to_nanoseconds(stage_of(part, units.stages()[stage])->instances[row].gpu_busy);
 }
 
 std::vector<std::vector<profile::RankStage>> rank_stages(const std::vector<RankPart>& parts,
@@ -109,8 +95,9 @@ std::vector<std::vector<profile::RankStage>> rank_stages(const std::vector<RankP
   for (uint32_t part = 0; part < parts.size(); ++part) {
     for (uint32_t stage = 0; stage < units.stages().size(); ++stage) {
       if (units.counted(stage) == 0) continue;
-      if (stage_of_part(parts[part], units.stages()[stage]) == nullptr) continue;
-      made[part].push_back(stage_of(parts[part], part, units, stage, waits.by_stage[stage][part]));
+      if (stage_of(parts[part], units.stages()[stage]) == nullptr) continue;
+      made[part].push_back(
+          rank_stage(parts[part], part, units, stage, waits.by_stage[stage][part]));
     }
   }
   return made;
@@ -146,8 +133,7 @@ profile::Heat make_heat(const std::vector<RankPart>& parts, const Units& units,
     }
     heat.rows.push_back(std::move(row));
   }
-  std::sort(heat.rows.begin(), heat.rows.end(),
-            [](const auto& a, const auto& b) { return a.rank < b.rank; });
+  std::ranges::sort(heat.rows, {}, &profile::HeatRow::rank);
   return heat;
 }
 

@@ -15,11 +15,11 @@ Units::Units(const std::vector<RankPart>& parts, const JobSteps& steps)
   for (size_t part = 0; part < parts.size(); ++part) {
     unit_of_step_[part].assign(parts[part].steps.size(), kNotCommon);
   }
-  const auto stage_of = [&](const std::string& name) {
-    return static_cast<uint32_t>(std::find(stages_.begin(), stages_.end(), name) - stages_.begin());
+  const auto number_of = [&](const std::string& name) {
+    return static_cast<uint32_t>(std::ranges::find(stages_, name) - stages_.begin());
   };
   for (const JobStep& step : steps.steps) {
-    const uint32_t stage = stage_of(step.stage);
+    const uint32_t stage = number_of(step.stage);
     by_step_[stage] = 1;
     for (size_t part = 0; part < parts.size(); ++part) {
       if (step.row[part] == kNoRow) continue;
@@ -29,15 +29,14 @@ Units::Units(const std::vector<RankPart>& parts, const JobSteps& steps)
   }
   for (uint32_t i = 0; i < steps.instances.size(); ++i) {
     const JobInstance& instance = steps.instances[i];
-    const uint32_t stage = stage_of(instance.stage);
+    const uint32_t stage = number_of(instance.stage);
     if (by_step_[stage] != 0) continue;
     add_spans(parts, instance, static_cast<uint32_t>(units_.size()));
     instance_of_unit_.push_back(i);
     units_.push_back({stage, instance.end - instance.start, !instance.warmup});
   }
   for (auto& spans : spans_) {
-    std::sort(spans.begin(), spans.end(),
-              [](const Span& a, const Span& b) { return a.start < b.start; });
+    std::ranges::sort(spans, {}, &Span::start);
   }
   for (const JobUnit& unit : units_) {
     if (!unit.counted) continue;
@@ -50,12 +49,10 @@ void Units::add_spans(const std::vector<RankPart>& parts, const JobInstance& ins
                       uint32_t unit) {
   for (size_t part = 0; part < parts.size(); ++part) {
     if (instance.row[part] == kNoRow) continue;
-    for (const profile::Stage& stage : parts[part].profile.stages) {
-      if (stage.name != instance.stage) continue;
-      const profile::Instance& own = stage.instances[instance.row[part]];
-      const Nanoseconds start = own.start_ns.value;
-      spans_[part].push_back({start, start + profile::to_nanoseconds(own.wall), unit});
-    }
+    const profile::Instance& own =
+        stage_of(parts[part], instance.stage)->instances[instance.row[part]];
+    const Nanoseconds start = own.start_ns.value;
+    spans_[part].push_back({start, start + profile::to_nanoseconds(own.wall), unit});
   }
 }
 
@@ -70,9 +67,7 @@ uint32_t Units::unit_of(uint32_t part, uint32_t row) const {
   if (step < unit_of_step_[part].size()) return unit_of_step_[part][step];
   const auto& spans = spans_[part];
   const Nanoseconds start = of.start(row);
-  auto behind =
-      std::upper_bound(spans.begin(), spans.end(), start,
-                       [](Nanoseconds time, const Span& span) { return time < span.start; });
+  auto behind = std::ranges::upper_bound(spans, start, {}, &Span::start);
   if (behind == spans.begin()) return kOutside;
   --behind;
   return start < behind->end ? behind->unit : kOutside;
