@@ -6,13 +6,11 @@
 #include <algorithm>
 #include <set>
 
+#include "compare/changes/changes.h"
 #include "compare/comparability/comparability.h"
-#include "compare/findings/finding_changes.h"
 #include "compare/gate/gate.h"
 #include "compare/noise/single_runs.h"
 #include "compare/quantities/quantities.h"
-#include "compare/ranks/rank_diff.h"
-#include "compare/stages/stage_diff.h"
 #include "profile/json/writer.h"
 #include "profile/lost_data.h"
 
@@ -57,25 +55,23 @@ bool is_known_in_part(const profile::Stage& stage) {
          std::ranges::none_of(stage.instances, is_whole);
 }
 
-void add_damage(SideName side, std::span<const Run> runs, std::vector<Damage>& found) {
-  for (const Run& run : runs) {
-    for (const profile::Diagnostic& lost : profile::lost_data(run.profile)) {
-      found.push_back({side, run.path, lost.code, lost.message, lost.count});
-    }
-    for (const profile::Stage& stage : run.profile.stages) {
-      if (!is_known_in_part(stage)) continue;
-      found.push_back({side, run.path, "stage_cut_off",
-                       fmt::format("the end of {} was not recorded", stage.name), 1});
-    }
-  }
-}
-
 // What is missing of either side: what analyze reports as lost, and stages of which recording saw
 // no whole instance.
 std::vector<Damage> find_damage(const Sides& sides) {
   std::vector<Damage> found;
-  add_damage(SideName::base, sides.base, found);
-  add_damage(SideName::now, sides.now, found);
+  for (const auto& [side, runs] :
+       {std::pair(SideName::base, sides.base), std::pair(SideName::now, sides.now)}) {
+    for (const Run& run : runs) {
+      for (const profile::Diagnostic& lost : profile::lost_data(run.profile)) {
+        found.push_back({side, run.path, lost.code, lost.message, lost.count});
+      }
+      for (const profile::Stage& stage : run.profile.stages) {
+        if (!is_known_in_part(stage)) continue;
+        found.push_back({side, run.path, "stage_cut_off",
+                         fmt::format("the end of {} was not recorded", stage.name), 1});
+      }
+    }
+  }
   return found;
 }
 

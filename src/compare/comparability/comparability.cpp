@@ -28,51 +28,43 @@ Text number(const std::optional<uint64_t>& value) {
   return std::to_string(*value);
 }
 
-// All different values as one text; none of none.
-Text joined(const std::set<std::string>& values, std::string_view between) {
-  if (values.empty()) return std::nullopt;
-  return fmt::format("{}", fmt::join(values, between));
+// All different texts of rows as one; none of none.
+template <class Rows, class TextOf>
+Text distinct(const Rows& rows, const TextOf& text_of, std::string_view between = " + ") {
+  std::set<std::string> found;
+  for (const auto& row : rows) {
+    if (Text text = text_of(row)) found.insert(std::move(*text));
+  }
+  if (found.empty()) return std::nullopt;
+  return fmt::format("{}", fmt::join(found, between));
 }
 
-// All different values of a side, as one text.
+// All different values of a side.
 template <class Value>
 Text of_side(std::span<const Run> runs, Value value) {
-  std::set<std::string> found;
-  for (const Run& run : runs) {
-    if (Text text = value(run.profile)) found.insert(std::move(*text));
-  }
-  return joined(found, ", ");
+  return distinct(runs, [&](const Run& run) -> Text { return value(run.profile); }, ", ");
 }
 
 Text gpu_names(const Profile& profile) {
-  std::set<std::string> names;
-  const auto add = [&](const auto& devices) {
-    for (const auto& device : devices) {
-      if (device.name) names.insert(*device.name);
-    }
-  };
-  add(profile.context.gpus);
-  add(profile.context.cpus);
-  return joined(names, " + ");
+  std::vector<Text> names;
+  for (const profile::Gpu& gpu : profile.context.gpus) names.push_back(gpu.name);
+  for (const profile::Cpu& cpu : profile.context.cpus) names.push_back(cpu.name);
+  return distinct(names, std::identity());
 }
 
 // Each tool once. Metrics of single kernels are measured in runs of their own.
 Text recording(const Profile& profile) {
-  std::set<std::string> tools;
-  for (const profile::Capture& capture : profile.context.captures) {
-    if (capture.tool != "Nsight Compute") tools.insert(capture.tool.value_or(capture.format));
-  }
-  return joined(tools, " + ");
+  return distinct(profile.context.captures, [](const profile::Capture& capture) -> Text {
+    if (capture.tool == "Nsight Compute") return std::nullopt;
+    return capture.tool.value_or(capture.format);
+  });
 }
 
 Text recording_versions(const Profile& profile) {
-  std::set<std::string> tools;
-  for (const profile::Capture& capture : profile.context.captures) {
-    if (capture.tool && capture.tool_version) {
-      tools.insert(fmt::format("{} {}", *capture.tool, *capture.tool_version));
-    }
-  }
-  return joined(tools, " + ");
+  return distinct(profile.context.captures, [](const profile::Capture& capture) -> Text {
+    if (!capture.tool || !capture.tool_version) return std::nullopt;
+    return fmt::format("{} {}", *capture.tool, *capture.tool_version);
+  });
 }
 
 template <class Member>
@@ -84,9 +76,9 @@ Text of_captures(const Profile& profile, Member member) {
 }
 
 Text stage_sources(const Profile& profile) {
-  std::set<std::string> sources;
-  for (const profile::Stage& stage : profile.stages) sources.emplace(to_string(stage.source));
-  return joined(sources, " + ");
+  return distinct(profile.stages, [](const profile::Stage& stage) -> Text {
+    return std::string(to_string(stage.source));
+  });
 }
 
 Text stage_names(const Profile& profile) {

@@ -14,9 +14,6 @@
 namespace llmprof::compare {
 namespace {
 
-constexpr std::array<std::string_view, 11> kQuantities = {
-    "step", "step_busy", "step_idle",    "step_kernels", "wall", "busy",
-    "idle", "kernels",   "tokens_per_s", "mfu",          "mbu"};
 constexpr std::string_view kExample =
     "write it as decode.step.p50<=+2%, prefill.wall.mean<=+5%&+0.2ms or class.gemm.ms<=+1%";
 
@@ -72,7 +69,7 @@ Result<void> set_class(std::span<const std::string_view> parts, size_t at, Rule&
   std::ranges::replace(name, '_', ' ');  // "moe_routing"
   rule.quantity = "class." + name;
   if (at + 1 == parts.size() || parts[at + 1] == "ms") return {};
-  const auto statistic = parse_statistic(parts[at + 1]);
+  const auto statistic = profile::find_word<Statistic>(parts[at + 1]);
   if (!statistic) return wrong(rule.text, "a class is named as class.NAME.ms");
   rule.statistic = *statistic;
   return {};
@@ -85,16 +82,17 @@ Result<void> set_metric(std::string_view metric, Rule& rule) {
   rule.stage = parts[0];
   if (parts[1] == "class" && parts.size() >= 3) return set_class(parts, 2, rule);
   rule.quantity = parts[1];
-  if (std::ranges::find(kQuantities, rule.quantity) == kQuantities.end()) {
-    return wrong(rule.text, fmt::format("unknown quantity '{}'; available: {}, class.NAME",
-                                        to_printable(rule.quantity), fmt::join(kQuantities, ", ")));
+  if (std::ranges::find(kAllQuantities, rule.quantity) == kAllQuantities.end()) {
+    return wrong(rule.text,
+                 fmt::format("unknown quantity '{}'; available: {}, class.NAME",
+                             to_printable(rule.quantity), fmt::join(kAllQuantities, ", ")));
   }
   if (parts.size() == 2) return {};
-  const auto statistic = parse_statistic(parts[2]);
+  const auto statistic = profile::find_word<Statistic>(parts[2]);
   if (!statistic || parts.size() > 3) {
-    return wrong(rule.text, fmt::format("unknown statistic '{}'; available: shift, mean, p50, p90, "
-                                        "p99",
-                                        to_printable(parts[2])));
+    return wrong(rule.text,
+                 fmt::format("unknown statistic '{}'; available: {}", to_printable(parts[2]),
+                             fmt::join(profile::kNames<Statistic>, ", ")));
   }
   rule.statistic = *statistic;
   return {};
@@ -161,7 +159,6 @@ std::vector<GateResult> evaluate(const Rule& rule, std::span<const StageQuantiti
   for (const StageQuantities& stage : stages) {
     if (rule.stage && *rule.stage != stage.stage()) continue;
     const std::string_view quantity = rule.quantity;
-    constexpr std::string_view kClass = "class.";
     if (quantity.starts_with(kClass) &&
         std::ranges::find(stage.classes(), quantity.substr(kClass.size())) ==
             stage.classes().end()) {

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "compare/model/diff.h"
 #include "compare/quantities/quantities.h"
-#include "compare/statistics/series.h"
 
 namespace llmprof::compare {
 

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
+#include "compare/changes/changes.h"
 #include "compare/gate/gate.h"
 #include "compare/quantities/quantities.h"
-#include "compare/stages/stage_diff.h"
 
 namespace llmprof::compare {
 namespace {

@@ -1,4 +1,4 @@
-#include "compare/kernels/common_subsequence.h"
+#include "compare/kernels/match.h"
 
 #include <algorithm>
 #include <cstdint>

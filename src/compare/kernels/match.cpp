@@ -8,8 +8,6 @@
 #include <string>
 #include <tuple>
 
-#include "compare/kernels/common_subsequence.h"
-
 namespace llmprof::compare {
 namespace {
 

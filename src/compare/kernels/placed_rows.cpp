@@ -1,4 +1,4 @@
-#include "compare/kernels/placed_rows.h"
+#include "compare/kernels/match.h"
 
 #include <algorithm>
 #include <cmath>
@@ -40,13 +40,16 @@ class Rows {
   std::vector<PlacedRow> rows_;
 };
 
-void describe(const profile::Kernel& kernel, PlacedRow& row) {
+void add(const profile::Kernel& kernel, uint64_t calls, int64_t total_ns, Rows& rows) {
+  PlacedRow& row = rows.at({}, kernel.key, 0);
   row.short_name = kernel.short_name;
   row.kernel_class = kernel.kernel_class;
   if (!kernel.shapes.empty()) {
     row.grid = kernel.shapes.front().grid;
     row.block_size = kernel.shapes.front().block;
   }
+  row.calls += calls;
+  row.total_ns += total_ns;
 }
 
 std::vector<PlacedRow> by_name(std::span<const Run> runs, const std::string& stage) {
@@ -55,10 +58,7 @@ std::vector<PlacedRow> by_name(std::span<const Run> runs, const std::string& sta
     for (const profile::Kernel& kernel : run.profile.kernels) {
       for (const auto& [name, time] : kernel.stages) {
         if (name != stage || time.steady_calls == 0) continue;
-        PlacedRow& row = rows.at({}, kernel.key, 0);
-        describe(kernel, row);
-        row.calls += time.steady_calls;
-        row.total_ns += profile::to_nanoseconds(time.steady_total);
+        add(kernel, time.steady_calls, profile::to_nanoseconds(time.steady_total), rows);
       }
     }
   }
@@ -103,10 +103,7 @@ std::vector<PlacedRow> all_kernels(std::span<const Run> runs) {
   Rows rows;
   for (const Run& run : runs) {
     for (const profile::Kernel& kernel : run.profile.kernels) {
-      PlacedRow& row = rows.at({}, kernel.key, 0);
-      describe(kernel, row);
-      row.calls += kernel.calls;
-      row.total_ns += kernel.total_ns.value;
+      add(kernel, kernel.calls, kernel.total_ns.value, rows);
     }
   }
   return rows.take();

@@ -232,12 +232,14 @@ class Grouping {
     });
   }
 
-  std::vector<StepsOfRun> grouped(const std::vector<Steps>& side, uint64_t StepGroup::* counted,
-                                  std::vector<StepGroup>& groups, std::map<Key, uint32_t>& rows) {
-    std::vector<StepsOfRun> runs;
+  std::vector<RowsOfRun<profile::Step>> grouped(const std::vector<Steps>& side,
+                                                uint64_t StepGroup::* counted,
+                                                std::vector<StepGroup>& groups,
+                                                std::map<Key, uint32_t>& rows) {
+    std::vector<RowsOfRun<profile::Step>> runs;
     for (const Steps& steps : side) {
-      StepsOfRun& run = runs.emplace_back();
-      run.steps = steps;
+      auto& run = runs.emplace_back();
+      run.rows = steps;
       for (const profile::Step* step : steps) {
         const Key each = key(*step);
         const auto [known, fresh] = rows.try_emplace(each, static_cast<uint32_t>(groups.size()));
@@ -313,7 +315,12 @@ ComparableInstances comparable_instances(const Sides& sides, const std::string& 
   instances.leave_out("no_counterpart", [&](const profile::Instance& instance) {
     return !steps || all_steps(instance) != *steps;
   });
-  return {instances.base(), instances.now()};
+  const auto as_one_group = [](const auto& side) {
+    std::vector<RowsOfRun<profile::Instance>> runs;
+    for (const auto& rows : side) runs.push_back({rows, std::vector<uint32_t>(rows.size(), 0)});
+    return runs;
+  };
+  return {{}, as_one_group(instances.base()), as_one_group(instances.now())};
 }
 
 }  // namespace llmprof::compare

@@ -39,7 +39,7 @@ TEST(ComparableSteps, StepsOfOneKindBatchAndContextAreAGroup) {
   EXPECT_EQ(left_out_by(left_out, "base", "first_step"), 2U);
   EXPECT_EQ(left_out_by(left_out, "new", "first_step"), 1U);
   ASSERT_EQ(found.base.size(), 1U);
-  EXPECT_EQ(found.base.front().steps.size(), 18U);
+  EXPECT_EQ(found.base.front().rows.size(), 18U);
   EXPECT_EQ(found.base.front().groups, std::vector<uint32_t>(18, 0));
 }
 
@@ -98,8 +98,8 @@ TEST(ComparableInstances, AreThoseOfAsManySteps) {
   const ComparableInstances found =
       comparable_instances({{&base, 1}, {&now, 1}}, "decode", left_out);
   ASSERT_EQ(found.base.size(), 1U);
-  EXPECT_EQ(found.base.front().size(), 2U);
-  EXPECT_EQ(found.now.front().size(), 1U);
+  EXPECT_EQ(found.base.front().rows.size(), 2U);
+  EXPECT_EQ(found.now.front().rows.size(), 1U);
   ASSERT_EQ(left_out.size(), 1U);
   EXPECT_EQ(left_out.front().what, "instances");
   EXPECT_EQ(left_out.front().rule, "no_counterpart");

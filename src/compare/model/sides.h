@@ -20,12 +20,16 @@ struct Sides {
   std::span<const Run> now;
 };
 
-// Null where it has no measured instance of that stage.
-inline const profile::Stage* find_stage(const profile::Profile& profile, std::string_view name) {
-  for (const profile::Stage& stage : profile.stages) {
+// Null where there is no measured instance of that stage.
+inline const profile::Stage* find_measured(std::span<const profile::Stage> stages,
+                                           std::string_view name) {
+  for (const profile::Stage& stage : stages) {
     if (stage.name == name && stage.instance_count > stage.warmup_count) return &stage;
   }
   return nullptr;
+}
+inline const profile::Stage* find_stage(const profile::Profile& profile, std::string_view name) {
+  return find_measured(profile.stages, name);
 }
 
 }  // namespace llmprof::compare

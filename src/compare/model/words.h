@@ -116,6 +116,18 @@ constexpr auto words_of(ChangeKind /*of*/) {
   });
 }
 
+// What is compared of two sides. A shift is the Hodges-Lehmann estimate: the median of all
+// differences between a value of one side and one of the other.
+enum class Statistic : uint8_t { shift, mean, p50, p90, p99 };
+constexpr auto words_of(Statistic /*of*/) {
+  using enum Statistic;
+  return vocabulary<Statistic>({{shift, "shift", ""},
+                                {mean, "mean", ""},
+                                {p50, "p50", ""},
+                                {p90, "p90", ""},
+                                {p99, "p99", ""}});
+}
+
 // In the order of reports.
 enum class FindingFate : uint8_t { gone, fresh, smaller, larger, same };
 constexpr auto words_of(FindingFate /*of*/) {

@@ -5,12 +5,9 @@
 #include <set>
 
 #include "compare/comparability/comparability.h"
-#include "compare/statistics/estimate.h"
 
 namespace llmprof::compare {
 namespace {
-
-constexpr std::string_view kClass = "class.";
 
 double of_class(const profile::ByWord<profile::KernelClass, WholeNanoseconds>& classes,
                 std::string_view name) {
@@ -35,33 +32,19 @@ std::optional<double> value_of(const Row& row, std::string_view quantity) {
   return std::nullopt;
 }
 
-template <class Row>
-std::optional<Series> series_of(const std::vector<const Row*>& rows, std::vector<uint32_t> groups,
-                                std::string_view quantity) {
-  Series series{{}, std::move(groups)};
-  for (const Row* row : rows) {
-    const auto value = value_of(*row, quantity);
-    if (!value) return std::nullopt;
-    series.values.push_back(*value);
-  }
-  return series;
-}
-std::optional<Series> series_of(const StepsOfRun& run, std::string_view quantity) {
-  return series_of(run.steps, run.groups, quantity);
-}
-std::optional<Series> series_of(const std::vector<const profile::Instance*>& run,
-                                std::string_view quantity) {
-  return series_of(run, std::vector<uint32_t>(run.size(), 0), quantity);
-}
-
 // None where a run has no value: its runs would not be as many as they are.
-template <class Runs>
-std::optional<std::vector<Series>> side_of(const Runs& runs, std::string_view quantity) {
+template <class Row>
+std::optional<std::vector<Series>> side_of(const std::vector<RowsOfRun<Row>>& runs,
+                                           std::string_view quantity) {
   std::vector<Series> side;
-  for (const auto& run : runs) {
-    auto series = series_of(run, quantity);
-    if (!series || series->values.empty()) return std::nullopt;
-    side.push_back(std::move(*series));
+  for (const RowsOfRun<Row>& run : runs) {
+    Series& series = side.emplace_back(Series{{}, run.groups});
+    for (const Row* row : run.rows) {
+      const auto value = value_of(*row, quantity);
+      if (!value) return std::nullopt;
+      series.values.push_back(*value);
+    }
+    if (series.values.empty()) return std::nullopt;
   }
   return side;
 }
@@ -109,9 +92,9 @@ std::optional<std::vector<double>> one_per_run(std::span<const Run> runs, const 
 }
 
 // How much of the wall time is the host's to vary.
-HostPart host_part(const std::optional<std::vector<Series>>& base_wall,
-                   const std::optional<std::vector<Series>>& base_idle,
-                   const std::optional<std::vector<Series>>& now_idle) {
+SingleRuns::Made made_of_walls(const std::optional<std::vector<Series>>& base_wall,
+                               const std::optional<std::vector<Series>>& base_idle,
+                               const std::optional<std::vector<Series>>& now_idle) {
   const auto mean_of = [](const std::optional<std::vector<Series>>& side) {
     double sum = 0;
     double count = 0;
@@ -122,7 +105,8 @@ HostPart host_part(const std::optional<std::vector<Series>>& base_wall,
     }
     return count == 0 ? 0 : sum / count;
   };
-  return {mean_of(base_wall), std::max(mean_of(base_idle), mean_of(now_idle))};
+  return {.base_wall = mean_of(base_wall),
+          .most_idle = std::max(mean_of(base_idle), mean_of(now_idle))};
 }
 
 double mean(const std::vector<double>& values) {
@@ -199,10 +183,10 @@ StageQuantities::StageQuantities(const Sides& sides, std::string stage, const Ju
       classes_(classes_of(sides, stage_)) {
   // Under continuous batching each instance is one step, whose batch is its own.
   if (!serving_) instances_ = comparable_instances(sides, stage_, left_out);
-  host_of_steps_ = host_part(side_of(steps_.base, "step"), side_of(steps_.base, "step_idle"),
-                             side_of(steps_.now, "step_idle"));
-  host_of_instances_ = host_part(side_of(instances_.base, "wall"), side_of(instances_.base, "idle"),
-                                 side_of(instances_.now, "idle"));
+  of_steps_ = made_of_walls(side_of(steps_.base, "step"), side_of(steps_.base, "step_idle"),
+                            side_of(steps_.now, "step_idle"));
+  of_instances_ = made_of_walls(side_of(instances_.base, "wall"), side_of(instances_.base, "idle"),
+                                side_of(instances_.now, "idle"));
 }
 
 std::optional<Comparison> StageQuantities::recorded(std::string_view quantity,
@@ -233,17 +217,16 @@ std::optional<Comparison> StageQuantities::unwatched(Statistic statistic) const 
   const auto base = one_per_run(sides_.base, stage_, wall);
   const auto now = one_per_run(sides_.now, stage_, wall);
   if (!base || !now) return std::nullopt;
-  auto found = estimate_runs(*base, *now);
-  if (!found) return std::nullopt;
+  Estimate found = independent_difference(*base, *now);
   const bool per_step =
       find_stage(sides_.base.front().profile, stage_)->unwatched->per_step.has_value();
   if (*base == *now) {
-    found->low = found->high = found->difference = 0;
-    found->method = Method::identical;
+    found.low = found.high = found.difference = 0;
+    found.method = Method::identical;
   }
   Comparison comparison = described(stage_, per_step ? "step" : "wall", statistic);
   comparison.times = Times::unwatched;
-  fill(*found, sides_, "runs", comparison);
+  fill(found, sides_, "runs", comparison);
   if (comparison.low || !judging_.single) return comparison;
   const auto as_recorded = recorded(per_step ? "step" : "wall", Statistic::mean);
   if (!as_recorded || !as_recorded->low || *as_recorded->base <= 0) return comparison;
@@ -264,15 +247,19 @@ bool StageQuantities::is_of_steps(std::string_view quantity) const {
 std::optional<Comparison> StageQuantities::wall_time() const {
   auto wall = unwatched(Statistic::mean);
   if (!wall || !wall->low) wall = recorded("wall", Statistic::mean);
-  if (wall && judging_.single) judging_.single->widen(made_of(*wall), *wall);
-  return wall;
+  return widened(std::move(wall));
+}
+
+std::optional<Comparison> StageQuantities::widened(std::optional<Comparison> found) const {
+  if (found && judging_.single) judging_.single->widen(made_of(*found), *found);
+  return found;
 }
 
 SingleRuns::Made StageQuantities::made_of(const Comparison& comparison) const {
   const profile::Stage& base = *find_stage(sides_.base.front().profile, stage_);
   const profile::Stage& now = *find_stage(sides_.now.front().profile, stage_);
   const std::string_view quantity = comparison.quantity;
-  SingleRuns::Made made;
+  SingleRuns::Made made = is_of_steps(quantity) ? of_steps_ : of_instances_;
   made.of_host =
       quantity == "step" || quantity == "step_idle" || quantity == "wall" || quantity == "idle";
   made.base_stage_s = measured_seconds(base);
@@ -281,11 +268,7 @@ SingleRuns::Made StageQuantities::made_of(const Comparison& comparison) const {
     made.base_wall = comparison.base.value_or(0);
     made.most_idle = std::max(made.base_wall * base.unwatched->idle_share.value,
                               comparison.now.value_or(0) * now.unwatched->idle_share.value);
-    return made;
   }
-  const HostPart& host = is_of_steps(quantity) ? host_of_steps_ : host_of_instances_;
-  made.base_wall = host.base_wall;
-  made.most_idle = host.most_idle;
   return made;
 }
 
@@ -349,9 +332,7 @@ std::optional<Comparison> StageQuantities::from_wall(std::string_view quantity) 
 
 std::optional<Comparison> StageQuantities::measure(std::string_view quantity,
                                                    Statistic statistic) const {
-  if (quantity == "tokens_per_s" || quantity == "mfu" || quantity == "mbu") {
-    return from_wall(quantity);
-  }
+  if (is_from_wall(quantity)) return from_wall(quantity);
   std::optional<Comparison> found;
   const auto& without = find_stage(sides_.base.front().profile, stage_)->unwatched;
   if (quantity == (without && without->per_step ? "step" : "wall")) {
@@ -359,9 +340,7 @@ std::optional<Comparison> StageQuantities::measure(std::string_view quantity,
     // One number per side has no interval: the recorded times have.
     if (found && !found->low) found.reset();
   }
-  if (!found) found = recorded(quantity, statistic);
-  if (found && judging_.single) judging_.single->widen(made_of(*found), *found);
-  return found;
+  return widened(found ? std::move(found) : recorded(quantity, statistic));
 }
 
 Comparison StageQuantities::judged(Comparison comparison) const {
@@ -386,27 +365,22 @@ std::vector<Comparison> StageQuantities::compare_all() const {
   std::vector<Comparison> all;
   // Each is a thousand resamples, and none needs another.
   std::vector<std::future<std::optional<Comparison>>> begun;
-  const auto add = [&](const std::string& quantity, bool as_recorded) {
-    begun.push_back(std::async(std::launch::async, [this, quantity, as_recorded] {
-      if (!as_recorded) return compare(quantity, Statistic::mean);
-      auto found = recorded(quantity, Statistic::mean);
-      if (!found) return found;
-      if (judging_.single) judging_.single->widen(made_of(*found), *found);
-      return std::optional(judged(std::move(*found)));
+  const auto add = [&](std::string quantity) {
+    begun.push_back(std::async(std::launch::async, [this, quantity = std::move(quantity)] {
+      return is_from_wall(quantity) ? from_wall(quantity)
+                                    : widened(recorded(quantity, Statistic::mean));
     }));
   };
-  if (auto found = unwatched(Statistic::mean)) {
-    if (judging_.single) judging_.single->widen(made_of(*found), *found);
-    all.push_back(judged(std::move(*found)));
+  for (const std::string_view quantity : kAllQuantities) {
+    if (!is_from_wall(quantity)) add(std::string(quantity));
   }
-  for (const char* quantity :
-       {"step", "step_busy", "step_idle", "step_kernels", "wall", "busy", "idle", "kernels"}) {
-    add(quantity, true);
+  for (const std::string& name : classes_) add(std::string(kClass) + name);
+  for (const std::string_view quantity : kAllQuantities) {
+    if (is_from_wall(quantity)) add(std::string(quantity));
   }
-  for (const std::string& name : classes_) add(std::string(kClass) + name, true);
-  for (const char* quantity : {"tokens_per_s", "mfu", "mbu"}) add(quantity, false);
+  if (auto found = widened(unwatched(Statistic::mean))) all.push_back(judged(std::move(*found)));
   for (auto& each : begun) {
-    if (auto found = each.get()) all.push_back(std::move(*found));
+    if (auto found = each.get()) all.push_back(judged(std::move(*found)));
   }
   return all;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,9 +10,18 @@
 #include "compare/model/diff.h"
 #include "compare/model/sides.h"
 #include "compare/noise/single_runs.h"
-#include "compare/statistics/series.h"
+#include "compare/statistics/estimate.h"
 
 namespace llmprof::compare {
+
+// Of a step, of an instance, and of the wall time; besides them, the time of a kernel class.
+inline constexpr std::string_view kClass = "class.";
+inline constexpr std::array<std::string_view, 11> kAllQuantities = {
+    "step", "step_busy", "step_idle",    "step_kernels", "wall", "busy",
+    "idle", "kernels",   "tokens_per_s", "mfu",          "mbu"};
+inline bool is_from_wall(std::string_view quantity) {
+  return quantity == "tokens_per_s" || quantity == "mfu" || quantity == "mbu";
+}
 
 // By which rules figures become answers.
 struct Judging {
@@ -20,12 +30,6 @@ struct Judging {
   std::optional<NoAnswer> withheld;  // why nothing is claimed
   bool recorded_alike = true;        // by the same tool, with the same kernels to be seen
   bool own_peaks = false;            // utilization of different GPUs, each of its own peak
-};
-
-// How much of a unit's wall time is the host's to vary, in ms.
-struct HostPart {
-  double base_wall = 0;
-  double most_idle = 0;  // of either side
 };
 
 // All that can be compared of one stage: which values are alike is found once.
@@ -56,6 +60,8 @@ class StageQuantities {
   [[nodiscard]] std::optional<Comparison> from_wall(std::string_view quantity) const;
   // A step's wall time, else that of an instance.
   [[nodiscard]] std::optional<Comparison> wall_time() const;
+  // By what single runs may differ by.
+  [[nodiscard]] std::optional<Comparison> widened(std::optional<Comparison> found) const;
   [[nodiscard]] bool is_of_steps(std::string_view quantity) const;
   [[nodiscard]] SingleRuns::Made made_of(const Comparison& comparison) const;
   [[nodiscard]] Comparison judged(Comparison comparison) const;
@@ -68,8 +74,8 @@ class StageQuantities {
   ComparableSteps steps_;
   ComparableInstances instances_;
   std::vector<std::string> classes_;
-  HostPart host_of_steps_;
-  HostPart host_of_instances_;
+  SingleRuns::Made of_steps_;  // without what differs from quantity to quantity
+  SingleRuns::Made of_instances_;
 };
 
 // Fills relative values, the answer, what could have been seen and how many runs would do.

@@ -11,27 +11,16 @@
 namespace llmprof::compare {
 namespace {
 
-template <class Row>
-double mean_of(const std::vector<const Row*>& rows, bool busy) {
-  double sum = 0;
-  for (const Row* row : rows) sum += busy ? row->gpu_busy.value : row->wall.value;
-  return sum / static_cast<double>(rows.size());
-}
-
 // None where a run has no such value.
-std::optional<std::vector<double>> recorded(const ComparableSteps& steps,
-                                            const ComparableInstances& instances, bool busy) {
+template <class Row>
+std::optional<std::vector<double>> recorded(const std::vector<RowsOfRun<Row>>& runs,
+                                            profile::Milliseconds Row::* time) {
   std::vector<double> values;
-  if (!steps.groups.empty()) {
-    for (const StepsOfRun& run : steps.base) {
-      if (run.steps.empty()) return std::nullopt;
-      values.push_back(mean_of(run.steps, busy));
-    }
-    return values;
-  }
-  for (const auto& run : instances.base) {
-    if (run.empty()) return std::nullopt;
-    values.push_back(mean_of(run, busy));
+  for (const RowsOfRun<Row>& run : runs) {
+    if (run.rows.empty()) return std::nullopt;
+    double sum = 0;
+    for (const Row* row : run.rows) sum += (row->*time).value;
+    values.push_back(sum / static_cast<double>(run.rows.size()));
   }
   return values;
 }
@@ -48,15 +37,11 @@ std::optional<std::vector<double>> unwatched(std::span<const Run> runs, const st
 void fill_spread(double threshold, Spread& spread) {
   const auto count = static_cast<double>(spread.values.size());
   for (const double value : spread.values) spread.mean += value / count;
-  const auto [low, high] = std::minmax_element(spread.values.begin(), spread.values.end());
+  const auto [low, high] = std::ranges::minmax_element(spread.values);
   spread.low = *low;
   spread.high = *high;
   if (spread.values.size() < 2 || spread.mean <= 0) return;
-  double squares = 0;
-  for (const double value : spread.values) {
-    squares += (value - spread.mean) * (value - spread.mean);
-  }
-  spread.deviation = std::sqrt(squares / (count - 1));
+  spread.deviation = deviation(spread.values);
   const double half =
       student_t_975(2 * count - 2) * spread.deviation * std::sqrt(2 / count) / spread.mean;
   spread.smallest_seen = profile::Share{smallest_seen(threshold, half)};
@@ -69,9 +54,9 @@ std::vector<Spread> find_spread(std::span<const Run> runs, double threshold) {
   const Sides both{runs, runs};
   for (const std::string& stage : common_stages(both)) {
     std::vector<LeftOut> ignored;
-    ComparableSteps steps = comparable_steps(both, stage, ignored);
-    const bool in_steps = find_stage(runs.front().profile, stage)->step_count > 0;
-    if (!in_steps) steps.groups.clear();
+    const ComparableSteps steps = comparable_steps(both, stage, ignored);
+    const profile::Stage& first = *find_stage(runs.front().profile, stage);
+    const bool in_steps = first.step_count > 0 && !steps.groups.empty();
     const ComparableInstances instances = comparable_instances(both, stage, ignored);
     const auto add = [&](std::string_view quantity, Times times, auto values) {
       if (!values || values->empty()) return;
@@ -83,15 +68,15 @@ std::vector<Spread> find_spread(std::span<const Run> runs, double threshold) {
       fill_spread(threshold, spread);
     };
     if (unwatched_on_both(both, stage)) {
-      const bool per_step =
-          find_stage(runs.front().profile, stage)->unwatched->per_step.has_value();
-      add(per_step ? "step" : "wall", Times::unwatched, unwatched(runs, stage));
+      add(first.unwatched->per_step ? "step" : "wall", Times::unwatched, unwatched(runs, stage));
     } else {
-      add(steps.groups.empty() ? "wall" : "step", Times::recorded,
-          recorded(steps, instances, false));
+      add(in_steps ? "step" : "wall", Times::recorded,
+          in_steps ? recorded(steps.base, &profile::Step::wall)
+                   : recorded(instances.base, &profile::Instance::wall));
     }
-    add(steps.groups.empty() ? "busy" : "step_busy", Times::recorded,
-        recorded(steps, instances, true));
+    add(in_steps ? "step_busy" : "busy", Times::recorded,
+        in_steps ? recorded(steps.base, &profile::Step::gpu_busy)
+                 : recorded(instances.base, &profile::Instance::gpu_busy));
   }
   return found;
 }

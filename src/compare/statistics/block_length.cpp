@@ -1,4 +1,4 @@
-#include "compare/statistics/block_length.h"
+#include "compare/statistics/estimate.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,9 +6,7 @@
 #include <random>
 
 #include "base/quantiles.h"
-#include "compare/statistics/block_length.h"
 #include "compare/statistics/grouped_values.h"
-#include "compare/statistics/run_interval.h"
 
 namespace llmprof::compare {
 namespace {
@@ -61,7 +59,7 @@ double difference(const GroupedValues& base, const GroupedValues& now,
 
 // Circular blocks of consecutive values, as many values as there are.
 void draw(size_t length, Random& random, std::vector<uint32_t>& drawn) {
-  std::fill(drawn.begin(), drawn.end(), 0);
+  std::ranges::fill(drawn, 0);
   const size_t size = drawn.size();
   for (size_t taken = 0; taken < size;) {
     const size_t first = random() % size;
@@ -82,14 +80,6 @@ std::vector<double> residuals(const Series& series, size_t groups) {
     rest[i] -= sum[series.groups[i]] / count[series.groups[i]];
   }
   return rest;
-}
-
-double deviation(const std::vector<double>& values) {
-  double mean = 0;
-  for (const double value : values) mean += value / static_cast<double>(values.size());
-  double squares = 0;
-  for (const double value : values) squares += (value - mean) * (value - mean);
-  return std::sqrt(squares / static_cast<double>(values.size() - 1));
 }
 
 bool enough_beyond(size_t count, Statistic statistic) {
@@ -195,9 +185,12 @@ Estimate compare_two_runs(const Series& base, const Series& now, std::span<const
 
 }  // namespace
 
-std::optional<Estimate> estimate_runs(std::span<const double> base, std::span<const double> now) {
-  if (base.empty() || now.empty()) return std::nullopt;
-  return independent_difference(base, now);
+double deviation(std::span<const double> values) {
+  double mean = 0;
+  for (const double value : values) mean += value / static_cast<double>(values.size());
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / static_cast<double>(values.size() - 1));
 }
 
 std::optional<Estimate> estimate(std::span<const Series> base, std::span<const Series> now,

@@ -3,13 +3,19 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "compare/model/words.h"
-#include "compare/statistics/series.h"
 
 namespace llmprof::compare {
+
+// Values of one run in the order of time. Only values of one group are like each other.
+struct Series {
+  std::vector<double> values;
+  std::vector<uint32_t> groups;  // one per value
+
+  friend bool operator==(const Series&, const Series&) = default;
+};
 
 // The difference between two sides, with its 95 % interval.
 struct Estimate {
@@ -30,8 +36,22 @@ struct Estimate {
 std::optional<Estimate> estimate(std::span<const Series> base, std::span<const Series> now,
                                  std::span<const double> weights, Statistic statistic);
 
-// The same of one number per run.
-std::optional<Estimate> estimate_runs(std::span<const double> base, std::span<const double> now);
+// The same of sides of which each value stands for itself: by ranks from five values a side on, by
+// Welch's t below; one value against several by their spread.
+Estimate independent_difference(std::span<const double> base, std::span<const double> now);
+
+// How many of the smallest (and of the largest) pairwise differences a 95 % interval leaves out,
+// by the exact Mann-Whitney distribution; none where even all of them are too few.
+std::optional<size_t> differences_left_out(size_t base, size_t now);
+
+// How many consecutive values a block bootstrap must draw together, so that what one value says of
+// the next is kept: the automatic choice of Politis and White (2004), as corrected by Patton,
+// Politis and White (2009), for circular blocks; but at least twice the cube root of their number,
+// and at most a third of it.
+size_t block_length(std::span<const double> values);
+
+// Standard deviation of a sample.
+double deviation(std::span<const double> values);
 
 // The relative change that would be called one with probability 0.8, where a 95 % interval reaches
 // `half` to either side.

@@ -1,20 +1,11 @@
 #include "compare/statistics/grouped_values.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
 namespace llmprof::compare {
 namespace {
-
-constexpr std::array<std::pair<Statistic, std::string_view>, 5> kStatistics = {{
-    {Statistic::shift, "shift"},
-    {Statistic::mean, "mean"},
-    {Statistic::p50, "p50"},
-    {Statistic::p90, "p90"},
-    {Statistic::p99, "p99"},
-}};
 
 double fraction_of(Statistic statistic) {
   constexpr double kMedian = 0.5;
@@ -119,17 +110,6 @@ class DifferenceMedian {
 };
 
 }  // namespace
-
-std::string_view to_string(Statistic statistic) {
-  return kStatistics.at(static_cast<size_t>(statistic)).second;
-}
-
-std::optional<Statistic> parse_statistic(std::string_view text) {
-  for (const auto& [statistic, name] : kStatistics) {
-    if (name == text) return statistic;
-  }
-  return std::nullopt;
-}
 
 GroupedValues::GroupedValues(const Series& series, size_t groups)
     : values_(series.values), sorted_(groups) {

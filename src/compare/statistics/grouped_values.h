@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "compare/statistics/series.h"
+#include "compare/statistics/estimate.h"
 
 namespace llmprof::compare {
 

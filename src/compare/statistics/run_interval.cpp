@@ -1,4 +1,4 @@
-#include "compare/statistics/run_interval.h"
+#include "compare/statistics/estimate.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,10 +4,8 @@
 #include <cmath>
 #include <random>
 
-#include "compare/statistics/block_length.h"
 #include "compare/statistics/estimate.h"
 #include "compare/statistics/grouped_values.h"
-#include "compare/statistics/run_interval.h"
 
 namespace llmprof::compare {
 namespace {

@@ -1,4 +1,4 @@
-#include "compare/stages/stage_diff.h"
+#include "compare/changes/changes.h"
 
 #include <fmt/format.h>
 
@@ -15,16 +15,40 @@
 namespace llmprof::compare {
 namespace {
 
-// Steps that were traced, or instances of a stage without.
-double units_of(std::span<const Run> runs, const std::string& stage) {
-  uint64_t units = 0;
+// A stage of each run of a side that has it.
+using StageOfRuns = std::vector<const profile::Stage*>;
+
+StageOfRuns stage_of_runs(std::span<const Run> runs, const std::string& name) {
+  StageOfRuns stages;
+  for (const Run& run : runs) stages.push_back(find_stage(run.profile, name));
+  std::erase(stages, nullptr);
+  return stages;
+}
+
+// The stage of one rank, where every run has it.
+StageOfRuns stage_of_rank(std::span<const Run> runs, uint64_t rank, const std::string& name) {
+  StageOfRuns stages;
   for (const Run& run : runs) {
-    const profile::Stage* found = find_stage(run.profile, stage);
-    if (found == nullptr) continue;
+    for (const profile::Rank& row : run.profile.ranks) {
+      const profile::Stage* stage = row.rank == rank ? find_measured(row.stages, name) : nullptr;
+      if (stage != nullptr && stage->budget) stages.push_back(stage);
+    }
+  }
+  return stages.size() == runs.size() ? stages : StageOfRuns();
+}
+
+// Steps that were traced, or instances of a stage without.
+double units_of(const StageOfRuns& stages) {
+  uint64_t units = 0;
+  for (const profile::Stage* stage : stages) {
     units +=
-        found->step_count > 0 ? found->step_count : found->instance_count - found->warmup_count;
+        stage->step_count > 0 ? stage->step_count : stage->instance_count - stage->warmup_count;
   }
   return static_cast<double>(units);
+}
+
+TimeUnit unit_of(const profile::Stage& stage) {
+  return stage.step_count > 0 ? TimeUnit::step : TimeUnit::instance;
 }
 
 // Of a job: its kernels are those of all ranks, its times those of one. Both sides have as many.
@@ -41,12 +65,10 @@ struct PartTotal {
 using PartTotals = std::map<std::string, PartTotal>;
 
 // Over all measured instances, as recorded or without profiling.
-void add_parts(std::span<const Run> runs, const std::string& stage, bool unwatched,
-               int64_t PartTotal::* side, PartTotals& totals) {
-  for (const Run& run : runs) {
-    const profile::Stage* found = find_stage(run.profile, stage);
-    if (found == nullptr) continue;
-    const auto& budget = unwatched ? found->shown.budget : found->budget;
+void add_parts(const StageOfRuns& stages, bool unwatched, int64_t PartTotal::* side,
+               PartTotals& totals) {
+  for (const profile::Stage* stage : stages) {
+    const auto& budget = unwatched ? stage->shown.budget : stage->budget;
     if (!budget) continue;
     for (const profile::BudgetPart& part : *budget) {
       if (part.part == profile::TimePart::not_traced) continue;
@@ -67,6 +89,10 @@ void rank(std::vector<Row>& rows) {
 std::optional<Share> over(int64_t part, int64_t whole) {
   if (whole <= 0) return std::nullopt;
   return Share{static_cast<double>(part) / static_cast<double>(whole)};
+}
+
+int64_t per_unit(int64_t total, double units) {
+  return std::llround(static_cast<double>(total) / units);
 }
 
 void fill_budget(const PartTotals& totals, StageDiff& diff) {
@@ -206,15 +232,16 @@ Cause& cause_of(ChangeKind kind, const std::string& subject, std::vector<Cause>&
 StageDiff diff_stage(const Sides& sides, const std::string& stage, bool all_kernels_seen) {
   StageDiff diff;
   diff.stage = stage;
-  diff.base_units = units_of(sides.base, stage);
-  diff.now_units = units_of(sides.now, stage);
-  const profile::Stage* first = find_stage(sides.base.front().profile, stage);
-  diff.unit = first->step_count > 0 ? TimeUnit::step : TimeUnit::instance;
+  const StageOfRuns base = stage_of_runs(sides.base, stage);
+  const StageOfRuns now = stage_of_runs(sides.now, stage);
+  diff.base_units = units_of(base);
+  diff.now_units = units_of(now);
+  diff.unit = unit_of(*base.front());
   const bool unwatched = unwatched_on_both(sides, stage);
   diff.times = unwatched ? Times::unwatched : Times::recorded;
   PartTotals totals;
-  add_parts(sides.base, stage, unwatched, &PartTotal::base, totals);
-  add_parts(sides.now, stage, unwatched, &PartTotal::now, totals);
+  add_parts(base, unwatched, &PartTotal::base, totals);
+  add_parts(now, unwatched, &PartTotal::now, totals);
   fill_budget(totals, diff);
   const bool by_place = knows_places(sides.base, stage) && knows_places(sides.now, stage);
   if (all_kernels_seen) {
@@ -239,6 +266,41 @@ StageDiff diff_all_kernels(const Sides& sides) {
   fill_kernels(all_kernels(sides.base), all_kernels(sides.now), false, 1, diff);
   finish(diff);
   return diff;
+}
+
+std::vector<RankDiff> diff_ranks(const Sides& sides) {
+  std::vector<RankDiff> rows;
+  const profile::Profile& first = sides.base.front().profile;
+  for (const profile::Rank& rank : first.ranks) {
+    for (const profile::Stage& stage : first.stages) {
+      const StageOfRuns base = stage_of_rank(sides.base, rank.rank, stage.name);
+      const StageOfRuns now = stage_of_rank(sides.now, rank.rank, stage.name);
+      if (base.empty() || now.empty()) continue;
+      PartTotals totals;
+      add_parts(base, false, &PartTotal::base, totals);
+      add_parts(now, false, &PartTotal::now, totals);
+      const auto of_base = [&](int64_t total) { return per_unit(total, units_of(base)); };
+      const auto of_now = [&](int64_t total) { return per_unit(total, units_of(now)); };
+      RankDiff& row = rows.emplace_back();
+      row.rank = rank.rank;
+      row.stage = stage.name;
+      row.unit = unit_of(stage);
+      PartTotal wall;
+      for (const auto& [part, total] : totals) {
+        wall.base += total.base;
+        wall.now += total.now;
+        const int64_t change = of_now(total.now) - of_base(total.base);
+        if (std::abs(change) <= std::abs(row.part_difference.value)) continue;
+        row.part = part;
+        row.part_difference = {change};
+      }
+      row.base_wall = {of_base(wall.base)};
+      row.now_wall = {of_now(wall.now)};
+      row.difference = {row.now_wall.value - row.base_wall.value};
+      row.relative = over(row.difference.value, row.base_wall.value);
+    }
+  }
+  return rows;
 }
 
 void find_causes(StageDiff& diff) {
@@ -285,7 +347,7 @@ std::vector<int64_t> apportion(const std::vector<int64_t>& totals, double units)
   int64_t given = 0;
   for (const int64_t total : totals) {
     sum += total;
-    const int64_t up_to_here = std::llround(static_cast<double>(sum) / units);
+    const int64_t up_to_here = per_unit(sum, units);
     shares.push_back(up_to_here - given);
     given = up_to_here;
   }

@@ -1,4 +1,4 @@
-#include "compare/findings/finding_changes.h"
+#include "compare/changes/changes.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "compare/stages/stage_diff.h"
+#include "compare/changes/changes.h"
 
 #include <gtest/gtest.h>
 

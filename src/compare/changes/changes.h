@@ -26,6 +26,15 @@ inline constexpr std::string_view kKernelsRunning = "kernels running";
 // class, idle time by part, the rest. Causes sum to the wall's difference exactly.
 void find_causes(StageDiff& diff);
 
+// Ranks that every run of both sides has, by rank, then stage of the job. Empty unless all runs are
+// jobs.
+std::vector<RankDiff> diff_ranks(const Sides& sides);
+
+// By kind, stage and subject: gone and new ones first, then those that changed by more than
+// `threshold` of the base's potential saving, then the rest. A finding of a side is one that at
+// least half of its runs have.
+std::vector<FindingChange> find_finding_changes(const Sides& sides, double threshold);
+
 // Each total over `units`, in whole nanoseconds, so that their sum is that of all totals over
 // `units`, rounded once: row by row, what was rounded off before is made good.
 std::vector<int64_t> apportion(const std::vector<int64_t>& totals, double units);
