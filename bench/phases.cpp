@@ -19,7 +19,7 @@
 #include "analysis/passes/pass.h"
 #include "analysis/passes/runner.h"
 #include "base/streams/byte_stream.h"
-#include "exports/timeline/timeline.h"
+#include "exports/exports.h"
 #include "page/page.h"
 #include "profile/json/writer.h"
 #include "readers/detect.h"
@@ -144,7 +144,7 @@ size_t make_page(const llmprof::trace::Trace& trace, const llmprof::analysis::An
                  Phases& phases) {
   const std::string json = llmprof::profile::to_json(analyzed.profile);
   phases.begin();
-  auto timeline = llmprof::exports::make_timeline({trace, analyzed.results, "0"});
+  auto timeline = llmprof::exports::make_timeline({{trace, analyzed.results}});
   phases.end("page: timeline");
   llmprof::page::Content content{analyzed.profile, json, {}, std::nullopt};
   if (timeline) {

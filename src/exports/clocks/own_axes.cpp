@@ -104,7 +104,7 @@ std::vector<size_t> groups_of(const trace::Trace& trace, const std::vector<TimeS
       if (!times[a].any() || !times[b].any() || group[a] == group[b]) continue;
       if (!share_an_axis(trace, times, a, b)) continue;
       const auto [low, high] = std::minmax(group[a], group[b]);
-      std::replace(group.begin(), group.end(), size_t{high}, size_t{low});
+      std::ranges::replace(group, size_t{high}, size_t{low});
     }
   }
   return group;
@@ -130,8 +130,9 @@ TimeSpan recorded_span(const trace::Trace& trace, const analysis::Stages& stages
   return span;
 }
 
-std::optional<OwnAxes> on_own_axes(const ExportSource& source) {
-  if (source.trace.captures.size() < 2) return std::nullopt;
+std::optional<OwnAxes> on_own_axes(const ExportSources& sources) {
+  const ExportSource& source = sources.front();
+  if (!source.rank.empty() || source.trace.captures.size() < 2) return std::nullopt;
   const std::vector<TimeSpan> times = recorded_times(source);
   const std::vector<size_t> group = groups_of(source.trace, times);
   std::vector<TimeSpan> spans(times.size());  // by the group's first capture
@@ -148,7 +149,7 @@ std::optional<OwnAxes> on_own_axes(const ExportSource& source) {
     clock.first = spans[first].first;
     clock.last = spans[first].last;
   }
-  const bool damaged = std::any_of(clocks.begin(), clocks.end(), [](const ClockSpan& clock) {
+  const bool damaged = std::ranges::any_of(clocks, [](const ClockSpan& clock) {
     return length(clock.first, clock.last) > static_cast<uint64_t>(INT64_MAX);
   });
   if (clocks.size() < 2 || damaged) return std::nullopt;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "exports/export_source.h"
+#include "exports/exports.h"
 
 namespace llmprof::exports {
 
@@ -36,8 +36,8 @@ struct OwnAxes {
 };
 
 // Captures of unrelated clocks would lie days apart on one axis, with nothing between them. None
-// where one axis serves all. Captures share one where they may read the same clock, and their times
-// overlap or follow within ten minutes.
-std::optional<OwnAxes> on_own_axes(const ExportSource& source);
+// where one axis serves all, as it does ranks of a job. Captures share one where they may read the
+// same clock, and their times overlap or follow within ten minutes.
+std::optional<OwnAxes> on_own_axes(const ExportSources& sources);
 
 }  // namespace llmprof::exports

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "exports/timeline/timeline.h"
+#include "exports/exports.h"
 #include "trace/builder.h"
 
 namespace llmprof::exports {
@@ -46,7 +46,7 @@ class CapturesOnAxes : public ::testing::Test {
   }
   std::optional<OwnAxes> on_axes() {
     trace_ = std::move(builder_).freeze();
-    return on_own_axes({trace_, results_, "test"});
+    return on_own_axes({{trace_, results_}});
   }
 
   trace::TraceBuilder builder_;
@@ -79,7 +79,7 @@ TEST_F(CapturesOnAxes, TheTimelineSaysSo) {
   capture("monday.llmtrace", "boot-a", 3 * kDay);
   capture("friday.llmtrace", "boot-b", kDay);
   trace_ = std::move(builder_).freeze();
-  const auto timeline = make_timeline(ExportSource{trace_, results_, "test"});
+  const auto timeline = make_timeline({{trace_, results_}});
   ASSERT_TRUE(timeline.has_value());
   const auto header = nlohmann::json::parse(timeline->header);
   EXPECT_EQ(header["origin_ns"], "0");
@@ -92,7 +92,7 @@ TEST_F(CapturesOnAxes, TheTimelineSaysSo) {
 TEST_F(CapturesOnAxes, OneCaptureKeepsItsClock) {
   capture("a.llmtrace", "boot-a", 3 * kDay);
   trace_ = std::move(builder_).freeze();
-  const auto timeline = make_timeline(ExportSource{trace_, results_, "test"});
+  const auto timeline = make_timeline({{trace_, results_}});
   const auto header = nlohmann::json::parse(timeline->header);
   EXPECT_EQ(header["origin_ns"], std::to_string(3 * kDay));
   EXPECT_FALSE(header.contains("clocks"));

@@ -9,31 +9,9 @@ namespace {
 
 enum class HostKind : uint8_t { call, range, framework_operator };
 
-std::string_view category_of(trace::ApiKind kind) {
-  switch (kind) {
-    case trace::ApiKind::launch:
-      return "launch";
-    case trace::ApiKind::graph_launch:
-      return "graph launch";
-    case trace::ApiKind::synchronization:
-      return "synchronization";
-    case trace::ApiKind::copy:
-    case trace::ApiKind::blocking_copy:
-      return "copy";
-    case trace::ApiKind::allocation:
-      return "allocation";
-    case trace::ApiKind::capture_begin:
-    case trace::ApiKind::capture_end:
-      return "graph capture";
-    case trace::ApiKind::other:
-      return "API call";
-  }
-  return "API call";
-}
-
 class CpuTracks {
  public:
-  CpuTracks(const PlacedSource& source, const WorkOfLaunches& launched, Nanoseconds last_time,
+  CpuTracks(const ExportSource& source, const WorkOfLaunches& launched, Nanoseconds last_time,
             const TraceFile::Process* rank, TraceFile& file)
       : trace_(source.trace),
         launched_(launched),
@@ -127,44 +105,37 @@ class CpuTracks {
 
   template <class MakeTrack>
   void write(std::vector<Interval> work, const MakeTrack& make_track) {
-    for (const Lane& lane : in_lanes(std::move(work), Nesting::allowed)) {
-      Sequence sequence = file_.sequence(make_track());
-      write_lane(lane, sequence, [&](const Interval& interval) { begin(interval, sequence); });
-    }
+    file_.write(std::move(work), Nesting::allowed, make_track,
+                [&](const Interval& interval) { return slice_of(interval); });
   }
 
-  void begin(const Interval& work, Sequence& sequence) {
-    annotations_.clear();
-    switch (static_cast<HostKind>(work.kind)) {
-      case HostKind::call:
-        return begin_call(work.row, sequence);
-      case HostKind::range:
-        return begin_range(work.row, sequence);
-      case HostKind::framework_operator:
-        return sequence.begin(
-            work.start,
-            {file_.text(trace_.strings[trace_.operators.name[work.row]]), file_.text("operator")});
-    }
+  Slice slice_of(const Interval& work) {
+    const auto kind = static_cast<HostKind>(work.kind);
+    if (kind == HostKind::call) return call_slice(work.row);
+    if (kind == HostKind::range) return range_slice(work.row);
+    return {file_.text(trace_.strings[trace_.operators.name[work.row]]), file_.text("operator")};
   }
 
-  void begin_call(size_t row, Sequence& sequence) {
+  Slice call_slice(size_t row) {
     const trace::StringId api = trace_.launches.api[row];
     if (api.valid() && api.index() >= calls_.size()) calls_.resize(api.index() + 1);
     Slice slice;
     if (api.valid()) {
       Call& call = calls_[api.index()];
       if (!call.name.valid()) {
-        call = {file_.text(trace_.strings[api]), file_.text(category_of(trace_.api_kind(api)))};
+        call = {file_.text(trace_.strings[api]),
+                file_.text(call_group(trace_.api_kind(api)).category)};
       }
       slice = {call.name, call.category};
     } else {
       slice = {file_.text("call"), file_.text("API call")};
     }
     slice.flow_from = launched_.flow_from(row);
-    sequence.begin(trace_.launches.start[row], slice);
+    return slice;
   }
 
-  void begin_range(size_t row, Sequence& sequence) {
+  Slice range_slice(size_t row) {
+    annotations_.clear();
     const trace::RangeTable& ranges = trace_.ranges;
     const std::string_view domain = trace_.strings[ranges.domain[row]];
     if (!domain.empty()) annotations_.push_back({file_.text("domain"), file_.text(domain)});
@@ -172,8 +143,8 @@ class CpuTracks {
       annotations_.push_back({file_.text("end"), file_.text("not recorded")});
     }
     const bool module = ranges.kind[row] == trace::RangeKind::module;
-    sequence.begin(ranges.start[row], {file_.text(trace_.strings[ranges.text[row]]),
-                                       file_.text(module ? "module" : "range"), annotations_});
+    return {file_.text(trace_.strings[ranges.text[row]]), file_.text(module ? "module" : "range"),
+            annotations_};
   }
 
   struct Call {
@@ -194,7 +165,7 @@ class CpuTracks {
 
 }  // namespace
 
-void write_cpu_tracks(const PlacedSource& source, const WorkOfLaunches& launched,
+void write_cpu_tracks(const ExportSource& source, const WorkOfLaunches& launched,
                       Nanoseconds last_time, const TraceFile::Process* rank, TraceFile& file) {
   CpuTracks(source, launched, last_time, rank, file).run();
 }

@@ -6,8 +6,6 @@
 #include <set>
 
 #include "analysis/timeline/copies.h"
-#include "exports/counter_samples.h"
-#include "exports/perfetto/measured_kernels.h"
 #include "exports/perfetto/tracks.h"
 
 namespace llmprof::exports {
@@ -20,7 +18,7 @@ std::string extent_text(const trace::Extent& extent) {
 // The streams of GPUs, each with its kernels, copies, fills and graph replays.
 class GpuTracks {
  public:
-  GpuTracks(const PlacedSource& source, const WorkOfLaunches& launched, TraceFile& file)
+  GpuTracks(const ExportSource& source, const WorkOfLaunches& launched, TraceFile& file)
       : trace_(source.trace),
         results_(source.results),
         launched_(launched),
@@ -92,22 +90,20 @@ class GpuTracks {
 
   void write_queue(trace::QueueId queue, TrackUuid parent) {
     const std::string name = queue_name(queue);
-    for (const Lane& lane : in_lanes(std::move(work_[queue.index()]), Nesting::none)) {
-      Sequence sequence = file_.sequence(file_.track(parent, name));
-      write_lane(lane, sequence, [&](const Interval& work) { begin(work, sequence); });
-    }
+    file_.write(
+        std::move(work_[queue.index()]), Nesting::none, [&] { return file_.track(parent, name); },
+        [&](const Interval& work) { return slice_of(work); });
   }
 
-  void begin(const Interval& work, Sequence& sequence) {
+  Slice slice_of(const Interval& work) {
     annotations_.clear();
-    switch (static_cast<WorkKind>(work.kind)) {
-      case WorkKind::kernel:
-        return begin_kernel(work.row, sequence);
-      case WorkKind::memory_operation:
-        return begin_memory_operation(work.row, sequence);
-      case WorkKind::graph_replay:
-        return begin_replay(work.row, sequence);
-    }
+    const auto kind = static_cast<WorkKind>(work.kind);
+    Slice slice = kind == WorkKind::kernel             ? kernel_slice(work.row)
+                  : kind == WorkKind::memory_operation ? memory_slice(work.row)
+                                                       : replay_slice(work.row);
+    slice.annotations = annotations_;
+    slice.flow_to = launched_.flow_to(kind, work.row);
+    return slice;
   }
 
   TextId shape_text(trace::ShapeId id) {
@@ -164,20 +160,15 @@ class GpuTracks {
     }
   }
 
-  void begin_kernel(size_t kernel, Sequence& sequence) {
+  Slice kernel_slice(size_t kernel) {
     const uint32_t ranked = results_.ranking.row_of(kernel);
     annotate_kernel(kernel, ranked);
-    Slice slice;
-    const bool known = ranked != analysis::KernelRanking::kNoRow;
-    slice.name =
-        known ? kernels_[ranked].name : file_.text(trace_.strings[trace_.kernels.name[kernel]]);
-    if (known) slice.category = kernels_[ranked].kernel_class;
-    slice.annotations = annotations_;
-    slice.flow_to = launched_.flow_to(WorkKind::kernel, kernel);
-    sequence.begin(trace_.kernels.start[kernel], slice);
+    if (ranked != analysis::KernelRanking::kNoRow)
+      return {kernels_[ranked].name, kernels_[ranked].kernel_class};
+    return {file_.text(trace_.strings[trace_.kernels.name[kernel]]), {}};
   }
 
-  void begin_memory_operation(size_t row, Sequence& sequence) {
+  Slice memory_slice(size_t row) {
     const trace::MemoryOperationTable& table = trace_.memory_operations;
     const bool fill = table.kind[row] == trace::MemoryKind::set;
     const std::string_view direction = trace_.strings[table.detail[row]];
@@ -188,22 +179,15 @@ class GpuTracks {
     };
     add_place("from", table.from);
     add_place("to", table.to);
-    Slice slice;
-    slice.name = file_.text(
-        fill ? "Memset" : fmt::format("Memcpy{}{}", direction.empty() ? "" : " ", direction));
-    slice.category = file_.text(to_string(analysis::KernelClass::memory));
-    slice.annotations = annotations_;
-    slice.flow_to = launched_.flow_to(WorkKind::memory_operation, row);
-    sequence.begin(table.start[row], slice);
+    return {file_.text(fill ? "Memset"
+                            : fmt::format("Memcpy{}{}", direction.empty() ? "" : " ", direction)),
+            file_.text(to_string(analysis::KernelClass::memory))};
   }
 
-  void begin_replay(size_t row, Sequence& sequence) {
-    Slice slice;
-    slice.name = file_.text(
-        fmt::format("CUDA graph {} (kernels not recorded)", trace_.graph_replays.graph[row]));
-    slice.category = file_.text("graph");
-    slice.flow_to = launched_.flow_to(WorkKind::graph_replay, row);
-    sequence.begin(trace_.graph_replays.start[row], slice);
+  Slice replay_slice(size_t row) {
+    return {file_.text(fmt::format("CUDA graph {} (kernels not recorded)",
+                                   trace_.graph_replays.graph[row])),
+            file_.text("graph")};
   }
 
  private:
@@ -243,7 +227,7 @@ class GpuTracks {
 
 }  // namespace
 
-WriteDevice gpu_tracks(const PlacedSource& source, const WorkOfLaunches& launched,
+WriteDevice gpu_tracks(const ExportSource& source, const WorkOfLaunches& launched,
                        TraceFile& file) {
   auto tracks = std::make_shared<GpuTracks>(source, launched, file);
   return [tracks](trace::DeviceId device, TrackUuid parent) { tracks->write(device, parent); };

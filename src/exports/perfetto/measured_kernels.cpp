@@ -1,4 +1,4 @@
-#include "exports/perfetto/measured_kernels.h"
+#include "exports/perfetto/tracks.h"
 
 #include <fmt/format.h>
 
@@ -66,7 +66,7 @@ std::vector<uint32_t> units_of(std::string_view unit) {
 
 class MeasuredKernels {
  public:
-  MeasuredKernels(const PlacedSource& source, MeasuredNumbers& numbers, TraceFile& file)
+  MeasuredKernels(const ExportSource& source, MeasuredNumbers& numbers, TraceFile& file)
       : trace_(source.trace), results_(source.results), numbers_(numbers), file_(file) {}
 
   // Counters belong to the GPU as a whole: launches that overlap cannot both have some.
@@ -102,7 +102,7 @@ class MeasuredKernels {
     Sequence sequence = file_.sequence();
     const trace::ProcessId process = trace_.queues[trace_.kernels.queue[kernels.front()]].process;
     const Nanoseconds begin = trace_.kernels.start[kernels.front()];
-    sequence.other(begin, [&](ProtoWriter& packet) {
+    sequence.write(begin, [&](ProtoWriter& packet) {
       packet.message(fields::Packet::interned_data, [&] {
         packet.message(fields::InternedData::graphics_contexts, [&] {
           packet.number(fields::GpuContext::id, kContextNumber);
@@ -203,8 +203,8 @@ class MeasuredKernels {
     const Nanoseconds end = trace_.kernels.end[kernel];
     const analysis::KernelRow& row = results_.ranking.rows[results_.ranking.row_of(kernel)];
     const trace::LaunchShape& shape = trace_.shapes[trace_.kernels.shape[kernel]];
-    sequence.other(start, [&](ProtoWriter& packet) { write_counters(row, gpu, false, packet); });
-    sequence.other(start, [&](ProtoWriter& packet) {
+    sequence.write(start, [&](ProtoWriter& packet) { write_counters(row, gpu, false, packet); });
+    sequence.write(start, [&](ProtoWriter& packet) {
       packet.message(fields::Packet::gpu_render_stage_event, [&] {
         packet.number(fields::GpuStage::event, ++numbers_.last_event);
         packet.number(fields::GpuStage::duration, static_cast<uint64_t>(end - start));
@@ -220,7 +220,7 @@ class MeasuredKernels {
         });
       });
     });
-    sequence.other(end, [&](ProtoWriter& packet) { write_counters(row, gpu, true, packet); });
+    sequence.write(end, [&](ProtoWriter& packet) { write_counters(row, gpu, true, packet); });
   }
 
  private:
@@ -242,7 +242,7 @@ std::optional<double> find_metric(const std::map<std::string, analysis::MetricSu
   return lookup.mean(wanted.label, wanted.unit);
 }
 
-void write_measured_kernels(const PlacedSource& source, trace::DeviceId device,
+void write_measured_kernels(const ExportSource& source, trace::DeviceId device,
                             MeasuredNumbers& numbers, TraceFile& file) {
   MeasuredKernels(source, numbers, file).write(device);
 }

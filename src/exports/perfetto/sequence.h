@@ -80,19 +80,15 @@ class Sequence {
   void begin(Nanoseconds time, const Slice& slice);
   void end(Nanoseconds time);
   void counter(Nanoseconds time, double value);
-  // A packet of another kind: `fill` writes its fields.
+  // A packet of any kind: `fill` writes its fields.
   template <class Fill>
-  void other(Nanoseconds time, const Fill& fill) {
-    write(time, fill);
-  }
+  void write(Nanoseconds time, const Fill& fill);
 
  private:
   enum Table : uint8_t { categories, event_names, annotation_names, annotation_texts };
 
   uint64_t number_of(Table table, TextId text);
   void annotate(ProtoWriter& event, const Annotation& annotation);
-  template <class Fill>
-  void write(Nanoseconds time, const Fill& fill);
 
   PacketStream& stream_;
   const trace::StringPool& texts_;

@@ -1,7 +1,6 @@
 #include "exports/perfetto/tracks.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 namespace llmprof::exports {
 namespace {
@@ -19,39 +18,21 @@ std::vector<Interval> intervals_on(trace::DeviceId device, const std::vector<Row
   return intervals;
 }
 
-// A layer of one pass lasts from its first kernel's start to its last one's end, or until the next
-// layer starts: kernels that overlap by a little do not make layers that overlap.
-std::vector<Interval> layers_on(const PlacedSource& source, trace::DeviceId device) {
-  const trace::KernelTable& kernels = source.trace.kernels;
-  const analysis::WorkOwners& owners = source.results.stages.owners;
-  const auto& layer_of = source.results.layers.of_kernel;
+// A layer lasts until the next one starts at most: kernels that overlap by a little do not make
+// layers that overlap.
+std::vector<Interval> layers_on(const ExportSource& source, trace::DeviceId device) {
   std::vector<Interval> intervals;
-  std::unordered_map<uint64_t, size_t> known;  // by pass and layer
-  for (size_t i = 0; i < layer_of.size(); ++i) {
-    if (!layer_of[i].valid()) continue;
-    if (source.trace.queues[kernels.queue[i]].device != device) continue;
-    constexpr uint64_t kInstances = 1UL << 31U;
-    const uint64_t pass = owners.kernel_step[i].valid()
-                              ? owners.kernel_step[i].index()
-                              : kInstances | owners.kernel_instance[i].index();
-    const auto [place, fresh] =
-        known.try_emplace(pass << 32U | layer_of[i].value, intervals.size());
-    if (fresh) {
-      intervals.push_back({kernels.start[i], kernels.end[i], 0, layer_of[i].value});
-    } else {
-      Interval& layer = intervals[place->second];
-      layer.end = std::max(layer.end, kernels.end[i]);
-    }
-  }
-  for (size_t i = 0; i + 1 < intervals.size(); ++i) {
-    intervals[i].end = std::min(intervals[i].end, intervals[i + 1].start);
+  auto spans = layer_spans(source);
+  for (const LayerSpan& span : spans[device]) {
+    if (!intervals.empty()) intervals.back().end = std::min(intervals.back().end, span.start);
+    intervals.push_back({span.start, span.end, 0, span.layer.value});
   }
   return intervals;
 }
 
 class StageTracks {
  public:
-  StageTracks(const PlacedSource& source, TrackUuid parent, TraceFile& file)
+  StageTracks(const ExportSource& source, TrackUuid parent, TraceFile& file)
       : stages_(source.results.stages),
         layers_(source.results.layers),
         parent_(parent),
@@ -94,13 +75,12 @@ class StageTracks {
   }
   template <class Describe>
   void write(std::string_view name, std::vector<Interval> intervals, const Describe& describe) {
-    for (const Lane& lane : in_lanes(std::move(intervals), Nesting::none)) {
-      Sequence sequence = file_.sequence(file_.track(parent_, name));
-      write_lane(lane, sequence, [&](const Interval& interval) {
-        annotations_.clear();
-        sequence.begin(interval.start, describe(interval));
-      });
-    }
+    file_.write(
+        std::move(intervals), Nesting::none, [&] { return file_.track(parent_, name); },
+        [&](const Interval& interval) {
+          annotations_.clear();
+          return describe(interval);
+        });
   }
 
   const analysis::Stages& stages_;
@@ -112,7 +92,7 @@ class StageTracks {
 
 }  // namespace
 
-void write_stage_tracks(const PlacedSource& source, trace::DeviceId device, TrackUuid parent,
+void write_stage_tracks(const ExportSource& source, trace::DeviceId device, TrackUuid parent,
                         TraceFile& file) {
   StageTracks tracks(source, parent, file);
   const analysis::Stages& stages = source.results.stages;

@@ -35,12 +35,12 @@ std::vector<Lane> in_lanes(std::vector<Interval> intervals, Nesting nesting) {
   if (std::is_sorted(second, intervals.end(), before)) {
     std::inplace_merge(intervals.begin(), second, intervals.end(), before);
   } else {
-    std::stable_sort(intervals.begin(), intervals.end(), before);
+    std::ranges::stable_sort(intervals, before);
   }
   std::vector<OpenLane> open;
   for (const Interval& interval : intervals) {
-    const bool taken = std::any_of(open.begin(), open.end(),
-                                   [&](OpenLane& lane) { return lane.takes(interval, nesting); });
+    const bool taken =
+        std::ranges::any_of(open, [&](OpenLane& lane) { return lane.takes(interval, nesting); });
     if (taken) continue;
     // Most are in the first lane.
     OpenLane& lane = open.emplace_back();

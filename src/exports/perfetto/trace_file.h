@@ -54,6 +54,25 @@ class TraceFile {
   TrackUuid counter(TrackUuid parent, std::string_view name, std::string_view unit);
 
   Sequence sequence(TrackUuid track = 0);
+  // Distributes intervals over lanes, each on a track that make_track() makes; describe(interval)
+  // returns the slice of one.
+  template <class MakeTrack, class Describe>
+  void write(std::vector<Interval> intervals, Nesting nesting, const MakeTrack& make_track,
+             const Describe& describe) {
+    for (const Lane& lane : in_lanes(std::move(intervals), nesting)) {
+      Sequence own = sequence(make_track());
+      std::vector<Nanoseconds> open;
+      const auto close_until = [&](Nanoseconds time) {
+        for (; !open.empty() && open.back() <= time; open.pop_back()) own.end(open.back());
+      };
+      for (const Interval& interval : lane) {
+        close_until(interval.start);
+        own.begin(interval.start, describe(interval));
+        open.push_back(interval.end);
+      }
+      close_until(INT64_MAX);
+    }
+  }
   [[nodiscard]] std::string finish() && { return std::move(stream_).finish(); }
 
  private:
@@ -80,20 +99,5 @@ class TraceFile {
   TrackUuid last_track_ = 0;
   uint32_t last_sequence_ = 1;  // the first describes the tracks
 };
-
-// Writes a lane's slices: `begin` is called with each interval and begins its slice.
-template <class Begin>
-void write_lane(const Lane& lane, Sequence& sequence, const Begin& begin) {
-  std::vector<Nanoseconds> open;
-  const auto close_until = [&](Nanoseconds time) {
-    for (; !open.empty() && open.back() <= time; open.pop_back()) sequence.end(open.back());
-  };
-  for (const Interval& interval : lane) {
-    close_until(interval.start);
-    begin(interval);
-    open.push_back(interval.end);
-  }
-  close_until(INT64_MAX);
-}
 
 }  // namespace llmprof::exports

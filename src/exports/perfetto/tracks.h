@@ -2,11 +2,17 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
-#include "exports/export_source.h"
+#include "analysis/ranking/kernels.h"
+#include "exports/exports.h"
 #include "exports/perfetto/trace_file.h"
+#include "exports/shared_rows.h"
 #include "trace/trace.h"
 
 namespace llmprof::exports {
@@ -44,7 +50,7 @@ class WorkOfLaunches {
 // Writes the streams of one GPU, each with its kernels, copies, fills and graph replays. What it
 // was made of must outlive it.
 using WriteDevice = std::function<void(trace::DeviceId device, TrackUuid parent)>;
-WriteDevice gpu_tracks(const PlacedSource& source, const WorkOfLaunches& launched, TraceFile& file);
+WriteDevice gpu_tracks(const ExportSource& source, const WorkOfLaunches& launched, TraceFile& file);
 
 // Every counter and sensor of one GPU. A sample's value holds from its start to its end; where no
 // other begins there, the track falls to 0. What was read at an instant holds until the next.
@@ -53,11 +59,38 @@ void write_counter_tracks(const trace::Trace& trace, trace::DeviceId device, Tra
 
 // The processes of a trace with their threads: ranges, operators and calls, inside each other. The
 // threads of a rank belong to the rank's own process where one is given.
-void write_cpu_tracks(const PlacedSource& source, const WorkOfLaunches& launched,
+void write_cpu_tracks(const ExportSource& source, const WorkOfLaunches& launched,
                       Nanoseconds last_time, const TraceFile::Process* rank, TraceFile& file);
 
 // The stages, steps and layers of what ran on one GPU; of no GPU where `device` is none.
-void write_stage_tracks(const PlacedSource& source, trace::DeviceId device, TrackUuid parent,
+void write_stage_tracks(const ExportSource& source, trace::DeviceId device, TrackUuid parent,
                         TraceFile& file);
+
+// A metric of ncu that Perfetto's page on compute kernels shows, under the name that it has there.
+struct ComputeMetric {
+  std::string_view name;   // as ncu's raw page has it
+  std::string_view label;  // as ncu's details page has it; empty where that does not show it
+  std::string_view unit;
+  bool headline = false;  // short enough a list for every launch of the kernel
+};
+std::span<const ComputeMetric> compute_metrics();
+
+// Its mean over the launches that ncu measured of a kernel.
+std::optional<double> find_metric(const std::map<std::string, analysis::MetricSummary>& metrics,
+                                  const ComputeMetric& wanted);
+
+// What distinguishes the events and counters of a file's sources.
+struct MeasuredNumbers {
+  uint64_t last_event = 0;
+  uint32_t first_counter = 1;  // counters have different ids on different GPUs
+  uint32_t first_gpu = 0;      // every rank's GPUs are numbered from 0 on
+};
+
+// Writes one launch of each kernel and launch shape that ncu measured on a GPU, as Perfetto's own
+// kind of GPU event, with all of ncu's metrics as its arguments and those that Perfetto's page on
+// compute kernels shows as counters. ncu measures in a run of its own: the launch is the first like
+// it in the timeline.
+void write_measured_kernels(const ExportSource& source, trace::DeviceId device,
+                            MeasuredNumbers& numbers, TraceFile& file);
 
 }  // namespace llmprof::exports

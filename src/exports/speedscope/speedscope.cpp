@@ -1,37 +1,17 @@
-#include "exports/speedscope/speedscope.h"
+#include "exports/exports.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <unordered_map>
+
+#include "exports/shared_rows.h"
 
 namespace llmprof::exports {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Frame = uint32_t;  // its number in the file
-
-// The frames of all profiles, each distinct name once.
-class Frames {
- public:
-  Frame of(std::string_view name) {
-    const auto [known, fresh] = numbers_.try_emplace(std::string(name), next_);
-    if (fresh) {
-      ++next_;
-      list_.push_back({{"name", name}});
-    }
-    return known->second;
-  }
-  [[nodiscard]] Json take() { return std::move(list_); }
-
- private:
-  std::unordered_map<std::string, Frame> numbers_;
-  Frame next_ = 0;
-  Json list_ = Json::array();
-};
-
 // Where a kernel's time goes. Ordered as the stages, layers, classes and kernels are elsewhere.
 struct Place {
   uint32_t stage = kNowhere;
@@ -46,8 +26,8 @@ struct Place {
 
 class FlameGraph {
  public:
-  explicit FlameGraph(const ExportSource& source)
-      : trace_(source.trace), results_(source.results), version_(source.tool_version) {
+  FlameGraph(const ExportSource& source, std::string_view tool_version)
+      : trace_(source.trace), results_(source.results), version_(tool_version) {
     const analysis::KernelRanking& ranking = results_.ranking;
     std::map<analysis::KernelClass, uint32_t> ranks;
     for (const analysis::ClassRow& row : ranking.classes) {
@@ -68,11 +48,13 @@ class FlameGraph {
     }
     Json profiles = Json::array();
     for (const auto& [device, places] : devices_) profiles.push_back(profile_of(device, places));
+    Json frames = Json::array();
+    for (const std::string& name : frames_.texts()) frames.push_back({{"name", name}});
     return {{"$schema", "https://www.speedscope.app/file-format-schema.json"},
             {"exporter", fmt::format("llmprof {}", version_)},
             {"name", "Kernel time by stage, layer, class and kernel"},
             {"activeProfileIndex", 0},
-            {"shared", {{"frames", frames_.take()}}},
+            {"shared", {{"frames", std::move(frames)}}},
             {"profiles", std::move(profiles)}};
   }
 
@@ -104,22 +86,22 @@ class FlameGraph {
     }
   }
 
-  std::vector<Frame> stack_of(const Place& place) {
-    std::vector<Frame> stack;
+  std::vector<uint32_t> stack_of(const Place& place) {
+    std::vector<uint32_t> stack;  // of frames
     const analysis::KernelRow& row = results_.ranking.rows[place.row];
     if (place.stage != Place::kNowhere) {
       const std::string& name = results_.stages.stages[place.stage].name;
-      stack.push_back(frames_.of(place.warmup ? name + " (warm-up)" : name));
+      stack.push_back(frames_.add(place.warmup ? name + " (warm-up)" : name));
       if (place.layer != Place::kNowhere) {
-        stack.push_back(frames_.of(results_.layers.rows[place.layer].name));
+        stack.push_back(frames_.add(results_.layers.rows[place.layer].name));
       } else if (layered_[place.stage] && !place.warmup) {
-        stack.push_back(frames_.of("outside layers"));
+        stack.push_back(frames_.add("outside layers"));
       }
     } else if (!results_.stages.stages.empty()) {
-      stack.push_back(frames_.of("outside stages"));
+      stack.push_back(frames_.add("outside stages"));
     }
-    stack.push_back(frames_.of(to_string(row.description.kernel_class)));
-    stack.push_back(frames_.of(row.description.short_name));
+    stack.push_back(frames_.add(to_string(row.description.kernel_class)));
+    stack.push_back(frames_.add(row.description.short_name));
     return stack;
   }
 
@@ -148,16 +130,20 @@ class FlameGraph {
   std::vector<uint32_t> class_rank_;  // by row of the ranking
   std::vector<bool> layered_;         // by stage
   std::map<std::string, Places> devices_;
-  Frames frames_;
+  Names frames_;  // of all profiles, each distinct name once
 };
 
 }  // namespace
 
-Result<std::string> speedscope_profile(const ExportSource& source) {
-  if (source.results.ranking.rows.empty()) {
+Result<std::string> speedscope_profile(const ExportSources& sources,
+                                       std::string_view tool_version) {
+  if (sources.front().results.ranking.rows.empty()) {
     return fail_input("no kernels to export: these captures hold none; record them again");
   }
-  return FlameGraph(source).run().dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return FlameGraph(sources.front(), tool_version)
+             .run()
+             .dump(-1, ' ', false, Json::error_handler_t::replace) +
+         "\n";
 }
 
 }  // namespace llmprof::exports

@@ -1,11 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "analysis/counters/counter_series.h"
 #include "base/units.h"
-#include "exports/counter_samples.h"
 #include "exports/timeline/parts.h"
 
 namespace llmprof::exports {
@@ -14,18 +15,26 @@ namespace {
 using analysis::CounterRole;
 
 struct Shown {
-  std::string label;
-  std::string unit;
+  std::string_view label;
+  std::string_view unit;
   bool rate = false;  // samples are sums of bytes: shown per time, bytes per ns being GB/s
   double scale = 1;
 };
 
-struct Label {
-  std::string_view part;  // of the metric's name
-  std::string_view label;
-};
-// What no figure of the reports is made of, and the collector samples where the GPU has it.
-constexpr std::array<Label, 6> kLabels = {{
+// What no line shows is left out: a counter that only rises, bits.
+constexpr std::array<std::pair<CounterRole, Shown>, 8> kOfRoles = {{
+    {CounterRole::dram_read, {"DRAM read", "GB/s", true}},
+    {CounterRole::dram_write, {"DRAM write", "GB/s", true}},
+    {CounterRole::sm_active, {"SMs active", "%"}},
+    {CounterRole::tensor_active, {"tensor cores active", "%"}},
+    {CounterRole::sm_clock, {"SM clock", "MHz"}},
+    {CounterRole::memory_clock, {"memory clock", "MHz"}},
+    {CounterRole::power, {"power", "W"}},
+    {CounterRole::temperature, {"temperature", "°C"}},
+}};
+// What no figure of the reports is made of, and the collector samples where the GPU has it: by a
+// part of the metric's name.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kLabels = {{
     {"gr__cycles_active", "graphics and compute engine active"},
     {"gpc__cycles_elapsed", "GPC clock"},
     {"sm__warps_active", "warps resident in SMs"},
@@ -34,49 +43,25 @@ constexpr std::array<Label, 6> kLabels = {{
     {"pcie__write_bytes", "PCIe write"},
 }};
 
-Shown other_counter(const std::string& name, const std::string& unit) {
-  const auto* const known = std::find_if(kLabels.begin(), kLabels.end(), [&](const Label& label) {
-    return name.find(label.part) != std::string::npos;
-  });
-  const std::string label = known == kLabels.end() ? name : std::string(known->label);
-  if (unit == "byte") return {label, "GB/s", true};
-  if (unit == "Hz") return {label, "MHz", false, 1 / kMega};
-  return {label, unit};
-}
-
-// None for what no line shows: a counter that only rises, bits.
 std::optional<Shown> shown(const trace::Trace& trace, const trace::Metric& metric) {
-  const std::string name(trace.strings[metric.name]);
-  const std::string unit(trace.strings[metric.unit]);
-  const auto role = analysis::counter_role(name, unit);
-  if (!role) return other_counter(name, unit);
-  switch (*role) {
-    case CounterRole::dram_read:
-      return Shown{"DRAM read", "GB/s", true};
-    case CounterRole::dram_write:
-      return Shown{"DRAM write", "GB/s", true};
-    case CounterRole::sm_active:
-      return Shown{"SMs active", "%"};
-    case CounterRole::tensor_active:
-      return Shown{"tensor cores active", "%"};
-    case CounterRole::sm_clock:
-      return Shown{"SM clock", "MHz"};
-    case CounterRole::memory_clock:
-      return Shown{"memory clock", "MHz"};
-    case CounterRole::power:
-      return Shown{"power", "W"};
-    case CounterRole::temperature:
-      return Shown{"temperature", "°C"};
-    case CounterRole::energy:
-    case CounterRole::throttle_reasons:
-      return std::nullopt;
+  const std::string_view name = trace.strings[metric.name];
+  const std::string_view unit = trace.strings[metric.unit];
+  if (const auto role = analysis::counter_role(name, unit)) {
+    const auto known =
+        std::ranges::find(kOfRoles, *role, [](const auto& row) { return row.first; });
+    return known == kOfRoles.end() ? std::nullopt : std::optional(known->second);
   }
-  return std::nullopt;
+  const auto known = std::ranges::find_if(
+      kLabels, [&](const auto& label) { return name.find(label.first) != std::string::npos; });
+  const std::string_view label = known == kLabels.end() ? name : known->second;
+  if (unit == "byte") return Shown{label, "GB/s", true};
+  if (unit == "Hz") return Shown{label, "MHz", false, 1 / kMega};
+  return Shown{label, unit};
 }
 
 }  // namespace
 
-void add_counter_rows(const PlacedSource& source, Draft& draft) {
+void add_counter_rows(const ExportSource& source, Draft& draft) {
   const trace::CounterTable& counters = source.trace.counters;
   Table& table = draft.table("samples", {{"time", Coding::sdelta}, {"value", Coding::f32}});
   const auto put = [&](Nanoseconds at, double number) {

@@ -26,7 +26,7 @@ std::vector<std::vector<uint32_t>> by_queue(const Rows& table, size_t queues) {
 
 class GpuRowWriter {
  public:
-  GpuRowWriter(const PlacedSource& source, Draft& draft)
+  GpuRowWriter(const ExportSource& source, Draft& draft)
       : source_(source), trace_(source.trace), results_(source.results), draft_(draft) {
     entry_of_name_.resize(trace_.strings.size(), RowsOf::kNone);
     shape_row_.resize(trace_.shapes.size(), 0);
@@ -59,11 +59,9 @@ class GpuRowWriter {
     std::vector<trace::QueueId> order;
     order.reserve(trace_.queues.size());
     for (size_t i = 0; i < trace_.queues.size(); ++i) order.emplace_back(i);
-    std::stable_sort(order.begin(), order.end(), [&](trace::QueueId a, trace::QueueId b) {
-      const trace::Queue& left = trace_.queues[a];
-      const trace::Queue& right = trace_.queues[b];
-      return std::tuple(left.device, left.process, left.context, left.stream) <
-             std::tuple(right.device, right.process, right.context, right.stream);
+    std::ranges::stable_sort(order, {}, [&](trace::QueueId id) {
+      const trace::Queue& queue = trace_.queues[id];
+      return std::tuple(queue.device, queue.process, queue.context, queue.stream);
     });
     return order;
   }
@@ -249,7 +247,7 @@ class GpuRowWriter {
           owners.replay_instance, owners.replay_step, results_.idle_before.graph_replay);
   }
 
-  const PlacedSource& source_;
+  const ExportSource& source_;
   const trace::Trace& trace_;
   const analysis::Results& results_;
   Draft& draft_;
@@ -277,6 +275,6 @@ class GpuRowWriter {
 
 }  // namespace
 
-void add_gpu_rows(const PlacedSource& source, Draft& draft) { GpuRowWriter(source, draft).run(); }
+void add_gpu_rows(const ExportSource& source, Draft& draft) { GpuRowWriter(source, draft).run(); }
 
 }  // namespace llmprof::exports

@@ -7,33 +7,12 @@
 namespace llmprof::exports {
 namespace {
 
-enum class CallKind : uint8_t { other, launch, synchronization, copy };
-
-CallKind call_kind(trace::ApiKind kind) {
-  switch (kind) {
-    case trace::ApiKind::launch:
-    case trace::ApiKind::graph_launch:
-      return CallKind::launch;
-    case trace::ApiKind::synchronization:
-      return CallKind::synchronization;
-    case trace::ApiKind::copy:
-    case trace::ApiKind::blocking_copy:
-      return CallKind::copy;
-    case trace::ApiKind::allocation:
-    case trace::ApiKind::capture_begin:
-    case trace::ApiKind::capture_end:
-    case trace::ApiKind::other:
-      return CallKind::other;
-  }
-  return CallKind::other;
-}
-
 // What no thread is known of comes last.
 size_t thread_place(const trace::Trace& trace, trace::ThreadId thread) {
   return thread.valid() ? thread.index() : trace.threads.size();
 }
 
-Track thread_track(const PlacedSource& source, size_t thread, std::string_view table) {
+Track thread_track(const ExportSource& source, size_t thread, std::string_view table) {
   const trace::Trace& trace = source.trace;
   const std::string rank = source.rank.empty() ? "" : fmt::format("{} / ", source.rank);
   Track track;
@@ -62,29 +41,17 @@ Track thread_track(const PlacedSource& source, size_t thread, std::string_view t
 // A million kernels come with millions of queries of the driver (a kernel's name, a function's
 // address), which take a tenth of a microsecond each and half of the page: of so many calls these
 // are left out, and the track says so.
-class ShortQueries {
- public:
-  explicit ShortQueries(const trace::Trace& trace)
-      : trace_(trace), many_(trace.launches.size() > kManyCalls) {}
-
-  [[nodiscard]] bool holds(size_t call) const {
-    const trace::LaunchTable& calls = trace_.launches;
-    return many_ && calls.end[call] - calls.start[call] < kShort &&
-           call_kind(trace_.api_kind(calls.api[call])) == CallKind::other;
-  }
-
- private:
-  static constexpr size_t kManyCalls = 1UL << 20U;
-  static constexpr Nanoseconds kShort = 1000;
-
-  const trace::Trace& trace_;
-  bool many_;
-};
+bool is_short_query(const trace::Trace& trace, size_t call) {
+  constexpr size_t kManyCalls = 1UL << 20U;
+  constexpr Nanoseconds kShort = 1000;
+  const trace::LaunchTable& calls = trace.launches;
+  return calls.size() > kManyCalls && calls.end[call] - calls.start[call] < kShort &&
+         call_group(trace.api_kind(calls.api[call])).kind == CallKind::other;
+}
 
 std::vector<std::vector<uint32_t>> calls_by_thread(const trace::Trace& trace,
                                                    std::vector<size_t>& left_out) {
   const trace::LaunchTable& calls = trace.launches;
-  const ShortQueries queries(trace);
   left_out.assign(trace.threads.size() + 1, 0);
   std::vector<size_t> count(trace.threads.size() + 1, 0);
   for (const trace::ThreadId thread : calls.thread) ++count[thread_place(trace, thread)];
@@ -92,7 +59,7 @@ std::vector<std::vector<uint32_t>> calls_by_thread(const trace::Trace& trace,
   for (size_t i = 0; i < count.size(); ++i) rows[i].reserve(count[i]);
   for (size_t row = 0; row < calls.size(); ++row) {
     const size_t thread = thread_place(trace, calls.thread[row]);
-    if (queries.holds(row)) {
+    if (is_short_query(trace, row)) {
       ++left_out[thread];
     } else {
       rows[thread].push_back(static_cast<uint32_t>(row));
@@ -100,8 +67,8 @@ std::vector<std::vector<uint32_t>> calls_by_thread(const trace::Trace& trace,
   }
   const auto earlier = [&](uint32_t a, uint32_t b) { return calls.start[a] < calls.start[b]; };
   for (std::vector<uint32_t>& of_thread : rows) {
-    if (!std::is_sorted(of_thread.begin(), of_thread.end(), earlier)) {
-      std::stable_sort(of_thread.begin(), of_thread.end(), earlier);
+    if (!std::ranges::is_sorted(of_thread, earlier)) {
+      std::ranges::stable_sort(of_thread, earlier);
     }
   }
   return rows;
@@ -188,7 +155,7 @@ class Depths {
 
 }  // namespace
 
-EncodeRows add_call_rows(const PlacedSource& source, Draft& draft) {
+EncodeRows add_call_rows(const ExportSource& source, Draft& draft) {
   const trace::Trace& trace = source.trace;
   const trace::LaunchTable& calls = trace.launches;
   Table& table = draft.table("calls", {{"start", Coding::sdelta},
@@ -220,13 +187,13 @@ EncodeRows add_call_rows(const PlacedSource& source, Draft& draft) {
       for (const uint32_t row : thread) {
         table.add(draft.at(rows.start[row]), draft.length(rows.start[row], rows.end[row]),
                   names.of(rows.api[row]),
-                  static_cast<uint8_t>(call_kind(trace.api_kind(rows.api[row]))));
+                  static_cast<uint8_t>(call_group(trace.api_kind(rows.api[row])).kind));
       }
     }
   };
 }
 
-EncodeRows add_range_rows(const PlacedSource& source, Nanoseconds last, Draft& draft) {
+EncodeRows add_range_rows(const ExportSource& source, Nanoseconds last, Draft& draft) {
   const trace::Trace& trace = source.trace;
   Table& table = draft.table("ranges", {{"start", Coding::sdelta},
                                         {"duration", Coding::u},

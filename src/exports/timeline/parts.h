@@ -14,22 +14,12 @@
 #include <vector>
 
 #include "exports/clocks/own_axes.h"
-#include "exports/export_source.h"
+#include "exports/exports.h"
+#include "exports/shared_rows.h"
 #include "exports/timeline/column.h"
 
 // What the parts of a timeline share while it is made.
 namespace llmprof::exports {
-
-// Texts that tracks refer to, each once.
-class Names {
- public:
-  uint32_t add(std::string_view text);
-  [[nodiscard]] const std::vector<std::string>& texts() const { return texts_; }
-
- private:
-  std::vector<std::string> texts_;
-  std::unordered_map<std::string, uint32_t> known_;
-};
 
 struct Table {
   std::string name;
@@ -135,9 +125,9 @@ struct Draft {
 };
 
 // "GPU 0", "rank 3 / GPU 0"; "CPU" where the processors compute.
-std::string group_of(const PlacedSource& source, trace::DeviceId device);
+std::string group_of(const ExportSource& source, trace::DeviceId device);
 // The same as profile.json's kernels name it: "cuda:0", "rank3/cuda:0"; empty of none.
-std::string device_of(const PlacedSource& source, trace::DeviceId device);
+std::string device_of(const ExportSource& source, trace::DeviceId device);
 
 // Fills the columns of rows that are known and have their tracks; may run beside all but another
 // one of the same table. The source and the draft must outlive it.
@@ -145,13 +135,13 @@ using EncodeRows = std::function<void()>;
 
 // Each adds rows to its tables, and a track for each stream, thread, stage level and counter.
 // Calls, stages and steps come before the GPU's work, which refers to them.
-void add_stage_rows(const PlacedSource& source, Draft& draft);
-[[nodiscard]] EncodeRows add_call_rows(const PlacedSource& source, Draft& draft);
-[[nodiscard]] EncodeRows add_range_rows(const PlacedSource& source, Nanoseconds last, Draft& draft);
-void add_layer_rows(const PlacedSource& source, Draft& draft);
-void add_gpu_rows(const PlacedSource& source, Draft& draft);
-void add_counter_rows(const PlacedSource& source, Draft& draft);
-void add_gap_summary(const PlacedSource& source, Draft& draft);
+void add_stage_rows(const ExportSource& source, Draft& draft);
+[[nodiscard]] EncodeRows add_call_rows(const ExportSource& source, Draft& draft);
+[[nodiscard]] EncodeRows add_range_rows(const ExportSource& source, Nanoseconds last, Draft& draft);
+void add_layer_rows(const ExportSource& source, Draft& draft);
+void add_gpu_rows(const ExportSource& source, Draft& draft);
+void add_counter_rows(const ExportSource& source, Draft& draft);
+void add_gap_summary(const ExportSource& source, Draft& draft);
 
 // Levels of detail of one stream: how much of each bin is busy, and which class took most of it.
 // Work is added in order of its start.

@@ -11,20 +11,7 @@ namespace {
 
 constexpr uint8_t kWarmup = 1;
 
-// The instances or steps of each device, by start; what has no GPU work comes last.
-template <class DeviceOf, class StartOf>
-std::map<trace::DeviceId, std::vector<uint32_t>> by_device(size_t rows, const DeviceOf& device_of,
-                                                           const StartOf& start_of) {
-  std::map<trace::DeviceId, std::vector<uint32_t>> found;
-  for (uint32_t row = 0; row < rows; ++row) found[device_of(row)].push_back(row);
-  for (auto& [device, of_device] : found) {
-    std::stable_sort(of_device.begin(), of_device.end(),
-                     [&](uint32_t a, uint32_t b) { return start_of(a) < start_of(b); });
-  }
-  return found;
-}
-
-Track stage_track(const PlacedSource& source, trace::DeviceId device, std::string_view table,
+Track stage_track(const ExportSource& source, trace::DeviceId device, std::string_view table,
                   size_t first, size_t count) {
   Track track;
   track.kind = table;
@@ -38,7 +25,27 @@ Track stage_track(const PlacedSource& source, trace::DeviceId device, std::strin
   return track;
 }
 
-void add_instances(const PlacedSource& source, Draft& draft) {
+// Instances or steps, a track for each device, by start; what has no GPU work comes last. Calls
+// add(row, start, duration), and returns where each is in the table.
+template <class Row, class DeviceOf, class Add>
+std::vector<uint32_t> add_by_device(const ExportSource& source, const std::vector<Row>& rows,
+                                    const DeviceOf& device_of, const Add& add, Table& table,
+                                    Draft& draft) {
+  std::map<trace::DeviceId, std::vector<uint32_t>> devices;
+  for (uint32_t row = 0; row < rows.size(); ++row) devices[device_of(rows[row])].push_back(row);
+  std::vector<uint32_t> places(rows.size(), RowsOf::kNone);
+  for (auto& [device, of_device] : devices) {
+    std::ranges::stable_sort(of_device, {}, [&](uint32_t row) { return rows[row].start; });
+    draft.add_track(stage_track(source, device, table.name, table.rows, of_device.size()));
+    for (const uint32_t row : of_device) {
+      add(row, draft.at(rows[row].start), draft.length(rows[row].start, rows[row].end));
+      places[row] = static_cast<uint32_t>(table.rows++);
+    }
+  }
+  return places;
+}
+
+void add_instances(const ExportSource& source, Draft& draft) {
   const analysis::Stages& stages = source.results.stages;
   const auto& instances = stages.instances;
   Table& table = draft.table("stages", {{"start", Coding::sdelta},
@@ -50,70 +57,29 @@ void add_instances(const PlacedSource& source, Draft& draft) {
   std::vector<uint64_t> place;  // among those of its stage
   place.reserve(instances.size());
   for (const analysis::StageInstance& instance : instances) place.push_back(next[instance.stage]++);
-  draft.rows.instance.assign(instances.size(), RowsOf::kNone);
-  const auto devices = by_device(
-      instances.size(), [&](uint32_t row) { return instances[row].device; },
-      [&](uint32_t row) { return instances[row].start; });
-  for (const auto& [device, of_device] : devices) {
-    draft.add_track(stage_track(source, device, "stages", table.rows, of_device.size()));
-    for (const uint32_t row : of_device) {
-      const analysis::StageInstance& instance = instances[row];
-      table.add(draft.at(instance.start), draft.length(instance.start, instance.end),
-                draft.names.add(stages.stages[instance.stage].name), place[row],
-                instance.warmup ? kWarmup : 0);
-      draft.rows.instance[row] = static_cast<uint32_t>(table.rows++);
-    }
-  }
+  draft.rows.instance = add_by_device(
+      source, instances, [](const auto& instance) { return instance.device; },
+      [&](uint32_t row, Nanoseconds start, uint64_t duration) {
+        table.add(start, duration, draft.names.add(stages.stages[instances[row].stage].name),
+                  place[row], instances[row].warmup ? kWarmup : 0);
+      },
+      table, draft);
 }
 
-void add_steps(const PlacedSource& source, Draft& draft) {
+void add_steps(const ExportSource& source, Draft& draft) {
   const analysis::Stages& stages = source.results.stages;
-  const auto& steps = stages.steps;
   Table& table = draft.table("steps", {{"start", Coding::sdelta},
                                        {"duration", Coding::u},
                                        {"name", Coding::u},
                                        {"index", Coding::u}});
-  draft.rows.step.assign(steps.size(), RowsOf::kNone);
-  const auto devices = by_device(
-      steps.size(),
-      [&](uint32_t row) { return stages.instances[steps[row].instance.index()].device; },
-      [&](uint32_t row) { return steps[row].start; });
-  for (const auto& [device, of_device] : devices) {
-    draft.add_track(stage_track(source, device, "steps", table.rows, of_device.size()));
-    for (const uint32_t row : of_device) {
-      table.add(draft.at(steps[row].start), draft.length(steps[row].start, steps[row].end),
-                draft.names.add(to_string(steps[row].kind)), row);
-      draft.rows.step[row] = static_cast<uint32_t>(table.rows++);
-    }
-  }
+  draft.rows.step = add_by_device(
+      source, stages.steps,
+      [&](const analysis::Step& step) { return stages.instances[step.instance.index()].device; },
+      [&](uint32_t row, Nanoseconds start, uint64_t duration) {
+        table.add(start, duration, draft.names.add(to_string(stages.steps[row].kind)), row);
+      },
+      table, draft);
 }
-
-// A layer of one pass: from its first kernel's start to its last one's end.
-struct LayerSpan {
-  uint64_t pass = 0;
-  analysis::LayerRowId layer;
-  Nanoseconds start = 0;
-  Nanoseconds end = 0;
-};
-
-// Kernels of a layer follow each other but for a few that overlap the next one.
-class LayerSpans {
- public:
-  void add(uint64_t pass, analysis::LayerRowId layer, Nanoseconds start, Nanoseconds end) {
-    constexpr size_t kLookBack = 4;
-    for (size_t i = 0; i < std::min(kLookBack, spans_.size()); ++i) {
-      LayerSpan& span = spans_[spans_.size() - 1 - i];
-      if (span.pass != pass || span.layer != layer) continue;
-      span.end = std::max(span.end, end);
-      return;
-    }
-    spans_.push_back({pass, layer, start, end});
-  }
-  [[nodiscard]] const std::vector<LayerSpan>& spans() const { return spans_; }
-
- private:
-  std::vector<LayerSpan> spans_;
-};
 
 using analysis::GpuWorkRow;
 
@@ -127,27 +93,12 @@ uint8_t cause_before(const analysis::IdleBefore& idle, const GpuWorkRow& work) {
 
 }  // namespace
 
-void add_stage_rows(const PlacedSource& source, Draft& draft) {
+void add_stage_rows(const ExportSource& source, Draft& draft) {
   add_instances(source, draft);
   add_steps(source, draft);
 }
 
-void add_layer_rows(const PlacedSource& source, Draft& draft) {
-  const trace::KernelTable& kernels = source.trace.kernels;
-  const analysis::WorkOwners& owners = source.results.stages.owners;
-  const auto& layer_of = source.results.layers.of_kernel;
-  std::map<trace::DeviceId, LayerSpans> devices;
-  std::vector<LayerSpans*> of_queue(source.trace.queues.size(), nullptr);
-  for (size_t row = 0; row < layer_of.size(); ++row) {
-    if (!layer_of[row].valid()) continue;
-    constexpr uint64_t kInstances = 1ULL << 32U;
-    const uint64_t pass = owners.kernel_step[row].valid()
-                              ? owners.kernel_step[row].index()
-                              : kInstances | owners.kernel_instance[row].value;
-    LayerSpans*& spans = of_queue[kernels.queue[row].index()];
-    if (spans == nullptr) spans = &devices[source.trace.queues[kernels.queue[row]].device];
-    spans->add(pass, layer_of[row], kernels.start[row], kernels.end[row]);
-  }
+void add_layer_rows(const ExportSource& source, Draft& draft) {
   Table& table = draft.table(
       "layers", {{"start", Coding::sdelta}, {"duration", Coding::u}, {"name", Coding::u}});
   std::vector<uint32_t> names;  // by row of the layers
@@ -155,17 +106,17 @@ void add_layer_rows(const PlacedSource& source, Draft& draft) {
   for (const analysis::LayerRow& layer : source.results.layers.rows) {
     names.push_back(draft.names.add(layer.name));
   }
-  for (const auto& [device, found] : devices) {
-    draft.add_track(stage_track(source, device, "layers", table.rows, found.spans().size()));
-    table.rows += found.spans().size();
-    for (const LayerSpan& span : found.spans()) {
+  for (const auto& [device, spans] : layer_spans(source)) {
+    draft.add_track(stage_track(source, device, "layers", table.rows, spans.size()));
+    table.rows += spans.size();
+    for (const LayerSpan& span : spans) {
       table.add(draft.at(span.start), draft.length(span.start, span.end),
                 names[span.layer.index()]);
     }
   }
 }
 
-void add_gap_summary(const PlacedSource& source, Draft& draft) {
+void add_gap_summary(const ExportSource& source, Draft& draft) {
   const trace::Trace& trace = source.trace;
   const analysis::Stages& stages = source.results.stages;
   if (stages.instances.empty()) return;

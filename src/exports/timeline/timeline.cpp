@@ -1,4 +1,4 @@
-#include "exports/timeline/timeline.h"
+#include "exports/exports.h"
 
 #include <fmt/format.h>
 
@@ -95,17 +95,15 @@ void order_tracks(std::vector<Track>& tracks) {
   const auto rank = [](const Track& track) {
     constexpr std::array<std::string_view, 6> kOrder = {"stages", "steps",   "layers",
                                                         "stream", "counter", "thread"};
-    return std::find(kOrder.begin(), kOrder.end(), track.kind) - kOrder.begin();
+    return std::ranges::find(kOrder, track.kind) - kOrder.begin();
   };
-  std::stable_sort(tracks.begin(), tracks.end(), [&](const Track& a, const Track& b) {
-    const bool a_thread = a.kind == "thread";
-    const bool b_thread = b.kind == "thread";
-    return std::tuple(a_thread, a.source, std::string_view(a.group), rank(a)) <
-           std::tuple(b_thread, b.source, std::string_view(b.group), rank(b));
+  std::ranges::stable_sort(tracks, {}, [&](const Track& track) {
+    return std::tuple(track.kind == "thread", track.source, std::string_view(track.group),
+                      rank(track));
   });
 }
 
-void add_source(const PlacedSource& source, Nanoseconds last, Draft& draft) {
+void add_source(const ExportSource& source, Nanoseconds last, Draft& draft) {
   draft.clock = source.clock;
   draft.rows = {};
   add_stage_rows(source, draft);
@@ -124,11 +122,10 @@ void add_source(const PlacedSource& source, Nanoseconds last, Draft& draft) {
   ++draft.source;
 }
 
-Result<Timeline> timeline_of(const std::vector<PlacedSource>& sources,
-                             std::vector<ClockSpan> clocks = {}) {
+Result<Timeline> timeline_of(const ExportSources& sources, std::vector<ClockSpan> clocks) {
   std::vector<TimeSpan> spans;
   std::optional<Window> window;
-  for (const PlacedSource& source : sources) {
+  for (const ExportSource& source : sources) {
     const TimeSpan& own = spans.emplace_back(recorded_span(source.trace, source.results.stages));
     if (!own.any()) continue;
     const Window of_source = {source.clock.job_time(own.first), source.clock.job_time(own.last)};
@@ -163,22 +160,12 @@ Result<Timeline> timeline_of(const std::vector<PlacedSource>& sources,
 
 }  // namespace
 
-uint32_t Names::add(std::string_view text) {
-  const auto [known, is_new] =
-      known_.try_emplace(std::string(text), static_cast<uint32_t>(texts_.size()));
-  if (is_new) texts_.emplace_back(text);
-  return known->second;
-}
-
 Column& Table::column(std::string_view of) {
-  return std::find_if(columns.begin(), columns.end(),
-                      [&](const auto& each) { return each.first == of; })
-      ->second;
+  return std::ranges::find_if(columns, [&](const auto& each) { return each.first == of; })->second;
 }
 
 Table& Draft::table(std::string_view name, std::initializer_list<ColumnSpec> columns) {
-  const auto known = std::find_if(tables.begin(), tables.end(),
-                                  [&](const Table& each) { return each.name == name; });
+  const auto known = std::ranges::find(tables, name, &Table::name);
   if (known != tables.end()) return *known;
   Table& made = tables.emplace_back();
   made.name = name;
@@ -198,7 +185,7 @@ uint32_t Draft::kernel(const KernelEntry& entry) {
   return known->second;
 }
 
-std::string group_of(const PlacedSource& source, trace::DeviceId device) {
+std::string group_of(const ExportSource& source, trace::DeviceId device) {
   const std::string rank = source.rank.empty() ? "" : fmt::format("{} / ", source.rank);
   if (!device.valid()) return rank + "CPU";
   const trace::Device& info = source.trace.devices[device.index()];
@@ -210,7 +197,7 @@ std::string group_of(const PlacedSource& source, trace::DeviceId device) {
   return fmt::format("{}GPU {}", capture, info.ordinal);
 }
 
-std::string device_of(const PlacedSource& source, trace::DeviceId device) {
+std::string device_of(const ExportSource& source, trace::DeviceId device) {
   if (!device.valid()) return {};
   std::string label = analysis::device_label(source.trace, device);
   if (source.rank.empty()) return label;
@@ -219,16 +206,9 @@ std::string device_of(const PlacedSource& source, trace::DeviceId device) {
   return fmt::format("{}/{}", rank, label);
 }
 
-Result<Timeline> make_timeline(const ExportSource& source) {
-  const auto own = on_own_axes(source);
-  if (!own) return timeline_of({placed(source)});
-  return timeline_of({placed({own->trace, own->results, source.tool_version})}, own->clocks);
-}
-
-Result<Timeline> make_timeline(std::span<const RankSource> ranks) {
-  std::vector<PlacedSource> sources;
-  for (const RankSource& rank : ranks) sources.push_back(placed(rank));
-  return timeline_of(sources);
+Result<Timeline> make_timeline(const ExportSources& sources) {
+  const auto own = on_own_axes(sources);
+  return own ? timeline_of({{own->trace, own->results}}, own->clocks) : timeline_of(sources, {});
 }
 
 }  // namespace llmprof::exports

@@ -1,4 +1,4 @@
-#include "exports/timeline/timeline.h"
+#include "exports/exports.h"
 
 #include <gtest/gtest.h>
 
@@ -107,7 +107,7 @@ TEST(Pyramid, ATraceOfDaysAndOneOfANanosecond) {
 TEST(Timeline, ATraceWithoutTimesHasNone) {
   const trace::Trace trace;
   const analysis::Results results;
-  EXPECT_FALSE(make_timeline({trace, results, "1.0"}));
+  EXPECT_FALSE(make_timeline({{trace, results}}));
 }
 
 TEST(Timeline, DamagedTimesAreNoTimeline) {
@@ -118,7 +118,7 @@ TEST(Timeline, DamagedTimesAreNoTimeline) {
   trace.launches.api.resize(2);
   trace.launches.correlation.resize(2);
   const analysis::Results results;
-  const auto timeline = make_timeline({trace, results, "1.0"});
+  const auto timeline = make_timeline({{trace, results}});
   ASSERT_FALSE(timeline);
   EXPECT_NE(timeline.error().message.find("100 days"), std::string::npos);
 }
@@ -140,7 +140,7 @@ TEST(Timeline, OfAMillionCallsShortQueriesAreLeftOut) {
   trace.launches.thread.resize(2 * kLaunches);
   trace.launches.correlation.resize(2 * kLaunches);
   const analysis::Results results;
-  const auto timeline = make_timeline({trace, results, "1.0"});
+  const auto timeline = make_timeline({{trace, results}});
   ASSERT_TRUE(timeline);
   const auto header = nlohmann::json::parse(timeline->header);
   EXPECT_EQ(header["tables"]["calls"]["rows"], kLaunches);
@@ -159,7 +159,7 @@ TEST(Timeline, ARangeAloneIsATrack) {
                        trace.strings.intern("\xff<")};
   trace.ranges.kind.resize(3);
   const analysis::Results results;
-  const auto timeline = make_timeline({trace, results, "1.0"});
+  const auto timeline = make_timeline({{trace, results}});
   ASSERT_TRUE(timeline);
   const auto header = nlohmann::json::parse(timeline->header);
   EXPECT_EQ(header["origin_ns"], "100");
@@ -203,8 +203,8 @@ TEST(Timeline, RanksAreOnOneClock) {
   }
   profile::RankClock late;
   late.offset_ns = {5'000};
-  const std::vector<RankSource> ranks = {{"rank 0", traces[0], results, {}},
-                                         {"rank 10", traces[1], results, late}};
+  const ExportSources ranks = {{traces[0], results, "rank 0"},
+                               {traces[1], results, "rank 10", job::JobClock(late)}};
   const auto timeline = make_timeline(ranks);
   ASSERT_TRUE(timeline);
   const auto header = nlohmann::json::parse(timeline->header);
@@ -236,7 +236,7 @@ TEST(Timeline, GapsAreSummedByStageAndCause) {
   results.stages.owners.kernel_step.resize(4);
   const auto host = static_cast<uint8_t>(analysis::BudgetPart::idle_host);
   results.idle_before.kernel = {analysis::IdleBefore::kNotIdle, host, host, host};
-  const auto timeline = make_timeline({trace, results, "1.0"});
+  const auto timeline = make_timeline({{trace, results}});
   ASSERT_TRUE(timeline);
   const auto header = nlohmann::json::parse(timeline->header);
   ASSERT_EQ(header["gaps"].size(), 1U);
@@ -263,7 +263,7 @@ TEST(Timeline, WorkKnowsWhyTheGpuWasIdleBeforeIt) {
   analysis::Results results;
   const auto cause = static_cast<uint8_t>(analysis::BudgetPart::idle_host);
   results.idle_before.kernel = {analysis::IdleBefore::kNotIdle, cause};
-  const auto timeline = make_timeline({trace, results, "1.0"});
+  const auto timeline = make_timeline({{trace, results}});
   ASSERT_TRUE(timeline);
   const auto header = nlohmann::json::parse(timeline->header);
   EXPECT_EQ(column_bytes(*timeline, "slices.gap"), (std::vector<uint8_t>{0, cause + 1}));

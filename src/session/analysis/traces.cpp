@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/files.h"
-#include "exports/timeline/timeline.h"
 #include "session/analysis/analyze.h"
 #include "session/version.h"
 
@@ -24,22 +23,22 @@ void KeptTraces::keep(std::optional<uint64_t> rank, trace::Trace&& trace,
   }
 }
 
-exports::ExportSource KeptTraces::the_one() const {
-  return {kept_.front().trace, kept_.front().results, kVersion};
-}
-
-Result<std::vector<exports::RankSource>> KeptTraces::ranks(const profile::Profile& job) const {
+Result<exports::ExportSources> KeptTraces::sources(const profile::Profile& profile) const {
+  if (kept_.size() == 1 && !kept_.front().rank) {
+    return exports::ExportSources{{kept_.front().trace, kept_.front().results}};
+  }
   if (kernels_ > kMostKernelsOfRanks) {
     return fail_input(fmt::format(
         "The job's ranks have {} kernels together, and one timeline holds {}; `llmprof analyze` of "
         "one rank's capture draws that rank's.",
         kernels_, kMostKernelsOfRanks));
   }
-  std::vector<exports::RankSource> sources;
+  exports::ExportSources sources;
   for (const Kept& each : kept_) {
-    const auto rank = std::ranges::find(job.ranks, each.rank, &profile::Rank::rank);
-    if (rank == job.ranks.end() || !rank->clock) continue;
-    sources.push_back({fmt::format("rank {}", rank->rank), each.trace, each.results, *rank->clock});
+    const auto rank = std::ranges::find(profile.ranks, each.rank, &profile::Rank::rank);
+    if (rank == profile.ranks.end() || !rank->clock) continue;
+    sources.push_back({each.trace, each.results, fmt::format("rank {}", rank->rank),
+                       job::JobClock(*rank->clock)});
   }
   if (sources.empty()) {
     return fail_input(
@@ -50,10 +49,7 @@ Result<std::vector<exports::RankSource>> KeptTraces::ranks(const profile::Profil
 }
 
 void KeptTraces::add_timeline(page::Content& content) const {
-  auto timeline = is_of_one() ? exports::make_timeline(the_one())
-                              : ranks(content.profile).and_then([](const auto& sources) {
-                                  return exports::make_timeline(sources);
-                                });
+  auto timeline = sources(content.profile).and_then(exports::make_timeline);
   if (!timeline) {
     content.timeline_missing = timeline.error().message;
     return;
@@ -79,22 +75,20 @@ void KeptTraces::write_exports(const Exports& wanted, const profile::Profile& pr
       analysis.not_exported = done.error().within(name);
     }
   };
-  const auto sources = ranks(profile);
-  if (!is_of_one() && !sources) {
-    analysis.not_exported = sources.error();
+  const auto all = sources(profile);
+  if (!all) {
+    analysis.not_exported = all.error();
     return;
   }
   for (size_t i = 0; i < kExports.size(); ++i) {
     const ExportRow& row = kExports[i];
     if (!wanted[i]) continue;
-    if (is_of_one()) {
-      write(row.of_trace(the_one()), row);
-    } else if (row.of_ranks != nullptr) {
-      write(row.of_ranks(*sources), row);
-    } else {
-      for (const exports::RankSource& rank : *sources) {
-        write(row.of_trace({rank.trace, rank.results, kVersion}), row, rank.label);
-      }
+    if (!row.file_per_rank) {
+      write(row.make(*all, kVersion), row);
+      continue;
+    }
+    for (const exports::ExportSource& each : *all) {
+      write(row.make({each}, kVersion), row, each.rank);
     }
   }
 }

@@ -6,7 +6,7 @@
 
 #include "analysis/passes/results.h"
 #include "base/error.h"
-#include "exports/export_source.h"
+#include "exports/exports.h"
 #include "page/page.h"
 #include "profile/profile.h"
 #include "session/bundle/export_rows.h"
@@ -40,10 +40,8 @@ class KeptTraces {
     trace::Trace trace;
     analysis::Results results;
   };
-  [[nodiscard]] bool is_of_one() const { return kept_.size() == 1 && !kept_.front().rank; }
-  [[nodiscard]] exports::ExportSource the_one() const;
   // They refer to what is kept here. An error says why there are none.
-  [[nodiscard]] Result<std::vector<exports::RankSource>> ranks(const profile::Profile& job) const;
+  [[nodiscard]] Result<exports::ExportSources> sources(const profile::Profile& profile) const;
 
   std::vector<Kept> kept_;
   uint64_t kernels_ = 0;

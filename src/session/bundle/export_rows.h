@@ -2,12 +2,10 @@
 
 #include <array>
 #include <bitset>
-#include <span>
 #include <string>
 #include <string_view>
 
-#include "exports/perfetto/perfetto.h"
-#include "exports/speedscope/speedscope.h"
+#include "exports/exports.h"
 
 namespace llmprof::session {
 
@@ -17,18 +15,17 @@ struct ExportRow {
   std::string_view help;
   std::string_view ending;   // "trace" in front
   std::string_view content;  // in lists of artifacts
-  Result<std::string> (*of_trace)(const exports::ExportSource&);
-  // All ranks of a job in one file; null where each rank has its own: trace.rank3.speedscope.json.
-  Result<std::string> (*of_ranks)(std::span<const exports::RankSource>);
+  Result<std::string> (*make)(const exports::ExportSources&, std::string_view tool_version);
+  bool file_per_rank = false;  // of a job: trace.rank3.speedscope.json
 };
 
 inline constexpr std::array<ExportRow, 2> kExports = {{
     {"--perfetto",
      "Also write trace.pftrace, a timeline for https://ui.perfetto.dev (docs/exports.md)",
-     ".pftrace", "timeline for Perfetto", exports::perfetto_trace, exports::perfetto_trace},
+     ".pftrace", "timeline for Perfetto", exports::perfetto_trace},
     {"--speedscope",
      "Also write trace.speedscope.json, a flame graph of stage, layer, class and kernel",
-     ".speedscope.json", "flame graph for speedscope", exports::speedscope_profile, nullptr},
+     ".speedscope.json", "flame graph for speedscope", exports::speedscope_profile, true},
 }};
 
 // What a file of this name is; null: none of these.
