@@ -6,10 +6,8 @@
 #include <array>
 #include <map>
 
-#include "readers/collector_log/collector_log.h"
+#include "readers/shared/reader.h"
 #include "readers/kineto/kineto_json.h"
-#include "readers/nsys_csv/nsys_csv.h"
-#include "readers/nsys_sqlite/nsys_sqlite.h"
 #include "testing/readers/collector_log.h"
 #include "testing/temporary_folder.h"
 

@@ -4,15 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 
 #include "base/text.h"
-#include "readers/collector_log/collector_log.h"
-#include "readers/kineto/kineto_json.h"
-#include "readers/ncu/ncu_csv.h"
-#include "readers/ncu/ncu_json.h"
-#include "readers/nsys_csv/nsys_csv.h"
-#include "readers/nsys_sqlite/nsys_sqlite.h"
-#include "readers/stage1_metrics/stage1_metrics.h"
 
 namespace llmprof::readers {
 
@@ -65,18 +59,14 @@ Error unreadable(const std::filesystem::path& path, std::string_view head) {
                         "convert it to UTF-8 with `iconv -f UTF-16 -t UTF-8`",
                         name)};
   }
-  std::string formats;
-  for (const Reader* reader : all_readers()) {
-    if (!formats.empty()) formats += ", ";
-    formats += reader->format;
-  }
+  const auto formats = all_readers() | std::views::transform(&Reader::format);
   const std::string_view line = head.substr(0, std::min(head.find('\n'), head.size()));
   const std::string begin = shortened(to_printable(trim(line)), 60);
   return {ErrorKind::input,
           fmt::format("{}: unknown capture format; the file begins with \"{}\". Supported: {}, "
-                      "each plain or gzip-compressed; .nsys-rep, .qdrep, .qdstrm and "
-                      ".ncu-rep are converted where the tool is installed",
-                      name, begin, formats)};
+                      "each plain or gzip-compressed; .nsys-rep, .qdrep, .qdstrm and .ncu-rep are "
+                      "converted where the tool is installed",
+                      name, begin, fmt::join(formats, ", "))};
 }
 
 }  // namespace llmprof::readers

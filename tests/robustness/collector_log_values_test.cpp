@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "readers/collector_log/collector_log.h"
+#include "readers/shared/reader.h"
 #include "testing/reader_outcome.h"
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"

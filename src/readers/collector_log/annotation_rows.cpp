@@ -1,4 +1,4 @@
-#include "readers/collector_log/annotation_rows.h"
+#include "readers/collector_log/rows.h"
 
 #include <algorithm>
 
@@ -29,26 +29,14 @@ trace::CollectiveKind kind_of(wire::CollectiveKind kind) {
 
 }  // namespace
 
-AnnotationRows::AnnotationRows(trace::TraceBuilder& builder, trace::ProcessId process,
-                               Findings& findings)
-    : builder_(builder),
-      process_(process),
-      findings_(findings),
-      ranges_(builder.trace().ranges),
-      first_range_(ranges_.size()),
-      first_step_(builder.trace().steps.size()),
-      first_operator_(builder.trace().operators.size()),
-      collectives_{builder.trace().collectives.size(), {}} {}
-
 AnnotationRows::OpenRows& AnnotationRows::open_rows(trace::ThreadId thread,
                                                     wire::StringKey domain) {
-  const Nesting nesting = {thread, domain};
-  if (last_open_ != nullptr && nesting == last_nesting_) return *last_open_;
-  const auto [known, fresh] = open_.try_emplace(nesting);
-  if (fresh) open_on_[thread].push_back(&known->second);
-  last_nesting_ = nesting;
-  last_open_ = &known->second;
-  return known->second;
+  if (last_open_ == nullptr || thread != last_thread_ || domain != last_domain_) {
+    last_thread_ = thread;
+    last_domain_ = domain;
+    last_open_ = &open_[thread][domain];
+  }
+  return *last_open_;
 }
 
 void AnnotationRows::add(const wire::RangePush& push, trace::ThreadId thread) {
@@ -73,12 +61,12 @@ void AnnotationRows::add(const wire::RangePop& pop, trace::ThreadId thread) {
 // Rows of a thread are in the order of their pushes.
 trace::RangeRow AnnotationRows::innermost(trace::ThreadId thread) const {
   trace::RangeRow innermost;
-  const auto domains = open_on_.find(thread);
-  if (domains == open_on_.end()) return innermost;
-  for (const OpenRows* open : domains->second) {
+  const auto domains = open_.find(thread);
+  if (domains == open_.end()) return innermost;
+  for (const auto& [domain, open] : domains->second) {
     const auto last =
-        std::find_if(open->rbegin(), open->rend(), [](size_t row) { return row != kNoRow; });
-    if (last == open->rend()) continue;
+        std::find_if(open.rbegin(), open.rend(), [](size_t row) { return row != kNoRow; });
+    if (last == open.rend()) continue;
     if (!innermost.valid() || *last > innermost.index()) innermost = trace::RangeRow(*last);
   }
   return innermost;
@@ -133,11 +121,11 @@ void AnnotationRows::add(const wire::CpuOperator& call, trace::ThreadId thread) 
 // Names that the program gave say more than the system's, which are cut at 15 bytes. The system
 // gives the number of a thread that has ended to another: where one is named from outside, which of
 // them is meant is not known.
-void AnnotationRows::name_threads(const Texts& texts) {
+void AnnotationRows::name_threads() {
   for (const auto& [by, record] : names_) {
-    const trace::StringId text = texts.find(record.name, findings_);
-    if (!text.valid() || texts.text(text).empty()) continue;
-    const std::string name = to_printable(texts.text(text));
+    const trace::StringId text = texts_.find(record.name);
+    if (!text.valid() || texts_.text(text).empty()) continue;
+    const std::string name = to_printable(texts_.text(text));
     trace::Thread& own = builder_.thread_info(by);
     if (own.tid == record.thread_id) {
       own.name = name;
@@ -150,22 +138,22 @@ void AnnotationRows::name_threads(const Texts& texts) {
 }
 
 // A lost domain is the default one; stages are recognized there as well.
-void AnnotationRows::finish(Texts& texts) {
-  name_threads(texts);
+void AnnotationRows::finish() {
+  name_threads();
   end_started_ranges();
   for (size_t i = first_range_; i < ranges_.size(); ++i) {
-    ranges_.domain[i] = texts.find(ranges_.domain[i].value, findings_);
-    ranges_.text[i] = texts.find_name(ranges_.text[i].value, findings_);
+    ranges_.domain[i] = texts_.find(ranges_.domain[i].value);
+    ranges_.text[i] = texts_.find_name(ranges_.text[i].value);
     if (ranges_.end[i] == trace::kOpenEnd) ++findings_.open_ranges;
   }
   trace::OperatorTable& operators = builder_.trace().operators;
   for (size_t i = first_operator_; i < operators.size(); ++i) {
-    operators.name[i] = texts.find_name(operators.name[i].value, findings_);
+    operators.name[i] = texts_.find_name(operators.name[i].value);
   }
   trace::CollectiveTable& collectives = builder_.trace().collectives;
   for (size_t i = collectives_.first; i < collectives.size(); ++i) {
-    collectives.group[i] = texts.find(collectives.group[i].value, findings_);
-    collectives.members[i] = texts.find(collectives.members[i].value, findings_);
+    collectives.group[i] = texts_.find(collectives.group[i].value);
+    collectives.members[i] = texts_.find(collectives.members[i].value);
   }
 }
 

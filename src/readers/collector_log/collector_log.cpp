@@ -1,4 +1,4 @@
-#include "readers/collector_log/collector_log.h"
+#include "readers/shared/reader.h"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -84,8 +84,7 @@ class Log {
     if (!got) return fail_with(got.error().within(file_));
     if (*got < sizeof header_) {
       return fail_input(
-          fmt::format("{}: llmprof log truncated within its header ({} of {} bytes): "
-                      "nothing can "
+          fmt::format("{}: llmprof log truncated within its header ({} of {} bytes): nothing can "
                       "be read; copy the file again, or record again",
                       file_, *got, sizeof header_));
     }
@@ -98,8 +97,7 @@ class Log {
     if (header_.byte_order == wire::kOtherByteOrderMark) {
       return fail_input(
           fmt::format("{}: llmprof log recorded on a machine with the other byte order; analyze it "
-                      "on a machine of "
-                      "that kind",
+                      "on a machine of that kind",
                       file_));
     }
     if (header_intact_ && header_.major_version != wire::kMajorVersion) {
@@ -111,8 +109,8 @@ class Log {
     if (has_sane_sizes(header_)) return {};
     if (header_intact_) {
       return fail_input(
-          fmt::format("{}: llmprof log with invalid sizes in its header (chunks "
-                      "of {} bytes); it was not written by llmprof",
+          fmt::format("{}: llmprof log with invalid sizes in its header (chunks of {} bytes); it "
+                      "was not written by llmprof",
                       file_, header_.chunk_bytes));
     }
     header_.chunk_bytes = wire::kChunkBytes;
@@ -121,10 +119,8 @@ class Log {
   }
 
   void begin_capture() {
-    trace::Capture capture;
-    capture.path = file_;
-    capture.format = kCollectorLogFormat;
-    capture.tool = trace::kCollectorTool;
+    builder_.begin_capture(file_, kCollectorLogFormat, trace::kCollectorTool);
+    trace::Capture& capture = builder_.capture();
     if (header_intact_) {
       capture.tool_version = text_of(header_.collector_version);
       capture.schema_version = fmt::format("{}.{}", header_.major_version, header_.minor_version);
@@ -136,7 +132,6 @@ class Log {
       // The log's times are the clock's.
       if (!capture.clock_domain.empty()) capture.clock_ns = 0;
     }
-    builder_.begin_capture(std::move(capture));
     const uint64_t id = header_intact_ ? header_.process_id : 0;
     process_ = builder_.process(id, id);
     if (header_intact_) builder_.process_info(process_).name = text_of(header_.executable);
@@ -203,8 +198,7 @@ class Log {
          header_intact_ ? 0 : 1);
     warn("collector_log_truncated",
          "the log is truncated; everything before the cut was read (copy the file again if this is "
-         "a "
-         "copy)",
+         "a copy)",
          cut_off_ || chunks_ < findings.chunks_when_closed ? 1 : 0);
     warn("collector_log_damaged_chunks",
          "chunks with a damaged header; their records were read where the checksum is valid",
@@ -229,13 +223,12 @@ class Log {
          "full; trace fewer steps at a time (--duty)",
          findings.cupti_dropped);
     warn("collector_counters_lost",
-         "overflows of the hardware's buffer of counter samples; samples were lost; "
-         "sample at a lower rate (LLMPROF_COUNTER_HZ)",
+         "overflows of the hardware's buffer of counter samples; samples were lost; sample at a "
+         "lower rate (LLMPROF_COUNTER_HZ)",
          findings.counters_lost);
     warn("collector_replays_overwritten",
          "skipped kernels of graph replays at the end of a traced window: the graph was replayed "
-         "again "
-         "untraced before CUPTI had read their times",
+         "again untraced before CUPTI had read their times",
          findings.overwritten_kernels);
     warn("graph_built_before_attach",
          "kernels of graphs that were built before the collector attached: their layers are "
@@ -257,8 +250,7 @@ class Log {
          findings.outer_operators);
     info("collector_log_not_closed",
          "the program did not close its log (it was killed, ended by _exit, or is still running); "
-         "what it "
-         "recorded until then was read",
+         "what it recorded until then was read",
          findings.closed ? 0 : 1);
     warn("collector_log_empty", "the log contains no annotations and no GPU work",
          findings.rows == 0 && !findings.never_armed ? 1 : 0);

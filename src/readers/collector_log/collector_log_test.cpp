@@ -1,4 +1,4 @@
-#include "readers/collector_log/collector_log.h"
+#include "readers/shared/reader.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "readers/collector_log/counter_rows.h"
+#include "readers/collector_log/rows.h"
 
 #include <cmath>
 #include <cstring>
@@ -54,14 +54,14 @@ void CounterRows::add_value(const wire::CounterSample& sample, uint32_t place, d
   trace::add_row(builder_.trace().counters, sample.start, sample.end, sample.set, place, value);
 }
 
-std::map<uint32_t, CounterRows::Named> CounterRows::named_sets(Texts& texts) {
+std::map<uint32_t, CounterRows::Named> CounterRows::named_sets() {
   std::map<uint32_t, Named> named;
   for (const auto& [number, set] : sets_) {
     Named& to = named[number];
     to.device = builder_.device(set.device);
     for (const wire::CounterColumn& column : set.columns) {
-      const trace::StringId name = texts.find(column.name, findings_);
-      const trace::StringId unit = texts.find(column.unit, findings_);
+      const trace::StringId name = texts_.find(column.name);
+      const trace::StringId unit = texts_.find(column.unit);
       to.metrics.push_back(name.valid() ? builder_.trace().metrics.intern({name, unit})
                                         : trace::MetricId());
     }
@@ -69,24 +69,21 @@ std::map<uint32_t, CounterRows::Named> CounterRows::named_sets(Texts& texts) {
   return named;
 }
 
-void CounterRows::finish(Texts& texts) {
-  const auto sets = named_sets(texts);
+void CounterRows::finish() {
+  const auto sets = named_sets();
   trace::CounterTable& counters = builder_.trace().counters;
-  size_t kept = first_;
-  for (size_t i = first_; i < counters.size(); ++i) {
+  settle_rows(counters, first_, [&](size_t i) {
     const auto set = sets.find(counters.device[i].value);
     const size_t place = counters.metric[i].index();
     if (set == sets.end() || place >= set->second.metrics.size() ||
         !set->second.metrics[place].valid()) {
       ++findings_.lost_definitions;
-      continue;
+      return false;
     }
-    if (kept < i) move_row(counters, i, kept);
-    counters.device[kept] = set->second.device;
-    counters.metric[kept] = set->second.metrics[place];
-    ++kept;
-  }
-  shorten(counters, kept);
+    counters.device[i] = set->second.device;
+    counters.metric[i] = set->second.metrics[place];
+    return true;
+  });
 }
 
 }  // namespace llmprof::readers::collector_log

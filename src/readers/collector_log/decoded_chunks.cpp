@@ -1,20 +1,91 @@
 #include "readers/collector_log/decoded_chunks.h"
 
 #include <algorithm>
+#include <cstring>
 
-#include "readers/collector_log/device_rows.h"
-#include "readers/collector_log/launch_rows.h"
+#include "trace/append.h"
 
 namespace llmprof::readers::collector_log {
 
 using wire::RecordType;
 
+namespace {
+
+// Calls without their threads, whose names are the log's codes.
+void add_call(Nanoseconds start, Nanoseconds end, uint32_t code, uint32_t correlation,
+              trace::LaunchTable& calls) {
+  calls.start.push_back(start);
+  calls.end.push_back(end);
+  calls.api.emplace_back(code);
+  calls.correlation.push_back(correlation);
+}
+
+void decode_launch(const Record& record, trace::LaunchTable& calls, Findings& findings) {
+  wire::Launch launch{};
+  if (!take(record, launch, findings)) return;
+  add_call(launch.start, launch.start + (launch.duration_and_code & wire::kLongestLaunch),
+           launch.duration_and_code >> wire::kLaunchDurationBits, launch.correlation, calls);
+}
+
+void decode_call(const Record& record, trace::LaunchTable& calls, Findings& findings) {
+  wire::ApiCall call{};
+  if (!take(record, call, findings)) return;
+  add_call(call.start, call.end, call.code, call.correlation, calls);
+}
+
+// The columns that a log's kernels fill before their definitions are known.
+void resize_kernels(trace::KernelTable& kernels, size_t rows) {
+  kernels.start.resize(rows);
+  kernels.end.resize(rows);
+  kernels.name.resize(rows);
+  kernels.correlation.resize(rows);
+}
+
+// Times and correlations, and as names the keys of their definitions.
+void decode_kernels(const Record& record, trace::KernelTable& kernels, Findings& findings) {
+  wire::KernelBatch batch{};
+  if (!take(record, batch, findings)) return;
+  const std::span<const char> bytes = record.payload.subspan(sizeof batch);
+  if (batch.count > bytes.size() / sizeof(wire::Kernel)) {
+    ++findings.bad_values;
+    return;
+  }
+  size_t row = kernels.size();
+  resize_kernels(kernels, row + batch.count);
+  for (uint32_t i = 0; i < batch.count; ++i) {
+    wire::Kernel kernel{};
+    std::memcpy(&kernel, bytes.data() + i * sizeof kernel, sizeof kernel);
+    const Nanoseconds start = batch.base + kernel.start;
+    if (start < 0 || kernel.definition == 0) {
+      ++findings.bad_values;
+      continue;
+    }
+    kernels.start[row] = start;
+    kernels.end[row] = start + kernel.duration;
+    kernels.name[row] = trace::StringId(kernel.definition);
+    kernels.correlation[row] = kernel.correlation;
+    ++row;
+  }
+  resize_kernels(kernels, row);
+}
+
+void decode_long_kernel(const Record& record, trace::KernelTable& kernels, Findings& findings) {
+  wire::LongKernel kernel{};
+  if (!take(record, kernel, findings)) return;
+  resize_kernels(kernels, kernels.size() + 1);
+  kernels.start.back() = kernel.start;
+  kernels.end.back() = kernel.end;
+  kernels.name.back() = trace::StringId(kernel.definition);
+  kernels.correlation.back() = kernel.correlation;
+}
+
+}  // namespace
+
 void DecodedChunks::clear() {
   stretches_.clear();
   records_.clear();
-  const auto empty = [](auto& column) { column.clear(); };
-  trace::each_column(calls_, empty);
-  trace::each_column(kernels_, empty);
+  trace::clear_rows(calls_);
+  trace::clear_rows(kernels_);
   damage_ = {};
   findings_ = {};
   chunks_ = 0;
@@ -45,6 +116,7 @@ void DecodedChunks::parse_chunk(std::span<const char> chunk, uint64_t sequence) 
   Record record;
   uint64_t found = 0;
   for (; records.next(record); ++found) add(record);
+  end_stretch();
   damage_.stretches += records.damaged();
   if (records.unfinished()) ++damage_.unfinished;
   // A process that is killed while it takes a chunk leaves it all zero.
@@ -54,7 +126,17 @@ void DecodedChunks::parse_chunk(std::span<const char> chunk, uint64_t sequence) 
 }
 
 void DecodedChunks::begin_stretch(bool begins_chunk, uint32_t serial) {
-  stretches_.push_back({begins_chunk, serial, records_.size(), calls_.size(), false});
+  end_stretch();
+  stretches_.push_back({.begins_chunk = begins_chunk,
+                        .serial = serial,
+                        .first_record = records_.size(),
+                        .first_call = calls_.size()});
+}
+
+void DecodedChunks::end_stretch() {
+  if (stretches_.empty()) return;
+  stretches_.back().records_end = records_.size();
+  stretches_.back().calls_end = calls_.size();
 }
 
 void DecodedChunks::add(const Record& record) {

@@ -26,14 +26,15 @@ struct ChunkDamage {
   }
 };
 
-// Records in a row that are of one thread.
+// Records in a row that are of one thread: rows of DecodedChunks::records and calls.
 struct ThreadRecords {
-  bool begins_chunk = false;  // of the thread `serial`; else a ThreadInfo is the first of `records`
+  bool begins_chunk = false;  // of the thread `serial`; else a ThreadInfo is the first record
   uint32_t serial = 0;
-  std::span<const Record> records;  // all but those in columns
-  bool any_calls = false;           // also where none of them is sane
-  size_t first_call = 0;            // rows of `calls`
+  size_t first_record = 0;
+  size_t records_end = 0;
+  size_t first_call = 0;
   size_t calls_end = 0;
+  bool any_calls = false;  // also where none of them is sane
 };
 
 // Neighboring chunks of a log, taken apart without knowing the others, so that several threads can
@@ -50,20 +51,10 @@ class DecodedChunks {
   // `chunk` is without the file's header.
   void parse_chunk(std::span<const char> chunk, uint64_t sequence);
 
-  // Calls visit(const ThreadRecords&) in the order of the file.
-  template <class Visit>
-  void each(const Visit& visit) const {
-    for (size_t i = 0; i < stretches_.size(); ++i) {
-      const Stretch& from = stretches_[i];
-      const bool last = i + 1 == stretches_.size();
-      const size_t records_end = last ? records_.size() : stretches_[i + 1].first_record;
-      const size_t calls_end = last ? calls_.size() : stretches_[i + 1].first_call;
-      visit(ThreadRecords{
-          from.begins_chunk, from.serial,
-          std::span(records_).subspan(from.first_record, records_end - from.first_record),
-          from.any_calls, from.first_call, calls_end});
-    }
-  }
+  // In the order of the file.
+  [[nodiscard]] const std::vector<ThreadRecords>& stretches() const { return stretches_; }
+  // All but those in columns.
+  [[nodiscard]] std::span<const Record> records() const { return records_; }
   // Without their threads.
   [[nodiscard]] const trace::LaunchTable& calls() const { return calls_; }
   // Times, names and correlations alone.
@@ -75,22 +66,15 @@ class DecodedChunks {
   [[nodiscard]] bool cut_off() const { return cut_off_; }
 
  private:
-  struct Stretch {
-    bool begins_chunk;
-    uint32_t serial;
-    size_t first_record;
-    size_t first_call;
-    bool any_calls;
-  };
-
   void clear();
   void begin_stretch(bool begins_chunk, uint32_t serial);
+  void end_stretch();
   void add(const Record& record);
 
   size_t chunk_bytes_;
   uint64_t first_;
   uint64_t stride_;
-  std::vector<Stretch> stretches_;
+  std::vector<ThreadRecords> stretches_;
   std::vector<Record> records_;
   trace::LaunchTable calls_;
   trace::KernelTable kernels_;

@@ -1,4 +1,4 @@
-#include "readers/collector_log/device_rows.h"
+#include "readers/collector_log/rows.h"
 
 #include <algorithm>
 
@@ -28,15 +28,62 @@ uint32_t largest_from(const std::vector<uint32_t>& values, size_t first) {
   return largest;
 }
 
-// The columns that a log's kernels fill before their definitions are known.
-void resize_kernels(trace::KernelTable& kernels, size_t rows) {
-  kernels.start.resize(rows);
-  kernels.end.resize(rows);
-  kernels.name.resize(rows);
-  kernels.correlation.resize(rows);
+trace::HostCallTable::Kind kind_of(wire::HostCallKind kind) {
+  using Kind = trace::HostCallTable::Kind;
+  switch (kind) {
+    case wire::HostCallKind::graph:
+    case wire::HostCallKind::driver_graph:
+      return Kind::graph;
+    case wire::HostCallKind::wait:
+    case wire::HostCallKind::driver_wait:
+      return Kind::wait;
+    case wire::HostCallKind::kernel:
+    case wire::HostCallKind::driver_kernel:
+      break;
+  }
+  return Kind::kernel;
+}
+
+// Adds rows [first, end) of a column after those of another.
+template <class Value>
+void append(const std::vector<Value>& from, size_t first, size_t end, std::vector<Value>& to) {
+  to.insert(to.end(), from.begin() + static_cast<std::ptrdiff_t>(first),
+            from.begin() + static_cast<std::ptrdiff_t>(end));
 }
 
 }  // namespace
+
+void LaunchRows::add_calls(const trace::LaunchTable& calls, size_t first, size_t end,
+                           trace::ThreadId thread) {
+  trace::LaunchTable& launches = builder_.trace().launches;
+  append(calls.start, first, end, launches.start);
+  append(calls.end, first, end, launches.end);
+  launches.thread.insert(launches.thread.end(), end - first, thread);
+  append(calls.api, first, end, launches.api);
+  append(calls.correlation, first, end, launches.correlation);
+}
+
+void LaunchRows::add(const wire::HostCall& call, trace::ThreadId thread) {
+  trace::HostCallTable& calls = builder_.trace().host_calls;
+  trace::add_row(calls, call.start, call.start + call.duration, thread, kind_of(call.kind),
+                 call.handle);
+  calls.of_driver = calls.of_driver || call.kind >= wire::HostCallKind::driver_kernel;
+}
+
+void LaunchRows::finish() {
+  for (Api& api : names_.values()) api.name = texts_.find_name(api.key);
+  trace::LaunchTable& launches = builder_.trace().launches;
+  const trace::StringId lost = builder_.string("(name lost)");
+  for (size_t i = first_; i < launches.size(); ++i) {
+    const Api* api = names_.find(launches.api[i].value);
+    if (api == nullptr) ++findings_.lost_names;
+    launches.api[i] = api == nullptr ? lost : api->name;
+  }
+}
+
+uint32_t LaunchRows::largest_correlation() const {
+  return largest_from(builder_.trace().launches.correlation, first_);
+}
 
 // A program clones a graph, and instantiating clones it again; more generations are damage, as is a
 // circle.
@@ -51,51 +98,6 @@ std::optional<trace::RangeRow> DeviceRows::range_of(uint64_t node) const {
   }
   return range;
 }
-
-void decode_kernels(const Record& record, trace::KernelTable& kernels, Findings& findings) {
-  wire::KernelBatch batch{};
-  if (!take(record, batch, findings)) return;
-  const std::span<const char> bytes = record.payload.subspan(sizeof batch);
-  if (batch.count > bytes.size() / sizeof(wire::Kernel)) {
-    ++findings.bad_values;
-    return;
-  }
-  size_t row = kernels.size();
-  resize_kernels(kernels, row + batch.count);
-  for (uint32_t i = 0; i < batch.count; ++i) {
-    wire::Kernel kernel{};
-    std::memcpy(&kernel, bytes.data() + i * sizeof kernel, sizeof kernel);
-    const Nanoseconds start = batch.base + kernel.start;
-    if (start < 0 || kernel.definition == 0) {
-      ++findings.bad_values;
-      continue;
-    }
-    kernels.start[row] = start;
-    kernels.end[row] = start + kernel.duration;
-    kernels.name[row] = trace::StringId(kernel.definition);
-    kernels.correlation[row] = kernel.correlation;
-    ++row;
-  }
-  resize_kernels(kernels, row);
-}
-
-void decode_long_kernel(const Record& record, trace::KernelTable& kernels, Findings& findings) {
-  wire::LongKernel kernel{};
-  if (!take(record, kernel, findings)) return;
-  resize_kernels(kernels, kernels.size() + 1);
-  kernels.start.back() = kernel.start;
-  kernels.end.back() = kernel.end;
-  kernels.name.back() = trace::StringId(kernel.definition);
-  kernels.correlation.back() = kernel.correlation;
-}
-
-DeviceRows::DeviceRows(trace::TraceBuilder& builder, trace::ProcessId process, Findings& findings)
-    : builder_(builder),
-      process_(process),
-      findings_(findings),
-      first_kernel_(builder.trace().kernels.size()),
-      first_memory_operation_(builder.trace().memory_operations.size()),
-      first_replay_(builder.trace().graph_replays.size()) {}
 
 trace::QueueId DeviceRows::queue(const Place& place) {
   return builder_.queue({process_, builder_.device(place.device), place.context, place.stream});
@@ -122,20 +124,20 @@ void DeviceRows::add(const wire::GraphReplay& replay) {
                  replay.correlation);
 }
 
-trace::StringId DeviceRows::readable_name(wire::StringKey key, Texts& texts) {
+trace::StringId DeviceRows::readable_name(wire::StringKey key) {
   const auto [known, fresh] = readable_names_.try_emplace(key);
   if (!fresh) return known->second;
-  const trace::StringId symbol = texts.find_name(key, findings_);
-  const auto plain = demangle(texts.text(symbol));
+  const trace::StringId symbol = texts_.find_name(key);
+  const auto plain = demangle(texts_.text(symbol));
   known->second = plain ? builder_.string(*plain) : symbol;
   builder_.trace().symbols.emplace_back(known->second, symbol);
   return known->second;
 }
 
-void DeviceRows::settle_kernel_kinds(Texts& texts) {
+void DeviceRows::settle_kernel_kinds() {
   for (KernelKind& kind : kernel_kinds_.values()) {
     const wire::KernelDefinition& definition = kind.definition;
-    kind.name = readable_name(definition.name, texts);
+    kind.name = readable_name(definition.name);
     kind.shape = builder_.shape(shape_of(definition));
     kind.queue = queue({definition.device, definition.context, definition.stream});
     if (!in_graph(definition)) continue;
@@ -157,30 +159,27 @@ void DeviceRows::settle_kernels() {
     kernels.graph_node.resize(all);
   }
   if (any_node_range_) kernels.node_range.resize(all);
-  size_t kept = first_kernel_;
-  for (size_t i = first_kernel_; i < all; ++i) {
+  settle_rows(kernels, first_kernel_, [&](size_t i) {
     const KernelKind* kind = kernel_kinds_.find(kernels.name[i].value);
     if (kind == nullptr) {
       ++findings_.lost_definitions;
-      continue;
+      return false;
     }
     if (in_graph(kind->definition) && overwritten_.contains(kernels.correlation[i])) {
       ++findings_.overwritten_kernels;
-      continue;
+      return false;
     }
-    if (kept < i) move_row(kernels, i, kept);
-    kernels.name[kept] = kind->name;
-    kernels.shape[kept] = kind->shape;
-    kernels.queue[kept] = kind->queue;
+    kernels.name[i] = kind->name;
+    kernels.shape[i] = kind->shape;
+    kernels.queue[i] = kind->queue;
     if (any_graph_) {
-      kernels.graph[kept] = kind->definition.graph;
-      kernels.graph_node[kept] = kind->definition.graph_node;
+      kernels.graph[i] = kind->definition.graph;
+      kernels.graph_node[i] = kind->definition.graph_node;
       if (kind->of_old_graph) ++findings_.kernels_of_old_graphs;
     }
-    if (any_node_range_) kernels.node_range[kept] = kind->node_range;
-    ++kept;
-  }
-  shorten(kernels, kept);
+    if (any_node_range_) kernels.node_range[i] = kind->node_range;
+    return true;
+  });
 }
 
 void DeviceRows::settle_memory_operations() {
@@ -193,25 +192,21 @@ void DeviceRows::settle_memory_operations() {
   const size_t all = memory.size();
   memory.queue.resize(all);
   memory.kind.resize(all);
-  size_t kept = first_memory_operation_;
-  for (size_t i = first_memory_operation_; i < all; ++i) {
+  settle_rows(memory, first_memory_operation_, [&](size_t i) {
     const MemoryOperationKind* kind = memory_kinds_.find(memory.detail[i].value);
     if (kind == nullptr) {
       ++findings_.lost_definitions;
-      continue;
+      return false;
     }
-    if (kept < i) move_row(memory, i, kept);
-    memory.detail[kept] = kind->detail;
-    memory.queue[kept] = kind->queue;
-    memory.kind[kept] =
-        kind->definition.kind == 0 ? trace::MemoryKind::copy : trace::MemoryKind::set;
-    ++kept;
-  }
-  shorten(memory, kept);
+    memory.detail[i] = kind->detail;
+    memory.queue[i] = kind->queue;
+    memory.kind[i] = kind->definition.kind == 0 ? trace::MemoryKind::copy : trace::MemoryKind::set;
+    return true;
+  });
 }
 
-void DeviceRows::finish(Texts& texts) {
-  settle_kernel_kinds(texts);
+void DeviceRows::finish() {
+  settle_kernel_kinds();
   settle_kernels();
   settle_memory_operations();
 }

@@ -1,4 +1,4 @@
-#include "readers/collector_log/operator_kernels.h"
+#include "readers/collector_log/rows.h"
 
 #include <algorithm>
 #include <numeric>
@@ -66,63 +66,38 @@ class FreeCorrelations {
   std::unordered_set<uint32_t> used_;  // empty where those after the last one suffice
 };
 
-class Kernels {
- public:
-  Kernels(trace::TraceBuilder& builder, trace::ProcessId process, FreeCorrelations correlations)
-      : builder_(builder),
-        process_(process),
-        device_(builder.device(0, trace::DeviceKind::cpu)),
-        shape_(builder.shape({})),
-        api_(builder.string("operator")),
-        correlations_(std::move(correlations)) {
-    // Rows of captures before this one do not have these columns.
-    trace::KernelTable& kernels = builder_.trace().kernels;
-    kernels.flops.resize(kernels.size());
-    kernels.bytes.resize(kernels.size());
-  }
-
-  // Returns its correlation.
-  uint32_t add(size_t row) {
-    const trace::OperatorTable& operators = builder_.trace().operators;
-    const trace::ThreadId thread = operators.thread[row];
-    const uint32_t correlation = correlations_.next();
-    trace::KernelTable& kernels = builder_.trace().kernels;
-    trace::add_row(kernels, operators.start[row], operators.end[row], operators.name[row], shape_,
-                   builder_.queue({process_, device_, 0, thread.value}), correlation);
-    kernels.flops.push_back(operators.flops[row]);
-    kernels.bytes.push_back(operators.bytes[row]);
-    trace::add_row(builder_.trace().launches, operators.start[row], operators.end[row], thread,
-                   api_, correlation);
-    return correlation;
-  }
-
- private:
-  trace::TraceBuilder& builder_;
-  trace::ProcessId process_;
-  trace::DeviceId device_;
-  trace::ShapeId shape_;
-  trace::StringId api_;
-  FreeCorrelations correlations_;
-};
-
 }  // namespace
 
 uint64_t add_operator_kernels(trace::TraceBuilder& builder, trace::ProcessId process, size_t first,
                               const CollectiveOperators& collectives, uint32_t last_correlation) {
-  const trace::OperatorTable& operators = builder.trace().operators;
+  trace::Trace& trace = builder.trace();
+  const trace::OperatorTable& operators = trace.operators;
   if (operators.size() == first) return 0;
   const std::vector<size_t> order = outer_first(operators, first);
   const std::vector<bool> inner = innermost(operators, order);
-  Kernels kernels(builder, process,
-                  FreeCorrelations(builder.trace(), last_correlation, operators.size() - first));
+  const trace::DeviceId device = builder.device(0, trace::DeviceKind::cpu);
+  const trace::ShapeId shape = builder.shape({});
+  const trace::StringId api = builder.string("operator");
+  FreeCorrelations correlations(trace, last_correlation, order.size());
+  // Rows of captures before this one do not have these columns.
+  trace.kernels.flops.resize(trace.kernels.size());
+  trace.kernels.bytes.resize(trace.kernels.size());
   for (size_t i = 0; i < order.size(); ++i) {
     if (!inner[i]) continue;
-    const uint32_t correlation = kernels.add(order[i]);
+    const size_t row = order[i];
+    const trace::ThreadId thread = operators.thread[row];
+    const uint32_t correlation = correlations.next();
+    trace::add_row(trace.kernels, operators.start[row], operators.end[row], operators.name[row],
+                   shape, builder.queue({process, device, 0, thread.value}), correlation);
+    trace.kernels.flops.push_back(operators.flops[row]);
+    trace.kernels.bytes.push_back(operators.bytes[row]);
+    trace::add_row(trace.launches, operators.start[row], operators.end[row], thread, api,
+                   correlation);
     const auto& rows = collectives.operators;
-    const auto found = std::lower_bound(rows.begin(), rows.end(), order[i]);
-    if (found == rows.end() || *found != order[i]) continue;
-    const size_t row = collectives.first + static_cast<size_t>(found - rows.begin());
-    builder.trace().collectives.correlation[row] = correlation;
+    const auto found = std::lower_bound(rows.begin(), rows.end(), row);
+    if (found == rows.end() || *found != row) continue;
+    const size_t collective = collectives.first + static_cast<size_t>(found - rows.begin());
+    trace.collectives.correlation[collective] = correlation;
   }
   return static_cast<uint64_t>(std::count(inner.begin(), inner.end(), false));
 }

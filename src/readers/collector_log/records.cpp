@@ -41,25 +41,25 @@ bool Records::next_behind_damage(Record& record) {
   return false;
 }
 
-void Texts::add(const wire::Text& head, std::span<const char> bytes, Findings& findings) {
+void Texts::add(const wire::Text& head, std::span<const char> bytes) {
   if (bytes.size() < head.length) {
-    ++findings.bad_values;
+    ++findings_.bad_values;
     return;
   }
-  if (head.cut != 0) ++findings.cut_names;
+  if (head.cut != 0) ++findings_.cut_names;
   const std::string_view text(bytes.data(), head.length);
   texts_.add(head.key, builder_.string(to_printable(text)));
 }
 
-trace::StringId Texts::find(wire::StringKey key, Findings& findings) const {
+trace::StringId Texts::find(wire::StringKey key) const {
   if (key == 0) return {};
   if (const trace::StringId* known = texts_.find(key)) return *known;
-  ++findings.lost_names;
+  ++findings_.lost_names;
   return {};
 }
 
-trace::StringId Texts::find_name(wire::StringKey key, Findings& findings) {
-  const trace::StringId name = find(key, findings);
+trace::StringId Texts::find_name(wire::StringKey key) const {
+  const trace::StringId name = find(key);
   return name.valid() ? name : builder_.string("(name lost)");
 }
 

@@ -12,7 +12,6 @@
 
 #include "base/diagnostics.h"
 #include "readers/collector_log/sane_values.h"
-#include "trace/append.h"
 #include "trace/builder.h"
 #include "trace/tables.h"
 #include "wire/log_format.h"
@@ -69,29 +68,6 @@ bool take(const Record& record, Payload& payload, Findings& findings) {
   if (record.get(payload) && is_sane(payload)) return true;
   ++findings.bad_values;
   return false;
-}
-
-// Cuts off a table's rows from `rows` on.
-template <class Table>
-void shorten(Table& table, size_t rows) {
-  trace::each_column(table, [&](auto& column) {
-    if (column.size() > rows) column.resize(rows);
-  });
-}
-
-// Moves a row down in the columns that the table has.
-template <class Table>
-void move_row(Table& table, size_t from, size_t to) {
-  trace::each_column(table, [&](auto& column) {
-    if (from < column.size()) column[to] = column[from];
-  });
-}
-
-// Adds rows [first, end) of a column after those of another.
-template <class Value>
-void append(const std::vector<Value>& from, size_t first, size_t end, std::vector<Value>& to) {
-  to.insert(to.end(), from.begin() + static_cast<std::ptrdiff_t>(first),
-            from.begin() + static_cast<std::ptrdiff_t>(end));
 }
 
 // The records of one chunk, in order. What is damaged is stepped over, up to the next record whose
@@ -183,21 +159,23 @@ class Definitions {
 // records are read.
 class Texts {
  public:
-  explicit Texts(trace::TraceBuilder& builder) : builder_(builder) {}
+  Texts(trace::TraceBuilder& builder, Findings& findings)
+      : builder_(builder), findings_(findings) {}
 
   // `bytes` are those behind the record's head.
-  void add(const wire::Text& head, std::span<const char> bytes, Findings& findings);
+  void add(const wire::Text& head, std::span<const char> bytes);
 
   // None for key 0, and for a lost string, which is counted.
-  trace::StringId find(wire::StringKey key, Findings& findings) const;
+  trace::StringId find(wire::StringKey key) const;
   // Its name where it is lost.
-  trace::StringId find_name(wire::StringKey key, Findings& findings);
+  trace::StringId find_name(wire::StringKey key) const;
   [[nodiscard]] std::string_view text(trace::StringId id) const {
     return id.valid() ? builder_.trace().strings[id] : std::string_view();
   }
 
  private:
   trace::TraceBuilder& builder_;
+  Findings& findings_;
   Definitions<trace::StringId> texts_;
 };
 

@@ -1,122 +1,90 @@
 #include "readers/collector_log/rows.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "base/text.h"
-#include "readers/collector_log/operator_kernels.h"
 
 namespace llmprof::readers::collector_log {
 
 using wire::RecordType;
 
-Rows::Rows(trace::TraceBuilder& builder, trace::ProcessId process)
-    : builder_(builder),
-      process_(process),
-      first_kernel_(builder.trace().kernels.size()),
-      first_launch_(builder.trace().launches.size()),
-      first_range_(builder.trace().ranges.size()),
-      texts_(builder),
-      annotations_(builder, process, findings_),
-      launches_(builder, findings_),
-      devices_(builder, process, findings_),
-      counters_(builder, findings_),
-      session_(builder, process, findings_) {}
-
 void Rows::add(const DecodedChunks& chunks) {
-  chunks.each([&](const ThreadRecords& stretch) {
+  for (const ThreadRecords& stretch : chunks.stretches()) {
     if (stretch.begins_chunk) begin_thread(stretch.serial);
-    for (const Record& record : stretch.records) add(record);
+    for (size_t i = stretch.first_record; i < stretch.records_end; ++i) add(chunks.records()[i]);
     if (stretch.any_calls) {
       launches_.add_calls(chunks.calls(), stretch.first_call, stretch.calls_end, thread());
     }
-  });
+  }
   devices_.add_kernels(chunks.kernels());
   findings_.bad_values += chunks.findings().bad_values;
 }
 
-template <class Payload, class Target, class... With>
-void Rows::give(const Record& record, Target& target, const With&... with) {
+template <class Payload, auto Part>
+void Rows::give(const Record& record) {
+  auto& part = this->*Part;
   Payload payload{};
-  if (take(record, payload, findings_)) target.add(payload, with...);
-}
-
-template <class Payload, class Target, class... With>
-void Rows::give_list(const Record& record, Target& target, With&... with) {
-  Payload head{};
-  if (take(record, head, findings_)) target.add(head, record.payload.subspan(sizeof head), with...);
+  if constexpr (requires { part.add(payload, thread_); }) {
+    const trace::ThreadId by = thread();
+    if (take(record, payload, findings_)) part.add(payload, by);
+  } else if constexpr (requires { part.add(payload, record.payload); }) {
+    if (take(record, payload, findings_)) part.add(payload, record.payload.subspan(sizeof payload));
+  } else if constexpr (requires { part.add(payload, trace::RangeRow()); }) {
+    const trace::RangeRow innermost = annotations_.innermost(thread());
+    if (take(record, payload, findings_)) part.add(payload, innermost);
+  } else {
+    if (take(record, payload, findings_)) part.add(payload);
+  }
 }
 
 void Rows::add(const Record& record) {
-  switch (record.type) {
-    case RecordType::range_push:
-      return give<wire::RangePush>(record, annotations_, thread());
-    case RecordType::range_pop:
-      return give<wire::RangePop>(record, annotations_, thread());
-    case RecordType::range_start:
-      return give<wire::RangeStart>(record, annotations_, thread());
-    case RecordType::range_end:
-      return give<wire::RangeEnd>(record, annotations_);
-    case RecordType::mark:
-      return give<wire::Mark>(record, annotations_, thread());
-    case RecordType::step:
-      return give<wire::Step>(record, annotations_, thread());
-    case RecordType::cpu_operator:
-      return give<wire::CpuOperator>(record, annotations_, thread());
-    case RecordType::collective:
-      return give<wire::Collective>(record, annotations_, thread());
-    case RecordType::thread_name:
-      return give<wire::ThreadName>(record, annotations_, thread());
-    case RecordType::host_call:
-      return give<wire::HostCall>(record, launches_, thread());
-    case RecordType::api_name:
-      return give<wire::ApiName>(record, launches_);
-    case RecordType::graph_node_created:
-      return give<wire::GraphNodeCreated>(record, devices_, annotations_.innermost(thread()));
-    case RecordType::graph_node_cloned:
-      return give<wire::GraphNodeCloned>(record, devices_);
-    case RecordType::kernel_definition:
-      return give<wire::KernelDefinition>(record, devices_);
-    case RecordType::memory_definition:
-      return give<wire::MemoryDefinition>(record, devices_);
-    case RecordType::memory_operation:
-      return give<wire::MemoryOperation>(record, devices_);
-    case RecordType::graph_replay:
-      return give<wire::GraphReplay>(record, devices_);
-    case RecordType::replay_overwritten:
-      return give<wire::ReplayOverwritten>(record, devices_);
-    case RecordType::counter_set:
-      return give_list<wire::CounterSet>(record, counters_);
-    case RecordType::counter_sample:
-      return give_list<wire::CounterSample>(record, counters_);
-    case RecordType::short_counter_sample:
-      return give_list<wire::ShortCounterSample>(record, counters_);
-    case RecordType::string:
-      return give_list<wire::Text>(record, texts_, findings_);
-    case RecordType::cuda_session:
-      return give<wire::CudaSession>(record, session_);
-    case RecordType::cuda_device:
-      return give<wire::CudaDevice>(record, session_);
-    case RecordType::variable:
-      return give<wire::Variable>(record, session_);
-    case RecordType::collection:
-      return give<wire::Collection>(record, session_);
-    case RecordType::waiting:
-      return give<wire::Waiting>(record, session_);
-    case RecordType::cupti_dropped:
-      return give<wire::CuptiDropped>(record, session_);
-    case RecordType::counters_off:
-      return give<wire::CountersOff>(record, session_);
-    case RecordType::counters_lost:
-      return give<wire::CountersLost>(record, session_);
-    case RecordType::dropped:
-      return give<wire::Dropped>(record, session_);
-    case RecordType::clean_end:
-      return give<wire::CleanEnd>(record, session_);
-    case RecordType::thread_info:
-      return add_thread(record);
-    default:
-      ++findings_.unknown;
+  using Add = void (Rows::*)(const Record&);
+  static constexpr auto kAdd = [] {
+    std::array<Add, static_cast<size_t>(RecordType::end)> table{};
+    const auto set = [&](RecordType type, Add add) { table.at(static_cast<size_t>(type)) = add; };
+    set(RecordType::range_push, &Rows::give<wire::RangePush, &Rows::annotations_>);
+    set(RecordType::range_pop, &Rows::give<wire::RangePop, &Rows::annotations_>);
+    set(RecordType::range_start, &Rows::give<wire::RangeStart, &Rows::annotations_>);
+    set(RecordType::range_end, &Rows::give<wire::RangeEnd, &Rows::annotations_>);
+    set(RecordType::mark, &Rows::give<wire::Mark, &Rows::annotations_>);
+    set(RecordType::step, &Rows::give<wire::Step, &Rows::annotations_>);
+    set(RecordType::cpu_operator, &Rows::give<wire::CpuOperator, &Rows::annotations_>);
+    set(RecordType::collective, &Rows::give<wire::Collective, &Rows::annotations_>);
+    set(RecordType::thread_name, &Rows::give<wire::ThreadName, &Rows::annotations_>);
+    set(RecordType::host_call, &Rows::give<wire::HostCall, &Rows::launches_>);
+    set(RecordType::api_name, &Rows::give<wire::ApiName, &Rows::launches_>);
+    set(RecordType::graph_node_created, &Rows::give<wire::GraphNodeCreated, &Rows::devices_>);
+    set(RecordType::graph_node_cloned, &Rows::give<wire::GraphNodeCloned, &Rows::devices_>);
+    set(RecordType::kernel_definition, &Rows::give<wire::KernelDefinition, &Rows::devices_>);
+    set(RecordType::memory_definition, &Rows::give<wire::MemoryDefinition, &Rows::devices_>);
+    set(RecordType::memory_operation, &Rows::give<wire::MemoryOperation, &Rows::devices_>);
+    set(RecordType::graph_replay, &Rows::give<wire::GraphReplay, &Rows::devices_>);
+    set(RecordType::replay_overwritten, &Rows::give<wire::ReplayOverwritten, &Rows::devices_>);
+    set(RecordType::counter_set, &Rows::give<wire::CounterSet, &Rows::counters_>);
+    set(RecordType::counter_sample, &Rows::give<wire::CounterSample, &Rows::counters_>);
+    set(RecordType::short_counter_sample, &Rows::give<wire::ShortCounterSample, &Rows::counters_>);
+    set(RecordType::string, &Rows::give<wire::Text, &Rows::texts_>);
+    set(RecordType::cuda_session, &Rows::give<wire::CudaSession, &Rows::session_>);
+    set(RecordType::cuda_device, &Rows::give<wire::CudaDevice, &Rows::session_>);
+    set(RecordType::variable, &Rows::give<wire::Variable, &Rows::session_>);
+    set(RecordType::collection, &Rows::give<wire::Collection, &Rows::session_>);
+    set(RecordType::waiting, &Rows::give<wire::Waiting, &Rows::session_>);
+    set(RecordType::cupti_dropped, &Rows::give<wire::CuptiDropped, &Rows::session_>);
+    set(RecordType::counters_off, &Rows::give<wire::CountersOff, &Rows::session_>);
+    set(RecordType::counters_lost, &Rows::give<wire::CountersLost, &Rows::session_>);
+    set(RecordType::dropped, &Rows::give<wire::Dropped, &Rows::session_>);
+    set(RecordType::clean_end, &Rows::give<wire::CleanEnd, &Rows::session_>);
+    set(RecordType::thread_info, &Rows::add_thread);
+    return table;
+  }();
+  const auto type = static_cast<size_t>(record.type);
+  const Add add = type < kAdd.size() ? kAdd.at(type) : nullptr;
+  if (add == nullptr) {
+    ++findings_.unknown;
+  } else {
+    (this->*add)(record);
   }
 }
 
@@ -147,11 +115,11 @@ void Rows::add_thread(const Record& record) {
 }
 
 const Findings& Rows::finish() {
-  annotations_.finish(texts_);
-  launches_.finish(texts_);
-  devices_.finish(texts_);
-  counters_.finish(texts_);
-  session_.finish(texts_);
+  annotations_.finish();
+  launches_.finish();
+  devices_.finish();
+  counters_.finish();
+  session_.finish();
   findings_.rows = annotations_.rows() + launches_.rows() + devices_.rows() + counters_.rows();
   findings_.outer_operators = add_operator_kernels(
       builder_, process_, annotations_.first_operator(), annotations_.collectives(),

@@ -67,57 +67,51 @@ simdjson::error_code unless_other_type(simdjson::error_code error) {
   return error == simdjson::INCORRECT_TYPE ? simdjson::SUCCESS : error;
 }
 
-simdjson::error_code read_extent(ondemand::value value, const char* end, trace::Extent& extent) {
+// Hands each element of an array to `use`, which returns an error code.
+template <class Use>
+simdjson::error_code each_element(ondemand::value value, const Use& use) {
   ondemand::array list;
   if (const auto error = value.get_array().get(list)) return unless_other_type(error);
-  size_t i = 0;
   for (auto element : list) {
-    ondemand::value number;
-    if (const auto error = element.get(number)) return error;
-    if (i < extent.size()) extent[i++] = token_uint32(json_token(number, end));
+    ondemand::value each;
+    if (const auto error = element.get(each)) return error;
+    if (const auto error = use(each)) return error;
   }
   return simdjson::SUCCESS;
+}
+
+simdjson::error_code read_extent(ondemand::value value, const char* end, trace::Extent& extent) {
+  size_t i = 0;
+  return each_element(value, [&](ondemand::value& number) {
+    if (i < extent.size()) extent[i++] = token_uint32(json_token(number, end));
+    return simdjson::SUCCESS;
+  });
 }
 
 // [[8, 25136], [], [1]]: the elements of each input; a scalar has none.
 simdjson::error_code read_dimensions(ondemand::value value, const char* end,
                                      std::vector<uint64_t>& elements) {
   constexpr uint64_t kMost = uint64_t{1} << 48U;  // what is beyond it is taken for damage
-  ondemand::array inputs;
-  if (const auto error = value.get_array().get(inputs)) return unless_other_type(error);
-  for (auto input : inputs) {
-    ondemand::array dimensions;
+  return each_element(value, [&](ondemand::value& input) {
     elements.push_back(0);
-    if (const auto error = input.get_array().get(dimensions)) {
-      if (unless_other_type(error) != simdjson::SUCCESS) return error;
-      continue;
-    }
     uint64_t product = 1;
-    bool any = false;
-    for (auto dimension : dimensions) {
-      ondemand::value number;
-      // A list of tensors has a list of dimensions for each: what they hold is not in this list.
-      if (const auto error = dimension.get(number)) return error;
-      const auto factor = token_unsigned(json_token(number, end));
+    // A list of tensors has a list of dimensions for each: what they hold is not in this list.
+    return each_element(input, [&](ondemand::value& dimension) {
+      const auto factor = token_unsigned(json_token(dimension, end));
       const bool sane = factor && (*factor == 0 || product <= kMost / *factor);
       product = sane ? product * *factor : 0;
-      any = true;
-    }
-    if (any) elements.back() = product;
-  }
-  return simdjson::SUCCESS;
+      elements.back() = product;
+      return simdjson::SUCCESS;
+    });
+  });
 }
 
 simdjson::error_code read_types(ondemand::value value, const char* end,
                                 std::vector<std::string_view>& types) {
-  ondemand::array list;
-  if (const auto error = value.get_array().get(list)) return unless_other_type(error);
-  for (auto element : list) {
-    ondemand::value text;
-    if (const auto error = element.get(text)) return error;
+  return each_element(value, [&](ondemand::value& text) {
     types.push_back(token_text(json_token(text, end)));
-  }
-  return simdjson::SUCCESS;
+    return simdjson::SUCCESS;
+  });
 }
 
 using CollectiveToken = std::string_view CollectiveArguments::*;

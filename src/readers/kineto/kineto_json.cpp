@@ -12,10 +12,9 @@
 #include "base/streams/ordered_windows.h"
 #include "base/text.h"
 #include "readers/kineto/array_stream.h"
-#include "readers/kineto/merge.h"
+#include "readers/kineto/event.h"
+#include "readers/kineto/rows.h"
 #include "readers/kineto/token.h"
-#include "readers/kineto/window.h"
-#include "readers/shared/rank_of_path.h"
 #include "readers/shared/tool_words.h"
 #include "trace/builder.h"
 
@@ -96,14 +95,6 @@ bool counts_unix_time(const trace::Trace& trace) {
   return false;
 }
 
-// What a listed device is known by, beside its number.
-void describe(const trace::Device& known, trace::Device& device) {
-  device.name = known.name;
-  device.memory_bytes = known.memory_bytes;
-  device.sm_count = known.sm_count;
-  device.compute_capability = known.compute_capability;
-}
-
 // Fills in the current capture, and those of its devices that have work: a trace lists every GPU of
 // the machine. ROCm numbers the devices of events as nodes of the machine, CPUs among them, so that
 // none can be recognized by its number: they get what all listed GPUs have in common. Values of an
@@ -139,8 +130,11 @@ void describe_capture(const KinetoEnvelope& envelope, trace::TraceBuilder& build
     const auto known = std::find_if(listed.begin(), listed.end(), [&](const trace::Device& each) {
       return each.ordinal == device.ordinal;
     });
-    if (any) describe(*any, device);
-    if (!rocm && known != listed.end()) describe(*known, device);
+    if (rocm ? !any : known == listed.end()) continue;
+    const uint32_t ordinal = device.ordinal;
+    device = rocm ? *any : *known;
+    device.capture = builder.capture_id();
+    device.ordinal = ordinal;
   }
 }
 
@@ -180,11 +174,10 @@ void report_counts(const std::filesystem::path& path, const KinetoCounts& counts
   diagnostics.info("kineto_gpu_annotations",
                    "skipped annotations that are repeated on the GPU's timeline",
                    counts.gpu_annotations);
-  diagnostics.info(
-      "kineto_skipped_events",
-      "skipped flow arrows, instants, counters and the profiler's own marks, which contain no "
-      "GPU work and no calls",
-      counts.skipped);
+  diagnostics.info("kineto_skipped_events",
+                   "skipped flow arrows, instants, counters and the profiler's own marks, which "
+                   "contain no GPU work and no calls",
+                   counts.skipped);
   uint64_t unknown = 0;
   std::string names;
   for (const auto& [name, count] : counts.unknown_categories) {
@@ -277,10 +270,10 @@ class KinetoRead {
 
   tl::unexpected<Error> fail_without_events(const std::string& why) const {
     const std::string damage = content_.damage();
-    return fail_input(fmt::format(
-        "{}: PyTorch trace without a usable event: {}{}{}; record it again with torch.profiler "
-        "and export_chrome_trace(), and let the program finish",
-        path_.string(), why, damage.empty() ? "" : ", and ", damage));
+    return fail_input(
+        fmt::format("{}: PyTorch trace without a usable event: {}{}{}; record it again with "
+                    "torch.profiler and export_chrome_trace(), and let the program finish",
+                    path_.string(), why, damage.empty() ? "" : ", and ", damage));
   }
 
   ByteStream& content_;

@@ -5,15 +5,12 @@
 
 namespace llmprof::readers {
 
-// Traces of the PyTorch profiler (Kineto), and Chrome traces in general, plain or gzip.
-extern const Reader kKinetoReader;
-
 struct KinetoOptions {
   size_t window_bytes = 256UL << 10U;  // read at once by one thread
   unsigned threads = 0;                // 0: as many as pay off
 };
 
-// The same from a stream; `path` is the name it goes by.
+// What kKinetoReader reads from a stream; `path` is the name it goes by.
 Result<void> read_kineto(ByteStream& stream, const std::filesystem::path& path,
                          trace::TraceBuilder& builder, const KinetoOptions& options = {});
 

@@ -1,4 +1,4 @@
-#include "readers/kineto/merge.h"
+#include "readers/kineto/rows.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,5 +1,3 @@
-#include "readers/kineto/window.h"
-
 #include <algorithm>
 #include <string>
 #include <utility>

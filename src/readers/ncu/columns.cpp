@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "base/text.h"
 #include "readers/shared/tool_words.h"
@@ -35,42 +36,6 @@ NcuUnit base_part(std::string_view part, bool below_stroke) {
   return {std::string(part), 1};
 }
 
-struct NamedField {
-  std::string_view name;
-  NcuField field;
-};
-
-constexpr std::array<NamedField, 28> kFields = {
-    {{"ID", NcuField::id},
-     {"Process ID", NcuField::process},
-     {"Kernel Name", NcuField::kernel_name},
-     {"Block Size", NcuField::block},
-     {"Grid Size", NcuField::grid},
-     {"Device", NcuField::device},
-     {"CC", NcuField::compute_capability},
-     {"Metric Name", NcuField::metric_name},
-     {"Metric Unit", NcuField::metric_unit},
-     {"Metric Value", NcuField::metric_value},
-     {"launch__block_dim_x", NcuField::block_x},
-     {"launch__block_dim_y", NcuField::block_y},
-     {"launch__block_dim_z", NcuField::block_z},
-     {"launch__grid_dim_x", NcuField::grid_x},
-     {"launch__grid_dim_y", NcuField::grid_y},
-     {"launch__grid_dim_z", NcuField::grid_z},
-     {"launch__registers_per_thread", NcuField::registers},
-     {"launch__shared_mem_per_block_static", NcuField::static_shared},
-     {"launch__shared_mem_per_block_dynamic", NcuField::dynamic_shared},
-     {"device__attribute_display_name", NcuField::gpu_name},
-     {"device__attribute_multiprocessor_count", NcuField::sm_count},
-     {"device__attribute_clock_rate", NcuField::clock_khz},
-     {"device__attribute_memory_clock_rate", NcuField::memory_clock_khz},
-     {"device__attribute_global_memory_bus_width", NcuField::memory_bus_bits},
-     {"device__attribute_total_memory", NcuField::memory_bytes},
-     // The details page's words for what the raw page has as columns.
-     {"Registers Per Thread", NcuField::registers},
-     {"Static Shared Memory Per Block", NcuField::static_shared},
-     {"Dynamic Shared Memory Per Block", NcuField::dynamic_shared}}};
-
 // Facts of the machine, repeated in every row, and columns that describe the launch in words.
 constexpr std::array<std::string_view, 4> kFactPrefixes = {"device__attribute_", "nvlink__",
                                                            "c2clink__", "numa__"};
@@ -79,25 +44,74 @@ constexpr std::array<std::string_view, 12> kDescriptions = {
     "Stream",       "Section Name",  "Rule Name",        "Rule Type",
     "API Name",     "Green Context", "Rule Description", "launch__kernel_name"};
 
-std::optional<NcuField> field_named(std::string_view name) {
-  for (const NamedField& known : kFields) {
-    if (known.name == name) return known.field;
-  }
-  if (contains(name, "Push/Pop_Range")) return NcuField::push_pop_ranges;
-  if (contains(name, "Start/Stop_Range")) return NcuField::start_stop_ranges;
-  return std::nullopt;
-}
-
 bool is_fact(std::string_view name) {
   const auto begins = [&](std::string_view prefix) { return name.starts_with(prefix); };
   return std::any_of(kFactPrefixes.begin(), kFactPrefixes.end(), begins);
 }
 
-bool is_metric(std::string_view name, const std::optional<NcuField>& field) {
+bool is_metric(std::string_view name, bool is_field) {
   if (name.empty() || is_fact(name)) return false;
   // Grid, registers and shared memory of the launch are metrics as well as parts of its shape.
-  if (field) return name.starts_with("launch__");
+  if (is_field) return name.starts_with("launch__");
   return std::find(kDescriptions.begin(), kDescriptions.end(), name) == kDescriptions.end();
+}
+
+constexpr std::string_view kDefaultDomain = "<default domain>";
+// Payload type and value, color type and value, message type and value follow the name.
+constexpr std::string_view kNoAttributes = ":none:none:none:none:none:none";
+constexpr int kAttributeCount = 6;
+
+std::string_view without_attributes(std::string_view item) {
+  if (item.ends_with(kNoAttributes)) return item.substr(0, item.size() - kNoAttributes.size());
+  for (int i = 0; i < kAttributeCount; ++i) {
+    const size_t colon = item.rfind(':');
+    if (colon == std::string_view::npos || colon < item.find(':')) return item;
+    if (colon == item.find(':')) return item;
+    item = item.substr(0, colon);
+  }
+  return item;
+}
+
+bool is_whole_number(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
+}
+
+void append_range(std::string_view item, std::string& ranges) {
+  size_t colon = item.find(':');
+  if (colon != std::string_view::npos && is_whole_number(trim(item.substr(0, colon)))) {
+    item.remove_prefix(colon + 1);
+  }
+  item = without_attributes(item);
+  colon = item.find(':');
+  std::string_view domain;
+  std::string_view name = item;
+  if (colon != std::string_view::npos) {
+    domain = trim(item.substr(0, colon));
+    name = item.substr(colon + 1);
+  }
+  name = trim(name);
+  if (name.empty()) return;
+  if (!ranges.empty()) ranges += '/';
+  if (!domain.empty() && domain != kDefaultDomain) {
+    ranges += domain;
+    ranges += '@';
+  }
+  ranges += to_printable(name);
+}
+
+void append_cell(std::string_view cell, std::string& ranges) {
+  size_t open = cell.find('"');
+  if (open == std::string_view::npos) {
+    cell = trim(cell);
+    if (contains(cell, ":")) append_range(cell, ranges);
+    return;
+  }
+  while (open != std::string_view::npos) {
+    const size_t close = cell.find('"', open + 1);
+    if (close == std::string_view::npos) return;
+    append_range(cell.substr(open + 1, close - open - 1), ranges);
+    open = cell.find('"', close + 1);
+  }
 }
 
 }  // namespace
@@ -131,12 +145,19 @@ int ncu_duration_rank(std::string_view metric) {
   return found == kWorstFirst.end() ? 0 : static_cast<int>(found - kWorstFirst.begin()) + 1;
 }
 
-std::optional<NcuField> ncu_launch_statistic(std::string_view metric) {
-  const auto field = field_named(metric);
-  if (!field) return std::nullopt;
-  const bool is_statistic = *field == NcuField::registers || *field == NcuField::static_shared ||
-                            *field == NcuField::dynamic_shared;
-  return is_statistic ? field : std::nullopt;
+std::optional<size_t> ncu_field_named(std::string_view name) {
+  // The details page's words for what the raw page has as columns, and parts of longer names.
+  static constexpr std::pair<std::string_view, size_t> kWords[] = {
+      {"Registers Per Thread", NcuField("launch__registers_per_thread").index},
+      {"Static Shared Memory Per Block", NcuField("launch__shared_mem_per_block_static").index},
+      {"Dynamic Shared Memory Per Block", NcuField("launch__shared_mem_per_block_dynamic").index},
+      {"Push/Pop_Range", NcuField("Push/Pop_Range").index},
+      {"Start/Stop_Range", NcuField("Start/Stop_Range").index}};
+  if (const auto field = NcuField::find(name)) return field;
+  for (const auto& [word, field] : kWords) {
+    if (name == word || (word.ends_with("_Range") && contains(name, word))) return field;
+  }
+  return std::nullopt;
 }
 
 std::optional<NcuColumns> ncu_columns(std::span<const std::string_view> header) {
@@ -148,9 +169,9 @@ std::optional<NcuColumns> ncu_columns(std::span<const std::string_view> header) 
   columns.details = std::find(header.begin(), header.end(), "Metric Name") != header.end();
   int best_duration = 0;
   for (size_t i = 0; i < header.size(); ++i) {
-    const auto field = field_named(header[i]);
+    const auto field = ncu_field_named(header[i]);
     if (field) {
-      uint32_t& column = columns.field_column[static_cast<size_t>(*field)];
+      uint32_t& column = columns.field_column[*field];
       if (column == NcuColumns::kAbsent) {
         column = static_cast<uint32_t>(i);
         columns.field_of_column[i] = static_cast<uint8_t>(*field);
@@ -161,7 +182,7 @@ std::optional<NcuColumns> ncu_columns(std::span<const std::string_view> header) 
       if (stretches.empty() || stretches.back().second != i) stretches.emplace_back(i, i);
       stretches.back().second = i + 1;
     }
-    if (columns.details || !is_metric(header[i], field)) continue;
+    if (columns.details || !is_metric(header[i], field.has_value())) continue;
     if (const int rank = ncu_duration_rank(header[i]); rank > best_duration) {
       best_duration = rank;
       columns.duration_metric = columns.metric_column.size();
@@ -171,8 +192,8 @@ std::optional<NcuColumns> ncu_columns(std::span<const std::string_view> header) 
     columns.metric_name.emplace_back(header[i]);
     columns.metric_unit.emplace_back();
   }
-  if (columns.column(NcuField::kernel_name) == NcuColumns::kAbsent) return std::nullopt;
-  if (columns.details && columns.column(NcuField::metric_value) == NcuColumns::kAbsent) {
+  if (columns.column("Kernel Name") == NcuColumns::kAbsent) return std::nullopt;
+  if (columns.details && columns.column("Metric Value") == NcuColumns::kAbsent) {
     return std::nullopt;
   }
   return columns;
@@ -187,12 +208,19 @@ NcuColumns NcuColumns::with_units(std::span<const std::string_view> units) const
     columns.metric_scale[i] = unit.scale;
     columns.metric_unit[i] = std::move(unit.unit);
   }
-  for (size_t i = 0; i < kNcuFieldCount; ++i) {
+  for (size_t i = 0; i < NcuField::kCount; ++i) {
     if (field_column[i] < units.size()) {
       columns.field_scale[i] = ncu_base_unit(units[field_column[i]]).scale;
     }
   }
   return columns;
+}
+
+std::string ncu_ranges(std::string_view push_pop, std::string_view start_stop) {
+  std::string ranges;
+  append_cell(start_stop, ranges);
+  append_cell(push_pop, ranges);
+  return ranges;
 }
 
 }  // namespace llmprof::readers

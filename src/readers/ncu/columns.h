@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "readers/shared/listed_name.h"
+
 namespace llmprof::readers {
 
 // A unit as ncu prints it, in terms of a base unit: value * scale is in `unit`.
@@ -24,37 +26,17 @@ struct NcuUnit {
 // in seconds, and cycle/s is hz. Everything else ("%", "inst", "register/thread") stays.
 NcuUnit ncu_base_unit(std::string_view printed);
 
-// What is read of a row besides its metrics. The device's facts stand at the end.
-enum class NcuField : uint8_t {
-  id,
-  process,
-  kernel_name,
-  push_pop_ranges,
-  start_stop_ranges,
-  block,
-  grid,
-  block_x,
-  block_y,
-  block_z,
-  grid_x,
-  grid_y,
-  grid_z,
-  device,
-  compute_capability,
-  registers,
-  static_shared,
-  dynamic_shared,
-  metric_name,
-  metric_unit,
-  metric_value,
-  gpu_name,
-  sm_count,
-  clock_khz,
-  memory_clock_khz,
-  memory_bus_bits,
-  memory_bytes,
-};
-inline constexpr size_t kNcuFieldCount = static_cast<size_t>(NcuField::memory_bytes) + 1;
+// What is read of a row besides its metrics, as columns are named; those of NVTX ranges are longer.
+inline constexpr std::string_view kNcuFieldNames =
+    "ID|Process ID|Kernel Name|Block Size|Grid Size|Device|CC|Metric Name|Metric Unit|"
+    "Metric Value|launch__block_dim_x|launch__block_dim_y|launch__block_dim_z|"
+    "launch__grid_dim_x|launch__grid_dim_y|launch__grid_dim_z|launch__registers_per_thread|"
+    "launch__shared_mem_per_block_static|launch__shared_mem_per_block_dynamic|"
+    "device__attribute_display_name|device__attribute_multiprocessor_count|"
+    "device__attribute_clock_rate|device__attribute_memory_clock_rate|"
+    "device__attribute_global_memory_bus_width|device__attribute_total_memory|Push/Pop_Range|"
+    "Start/Stop_Range";
+using NcuField = ListedName<kNcuFieldNames>;
 
 // Where a header's columns are and what they mean. Two pages exist: raw, a row per launch and a
 // column per metric, with a row of units below the header; details, a row per metric, where rows
@@ -65,9 +47,9 @@ struct NcuColumns {
 
   size_t width = 0;
   bool details = false;
-  bool has_units = false;                               // raw: the row of units was there
-  std::array<uint32_t, kNcuFieldCount> field_column{};  // kAbsent where the page has none
-  std::array<double, kNcuFieldCount> field_scale{};     // to the base unit
+  bool has_units = false;                                 // raw: the row of units was there
+  std::array<uint32_t, NcuField::kCount> field_column{};  // kAbsent where the page has none
+  std::array<double, NcuField::kCount> field_scale{};     // to the base unit
   // Stretches of columns, first and after the last, that repeat the machine's facts in every row.
   std::vector<std::pair<size_t, size_t>> fact_stretches;
   std::vector<uint8_t> field_of_column;   // the NcuField that a column is, or kNoField
@@ -77,12 +59,8 @@ struct NcuColumns {
   std::vector<std::string> metric_unit;   // and its base unit
   std::optional<size_t> duration_metric;  // index into the above
 
-  [[nodiscard]] uint32_t column(NcuField field) const {
-    return field_column[static_cast<size_t>(field)];
-  }
-  [[nodiscard]] double scale(NcuField field) const {
-    return field_scale[static_cast<size_t>(field)];
-  }
+  [[nodiscard]] uint32_t column(NcuField field) const { return field_column[field.index]; }
+  [[nodiscard]] double scale(NcuField field) const { return field_scale[field.index]; }
   [[nodiscard]] NcuColumns with_units(std::span<const std::string_view> units) const;
 };
 
@@ -94,7 +72,15 @@ std::optional<NcuColumns> ncu_columns(std::span<const std::string_view> header);
 // How well a metric stands for the launch's duration: 0 not at all, higher is better.
 int ncu_duration_rank(std::string_view metric);
 
-// The field that a metric of the details page is (registers, shared memory).
-std::optional<NcuField> ncu_launch_statistic(std::string_view metric);
+// The place of the field that a column, or a metric of the details page, is.
+std::optional<size_t> ncu_field_named(std::string_view name);
+
+// The ranges that were open at a launch, from ncu's two NVTX cells: outermost first, joined by '/',
+// each spelled as ncu's own filter spells it: "name" in the default domain, "domain@name" in
+// another ("LLM@decode_all/decode_step"). Start/stop ranges, which know no nesting, come before
+// push/pop ranges. Empty where no range was open.
+//   push/pop cell:   563  "<default domain>:decode_all:none:none:none:none:none:none"  "..."
+//   start/stop cell: 1:<default domain>:request:none:none:none:none:none:none  (quoted or not)
+std::string ncu_ranges(std::string_view push_pop, std::string_view start_stop);
 
 }  // namespace llmprof::readers

@@ -2,7 +2,7 @@
 
 #include <random>
 
-#include "readers/ncu/ncu_json.h"
+#include "readers/shared/reader.h"
 #include "testing/readers/read_ncu.h"
 #include "testing/shared_captures.h"
 

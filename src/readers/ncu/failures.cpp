@@ -16,16 +16,16 @@ constexpr std::string_view kDriverInUse =
     "DCGM monitoring. Run `dcgmi profile --pause`, record again, then `dcgmi profile --resume`; "
     "otherwise end the other profiler";
 constexpr std::string_view kNoSuchSection =
-    "ncu does not know a requested section. `ncu --list-sections` prints those of this "
-    "version; correct --section or --set and record again";
+    "ncu does not know a requested section. `ncu --list-sections` prints those of this version; "
+    "correct --section or --set and record again";
 constexpr std::string_view kNothingProfiled =
     "ncu ran the program but profiled no kernel. Check the filters: an NVTX range is spelled "
     "`--nvtx --nvtx-include \"Domain@Range/\"` (default domain: \"Range/\"), a kernel filter "
     "`--kernel-name regex:...`, and --launch-skip must be below the number of matching launches; "
     "--target-processes all follows child processes";
 constexpr std::string_view kTextPage =
-    "this is ncu's text output. Export the report as CSV: `ncu --import "
-    "REPORT.ncu-rep --page raw --csv > raw.csv`, or record again with `--csv --page raw`";
+    "this is ncu's text output. Export the report as CSV: `ncu --import REPORT.ncu-rep --page raw "
+    "--csv > raw.csv`, or record again with `--csv --page raw`";
 
 constexpr size_t kLongestError = 300;
 
@@ -97,9 +97,9 @@ Error ncu_refusal(const NcuMessages& messages, uint64_t bad_rows) {
   }
   if (messages.text_page) return refuse(std::string(kTextPage));
   if (bad_rows > 0) {
-    return refuse("an ncu table without a single complete row (" + std::to_string(bad_rows) +
-                  " damaged). Export it again: `ncu --import REPORT.ncu-rep --page raw --csv > "
-                  "raw.csv`");
+    return refuse(
+        "an ncu table without a single complete row (" + std::to_string(bad_rows) +
+        " damaged). Export it again: `ncu --import REPORT.ncu-rep --page raw --csv > raw.csv`");
   }
   // An error explains an empty run better than the warning that follows from it.
   if (messages.errors > 0) return refuse(ncu_failure(messages));

@@ -6,7 +6,6 @@
 
 #include "base/demangle/demangle.h"
 #include "base/text.h"
-#include "readers/ncu/nvtx.h"
 #include "readers/shared/tool_words.h"
 
 namespace llmprof::readers {
@@ -41,8 +40,8 @@ uint32_t NcuLaunches::whole_number(std::string_view cell, double scale) const {
 }
 
 trace::StringId NcuLaunches::ranges_of(const NcuRecord& record) {
-  const std::string_view push_pop = record[NcuField::push_pop_ranges];
-  const std::string_view start_stop = record[NcuField::start_stop_ranges];
+  const std::string_view push_pop = record["Push/Pop_Range"];
+  const std::string_view start_stop = record["Start/Stop_Range"];
   if (!last_ranges_.valid() || push_pop != last_push_pop_ || start_stop != last_start_stop_) {
     last_push_pop_ = push_pop;
     last_start_stop_ = start_stop;
@@ -62,38 +61,40 @@ trace::StringId NcuLaunches::name_of(std::string_view printed) {
 
 trace::ProfiledIdentity NcuLaunches::identity_of(const NcuRecord& record) {
   trace::ProfiledIdentity identity;
-  identity.name = name_of(record[NcuField::kernel_name]);
-  identity.device = trace::DeviceId(whole_number(record[NcuField::device], 1));
+  identity.name = name_of(record["Kernel Name"]);
+  identity.device = trace::DeviceId(whole_number(record["Device"], 1));
   identity.ranges = ranges_of(record);
   return identity;
 }
 
 trace::LaunchShape NcuLaunches::shape_of(const NcuColumns& columns, const NcuRecord& record) const {
   trace::LaunchShape shape;
-  shape.grid = parse_extent(record[NcuField::grid]).value_or(trace::Extent{});
-  shape.block = parse_extent(record[NcuField::block]).value_or(trace::Extent{});
+  shape.grid = parse_extent(record["Grid Size"]).value_or(trace::Extent{});
+  shape.block = parse_extent(record["Block Size"]).value_or(trace::Extent{});
   const auto number = [&](NcuField field) {
     return whole_number(record[field], columns.scale(field));
   };
   if (shape.grid == trace::Extent{}) {
-    shape.grid = {number(NcuField::grid_x), number(NcuField::grid_y), number(NcuField::grid_z)};
+    shape.grid = {number("launch__grid_dim_x"), number("launch__grid_dim_y"),
+                  number("launch__grid_dim_z")};
   }
   if (shape.block == trace::Extent{}) {
-    shape.block = {number(NcuField::block_x), number(NcuField::block_y), number(NcuField::block_z)};
+    shape.block = {number("launch__block_dim_x"), number("launch__block_dim_y"),
+                   number("launch__block_dim_z")};
   }
-  shape.registers_per_thread = number(NcuField::registers);
-  shape.static_shared_bytes = number(NcuField::static_shared);
-  shape.dynamic_shared_bytes = number(NcuField::dynamic_shared);
+  shape.registers_per_thread = number("launch__registers_per_thread");
+  shape.static_shared_bytes = number("launch__shared_mem_per_block_static");
+  shape.dynamic_shared_bytes = number("launch__shared_mem_per_block_dynamic");
   return shape;
 }
 
 void NcuLaunches::note_device(const NcuColumns& columns, const NcuRecord& record) {
-  const auto [known, fresh] = devices_.try_emplace(whole_number(record[NcuField::device], 1));
+  const auto [known, fresh] = devices_.try_emplace(whole_number(record["Device"], 1));
   if (!fresh) return;
   trace::Device& device = known->second;
   device.ordinal = known->first;
-  device.name = to_printable(trim(record[NcuField::gpu_name]));
-  device.compute_capability = to_printable(trim(record[NcuField::compute_capability]));
+  device.name = to_printable(trim(record["device__attribute_display_name"]));
+  device.compute_capability = to_printable(trim(record["CC"]));
   const auto number = [&](NcuField field) {
     double value = 0;
     const bool known_value =
@@ -104,12 +105,13 @@ void NcuLaunches::note_device(const NcuColumns& columns, const NcuRecord& record
   const auto hertz = [&](NcuField field) {
     return number(field) * (columns.scale(field) == 1 ? 1e3 : columns.scale(field));
   };
-  device.sm_count = rounded_count(number(NcuField::sm_count));
-  device.memory_bytes = static_cast<uint64_t>(number(NcuField::memory_bytes));
-  device.clock_hz = static_cast<uint64_t>(hertz(NcuField::clock_khz));
+  device.sm_count = rounded_count(number("device__attribute_multiprocessor_count"));
+  device.memory_bytes = static_cast<uint64_t>(number("device__attribute_total_memory"));
+  device.clock_hz = static_cast<uint64_t>(hertz("device__attribute_clock_rate"));
   // Two transfers a clock, as the driver itself computes it.
-  device.memory_bandwidth = static_cast<uint64_t>(2 * hertz(NcuField::memory_clock_khz) *
-                                                  number(NcuField::memory_bus_bits) / 8);
+  device.memory_bandwidth =
+      static_cast<uint64_t>(2 * hertz("device__attribute_memory_clock_rate") *
+                            number("device__attribute_global_memory_bus_width") / 8);
 }
 
 std::vector<NcuLaunches::Values>* NcuLaunches::values_of(trace::IdentityId identity) {
@@ -135,17 +137,17 @@ void NcuLaunches::push_launch(trace::IdentityId identity, std::optional<double> 
   }
 }
 
-void NcuLaunches::add(const NcuColumnsPtr& columns, std::span<const NcuRecord> records,
-                      std::span<const double> values) {
-  if (columns->details) {
-    for (const NcuRecord& record : records) add_detail(*columns, record);
+void NcuLaunches::add(const NcuTable& table) {
+  const NcuColumns& columns = *table.columns;
+  if (columns.details) {
+    for (const NcuRecord& record : table.records) add_detail(columns, record);
     return;
   }
-  if (records.empty()) return;  // a header before its row of units
-  if (columns != known_columns_) learn_columns(columns);
-  const size_t width = columns->metric_column.size();
-  for (size_t i = 0; i < records.size(); ++i) {
-    add_raw(*columns, records[i], values.subspan(i * width, width));
+  if (table.records.empty()) return;  // a header before its row of units
+  if (table.columns != known_columns_) learn_columns(table.columns);
+  const size_t width = columns.metric_column.size();
+  for (size_t i = 0; i < table.records.size(); ++i) {
+    add_raw(columns, table.records[i], std::span(table.values).subspan(i * width, width));
   }
 }
 
@@ -196,16 +198,16 @@ void NcuLaunches::add_raw(const NcuColumns& columns, const NcuRecord& record,
 }
 
 void NcuLaunches::add_detail(const NcuColumns& columns, const NcuRecord& record) {
-  const bool same_launch = open_ && record[NcuField::id] == open_->id &&
-                           record[NcuField::process] == open_->process &&
-                           record[NcuField::kernel_name] == open_->kernel_name;
+  const bool same_launch = open_ && record["ID"] == open_->id &&
+                           record["Process ID"] == open_->process &&
+                           record["Kernel Name"] == open_->kernel_name;
   if (!same_launch) {
     close_launch();
     note_device(columns, record);
     open_.emplace();
-    open_->id = record[NcuField::id];
-    open_->process = record[NcuField::process];
-    open_->kernel_name = record[NcuField::kernel_name];
+    open_->id = record["ID"];
+    open_->process = record["Process ID"];
+    open_->kernel_name = record["Kernel Name"];
     open_->identity = identity_of(record);
     open_->shape = shape_of(columns, record);
   }
@@ -222,13 +224,13 @@ const NcuLaunches::Unit& NcuLaunches::unit(std::string_view printed) {
 }
 
 void NcuLaunches::add_detail_value(const NcuRecord& record) {
-  const std::string_view name = record[NcuField::metric_name];
+  const std::string_view name = record["Metric Name"];
   if (name.empty() || std::isnan(record.value)) return;
   if (metrics_.size() >= kMostMetrics) {
     ++bad_rows;
     return;
   }
-  const Unit& printed = unit(record[NcuField::metric_unit]);
+  const Unit& printed = unit(record["Metric Unit"]);
   const double value = record.value * printed.scale;
   const trace::MetricId metric = metrics_.intern({strings_.intern(name), printed.base});
   if (last_launch_.size() < metrics_.size()) last_launch_.resize(metrics_.size());
@@ -247,11 +249,13 @@ void NcuLaunches::add_detail_value(const NcuRecord& record) {
     open_->rounded = printed.scale != 1;
     if (base.empty()) ++without_unit_;
   }
-  if (const auto field = ncu_launch_statistic(name)) {
+  if (const auto field = ncu_field_named(name)) {
     const uint32_t count = rounded_count(value);
-    if (*field == NcuField::registers) open_->shape.registers_per_thread = count;
-    if (*field == NcuField::static_shared) open_->shape.static_shared_bytes = count;
-    if (*field == NcuField::dynamic_shared) open_->shape.dynamic_shared_bytes = count;
+    trace::LaunchShape& shape = open_->shape;
+    const auto is = [&](NcuField other) { return *field == other.index; };
+    if (is("launch__registers_per_thread")) shape.registers_per_thread = count;
+    if (is("launch__shared_mem_per_block_static")) shape.static_shared_bytes = count;
+    if (is("launch__shared_mem_per_block_dynamic")) shape.dynamic_shared_bytes = count;
   }
 }
 

@@ -38,10 +38,8 @@ class NcuLaunches {
  public:
   explicit NcuLaunches(DecimalConvention convention) : convention_(convention) {}
 
-  // Rows of one table: of the raw page, with their numbers, row by row, in the order of
-  // `columns.metric_name`; or of the details page, where the rows of a launch follow each other.
-  void add(const NcuColumnsPtr& columns, std::span<const NcuRecord> records,
-           std::span<const double> values);
+  // Rows of the raw page, or of the details page, where the rows of a launch follow each other.
+  void add(const NcuTable& table);
   // Rows that follow are of another launch, even if it has the number of the one before.
   void close_launch();
 

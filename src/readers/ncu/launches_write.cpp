@@ -10,12 +10,8 @@ Result<void> NcuLaunches::write(const std::filesystem::path& path, std::string_v
   if (launches_.empty()) {
     return fail_with(ncu_refusal(messages, bad_rows).within(path.string()));
   }
-  trace::Capture capture;
-  capture.path = path.string();
-  capture.format = format;
-  capture.tool = "Nsight Compute";
-  capture.tool_version = messages.version;
-  const trace::CaptureId id = builder.begin_capture(std::move(capture));
+  const trace::CaptureId id = builder.begin_capture(path, format, "Nsight Compute");
+  builder.capture().tool_version = messages.version;
   write_devices(builder);
 
   std::vector<trace::IdentityId> identities;

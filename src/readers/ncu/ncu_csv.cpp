@@ -1,9 +1,8 @@
-#include "readers/ncu/ncu_csv.h"
-
 #include "base/streams/byte_stream.h"
 #include "base/streams/ordered_windows.h"
 #include "readers/ncu/launches.h"
 #include "readers/ncu/window.h"
+#include "readers/shared/reader.h"
 
 namespace llmprof::readers {
 namespace {
@@ -26,9 +25,9 @@ bool recognizes_ncu_csv(std::string_view head) {
 }
 
 void gather(const NcuWindow& window, NcuLaunches& launches) {
-  for (const NcuWindow::Table& table : window.tables()) {
+  for (const NcuTable& table : window.tables()) {
     if (!table.continued) launches.close_launch();
-    launches.add(table.columns, table.records, table.values);
+    launches.add(table);
   }
   launches.messages.merge(window.messages());
   launches.bad_rows += window.bad_rows();

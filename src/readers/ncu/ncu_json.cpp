@@ -1,5 +1,3 @@
-#include "readers/ncu/ncu_json.h"
-
 #include <simdjson.h>
 #include <algorithm>
 #include <cstdint>
@@ -13,6 +11,7 @@
 #include "base/streams/byte_stream.h"
 #include "base/text.h"
 #include "readers/ncu/launches.h"
+#include "readers/shared/reader.h"
 
 namespace llmprof::readers {
 namespace {
@@ -96,29 +95,32 @@ bool recognizes_ncu_json(std::string_view head) {
 // Reads objects as rows of the table that their keys head.
 class RowObjects {
  public:
-  explicit RowObjects(DecimalConvention convention)
-      : launches_(convention), convention_(convention) {}
+  explicit RowObjects(DecimalConvention convention) : launches_(convention), numbers_{convention} {}
 
   void add(std::string_view object);
-  [[nodiscard]] NcuLaunches& launches() { return launches_; }
+  // With the objects that could not be handed on, and why the content ended early.
+  NcuLaunches finish(uint64_t lost, std::string damage) {
+    launches_.bad_rows += lost;
+    launches_.other_convention = numbers_.other_convention;
+    launches_.damage = std::move(damage);
+    return std::move(launches_);
+  }
 
  private:
   struct Table {
     std::vector<std::string> keys;
-    NcuColumnsPtr columns;
+    NcuTable row;  // one at a time
   };
   bool take_cells(std::string_view object);
   Table& table();
   [[nodiscard]] bool is_units_row(const NcuColumns& columns) const;
 
   NcuLaunches launches_;
-  DecimalConvention convention_;
+  NcuNumbers numbers_;
   simdjson::ondemand::parser parser_;
   std::vector<std::string_view> keys_;
   std::vector<std::string_view> cells_;
   std::vector<Table> tables_;
-  NcuRecord record_;
-  std::vector<double> values_;
 };
 
 bool RowObjects::take_cells(std::string_view object) {
@@ -159,7 +161,7 @@ RowObjects::Table& RowObjects::table() {
   Table& fresh = tables_.emplace_back();
   fresh.keys.assign(keys_.begin(), keys_.end());
   if (auto columns = ncu_columns(keys_)) {
-    fresh.columns = std::make_shared<const NcuColumns>(std::move(*columns));
+    fresh.row.columns = std::make_shared<const NcuColumns>(std::move(*columns));
   }
   return fresh;
 }
@@ -169,7 +171,7 @@ bool RowObjects::is_units_row(const NcuColumns& columns) const {
     const uint32_t column = columns.column(field);
     return column >= cells_.size() || trim(cells_[column]).empty();
   };
-  return !columns.details && blank(NcuField::id) && blank(NcuField::kernel_name);
+  return !columns.details && blank("ID") && blank("Kernel Name");
 }
 
 void RowObjects::add(std::string_view object) {
@@ -177,16 +179,16 @@ void RowObjects::add(std::string_view object) {
     ++launches_.bad_rows;
     return;
   }
-  Table& rows = table();
-  if (rows.columns && is_units_row(*rows.columns)) {
+  NcuTable& row = table().row;
+  if (row.columns && is_units_row(*row.columns)) {
     launches_.close_launch();
-    rows.columns = std::make_shared<const NcuColumns>(rows.columns->with_units(cells_));
+    row.columns = std::make_shared<const NcuColumns>(row.columns->with_units(cells_));
     return;
   }
-  values_.clear();
-  if (rows.columns && read_ncu_record(*rows.columns, cells_, convention_, record_, values_,
-                                      launches_.other_convention)) {
-    launches_.add(rows.columns, {&record_, 1}, values_);
+  row.records.clear();
+  row.values.clear();
+  if (row.columns && add_ncu_record(cells_, numbers_, row)) {
+    launches_.add(row);
   } else {
     ++launches_.bad_rows;
   }
@@ -199,9 +201,7 @@ Result<NcuLaunches> read_json_pass(const std::filesystem::path& path,
   RowObjects rows(convention);
   const auto lost = each_json_object(**stream, [&](std::string_view object) { rows.add(object); });
   if (!lost) return fail_with(lost.error());
-  rows.launches().bad_rows += *lost;
-  rows.launches().damage = (*stream)->damage();
-  return std::move(rows.launches());
+  return rows.finish(*lost, (*stream)->damage());
 }
 
 Result<void> read_ncu_json_file(const std::filesystem::path& path, trace::TraceBuilder& builder) {

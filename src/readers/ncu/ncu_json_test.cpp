@@ -1,4 +1,4 @@
-#include "readers/ncu/ncu_json.h"
+#include "readers/shared/reader.h"
 
 #include <gtest/gtest.h>
 

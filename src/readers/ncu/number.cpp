@@ -1,6 +1,7 @@
 #include "readers/ncu/number.h"
 
 #include <array>
+#include <optional>
 #include <string>
 
 #include "base/text.h"
@@ -13,48 +14,48 @@ constexpr std::array<double, 20> kNegativePowersOfTen = {
     1e-10, 1e-11, 1e-12, 1e-13, 1e-14, 1e-15, 1e-16, 1e-17, 1e-18, 1e-19};
 constexpr size_t kMostDigits = 19;  // fit 64 bits
 
-struct Digits {
-  const char* at;
-  const char* end;
-  uint64_t value = 0;
-
-  size_t run() {
-    const char* const begin = at;
-    uint64_t sum = value;
-    while (at != end && is_digit(*at)) sum = sum * 10 + static_cast<uint64_t>(*at++ - '0');
-    value = sum;
-    return static_cast<size_t>(at - begin);
-  }
-};
-
-template <char kGroup, char kPoint>
-bool scan(std::string_view text, double& value) {
-  if (text.empty() || text.size() > kMostDigits + 8) return false;
-  Digits digits{text.data(), text.data() + text.size()};
-  size_t count = digits.run();
-  if (digits.at != digits.end && *digits.at == kGroup) {
-    if (count == 0 || count > 3 || text.front() == '0') return false;
-    while (digits.at != digits.end && *digits.at == kGroup) {
-      ++digits.at;
-      if (digits.run() != 3) return false;
-      count += 3;
-    }
-  }
-  size_t fraction = 0;
-  if (digits.at != digits.end && *digits.at == kPoint) {
-    ++digits.at;
-    fraction = digits.run();
-    count += fraction;
-  }
-  if (digits.at != digits.end || count == 0 || count > kMostDigits) return false;
-  value = static_cast<double>(digits.value);
-  if (fraction > 0) value *= kNegativePowersOfTen[fraction];
-  return true;
-}
-
+// Thousands in groups or none, then a fraction or none; without groups also an exponent.
 bool scan(std::string_view text, DecimalConvention convention, double& value) {
-  return convention == DecimalConvention::point ? scan<',', '.'>(text, value)
-                                                : scan<'.', ','>(text, value);
+  const char group = convention == DecimalConvention::point ? ',' : '.';
+  const char point = convention == DecimalConvention::point ? '.' : ',';
+  std::string plain;
+  uint64_t number = 0;
+  size_t count = 0;
+  size_t in_group = 0;  // digits since it began
+  size_t fraction = 0;
+  bool grouped = false;
+  bool whole = true;
+  bool exponent = false;
+  for (const char c : text) {
+    const bool ends_group = whole && !is_digit(c);
+    if (ends_group && grouped && in_group != 3) return false;
+    if (is_digit(c)) {
+      number = number * 10 + static_cast<uint64_t>(c - '0');
+      ++count;
+      ++(whole ? in_group : fraction);
+    } else if (c == group && whole) {
+      if (in_group == 0 || in_group > 3 || text.front() == '0') return false;
+      grouped = true;
+      in_group = 0;
+    } else if (c == point && whole) {
+      whole = false;
+    } else if (!grouped && std::string_view("eE+-").find(c) != std::string_view::npos) {
+      whole = false;
+      exponent = true;
+    } else {
+      return false;
+    }
+    plain += c == point ? '.' : c;
+  }
+  if (whole && grouped && in_group != 3) return false;
+  if (!exponent && count > 0 && count <= kMostDigits) {
+    value = static_cast<double>(number) * kNegativePowersOfTen[fraction];
+    return true;
+  }
+  const auto exact = grouped ? std::nullopt : parse_decimal(plain);
+  if (!exact || !(*exact < 1e300)) return false;
+  value = *exact;
+  return true;
 }
 
 bool starts_like_number(std::string_view text) {
@@ -78,21 +79,6 @@ std::string without_spacing(std::string_view text) {
   return plain;
 }
 
-bool scan_scientific(std::string_view text, DecimalConvention convention, double& value) {
-  std::string plain(text);
-  for (char& c : plain) {
-    if (c == (convention == DecimalConvention::point ? '.' : ',')) {
-      c = '.';
-    } else if (!is_digit(c) && c != 'e' && c != 'E' && c != '+' && c != '-') {
-      return false;
-    }
-  }
-  const auto number = parse_decimal(plain);
-  if (!number || !(*number < 1e300)) return false;
-  value = *number;
-  return true;
-}
-
 NcuNumber parse_unusual(std::string_view cell, DecimalConvention convention, double& value) {
   constexpr size_t kLongest = 64;
   std::string_view text = trim(cell);
@@ -103,17 +89,14 @@ NcuNumber parse_unusual(std::string_view cell, DecimalConvention convention, dou
   if (text.ends_with('%')) text = trim(text.substr(0, text.size() - 1));
   if (text.size() > kLongest) return NcuNumber::none;
   const std::string plain = without_spacing(text);
-  const auto read = [&](DecimalConvention as, double& into) {
-    return scan(plain, as, into) || scan_scientific(plain, as, into);
-  };
-  if (read(convention, value)) {
+  if (scan(plain, convention, value)) {
     if (negative) value = -value;
     return NcuNumber::value;
   }
   const auto other =
       convention == DecimalConvention::point ? DecimalConvention::comma : DecimalConvention::point;
   double ignored = 0;
-  return read(other, ignored) ? NcuNumber::other_convention : NcuNumber::none;
+  return scan(plain, other, ignored) ? NcuNumber::other_convention : NcuNumber::none;
 }
 
 }  // namespace

@@ -100,21 +100,20 @@ void NcuRawRows::take_facts(const NcuColumns& columns, const char* end,
   }
 }
 
-uint64_t NcuRawRows::read(const NcuColumns& columns, std::string_view text,
-                          std::span<const std::string_view> rows, DecimalConvention convention,
-                          NcuSplitter& splitter, std::vector<NcuRecord>& records,
-                          std::vector<double>& values, uint64_t& other_convention) {
+uint64_t NcuRawRows::read(std::string_view text, std::span<const std::string_view> rows,
+                          NcuNumbers& numbers, NcuSplitter& splitter, NcuTable& table) {
+  const NcuColumns& columns = *table.columns;
   const char* const end = text.data() + text.size();
   rows_.clear();
   for (const std::string_view row : rows) rows_.push_back({row.data(), row.data() + 1});
   const size_t metric_count = columns.metric_column.size();
-  const size_t first_record = records.size();
-  const size_t first_value = values.size();
-  records.resize(first_record + rows.size());
-  values.resize(first_value + rows.size() * metric_count);
-  NcuRecord* const batch = records.data() + first_record;
-  double* const first_number = values.data() + first_value;
-  uint64_t* const other = &other_convention;
+  const size_t first_record = table.records.size();
+  const size_t first_value = table.values.size();
+  table.records.resize(first_record + rows.size());
+  table.values.resize(first_value + rows.size() * metric_count);
+  NcuRecord* const batch = table.records.data() + first_record;
+  double* const first_number = table.values.data() + first_value;
+  NcuNumbers* const reading = &numbers;
 
   size_t metric = 0;
   auto facts = columns.fact_stretches.begin();
@@ -130,61 +129,57 @@ uint64_t NcuRawRows::read(const NcuColumns& columns, std::string_view text,
     const uint8_t field = columns.field_of_column[column];
     const bool is_metric = metric < metric_count && columns.metric_column[metric] == column;
     const double scale = is_metric ? columns.metric_scale[metric] : 1;
-    double* const numbers = first_number + metric;
+    double* const own = first_number + metric;
     if (last || field != NcuColumns::kNoField) {
       for (size_t row = 0; row < rows_.size(); ++row) {
         const std::optional<Cell> cell = take_cell(rows_[row], end, last);
         if (!cell) continue;
         const std::string_view content = cell->undone(splitter);
         if (field != NcuColumns::kNoField) batch[row].fields[field] = content;
-        if (is_metric) numbers[row * metric_count] = ncu_value(content, scale, convention, *other);
+        if (is_metric) own[row * metric_count] = ncu_value(content, scale, *reading);
       }
     } else if (is_metric) {
       take_column(end, [=](size_t row, std::string_view cell) {
-        numbers[row * metric_count] = ncu_value(cell, scale, convention, *other);
+        own[row * metric_count] = ncu_value(cell, scale, *reading);
       });
     } else {
       take_column(end, [](size_t, std::string_view) {});
     }
     if (is_metric) ++metric;
   }
-  return settle(columns, text, convention, splitter, records, values, other_convention);
+  return settle(text, numbers, splitter, table);
 }
 
 // Reads the unusual rows one by one and closes the gaps of those that are not records.
-uint64_t NcuRawRows::settle(const NcuColumns& columns, std::string_view text,
-                            DecimalConvention convention, NcuSplitter& splitter,
-                            std::vector<NcuRecord>& records, std::vector<double>& values,
-                            uint64_t& other_convention) {
-  const size_t metric_count = columns.metric_column.size();
-  const size_t first_record = records.size() - rows_.size();
-  const size_t first_value = values.size() - rows_.size() * metric_count;
-  size_t kept = 0;
+uint64_t NcuRawRows::settle(std::string_view text, NcuNumbers& numbers, NcuSplitter& splitter,
+                            NcuTable& table) {
+  const size_t width = table.columns->metric_column.size();
+  const size_t end = table.records.size();
+  const auto row_of = [&](size_t record) {
+    return table.values.begin() + static_cast<ptrdiff_t>(record * width);
+  };
+  size_t kept = end - rows_.size();
   for (size_t i = 0; i < rows_.size(); ++i) {
-    NcuRecord& record = records[first_record + i];
-    const auto numbers = values.begin() + static_cast<ptrdiff_t>(first_value + i * metric_count);
-    bool whole = rows_[i].cell != nullptr && !record[NcuField::kernel_name].empty();
-    if (!whole) {
-      again_.clear();
+    size_t record = end - rows_.size() + i;
+    if (rows_[i].cell == nullptr || table.records[record]["Kernel Name"].empty()) {
       // A row that ends in a comma where the text ends is cut off: raw pages quote every cell.
       const std::string_view rest = text.substr(static_cast<size_t>(rows_[i].begin - text.data()));
       const size_t length = splitter.split(rest);
-      whole =
-          length > 0 && rest[length - 1] != ',' &&
-          read_ncu_record(columns, splitter.cells(), convention, record, again_, other_convention);
-      if (!whole) continue;
-      std::copy(again_.begin(), again_.end(), numbers);
+      if (length == 0 || rest[length - 1] == ',' ||
+          !add_ncu_record(splitter.cells(), numbers, table)) {
+        continue;
+      }
+      record = table.records.size() - 1;
     }
-    if (kept != i) {
-      records[first_record + kept] = record;
-      std::copy_n(numbers, metric_count,
-                  values.begin() + static_cast<ptrdiff_t>(first_value + kept * metric_count));
+    if (kept != record) {
+      table.records[kept] = table.records[record];
+      std::copy_n(row_of(record), width, row_of(kept));
     }
     ++kept;
   }
-  records.resize(first_record + kept);
-  values.resize(first_value + kept * metric_count);
-  return rows_.size() - kept;
+  table.records.resize(kept);
+  table.values.resize(kept * width);
+  return end - kept;
 }
 
 }  // namespace llmprof::readers

@@ -22,10 +22,8 @@ class NcuRawRows {
   // Appends a record and the metrics' numbers of each row. `rows` are lines of `text` that begin
   // a record; 8 bytes after the text must be readable. Returns how many rows were no whole
   // records and were left out.
-  uint64_t read(const NcuColumns& columns, std::string_view text,
-                std::span<const std::string_view> rows, DecimalConvention convention,
-                NcuSplitter& splitter, std::vector<NcuRecord>& records, std::vector<double>& values,
-                uint64_t& other_convention);
+  uint64_t read(std::string_view text, std::span<const std::string_view> rows, NcuNumbers& numbers,
+                NcuSplitter& splitter, NcuTable& table);
 
  private:
   struct Row {
@@ -45,12 +43,10 @@ class NcuRawRows {
   static std::optional<Cell> take_cell(Row& row, const char* end, bool last);
   void take_facts(const NcuColumns& columns, const char* end, std::pair<size_t, size_t> stretch,
                   NcuSplitter& splitter, NcuRecord* batch);
-  uint64_t settle(const NcuColumns& columns, std::string_view text, DecimalConvention convention,
-                  NcuSplitter& splitter, std::vector<NcuRecord>& records,
-                  std::vector<double>& values, uint64_t& other_convention);
+  uint64_t settle(std::string_view text, NcuNumbers& numbers, NcuSplitter& splitter,
+                  NcuTable& table);
 
   std::vector<Row> rows_;
-  std::vector<double> again_;
 };
 
 }  // namespace llmprof::readers

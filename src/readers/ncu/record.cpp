@@ -31,12 +31,11 @@ std::string_view undo_doubled_quotes(std::string_view cell, std::deque<std::stri
   return std::string_view(plain).substr(0, length);
 }
 
-double ncu_unusual_value(std::string_view cell, double scale, DecimalConvention convention,
-                         uint64_t& other_convention) {
+double ncu_unusual_value(std::string_view cell, double scale, NcuNumbers& numbers) {
   double value = 0;
-  const NcuNumber kind = parse_ncu_number(cell, convention, value);
+  const NcuNumber kind = parse_ncu_number(cell, numbers.convention, value);
   if (kind == NcuNumber::value) return value * scale;
-  other_convention += kind == NcuNumber::other_convention ? 1 : 0;
+  numbers.other_convention += kind == NcuNumber::other_convention ? 1 : 0;
   return std::numeric_limits<double>::quiet_NaN();
 }
 
@@ -67,30 +66,24 @@ size_t NcuSplitter::split(std::string_view text) {
   }
 }
 
-bool read_ncu_record(const NcuColumns& columns, std::span<const std::string_view> cells,
-                     DecimalConvention convention, NcuRecord& record, std::vector<double>& values,
-                     uint64_t& other_convention) {
-  if (cells.size() > columns.width) return false;
-  if (columns.details) {
-    if (cells.size() <= columns.column(NcuField::metric_value)) return false;
-  } else if (cells.size() != columns.width) {
-    return false;
-  }
-  for (size_t i = 0; i < kNcuFieldCount; ++i) {
+bool add_ncu_record(std::span<const std::string_view> cells, NcuNumbers& numbers, NcuTable& table) {
+  const NcuColumns& columns = *table.columns;
+  const size_t least = columns.details ? columns.column("Metric Value") + size_t{1} : columns.width;
+  if (cells.size() > columns.width || cells.size() < least) return false;
+  const uint32_t name = columns.column("Kernel Name");
+  if (name >= cells.size() || cells[name].empty()) return false;
+  NcuRecord& record = table.records.emplace_back();
+  for (size_t i = 0; i < NcuField::kCount; ++i) {
     const uint32_t column = columns.field_column[i];
-    record.fields[i] = column < cells.size() ? cells[column] : std::string_view();
+    if (column < cells.size()) record.fields[i] = cells[column];
   }
-  if (record[NcuField::kernel_name].empty()) return false;
   if (columns.details) {
-    record.value = ncu_value(record[NcuField::metric_value], 1, convention, other_convention);
+    record.value = ncu_value(record["Metric Value"], 1, numbers);
     return true;
   }
-  const size_t count = columns.metric_column.size();
-  values.resize(values.size() + count);
-  double* const row = values.data() + values.size() - count;
-  for (size_t i = 0; i < count; ++i) {
-    row[i] = ncu_value(cells[columns.metric_column[i]], columns.metric_scale[i], convention,
-                       other_convention);
+  for (size_t i = 0; i < columns.metric_column.size(); ++i) {
+    table.values.push_back(
+        ncu_value(cells[columns.metric_column[i]], columns.metric_scale[i], numbers));
   }
   return true;
 }

@@ -18,20 +18,29 @@ namespace llmprof::readers {
 // One row of an ncu table: the fields it has (views into the input), and its metrics: a number a
 // metric column on the raw page, `value` on the details page. NaN is "no value".
 struct NcuRecord {
-  std::array<std::string_view, kNcuFieldCount> fields;
+  std::array<std::string_view, NcuField::kCount> fields;
   double value = 0;
 
-  [[nodiscard]] std::string_view operator[](NcuField field) const {
-    return fields[static_cast<size_t>(field)];
-  }
+  [[nodiscard]] std::string_view operator[](NcuField field) const { return fields[field.index]; }
 };
 
-// Fills `record` from a row's cells (8 bytes after each are readable) and appends the raw page's
-// numbers to `values`. False where the row is not a whole record of this table; then `values` is as
-// before. Numbers that only the other convention can read are added to `other_convention`.
-bool read_ncu_record(const NcuColumns& columns, std::span<const std::string_view> cells,
-                     DecimalConvention convention, NcuRecord& record, std::vector<double>& values,
-                     uint64_t& other_convention);
+// Rows under one header.
+struct NcuTable {
+  NcuColumnsPtr columns;
+  bool continued = false;  // from the window before
+  std::vector<NcuRecord> records;
+  std::vector<double> values;  // raw page: records x metric columns
+};
+
+// How the numbers of a file are read, and how many only the other convention can read.
+struct NcuNumbers {
+  DecimalConvention convention;
+  uint64_t other_convention = 0;
+};
+
+// Adds a row of these cells (8 bytes after each are readable) to the table. False where it is not a
+// whole record of it; then the table is as before.
+bool add_ncu_record(std::span<const std::string_view> cells, NcuNumbers& numbers, NcuTable& table);
 
 // What the line at the front of a text is. Every record of ncu begins with its quoted number.
 enum class NcuLine : uint8_t { record, header, units, other };
@@ -70,20 +79,18 @@ struct NcuQuoted {
 // A cell's content with quotes single again, kept in `undone`, with 8 readable bytes after it.
 std::string_view undo_doubled_quotes(std::string_view cell, std::deque<std::string>& undone);
 
-double ncu_unusual_value(std::string_view cell, double scale, DecimalConvention convention,
-                         uint64_t& other_convention);
+double ncu_unusual_value(std::string_view cell, double scale, NcuNumbers& numbers);
 // A metric's value in its base unit; NaN is none. Eight bytes after the cell must be readable.
 [[gnu::always_inline]] inline double ncu_value(std::string_view cell, double scale,
-                                               DecimalConvention convention,
-                                               uint64_t& other_convention) {
+                                               NcuNumbers& numbers) {
   if (cell.empty()) return std::numeric_limits<double>::quiet_NaN();
-  const bool english = convention == DecimalConvention::point;
+  const bool english = numbers.convention == DecimalConvention::point;
   const char point = english ? '.' : ',';
   const PlainNumber plain = parse_plain_number(cell, point);
   if (plain.valid) return plain.value() * scale;
   const PlainNumber grouped = parse_grouped_number(cell, english ? ',' : '.', point);
   if (grouped.valid) return grouped.value() * scale;
-  return ncu_unusual_value(cell, scale, convention, other_convention);
+  return ncu_unusual_value(cell, scale, numbers);
 }
 
 // Splits records into cells. Eight bytes after the text must be readable.

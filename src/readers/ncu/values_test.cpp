@@ -5,7 +5,6 @@
 
 #include "readers/ncu/columns.h"
 #include "readers/ncu/number.h"
-#include "readers/ncu/nvtx.h"
 
 namespace llmprof::readers {
 namespace {

@@ -35,7 +35,7 @@ void NcuWindow::begin_table(NcuColumnsPtr columns, bool continued) {
   flush_raw_rows();
   columns_ = std::move(columns);
   if (table_count_ == tables_.size()) tables_.emplace_back();
-  Table& table = tables_[table_count_++];
+  NcuTable& table = tables_[table_count_++];
   table.columns = columns_;
   table.continued = continued;
   table.records.clear();
@@ -48,7 +48,7 @@ void NcuWindow::parse(std::span<char> window) {
   splitter_.forget();
   messages_ = {};
   bad_rows_ = 0;
-  other_convention_ = 0;
+  numbers_.other_convention = 0;
   columns_ = assumed_;
   if (columns_) begin_table(columns_, true);
   std::string_view text(window.data(), window.size());
@@ -75,9 +75,8 @@ void NcuWindow::parse(std::span<char> window) {
 
 void NcuWindow::flush_raw_rows() {
   if (raw_rows_.empty()) return;
-  Table& table = tables_[table_count_ - 1];
-  bad_rows_ += raw_reader_.read(*columns_, {window_.data(), window_.size()}, raw_rows_, convention_,
-                                splitter_, table.records, table.values, other_convention_);
+  bad_rows_ += raw_reader_.read({window_.data(), window_.size()}, raw_rows_, numbers_, splitter_,
+                                tables_[table_count_ - 1]);
   raw_rows_.clear();
 }
 
@@ -92,14 +91,10 @@ size_t NcuWindow::take_record(std::string_view text) {
     if (raw_rows_.size() == NcuRawRows::kBatch) flush_raw_rows();
     return length;
   }
-  Table& table = tables_[table_count_ - 1];
   const size_t length = splitter_.split(text);
-  table.records.emplace_back();
-  if (length > 0 && read_ncu_record(*columns_, splitter_.cells(), convention_, table.records.back(),
-                                    table.values, other_convention_)) {
+  if (length > 0 && add_ncu_record(splitter_.cells(), numbers_, tables_[table_count_ - 1])) {
     return length;
   }
-  table.records.pop_back();
   ++bad_rows_;
   return line_length(text);
 }

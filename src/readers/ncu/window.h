@@ -16,15 +16,7 @@ namespace llmprof::readers {
 // again where that was wrong, which happens only next to a header.
 class NcuWindow {
  public:
-  // Rows under one header.
-  struct Table {
-    NcuColumnsPtr columns;
-    bool continued = false;  // from the window before
-    std::vector<NcuRecord> records;
-    std::vector<double> values;  // raw page: records x metric columns
-  };
-
-  explicit NcuWindow(DecimalConvention convention) : convention_(convention) {}
+  explicit NcuWindow(DecimalConvention convention) : numbers_{convention} {}
 
   void assume(NcuColumnsPtr columns) { assumed_ = std::move(columns); }
   [[nodiscard]] const NcuColumnsPtr& assumed() const { return assumed_; }
@@ -33,14 +25,14 @@ class NcuWindow {
   void parse(std::span<char> window);
   void parse_again() { parse(window_); }
 
-  [[nodiscard]] std::span<const Table> tables() const {
+  [[nodiscard]] std::span<const NcuTable> tables() const {
     return std::span(tables_).first(table_count_);
   }
   // The header that governs what follows.
   [[nodiscard]] const NcuColumnsPtr& columns() const { return columns_; }
   [[nodiscard]] const NcuMessages& messages() const { return messages_; }
   [[nodiscard]] uint64_t bad_rows() const { return bad_rows_; }
-  [[nodiscard]] uint64_t other_convention() const { return other_convention_; }
+  [[nodiscard]] uint64_t other_convention() const { return numbers_.other_convention; }
 
  private:
   void begin_table(NcuColumnsPtr columns, bool continued);
@@ -50,18 +42,17 @@ class NcuWindow {
   size_t take_units(std::string_view text);
   size_t take_line(std::string_view text);
 
-  DecimalConvention convention_;
+  NcuNumbers numbers_;
   NcuColumnsPtr assumed_;
   NcuColumnsPtr columns_;
   std::span<char> window_;
-  std::vector<Table> tables_;  // those after table_count_ keep their room for the next window
+  std::vector<NcuTable> tables_;  // those after table_count_ keep their room for the next window
   size_t table_count_ = 0;
   NcuSplitter splitter_;
   std::vector<std::string_view> raw_rows_;  // from a row's beginning to the end of its line
   NcuRawRows raw_reader_;
   NcuMessages messages_;
   uint64_t bad_rows_ = 0;
-  uint64_t other_convention_ = 0;
 };
 
 // Where a window may end: before the last line that begins a record. Text without any is cut at a

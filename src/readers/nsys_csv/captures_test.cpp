@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/streams/byte_stream.h"
-#include "readers/nsys_csv/nsys_csv.h"
+#include "readers/shared/reader.h"
 #include "testing/shared_captures.h"
 
 namespace llmprof::readers {

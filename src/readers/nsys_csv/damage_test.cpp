@@ -6,8 +6,8 @@
 #include <random>
 #include <string>
 
-#include "readers/nsys_csv/nsys_csv.h"
 #include "readers/nsys_csv/window.h"
+#include "readers/shared/reader.h"
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 

@@ -1,6 +1,9 @@
 #include "readers/nsys_csv/merge.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <ranges>
 
 #include "base/text.h"
 
@@ -15,12 +18,6 @@ constexpr std::string_view kExportCommand =
 uint64_t rows_of(const Findings& findings, const std::string& report) {
   const auto known = findings.unused.find(report);
   return known == findings.unused.end() ? 0 : known->second;
-}
-
-std::string names_of(const std::map<std::string, uint64_t>& reports) {
-  std::string names;
-  for (const auto& [name, rows] : reports) names += (names.empty() ? "" : ", ") + name;
-  return names;
 }
 
 // Each defect as a diagnostic that names the file.
@@ -84,7 +81,7 @@ Error nothing_usable(const Findings& findings, std::string_view file) {
     why = fmt::format("the report {} has no column \"{}\". Export it again with", report, column);
   } else if (!findings.unused.empty()) {
     why = fmt::format("it contains no kernels, ranges or API calls, only: {}. Export them with",
-                      names_of(findings.unused));
+                      fmt::join(std::views::keys(findings.unused), ", "));
   } else if (findings.bad_rows > 0) {
     why = fmt::format(
         "none of its {} rows is complete; the file is truncated or damaged. Export it again with",

@@ -1,5 +1,3 @@
-#include "readers/nsys_csv/nsys_csv.h"
-
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -9,12 +7,12 @@
 #include "readers/nsys_csv/merge.h"
 #include "readers/nsys_csv/report.h"
 #include "readers/nsys_csv/window.h"
+#include "readers/shared/reader.h"
 
 namespace llmprof::readers {
 namespace {
 
 using nsys_csv::PreambleLine;
-using nsys_csv::StateGuess;
 using nsys_csv::WalkState;
 using nsys_csv::WindowWalk;
 
@@ -38,8 +36,7 @@ bool is_by_nsys(std::string_view line) {
 }
 
 bool recognizes_nsys_csv(std::string_view head) {
-  StateGuess nothing_known;
-  WindowWalk walk(nothing_known);
+  WindowWalk walk;
   std::string copy(head);
   walk.parse(copy);
   if (!walk.content().parts.empty()) return true;
@@ -59,24 +56,19 @@ Result<void> read_nsys_csv_file(const std::filesystem::path& path, trace::TraceB
 
   WalkState state;
   state.announced.report = nsys_csv::report_in_file_name(path.filename().string());
-  StateGuess guess;
-  {
-    WindowWalk first(guess);
-    std::string copy = *head;
-    guess.set(state);
-    first.parse(copy);
-    guess.set(first.exit());
-  }
-  std::vector<WindowWalk> walks;
-  walks.reserve(window_slot_count());
-  while (walks.size() < window_slot_count()) walks.emplace_back(guess);
+  WindowWalk first(state);
+  first.parse(*head);
+  std::vector<WindowWalk> walks(window_slot_count(), WindowWalk(first.exit()));
   nsys_csv::Merge merge(path, builder);
   const size_t window = head->size() < kHeadBytes ? kHeadBytes : kWindowBytes;
   auto done =
       parse_in_windows(**stream, window, nsys_csv::whole_lines, walks, [&](WindowWalk& walk) {
-        if (!(walk.entry() == state)) walk.parse_from(state);
+        if (!(walk.assumed() == state)) {
+          walk.assume(state);
+          walk.parse_again();
+        }
         state = walk.exit();
-        guess.set(state);
+        walk.assume(state);
         merge.add(walk);
         return true;
       });

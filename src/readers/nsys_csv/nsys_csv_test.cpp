@@ -1,5 +1,5 @@
 // Hand-made files, one quirk each; what they must give is read off them by eye.
-#include "readers/nsys_csv/nsys_csv.h"
+#include "readers/shared/reader.h"
 
 #include <gtest/gtest.h>
 

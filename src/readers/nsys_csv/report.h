@@ -1,12 +1,13 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "readers/shared/listed_name.h"
 
 namespace llmprof::readers::nsys_csv {
 
@@ -35,19 +36,10 @@ inline constexpr std::string_view kColumnNames =
     "Range Instances|Med|Min|Max|Style|Corr Id|Grd X|Grd Y|Grd Z|Blk X|Blk Y|Blk Z|GridXYZ|"
     "BlockXYZ|Reg/Trd|Stc SMem|Dym SMem|Bytes|Src Mem Kd|Dst Mem Kd|Device|Dev Id|Ctx|Strm|Pid|"
     "Tid|Thread Name|Result|API Start|API Dur|API Function|Range Stack";
-inline constexpr size_t kColumns = std::count(kColumnNames.begin(), kColumnNames.end(), '|') + 1;
 
-// What a column means, whatever its spelling: a name of the list; another one does not compile.
-struct Column {
-  consteval Column(const char* name) : Column(std::string_view(name)) {}  // NOLINT(*-explicit-*)
-  consteval explicit Column(std::string_view name) {
-    for (std::string_view rest = kColumnNames; rest.substr(0, rest.find('|')) != name; ++index) {
-      rest.remove_prefix(rest.find('|') + 1);
-    }
-  }
-
-  size_t index = 0;
-};
+// What a column means, whatever its spelling.
+using Column = ListedName<kColumnNames>;
+inline constexpr size_t kColumns = Column::kCount;
 
 // One table of a file: what it reports and where its columns are.
 struct ReportLayout {

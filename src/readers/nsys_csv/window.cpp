@@ -123,13 +123,13 @@ size_t whole_lines(std::string_view buffer, size_t) {
   return line_end + 1;
 }
 
-void WindowWalk::parse_from(const WalkState& entry) {
-  if (!(state_ == entry)) pools_.begin_table();
-  entry_ = entry;
-  state_ = entry;
+void WindowWalk::parse(std::span<char> window) {
+  if (!(state_ == assumed_)) pools_.begin_table();
+  state_ = assumed_;
+  window_ = window;
   content_ = {};
   if (state_.table) content_.parts.push_back({state_.table, false, state_.source, {}, 0});
-  std::string_view text = window_;
+  std::string_view text(window.data(), window.size());
   content_.ends_within_line = !text.empty() && text.back() != '\n';
   while (!text.empty()) {
     if (state_.table) {

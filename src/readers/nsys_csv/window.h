@@ -2,10 +2,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/csv.h"
@@ -63,37 +63,20 @@ struct WindowContent {
   bool ends_within_line = false;  // the last line has no end: only at the end of the content
 };
 
-// What the walk of the next window probably starts from: windows are parsed at once, before it is
-// known how the one before them ends. Big files are one table, so the guess is nearly always right.
-class StateGuess {
- public:
-  [[nodiscard]] WalkState get() const {
-    const std::lock_guard lock(mutex_);
-    return state_;
-  }
-  void set(const WalkState& state) {
-    const std::lock_guard lock(mutex_);
-    state_ = state;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  WalkState state_;
-};
-
-// Walks windows of a file, one after the other: a slot of parse_in_windows.
+// Walks windows of a file, one after the other: a slot of parse_in_windows. Windows are parsed at
+// once, before it is known how the one before them ends: a walk starts from the state that it
+// assumes. Big files are one table, so that is nearly always right.
 class WindowWalk {
  public:
-  explicit WindowWalk(const StateGuess& guess) : guess_(&guess) {}
+  explicit WindowWalk(WalkState assumed = {}) : assumed_(std::move(assumed)) {}
 
-  void parse(std::span<char> window) {
-    window_ = {window.data(), window.size()};
-    parse_from(guess_->get());
-  }
-  // Again, from the state that turned out to be the right one; the window is still there.
-  void parse_from(const WalkState& entry);
+  void assume(const WalkState& state) { assumed_ = state; }
+  [[nodiscard]] const WalkState& assumed() const { return assumed_; }
 
-  [[nodiscard]] const WalkState& entry() const { return entry_; }
+  void parse(std::span<char> window);
+  // From the state that turned out to be the right one; the window is still there.
+  void parse_again() { parse(window_); }
+
   [[nodiscard]] const WalkState& exit() const { return state_; }
   [[nodiscard]] WindowContent& content() { return content_; }
   [[nodiscard]] RowPools& pools() { return pools_; }
@@ -103,9 +86,8 @@ class WindowWalk {
   void walk_line(std::string_view line);
   [[nodiscard]] bool ends_table(std::string_view line);
 
-  const StateGuess* guess_;
-  std::string_view window_;
-  WalkState entry_;
+  std::span<char> window_;
+  WalkState assumed_;
   WalkState state_;
   WindowContent content_;
   RowPools pools_;

@@ -31,11 +31,9 @@ class Launches final : public NsysColumnTable<trace::LaunchTable, LaunchScratch,
 
   void settle(size_t first, size_t count, unsigned worker) override {
     LaunchScratch& local = scratch_[worker];
-    for (size_t i = first; i < first + count; ++i) {
-      columns_.thread[i] = settled_thread(columns_.thread[i], local.threads);
-      columns_.api[i] =
-          local.names.settle(columns_.api[i], [&](RawKey name) { return reading_.strings[name]; });
-    }
+    settle_threads(std::span(columns_.thread).subspan(first, count), local.threads);
+    local.names.settle(std::span(columns_.api).subspan(first, count),
+                       [&](RawKey name) { return reading_.strings[name]; });
   }
 
   void want_strings(NsysStrings& strings) const override {
@@ -68,9 +66,8 @@ struct NvtxText {
 
 struct RangeScratch {
   LocalThreads threads;
-  trace::StringPool texts;
-  trace::Interner<trace::StringId, RawKey> text_ids;
-  std::vector<trace::StringId> settled_texts;
+  LocalStrings texts;
+  LocalIds<trace::StringId, RawKey> text_ids;
   LocalIds<trace::StringId, NvtxDomain> domains;
   std::map<NvtxDomain, NvtxText> domain_names;
   std::vector<RawKey> domain_name_ids;                   // of all rows that name one
@@ -131,25 +128,23 @@ class Ranges final : public NsysColumnTable<trace::RangeTable, RangeScratch, 6> 
 
   void settle(size_t first, size_t count, unsigned worker) override {
     RangeScratch& local = scratch_[worker];
-    local.settled_texts.resize(2 * std::max(local.texts.size(), local.text_ids.size()));
+    settle_threads(std::span(columns_.thread).subspan(first, count), local.threads);
+    local.domains.settle(std::span(columns_.domain).subspan(first, count),
+                         [&](const NvtxDomain& domain) { return domain_name(domain); });
     for (size_t i = first; i < first + count; ++i) {
-      columns_.thread[i] = settled_thread(columns_.thread[i], local.threads);
-      if (columns_.domain[i].valid()) {
-        columns_.domain[i] = local.domains.settle(
-            columns_.domain[i], [&](const NvtxDomain& domain) { return domain_name(domain); });
-      }
-      if (columns_.text[i].valid()) {
-        const size_t number = columns_.text[i].index();
-        trace::StringId& text = local.settled_texts[number];
-        if (!text.valid()) text = text_of(local, number);
-        columns_.text[i] = text;
-      }
+      if (!columns_.text[i].valid()) continue;
+      const trace::StringId text(columns_.text[i].index() / 2);
+      columns_.text[i] =
+          columns_.text[i].index() % 2 == 0
+              ? local.texts.settle(
+                    text, [&](std::string_view own) { return reading_.builder.string(own); })
+              : local.text_ids.settle(text, [&](RawKey id) { return reading_.strings[id]; });
     }
   }
 
   void want_strings(NsysStrings& strings) const override {
     for (const RangeScratch& local : scratch_) {
-      strings.want(local.text_ids.values());
+      strings.want(local.text_ids.values().values());
       strings.want(local.domain_name_ids);
     }
   }
@@ -169,12 +164,6 @@ class Ranges final : public NsysColumnTable<trace::RangeTable, RangeScratch, 6> 
  private:
   static constexpr std::array<std::string_view, 8> kColumns = {
       "start", "end", "eventType", "globalTid", "domainId", "text", "textId", "binaryData"};
-
-  trace::StringId text_of(const RangeScratch& local, size_t number) {
-    const trace::StringId id(number / 2);
-    return number % 2 == 0 ? reading_.builder.string(local.texts[id])
-                           : reading_.strings[local.text_ids[id]];
-  }
 
   // Any thread of the scan may have met the row that names the domain; of several rows, the last.
   trace::StringId domain_name(const NvtxDomain& domain) {

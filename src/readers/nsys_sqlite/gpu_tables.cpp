@@ -33,10 +33,9 @@ class GpuTable : public NsysColumnTable<Columns, Scratch, Filled> {
     return true;
   }
 
-  void settle_queue(size_t i, LocalPlaces& places) {
-    this->columns_.queue[i] = places.settle(this->columns_.queue[i], [&](const NsysPlace& place) {
-      return this->reading_.places.queue(place);
-    });
+  void settle_queues(size_t first, size_t count, LocalPlaces& places) {
+    places.settle(std::span(this->columns_.queue).subspan(first, count),
+                  [&](const NsysPlace& place) { return this->reading_.places.queue(place); });
   }
 };
 
@@ -81,14 +80,12 @@ class Kernels final : public GpuTable<trace::KernelTable, KernelScratch, 6> {
 
   void settle(size_t first, size_t count, unsigned worker) override {
     KernelScratch& local = scratch_[worker];
-    for (size_t i = first; i < first + count; ++i) {
-      columns_.name[i] =
-          local.names.settle(columns_.name[i], [&](RawKey name) { return name_of(name); });
-      columns_.shape[i] = local.shapes.settle(
-          columns_.shape[i],
-          [&](const trace::LaunchShape& shape) { return reading_.builder.shape(shape); });
-      settle_queue(i, local.places);
-    }
+    local.names.settle(std::span(columns_.name).subspan(first, count),
+                       [&](RawKey name) { return name_of(name); });
+    local.shapes.settle(
+        std::span(columns_.shape).subspan(first, count),
+        [&](const trace::LaunchShape& shape) { return reading_.builder.shape(shape); });
+    settle_queues(first, count, local.places);
   }
 
   // Newer exports always have the columns; most programs use no graphs.
@@ -153,8 +150,8 @@ class MemoryOperations final : public GpuTable<trace::MemoryOperationTable, Loca
   }
 
   void settle(size_t first, size_t count, unsigned worker) override {
+    settle_queues(first, count, scratch_[worker]);
     for (size_t i = first; i < first + count; ++i) {
-      settle_queue(i, scratch_[worker]);
       columns_.detail[i] = reading_.builder.string(
           kind_ == trace::MemoryKind::copy ? copy_direction(columns_.detail[i].value) : "fill");
     }
@@ -185,9 +182,7 @@ class GraphReplays final : public GpuTable<trace::GraphReplayTable, LocalPlaces,
   }
 
   void settle(size_t first, size_t count, unsigned worker) override {
-    for (size_t i = first; i < first + count; ++i) {
-      settle_queue(i, scratch_[worker]);
-    }
+    settle_queues(first, count, scratch_[worker]);
   }
 
  private:

@@ -1,4 +1,4 @@
-#include "readers/nsys_sqlite/nsys_sqlite.h"
+#include "readers/shared/reader.h"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>

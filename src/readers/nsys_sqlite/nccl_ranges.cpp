@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "trace/append.h"
 #include "trace/collective_kind.h"
 
 namespace llmprof::readers {
@@ -227,13 +228,6 @@ class NcclRanges {
   }
 
   void add_row(size_t range, CollectiveKind kind, uint64_t bytes, const NcclPayload* attached) {
-    trace::CollectiveTable& table = builder_.trace().collectives;
-    table.start.push_back(ranges_.start[range]);
-    table.end.push_back(ranges_.end[range]);
-    table.thread.push_back(ranges_.thread[range]);
-    table.external_id.push_back(0);
-    table.correlation.push_back(0);
-    table.kind.push_back(kind);
     trace::StringId group;
     uint32_t size = 0;
     if (attached != nullptr) {
@@ -242,11 +236,10 @@ class NcclRanges {
       if (known != group_sizes_.end()) size = known->second;
     }
     // NCCL counts what a rank gets of a reduce-scatter; everybody else, what it puts in.
-    table.bytes.push_back(kind == CollectiveKind::reduce_scatter ? bytes * size : bytes);
-    table.group.push_back(group);
-    table.members.emplace_back();
-    table.group_size.push_back(size);
-    table.sequence.push_back(trace::kNoSequence);
+    const uint64_t put_in = kind == CollectiveKind::reduce_scatter ? bytes * size : bytes;
+    trace::add_row(builder_.trace().collectives, ranges_.start[range], ranges_.end[range],
+                   ranges_.thread[range], 0U, 0U, kind, put_in, group, trace::StringId(), size,
+                   trace::kNoSequence);
   }
 
   const trace::RangeTable& ranges_;

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
-#include "readers/nsys_sqlite/nsys_sqlite.h"
+#include "readers/shared/reader.h"
 #include "testing/temporary_folder.h"
 #include "trace/collective_kind.h"
 

@@ -1,4 +1,4 @@
-#include "readers/nsys_sqlite/nsys_sqlite.h"
+#include "readers/shared/reader.h"
 
 #include <fmt/format.h>
 #include <algorithm>
@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "readers/nsys_sqlite/sqlite_file.h"
 #include "readers/nsys_sqlite/tables.h"
-#include "readers/shared/rank_of_path.h"
 #include "readers/shared/tool_words.h"
 #include "trace/builder.h"
 
@@ -57,7 +56,6 @@ void read_gpus(const NsysSchema& schema, trace::TraceBuilder& builder) {
 // tables also hold command lines and whole environments, which are never read.
 void read_nsys_provenance(const NsysSchema& schema, trace::TraceBuilder& builder) {
   trace::Capture& capture = builder.capture();
-  capture.tool = "Nsight Systems";
   capture.rank = rank_of_path(capture.path);
   for (const std::string_view table : {"META_DATA_EXPORT", "EXPORT_META_DATA"}) {
     if (!schema.find(table)) continue;
@@ -111,8 +109,7 @@ std::string other_sqlite(const std::filesystem::path& path, const NsysSchema& sc
   }
   return fmt::format(
       "{}: this SQLite file is not an export of Nsight Systems (no StringIds and no capture "
-      "tables); "
-      "make one with `nsys export --type sqlite REPORT.nsys-rep`",
+      "tables); make one with `nsys export --type sqlite REPORT.nsys-rep`",
       path.string());
 }
 
@@ -136,11 +133,10 @@ void warn_of_pending_changes(const std::filesystem::path& path, Diagnostics& dia
   std::error_code missing;
   const auto size = std::filesystem::file_size(path.string() + "-wal", missing);
   if (missing || size == 0) return;
-  diagnostics.warn(
-      "nsys_pending_changes",
-      fmt::format("{}-wal contains changes that are not in the file yet and are not read; "
-                  "close the program that writes it",
-                  path.filename().string()));
+  diagnostics.warn("nsys_pending_changes",
+                   fmt::format("{}-wal contains changes that are not in the file yet and are not "
+                               "read; close the program that writes it",
+                               path.filename().string()));
 }
 
 Result<void> read_nsys_sqlite_file(const std::filesystem::path& path,
@@ -151,16 +147,13 @@ Result<void> read_nsys_sqlite_file(const std::filesystem::path& path,
   const NsysSchema schema(*file, file->tables(damage));
   if (!damage.empty()) {
     return fail_input(
-        fmt::format("{}: the SQLite file is damaged ({}); export the report again with "
-                    "`nsys export --type sqlite REPORT.nsys-rep`",
+        fmt::format("{}: the SQLite file is damaged ({}); export the report again with `nsys "
+                    "export --type sqlite REPORT.nsys-rep`",
                     path.string(), damage));
   }
   if (!schema.is_nsys()) return fail_input(other_sqlite(path, schema));
 
-  trace::Capture capture;
-  capture.path = path.string();
-  capture.format = kNsysSqliteFormat;
-  builder.begin_capture(std::move(capture));
+  builder.begin_capture(path, kNsysSqliteFormat, "Nsight Systems");
   Diagnostics& diagnostics = builder.diagnostics();
   warn_of_pending_changes(path, diagnostics);
   read_nsys_provenance(schema, builder);
@@ -173,11 +166,10 @@ Result<void> read_nsys_sqlite_file(const std::filesystem::path& path,
   };
   add("CUPTI_ACTIVITY_KIND_KERNEL", [&](auto& t) { return nsys_kernel_table(reading, t); });
   if (tables.empty()) {
-    diagnostics.error(
-        "no_kernel_table",
-        "the export has no table of kernels: nothing ran on a GPU while nsys traced, or CUDA was "
-        "not traced; record again with `nsys profile --trace=cuda,nvtx` (for worker processes add "
-        "--trace-fork-before-exec=true)");
+    diagnostics.error("no_kernel_table",
+                      "the export has no table of kernels: nothing ran on a GPU while nsys traced, "
+                      "or CUDA was not traced; record again with `nsys profile --trace=cuda,nvtx` "
+                      "(for worker processes add --trace-fork-before-exec=true)");
   }
   add("CUPTI_ACTIVITY_KIND_RUNTIME", [&](auto& t) { return nsys_launch_table(reading, t); });
   add("CUPTI_ACTIVITY_KIND_MEMCPY",

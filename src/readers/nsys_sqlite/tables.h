@@ -199,10 +199,9 @@ class NsysColumnTable : public NsysTable {
     return true;
   }
 
-  trace::ThreadId settled_thread(trace::ThreadId local,
-                                 LocalIds<trace::ThreadId, RawKey>& threads) {
-    return threads.settle(local,
-                          [&](RawKey key) { return nsys_thread(reading_.builder, key.value); });
+  void settle_threads(std::span<trace::ThreadId> column,
+                      LocalIds<trace::ThreadId, RawKey>& threads) {
+    threads.settle(column, [&](RawKey key) { return nsys_thread(reading_.builder, key.value); });
   }
 
   NsysReading& reading_;

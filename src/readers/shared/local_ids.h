@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -77,7 +78,7 @@ class LocalIds {
     return id;
   }
   template <class Find>
-  void settle(std::vector<Id>& column, const Find& find) {
+  void settle(std::span<Id> column, const Find& find) {
     for (Id& id : column) id = settle(id, find);
   }
   // In the order in which the thread met them.

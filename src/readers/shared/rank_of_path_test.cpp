@@ -1,4 +1,4 @@
-#include "readers/shared/rank_of_path.h"
+#include "readers/shared/tool_words.h"
 
 #include <gtest/gtest.h>
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <regex>
 #include <utility>
 
 #include "base/text.h"
@@ -101,6 +102,30 @@ std::optional<trace::Extent> parse_extent(std::string_view text) {
     text.remove_prefix(std::max<size_t>(length, 1));
   }
   return found == extent.size() ? std::optional(extent) : std::nullopt;
+}
+
+std::optional<uint32_t> rank_of_path(const std::filesystem::path& path) {
+  constexpr int kMostFolders = 3;
+  uint32_t rank = 0;
+  const auto matches = [&](const std::filesystem::path& name, const std::string& pattern) {
+    const std::string text = name.string();
+    std::smatch found;
+    if (!std::regex_match(text, found, std::regex(pattern, std::regex::icase))) return false;
+    rank = static_cast<uint32_t>(parse_int(found[1].str()).value_or(0));
+    return true;
+  };
+  // SGLang's processes of tensor parallelism number the ranks; a worker is PyTorch's own word. The
+  // last of several counts; neither the word nor the number is a part of a longer one.
+  for (const std::string word : {"rank", "tp-", "worker"}) {
+    const std::string pattern = "(?:.*[^a-z0-9])?" + word + "[-_]?([0-9]{1,6})(?:[^a-z0-9].*)?";
+    if (matches(path.filename(), pattern)) return rank;
+  }
+  std::filesystem::path folder = path.parent_path();
+  for (int i = 0; i < kMostFolders && folder.has_filename(); ++i) {
+    if (matches(folder.filename(), "rank[-_]?([0-9]{1,6})")) return rank;
+    folder = folder.parent_path();
+  }
+  return std::nullopt;
 }
 
 }  // namespace llmprof::readers

@@ -1,5 +1,3 @@
-#include "readers/stage1_metrics/stage1_metrics.h"
-
 #include <fmt/format.h>
 #include <simdjson.h>
 #include <algorithm>
@@ -7,12 +5,14 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
+#include "base/json_string.h"
 #include "base/streams/byte_stream.h"
 #include "base/text.h"
-#include "readers/stage1_metrics/metrics_text.h"
+#include "readers/shared/reader.h"
 
 namespace llmprof::readers {
 namespace {
@@ -25,6 +25,68 @@ constexpr size_t kMostStages = 256;
 constexpr uint64_t kMostMessages = 20;
 constexpr double kLargestCount = 9007199254740992.0;  // 2^53: up to here a double is exact
 
+std::string_view without_mark(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  return text;
+}
+
+// The keys of a JSON text's outermost object, as far as the text reaches; none where it is not an
+// object.
+std::set<std::string> outermost_keys(std::string_view text) {
+  text = trim(without_mark(text));
+  std::set<std::string> keys;
+  if (!text.starts_with('{')) return keys;
+  JsonString string;
+  std::string last;  // the last string at the outermost level: a key if a colon follows
+  size_t depth = 0;
+  for (const char c : text) {
+    if (string.takes(c)) {
+      if (string.open() && depth == 1) last += c;
+      continue;
+    }
+    if (c == '"') {
+      string.begin();
+      if (depth == 1) last.clear();
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if (c == '}' || c == ']') {
+      if (depth <= 1) break;
+      --depth;
+    } else if (c == ':' && depth == 1) {
+      keys.insert(last);
+    }
+  }
+  return keys;
+}
+
+// The text as JSON: Python writes NaN, Infinity and -Infinity, which become null, and some editors
+// put a byte order mark in front, which goes. `non_finite` counts the former.
+std::string as_plain_json(std::string_view text, uint64_t& non_finite) {
+  constexpr std::array<std::string_view, 3> kWords = {"-Infinity", "Infinity", "NaN"};
+  text = without_mark(text);
+  std::string json;
+  json.reserve(text.size());
+  JsonString string;
+  size_t kept = 0;  // up to here the text is in `json`
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (string.takes(text[i])) continue;
+    if (text[i] == '"') string.begin();
+    if (text[i] != '-' && text[i] != 'I' && text[i] != 'N') continue;
+    const std::string_view rest = text.substr(i);
+    const auto* word = std::find_if(kWords.begin(), kWords.end(),
+                                    [&](std::string_view w) { return rest.starts_with(w); });
+    if (word == kWords.end()) continue;
+    json += text.substr(kept, i - kept);
+    json += "null";
+    kept = i + word->size();
+    i = kept - 1;
+    ++non_finite;
+  }
+  json += text.substr(kept);
+  return json;
+}
+
 bool recognizes_stage1_metrics(std::string_view head) {
   constexpr std::array<std::string_view, 4> kOwn = {"aggregates", "mfu_per_stage",
                                                     "mfu_model_level", "tokens_per_s"};
@@ -36,7 +98,19 @@ bool recognizes_stage1_metrics(std::string_view head) {
          std::none_of(kForeign.begin(), kForeign.end(), has);
 }
 
-// Takes the known values out of the document; what cannot be one is a diagnostic.
+// Takes the known values out of the document; what cannot be one is a diagnostic. All keys are
+// optional:
+//   aggregates       per stage a time in milliseconds, as
+//                    "prefill_ms": {"mean": 8.5, "std": 0.1}, as "prefill": {"mean_ms": 8.5, ...},
+//                    or within "stage_ms": {"prefill": {...}, ...}; "tokens_per_s" and "tokens"
+//                    (new tokens per request) likewise
+//   tokens_per_s     a number, or an object with its mean
+//   mfu_model_level  0 to 1; mfu_per_stage: {"prefill": 0.3, ...}; peak_tflops
+//   prompt_tokens, new_tokens, batch, images, requests, seed: integers; model: a name
+//   config           the model's, with the keys of a Hugging Face config.json
+//   device           what it ran on: {"kind": "cpu", "name": "Neoverse-N1", "threads": 2,
+//                    "peak_flops_per_s": 6e10, "peak_bytes_per_s": 2e10, "number_format": "f32",
+//                    "method": how the peaks were measured}
 class MetricsObject {
  public:
   MetricsObject(const std::filesystem::path& path, Diagnostics& diagnostics)
@@ -280,19 +354,17 @@ Result<void> read_stage1_metrics_file(const std::filesystem::path& path,
     const std::string damage = (*stream)->damage();
     return fail_input(fmt::format(
         "{}: the workload's own metrics (metrics.json) are not a valid JSON object ({}); have the "
-        "workload write them "
-        "again",
+        "workload write them again",
         path.string(), damage.empty() ? simdjson::error_message(trouble) : damage.c_str()));
   }
   Diagnostics diagnostics;
   MetricsObject object(path, diagnostics);
   object.take(root);
   if (!object.has_figures()) {
-    return fail_input(
-        fmt::format("{}: the workload's own metrics (metrics.json) have no usable value: none of "
-                    "aggregates (a mean per stage), "
-                    "tokens_per_s, mfu_model_level, mfu_per_stage and peak_tflops is valid",
-                    path.string()));
+    return fail_input(fmt::format(
+        "{}: the workload's own metrics (metrics.json) have no usable value: none of aggregates (a "
+        "mean per stage), tokens_per_s, mfu_model_level, mfu_per_stage and peak_tflops is valid",
+        path.string()));
   }
   diagnostics.warn("stage1_metrics_not_finite",
                    fmt::format("{}: skipped NaN or infinity in place of a number", path.string()),
@@ -301,10 +373,7 @@ Result<void> read_stage1_metrics_file(const std::filesystem::path& path,
     diagnostics.info("stage1_metrics_no_stages",
                      fmt::format("{}: contains no stage times (aggregates)", path.string()));
   }
-  trace::Capture capture;
-  capture.path = path.string();
-  capture.format = kStage1MetricsFormat;
-  builder.begin_capture(std::move(capture));
+  builder.begin_capture(path, kStage1MetricsFormat, {});
   builder.diagnostics().merge(diagnostics);
   builder.trace().workload = std::move(object.metrics());
   return {};

@@ -1,10 +1,9 @@
-#include "readers/stage1_metrics/stage1_metrics.h"
+#include "readers/shared/reader.h"
 
 #include <gtest/gtest.h>
 
 #include "base/streams/byte_stream.h"
 #include "readers/detect.h"
-#include "readers/stage1_metrics/metrics_text.h"
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 
@@ -161,11 +160,14 @@ TEST(Stage1Metrics, AreToldFromEveryOtherFixture) {
 }
 
 TEST(Stage1Metrics, ReplacesNumbersThatAreNoJson) {
-  uint64_t count = 0;
-  EXPECT_EQ(
-      as_plain_json(R"({"NaN": NaN, "a": [-Infinity,Infinity], "b": "\"NaN", "c": -1})", count),
-      R"({"NaN": null, "a": [null,null], "b": "\"NaN", "c": -1})");
-  EXPECT_EQ(count, 3U);
+  const trace::Trace trace = read_metrics_text(R"({"tokens_per_s": 2, "config":
+      {"NaN": NaN, "a": [-Infinity,Infinity], "b": "\"NaN", "c": -1}})");
+  ASSERT_TRUE(trace.workload);
+  EXPECT_EQ(trace.workload->model_config, R"({"NaN":null,"a":[null,null],"b":"\"NaN","c":-1})");
+  const auto& said = trace.diagnostics.items();
+  ASSERT_EQ(said.size(), 2U);
+  EXPECT_EQ(said[0].code, "stage1_metrics_not_finite");
+  EXPECT_EQ(said[0].count, 3U);
 }
 
 TEST(Stage1Metrics, TheMachineAndTheModelItRanOn) {

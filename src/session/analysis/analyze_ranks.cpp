@@ -16,11 +16,10 @@
 #include "config/conf_files.h"
 #include "job/links/links.h"
 #include "job/profile/merge_ranks.h"
-#include "readers/collector_log/collector_log.h"
 #include "readers/detect.h"
 #include "readers/kineto/kineto_json.h"
-#include "readers/nsys_sqlite/nsys_sqlite.h"
-#include "readers/shared/rank_of_path.h"
+#include "readers/shared/reader.h"
+#include "readers/shared/tool_words.h"
 #include "report/documents/word.h"
 #include "session/version.h"
 

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "config/config_tree.h"
 #include "profile/machine_load.h"
-#include "readers/stage1_metrics/stage1_metrics.h"
+#include "readers/shared/reader.h"
 
 namespace llmprof::session {
 namespace {

@@ -13,7 +13,7 @@
 #include "capture/convert.h"
 #include "job/partial/partial.h"
 #include "readers/detect.h"
-#include "readers/shared/rank_of_path.h"
+#include "readers/shared/tool_words.h"
 
 namespace llmprof::session {
 namespace {

@@ -6,7 +6,7 @@
 #include "capture/ncu/ncu_capture.h"
 #include "capture/nsys/nsys_capture.h"
 #include "capture/nsys/scrub.h"
-#include "readers/nsys_sqlite/nsys_sqlite.h"
+#include "readers/shared/reader.h"
 #include "session/analysis/analyze.h"
 #include "session/bundle/inputs.h"
 #include "session/bundle/provenance/provenance.h"

@@ -12,7 +12,7 @@
 
 #include "base/text.h"
 #include "capture/rank_ends.h"
-#include "readers/collector_log/collector_log.h"
+#include "readers/shared/reader.h"
 #include "session/bundle/run_dir.h"
 
 namespace llmprof::session {

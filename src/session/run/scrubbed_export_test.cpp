@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "capture/nsys/scrub.h"
-#include "readers/nsys_sqlite/nsys_sqlite.h"
+#include "readers/shared/reader.h"
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 

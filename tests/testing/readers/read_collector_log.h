@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "readers/collector_log/collector_log.h"
+#include "readers/shared/reader.h"
 #include "testing/readers/diagnostic_count.h"
 #include "testing/temporary_folder.h"
 

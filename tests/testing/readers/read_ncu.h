@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "readers/ncu/ncu_csv.h"
+#include "readers/shared/reader.h"
 #include "testing/temporary_folder.h"
 
 namespace llmprof::readers {
