@@ -6,8 +6,8 @@
 #include <array>
 #include <map>
 
-#include "readers/shared/reader.h"
 #include "readers/kineto/kineto_json.h"
+#include "readers/shared/reader.h"
 #include "testing/readers/collector_log.h"
 #include "testing/temporary_folder.h"
 
