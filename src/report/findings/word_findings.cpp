@@ -1,77 +1,272 @@
 #include "report/findings/word_findings.h"
 
-#include <fmt/format.h>
+#include <string_view>
 
-#include <algorithm>
-
-#include "profile/finding_kinds.h"
-#include "report/findings/themes.h"
+#include "report/format/figures.h"
+#include "report/format/sentences.h"
+#include "report/reasons/fill_text.h"
 
 namespace llmprof::report {
 namespace {
 
 using profile::FindingKind;
 
-FindingWords communication_words(const Evidence& evidence) {
-  return evidence.has("wait_time") ? job_communication_words(evidence)
-                                   : exposed_communication_words(evidence);
-}
-
-struct WordsOfKind {
-  FindingKind value;
-  FindingWords (*words)(const Evidence& evidence);
+// Parts of several texts, filled from top to bottom: each may use those above it.
+struct Phrase {
+  std::string_view name;
+  std::string_view text;
 };
-constexpr auto kWordsOfKinds = profile::one_per_value<FindingKind, WordsOfKind>({
-    {FindingKind::hidden_graphs, hidden_graphs_words},
-    {FindingKind::host_stall_repeated, host_stall_repeated_words},
-    {FindingKind::host_stall_single, host_stall_single_words},
-    {FindingKind::launch_bound, launch_bound_words},
-    {FindingKind::gap_between_steps, gap_between_steps_words},
-    {FindingKind::synchronization, synchronization_words},
-    {FindingKind::queue_gaps, queue_gaps_words},
-    {FindingKind::first_work_queued, first_work_queued_words},
-    {FindingKind::idle_before_first_work, idle_before_first_work_words},
-    {FindingKind::idle_after_last_work, idle_after_last_work_words},
-    {FindingKind::gemm_above_floor, gemm_above_floor_words},
-    {FindingKind::gemv_above_floor, gemv_above_floor_words},
-    {FindingKind::attention_above_floor, attention_above_floor_words},
-    {FindingKind::small_kernels, small_kernels_words},
-    {FindingKind::fusible_norm, fusible_norm_words},
-    {FindingKind::fusible_rope, fusible_rope_words},
-    {FindingKind::fusible_elementwise, fusible_elementwise_words},
-    {FindingKind::copies_and_casts, copies_and_casts_words},
-    {FindingKind::token_selection, token_selection_words},
-    {FindingKind::expert_routing, expert_routing_words},
-    {FindingKind::exposed_communication, communication_words},
-    {FindingKind::exposed_copies, exposed_copies_words},
-    {FindingKind::low_clocks, low_clocks_words},
-    {FindingKind::slow_steps, slow_steps_words},
-    {FindingKind::latency_bound_kernels, latency_bound_kernels_words},
-    {FindingKind::time_outside_operators, time_outside_operators_words},
-    {FindingKind::straggler, straggler_words},
-    {FindingKind::pipeline_bubble, pipeline_bubble_words},
-    {FindingKind::expert_imbalance, expert_imbalance_words},
-    {FindingKind::slow_link, slow_link_words},
-});
+constexpr Phrase kPhrases[] = {
+    {"saving",
+     "up to {recoverable:ms} ms {per} ({share_of_wall:percent} of the stage's wall "
+     "time[tracing_included?; tracing overhead included])"},
+    {"and_longest_gap",
+     "[longest_gap?; the longest gap is {longest_gap:ms} ms, host activity: {host}]"},
+    {"kernels", "{kernels_per_pass:~kernel} [pass_is_unit?{per}][!pass_is_unit?per {pass}]"},
+    {"kernel_counts", "{kernels} of {mean_kernel:exact_ms} ms on average"},
+    {"longest_kernels",
+     "[kernel_time?the longest[unit? {per}]: ][*kernel_time/, ?{kernel_time:source} "
+     "{kernel_time:ms} ms in {kernel_calls:~call}]"},
+    {"how_launched",
+     "{kernels}, [graph_replays_per_instance?and {graph_replays_per_instance:~CUDA graph replay} "
+     "{per}][!graph_replays_per_instance?[share_in_graphs>0?{share_in_graphs:percent}]"
+     "[!share_in_graphs>0?none] of them in CUDA graphs]"},
+    {"above_floor",
+     "{saving} above the floor[floor?: {time:ms} ms {per} against a floor of {floor:ms} ms "
+     "({floor_rule})[time_over_floor?, {time_over_floor:ratio} times as long]; {kernel_counts}]; "
+     "{longest_kernels}"},
+    {"kernel_evidence", "{saving}[kernels_per_pass?: {kernel_counts}]; {longest_kernels}"},
+    {"counted_twice", "; the same time may be part of other findings"},
+};
 
-bool has_all_values(const profile::Finding& finding) {
-  const auto& names = profile::kWords<FindingKind>[static_cast<size_t>(finding.kind)].values;
-  return std::all_of(names.begin(), names.end(), [&](std::string_view name) {
-    return profile::find_value(finding.values, name) != nullptr;
+// On a CPU; GPUs are advised by conf/engines.
+constexpr std::string_view kProductAdvice =
+    "[on_cpu?[bound_by=memory?The weights are read below the memory bandwidth: read each row once, "
+    "in long streams, on all cores (threads bound to cores, memory local to them, huge pages). "
+    "Only fewer bytes (bf16 or int8 weights) or more tokens per pass (larger batch) lower the "
+    "floor itself.][!bound_by=memory?Use a blocked GEMM that fits the caches and the widest vector "
+    "unit of this CPU (its vendor's BLAS), on all cores.]]";
+
+// As fill_text reads them. Numbers first, then what they mean; advice fits the program that was
+// seen, and is empty where conf/engines has it.
+struct FindingTexts {
+  FindingKind value;
+  std::string_view title;
+  std::string_view evidence;
+  std::string_view advice = {};
+};
+constexpr auto kFindingTexts = [] {
+  using enum FindingKind;
+  return profile::one_per_value<FindingKind, FindingTexts>({
+      {hidden_graphs,
+       "{hidden_share_of_gpu_time:percent} of GPU time is inside CUDA graphs whose kernels were "
+       "not recorded",
+       "{replays:~replay} with {hidden_time:ms} ms in total[hidden_time_per_instance?; in {stage} "
+       "{hidden_time_per_instance:ms} ms {per} ({share_of_wall:percent} of the stage's wall "
+       "time)]; the potential saving inside them is not known, and no other finding includes this "
+       "time",
+       "Record again with --cuda-graph-trace=node, so that the kernels inside CUDA graphs are "
+       "recorded."},
+      // The GPU waits.
+      {host_stall_repeated, "The host stalls before \"{work_after}\"",
+       "{saving}: {gaps:~gap} of {mean_gap:ms} ms on average between \"{work_before}\" and "
+       "\"{work_after}\"{and_longest_gap}",
+       "Sample the host to find out what it does before this kernel each time: a plan or kernel "
+       "built for every new shape, an allocation, compilation. Then cache the result or keep the "
+       "shapes fixed[decodes?[of_llm? (static KV cache)]]."},
+      {host_stall_single,
+       "The host stalls [stalls=1?once, before][!stalls=1?{stalls:.0f} times, longest before] "
+       "\"{work_after}\"",
+       "{saving} on average: [stalls=1?one stall][!stalls=1?{stalls:~stall} of {stalled:ms} ms in "
+       "total] in [instances=1?the only {stage}[unit=engine step? step]]"
+       "[!instances=1?{instances_with_stall:.0f} of {instances:.0f} {stage}[unit=engine step? "
+       "step]s], [!stalls=1?the longest ]{longest_gap:ms} ms before \"{work_after}\"; host "
+       "activity: {host}",
+       "Find out what the host did [stalls=1?in this stall][!stalls=1?in these stalls] "
+       "(compilation, autotuning, a cuDNN or cuBLAS plan, a first allocation) and move it into a "
+       "warm-up before the first real request."},
+      {launch_bound, "The GPU waits for the host",
+       "{saving}: late launches cause {gaps_per_instance:~gap} {per}; "
+       "{share_in_cuda_calls:percent} "
+       "of the gap time is in CUDA calls and {share_in_host_code:percent} in host code between "
+       "them; {how_launched}; tracing itself lengthens every host call, so the loss without "
+       "tracing is "
+       "smaller"},
+      {gap_between_steps, "The host works between steps while the GPU waits",
+       "{saving}: {gap_per_step:fine_ms} ms per step in {steps_per_instance:~step}"
+       "{and_longest_gap}"},
+      {synchronization, "The host waits for the GPU before it launches more",
+       "{saving}: synchronization is the main cause of {gaps_per_instance:~gap} "
+       "{per}[longest_gap?; the longest gap is {longest_gap:ms} ms, in {host}, after "
+       "\"{work_before}\"]"},
+      {queue_gaps, "Small gaps between kernels that were launched in time",
+       "{saving}: {gaps_per_instance:~gap} {per} of {mean_gap:fine_ms} ms on average; "
+       "{how_launched}; "
+       "tracing kernels inside CUDA graphs lengthens each gap, so the loss without tracing is "
+       "smaller",
+       "Run fewer kernels: each kernel that is fused removes its gap. Programmatic dependent "
+       "launch hides the remaining gaps on Hopper and later GPUs."},
+      {first_work_queued, "GPU work starts late although it was launched in time",
+       "{saving} between the return of a launch and the start of its work: the GPU was still busy "
+       "with earlier work that the capture does not show",
+       "Start recording one step earlier: the capture then shows the work before this stage, and "
+       "this time can be separated from the stage's own cost."},
+      {idle_before_first_work, "Idle time before the first GPU work", "{saving}{and_longest_gap}",
+       "Prepare inputs[of_llm? (tokens, positions, masks, block tables)] before the stage, or "
+       "while the GPU still works on the previous one."},
+      {idle_after_last_work, "Idle time after the last GPU work", "{saving}{and_longest_gap}",
+       "Move what the host does with the result (copies, [of_llm?detokenization, ]bookkeeping) out "
+       "of the stage, or overlap it with the GPU work of the next one."},
+      // Kernels with a floor from the model's cost.
+      {gemm_above_floor, "Matrix products above their floor", "{above_floor}", kProductAdvice},
+      {gemv_above_floor, "Matrix-vector products above their floor", "{above_floor}",
+       kProductAdvice},
+      {attention_above_floor, "Attention above its floor", "{above_floor}",
+       "[on_cpu?Read keys and values once, in the order in which they are stored, split the heads "
+       "over the cores, and keep scores in the cache.]"},
+      // Kernels whose floor is 0.
+      {small_kernels, "Small kernels that can be fused", "{kernel_evidence}"},
+      {fusible_norm, "Normalization that can be fused", "{kernel_evidence}",
+       "Fuse it into the loop that reads the same row for the next matrix product."},
+      {fusible_rope, "Position embedding that can be fused", "{kernel_evidence}",
+       "Rotate keys and queries where they are written."},
+      {fusible_elementwise, "Element-wise operators that can be fused", "{kernel_evidence}",
+       "Fuse them into the preceding GEMM's epilogue."},
+      {copies_and_casts, "Copies and casts", "{kernel_evidence}",
+       "[concatenates?Remove the concatenations first: write K and V into a preallocated cache, "
+       "and rotate in place. Then keep][!concatenates?Keep] one data type and one layout from end "
+       "to end[!concatenates|on_cpu?: fuse casts around norms into the norm kernel, and layout "
+       "changes into the GEMM that reads or writes them]."},
+      {token_selection, "Token selection", "{kernel_evidence}",
+       "[on_cpu?Select from the last position's logits only, on all cores.][!on_cpu?Select the "
+       "token in one fused kernel (top-k, top-p and sampling together), from the last position's "
+       "logits only.]"},
+      {expert_routing, "Expert routing", "{kernel_evidence}",
+       "Use a fused routing kernel (gate, top-k and token order together), and grouped GEMMs for "
+       "the experts instead of one GEMM per expert."},
+      // Of a job, waits are told apart.
+      {exposed_communication, "Communication that no computation overlaps",
+       "{saving}[wait_time? without waits for other ranks: of {communication_time:ms} ms in "
+       "communication {per}, mean of {ranks:~rank}, {wait_time:ms} ms are waits and "
+       "{hidden_time:ms} ms are hidden behind compute; ][!wait_time?, of {communication_time:ms} "
+       "ms in communication kernels: ]{kernel_counts}; {longest_kernels}",
+       "[wait_time?Use][!wait_time?Check first whether ranks wait for each other (compare their "
+       "start times). Then use] a low-latency all-reduce for small messages, overlap "
+       "[wait_time?communication][!wait_time?it] with the next GEMM, or spread the model over "
+       "fewer GPUs."},
+      {exposed_copies, "Copies and fills while no kernel runs",
+       "{saving}: [*copies_per_instance/, ?{copies_per_instance:plain} "
+       "[@copies_per_instance=fill?fill[!copies_per_instance=1?s]]"
+       "[!@copies_per_instance=fill?[!@copies_per_instance=copy?{copies_per_instance:source} ]"
+       "cop[copies_per_instance=1?y][!copies_per_instance=1?ies]] ({bytes_per_instance:scaled})] "
+       "{per}",
+       "Keep what the next step needs on the GPU. Send the rest through pinned memory on a stream "
+       "of its own, so that it overlaps with kernels."},
+      // What counters, ncu and steps tell.
+      {low_clocks, "The GPU runs below its maximum clock",
+       "{saving} if all GPU time scaled with the clock: SM clock {mean_clock:clock} on average "
+       "({lowest_clock:clock} to {highest_clock:clock} in {samples:~sample}), maximum "
+       "{maximum_clock:clock}; [*slowed_by/, ?{slowed_by:source} in {slowed_by:percent}[first? of "
+       "the samples]][!slowed_by?no reason for lower clocks was recorded][highest_temperature?; up "
+       "to {highest_temperature:temperature} °C][mean_power?; {mean_power:power} W on average]",
+       "Compare only with runs at the same clocks. Check cooling and the power limit (nvidia-smi "
+       "-q -d PERFORMANCE,POWER,CLOCK). Clocks that were locked or set by hand are the other usual "
+       "reason."},
+      {slow_steps,
+       "[only_first_steps?The first step takes longer][!only_first_steps?[slow_steps=1?One step "
+       "takes][!slow_steps=1?Some steps take] clearly longer] than the others",
+       "{saving}: the [!slow_steps=1?{slow_steps:plain} ]slowest of {steps:plain} "
+       "steps[!slow_steps=1? together], compared with a median step of {median_step:ms} ms; the "
+       "slowest takes {slowest_above_median:ms} ms longer[slower_by?: ][*slower_by/, "
+       "?{slower_by:source} ({slower_by:+.3f} ms)]{counted_twice}",
+       "[only_first_steps?Do before the loop what only the first step does: [on_cpu?touch memory, "
+       "start threads][!on_cpu?upload graphs (cudaGraphUpload), allocate], choose kernels. Then "
+       "compare again.][!only_first_steps?In the timeline of the slowest step, look first at the "
+       "part that takes longer than in the median step. If it is a gap, sample the "
+       "[on_cpu?program][!on_cpu?host] (garbage collection, allocation, other threads).]"},
+      {latency_bound_kernels, "Kernels that reach neither the compute nor the memory roof",
+       "{saving} above the nearer roof: ncu measured {kernel_names:~kernel}; of their launches in "
+       "this stage, {launches_measured:plain} of {launches:plain} "
+       "[launches_measured=1?has][!launches_measured=1?have] a grid, block and range that ncu "
+       "measured[!all_measured? (the others are not judged)][*kernel_share_of_roof/?; "
+       "{kernel_share_of_roof:source} at {kernel_share_of_roof:percent} of its nearer "
+       "roof[kernel_occupancy?, occupancy {kernel_occupancy:percent}]]{counted_twice}",
+       "Give them more work in flight: larger or more blocks (split the reduction dimension), "
+       "fewer registers per thread, or fusion.[kernel_share_of_roof? Start with "
+       "\"{kernel_share_of_roof:source}\".]"},
+      {time_outside_operators, "Time outside recorded operators",
+       "{saving}, in {gaps_per_instance:~gap} {per}{and_longest_gap}",
+       "Record what runs there as operators to see it. Then move it out of the loop: allocation, "
+       "starting threads, copies[of_llm?, tokenization]."},
+      // Between the ranks of a job.
+      {straggler, "Other ranks wait for rank {rank}",
+       "[unit?{saving}][!unit?up to {recoverable:ms} ms in the whole timeline]: others wait for "
+       "rank {rank}[unit? up to {wait_per_step:fine_ms} ms per step], {wait_total:ms} ms in all of "
+       "them together; it comes last in {last_share:percent} of the "
+       "[by_step_time?steps][!by_step_time?collectives][why?; {why}][lower_bound?; not all ranks "
+       "were recorded, so that waits may be longer]",
+       "[cause=longer_kernels?Compare the kernels of rank {rank} with those of another rank. Check "
+       "whether other programs use its device, and whether the model is split evenly.]"
+       "[cause=late_launch?Find what holds the host of rank {rank} up before its collectives: work "
+       "that only this rank does (sampling, logging, tokenization), or too few or distant CPU "
+       "cores. Bind its process to cores near its device.]"
+       "[cause=more_tokens?Balance the tokens of a step: rank {rank} processes more than the "
+       "others.]"
+       "[cause=lower_clock?Check temperature, power limit and clock settings of the GPU of rank "
+       "{rank} (nvidia-smi -q -d PERFORMANCE,CLOCK).]"
+       "[!cause=longer_kernels|cause=late_launch|cause=more_tokens|cause=lower_clock?Record "
+       "kernels and launches of all ranks to see what rank {rank} does before its collectives.]"},
+      {pipeline_bubble, "Pipeline stages wait for each other",
+       "{saving}: ranks of the {pipeline_stages:~pipeline stage} are idle or wait for another one "
+       "in {bubble_share:percent} of their time in steps",
+       "Keep at least as many micro-batches in flight as there are pipeline stages, balance the "
+       "layers between them, or use tensor parallelism instead."},
+      {expert_imbalance, "Experts are unevenly loaded",
+       "{saving}: expert kernels of rank {rank} take {imbalance:ratio} times the mean of all ranks",
+       "Place experts by their load, or replicate the busiest ones (expert-parallel load "
+       "balancing: --enable-eplb in vLLM and SGLang)."},
+      {slow_link, "Large collectives use little of their link",
+       "{saving}: {collective:shown} of {message:scaled} in group {group} moves {bandwidth:scaled} "
+       "over each rank's {link:shown}, {share_of_peak:percent} of its peak of "
+       "{peak_bandwidth:scaled}",
+       "Check how the devices are connected (nvidia-smi topo -m), and which transport and "
+       "algorithm NCCL chose (NCCL_DEBUG=INFO)."},
   });
+}();
+
+// What the texts are filled with: the finding's values and its fields, and the phrases.
+std::vector<profile::FindingValue> values_for(const profile::Finding& finding, bool on_cpu) {
+  profile::FindingValues more;
+  more.add_text("stage", finding.stage.value_or("the capture")).add_text("per", per_unit(finding));
+  if (finding.unit) more.add_text("unit", *finding.unit);
+  if (finding.recoverable) more.add("recoverable", *finding.recoverable);
+  const auto same = [&](std::string_view a, std::string_view b) {
+    return profile::find_number(finding.values, a) == profile::find_number(finding.values, b);
+  };
+  more.add("share_of_wall", finding.share_of_wall)
+      .add_flag("on_cpu", on_cpu)
+      // Forward passes of a model that is not known to generate tokens: what only an LLM has
+      // (tokens, a KV cache, prompts) is no advice for it.
+      .add_flag("of_llm", finding.stage != profile::kForwardStage)
+      .add_flag("pass_is_unit", profile::find_text(finding.values, "pass") == finding.unit)
+      .add_flag("all_measured", same("launches", "launches_measured"));
+  std::vector<profile::FindingValue> values = finding.values;
+  for (profile::FindingValue& value : std::move(more).take()) values.push_back(std::move(value));
+  for (const auto& [name, text] : kPhrases) {
+    values.push_back({std::string(name), {}, {}, fill_text(text, values)});
+  }
+  return values;
 }
 
 // The one figure in what engines' files advise.
-void put_longest_gap(const Evidence& evidence, std::string& advice) {
+void put_longest_gap(const std::vector<profile::FindingValue>& values, std::string& advice) {
   constexpr std::string_view kPlace = "{longest_gap}";
   const size_t place = advice.find(kPlace);
   if (place == std::string::npos) return;
-  std::string gap;
-  if (evidence.has("longest_gap")) {
-    gap = fmt::format(" (the longest gap, {}, is before \"{}\")",
-                      evidence.single_time("longest_gap"), evidence.text("work_after"));
-  }
-  advice.replace(place, kPlace.size(), gap);
+  advice.replace(place, kPlace.size(),
+                 fill_text("[longest_gap? (the longest gap, {longest_gap:ms} ms, is before "
+                           "\"{work_after}\")]",
+                           values));
 }
 
 }  // namespace
@@ -79,13 +274,13 @@ void put_longest_gap(const Evidence& evidence, std::string& advice) {
 void word_findings(profile::Profile& profile) {
   const bool on_cpu = profile.context.device_kind == profile::DeviceKind::cpu;
   for (profile::Finding& finding : profile.findings) {
-    if (!is_known(finding.kind) || !has_all_values(finding)) continue;
-    const Evidence evidence(finding, on_cpu);
-    FindingWords words = kWordsOfKinds[static_cast<size_t>(finding.kind)].words(evidence);
-    finding.title = std::move(words.title);
-    finding.evidence = std::move(words.evidence);
-    if (finding.advice.empty()) finding.advice = std::move(words.advice);
-    put_longest_gap(evidence, finding.advice);
+    if (!has_all_values(finding)) continue;
+    const auto values = values_for(finding, on_cpu);
+    const FindingTexts& texts = kFindingTexts[static_cast<size_t>(finding.kind)];
+    finding.title = fill_text(texts.title, values);
+    finding.evidence = fill_text(texts.evidence, values);
+    if (finding.advice.empty()) finding.advice = fill_text(texts.advice, values);
+    put_longest_gap(values, finding.advice);
   }
 }
 

@@ -58,4 +58,9 @@ std::string enumeration(const std::vector<std::string>& words) {
   return text;
 }
 
+std::string per_unit(const profile::Finding& finding) {
+  if (!finding.unit) return {};
+  return (finding.unit->starts_with("traced part of ") ? "in the " : "per ") + *finding.unit;
+}
+
 }  // namespace llmprof::report

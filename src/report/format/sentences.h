@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "profile/findings.h"
+
 namespace llmprof::report {
 
 // Both end with one full stop. A sentence stands alone, a clause follows a colon or "because":
@@ -17,5 +19,25 @@ std::string after_colon(std::string_view words);
 
 // "a", "a and b", "a, b and c"
 std::string enumeration(const std::vector<std::string>& words);
+
+// What `words` says of each item, with `between` between them; what says nothing is left out.
+template <class Items, class Words>
+std::string joined(const Items& items, std::string_view between, const Words& words) {
+  std::string text;
+  for (const auto& item : items) {
+    const std::string own = words(item);
+    if (own.empty()) continue;
+    if (!text.empty()) text += between;
+    text += own;
+  }
+  return text;
+}
+inline std::string joined(const std::vector<std::string>& texts, std::string_view between) {
+  return joined(texts, between, [](const std::string& text) { return text; });
+}
+
+// What a finding's saving is given per: "per request", "per engine step", "per 8 steps", "in the
+// traced part of a request"; empty where it is not known.
+std::string per_unit(const profile::Finding& finding);
 
 }  // namespace llmprof::report

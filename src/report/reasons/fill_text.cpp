@@ -2,17 +2,30 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/text.h"
 #include "base/units.h"
 #include "report/format/figures.h"
+#include "report/format/part_names.h"
 
 namespace llmprof::report {
 namespace {
 
 using profile::FindingValue;
+
+constexpr std::pair<std::string_view, Figure::Of> kFigures[] = {
+    {"plain", Figure::Of::count},
+    {"ms", Figure::Of::stage_time},
+    {"fine_ms", Figure::Of::token_time},
+    {"exact_ms", Figure::Of::kernel_time},
+    {"clock", Figure::Of::clock},
+    {"percent", Figure::Of::share},
+    {"ratio", Figure::Of::ratio},
+    {"power", Figure::Of::power},
+    {"temperature", Figure::Of::temperature},
+};
 
 class Filling {
  public:
@@ -26,12 +39,13 @@ class Filling {
       if (next == std::string_view::npos) break;
       const size_t end = text[next] == '{' ? text.find('}', next) : closing(text, next);
       const std::string_view inside = text.substr(next + 1, end - next - 1);
+      const auto [head, rest] = split(inside, text[next] == '{' ? ':' : '?');
       if (text[next] == '{') {
-        const size_t colon = std::min(inside.find(':'), inside.size());
-        out += shown(inside.substr(0, colon), inside.substr(std::min(colon + 1, inside.size())));
-      } else {
-        const size_t mark = inside.find('?');
-        if (holds(inside.substr(0, mark))) out += filled(inside.substr(mark + 1));
+        out += shown(head, rest);
+      } else if (head.starts_with('*')) {
+        out += repeated(head.substr(1), rest);
+      } else if (holds(head)) {
+        out += filled(rest);
       }
       text.remove_prefix(end + 1);
     }
@@ -39,6 +53,11 @@ class Filling {
   }
 
  private:
+  static std::pair<std::string_view, std::string_view> split(std::string_view text, char at) {
+    const size_t place = std::min(text.find(at), text.size());
+    return {text.substr(0, place), text.substr(std::min(place + 1, text.size()))};
+  }
+
   static size_t closing(std::string_view text, size_t open) {
     size_t depth = 0;
     for (size_t i = open; i < text.size(); ++i) {
@@ -48,17 +67,31 @@ class Filling {
     return text.size();
   }
 
-  [[nodiscard]] double number(std::string_view name) const {
+  [[nodiscard]] std::string repeated(std::string_view each, std::string_view text) const {
+    const auto [name, between] = split(each, '/');
+    std::string out;
+    for (const FindingValue& value : values_) {
+      if (value.name != name) continue;
+      std::vector<FindingValue> own = {{"first", {}, {}, out.empty() ? "yes" : "no"}};
+      std::ranges::copy_if(values_, std::back_inserter(own),
+                           [&](const FindingValue& other) { return other.text == value.text; });
+      if (!out.empty()) out += between;
+      out += Filling(own).filled(text);
+    }
+    return out;
+  }
+
+  [[nodiscard]] std::optional<double> value(std::string_view name) const {
     const FindingValue* found = profile::find_value(values_, name);
-    return found == nullptr ? 0 : found->value.value_or(0);
+    return found == nullptr ? std::nullopt : found->value;
   }
   [[nodiscard]] uint64_t count(std::string_view name) const {
-    return static_cast<uint64_t>(number(name));
+    return static_cast<uint64_t>(value(name).value_or(0));
   }
   // The value itself, or what a number comes from.
   [[nodiscard]] std::string text(std::string_view name) const {
     const FindingValue* found = profile::find_value(values_, name);
-    return found == nullptr ? std::string() : found->text.value_or("");
+    return found == nullptr ? std::string(kMissing) : found->text.value_or("");
   }
 
   [[nodiscard]] bool holds(std::string_view condition) const {
@@ -66,58 +99,62 @@ class Filling {
     if (const size_t bar = condition.find('|'); bar != std::string_view::npos) {
       return holds(condition.substr(0, bar)) || holds(condition.substr(bar + 1));
     }
-    if (condition.starts_with('@')) return !text(condition.substr(1)).empty();
+    const bool of_source = condition.starts_with('@');
+    if (of_source) condition.remove_prefix(1);
     const size_t sign = condition.find_first_of("=>");
     const std::string_view name = condition.substr(0, sign);
     const FindingValue* found = profile::find_value(values_, name);
-    if (sign == std::string_view::npos) return found != nullptr && found->text != "no";
+    if (found == nullptr) return false;
+    if (sign == std::string_view::npos) {
+      return of_source ? !text(name).empty() : found->text != "no";
+    }
     const std::string wanted(condition.substr(sign + 1));
-    if (condition[sign] == '>') return number(name) > std::stod(wanted);
-    return found != nullptr && found->value ? *found->value == std::stod(wanted)
-                                            : text(name) == wanted;
+    if (condition[sign] == '>') return found->value.value_or(0) > std::stod(wanted);
+    return found->value && !of_source ? *found->value == std::stod(wanted) : text(name) == wanted;
   }
 
   [[nodiscard]] std::string shown(std::string_view name, std::string_view how) const {
     constexpr double kPercent = 100;
-    const FindingValue* found = profile::find_value(values_, name);
-    const double value = number(name);
-    if (how.empty())
-      return found != nullptr && found->value ? fmt::to_string(count(name)) : text(name);
+    const double number = value(name).value_or(0);
+    if (how.empty()) return value(name) ? fmt::to_string(count(name)) : text(name);
     if (how == "source") return text(name);
+    if (how == "shown") return std::string(shown_text(text(name)));
     if (how == "()") return fmt::format("{} ({})", count(name), text(name));
     if (how == "were") return std::string(were(count(name)));
-    if (how == "plain") return text_of(plain(value));
-    if (how == "ms") return text_of(ms(profile::Milliseconds{value}));
-    if (how == "fine_ms") return text_of(fine_ms(profile::Milliseconds{value}));
-    if (how == "clock") return text_of(clock(profile::Hertz{value}));
-    if (how == "percent") return text_of(percent(profile::Share{value}));
-    if (how == "scaled") return scaled_text(found);
-    if (how == "0%") return fmt::format("{:.0f} %", value * kPercent);
-    if (how == "g%") return fmt::format("{:g} %", value * kPercent);
-    if (how == "us") return fmt::format("{:.1f} us", microseconds(value));
+    for (const auto& [figure, of] : kFigures) {
+      if (how == figure) return text_of(Figure{of, value(name), {}});
+    }
+    if (how == "scaled") return scaled_text(name);
+    if (how == "0%") return fmt::format("{:.0f} %", number * kPercent);
+    if (how == "g%") return fmt::format("{:g} %", number * kPercent);
+    if (how == "us") return fmt::format("{:.1f} us", microseconds(number));
     if (how.starts_with('#')) return counted_plainly(name, how.substr(1));
+    if (how.starts_with('~')) {
+      return fmt::format("{} {}", plain(number), plural_of(number == 1 ? 1 : 2, how.substr(1)));
+    }
     if (how.starts_with("mean ")) {
-      if (value == std::floor(value)) return counted_plainly(name, how.substr(5));
-      return fmt::format("{:.1f} {}s on average", value, how.substr(5));
+      if (number == std::floor(number)) return counted_plainly(name, how.substr(5));
+      return fmt::format("{:.1f} {}s on average", number, how.substr(5));
     }
     const bool tera = how.starts_with('T');
     return fmt::format(fmt::runtime(fmt::format("{{:{}}}", how.substr(tera ? 1 : 0))),
-                       tera ? value / kTera : value);
+                       tera ? number / kTera : number);
   }
 
   [[nodiscard]] std::string counted_plainly(std::string_view name, std::string_view one) const {
     return fmt::format("{} {}", count(name), plural_of(count(name), one));
   }
 
-  static std::string scaled_text(const FindingValue* found) {
-    const double value = found == nullptr ? 0 : found->value.value_or(0);
-    const std::string unit = found == nullptr ? "" : found->unit.value_or("");
-    if (unit == symbol(profile::Unit::flops)) return text_of(scaled(profile::Flops{value}));
-    if (unit == symbol(profile::Unit::bytes)) return text_of(scaled(profile::Bytes{value}));
-    if (unit == symbol(profile::Unit::flops_per_second)) {
-      return text_of(scaled(profile::FlopsPerSecond{value}));
+  // With the prefix that fits, in the value's own unit.
+  [[nodiscard]] std::string scaled_text(std::string_view name) const {
+    using enum profile::Unit;
+    const FindingValue* found = profile::find_value(values_, name);
+    for (const auto unit : {flops, bytes, flops_per_second, bytes_per_second}) {
+      if (found != nullptr && found->unit == symbol(unit)) {
+        return text_of(Figure{of_unit(unit), found->value, {}});
+      }
     }
-    return text_of(scaled(profile::BytesPerSecond{value}));
+    return std::string(kMissing);
   }
 
   // Of whole nanoseconds.

@@ -1,20 +1,260 @@
 #include "report/reasons/word_reasons.h"
 
-#include <algorithm>
-
-#include "report/reasons/reason_texts.h"
+#include "report/reasons/fill_text.h"
 
 namespace llmprof::report {
 namespace {
 
 using profile::ReasonKind;
 
-bool has_all_values(const profile::Reason& reason) {
-  const auto& names = profile::kWords<ReasonKind>[static_cast<size_t>(reason.kind)].values;
-  return std::all_of(names.begin(), names.end(), [&](std::string_view name) {
-    return profile::find_value(reason.values, name) != nullptr;
+// As fill_text reads them; `rest` follows what several kinds have in common.
+struct ReasonText {
+  ReasonKind value;
+  std::string_view text;
+  std::string_view rest = {};
+};
+
+constexpr std::string_view kShareOfModel =
+    "[tp|pp|ep?; one GPU's share of[tp? tp {tp}][pp? pp {pp}][ep? ep {ep}]]";
+constexpr std::string_view kOfModel =
+    "[model_layers? (the model of {model_layers} attention layers)]";
+constexpr std::string_view kAtPeak =
+    "[divided_by_time?, divided by time among all matrix products]"
+    "[traced_share?, of which {traced_share:percent} was traced]";
+// What may be wrong, the likeliest first.
+constexpr std::string_view kImpossible =
+    "{figure} of {stage} on {time} time would be {share:0%}, which is impossible: check "
+    "[captured_gpu?--gpu {gpu} (the capture says {captured_gpu}), ]"
+    "[prompt_tokens?{prompt_tokens} prompt tokens ({prompt_tokens:source}), ]"
+    "[batch?batch {batch:()}, ]the model (--model), "
+    "its dtype ({weights_dtype}; KV cache {kv_cache_dtype}), --tp {tp}, --pp {pp}, --ep {ep}"
+    "[weights_may_be_cached?, whether the weights stay in the GPU's cache]"
+    "[time=busy?, whether the capture misses kernels]";
+
+constexpr auto kReasonTexts = [] {
+  using enum ReasonKind;
+  return profile::one_per_value<ReasonKind, ReasonText>({
+      {no_stages, "no stages were found[why?: {why}]"},
+      {no_model,
+       "no model was named; name it with --model: a Hugging Face config.json or a preset such as "
+       "llm/llama3_8b"},
+      {no_model_given, "no --model given"},
+      {gpu_not_named, "the capture does not name its GPU; name it with --gpu"},
+      {gpu_unknown,
+       "the GPU '{gpu}' is not in conf/gpus.yaml, or is one of several variants there; name one "
+       "with --gpu, or add it to a gpus.yaml in a folder given with --config-dir"},
+      {cpu_peaks_unknown,
+       "the CPU's peaks are not known; give the workload's metrics.json with "
+       "device.peak_flops_per_s and device.peak_bytes_per_s"},
+      {all_warmup, "every instance is a warm-up"},
+      {several_gpus,
+       "one process runs it on {gpus} GPUs; give --tp, --pp or --ep, because without them the "
+       "figures would be up to {gpus} times too high"},
+      {no_peak_of_format, "conf/gpus.yaml has no peak for {format} on {gpu}: no MFU"},
+      {contexts_unknown,
+       "MBU needs the context length of every sequence, which the capture does not hold"},
+      {busy_time_untraced,
+       "no figures on busy time, because the collector did not trace all the time"},
+      {work_not_recorded, "no operator in it was recorded with FLOPs or bytes"},
+      {prompt_tokens_unknown,
+       "the number of prompt tokens is not known; give it with --prompt-tokens"},
+      {decode_steps_unknown, "the number of decode steps is not known; give it with --new-tokens"},
+      {step_tokens_unknown,
+       "the number of tokens is known for {known_steps} of {steps:#step}; the engine's step "
+       "annotations hold it"},
+      {no_cost_formula,
+       "there is no cost formula for the stage '{stage}', only for prefill and decode"},
+      {impossible_figure, "", kImpossible},
+      {depends_on_impossible_figure,
+       "no figure, because it depends on the same inputs as an impossible one: ", kImpossible},
+      {above_measured_peak,
+       "MFU on {time} time would be {share:0%} of the measured peak: check the FLOPs and how the "
+       "peak was measured (metrics.json, device)"},
+      {above_measured_bandwidth,
+       "MBU on {time} time would be {share:0%} of the memory bandwidth: {stage}'s bytes come from "
+       "the CPU's caches; measure memory with weights of at least four times its last-level cache"},
+      {slightly_above_measured,
+       "a figure is slightly above 100 %, because the peaks are measurements, too"},
+      {prefill_pass,
+       "1 pass of {prompt_tokens:#prompt token} ({prompt_tokens:source}), batch "
+       "{batch:()}[images?, "
+       "{images:#image}]",
+       kShareOfModel},
+      {decode_passes,
+       "{steps:mean step}[@steps? ({steps:source})] of 1 token at a context of {first_context} to "
+       "{last_context} (prompt: {prompt_tokens:source}), batch {batch:()}[other_new_tokens?; "
+       "{other_new_tokens:source} says {other_new_tokens:#new token}]",
+       kShareOfModel},
+      {engine_steps,
+       "{steps:#step} of {tokens_per_step:.1f} tokens on average; attention and the KV cache are "
+       "left out, because the contexts are not known[steps_without_contexts? of "
+       "{steps_without_contexts:#step}]",
+       kShareOfModel},
+      {engine_steps_in_context,
+       "{steps:#step} of {tokens_per_step:.1f} tokens on average, at contexts of "
+       "{contexts_per_step:.1f} tokens in total[attention_window?; layers with an attention window "
+       "are calculated at the mean context]",
+       kShareOfModel},
+      {recorded_operators,
+       "FLOPs or bytes recorded with {operators_with_work} of the {operators:#operator} of "
+       "{instances:#instance}"},
+      {traced_steps_on_busy_time,
+       "on busy time, of the {steps_traced} of {steps:#step} that {steps_traced:were} traced"},
+      {flops_at_peak, "{flops:scaled} at {peak_flops:scaled} ({peak})", kAtPeak},
+      {bytes_at_peak,
+       "{bytes:scaled} of [bytes_are=weights?weights, read once per pass,][bytes_are=kv_cache?KV "
+       "cache][bytes_are=recorded?recorded bytes] at {peak_bandwidth:scaled}",
+       kAtPeak},
+      {own_flops_at_peak, "its own FLOPs at {peak_flops:T.4g} TFLOP/s ({format})"},
+      {own_bytes_at_peak, "its own DRAM bytes at {peak_bandwidth:T.3g} TB/s"},
+      {zero_overlaps_computation, "0, as a lower bound: it can overlap with computation"},
+      {zero_copy_avoidable,
+       "0, as a lower bound: a fill or copy inside a step can be avoided or overlapped"},
+      {zero_small_beside_output_head,
+       "0, as a lower bound: small compared with the output head before it"},
+      {zero_fusible_into_experts, "0, as a lower bound: it can be fused into the experts' GEMMs"},
+      {zero_fusible_into_products,
+       "0, as a lower bound: it can be fused into the neighboring GEMMs"},
+      {zero_copies_overlap_kernels,
+       "0, as a lower bound: copies and fills can overlap with kernels or be avoided"},
+      {zero_fewer_kernels, "0, as a lower bound: fewer kernels leave fewer gaps between them"},
+      {zero_idle_gpu, "0: an idle GPU does no useful work"},
+      {zero_outside_operators, "0: no operator of the model was recorded in that time"},
+      {own_time_unknown_kernels, "its own time: what these kernels do is not known"},
+      {own_time_hidden_graphs, "its own time: the capture does not show the graphs' kernels"},
+      {own_time_unknown_cause, "its own time: the capture does not show its cause"},
+      {own_time_without_floor, "its own time; no floor"},
+      {bound_by_ncu,
+       "a kernel is bound by memory if its memory throughput is at least {bound_share_of_peak:g%} "
+       "of the peak and not below its compute share; by compute if its compute (SM) throughput is "
+       "at least {bound_share_of_peak:g%} of the peak and above its memory share; by latency if "
+       "both are below {bound_share_of_peak:g%}; unknown if one of them was not measured. "
+       "Percentages are ncu's (SpeedOfLight), of the peak at the clocks of its run, mean over the "
+       "launches measured"},
+      {bound_by_counters,
+       "of kernels by the GPU's counters, a sample counts as a kernel's where it ran alone for at "
+       "least {share_of_sample:g%} of the sample's time; FLOP/s are the tensor cores' activity "
+       "times the dense peak of the number format, told by the kernel's name, else by the model: "
+       "an upper bound of their work, which takes each active cycle for a full one at the clock of "
+       "the data sheet; work outside of the tensor cores is left out. Such a kernel is bound by "
+       "memory or by compute from {bound_share_of_peak:g%} of the peak on, whichever is higher, "
+       "and unknown below"},
+      {bound_by_recorded_work,
+       "a kernel is bound by memory if its bytes over time are at least {bound_share_of_peak:g%} "
+       "of the measured memory bandwidth and not below its compute share; by compute if its FLOPs "
+       "over time are at least {bound_share_of_peak:g%} of the measured peak and above its memory "
+       "share; by latency if both are below {bound_share_of_peak:g%}. FLOPs and bytes are those "
+       "that the program recorded with its operators; above 100 % of the memory bandwidth the "
+       "bytes came from a cache"},
+      {no_kernel_metrics,
+       "these captures contain no kernel metrics; record them with `ncu --set roofline --section "
+       "SpeedOfLight --section MemoryWorkloadAnalysis --csv --page raw --log-file ncu.csv PROGRAM` "
+       "and analyze both files together"},
+      {flops_not_counted,
+       "{kernels_without} of {kernels:#kernel}: no FLOP/s, because their floating-point "
+       "instructions or their tensor operations were not all counted (`--set roofline` does, on "
+       "the raw page)"},
+      {bytes_not_counted,
+       "{kernels_without} of {kernels:#kernel}: no DRAM bytes (`--section MemoryWorkloadAnalysis`, "
+       "or `--metrics dram__bytes.sum`)"},
+      {throughput_not_measured,
+       "{kernels_without} of {kernels:#kernel}: no bound class (`--section SpeedOfLight`)"},
+      {shorter_than_samples,
+       "{kernels_without} of {kernels:#kernel} without ncu's metrics: too short for the counters' "
+       "sampling interval of {interval:ms} ms, of which no launches of one kernel alone fill "
+       "{share_of_sample:g%} (`collector.counter_hz=10000` samples every 0.1 ms)"},
+      {operators_without_work,
+       "no operator was recorded with FLOPs or bytes (llmprof_operator takes both)"},
+      {bound_needs_cpu_peaks,
+       "no bound class: the CPU's peaks are not known (the workload's metrics.json, device)"},
+      {few_counter_samples,
+       "counter samples cover only {share_of_wall:percent} of the stage's wall time, too little"},
+      {no_counter_samples,
+       "no counter sample lies in the stage: counters were not set up yet, or were paused "
+       "(collector.counter_rounds=false samples continuously)"},
+      {impossible_bandwidth,
+       "the measured bytes would be {share:0%} of the memory bandwidth, which is impossible: check "
+       "the GPU (--gpu), and whether kernels are missing in the capture"},
+      {sensors_read_rarely,
+       "no energy figure, because the sensors were read only every {time_between_readings:.1f} ms, "
+       "too rarely to separate this stage from the others"},
+      {trace_without_operators,
+       "the PyTorch trace contains no operators; record it with ProfilerActivity.CPU among the "
+       "activities of torch.profiler.profile"},
+      {no_framework_operators,
+       "these captures contain no framework operators; if the program uses PyTorch, record a "
+       "PyTorch trace of it (torch.profiler.profile, then export_chrome_trace)"},
+      {layers_in_hidden_graphs, "{stage}: its kernels are hidden inside CUDA graph replays",
+       kOfModel},
+      {stage_without_kernels, "{stage}: no kernels", kOfModel},
+      {layer_steps_unknown, "{stage}: its steps are unknown", kOfModel},
+      {layers_not_repeating,
+       "{stage}: no layer ranges around its launches, and its kernels do not repeat layer by layer",
+       kOfModel},
+      {unlike_median_layer,
+       "{kernels_per_pass:.4g} kernels per pass, the median layer has "
+       "{median_kernels_per_pass:.4g}"},
+      {few_tracing_windows,
+       "at least {windows_needed} windows of traced and {windows_needed} of untraced steps that "
+       "lie "
+       "entirely inside a decode are needed, and there are {traced_windows} and "
+       "{untraced_windows}: decode more tokens, or shorten the period of --duty"},
+      {slow_step_rule,
+       "longer than the median of comparable steps (same kind, batch and tokens) by more than "
+       "{share_above_median:0%} and by more than {deviations_above_median:g} times the typical "
+       "deviation of the faster half of them; with fewer than {comparable_steps} comparable steps, "
+       "if it is more than [times_the_median=2?twice][!times_the_median=2?{times_the_median:g} "
+       "times] as long as the median step of its kind"},
+      {longer_work,
+       "{work}[more_calls? ({more_calls:#call} more)][!more_calls?[calls>1? ({calls} calls "
+       "together)]]"},
+      {longer_gap, "[calls>1?gaps before {work} ({calls} calls)][!calls>1?gap before {work}]"},
+      {longer_small_gaps, "{gaps} small gaps between GPU work together"},
+      {longer_unexplained, "unexplained"},
+      {shorter_other_parts, "other parts"},
+      {host_call, "{call}[in? in {in}]"},
+      {host_operator, "{operator}[in? in {in}]"},
+      {host_code,
+       "[between_operators?host code between operators][!between_operators?host code outside of "
+       "CUDA calls][in? in {in}]"},
+      {host_launched_graph, "launched with its CUDA graph"},
+      {host_launched_ahead, "launched {before_gap:us} before the gap"},
+      {host_launched_before, "launched {before_start:us} before it began"},
+      {host_not_recorded, "no record of the host"},
+      {one_rank_recorded, "only one rank was recorded"},
+      {ranks_without_collectives, "the captures of the {ranks:#rank} hold no communication"},
+      {collectives_not_matched,
+       "none of the {collectives:#collective} has its like on another rank"},
+      {parallelism_told, "told by the user or the workload ({option} {size})"},
+      {only_point_to_point, "its ranks send to each other ({collectives:#message})"},
+      {mostly_all_to_all, "{share:percent} of its communication time is all-to-all"},
+      {collectives_in_each_layer,
+       "{per_step:plain} collective[!per_step=1?s] per step, as of layers"},
+      {collectives_once_per_step, "{per_step:plain} collective[!per_step=1?s] per step"},
+      {communication_behind_compute,
+       "it gathers and scatters, and {share:percent} of its communication time is hidden behind "
+       "compute"},
+      {parallelism_not_clear,
+       "what it does ({collectives:#collective}) is of no kind that is known"},
+      {rank_busy_longer,
+       "its kernels take {longer:fine_ms} ms[by_step? per step] longer where it comes last "
+       "({busy:fine_ms} ms[by_step? per step] between collectives; {busy_of_others:fine_ms} ms on "
+       "the others, mean)"},
+      {rank_launched_later,
+       "[longer?it launches {later:fine_ms} ms[by_step? per step] later, and its kernels take "
+       "{longer:fine_ms} ms longer][!longer?its kernels take as long as the others', but it "
+       "launches {later:fine_ms} ms[by_step? per step] later]"},
+      {rank_more_tokens,
+       "it processes {tokens:plain} tokens per step, the others {tokens_of_others:plain} (median)"},
+      {rank_lower_clock,
+       "its SM clock is {clock:clock} on average, that of the others {clock_of_others:clock} "
+       "(median)"},
+      {rank_slower_steps,
+       "its steps take {step:ms} ms, those of the others {step_of_others:ms} ms (mean)"},
+      {rank_single_delays, "{delays:#single delay}, the longest {longest:ms} ms"},
+      {rank_cause_not_seen, "neither its kernels nor its launches explain it"},
   });
-}
+}();
 
 // How what follows a reason is told.
 struct Joint {
@@ -69,9 +309,10 @@ std::optional<std::string> reason_words(const profile::Reasons& reasons) {
   std::string text;
   Joint joint;
   for (const profile::Reason& reason : reasons) {
-    if (!is_known(reason.kind) || !has_all_values(reason)) return std::nullopt;
+    if (!has_all_values(reason)) return std::nullopt;
+    const ReasonText& own = kReasonTexts[static_cast<size_t>(reason.kind)];
     text += joint.open;
-    text += reason_text(reason);
+    text += fill_text(own.text, reason.values) + fill_text(own.rest, reason.values);
     text += joint.close;
     joint = joint_behind(reason.kind);
   }
