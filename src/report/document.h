@@ -1,9 +1,13 @@
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -78,23 +82,45 @@ struct Column {
   int priority = 0;  // where there is no room for all, columns with the lowest are left out first
 };
 
-inline Column text_column(std::string_view title) {
-  return {std::string(title), Column::Kind::text};
-}
-inline Column number_column(std::string_view title) {
-  return {std::string(title), Column::Kind::number};
-}
-inline Column code_column(std::string_view title) {
-  return {std::string(title), Column::Kind::code};
-}
+using Row = std::vector<Cell>;
 
-// From titles in one text, "stage | #wall (ms) | `run": `#` marks numbers, a backtick code.
-std::vector<Column> columns(std::string_view titles);
+// Of texts of any kind and figures.
+template <class... Values>
+Row cells(Values&&... values) {
+  const auto cell = [](auto&& value) -> Cell {
+    if constexpr (std::is_convertible_v<decltype(value), std::string_view>) {
+      return std::string(std::string_view(value));
+    } else {
+      return std::forward<decltype(value)>(value);
+    }
+  };
+  return {cell(std::forward<Values>(values))...};
+}
 
 struct Table {
   std::vector<Column> columns;
-  std::vector<std::vector<Cell>> rows = {};
+  std::vector<Row> rows = {};
+
+  // Leaves the column of that title out where it is not `shown`.
+  Table& show_if(bool shown, std::string_view title);
 };
+
+// A table without rows. Titles stand in one text, "stage | #wall (ms) | `run@-1": `#` marks
+// numbers, a backtick code, and a priority other than 0 follows `@`.
+Table table_of(std::string_view titles);
+
+// With a row for each item, as `row_of` gives it, at most as many as said. An empty one is left
+// out.
+template <class Items, class RowOf>
+Table table_of(std::string_view titles, const Items& items, const RowOf& row_of,
+               size_t most = SIZE_MAX) {
+  Table table = table_of(titles);
+  for (const auto& item : items) {
+    if (table.rows.size() == most) break;
+    if (Row row = row_of(item); !row.empty()) table.rows.push_back(std::move(row));
+  }
+  return table;
+}
 
 // A picture beside the report, with what it shows in words. A terminal leaves it out.
 struct Image {
@@ -117,6 +143,11 @@ struct Document {
     }
     blocks.emplace_back(std::move(block));
   }
+
+  // A table without rows is left out, and `before` with it.
+  void add_filled(Table table, std::string before = {});
+  // The heading of a section. Where something is `missing`, that is all that it says: false.
+  bool begin(int level, std::string heading, std::string missing = {});
 };
 
 }  // namespace llmprof::report

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "report/documents/bundle_reports.h"
+#include "report/documents/documents.h"
 #include "testing/sample_profile.h"
 #include "testing/shown.h"
 

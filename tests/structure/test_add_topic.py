@@ -37,7 +37,7 @@ UNITS = [
     "analysis/pass_table.cpp",
     "job/profile/merge_ranks.cpp",
     "report/sections/stage_streams_section.cpp",
-    "report/documents/stage2_report.cpp",
+    "report/documents/reports.cpp",
     "profile/json/described.cpp",
 ]
 
@@ -77,7 +77,7 @@ class AddTopic(unittest.TestCase):
         add_topic(self.source)
         path = self.source / "report/sections/sections.h"
         path.write_text(re.sub(r'void add_section\(Topic<"stage streams">.*\n', "", path.read_text()))
-        done = compile_unit(self.source, "report/documents/stage2_report.cpp")
+        done = compile_unit(self.source, "report/documents/reports.cpp")
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("add_section", done.stderr)
 

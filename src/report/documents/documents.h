@@ -15,12 +15,28 @@
 // The documents made of a profile, and what several of them say.
 namespace llmprof::report {
 
-// ---- stage2_report
+// ---- reports
 
 // report.md: for the performance engineer, everything that the profile tells, the answers first.
 Document stage2_document(const profile::Profile& profile);
 Result<void> write_stage2_report(const profile::Profile& profile,
                                  const std::filesystem::path& path);
+
+// Writes report.md, stakeholder_summary.md, kernels.md (its `top` longest rows), operators.md and
+// the plots that they show into a folder that exists. Returns their names.
+inline constexpr size_t kAllKernels = std::numeric_limits<size_t>::max();
+Result<std::vector<std::string>> write_markdown_reports(const profile::Profile& profile,
+                                                        const std::filesystem::path& folder,
+                                                        size_t top = kAllKernels);
+
+struct WrittenReports {
+  std::vector<std::string> files;  // names in the folder
+  std::string json;                // what profile.json holds
+};
+
+// The same, and profile.json.
+Result<WrittenReports> write_reports(const profile::Profile& profile,
+                                     const std::filesystem::path& folder, size_t top = kAllKernels);
 
 // ---- stakeholder_summary
 
@@ -54,8 +70,6 @@ Result<void> write_stakeholder_summary(const profile::Profile& profile,
 
 // ---- kernel_report
 
-inline constexpr size_t kAllKernels = std::numeric_limits<size_t>::max();
-
 // The n kernels with the longest total, longest first.
 std::span<const profile::Kernel> top_n_kernels(const profile::Profile& profile, size_t n);
 
@@ -73,27 +87,25 @@ std::string metric_join_sentence(const profile::Profile& profile);
 // What a table of the `shown` longest kernels leaves out; empty where that is nothing.
 std::string other_kernels_sentence(const profile::Profile& profile, size_t shown);
 
-// ---- operator_report
-
 // operators.md: name, calls, cpu_total_ms, cpu_self_ms, cuda_total_ms, cuda_self_ms, mean_ms, by
 // GPU time; or why there are none.
 Document operator_document(const profile::Profile& profile);
 Result<void> write_operator_markdown(const profile::Profile& profile,
                                      const std::filesystem::path& path);
 
-// ---- kernel_overview
+// ---- overview
 
 // The short version of a profile, for the terminal: stages, the `top` longest kernels, what to fix
 // first, and what the reader must know about the input.
 Document kernel_overview(const profile::Profile& profile, size_t top);
-
-// ---- stage_overview
-
-// For the terminal: a line per stage with its largest parts, and what to fix first.
+// Its line per stage, with the largest parts.
 void add_stage_overview(const profile::Profile& profile, Document& document);
-void add_finding_overview(const profile::Profile& profile, Document& document);
 
 // ---- page_overview
+
+// The stages' use of the hardware, with these titles: name, MFU and MBU, each on wall and on busy
+// time, bound, lower bound.
+Table use_table(std::string_view titles, const profile::Profile& profile);
 
 // "Qwen2.5-7B on NVIDIA H200": what ran, as far as it is known.
 std::string page_title(const profile::Profile& profile);
@@ -102,8 +114,6 @@ std::string page_title(const profile::Profile& profile);
 // how fast, where the time goes, what to do about it, and how far to trust it. The profile is as
 // recorded.
 Document page_overview(const profile::Profile& recorded);
-
-// ---- capture_words
 
 // "rank3-4711.llmtrace (llmprof log, llmprof collector 0.1.0, rank 3)"
 std::string capture_words(const profile::Capture& capture);
@@ -128,5 +138,10 @@ struct Headline {
 };
 
 std::vector<Headline> headlines(const profile::Profile& profile);
+
+// ---- word
+
+// Puts into a profile what profile.json says in words: analysis decides, only report/ words.
+void word(profile::Profile& profile);
 
 }  // namespace llmprof::report

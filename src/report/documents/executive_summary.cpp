@@ -8,7 +8,6 @@
 #include "report/format/part_names.h"
 #include "report/format/sentences.h"
 #include "report/format/words.h"
-#include "report/sections/reasons.h"
 #include "report/sections/section_words.h"
 
 namespace llmprof::report {
@@ -27,10 +26,9 @@ std::string on_device(const profile::Profile& profile) {
 }
 
 const profile::Stage& longest_stage(const profile::Profile& profile) {
-  return *std::max_element(profile.stages.begin(), profile.stages.end(),
-                           [](const profile::Stage& a, const profile::Stage& b) {
-                             return a.shown.share_of_stage_time < b.shown.share_of_stage_time;
-                           });
+  return *std::ranges::max_element(profile.stages, {}, [](const profile::Stage& stage) {
+    return stage.shown.share_of_stage_time;
+  });
 }
 
 // "prefill takes 5.500 ms, decode 7.200 ms (1111.2 tokens per second)": what the workload measured
@@ -44,7 +42,7 @@ std::string unprofiled_times(const profile::Profile& profile) {
                         stage.name + (text.empty() ? " takes" : ""), ms(stage.mean));
   }
   if (!text.empty() && profile.stage1->tokens_per_s) {
-    text += fmt::format(" ({} tokens per second)", rate(profile.stage1->tokens_per_s));
+    text += fmt::format(" ({} tokens per second)", in_unit(profile.stage1->tokens_per_s));
   }
   return text;
 }
@@ -60,7 +58,7 @@ std::string token_times(const profile::Profile& profile) {
                         typical_ms(*token, instance_name(profile, "decode")));
     if (!is_spread(*token)) {
       text += fmt::format(" ({} tokens per second per sequence)",
-                          rate(tokens.tokens_per_s_per_sequence));
+                          in_unit(tokens.tokens_per_s_per_sequence));
     }
   }
   return text;
@@ -165,16 +163,15 @@ std::string time_sentence(const profile::Profile& profile) {
 
 // How far from what the hardware allows.
 std::string limit_sentence(const profile::Profile& profile) {
-  std::string figures;
-  for (const profile::Stage& stage : profile.stages) {
-    if (!stage.shown.bound) continue;
-    const std::string_view of_memory =
-        on_cpu(profile) ? "measured memory bandwidth" : "peak memory bandwidth";
-    const std::string_view of_compute = on_cpu(profile) ? "measured compute peak" : "compute peak";
-    figures += fmt::format("{}{} uses {} of the {}'s {}", figures.empty() ? "" : ", ", stage.name,
-                           percent(stage.shown.use_at_bound), device_word(profile),
-                           stage.shown.bound == profile::Bound::memory ? of_memory : of_compute);
-  }
+  const bool cpu = on_cpu(profile);
+  std::string figures = joined(profile.stages, ", ", [&](const profile::Stage& stage) {
+    if (!stage.shown.bound) return std::string();
+    const bool memory = stage.shown.bound == profile::Bound::memory;
+    return fmt::format("{} uses {} of the {}'s {}", stage.name, percent(stage.shown.use_at_bound),
+                       device_word(profile),
+                       memory ? (cpu ? "measured memory bandwidth" : "peak memory bandwidth")
+                              : (cpu ? "measured compute peak" : "compute peak"));
+  });
   if (figures.empty()) {
     return "How far this is from the hardware's limit is not known: " + why_no_utilization(profile);
   }
@@ -191,10 +188,11 @@ std::string limit_sentence(const profile::Profile& profile) {
 std::string first_fix_sentence(const profile::Profile& profile) {
   const profile::Finding* first = first_gain(profile);
   if (first == nullptr) return {};
-  const std::string per = per_unit(*first);
-  return fmt::format("Fix first: {}; potential saving up to {} ms{}{} ({} of {}'s wall time).",
-                     after_colon(first->title), ms(first->recoverable), per.empty() ? "" : " ", per,
-                     percent(first->share_of_wall), first->stage.value_or("the timeline"));
+  const std::string saving =
+      joined({fmt::format("{} ms", ms(first->recoverable)), per_unit(*first)}, " ");
+  return fmt::format("Fix first: {}; potential saving up to {} ({} of {}'s wall time).",
+                     after_colon(first->title), saving, percent(first->share_of_wall),
+                     first->stage.value_or("the timeline"));
 }
 
 // What the reader must know before trusting the rest.
@@ -206,16 +204,16 @@ std::string caveat_sentence(const profile::Profile& profile) {
         percent(hidden->share_of_gpu_time));
   }
   if (profile.stages.empty()) return {};
-  std::string caveat;
+  std::vector<std::string> caveats;
   if (profile.stages_found.confidence) {
-    caveat =
-        fmt::format("stages are guessed from the kernel sequence ({})", confidence_words(profile));
+    caveats.push_back(
+        fmt::format("stages are guessed from the kernel sequence ({})", confidence_words(profile)));
   }
   if (const auto& coverage = profile.coverage; coverage && !coverage->representative) {
-    caveat += fmt::format("{}only {} of the kernel time is inside these stages",
-                          caveat.empty() ? "" : ", and ", percent(covered_share(profile)));
+    caveats.push_back(fmt::format("only {} of the kernel time is inside these stages",
+                                  percent(covered_share(profile))));
   }
-  return caveat.empty() ? caveat : "Caveat: " + caveat + ".";
+  return caveats.empty() ? std::string() : "Caveat: " + joined(caveats, ", and ") + ".";
 }
 
 // What single kernels are bound by, where there is nothing to say of stages.
@@ -239,14 +237,14 @@ std::string kernel_bound_sentence(const profile::Profile& profile) {
 
 std::vector<std::string> executive_sentences(const profile::Profile& profile) {
   const bool staged = !profile.stages.empty();
-  std::vector<std::string> sentences;
-  for (std::string& text :
-       std::vector<std::string>{speed_sentence(profile), time_sentence(profile),
-                                straggler_sentence(profile), kernel_bound_sentence(profile),
-                                staged ? limit_sentence(profile) : no_stages_words(profile),
-                                first_fix_sentence(profile), caveat_sentence(profile)}) {
-    if (!text.empty()) sentences.push_back(std::move(text));
-  }
+  std::vector<std::string> sentences = {speed_sentence(profile),
+                                        time_sentence(profile),
+                                        straggler_sentence(profile),
+                                        kernel_bound_sentence(profile),
+                                        staged ? limit_sentence(profile) : no_stages_words(profile),
+                                        first_fix_sentence(profile),
+                                        caveat_sentence(profile)};
+  std::erase(sentences, "");
   return sentences;
 }
 

@@ -12,7 +12,6 @@
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
 #include "report/markdown/markdown.h"
-#include "report/sections/ranked_kernels.h"
 #include "report/sections/section_words.h"
 #include "report/sections/sections.h"
 
@@ -77,35 +76,29 @@ std::string busy_words(const profile::Profile& profile) {
                      device_word(profile), ms(totals.gpu_busy), ms(totals.span));
 }
 
-Table kernel_table(std::span<const profile::Kernel> kernels) {
-  Table table{columns(
-      "`kernel_name | #total_ms | #calls | #mean_ms | device | #share | class | short_name")};
-  for (const profile::Kernel& row : kernels) {
-    // Calls are bare digits here: scripts read this table.
-    table.rows.push_back({shortened(row.kernel_name, kLongestName), exact_ms(row.total),
-                          std::to_string(row.calls), exact_ms(row.mean), row.device,
-                          percent(row.share), std::string(shown_name(row.kernel_class)),
-                          row.short_name});
-  }
-  return table;
+Table full_kernel_table(std::span<const profile::Kernel> kernels) {
+  return table_of(
+      "`kernel_name | #total_ms | #calls | #mean_ms | device | #share | class | short_name",
+      kernels, [](const profile::Kernel& row) {
+        // Calls are bare digits here: scripts read this table.
+        return cells(shortened(row.kernel_name, kLongestName), exact_ms(row.total),
+                     std::to_string(row.calls), exact_ms(row.mean), row.device, percent(row.share),
+                     shown_name(row.kernel_class), row.short_name);
+      });
 }
 
 Table class_table(const profile::Profile& profile) {
+  Table table = table_of(
+      "class | #total_ms | #share of kernel time | #calls | #measured_ms | #share of the measured "
+      "stages' kernel time",
+      profile.classes, [](const profile::KernelClassTotal& row) {
+        const profile::MeasuredTime time = row.measured.value_or(profile::MeasuredTime{});
+        return cells(shown_name(row.kernel_class), exact_ms(row.total), percent(row.share),
+                     grouped(row.calls), exact_ms(time.total), percent(time.share));
+      });
   const bool measured = ranks_measured_kernels(profile);
-  Table table{columns("class | #total_ms | #share of kernel time | #calls")};
-  if (measured) {
-    table.columns.push_back(number_column("measured_ms"));
-    table.columns.push_back(number_column("share of the measured stages' kernel time"));
-  }
-  for (const profile::KernelClassTotal& row : profile.classes) {
-    table.rows.push_back({std::string(shown_name(row.kernel_class)), exact_ms(row.total),
-                          percent(row.share), grouped(row.calls)});
-    if (!measured) continue;
-    const profile::MeasuredTime time = row.measured.value_or(profile::MeasuredTime{});
-    table.rows.back().emplace_back(exact_ms(time.total));
-    table.rows.back().emplace_back(percent(time.share));
-  }
-  return table;
+  return table.show_if(measured, "measured_ms")
+      .show_if(measured, "share of the measured stages' kernel time");
 }
 
 void add_shapes(const profile::Profile& profile, Document& document) {
@@ -122,15 +115,15 @@ void add_shapes(const profile::Profile& profile, Document& document) {
   document.add(Paragraph{std::move(note)});
 }
 
-void add_capture_diagnostics(const profile::Profile& profile, Document& document) {
-  if (profile.diagnostics.empty()) return;
-  std::vector<std::string> lines;
-  lines.reserve(profile.diagnostics.size());
-  for (const profile::Diagnostic& item : profile.diagnostics)
-    lines.push_back(diagnostic_line(item));
-  document.add(Heading{2, "About this capture"});
-  document.add(BulletList{std::move(lines)});
-}
+constexpr std::string_view kCpuColumns =
+    "cpu_total_ms includes operators called inside, cpu_self_ms excludes them; mean_ms is "
+    "cpu_total_ms over calls. FLOPs are of all calls, as the program recorded them; the rates are "
+    "over cpu_total_ms.";
+constexpr std::string_view kGpuColumns =
+    "CPU: cpu_total_ms includes operators called inside; cpu_self_ms excludes them and includes "
+    "the CUDA API calls made inside; mean_ms is cpu_total_ms over calls. GPU: cuda_total_ms is the "
+    "time of all kernels, copies and fills launched inside, cuda_self_ms of those that no inner "
+    "operator launched.";
 
 }  // namespace
 
@@ -138,14 +131,27 @@ std::span<const profile::Kernel> top_n_kernels(const profile::Profile& profile, 
   return std::span(profile.kernels).first(std::min(n, profile.kernels.size()));
 }
 
+std::string capture_words(const profile::Capture& capture) {
+  std::string words = std::filesystem::path(capture.path).filename().string();
+  words += fmt::format(" ({}", shown_text(capture.format));
+  if (capture.tool_version) {
+    words += fmt::format(", {} {}", capture.tool.value_or(""), *capture.tool_version);
+  }
+  if (capture.rank) words += fmt::format(", rank {}", *capture.rank);
+  return words + ")";
+}
+
+std::string captures_sentence(const profile::Profile& profile) {
+  const auto& captures = profile.context.captures;
+  return fmt::format("{}: {}.", captures.size() == 1 ? "Capture" : "Captures",
+                     joined(captures, "; ", capture_words));
+}
+
 std::string kernel_totals_sentence(const profile::Profile& profile) {
   const profile::Totals& totals = profile.totals;
-  std::string devices;
-  for (const profile::DeviceTotals& device : totals.devices) {
-    if (!devices.empty()) devices += ", ";
-    devices += device.device;
-    if (device.name) devices += " (" + *device.name + ")";
-  }
+  const std::string devices = joined(totals.devices, ", ", [](const auto& device) {
+    return device.device + (device.name ? " (" + *device.name + ")" : "");
+  });
   return fmt::format("{}, {} ms of kernel time{}{}{}.", counted(totals.kernel_count, "kernel"),
                      ms(totals.kernel_sum), busy_words(profile), devices.empty() ? "" : " on ",
                      devices);
@@ -155,26 +161,20 @@ std::string metric_join_sentence(const profile::Profile& profile) {
   const auto& join = profile.totals.metric_join;
   if (!join) return {};
   const profile::KernelSource source = profile.totals.source;
+  const bool summary = source == profile::KernelSource::summary;
+  if (!summary && source != profile::KernelSource::timeline) {
+    return fmt::format("Profiled one by one: {}.", counted(join->profiled_launches, "launch"));
+  }
   const std::string unmatched =
       join->unjoined == 0
           ? ""
           : fmt::format(" {} {} not matched.", grouped(join->unjoined), were(join->unjoined));
-  if (source == profile::KernelSource::summary) {
-    return fmt::format(
-        "{} of {} {} matched to the kernel summary by kernel name; they represent {} of its {}.{}",
-        grouped(join->joined), counted(join->profiled_launches, "profiled launch"),
-        were(join->joined), grouped(join->timeline_kernels_covered),
-        counted(profile.totals.kernel_count, "kernel"), unmatched);
-  }
-  if (source != profile::KernelSource::timeline) {
-    return fmt::format("Profiled one by one: {}.", counted(join->profiled_launches, "launch"));
-  }
   return fmt::format(
-      "{} of {} {} matched to the timeline by kernel name, grid, block and range; they represent "
-      "{} of its {}.{}",
-      grouped(join->joined), counted(join->profiled_launches, "profiled launch"),
-      were(join->joined), grouped(join->timeline_kernels_covered),
-      counted(profile.totals.kernel_count, "kernel"), unmatched);
+      "{} of {} {} matched to the {}; they represent {} of its {}.{}", grouped(join->joined),
+      counted(join->profiled_launches, "profiled launch"), were(join->joined),
+      summary ? "kernel summary by kernel name" : "timeline by kernel name, grid, block and range",
+      grouped(join->timeline_kernels_covered), counted(profile.totals.kernel_count, "kernel"),
+      unmatched);
 }
 
 std::string other_kernels_sentence(const profile::Profile& profile, size_t shown) {
@@ -201,7 +201,7 @@ Document kernel_document(const profile::Profile& profile, size_t top) {
   document.add(Paragraph{metric_join_sentence(profile)});
   document.add(Callout{Callout::Kind::warning, hidden_graphs_sentence(profile)});
   const auto shown = top_n_kernels(profile, top);
-  document.add(kernel_table(shown));
+  document.add(full_kernel_table(shown));
   document.add(Paragraph{other_kernels_sentence(profile, shown.size())});
   document.add(Paragraph{
       "total_ms is the sum over all calls, mean_ms is total_ms over calls, share is total_ms over "
@@ -212,13 +212,34 @@ Document kernel_document(const profile::Profile& profile, size_t top) {
     document.add(Paragraph{"measured_ms is the time in stages, warm-up excluded."});
   }
   add_shapes(profile, document);
-  add_capture_diagnostics(profile, document);
+  if (!profile.diagnostics.empty()) document.add(Heading{2, "About this capture"});
+  document.add(diagnostic_list(profile));
   return document;
 }
 
 Result<void> write_kernel_markdown(const profile::Profile& profile,
                                    const std::filesystem::path& path, size_t top) {
   return write_file_atomically(path, to_markdown(kernel_document(profile, top)));
+}
+
+Document operator_document(const profile::Profile& profile) {
+  Document document;
+  document.add(Heading{1, "Operators"});
+  add_damage(profile, document);
+  add_selection(profile, document);
+  if (profile.operators.empty()) {
+    document.add(Paragraph{"Not available because " + why_no_operators(profile)});
+    return document;
+  }
+  document.add(Paragraph{operator_coverage_words(profile)});
+  document.add(operator_table(profile, profile.operators.size()));
+  document.add(Paragraph{std::string(on_cpu(profile) ? kCpuColumns : kGpuColumns)});
+  return document;
+}
+
+Result<void> write_operator_markdown(const profile::Profile& profile,
+                                     const std::filesystem::path& path) {
+  return write_file_atomically(path, to_markdown(operator_document(profile)));
 }
 
 }  // namespace llmprof::report

@@ -5,8 +5,6 @@
 #include <algorithm>
 
 #include "report/format/figures.h"
-#include "report/format/sentences.h"
-#include "report/sections/reasons.h"
 #include "report/sections/section_words.h"
 #include "report/sections/sections.h"
 
@@ -16,11 +14,7 @@ namespace {
 constexpr size_t kPageFindings = 5;
 
 void add_what_ran(const profile::Profile& profile, Document& document) {
-  std::string text;
-  for (const std::string& each : executive_sentences(profile)) {
-    text += (text.empty() ? "" : " ") + each;
-  }
-  if (!text.empty()) document.add(Paragraph{std::move(text)});
+  document.add(Paragraph{joined(executive_sentences(profile), " ")});
   if (profile.stages_found.confidence) {
     document.add(Paragraph{guess_sentence(profile) + "How they were found: " +
                            clause(profile.stages_found.reason.value_or(""))});
@@ -29,87 +23,57 @@ void add_what_ran(const profile::Profile& profile, Document& document) {
 
 void add_token_rates(const profile::Profile& profile, Document& document) {
   const profile::TokenTimesShown& times = shown_tokens(profile);
-  if (!times.tokens_per_s && !times.tokens_per_s_per_sequence) return;
-  Table table{columns("output tokens | #tokens per second")};
-  if (times.tokens_per_s) {
-    table.rows.push_back({std::string("of all sequences"), rate(times.tokens_per_s)});
-  }
+  Table table = table_of("output tokens | #tokens per second");
+  if (times.tokens_per_s) table.rows.push_back({"of all sequences", in_unit(times.tokens_per_s)});
   if (times.tokens_per_s_per_sequence) {
-    table.rows.push_back({std::string("per sequence"), rate(times.tokens_per_s_per_sequence)});
+    table.rows.push_back({"per sequence", in_unit(times.tokens_per_s_per_sequence)});
   }
-  document.add(std::move(table));
+  document.add_filled(std::move(table));
 }
 
 void add_stage_walls(const profile::Profile& profile, Document& document) {
-  document.add(Heading{2, "Stages"});
-  if (profile.stages.empty()) {
-    document.add(Paragraph{"Not known: " + why_no_stages(profile)});
-    return;
-  }
-  Table table{{text_column("stage"),
-               number_column(fmt::format("{}s measured", instance_name(profile, "instance"))),
-               number_column("mean wall time, unwatched (ms)"),
-               number_column("mean wall time, traced (ms)"),
-               number_column("added by tracing, of the unwatched time")}};
-  for (const profile::Stage& stage : profile.stages) {
-    const auto& own = stage.unwatched;
-    table.rows.push_back({stage.name, grouped(stage.wall.count),
-                          ms(own ? std::optional(own->wall) : std::nullopt), ms(stage.wall.mean),
-                          percent(own ? std::optional(own->added_share) : std::nullopt)});
-  }
-  document.add(std::move(table));
-  if (std::vector<std::string> left_out = left_out_words(profile); !left_out.empty()) {
-    document.add(BulletList{std::move(left_out)});
-  }
+  const bool none = profile.stages.empty();
+  if (!document.begin(2, "Stages", none ? "Not known: " + why_no_stages(profile) : "")) return;
+  document.add(table_of(
+      fmt::format("stage | #{}s measured | #mean wall time, unwatched (ms) | #mean wall time, "
+                  "traced (ms) | #added by tracing, of the unwatched time",
+                  instance_name(profile, "instance")),
+      profile.stages, [](const profile::Stage& stage) {
+        const auto& own = stage.unwatched;
+        return cells(stage.name, grouped(stage.wall.count),
+                     ms(own ? std::optional(own->wall) : std::nullopt), ms(stage.wall.mean),
+                     percent(own ? std::optional(own->added_share) : std::nullopt));
+      }));
+  document.add(BulletList{left_out_words(profile)});
 }
 
 void add_uses(const profile::Profile& profile, Document& document) {
-  document.add(Heading{2, "MFU and MBU"});
-  const bool known =
-      std::any_of(profile.stages.begin(), profile.stages.end(), [](const profile::Stage& stage) {
-        return stage.mfu.wall.has_value() || stage.mbu.wall.has_value();
-      });
-  if (!known) {
-    document.add(Paragraph{"Not known: " + why_no_utilization(profile)});
+  const bool known = std::ranges::any_of(profile.stages, [](const auto& stage) {
+    return stage.mfu.wall.has_value() || stage.mbu.wall.has_value();
+  });
+  if (!document.begin(2, "MFU and MBU", known ? "" : "Not known: " + why_no_utilization(profile))) {
     return;
   }
-  Table table{columns(
+  document.add(use_table(
       "stage | #MFU, of peak FLOP/s on wall time | #MFU on busy time | #MBU, of peak bandwidth on "
-      "wall time | #MBU on busy time | bound by | #lower bound (ms)")};
-  for (const profile::Stage& stage : profile.stages) {
-    const profile::StageShown& shown = stage.shown;
-    table.rows.push_back({stage.name, percent(shown.mfu.wall), percent(shown.mfu.gpu_busy),
-                          percent(shown.mbu.wall), percent(shown.mbu.gpu_busy), bound_words(stage),
-                          ms(known_floor(stage))});
-  }
-  document.add(std::move(table));
+      "wall time | #MBU on busy time | bound by | #lower bound (ms)",
+      profile));
 }
 
 void add_top_findings(const profile::Profile& profile, Document& document) {
-  document.add(Heading{2, "Findings"});
-  if (profile.findings.empty()) {
-    document.add(Paragraph{"None: " + why_no_findings(profile)});
-    return;
-  }
-  Table table{columns(
+  const bool none = profile.findings.empty();
+  if (!document.begin(2, "Findings", none ? "None: " + why_no_findings(profile) : "")) return;
+  document.add(table_of(
       "finding | what to do | stage | #potential saving, up to (ms) | saved | #share of the "
-      "stage's wall time")};
-  for (size_t i = 0; i < std::min(kPageFindings, profile.findings.size()); ++i) {
-    const profile::Finding& finding = profile.findings[i];
-    table.rows.push_back(
-        {finding.title, finding.advice, or_missing(finding.stage), ms(finding.recoverable),
-         per_unit(finding),
-         percent(finding.stage ? std::optional(finding.share_of_wall) : std::nullopt)});
-  }
-  document.add(std::move(table));
+      "stage's wall time",
+      profile.findings,
+      [](const profile::Finding& finding) {
+        return cells(finding.title, finding.advice, or_missing(finding.stage),
+                     ms(finding.recoverable), per_unit(finding),
+                     percent(finding.stage ? std::optional(finding.share_of_wall) : std::nullopt));
+      },
+      kPageFindings));
   document.add(Paragraph{"Savings overlap, so they do not add up."});
-}
-
-void add_coverage(const profile::Profile& profile, Document& document) {
-  if (std::string words = coverage_sentence(profile); !words.empty()) {
-    document.add(Heading{2, "Coverage"});
-    document.add(Paragraph{std::move(words)});
-  }
 }
 
 }  // namespace
@@ -138,7 +102,7 @@ Document page_overview(const profile::Profile& profile) {
   add_section(Topic<"time budget">(), profile, document);
   add_section(Topic<"job">(), profile, document);
   add_top_findings(profile, document);
-  add_coverage(profile, document);
+  if (profile.coverage) document.begin(2, "Coverage", coverage_sentence(profile));
   add_section(Topic<"overhead">(), profile, document);
   add_section(Topic<"captures">(), profile, document);
   add_section(Topic<"engine">(), profile, document);

@@ -1,4 +1,4 @@
-#include "report/documents/word.h"
+#include "report/documents/documents.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,6 +1,7 @@
 #include "report/format/figures.h"
 #include "base/text.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -23,6 +24,7 @@ struct Form {
   int digits;
   double scale;           // what is shown is the value over this
   std::string_view unit;  // behind the number; empty where the title or the sentence has it
+  std::optional<profile::Unit> of_unit = {};  // whose numbers are all of this
 };
 
 // The digits of all reports. Times are in milliseconds.
@@ -33,16 +35,17 @@ constexpr std::array<Form, 18> kForms = {{
     {Figure::Of::share, Style::percent, 1, 1, "%"},
     {Figure::Of::ratio, Style::fixed, 3, 1, ""},
     {Figure::Of::count, Style::whole, 1, 1, ""},
-    {Figure::Of::rate, Style::fixed, 1, 1, ""},
-    {Figure::Of::intensity, Style::fixed, 2, 1, ""},
-    {Figure::Of::bytes, Style::prefixed, 2, 1, "B"},
-    {Figure::Of::flops, Style::prefixed, 2, 1, "FLOP"},
-    {Figure::Of::bytes_per_second, Style::prefixed, 2, 1, "B/s"},
-    {Figure::Of::flops_per_second, Style::prefixed, 2, 1, "FLOP/s"},
-    {Figure::Of::clock, Style::fixed, 0, kMega, "MHz"},
-    {Figure::Of::energy, Style::fixed, 3, 1, "J"},
-    {Figure::Of::power, Style::fixed, 1, 1, ""},
-    {Figure::Of::temperature, Style::fixed, 1, 1, ""},
+    {Figure::Of::rate, Style::fixed, 1, 1, "", profile::Unit::tokens_per_second},
+    {Figure::Of::intensity, Style::fixed, 2, 1, "", profile::Unit::flops_per_byte},
+    {Figure::Of::bytes, Style::prefixed, 2, 1, "B", profile::Unit::bytes},
+    {Figure::Of::flops, Style::prefixed, 2, 1, "FLOP", profile::Unit::flops},
+    {Figure::Of::bytes_per_second, Style::prefixed, 2, 1, "B/s", profile::Unit::bytes_per_second},
+    {Figure::Of::flops_per_second, Style::prefixed, 2, 1, "FLOP/s",
+     profile::Unit::flops_per_second},
+    {Figure::Of::clock, Style::fixed, 0, kMega, "MHz", profile::Unit::hertz},
+    {Figure::Of::energy, Style::fixed, 3, 1, "J", profile::Unit::joules},
+    {Figure::Of::power, Style::fixed, 1, 1, "", profile::Unit::watts},
+    {Figure::Of::temperature, Style::fixed, 1, 1, "", profile::Unit::degrees_celsius},
     {Figure::Of::change, Style::signed_percent, 2, 1, "%"},
     {Figure::Of::time_change, Style::signed_fixed, 4, 1, ""},
 }};
@@ -109,6 +112,11 @@ Figure figure(Figure::Of of, const std::optional<profile::Quantity<U>>& quantity
 }
 
 }  // namespace
+
+Figure::Of of_unit(profile::Unit unit) {
+  const auto form = std::ranges::find(kForms, std::optional(unit), &Form::of_unit);
+  return form == kForms.end() ? Figure::Of::count : form->of;
+}
 
 std::string text_of(const Figure& figure) {
   if (!figure.value) return std::string(kMissing);
@@ -186,41 +194,11 @@ Figure percent(std::optional<profile::Share> share) { return figure(Figure::Of::
 
 Figure ratio(std::optional<double> times) { return {Figure::Of::ratio, times, std::nullopt}; }
 
+Figure ratio(std::optional<profile::Share> times) { return figure(Figure::Of::ratio, times); }
+
 Figure grouped(uint64_t number) { return plain(static_cast<double>(number)); }
 
 Figure plain(std::optional<double> number) { return {Figure::Of::count, number, std::nullopt}; }
-
-Figure rate(std::optional<profile::TokensPerSecond> tokens) {
-  return figure(Figure::Of::rate, tokens);
-}
-
-Figure intensity(std::optional<profile::FlopsPerByte> value) {
-  return figure(Figure::Of::intensity, value);
-}
-
-Figure scaled(std::optional<profile::Bytes> bytes) { return figure(Figure::Of::bytes, bytes); }
-
-Figure scaled(std::optional<profile::Flops> flops) { return figure(Figure::Of::flops, flops); }
-
-Figure scaled(std::optional<profile::BytesPerSecond> rate) {
-  return figure(Figure::Of::bytes_per_second, rate);
-}
-
-Figure scaled(std::optional<profile::FlopsPerSecond> rate) {
-  return figure(Figure::Of::flops_per_second, rate);
-}
-
-Figure clock(std::optional<profile::Hertz> frequency) {
-  return figure(Figure::Of::clock, frequency);
-}
-
-Figure energy(std::optional<profile::Joules> joules) { return figure(Figure::Of::energy, joules); }
-
-Figure power(std::optional<profile::Watts> watts) { return figure(Figure::Of::power, watts); }
-
-Figure temperature(std::optional<profile::DegreesCelsius> degrees) {
-  return figure(Figure::Of::temperature, degrees);
-}
 
 Figure change(std::optional<profile::Share> relative) {
   return figure(Figure::Of::change, relative);

@@ -19,6 +19,9 @@ inline constexpr std::string_view kMissing = "-";
 std::string text_of(const Figure& figure);
 std::string text_of(const Cell& cell);
 
+// What a number of a unit is of, where the unit alone says that.
+Figure::Of of_unit(profile::Unit unit);
+
 // Of stages, steps, gaps, requests, all kernels together, and of what could be saved there:
 // "57.331".
 Figure ms(std::optional<profile::Milliseconds> time);
@@ -49,26 +52,23 @@ Figure percent(std::optional<profile::Share> share);
 std::string round_percent(profile::Share share);  // 0.95 is "95 %"
 // "1.234": how many times one is the other.
 Figure ratio(std::optional<double> times);
+Figure ratio(std::optional<profile::Share> times);
 // 41227 is "41,227".
 Figure grouped(uint64_t number);
 // A mean of counts, at most one digit: 462 is "462", 462.25 is "462.2".
 Figure plain(std::optional<double> number);
 
-// Tokens per second: "562.7"; FLOP per byte: "12.34".
-Figure rate(std::optional<profile::TokensPerSecond> tokens);
-Figure intensity(std::optional<profile::FlopsPerByte> value);
-
-// With their unit and its prefix: 2.5e12 FLOP is "2.50 TFLOP".
-Figure scaled(std::optional<profile::Bytes> bytes);
-Figure scaled(std::optional<profile::Flops> flops);
-Figure scaled(std::optional<profile::BytesPerSecond> rate);
-Figure scaled(std::optional<profile::FlopsPerSecond> rate);
-
-// "1755 MHz", "1.234 J"; power in W and temperatures in degrees Celsius are bare, "687.2".
-Figure clock(std::optional<profile::Hertz> frequency);
-Figure energy(std::optional<profile::Joules> joules);
-Figure power(std::optional<profile::Watts> watts);
-Figure temperature(std::optional<profile::DegreesCelsius> degrees);
+// With the digits of its unit: 562.7 tokens per second, 12.34 FLOP per byte, 687.2 W and 81.0
+// degrees Celsius are bare, others have their unit and its prefix: "2.50 TFLOP", "1755 MHz", "1.234
+// J".
+template <profile::Unit U>
+Figure in_unit(const std::optional<profile::Quantity<U>>& quantity) {
+  return {of_unit(U), quantity ? std::optional(quantity->value) : std::nullopt, std::nullopt};
+}
+template <profile::Unit U>
+Figure in_unit(const profile::Quantity<U>& quantity) {
+  return in_unit(std::optional(quantity));
+}
 
 // Of a comparison: 0.0612 is "+6.12 %"; "-0.0150" ms.
 Figure change(std::optional<profile::Share> relative);

@@ -15,8 +15,8 @@ TEST(Figures, HaveTheDigitsOfWhatTheyAreOf) {
   EXPECT_EQ(text_of(exact_ms(Milliseconds{-1.5})), "-1.500000");
   EXPECT_EQ(text_of(percent(profile::Share{0.75453})), "75.5 %");
   EXPECT_EQ(text_of(ratio(1.2345)), "1.234");
-  EXPECT_EQ(text_of(rate(profile::TokensPerSecond{562.74})), "562.7");
-  EXPECT_EQ(text_of(intensity(profile::FlopsPerByte{12.345})), "12.35");
+  EXPECT_EQ(text_of(in_unit(profile::TokensPerSecond{562.74})), "562.7");
+  EXPECT_EQ(text_of(in_unit(profile::FlopsPerByte{12.345})), "12.35");
 }
 
 TEST(Figures, GroupCounts) {
@@ -31,15 +31,15 @@ TEST(Figures, GroupCounts) {
 }
 
 TEST(Figures, CarryTheirUnits) {
-  EXPECT_EQ(text_of(scaled(profile::Flops{2.5e12})), "2.50 TFLOP");
-  EXPECT_EQ(text_of(scaled(profile::Bytes{0})), "0 B");
-  EXPECT_EQ(text_of(scaled(profile::Bytes{999.4})), "999.40 B");
-  EXPECT_EQ(text_of(scaled(profile::BytesPerSecond{4.8e12})), "4.80 TB/s");
-  EXPECT_EQ(text_of(scaled(profile::FlopsPerSecond{9.89e14})), "989.00 TFLOP/s");
-  EXPECT_EQ(text_of(clock(profile::Hertz{1.755e9})), "1755 MHz");
-  EXPECT_EQ(text_of(energy(profile::Joules{0.3984})), "0.398 J");
-  EXPECT_EQ(text_of(power(profile::Watts{512.25})), "512.2");
-  EXPECT_EQ(text_of(temperature(profile::DegreesCelsius{66})), "66.0");
+  EXPECT_EQ(text_of(in_unit(profile::Flops{2.5e12})), "2.50 TFLOP");
+  EXPECT_EQ(text_of(in_unit(profile::Bytes{0})), "0 B");
+  EXPECT_EQ(text_of(in_unit(profile::Bytes{999.4})), "999.40 B");
+  EXPECT_EQ(text_of(in_unit(profile::BytesPerSecond{4.8e12})), "4.80 TB/s");
+  EXPECT_EQ(text_of(in_unit(profile::FlopsPerSecond{9.89e14})), "989.00 TFLOP/s");
+  EXPECT_EQ(text_of(in_unit(profile::Hertz{1.755e9})), "1755 MHz");
+  EXPECT_EQ(text_of(in_unit(profile::Joules{0.3984})), "0.398 J");
+  EXPECT_EQ(text_of(in_unit(profile::Watts{512.25})), "512.2");
+  EXPECT_EQ(text_of(in_unit(profile::DegreesCelsius{66})), "66.0");
 }
 
 TEST(Figures, ShowTheDeviationWhereThereIsOne) {
@@ -55,7 +55,7 @@ TEST(Figures, ShowTheDeviationWhereThereIsOne) {
 
 TEST(Figures, StandForMissingNumbers) {
   EXPECT_EQ(text_of(ms(std::nullopt)), "-");
-  EXPECT_EQ(text_of(scaled(std::optional<profile::Bytes>())), "-");
+  EXPECT_EQ(text_of(in_unit(std::optional<profile::Bytes>())), "-");
   EXPECT_EQ(or_missing(std::nullopt), "-");
   EXPECT_EQ(or_missing("580.159"), "580.159");
 }

@@ -12,7 +12,7 @@ TEST(Html, NamesStayText) {
   document.add(Heading{2, "<img src=x onerror=alert(1)>"});
   document.add(Paragraph{"a & b `</code><script>` \"c\" 'd'"});
   Table table;
-  table.columns = {code_column("kernel"), number_column("<b>")};
+  table.columns = {{"kernel", Column::Kind::code}, {"<b>", Column::Kind::number}};
   table.rows.push_back({std::string("f<int>"), ms(profile::Milliseconds{1.5})});
   document.add(std::move(table));
   const std::string html = to_html(document);

@@ -42,7 +42,7 @@ TEST(Markdown, ShowsPicturesWithTheirWords) {
 TEST(Markdown, WritesTables) {
   Document document;
   document.add(Heading{2, "T"});
-  document.add(Table{{code_column("name"), number_column("ms")},
+  document.add(Table{{{"name", Column::Kind::code}, {"ms", Column::Kind::number}},
                      {{"k", ms(profile::Milliseconds{1.5})}, {"short row"}}});
   EXPECT_EQ(to_markdown(document),
             "## T\n\n| name | ms |\n| --- | ---: |\n| `k` | 1.500 |\n| `short row` |  |\n");

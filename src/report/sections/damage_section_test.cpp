@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 #include "report/documents/documents.h"
-#include "report/sections/reasons.h"
 #include "report/terminal/terminal.h"
 #include "testing/shown.h"
 

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
 #include "report/format/sentences.h"
-#include "report/sections/reasons.h"
 #include "report/sections/section_words.h"
 #include "report/sections/sections.h"
 
@@ -13,39 +13,34 @@ namespace llmprof::report {
 namespace {
 
 constexpr size_t kShownKernelsPerStage = 8;
-
-Table saving_table(std::string_view of, std::string_view last, bool tokens) {
-  Table table{{text_column(of), number_column("time (ms)"), number_column("lower bound (ms)"),
-               number_column("potential saving (ms)")}};
-  if (tokens) table.columns.push_back(number_column("potential saving (ms per output token)"));
-  table.columns.push_back(text_column(last));
-  return table;
-}
+constexpr std::string_view kSavingPerToken = "potential saving (ms per output token)";
 
 Table part_table(const profile::StageRecoverable& stage) {
-  const bool tokens = stage.tokens.has_value();
-  Table table = saving_table("part", "how the bound was found", tokens);
-  for (const profile::RecoverablePart& part : stage.parts) {
-    if (!part.shown) continue;
-    auto& row = table.rows.emplace_back();
-    row = {std::string(shown_name(part.part)), ms(part.time), ms(part.floor), ms(part.recoverable)};
-    if (tokens) row.emplace_back(fine_ms(part.recoverable_per_output_token));
-    row.emplace_back(part.floor_rule.value_or(""));
-  }
-  return table;
+  Table table = table_of(
+      "part | #time (ms) | #lower bound (ms) | #potential saving (ms) | #potential saving (ms per "
+      "output token) | how the bound was found",
+      stage.parts, [](const profile::RecoverablePart& part) {
+        if (!part.shown) return Row();
+        return cells(shown_name(part.part), ms(part.time), ms(part.floor), ms(part.recoverable),
+                     fine_ms(part.recoverable_per_output_token), part.floor_rule.value_or(""));
+      });
+  return table.show_if(stage.tokens.has_value(), kSavingPerToken);
 }
 
-Table kernel_table(const profile::StageRecoverable& stage) {
-  const bool tokens = stage.tokens.has_value();
-  Table table = saving_table("kernel", "basis of the bound", tokens);
-  for (const profile::RecoverableKernel& kernel : stage.kernels) {
-    if (table.rows.size() == kShownKernelsPerStage || kernel.recoverable.value <= 0) break;
-    auto& row = table.rows.emplace_back();
-    row = {kernel.short_name, ms(kernel.time), ms(kernel.floor), ms(kernel.recoverable)};
-    if (tokens) row.emplace_back(fine_ms(kernel.recoverable_per_output_token));
-    row.emplace_back(std::string(shown_text(kernel.floor_basis)));
-  }
-  return table;
+Table kernel_saving_table(const profile::StageRecoverable& stage) {
+  const auto saves = [](const profile::RecoverableKernel& kernel) {
+    return kernel.recoverable.value > 0;
+  };
+  Table table = table_of(
+      "kernel | #time (ms) | #lower bound (ms) | #potential saving (ms) | #potential saving (ms "
+      "per output token) | basis of the bound",
+      stage.kernels | std::views::take_while(saves),
+      [](const profile::RecoverableKernel& kernel) {
+        return cells(kernel.short_name, ms(kernel.time), ms(kernel.floor), ms(kernel.recoverable),
+                     fine_ms(kernel.recoverable_per_output_token), shown_text(kernel.floor_basis));
+      },
+      kShownKernelsPerStage);
+  return table.show_if(stage.tokens.has_value(), kSavingPerToken);
 }
 
 std::string most_words(const profile::StageRecoverable& stage) {
@@ -62,18 +57,17 @@ std::string bound_sentence(const profile::Profile& profile,
     return text + fmt::format("the hardware's lower bound, end to end, is {} ms.{}",
                               ms(stage.bound), most_words(stage));
   }
-  const bool told_above = stage.bound_reason == profile.utilization.why_not;
-  const std::string why = told_above ? "see MFU and MBU" : stage.bound_reason.value_or("");
+  const bool said_above = stage.bound_reason == profile.utilization.why_not;
+  const std::string why = said_above ? "see MFU and MBU" : stage.bound_reason.value_or("");
   return text + fmt::format("the hardware's lower bound is not known{}.{}",
                             stage.bound_reason ? " (" + why + ")" : "", most_words(stage));
 }
 
 // Where ncu counted no kernel's bytes and FLOPs, there is only one way to a bound.
-std::string_view basis_sentence(const profile::StageRecoverable& stage) {
-  const bool counted_any = std::any_of(stage.kernels.begin(), stage.kernels.end(),
-                                       [](const profile::RecoverableKernel& kernel) {
-                                         return kernel.floor_basis != "share of the class's floor";
-                                       });
+std::string basis_sentence(const profile::StageRecoverable& stage) {
+  const bool counted_any = std::ranges::any_of(stage.kernels, [](const auto& kernel) {
+    return kernel.floor_basis != "share of the class's floor";
+  });
   return counted_any
              ? "By kernel. A kernel's lower bound comes from the bytes and FLOPs that ncu counted; "
                "without them it is the kernel's share (by time) of the lower bound of its class:"
@@ -83,38 +77,31 @@ std::string_view basis_sentence(const profile::StageRecoverable& stage) {
 
 Table finding_table(const profile::Profile& profile) {
   const std::string per = per_unit(profile);
-  Table table{{number_column("no."), text_column("finding"), text_column("stage"),
-               number_column(per.empty() ? "potential saving (ms)"
-                                         : fmt::format("potential saving (ms {})", per))}};
-  if (per.empty()) table.columns.push_back(text_column("saved"));
-  table.columns.push_back(number_column("share of the stage's wall time"));
-  if (has_tokens(profile)) {
-    table.columns.push_back(number_column("potential saving (ms per output token)"));
+  Table table = table_of(
+      "#no. | finding | stage | #potential saving (ms) | saved | #share of the stage's wall time | "
+      "#potential saving (ms per output token)");
+  for (const profile::Finding& finding : profile.findings) {
+    table.rows.push_back(
+        {std::to_string(table.rows.size() + 1), finding.title, finding.stage.value_or(""),
+         ms(finding.recoverable), per_unit(finding),
+         percent(finding.stage ? std::optional(finding.share_of_wall) : std::nullopt),
+         fine_ms(finding.recoverable_per_output_token)});
   }
-  for (size_t i = 0; i < profile.findings.size(); ++i) {
-    const profile::Finding& finding = profile.findings[i];
-    auto& row = table.rows.emplace_back();
-    row = {std::to_string(i + 1), finding.title, finding.stage.value_or(""),
-           ms(finding.recoverable)};
-    if (per.empty()) row.emplace_back(per_unit(finding));
-    row.emplace_back(percent(finding.stage ? std::optional(finding.share_of_wall) : std::nullopt));
-    if (has_tokens(profile)) row.emplace_back(fine_ms(finding.recoverable_per_output_token));
-  }
+  table.show_if(per.empty(), "saved").show_if(has_tokens(profile), kSavingPerToken);
+  if (!per.empty()) table.columns[3].title = fmt::format("potential saving (ms {})", per);
   return table;
 }
 
 }  // namespace
 
 void add_section(Topic<"potential savings"> /*topic*/, const Profile& profile, Document& document) {
-  document.add(Heading{2, "Potential savings"});
+  std::string missing;
   if (profile.job) {
-    document.add(Paragraph{std::string(kToldOfSingleRanks)});
-    return;
+    missing = kOfSingleRanks;
+  } else if (profile.recoverable.empty()) {
+    missing = "Not known: " + why_no_stage_figures(profile);
   }
-  if (profile.recoverable.empty()) {
-    document.add(Paragraph{"Not known: " + why_no_stage_figures(profile)});
-    return;
-  }
+  if (!document.begin(2, "Potential savings", missing)) return;
   document.add(Paragraph{fmt::format(
       "Times are per {}. The lower bound (floor) of a part is the least time that it could take; "
       "the potential saving is its time above that bound: an upper limit, not a promise. Parts "
@@ -122,21 +109,15 @@ void add_section(Topic<"potential savings"> /*topic*/, const Profile& profile, D
       instance_name(profile, "instance"))});
   for (const profile::StageRecoverable& stage : profile.recoverable) {
     document.add(Heading{3, "Potential savings in " + stage.stage});
-    if (Table table = part_table(stage); !table.rows.empty()) document.add(std::move(table));
+    document.add_filled(part_table(stage));
     document.add(Paragraph{bound_sentence(profile, stage)});
-    if (Table kernels = kernel_table(stage); !kernels.rows.empty()) {
-      document.add(Paragraph{std::string(basis_sentence(stage))});
-      document.add(std::move(kernels));
-    }
+    document.add_filled(kernel_saving_table(stage), basis_sentence(stage));
   }
 }
 
 void add_section(Topic<"findings"> /*topic*/, const Profile& profile, Document& document) {
-  document.add(Heading{2, "Findings"});
-  if (profile.findings.empty()) {
-    document.add(Paragraph{"None: " + why_no_findings(profile)});
-    return;
-  }
+  const bool none = profile.findings.empty();
+  if (!document.begin(2, "Findings", none ? "None: " + why_no_findings(profile) : "")) return;
   document.add(finding_table(profile));
   for (size_t i = 0; i < profile.findings.size(); ++i) {
     const profile::Finding& finding = profile.findings[i];

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <ranges>
 
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
@@ -39,10 +39,6 @@ std::string rank_words(const std::vector<uint64_t>& ranks) {
   return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", rank_list(ranks));
 }
 
-std::string in_stage(const std::string& stage) {
-  return stage.empty() ? std::string() : " in " + stage;
-}
-
 // "0.8000 ms per step (30.3 % of it)"; without stages the whole timeline.
 std::string wait_words(const profile::Straggler& straggler) {
   const bool staged = !straggler.stage.empty();
@@ -66,7 +62,7 @@ std::string job_headline(const profile::Job& job) {
     }
     if (size > 1) kinds.push_back(fmt::format("{} parallelism of {}", to_string(kind), size));
   }
-  if (!kinds.empty()) text += ": " + fmt::format("{}", fmt::join(kinds, ", "));
+  if (!kinds.empty()) text += ": " + joined(kinds, ", ");
   return text + ".";
 }
 
@@ -86,107 +82,103 @@ void add_lost_ranks(const profile::Profile& profile, Document& document) {
 }
 
 void add_stragglers(const profile::Job& job, Document& document) {
-  document.add(Heading{3, "Stragglers"});
-  if (job.why_not && job.stragglers.empty()) {
-    document.add(Paragraph{"Waits are not known: " + clause(*job.why_not)});
-    return;
-  }
+  std::string missing;
   if (job.stragglers.empty()) {
-    document.add(Paragraph{"None: no rank is waited for much longer than the others."});
-    return;
+    missing = job.why_not ? "Waits are not known: " + clause(*job.why_not)
+                          : "None: no rank is waited for much longer than the others.";
   }
-  Table table{columns(
+  if (!document.begin(3, "Stragglers", missing)) return;
+  document.add(table_of(
       "#rank | stage | cause | #longest wait for it (ms per step) | #share of the job's step | "
-      "#waits of all ranks (ms) | #comes last | evidence")};
-  for (const profile::Straggler& each : job.stragglers) {
-    table.rows.push_back({std::to_string(each.rank),
-                          each.stage.empty() ? std::string("whole timeline") : each.stage,
-                          std::string(in_words(each.cause)), fine_ms(each.wait_per_step),
-                          percent(each.share_of_step), ms(each.wait_total),
-                          percent(each.last_share), reason_words(each.why).value_or("")});
-  }
-  document.add(std::move(table));
+      "#waits of all ranks (ms) | #comes last | evidence",
+      job.stragglers, [](const profile::Straggler& each) {
+        return cells(std::to_string(each.rank), each.stage.empty() ? "whole timeline" : each.stage,
+                     in_words(each.cause), fine_ms(each.wait_per_step), percent(each.share_of_step),
+                     ms(each.wait_total), percent(each.last_share),
+                     reason_words(each.why).value_or(""));
+      }));
 }
 
-std::vector<Cell> rank_cells(const profile::Rank& rank, const profile::RankStage& stage,
-                             bool measured) {
-  std::vector<Cell> cells = {std::to_string(rank.rank),
-                             or_missing(rank.host),
-                             stage.stage,
-                             fine_ms(stage.wall),
-                             fine_ms(stage.compute),
-                             fine_ms(stage.transfer),
-                             fine_ms(stage.wait),
-                             fine_ms(stage.hidden_communication),
-                             fine_ms(stage.copies),
-                             fine_ms(stage.idle),
-                             fine_ms(stage.caused_wait)};
-  if (measured) {
-    cells.emplace_back(percent(stage.mfu));
-    cells.emplace_back(clock(stage.sm_clock));
-    cells.emplace_back(energy(stage.energy));
-  }
-  return cells;
+void add_not_shown(size_t all, size_t shown, std::string_view one, Document& document) {
+  if (all <= shown) return;
+  document.add(
+      Paragraph{fmt::format("Not shown: {}; profile.json has all.", counted(all - shown, one))});
+}
+
+void add_ranks_without_steps(const profile::Profile& profile, Document& document) {
+  document.add(table_of(
+      "#rank | host | state | #kernels | #kernel time (ms)", profile.ranks,
+      [](const profile::Rank& rank) {
+        return cells(std::to_string(rank.rank), or_missing(rank.host), rank.state,
+                     grouped(rank.totals.kernel_count), ms(rank.totals.kernel_sum));
+      },
+      kShownRanks));
+  document.add(Paragraph{"The ranks have no step in common."});
 }
 
 void add_rank_table(const profile::Profile& profile, Document& document) {
   document.add(Heading{3, "Time of each rank"});
+  Table table = table_of(
+      "#rank | host | stage | #step | #compute | #transfer | #wait | #communication hidden by "
+      "compute | #copies | #idle | #waited for by others | #MFU on wall | #SM clock | #energy per "
+      "step");
   bool measured = false;
   bool any = false;
-  for (const profile::Rank& rank : profile.ranks) {
+  for (size_t i = 0; i < profile.ranks.size(); ++i) {
+    const profile::Rank& rank = profile.ranks[i];
     for (const profile::RankStage& stage : rank.between) {
       any = true;
       measured = measured || stage.mfu || stage.sm_clock || stage.energy;
+      if (i >= kShownRanks) continue;
+      table.rows.push_back({std::to_string(rank.rank), or_missing(rank.host), stage.stage,
+                            fine_ms(stage.wall), fine_ms(stage.compute), fine_ms(stage.transfer),
+                            fine_ms(stage.wait), fine_ms(stage.hidden_communication),
+                            fine_ms(stage.copies), fine_ms(stage.idle), fine_ms(stage.caused_wait),
+                            percent(stage.mfu), in_unit(stage.sm_clock), in_unit(stage.energy)});
     }
   }
-  Table table;
-  if (!any) {
-    table.columns = columns("#rank | host | state | #kernels | #kernel time (ms)");
-    for (size_t i = 0; i < std::min(kShownRanks, profile.ranks.size()); ++i) {
-      const profile::Rank& rank = profile.ranks[i];
-      table.rows.push_back({std::to_string(rank.rank), or_missing(rank.host), rank.state,
-                            grouped(rank.totals.kernel_count), ms(rank.totals.kernel_sum)});
-    }
-    document.add(std::move(table));
-    document.add(Paragraph{"The ranks have no step in common."});
-    return;
-  }
+  if (!any) return add_ranks_without_steps(profile, document);
   document.add(Paragraph{
       "Mean ms per step of the job; compute, transfer, wait, copies and idle sum to the step."});
-  table.columns = columns(
-      "#rank | host | stage | #step | #compute | #transfer | #wait | #communication hidden by "
-      "compute | #copies | #idle | #waited for by others");
-  if (measured) {
-    table.columns.push_back(number_column("MFU on wall"));
-    table.columns.push_back(number_column("SM clock"));
-    table.columns.push_back(number_column("energy per step"));
-  }
-  for (size_t i = 0; i < std::min(kShownRanks, profile.ranks.size()); ++i) {
-    for (const profile::RankStage& stage : profile.ranks[i].between) {
-      table.rows.push_back(rank_cells(profile.ranks[i], stage, measured));
-    }
+  for (const char* title : {"MFU on wall", "SM clock", "energy per step"}) {
+    table.show_if(measured, title);
   }
   document.add(std::move(table));
-  if (profile.ranks.size() > kShownRanks) {
-    document.add(Paragraph{fmt::format("Not shown: {}; profile.json has all.",
-                                       counted(profile.ranks.size() - kShownRanks, "more rank"))});
-  }
+  add_not_shown(profile.ranks.size(), kShownRanks, "more rank", document);
 }
 
 void add_groups(const profile::Job& job, Document& document) {
   if (job.groups.empty()) return;
   document.add(Heading{3, "Groups"});
-  Table table{columns("group | parallelism | #size | ranks recorded | evidence")};
-  for (size_t i = 0; i < std::min(kShownRanks, job.groups.size()); ++i) {
-    const profile::RankGroup& group = job.groups[i];
-    table.rows.push_back({group.group, spelled(group.parallelism), grouped(group.size),
-                          rank_list(group.ranks), reason_words(group.why).value_or("")});
-  }
-  document.add(std::move(table));
-  if (job.groups.size() > kShownRanks) {
-    document.add(Paragraph{fmt::format("Not shown: {}; profile.json has all.",
-                                       counted(job.groups.size() - kShownRanks, "more group"))});
-  }
+  document.add(table_of(
+      "group | parallelism | #size | ranks recorded | evidence", job.groups,
+      [](const profile::RankGroup& group) {
+        return cells(group.group, spelled(group.parallelism), grouped(group.size),
+                     rank_list(group.ranks), reason_words(group.why).value_or(""));
+      },
+      kShownRanks));
+  add_not_shown(job.groups.size(), kShownRanks, "more group", document);
+}
+
+Row collective_row(const profile::JobCollective& each) {
+  return {each.stage.value_or("outside of stages"),
+          each.group,
+          fmt::format("{}{}", shown_text(each.kind), each.in_graph ? " (CUDA graph)" : ""),
+          in_unit(each.bytes),
+          grouped(each.matched),
+          grouped(each.unmatched),
+          plain(each.per_step),
+          exact_ms(each.latency.p50),
+          exact_ms(each.wait.mean),
+          ms(each.wait_total),
+          ms(each.transfer_total),
+          ms(each.hidden_total),
+          in_unit(each.wire_bandwidth),
+          percent(each.share_of_peak),
+          std::string(each.link ? shown_text(*each.link) : kMissing),
+          each.last_rank
+              ? fmt::format("rank {} ({})", *each.last_rank, percent(each.last_rank_share))
+              : std::string(kMissing)};
 }
 
 void add_collectives(const profile::Job& job, Document& document) {
@@ -195,47 +187,27 @@ void add_collectives(const profile::Job& job, Document& document) {
   document.add(Paragraph{
       "Matched across ranks. Latency is from the last rank's arrival to the last end, wait is of "
       "the rank that waited longest; totals are of all ranks."});
-  Table table{columns(
+  document.add(table_of(
       "stage | group | kind | #message | #matched | #unmatched | #per step | #latency, median (ms) "
       "| #wait, mean (ms) | #wait, total (ms) | #transfer, total (ms) | #hidden by compute (ms) | "
-      "#bandwidth | #of peak | link | last most often")};
-  for (size_t i = 0; i < std::min(kShownCollectives, job.collectives.size()); ++i) {
-    const profile::JobCollective& each = job.collectives[i];
-    const std::string last =
-        each.last_rank ? fmt::format("rank {} ({})", *each.last_rank, percent(each.last_rank_share))
-                       : std::string(kMissing);
-    table.rows.push_back(
-        {each.stage.value_or("outside of stages"), each.group,
-         fmt::format("{}{}", shown_text(each.kind), each.in_graph ? " (CUDA graph)" : ""),
-         scaled(each.bytes), grouped(each.matched), grouped(each.unmatched), plain(each.per_step),
-         exact_ms(each.latency.p50), exact_ms(each.wait.mean), ms(each.wait_total),
-         ms(each.transfer_total), ms(each.hidden_total), scaled(each.wire_bandwidth),
-         percent(each.share_of_peak),
-         each.link ? std::string(shown_text(*each.link)) : std::string(kMissing), last});
-  }
-  document.add(std::move(table));
-  if (job.collectives.size() > kShownCollectives) {
-    document.add(
-        Paragraph{fmt::format("Not shown: {}; profile.json has all.",
-                              counted(job.collectives.size() - kShownCollectives, "more row"))});
-  }
+      "#bandwidth | #of peak | link | last most often",
+      job.collectives, collective_row, kShownCollectives));
+  add_not_shown(job.collectives.size(), kShownCollectives, "more row", document);
 }
 
 void add_clocks(const profile::Profile& profile, Document& document) {
   document.add(Heading{3, "Clocks"});
-  Table table{columns(
+  document.add(table_of(
       "#rank | joined by | #offset (ms) | #drift (ppm) | #collectives compared | #ends differ, "
-      "median (ms) | #ends differ, largest (ms)")};
-  for (size_t i = 0; i < std::min(kShownRanks, profile.ranks.size()); ++i) {
-    const auto& clock = profile.ranks[i].clock;
-    if (!clock) continue;
-    table.rows.push_back({std::to_string(profile.ranks[i].rank),
-                          std::string(in_words(clock->method)),
-                          exact_ms(profile::to_milliseconds(clock->offset_ns.value)),
-                          fmt::format("{:.2f}", clock->drift_ppm), grouped(clock->collectives),
-                          exact_ms(clock->residual_p50), exact_ms(clock->residual_max)});
-  }
-  document.add(std::move(table));
+      "median (ms) | #ends differ, largest (ms)",
+      profile.ranks | std::views::take(kShownRanks), [](const profile::Rank& rank) {
+        if (!rank.clock) return Row();
+        const auto& clock = *rank.clock;
+        return cells(std::to_string(rank.rank), in_words(clock.method),
+                     exact_ms(profile::to_milliseconds(clock.offset_ns.value)),
+                     fmt::format("{:.2f}", clock.drift_ppm), grouped(clock.collectives),
+                     exact_ms(clock.residual_p50), exact_ms(clock.residual_max));
+      }));
 }
 
 void add_balance(const profile::Job& job, Document& document) {
@@ -259,8 +231,9 @@ void add_balance(const profile::Job& job, Document& document) {
 std::string straggler_sentence(const profile::Profile& profile) {
   if (!profile.job || profile.job->stragglers.empty()) return {};
   const profile::Straggler& first = profile.job->stragglers.front();
-  std::string text = fmt::format("Other ranks wait for rank {}{}, {}", first.rank,
-                                 in_stage(first.stage), wait_words(first));
+  std::string text =
+      fmt::format("Other ranks wait for rank {}{}, {}", first.rank,
+                  first.stage.empty() ? "" : " in " + first.stage, wait_words(first));
   if (const auto why = reason_words(first.why)) text += ": " + *why;
   return text + ".";
 }

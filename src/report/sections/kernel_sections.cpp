@@ -8,7 +8,6 @@
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
 #include "report/format/words.h"
-#include "report/sections/ranked_kernels.h"
 #include "report/sections/section_words.h"
 #include "report/sections/sections.h"
 
@@ -19,17 +18,17 @@ constexpr size_t kShownKernels = 20;
 constexpr size_t kStageColumns = 2;
 constexpr size_t kOpenedKernels = 5;
 constexpr size_t kShownShapes = 4;
+constexpr std::string_view kPerDecodeStep = "ms per decode step";
 
 // Those that take most of the time, in their own order.
 std::vector<size_t> shown_stages(const profile::Profile& profile) {
   std::vector<size_t> shown(profile.stages.size());
   std::iota(shown.begin(), shown.end(), 0U);
-  std::stable_sort(shown.begin(), shown.end(), [&](size_t a, size_t b) {
-    return profile.stages[a].shown.share_of_stage_time >
-           profile.stages[b].shown.share_of_stage_time;
+  std::ranges::stable_sort(shown, std::ranges::greater(), [&](size_t stage) {
+    return profile.stages[stage].shown.share_of_stage_time;
   });
   shown.resize(std::min(shown.size(), kStageColumns));
-  std::sort(shown.begin(), shown.end());
+  std::ranges::sort(shown);
   return shown;
 }
 
@@ -43,26 +42,26 @@ std::optional<profile::Milliseconds> time_in(const profile::Kernel& kernel,
 
 Table kernel_table(const profile::Profile& profile) {
   const std::vector<size_t> stages = shown_stages(profile);
-  const bool tokens = has_decode_steps(profile);
-  Table table{{text_column("kernel"), text_column("class"), number_column("total (ms)"),
-               number_column(fmt::format("share of {}", ranked_time_words(profile))),
-               number_column("calls")}};
+  Table table = table_of(
+      fmt::format("kernel | class | #total (ms) | #share of {} | #calls",
+                  ranked_time_words(profile)),
+      ranked_kernels(profile),
+      [&](const RankedKernel& ranked) {
+        const profile::Kernel& kernel = *ranked.kernel;
+        Row row = {kernel.short_name, std::string(shown_name(kernel.kernel_class)),
+                   exact_ms(ranked.total), percent(ranked.share), grouped(ranked.calls)};
+        for (const size_t stage : stages) {
+          row.emplace_back(exact_ms(time_in(kernel, profile.stages[stage].name)));
+        }
+        row.emplace_back(fine_ms(kernel.per_token));
+        return row;
+      },
+      kShownKernels);
   for (const size_t stage : stages) {
-    table.columns.push_back(number_column(fmt::format("{} (ms)", profile.stages[stage].name)));
+    table.columns.push_back({profile.stages[stage].name + " (ms)", Column::Kind::number});
   }
-  if (tokens) table.columns.push_back(number_column("ms per decode step"));
-  const std::vector<RankedKernel> ranked = ranked_kernels(profile);
-  for (size_t i = 0; i < std::min(kShownKernels, ranked.size()); ++i) {
-    const profile::Kernel& kernel = *ranked[i].kernel;
-    auto& cells = table.rows.emplace_back();
-    cells = {kernel.short_name, std::string(shown_name(kernel.kernel_class)),
-             exact_ms(ranked[i].total), percent(ranked[i].share), grouped(ranked[i].calls)};
-    for (const size_t stage : stages) {
-      cells.emplace_back(exact_ms(time_in(kernel, profile.stages[stage].name)));
-    }
-    if (tokens) cells.emplace_back(fine_ms(kernel.per_token));
-  }
-  return table;
+  table.columns.push_back({std::string(kPerDecodeStep), Column::Kind::number});
+  return table.show_if(has_decode_steps(profile), kPerDecodeStep);
 }
 
 std::string extent(const profile::Extent& sizes) {
@@ -70,46 +69,130 @@ std::string extent(const profile::Extent& sizes) {
 }
 
 Table scope_table(const profile::Profile& profile) {
-  Table table;
-  table.columns =
-      columns("part of the capture | #kernels | #kernel time (ms) | #share of kernel time");
-  for (const profile::KernelScope& scope : profile.totals.scopes) {
-    table.rows.push_back({std::string(in_words(scope.scope)), grouped(scope.kernel_count),
-                          ms(scope.kernel_sum), percent(scope.share)});
-  }
+  Table table =
+      table_of("part of the capture | #kernels | #kernel time (ms) | #share of kernel time",
+               profile.totals.scopes, [](const profile::KernelScope& scope) {
+                 return cells(in_words(scope.scope), grouped(scope.kernel_count),
+                              ms(scope.kernel_sum), percent(scope.share));
+               });
   table.rows.push_back(
       {"all kernels", grouped(profile.totals.kernel_count), ms(profile.totals.kernel_sum), ""});
   return table;
 }
 
-// A shape's time as the kernel's is ranked.
-struct ShapeTime {
-  profile::Milliseconds total;
-  uint64_t calls = 0;
-  profile::Milliseconds mean;
-};
+// What a kernel or a launch shape is ranked by: its time in the measured stages, or all of it.
+template <class Timed>
+std::optional<profile::MeasuredTime> ranked_time(const Timed& timed, bool measured) {
+  if (measured) return timed.measured;
+  profile::MeasuredTime all;
+  all.total = timed.total;
+  all.calls = timed.calls;
+  all.mean = timed.mean;
+  if constexpr (requires { timed.share; }) all.share = timed.share;
+  return all;
+}
 
-std::vector<std::pair<const profile::LaunchShape*, ShapeTime>> ranked_shapes(
-    const profile::Kernel& kernel, bool measured) {
-  std::vector<std::pair<const profile::LaunchShape*, ShapeTime>> shapes;
+using RankedShape = std::pair<const profile::LaunchShape*, profile::MeasuredTime>;
+
+std::vector<RankedShape> ranked_shapes(const profile::Kernel& kernel, bool measured) {
+  std::vector<RankedShape> shapes;
   for (const profile::LaunchShape& shape : kernel.shapes) {
-    if (!measured) {
-      shapes.push_back({&shape, {shape.total, shape.calls, shape.mean}});
-    } else if (const auto& time = shape.measured) {
-      shapes.push_back({&shape, {time->total, time->calls, time->mean}});
+    if (const auto time = ranked_time(shape, measured)) shapes.emplace_back(&shape, *time);
+  }
+  std::ranges::stable_sort(shapes, std::ranges::greater(),
+                           [](const RankedShape& shape) { return shape.second.total; });
+  return shapes;
+}
+
+constexpr size_t kShownOperators = 20;
+constexpr size_t kShownLayers = 5;
+constexpr size_t kShownClasses = 3;
+
+std::string largest_classes(const profile::Layer& layer) {
+  auto classes = layer.classes;
+  std::ranges::stable_sort(classes, std::ranges::greater(),
+                           [](const auto& of_class) { return of_class.second; });
+  classes.resize(std::min(classes.size(), kShownClasses));
+  return joined(classes, ", ", [](const auto& of_class) {
+    return fmt::format("{} {}", shown_name(of_class.first), fine_ms(of_class.second));
+  });
+}
+
+// Layers are mostly alike: the slowest say what there is to say.
+std::vector<const profile::Layer*> slowest_layers(const std::vector<profile::Layer>& layers,
+                                                  const profile::StageLayers& of) {
+  std::vector<const profile::Layer*> chosen;
+  for (const profile::Layer& layer : layers) {
+    if (layer.stage == of.stage && layer.model_layers == of.model_layers && !layer.part) {
+      chosen.push_back(&layer);
     }
   }
-  std::stable_sort(shapes.begin(), shapes.end(),
-                   [](const auto& a, const auto& b) { return a.second.total > b.second.total; });
-  return shapes;
+  std::ranges::stable_sort(chosen, std::ranges::greater(), &profile::Layer::total_ns);
+  chosen.resize(std::min(chosen.size(), kShownLayers));
+  return chosen;
+}
+
+Table layer_table(const std::vector<const profile::Layer*>& layers) {
+  Table table = table_of(
+      "layer | #kernel time (ms per pass) | #kernels per pass | largest classes (ms per pass) | "
+      "unlike the others",
+      layers, [](const profile::Layer* layer) {
+        return cells(layer->name, fine_ms(layer->per_step), plain(layer->kernels_per_step),
+                     largest_classes(*layer), layer->note.value_or(""));
+      });
+  const bool noted =
+      std::ranges::any_of(layers, [](const auto* layer) { return layer->note.has_value(); });
+  return table.show_if(noted, "unlike the others");
+}
+
+void add_stage_layers(const profile::Profile& profile, const profile::StageLayers& stage,
+                      Document& document) {
+  std::string title = "Layers in " + stage.stage;
+  std::string passes;
+  if (stage.model_layers) {
+    title += fmt::format(", model of {} attention layers", *stage.model_layers);
+    passes = " in " + counted(stage.passes, "pass");
+  }
+  document.add(Heading{3, std::move(title)});
+  document.add(Paragraph{fmt::format(
+      "{}{}, each with {} ms of kernel time per pass on average ({} to {} ms). The longest:",
+      counted(stage.layers, "layer"), passes, fine_ms(stage.mean_per_step),
+      fine_ms(stage.min_per_step), fine_ms(stage.max_per_step))});
+  document.add(layer_table(slowest_layers(profile.layers, stage)));
+  if (stage.parts.size() <= 1) return;
+  document.add(table_of("part of the stage | #kernel time (ms per pass) | #share of kernel time",
+                        stage.parts, [](const profile::LayerPart& part) {
+                          return cells(part.name, fine_ms(part.per_step),
+                                       percent(part.share_of_kernel_time));
+                        }));
 }
 
 }  // namespace
 
+bool ranks_measured_kernels(const profile::Profile& profile) {
+  return std::ranges::any_of(profile.kernels,
+                             [](const auto& kernel) { return kernel.measured.has_value(); });
+}
+
+std::vector<RankedKernel> ranked_kernels(const profile::Profile& profile) {
+  const bool measured = ranks_measured_kernels(profile);
+  std::vector<RankedKernel> ranked;
+  for (const profile::Kernel& kernel : profile.kernels) {
+    if (const auto time = ranked_time(kernel, measured)) ranked.push_back({*time, &kernel});
+  }
+  if (measured) {
+    std::ranges::stable_sort(ranked, std::ranges::greater(), &RankedKernel::total);
+  }
+  return ranked;
+}
+
+std::string_view ranked_time_words(const profile::Profile& profile) {
+  return ranks_measured_kernels(profile) ? "the measured stages' kernel time" : "kernel time";
+}
+
 Table shape_table(const profile::Profile& profile, size_t kernels, bool products) {
-  Table table{columns("kernel | grid | block | #calls | #total (ms) | #mean (ms)")};
-  const bool decodes = has_decode_steps(profile);
-  if (decodes) table.columns.push_back(number_column("ms per decode step"));
+  Table table =
+      table_of("kernel | grid | block | #calls | #total (ms) | #mean (ms) | #ms per decode step");
   size_t opened = 0;
   const bool measured = ranks_measured_kernels(profile);
   for (const RankedKernel& ranked : ranked_kernels(profile)) {
@@ -120,13 +203,12 @@ Table shape_table(const profile::Profile& profile, size_t kernels, bool products
     ++opened;
     for (size_t s = 0; s < std::min(kShownShapes, shapes.size()); ++s) {
       const auto& [shape, time] = shapes[s];
-      table.rows.push_back({s == 0 ? kernel.short_name : std::string(), extent(shape->grid),
+      table.rows.push_back({s == 0 ? kernel.short_name : "", extent(shape->grid),
                             extent(shape->block), grouped(time.calls), exact_ms(time.total),
-                            exact_ms(time.mean)});
-      if (decodes) table.rows.back().emplace_back(fine_ms(shape->per_token));
+                            exact_ms(time.mean), fine_ms(shape->per_token)});
     }
   }
-  return table;
+  return table.show_if(has_decode_steps(profile), kPerDecodeStep);
 }
 
 void add_section(Topic<"kernels"> /*topic*/, const Profile& profile, Document& document) {
@@ -146,6 +228,79 @@ void add_section(Topic<"kernels"> /*topic*/, const Profile& profile, Document& d
     document.add(Paragraph{
         "The longest matrix products, split by grid and block; profile.json has all kernels."});
   }
+}
+
+std::string operator_coverage_words(const profile::Profile& profile) {
+  const profile::OperatorsFound& found = profile.operators_found;
+  const std::string source = or_missing(found.source);
+  if (on_cpu(profile)) {
+    return fmt::format("Source: {}. The innermost operators count as the CPU's kernels: {}, {} ms.",
+                       source, counted(found.kernels_with_operator, "call"),
+                       ms(found.cuda_self_sum));
+  }
+  std::string text = fmt::format(
+      "Source: {}. Operators launched {} of {} ({}); with copies and fills that is {} ms, {} of "
+      "GPU time.",
+      source, grouped(found.kernels_with_operator), counted(found.kernels, "kernel"),
+      percent(found.kernels_share), ms(found.cuda_self_sum), percent(found.share_of_gpu_time));
+  if (found.captured_kernels > 0) {
+    text += fmt::format(
+        " {} were replayed by CUDA graphs: their operators are those of the trace of the graph's "
+        "capture, whose CPU time does not count.",
+        counted(found.captured_kernels, "kernel"));
+  }
+  if (found.kernels_without_operator == 0) return text;
+  const uint64_t unseen =
+      found.graph_kernels - std::min(found.captured_kernels, found.graph_kernels);
+  if (unseen > 0) {
+    text += fmt::format(" {} were replayed by CUDA graphs: a replay runs no operators.",
+                        counted(unseen, "kernel"));
+  }
+  if (unseen >= found.kernels_without_operator) return text;
+  return text +
+         " Kernels launched outside of any operator, or whose launch was not recorded, have no "
+         "operator.";
+}
+
+Table operator_table(const profile::Profile& profile, size_t rows) {
+  Table table = table_of(
+      "name | #calls | #cpu_total_ms | #cpu_self_ms | #cuda_total_ms | #cuda_self_ms | #mean_ms | "
+      "#FLOPs | #FLOP/s | #bytes per second",
+      profile.operators,
+      [](const profile::Operator& row) {
+        return cells(row.name, grouped(row.calls), exact_ms(row.cpu_total), exact_ms(row.cpu_self),
+                     exact_ms(row.cuda_total), exact_ms(row.cuda_self), exact_ms(row.mean),
+                     in_unit(row.flops), in_unit(row.flops_per_s), in_unit(row.bytes_per_s));
+      },
+      rows);
+  const bool cpu = on_cpu(profile);
+  for (const char* title : {"cuda_total_ms", "cuda_self_ms"}) table.show_if(!cpu, title);
+  for (const char* title : {"FLOPs", "FLOP/s", "bytes per second"}) table.show_if(cpu, title);
+  return table;
+}
+
+void add_section(Topic<"operators"> /*topic*/, const Profile& profile, Document& document) {
+  const bool none = profile.operators.empty();
+  if (!document.begin(2, "Top operators", none ? "Not known: " + why_no_operators(profile) : "")) {
+    return;
+  }
+  document.add(operator_table(profile, kShownOperators));
+  document.add(Paragraph{operator_coverage_words(profile)});
+  document.add(Paragraph{"mean_ms is CPU time per call. All operators are in operators.md."});
+}
+
+void add_section(Topic<"layers"> /*topic*/, const Profile& profile, Document& document) {
+  std::string missing;
+  if (profile.job) {
+    missing = kOfSingleRanks;
+  } else if (profile.layer_summary.stages.empty()) {
+    missing = "Not known: " + why_no_layers(profile);
+  }
+  if (!document.begin(2, "Layers", missing)) return;
+  for (const profile::StageLayers& stage : profile.layer_summary.stages) {
+    add_stage_layers(profile, stage, document);
+  }
+  if (const auto& why = profile.layer_summary.why_not) document.add(Paragraph{sentence(*why)});
 }
 
 }  // namespace llmprof::report

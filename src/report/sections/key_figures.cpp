@@ -1,78 +1,62 @@
 #include <fmt/format.h>
 
 #include "report/format/figures.h"
-#include "report/format/sentences.h"
 #include "report/sections/section_words.h"
 #include "report/sections/sections.h"
 
 namespace llmprof::report {
 namespace {
 
-class Figures {
- public:
-  Figures() { table_.columns = columns("figure | #value | of"); }
-  void add(std::string figure, Cell value, std::string of) {
-    table_.rows.push_back({std::move(figure), std::move(value), std::move(of)});
-  }
-  void add_ms(std::string figure, const Figure& value, std::string of) {
-    add(std::move(figure), fmt::format("{} ms", value), std::move(of));
-  }
-  Table take() { return std::move(table_); }
-
- private:
-  Table table_;
-};
-
-void add_times(const profile::Profile& profile, Figures& figures) {
+void add_times(const profile::Profile& profile, std::vector<Row>& rows) {
   const profile::TokenTimesShown& times = shown_tokens(profile);
   for (const profile::TokenFigure& figure : times.figures) {
     const TokenFigureWords words = token_figure_words(profile, figure);
-    figures.add(words.name, words.text + " ms", words.of);
+    rows.push_back({words.name, words.text + " ms", words.of});
   }
   if (times.typical_request) {
-    figures.add_ms("request", ms(times.typical_request), "mean prefill plus mean decode");
+    rows.push_back({"request", fmt::format("{} ms", ms(times.typical_request)),
+                    "mean prefill plus mean decode"});
   }
   if (times.gpu_busy_share_of_wall) {
-    figures.add(fmt::format("{} busy", device_word(profile)), percent(times.gpu_busy_share_of_wall),
-                "of the stages' wall time");
+    rows.push_back({fmt::format("{} busy", device_word(profile)),
+                    percent(times.gpu_busy_share_of_wall), "of the stages' wall time"});
   }
 }
 
-void add_uses(const profile::Profile& profile, Figures& figures) {
+void add_uses(const profile::Profile& profile, std::vector<Row>& rows) {
   for (const profile::Stage& stage : profile.stages) {
     if (!stage.shown.bound) continue;
     const bool memory = stage.shown.bound == profile::Bound::memory;
-    figures.add(
-        fmt::format("{} of {}", memory ? "MBU" : "MFU", stage.name),
-        percent(stage.shown.use_at_bound),
-        fmt::format("of {}peak {}, on wall time", on_cpu(profile) ? "the CPU's measured " : "",
-                    memory ? "memory bandwidth" : "FLOP/s"));
+    rows.push_back(
+        {fmt::format("{} of {}", memory ? "MBU" : "MFU", stage.name),
+         percent(stage.shown.use_at_bound),
+         fmt::format("of {}peak {}, on wall time", on_cpu(profile) ? "the CPU's measured " : "",
+                     memory ? "memory bandwidth" : "FLOP/s")});
   }
 }
 
 }  // namespace
 
 void add_section(Topic<"key figures"> /*topic*/, const Profile& profile, Document& document) {
-  Figures figures;
-  add_times(profile, figures);
-  add_uses(profile, figures);
+  Table table = table_of("figure | #value | of");
+  add_times(profile, table.rows);
+  add_uses(profile, table.rows);
   if (const profile::Finding* first = first_gain(profile)) {
-    figures.add("largest opportunity", fmt::format("up to {} ms", ms(first->recoverable)),
-                fmt::format("{}: {}", per_unit(*first), after_colon(first->title)));
+    table.rows.push_back({"largest opportunity", fmt::format("up to {} ms", ms(first->recoverable)),
+                          fmt::format("{}: {}", per_unit(*first), after_colon(first->title))});
   }
   const std::string scope = fmt::format("in {}", scope_words(profile));
-  figures.add("kernels", grouped(profile.totals.kernel_count), scope);
-  figures.add_ms("kernel time", ms(profile.totals.kernel_sum), scope);
+  table.rows.push_back({"kernels", grouped(profile.totals.kernel_count), scope});
+  table.rows.push_back({"kernel time", fmt::format("{} ms", ms(profile.totals.kernel_sum)), scope});
   if (covered_share(profile) && !profile.stages.empty()) {
-    figures.add("coverage", percent(covered_share(profile)), "of kernel time is inside stages");
+    table.rows.push_back(
+        {"coverage", percent(covered_share(profile)), "of kernel time is inside stages"});
   }
   document.add(Heading{2, "Key figures"});
-  document.add(figures.take());
+  document.add(std::move(table));
   document.add(Paragraph{times_words(profile)});
   document.add(Paragraph{mean_caveats(profile)});
-  if (profile.totals.hidden_graphs) {
-    document.add(Callout{Callout::Kind::warning, hidden_graphs_sentence(profile)});
-  }
+  document.add(Callout{Callout::Kind::warning, hidden_graphs_sentence(profile)});
 }
 
 std::string hidden_graphs_sentence(const profile::Profile& profile) {

@@ -1,4 +1,3 @@
-#include "report/sections/reasons.h"
 
 #include <fmt/format.h>
 
@@ -50,13 +49,10 @@ std::string mark_and_record(std::string_view what) {
 }  // namespace
 
 std::string cpu_only_words(const profile::Profile& profile) {
-  const auto& captures = profile.context.captures;
-  const bool torch = std::any_of(
-      captures.begin(), captures.end(),
-      [](const profile::Capture& capture) { return capture.format == "PyTorch trace"; });
-  if (profile.totals.source != profile::KernelSource::none || profile.operators.empty() || !torch)
+  if (profile.totals.source != profile::KernelSource::none || profile.operators.empty() ||
+      !is_pytorch_trace(profile) || is_damaged(profile)) {  // the GPU's part may be missing
     return {};
-  if (is_damaged(profile)) return {};  // the GPU's part may be what is missing
+  }
   return "this PyTorch trace holds CPU activities and no GPU kernels; record it with "
          "`activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]` of torch.profiler.";
 }

@@ -11,17 +11,6 @@
 namespace llmprof::report {
 namespace {
 
-Table overhead_table(const std::vector<profile::PassOverhead>& passes) {
-  Table table;
-  table.columns =
-      columns("pass | stage | #control run (ms) | #profiled (ms) | #profiled over control");
-  for (const profile::PassOverhead& pass : passes) {
-    table.rows.push_back(
-        {pass.pass, pass.stage, ms(pass.control), ms(pass.profiled), ratio(pass.ratio)});
-  }
-  return table;
-}
-
 std::string duty_words(const profile::CollectorOverhead& measured) {
   if (measured.duty_traced && measured.duty_period) {
     return fmt::format("{} of every {} {} traced", grouped(*measured.duty_traced),
@@ -66,8 +55,7 @@ const profile::CollectorOverhead* collector_of(const profile::Profile& profile) 
 // Each backend records into the folder of its name: of a failed one, something was kept, as of the
 // ranks that did not die.
 bool was_read(const profile::Profile& profile, const std::string& backend) {
-  const auto& captures = profile.context.captures;
-  return std::any_of(captures.begin(), captures.end(), [&](const profile::Capture& capture) {
+  return std::ranges::any_of(profile.context.captures, [&](const profile::Capture& capture) {
     return std::filesystem::path(capture.path).parent_path().filename() == backend;
   });
 }
@@ -137,17 +125,21 @@ void add_section(Topic<"overhead"> /*topic*/, const Profile& profile, Document& 
   }
   const auto& passes = profile.overhead->passes;
   if (passes.empty()) return;
-  document.add(overhead_table(passes));
-  std::string note = overhead_words(profile);
-  if (!note.empty()) note += " ";
-  note +=
-      "All times here are the workload's own, in each pass and in the control run, which was not "
-      "profiled; a capture's stage times can differ from them.";
-  if (std::any_of(passes.begin(), passes.end(),
-                  [](const profile::PassOverhead& pass) { return pass.whole_run; })) {
-    note += " Times of a whole run include its start and end: the workload timed no stage in it.";
-  }
-  document.add(Paragraph{std::move(note)});
+  document.add(table_of(
+      "pass | stage | #control run (ms) | #profiled (ms) | #profiled over control", passes,
+      [](const profile::PassOverhead& pass) {
+        return cells(pass.pass, pass.stage, ms(pass.control), ms(pass.profiled), ratio(pass.ratio));
+      }));
+  const std::string whole =
+      std::ranges::any_of(passes, &profile::PassOverhead::whole_run)
+          ? "Times of a whole run include its start and end: the workload timed no stage in it."
+          : "";
+  document.add(Paragraph{joined(
+      {overhead_words(profile),
+       "All times here are the workload's own, in each pass and in the control run, which was not "
+       "profiled; a capture's stage times can differ from them.",
+       whole},
+      " ")});
 }
 
 void add_section(Topic<"failed captures"> /*topic*/, const Profile& profile, Document& document) {

@@ -9,7 +9,7 @@
 
 #include "profile/profile.h"
 #include "report/document.h"
-#include "report/findings/per_unit.h"
+#include "report/format/sentences.h"
 
 // What several sections and documents say.
 namespace llmprof::report {
@@ -47,10 +47,16 @@ std::string instance_name(const profile::Profile& profile, std::string_view stag
 Cell step_count_cell(const profile::Stage& stage);
 // What is shown of token times; empty of a profile that analysis/shown has not completed.
 const profile::TokenTimesShown& shown_tokens(const profile::Profile& profile);
-// The value; "1 (assumed)" where nobody said it.
-std::string token_count_words(uint64_t value, const std::optional<std::string>& source);
 // "the whole capture", or "the selection".
 std::string_view scope_words(const profile::Profile& profile);
+
+// What runs at a time, as far as it is known.
+struct TokenCount {
+  std::string_view what;
+  std::optional<uint64_t> value;
+  std::string source;  // "--batch", "assumed"; empty where that is not known
+};
+std::vector<TokenCount> token_counts(const profile::Workload& workload);
 
 // The least time that a stage could take; none where what limits it is not known.
 std::optional<profile::Milliseconds> known_floor(const profile::Stage& stage);
@@ -65,7 +71,7 @@ const profile::Finding* first_gain(const profile::Profile& profile);
 // per_unit of all findings; empty where they differ or there are none.
 std::string per_unit(const profile::Profile& profile);
 
-// ---- times without tracing: unwatched_words.cpp
+// ---- times without tracing: tracing_words.cpp
 
 // Of each stage the unwatched times are known.
 bool all_unwatched(const profile::Profile& profile);
@@ -83,8 +89,6 @@ std::string times_words(const profile::Profile& profile);
 // The same for the budget of one stage: what of it is recorded, and what scaled.
 std::string budget_basis_words(const profile::Stage& stage);
 
-// ---- what statistics leave out: left_out_words.cpp
-
 // One sentence or two for each stage that statistics leave instances out of: which, how long, why.
 // Not of an engine's steps.
 std::vector<std::string> left_out_words(const profile::Profile& profile);
@@ -93,7 +97,7 @@ std::vector<std::string> left_out_words(const profile::Profile& profile);
 // recorded is a cold start. Empty where neither is so.
 std::string mean_caveats(const profile::Profile& profile);
 
-// ---- token times: token_figures.cpp
+// ---- token times
 
 // What a user of the model waits for (token_times.shown.figures), in words.
 struct TokenFigureWords {
@@ -108,21 +112,16 @@ TokenFigureWords token_figure_words(const profile::Profile& profile,
 // saw is not known.
 const profile::ServedWindow* shown_window(const profile::Profile& profile);
 
-// ---- an engine's requests: served_words.cpp
-
-// What an engine's requests saw; nothing is added where that is not known.
-void add_served(const profile::Profile& profile, Document& document);
-
-// The same in a sentence, for the terminal; empty where it is not known.
+// What an engine's requests saw, in a sentence; empty where it is not known.
 std::string served_words(const profile::Profile& profile);
 
-// ---- the engine: engine_words.cpp
+// ---- the engine: capture_sections.cpp
 
 // "llama.cpp, CUDA graphs replay 99.2 % of its kernels (confidence 99 %)"; "not recognized".
 std::string engine_words(const profile::Profile& profile);
 
-// Whether kernels or operators show that the program uses PyTorch.
-bool uses_pytorch(const profile::Profile& profile);
+// Whether PyTorch recorded any of it.
+bool is_pytorch_trace(const profile::Profile& profile);
 
 // Whether the input has kernels, none of them of a framework, and no framework recorded it: reports
 // then do not speak of one.
@@ -142,7 +141,7 @@ inline bool latency_is_known(const profile::Roofline& roofline) {
   return !std::all_of(roofline.kernels.begin(), roofline.kernels.end(), is_by_counters);
 }
 
-// ---- damage: damage_section.cpp
+// ---- damage: capture_sections.cpp
 
 // Whether a part of an input could not be read, so that what is missing may have been in it.
 bool is_damaged(const profile::Profile& profile);
@@ -152,6 +151,45 @@ void add_damage(const profile::Profile& profile, Document& document);
 
 // Whether that says it already.
 bool is_damage(const profile::Profile& profile, const profile::Diagnostic& diagnostic);
+
+// ---- kernels by the time that reports rank them by: kernel_sections.cpp
+
+// A kernel with the time that reports rank it by.
+struct RankedKernel : profile::MeasuredTime {
+  const profile::Kernel* kernel = nullptr;
+};
+
+// Whether kernels are ranked by their time in the stages, warm-up excluded.
+bool ranks_measured_kernels(const profile::Profile& profile);
+
+// Longest first: those of the measured stages, or all where there are no stages.
+std::vector<RankedKernel> ranked_kernels(const profile::Profile& profile);
+
+// What shares are of: "the measured stages' kernel time", "kernel time".
+std::string_view ranked_time_words(const profile::Profile& profile);
+
+// ---- what is missing: reasons.cpp
+
+// Of a job, in place of what is found from single events.
+inline constexpr std::string_view kOfSingleRanks =
+    "Told of single ranks: analyze the capture of one rank alone.";
+
+// Why something is missing in this input, and what would record it, as clauses.
+std::string why_no_stages(const profile::Profile& profile);
+// The same in short, for sections that need stages.
+std::string why_no_stage_figures(const profile::Profile& profile);
+// Empty where the timeline of a GPU was analyzed.
+std::string why_no_device_time(const profile::Profile& profile);
+std::string why_no_steps(const profile::Profile& profile);
+std::string why_no_layers(const profile::Profile& profile);
+std::string why_no_utilization(const profile::Profile& profile);
+std::string why_no_kernel_bounds(const profile::Profile& profile);
+std::string why_no_operators(const profile::Profile& profile);
+std::string why_no_findings(const profile::Profile& profile);
+// That a PyTorch trace was recorded without the GPU's activities; empty where it was not.
+std::string cpu_only_words(const profile::Profile& profile);
+// That there are no stages, and why, as a sentence.
+std::string no_stages_words(const profile::Profile& profile);
 
 // ---- the ranks of a job: job_sections.cpp
 

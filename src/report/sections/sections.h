@@ -59,8 +59,10 @@ std::string coverage_sentence(const profile::Profile& profile);
 std::string hidden_graphs_sentence(const profile::Profile& profile);
 // How much of the GPU's work has an operator, and why the rest has none.
 std::string operator_coverage_words(const profile::Profile& profile);
+// "message [3 times]"
+std::string message_words(const profile::Diagnostic& diagnostic);
 // "warning (code): message [3 times]"
-std::string diagnostic_line(const profile::Diagnostic& diagnostic);
+BulletList diagnostic_list(const profile::Profile& profile);
 
 Table operator_table(const profile::Profile& profile, size_t rows);
 // The longest kernels by grid and block: `products` keeps to matrix products.

@@ -1,9 +1,7 @@
 #include <fmt/format.h>
 
 #include "report/format/figures.h"
-#include "report/format/sentences.h"
 #include "report/format/words.h"
-#include "report/sections/reasons.h"
 #include "report/sections/section_words.h"
 #include "report/sections/sections.h"
 
@@ -11,10 +9,8 @@ namespace llmprof::report {
 namespace {
 
 Table statistics_table(std::string_view of) {
-  Table table{{text_column(of), number_column("count"), number_column("mean ± std (ms)"),
-               number_column("min (ms)"), number_column("p50 (ms)"), number_column("p99 (ms)"),
-               number_column("max (ms)")}};
-  return table;
+  return table_of(fmt::format(
+      "{} | #count | #mean ± std (ms) | #min (ms) | #p50 (ms) | #p99 (ms) | #max (ms)", of));
 }
 
 void add_row(Table& table, Cell name, const profile::Statistics<profile::Milliseconds>& times) {
@@ -24,32 +20,29 @@ void add_row(Table& table, Cell name, const profile::Statistics<profile::Millise
 }
 
 Table found_table(const profile::Profile& profile) {
-  const bool serving = is_serving(profile);
-  Table table{{text_column("stage"), text_column("source"), text_column("found by"),
-               number_column(serving ? "engine steps" : "instances"),
-               number_column("warm-up (excluded)")}};
-  if (!serving) table.columns.push_back(number_column("steps, warm-up excluded"));
-  for (const profile::Stage& stage : profile.stages) {
-    table.rows.push_back({stage.name, spelled(stage.source), stage.evidence.value_or(""),
-                          grouped(stage.instance_count), grouped(stage.warmup_count)});
-    if (!serving) table.rows.back().push_back(step_count_cell(stage));
-  }
-  return table;
+  Table table = table_of(
+      fmt::format("stage | source | found by | #{}s | #warm-up (excluded) | #steps, warm-up "
+                  "excluded",
+                  instance_name(profile, "instance")),
+      profile.stages, [](const profile::Stage& stage) {
+        return cells(stage.name, spelled(stage.source), stage.evidence.value_or(""),
+                     grouped(stage.instance_count), grouped(stage.warmup_count),
+                     step_count_cell(stage));
+      });
+  return table.show_if(!is_serving(profile), "steps, warm-up excluded");
 }
 
 Table work_table(const profile::Profile& profile) {
-  Table table{{text_column("stage"), number_column("wall (ms)"),
-               number_column(fmt::format("{} busy (ms)", device_word(profile))),
-               number_column("busy share of wall"), number_column("kernel sum (ms)"),
-               number_column("kernels"), number_column("share of all stages' wall")}};
-  for (const profile::Stage& stage : profile.stages) {
-    if (stage.wall.count == 0) continue;
-    const profile::StageShown& shown = stage.shown;
-    table.rows.push_back({stage.name, ms(shown.wall.mean), ms(stage.gpu_busy.mean),
-                          percent(shown.gpu_busy_share_of_wall), ms(stage.gpu_sum.mean),
-                          plain(stage.kernel_count.mean), percent(shown.share_of_stage_time)});
-  }
-  return table;
+  return table_of(
+      fmt::format("stage | #wall (ms) | #{} busy (ms) | #busy share of wall | #kernel sum (ms) | "
+                  "#kernels | #share of all stages' wall",
+                  device_word(profile)),
+      profile.stages, [](const profile::Stage& stage) {
+        if (stage.wall.count == 0) return Row();
+        return cells(stage.name, ms(stage.shown.wall.mean), ms(stage.gpu_busy.mean),
+                     percent(stage.shown.gpu_busy_share_of_wall), ms(stage.gpu_sum.mean),
+                     plain(stage.kernel_count.mean), percent(stage.shown.share_of_stage_time));
+      });
 }
 
 std::string note_line(const profile::Profile& profile, const profile::StageNote& note) {
@@ -68,19 +61,8 @@ std::string note_line(const profile::Profile& profile, const profile::StageNote&
                      counted(note.kernel_count, "kernel"));
 }
 
-Table batch_table(const profile::Profile& profile) {
-  Table table = statistics_table("batch (sequences)");
-  table.columns.push_back(number_column("tokens per second"));
-  for (const profile::BatchTimes& row : shown_tokens(profile).by_batch) {
-    if (row.step_wall.count == 0) continue;
-    add_row(table, grouped(row.batch), row.step_wall);
-    table.rows.back().emplace_back(rate(row.tokens_per_s));
-  }
-  return table;
-}
-
 // Where each instance is one pass, its time stands in the table as a token's already.
-bool is_told_by_tokens(const profile::Profile& profile, const profile::Stage& stage) {
+bool is_time_of_tokens(const profile::Profile& profile, const profile::Stage& stage) {
   if (stage.step_count != stage.wall.count) return false;
   if (stage.name == "prefill") return profile.token_times.time_to_first_token.has_value();
   return stage.name == "decode" && profile.token_times.time_per_output_token.has_value();
@@ -88,24 +70,50 @@ bool is_told_by_tokens(const profile::Profile& profile, const profile::Stage& st
 
 void add_stage1(const profile::Stage1& stage1, Document& document) {
   document.add(Heading{3, "Unprofiled, measured by the workload itself"});
-  Table table{columns(
-      "stage | #unprofiled, mean ± std (ms) | #this capture (ms) | #capture over unprofiled")};
-  for (const profile::Stage1Stage& stage : stage1.stages) {
-    if (!stage.mean) continue;
-    table.rows.push_back({stage.name, mean_and_std(stage.mean, stage.std), ms(stage.captured_mean),
-                          ratio(stage.captured_over_stage1)});
-  }
-  document.add(std::move(table));
+  document.add(table_of(
+      "stage | #unprofiled, mean ± std (ms) | #this capture (ms) | #capture over unprofiled",
+      stage1.stages, [](const profile::Stage1Stage& stage) {
+        if (!stage.mean) return Row();
+        return cells(stage.name, mean_and_std(stage.mean, stage.std), ms(stage.captured_mean),
+                     ratio(stage.captured_over_stage1));
+      }));
   document.add(
       Paragraph{"The capture's times include the profiling overhead; the unprofiled times are what "
                 "users see."});
 }
 
+// What an engine's requests saw, where that is known.
+void add_served(const profile::Profile& profile, Document& document) {
+  if (profile.token_times.served.empty()) return;
+  document.add(Heading{3, "Requests"});
+  document.add(table_of(
+      "#from (ms) | #for (ms) | #prompts | #time per prompt, mean (ms) | #tokens after the first | "
+      "#time per token, mean (ms) | #sequences per batch, mean | #at most | #batches | #passes",
+      profile.token_times.served, [](const profile::ServedWindow& window) {
+        return cells(ms(window.start), ms(window.span), grouped(window.prompts), ms(window.prompt),
+                     grouped(window.tokens), ms(window.token), plain(window.sequences_mean),
+                     grouped(window.sequences_max), grouped(window.batches),
+                     grouped(window.passes));
+      }));
+  document.add(Paragraph{
+      "As an engine's own clock has them, and as recorded: with what tracing added. A batch gives "
+      "each sequence in it one token and may take several passes; it ends where the host waits for "
+      "the results. A token's time is that since the batch before, moves of caches included. A "
+      "prompt's begins when the host can turn to it and ends when its first token is chosen; "
+      "waiting in the queue is not part of it."});
+}
+
 void add_batches(const profile::Profile& profile, Document& document) {
-  Table batches = batch_table(profile);
-  if (batches.rows.empty()) return;
+  Table table = statistics_table("batch (sequences)");
+  table.columns.push_back({"tokens per second", Column::Kind::number});
+  for (const profile::BatchTimes& row : shown_tokens(profile).by_batch) {
+    if (row.step_wall.count == 0) continue;
+    add_row(table, grouped(row.batch), row.step_wall);
+    table.rows.back().emplace_back(in_unit(row.tokens_per_s));
+  }
+  if (table.rows.empty()) return;
   document.add(Heading{3, "Decode steps by batch"});
-  document.add(std::move(batches));
+  document.add(std::move(table));
 }
 
 }  // namespace
@@ -132,11 +140,8 @@ std::string coverage_sentence(const profile::Profile& profile) {
 }
 
 void add_section(Topic<"stages"> /*topic*/, const Profile& profile, Document& document) {
-  document.add(Heading{2, "Per-stage timings"});
-  if (profile.stages.empty()) {
-    document.add(Paragraph{no_stages_words(profile)});
-    return;
-  }
+  const std::string missing = profile.stages.empty() ? no_stages_words(profile) : "";
+  if (!document.begin(2, "Per-stage timings", missing)) return;
   const std::string instance = instance_name(profile, "instance");
   Table timings = statistics_table("stage");
   for (const profile::Stage& stage : profile.stages) add_row(timings, stage.name, stage.shown.wall);
@@ -150,31 +155,24 @@ void add_section(Topic<"stages"> /*topic*/, const Profile& profile, Document& do
                   on_cpu(profile) ? "recorded operators, which count as the CPU's kernels"
                                   : "kernels, copies, graph replays")});
   document.add(work_table(profile));
-  if (std::vector<std::string> left_out = left_out_words(profile); !left_out.empty()) {
-    document.add(BulletList{std::move(left_out)});
-  }
+  document.add(BulletList{left_out_words(profile)});
   add_tracing_notes(profile, document);
-  if (!profile.stage_notes.empty()) {
-    BulletList notes;
-    for (const profile::StageNote& note : profile.stage_notes) {
-      notes.items.push_back(note_line(profile, note));
-    }
-    document.add(std::move(notes));
+  BulletList notes;
+  for (const profile::StageNote& note : profile.stage_notes) {
+    notes.items.push_back(note_line(profile, note));
   }
+  document.add(std::move(notes));
   std::string found;
   if (const auto& reason = profile.stages_found.reason) {
     found = "How the stages were found: " + clause(*reason) + " ";
   }
-  found += guess_sentence(profile);
-  found += coverage_sentence(profile);
-  if (!found.empty()) document.add(Paragraph{std::move(found)});
+  document.add(Paragraph{found + guess_sentence(profile) + coverage_sentence(profile)});
   document.add(found_table(profile));
   if (profile.stage1 && !profile.stage1->stages.empty()) add_stage1(*profile.stage1, document);
 }
 
 void add_section(Topic<"token times"> /*topic*/, const Profile& profile, Document& document) {
   const profile::TokenTimesShown& times = shown_tokens(profile);
-  document.add(Heading{2, has_tokens(profile) ? "Steps and tokens" : "Steps"});
   Table table = statistics_table("time of");
   if (times.time_to_first_token) add_row(table, "first token", *times.time_to_first_token);
   if (times.time_per_output_token) {
@@ -185,11 +183,11 @@ void add_section(Topic<"token times"> /*topic*/, const Profile& profile, Documen
   }
   for (const profile::Stage& stage : profile.stages) {
     const auto& steps = stage.shown.step_wall;
-    if (steps && !is_told_by_tokens(profile, stage))
+    if (steps && !is_time_of_tokens(profile, stage))
       add_row(table, "step of " + stage.name, *steps);
   }
-  if (table.rows.empty()) {
-    document.add(Paragraph{"Not known: " + why_no_steps(profile)});
+  if (!document.begin(2, has_tokens(profile) ? "Steps and tokens" : "Steps",
+                      table.rows.empty() ? "Not known: " + why_no_steps(profile) : "")) {
     return;
   }
   document.add(std::move(table));
@@ -199,9 +197,9 @@ void add_section(Topic<"token times"> /*topic*/, const Profile& profile, Documen
                   on_cpu(profile) ? "operator" : "GPU work")});
   if (times.tokens_per_s_per_sequence) {
     std::string text = fmt::format("Decode generates {} tokens per second per sequence",
-                                   rate(times.tokens_per_s_per_sequence));
+                                   in_unit(times.tokens_per_s_per_sequence));
     if (profile.workload.batch.value_or(1) > 1) {
-      text += fmt::format(", {} for the whole batch", rate(times.tokens_per_s));
+      text += fmt::format(", {} for the whole batch", in_unit(times.tokens_per_s));
     }
     if (times.time_per_output_token && is_spread(*times.time_per_output_token)) {
       text += " (from the mean time per output token)";

@@ -8,6 +8,30 @@
 #include "report/format/words.h"
 
 namespace llmprof::report {
+namespace {
+
+// "; 1.642 ms in another window", "; 1.642 to 3.120 ms in 2 other windows".
+std::string other_windows(const profile::TokenFigure& figure) {
+  if (!figure.other_windows) return {};
+  const auto& others = *figure.other_windows;
+  if (others.count == 1) return fmt::format("; {} ms in another window", ms(others.min));
+  return fmt::format("; {} ms in {} other windows", range_ms(others), others.count);
+}
+
+std::string of_words(const profile::Profile& profile, const profile::TokenFigure& figure) {
+  if (!figure.of_requests) {
+    const bool step = figure.figure == profile::TokenTime::of_engine_step;
+    return typical_of(figure.time, step ? "engine step" : figure.stage);
+  }
+  if (figure.figure == profile::TokenTime::to_first_token) {
+    return typical_of(figure.time, "prompt") + ", queueing excluded";
+  }
+  return fmt::format("{}, up to {}{}", typical_of(figure.time, "token"),
+                     counted(shown_window(profile)->sequences_max, "sequence"),
+                     other_windows(figure));
+}
+
+}  // namespace
 
 bool on_cpu(const profile::Profile& profile) {
   return profile.context.device_kind == profile::DeviceKind::cpu;
@@ -22,14 +46,13 @@ bool is_serving(const profile::Profile& profile) {
 }
 
 const profile::Stage* find_stage(const profile::Profile& profile, std::string_view name) {
-  const auto found = std::find_if(profile.stages.begin(), profile.stages.end(),
-                                  [&](const profile::Stage& stage) { return stage.name == name; });
+  const auto found = std::ranges::find(profile.stages, name, &profile::Stage::name);
   return found == profile.stages.end() ? nullptr : &*found;
 }
 
 bool has_decode_steps(const profile::Profile& profile) {
-  return std::any_of(profile.stages.begin(), profile.stages.end(),
-                     [](const profile::Stage& stage) { return stage.decode_step_count > 0; });
+  return std::ranges::any_of(profile.stages,
+                             [](const auto& stage) { return stage.decode_step_count > 0; });
 }
 
 std::optional<profile::Share> covered_share(const profile::Profile& profile) {
@@ -81,10 +104,6 @@ const profile::TokenTimesShown& shown_tokens(const profile::Profile& profile) {
   return profile.token_times.shown ? *profile.token_times.shown : kNone;
 }
 
-std::string token_count_words(uint64_t value, const std::optional<std::string>& source) {
-  return fmt::format("{}{}", grouped(value), source == "assumed" ? " (assumed)" : "");
-}
-
 std::string_view scope_words(const profile::Profile& profile) {
   return profile.selection ? "the selection" : "the whole capture";
 }
@@ -106,9 +125,8 @@ const profile::BudgetPart* largest_part(const profile::Stage& stage, bool idle) 
 }
 
 const profile::Finding* first_gain(const profile::Profile& profile) {
-  const auto found =
-      std::find_if(profile.findings.begin(), profile.findings.end(),
-                   [](const profile::Finding& finding) { return finding.recoverable.has_value(); });
+  const auto found = std::ranges::find_if(
+      profile.findings, [](const auto& finding) { return finding.recoverable.has_value(); });
   return found == profile.findings.end() ? nullptr : &*found;
 }
 
@@ -121,6 +139,36 @@ std::string per_unit(const profile::Profile& profile) {
     shared = own;
   }
   return shared;
+}
+
+const profile::ServedWindow* shown_window(const profile::Profile& profile) {
+  const auto& row = shown_tokens(profile).served_window;
+  const auto& windows = profile.token_times.served;
+  return row && *row < windows.size() ? &windows[*row] : nullptr;
+}
+
+TokenFigureWords token_figure_words(const profile::Profile& profile,
+                                    const profile::TokenFigure& figure) {
+  static constexpr auto kNames = profile::texts<profile::TokenTime>(
+      {{profile::TokenTime::to_first_token, "time to first token"},
+       {profile::TokenTime::per_output_token, "time per output token"},
+       {profile::TokenTime::of_engine_step, "engine step of decode"}});
+  return {std::string(kNames[figure.figure]), typical_text(figure.time), of_words(profile, figure)};
+}
+
+std::string served_words(const profile::Profile& profile) {
+  constexpr size_t kWindowsInASentence = 4;
+  const auto& windows = profile.token_times.served;
+  if (windows.empty() || windows.size() > kWindowsInASentence) return {};
+  const std::string each = joined(windows, "; then ", [](const profile::ServedWindow& window) {
+    const std::string prompts =
+        window.prompt ? fmt::format("{} of {} ms each, ", counted(window.prompts, "prompt"),
+                                    ms(window.prompt))
+                      : std::string();
+    return fmt::format("{}{} ms per token, up to {}", prompts, ms(window.token),
+                       counted(window.sequences_max, "sequence"));
+  });
+  return "Requests as recorded: " + each + ".";
 }
 
 }  // namespace llmprof::report

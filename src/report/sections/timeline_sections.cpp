@@ -1,10 +1,8 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
-#include "report/sections/reasons.h"
+#include "report/sections/section_words.h"
 #include "report/sections/sections.h"
 
 namespace llmprof::report {
@@ -12,20 +10,9 @@ namespace {
 
 constexpr size_t kShownCopies = 20;
 
-Table device_time_table(const profile::Profile& profile) {
-  Table table{columns(
-      "device | #span (ms) | #busy (ms) | #busy share of span | #compute (ms) | #communication "
-      "(ms) | #copies and fills (ms) | #idle (ms)")};
-  for (const profile::DeviceTime& row : profile.device_time) {
-    table.rows.push_back({row.device, ms(row.span), ms(row.busy), percent(row.busy_share_of_span),
-                          ms(row.compute), ms(row.communication), ms(row.copies), ms(row.idle)});
-  }
-  return table;
-}
-
 // Empty where nothing but compute ran.
 Table overlap_table(const profile::Profile& profile) {
-  Table table{columns("device | work | #overlapped (ms) | #exposed (ms)")};
+  Table table = table_of("device | work | #overlapped (ms) | #exposed (ms)");
   for (const profile::DeviceTime& row : profile.device_time) {
     if (row.communication.value > 0) {
       table.rows.push_back({row.device, "communication", ms(row.overlapped_communication),
@@ -40,7 +27,7 @@ Table overlap_table(const profile::Profile& profile) {
 }
 
 Table idle_cause_table(const profile::Profile& profile) {
-  Table table{columns("device | cause | #idle (ms) | #share of span | #gaps")};
+  Table table = table_of("device | cause | #idle (ms) | #share of span | #gaps");
   for (const profile::DeviceTime& row : profile.device_time) {
     for (const profile::IdleCause& cause : row.idle_causes) {
       table.rows.push_back({row.device, std::string(shown_name(cause.cause)), ms(cause.time),
@@ -55,42 +42,28 @@ Table idle_cause_table(const profile::Profile& profile) {
 }
 
 std::string memory_words(const profile::Copies& copies) {
-  if (!copies.from) return copies.to.value_or(std::string(kMissing));
-  return fmt::format("{} to {}", *copies.from, copies.to.value_or(std::string(kMissing)));
-}
-
-Table copies_table(const profile::Profile& profile) {
-  Table table{columns(
-      "device | direction | memory | #operations | #total (ms) | #size | #bandwidth | #largest "
-      "size")};
-  for (size_t i = 0; i < std::min(kShownCopies, profile.copies.size()); ++i) {
-    const profile::Copies& row = profile.copies[i];
-    table.rows.push_back({row.device, row.direction, memory_words(row), grouped(row.count),
-                          ms(row.total), scaled(row.bytes), scaled(row.bytes_per_s),
-                          scaled(row.max_bytes)});
-  }
-  return table;
+  if (!copies.from) return or_missing(copies.to);
+  return fmt::format("{} to {}", *copies.from, or_missing(copies.to));
 }
 
 Table launch_table(const profile::Profile& profile) {
-  Table table{columns(
+  return table_of(
       "device | #launches | #call, median (ms) | #latency, median (ms) | #latency, p99 (ms) | "
-      "#launch to start, p99 (ms) | #queue depth, median | #queue depth, largest")};
-  for (const profile::DeviceTime& row : profile.device_time) {
-    if (!row.launches || row.launches->launches == 0) continue;
-    const profile::Launches& launches = *row.launches;
-    table.rows.push_back({row.device, grouped(launches.launches), exact_ms(launches.call.p50),
-                          exact_ms(launches.to_idle_gpu.p50), exact_ms(launches.to_idle_gpu.p99),
-                          exact_ms(launches.to_start.p99), plain(launches.queue_depth.p50),
-                          plain(launches.queue_depth.max)});
-  }
-  return table;
+      "#launch to start, p99 (ms) | #queue depth, median | #queue depth, largest",
+      profile.device_time, [](const profile::DeviceTime& row) {
+        const auto& own = row.launches;
+        if (!own || own->launches == 0) return Row();
+        return cells(row.device, grouped(own->launches), exact_ms(own->call.p50),
+                     exact_ms(own->to_idle_gpu.p50), exact_ms(own->to_idle_gpu.p99),
+                     exact_ms(own->to_start.p99), plain(own->queue_depth.p50),
+                     plain(own->queue_depth.max));
+      });
 }
 
 Table short_kernel_table(const profile::Profile& profile) {
-  Table table{columns(
+  Table table = table_of(
       "device | #shorter than (ms) | #kernels | #share of kernels | #total (ms) | #share of kernel "
-      "time")};
+      "time");
   for (const profile::DeviceTime& row : profile.device_time) {
     if (!row.launches) continue;
     for (const profile::ShortKernels& kernels : row.launches->short_kernels) {
@@ -102,37 +75,50 @@ Table short_kernel_table(const profile::Profile& profile) {
   return table;
 }
 
+// What a section without rows says.
+std::string none_recorded(const profile::Profile& profile, std::string_view what) {
+  const std::string why = why_no_device_time(profile);
+  return why.empty() ? fmt::format("No {} were recorded.", what) : "Not known: " + why;
+}
+
 }  // namespace
 
 void add_section(Topic<"device time"> /*topic*/, const Profile& profile, Document& document) {
-  document.add(Heading{2, "GPU time"});
-  if (profile.device_time.empty()) {
-    document.add(Paragraph{"Not known: " + why_no_device_time(profile)});
+  const bool none = profile.device_time.empty();
+  if (!document.begin(2, "GPU time", none ? "Not known: " + why_no_device_time(profile) : "")) {
     return;
   }
   document.add(Paragraph{
       "What each GPU did from its first work to its last, inside and outside of stages. Compute, "
       "communication and copies are times in which at least one such operation ran; overlapped is "
       "communication during compute, and copies during any kernel; the rest is exposed."});
-  document.add(device_time_table(profile));
-  if (Table overlap = overlap_table(profile); !overlap.rows.empty()) {
-    document.add(std::move(overlap));
-  }
-  if (Table causes = idle_cause_table(profile); !causes.rows.empty()) {
-    document.add(Paragraph{"Idle time by cause:"});
-    document.add(std::move(causes));
-  }
+  document.add(table_of(
+      "device | #span (ms) | #busy (ms) | #busy share of span | #compute (ms) | #communication "
+      "(ms) | #copies and fills (ms) | #idle (ms)",
+      profile.device_time, [](const profile::DeviceTime& row) {
+        return cells(row.device, ms(row.span), ms(row.busy), percent(row.busy_share_of_span),
+                     ms(row.compute), ms(row.communication), ms(row.copies), ms(row.idle));
+      }));
+  document.add_filled(overlap_table(profile));
+  document.add_filled(idle_cause_table(profile), "Idle time by cause:");
 }
 
 void add_section(Topic<"copies"> /*topic*/, const Profile& profile, Document& document) {
-  document.add(Heading{2, "Copies and fills"});
-  if (profile.copies.empty()) {
-    const std::string why = why_no_device_time(profile);
-    document.add(
-        Paragraph{why.empty() ? "No copies or fills were recorded." : "Not known: " + why});
+  const bool none = profile.copies.empty();
+  if (!document.begin(2, "Copies and fills",
+                      none ? none_recorded(profile, "copies or fills") : "")) {
     return;
   }
-  document.add(copies_table(profile));
+  document.add(table_of(
+      "device | direction | memory | #operations | #total (ms) | #size | #bandwidth | #largest "
+      "size",
+      profile.copies,
+      [](const profile::Copies& row) {
+        return cells(row.device, row.direction, memory_words(row), grouped(row.count),
+                     ms(row.total), in_unit(row.bytes), in_unit(row.bytes_per_s),
+                     in_unit(row.max_bytes));
+      },
+      kShownCopies));
   std::string note =
       "Of the whole timeline. Bandwidth is size over the operations' time; overlapping operations "
       "count in full.";
@@ -143,12 +129,11 @@ void add_section(Topic<"copies"> /*topic*/, const Profile& profile, Document& do
 }
 
 void add_section(Topic<"launches"> /*topic*/, const Profile& profile, Document& document) {
-  document.add(Heading{2, "Launches and short kernels"});
   Table launches = launch_table(profile);
   Table kernels = short_kernel_table(profile);
-  if (launches.rows.empty() && kernels.rows.empty()) {
-    const std::string why = why_no_device_time(profile);
-    document.add(Paragraph{why.empty() ? "No kernels were recorded." : "Not known: " + why});
+  const bool none = launches.rows.empty() && kernels.rows.empty();
+  if (!document.begin(2, "Launches and short kernels",
+                      none ? none_recorded(profile, "kernels") : "")) {
     return;
   }
   if (launches.rows.empty()) {
@@ -163,15 +148,13 @@ void add_section(Topic<"launches"> /*topic*/, const Profile& profile, Document& 
         "start is that of all calls, waiting in the queue included. Queue depth is the number of "
         "earlier launches whose work had not begun."});
   }
-  if (!kernels.rows.empty()) document.add(std::move(kernels));
+  document.add_filled(std::move(kernels));
 }
 
 std::string device_time_words(const profile::Profile& profile) {
-  std::string text;
-  for (const profile::DeviceTime& row : profile.device_time) {
-    text += fmt::format("{}{} is busy {} of {} ms", text.empty() ? "" : " ", row.device,
-                        percent(row.busy_share_of_span), ms(row.span));
-    text += fmt::format(": compute {} ms", ms(row.compute));
+  return joined(profile.device_time, " ", [](const profile::DeviceTime& row) {
+    std::string text = fmt::format("{} is busy {} of {} ms: compute {} ms", row.device,
+                                   percent(row.busy_share_of_span), ms(row.span), ms(row.compute));
     if (row.communication.value > 0) {
       text += fmt::format(", communication {} ms ({} ms overlapped)", ms(row.communication),
                           ms(row.overlapped_communication));
@@ -186,9 +169,8 @@ std::string device_time_words(const profile::Profile& profile) {
       text += fmt::format(", the largest cause being {} ({} of the span)",
                           plain_part_name(largest.cause), percent(largest.share_of_span));
     }
-    text += ".";
-  }
-  return text;
+    return text + ".";
+  });
 }
 
 }  // namespace llmprof::report

@@ -13,8 +13,7 @@
 #include "job/partial/partial.h"
 #include "profile/lost_data.h"
 #include "readers/detect.h"
-#include "report/documents/bundle_reports.h"
-#include "report/documents/word.h"
+#include "report/documents/documents.h"
 #include "session/analysis/analyze_ranks.h"
 #include "session/version.h"
 

@@ -20,7 +20,7 @@
 #include "readers/kineto/kineto_json.h"
 #include "readers/shared/reader.h"
 #include "readers/shared/tool_words.h"
-#include "report/documents/word.h"
+#include "report/documents/documents.h"
 #include "session/version.h"
 
 namespace llmprof::session {

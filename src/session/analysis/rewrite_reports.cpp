@@ -9,7 +9,7 @@
 #include "base/needed.h"
 #include "profile/json/reader.h"
 #include "profile/json/writer.h"
-#include "report/documents/bundle_reports.h"
+#include "report/documents/documents.h"
 #include "session/analysis/analyze_ranks.h"
 #include "session/bundle/inputs.h"
 #include "session/bundle/list_artifacts.h"

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "report/format/figures.h"
-#include "report/format/sentences.h"
 #include "report/format/words.h"
 
 namespace llmprof::report {
@@ -28,13 +27,12 @@ std::string traced_words(const profile::Profile& profile) {
     if (stage.unwatched || !stage.unwatched_why_not || stage.wall.count == 0) continue;
     stages[*stage.unwatched_why_not].push_back(stage.name);
   }
-  std::string text;
-  for (const auto& [why, names] : stages) {
-    text += fmt::format("{}Times of {} include tracing overhead of unknown size: {}.",
-                        text.empty() ? "" : " ", enumeration(names), in_words(why));
-  }
-  if (!text.empty()) text += " It shows as idle time, which is not the program's alone.";
-  return text;
+  const std::string text = joined(stages, " ", [](const auto& of) {
+    return fmt::format("Times of {} include tracing overhead of unknown size: {}.",
+                       enumeration(of.second), in_words(of.first));
+  });
+  if (text.empty()) return text;
+  return text + " It shows as idle time, which is not the program's alone.";
 }
 
 std::string known_words(const profile::Profile& profile) {
@@ -57,6 +55,38 @@ std::string known_words(const profile::Profile& profile) {
       enumeration(how), enumeration(added));
 }
 
+constexpr size_t kShownInstances = 5;  // of what is left out
+
+std::string why_words(const profile::Instance& instance) {
+  std::string text(in_words(instance.warmup_reason.value_or(profile::WarmupReason::told)));
+  if (instance.captures_graph) text += "; a CUDA graph is captured in it";
+  return text;
+}
+
+std::string graph_capture_words(const profile::Stage& stage) {
+  if (!stage.wall_with_captures) return {};
+  return fmt::format(
+      "A program's own clock may count the {} in which it captures a CUDA graph: the recorded mean "
+      "with it is {} ms.",
+      stage.name, ms(stage.wall_with_captures));
+}
+
+std::string cold_words(const profile::Stage& stage) {
+  if (!stage.only_the_first) return {};
+  const std::string what =
+      stage.instance_count == 1
+          ? fmt::format("The only {} that was recorded is the program's first", stage.name)
+          : fmt::format("The only {} instances of {} that were recorded are the program's first",
+                        stage.instance_count, stage.name);
+  if (stage.unwatched) {
+    return fmt::format(
+        "{}: recorded kernels are those of a cold start; the time without tracing is of later "
+        "ones.",
+        what);
+  }
+  return fmt::format("{}: times of {} are those of a cold start.", what, stage.name);
+}
+
 }  // namespace
 
 bool includes_tracing(const profile::Profile& profile, const profile::Stage& stage) {
@@ -64,22 +94,18 @@ bool includes_tracing(const profile::Profile& profile, const profile::Stage& sta
 }
 
 bool all_unwatched(const profile::Profile& profile) {
-  return !profile.stages.empty() &&
-         std::all_of(profile.stages.begin(), profile.stages.end(),
-                     [](const profile::Stage& stage) { return stage.unwatched.has_value(); });
+  return !profile.stages.empty() && std::ranges::all_of(profile.stages, [](const auto& stage) {
+    return stage.unwatched.has_value();
+  });
 }
 
 bool any_unwatched(const profile::Profile& profile) {
-  return std::any_of(profile.stages.begin(), profile.stages.end(),
-                     [](const profile::Stage& stage) { return stage.unwatched.has_value(); });
+  return std::ranges::any_of(profile.stages,
+                             [](const auto& stage) { return stage.unwatched.has_value(); });
 }
 
 std::string times_words(const profile::Profile& profile) {
-  std::string text = known_words(profile);
-  if (const std::string traced = traced_words(profile); !traced.empty()) {
-    text += (text.empty() ? "" : " ") + traced;
-  }
-  return text;
+  return joined({known_words(profile), traced_words(profile)}, " ");
 }
 
 std::string budget_basis_words(const profile::Stage& stage) {
@@ -97,6 +123,32 @@ std::string budget_basis_words(const profile::Stage& stage) {
                        "busy parts are scaled down."
                      : "Idle time is wall time less busy time; its causes are scaled from the "
                        "traced ones.");
+}
+
+std::vector<std::string> left_out_words(const profile::Profile& profile) {
+  std::vector<std::string> all;
+  if (is_serving(profile)) return all;
+  for (const profile::Stage& stage : profile.stages) {
+    std::string each;
+    size_t count = 0;
+    for (size_t i = 0; i < stage.instances.size(); ++i) {
+      const profile::Instance& instance = stage.instances[i];
+      if (!instance.warmup || ++count > kShownInstances) continue;
+      each += fmt::format("{}instance {}, {} ms ({})", each.empty() ? "" : "; ", i,
+                          ms(instance.wall), why_words(instance));
+    }
+    if (count == 0) continue;
+    if (count > kShownInstances) each += fmt::format("; {} more", count - kShownInstances);
+    each = fmt::format("Left out of {} as warm-up, times as recorded: {}.", stage.name, each);
+    all.push_back(joined({each, graph_capture_words(stage)}, " "));
+  }
+  return all;
+}
+
+std::string mean_caveats(const profile::Profile& profile) {
+  return joined(profile.stages, " ", [](const profile::Stage& stage) {
+    return joined({graph_capture_words(stage), cold_words(stage)}, " ");
+  });
 }
 
 }  // namespace llmprof::report

@@ -1,16 +1,33 @@
-#include "report/documents/bundle_reports.h"
+#include "report/documents/documents.h"
 
 #include <utility>
 
 #include "base/files.h"
 #include "profile/json/writer.h"
-#include "report/documents/documents.h"
+#include "report/markdown/markdown.h"
 #include "report/plots/plots.h"
+#include "report/sections/section_words.h"
+#include "report/sections/sections.h"
 
 namespace llmprof::report {
 namespace {
 
 namespace fs = std::filesystem;
+using profile::Section;
+
+void add_section(Topic<"plot of budgets"> /*topic*/, const Profile& profile, Document& document) {
+  add_plot(budget_plot(profile), document);
+}
+void add_section(Topic<"plot of steps"> /*topic*/, const Profile& profile, Document& document) {
+  add_plot(steps_plot(profile), document);
+}
+void add_section(Topic<"plot of kernels"> /*topic*/, const Profile& profile, Document& document) {
+  add_plot(top_kernels_plot(profile), document);
+}
+void add_section(Topic<"plot of the roofline"> /*topic*/, const Profile& profile,
+                 Document& document) {
+  add_plot(roofline_plot(profile), document);
+}
 
 // A plot that has nothing to draw any more is removed: it would tell of another analysis.
 Result<std::vector<std::string>> write_plots(const profile::Profile& profile,
@@ -34,6 +51,31 @@ Result<std::vector<std::string>> write_plots(const profile::Profile& profile,
 }
 
 }  // namespace
+
+Document stage2_document(const profile::Profile& profile) {
+  Document document;
+  document.add(Heading{1, "LLM inference profile"});
+  add_damage(profile, document);
+  add_selection(profile, document);
+  document.add(LinkList{{
+      {"stakeholder_summary.md", "one page for decision-makers"},
+      {"kernels.md", "every kernel with its full name"},
+      {"operators.md", "every framework operator"},
+      {"profile.json", "all of these numbers and more, for programs"},
+  }});
+  profile::each_topic([&](auto row, auto... /*members*/) {
+    if constexpr (row.kSection != Section::none) {
+      if (row.kSection == Section::always || !on_cpu(profile))
+        add_section(row.kTopic, profile, document);
+    }
+  });
+  return document;
+}
+
+Result<void> write_stage2_report(const profile::Profile& profile,
+                                 const std::filesystem::path& path) {
+  return write_file_atomically(path, to_markdown(stage2_document(profile)));
+}
 
 Result<std::vector<std::string>> write_markdown_reports(const profile::Profile& profile,
                                                         const std::filesystem::path& folder,
