@@ -112,7 +112,7 @@ Figure value_figure(const Comparison& comparison, const std::optional<double>& v
     return percent(value ? std::optional(profile::Share{*value}) : std::nullopt);
   }
   if (comparison.unit == "tokens/s") {
-    return rate(value ? std::optional(profile::TokensPerSecond{*value}) : std::nullopt);
+    return in_unit(value ? std::optional(profile::TokensPerSecond{*value}) : std::nullopt);
   }
   return fine_ms(value ? std::optional(profile::Milliseconds{*value}) : std::nullopt);
 }

@@ -1,7 +1,6 @@
 #include "report/diff/diff_report.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,6 +8,7 @@
 #include "report/diff/diff_words.h"
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
+#include "report/format/sentences.h"
 #include "report/format/words.h"
 #include "report/markdown/markdown.h"
 
@@ -25,18 +25,13 @@ constexpr size_t kOverviewRows = 8;
 constexpr size_t kSummaryRows = 20;
 constexpr size_t kPageRows = 40;
 
-profile::Milliseconds in_ms(profile::WholeNanoseconds time) {
-  return profile::to_milliseconds(time.value);
-}
-
-profile::Milliseconds difference_ms(profile::WholeNanoseconds time) { return in_ms(time); }
-
 std::string one_damage_words(const compare::Damage& damage) {
   return fmt::format(
       "Damage of {} ({}): {}{}. Diagnostic: {}.", to_string(damage.side), damage.run, damage.text,
       damage.count > 1 ? fmt::format(" ({})", grouped(damage.count)) : "", damage.code);
 }
 
+// What every document of a comparison begins with.
 void add_verdict(const Diff& diff, Document& document) {
   document.add(Paragraph{diff.summary});
   const bool good = diff.verdict == Verdict::pass;
@@ -49,50 +44,35 @@ void add_verdict(const Diff& diff, Document& document) {
   }
 }
 
-void add_why(const Diff& diff, Document& document) {
-  if (diff.stages.empty()) return;
-  document.add(Heading{2, "What changed"});
+void add_why_and_gates(const Diff& diff, Document& document) {
+  if (!diff.stages.empty()) document.add(Heading{2, "What changed"});
   for (const StageDiff& stage : diff.stages) document.add(Paragraph{stage.why});
-}
-
-void add_gates(const Diff& diff, Document& document) {
   if (diff.gates.empty()) return;
   document.add(Heading{2, "Gate"});
-  Table table{columns("`rule | outcome | measured")};
-  for (const compare::GateResult& gate : diff.gates) {
-    table.rows.push_back(
-        {gate.rule,
-         std::string(gate.outcome == Verdict::cannot_tell ? "cannot tell"
-                                                          : to_string(gate.outcome)),
-         gate.text});
-  }
-  document.add(std::move(table));
+  document.add(table_of("`rule | outcome | measured", diff.gates, [](const auto& gate) {
+    const bool unknown = gate.outcome == Verdict::cannot_tell;
+    return cells(gate.rule, unknown ? "cannot tell" : to_string(gate.outcome), gate.text);
+  }));
 }
 
 // In a terminal of 80 columns the new value and the answer have room.
 void add_comparisons(const Diff& diff, size_t rows, bool short_answers, Document& document) {
   if (diff.comparisons.empty()) return;
   document.add(Heading{2, "Stages and steps"});
-  Table table{{{"stage", Column::Kind::text, 3},
-               {"quantity", Column::Kind::text, 5},
-               {"base", Column::Kind::number, 2},
-               {"new", Column::Kind::number, 4},
-               {"change", Column::Kind::number, 3},
-               {"95 % interval", Column::Kind::number, 1},
-               {"answer", Column::Kind::text, 5}}};
-  for (const Comparison& each : diff.comparisons) {
-    if (table.rows.size() == rows) break;
-    if (!is_shown(diff, each)) continue;
-    const std::string interval =
-        each.relative_low
-            ? fmt::format("{} to {}", change(each.relative_low), change(each.relative_high))
-            : std::string(kMissing);
-    table.rows.push_back(
-        {each.stage, quantity_words(each, diff.device_kind == profile::DeviceKind::cpu),
-         value_figure(each, each.base), value_figure(each, each.now), change(each.relative),
-         interval, short_answers ? short_answer(each) : answer_words(each, diff.threshold)});
-  }
-  document.add(std::move(table));
+  document.add(table_of(
+      "stage@3 | quantity@5 | #base@2 | #new@4 | #change@3 | #95 % interval@1 | answer@5",
+      diff.comparisons,
+      [&](const Comparison& each) {
+        if (!is_shown(diff, each)) return Row();
+        return cells(
+            each.stage, quantity_words(each, is_of_cpu(diff)), value_figure(each, each.base),
+            value_figure(each, each.now), change(each.relative),
+            each.relative_low
+                ? fmt::format("{} to {}", change(each.relative_low), change(each.relative_high))
+                : std::string(kMissing),
+            short_answers ? short_answer(each) : answer_words(each, diff.threshold));
+      },
+      rows));
   document.add(Paragraph{fmt::format(
       "Times are means in ms. Better and worse: the interval is beyond ±{0}; unchanged: it is "
       "inside. How it decides: docs/diff.md.",
@@ -102,14 +82,17 @@ void add_comparisons(const Diff& diff, size_t rows, bool short_answers, Document
 void add_budget(const StageDiff& stage, size_t rows, Document& document) {
   if (stage.budget.empty()) return;
   document.add(Heading{3, fmt::format("{}: budget per {}", stage.stage, to_string(stage.unit))});
-  Table table{columns("part | #base ms | #new ms | #difference ms")};
-  for (const compare::PartChange& part : stage.budget) {
-    if (table.rows.size() == rows) break;
-    table.rows.push_back({std::string(shown_text(part.part)), fine_ms(in_ms(part.base)),
-                          fine_ms(in_ms(part.now)), time_change(difference_ms(part.difference))});
-  }
-  table.rows.push_back({std::string("all parts"), fine_ms(in_ms(stage.base_wall)),
-                        fine_ms(in_ms(stage.now_wall)), time_change(in_ms(stage.difference))});
+  const auto row = [](std::string_view part, const auto& base, const auto& now,
+                      const auto& difference) {
+    return cells(part, fine_ms(as_ms(base)), fine_ms(as_ms(now)), time_change(as_ms(difference)));
+  };
+  Table table = table_of(
+      "part | #base ms | #new ms | #difference ms", stage.budget,
+      [&](const compare::PartChange& part) {
+        return row(shown_text(part.part), part.base, part.now, part.difference);
+      },
+      rows);
+  table.rows.push_back(row("all parts", stage.base_wall, stage.now_wall, stage.difference));
   document.add(std::move(table));
 }
 
@@ -117,14 +100,10 @@ void add_budget(const StageDiff& stage, size_t rows, Document& document) {
 std::string names_of(const std::vector<compare::ChangedKernel>& kernels) {
   std::vector<std::pair<std::string, size_t>> names;
   for (const compare::ChangedKernel& kernel : kernels) {
-    const auto known = std::find_if(names.begin(), names.end(), [&](const auto& name) {
-      return name.first == kernel.short_name;
-    });
-    if (known == names.end()) {
-      names.emplace_back(kernel.short_name, 1);
-    } else {
-      ++known->second;
-    }
+    auto known =
+        std::ranges::find(names, kernel.short_name, &std::pair<std::string, size_t>::first);
+    if (known == names.end()) known = names.insert(known, {kernel.short_name, 0});
+    ++known->second;
   }
   constexpr size_t kMostNames = 4;
   std::vector<std::string> texts;
@@ -135,7 +114,7 @@ std::string names_of(const std::vector<compare::ChangedKernel>& kernels) {
     }
     texts.push_back(count == 1 ? name : fmt::format("{} x {}", name, count));
   }
-  return fmt::format("{}", fmt::join(texts, " + "));
+  return joined(texts, " + ");
 }
 
 std::string calls_of(const std::vector<compare::ChangedKernel>& kernels) {
@@ -147,37 +126,30 @@ std::string calls_of(const std::vector<compare::ChangedKernel>& kernels) {
 void add_kernels(const StageDiff& stage, size_t rows, Document& document) {
   if (stage.kernels.empty()) return;
   document.add(Heading{3, fmt::format("{}: kernels per {}", stage.stage, to_string(stage.unit))});
-  Table table{{{"change", Column::Kind::text, 2},
-               {"base", Column::Kind::code, 5},
-               {"new", Column::Kind::code, 1},
-               {"launches", Column::Kind::number, 0},
-               {"base ms", Column::Kind::number, 3},
-               {"new ms", Column::Kind::number, 4},
-               {"difference ms", Column::Kind::number, 4}}};
-  compare::WholeNanoseconds rest;
-  for (const compare::KernelChange& kernel : stage.kernels) {
-    if (table.rows.size() == rows) {
-      rest.value += kernel.difference.value;
-      continue;
-    }
-    const bool same = kernel.change == compare::ChangeKind::matched;
-    const std::string base_calls = calls_of(kernel.base_kernels);
-    const std::string now_calls = calls_of(kernel.now_kernels);
-    table.rows.push_back(
-        {spelled(kernel.change), names_of(kernel.base_kernels),
-         same ? std::string("the same") : names_of(kernel.now_kernels),
-         base_calls == now_calls ? base_calls : fmt::format("{} to {}", base_calls, now_calls),
-         fine_ms(in_ms(kernel.base)), fine_ms(in_ms(kernel.now)),
-         time_change(in_ms(kernel.difference))});
-  }
+  compare::WholeNanoseconds rest = stage.kernel_difference;
+  Table table = table_of(
+      "change@2 | `base@5 | `new@1 | #launches | #base ms@3 | #new ms@4 | #difference ms@4",
+      stage.kernels,
+      [&](const compare::KernelChange& kernel) {
+        rest.value -= kernel.difference.value;
+        const bool same = kernel.change == compare::ChangeKind::matched;
+        const std::string base_calls = calls_of(kernel.base_kernels);
+        const std::string now_calls = calls_of(kernel.now_kernels);
+        return cells(
+            to_string(kernel.change), names_of(kernel.base_kernels),
+            same ? "the same" : names_of(kernel.now_kernels),
+            base_calls == now_calls ? base_calls : fmt::format("{} to {}", base_calls, now_calls),
+            fine_ms(as_ms(kernel.base)), fine_ms(as_ms(kernel.now)),
+            time_change(as_ms(kernel.difference)));
+      },
+      rows);
   if (stage.kernels.size() > rows) {
-    table.rows.push_back({fmt::format("{} more", stage.kernels.size() - rows), std::string(),
-                          std::string(), std::string(), Figure{Figure::Of::token_time, {}, {}},
-                          Figure{Figure::Of::token_time, {}, {}}, time_change(in_ms(rest))});
+    table.rows.push_back(cells(fmt::format("{} more", stage.kernels.size() - rows), "", "", "",
+                               kMissing, kMissing, time_change(as_ms(rest))));
   }
   table.rows.push_back({std::string("all kernels"), std::string(), std::string(), std::string(),
-                        fine_ms(in_ms(stage.kernel_base)), fine_ms(in_ms(stage.kernel_now)),
-                        time_change(in_ms(stage.kernel_difference))});
+                        fine_ms(as_ms(stage.kernel_base)), fine_ms(as_ms(stage.kernel_now)),
+                        time_change(as_ms(stage.kernel_difference))});
   document.add(std::move(table));
 }
 
@@ -186,103 +158,92 @@ void add_ranks(const Diff& diff, size_t rows, Document& document) {
   document.add(Heading{2, "Ranks"});
   document.add(
       Paragraph{"Each rank by its own clock, waits for other ranks included; the largest change of "
-                "its budget "
-                "beside it."});
-  std::vector<const compare::RankDiff*> ranked;
-  ranked.reserve(diff.ranks.size());
-  for (const compare::RankDiff& row : diff.ranks) ranked.push_back(&row);
-  if (ranked.size() > rows) {
-    std::stable_sort(ranked.begin(), ranked.end(), [](const auto* a, const auto* b) {
-      return std::abs(a->difference.value) > std::abs(b->difference.value);
+                "its budget beside it."});
+  std::vector<compare::RankDiff> ranks = diff.ranks;
+  if (ranks.size() > rows) {
+    std::ranges::stable_sort(ranks, std::ranges::greater(), [](const compare::RankDiff& rank) {
+      return std::abs(rank.difference.value);
     });
-    ranked.resize(rows);
   }
-  Table table{columns(
+  document.add(table_of(
       "#rank | stage | per | #base (ms) | #new (ms) | #difference (ms) | #change | most in | "
-      "#there (ms)")};
-  for (const compare::RankDiff* row : ranked) {
-    table.rows.push_back({std::to_string(row->rank), row->stage, spelled(row->unit),
-                          ms(in_ms(row->base_wall)), ms(in_ms(row->now_wall)),
-                          time_change(difference_ms(row->difference)), change(row->relative),
-                          row->part ? std::string(shown_text(*row->part)) : "-",
-                          time_change(difference_ms(row->part_difference))});
-  }
-  document.add(std::move(table));
+      "#there (ms)",
+      ranks,
+      [](const compare::RankDiff& row) {
+        return cells(
+            std::to_string(row.rank), row.stage, to_string(row.unit), ms(as_ms(row.base_wall)),
+            ms(as_ms(row.now_wall)), time_change(as_ms(row.difference)), change(row.relative),
+            row.part ? shown_text(*row.part) : kMissing, time_change(as_ms(row.part_difference)));
+      },
+      rows));
 }
 
 void add_findings(const Diff& diff, size_t rows, Document& document) {
   if (diff.findings.empty()) return;
   document.add(Heading{2, "Findings"});
-  Table table{columns("change | stage | finding | #base saving ms | #new saving ms")};
-  for (const compare::FindingChange& finding : diff.findings) {
-    if (table.rows.size() == rows) break;
-    table.rows.push_back({spelled(finding.change), or_missing(finding.stage), finding.title,
-                          ms(finding.base), ms(finding.now)});
-  }
-  document.add(std::move(table));
+  document.add(table_of(
+      "change | stage | finding | #base saving ms | #new saving ms", diff.findings,
+      [](const compare::FindingChange& finding) {
+        return cells(to_string(finding.change), or_missing(finding.stage), finding.title,
+                     ms(finding.base), ms(finding.now));
+      },
+      rows));
 }
 
-void add_likeness(const Diff& diff, Document& document) {
-  document.add(Heading{2, "What was compared with what"});
-  Table sides{columns("side | `run | recorded by | #steps")};
-  for (const compare::SideRun& run : diff.base) {
-    sides.rows.push_back(
-        {std::string("base"), run.path, or_missing(run.recorded_by), grouped(run.steps)});
-  }
-  for (const compare::SideRun& run : diff.now) {
-    sides.rows.push_back(
-        {std::string("new"), run.path, or_missing(run.recorded_by), grouped(run.steps)});
-  }
-  document.add(std::move(sides));
+// What differs, and yet can be compared.
+BulletList likeness_notes(const Diff& diff) {
   BulletList notes;
   for (const compare::Aspect& aspect : diff.aspects) {
     if (!aspect.blocking) notes.items.push_back(aspect.text);
   }
-  if (!notes.items.empty()) document.add(std::move(notes));
-  if (!diff.groups.empty()) {
-    Table table;
-    table.columns =
-        columns("stage | kind | #batch | #tokens | range | #base steps | #new steps | #weight");
-    const auto number = [](const std::optional<uint64_t>& value) {
-      return value ? grouped(*value) : plain(std::nullopt);
-    };
-    for (const compare::StepGroup& group : diff.groups) {
-      table.rows.push_back(
-          {group.stage, group.kind, number(group.batch), number(group.tokens),
-           fmt::format("{} {} to {}", group.context_by == "context_tokens" ? "context" : "step",
-                       group.context_low, group.context_high),
-           grouped(group.base_steps), grouped(group.now_steps), percent(group.weight)});
-    }
-    document.add(std::move(table));
-  }
-  if (diff.left_out.empty()) return;
-  document.add(Paragraph{"Left out by rule (docs/diff.md says why):"});
-  Table table{columns("side | `run | stage | what | rule | #count | #ms")};
-  for (const compare::LeftOut& row : diff.left_out) {
-    std::string rule = row.rule;
-    std::replace(rule.begin(), rule.end(), '_', ' ');
-    table.rows.push_back(
-        {spelled(row.side), row.run, row.stage, row.what, rule, grouped(row.count), ms(row.total)});
-  }
-  document.add(std::move(table));
+  return notes;
 }
 
-void add_stage_differences(const Diff& diff, size_t rows, size_t kernel_rows, Document& document) {
+void add_likeness(const Diff& diff, Document& document) {
+  document.add(Heading{2, "What was compared with what"});
+  Table sides = table_of("side | `run | recorded by | #steps");
+  for (const auto& [side, runs] : {std::pair("base", &diff.base), std::pair("new", &diff.now)}) {
+    for (const compare::SideRun& run : *runs) {
+      sides.rows.push_back(cells(side, run.path, or_missing(run.recorded_by), grouped(run.steps)));
+    }
+  }
+  document.add(std::move(sides));
+  document.add(likeness_notes(diff));
+  const auto number = [](const std::optional<uint64_t>& value) {
+    return value ? grouped(*value) : plain(std::nullopt);
+  };
+  document.add_filled(table_of(
+      "stage | kind | #batch | #tokens | range | #base steps | #new steps | #weight", diff.groups,
+      [&](const compare::StepGroup& group) {
+        return cells(
+            group.stage, group.kind, number(group.batch), number(group.tokens),
+            fmt::format("{} {} to {}", group.context_by == "context_tokens" ? "context" : "step",
+                        group.context_low, group.context_high),
+            grouped(group.base_steps), grouped(group.now_steps), percent(group.weight));
+      }));
+  document.add_filled(table_of("side | `run | stage | what | rule | #count | #ms", diff.left_out,
+                               [](const compare::LeftOut& row) {
+                                 std::string rule = row.rule;
+                                 std::ranges::replace(rule, '_', ' ');
+                                 return cells(to_string(row.side), row.run, row.stage, row.what,
+                                              rule, grouped(row.count), ms(row.total));
+                               }),
+                      "Left out by rule (docs/diff.md says why):");
+}
+
+// With at most as many rows of each table, and of each table of kernels.
+Document document_of(const Diff& diff, std::string title, size_t rows, size_t kernel_rows,
+                     bool whole) {
+  Document document;
+  document.add(Heading{1, std::move(title)});
+  add_verdict(diff, document);
+  add_why_and_gates(diff, document);
+  add_comparisons(diff, rows, false, document);
   if (!diff.stages.empty()) document.add(Heading{2, "Where the difference is"});
   for (const StageDiff& stage : diff.stages) {
     add_budget(stage, rows, document);
     add_kernels(stage, kernel_rows, document);
   }
-}
-
-Document document_of(const Diff& diff, size_t rows, bool whole) {
-  Document document;
-  document.add(Heading{1, "Comparison"});
-  add_verdict(diff, document);
-  add_why(diff, document);
-  add_gates(diff, document);
-  add_comparisons(diff, rows, false, document);
-  add_stage_differences(diff, rows, rows, document);
   add_ranks(diff, rows, document);
   add_findings(diff, rows, document);
   if (whole) add_likeness(diff, document);
@@ -339,48 +300,67 @@ std::string verdict_words(const Diff& diff) {
 }
 
 Document diff_page_overview(const Diff& diff) {
-  Document document;
-  document.add(Heading{1, diff_title(diff)});
-  add_verdict(diff, document);
-  add_why(diff, document);
-  add_gates(diff, document);
-  add_comparisons(diff, kAllRows, false, document);
-  add_stage_differences(diff, kAllRows, kPageRows, document);
-  add_ranks(diff, kAllRows, document);
-  add_findings(diff, kAllRows, document);
-  add_likeness(diff, document);
-  return document;
+  return document_of(diff, diff_title(diff), kAllRows, kPageRows, true);
 }
 
-Document diff_report(const Diff& diff) { return document_of(diff, kAllRows, true); }
+Document diff_report(const Diff& diff) {
+  return document_of(diff, "Comparison", kAllRows, kAllRows, true);
+}
 
 Document diff_overview(const Diff& diff) {
   Document document;
   add_verdict(diff, document);
-  add_why(diff, document);
-  add_gates(diff, document);
+  add_why_and_gates(diff, document);
   if (!diff.identical) {
     add_comparisons(diff, kAllRows, true, document);
     for (const StageDiff& stage : diff.stages) add_kernels(stage, kOverviewRows, document);
   }
-  BulletList notes;
-  for (const compare::Aspect& aspect : diff.aspects) {
-    if (!aspect.blocking) notes.items.push_back(aspect.text);
-  }
-  if (!notes.items.empty()) document.add(std::move(notes));
+  document.add(likeness_notes(diff));
   return document;
 }
 
 std::string diff_summary(const Diff& diff, size_t most) {
   std::string text;
   for (size_t rows = kSummaryRows; rows > 0; rows /= 2) {
-    text = to_markdown(document_of(diff, rows, rows == kSummaryRows));
+    text = to_markdown(document_of(diff, "Comparison", rows, rows, rows == kSummaryRows));
     if (text.size() < most) return text;
   }
   Document shortest;
   add_verdict(diff, shortest);
   text = to_markdown(shortest);
   return text.size() < most ? text : text.substr(0, most - 1);
+}
+
+Document spread_report(std::span<const compare::Spread> spreads, bool on_cpu) {
+  Document document;
+  if (spreads.empty()) {
+    document.add(Paragraph{"No stage was found in every run: there is no spread to report."});
+    return document;
+  }
+  const size_t runs = spreads.front().values.size();
+  document.add(Heading{2, fmt::format("Spread of {}", counted(runs, "run"))});
+  const auto time = [](double value) { return fine_ms(profile::Milliseconds{value}); };
+  document.add(table_of(
+      "stage@3 | quantity@4 | #mean (ms)@4 | #std (ms)@2 | #std@3 | #lowest@1 | #highest@1 | "
+      "#smallest change seen@3",
+      spreads, [&](const compare::Spread& spread) {
+        const bool several = spread.values.size() > 1 && spread.mean > 0;
+        compare::Comparison compared;
+        compared.quantity = spread.quantity;
+        compared.statistic = "mean";
+        compared.times = spread.times;
+        return cells(spread.stage, quantity_words(compared, on_cpu), time(spread.mean),
+                     several ? time(spread.deviation) : fine_ms(std::nullopt),
+                     percent(several ? std::optional(profile::Share{spread.deviation / spread.mean})
+                                     : std::nullopt),
+                     time(spread.low), time(spread.high), percent(spread.smallest_seen));
+      }));
+  document.add(Paragraph{
+      runs > 1 ? fmt::format("Standard deviations are of the runs' means. The smallest change is "
+                             "what {} per side would show in four of five comparisons.",
+                             counted(runs, "run"))
+               : std::string("One run has no spread: `--repeat 5` records one.")});
+  return document;
 }
 
 }  // namespace llmprof::report

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 
 #include "compare/model/diff.h"
+#include "compare/spread/spread.h"
 #include "report/document.h"
 
 namespace llmprof::report {
@@ -27,6 +29,9 @@ Document diff_overview(const compare::Diff& diff);
 // is below `most` characters.
 inline constexpr size_t kLongestSummary = 60'000;
 std::string diff_summary(const compare::Diff& diff, size_t most = kLongestSummary);
+
+// How far the runs of `llmprof run --repeat` differ: a table, and what change they could show.
+Document spread_report(std::span<const compare::Spread> spreads, bool on_cpu);
 
 // JUnit XML: a test case per gate rule and stage, and one for comparability.
 std::string diff_junit(const compare::Diff& diff);

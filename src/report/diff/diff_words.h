@@ -9,6 +9,13 @@
 // What is said of a comparison.
 namespace llmprof::report {
 
+inline bool is_of_cpu(const compare::Diff& diff) {
+  return diff.device_kind == profile::DeviceKind::cpu;
+}
+inline profile::Milliseconds as_ms(profile::WholeNanoseconds time) {
+  return profile::to_milliseconds(time.value);
+}
+
 // ---- comparison_words
 
 // Whether reports have a row for it. A stage has rows of one unit, steps or instances, and its wall

@@ -1,33 +1,10 @@
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "report/diff/diff_report.h"
+#include "report/html/html.h"
 
 namespace llmprof::report {
 namespace {
-
-std::string xml_text(std::string_view text) {
-  std::string escaped;
-  for (const char c : to_printable(text)) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
-}
 
 struct Counts {
   size_t tests = 0;

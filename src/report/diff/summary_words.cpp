@@ -1,7 +1,6 @@
 #include "report/diff/diff_words.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -20,25 +19,14 @@ using compare::Diff;
 constexpr double kAboutTwice = 0.1;
 
 std::string damage_words(const Diff& diff) {
-  const bool base =
-      std::any_of(diff.damage.begin(), diff.damage.end(),
-                  [](const compare::Damage& each) { return each.side == compare::SideName::base; });
-  const bool now =
-      std::any_of(diff.damage.begin(), diff.damage.end(),
-                  [](const compare::Damage& each) { return each.side == compare::SideName::now; });
   const compare::Damage& first = diff.damage.front();
-  const std::string sides = base && now
-                                ? "Both sides are damaged"
-                                : fmt::format("The {} side is damaged", base ? "base" : "new");
+  const bool one = std::ranges::all_of(
+      diff.damage, [&](const compare::Damage& each) { return each.side == first.side; });
+  const std::string sides =
+      one ? fmt::format("The {} side is damaged", to_string(first.side)) : "Both sides are damaged";
   return fmt::format("{}, so no change can be determined: {}{}.", sides, first.text,
                      first.count > 1 ? fmt::format(" ({})", grouped(first.count)) : std::string());
 }
-
-struct Clauses {
-  std::vector<std::string> changed;
-  std::vector<std::string> unchanged;
-  std::vector<std::string> unknown;
-};
 
 // Wall times vary with the host. Where they say nothing, what the GPU was busy for may.
 std::string busy_clause(const Diff& diff, std::string_view stage) {
@@ -49,40 +37,39 @@ std::string busy_clause(const Diff& diff, std::string_view stage) {
       continue;
     constexpr double kPercent = 100;
     return fmt::format("{} keeps the {} busy for {:.2f} % {} time", stage,
-                       diff.device_kind == profile::DeviceKind::cpu ? "CPU" : "GPU",
-                       std::abs(each.relative->value) * kPercent,
+                       is_of_cpu(diff) ? "CPU" : "GPU", std::abs(each.relative->value) * kPercent,
                        each.relative->value < 0 ? "less" : "more");
   }
   return {};
 }
 
 std::string stage_words(const Diff& diff) {
-  Clauses clauses;
+  std::vector<std::string> parts;  // what changed comes first
+  std::vector<std::string> unchanged;
+  std::vector<std::string> unknown;
   for (const compare::StageDiff& stage : diff.stages) {
     const Comparison* wall = headline(diff, stage.stage);
     if (wall == nullptr || !wall->relative || wall->answer == compare::Answer::cannot_tell) {
-      clauses.unknown.push_back(stage.stage);
+      unknown.push_back(stage.stage);
       if (const std::string busy = busy_clause(diff, stage.stage); !busy.empty()) {
-        clauses.changed.push_back(busy);
+        parts.push_back(busy);
       }
     } else if (wall->answer == compare::Answer::changed) {
-      clauses.changed.push_back(
-          fmt::format("{} is {}", stage.stage, speed_words(wall->relative->value)));
+      parts.push_back(fmt::format("{} is {}", stage.stage, speed_words(wall->relative->value)));
     } else {
-      clauses.unchanged.push_back(stage.stage);
+      unchanged.push_back(stage.stage);
     }
   }
-  std::vector<std::string> parts = clauses.changed;
-  if (!clauses.unchanged.empty()) {
-    parts.push_back(fmt::format("{} {} unchanged within {}", enumeration(clauses.unchanged),
-                                clauses.unchanged.size() == 1 ? "is" : "are",
+  if (!unchanged.empty()) {
+    parts.push_back(fmt::format("{} {} unchanged within {}", enumeration(unchanged),
+                                unchanged.size() == 1 ? "is" : "are",
                                 threshold_words(diff.threshold)));
   }
-  if (!clauses.unknown.empty()) {
+  if (!unknown.empty()) {
     parts.push_back(fmt::format("whether the wall time of {} changed cannot be determined",
-                                enumeration(clauses.unknown)));
+                                enumeration(unknown)));
   }
-  std::string words = fmt::format("{}.", fmt::join(parts, "; "));
+  std::string words = joined(parts, "; ") + ".";
   if (words.starts_with("whether")) words.front() = 'W';
   return words;
 }

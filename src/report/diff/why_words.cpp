@@ -1,7 +1,6 @@
 #include "report/diff/diff_words.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +9,7 @@
 
 #include "report/format/figures.h"
 #include "report/format/part_names.h"
+#include "report/format/sentences.h"
 
 namespace llmprof::report {
 namespace {
@@ -22,10 +22,6 @@ using compare::StageDiff;
 constexpr size_t kMostCauses = 4;
 // Points of the wall time below which a cause is not worth a word.
 constexpr double kLeastPoints = 0.0005;
-
-profile::Milliseconds as_ms(profile::WholeNanoseconds time) {
-  return profile::to_milliseconds(time.value);
-}
 
 std::string unit_words(const Comparison& comparison) {
   return fmt::format("per {}{}", comparison.quantity == "step" ? "step" : "instance",
@@ -76,8 +72,8 @@ std::string busy_words(const compare::Diff& diff, const StageDiff& stage) {
     }
     return fmt::format(" The work of the device {}: {}: {} ({}).",
                        busy.answer == Answer::changed ? "changed" : "did not change",
-                       quantity_words(busy, diff.device_kind == profile::DeviceKind::cpu),
-                       change_words(busy), interval_words(busy));
+                       quantity_words(busy, is_of_cpu(diff)), change_words(busy),
+                       interval_words(busy));
   }
   return {};
 }
@@ -97,7 +93,7 @@ std::string causes_words(const StageDiff& stage) {
     rest -= cause.difference.value;
   }
   if (told.empty()) return {};
-  std::string words = fmt::format("{}", fmt::join(told, ", "));
+  std::string words = joined(told, ", ");
   const auto least = kLeastPoints * static_cast<double>(stage.base_wall.value);
   if (std::abs(static_cast<double>(rest)) >= least) {
     words += fmt::format(", {} ms from the rest", time_change(as_ms({rest})));
@@ -118,7 +114,7 @@ std::string mean_words(const StageDiff& stage) {
 
 // What a difference is made of is worth telling where there is one.
 bool is_anything_changed(const compare::Diff& diff, const StageDiff& stage) {
-  return std::any_of(diff.comparisons.begin(), diff.comparisons.end(), [&](const Comparison& each) {
+  return std::ranges::any_of(diff.comparisons, [&](const Comparison& each) {
     return each.stage == stage.stage && each.answer == Answer::changed && is_shown(diff, each);
   });
 }

@@ -71,8 +71,7 @@ std::string gate_words(const compare::GateResult& gate, const compare::Diff& dif
   const compare::Comparison& measured = *gate.measured;
   const std::string interval = interval_words(measured);
   const std::string found =
-      fmt::format("{}: {}: {}{}", gate.stage,
-                  quantity_words(measured, diff.device_kind == profile::DeviceKind::cpu),
+      fmt::format("{}: {}: {}{}", gate.stage, quantity_words(measured, is_of_cpu(diff)),
                   change_words(measured), interval.empty() ? "" : fmt::format(" ({})", interval));
   if (gate.outcome == compare::Verdict::fail) {
     return fmt::format("{}: beyond {} and noise", found, limit_words(gate));

@@ -3,12 +3,28 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
 
 #include "base/text.h"
 #include "report/format/figures.h"
 
 namespace llmprof::report {
 namespace {
+
+using Entity = std::pair<char, std::string_view>;
+constexpr std::array<Entity, 5> kEntities = {
+    {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}}};
+
+std::string escaped(std::string_view text, std::span<const Entity> entities) {
+  std::string out;
+  for (const char c : to_printable(text)) {
+    const auto entity = std::ranges::find(entities, c, &Entity::first);
+    out += entity == entities.end() ? std::string(1, c) : std::string(entity->second);
+  }
+  return out;
+}
 
 // What stands between back quotes is code.
 std::string html_prose(std::string_view text) {
@@ -87,31 +103,9 @@ class HtmlWriter {
 
 }  // namespace
 
-std::string html_text(std::string_view text) {
-  std::string out;
-  for (const char c : to_printable(text)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
+std::string xml_text(std::string_view text) { return escaped(text, std::span(kEntities).first(4)); }
+
+std::string html_text(std::string_view text) { return escaped(text, kEntities); }
 
 std::string to_html(const Document& document) {
   HtmlWriter writer;

@@ -7,6 +7,8 @@
 
 namespace llmprof::report {
 
+// For XML: an SVG picture, a JUnit report.
+std::string xml_text(std::string_view text);
 // For the text of an element and for a quoted attribute: names are hostile input.
 std::string html_text(std::string_view text);
 

@@ -12,15 +12,12 @@
 namespace llmprof::report {
 namespace {
 
-constexpr double kBudgetWidth = 880;
-constexpr double kBudgetMargin = 24;
 constexpr double kBudgetBar = 34;
-constexpr double kBudgetRow = 74;   // one stage: its name, its bar
-constexpr double kBudgetHead = 68;  // title and what shares are of
+constexpr double kBudgetRow = 74;  // one stage: its name, its bar
 constexpr double kBudgetLegendRow = 22;
 constexpr size_t kMostBars = 6;
 constexpr size_t kMostBarsWithTimes = 3;  // beside their shares
-constexpr size_t kToldParts = 3;
+constexpr size_t kNamedParts = 3;
 
 // What a bar draws: work first, idle time behind it, each in the same order in all bars.
 struct PartOrder {
@@ -58,40 +55,34 @@ std::vector<PartOrder> parts_of(const std::vector<const profile::Stage*>& stages
 }
 
 const profile::BudgetPart* find_part(const profile::Stage& stage, profile::TimePart name) {
-  for (const profile::BudgetPart& part : *stage.shown.budget) {
-    if (part.part == name) return &part;
-  }
-  return nullptr;
+  const auto found = std::ranges::find(*stage.shown.budget, name, &profile::BudgetPart::part);
+  return found == stage.shown.budget->end() ? nullptr : &*found;
 }
 
 std::string budget_words(const profile::Profile& profile,
                          const std::vector<const profile::Stage*>& stages) {
   std::string words = "Time budget.";
   for (const profile::Stage* stage : stages) {
-    words += fmt::format(" {}: {} ms per {}:", stage->name, ms(stage->shown.wall.mean),
-                         instance_name(profile, "instance"));
-    std::vector<const profile::BudgetPart*> parts;
-    for (const profile::BudgetPart& part : *stage->shown.budget) parts.push_back(&part);
-    std::stable_sort(parts.begin(), parts.end(),
-                     [](const auto* a, const auto* b) { return a->share > b->share; });
-    for (size_t i = 0; i < std::min(kToldParts, parts.size()); ++i) {
-      words += fmt::format("{} {} {}", i == 0 ? "" : ",", shown_name(parts[i]->part),
-                           percent(parts[i]->share));
-    }
-    words += '.';
+    std::vector<profile::BudgetPart> parts = *stage->shown.budget;
+    std::ranges::stable_sort(parts, std::ranges::greater(), &profile::BudgetPart::share);
+    parts.resize(std::min(kNamedParts, parts.size()));
+    words += fmt::format(" {}: {} ms per {}: {}.", stage->name, ms(stage->shown.wall.mean),
+                         instance_name(profile, "instance"), joined(parts, ", ", [](auto& part) {
+                           return fmt::format("{} {}", shown_name(part.part), percent(part.share));
+                         }));
   }
   return words;
 }
 
 void draw_bar(const profile::Profile& profile, const profile::Stage& stage,
               const std::vector<PartOrder>& parts, double y, Svg& svg) {
-  svg.text(kBudgetMargin, y + 14, stage.name, {.size = 15, .bold = true});
+  svg.text(kPlotMargin, y + 14, stage.name, {.size = 15, .bold = true});
   svg.text(
-      kBudgetMargin + text_width(stage.name, 15) + 14, y + 14,
+      kPlotMargin + text_width(stage.name, 15) + 14, y + 14,
       fmt::format("{} ms per {}", ms(stage.shown.wall.mean), instance_name(profile, "instance")),
       {.muted = true});
-  const double whole = kBudgetWidth - 2 * kBudgetMargin;
-  double x = kBudgetMargin;
+  const double whole = kPlotWidth - 2 * kPlotMargin;
+  double x = kPlotMargin;
   for (const PartOrder& order : parts) {
     const profile::BudgetPart* part = find_part(stage, order.name);
     if (part == nullptr) continue;
@@ -114,7 +105,7 @@ void draw_bar(const profile::Profile& profile, const profile::Stage& stage,
 
 void draw_legend(const std::vector<const profile::Stage*>& stages,
                  const std::vector<PartOrder>& parts, double y, Svg& svg) {
-  const double right = kBudgetWidth - kBudgetMargin;
+  const double right = kPlotWidth - kPlotMargin;
   const bool times = stages.size() <= kMostBarsWithTimes;
   const double column = times ? 190 : 92;
   const auto edge = [&](size_t i) {
@@ -124,11 +115,11 @@ void draw_legend(const std::vector<const profile::Stage*>& stages,
     svg.text(edge(i), y, fitted(stages[i]->name, column - 10, 13),
              {.anchor = Svg::Anchor::end, .bold = true});
   }
-  svg.line(kBudgetMargin, y + 7, right, y + 7, Svg::Stroke::axis);
+  svg.line(kPlotMargin, y + 7, right, y + 7, Svg::Stroke::axis);
   for (const PartOrder& order : parts) {
     y += kBudgetLegendRow;
-    svg.bar(kBudgetMargin, y - 8, 12, 12, color_of(order.name));
-    svg.text(kBudgetMargin + 20, y + 2.5, shown_name(order.name));
+    svg.bar(kPlotMargin, y - 8, 12, 12, color_of(order.name));
+    svg.text(kPlotMargin + 20, y + 2.5, shown_name(order.name));
     for (size_t i = 0; i < stages.size(); ++i) {
       const profile::BudgetPart* part = find_part(*stages[i], order.name);
       if (part == nullptr) continue;
@@ -148,27 +139,21 @@ std::optional<Plot> budget_plot(const profile::Profile& profile) {
   const size_t all = stages.size();
   if (stages.size() > kMostBars) stages.resize(kMostBars);
   const std::vector<PartOrder> parts = parts_of(stages);
-  Plot plot;
-  plot.file = kBudgetFile;
-  plot.description = budget_words(profile, stages);
+  const std::string description = budget_words(profile, stages);
   const double bars = kBudgetRow * static_cast<double>(stages.size());
   const double legend = kBudgetLegendRow * static_cast<double>(parts.size() + 1);
-  Svg svg(kBudgetWidth, kBudgetHead + bars + legend + 40, "Time budget of each stage",
-          plot.description);
-  svg.text(kBudgetMargin, 32, "Time budget", {.size = 18, .bold = true});
-  svg.text(
-      kBudgetMargin, 52,
-      fmt::format("share of each stage's wall time, warm-up excluded; idle time in gray{}",
-                  all > stages.size() ? fmt::format("; {} of {} stages", stages.size(), all) : ""),
-      {.muted = true});
-  double y = kBudgetHead + 6;
+  Svg svg(kPlotHead + bars + legend + 40, "Time budget of each stage", description);
+  svg.head("Time budget",
+           {fmt::format(
+               "share of each stage's wall time, warm-up excluded; idle time in gray{}",
+               all > stages.size() ? fmt::format("; {} of {} stages", stages.size(), all) : "")});
+  double y = kPlotHead + 6;
   for (const profile::Stage* stage : stages) {
     draw_bar(profile, *stage, parts, y, svg);
     y += kBudgetRow;
   }
   draw_legend(stages, parts, y + 16, svg);
-  plot.svg = std::move(svg).finish();
-  return plot;
+  return Plot{kBudgetFile, description, std::move(svg).finish()};
 }
 
 }  // namespace llmprof::report

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "profile/profile.h"
+#include "report/document.h"
 
 // Pictures of a profile.
 namespace llmprof::report {
@@ -47,5 +48,10 @@ struct Plots {
   std::vector<std::string_view> missing;
 };
 Plots all_plots(const profile::Profile& profile);
+
+// Shows it, where there is one.
+inline void add_plot(const std::optional<Plot>& plot, Document& document) {
+  if (plot) document.add(Image{std::string(plot->file), plot->description});
+}
 
 }  // namespace llmprof::report

@@ -5,7 +5,6 @@
 #include <limits>
 #include <regex>
 
-#include "report/plots/axis.h"
 #include "report/plots/svg.h"
 #include "testing/sample_profile.h"
 #include "testing/shown.h"

@@ -5,7 +5,6 @@
 #include <numbers>
 
 #include "report/format/figures.h"
-#include "report/plots/axis.h"
 #include "report/plots/plots.h"
 #include "report/plots/svg.h"
 #include "report/sections/section_words.h"
@@ -13,7 +12,6 @@
 namespace llmprof::report {
 namespace {
 
-constexpr double kRoofWidth = 880;
 constexpr double kRoofLeft = 84;
 constexpr double kRoofRight = 856;
 constexpr double kRoofTop = 116;
@@ -42,9 +40,8 @@ struct RoofPoint {
 };
 
 void add_compute(Roofs& roofs, double flops, std::string name) {
-  const bool known = std::any_of(roofs.compute.begin(), roofs.compute.end(),
-                                 [&](const Roofs::Compute& other) { return other.flops == flops; });
-  if (flops > 0 && !known) roofs.compute.push_back({flops, std::move(name)});
+  const auto known = std::ranges::find(roofs.compute, flops, &Roofs::Compute::flops);
+  if (flops > 0 && known == roofs.compute.end()) roofs.compute.push_back({flops, std::move(name)});
 }
 
 Roofs roofs_of(const profile::Profile& profile) {
@@ -75,10 +72,9 @@ Roofs roofs_of(const profile::Profile& profile) {
 
 profile::KernelClass class_of_kernel(const profile::Profile& profile,
                                      const profile::RooflineKernel& point) {
-  for (const profile::Kernel& kernel : profile.kernels) {
-    if (kernel.kernel_name == point.kernel_name) return kernel.kernel_class;
-  }
-  return profile::KernelClass::other;
+  const auto known =
+      std::ranges::find(profile.kernels, point.kernel_name, &profile::Kernel::kernel_name);
+  return known == profile.kernels.end() ? profile::KernelClass::other : known->kernel_class;
 }
 
 std::vector<RoofPoint> stage_points(const profile::Profile& profile) {
@@ -138,8 +134,7 @@ class Labels {
         const Box box{at_x - width / 2, at_y - height / 2, at_x + width / 2, at_y + height / 2};
         if (box.left < kRoofLeft || box.right > kRoofRight) continue;
         if (box.top < kRoofTop || box.bottom > kRoofBottom) continue;
-        if (std::any_of(taken_.begin(), taken_.end(),
-                        [&](const Box& other) { return other.meets(box); })) {
+        if (std::ranges::any_of(taken_, [&](const Box& other) { return other.meets(box); })) {
           continue;
         }
         taken_.push_back(box);
@@ -169,16 +164,10 @@ class RooflineDrawing {
 
  private:
   void choose_axes() {
-    double low_x = points_.front().intensity;
-    double high_x = low_x;
-    double low_y = points_.front().flops;
-    double high_y = low_y;
-    for (const RoofPoint& point : points_) {
-      low_x = std::min(low_x, point.intensity);
-      high_x = std::max(high_x, point.intensity);
-      low_y = std::min(low_y, point.flops);
-      high_y = std::max(high_y, point.flops);
-    }
+    const double low_x = std::ranges::min(points_, {}, &RoofPoint::intensity).intensity;
+    double high_x = std::ranges::max(points_, {}, &RoofPoint::intensity).intensity;
+    const double low_y = std::ranges::min(points_, {}, &RoofPoint::flops).flops;
+    double high_y = std::ranges::max(points_, {}, &RoofPoint::flops).flops;
     for (const Roofs::Compute& roof : roofs_.compute) {
       high_y = std::max(high_y, roof.flops);
       if (roofs_.bandwidth > 0) high_x = std::max(high_x, roof.flops / roofs_.bandwidth);
@@ -217,7 +206,7 @@ class RooflineDrawing {
   // Left of its line, or right of it where there is no room.
   void label_ridge(double ridge, double y) {
     const std::string words =
-        fmt::format("ridge point {} FLOP/B", intensity(profile::FlopsPerByte{ridge}));
+        fmt::format("ridge point {} FLOP/B", in_unit(profile::FlopsPerByte{ridge}));
     const double x = x_.place(ridge);
     const bool fits = x - 6 - text_width(words, 12) > kRoofLeft;
     label(fits ? x - 6 : x + 6, y, words, fits ? Svg::Anchor::end : Svg::Anchor::start);
@@ -233,7 +222,7 @@ class RooflineDrawing {
       const double y = y_.place(roof.flops);
       svg_.line(x_.place(std::max(ridge, x_.low)), y, kRoofRight, y, kRoofLine, false);
       label(kRoofRight - 4, y - 7,
-            fmt::format("{}: {}", roof.name, scaled(profile::FlopsPerSecond{roof.flops})),
+            fmt::format("{}: {}", roof.name, in_unit(profile::FlopsPerSecond{roof.flops})),
             Svg::Anchor::end);
       if (roofs_.bandwidth <= 0 || ridge <= x_.low) continue;
       svg_.line(x_.place(ridge), y, x_.place(ridge), kRoofBottom, Svg::Stroke::dashed);
@@ -257,7 +246,7 @@ class RooflineDrawing {
       labels_.keep_clear({x - 4, y - 4, x + 4, y + 4});
     }
     const std::string words =
-        fmt::format("memory: {}", scaled(profile::BytesPerSecond{roofs_.bandwidth}));
+        fmt::format("memory: {}", in_unit(profile::BytesPerSecond{roofs_.bandwidth}));
     const double at_x = x1 + (x2 - x1) * 0.5;
     label(at_x - 12, y1 + (y2 - y1) * 0.5 - 6, words, Svg::Anchor::end);
   }
@@ -291,8 +280,8 @@ class RooflineDrawing {
 
   static std::string words_of(const RoofPoint& point) {
     return fmt::format(
-        "{}: {} FLOP/B, {}{}", point.name, intensity(profile::FlopsPerByte{point.intensity}),
-        scaled(profile::FlopsPerSecond{point.flops}), point.by_counters ? ", by counters" : "");
+        "{}: {} FLOP/B, {}{}", point.name, in_unit(profile::FlopsPerByte{point.intensity}),
+        in_unit(profile::FlopsPerSecond{point.flops}), point.by_counters ? ", by counters" : "");
   }
 
   void draw_names() {
@@ -324,9 +313,9 @@ class RooflineDrawing {
         svg_.text(left + 46, y, fitted(point.name, 520, 12, true), {.size = 12, .code = true});
       }
       svg_.text(kRoofRight - 130, y,
-                fmt::format("{} FLOP/B", intensity(profile::FlopsPerByte{point.intensity})),
+                fmt::format("{} FLOP/B", in_unit(profile::FlopsPerByte{point.intensity})),
                 {.size = 12, .anchor = Svg::Anchor::end, .muted = true});
-      svg_.text(kRoofRight, y, text_of(scaled(profile::FlopsPerSecond{point.flops})),
+      svg_.text(kRoofRight, y, text_of(in_unit(profile::FlopsPerSecond{point.flops})),
                 {.size = 12, .anchor = Svg::Anchor::end});
       y += kRoofLegendRow;
     }
@@ -358,15 +347,15 @@ std::string plot_words(const profile::Profile& profile, const Roofs& roofs,
                        const Sources& kernels) {
   std::string words = "Roofline.";
   for (const Roofs::Compute& roof : roofs.compute) {
-    words += fmt::format(" {}: {}.", roof.name, scaled(profile::FlopsPerSecond{roof.flops}));
+    words += fmt::format(" {}: {}.", roof.name, in_unit(profile::FlopsPerSecond{roof.flops}));
   }
   if (roofs.bandwidth > 0) {
-    words += fmt::format(" Memory: {}.", scaled(profile::BytesPerSecond{roofs.bandwidth}));
+    words += fmt::format(" Memory: {}.", in_unit(profile::BytesPerSecond{roofs.bandwidth}));
   }
   for (const profile::Stage& stage : profile.stages) {
     if (!stage.shown.bound || !stage.flops_per_byte || !stage.ridge) continue;
     words += fmt::format(" {}: {} FLOP/B, ridge point {} FLOP/B, MFU {}, MBU {}.", stage.name,
-                         intensity(stage.flops_per_byte), intensity(stage.ridge),
+                         in_unit(stage.flops_per_byte), in_unit(stage.ridge),
                          percent(stage.shown.mfu.wall), percent(stage.shown.mbu.wall));
   }
   if (kernels.others > 0) {
@@ -412,22 +401,12 @@ std::optional<Plot> roofline_plot(const profile::Profile& profile) {
   const size_t drawn = points.size() - stages;
   const Sources sources(points);
   const Roofs roofs = roofs_of(profile);
-  Plot plot;
-  plot.file = kRooflineFile;
-  plot.description = plot_words(profile, roofs, sources);
+  const std::string description = plot_words(profile, roofs, sources);
   const size_t named = stages + std::min(drawn, kMostPoints);
-  Svg svg(kRoofWidth, kRoofBottom + 72 + kRoofLegendRow * static_cast<double>(named), "Roofline",
-          plot.description);
-  svg.text(24, 32, "Roofline", {.size = 18, .bold = true});
-  double y = 52;
-  for (const std::string& line :
-       roofline_sources(profile, stages, sources, kernels.size() - drawn)) {
-    svg.text(24, y, line, {.muted = true});
-    y += 18;
-  }
+  Svg svg(kRoofBottom + 72 + kRoofLegendRow * static_cast<double>(named), "Roofline", description);
+  svg.head("Roofline", roofline_sources(profile, stages, sources, kernels.size() - drawn));
   RooflineDrawing(roofs, std::move(points), svg).run();
-  plot.svg = std::move(svg).finish();
-  return plot;
+  return Plot{kRooflineFile, description, std::move(svg).finish()};
 }
 
 }  // namespace llmprof::report

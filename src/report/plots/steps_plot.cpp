@@ -5,14 +5,12 @@
 
 #include "base/quantiles.h"
 #include "report/format/figures.h"
-#include "report/plots/axis.h"
 #include "report/plots/plots.h"
 #include "report/plots/svg.h"
 
 namespace llmprof::report {
 namespace {
 
-constexpr double kStepsWidth = 880;
 constexpr double kStepsLeft = 76;
 constexpr double kStepsRight = 856;
 constexpr double kPanelHeight = 190;
@@ -48,9 +46,8 @@ StepSeries series_of(const profile::Profile& profile, const profile::Stage& stag
     series.steps.push_back({step.wall.value, &step});
   }
   if (series.steps.empty()) return series;
-  std::vector<double> walls;
-  walls.reserve(series.steps.size());
-  for (const TimedStep& step : series.steps) walls.push_back(step.wall_ms);
+  std::vector<double> walls(series.steps.size());
+  std::ranges::transform(series.steps, walls.begin(), &TimedStep::wall_ms);
   series.p50 = nearest_rank(walls, 0.5);
   series.p99 = nearest_rank(walls, 0.99);
   return series;
@@ -62,9 +59,8 @@ std::vector<StepSeries> all_series(const profile::Profile& profile) {
     StepSeries series = series_of(profile, stage);
     if (series.steps.size() >= kFewestSteps) all.push_back(std::move(series));
   }
-  std::stable_sort(all.begin(), all.end(), [](const StepSeries& a, const StepSeries& b) {
-    return a.steps.size() > b.steps.size();
-  });
+  std::ranges::stable_sort(all, std::ranges::greater(),
+                           [](const StepSeries& series) { return series.steps.size(); });
   if (all.size() > kMostPanels) all.resize(kMostPanels);
   return all;
 }
@@ -72,15 +68,13 @@ std::vector<StepSeries> all_series(const profile::Profile& profile) {
 Figure step_ms(double value) { return fine_ms(profile::Milliseconds{value}); }
 
 Axis time_axis(const StepSeries& series, double top) {
-  const auto [least, most] = std::minmax_element(
-      series.steps.begin(), series.steps.end(),
-      [](const TimedStep& a, const TimedStep& b) { return a.wall_ms < b.wall_ms; });
+  const auto [least, most] = std::ranges::minmax(series.steps, {}, &TimedStep::wall_ms);
   Axis axis;
   axis.from = top + kPanelHeight;
   axis.to = top;
-  axis.logarithmic = most->wall_ms / least->wall_ms >= kFlatBelow;
-  axis.low = axis.logarithmic ? least->wall_ms / 1.2 : 0;
-  axis.high = most->wall_ms * (axis.logarithmic ? 1.2 : 1.08);
+  axis.logarithmic = most.wall_ms / least.wall_ms >= kFlatBelow;
+  axis.low = axis.logarithmic ? least.wall_ms / 1.2 : 0;
+  axis.high = most.wall_ms * (axis.logarithmic ? 1.2 : 1.08);
   return axis;
 }
 
@@ -150,12 +144,10 @@ void draw_panel(const StepSeries& series, double top, Svg& svg) {
 std::string steps_words(const std::vector<StepSeries>& all) {
   std::string words = "Wall time of each step as recorded.";
   for (const StepSeries& series : all) {
-    const auto most = std::max_element(
-        series.steps.begin(), series.steps.end(),
-        [](const TimedStep& a, const TimedStep& b) { return a.wall_ms < b.wall_ms; });
+    const TimedStep longest = std::ranges::max(series.steps, {}, &TimedStep::wall_ms);
     words += fmt::format(" {}: {}, p50 {} ms, p99 {} ms, longest {} ms.", series.stage->name,
                          counted(series.steps.size(), "step"), step_ms(series.p50),
-                         step_ms(series.p99), step_ms(most->wall_ms));
+                         step_ms(series.p99), step_ms(longest.wall_ms));
   }
   return words;
 }
@@ -165,26 +157,20 @@ std::string steps_words(const std::vector<StepSeries>& all) {
 std::optional<Plot> steps_plot(const profile::Profile& profile) {
   const std::vector<StepSeries> all = all_series(profile);
   if (all.empty()) return std::nullopt;
-  Plot plot;
-  plot.file = kStepsFile;
-  plot.description = steps_words(all);
-  Svg svg(kStepsWidth, kStepsHead + kPanelPitch * static_cast<double>(all.size()),
-          "Wall time of each step", plot.description);
-  svg.text(24, 32, "Wall time of each step", {.size = 18, .bold = true});
-  const bool traced = std::any_of(all.begin(), all.end(), [](const StepSeries& series) {
-    return series.stage->unwatched.has_value();
-  });
-  svg.text(24, 52,
-           fmt::format("ms, as recorded{}; steps in order, warm-up excluded",
-                       traced ? ", with what tracing adds" : ""),
-           {.muted = true});
+  const std::string description = steps_words(all);
+  Svg svg(kStepsHead + kPanelPitch * static_cast<double>(all.size()), "Wall time of each step",
+          description);
+  const bool traced = std::ranges::any_of(
+      all, [](const StepSeries& series) { return series.stage->unwatched.has_value(); });
+  svg.head("Wall time of each step", {fmt::format("ms, as recorded{}; steps in order, warm-up "
+                                                  "excluded",
+                                                  traced ? ", with what tracing adds" : "")});
   double top = kStepsHead + 28;
   for (const StepSeries& series : all) {
     draw_panel(series, top, svg);
     top += kPanelPitch;
   }
-  plot.svg = std::move(svg).finish();
-  return plot;
+  return Plot{kStepsFile, description, std::move(svg).finish()};
 }
 
 }  // namespace llmprof::report

@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 
 #include "base/text.h"
+#include "report/format/figures.h"
+#include "report/html/html.h"
 
 namespace llmprof::report {
 namespace {
@@ -14,29 +18,6 @@ constexpr Color kInk = {"#1f2328", "#e6edf3"};
 constexpr Color kMutedInk = {"#57606a", "#9da7b3"};
 constexpr Color kGrid = {"#dde3ea", "#2d333b"};
 constexpr Color kAxis = {"#8c959f", "#6e7681"};
-
-std::string escaped(std::string_view text) {
-  std::string safe;
-  for (const char c : to_printable(text)) {
-    switch (c) {
-      case '&':
-        safe += "&amp;";
-        break;
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      default:
-        safe += c;
-    }
-  }
-  return safe;
-}
 
 // A hundredth of a pixel is more than anybody sees.
 std::string px(double value) {
@@ -66,15 +47,38 @@ std::string_view readable_on(std::string_view fill) {
   return with_white >= with_black ? "#ffffff" : "#000000";
 }
 
+constexpr std::array<double, 3> kNiceSteps = {1, 2, 5};
+
+std::vector<double> decades_of(const Axis& axis) {
+  const bool few = axis.high / axis.low < 100;
+  std::vector<double> marks;
+  for (double decade = std::pow(10, std::floor(std::log10(axis.low)));
+       decade <= axis.high && std::isfinite(decade); decade *= 10) {
+    for (const double step : kNiceSteps) {
+      const double mark = decade * step;
+      if (mark >= axis.low && mark <= axis.high && (few || step == 1)) marks.push_back(mark);
+    }
+  }
+  return marks;
+}
+
 }  // namespace
 
-Svg::Svg(double width, double height, std::string_view title, std::string_view description)
-    : width_(width), height_(height) {
+Svg::Svg(double height, std::string_view title, std::string_view description) : height_(height) {
   head_ = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} "
       "{1}\" role=\"img\" aria-labelledby=\"title desc\">\n<title id=\"title\">{2}</title>\n<desc "
       "id=\"desc\">{3}</desc>\n",
-      px(width), px(height), escaped(title), escaped(description));
+      px(kPlotWidth), px(height), xml_text(title), xml_text(description));
+}
+
+void Svg::head(std::string_view title, const std::vector<std::string>& lines) {
+  text(kPlotMargin, 32, title, {.size = 18, .bold = true});
+  double y = 52;
+  for (const std::string& line : lines) {
+    text(kPlotMargin, y, line, {.muted = true});
+    y += 18;
+  }
 }
 
 std::string Svg::color_class(const Color& color) {
@@ -90,7 +94,7 @@ void Svg::text(double x, double y, std::string_view text, const TextLook& look) 
   if (look.anchor == Anchor::middle) classes += " middle";
   if (look.anchor == Anchor::end) classes += " end";
   body_ += fmt::format("<text x=\"{}\" y=\"{}\" class=\"{}\" font-size=\"{}\">{}</text>\n", px(x),
-                       px(y), classes, px(look.size), escaped(text));
+                       px(y), classes, px(look.size), xml_text(text));
 }
 
 void Svg::shape(std::string_view markup, std::string_view tip) {
@@ -99,7 +103,7 @@ void Svg::shape(std::string_view markup, std::string_view tip) {
     body_ += fmt::format("<{}/>\n", markup);
   } else {
     body_ +=
-        fmt::format("<{}><title>{}</title></{}>\n", markup, escaped(tip), markup.substr(0, space));
+        fmt::format("<{}><title>{}</title></{}>\n", markup, xml_text(tip), markup.substr(0, space));
   }
 }
 
@@ -131,10 +135,9 @@ void Svg::triangle(double x, double y, double radius, const Color& fill, std::st
 }
 
 void Svg::line(double x1, double y1, double x2, double y2, Stroke stroke) {
-  const Color color = stroke == Stroke::grid ? kGrid : stroke == Stroke::strong ? kInk : kAxis;
-  body_ += fmt::format("<path d=\"M{} {}L{} {}\" class=\"{} line{}{}\"/>\n", px(x1), px(y1), px(x2),
-                       px(y2), color_class(color), stroke == Stroke::dashed ? " dashed" : "",
-                       stroke == Stroke::strong ? " strong" : "");
+  body_ += fmt::format("<path d=\"M{} {}L{} {}\" class=\"{} line{}\"/>\n", px(x1), px(y1), px(x2),
+                       px(y2), color_class(stroke == Stroke::grid ? kGrid : kAxis),
+                       stroke == Stroke::dashed ? " dashed" : "");
 }
 
 void Svg::line(double x1, double y1, double x2, double y2, const Color& color, bool dashed) {
@@ -159,7 +162,7 @@ std::string Svg::finish() && {
       ".strong{{stroke-width:1.6}}\n.dashed{{stroke-dasharray:5 4}}\n"
       ".paper{{fill:{}}}\n{}@media (prefers-color-scheme:dark){{\n.paper{{fill:{}}}\n{}}}\n"
       "</style>\n<rect width=\"{}\" height=\"{}\" class=\"paper\"/>\n{}</svg>\n",
-      head_, kBackground.light, light, kBackground.dark, dark, px(width_), px(height_), body_);
+      head_, kBackground.light, light, kBackground.dark, dark, px(kPlotWidth), px(height_), body_);
 }
 
 double text_width(std::string_view text, double size, bool code) {
@@ -194,5 +197,50 @@ std::string fitted(std::string_view text, double width, double size, bool code) 
 }
 
 Color text_on(const Color& fill) { return {readable_on(fill.light), readable_on(fill.dark)}; }
+
+double Axis::place(double value) const {
+  const double share =
+      logarithmic ? std::log(value / low) / std::log(high / low) : (value - low) / (high - low);
+  return from + share * (to - from);
+}
+
+std::vector<double> marks_of(const Axis& axis, size_t about) {
+  // A profile that somebody else wrote may hold any number: beyond these no step leads anywhere.
+  constexpr double kSteps = 1e12;
+  const double span = axis.high - axis.low;
+  if (!std::isfinite(span) || !(span * kSteps > std::abs(axis.high))) return {};
+  if (axis.logarithmic && !(axis.low > 0)) return {};
+  if (axis.logarithmic) return decades_of(axis);
+  const double rough = (axis.high - axis.low) / static_cast<double>(std::max<size_t>(about, 1));
+  if (!(rough > 0)) return {};
+  const double decade = std::pow(10, std::floor(std::log10(rough)));
+  double step = 10 * decade;
+  for (const double nice : {5.0, 2.0, 1.0}) {
+    if (nice * decade >= rough) step = nice * decade;
+  }
+  std::vector<double> marks;
+  constexpr double kRounding = 1e-9;
+  for (double count = std::ceil(axis.low / step - kRounding);
+       count * step <= axis.high * (1 + kRounding); ++count) {
+    marks.push_back(count == 0 ? 0 : count * step);  // not -0
+  }
+  return marks;
+}
+
+std::string mark_text(double value) {
+  constexpr double kGrouped = 1000;
+  constexpr double kScientific = 1e15;
+  if (value >= kGrouped && value < kScientific && value == std::floor(value)) {
+    return text_of(grouped(static_cast<uint64_t>(value)));
+  }
+  return fmt::format("{:.6g}", value);
+}
+
+std::string prefixed_mark(double value) {
+  constexpr std::array<std::string_view, 7> kPrefixes = {"", "k", "M", "G", "T", "P", "E"};
+  size_t prefix = 0;
+  for (; value >= 1000 && prefix + 1 < kPrefixes.size(); ++prefix) value /= 1000;
+  return fmt::format("{:.6g} {}", value, kPrefixes[prefix]);
+}
 
 }  // namespace llmprof::report

@@ -3,17 +3,27 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "report/format/part_names.h"
 
 namespace llmprof::report {
 
-// A picture that is being drawn, in pixels. Everything has a class of the picture's own style
-// sheet, so that it follows the reader's choice of a light or a dark background. Texts are escaped.
+inline constexpr double kPlotWidth = 880;
+inline constexpr double kPlotMargin = 24;
+inline constexpr double kPlotHead = 68;  // title and a line below it
+
+// A picture that is being drawn, in pixels, kPlotWidth wide. Everything has a class of the
+// picture's own style sheet, so that it follows the reader's choice of a light or a dark
+// background. Texts are escaped.
 class Svg {
  public:
   // `title` and `description` are what a screen reader says.
-  Svg(double width, double height, std::string_view title, std::string_view description);
+  Svg(double height, std::string_view title, std::string_view description);
+
+  // The title as it is drawn, and what the picture shows.
+  void head(std::string_view title, const std::vector<std::string>& lines);
 
   enum class Anchor { start, middle, end };
   struct TextLook {
@@ -34,7 +44,7 @@ class Svg {
   void diamond(double x, double y, double radius, const Color& fill, std::string_view tip = "");
   void triangle(double x, double y, double radius, const Color& fill, std::string_view tip = "");
 
-  enum class Stroke { grid, axis, strong, dashed };
+  enum class Stroke { grid, axis, dashed };
   void line(double x1, double y1, double x2, double y2, Stroke stroke);
   void line(double x1, double y1, double x2, double y2, const Color& color, bool dashed);
 
@@ -44,7 +54,6 @@ class Svg {
   std::string color_class(const Color& color);
   void shape(std::string_view markup, std::string_view tip);
 
-  double width_;
   double height_;
   std::string head_;
   std::string body_;
@@ -55,6 +64,26 @@ class Svg {
 double text_width(std::string_view text, double size, bool code = false);
 // Shortened in the middle to what fits.
 std::string fitted(std::string_view text, double width, double size, bool code = false);
+
+// Where values of one axis go on the picture, in pixels.
+struct Axis {
+  double low = 0;   // value at `from`
+  double high = 1;  // value at `to`
+  double from = 0;
+  double to = 1;
+  bool logarithmic = false;
+
+  [[nodiscard]] double place(double value) const;
+};
+
+// Values to mark: 1, 2 or 5 times a power of ten; of a logarithmic axis powers of ten alone, or 1,
+// 2 and 5 times them where it spans less than two of them.
+std::vector<double> marks_of(const Axis& axis, size_t about);
+
+// "0.5", "12", "1,500": as many digits as marks this far apart need.
+std::string mark_text(double value);
+// "500 G", "2 T".
+std::string prefixed_mark(double value);
 
 // Black or white, whichever can be read on these backgrounds.
 Color text_on(const Color& fill);
