@@ -12,7 +12,7 @@
 #include "report/diff/diff_report.h"
 #include "report/documents/documents.h"
 #include "report/terminal/terminal.h"
-#include "report/terminal/wrap.h"
+#include "report/terminal/text_layout.h"
 
 namespace llmprof::cli {
 namespace {

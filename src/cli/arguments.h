@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "cli/command_table.h"
 #include "cli/output.h"
-#include "report/terminal/style.h"
+#include "report/terminal/text_layout.h"
 
 namespace llmprof::cli {
 

@@ -8,7 +8,7 @@
 #include <cstdlib>
 
 #include "base/text.h"
-#include "report/terminal/wrap.h"
+#include "report/terminal/text_layout.h"
 
 namespace llmprof::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "report/terminal/style.h"
+#include "report/terminal/text_layout.h"
 
 namespace llmprof::cli {
 

@@ -8,7 +8,7 @@
 #include "base/streams/byte_stream.h"
 #include "base/text.h"
 #include "cli/output.h"
-#include "report/terminal/display_width.h"
+#include "report/terminal/text_layout.h"
 
 namespace llmprof::cli {
 namespace {

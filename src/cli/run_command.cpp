@@ -9,7 +9,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/progress_line.h"
-#include "report/diff/spread_report.h"
+#include "report/diff/diff_report.h"
 #include "report/terminal/terminal.h"
 #include "session/run/captures.h"
 #include "session/run/plan.h"

@@ -8,8 +8,7 @@
 #include <utility>
 
 #include "cli/command_table.h"
-#include "report/terminal/display_width.h"
-#include "report/terminal/wrap.h"
+#include "report/terminal/text_layout.h"
 #include "session/version.h"
 
 namespace llmprof::cli {

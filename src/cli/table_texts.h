@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/command_table.h"
-#include "report/terminal/style.h"
+#include "report/terminal/text_layout.h"
 #include "session/options/run_options.h"
 
 namespace llmprof::cli {

@@ -4,7 +4,7 @@
 
 #include "cli/output.h"
 #include "cli/progress_line.h"
-#include "report/terminal/display_width.h"
+#include "report/terminal/text_layout.h"
 
 namespace llmprof::cli {
 namespace {

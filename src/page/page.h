@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compare/model/diff.h"
 #include "page/bundle.h"
 #include "profile/profile.h"
 
@@ -26,5 +27,13 @@ struct Content {
 
 // report.html: one file that needs no other, and reaches none.
 std::string make_page(const Bundle& bundle, const Content& content);
+
+struct DiffContent {
+  const compare::Diff& diff;
+  std::string_view json;  // the text of diff.json
+};
+
+// report.html of a comparison: the same shell and bundle as a run's, with diff.json in it.
+std::string make_diff_page(const Bundle& bundle, const DiffContent& content);
 
 }  // namespace llmprof::page

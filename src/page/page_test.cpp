@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "page/diff_page.h"
 #include "page/view.h"
 #include "profile/json/writer.h"
 #include "testing/sample_profile.h"

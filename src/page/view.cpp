@@ -15,6 +15,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+template <class Value>
+Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
 Json color_json(const report::Color& color) {
   return {{"light", color.light}, {"dark", color.dark}};
 }
@@ -108,11 +113,11 @@ Json headline_list(const profile::Profile& profile) {
     if (each.beside) {
       beside = {{"words", each.beside->words},
                 {"text", each.beside->text},
-                {"exact", each.beside->exact ? Json(*each.beside->exact) : Json(nullptr)}};
+                {"exact", or_null(each.beside->exact)}};
     }
     list.push_back({{"name", each.name},
                     {"text", each.text},
-                    {"exact", each.exact ? Json(*each.exact) : Json(nullptr)},
+                    {"exact", or_null(each.exact)},
                     {"unit", each.unit},
                     {"of", each.of},
                     {"beside", std::move(beside)}});
@@ -146,7 +151,7 @@ std::string view_json(const Content& content) {
                      {"title", report::page_title(content.profile)},
                      {"headlines", headline_list(content.profile)},
                      {"names", shown_names(content.profile)},
-                     {"timeline_missing", missing ? Json(*missing) : Json(nullptr)},
+                     {"timeline_missing", or_null(missing)},
                      {"job", job_words(content.profile)}};
   return text_of(view);
 }

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "base/text.h"
-#include "report/terminal/wrap.h"
+#include "report/terminal/text_layout.h"
 
 namespace llmprof::session {
 namespace {

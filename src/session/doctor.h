@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "capture/probes/doctor.h"
-#include "report/terminal/style.h"
+#include "report/terminal/text_layout.h"
 
 namespace llmprof::session {
 

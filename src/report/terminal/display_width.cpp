@@ -1,4 +1,4 @@
-#include "report/terminal/display_width.h"
+#include "report/terminal/text_layout.h"
 
 #include <algorithm>
 #include <array>

@@ -6,9 +6,7 @@
 
 #include "base/text.h"
 #include "report/format/figures.h"
-#include "report/terminal/display_width.h"
-#include "report/terminal/fit_columns.h"
-#include "report/terminal/wrap.h"
+#include "report/terminal/text_layout.h"
 
 namespace llmprof::report {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "report/document.h"
-#include "report/terminal/style.h"
+#include "report/terminal/text_layout.h"
 
 namespace llmprof::report {
 

@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-#include "report/terminal/display_width.h"
+#include "report/terminal/text_layout.h"
 
 namespace llmprof::report {
 namespace {

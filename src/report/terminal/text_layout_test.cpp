@@ -1,9 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "report/terminal/display_width.h"
-#include "report/terminal/fit_columns.h"
-#include "report/terminal/style.h"
-#include "report/terminal/wrap.h"
+#include "report/terminal/text_layout.h"
 
 namespace llmprof::report {
 namespace {

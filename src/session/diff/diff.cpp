@@ -20,7 +20,7 @@
 #include "config/conf_files.h"
 #include "config/config_tree.h"
 #include "config/settings.h"
-#include "page/diff_page.h"
+#include "page/page.h"
 #include "profile/json/reader.h"
 #include "profile/json/writer.h"
 #include "report/diff/diff_report.h"

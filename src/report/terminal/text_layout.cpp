@@ -1,12 +1,16 @@
-#include "report/terminal/wrap.h"
+#include "report/terminal/text_layout.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-
-#include "report/terminal/display_width.h"
+#include <numeric>
 
 namespace llmprof::report {
 namespace {
+
+// SGR parameters that every terminal palette shows on light and on dark grounds, by tint.
+constexpr std::array<std::string_view, 5> kParameters = {"1", "1;33", "1;31", "32", "2"};
 
 struct Piece {
   size_t begin = 0;
@@ -78,7 +82,42 @@ size_t room_behind(std::string_view before, size_t width) {
   return width > taken ? width - taken : 1;
 }
 
+// Takes `excess` away from what can shrink, always from the widest.
+void shrink(std::span<const ColumnNeed> needs, size_t excess, std::vector<FittedColumn>& columns) {
+  for (; excess > 0; --excess) {
+    FittedColumn* widest = nullptr;
+    for (FittedColumn& column : columns) {
+      if (column.width <= needs[column.index].smallest) continue;
+      if (widest == nullptr || column.width > widest->width) widest = &column;
+    }
+    if (widest == nullptr) return;
+    --widest->width;
+  }
+}
+
+size_t total_width(const std::vector<FittedColumn>& columns, size_t gap) {
+  size_t sum = gap * columns.size();
+  for (const FittedColumn& column : columns) sum += column.width;
+  return sum;
+}
+
+// A wide column that was left out last leaves room for narrow ones that were left out before it.
+void take_back(std::span<const ColumnNeed> needs, size_t gap, size_t width, FittedTable& table) {
+  for (size_t i = table.left_out.size(); i-- > 0;) {
+    const size_t index = table.left_out[i];
+    if (total_width(table.shown, gap) + gap + needs[index].natural > width) continue;
+    const auto place = std::ranges::upper_bound(table.shown, index, {}, &FittedColumn::index);
+    table.shown.insert(place, {index, needs[index].natural});
+    table.left_out.erase(table.left_out.begin() + static_cast<ptrdiff_t>(i));
+  }
+}
+
 }  // namespace
+
+std::string tinted(std::string_view text, Tint tint, const TerminalStyle& style) {
+  if (!style.color || text.empty()) return std::string(text);
+  return fmt::format("\x1B[{}m{}\x1B[0m", kParameters[static_cast<size_t>(tint)], text);
+}
 
 std::vector<std::string> wrapped(std::string_view text, size_t width) {
   if (width == 0) return {std::string(text)};
@@ -115,6 +154,29 @@ size_t longest_piece(std::string_view text) {
     next = std::min(text.find_first_not_of(' ', piece.end), text.size());
   }
   return longest;
+}
+
+FittedTable fit_columns(std::span<const ColumnNeed> needs, size_t gap, size_t width) {
+  FittedTable table;
+  std::vector<size_t> kept(needs.size());
+  std::iota(kept.begin(), kept.end(), size_t{0});
+  while (true) {
+    table.shown.clear();
+    for (const size_t index : kept) table.shown.push_back({index, needs[index].natural});
+    if (width == 0 || kept.empty()) return table;
+    const size_t wanted = total_width(table.shown, gap);
+    if (wanted <= width) break;
+    shrink(needs, wanted - width, table.shown);
+    if (total_width(table.shown, gap) <= width || kept.size() == 1) break;
+    const auto least = std::min_element(kept.rbegin(), kept.rend(), [&](size_t a, size_t b) {
+      return needs[a].priority < needs[b].priority;
+    });
+    table.left_out.push_back(*least);
+    kept.erase(std::next(least).base());
+  }
+  take_back(needs, gap, width, table);
+  std::sort(table.left_out.begin(), table.left_out.end());
+  return table;
 }
 
 }  // namespace llmprof::report
