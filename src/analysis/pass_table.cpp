@@ -6,12 +6,12 @@
 #include "analysis/passes/pass.h"
 #include "analysis/passes/peaks.h"
 #include "analysis/passes/prepare.h"
+#include "analysis/ranking/kernels.h"
 #include "analysis/ranking/longest_kernels.h"
-#include "analysis/ranking/metric_join.h"
 #include "analysis/ranking/same_work.h"
 #include "analysis/ranking/totals.h"
 #include "analysis/result/parts.h"
-#include "analysis/timeline/copies.h"
+#include "analysis/timeline/timeline.h"
 
 namespace llmprof::analysis {
 namespace {

@@ -1,4 +1,4 @@
-#include "analysis/operators/captured_graphs.h"
+#include "analysis/operators/graph_captures.h"
 
 #include <algorithm>
 #include <unordered_map>

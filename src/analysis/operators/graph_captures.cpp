@@ -7,7 +7,6 @@
 #include <numeric>
 #include <optional>
 
-#include "analysis/operators/captured_graphs.h"
 #include "analysis/ranking/same_work.h"
 
 namespace llmprof::analysis {

@@ -4,7 +4,6 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "analysis/operators/launched_work.h"
 #include "analysis/operators/operator_calls.h"
 #include "analysis/statistics/values.h"
 #include "base/units.h"

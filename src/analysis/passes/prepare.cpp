@@ -1,7 +1,9 @@
 #include "analysis/passes/prepare.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "analysis/detection/detected_stages.h"
-#include "analysis/devices/device_kind.h"
 #include "analysis/operators/graph_captures.h"
 #include "analysis/ranking/same_work.h"
 #include "analysis/stages/annotated_stages.h"
@@ -31,6 +33,49 @@ Stages find_stages(const trace::Trace& trace, const MeaningfulRanges* ranges,
 }
 
 namespace {
+
+// By queue: whether it is a CPU's.
+std::vector<bool> cpu_queues(const trace::Trace& trace) {
+  std::vector<bool> cpu;
+  cpu.reserve(trace.queues.size());
+  for (const trace::Queue& queue : trace.queues.values()) {
+    cpu.push_back(queue.device.valid() &&
+                  trace.devices[queue.device.index()].kind == trace::DeviceKind::cpu);
+  }
+  return cpu;
+}
+
+// What all kernels of a trace ran on: a CPU where they are a program's own operators and nothing
+// else, a GPU otherwise.
+trace::DeviceKind device_kind(const trace::Trace& trace) {
+  const std::vector<bool> cpu = cpu_queues(trace);
+  const auto& queues = trace.kernels.queue;
+  if (std::find(cpu.begin(), cpu.end(), true) == cpu.end() || queues.empty()) {
+    return trace::DeviceKind::gpu;
+  }
+  const bool only_cpu = std::all_of(queues.begin(), queues.end(),
+                                    [&](trace::QueueId queue) { return cpu[queue.index()]; });
+  return only_cpu ? trace::DeviceKind::cpu : trace::DeviceKind::gpu;
+}
+
+// CPU operators beside a GPU's kernels stay operators: both added up would be nobody's time. Takes
+// them out of the kernels and says so.
+void leave_cpu_operators_aside(trace::Trace& trace, Diagnostics& diagnostics) {
+  const std::vector<bool> cpu = cpu_queues(trace);
+  if (std::find(cpu.begin(), cpu.end(), true) == cpu.end()) return;
+  trace::KernelTable& kernels = trace.kernels;
+  std::vector<bool> keep;
+  for (const trace::QueueId queue : kernels.queue) keep.push_back(!cpu[queue.index()]);
+  const auto operators = static_cast<size_t>(std::count(keep.begin(), keep.end(), false));
+  const bool gpu_work = operators < kernels.size() || trace.graph_replays.size() > 0 ||
+                        trace.memory_operations.size() > 0;
+  if (operators == 0 || !gpu_work) return;
+  keep_rows(kernels, keep);
+  diagnostics.info("cpu_operators_left_aside",
+                   "CPU operators beside a GPU's kernels: they are told as operators and are in no "
+                   "total of kernels",
+                   operators);
+}
 
 // A log does not know what CPU it was recorded on; the workload does.
 void name_cpu(trace::Trace& trace) {

@@ -7,7 +7,7 @@
 #include "analysis/ranking/kernel_shapes.h"
 #include "analysis/ranking/kernels.h"
 #include "analysis/stages/stages.h"
-#include "analysis/timeline/device_time.h"
+#include "analysis/timeline/timeline.h"
 
 namespace llmprof::analysis {
 

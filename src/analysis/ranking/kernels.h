@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/naming/described_names.h"
@@ -81,5 +82,14 @@ KernelRanking rank_kernels(const trace::Trace& trace, const DescribedNames& name
 // "cuda:0" or "cpu:0"; where several captures were read with the capture in front: "rank3/cuda:0",
 // or by its file where ranks do not tell captures apart.
 std::string device_label(const trace::Trace& trace, trace::DeviceId device);
+
+// ncu calls different metrics the same ("Memory Throughput", in % of the peak and in byte/s): where
+// that happens in a trace, each stands under its name and unit in KernelRow::metrics.
+std::string metric_name_with_unit(std::string_view name, std::string_view unit);
+
+// Puts each profiled launch's metrics into the row of the same kernel: same name (however spelled),
+// grid and block, and the same innermost range where both sides know it. Without a timeline the
+// rows are the profiler's own.
+profile::MetricJoin join_metrics(const trace::Trace& trace, KernelRanking& ranking);
 
 }  // namespace llmprof::analysis

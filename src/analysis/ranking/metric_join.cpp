@@ -1,4 +1,4 @@
-#include "analysis/ranking/metric_join.h"
+#include "analysis/ranking/kernels.h"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analysis/ranking/metric_join.h"
+#include "analysis/ranking/kernels.h"
 
 namespace llmprof::analysis {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "analysis/ranking/metric_join.h"
+#include "analysis/ranking/kernels.h"
 #include "testing/read_capture.h"
 #include "testing/reasons.h"
 #include "testing/shared_captures.h"

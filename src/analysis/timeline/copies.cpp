@@ -1,4 +1,4 @@
-#include "analysis/timeline/copies.h"
+#include "analysis/timeline/timeline.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "analysis/timeline/device_time.h"
+#include "analysis/timeline/timeline.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "analysis/timeline/launches.h"
+#include "analysis/timeline/timeline.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <set>
 
-#include "analysis/timeline/copies.h"
+#include "analysis/timeline/timeline.h"
 #include "exports/perfetto/tracks.h"
 
 namespace llmprof::exports {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "profile/timeline.h"
 #include "trace/trace.h"
 
+// What GPUs did, whatever the program: no stages are needed.
 namespace llmprof::analysis {
 
 // Why a GPU had nothing to do until a piece of its work began: a BudgetPart, the largest cause of
@@ -21,11 +23,21 @@ struct IdleBefore {
   std::vector<uint8_t> graph_replay;
 };
 
-// What each GPU with any work did from its first work to its last, whatever the program: no stages
-// are needed.
+// Of each GPU with any work, from its first work to its last.
 using DeviceTimes = std::map<trace::DeviceId, profile::DeviceTime>;
 std::tuple<DeviceTimes, IdleBefore> device_times(const trace::Trace& trace,
                                                  const DescribedNames& names,
                                                  const BudgetBasis& basis);
+
+// How kernels came to each GPU that has kernels or graph replays. A launch is a call that put some
+// on it; its work begins with the first of them.
+using DeviceLaunches = std::map<trace::DeviceId, profile::Launches>;
+DeviceLaunches find_launches(const trace::Trace& trace);
+
+// Over the whole timeline; by device, then longest total first.
+std::vector<profile::Copies> find_copies(const trace::Trace& trace);
+
+// "pageable", "device"; empty where it is not known.
+std::string_view to_string(trace::MemoryPlace place);
 
 }  // namespace llmprof::analysis
