@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "analysis/budget/step_outliers.h"
 #include "analysis/collection/collector_overhead.h"
 #include "analysis/collection/stage_tracing.h"
@@ -79,8 +81,7 @@ std::vector<profile::DeviceTime> device_rows(const DeviceTimes& times,
       rows.back().launches = own->second;
     }
   }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const auto& a, const auto& b) { return a.device < b.device; });
+  std::ranges::stable_sort(rows, {}, &profile::DeviceTime::device);
   return rows;
 }
 

@@ -86,6 +86,9 @@ class CounterSeries {
 
 // All series of one device, by role; empty ones where a metric is absent.
 using DeviceCounters = std::array<CounterSeries, kCounterRoles>;
+inline const CounterSeries& series_of(const DeviceCounters& device, CounterRole role) {
+  return device.at(static_cast<size_t>(role));
+}
 
 // One entry per device. What is not a number is left out.
 std::vector<DeviceCounters> counters_by_device(const trace::Trace& trace);

@@ -11,10 +11,6 @@ namespace {
 
 constexpr double kFullPercent = 100;
 
-const CounterSeries& series_of(const DeviceCounters& device, CounterRole role) {
-  return device[static_cast<size_t>(role)];
-}
-
 // Time in which launches of one kernel, and nothing else, ran on a GPU. `row` is of the ranking.
 struct AloneSpan {
   Nanoseconds start = 0;

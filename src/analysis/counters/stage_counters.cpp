@@ -1,6 +1,7 @@
 #include "analysis/counters/stage_counters.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <span>
 
@@ -30,13 +31,8 @@ bool is_whole(Nanoseconds covered, double wall) {
   return covered > 0 && static_cast<double>(covered) >= kWhole * wall;
 }
 
-const CounterSeries& series(const DeviceCounters& device, CounterRole role) {
-  return device[static_cast<size_t>(role)];
-}
-
 bool any(const DeviceCounters& device) {
-  return std::any_of(device.begin(), device.end(),
-                     [](const CounterSeries& of_role) { return !of_role.empty(); });
+  return !std::ranges::all_of(device, &CounterSeries::empty);
 }
 
 // What one sensor read, over the instances of a stage.
@@ -73,8 +69,8 @@ struct Traffic {
   double busy = 0;  // ns
 
   void add(const DeviceCounters& device, Nanoseconds from, Nanoseconds to, Nanoseconds gpu_busy) {
-    read.add(series(device, CounterRole::dram_read).over(from, to));
-    written.add(series(device, CounterRole::dram_write).over(from, to));
+    read.add(series_of(device, CounterRole::dram_read).over(from, to));
+    written.add(series_of(device, CounterRole::dram_write).over(from, to));
     wall += static_cast<double>(to - from);
     busy += static_cast<double>(gpu_busy);
   }
@@ -153,8 +149,8 @@ class StageMeter {
     if (!any(device)) return;
     const Samples own = samples_of(instance, device);
     all_.add(own);
-    has_counters_ = has_counters_ || !series(device, CounterRole::dram_read).empty() ||
-                    !series(device, CounterRole::sm_active).empty();
+    has_counters_ = has_counters_ || !series_of(device, CounterRole::dram_read).empty() ||
+                    !series_of(device, CounterRole::sm_active).empty();
     if (is_whole(own.covered(), own.whole.wall)) {
       wholly_sampled_.add(own);
     } else if (is_enough(own.covered(), own.whole.wall)) {
@@ -196,8 +192,8 @@ class StageMeter {
     own.steps = instance.all_steps();
     own.whole.add(device, instance.start, instance.end, instance.work.busy);
     own.traced = traced_of(instance, device);
-    own.sm = series(device, CounterRole::sm_active).over(instance.start, instance.end);
-    own.tensor = series(device, CounterRole::tensor_active).over(instance.start, instance.end);
+    own.sm = series_of(device, CounterRole::sm_active).over(instance.start, instance.end);
+    own.tensor = series_of(device, CounterRole::tensor_active).over(instance.start, instance.end);
     return own;
   }
 
@@ -230,7 +226,7 @@ class StageMeter {
 
   void add_sensors(const StageInstance& instance, const DeviceCounters& device) {
     const auto read = [&](CounterRole role, Readings& into) {
-      series(device, role).each_within(instance.start, instance.end, [&](double value) {
+      series_of(device, role).each_within(instance.start, instance.end, [&](double value) {
         into.add(value);
       });
     };
@@ -238,7 +234,7 @@ class StageMeter {
     read(CounterRole::memory_clock, memory_clock_);
     read(CounterRole::power, power_);
     read(CounterRole::temperature, temperature_);
-    series(device, CounterRole::throttle_reasons)
+    series_of(device, CounterRole::throttle_reasons)
         .each_within(instance.start, instance.end, [&](double value) {
           ++throttle_samples_;
           if (value < 1) return;
@@ -263,9 +259,8 @@ class StageMeter {
            reason.slowing,
            {static_cast<double>(times) / static_cast<double>(throttle_samples_)}});
     }
-    std::stable_sort(
-        result.throttle_reasons.begin(), result.throttle_reasons.end(),
-        [](const auto& a, const auto& b) { return a.share_of_samples > b.share_of_samples; });
+    std::ranges::stable_sort(result.throttle_reasons, std::greater(),
+                             &profile::ThrottleReason::share_of_samples);
     result.throttle_samples = throttle_samples_;
     StageEnergy energy;
     for (const auto& [device, windows] : windows_) energy.add(devices_[device.index()], windows);
@@ -376,8 +371,7 @@ std::vector<std::optional<double>> bytes_by_step(const Stages& stages,
 bool slows(double mask) {
   if (mask < 1) return false;
   const auto reasons = throttle_reasons(static_cast<uint64_t>(mask));
-  return std::any_of(reasons.begin(), reasons.end(),
-                     [](const ThrottleReason& reason) { return reason.slowing; });
+  return std::ranges::any_of(reasons, &ThrottleReason::slowing);
 }
 
 // By any reading from `start` to `end`, or else by the last one before.
@@ -397,7 +391,7 @@ void find_slowed(const Stages& stages, const std::vector<DeviceCounters>& device
   const auto of = [&](const StageInstance& instance, Nanoseconds start, Nanoseconds end) {
     if (!instance.device.valid()) return std::optional<bool>();
     const DeviceCounters& device = devices[instance.device.index()];
-    return slowed(device.at(static_cast<size_t>(CounterRole::throttle_reasons)), start, end);
+    return slowed(series_of(device, CounterRole::throttle_reasons), start, end);
   };
   for (const StageInstance& instance : stages.instances) {
     counters.instance_slowed.push_back(of(instance, instance.start, instance.end));

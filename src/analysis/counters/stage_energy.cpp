@@ -27,10 +27,9 @@ Nanoseconds inside(const Windows& windows, Nanoseconds from, Nanoseconds to) {
 
 void StageEnergy::add(const DeviceCounters& device, const Windows& windows) {
   for (const auto& [start, end] : windows) wall_ += static_cast<double>(end - start);
-  const CounterSeries& energy = device[static_cast<size_t>(CounterRole::energy)];
+  const CounterSeries& energy = series_of(device, CounterRole::energy);
   const bool counted = !energy.empty();
-  const CounterSeries& readings =
-      counted ? energy : device[static_cast<size_t>(CounterRole::power)];
+  const CounterSeries& readings = counted ? energy : series_of(device, CounterRole::power);
   by_power_ = by_power_ || !counted;
   const auto& samples = readings.samples();
   for (size_t i = 1; i < samples.size(); ++i) {

@@ -42,10 +42,9 @@ class RepeatedLayers {
     StageLayers found;
     found.source = StageSource::detected;
     if (cut.empty()) return found;
-    const size_t layers =
-        std::max_element(passes_by_count.begin(), passes_by_count.end(), [](auto& a, auto& b) {
-          return a.second < b.second;
-        })->first;
+    const size_t layers = std::ranges::max_element(passes_by_count, {}, [](const auto& known) {
+                            return known.second;
+                          })->first;
     std::vector<LayerSum> sums(layers);
     for (const auto& [pass, cuts] : cut) {
       if (cuts->size() - 1 != layers) continue;

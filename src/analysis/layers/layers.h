@@ -20,11 +20,6 @@ struct LayerSum {
   Nanoseconds kernel_sum = 0;
   std::array<Nanoseconds, kKernelClasses> by_class{};
 
-  void add(Nanoseconds duration, KernelClass kernel_class) {
-    ++kernel_count;
-    kernel_sum += duration;
-    by_class[static_cast<size_t>(kernel_class)] += duration;
-  }
   LayerSum& operator+=(const LayerSum& more) {
     kernel_count += more.kernel_count;
     kernel_sum += more.kernel_sum;

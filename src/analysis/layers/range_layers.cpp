@@ -171,8 +171,8 @@ class RangeLayers {
     found.layered_kernels += slot.sum.kernel_count;
     found.source = slot.source;
     if (slot.part.empty()) return;
-    auto part = std::find_if(layer.parts.begin(), layer.parts.end(),
-                             [&](const auto& known) { return known.first == slot.part; });
+    auto part =
+        std::ranges::find(layer.parts, slot.part, [](const auto& known) { return known.first; });
     if (part == layer.parts.end()) part = layer.parts.insert(part, {slot.part, LayerSum()});
     part->second += slot.sum;
   }

@@ -39,18 +39,17 @@ struct StageLayers {
   uint64_t passes = 0;  // with layers
 };
 
-// What a kernel's duration and class are.
+// Adds a kernel's duration, by its class.
 class KernelTimes {
  public:
   KernelTimes(const trace::Trace& trace, const DescribedNames& names)
       : trace_(trace), names_(names) {}
-  [[nodiscard]] Nanoseconds duration(size_t kernel) const {
-    return trace_.kernels.end[kernel] - trace_.kernels.start[kernel];
+  void add(size_t kernel, LayerSum& sum) const {
+    const Nanoseconds duration = trace_.kernels.end[kernel] - trace_.kernels.start[kernel];
+    ++sum.kernel_count;
+    sum.kernel_sum += duration;
+    sum.by_class[static_cast<size_t>(names_[trace_.kernels.name[kernel]].kernel_class)] += duration;
   }
-  [[nodiscard]] KernelClass kernel_class(size_t kernel) const {
-    return names_[trace_.kernels.name[kernel]].kernel_class;
-  }
-  void add(size_t kernel, LayerSum& sum) const { sum.add(duration(kernel), kernel_class(kernel)); }
 
  private:
   const trace::Trace& trace_;

@@ -71,9 +71,7 @@ class Captures {
       if (begins[thread] && call(i) != CaptureCall::other) rows[thread].push_back(i);
     }
     for (std::vector<uint32_t>& of_thread : rows) {
-      std::stable_sort(of_thread.begin(), of_thread.end(), [&](uint32_t a, uint32_t b) {
-        return launches.start[a] < launches.start[b];
-      });
+      std::ranges::stable_sort(of_thread, {}, [&](uint32_t row) { return launches.start[row]; });
     }
     return rows;
   }

@@ -124,8 +124,8 @@ class GraphCaptures {
     std::iota(places.begin(), places.end(), 0U);
     if (graph.names.empty()) return in_order_of_nodes(replay, std::move(places));
     const auto name = [&](uint32_t i) { return trace_.kernels.name[replay.kernels[i]]; };
-    const bool in_order = std::all_of(places.begin(), places.end(),
-                                      [&](uint32_t i) { return name(i) == graph.names[i]; });
+    const bool in_order =
+        std::ranges::all_of(places, [&](uint32_t i) { return name(i) == graph.names[i]; });
     if (in_order) return places;
     std::map<trace::StringId, std::vector<uint32_t>> of_name;  // last first
     for (auto i = static_cast<uint32_t>(count); i-- > 0;) of_name[graph.names[i]].push_back(i);
@@ -144,9 +144,7 @@ class GraphCaptures {
     const std::vector<uint64_t>& nodes = trace_.kernels.graph_node;
     if (nodes.empty()) return places;
     std::vector<uint32_t> order = places;
-    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-      return nodes[replay.kernels[a]] < nodes[replay.kernels[b]];
-    });
+    std::ranges::stable_sort(order, {}, [&](uint32_t i) { return nodes[replay.kernels[i]]; });
     for (uint32_t i = 0; i < order.size(); ++i) places[order[i]] = i;
     return places;
   }
@@ -174,8 +172,8 @@ class GraphCaptures {
       const trace::RangeRow range = graphs_[graph].ranges[place];
       return range.valid() ? trace_.ranges.text[range.index()] : trace::StringId();
     };
-    return std::all_of(match.graphs.begin(), match.graphs.end(),
-                       [&](size_t graph) { return text(graph) == text(match.graphs.front()); });
+    return std::ranges::all_of(
+        match.graphs, [&](size_t graph) { return text(graph) == text(match.graphs.front()); });
   }
 
   void report() {

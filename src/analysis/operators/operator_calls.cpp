@@ -31,14 +31,13 @@ std::string_view nvtx_operator_name(std::string_view range_text) {
   for (size_t comma = range_text.find(','); comma != std::string_view::npos;
        comma = range_text.find(',', comma + 1)) {
     const std::string_view rest = range_text.substr(comma);
-    const bool fact = std::any_of(kFacts.begin(), kFacts.end(),
-                                  [&](std::string_view begin) { return rest.starts_with(begin); });
+    const bool fact = std::ranges::any_of(
+        kFacts, [&](std::string_view begin) { return rest.starts_with(begin); });
     if (fact) return range_text.substr(0, comma);
   }
-  const bool known =
-      std::any_of(kNamespaces.begin(), kNamespaces.end(), [&](std::string_view name) {
-        return range_text.starts_with(name) && range_text.size() > name.size();
-      });
+  const bool known = std::ranges::any_of(kNamespaces, [&](std::string_view name) {
+    return range_text.starts_with(name) && range_text.size() > name.size();
+  });
   return known ? range_text : std::string_view();
 }
 
@@ -154,10 +153,10 @@ WorkOfLaunches::WorkOfLaunches(const trace::Trace& trace) : by_thread_(trace.thr
     by_thread_[trace.launches.thread[row].index()].push_back(
         {trace.launches.start[row], work[row]});
   }
-  const auto earlier = [](const Launch& a, const Launch& b) { return a.start < b.start; };
+
   for (auto& launches : by_thread_) {
-    if (!std::is_sorted(launches.begin(), launches.end(), earlier)) {
-      std::sort(launches.begin(), launches.end(), earlier);
+    if (!std::ranges::is_sorted(launches, {}, &Launch::start)) {
+      std::ranges::sort(launches, {}, &Launch::start);
     }
   }
 }

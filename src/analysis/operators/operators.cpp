@@ -213,14 +213,13 @@ uint64_t kernels_beside_operators(const trace::Trace& trace, const OperatorCalls
     counts.push_back(known && has_operators[trace.devices[queue.device.index()].capture.index()]);
   }
   const auto& queues = trace.kernels.queue;
-  return static_cast<uint64_t>(std::count_if(
-      queues.begin(), queues.end(), [&](trace::QueueId queue) { return counts[queue.index()]; }));
+  return static_cast<uint64_t>(
+      std::ranges::count_if(queues, [&](trace::QueueId queue) { return counts[queue.index()]; }));
 }
 
 profile::Reasons why_none(const trace::Trace& trace) {
-  const bool from_pytorch =
-      std::any_of(trace.captures.begin(), trace.captures.end(),
-                  [](const trace::Capture& capture) { return capture.format == "PyTorch trace"; });
+  const bool from_pytorch = std::ranges::find(trace.captures, "PyTorch trace",
+                                              &trace::Capture::format) != trace.captures.end();
   return {make_reason(from_pytorch ? profile::ReasonKind::trace_without_operators
                                    : profile::ReasonKind::no_framework_operators)};
 }
@@ -263,8 +262,7 @@ uint64_t graph_kernels(const trace::Trace& trace) {
 
 uint64_t captured_kernels(const trace::Trace& trace) {
   const auto& launches = trace.kernels.node_launch;
-  return static_cast<uint64_t>(std::count_if(
-      launches.begin(), launches.end(), [](trace::LaunchRow launch) { return launch.valid(); }));
+  return static_cast<uint64_t>(std::ranges::count_if(launches, &trace::LaunchRow::valid));
 }
 
 Nanoseconds device_time(const trace::Trace& trace) {
@@ -339,7 +337,7 @@ Operators find_operators(const trace::Trace& trace) {
   // Captured, and not replayed.
   std::erase_if(rows, [](const OperatorRow& row) { return row.calls == 0; });
   add_recorded(trace, rows);
-  std::sort(rows.begin(), rows.end(), [](const OperatorRow& a, const OperatorRow& b) {
+  std::ranges::sort(rows, [](const OperatorRow& a, const OperatorRow& b) {
     return std::tie(b.cuda_self, b.cpu_self, a.name) < std::tie(a.cuda_self, a.cpu_self, b.name);
   });
   Nanoseconds launched = 0;

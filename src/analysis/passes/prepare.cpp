@@ -53,8 +53,8 @@ trace::DeviceKind device_kind(const trace::Trace& trace) {
   if (std::find(cpu.begin(), cpu.end(), true) == cpu.end() || queues.empty()) {
     return trace::DeviceKind::gpu;
   }
-  const bool only_cpu = std::all_of(queues.begin(), queues.end(),
-                                    [&](trace::QueueId queue) { return cpu[queue.index()]; });
+  const bool only_cpu =
+      std::ranges::all_of(queues, [&](trace::QueueId queue) { return cpu[queue.index()]; });
   return only_cpu ? trace::DeviceKind::cpu : trace::DeviceKind::gpu;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <numeric>
 #include <set>
 #include <span>
@@ -136,8 +137,7 @@ std::vector<ClassRow> by_class(const KernelRanking& ranking) {
   std::vector<ClassRow> rows;
   rows.reserve(classes.size());
   for (auto& [kernel_class, sum] : classes) rows.push_back(sum);
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const ClassRow& a, const ClassRow& b) { return a.total > b.total; });
+  std::ranges::stable_sort(rows, std::greater(), &ClassRow::total);
   return rows;
 }
 
@@ -187,10 +187,9 @@ std::string device_label(const trace::Trace& trace, trace::DeviceId device) {
   const trace::Device& info = trace.devices[device.index()];
   std::string label =
       (info.kind == trace::DeviceKind::cpu ? "cpu:" : "cuda:") + std::to_string(info.ordinal);
-  const bool several = std::any_of(
-      trace.queues.values().begin(), trace.queues.values().end(), [&](const trace::Queue& queue) {
-        return queue.device.valid() && trace.devices[queue.device.index()].capture != info.capture;
-      });
+  const bool several = std::ranges::any_of(trace.queues.values(), [&](const trace::Queue& queue) {
+    return queue.device.valid() && trace.devices[queue.device.index()].capture != info.capture;
+  });
   if (!several) return label;
   const trace::Capture& capture = trace.captures[info.capture.index()];
   if (capture.rank && ranks_tell_captures_apart(trace)) {

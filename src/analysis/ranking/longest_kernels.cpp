@@ -1,6 +1,7 @@
 #include "analysis/ranking/longest_kernels.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "analysis/statistics/values.h"
@@ -51,8 +52,7 @@ std::vector<profile::KernelOnAllDevices> longest_names(const std::vector<profile
     sum.calls.calls += own.calls;
     sum.calls.total += own.total;
   }
-  std::stable_sort(sums.begin(), sums.end(),
-                   [](const Sum& a, const Sum& b) { return a.calls.total > b.calls.total; });
+  std::ranges::stable_sort(sums, std::greater(), [](const Sum& sum) { return sum.calls.total; });
   sums.resize(std::min(sums.size(), kTopNames));
   const auto all = static_cast<double>(sum_of(kernels, calls_of_kernel).total);
   std::vector<profile::KernelOnAllDevices> rows;

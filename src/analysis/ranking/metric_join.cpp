@@ -200,9 +200,7 @@ class Join {
     for (const auto& [row, grids] : grids_) {
       row->measured_grids = grids.size();
       row->commonest_grid =
-          std::max_element(grids.begin(), grids.end(), [](const auto& a, const auto& b) {
-            return a.second < b.second;
-          })->first;
+          std::ranges::max_element(grids, {}, [](const auto& grid) { return grid.second; })->first;
     }
   }
 

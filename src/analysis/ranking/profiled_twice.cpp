@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/ranking/kernel_numbers.h"
+#include "analysis/stages/selection.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -119,16 +120,12 @@ class PagesOfOneRun {
   }
 
   void drop_launches() {
-    trace::ProfiledLaunchTable& table = trace_.profiled_launches;
-    size_t kept = 0;
-    for (size_t i = 0; i < table.size(); ++i) {
-      if (become_[table.identity[i].index()].valid()) continue;
-      table.identity[kept] = table.identity[i];
-      table.duration[kept] = table.duration[i];
-      ++kept;
+    std::vector<bool> keep;
+    for (const trace::IdentityId identity : trace_.profiled_launches.identity) {
+      keep.push_back(!become_[identity.index()].valid());
     }
-    table.identity.resize(kept);
-    table.duration.resize(kept);
+    keep_marked(trace_.profiled_launches.identity, keep);
+    keep_marked(trace_.profiled_launches.duration, keep);
   }
 
   // A metric that both pages have is the same measurement.
@@ -145,11 +142,9 @@ class PagesOfOneRun {
       value.identity = last_of(value.identity);
       return !held.insert({value.identity.value, value.metric.value}).second;
     });
-    std::sort(values.begin(), values.end(),
-              [](const trace::MetricValues& a, const trace::MetricValues& b) {
-                return std::pair(a.identity.value, a.metric.value) <
-                       std::pair(b.identity.value, b.metric.value);
-              });
+    std::ranges::sort(values, {}, [](const trace::MetricValues& value) {
+      return std::pair(value.identity.value, value.metric.value);
+    });
   }
 
   trace::Trace& trace_;

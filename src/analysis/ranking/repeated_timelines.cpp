@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/ranking/kernel_numbers.h"
+#include "analysis/stages/selection.h"
 
 namespace llmprof::analysis {
 namespace {

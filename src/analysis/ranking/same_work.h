@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <tuple>
 #include <vector>
 
 #include "analysis/ranking/kernels.h"
@@ -10,20 +9,6 @@
 
 // Work, or a GPU, that several captures describe.
 namespace llmprof::analysis {
-
-// Keeps the rows of a table that are marked.
-template <class Table>
-void keep_rows(Table& table, const std::vector<bool>& rows) {
-  const auto keep_column = [&](auto& column) {
-    if (column.empty()) return;
-    size_t kept = 0;
-    for (size_t i = 0; i < rows.size(); ++i) {
-      if (rows[i]) column[kept++] = column[i];
-    }
-    column.resize(kept);
-  };
-  std::apply([&](auto&... column) { (keep_column(column), ...); }, table.columns());
-}
 
 // Takes the kernels, memory operations and graph replays of the marked captures out, and their
 // queues, which would count as timelines of their own. Returns how many kernels these were.

@@ -24,8 +24,7 @@ std::vector<profile::Stage1Stage> stage1_stages(const trace::WorkloadMetrics& wo
   }
   for (const trace::WorkloadMetrics::StageMfu& mfu : workload.mfu_per_stage) {
     const std::string name = to_printable(mfu.name);
-    auto row = std::find_if(rows.begin(), rows.end(),
-                            [&](const profile::Stage1Stage& known) { return known.name == name; });
+    auto row = std::ranges::find(rows, name, &profile::Stage1Stage::name);
     if (row == rows.end()) {
       rows.emplace_back().name = name;
       row = rows.end() - 1;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 
 #include "analysis/collection/stage_tracing.h"
 #include "analysis/result/parts.h"
@@ -23,8 +24,7 @@ profile::ByWord<BudgetPart, profile::WholeNanoseconds> budget_by_name(const Part
   for (size_t part = 0; part < kBudgetParts; ++part) {
     if (parts[part] == 0) continue;
     const BudgetPart name = budget_part(part, device);
-    auto known = std::find_if(named.begin(), named.end(),
-                              [&](const auto& entry) { return entry.first == name; });
+    auto known = std::ranges::find(named, name, [](const auto& entry) { return entry.first; });
     if (known == named.end()) known = named.insert(known, {name, {}});
     known->second.value += parts[part];
   }
@@ -164,10 +164,7 @@ class StageFigures {
       }
       stage_.budget->push_back(std::move(row));
     }
-    std::stable_sort(stage_.budget->begin(), stage_.budget->end(),
-                     [](const profile::BudgetPart& a, const profile::BudgetPart& b) {
-                       return a.total_ns > b.total_ns;
-                     });
+    std::ranges::stable_sort(*stage_.budget, std::greater(), &profile::BudgetPart::total_ns);
     if (stage_.decode_step_count > 0) {
       const uint64_t untraced = tracing_.steps_all - tracing_.steps_traced;
       stage_.wall_per_step = to_milliseconds(static_cast<double>(wall) /
@@ -271,8 +268,7 @@ std::optional<profile::Share> busy_share(const Stages& stages, const Budgets& bu
 }  // namespace
 
 const Stage* measured_stage(const Stages& stages, std::string_view name) {
-  const auto known = std::find_if(stages.stages.begin(), stages.stages.end(),
-                                  [&](const Stage& stage) { return stage.name == name; });
+  const auto known = std::ranges::find(stages.stages, name, &Stage::name);
   return known == stages.stages.end() || known->wall.count == 0 ? nullptr : &*known;
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 
 #include "analysis/collection/stage_tracing.h"
 #include "analysis/result/parts.h"
@@ -13,8 +14,7 @@ std::vector<profile::UnwatchedPart> budget_of(trace::DeviceKind device, const St
   for (size_t part = 0; part < kBudgetParts; ++part) {
     if (from.parts[part] <= 0) continue;
     const BudgetPart name = budget_part(part, device);
-    auto known = std::find_if(rows.begin(), rows.end(),
-                              [&](const profile::UnwatchedPart& row) { return row.part == name; });
+    auto known = std::ranges::find(rows, name, &profile::UnwatchedPart::part);
     if (known == rows.end()) {
       known = rows.insert(known, profile::UnwatchedPart{});
       known->part = name;
@@ -26,8 +26,7 @@ std::vector<profile::UnwatchedPart> budget_of(trace::DeviceKind device, const St
     row.share = {row.time.value / to_milliseconds(from.wall).value};
     if (from.per_step) row.per_step = profile::Milliseconds{row.time.value / steps};
   }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const auto& a, const auto& b) { return a.time.value > b.time.value; });
+  std::ranges::stable_sort(rows, std::greater(), &profile::UnwatchedPart::time);
   return rows;
 }
 

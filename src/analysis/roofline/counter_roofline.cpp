@@ -124,8 +124,7 @@ void place_by_counters(const trace::Trace& trace, const KernelRanking& ranking,
   }
   if (sampled.kernels_placed > 0) add_rule(roofline, any_by_ncu);
   add_too_short(sampled, roofline.missing);
-  std::stable_sort(roofline.kernels.begin(), roofline.kernels.end(),
-                   [](const auto& a, const auto& b) { return a.row < b.row; });
+  std::ranges::stable_sort(roofline.kernels, {}, &KernelRoofline::row);
 }
 
 }  // namespace llmprof::analysis

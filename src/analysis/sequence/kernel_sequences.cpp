@@ -65,8 +65,7 @@ class PlacesOfStage {
       kernel.short_name = names[row.name].short_name;
       kernel.kernel_class = names[row.name].kernel_class;
       const auto commonest =
-          std::max_element(row.shapes.begin(), row.shapes.end(),
-                           [](const auto& a, const auto& b) { return a.second < b.second; });
+          std::ranges::max_element(row.shapes, {}, [](const auto& shape) { return shape.second; });
       if (const trace::ShapeId shape(commonest->first); shape.valid()) {
         kernel.grid = trace_.shapes[shape].grid;
         kernel.block_size = trace_.shapes[shape].block;

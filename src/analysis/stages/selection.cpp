@@ -16,22 +16,6 @@ namespace {
 
 constexpr std::string_view kStepRangeForm = "write A:B (from A, B excluded), A:, :B or one number";
 
-// Keeps the rows of a table, and of columns beside it, that `keep` says.
-template <class Column>
-void keep_marked(Column& column, const std::vector<bool>& keep) {
-  if (column.empty()) return;
-  size_t kept = 0;
-  for (size_t i = 0; i < keep.size(); ++i) {
-    if (keep[i]) column[kept++] = column[i];
-  }
-  column.resize(kept);
-}
-
-template <class Table>
-void keep_table_rows(Table& table, const std::vector<bool>& keep) {
-  std::apply([&](auto&... column) { (keep_marked(column, keep), ...); }, table.columns());
-}
-
 std::set<uint32_t> devices_with_work(const trace::Trace& trace) {
   std::vector<bool> used(trace.queues.size(), false);
   for (const auto* queues :
@@ -161,7 +145,7 @@ class Narrowing {
         keep[i] = step[i].valid() ? keep_step_[step[i].index()]
                                   : !selection_.steps || all_steps_kept(owner);
       }
-      keep_table_rows(table, keep);
+      keep_rows(table, keep);
       keep_marked(instance, keep);
       keep_marked(step, keep);
     });
@@ -256,7 +240,7 @@ Result<void> keep_device(trace::Trace& trace, uint32_t ordinal) {
     for (size_t i = 0; i < keep.size(); ++i) {
       keep[i] = trace.device_of(table.queue[i]).ordinal == ordinal;
     }
-    keep_table_rows(table, keep);
+    keep_rows(table, keep);
   };
   keep_own(trace.kernels);
   keep_own(trace.memory_operations);

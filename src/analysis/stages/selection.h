@@ -2,7 +2,9 @@
 
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "analysis/stages/stages.h"
 #include "base/error.h"
@@ -24,6 +26,21 @@ std::string instance_unit(const Stages& stages, const Selection& selection, uint
 
 // "4:12", "4:", ":12", "7". Errors are of kind usage.
 Result<std::pair<uint32_t, uint32_t>> parse_step_range(std::string_view text);
+
+// Keeps what is marked, of a column and of all columns of a table.
+template <class Column>
+void keep_marked(Column& column, const std::vector<bool>& keep) {
+  if (column.empty()) return;
+  size_t kept = 0;
+  for (size_t i = 0; i < keep.size(); ++i) {
+    if (keep[i]) column[kept++] = column[i];
+  }
+  column.resize(kept);
+}
+template <class Table>
+void keep_rows(Table& table, const std::vector<bool>& keep) {
+  std::apply([&](auto&... column) { (keep_marked(column, keep), ...); }, table.columns());
+}
 
 // Takes the kernels, memory operations and graph replays of other devices out of a trace.
 Result<void> keep_device(trace::Trace& trace, uint32_t ordinal);

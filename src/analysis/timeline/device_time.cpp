@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 #include "analysis/budget/gpu_timeline.h"
 #include "analysis/budget/idle_causes.h"
@@ -111,8 +112,7 @@ class DeviceSweep {
       causes.push_back({static_cast<BudgetPart>(part), to_milliseconds(idle_parts[part]),
                         share(idle_parts[part], span), gaps[part]});
     }
-    std::stable_sort(causes.begin(), causes.end(),
-                     [](const auto& a, const auto& b) { return a.time > b.time; });
+    std::ranges::stable_sort(causes, std::greater(), &profile::IdleCause::time);
     return causes;
   }
 
