@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 #include "analysis/naming/short_name_canonical.h"
@@ -16,21 +17,23 @@ bool is_letter_or_digit(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
+using Spelling = std::pair<std::string_view, std::string_view>;
+
+std::string spelled(std::span<const Spelling> spellings, std::string_view said) {
+  const auto known = std::ranges::find(spellings, said, &Spelling::first);
+  return std::string(known == spellings.end() ? "" : known->second);
+}
+
 // A type as names say it, in the spelling of GpuSpec::peak_for. Tensor cores multiply 32-bit
 // numbers as TF32.
 std::string peak_spelling(std::string_view spoken) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kSpellings = {
-      {{"bf16", "bf16"},
-       {"f16", "f16"},
-       {"fp4", "nvfp4"},
-       {"i8", "int8"},
-       {"tf32", kTf32},
-       {"f32", kTf32}}};
-  if (spoken.starts_with("fp8")) return "fp8";
-  for (const auto& [said, spelled] : kSpellings) {
-    if (spoken == said) return std::string(spelled);
-  }
-  return {};
+  constexpr std::array<Spelling, 6> kSpellings = {{{"bf16", "bf16"},
+                                                   {"f16", "f16"},
+                                                   {"fp4", "nvfp4"},
+                                                   {"i8", "int8"},
+                                                   {"tf32", kTf32},
+                                                   {"f32", kTf32}}};
+  return spoken.starts_with("fp8") ? "fp8" : spelled(kSpellings, spoken);
 }
 
 // "nvjet_sm90_tst_64x8_...": a letter for the type of the first operand. Letters that are not known
@@ -40,18 +43,9 @@ std::string nvjet_format(std::string_view name) {
   if (!name.starts_with(kPrefix)) return {};
   name.remove_prefix(kPrefix.size());
   if (name.starts_with("sm")) name.remove_prefix(std::min(name.find('_'), name.size() - 1) + 1);
-  switch (name.empty() ? ' ' : name.front()) {
-    case 't':
-      return "bf16";
-    case 'h':
-      return "f16";
-    case 'q':
-      return "fp8";
-    case 's':
-      return std::string(kTf32);
-    default:
-      return {};
-  }
+  constexpr std::array<Spelling, 4> kLetters = {
+      {{"t", "bf16"}, {"h", "f16"}, {"q", "fp8"}, {"s", kTf32}}};
+  return spelled(kLetters, name.substr(0, 1));
 }
 
 // The first type among the words of "cutlass_80_tensorop_bf16_s16816gemm_relu_...".

@@ -1,6 +1,7 @@
 #include "analysis/timeline/timeline.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -82,23 +83,9 @@ std::vector<profile::Copies> find_copies(const trace::Trace& trace) {
 }
 
 std::string_view to_string(trace::MemoryPlace place) {
-  switch (place) {
-    case trace::MemoryPlace::unknown:
-      return "";
-    case trace::MemoryPlace::pageable:
-      return "pageable";
-    case trace::MemoryPlace::pinned:
-      return "pinned";
-    case trace::MemoryPlace::host:
-      return "host";
-    case trace::MemoryPlace::device:
-      return "device";
-    case trace::MemoryPlace::array:
-      return "array";
-    case trace::MemoryPlace::managed:
-      return "managed";
-  }
-  return "";
+  constexpr std::array<std::string_view, 7> kNames = {"",       "pageable", "pinned", "host",
+                                                      "device", "array",    "managed"};
+  return kNames[static_cast<size_t>(place)];
 }
 
 }  // namespace llmprof::analysis
