@@ -55,7 +55,7 @@ std::optional<profile::MeasuredTime> measured_time(const Calls& time,
                                                    const std::optional<Calls>& all) {
   if (time.calls == 0) return std::nullopt;
   profile::MeasuredTime told{to_milliseconds(time.total), time.calls, time.mean(), {}};
-  if (all) told.share = share(static_cast<double>(time.total), static_cast<double>(all->total));
+  if (all) told.share = share(time.total, all->total);
   return told;
 }
 

@@ -293,8 +293,7 @@ std::optional<profile::Coverage> coverage(const Stages& stages,
   coverage.kernels_share = share(from.kernels_in_stages, from.kernels);
   coverage.kernel_sum = to_milliseconds(from.time);
   coverage.kernel_sum_in_stages = to_milliseconds(from.time_in_stages);
-  coverage.kernel_sum_share =
-      share(static_cast<double>(from.time_in_stages), static_cast<double>(from.time));
+  coverage.kernel_sum_share = share(from.time_in_stages, from.time);
   const ScopeTotal before =
       scopes ? (*scopes)[static_cast<size_t>(KernelScope::initialization)] : ScopeTotal{};
   coverage.initialization_kernels = before.kernels;
@@ -302,8 +301,7 @@ std::optional<profile::Coverage> coverage(const Stages& stages,
   coverage.work_kernels = from.kernels - before.kernels;
   coverage.work_kernels_share = share(from.kernels_in_stages, coverage.work_kernels);
   coverage.work_sum = to_milliseconds(from.time - before.time);
-  coverage.work_sum_share =
-      share(static_cast<double>(from.time_in_stages), static_cast<double>(from.time - before.time));
+  coverage.work_sum_share = share(from.time_in_stages, from.time - before.time);
   coverage.representative =
       !coverage.work_sum_share || coverage.work_sum_share->value >= kEnoughCoverage;
   coverage.hidden_graph = to_milliseconds(from.replay_time);
