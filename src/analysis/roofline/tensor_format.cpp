@@ -17,23 +17,23 @@ bool is_letter_or_digit(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-using Spelling = std::pair<std::string_view, std::string_view>;
+using FormatSpelling = std::pair<std::string_view, std::string_view>;
 
-std::string spelled(std::span<const Spelling> spellings, std::string_view said) {
-  const auto known = std::ranges::find(spellings, said, &Spelling::first);
+std::string format_spelled(std::span<const FormatSpelling> spellings, std::string_view said) {
+  const auto known = std::ranges::find(spellings, said, &FormatSpelling::first);
   return std::string(known == spellings.end() ? "" : known->second);
 }
 
 // A type as names say it, in the spelling of GpuSpec::peak_for. Tensor cores multiply 32-bit
 // numbers as TF32.
 std::string peak_spelling(std::string_view spoken) {
-  constexpr std::array<Spelling, 6> kSpellings = {{{"bf16", "bf16"},
-                                                   {"f16", "f16"},
-                                                   {"fp4", "nvfp4"},
-                                                   {"i8", "int8"},
-                                                   {"tf32", kTf32},
-                                                   {"f32", kTf32}}};
-  return spoken.starts_with("fp8") ? "fp8" : spelled(kSpellings, spoken);
+  constexpr std::array<FormatSpelling, 6> kSpellings = {{{"bf16", "bf16"},
+                                                         {"f16", "f16"},
+                                                         {"fp4", "nvfp4"},
+                                                         {"i8", "int8"},
+                                                         {"tf32", kTf32},
+                                                         {"f32", kTf32}}};
+  return spoken.starts_with("fp8") ? "fp8" : format_spelled(kSpellings, spoken);
 }
 
 // "nvjet_sm90_tst_64x8_...": a letter for the type of the first operand. Letters that are not known
@@ -43,9 +43,9 @@ std::string nvjet_format(std::string_view name) {
   if (!name.starts_with(kPrefix)) return {};
   name.remove_prefix(kPrefix.size());
   if (name.starts_with("sm")) name.remove_prefix(std::min(name.find('_'), name.size() - 1) + 1);
-  constexpr std::array<Spelling, 4> kLetters = {
+  constexpr std::array<FormatSpelling, 4> kLetters = {
       {{"t", "bf16"}, {"h", "f16"}, {"q", "fp8"}, {"s", kTf32}}};
-  return spelled(kLetters, name.substr(0, 1));
+  return format_spelled(kLetters, name.substr(0, 1));
 }
 
 // The first type among the words of "cutlass_80_tensorop_bf16_s16816gemm_relu_...".
