@@ -126,8 +126,10 @@ class UnlikeMost {
   uint64_t median_ = 0;
 };
 
+// With the row of each kernel that the layers count.
 void add_rows(const StageLayers& found, uint32_t stage, uint32_t model, const StageWhole& whole,
-              Layers& layers) {
+              size_t kernels, Layers& layers) {
+  const size_t first = layers.rows.size();
   LayerSum outside = whole.sum;
   const UnlikeMost unlike(found);
   const auto push = [&](std::string name, const LayerSum& sum, bool part, uint64_t passes) {
@@ -147,10 +149,6 @@ void add_rows(const StageLayers& found, uint32_t stage, uint32_t model, const St
     }
   }
   push(std::string(kOutside), outside, false, whole.passes);
-}
-
-// Notes the row of each kernel that the layers count, once their rows are there: from `first` on.
-void note_kernels(const StageLayers& found, size_t first, size_t kernels, Layers& layers) {
   layers.of_kernel.resize(kernels);
   std::vector<LayerRowId> row_of_label(found.labels.size());
   for (size_t label = 0; label < found.labels.size(); ++label) {
@@ -198,9 +196,7 @@ void add_models(const std::map<uint32_t, StageWhole>& models, const Stage& stage
     if (found.layers.empty()) {
       add_reason(stage, whole, model, layers);
     } else {
-      const size_t first = layers.rows.size();
-      add_rows(found, row, model, whole, layers);
-      note_kernels(found, first, kernels, layers);
+      add_rows(found, row, model, whole, kernels, layers);
     }
   }
 }
@@ -233,9 +229,7 @@ Layers find_layers(const trace::Trace& trace, const Stages& stages, const Meanin
       add_reason(stages.stages[stage], whole, std::nullopt, layers);
       continue;
     }
-    const size_t first = layers.rows.size();
-    add_rows(found[stage], stage, 0, whole, layers);
-    note_kernels(found[stage], first, trace.kernels.size(), layers);
+    add_rows(found[stage], stage, 0, whole, trace.kernels.size(), layers);
   }
   return layers;
 }

@@ -1,5 +1,7 @@
 #include "analysis/operators/operators.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 #include <unordered_map>
@@ -228,21 +230,15 @@ profile::Reasons why_none(const trace::Trace& trace) {
 std::string recorders(const trace::Trace& trace) {
   std::vector<bool> recorded(trace.captures.size(), false);
   for (const trace::ThreadId thread : trace.operators.thread) {
-    if (!thread.valid()) continue;
-    const trace::ProcessId process = trace.threads[thread.index()].process;
-    recorded[trace.processes[process.index()].capture.index()] = true;
+    if (thread.valid()) recorded[capture_of(trace, thread).index()] = true;
   }
   std::vector<std::string_view> formats;
-  std::string text;
   for (size_t i = 0; i < recorded.size(); ++i) {
     const std::string_view format = trace.captures[i].format;
-    if (!recorded[i] || std::find(formats.begin(), formats.end(), format) != formats.end()) {
-      continue;
-    }
-    formats.push_back(format);
-    text += (text.empty() ? "" : ", ") + std::string(format);
+    const bool known = std::ranges::find(formats, format) != formats.end();
+    if (recorded[i] && !known) formats.push_back(format);
   }
-  return text;
+  return fmt::format("{}", fmt::join(formats, ", "));
 }
 
 // Replayed by CUDA graphs: those of a graph, or, where the capture names none, launched by a call
