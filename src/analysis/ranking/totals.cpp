@@ -86,15 +86,10 @@ std::string most_common_range(const trace::Trace& trace) {
     const std::string& labels = ranges.path(path);
     if (!labels.empty()) ++launches[labels.substr(0, labels.find('/'))];
   }
-  std::string best;
-  size_t most = 0;
-  for (const auto& [label, count] : launches) {
-    if (count > most) {
-      most = count;
-      best = label;
-    }
-  }
-  return most * 2 > trace.graph_replays.size() ? best : std::string();
+  const auto best =
+      std::ranges::max_element(launches, {}, [](const auto& range) { return range.second; });
+  const bool most = best != launches.end() && best->second * 2 > trace.graph_replays.size();
+  return most ? best->first : std::string();
 }
 
 // Replays whose kernels the capture does not show.
