@@ -6,7 +6,6 @@
 #include "analysis/communication/find_collectives.h"
 #include "analysis/engine/advise.h"
 #include "analysis/passes/pass.h"
-#include "analysis/passes/peaks.h"
 #include "analysis/passes/prepare.h"
 #include "analysis/ranking/kernels.h"
 #include "analysis/ranking/longest_kernels.h"

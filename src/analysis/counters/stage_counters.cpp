@@ -5,7 +5,7 @@
 #include <map>
 #include <span>
 
-#include "analysis/counters/stage_energy.h"
+#include "analysis/counters/counter_series.h"
 #include "analysis/statistics/values.h"
 #include "base/units.h"
 

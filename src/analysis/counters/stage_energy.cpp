@@ -1,4 +1,4 @@
-#include "analysis/counters/stage_energy.h"
+#include "analysis/counters/counter_series.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "analysis/passes/peaks.h"
+#include "analysis/passes/prepare.h"
 
 #include <fmt/format.h>
 

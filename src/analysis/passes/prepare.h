@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "analysis/collection/collector_overhead.h"
+#include "analysis/mfu/utilization.h"
 #include "analysis/naming/described_names.h"
 #include "analysis/passes/request.h"
 #include "analysis/stages/meaningful_ranges.h"
@@ -43,5 +44,8 @@ std::optional<MeaningfulRanges> find_annotations(const Prepared& in);
 // outside of the selection. A selection that is not there is an error.
 Result<Prepared> prepare(trace::Trace& trace, const AnalysisRules& rules,
                          const AnalysisOptions& options);
+
+// Finds the peaks of what the stages ran on, and how much of them was used.
+Utilization measure_utilization(const Prepared& prepared, const Stages& stages);
 
 }  // namespace llmprof::analysis
