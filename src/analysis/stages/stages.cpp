@@ -38,9 +38,9 @@ void Stages::count_steps() {
 double measured_confidence(ConfidenceLevel level) {
   switch (level) {
     case ConfidenceLevel::high:
-      return 0.89;  // 7 of 7
+      return 0.90;  // 8 of 8
     case ConfidenceLevel::medium:
-      return 0.78;  // 6 of 7
+      return 0.75;  // 5 of 6
     case ConfidenceLevel::low:
       return 0.71;  // 4 of 5
   }
