@@ -79,10 +79,8 @@ Error no_answer(pid_t pid, std::chrono::milliseconds patience) {
   const double seconds = std::chrono::duration<double>(patience).count();
   if (!is_there(pid)) return tool_error(fmt::format("process {} ended before it answered", pid));
   if (is_another_users(pid)) {
-    return tool_error(
-        fmt::format("process {} belongs to another user: its collector answers that "
-                    "user and root alone",
-                    pid));
+    return tool_error(fmt::format(
+        "process {} belongs to another user: its collector answers that user and root alone", pid));
   }
   return tool_error(
       fmt::format("process {}: its collector did not answer within {:g} s; is the process stopped "

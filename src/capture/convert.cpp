@@ -25,7 +25,6 @@ using namespace std::string_view_literals;
 // As nsys 2022.4 and 2025.3 and ncu 2022.3 and 2025.3 write them.
 constexpr std::string_view kNsysReportMagic = "NVIDIA Tegra Profiler Report ";
 constexpr std::string_view kNsysStreamMagic = "NVIDIA Nsight Systems Stream ";  // after 8 bytes
-constexpr size_t kNsysStreamMagicReach = 64;
 constexpr std::string_view kNcuReportMagic = "NVR\0"sv;
 constexpr std::string_view kGzipMagic = "\x1F\x8B";
 constexpr std::string_view kSqliteMagic = "SQLite format 3\0"sv;
@@ -39,17 +38,19 @@ constexpr const char* kExported = "exported.sqlite";
 constexpr const char* kRawPage = "raw.csv";
 
 struct KindOfReport {
-  std::string_view name;       // for people
-  std::string_view extension;  // of its usual name
+  std::string_view name;                 // for people
+  std::string_view extension;            // of its usual name
+  std::string_view extension_of_before;  // of older versions
+  std::string_view magic;
+  size_t reach;  // the magic is among so many first bytes
 };
-const KindOfReport& about(ReportKind kind) {
-  static constexpr std::array<KindOfReport, 3> kKinds = {{
-      {"an Nsight Systems report", ".nsys-rep"},
-      {"an Nsight Systems stream that has not been imported yet", ".qdstrm"},
-      {"an Nsight Compute report", ".ncu-rep"},
-  }};
-  return kKinds.at(static_cast<size_t>(kind));
-}
+constexpr std::array<KindOfReport, 3> kKinds = {{
+    {"an Nsight Systems report", ".nsys-rep", ".qdrep", kNsysReportMagic, kNsysReportMagic.size()},
+    {"an Nsight Systems stream that has not been imported yet", ".qdstrm", "", kNsysStreamMagic,
+     64},
+    {"an Nsight Compute report", ".ncu-rep", "", kNcuReportMagic, kNcuReportMagic.size()},
+}};
+const KindOfReport& about(ReportKind kind) { return kKinds.at(static_cast<size_t>(kind)); }
 
 std::string stream_version(std::string_view head) {
   const size_t magic = head.find(kNsysStreamMagic);
@@ -328,18 +329,19 @@ std::vector<std::string> conversion_commands(const path& report, ReportKind kind
 }
 
 std::optional<ReportKind> report_kind(const path& file, std::string_view head) {
-  if (head.starts_with(kNsysReportMagic)) return ReportKind::nsys_report;
-  if (head.starts_with(kNcuReportMagic)) return ReportKind::ncu_report;
-  if (contains(head.substr(0, kNsysStreamMagicReach), kNsysStreamMagic)) {
-    return ReportKind::nsys_stream;
-  }
   const std::string extension = file.extension().string();
-  if (equals_ignoring_case(extension, ".nsys-rep") || equals_ignoring_case(extension, ".qdrep")) {
-    return ReportKind::nsys_report;
-  }
-  if (equals_ignoring_case(extension, ".qdstrm")) return ReportKind::nsys_stream;
-  if (equals_ignoring_case(extension, ".ncu-rep")) return ReportKind::ncu_report;
-  return std::nullopt;
+  const auto first_that = [](const auto& fits) -> std::optional<ReportKind> {
+    const auto* kind = std::ranges::find_if(kKinds, fits);
+    if (kind == kKinds.end()) return std::nullopt;
+    return static_cast<ReportKind>(kind - kKinds.begin());
+  };
+  const auto by_content = first_that(
+      [&](const KindOfReport& kind) { return contains(head.substr(0, kind.reach), kind.magic); });
+  if (by_content || extension.empty()) return by_content;
+  return first_that([&](const KindOfReport& kind) {
+    return equals_ignoring_case(extension, kind.extension) ||
+           equals_ignoring_case(extension, kind.extension_of_before);
+  });
 }
 
 Result<path> convert_report(const path& report, ReportKind kind, const path& output_folder,

@@ -33,7 +33,7 @@ constexpr const char* kNewNsys = "opt/nvidia/nsight-systems/2025.3.1/bin/nsys";
 TEST_F(Ensure, TellsPathAndVersion) {
   const path nsys =
       install(kNewNsys, "echo 'NVIDIA Nsight Systems version 2025.3.1.90-253135822126v0'");
-  const auto found = ensure_nsys(search);
+  const auto found = ensure_tool(Tool::nsys, search);
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(found->path, nsys);
   EXPECT_EQ(found->version, "2025.3.1.90");
@@ -42,19 +42,19 @@ TEST_F(Ensure, TellsPathAndVersion) {
           "echo 'NVIDIA (R) Nsight Compute Command Line Profiler'\n"
           "echo 'Copyright (c) 2018-2022 NVIDIA Corporation'\n"
           "echo 'Version 2022.3.0.0 (build 31729285) (public-release)'");
-  const auto ncu = ensure_ncu(search);
+  const auto ncu = ensure_tool(Tool::ncu, search);
   ASSERT_TRUE(ncu) << ncu.error().message;
   EXPECT_EQ(ncu->version, "2022.3.0.0");
 }
 
 TEST_F(Ensure, SaysHowToInstallWhatIsMissing) {
-  const auto nsys = ensure_nsys(search);
+  const auto nsys = ensure_tool(Tool::nsys, search);
   ASSERT_FALSE(nsys);
   EXPECT_EQ(nsys.error().kind, ErrorKind::tool);
   EXPECT_TRUE(nsys.error().message.starts_with("nsys was found neither on PATH nor"));
   EXPECT_TRUE(contains(nsys.error().message, "set LLMPROF_NSYS to its path"));
   EXPECT_TRUE(contains(nsys.error().message, "nsight-systems-cli")) << nsys.error().message;
-  const auto ncu = ensure_ncu(search);
+  const auto ncu = ensure_tool(Tool::ncu, search);
   ASSERT_FALSE(ncu);
   EXPECT_TRUE(contains(ncu.error().message, "LLMPROF_NCU"));
   EXPECT_TRUE(contains(ncu.error().message, "nsight-compute")) << ncu.error().message;
@@ -63,7 +63,7 @@ TEST_F(Ensure, SaysHowToInstallWhatIsMissing) {
 TEST_F(Ensure, PassesByAnInstallationThatDoesNotWork) {
   const path broken = install(
       kNewNsys, "echo 'nsys: error while loading shared libraries: libdw.so.1' >&2; exit 127");
-  auto found = ensure_nsys(search);
+  auto found = ensure_tool(Tool::nsys, search);
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().kind, ErrorKind::tool);
   EXPECT_TRUE(contains(found.error().message, broken.string() + " does not work"));
@@ -72,14 +72,14 @@ TEST_F(Ensure, PassesByAnInstallationThatDoesNotWork) {
       << found.error().message;
 
   const path works = install(kOldNsys, "echo 'NVIDIA Nsight Systems version 2022.4.2.1-df9881f'");
-  found = ensure_nsys(search);
+  found = ensure_tool(Tool::nsys, search);
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(found->path, works);
 }
 
 TEST_F(Ensure, AWrongVariableIsAUsageError) {
   search.chosen[Tool::ncu] = "/nowhere/ncu";
-  const auto found = ensure_ncu(search);
+  const auto found = ensure_tool(Tool::ncu, search);
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().kind, ErrorKind::usage);
 }

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <span>
 #include <string_view>
 
+#include "base/machine.h"
 #include "base/text.h"
 #include "capture/process.h"
 #include "capture/shell.h"
@@ -18,17 +18,14 @@ using Words = std::span<const std::string>;
 
 constexpr std::string_view kMpiLaunchers =
     "mpirun mpiexec mpirun.openmpi mpiexec.openmpi mpirun.mpich mpiexec.mpich mpiexec.hydra "
-    "orterun "
-    "prterun";
+    "orterun prterun";
 
 // Options of MPI's launchers by how many words follow them. Others are looked at more closely.
 constexpr std::array<std::string_view, 3> kMpiOptions = {
     "--oversubscribe -oversubscribe --allow-run-as-root --enable-recovery --tag-output --quiet -q "
-    "-v "
-    "--report-bindings",
+    "-v --report-bindings",
     "-x --map-by --bind-to --rank-by --host -host -H --hostfile -hostfile --machinefile "
-    "-machinefile "
-    "-hosts -f --wdir -wdir --prefix --output -ppn -genvlist --timeout",
+    "-machinefile -hosts -f --wdir -wdir --prefix --output -ppn -genvlist --timeout",
     "--mca -mca --prtemca --pmixmca -genv -env"};
 constexpr std::string_view kHostOptions =
     "--host -host -H --hostfile -hostfile --machinefile -machinefile -hosts -f";
@@ -47,15 +44,14 @@ struct SplitWord {
   std::string_view name;
   std::optional<std::string_view> value;
 };
-SplitWord split(std::string_view word) {
+SplitWord split_option(std::string_view word) {
   const size_t equals = word.find('=');
   if (!word.starts_with("--") || equals == std::string_view::npos) return {word, std::nullopt};
   return {word.substr(0, equals), word.substr(equals + 1)};
 }
 
 bool is_program(const std::string& word) {
-  const char* path_list = std::getenv("PATH");
-  return find_executable(word, path_list == nullptr ? "" : path_list).has_value();
+  return find_executable(word, environment_variable("PATH")).has_value();
 }
 
 // The options of a launcher end where its program begins, which may have a `-n` of its own.
@@ -72,7 +68,7 @@ void read_mpi_words(Words words, Launcher& launcher) {
       continue;
     }
     if (in_program) continue;
-    const auto [name, value] = split(words[i]);
+    const auto [name, value] = split_option(words[i]);
     if (is_one_of(name, "-n -np --np --n -c")) {
       const auto count =
           value ? as_count(*value) : (i + 1 < words.size() ? as_count(words[++i]) : std::nullopt);
@@ -104,7 +100,7 @@ void read_torchrun_words(Words words, Launcher& launcher) {
   std::optional<uint64_t> per_node = 1;
   std::optional<uint64_t> nodes = 1;
   for (size_t i = 0; i < words.size() && words[i].starts_with('-'); ++i) {
-    const auto [name, joined] = split(words[i]);
+    const auto [name, joined] = split_option(words[i]);
     if (!joined && is_one_of(name, "--standalone --no-python --no_python -m --module")) continue;
     if (!joined && i + 1 >= words.size()) break;
     const std::string_view value = joined ? *joined : std::string_view(words[++i]);
@@ -117,7 +113,7 @@ void read_torchrun_words(Words words, Launcher& launcher) {
 
 void read_srun_words(Words words, Launcher& launcher) {
   for (size_t i = 0; i < words.size(); ++i) {
-    const auto [name, joined] = split(words[i]);
+    const auto [name, joined] = split_option(words[i]);
     if (name == "--ntasks" || name == "-n") {
       if (joined) {
         launcher.ranks = as_count(*joined);

@@ -10,13 +10,12 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <string_view>
 #include <system_error>
-#include <thread>
 
+#include "base/machine.h"
 #include "capture/process_tree.h"
 #include "capture/shell.h"
 
@@ -65,8 +64,7 @@ DirectChildren& direct_children() {
 // "/bin/sh" for "sh"; empty where PATH has none.
 std::string resolve(const std::string& name) {
   if (name.find('/') != std::string::npos) return name;
-  const char* path_list = ::getenv("PATH");
-  const auto found = find_executable(name, path_list == nullptr ? "" : path_list);
+  const auto found = find_executable(name, environment_variable("PATH"));
   if (!found) return {};
   std::error_code status;  // the working folder may differ from ours
   return std::filesystem::absolute(*found, status).string();
@@ -298,6 +296,8 @@ void RunningProcess::finish(ProcessEnd how) {
   result_ = std::move(result);
 }
 
+void RunningProcess::leave() { child_.reset(); }
+
 pid_t RunningProcess::pid() const { return child_ ? child_->pid() : 0; }
 
 void RunningProcess::not_started(int error_number) {
@@ -360,29 +360,22 @@ Result<void> open_detached(const std::vector<std::string>& argv, milliseconds pa
   command.argv = argv;
   command.stdout_file = command.stderr_file = "/dev/null";
   command.detached = true;
-  const std::string executable = resolve(argv.front());
-  if (executable.empty()) {
-    return fail(ErrorKind::tool, fmt::format("{}: {}", argv.front(), std::strerror(ENOENT)));
+  const auto process = RunningProcess::start(command);
+  if (!process) return fail_with(process.error());
+  for (const auto until = Clock::now() + patience; !(*process)->ended();) {
+    if (Clock::now() < until) continue;
+    (*process)->leave();
+    return {};
   }
-  const auto started = start_process(command, executable);
-  if (!started) return fail_with(started.error());
-  if (started->start_error != 0) {
-    ::waitpid(started->pid, nullptr, 0);
-    return fail(ErrorKind::tool,
-                fmt::format("{}: {}", argv.front(), std::strerror(started->start_error)));
+  const ProcessResult result = (*process)->take_result();
+  if (result.succeeded()) return {};
+  if (result.end == ProcessEnd::not_started) {
+    return fail(ErrorKind::tool, fmt::format("{}: {}", argv.front(), describe_end(result)));
   }
-  for (const auto until = Clock::now() + patience; Clock::now() < until;) {
-    int status = 0;
-    if (::waitpid(started->pid, &status, WNOHANG) == started->pid) {
-      if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
-      return fail(ErrorKind::tool,
-                  fmt::format("{} failed ({})", argv.front(),
-                              WIFEXITED(status) ? fmt::format("exit code {}", WEXITSTATUS(status))
-                                                : fmt::format("signal {}", WTERMSIG(status))));
-    }
-    std::this_thread::sleep_for(kLongestWait);
-  }
-  return {};
+  const bool killed = result.end == ProcessEnd::signalled;
+  return fail(ErrorKind::tool,
+              fmt::format("{} failed ({})", argv.front(),
+                          killed ? fmt::format("signal {}", result.signal) : describe_end(result)));
 }
 
 Result<ProcessResult> run_process(const Command& command) {

@@ -78,6 +78,8 @@ class RunningProcess {
   [[nodiscard]] pid_t pid() const;
   // SIGTERM, and SIGKILL after the grace, as after a timeout.
   void end() { finish(ProcessEnd::stopped); }
+  // A detached one goes on without us.
+  void leave();
   ProcessResult take_result() { return result_ ? std::move(*result_) : ProcessResult{}; }
 
  private:

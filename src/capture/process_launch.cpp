@@ -11,11 +11,11 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <string_view>
 #include <system_error>
 
 #include "base/files.h"
+#include "base/machine.h"
 #include "base/text.h"
 
 namespace llmprof::capture {
@@ -72,9 +72,9 @@ std::vector<std::string> merged_environment(const Command& command) {
   std::vector<std::string> merged;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
-    const bool replaced = std::any_of(
-        command.environment.begin(), command.environment.end(),
-        [&](const auto& given) { return text.substr(0, text.find('=')) == given.first; });
+    const bool replaced = std::ranges::any_of(command.environment, [&](const auto& variable) {
+      return text.substr(0, text.find('=')) == variable.first;
+    });
     if (!replaced) merged.emplace_back(text);
   }
   for (const auto& [name, value] : command.environment) {
@@ -126,8 +126,7 @@ Result<void> open_streams(const Command& command, Launch& launch) {
 // MPICH's launchers, and srun --mpi=pmi2, talk with the MPI of a rank through a descriptor that
 // the rank inherits.
 int descriptor_of_launcher() {
-  const char* text = std::getenv("PMI_FD");
-  const auto number = text == nullptr ? std::nullopt : parse_int(text);
+  const auto number = parse_int(environment_variable("PMI_FD"));
   constexpr int64_t kMost = 1 << 20;
   return number && *number > STDERR_FILENO && *number < kMost ? static_cast<int>(*number) : -1;
 }

@@ -1,25 +1,17 @@
 #include "capture/process_tree.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <sstream>
-#include <system_error>
 
 #include "base/files.h"
+#include "base/text.h"
 
 namespace llmprof::capture {
 namespace {
 
 // A script's first line names an interpreter and at most one argument of its.
 constexpr size_t kInterpreterWords = 2;
-
-std::optional<pid_t> as_pid(const std::string& name) {
-  pid_t pid = 0;
-  const auto [end, fault] = std::from_chars(name.data(), name.data() + name.size(), pid);
-  if (fault != std::errc() || end != name.data() + name.size()) return std::nullopt;
-  return pid;
-}
 
 bool runs(const std::vector<std::string>& arguments, const std::vector<std::string>& argv) {
   if (arguments.size() < argv.size()) return false;
@@ -55,12 +47,10 @@ std::optional<ProcessRow> read_process(pid_t pid) {
 
 std::vector<ProcessRow> list_processes() {
   std::vector<ProcessRow> rows;
-  std::error_code status;
-  for (std::filesystem::directory_iterator entry("/proc", status), end; !status && entry != end;
-       entry.increment(status)) {
-    const auto pid = as_pid(entry->path().filename().string());
+  for (const std::filesystem::path& entry : entries_of("/proc")) {
+    const auto pid = parse_int(entry.filename().string());
     if (!pid) continue;
-    if (auto row = read_process(*pid)) rows.push_back(*row);
+    if (auto row = read_process(static_cast<pid_t>(*pid))) rows.push_back(*row);
   }
   return rows;
 }
@@ -80,13 +70,9 @@ std::vector<ProcessRow> descendants_of(pid_t root, const std::vector<ProcessRow>
 
 std::vector<std::string> process_arguments(pid_t pid) {
   const std::string text = file_content("/proc/" + std::to_string(pid) + "/cmdline").value_or("");
-  std::vector<std::string> words;
-  for (size_t from = 0; from < text.size();) {
-    const size_t to = std::min(text.find('\0', from), text.size());
-    words.push_back(text.substr(from, to - from));
-    from = to + 1;
-  }
-  return words;
+  std::vector<std::string_view> words = split(text, '\0');
+  if (words.back().empty()) words.pop_back();  // each ends with one
+  return {words.begin(), words.end()};
 }
 
 pid_t find_wrapped(pid_t wrapper, const std::vector<std::string>& argv) {

@@ -1,4 +1,4 @@
-#include "capture/recorded_command.h"
+#include "capture/recording.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "capture/server_recording.h"
+#include "capture/recording.h"
 
 #include <fmt/format.h>
 #include <regex.h>

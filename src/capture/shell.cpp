@@ -21,8 +21,7 @@ bool is_plain(char c) {
 // Whether a terminal shows every character, and obeys none.
 bool is_shown(std::string_view text) {
   std::string lines(text);
-  std::replace(lines.begin(), lines.end(), '\n', ' ');
-  std::replace(lines.begin(), lines.end(), '\t', ' ');
+  std::ranges::replace_if(lines, [](char c) { return c == '\n' || c == '\t'; }, ' ');
   return is_printable_utf8(lines);
 }
 
@@ -77,10 +76,9 @@ std::string shell_line(std::span<const std::string> argv,
 std::string last_words(std::string_view output) {
   std::string words;
   for (size_t lines = 0; !output.empty() && lines < kQuotedLines;) {
-    const size_t cut = output.find_last_of("\r\n");
-    const std::string_view line =
-        trim(cut == std::string_view::npos ? output : output.substr(cut + 1));
-    output = cut == std::string_view::npos ? std::string_view() : output.substr(0, cut);
+    const size_t begin = output.find_last_of("\r\n") + 1;  // 0: there is none
+    const std::string_view line = trim(output.substr(begin));
+    output = output.substr(0, begin == 0 ? 0 : begin - 1);
     const bool is_progress = line.ends_with("%]") || (line.ends_with(']') && contains(line, "% "));
     if (line.empty() || is_progress) continue;
     // The last line counts most: earlier ones come along only where they fit.
@@ -109,18 +107,14 @@ std::string file_part(const std::filesystem::path& file, std::streamoff offset, 
 }
 
 std::vector<std::string_view> split_at(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(separator), text.size());
-    if (end > 0) parts.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+  std::vector<std::string_view> parts = split(text, separator);
+  std::erase(parts, "");
   return parts;
 }
 
 bool is_one_of(std::string_view word, std::string_view words) {
   const std::vector<std::string_view> all = split_at(words, ' ');
-  return std::find(all.begin(), all.end(), word) != all.end();
+  return std::ranges::find(all, word) != all.end();
 }
 
 bool is_executable_file(const std::filesystem::path& path) {

@@ -6,10 +6,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <span>
 #include <system_error>
 
+#include "base/files.h"
+#include "base/machine.h"
 #include "base/text.h"
 #include "capture/process.h"
 #include "capture/shell.h"
@@ -121,10 +122,8 @@ bool fits_machine(std::string_view folder, std::string_view machine) {
 std::vector<std::string> folders_matching(const path& folder, const std::string& pattern,
                                           std::string_view machine) {
   std::vector<std::string> names;
-  std::error_code status;
-  for (std::filesystem::directory_iterator entry(folder, status), end; !status && entry != end;
-       entry.increment(status)) {
-    std::string name = entry->path().filename().string();
+  for (const path& entry : entries_of(folder)) {
+    std::string name = entry.filename().string();
     if (::fnmatch(pattern.c_str(), name.c_str(), 0) == 0 && fits_machine(name, machine)) {
       names.push_back(std::move(name));
     }
@@ -182,11 +181,10 @@ Result<void> add_importers_beside_nsys(const ToolSearch& search, std::vector<pat
 constexpr std::chrono::seconds kAnswerTime(60);
 
 Error not_installed(Tool tool) {
-  return {
-      ErrorKind::tool,
-      fmt::format("{0} was found neither on PATH nor in the usual places. Install it, or, if it "
-                  "is installed elsewhere, set {1} to its path. {2}",
-                  tool_name(tool), tool_variable(tool), where_to_get(tool))};
+  return {ErrorKind::tool,
+          fmt::format("{0} was found neither on PATH nor in the usual places. Install it, or, if "
+                      "it is installed elsewhere, set {1} to its path. {2}",
+                      tool_name(tool), tool_variable(tool), where_to_get(tool))};
 }
 
 Error does_not_answer(Tool tool, const std::filesystem::path& executable,
@@ -200,24 +198,6 @@ Error does_not_answer(Tool tool, const std::filesystem::path& executable,
                       tool_variable(tool), where_to_get(tool))};
 }
 
-Result<InstalledTool> ensure_tool(Tool tool, const ToolSearch& search) {
-  const auto found = find_tool(tool, search);
-  if (!found) return fail_with(found.error());
-  std::optional<Error> first_failure;
-  for (const std::filesystem::path& executable : *found) {
-    Command command;
-    command.argv = {executable.string(), "--version"};
-    command.environment = {{"LC_ALL", "C"}};
-    command.timeout = kAnswerTime;
-    const auto answered = run_process(command);
-    if (!answered) return fail_with(answered.error());
-    if (answered->succeeded())
-      return InstalledTool{executable, tool_version(answered->output_tail)};
-    if (!first_failure) first_failure = does_not_answer(tool, executable, *answered);
-  }
-  return fail_with(first_failure.value_or(not_installed(tool)));
-}
-
 }  // namespace
 
 std::string_view tool_name(Tool tool) { return about(tool).name; }
@@ -227,10 +207,10 @@ std::string_view where_to_get(Tool tool) { return about(tool).where_to_get; }
 ToolSearch tool_search_here() {
   ToolSearch search;
   for (const Tool tool : {Tool::nsys, Tool::ncu, Tool::qdstrm_importer}) {
-    const char* value = std::getenv(about(tool).variable);
-    if (value != nullptr && *value != '\0') search.chosen[tool] = value;
+    const std::string value = environment_variable(about(tool).variable);
+    if (!value.empty()) search.chosen[tool] = value;
   }
-  if (const char* path_list = std::getenv("PATH")) search.path_list = path_list;
+  search.path_list = environment_variable("PATH");
   utsname system{};
   if (::uname(&system) == 0) search.machine = system.machine;
   return search;
@@ -278,12 +258,23 @@ bool is_at_least(std::string_view version, int64_t year, int64_t release) {
   return *has_year > year || (*has_year == year && has_release.value_or(0) >= release);
 }
 
-Result<InstalledTool> ensure_nsys(const ToolSearch& search) {
-  return ensure_tool(Tool::nsys, search);
-}
-
-Result<InstalledTool> ensure_ncu(const ToolSearch& search) {
-  return ensure_tool(Tool::ncu, search);
+Result<InstalledTool> ensure_tool(Tool tool, const ToolSearch& search) {
+  const auto found = find_tool(tool, search);
+  if (!found) return fail_with(found.error());
+  std::optional<Error> first_failure;
+  for (const std::filesystem::path& executable : *found) {
+    Command command;
+    command.argv = {executable.string(), "--version"};
+    command.environment = {{"LC_ALL", "C"}};
+    command.timeout = kAnswerTime;
+    const auto answered = run_process(command);
+    if (!answered) return fail_with(answered.error());
+    if (answered->succeeded()) {
+      return InstalledTool{executable, tool_version(answered->output_tail)};
+    }
+    if (!first_failure) first_failure = does_not_answer(tool, executable, *answered);
+  }
+  return fail_with(first_failure.value_or(not_installed(tool)));
 }
 
 }  // namespace llmprof::capture

@@ -49,7 +49,6 @@ bool is_at_least(std::string_view version, int64_t year, int64_t release);
 
 // The first installation that answers to --version, in find_tool's order; else an error of kind
 // tool with the exact way to install it.
-Result<InstalledTool> ensure_nsys(const ToolSearch& search);
-Result<InstalledTool> ensure_ncu(const ToolSearch& search);
+Result<InstalledTool> ensure_tool(Tool tool, const ToolSearch& search);
 
 }  // namespace llmprof::capture

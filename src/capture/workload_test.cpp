@@ -1,4 +1,4 @@
-#include "capture/workload.h"
+#include "capture/recording.h"
 
 #include <gtest/gtest.h>
 

@@ -7,13 +7,11 @@
 
 #include "base/files.h"
 #include "base/text.h"
-#include "capture/ncu/finished_runs.h"
 #include "capture/ncu/kernel_filter.h"
-#include "capture/ncu/ncu_failures.h"
 #include "capture/ncu/ncu_messages.h"
 #include "capture/ncu/ncu_runs.h"
 #include "capture/ncu/raw_tables.h"
-#include "capture/workload.h"
+#include "capture/recording.h"
 
 namespace llmprof::capture {
 namespace {
@@ -95,6 +93,10 @@ class NcuCapture {
                        fmt::format("{}: not measured by ncu, because of the time limit", run.name));
   }
 
+  template <class... Values>
+  void warn(std::string_view code, fmt::format_string<Values...> text, Values&&... values) {
+    result_.notes.warn(code, fmt::format(text, std::forward<Values>(values)...));
+  }
   void fail_run(Error error) {
     if (!result_.failure) result_.failure = std::move(error);
   }
@@ -139,10 +141,10 @@ class NcuCapture {
     if (!attempt) return fail_with(attempt.error());
     auto table = is_there(report_of(run)) ? export_report(run) : capture_live(run);
     if (!table && is_there(report_of(run)) && !is_stopped()) {
-      result_.notes.warn("ncu_live_csv",
-                         fmt::format("{}: the report could not be exported ({}), so the program "
-                                     "was profiled once more with ncu printing its table",
-                                     run.name, table.error().message));
+      warn("ncu_live_csv",
+           "{}: the report could not be exported ({}), so the program was profiled once more with "
+           "ncu printing its table",
+           run.name, table.error().message);
       const std::string unread = table.error().message;
       table = capture_live(run);
       if (!table) {
@@ -153,10 +155,10 @@ class NcuCapture {
     if (!table) return fail_with(table.error());
     keep(planned, *table);
     if (attempt->messages.program_exit_code && !attempt->record.asked_to_stop) {
-      result_.notes.warn("ncu_workload_failed",
-                         fmt::format("{}: the workload ended with exit code {} under ncu; what was "
-                                     "measured until then is kept",
-                                     run.name, *attempt->messages.program_exit_code));
+      warn("ncu_workload_failed",
+           "{}: the workload ended with exit code {} under ncu; what was measured until then is "
+           "kept",
+           run.name, *attempt->messages.program_exit_code);
     }
     return Measured{std::move(run), std::move(*table)};
   }
@@ -193,7 +195,10 @@ class NcuCapture {
       if (ended && attempt->record.ended_well() && attempt->messages.nothing_profiled &&
           !run.nvtx_include.empty()) {
         run = without_gate(std::move(run), options_, features_);
-        note_lost_gate(run);
+        warn("ncu_not_gated",
+             "{}: ncu saw no kernel inside the NVTX range, so the launches were chosen by counting "
+             "instead ({})",
+             run.name, describe_filter(run));
         continue;
       }
       // It profiled, but kept no report: its table may still be printed.
@@ -208,16 +213,12 @@ class NcuCapture {
   Result<Attempt> profile(const NcuRun& run) {
     // ncu writes beside the final name, so that a report is whole or not there.
     const path aside = folder_ / (run.name + ".part");
-    path made = aside;
-    made += ".ncu-rep";
+    const path made = folder_ / (run.name + ".part.ncu-rep");
     remove_file(made);
     remove_file(report_of(run));
-    WorkloadRecording recording;
-    recording.name = run.name;
-    recording.folder = folder_;
-    recording.wrapper = build_ncu_cmd(ncu_, features_, options_, run, aside, {});
-    recording.environment = request_.environment;
-    end_when_enough(run, recording);
+    WorkloadRecording recording{run.name, folder_,
+                                build_ncu_cmd(ncu_, features_, options_, run, aside, {}),
+                                request_.environment, end_when_enough(run)};
     auto record = record_workload(request_.workload, recording, request_.limits);
     if (!record) {
       remove_file(made);
@@ -249,16 +250,16 @@ class NcuCapture {
   }
 
   // Most programs go on for long after the launches that are wanted, and slowly under ncu.
-  void end_when_enough(const NcuRun& run, WorkloadRecording& recording) const {
+  [[nodiscard]] decltype(WorkloadRecording::is_enough) end_when_enough(const NcuRun& run) const {
     const bool countable = options_.stop_when_measured && options_.replay_mode == "kernel";
     const auto wanted = countable ? run.expected_launches() : std::nullopt;
-    if (!wanted && !request_.until) return;
-    recording.is_enough = [wanted, until = request_.until,
-                           launches = MeasuredLaunches()](const path& log) mutable {
-      const uint64_t measured = launches.count(log);
-      if (wanted && measured >= *wanted) return true;
-      return until && std::chrono::steady_clock::now() >= *until;
-    };
+    if (!wanted && !request_.until) return {};
+    return
+        [wanted, until = request_.until, launches = MeasuredLaunches()](const path& log) mutable {
+          const uint64_t measured = launches.count(log);
+          if (wanted && measured >= *wanted) return true;
+          return until && std::chrono::steady_clock::now() >= *until;
+        };
   }
 
   bool drop_unknown_sections(const NcuRunMessages& messages) {
@@ -266,20 +267,12 @@ class NcuCapture {
     for (const std::string& section : messages.unknown_sections) {
       if (std::erase(options_.sections, section) == 0) continue;
       dropped = true;
-      result_.notes.warn("ncu_no_such_section",
-                         fmt::format("this ncu ({}) has no section {}, so it was skipped; "
-                                     "ncu/sections.txt lists those it has",
-                                     ncu_.version, section));
+      warn(
+          "ncu_no_such_section",
+          "this ncu ({}) has no section {}, so it was skipped; ncu/sections.txt lists those it has",
+          ncu_.version, section);
     }
     return dropped;
-  }
-
-  void note_lost_gate(const NcuRun& run) {
-    result_.notes.warn(
-        "ncu_not_gated",
-        fmt::format("{}: ncu saw no kernel inside the NVTX range, so the launches were chosen by "
-                    "counting instead ({})",
-                    run.name, describe_filter(run)));
   }
 
   Result<RawTable> export_report(const NcuRun& run) {
@@ -301,11 +294,11 @@ class NcuCapture {
   // The fallback: another run of the workload, with ncu printing its table.
   Result<RawTable> capture_live(const NcuRun& run) {
     const path aside = folder_ / (run.name + "_live.part");
-    WorkloadRecording recording;
-    recording.name = run.name + "-live";
-    recording.folder = folder_;
-    recording.wrapper = build_ncu_live_cmd(ncu_, features_, options_, run, aside, {});
-    recording.environment = request_.environment;
+    const WorkloadRecording recording{run.name + "-live",
+                                      folder_,
+                                      build_ncu_live_cmd(ncu_, features_, options_, run, aside, {}),
+                                      request_.environment,
+                                      {}};
     const auto record = record_workload(request_.workload, recording, request_.limits);
     if (!record) return fail_with(record.error().within("ncu, " + run.name));
     result_.commands.push_back(*record);
@@ -317,10 +310,10 @@ class NcuCapture {
     remove_file(aside);
     if (!table) return fail_with(failed_ncu_run(*record, messages, run));
     if (!is_there(report_of(run))) {
-      result_.notes.warn("ncu_live_csv",
-                         fmt::format("{}: ncu kept no report, so the program was profiled once "
-                                     "more with ncu printing its table",
-                                     run.name));
+      warn("ncu_live_csv",
+           "{}: ncu kept no report, so the program was profiled once more with ncu printing its "
+           "table",
+           run.name);
     }
     return table;
   }
@@ -349,9 +342,8 @@ class NcuCapture {
   void note_unseen(const NcuRun& run, const std::vector<ChosenKernel>& kernels,
                    std::string_view why) {
     for (const ChosenKernel& kernel : kernels) {
-      result_.notes.warn("ncu_kernel_not_seen",
-                         fmt::format("{}: ncu measured no launch of {}, which the timeline chose{}",
-                                     run.name, shortened(kernel.name, kNameCharacters), why));
+      warn("ncu_kernel_not_seen", "{}: ncu measured no launch of {}, which the timeline chose{}",
+           run.name, shortened(kernel.name, kNameCharacters), why);
     }
   }
 
@@ -365,10 +357,9 @@ class NcuCapture {
       if (!status) return add_file("sections.txt");
     }
     remove_file(aside);
-    result_.notes.warn("ncu_no_section_list",
-                       fmt::format("`ncu --list-sections` printed nothing ({}), so there is no "
-                                   "sections.txt",
-                                   describe_end(record->result)));
+    warn("ncu_no_section_list",
+         "`ncu --list-sections` printed nothing ({}), so there is no sections.txt",
+         describe_end(record->result));
   }
 
   void write_union() {

@@ -8,9 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/capture_result.h"
+#include "capture/recording.h"
 #include "capture/tools.h"
-#include "capture/workload.h"
 
 namespace llmprof::capture {
 

@@ -14,7 +14,7 @@ namespace {
 using testing::TemporaryFolder;
 
 std::optional<InstalledTool> installed_ncu() {
-  const auto ncu = ensure_ncu(tool_search_here());
+  const auto ncu = ensure_tool(Tool::ncu, tool_search_here());
   return ncu ? std::optional(*ncu) : std::nullopt;
 }
 

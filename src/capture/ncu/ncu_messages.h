@@ -7,6 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
+#include "capture/ncu/ncu_runs.h"
+#include "capture/recording.h"
+
 namespace llmprof::capture {
 
 // What ncu said among the output of the program it ran.
@@ -25,6 +29,16 @@ struct NcuRunMessages {
 
 // Reads logs of any size, line by line; a file that is not there says nothing.
 NcuRunMessages read_ncu_messages(const std::filesystem::path& log);
+
+// Why a run under ncu left nothing to read, and what to do about it.
+Error failed_ncu_run(const CommandRecord& record, const NcuRunMessages& messages,
+                     const NcuRun& run);
+
+// Another stage would fail in the same way.
+bool concerns_all_stages(const CommandRecord& record, const NcuRunMessages& messages);
+
+// "--nvtx-include LLM@decode_all/, 8 kernels by name, --launch-count 3": for messages.
+std::string describe_filter(const NcuRun& run);
 
 // How to be allowed to read the GPU's performance counters.
 std::string counter_permission_remedy();

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "capture/ncu/ncu_capture.h"
-#include "capture/ncu/ncu_failures.h"
+#include "capture/ncu/ncu_messages.h"
 #include "capture/ncu/ncu_runs.h"
 #include "capture/shell.h"
 

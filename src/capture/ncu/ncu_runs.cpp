@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <limits>
 
+#include "base/files.h"
 #include "capture/ncu/kernel_filter.h"
 
 namespace llmprof::capture {
@@ -89,16 +91,28 @@ NcuRun& run_for(std::vector<NcuRun>& runs, const ChosenKernel& kernel) {
     return belongs_to(run, kernel) &&
            kernel_filter(run).size() + pattern_of(kernel, false).size() < kLongestFilter;
   };
-  const auto found = std::find_if(runs.begin(), runs.end(), fits);
+  const auto found = std::ranges::find_if(runs, fits);
   if (found != runs.end()) return *found;
-  const auto of_stage = [&](const NcuRun& run) {
-    return run.kernels.front().stage == kernel.stage;
-  };
-  const auto number = std::count_if(runs.begin(), runs.end(), of_stage) + 1;
+  const auto number = 1 + std::ranges::count(runs, kernel.stage, [](const NcuRun& run) {
+                        return run.kernels.front().stage;
+                      });
   NcuRun& run = runs.emplace_back();
   run.name = kernel.stage.empty() ? kUnnamedStage : kernel.stage;
   if (number > 1) run.name += fmt::format("_{}", number);
   return run;
+}
+
+// FNV-1a.
+std::string hash(const std::vector<std::string>& command) {
+  uint64_t value = 14695981039346656037U;
+  const auto take = [&](char c) {
+    value = (value ^ static_cast<unsigned char>(c)) * 1099511628211U;
+  };
+  for (const std::string& word : command) {
+    for (const char c : word) take(c);
+    take('\0');
+  }
+  return fmt::format("{:016x}", value);
 }
 
 }  // namespace
@@ -172,6 +186,25 @@ std::string kernel_filter(const NcuRun& run) {
     filter += pattern_of(kernel, by_symbol);
   }
   return filter + ")$";
+}
+
+FinishedRuns::FinishedRuns(std::filesystem::path file) : file_(std::move(file)) {
+  std::ifstream stream(file_);
+  std::string run;
+  std::string written;
+  while (stream >> run >> written) hash_of_[run] = written;
+}
+
+bool FinishedRuns::has(const std::string& run, const std::vector<std::string>& command) const {
+  const auto found = hash_of_.find(run);
+  return found != hash_of_.end() && found->second == hash(command);
+}
+
+Result<void> FinishedRuns::add(const std::string& run, const std::vector<std::string>& command) {
+  hash_of_[run] = hash(command);
+  std::string text;
+  for (const auto& [name, written] : hash_of_) text += fmt::format("{} {}\n", name, written);
+  return write_file_atomically(file_, text);
 }
 
 }  // namespace llmprof::capture

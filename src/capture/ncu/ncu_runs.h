@@ -3,10 +3,12 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "capture/ncu/ncu_capture.h"
 
 namespace llmprof::capture {
@@ -38,6 +40,20 @@ bool loses_kernels(const NcuOptions& options, const NcuRun& run);
 
 // One more run for them, <name>_lost: the first matching launches, as many as have each of them.
 NcuRun run_of_lost_kernels(const NcuRun& run, std::vector<ChosenKernel> lost);
+
+// finished.txt: which stages are recorded, and by which command, so that an interrupted recording
+// can be continued by another run. Only a hash of the command is kept.
+class FinishedRuns {
+ public:
+  explicit FinishedRuns(std::filesystem::path file);
+
+  [[nodiscard]] bool has(const std::string& run, const std::vector<std::string>& command) const;
+  Result<void> add(const std::string& run, const std::vector<std::string>& command);
+
+ private:
+  std::filesystem::path file_;
+  std::map<std::string, std::string> hash_of_;
+};
 
 // Whole ranges are replayed as one: ncu then knows no single launches.
 bool replays_ranges(const NcuOptions& options);

@@ -18,24 +18,14 @@ constexpr std::string_view kKernelName = "Kernel Name";
 // A launch is some 10 kB with every section there is.
 constexpr size_t kMostBytes = 2UL << 30U;
 
-bool is_message(std::string_view line) { return line.starts_with("=="); }
-
 // The lines of one table, from its header on; messages of ncu's own may stand between rows.
 std::string table_text(std::string_view output) {
   size_t begin = output.starts_with(kHeaderBegin) ? 0 : output.find("\n\"ID\",");
   if (begin == std::string_view::npos) return {};
   if (begin > 0) ++begin;
-  output.remove_prefix(begin);
   std::string text;
-  while (!output.empty()) {
-    const size_t end = output.find('\n');
-    const std::string_view line = output.substr(0, end);
-    if (!is_message(line)) {
-      text += line;
-      text += '\n';
-    }
-    if (end == std::string_view::npos) break;
-    output.remove_prefix(end + 1);
+  for (const std::string_view line : split(output.substr(begin), '\n')) {
+    if (!line.starts_with("==")) text.append(line).append("\n");
   }
   return text;
 }

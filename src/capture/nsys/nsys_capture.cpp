@@ -25,14 +25,12 @@ constexpr size_t kReportHeadBytes = 64;
 std::string head_of(const path& file) { return file_part(file, 0, kReportHeadBytes); }
 
 std::vector<path> files_in(const path& folder) {
-  std::vector<path> files;
-  std::error_code status;
-  for (std::filesystem::directory_iterator entry(folder, status), end; !status && entry != end;
-       entry.increment(status)) {
+  std::vector<path> files = entries_of(folder);
+  std::erase_if(files, [](const path& file) {
     std::error_code ignored;
-    if (entry->is_regular_file(ignored)) files.push_back(entry->path());
-  }
-  std::sort(files.begin(), files.end());
+    return !std::filesystem::is_regular_file(file, ignored);
+  });
+  std::ranges::sort(files);
   return files;
 }
 
@@ -110,9 +108,9 @@ class NsysCapture {
       result_.failure->message +=
           fmt::format(". Tried without success: {}", fmt::join(tried, ", "));
     } else {
-      result_.notes.warn("nsys_traced_less", fmt::format("nsys failed at first and recorded with "
-                                                         "{} instead of {}",
-                                                         tried.back(), tried.front()));
+      result_.notes.warn("nsys_traced_less",
+                         fmt::format("nsys failed at first and recorded with {} instead of {}",
+                                     tried.back(), tried.front()));
     }
   }
 
@@ -187,11 +185,10 @@ class NsysCapture {
       }
     }
     if (!reports_.empty()) {
-      result_.notes.info(
-          "nsys_report_holds_environment",
-          "the Nsight Systems report in the bundle contains the command line and all "
-          "environment variables of the profiled run, and those of other processes "
-          "that ran on this machine; do not publish it");
+      result_.notes.info("nsys_report_holds_environment",
+                         "the Nsight Systems report in the bundle contains the command line and "
+                         "all environment variables of the profiled run, and those of other "
+                         "processes that ran on this machine; do not publish it");
     }
   }
 

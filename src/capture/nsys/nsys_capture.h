@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "capture/capture_result.h"
+#include "capture/recording.h"
 #include "capture/tools.h"
-#include "capture/workload.h"
 
 namespace llmprof::capture {
 

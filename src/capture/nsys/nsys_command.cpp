@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 
+#include "base/machine.h"
 #include "base/text.h"
 #include "capture/nsys/nsys_capture.h"
 #include "capture/shell.h"
@@ -41,8 +41,8 @@ std::string temporary_folder_of(const NsysRequest& request) {
       if (name == "TMPDIR") return value;
     }
   }
-  const char* ours = std::getenv("TMPDIR");
-  return ours != nullptr && *ours != '\0' ? ours : "/tmp";
+  const std::string ours = environment_variable("TMPDIR");
+  return ours.empty() ? "/tmp" : ours;
 }
 
 // Of several names for one report the first that is there.

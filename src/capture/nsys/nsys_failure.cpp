@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <initializer_list>
 
 #include "base/text.h"
 #include "capture/shell.h"
@@ -11,18 +11,10 @@
 namespace llmprof::capture {
 namespace {
 
-constexpr std::array<std::string_view, 5> kPermissionWords = {
-    "permission denied", "not permitted", "requires root", "insufficient privilege",
-    "perf_event_paranoid"};
-constexpr std::array<std::string_view, 2> kNoProgramWords = {"program not found", "no such file"};
-
-template <size_t N>
-bool says_any(std::string_view output, const std::array<std::string_view, N>& words) {
+bool says_any(std::string_view output, std::initializer_list<std::string_view> words) {
   std::string lower(output);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return std::any_of(words.begin(), words.end(),
-                     [&](std::string_view word) { return contains(lower, word); });
+  std::ranges::transform(lower, lower.begin(), to_lower);
+  return std::ranges::any_of(words, [&](std::string_view word) { return contains(lower, word); });
 }
 
 std::string said(const CommandRecord& record) {
@@ -49,19 +41,19 @@ NsysFailure hit_limit(const NsysRequest& request, const CommandRecord& record, N
   constexpr double kMegabyte = 1e6;
   switch (record.result.end) {
     case ProcessEnd::timed_out:
-      return final_failure(fmt::format(
-          "the workload under nsys was not finished after {:.0f} s and was ended; {}. {}. If it "
-          "hangs only under nsys, trace less (nsys.trace=[cuda,nvtx], "
-          "nsys.sample=none); else raise run.timeout_s",
-          seconds(request.limits.timeout.value_or(std::chrono::milliseconds(0))), said(record),
-          kept(output)));
+      return final_failure(
+          fmt::format("the workload under nsys was not finished after {:.0f} s and was ended; {}. "
+                      "{}. If it hangs only under nsys, trace less (nsys.trace=[cuda,nvtx], "
+                      "nsys.sample=none); else raise run.timeout_s",
+                      seconds(request.limits.timeout.value_or(std::chrono::milliseconds(0))),
+                      said(record), kept(output)));
     case ProcessEnd::over_limit:
-      return final_failure(fmt::format(
-          "nsys wrote more than {:.0f} MB, so the recording was ended; see {}. {}. Trace less "
-          "(nsys.trace=[cuda,nvtx], nsys.sample=none), run a shorter workload, "
-          "or raise run.max_trace_mb",
-          static_cast<double>(request.limits.max_bytes.value_or(0)) / kMegabyte,
-          record.log.string(), kept(output)));
+      return final_failure(
+          fmt::format("nsys wrote more than {:.0f} MB, so the recording was ended; see {}. {}. "
+                      "Trace less (nsys.trace=[cuda,nvtx], nsys.sample=none), run a shorter "
+                      "workload, or raise run.max_trace_mb",
+                      static_cast<double>(request.limits.max_bytes.value_or(0)) / kMegabyte,
+                      record.log.string(), kept(output)));
     default:
       return final_failure(fmt::format("the nsys recording was interrupted. {}; see {}",
                                        kept(output), record.log.string()));
@@ -80,9 +72,8 @@ NsysFailure never_started(const NsysRequest& request, const CommandRecord& recor
                                                             describe_end(record.result));
   return final_failure(fmt::format(
       "the gated recording never started: no range '{}' of {} began{}, so nsys wrote no report; "
-      "{}. "
-      "Record everything and select afterwards (nsys.gating_nvtx=false), or name a range that the "
-      "workload has (nsys.nvtx_capture=RANGE@DOMAIN; a range whose name is written "
+      "{}. Record everything and select afterwards (nsys.gating_nvtx=false), or name a range that "
+      "the workload has (nsys.nvtx_capture=RANGE@DOMAIN; a range whose name is written "
       "'DOMAIN@RANGE' is in no domain)",
       name, where, end, said(record)));
 }
@@ -94,25 +85,26 @@ NsysFailure without_report(const NsysRequest& request, const CommandRecord& reco
                                      describe_end(result)));
   }
   if (result.end == ProcessEnd::signalled) {
-    return nsys_failed(fmt::format(
-        "nsys crashed and left no report: {}; {}. Install another version of Nsight Systems, or "
-        "set LLMPROF_NSYS to one",
-        describe_end(result), said(record)));
+    return nsys_failed(
+        fmt::format("nsys crashed and left no report: {}; {}. Install another version of Nsight "
+                    "Systems, or set LLMPROF_NSYS to one",
+                    describe_end(result), said(record)));
   }
   const std::string words = last_words(result.output_tail);
   // By its name: nsys misses files of its own, too.
-  if (!result.succeeded() && says_any(words, kNoProgramWords) &&
+  if (!result.succeeded() && says_any(words, {"program not found", "no such file"}) &&
       contains(words, request.workload.argv.front())) {
     return final_failure(
         fmt::format("nsys could not start the workload '{}': {}. Correct the workload's command",
                     request.workload.argv.front(), said(record)));
   }
-  if (says_any(result.output_tail, kPermissionWords)) {
-    return nsys_failed(fmt::format(
-        "nsys is not permitted to profile here: {}. Run as root or, in a container, with "
-        "--cap-add=SYS_ADMIN (or SYS_PTRACE); for CPU sampling: sysctl -w "
-        "kernel.perf_event_paranoid=2, or nsys.sample=none",
-        said(record)));
+  if (says_any(result.output_tail, {"permission denied", "not permitted", "requires root",
+                                    "insufficient privilege", "perf_event_paranoid"})) {
+    return nsys_failed(
+        fmt::format("nsys is not permitted to profile here: {}. Run as root or, in a container, "
+                    "with --cap-add=SYS_ADMIN (or SYS_PTRACE); for CPU sampling: sysctl -w "
+                    "kernel.perf_event_paranoid=2, or nsys.sample=none",
+                    said(record)));
   }
   if (is_gated_by_nvtx(request.options)) return never_started(request, record);
   if (record.ended_well()) {
@@ -143,8 +135,7 @@ std::optional<NsysFailure> judge_nsys_attempt(const NsysRequest& request,
     case NsysOutput::garbage:
       return nsys_failed(
           fmt::format("nsys left a file that is not an Nsight Systems report ({}); {}. It is kept, "
-                      "its name ending "
-                      "in .unusable; set LLMPROF_NSYS to another installation",
+                      "its name ending in .unusable; set LLMPROF_NSYS to another installation",
                       describe_end(record.result), said(record)));
     case NsysOutput::report:
       break;

@@ -18,7 +18,7 @@ using testing::TemporaryFolder;
 // A server is the harder case: nsys runs it in a session of its own, and it must get the signal
 // itself for nsys to write its report.
 TEST(NsysInstalled, ProfilesAServerAndEndsWithItsReport) {
-  const auto nsys = ensure_nsys(tool_search_here());
+  const auto nsys = ensure_tool(Tool::nsys, tool_search_here());
   if (!nsys) GTEST_SKIP() << "needs nsys: " << nsys.error().message;
   const TemporaryFolder folder;
   const auto serve = folder.write("serve",

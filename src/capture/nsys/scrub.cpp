@@ -114,8 +114,8 @@ class Scrubber {
   std::vector<std::string> tables_with_values() {
     std::vector<std::string> tables;
     const Statement rows = copy_.prepare(
-        "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c "
-        "WHERE m.type = 'table' AND c.name = 'value' AND m.name NOT LIKE 'sqlite%'");
+        "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = "
+        "'table' AND c.name = 'value' AND m.name NOT LIKE 'sqlite%'");
     while (rows && sqlite3_step(rows.get()) == SQLITE_ROW) {
       tables.emplace_back(text_of(rows.get(), 0));
     }
@@ -130,11 +130,10 @@ class Scrubber {
         copy_.prepare(fmt::format("SELECT name FROM {}", sql_name(table))) != nullptr;
     const std::string by_name =
         has_names ? " OR name LIKE '%ENVIRONMENT_VARIABLE%' OR name = 'DeviceEnvironment'" : "";
-    const Statement rows = copy_.prepare(
-        fmt::format("SELECT rowid, value, instr(CAST(value AS BLOB), x'00') = 0 FROM {} "
-                    "WHERE typeof(value) IN ('text', 'blob') AND "
-                    "(instr(CAST(value AS BLOB), x'00') > 0{})",
-                    sql_name(table), by_name));
+    const Statement rows = copy_.prepare(fmt::format(
+        "SELECT rowid, value, instr(CAST(value AS BLOB), x'00') = 0 FROM {} WHERE typeof(value) IN "
+        "('text', 'blob') AND (instr(CAST(value AS BLOB), x'00') > 0{})",
+        sql_name(table), by_name));
     if (!rows) return {};  // a table without row ids is none of nsys's
     int status = SQLITE_ROW;
     while ((status = sqlite3_step(rows.get())) == SQLITE_ROW) {

@@ -1,14 +1,12 @@
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fnmatch.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 
 #include "base/files.h"
+#include "base/machine.h"
 #include "base/text.h"
 #include "capture/probes/doctor.h"
 #include "capture/probes/probe_families.h"
@@ -38,7 +36,7 @@ Probe installed_tool(Tool tool, const DoctorOptions& options) {
                    fmt::format("{} If it is installed elsewhere, set {} to its path.",
                                where_to_get(tool), tool_variable(tool)));
   }
-  const auto works = tool == Tool::nsys ? ensure_nsys(options.search) : ensure_ncu(options.search);
+  const auto works = ensure_tool(tool, options.search);
   if (!works) {
     return trouble(name, works.error().message,
                    fmt::format("install it again, or set {} to another one", tool_variable(tool)));
@@ -47,21 +45,13 @@ Probe installed_tool(Tool tool, const DoctorOptions& options) {
   return found(name, fmt::format("{} ({})", works->path.string(), version));
 }
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
-
 // Device nodes stay, and nvidia-modprobe makes them, where no driver is loaded: those cannot be
 // opened by anybody.
 bool is_there_with_a_driver(const path& file) {
-  const int opened = ::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  if (opened < 0) return errno == EACCES || errno == EPERM || errno == EBUSY;
-  ::close(opened);
-  return true;
+  const FileDescriptor opened(::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  return opened.valid() || errno == EACCES || errno == EPERM || errno == EBUSY;
 }
 
-constexpr const char* kLibrary = "libcupti.so*";
 constexpr const char* kName = "CUPTI";
 
 // Below the search's root; machines' names differ, so all of them are looked into.
@@ -85,55 +75,34 @@ for folder in sys.path:
 )";
 
 std::optional<path> library_in(const path& folder) {
-  std::vector<path> candidates;
-  std::error_code status;
-  for (std::filesystem::directory_iterator entry(folder, status), end; !status && entry != end;
-       entry.increment(status)) {
-    const std::string name = entry->path().filename().string();
-    if (::fnmatch(kLibrary, name.c_str(), 0) == 0) candidates.push_back(entry->path());
+  std::optional<path> best;
+  for (path& entry : entries_of(folder)) {
+    if (!entry.filename().string().starts_with("libcupti.so")) continue;
+    // The longest name carries the whole version.
+    if (!best || entry.string().size() > best->string().size()) best = std::move(entry);
   }
-  // The longest name carries the whole version.
-  const auto longer = [](const path& a, const path& b) {
-    return a.string().size() < b.string().size();
+  return best;
+}
+
+// By CUDA_HOME and CUDA_PATH, on the loader's path, in the usual places, beside nvcc.
+std::vector<path> folders_to_look_into(const DoctorOptions& options) {
+  std::vector<path> folders;
+  const auto add_toolkit = [&](const path& toolkit) {
+    for (const char* place : {"extras/CUPTI/lib64", "lib64", "lib"}) {
+      if (!toolkit.empty()) folders.push_back(toolkit / place);
+    }
   };
-  const auto best = std::max_element(candidates.begin(), candidates.end(), longer);
-  return best == candidates.end() ? std::nullopt : std::optional(*best);
-}
-
-std::optional<path> in_toolkit(const path& toolkit) {
-  for (const char* place : {"extras/CUPTI/lib64", "lib64", "lib"}) {
-    if (auto library = library_in(toolkit / place)) return library;
-  }
-  return std::nullopt;
-}
-
-std::optional<path> in_cuda_home(const DoctorOptions& options) {
-  for (const path& toolkit : {options.cuda.home, options.cuda.path}) {
-    if (toolkit.empty()) continue;
-    if (auto library = in_toolkit(toolkit)) return library;
-  }
-  return std::nullopt;
-}
-
-std::optional<path> on_loaders_path(const DoctorOptions& options) {
+  add_toolkit(options.cuda.home);
+  add_toolkit(options.cuda.path);
   for (const std::string_view folder : split_at(options.cuda.library_path, ':')) {
-    if (auto library = library_in(folder)) return library;
+    folders.emplace_back(folder);
   }
-  return std::nullopt;
-}
-
-std::optional<path> beside_nvcc(const DoctorOptions& options) {
-  const auto nvcc = find_executable("nvcc", options.search.path_list);
-  if (!nvcc) return std::nullopt;
-  std::error_code status;
-  return in_toolkit(std::filesystem::canonical(*nvcc, status).parent_path().parent_path());
-}
-
-std::optional<path> in_usual_places(const DoctorOptions& options) {
-  for (const char* place : kUsualPlaces) {
-    if (auto library = library_in(options.search.root / place)) return library;
+  for (const char* place : kUsualPlaces) folders.push_back(options.search.root / place);
+  if (const auto nvcc = find_executable("nvcc", options.search.path_list)) {
+    std::error_code status;
+    add_toolkit(std::filesystem::canonical(*nvcc, status).parent_path().parent_path());
   }
-  return std::nullopt;
+  return folders;
 }
 
 std::optional<path> of_python(const DoctorOptions& options) {
@@ -176,8 +145,7 @@ Probe injection(const DoctorOptions& options) {
   return trouble(kInjection,
                  "CUDA_INJECTION64_PATH is set: the library that it names is loaded into every "
                  "program that uses CUDA, including the unprofiled control run; only in the "
-                 "collector's recording "
-                 "is it replaced by the collector",
+                 "collector's recording is it replaced by the collector",
                  "unset CUDA_INJECTION64_PATH");
 }
 
@@ -189,8 +157,9 @@ std::vector<Probe> probe_nvidia_tools(const DoctorOptions& options) {
 }
 
 CudaVariables cuda_variables_here() {
-  return {variable("LLMPROF_CUPTI"), variable("CUDA_HOME"), variable("CUDA_PATH"),
-          variable("LD_LIBRARY_PATH"), variable("CUDA_INJECTION64_PATH")};
+  return {environment_variable("LLMPROF_CUPTI"), environment_variable("CUDA_HOME"),
+          environment_variable("CUDA_PATH"), environment_variable("LD_LIBRARY_PATH"),
+          environment_variable("CUDA_INJECTION64_PATH")};
 }
 
 bool has_cuda_half(const path& collector) {
@@ -210,9 +179,8 @@ bool has_nvidia_driver(const ToolSearch& search) {
   // Containers show one and hide another; the last is that of Windows' subsystem for Linux.
   constexpr std::array kTraces = {"proc/driver/nvidia/version", "dev/nvidiactl", "dev/nvidia0",
                                   "dev/dxg"};
-  return std::any_of(kTraces.begin(), kTraces.end(), [&](const char* trace) {
-    return is_there_with_a_driver(search.root / trace);
-  });
+  return std::ranges::any_of(
+      kTraces, [&](const char* trace) { return is_there_with_a_driver(search.root / trace); });
 }
 
 std::optional<path> find_cupti(const DoctorOptions& options) {
@@ -221,10 +189,10 @@ std::optional<path> find_cupti(const DoctorOptions& options) {
     std::error_code status;
     return std::filesystem::is_regular_file(named, status) ? std::optional(named) : std::nullopt;
   }
-  for (const auto look : {in_cuda_home, on_loaders_path, in_usual_places, beside_nvcc, of_python}) {
-    if (auto library = look(options)) return library;
+  for (const path& folder : folders_to_look_into(options)) {
+    if (auto library = library_in(folder)) return library;
   }
-  return std::nullopt;
+  return of_python(options);
 }
 
 std::string cupti_version(const path& library) {

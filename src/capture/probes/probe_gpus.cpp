@@ -10,18 +10,14 @@ namespace llmprof::capture {
 namespace {
 
 constexpr const char* kNoDriverFix =
-    "install NVIDIA's driver (Debian: apt install nvidia-driver, from non-free); start a "
-    "container with --gpus all. Not needed for a run on the CPU";
+    "install NVIDIA's driver (Debian: apt install nvidia-driver, from non-free); start a container "
+    "with --gpus all. Not needed for a run on the CPU";
 
 // "NVRM version: NVIDIA UNIX ... Kernel Module  580.159.04  Release Build": the word with dots.
 std::string version_in(std::string_view text) {
-  const std::string_view line = text.substr(0, text.find('\n'));
-  for (size_t at = 0; at < line.size();) {
-    const size_t end = std::min(line.find(' ', at), line.size());
-    const std::string_view word = line.substr(at, end - at);
+  for (const std::string_view word : split(text.substr(0, text.find('\n')), ' ')) {
     const bool numeric = word.find_first_not_of("0123456789.") == std::string_view::npos;
     if (numeric && contains(word, ".")) return std::string(word);
-    at = end + 1;
   }
   return {};
 }
@@ -59,12 +55,11 @@ Probe mig(const std::vector<Gpu>& gpus) {
     if (gpu.mig == "Enabled") split.push_back(gpu.index);
   }
   if (split.empty()) return found("MIG", "off: whole GPUs");
-  return trouble(
-      "MIG",
-      fmt::format("on for GPU {}: peaks of the whole GPU do not apply to a MIG instance, and "
-                  "ncu measures only some of its counters",
-                  fmt::join(split, ", ")),
-      fmt::format("as root: nvidia-smi -i {} -mig 0", fmt::join(split, ",")));
+  return trouble("MIG",
+                 fmt::format("on for GPU {}: peaks of the whole GPU do not apply to a MIG "
+                             "instance, and ncu measures only some of its counters",
+                             fmt::join(split, ", ")),
+                 fmt::format("as root: nvidia-smi -i {} -mig 0", fmt::join(split, ",")));
 }
 
 }  // namespace

@@ -49,8 +49,7 @@ std::vector<Probe> collector(const path& folder) {
                                           "kernels, graphs and counters")
                                   : missing(kCuda,
                                             "CUDA tracing (CUPTI) is not built in: the collector "
-                                            "records only annotations, and nsys "
-                                            "the timeline",
+                                            "records only annotations, and nsys the timeline",
                                             cuda_half_remedy())};
 }
 

@@ -2,10 +2,9 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <charconv>
 
+#include "base/files.h"
 #include "base/text.h"
 #include "capture/ncu/ncu_messages.h"
 #include "capture/probes/probe_families.h"
@@ -49,10 +48,8 @@ bool has_injection(std::string_view environment) {
 // Those whose name we may see; environments only of this user's own, and nothing of them is kept.
 std::vector<RunningProgram> running_programs(const DoctorOptions& options) {
   std::vector<RunningProgram> programs;
-  std::error_code status;
-  for (std::filesystem::directory_iterator entry(options.search.root / "proc", status), end;
-       !status && entry != end; entry.increment(status)) {
-    const std::string folder = entry->path().filename().string();
+  for (const std::filesystem::path& entry : entries_of(options.search.root / "proc")) {
+    const std::string folder = entry.filename().string();
     const auto pid = parse_int(folder);
     if (!pid || *pid == ::getpid()) continue;
     const auto name = system_file(options, "proc/" + folder + "/comm");
@@ -69,10 +66,8 @@ bool is_dcgm(const RunningProgram& program) {
 }
 
 bool uses_cupti(const RunningProgram& program) {
-  constexpr std::array<std::string_view, 6> kProfilers = {
-      "nsys", "nsys-launcher", "ncu", "nv-nsight-cu-cl", "nvprof", "cupti"};
   return program.injected ||
-         std::find(kProfilers.begin(), kProfilers.end(), program.name) != kProfilers.end();
+         is_one_of(program.name, "nsys nsys-launcher ncu nv-nsight-cu-cl nvprof cupti");
 }
 
 std::string named(const std::vector<RunningProgram>& programs) {

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "capture/ncu/ncu_capture.h"
 #include "capture/nsys/nsys_capture.h"
-#include "capture/workload.h"
+#include "capture/recording.h"
 #include "config/compose.h"
 
 namespace llmprof::session {

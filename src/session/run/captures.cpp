@@ -107,7 +107,7 @@ CollectorReach collector_reach(const RunOptions& options, const ProgramFiles& pr
   }
   reach.cupti = capture::find_cupti(machine);
   // The program may bring a CUPTI that no search finds: better tried than no timeline at all.
-  reach.records_cuda = reach.cupti || !capture::ensure_nsys(machine.search);
+  reach.records_cuda = reach.cupti || !capture::ensure_tool(capture::Tool::nsys, machine.search);
   if (!reach.records_cuda) {
     reach.why_not = "no libcupti.so was found; LLMPROF_CUPTI=FILE names one (see llmprof doctor)";
   }

@@ -232,7 +232,7 @@ class Pipeline {
 
   void trace() {
     if (stopped()) return;
-    const auto nsys = capture::ensure_nsys(capture::tool_search_here());
+    const auto nsys = capture::ensure_tool(capture::Tool::nsys, capture::tool_search_here());
     if (!nsys && !captures_.nsys) return;  // the collector's failure is what to mend
     if (!nsys) return fail_backend("nsys", nsys.error());
     if (const auto made = bundle_.make_folder(kNsysAnnotations); !made) {
@@ -274,7 +274,7 @@ class Pipeline {
 
   void measure_kernels() {
     if (stopped()) return;
-    const auto ncu = capture::ensure_ncu(capture::tool_search_here());
+    const auto ncu = capture::ensure_tool(capture::Tool::ncu, capture::tool_search_here());
     if (!ncu) return fail_backend("ncu", ncu.error());
     capture::NcuRequest wanted = ncu_request(request_, bundle_);
     wanted.workload_time = control_time_;

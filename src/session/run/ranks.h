@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "capture/capture_result.h"
 #include "capture/launcher.h"
+#include "capture/recording.h"
 #include "session/bundle/records.h"
 #include "session/run/run.h"
 

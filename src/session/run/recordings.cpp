@@ -255,13 +255,13 @@ capture::CapturePlan plan_without(std::string_view backend, const Error& missing
 }
 
 capture::CapturePlan plan_nsys(const RunRequest& request, const Artifacts& bundle) {
-  const auto nsys = capture::ensure_nsys(capture::tool_search_here());
+  const auto nsys = capture::ensure_tool(capture::Tool::nsys, capture::tool_search_here());
   return nsys ? capture::plan_nsys(*nsys, nsys_request(request, bundle))
               : plan_without("nsys", nsys.error());
 }
 
 capture::CapturePlan plan_ncu(const RunRequest& request, const Artifacts& bundle) {
-  const auto ncu = capture::ensure_ncu(capture::tool_search_here());
+  const auto ncu = capture::ensure_tool(capture::Tool::ncu, capture::tool_search_here());
   return ncu ? capture::plan_ncu(*ncu, ncu_request(request, bundle))
              : plan_without("ncu", ncu.error());
 }

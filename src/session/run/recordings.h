@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "capture/capture_result.h"
-#include "capture/workload.h"
+#include "capture/recording.h"
 #include "session/bundle/run_dir.h"
 #include "session/run/run.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/capture_result.h"
+#include "capture/recording.h"
 #include "config/compose.h"
 #include "session/analysis/analyze.h"
 #include "session/options/run_options.h"

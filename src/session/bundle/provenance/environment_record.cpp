@@ -153,22 +153,22 @@ std::string environment_record() {
     if (value != nullptr) environment[name] = recorded_value(name, value);
   }
   const capture::ToolSearch search = capture::tool_search_here();
-  const Json record = {
-      {"llmprof", kVersion},
-      {"gpus", gpus.rows},
-      {"driver", text_or_null(gpus.driver)},
-      {"cuda", text_or_null(toolkit_version())},
-      {"tools",
-       {{"nsys", tool(capture::ensure_nsys(search))}, {"ncu", tool(capture::ensure_ncu(search))}}},
-      {"cpu",
-       {{"name", text_or_null(cpu_name(file_text("/proc/cpuinfo")))},
-        {"count", usable_cpus()},
-        {"memory_bytes", memory_bytes()}}},
-      {"os", text_or_null(operating_system())},
-      {"kernel", text_or_null(kernel)},
-      {"host", text_or_null(system.nodename)},
-      {"git", git_record()},
-      {"environment", environment}};
+  const Json record = {{"llmprof", kVersion},
+                       {"gpus", gpus.rows},
+                       {"driver", text_or_null(gpus.driver)},
+                       {"cuda", text_or_null(toolkit_version())},
+                       {"tools",
+                        {{"nsys", tool(capture::ensure_tool(capture::Tool::nsys, search))},
+                         {"ncu", tool(capture::ensure_tool(capture::Tool::ncu, search))}}},
+                       {"cpu",
+                        {{"name", text_or_null(cpu_name(file_text("/proc/cpuinfo")))},
+                         {"count", usable_cpus()},
+                         {"memory_bytes", memory_bytes()}}},
+                       {"os", text_or_null(operating_system())},
+                       {"kernel", text_or_null(kernel)},
+                       {"host", text_or_null(system.nodename)},
+                       {"git", git_record()},
+                       {"environment", environment}};
   constexpr int kIndent = 2;
   return record.dump(kIndent, ' ', false, Json::error_handler_t::replace) + "\n";
 }
