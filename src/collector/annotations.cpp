@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "collector/clock.h"
+#include "collector/environment.h"
 #include "collector/nvtx_forward.h"
 #include "collector/ranges.h"
 #include "collector/recorder.h"
@@ -93,15 +93,17 @@ void collective(uint32_t kind, const char* name, int64_t start_ns, int64_t end_n
                           key_of(members), static_cast<wire::CollectiveKind>(kind), group_size, 0});
 }
 
-constexpr llmprof_annotation_table kFunctions = {sizeof(llmprof_annotation_table),
-                                                 range_push,
-                                                 range_pop,
-                                                 range_start,
-                                                 range_end,
-                                                 mark,
-                                                 step,
-                                                 cpu_operator,
-                                                 collective};
+constexpr llmprof_annotation_table kFunctions = {
+    sizeof(llmprof_annotation_table),
+    range_push,
+    range_pop,
+    range_start,
+    range_end,
+    mark,
+    step,
+    cpu_operator,
+    collective,
+};
 
 [[gnu::constructor]] void at_load() { prepare_recording(); }
 

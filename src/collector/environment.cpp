@@ -30,21 +30,23 @@ const char* file_name(const char* path) {
   return slash == nullptr ? path : slash + 1;
 }
 
-constexpr const char* kLaunchers[] = {"torchrun",
-                                      "torch.distributed.run",
-                                      "torch.distributed.launch",
-                                      "mpirun",
-                                      "mpiexec",
-                                      "mpiexec.hydra",
-                                      "mpiexec.openmpi",
-                                      "mpirun.openmpi",
-                                      "orterun",
-                                      "orted",
-                                      "prterun",
-                                      "prted",
-                                      "hydra_pmi_proxy",
-                                      "srun",
-                                      "slurmstepd"};
+constexpr const char* kLaunchers[] = {
+    "torchrun",
+    "torch.distributed.run",
+    "torch.distributed.launch",
+    "mpirun",
+    "mpiexec",
+    "mpiexec.hydra",
+    "mpiexec.openmpi",
+    "mpirun.openmpi",
+    "orterun",
+    "orted",
+    "prterun",
+    "prted",
+    "hydra_pmi_proxy",
+    "srun",
+    "slurmstepd",
+};
 // "/venv/bin/python -u -m torch.distributed.run": what follows may be the program's own.
 constexpr int kArguments = 4;
 

@@ -3,14 +3,31 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 
-// What surrounds this process: its environment, its files in /proc, its terminal.
+// What surrounds this process: its clock, its environment, its files in /proc, its terminal.
 namespace llmprof::collector {
+
+inline int64_t read_clock(clockid_t clock) {
+  constexpr int64_t kSecond = 1'000'000'000;
+  timespec now{};
+  clock_gettime(clock, &now);
+  return now.tv_sec * kSecond + now.tv_nsec;
+}
+
+// The clock of the log.
+inline int64_t now_ns() { return read_clock(CLOCK_MONOTONIC); }
 
 // Null if it is not set, or empty; programs that run with more rights than their user have none.
 inline const char* value_of(const char* variable) {
   const char* value = secure_getenv(variable);
   return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+// Empty if it is not set.
+inline const char* variable(const char* name) {
+  const char* value = secure_getenv(name);
+  return value == nullptr ? "" : value;
 }
 
 // Reads the front of a file of /proc; ends it with a zero byte. Returns how many bytes it read.

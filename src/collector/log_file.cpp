@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "collector/clock.h"
 #include "collector/environment.h"
 #include "collector/ranks.h"
 

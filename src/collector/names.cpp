@@ -3,9 +3,10 @@
 #include <sys/mman.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
+#include <string_view>
 
+#include "collector/environment.h"
 #include "collector/nvtx_forward.h"
 #include "collector/recorder.h"
 
@@ -63,8 +64,7 @@ const char* keep_text(const NameText& name) {
 Name& slot_of(uint64_t hash, size_t probe) { return table[(hash + probe) % kSlots]; }
 
 constexpr size_t kLongestRole = 128;
-constexpr const char* kStages[] = {"prefill", "decode_all", "decode"};
-constexpr const char* kFirstStage = kStages[0];
+constexpr std::string_view kStages[] = {"prefill", "decode_all", "decode"};
 
 struct RoleName {
   char text[kLongestRole] = {};
@@ -77,17 +77,13 @@ struct RoleName {
     length = strnlen(begin, kLongestRole - 1);
     std::memcpy(text, begin, length);
   }
-  [[nodiscard]] bool is(const char* name, size_t bytes) const {
-    return length > 0 && bytes == length && std::memcmp(name, text, length) == 0;
+  [[nodiscard]] bool is(std::string_view name) const {
+    return length > 0 && name == std::string_view(text, length);
   }
 };
 
 constinit RoleName step_range;
 constinit RoleName arm_range;
-
-bool is(const char* role, const char* name, size_t bytes) {
-  return std::strlen(role) == bytes && std::memcmp(role, name, bytes) == 0;
-}
 
 constinit std::atomic<Name*> domains[kDomains] = {};
 
@@ -142,31 +138,26 @@ Name* add_name(const NameText& name) {
 wire::StringKey next_key() { return ++last_key; }
 
 void read_roles() {
-  const char* step = secure_getenv("LLMPROF_STEP_RANGE");
-  step_range.set(step != nullptr && *step != '\0' ? step : "decode_step");
-  const char* arm = secure_getenv("LLMPROF_ARM");
-  const bool names_range =
-      arm != nullptr && std::strcmp(arm, "start") != 0 && std::strcmp(arm, "command") != 0;
-  if (names_range) arm_range.set(arm);
+  const char* step = value_of("LLMPROF_STEP_RANGE");
+  step_range.set(step != nullptr ? step : "decode_step");
+  const std::string_view arm = variable("LLMPROF_ARM");
+  if (arm != "start" && arm != "command") arm_range.set(arm.data());
 }
 
 uint8_t roles_of(const NameText& name) {
   // Programs without NVTX domains use the name "LLM@prefill".
-  constexpr char kPrefix[] = "LLM@";
-  constexpr size_t kPrefixBytes = sizeof kPrefix - 1;
-  const char* begin = name.bytes;
-  size_t length = name.length;
-  if (length > kPrefixBytes && std::memcmp(begin, kPrefix, kPrefixBytes) == 0) {
-    begin += kPrefixBytes;
-    length -= kPrefixBytes;
+  constexpr std::string_view kPrefix = "LLM@";
+  std::string_view range(name.bytes, name.length);
+  if (range.size() > kPrefix.size() && range.starts_with(kPrefix)) {
+    range.remove_prefix(kPrefix.size());
   }
   unsigned roles = kNoRole;
-  if (step_range.is(begin, length)) roles |= kStepRole;
-  if (arm_range.is(begin, length)) roles |= kArmRole;
-  for (const char* stage : kStages) {
-    if (is(stage, begin, length)) roles |= kStageRole;
+  if (step_range.is(range)) roles |= kStepRole;
+  if (arm_range.is(range)) roles |= kArmRole;
+  for (const std::string_view stage : kStages) {
+    if (range == stage) roles |= kStageRole;
   }
-  if (is(kFirstStage, begin, length)) roles |= kRequestRole;
+  if (range == kStages[0]) roles |= kRequestRole;
   return static_cast<uint8_t>(roles);
 }
 

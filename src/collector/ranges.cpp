@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "collector/clock.h"
+#include "collector/environment.h"
 #include "collector/names.h"
 
 namespace llmprof::collector {

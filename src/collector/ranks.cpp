@@ -13,24 +13,26 @@ namespace {
 // Global ranks, in order of preference: a launcher inside another knows better.
 constexpr const char* kGlobalRanks[] = {
     "RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"};
-constexpr const char* kNumbers[] = {"LOCAL_RANK",
-                                    "WORLD_SIZE",
-                                    "LOCAL_WORLD_SIZE",
-                                    "GROUP_RANK",
-                                    "OMPI_COMM_WORLD_SIZE",
-                                    "OMPI_COMM_WORLD_LOCAL_RANK",
-                                    "PMI_SIZE",
-                                    "MPI_LOCALRANKID",
-                                    "MV2_COMM_WORLD_SIZE",
-                                    "MV2_COMM_WORLD_LOCAL_RANK",
-                                    "SLURM_NTASKS",
-                                    "SLURM_STEP_NUM_TASKS",
-                                    "SLURM_LOCALID",
-                                    "SLURM_NODEID",
-                                    "SLURM_JOB_ID",
-                                    "SLURM_STEP_ID",
-                                    "VLLM_DP_RANK",
-                                    "VLLM_DP_SIZE"};
+constexpr const char* kNumbers[] = {
+    "LOCAL_RANK",
+    "WORLD_SIZE",
+    "LOCAL_WORLD_SIZE",
+    "GROUP_RANK",
+    "OMPI_COMM_WORLD_SIZE",
+    "OMPI_COMM_WORLD_LOCAL_RANK",
+    "PMI_SIZE",
+    "MPI_LOCALRANKID",
+    "MV2_COMM_WORLD_SIZE",
+    "MV2_COMM_WORLD_LOCAL_RANK",
+    "SLURM_NTASKS",
+    "SLURM_STEP_NUM_TASKS",
+    "SLURM_LOCALID",
+    "SLURM_NODEID",
+    "SLURM_JOB_ID",
+    "SLURM_STEP_ID",
+    "VLLM_DP_RANK",
+    "VLLM_DP_SIZE",
+};
 constexpr const char* kJobs[] = {"TORCHELASTIC_RUN_ID", "PMIX_NAMESPACE",
                                  "OMPI_MCA_ess_base_jobid"};
 static_assert(sizeof kGlobalRanks + sizeof kNumbers + sizeof kJobs <=
@@ -138,15 +140,14 @@ bool is_rank_text(const char* text) {
 
 size_t read_rank_variables(RankVariable (&variables)[kMostRankVariables]) {
   size_t count = 0;
-  for (const char* name : kGlobalRanks) {
-    if (read_variable(name, is_number, variables[count])) ++count;
-  }
-  for (const char* name : kNumbers) {
-    if (read_variable(name, is_number, variables[count])) ++count;
-  }
-  for (const char* name : kJobs) {
-    if (read_variable(name, is_rank_text, variables[count])) ++count;
-  }
+  const auto read_all = [&](const auto& names, bool (*is_valid)(const char*)) {
+    for (const char* name : names) {
+      if (read_variable(name, is_valid, variables[count])) ++count;
+    }
+  };
+  read_all(kGlobalRanks, is_number);
+  read_all(kNumbers, is_number);
+  read_all(kJobs, is_rank_text);
   return count;
 }
 

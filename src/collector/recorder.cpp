@@ -12,7 +12,6 @@
 #include <cstring>
 
 #include "collector/chunk.h"
-#include "collector/clock.h"
 #include "collector/environment.h"
 #include "collector/log_file.h"
 #include "collector/names.h"

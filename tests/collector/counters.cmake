@@ -36,7 +36,6 @@ target_compile_definitions(test_counters_choice
 add_library(fake_nvml SHARED ${PROJECT_SOURCE_DIR}/tests/fakes/nvml/fake_nvml.cpp)
 file(GLOB counters CONFIGURE_DEPENDS ${cuda}/counters/*.cpp)
 add_counter_test(sampling ${counters} ${PROJECT_SOURCE_DIR}/src/collector/environment.cpp
-                 ${cuda}/driver/nvml.cpp
                  ${PROJECT_SOURCE_DIR}/tests/fakes/cupti/fake_pm_sampling.cpp)
 # The collector finds the fake's functions by their names.
 set_target_properties(test_counters_sampling PROPERTIES ENABLE_EXPORTS ON)

@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <ostream>
 
-#include "collector/clock.h"
 #include "collector/cuda/counters/counters.h"
 #include "collector/cuda/counters/samples.h"
+#include "collector/environment.h"
 #include "counters_stubs.h"
 
 namespace llmprof::collector {

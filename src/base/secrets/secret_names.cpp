@@ -19,9 +19,8 @@ struct SecretWords {
 };
 constexpr auto kSecretWords = std::to_array<SecretWords>({
     {{"secret|secrets|password|passwords|passwd|passphrase|passcode|pwd|credential|cred|"
-      "credentials|"
-      "creds|authorization|bearer|apikey|apikeys|authtoken|authkey|accesskey|secretkey|privatekey|"
-      "accountkey|jwt|psk|cookie|cookies|sessionid|jsessionid|phpsessid"},
+      "credentials|creds|authorization|bearer|apikey|apikeys|authtoken|authkey|accesskey|secretkey|"
+      "privatekey|accountkey|jwt|psk|cookie|cookies|sessionid|jsessionid|phpsessid"},
      Secrecy::always,
      Secrecy::always},
     {{"key|token"}, Secrecy::always, Secrecy::unless_number},
@@ -34,8 +33,7 @@ constexpr auto kSecretWords = std::to_array<SecretWords>({
 // At the end of a name that contains a key or a token they make it a property of one.
 constexpr WordList kProperties = {
     "id|type|dtype|cache|heads|head|dim|dims|size|length|len|count|limit|budget|file|path|dir|"
-    "folder|"
-    "name|format|mode|style"};
+    "folder|name|format|mode|style"};
 // Tokens of a model's vocabulary.
 constexpr WordList kVocabulary = {"bos|eos|pad|unk|sep|cls|mask|special|image|stop|start|decoder"};
 constexpr WordList kNegations = {"no|skip|disable|without"};

@@ -12,17 +12,6 @@ namespace {
 constinit Watch wanted = Watch::none;
 constinit thread_local unsigned depth = 0;  // of calls into CUDA
 
-}  // namespace
-
-Watch wanted_watch() {
-  const char* watch = value_of("LLMPROF_WATCH");
-  if (watch == nullptr || value_of("LLMPROF_LOG_DIR") == nullptr) return Watch::none;
-  if (std::strcmp(watch, "only") == 0) return Watch::only;
-  return std::strcmp(watch, "callbacks") == 0 ? Watch::callbacks : Watch::besides;
-}
-
-namespace {
-
 // Before main(): nothing has launched anything yet.
 [[gnu::constructor]] void read_wish() { wanted = wanted_watch(); }
 
@@ -33,6 +22,13 @@ void write(const wire::HostCall& call) {
 }
 
 }  // namespace
+
+Watch wanted_watch() {
+  const char* watch = value_of("LLMPROF_WATCH");
+  if (watch == nullptr || value_of("LLMPROF_LOG_DIR") == nullptr) return Watch::none;
+  if (std::strcmp(watch, "only") == 0) return Watch::only;
+  return std::strcmp(watch, "callbacks") == 0 ? Watch::callbacks : Watch::besides;
+}
 
 constinit std::atomic<void (*)()> before_launch = nullptr;
 

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "collector/clock.h"
+#include "collector/environment.h"
 #include "wire/cuda_records.h"
 
 // The light watch: when the program launches GPU work and waits for it, one record per call,

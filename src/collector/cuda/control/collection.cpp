@@ -5,7 +5,6 @@
 
 #include <atomic>
 
-#include "collector/clock.h"
 #include "collector/cuda/control/step_plan.h"
 #include "collector/cuda/control/threads.h"
 #include "collector/cuda/cupti/cupti_library.h"

@@ -22,12 +22,6 @@
 namespace llmprof::collector {
 namespace {
 
-// Empty if it is not set.
-const char* variable(const char* name) {
-  const char* value = secure_getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 bool is_off(const char* name) { return std::strcmp(variable(name), "off") == 0; }
 
 uint64_t number(const char* name) { return strtoull(variable(name), nullptr, 10); }

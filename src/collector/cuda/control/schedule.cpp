@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstdlib>
 
-#include "collector/clock.h"
 #include "collector/cuda/control/collection.h"
 #include "collector/cuda/control/step_plan.h"
 #include "collector/cuda/control/threads.h"
@@ -14,6 +13,7 @@
 #include "collector/cuda/tracing/api_calls.h"
 #include "collector/cuda/tracing/gpu_work.h"
 #include "collector/cuda/tracing/resources.h"
+#include "collector/environment.h"
 #include "collector/launches/host_calls.h"
 #include "collector/names.h"
 #include "collector/ranges.h"
@@ -60,18 +60,18 @@ void set_next_change(uint64_t step) { schedule.next_change.store(step, std::memo
 
 bool is_armed() { return is_armed(control_state()); }
 
-OverheadSoFar overhead_so_far() {
+int64_t cost_of_kernels(int64_t of_launch, int64_t in_graph) {
   const KernelCounts kernels = kernels_seen();
-  const int64_t by_kernels = static_cast<int64_t>(kernels.launched) * kCostOfLaunch +
-                             static_cast<int64_t>(kernels.in_graphs) * kCostInGraph;
-  return {std::max(by_kernels, schedule.slice.cost()), time_spent_on_changes()};
+  return static_cast<int64_t>(kernels.launched) * of_launch +
+         static_cast<int64_t>(kernels.in_graphs) * in_graph;
 }
 
-int64_t most_by_kernels() {
-  const KernelCounts kernels = kernels_seen();
-  return static_cast<int64_t>(kernels.launched) * kMostOfLaunch +
-         static_cast<int64_t>(kernels.in_graphs) * kMostInGraph;
+OverheadSoFar overhead_so_far() {
+  return {std::max(cost_of_kernels(kCostOfLaunch, kCostInGraph), schedule.slice.cost()),
+          time_spent_on_changes()};
 }
+
+int64_t most_by_kernels() { return cost_of_kernels(kMostOfLaunch, kMostInGraph); }
 
 void open_time_window(int64_t now) { schedule.slice.open(now, last_launch(), most_by_kernels()); }
 

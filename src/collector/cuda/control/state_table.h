@@ -185,32 +185,25 @@ static_assert(kTable.complete, "a rule for each event in each state");
   return state_table::kTable.cells[static_cast<size_t>(state)][static_cast<size_t>(event)];
 }
 
+[[nodiscard]] constexpr bool is_among(uint32_t states, ControlState state) {
+  return (states >> static_cast<unsigned>(state) & 1U) != 0;
+}
+
 // The state as it is written to the log, and as the command `status` answers it.
 [[nodiscard]] constexpr wire::CollectionState state_in_log(ControlState state) {
-  switch (state) {
-    case ControlState::tracing:
-      return wire::CollectionState::tracing;
-    case ControlState::settling:
-    case ControlState::paused:
-    case ControlState::window_draining:
-    case ControlState::window_leaving:
-    case ControlState::draining:
-    case ControlState::leaving:
-      return wire::CollectionState::paused;
-    case ControlState::stood_down:
-      return wire::CollectionState::stood_down;
-    case ControlState::disarmed:
-    case ControlState::between_windows:
-    case ControlState::exiting:
-      return wire::CollectionState::detached;
-  }
-  return wire::CollectionState::detached;
+  using S = ControlState;
+  if (state == S::tracing) return wire::CollectionState::tracing;
+  if (state == S::stood_down) return wire::CollectionState::stood_down;
+  const uint32_t detached = state_table::in(S::disarmed, S::between_windows, S::exiting);
+  return is_among(detached, state) ? wire::CollectionState::detached
+                                   : wire::CollectionState::paused;
 }
 
 [[nodiscard]] constexpr bool is_armed(ControlState state) {
-  return state == ControlState::tracing || state == ControlState::settling ||
-         state == ControlState::paused || state == ControlState::window_draining ||
-         state == ControlState::window_leaving || state == ControlState::between_windows;
+  using S = ControlState;
+  return is_among(state_table::in(S::tracing, S::settling, S::paused, S::window_draining,
+                                  S::window_leaving, S::between_windows),
+                  state);
 }
 
 // CUPTI is attached, and its records are handed over.

@@ -15,12 +15,12 @@
 #include <cstring>
 #include <ctime>
 
-#include "collector/clock.h"
 #include "collector/cuda/control/collection.h"
 #include "collector/cuda/control/schedule.h"
 #include "collector/cuda/counters/counter_rounds.h"
 #include "collector/cuda/driver/driver.h"
 #include "collector/cuda/tracing/resources.h"
+#include "collector/environment.h"
 #include "collector/ranks.h"
 #include "collector/recorder.h"
 
@@ -28,11 +28,6 @@ namespace llmprof::collector {
 namespace {
 
 constexpr size_t kLongestCommand = 32;
-
-struct CommandSocket {
-  bool opened = false;
-  int descriptor = -1;
-};
 
 int open_socket() {
   const int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -96,9 +91,10 @@ bool answer_one(int descriptor) {
 // Answers commands to this process, `llmprof arm` and `disarm`, that have arrived: datagrams to the
 // abstract Unix socket "llmprof.<pid>", from the process's own user or root.
 void answer_commands() {
-  static constinit CommandSocket socket;
-  if (!socket.opened) socket = {true, open_socket()};
-  while (answer_one(socket.descriptor)) {
+  constexpr int kNotOpened = -2;
+  static constinit int descriptor = kNotOpened;
+  if (descriptor == kNotOpened) descriptor = open_socket();
+  while (answer_one(descriptor)) {
   }
 }
 

@@ -2,11 +2,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstring>
 
-#include "collector/clock.h"
 #include "collector/cuda/counters/pm_metrics.h"
 #include "collector/cuda/counters/sampler.h"
 #include "collector/cuda/counters/samples.h"
@@ -25,24 +25,20 @@ constexpr size_t kNameBytes = 64;
 constexpr char kAdministratorsAlone[] =
     "the driver restricts counters to administrators (RmProfilingAdminOnly is 1). Run as root or "
     "with CAP_SYS_ADMIN (in a container: --cap-add=SYS_ADMIN), or allow them for all users: add "
-    "the "
-    "line \"options nvidia NVreg_RestrictProfilingToAdminUsers=0\" to /etc/modprobe.d/nvidia.conf "
-    "and "
-    "reload the driver";
+    "the line \"options nvidia NVreg_RestrictProfilingToAdminUsers=0\" to "
+    "/etc/modprobe.d/nvidia.conf and reload the driver";
 constexpr char kVirtualNeedsPermission[] =
     "the hypervisor does not allow counters on this virtual GPU: its administrator can enable them "
     "with the vGPU setting enable_profiling=1";
 constexpr char kBusy[] =
     "another program uses the GPU's counters (DCGM, nsys, ncu, another llmprof): stop it while "
-    "this "
-    "one runs, DCGM with \"dcgmi profile --pause\"";
+    "this one runs, DCGM with \"dcgmi profile --pause\"";
 constexpr char kNotSupported[] =
     "this GPU or its mode (vGPU, MIG, confidential computing, WSL) has no PM sampling; ncu may "
     "still be able to read its counters";
 constexpr char kOldInterface[] =
     "the program itself uses CUPTI's older profiling API, which cannot be combined with PM "
-    "sampling: "
-    "run it without";
+    "sampling: run it without";
 
 bool administrators_alone() {
   char text[8192];
@@ -86,11 +82,9 @@ struct SampledDevice {
 };
 
 void name_device(const SampledDevice& device, char (&text)[kNameBytes]) {
-  if (device.chip[0] == '\0') {
-    snprintf(text, sizeof text, "GPU %u", device.ordinal);
-  } else {
-    snprintf(text, sizeof text, "GPU %u (%s)", device.ordinal, device.chip);
-  }
+  const bool known = device.chip[0] != '\0';
+  snprintf(text, sizeof text, "GPU %u%s%s%s", device.ordinal, known ? " (" : "", device.chip,
+           known ? ")" : "");
 }
 
 // Whether other devices of the machine will fail in the same way.
@@ -109,8 +103,7 @@ void report_sampling_failed(const SampledDevice& device, PmFailure failure) {
   } else {
     snprintf(text, sizeof text,
              "%s: %s failed with CUPTI result %d. Run again; if it persists, LLMPROF_COUNTERS=off "
-             "disables "
-             "counters",
+             "disables counters",
              name, failure.call, static_cast<int>(failure.result));
   }
   write_counters_off(text);
@@ -120,8 +113,7 @@ void report_cupti_lacks_sampling() {
   char text[kSentenceBytes];
   snprintf(text, sizeof text,
            "%.512s (version %u) has no PM sampling, which came with CUDA 12.6: set LLMPROF_CUPTI "
-           "to a newer "
-           "libcupti",
+           "to a newer libcupti",
            cupti_path(), cupti_version());
   write_counters_off(text);
 }
@@ -185,8 +177,7 @@ uint32_t choose_hertz(bool for_a_round) {
     const uint32_t usual = counters.devices <= kFewDevices ? kUsualHertz : kUsualHertzOfMany;
     return for_a_round ? usual * kMoreInRounds : usual;
   }
-  if (counters.requested_hertz < kMinHertz) return kMinHertz;
-  return counters.requested_hertz < kMaxHertz ? counters.requested_hertz : kMaxHertz;
+  return std::clamp(counters.requested_hertz, kMinHertz, kMaxHertz);
 }
 
 void give_up(uint32_t device, PmFailure failure) {

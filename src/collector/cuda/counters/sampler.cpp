@@ -8,9 +8,9 @@
 #include <iterator>
 #include <utility>
 
-#include "collector/clock.h"
 #include "collector/cuda/counters/samples.h"
 #include "collector/cuda/cupti/cupti_library.h"
+#include "collector/environment.h"
 
 namespace llmprof::collector {
 namespace {

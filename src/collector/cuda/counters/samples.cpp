@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "collector/clock.h"
+#include "collector/environment.h"
 #include "collector/recorder.h"
 #include "wire/cuda_records.h"
 

@@ -6,10 +6,10 @@
 #include <cstring>
 #include <iterator>
 
-#include "collector/clock.h"
 #include "collector/cuda/counters/samples.h"
 #include "collector/cuda/driver/driver.h"
 #include "collector/cuda/driver/nvml.h"
+#include "collector/environment.h"
 
 namespace llmprof::collector {
 namespace {
@@ -100,7 +100,7 @@ void read_device(uint32_t ordinal) {
 
 bool load() {
   if (sensors.loaded) return true;
-  sensors.loaded = load_nvml(sensors.library, sensors.nvml);
+  sensors.loaded = sensors.nvml.load(sensors.library);
   if (sensors.loaded) return true;
   sensors.wanted = false;
   report_nvml_missing();

@@ -5,9 +5,10 @@
 
 #include <climits>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+
+#include "collector/environment.h"
 
 namespace llmprof::collector {
 namespace {
@@ -27,10 +28,9 @@ void* open_library(const char* file, int flags) {
   return dlopen(file, RTLD_NOW | RTLD_LOCAL | flags);
 }
 
-// The program's own, such as the one PyTorch brings: two copies of CUPTI in a process conflict.
-void* find_loaded() {
+void* find_by_name(int flags) {
   for (const char* name : kLibraryNames) {
-    if (void* found = open_library(name, RTLD_NOLOAD); found != nullptr) return found;
+    if (void* found = open_library(name, flags); found != nullptr) return found;
   }
   return nullptr;
 }
@@ -47,27 +47,21 @@ void* find_in_toolkit(const char* home) {
   return nullptr;
 }
 
-void* find_on_loaders_path() {
-  for (const char* name : kLibraryNames) {
-    if (void* found = open_library(name, 0); found != nullptr) return found;
-  }
-  return nullptr;
-}
-
 void* find_library() {
   // Named by the user: this one or none.
-  const char* named = secure_getenv("LLMPROF_CUPTI");
-  if (named != nullptr && *named != '\0') return open_library(named, 0);
-  if (void* found = find_loaded(); found != nullptr) return found;
-  for (const char* home : {secure_getenv("CUDA_HOME"), secure_getenv("CUDA_PATH")}) {
-    if (home == nullptr || *home == '\0') continue;
+  if (const char* named = value_of("LLMPROF_CUPTI"); named != nullptr) {
+    return open_library(named, 0);
+  }
+  // The program's own, such as the one PyTorch brings: two copies of CUPTI in a process conflict.
+  if (void* found = find_by_name(RTLD_NOLOAD); found != nullptr) return found;
+  for (const char* home : {value_of("CUDA_HOME"), value_of("CUDA_PATH")}) {
+    if (home == nullptr) continue;
     if (void* found = find_in_toolkit(home); found != nullptr) return found;
   }
-  if (void* found = find_on_loaders_path(); found != nullptr) return found;
+  if (void* found = find_by_name(0); found != nullptr) return found;
   if (void* found = find_in_toolkit("/usr/local/cuda"); found != nullptr) return found;
-  const char* last_resort = secure_getenv("LLMPROF_CUPTI_FALLBACK");
-  const bool named_one = last_resort != nullptr && *last_resort != '\0';
-  return named_one ? open_library(last_resort, 0) : nullptr;
+  const char* last_resort = value_of("LLMPROF_CUPTI_FALLBACK");
+  return last_resort == nullptr ? nullptr : open_library(last_resort, 0);
 }
 
 void note_path() {

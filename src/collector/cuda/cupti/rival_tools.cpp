@@ -41,39 +41,27 @@ struct Imports {
 // The loader's tables hold addresses as numbers.
 // NOLINTBEGIN(performance-no-int-to-ptr)
 
+// What a library's table says under a tag; 0: nothing.
+ElfW(Addr) entry_of(const ElfW(Dyn) * dynamic, ElfW(Sxword) tag) {
+  while (dynamic->d_tag != DT_NULL && dynamic->d_tag != tag) ++dynamic;
+  return dynamic->d_tag == DT_NULL ? 0 : dynamic->d_un.d_ptr;
+}
+
 // glibc's loader has added the base to the addresses; other loaders have not, and then they are
 // below it.
 template <class Pointer>
 void set_address(Pointer& pointer, ElfW(Addr) address, ElfW(Addr) base) {
+  if (address == 0) return;
   pointer = reinterpret_cast<Pointer>(address < base ? address + base : address);
 }
 
 void read_dynamic(const ElfW(Dyn) * dynamic, Imports& imports) {
-  for (; dynamic->d_tag != DT_NULL; ++dynamic) {
-    const ElfW(Addr) address = dynamic->d_un.d_ptr;
-    switch (dynamic->d_tag) {
-      case DT_SYMTAB:
-        set_address(imports.symbols, address, imports.base);
-        break;
-      case DT_STRTAB:
-        set_address(imports.names, address, imports.base);
-        break;
-      case DT_JMPREL:
-        set_address(imports.calls, address, imports.base);
-        break;
-      case DT_PLTRELSZ:
-        imports.call_bytes = dynamic->d_un.d_val;
-        break;
-      case DT_RELA:
-        set_address(imports.others, address, imports.base);
-        break;
-      case DT_RELASZ:
-        imports.other_bytes = dynamic->d_un.d_val;
-        break;
-      default:
-        break;
-    }
-  }
+  set_address(imports.symbols, entry_of(dynamic, DT_SYMTAB), imports.base);
+  set_address(imports.names, entry_of(dynamic, DT_STRTAB), imports.base);
+  set_address(imports.calls, entry_of(dynamic, DT_JMPREL), imports.base);
+  set_address(imports.others, entry_of(dynamic, DT_RELA), imports.base);
+  imports.call_bytes = entry_of(dynamic, DT_PLTRELSZ);
+  imports.other_bytes = entry_of(dynamic, DT_RELASZ);
 }
 
 bool read_imports(const dl_phdr_info& library, Imports& imports) {

@@ -3,11 +3,11 @@
 #include <cuda.h>
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
-#include "collector/clock.h"
 #include "collector/cuda/cupti/cupti_library.h"
 #include "collector/cuda/driver/nvml.h"
 #include "collector/environment.h"
@@ -105,7 +105,7 @@ bool find_in_file(const char* path, char (&version)[kDriverVersionBytes]) {
 
 bool ask_nvml(char (&version)[kDriverVersionBytes]) {
   Nvml nvml;
-  return load_nvml(secure_getenv("LLMPROF_NVML"), nvml) && nvml.driver_version != nullptr &&
+  return nvml.load(secure_getenv("LLMPROF_NVML")) && nvml.driver_version != nullptr &&
          nvml.driver_version(version, sizeof version) == Nvml::kSuccess && version[0] != '\0';
 }
 
@@ -117,8 +117,7 @@ uint32_t find_devices() {
   if (driver_of_counters.count == nullptr || driver_of_counters.count(&count) != CUDA_SUCCESS ||
       count < 0)
     return 0;
-  const auto all = static_cast<uint32_t>(count);
-  seen = all < kMaxDevices ? all : kMaxDevices;
+  seen = std::min(static_cast<uint32_t>(count), kMaxDevices);
   return seen;
 }
 

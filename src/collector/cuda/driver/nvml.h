@@ -34,10 +34,28 @@ struct Nvml {
   Result (*throttle_reasons)(Device, unsigned long long* bits) = nullptr;
   Result (*energy)(Device,
                    unsigned long long* millijoules) = nullptr;  // since the driver was loaded
-};
 
-// Opens `path`, or libnvidia-ml.so.1 if it is empty, and initializes it. False if there is none or
-// it fails. Functions that this version lacks stay null.
-bool load_nvml(const char* path, Nvml& nvml);
+  // Opens `path`, or libnvidia-ml.so.1 if it is empty, and initializes it. False if there is none
+  // or it fails. Functions that this version lacks stay null.
+  bool load(const char* path) {
+    const bool named = path != nullptr && path[0] != '\0';
+    // Never closed: NVML has its own threads and state.
+    void* library = dlopen(named ? path : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return false;
+    find_function(library, "nvmlInit_v2", init);
+    find_function(library, "nvmlSystemGetDriverVersion", driver_version);
+    find_function(library, "nvmlDeviceGetHandleByPciBusId_v2", device_by_pci_bus_id);
+    find_function(library, "nvmlDeviceGetHandleByUUID", device_by_uuid);
+    find_function(library, "nvmlDeviceGetClockInfo", clock);
+    find_function(library, "nvmlDeviceGetPowerUsage", power);
+    find_function(library, "nvmlDeviceGetTemperature", temperature);
+    find_function(library, "nvmlDeviceGetCurrentClocksEventReasons", throttle_reasons);
+    if (throttle_reasons == nullptr) {
+      find_function(library, "nvmlDeviceGetCurrentClocksThrottleReasons", throttle_reasons);
+    }
+    find_function(library, "nvmlDeviceGetTotalEnergyConsumption", energy);
+    return init != nullptr && init() == kSuccess;
+  }
+};
 
 }  // namespace llmprof::collector

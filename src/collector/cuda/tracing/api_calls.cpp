@@ -3,10 +3,10 @@
 #include <atomic>
 #include <cstring>
 
-#include "collector/clock.h"
 #include "collector/cuda/cupti/cupti_library.h"
 #include "collector/cuda/tracing/api_functions.h"
 #include "collector/cuda/tracing/call_numbers.h"
+#include "collector/environment.h"
 #include "collector/recorder.h"
 #include "wire/cuda_records.h"
 

@@ -2,11 +2,11 @@
 
 #include <cstdint>
 
-#include "collector/clock.h"
 #include "collector/cuda/cupti/cupti_library.h"
 #include "collector/cuda/tracing/api_calls.h"
 #include "collector/cuda/tracing/gpu_work.h"
 #include "collector/cuda/tracing/resources.h"
+#include "collector/environment.h"
 
 namespace llmprof::collector {
 namespace {
@@ -20,23 +20,14 @@ uint64_t CUPTIAPI log_timestamp() { return static_cast<uint64_t>(now_ns()); }
 }  // namespace
 
 CUptiResult Attachment::attach(CUpti_CallbackFunc callback, void (*give_way)()) {
-  const CuptiFunctions& functions = cupti();
-  if (const auto result = functions.subscribe(&subscriber_, callback, nullptr);
-      result != CUPTI_SUCCESS) {
-    return result;
-  }
+  CUptiResult result = cupti().subscribe(&subscriber_, callback, nullptr);
+  if (result != CUPTI_SUCCESS) return result;
   attached_ = true;
-  if (const auto result = functions.register_timestamps(log_timestamp); result != CUPTI_SUCCESS) {
-    return result;
-  }
-  if (const auto result = functions.register_buffers(give_buffer, take_buffer);
-      result != CUPTI_SUCCESS) {
-    return result;
-  }
-  if (const auto result = enable_resource_callbacks(subscriber_); result != CUPTI_SUCCESS) {
-    return result;
-  }
-  const CUptiResult result = enable_api_callbacks(subscriber_, every_call_);
+  result = cupti().register_timestamps(log_timestamp);
+  if (result == CUPTI_SUCCESS) result = cupti().register_buffers(give_buffer, take_buffer);
+  if (result == CUPTI_SUCCESS) result = enable_resource_callbacks(subscriber_);
+  if (result != CUPTI_SUCCESS) return result;
+  result = enable_api_callbacks(subscriber_, every_call_);
   launch_callbacks_ = true;
   watch_for_rivals(give_way);
   return result;

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 
-#include "collector/clock.h"
 #include "collector/cuda/cupti/cupti_library.h"
 #include "collector/cuda/tracing/api_functions.h"
 #include "collector/environment.h"

@@ -6,10 +6,10 @@
 #include <atomic>
 #include <cstring>
 
-#include "collector/clock.h"
 #include "collector/cuda/cupti/cupti_library.h"
 #include "collector/cuda/tracing/api_calls.h"
-#include "collector/cuda/tracing/kernel_definitions.h"
+#include "collector/cuda/tracing/definitions.h"
+#include "collector/environment.h"
 #include "collector/recorder.h"
 #include "wire/cuda_records.h"
 
@@ -23,6 +23,10 @@ struct GpuWork {
   TracedWindows windows;
 };
 constinit GpuWork work;
+
+// Kernels with the same name, shape, queue and graph node are defined once.
+constinit Definitions<wire::KernelDefinition> kernel_definitions;
+constinit Definitions<wire::MemoryDefinition> memory_definitions;
 
 // CUPTI 12's records are a prefix of CUPTI 13's.
 using KernelActivity = CUpti_ActivityKernel10;
@@ -52,17 +56,6 @@ wire::KernelDefinition definition_of(const KernelActivity& kernel) {
   return definition;
 }
 
-template <class Activity>
-wire::MemoryDefinition memory_definition_of(const Activity& activity) {
-  wire::MemoryDefinition definition{};
-  definition.device = activity.deviceId;
-  definition.context = activity.contextId;
-  definition.stream = activity.streamId;
-  definition.graph = activity.graphId;
-  definition.graph_node = activity.graphNodeId;
-  return definition;
-}
-
 // Writes the records of one CUPTI buffer. Kernels are collected in a batch in the chunk, which
 // becomes visible when it is closed.
 class Writer {
@@ -80,32 +73,18 @@ class Writer {
     last_ = call > last_ ? call : last_;
     if (!wanted) return;
     wire::KernelDefinition definition = definition_of(kernel);
-    bool fresh = false;
-    kernel_key(definition, kernel.name, fresh);
-    if (fresh) write(wire::RecordType::kernel_definition, definition);
+    // By content: the memory of a name may be reused.
+    definition.name = text_key(kernel.name == nullptr ? "(no name)" : kernel.name);
+    if (kernel_definitions.set_key(definition)) {
+      write(wire::RecordType::kernel_definition, definition);
+    }
     add(static_cast<int64_t>(kernel.start), static_cast<int64_t>(kernel.end),
         static_cast<uint32_t>(call), definition.key);
   }
 
-  void add(const CopyActivity& copy) {
-    wire::MemoryDefinition definition = memory_definition_of(copy);
-    definition.kind = kCopy;
-    definition.direction = copy.copyKind;
-    add(definition, copy);
-  }
-
-  void add(const PeerCopyActivity& copy) {
-    wire::MemoryDefinition definition = memory_definition_of(copy);
-    definition.kind = kCopy;
-    definition.direction = CUPTI_ACTIVITY_MEMCPY_KIND_PTOP;
-    add(definition, copy);
-  }
-
-  void add(const FillActivity& fill) {
-    wire::MemoryDefinition definition = memory_definition_of(fill);
-    definition.kind = kFill;
-    add(definition, fill);
-  }
+  void add(const CopyActivity& copy) { add(copy, kCopy, copy.copyKind); }
+  void add(const PeerCopyActivity& copy) { add(copy, kCopy, CUPTI_ACTIVITY_MEMCPY_KIND_PTOP); }
+  void add(const FillActivity& fill) { add(fill, kFill, 0); }
 
   void finish() {
     if (without_times_ > 0) {
@@ -143,16 +122,24 @@ class Writer {
   }
 
   template <class Activity>
-  void add(wire::MemoryDefinition& definition, const Activity& activity) {
+  void add(const Activity& activity, uint32_t kind, uint32_t direction) {
     const uint64_t call = call_number(activity.correlationId);
     if (!work.windows.hold(call)) return;
     if (lacks_times(activity)) {
       ++without_times_;
       return;
     }
-    bool fresh = false;
-    memory_key(definition, fresh);
-    if (fresh) write(wire::RecordType::memory_definition, definition);
+    wire::MemoryDefinition definition{};
+    definition.device = activity.deviceId;
+    definition.context = activity.contextId;
+    definition.stream = activity.streamId;
+    definition.kind = kind;
+    definition.direction = direction;
+    definition.graph = activity.graphId;
+    definition.graph_node = activity.graphNodeId;
+    if (memory_definitions.set_key(definition)) {
+      write(wire::RecordType::memory_definition, definition);
+    }
     write(wire::RecordType::memory_operation,
           wire::MemoryOperation{static_cast<int64_t>(activity.start),
                                 static_cast<int64_t>(activity.end), activity.bytes,

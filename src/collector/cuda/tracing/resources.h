@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "collector/clock.h"
+#include "collector/environment.h"
 
 // CUPTI's callbacks for contexts and graphs as the program creates them, and replays of graphs.
 namespace llmprof::collector {

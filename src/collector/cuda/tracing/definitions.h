@@ -1,18 +1,20 @@
-#include "collector/cuda/tracing/kernel_definitions.h"
+#pragma once
 
 #include <sys/mman.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 
-#include "collector/names.h"
 #include "collector/recorder.h"
 #include "wire/checksum.h"
+#include "wire/cuda_records.h"
 
 namespace llmprof::collector {
-namespace {
 
-// A table of definitions, found by content. If it is full, every use gets a new definition: the log
-// grows, the memory does not.
+// Definitions that are written once per log, found by content. If the table is full, every use gets
+// a new definition: the log grows, the memory does not. For code that holds a DeviceChunk: one
+// thread at a time.
 template <class Definition>
 class Definitions {
  public:
@@ -22,20 +24,15 @@ class Definitions {
     uint32_t reserved;
   };
 
-  // `definition.key` is 0.
-  wire::DefinitionKey key_of(Definition& definition, bool& fresh) {
+  // Fills in the key, which is 0. True if the definition is not in this log yet.
+  bool set_key(Definition& definition) {
     const uint32_t log = current_log();
     Entry* entry = find(definition);
-    if (entry != nullptr && entry->definition.key != 0) {
-      fresh = entry->defined_in != log;
-      entry->defined_in = log;
-      definition.key = entry->definition.key;
-      return definition.key;
-    }
-    fresh = true;
-    definition.key = ++last_key_;
-    if (entry != nullptr) *entry = {definition, log, 0};
-    return definition.key;
+    const bool known = entry != nullptr && entry->definition.key != 0;
+    definition.key = known ? entry->definition.key : ++last_key_;
+    const bool fresh = !known || entry->defined_in != log;
+    if (fresh && entry != nullptr) *entry = {definition, log, 0};
+    return fresh;
   }
 
  private:
@@ -67,20 +64,5 @@ class Definitions {
   Entry* entries_ = nullptr;
   wire::DefinitionKey last_key_ = 0;
 };
-
-constinit Definitions<wire::KernelDefinition> kernels;
-constinit Definitions<wire::MemoryDefinition> memory_operations;
-
-}  // namespace
-
-wire::DefinitionKey kernel_key(wire::KernelDefinition& definition, const char* name, bool& fresh) {
-  const NameText text = measured(name == nullptr ? "(no name)" : name);
-  definition.name = define(intern(text), text);
-  return kernels.key_of(definition, fresh);
-}
-
-wire::DefinitionKey memory_key(wire::MemoryDefinition& definition, bool& fresh) {
-  return memory_operations.key_of(definition, fresh);
-}
 
 }  // namespace llmprof::collector
