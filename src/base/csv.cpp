@@ -1,38 +1,24 @@
 #include "base/csv.h"
 
-#include <cstring>
+#include <algorithm>
 
 namespace llmprof {
 
 // Called after the opening quote; leaves the rest after the closing one.
 std::string_view CsvRows::quoted_field() {
-  const char* const begin = rest_.data();
-  const char* const end = begin + rest_.size();
-  const char* at = begin;
+  const std::string_view text = rest_;
   std::string* copy = nullptr;
-  const char* copied = begin;
-  while (true) {
-    const auto* quote =
-        static_cast<const char*>(std::memchr(at, '"', static_cast<size_t>(end - at)));
-    if (quote == nullptr) {
-      rest_ = {};
-      at = end;
-      break;
-    }
-    if (quote + 1 < end && quote[1] == '"') {
-      if (copy == nullptr) copy = &unescaped_.emplace_back();
-      copy->append(copied, quote + 1);
-      copied = quote + 2;
-      at = quote + 2;
-      continue;
-    }
-    rest_.remove_prefix(static_cast<size_t>(quote + 1 - begin));
-    at = quote;
-    break;
+  size_t copied = 0;
+  size_t end = text.find('"');
+  for (; end < text.size() && text.substr(end + 1).starts_with('"'); end = text.find('"', copied)) {
+    if (copy == nullptr) copy = &unescaped_.emplace_back();
+    copy->append(text.substr(copied, end + 1 - copied));
+    copied = end + 2;
   }
-  if (copy == nullptr) return {begin, static_cast<size_t>(at - begin)};
-  copy->append(copied, at);
-  return *copy;
+  end = std::min(end, text.size());
+  rest_.remove_prefix(std::min(end + 1, text.size()));
+  if (copy == nullptr) return text.substr(0, end);
+  return copy->append(text.substr(copied, end - copied));
 }
 
 bool CsvRows::next(std::vector<std::string_view>& fields) {

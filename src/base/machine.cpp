@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -79,15 +80,10 @@ constexpr size_t kIoWait = 4;
 
 // "cpu0 72002 40848 ...": the ticks of all but the idle columns; none if it is not such a line.
 std::optional<double> busy_ticks(std::string_view line) {
+  std::istringstream columns(std::string(line.substr(std::min(line.find(' '), line.size()))));
   double busy = 0;
   size_t column = 0;
-  line.remove_prefix(line.find(' '));
-  for (; column < kColumns && !line.empty(); ++column) {
-    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
-    uint64_t ticks = 0;
-    const auto [end, status] = std::from_chars(line.data(), line.data() + line.size(), ticks);
-    if (status != std::errc()) break;
-    line.remove_prefix(static_cast<size_t>(end - line.data()));
+  for (uint64_t ticks = 0; column < kColumns && columns >> ticks; ++column) {
     if (column != kIdle && column != kIoWait) busy += static_cast<double>(ticks);
   }
   if (column <= kIdle) return std::nullopt;

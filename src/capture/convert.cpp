@@ -33,10 +33,6 @@ constexpr std::string_view kSqliteMagic = "SQLite format 3\0"sv;
 constexpr size_t kNcuHeaderReach = 1UL << 20U;
 constexpr size_t kHeadBytes = 128;
 
-constexpr const char* kImported = "imported.nsys-rep";
-constexpr const char* kExported = "exported.sqlite";
-constexpr const char* kRawPage = "raw.csv";
-
 struct KindOfReport {
   std::string_view name;                 // for people
   std::string_view extension;            // of its usual name
@@ -95,28 +91,18 @@ class WorkFolder {
 struct Step {
   Tool tool;
   std::string_view name;
-  std::vector<std::string> (*arguments)(const std::string& from);
-  const char* made;
+  std::string_view arguments;  // "FROM" stands for the file
+  std::string_view made;
   bool (*is_good)(const path& made);
 };
-constexpr Step kImport = {
-    Tool::qdstrm_importer, "import",
-    [](const std::string& from) { return std::vector<std::string>{"-i", from, "-o", kImported}; },
-    kImported, [](const path& made) { return !file_part(made, 0, 1).empty(); }};
+constexpr Step kImport = {Tool::qdstrm_importer, "import", "-i FROM -o imported.nsys-rep",
+                          "imported.nsys-rep",
+                          [](const path& made) { return !file_part(made, 0, 1).empty(); }};
 constexpr Step kExport = {
     Tool::nsys, "export",
-    [](const std::string& from) {
-      return std::vector<std::string>{
-          "export", "--type", "sqlite", "--output", kExported, "--force-overwrite", "true", from};
-    },
-    kExported,
+    "export --type sqlite --output exported.sqlite --force-overwrite true FROM", "exported.sqlite",
     [](const path& made) { return file_part(made, 0, kSqliteMagic.size()) == kSqliteMagic; }};
-constexpr Step kPrintRawPage = {Tool::ncu, "raw",
-                                [](const std::string& from) {
-                                  return std::vector<std::string>{"--import", from, "--page", "raw",
-                                                                  "--csv"};
-                                },
-                                kRawPage,
+constexpr Step kPrintRawPage = {Tool::ncu, "raw", "--import FROM --page raw --csv", "raw.csv",
                                 [](const path& made) {
                                   const std::string head = file_part(made, 0, kNcuHeaderReach);
                                   return head.starts_with("\"ID\",") || contains(head, "\n\"ID\",");
@@ -221,8 +207,10 @@ class Conversion {
   [[nodiscard]] Result<ProcessResult> run_once(const Step& step, const path& executable,
                                                const std::string& from) const {
     Command command;
-    command.argv = step.arguments(from);
-    command.argv.insert(command.argv.begin(), executable.string());
+    command.argv = {executable.string()};
+    for (const std::string_view word : split(step.arguments, ' ')) {
+      command.argv.emplace_back(word == "FROM" ? from : word);
+    }
     // The locale decides how ncu writes numbers, and an unknown one makes the tools abort.
     command.environment = {{"HOME", work_.where().string()}, {"LC_ALL", "C"}};
     command.working_folder = work_.where();

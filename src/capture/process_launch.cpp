@@ -37,35 +37,34 @@ struct Pipe {
   FileDescriptor write{-1};
 };
 
-Result<Pipe> open_pipe() {
+Result<void> open_pipe(Pipe& pipe) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_with(cannot_start("pipe", errno));
-  Pipe pipe{above_stdio(FileDescriptor(ends[0])), above_stdio(FileDescriptor(ends[1]))};
+  pipe = {above_stdio(FileDescriptor(ends[0])), above_stdio(FileDescriptor(ends[1]))};
   if (!pipe.read.valid() || !pipe.write.valid()) return fail_with(cannot_start("pipe", errno));
-  return pipe;
+  return {};
 }
 
-Result<FileDescriptor> open_file(const std::filesystem::path& path, int flags) {
-  FileDescriptor file = above_stdio(FileDescriptor(::open(path.c_str(), flags | O_CLOEXEC, 0644)));
+Result<void> open_file(const std::filesystem::path& path, int flags, FileDescriptor& file) {
+  file = above_stdio(FileDescriptor(::open(path.c_str(), flags | O_CLOEXEC, 0644)));
   if (!file.valid()) return fail_with(system_error(ErrorKind::tool, path, errno));
-  return file;
+  return {};
 }
 
 // Everything the child needs, made before the fork: after it only async-signal-safe calls are
 // allowed, because other threads may have held locks.
 struct Launch {
-  bool detached = false;
-  int descriptor_of_launcher = -1;
-  std::string executable;
+  const Command& command;
+  const std::string& executable;
+  int descriptor_of_launcher;
   std::vector<std::string> environment;
   std::vector<char*> argv_pointers;
-  std::vector<char*> environment_pointers;
-  std::string working_folder;
+  std::vector<char*> environment_pointers = {};
   FileDescriptor in{-1};
   FileDescriptor out{-1};
   FileDescriptor err{-1};
-  Pipe output;
-  Pipe exec_error;
+  Pipe output = {};
+  Pipe exec_error = {};
 };
 
 std::vector<std::string> merged_environment(const Command& command) {
@@ -91,36 +90,26 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-Result<void> open_streams(const Command& command, Launch& launch) {
-  auto in = open_file("/dev/null", O_RDONLY);
-  if (!in) return fail_with(in.error());
-  launch.in = std::move(*in);
+Result<void> open_streams(Launch& launch) {
   constexpr int kWrite = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW;
-  if (!command.stdout_file.empty()) {
-    const bool is_shared = command.stderr_file == command.stdout_file;
-    auto out = open_file(command.stdout_file, is_shared ? kWrite | O_APPEND : kWrite);
-    if (!out) return fail_with(out.error());
-    launch.out = std::move(*out);
-    if (is_shared) {
-      launch.err = FileDescriptor(::fcntl(launch.out.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
-      if (!launch.err.valid()) return fail_with(cannot_start("dup", errno));
-    }
+  const std::filesystem::path& out = launch.command.stdout_file;
+  const std::filesystem::path& err = launch.command.stderr_file;
+  const bool is_shared = !out.empty() && err == out;
+  auto opened = open_file("/dev/null", O_RDONLY, launch.in);
+  if (opened && !out.empty()) {
+    opened = open_file(out, is_shared ? kWrite | O_APPEND : kWrite, launch.out);
   }
-  if (!command.stderr_file.empty() && !launch.err.valid()) {
-    auto err = open_file(command.stderr_file, kWrite);
-    if (!err) return fail_with(err.error());
-    launch.err = std::move(*err);
+  if (opened && is_shared) {
+    launch.err = FileDescriptor(::fcntl(launch.out.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+    if (!launch.err.valid()) return fail_with(cannot_start("dup", errno));
+  } else if (opened && !err.empty()) {
+    opened = open_file(err, kWrite, launch.err);
   }
-  if (!launch.out.valid() || !launch.err.valid()) {
-    auto output = open_pipe();
-    if (!output) return fail_with(output.error());
-    launch.output = std::move(*output);
-    ::fcntl(launch.output.read.get(), F_SETFL, O_NONBLOCK);
+  if (opened && (!launch.out.valid() || !launch.err.valid())) {
+    opened = open_pipe(launch.output);
+    if (opened) ::fcntl(launch.output.read.get(), F_SETFL, O_NONBLOCK);
   }
-  auto exec_error = open_pipe();
-  if (!exec_error) return fail_with(exec_error.error());
-  launch.exec_error = std::move(*exec_error);
-  return {};
+  return opened ? open_pipe(launch.exec_error) : opened;
 }
 
 // MPICH's launchers, and srun --mpi=pmi2, talk with the MPI of a rank through a descriptor that
@@ -138,7 +127,7 @@ int descriptor_of_launcher() {
 }
 
 [[noreturn]] void become(const Launch& launch, pid_t parent) {
-  if (launch.detached) {
+  if (launch.command.detached) {
     ::setsid();
   } else {
     ::setpgid(0, 0);
@@ -158,7 +147,8 @@ int descriptor_of_launcher() {
   // For descriptors that a library opened without O_CLOEXEC; old kernels lack the call.
   ::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
   if (launch.descriptor_of_launcher >= 0) ::fcntl(launch.descriptor_of_launcher, F_SETFD, 0);
-  if (launch.working_folder.empty() || ::chdir(launch.working_folder.c_str()) == 0) {
+  const std::filesystem::path& folder = launch.command.working_folder;
+  if (folder.empty() || ::chdir(folder.c_str()) == 0) {
     ::execve(launch.executable.c_str(), launch.argv_pointers.data(),
              launch.environment_pointers.data());
   }
@@ -186,15 +176,10 @@ void make_children_waitable() {
 }  // namespace
 
 Result<StartedProcess> start_process(const Command& command, const std::string& executable) {
-  Launch launch;
-  launch.detached = command.detached;
-  launch.executable = executable;
-  launch.descriptor_of_launcher = descriptor_of_launcher();
-  launch.environment = merged_environment(command);
+  Launch launch{command, executable, descriptor_of_launcher(), merged_environment(command),
+                pointers_to(command.argv)};
   launch.environment_pointers = pointers_to(launch.environment);
-  launch.argv_pointers = pointers_to(command.argv);
-  launch.working_folder = command.working_folder.string();
-  if (auto opened = open_streams(command, launch); !opened) return fail_with(opened.error());
+  if (auto opened = open_streams(launch); !opened) return fail_with(opened.error());
 
   make_children_waitable();
   const pid_t parent = ::getpid();

@@ -56,9 +56,7 @@ std::string Parser::expression() {
 
 std::string Parser::function_parameter() {
   position_ += 1;
-  if (accept("L")) {
-    number();
-  }
+  if (accept("L")) number();
   accept("p");
   while (accept("r") || accept("V") || accept("K")) {
   }
@@ -142,12 +140,7 @@ std::string Parser::expressions_until_end() {
 }
 
 std::string Parser::simple_name() {
-  std::string text;
-  if (accept("on")) {
-    text = operator_name(nullptr);
-  } else {
-    text = source_name();
-  }
+  const std::string text = accept("on") ? operator_name(nullptr) : source_name();
   if (peek() != 'I') return text;
   std::vector<Piece> args = template_args();
   return joined({text, template_args_text(args)});

@@ -33,7 +33,6 @@ struct Operator {
   int operands;
 };
 const Operator* find_operator(std::string_view code);
-std::optional<std::string_view> builtin_type(char code);
 
 // One name, read once from left to right. Every step and every byte written is deducted from one
 // allowance, which bounds time and memory together; `failed_` then stays set and every member
@@ -74,7 +73,6 @@ class Parser {
   Piece named_type(bool& substitutable);
   Piece template_parameter();
   Piece substitution();
-  std::string standard_name(char code);
   std::vector<Piece> template_args();
   Piece template_arg();
   std::string template_args_text(std::vector<Piece>& args);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/demangle/parser.h"
+#include "base/text.h"
 
 namespace llmprof::demangling {
 
@@ -22,24 +23,40 @@ size_t Piece::size() const {
   return total;
 }
 
-std::optional<std::string_view> builtin_type(char code) {
-  constexpr std::array<std::pair<char, std::string_view>, 21> kTypes = {
-      {{'a', "signed char"}, {'b', "bool"},
-       {'c', "char"},        {'d', "double"},
-       {'e', "long double"}, {'f', "float"},
-       {'g', "__float128"},  {'h', "unsigned char"},
-       {'i', "int"},         {'j', "unsigned int"},
-       {'l', "long"},        {'m', "unsigned long"},
-       {'n', "__int128"},    {'o', "unsigned __int128"},
-       {'s', "short"},       {'t', "unsigned short"},
-       {'v', "void"},        {'w', "wchar_t"},
-       {'x', "long long"},   {'y', "unsigned long long"},
-       {'z', "..."}}};
-  for (const auto& [letter, type] : kTypes) {
-    if (letter == code) return type;
+namespace {
+
+// Words that single letters stand for.
+template <size_t N>
+struct Letters {
+  std::string_view letters;
+  std::array<std::string_view, N> words;  // in the order of the letters
+
+  [[nodiscard]] std::optional<std::string_view> find(char letter) const {
+    const size_t place = letters.find(letter);
+    return place < N ? std::optional(words[place]) : std::nullopt;
   }
-  return std::nullopt;
-}
+};
+
+constexpr Letters<21> kTypes = {"abcdefghijlmnostvwxyz", {"signed char", "bool",
+                                                          "char",        "double",
+                                                          "long double", "float",
+                                                          "__float128",  "unsigned char",
+                                                          "int",         "unsigned int",
+                                                          "long",        "unsigned long",
+                                                          "__int128",    "unsigned __int128",
+                                                          "short",       "unsigned short",
+                                                          "void",        "wchar_t",
+                                                          "long long",   "unsigned long long",
+                                                          "..."}};
+constexpr Letters<10> kTypesBehindD = {
+    "defhisuacn",
+    {"decimal64", "decimal128", "decimal32", "half", "char32_t", "char16_t", "char8_t", "auto",
+     "decltype(auto)", "decltype(nullptr)"}};
+constexpr Letters<6> kStandardNames = {"absiod",
+                                       {"std::allocator", "std::basic_string", "std::string",
+                                        "std::istream", "std::ostream", "std::iostream"}};
+
+}  // namespace
 
 Piece Parser::type() {
   const Level level(*this);
@@ -56,47 +73,26 @@ Piece Parser::type() {
 }
 
 Piece Parser::type_without_substitution(bool& substitutable) {
-  switch (peek()) {
-    case 'r':
-    case 'V':
-    case 'K':
-      return qualified_type();
-    case 'P':
-      ++position_;
-      return pointer_like(type(), "*");
-    case 'R':
-      ++position_;
-      return pointer_like(type(), "&");
-    case 'O':
-      ++position_;
-      return pointer_like(type(), "&&");
-    case 'C':
-    case 'G': {
-      const std::string_view word = peek() == 'C' ? " _Complex" : " _Imaginary";
-      ++position_;
-      return plain(joined({type().text(), word}));
-    }
-    case 'F':
-      return function_type();
-    case 'A':
-      return array_type();
-    case 'M':
-      return member_pointer();
-    case 'D':
-      return d_type(substitutable);
-    case 'U': {
-      ++position_;
-      const std::string qualifier = source_name();
-      return plain(joined({type().text(), " ", qualifier}));
-    }
-    case 'u':
-      ++position_;
-      substitutable = false;
-      return plain(source_name());
-    default:
-      break;
+  const char code = peek();
+  if (code == 'r' || code == 'V' || code == 'K') return qualified_type();
+  if (code == 'F') return function_type();
+  if (code == 'A') return array_type();
+  if (code == 'M') return member_pointer();
+  if (code == 'D') return d_type(substitutable);
+  if (accept("P")) return pointer_like(type(), "*");
+  if (accept("R")) return pointer_like(type(), "&");
+  if (accept("O")) return pointer_like(type(), "&&");
+  if (accept("C")) return plain(joined({type().text(), " _Complex"}));
+  if (accept("G")) return plain(joined({type().text(), " _Imaginary"}));
+  if (accept("U")) {
+    const std::string qualifier = source_name();
+    return plain(joined({type().text(), " ", qualifier}));
   }
-  if (const auto builtin = builtin_type(peek())) {
+  if (accept("u")) {
+    substitutable = false;
+    return plain(source_name());
+  }
+  if (const auto builtin = kTypes.find(code)) {
     ++position_;
     substitutable = false;
     return plain(joined({*builtin}));
@@ -120,22 +116,10 @@ Piece Parser::named_type(bool& substitutable) {
 }
 
 Piece Parser::d_type(bool& substitutable) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kTypes = {
-      {{"Dd", "decimal64"},
-       {"De", "decimal128"},
-       {"Df", "decimal32"},
-       {"Dh", "half"},
-       {"Di", "char32_t"},
-       {"Ds", "char16_t"},
-       {"Du", "char8_t"},
-       {"Da", "auto"},
-       {"Dc", "decltype(auto)"},
-       {"Dn", "decltype(nullptr)"}}};
-  for (const auto& [code, spelled] : kTypes) {
-    if (accept(code)) {
-      substitutable = false;
-      return plain(joined({spelled}));
-    }
+  if (const auto builtin = kTypesBehindD.find(peek(1))) {
+    position_ += 2;
+    substitutable = false;
+    return plain(joined({*builtin}));
   }
   if (accept("DF16b")) return substitutable = false, plain("std::bfloat16_t");
   if (accept("DF")) {
@@ -294,10 +278,11 @@ Piece Parser::template_parameter() {
 
 Piece Parser::substitution() {
   if (!accept("S")) return fail_piece();
-  if (peek() >= 'a' && peek() <= 'z') {
-    const char code = peek();
+  if (is_lower(peek())) {
+    const auto name = kStandardNames.find(peek());
+    if (!name) return fail_piece();
     ++position_;
-    return plain(standard_name(code));
+    return plain(std::string(*name));
   }
   const std::optional<size_t> index = sequence_number(36);
   if (!index || *index >= substitutions_.size()) return fail_piece();
@@ -311,19 +296,6 @@ Piece Parser::substitution() {
   }
   spend(substitutions_[*index].size());
   return failed_ ? Piece{} : substitutions_[*index];
-}
-
-std::string Parser::standard_name(char code) {
-  constexpr std::array<std::pair<char, std::string_view>, 6> kNames = {{{'a', "std::allocator"},
-                                                                        {'b', "std::basic_string"},
-                                                                        {'s', "std::string"},
-                                                                        {'i', "std::istream"},
-                                                                        {'o', "std::ostream"},
-                                                                        {'d', "std::iostream"}}};
-  for (const auto& [letter, name] : kNames) {
-    if (letter == code) return std::string(name);
-  }
-  return fail();
 }
 
 std::vector<Piece> Parser::template_args() {

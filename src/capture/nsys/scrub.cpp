@@ -74,6 +74,16 @@ class Database {
     return Statement(statement);
   }
 
+  // Nothing where a table lacks what the query names: row ids, names.
+  template <class Use>
+  Result<void> each_row(const std::string& sql, const Use& use) {
+    const Statement rows = prepare(sql);
+    int status = rows ? SQLITE_ROW : SQLITE_DONE;
+    while (rows && (status = sqlite3_step(rows.get())) == SQLITE_ROW) use(rows.get());
+    if (status != SQLITE_DONE) return fail_with(fault("read"));
+    return {};
+  }
+
   [[nodiscard]] Error fault(std::string_view what) const {
     return {ErrorKind::input,
             fmt::format("{}: cannot {} it as SQLite: {}", file_.string(), what,
@@ -98,7 +108,13 @@ class Scrubber {
       : copy_(copy), allowed_(allowed) {}
 
   Result<uint64_t> run() {
-    for (const std::string& table : tables_with_values()) {
+    std::vector<std::string> tables;
+    auto read = copy_.each_row(
+        "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c "
+        "WHERE m.type = 'table' AND c.name = 'value' AND m.name NOT LIKE 'sqlite%'",
+        [&](sqlite3_stmt* row) { tables.emplace_back(text_of(row, 0)); });
+    if (!read) return fail_with(read.error());
+    for (const std::string& table : tables) {
       if (auto done = scrub_table(table); !done) return fail_with(done.error());
       if (auto done = scrub_arguments(table); !done) return fail_with(done.error());
     }
@@ -108,19 +124,8 @@ class Scrubber {
  private:
   struct Row {
     int64_t id = 0;
-    std::string value;  // what may stay
+    std::string value;
   };
-
-  std::vector<std::string> tables_with_values() {
-    std::vector<std::string> tables;
-    const Statement rows = copy_.prepare(
-        "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = "
-        "'table' AND c.name = 'value' AND m.name NOT LIKE 'sqlite%'");
-    while (rows && sqlite3_step(rows.get()) == SQLITE_ROW) {
-      tables.emplace_back(text_of(rows.get(), 0));
-    }
-    return tables;
-  }
 
   // nsys keeps a process's variables in one text, zeros between them (StringIds,
   // TARGET_INFO_SYSTEM_ENV), or in a row each (META_DATA_CAPTURE, from 2025 on).
@@ -130,43 +135,35 @@ class Scrubber {
         copy_.prepare(fmt::format("SELECT name FROM {}", sql_name(table))) != nullptr;
     const std::string by_name =
         has_names ? " OR name LIKE '%ENVIRONMENT_VARIABLE%' OR name = 'DeviceEnvironment'" : "";
-    const Statement rows = copy_.prepare(fmt::format(
-        "SELECT rowid, value, instr(CAST(value AS BLOB), x'00') = 0 FROM {} WHERE typeof(value) IN "
-        "('text', 'blob') AND (instr(CAST(value AS BLOB), x'00') > 0{})",
-        sql_name(table), by_name));
-    if (!rows) return {};  // a table without row ids is none of nsys's
-    int status = SQLITE_ROW;
-    while ((status = sqlite3_step(rows.get())) == SQLITE_ROW) {
-      const std::string_view value = text_of(rows.get(), 1);
-      const bool is_single = sqlite3_column_int(rows.get(), 2) != 0;
-      if (auto kept = without_variables(value, is_single)) {
-        changed.push_back({sqlite3_column_int64(rows.get(), 0), std::move(*kept)});
-      }
-    }
-    if (status != SQLITE_DONE) return fail_with(copy_.fault("read"));
-    return write(table, changed);
+    auto read = copy_.each_row(
+        fmt::format("SELECT rowid, value, instr(CAST(value AS BLOB), x'00') = 0 FROM {} "
+                    "WHERE typeof(value) IN ('text', 'blob') AND "
+                    "(instr(CAST(value AS BLOB), x'00') > 0{})",
+                    sql_name(table), by_name),
+        [&](sqlite3_stmt* row) {
+          const bool is_single = sqlite3_column_int(row, 2) != 0;
+          if (auto kept = without_variables(text_of(row, 1), is_single)) {
+            changed.push_back({sqlite3_column_int64(row, 0), std::move(*kept)});
+          }
+        });
+    return read ? write(table, changed) : read;
   }
 
   // A command line has a row for each argument: PROCESS_0:ARGUMENT_1. A value may be the one after
   // its name.
   Result<void> scrub_arguments(const std::string& table) {
-    struct Argument {
-      int64_t row = 0;
-      std::string value;
-    };
-    std::map<std::string, std::map<int64_t, Argument>> lines;  // by process, then by place
-    const Statement rows = copy_.prepare(fmt::format(
-        "SELECT rowid, name, value FROM {} WHERE typeof(value) = 'text' AND name LIKE '%ARGUMENT%'",
-        sql_name(table)));
-    if (!rows) return {};
-    int status = SQLITE_ROW;
-    while ((status = sqlite3_step(rows.get())) == SQLITE_ROW) {
-      const std::string name(text_of(rows.get(), 1));
-      const size_t number = name.find_last_not_of("0123456789") + 1;
-      lines[name.substr(0, number)][parse_int(name.substr(number)).value_or(0)] = {
-          sqlite3_column_int64(rows.get(), 0), std::string(text_of(rows.get(), 2))};
-    }
-    if (status != SQLITE_DONE) return fail_with(copy_.fault("read"));
+    std::map<std::string, std::map<int64_t, Row>> lines;  // by process, then by place
+    auto read = copy_.each_row(
+        fmt::format("SELECT rowid, name, value FROM {} WHERE typeof(value) = 'text' AND name LIKE "
+                    "'%ARGUMENT%'",
+                    sql_name(table)),
+        [&](sqlite3_stmt* row) {
+          const std::string name(text_of(row, 1));
+          const size_t number = name.find_last_not_of("0123456789") + 1;
+          lines[name.substr(0, number)][parse_int(name.substr(number)).value_or(0)] = {
+              sqlite3_column_int64(row, 0), std::string(text_of(row, 2))};
+        });
+    if (!read) return read;
     std::vector<Row> changed;
     for (const auto& [process, arguments] : lines) {
       std::vector<std::string> argv;
@@ -174,7 +171,7 @@ class Scrubber {
       const std::vector<std::string> safe = without_secrets(argv);
       size_t i = 0;
       for (const auto& [place, argument] : arguments) {
-        if (safe[i] != argument.value) changed.push_back({argument.row, safe[i]});
+        if (safe[i] != argument.value) changed.push_back({argument.id, safe[i]});
         ++i;
       }
     }
@@ -207,6 +204,7 @@ class Scrubber {
   }
 
   Result<void> write(const std::string& table, const std::vector<Row>& rows) {
+    if (rows.empty()) return {};
     const Statement update =
         copy_.prepare(fmt::format("UPDATE {} SET value = ?2 WHERE rowid = ?1", sql_name(table)));
     if (!update) return fail_with(copy_.fault("change"));

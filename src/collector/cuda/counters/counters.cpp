@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdarg>
 #include <cstdio>
 #include <cstring>
 
@@ -76,16 +77,24 @@ const char* reason_of(CUptiResult result) {
   }
 }
 
-struct SampledDevice {
-  uint32_t ordinal = 0;
-  const char* chip = "";  // empty if it is not known
-};
-
-void name_device(const SampledDevice& device, char (&text)[kNameBytes]) {
-  const bool known = device.chip[0] != '\0';
-  snprintf(text, sizeof text, "GPU %u%s%s%s", device.ordinal, known ? " (" : "", device.chip,
-           known ? ")" : "");
+[[gnu::format(printf, 1, 2)]] void report(const char* format, ...) {
+  char text[kSentenceBytes];
+  va_list values;
+  va_start(values, format);
+  vsnprintf(text, sizeof text, format, values);
+  va_end(values);
+  write_counters_off(text);
 }
+
+// "GPU 0 (GH100)"; without the chip if it is not known.
+struct DeviceName {
+  char text[kNameBytes];
+
+  DeviceName(uint32_t ordinal, const char* chip) {
+    const bool known = chip[0] != '\0';
+    snprintf(text, sizeof text, "GPU %u%s%s%s", ordinal, known ? " (" : "", chip, known ? ")" : "");
+  }
+};
 
 // Whether other devices of the machine will fail in the same way.
 bool concerns_all_devices(PmFailure failure) {
@@ -93,42 +102,24 @@ bool concerns_all_devices(PmFailure failure) {
   return reason == kAdministratorsAlone || reason == kOldInterface;
 }
 
-void report_sampling_failed(const SampledDevice& device, PmFailure failure) {
-  char name[kNameBytes];
-  name_device(device, name);
-  char text[kSentenceBytes];
+void report_sampling_failed(const DeviceName& device, PmFailure failure) {
+  const int result = static_cast<int>(failure.result);
   if (const char* reason = reason_of(failure.result); reason != nullptr) {
-    snprintf(text, sizeof text, "%s: %s (%s: CUPTI result %d)", name, reason, failure.call,
-             static_cast<int>(failure.result));
-  } else {
-    snprintf(text, sizeof text,
-             "%s: %s failed with CUPTI result %d. Run again; if it persists, LLMPROF_COUNTERS=off "
-             "disables counters",
-             name, failure.call, static_cast<int>(failure.result));
+    return report("%s: %s (%s: CUPTI result %d)", device.text, reason, failure.call, result);
   }
-  write_counters_off(text);
-}
-
-void report_cupti_lacks_sampling() {
-  char text[kSentenceBytes];
-  snprintf(text, sizeof text,
-           "%.512s (version %u) has no PM sampling, which came with CUDA 12.6: set LLMPROF_CUPTI "
-           "to a newer libcupti",
-           cupti_path(), cupti_version());
-  write_counters_off(text);
+  report(
+      "%s: %s failed with CUPTI result %d. Run again; if it persists, LLMPROF_COUNTERS=off "
+      "disables counters",
+      device.text, failure.call, result);
 }
 
 // Important quantities that the chip cannot sample, or not in one pass.
-void report_missing_quantities(const SampledDevice& device, const MetricChoice& choice) {
+void report_missing_quantities(const DeviceName& device, const MetricChoice& choice) {
   const bool dram = has(choice, Quantity::dram_read) && has(choice, Quantity::dram_write);
   const bool tensor = has(choice, Quantity::tensor_active);
   if (dram && tensor) return;
-  char name[kNameBytes];
-  name_device(device, name);
-  char text[kSentenceBytes];
-  snprintf(text, sizeof text, "%s cannot sample %s%s%s; its other counters are recorded", name,
-           dram ? "" : "DRAM bytes", dram || tensor ? "" : " and ", tensor ? "" : "tensor cycles");
-  write_counters_off(text);
+  report("%s cannot sample %s%s%s; its other counters are recorded", device.text,
+         dram ? "" : "DRAM bytes", dram || tensor ? "" : " and ", tensor ? "" : "tensor cycles");
 }
 
 // A sample with ten counters costs 70 us on our thread (H200): 1,000 per second use 7 % of one
@@ -230,7 +221,10 @@ bool find_sampling() {
     return false;
   }
   if (!pm.load()) {
-    report_cupti_lacks_sampling();
+    report(
+        "%.512s (version %u) has no PM sampling, which came with CUDA 12.6: set LLMPROF_CUPTI to a "
+        "newer libcupti",
+        cupti_path(), cupti_version());
     return false;
   }
   // Without it other calls of CUPTI crash.
@@ -240,13 +234,6 @@ bool find_sampling() {
 }
 
 }  // namespace
-
-void report_nvml_missing() {
-  write_counters_off(
-      "clocks, power, temperature and energy: NVML was not found or could not be initialized. It "
-      "comes with the driver as libnvidia-ml.so.1 (in a container: "
-      "NVIDIA_DRIVER_CAPABILITIES=compute,utility); LLMPROF_NVML can name another path");
-}
 
 void prepare_counters(const CounterSettings& settings) {
   if (counters.prepared.load(std::memory_order_relaxed)) return;
@@ -295,10 +282,6 @@ void end_counters() {
     if (slot.state == State::ready) slot.sampler.end();
     slot.state = State::off;
   }
-}
-
-void sample_sensors() {
-  if (is_ours()) read_sensors_if_due();
 }
 
 }  // namespace llmprof::collector

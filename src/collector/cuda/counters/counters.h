@@ -30,20 +30,13 @@ void pause_counters();
 // Before the process ends: CUPTI must not be left sampling.
 void end_counters();
 
-// On that thread; does nothing unless a second has passed or a reading was requested, nor
-// sooner than the limit of settings allows.
+// On that thread, once counters are prepared; does nothing unless a second has passed or a reading
+// was requested, nor sooner than the limit of settings allows.
 void sample_sensors();
 // From any thread, when a stage begins: takes no lock.
 void request_sensors();
 
 // Before the first reading. `share`: the most of the time that readings may take; 0: no limit.
 void prepare_sensors(bool wanted, double share, uint32_t devices);
-
-// On one thread; does nothing unless a second has passed or a reading was requested, nor sooner
-// than the share allows.
-void read_sensors_if_due();
-
-// Says in a counters_off record that NVML is missing.
-void report_nvml_missing();
 
 }  // namespace llmprof::collector

@@ -103,7 +103,10 @@ bool load() {
   sensors.loaded = sensors.nvml.load(sensors.library);
   if (sensors.loaded) return true;
   sensors.wanted = false;
-  report_nvml_missing();
+  write_counters_off(
+      "clocks, power, temperature and energy: NVML was not found or could not be initialized. It "
+      "comes with the driver as libnvidia-ml.so.1 (in a container: "
+      "NVIDIA_DRIVER_CAPABILITIES=compute,utility); LLMPROF_NVML can name another path");
   return false;
 }
 
@@ -127,7 +130,7 @@ void prepare_sensors(bool are_wanted, double share, uint32_t visible) {
     std::memcpy(sensors.library, named, strnlen(named, sizeof sensors.library - 1));
 }
 
-void read_sensors_if_due() {
+void sample_sensors() {
   if (!sensors.wanted || !is_due() || !load()) return;
   sensors.requested.store(false, std::memory_order_relaxed);
   sensors.last_reading = now_ns();
