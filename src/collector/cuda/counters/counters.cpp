@@ -284,4 +284,8 @@ void end_counters() {
   }
 }
 
+void sample_sensors() {
+  if (is_ours()) read_sensors_if_due();
+}
+
 }  // namespace llmprof::collector

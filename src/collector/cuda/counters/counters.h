@@ -38,5 +38,7 @@ void request_sensors();
 
 // Before the first reading. `share`: the most of the time that readings may take; 0: no limit.
 void prepare_sensors(bool wanted, double share, uint32_t devices);
+// sample_sensors, in the process that has prepared them.
+void read_sensors_if_due();
 
 }  // namespace llmprof::collector

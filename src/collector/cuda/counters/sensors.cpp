@@ -130,7 +130,7 @@ void prepare_sensors(bool are_wanted, double share, uint32_t visible) {
     std::memcpy(sensors.library, named, strnlen(named, sizeof sensors.library - 1));
 }
 
-void sample_sensors() {
+void read_sensors_if_due() {
   if (!sensors.wanted || !is_due() || !load()) return;
   sensors.requested.store(false, std::memory_order_relaxed);
   sensors.last_reading = now_ns();
