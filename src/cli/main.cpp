@@ -45,7 +45,8 @@ int run_line(const std::vector<std::string>& words) {
                                          : command_help(*line.command, style));
   }
   if (line.version) return print(std::string(session::kVersion) + '\n');
-  return line.command->run({std::move(line), style});
+  const CommandSpec& command = *line.command;
+  return command.run({std::move(line), style});
 }
 
 }  // namespace

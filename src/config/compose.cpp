@@ -260,11 +260,11 @@ class Composition {
     const std::string hint = elsewhere != names.end()
                                  ? did_you_mean(std::optional<std::string>(*elsewhere))
                                  : did_you_mean(wanted, names);
-    const std::string told = to_printable(shortened(wanted, kLongestName));
+    const std::string shown = to_printable(shortened(wanted, kLongestName));
     if (entry.group.empty()) {
-      tree_.refuse(choice, fmt::format("there is no {}.yaml in conf{}", told, hint));
+      tree_.refuse(choice, fmt::format("there is no {}.yaml in conf{}", shown, hint));
     }
-    tree_.refuse(choice, fmt::format("unknown value '{}' for {}{} {}", told, entry.group,
+    tree_.refuse(choice, fmt::format("unknown value '{}' for {}{} {}", shown, entry.group,
                                      hint.empty() ? "; available:" : hint + " Available:",
                                      fmt::join(names, ", ")));
   }
