@@ -1,8 +1,6 @@
 #include <algorithm>
 
-#include "analysis/budget/step_outliers.h"
-#include "analysis/collection/collector_overhead.h"
-#include "analysis/collection/stage_tracing.h"
+#include "analysis/budget/slow_steps.h"
 #include "analysis/communication/find_collectives.h"
 #include "analysis/engine/advise.h"
 #include "analysis/passes/pass.h"
@@ -12,7 +10,9 @@
 #include "analysis/ranking/same_work.h"
 #include "analysis/ranking/totals.h"
 #include "analysis/result/parts.h"
+#include "analysis/stages/stage_tracing.h"
 #include "analysis/timeline/timeline.h"
+#include "analysis/untraced/collector_overhead.h"
 
 namespace llmprof::analysis {
 namespace {

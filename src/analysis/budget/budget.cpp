@@ -4,89 +4,75 @@
 
 #include "analysis/budget/gpu_timeline.h"
 #include "analysis/budget/idle_causes.h"
-#include "analysis/budget/longest_gaps.h"
+#include "analysis/budget/idle_gaps.h"
 #include "analysis/budget/slow_steps.h"
 
 namespace llmprof::analysis {
 namespace {
 
-// Charges the time of overlapping GPU work once. Work comes in order of its start.
-class ChargeOnce {
- public:
-  // What runs before what is charged: `part` is paid for [start, end) less what was or will be
-  // charged to work that goes first.
-  void kernel(Nanoseconds start, Nanoseconds end, size_t part, PartTimes& times);
-  void communication(Nanoseconds start, Nanoseconds end, PartTimes& times);
-  void memory(Nanoseconds start, Nanoseconds end, PartTimes& times);
-  // Charges what was still waiting for work that goes first.
-  void finish(PartTimes& times);
-
- private:
-  // Time that is charged to `part` unless work that goes first covers it.
-  struct Waiting {
-    Nanoseconds from = INT64_MIN;
-    Nanoseconds to = INT64_MIN;
-
-    void charge_until(Nanoseconds time, Nanoseconds& part);
-    void cover(Nanoseconds start, Nanoseconds end, Nanoseconds& part);
-    void extend(Nanoseconds start, Nanoseconds end, Nanoseconds& part);
-  };
-  Nanoseconds kernels_until_ = INT64_MIN;
-  Nanoseconds communication_until_ = INT64_MIN;
-  Waiting communication_;
-  Waiting memory_;
-};
-
 constexpr auto kCommunicationClass = static_cast<size_t>(KernelClass::communication);
 constexpr auto kMemory = static_cast<size_t>(BudgetPart::memory_operations);
 
-void ChargeOnce::Waiting::charge_until(Nanoseconds time, Nanoseconds& part) {
-  const Nanoseconds until = std::min(to, time);
-  if (until > from) {
-    part += until - from;
-    from = until;
+// Time that is charged to `part` unless work that goes first covers it.
+struct UnchargedTime {
+  Nanoseconds from = INT64_MIN;
+  Nanoseconds to = INT64_MIN;
+
+  void charge_until(Nanoseconds time, Nanoseconds& part) {
+    const Nanoseconds until = std::min(to, time);
+    if (until > from) {
+      part += until - from;
+      from = until;
+    }
   }
-}
-
-void ChargeOnce::Waiting::cover(Nanoseconds start, Nanoseconds end, Nanoseconds& part) {
-  charge_until(start, part);
-  from = std::max(from, end);
-}
-
-// What comes later starts later, so a gap before `start` is settled.
-void ChargeOnce::Waiting::extend(Nanoseconds start, Nanoseconds end, Nanoseconds& part) {
-  if (start > to) {
-    charge_until(to, part);
-    from = std::max(from, start);
+  void cover(Nanoseconds start, Nanoseconds end, Nanoseconds& part) {
+    charge_until(start, part);
+    from = std::max(from, end);
   }
-  to = std::max(to, end);
-}
-
-void ChargeOnce::kernel(Nanoseconds start, Nanoseconds end, size_t part, PartTimes& times) {
-  const Nanoseconds from = std::max(start, kernels_until_);
-  if (end > from) {
-    times[part] += end - from;
-    kernels_until_ = end;
+  // What comes later starts later, so a gap before `start` is settled.
+  void extend(Nanoseconds start, Nanoseconds end, Nanoseconds& part) {
+    if (start > to) {
+      charge_until(to, part);
+      from = std::max(from, start);
+    }
+    to = std::max(to, end);
   }
-  communication_.cover(start, end, times[kCommunicationClass]);
-  memory_.cover(start, end, times[kMemory]);
-}
+};
 
-void ChargeOnce::communication(Nanoseconds start, Nanoseconds end, PartTimes& times) {
-  communication_.extend(std::max(start, kernels_until_), end, times[kCommunicationClass]);
-  memory_.cover(start, end, times[kMemory]);
-  communication_until_ = std::max(communication_until_, end);
-}
+// Charges the time of overlapping GPU work once. Work comes in order of its start. `part` is paid
+// for [start, end) less what was or will be charged to work that goes first.
+class ChargeOnce {
+ public:
+  void kernel(Nanoseconds start, Nanoseconds end, size_t part, PartTimes& times) {
+    const Nanoseconds from = std::max(start, kernels_until_);
+    if (end > from) {
+      times[part] += end - from;
+      kernels_until_ = end;
+    }
+    communication_.cover(start, end, times[kCommunicationClass]);
+    memory_.cover(start, end, times[kMemory]);
+  }
+  void communication(Nanoseconds start, Nanoseconds end, PartTimes& times) {
+    communication_.extend(std::max(start, kernels_until_), end, times[kCommunicationClass]);
+    memory_.cover(start, end, times[kMemory]);
+    communication_until_ = std::max(communication_until_, end);
+  }
+  void memory(Nanoseconds start, Nanoseconds end, PartTimes& times) {
+    const Nanoseconds free = std::max({start, kernels_until_, communication_until_});
+    memory_.extend(free, end, times[kMemory]);
+  }
+  // Charges what was still waiting for work that goes first.
+  void finish(PartTimes& times) {
+    communication_.charge_until(INT64_MAX, times[kCommunicationClass]);
+    memory_.charge_until(INT64_MAX, times[kMemory]);
+  }
 
-void ChargeOnce::memory(Nanoseconds start, Nanoseconds end, PartTimes& times) {
-  const Nanoseconds free = std::max({start, kernels_until_, communication_until_});
-  memory_.extend(free, end, times[kMemory]);
-}
-
-void ChargeOnce::finish(PartTimes& times) {
-  communication_.charge_until(INT64_MAX, times[kCommunicationClass]);
-  memory_.charge_until(INT64_MAX, times[kMemory]);
-}
+ private:
+  Nanoseconds kernels_until_ = INT64_MIN;
+  Nanoseconds communication_until_ = INT64_MIN;
+  UnchargedTime communication_;
+  UnchargedTime memory_;
+};
 
 constexpr auto kHiddenGraphs = static_cast<size_t>(BudgetPart::hidden_graphs);
 constexpr auto kUnattributed = static_cast<size_t>(BudgetPart::unattributed);
@@ -135,8 +121,7 @@ class Sweep {
   }
 
   void explain() {
-    budgets_.gaps = gaps_.longest(trace_, names_, calls_);
-    budgets_.repeated_gaps = gaps_.repeated(trace_, names_, calls_);
+    gaps_.describe(trace_, names_, calls_, budgets_);
     budgets_.slow_steps = find_slow_steps(trace_, stages_, names_, calls_, causes_);
   }
 
@@ -172,9 +157,7 @@ class Sweep {
       return charge.kernel(start, end, kHiddenGraphs, times);
     }
     const size_t part = part_of(trace_.kernels.name[work.row]);
-    if (part == static_cast<size_t>(KernelClass::communication)) {
-      return charge.communication(start, end, times);
-    }
+    if (part == kCommunicationClass) return charge.communication(start, end, times);
     charge.kernel(start, end, part, times);
   }
 
@@ -202,19 +185,14 @@ class Sweep {
   void settle_first(const GpuWorkRow& work, Nanoseconds start) {
     const StageInstance& instance = stages_.instances[work.instance.index()];
     each_traced(work.instance, instance.start, start, [&](Nanoseconds from, Nanoseconds to) {
-      settle_before_first(work, from, to, to == start ? &work : nullptr);
+      const bool reaches_work = to == start;  // otherwise untraced time stands between
+      const IdleSplit split = reaches_work
+                                  ? causes_.before_first(instance.device, from, to, work.launch)
+                                  : causes_.at_edge(instance.device, from, to);
+      settle(work.instance, from, to, split, BudgetPart::idle_before_first, nullptr,
+             reaches_work ? &work : nullptr, false);
+      if (split.queued > 0) note_long_wait(instance, split, BudgetPart::idle_before_first);
     });
-  }
-
-  // `after` is null where untraced time stands between.
-  void settle_before_first(const GpuWorkRow& work, Nanoseconds from, Nanoseconds to,
-                           const GpuWorkRow* after) {
-    const StageInstance& instance = stages_.instances[work.instance.index()];
-    const IdleSplit split = after == nullptr
-                                ? causes_.at_edge(instance.device, from, to)
-                                : causes_.before_first(instance.device, from, to, work.launch);
-    settle(work.instance, from, to, split, BudgetPart::idle_before_first, nullptr, after, false);
-    if (split.queued > 0) note_long_wait(instance, split, BudgetPart::idle_before_first);
   }
 
   void note_long_wait(const StageInstance& instance, const IdleSplit& split, BudgetPart edge) {
@@ -259,20 +237,9 @@ class Sweep {
     const BudgetPart cause = split.cause(edge);
     ++budgets_.stages[instance.stage].gaps[static_cast<size_t>(cause)];
     if (!gaps_.wants(instance.stage, idle)) return;
-    GapFound gap;
-    gap.instance = id;
-    gap.start = start;
-    gap.end = end;
-    gap.idle = idle;
-    gap.cause = cause;
-    gap.in_graph = in_graph;
-    gap.has_before = before != nullptr;
+    GapFound gap{id, start, end, idle, cause, std::nullopt, std::nullopt, in_graph};
     if (before != nullptr) gap.before = *before;
-    gap.has_after = after != nullptr;
-    if (after != nullptr) {
-      gap.after = *after;
-      gap.step = after->step;
-    }
+    if (after != nullptr) gap.after = *after;
     gaps_.offer(instance.stage, gap);
   }
 
@@ -301,6 +268,14 @@ void sum_up(const Stages& stages, Budgets& budgets) {
 }
 
 }  // namespace
+
+BudgetPart budget_part(size_t part, trace::DeviceKind device) {
+  const auto found = static_cast<BudgetPart>(part);
+  if (device != trace::DeviceKind::cpu || !is_idle(part)) return found;
+  if (found == BudgetPart::idle_before_first) return BudgetPart::before_first_operator;
+  if (found == BudgetPart::idle_after_last) return BudgetPart::after_last_operator;
+  return BudgetPart::between_operators;
+}
 
 BudgetBasis::BudgetBasis(const trace::Trace& trace) : busy(busy_devices(trace)), calls(trace) {}
 

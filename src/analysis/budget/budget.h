@@ -18,11 +18,14 @@ using profile::kClassParts;
 using BudgetPart = profile::TimePart;
 // Those that an analysis finds; a CPU's and a job's names for some of them are behind.
 inline constexpr size_t kBudgetParts = static_cast<size_t>(BudgetPart::unattributed) + 1;
+inline bool is_idle(size_t part) {
+  return part >= static_cast<size_t>(BudgetPart::idle_launch) &&
+         part <= static_cast<size_t>(BudgetPart::idle_after_last);
+}
 // As the device has it: a CPU is not idle outside of operators, and nothing is launched.
 BudgetPart budget_part(size_t part, trace::DeviceKind device = trace::DeviceKind::gpu);
 // "gemm", ..., "exposed communication" (that class), "idle: launch-bound"
 inline std::string_view budget_part_name(size_t part) { return to_string(budget_part(part)); }
-bool is_idle(size_t part);
 
 using PartTimes = std::array<Nanoseconds, kBudgetParts>;
 
@@ -34,9 +37,6 @@ struct IdleGap {
   Nanoseconds end = 0;
   BudgetPart cause = BudgetPart::unattributed;  // the largest part of it
   bool between_steps = false;                   // from one step's GPU work to another's
-  // Kernels only: none at the stage's edges, and where a copy, a fill or a hidden graph is there.
-  trace::StringId kernel_before;
-  trace::StringId kernel_after;
   // Whatever GPU work is there, for a reader: a short kernel name, "copy Device-to-Host"; empty at
   // the stage's edges.
   std::string work_before;

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <random>
 
-#include "analysis/budget/api_name.h"
+#include "analysis/budget/idle_gaps.h"
 #include "testing/reasons.h"
 #include "testing/staged_trace.h"
 

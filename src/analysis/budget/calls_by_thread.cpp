@@ -36,14 +36,4 @@ CallsByThread::CallsByThread(const trace::Trace& trace) : first_(trace.threads.s
   }
 }
 
-size_t CallsByThread::first_reaching(const trace::Trace& trace, trace::ThreadId thread,
-                                     Nanoseconds from) const {
-  const auto begin = rows_.begin() + first_[thread.index()];
-  const auto end = rows_.begin() + first_[thread.index() + 1];
-  const auto later = std::partition_point(
-      begin, end, [&](uint32_t row) { return trace.launches.start[row] <= from; });
-  const auto place = static_cast<size_t>(later - rows_.begin());
-  return later == begin ? place : outermost(place - 1);
-}
-
 }  // namespace llmprof::analysis

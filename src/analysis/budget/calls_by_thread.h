@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "analysis/budget/gallop.h"
+#include "analysis/budget/covered_time.h"
 #include "trace/trace.h"
 
 namespace llmprof::analysis {
@@ -25,30 +25,32 @@ class CallsByThread {
   template <class Visit>
   void each(const trace::Trace& trace, trace::ThreadId thread, Nanoseconds from, Nanoseconds to,
             size_t& place, Visit&& visit) const {
-    const std::span<const uint32_t> rows = of(thread);
-    place =
-        gallop(place, rows.size(), [&](size_t i) { return trace.launches.start[rows[i]] <= from; });
-    const size_t base = first_[thread.index()];
-    for (size_t i = place == 0 ? 0 : outermost(base + place - 1) - base; i < rows.size(); ++i) {
-      if (trace.launches.start[rows[i]] >= to) break;
-      visit(rows[i]);
-    }
+    each_entry(trace, thread, from, to, place, [&](size_t entry) { visit(rows_[entry]); });
   }
 
-  // Calls visit(row) for those that reach into [from, to) and are inside no other, in order.
+  // Likewise for those that are inside no other.
   template <class Visit>
   void each_outermost(const trace::Trace& trace, trace::ThreadId thread, Nanoseconds from,
                       Nanoseconds to, Visit&& visit) const {
-    for (size_t i = first_reaching(trace, thread, from); i < first_[thread.index() + 1]; ++i) {
-      const uint32_t row = rows_[i];
-      if (trace.launches.start[row] >= to) break;
-      if (back_[i] == 0) visit(row);
-    }
+    size_t place = 0;
+    each_entry(trace, thread, from, to, place, [&](size_t entry) {
+      if (back_[entry] == 0) visit(rows_[entry]);
+    });
   }
 
  private:
-  [[nodiscard]] size_t first_reaching(const trace::Trace& trace, trace::ThreadId thread,
-                                      Nanoseconds from) const;
+  template <class Visit>
+  void each_entry(const trace::Trace& trace, trace::ThreadId thread, Nanoseconds from,
+                  Nanoseconds to, size_t& place, const Visit& visit) const {
+    const std::vector<Nanoseconds>& start = trace.launches.start;
+    const size_t base = first_[thread.index()];
+    const size_t end = first_[thread.index() + 1];
+    place = gallop(place, end - base, [&](size_t i) { return start[rows_[base + i]] <= from; });
+    for (size_t i = place == 0 ? base : outermost(base + place - 1); i < end; ++i) {
+      if (start[rows_[i]] >= to) break;
+      visit(i);
+    }
+  }
 
   // For an entry of rows_, the first of those that overlap with it and with each other.
   [[nodiscard]] size_t outermost(size_t entry) const {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "analysis/budget/gallop.h"
-
 namespace llmprof::analysis {
 
 void CoveredTime::add(Nanoseconds start, Nanoseconds end) {

@@ -15,6 +15,16 @@ std::string work_name(const trace::Trace& trace, const DescribedNames& names, Gp
   return direction.empty() ? "copy" : fmt::format("copy {}", direction);
 }
 
+// Captures have it in different columns, or only in the launch.
+bool replayed_by_graph(const trace::Trace& trace, size_t row) {
+  const trace::KernelTable& kernels = trace.kernels;
+  if (!kernels.graph.empty() && kernels.graph[row] != 0) return true;
+  if (!kernels.graph_node.empty() && kernels.graph_node[row] != 0) return true;
+  if (kernels.launch.empty() || !kernels.launch[row].valid()) return false;
+  const trace::StringId api = trace.launches.api[kernels.launch[row].index()];
+  return trace.api_kind(api) == trace::ApiKind::graph_launch;
+}
+
 WorkKey work_key(const trace::Trace& trace, const GpuWorkRow& work) {
   switch (work.kind) {
     case GpuWorkKind::kernel:

@@ -28,10 +28,9 @@ struct GpuWorkRow {
 // "GEMM 128x272 sm90 (nvjet)", "copy Device-to-Host", "fill", "CUDA graph replay".
 std::string work_name(const trace::Trace& trace, const DescribedNames& names, GpuWorkKind kind,
                       uint32_t row);
-// None for what is not a kernel.
-inline trace::StringId kernel_name(const trace::Trace& trace, const GpuWorkRow& work) {
-  return work.kind == GpuWorkKind::kernel ? trace.kernels.name[work.row] : trace::StringId();
-}
+
+// Whether a CUDA graph replayed this row of the kernels.
+bool replayed_by_graph(const trace::Trace& trace, size_t row);
 
 // Equal for rows that are the same work: kernels of one name, copies of one direction, replays of
 // one graph.

@@ -1,25 +1,46 @@
-#include "analysis/budget/host_activity.h"
-
 #include <algorithm>
 #include <vector>
 
-#include "analysis/budget/api_name.h"
+#include "analysis/budget/idle_gaps.h"
+#include "base/ascii.h"
 #include "base/units.h"
 #include "trace/trace.h"
 
 namespace llmprof::analysis {
 namespace {
 
+using profile::FindingValues;
+using profile::make_reason;
+using profile::ReasonKind;
+
+// A gap to be explained by what one thread of the host did in it.
+struct HostQuestion {
+  BudgetPart cause = BudgetPart::unattributed;
+  trace::ThreadId thread;  // none where no launch is recorded
+  Nanoseconds from = 0;
+  Nanoseconds to = 0;
+  trace::LaunchRow launch;  // of what ran next
+  bool in_graph = false;
+};
+
+HostQuestion question_about(const trace::Trace& trace, const GapFound& gap) {
+  HostQuestion question{gap.cause, {}, gap.start, gap.end, {}, gap.in_graph};
+  const std::optional<GpuWorkRow>& work = gap.after ? gap.after : gap.before;
+  if (!work || !work->launch.valid()) return question;
+  question.launch = work->launch;
+  question.thread = trace.launches.thread[question.launch.index()];
+  const bool before_the_call =
+      gap.cause == BudgetPart::idle_host || gap.cause == BudgetPart::idle_synchronization;
+  if (before_the_call) {
+    question.to = std::min(gap.end, trace.launches.start[question.launch.index()]);
+  }
+  return question;
+}
+
 // A time on a thread.
 struct HostMoment {
   trace::ThreadId thread;
   Nanoseconds time = 0;
-};
-
-struct OpenOnHost {
-  trace::StringId operation;     // the innermost framework operator; none
-  trace::StringId range;         // the innermost push/pop range or annotation; none
-  bool operators_known = false;  // the capture has operators of that thread
 };
 
 // Moments found by the thread and time of each row of a large table.
@@ -50,68 +71,53 @@ class MomentsByThread {
   std::vector<std::vector<uint32_t>> by_thread_;  // in order of time
 };
 
-// Keeps the row that started last among those open, the shorter of two that started together.
-class Innermost {
- public:
-  explicit Innermost(size_t moments) : best_(moments) {}
-  void offer(size_t moment, Nanoseconds start, Nanoseconds end, trace::StringId name) {
-    Open& best = best_[moment];
-    const bool inside = start > best.start || (start == best.start && end <= best.end);
-    if (!best.name.valid() || inside) best = {start, end, name};
-  }
-  [[nodiscard]] trace::StringId name(size_t moment) const { return best_[moment].name; }
+// The row that started last among those open, the shorter of two that started together.
+struct InnermostOpen {
+  Nanoseconds start = 0;
+  Nanoseconds end = 0;
+  trace::StringId name;
 
- private:
-  struct Open {
-    Nanoseconds start = 0;
-    Nanoseconds end = 0;
-    trace::StringId name;
-  };
-  std::vector<Open> best_;
+  void offer(Nanoseconds other_start, Nanoseconds other_end, trace::StringId other) {
+    const bool inside = other_start > start || (other_start == start && other_end <= end);
+    if (!name.valid() || inside) *this = {other_start, other_end, other};
+  }
+};
+
+struct OpenOnHost {
+  InnermostOpen operation;       // of the framework's operators
+  InnermostOpen range;           // of push/pop ranges and annotations
+  bool operators_known = false;  // the capture has operators of that thread
 };
 
 // What was open at each moment: one pass over the tables for all of them.
 std::vector<OpenOnHost> open_at(const trace::Trace& trace, const std::vector<HostMoment>& moments) {
   const MomentsByThread wanted(trace.threads.size(), moments);
-
+  std::vector<OpenOnHost> open(moments.size());
   std::vector<uint8_t> has_operators(trace.threads.size(), 0);
-  Innermost operators(moments.size());
-  const trace::OperatorTable& operations = trace.operators;
-  for (size_t row = 0; row < operations.size(); ++row) {
-    const trace::ThreadId thread = operations.thread[row];
+  const trace::OperatorTable& operators = trace.operators;
+  for (size_t row = 0; row < operators.size(); ++row) {
+    const trace::ThreadId thread = operators.thread[row];
     if (!thread.valid()) continue;
     has_operators[thread.index()] = 1;
-    const Nanoseconds start = operations.start[row];
-    const Nanoseconds end = operations.end[row];
-    wanted.each_in(thread, start, end, [&](size_t moment) {
-      operators.offer(moment, start, end, operations.name[row]);
+    wanted.each_in(thread, operators.start[row], operators.end[row], [&](size_t moment) {
+      open[moment].operation.offer(operators.start[row], operators.end[row], operators.name[row]);
     });
   }
-
-  Innermost labels(moments.size());
   const trace::RangeTable& ranges = trace.ranges;
   for (size_t row = 0; row < ranges.size(); ++row) {
     const bool on_a_thread = ranges.kind[row] == trace::RangeKind::push_pop ||
                              ranges.kind[row] == trace::RangeKind::annotation;
     if (!on_a_thread) continue;
-    const Nanoseconds start = ranges.start[row];
-    const Nanoseconds end = ranges.end[row];
-    wanted.each_in(ranges.thread[row], start, end,
-                   [&](size_t moment) { labels.offer(moment, start, end, ranges.text[row]); });
+    wanted.each_in(ranges.thread[row], ranges.start[row], ranges.end[row], [&](size_t moment) {
+      open[moment].range.offer(ranges.start[row], ranges.end[row], ranges.text[row]);
+    });
   }
-
-  std::vector<OpenOnHost> open(moments.size());
   for (size_t i = 0; i < moments.size(); ++i) {
     const trace::ThreadId thread = moments[i].thread;
-    open[i] = {operators.name(i), labels.name(i),
-               thread.valid() && has_operators[thread.index()] != 0};
+    open[i].operators_known = thread.valid() && has_operators[thread.index()] != 0;
   }
   return open;
 }
-
-using profile::FindingValues;
-using profile::make_reason;
-using profile::ReasonKind;
 
 // A stretch of a question's time; `api` is none outside of calls.
 struct Piece {
@@ -122,15 +128,18 @@ struct Piece {
   [[nodiscard]] Nanoseconds length() const { return to - from; }
 };
 
-bool is_edge(BudgetPart cause) {
-  return cause == BudgetPart::idle_before_first || cause == BudgetPart::idle_after_last;
-}
-
 bool matches(BudgetPart cause, const Piece& piece) {
-  if (is_edge(cause)) return true;
-  if (cause == BudgetPart::idle_synchronization) return piece.synchronizing;
-  if (cause == BudgetPart::idle_host) return !piece.api.valid();
-  return piece.api.valid() && !piece.synchronizing;
+  switch (cause) {
+    case BudgetPart::idle_before_first:
+    case BudgetPart::idle_after_last:
+      return true;
+    case BudgetPart::idle_synchronization:
+      return piece.synchronizing;
+    case BudgetPart::idle_host:
+      return !piece.api.valid();
+    default:
+      return piece.api.valid() && !piece.synchronizing;
+  }
 }
 
 // The piece that stands for a question: the longest one of its cause.
@@ -178,8 +187,8 @@ profile::Reason call_of(std::string_view api, std::string_view around = {}) {
 
 // A call in an operator, an operator in a range, or the program's own code.
 profile::Reason answer_of(const trace::Trace& trace, const Piece& piece, const OpenOnHost& open) {
-  const std::string_view operation = trace.strings[open.operation];
-  const std::string_view range = without_numbers(trace.strings[open.range]);
+  const std::string_view operation = trace.strings[open.operation.name];
+  const std::string_view range = without_numbers(trace.strings[open.range.name]);
   if (piece.api.valid()) {
     return call_of(trace.strings[piece.api], operation.empty() ? range : operation);
   }
@@ -206,9 +215,22 @@ profile::Reason how_queued(const trace::Trace& trace, const HostQuestion& questi
 
 }  // namespace
 
+std::string_view plain_api_name(std::string_view api) {
+  constexpr size_t kVersionDigits = 4;  // cuGetProcAddress_v2 is the driver's own name
+  const size_t suffix = api.rfind("_v");
+  if (suffix == std::string_view::npos) return api;
+  const std::string_view digits = api.substr(suffix + 2);
+  const bool version =
+      digits.size() >= kVersionDigits && std::all_of(digits.begin(), digits.end(), is_digit);
+  return version ? api.substr(0, suffix) : api;
+}
+
 std::vector<profile::Reason> what_the_host_did(const trace::Trace& trace,
                                                const CallsByThread& calls,
-                                               const std::vector<HostQuestion>& questions) {
+                                               const std::vector<GapFound>& gaps) {
+  std::vector<HostQuestion> questions;
+  questions.reserve(gaps.size());
+  for (const GapFound& gap : gaps) questions.push_back(question_about(trace, gap));
   std::vector<Piece> chosen(questions.size());
   std::vector<HostMoment> moments(questions.size());
   for (size_t i = 0; i < questions.size(); ++i) {

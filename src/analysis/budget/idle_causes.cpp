@@ -15,34 +15,24 @@ constexpr Nanoseconds kLaunchLatency = 20'000;
 
 }  // namespace
 
+std::array<IdleSplit::Part, 6> IdleSplit::idle_parts(BudgetPart edge_part) const {
+  return {{{launch, BudgetPart::idle_launch},
+           {synchronization, BudgetPart::idle_synchronization},
+           {host, BudgetPart::idle_host},
+           {queued, BudgetPart::idle_queued},
+           {edge, edge_part},
+           {unknown, BudgetPart::unattributed}}};
+}
+
 BudgetPart IdleSplit::cause(BudgetPart edge_part) const {
-  BudgetPart cause = BudgetPart::idle_launch;
-  Nanoseconds longest = launch;
-  const auto consider = [&](Nanoseconds time, BudgetPart part) {
-    if (time <= longest) return;
-    longest = time;
-    cause = part;
-  };
-  consider(synchronization, BudgetPart::idle_synchronization);
-  consider(host, BudgetPart::idle_host);
-  consider(queued, BudgetPart::idle_queued);
-  consider(edge, edge_part);
-  consider(unknown, BudgetPart::unattributed);
-  return cause;
+  return std::ranges::max(idle_parts(edge_part), {}, &Part::first).second;
 }
 
 bool IdleSplit::waited_long() const { return queued >= kLongInQueue; }
 
 void IdleSplit::charge_to(PartTimes& times, BudgetPart edge_part) const {
-  const auto add = [&](BudgetPart part, Nanoseconds time) {
-    times[static_cast<size_t>(part)] += time;
-  };
-  add(BudgetPart::idle_launch, launch);
-  add(BudgetPart::idle_synchronization, synchronization);
-  add(BudgetPart::idle_host, host);
-  add(BudgetPart::idle_queued, queued);
-  add(edge_part, edge);
-  add(BudgetPart::unattributed, unknown + occupied);
+  for (const auto& [time, part] : idle_parts(edge_part)) times[static_cast<size_t>(part)] += time;
+  times[static_cast<size_t>(BudgetPart::unattributed)] += occupied;
 }
 
 IdleCauses::IdleCauses(const trace::Trace& trace, const CallsByThread& calls,
@@ -75,22 +65,11 @@ IdleSplit IdleCauses::before_first(trace::DeviceId device, Nanoseconds from, Nan
   return split;
 }
 
-IdleSplit IdleCauses::between(trace::DeviceId device, Nanoseconds from, Nanoseconds to,
-                              trace::LaunchRow launch, bool later_of_launch) {
-  return split_gap({device, from, to, occupied(device, from, to)}, launch, later_of_launch);
-}
-
-IdleSplit IdleCauses::while_idle(trace::DeviceId device, Nanoseconds from, Nanoseconds to,
-                                 trace::LaunchRow launch, bool later_of_launch) {
-  return split_gap({device, from, to, 0}, launch, later_of_launch);
-}
-
-IdleSplit IdleCauses::split_gap(const Gap& gap, trace::LaunchRow launch, bool later_of_launch) {
-  const trace::DeviceId device = gap.device;
-  const Nanoseconds from = gap.from;
-  const Nanoseconds to = gap.to;
+IdleSplit IdleCauses::while_occupied(trace::DeviceId device, Nanoseconds from, Nanoseconds to,
+                                     Nanoseconds occupied_time, trace::LaunchRow launch,
+                                     bool later_of_launch) {
   IdleSplit split;
-  split.occupied = gap.occupied;
+  split.occupied = occupied_time;
   const Nanoseconds idle = to - from - split.occupied;
   const bool known = launch.valid() && trace_.launches.thread[launch.index()].valid();
   if (!known) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <utility>
 #include <vector>
 
 #include "analysis/budget/budget.h"
@@ -26,6 +28,10 @@ struct IdleSplit {
   [[nodiscard]] Nanoseconds idle() const {
     return launch + synchronization + host + queued + edge + unknown;
   }
+
+ private:
+  using Part = std::pair<Nanoseconds, BudgetPart>;
+  [[nodiscard]] std::array<Part, 6> idle_parts(BudgetPart edge_part) const;
 };
 
 // Why a GPU was idle, from what the launching thread did then. Questions come in about the order of
@@ -40,10 +46,13 @@ class IdleCauses {
   // has put other work on the GPU before (a CUDA graph). After the call's return the work waits for
   // something else than its launch, but for the latency of launching.
   IdleSplit between(trace::DeviceId device, Nanoseconds from, Nanoseconds to,
-                    trace::LaunchRow launch, bool later_of_launch);
-  // Likewise where the device is known to have done nothing else between them.
-  IdleSplit while_idle(trace::DeviceId device, Nanoseconds from, Nanoseconds to,
-                       trace::LaunchRow launch, bool later_of_launch);
+                    trace::LaunchRow launch, bool later_of_launch) {
+    return while_occupied(device, from, to, occupied(device, from, to), launch, later_of_launch);
+  }
+  // Likewise where it is known how much of that time the device worked on something else.
+  IdleSplit while_occupied(trace::DeviceId device, Nanoseconds from, Nanoseconds to,
+                           Nanoseconds occupied_time, trace::LaunchRow launch,
+                           bool later_of_launch);
   // Before the first, whose call is `launch`: a long time after that call's return is queued time,
   // since an idle GPU would have begun at once.
   IdleSplit before_first(trace::DeviceId device, Nanoseconds from, Nanoseconds to,
@@ -52,14 +61,6 @@ class IdleCauses {
   IdleSplit at_edge(trace::DeviceId device, Nanoseconds from, Nanoseconds to);
 
  private:
-  // A time between two pieces of GPU work, and how much of it other work took.
-  struct Gap {
-    trace::DeviceId device;
-    Nanoseconds from = 0;
-    Nanoseconds to = 0;
-    Nanoseconds occupied = 0;
-  };
-  IdleSplit split_gap(const Gap& gap, trace::LaunchRow launch, bool later_of_launch);
   Nanoseconds occupied(trace::DeviceId device, Nanoseconds from, Nanoseconds to);
 
   const trace::Trace& trace_;

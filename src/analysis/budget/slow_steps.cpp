@@ -7,8 +7,7 @@
 #include <utility>
 
 #include "analysis/budget/gpu_timeline.h"
-#include "analysis/budget/longest_gaps.h"
-#include "analysis/budget/step_outliers.h"
+#include "analysis/budget/idle_gaps.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -90,26 +89,37 @@ class Alignment {
   std::set<WorkKey> common_;
 };
 
-std::vector<Growth> growth_of_work(const Alignment& alignment, const StepWork& slow,
-                                   const StepWork& usual) {
+// By what the work is. `time_of` an entry; where `replaces(entry, known)`, it stands for the
+// others.
+template <class TimeOf, class Replaces>
+std::vector<Growth> growth_by_work(const Alignment& alignment, const StepWork& slow,
+                                   const StepWork& usual, TimeOf time_of, Replaces replaces) {
   std::map<WorkKey, Growth> by_key;
   for (const WorkInStep& entry : slow) {
     Growth& growth = by_key[alignment.key(entry)];
-    growth.longer += entry.work.end - entry.work.start;
+    growth.longer += time_of(entry);
     ++growth.calls;
     ++growth.more_calls;
-    growth.where = &entry;
+    if (growth.where == nullptr || replaces(entry, *growth.where)) growth.where = &entry;
   }
   for (const WorkInStep& entry : usual) {
     const auto found = by_key.find(alignment.key(entry));
     if (found == by_key.end()) continue;
-    found->second.longer -= entry.work.end - entry.work.start;
+    found->second.longer -= time_of(entry);
     --found->second.more_calls;
   }
   std::vector<Growth> growths;
   growths.reserve(by_key.size());
   for (const auto& [key, growth] : by_key) growths.push_back(growth);
   return growths;
+}
+
+std::vector<Growth> growth_of_work(const Alignment& alignment, const StepWork& slow,
+                                   const StepWork& usual) {
+  return growth_by_work(
+      alignment, slow, usual,
+      [](const WorkInStep& entry) { return entry.work.end - entry.work.start; },
+      [](const WorkInStep& /*entry*/, const WorkInStep& /*known*/) { return true; });
 }
 
 bool same_sequence(const Alignment& alignment, const StepWork& a, const StepWork& b) {
@@ -130,19 +140,9 @@ std::vector<Growth> growth_of_gaps(const Alignment& alignment, const StepWork& s
     }
     return growths;
   }
-  std::map<WorkKey, Growth> by_key;
-  for (const WorkInStep& entry : slow) {
-    Growth& growth = by_key[alignment.key(entry)];
-    growth.longer += entry.gap;
-    ++growth.calls;
-    if (growth.where == nullptr || entry.gap > growth.where->gap) growth.where = &entry;
-  }
-  for (const WorkInStep& entry : usual) {
-    const auto found = by_key.find(alignment.key(entry));
-    if (found != by_key.end()) found->second.longer -= entry.gap;
-  }
-  for (const auto& [key, growth] : by_key) growths.push_back(growth);
-  return growths;
+  return growth_by_work(
+      alignment, slow, usual, [](const WorkInStep& entry) { return entry.gap; },
+      [](const WorkInStep& entry, const WorkInStep& known) { return entry.gap > known.gap; });
 }
 
 // A reason before it gets its names: work that took longer, or a gap.
@@ -203,18 +203,14 @@ void add_rest(Nanoseconds rest, SlowStep& step) {
   step.reasons.push_back({{make_reason(kind)}, rest});
 }
 
-HostQuestion question_about(const trace::Trace& trace, const Stages& stages, IdleCauses& causes,
-                            const WorkInStep& entry) {
-  GapFound gap;
-  gap.after = entry.work;
-  gap.has_after = true;
-  gap.start = entry.work.start - entry.gap;
-  gap.end = entry.work.start;
-  gap.in_graph = entry.in_graph;
-  const trace::DeviceId device = stages.instances[entry.work.instance.index()].device;
-  gap.cause = causes.between(device, gap.start, gap.end, entry.work.launch, entry.in_graph)
+GapFound gap_before(const Stages& stages, IdleCauses& causes, const WorkInStep& entry) {
+  const GpuWorkRow& work = entry.work;
+  GapFound gap{work.instance, work.start - entry.gap, work.start, entry.gap, {}, std::nullopt,
+               work,          entry.in_graph};
+  const trace::DeviceId device = stages.instances[work.instance.index()].device;
+  gap.cause = causes.between(device, gap.start, gap.end, work.launch, entry.in_graph)
                   .cause(BudgetPart::unattributed);
-  return question_about(trace, gap);
+  return gap;
 }
 
 }  // namespace
@@ -226,8 +222,8 @@ std::vector<SlowStep> find_slow_steps(const trace::Trace& trace, const Stages& s
   std::vector<SlowStep> steps;
   if (outliers.empty()) return steps;
   std::map<uint32_t, StepWork> work = work_of(trace, stages, outliers);
-  std::vector<HostQuestion> questions;
-  std::vector<std::pair<size_t, size_t>> asked_for;  // step and reason of each question
+  std::vector<GapFound> gaps;
+  std::vector<std::pair<size_t, size_t>> asked_for;  // step and reason of each gap
   for (const StepOutlier& outlier : outliers) {
     SlowStep step{outlier.step, outlier.above_median, {}};
     const StepWork& slow = work[outlier.step.value];
@@ -237,7 +233,7 @@ std::vector<SlowStep> find_slow_steps(const trace::Trace& trace, const Stages& s
     for (const Cause& cause : causes_of(alignment, outlier.above_median, slow, usual)) {
       explained += cause.growth.longer;
       if (cause.gap && cause.growth.where != nullptr) {
-        questions.push_back(question_about(trace, stages, causes, *cause.growth.where));
+        gaps.push_back(gap_before(stages, causes, *cause.growth.where));
         asked_for.emplace_back(steps.size(), step.reasons.size());
       }
       step.reasons.push_back({{told_cause(trace, names, cause)}, cause.growth.longer});
@@ -245,7 +241,7 @@ std::vector<SlowStep> find_slow_steps(const trace::Trace& trace, const Stages& s
     add_rest(outlier.above_median - explained, step);
     steps.push_back(std::move(step));
   }
-  const std::vector<profile::Reason> answers = what_the_host_did(trace, calls, questions);
+  const std::vector<profile::Reason> answers = what_the_host_did(trace, calls, gaps);
   for (size_t i = 0; i < answers.size(); ++i) {
     const auto [step, reason] = asked_for[i];
     steps[step].reasons[reason].what.push_back(answers[i]);

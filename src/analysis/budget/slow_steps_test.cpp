@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "analysis/budget/step_outliers.h"
+#include "analysis/budget/slow_steps.h"
 #include "testing/reasons.h"
 #include "testing/staged_trace.h"
 

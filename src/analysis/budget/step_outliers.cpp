@@ -1,4 +1,4 @@
-#include "analysis/budget/step_outliers.h"
+#include "analysis/budget/slow_steps.h"
 
 #include <algorithm>
 #include <span>
@@ -20,6 +20,12 @@ uint32_t stage_of(const Stages& stages, const Step& step) {
   return stages.instances[step.instance.index()].stage;
 }
 
+// The same for steps alike.
+auto likeness_key(const Stages& stages, uint32_t row) {
+  const Step& step = stages.steps[row];
+  return std::make_tuple(stage_of(stages, step), step.kind, step.batch, step.tokens);
+}
+
 // Steps alike whose wall time is known, by wall time within.
 std::vector<uint32_t> ordered_steps(const Stages& stages) {
   std::vector<uint32_t> rows;
@@ -30,20 +36,10 @@ std::vector<uint32_t> ordered_steps(const Stages& stages) {
       rows.push_back(static_cast<uint32_t>(i));
     }
   }
-  const auto key = [&](uint32_t row) {
-    const Step& step = stages.steps[row];
-    return std::make_tuple(stage_of(stages, step), step.kind, step.batch, step.tokens, step.wall(),
-                           row);
-  };
-  std::sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
+  std::ranges::sort(rows, {}, [&](uint32_t row) {
+    return std::make_tuple(likeness_key(stages, row), stages.steps[row].wall(), row);
+  });
   return rows;
-}
-
-bool alike(const Stages& stages, uint32_t a, uint32_t b) {
-  const Step& x = stages.steps[a];
-  const Step& y = stages.steps[b];
-  return stage_of(stages, x) == stage_of(stages, y) && x.kind == y.kind && x.batch == y.batch &&
-         x.tokens == y.tokens;
 }
 
 // Where steps alike stand among the ordered ones.
@@ -59,7 +55,9 @@ class Outliers {
     StepGroup group;
     for (size_t i = 0; i < rows_.size(); ++i) {
       ++group.count;
-      if (i + 1 < rows_.size() && alike(stages, rows_[i], rows_[i + 1])) continue;
+      if (i + 1 < rows_.size() &&
+          likeness_key(stages, rows_[i]) == likeness_key(stages, rows_[i + 1]))
+        continue;
       judge(group);
       group = {i + 1, 0};
     }
@@ -67,29 +65,21 @@ class Outliers {
   }
 
   std::vector<StepOutlier> slowest(size_t most) {
-    std::sort(found_.begin(), found_.end(), [&](const Found& a, const Found& b) {
-      const uint32_t stage_a = stage_of(stages_, step(a.row));
-      const uint32_t stage_b = stage_of(stages_, step(b.row));
-      return std::tie(stage_a, b.above, a.row) < std::tie(stage_b, a.above, b.row);
+    const auto stage = [&](const StepOutlier& outlier) {
+      return stage_of(stages_, step(outlier.step.value));
+    };
+    std::ranges::sort(found_, {}, [&](const StepOutlier& outlier) {
+      return std::make_tuple(stage(outlier), -outlier.above_median, outlier.step.value);
     });
     std::vector<StepOutlier> kept;
-    size_t of_stage = 0;
-    for (size_t i = 0; i < found_.size(); ++i) {
-      const bool same_stage = i > 0 && stage_of(stages_, step(found_[i].row)) ==
-                                           stage_of(stages_, step(found_[i - 1].row));
-      of_stage = same_stage ? of_stage + 1 : 1;
-      if (of_stage > most) continue;
-      kept.push_back({StepId(found_[i].row), found_[i].above, found_[i].reference});
+    for (const StepOutlier& outlier : found_) {
+      const bool full = kept.size() >= most && stage(kept[kept.size() - most]) == stage(outlier);
+      if (!full) kept.push_back(outlier);
     }
     return kept;
   }
 
  private:
-  struct Found {
-    uint32_t row = 0;
-    Nanoseconds above = 0;
-    StepId reference;
-  };
   [[nodiscard]] const Step& step(uint32_t row) const { return stages_.steps[row]; }
 
   void judge(const StepGroup& group) {
@@ -105,7 +95,7 @@ class Outliers {
       const Nanoseconds above = step(row).wall() - median;
       const bool clear = static_cast<double>(above) > kClearShare * static_cast<double>(median) &&
                          above > kClearSpread * spread;
-      if (clear) found_.push_back({row, above, reference_for(row, group)});
+      if (clear) found_.push_back({StepId(row), above, reference_for(row, group)});
     }
   }
 
@@ -146,7 +136,7 @@ class Outliers {
     for (const uint32_t row : rows) {
       const Nanoseconds above = step(row).wall() - median;
       if (above > (kUnlikeTimes - 1) * median && !has_more_tokens(row, middle)) {
-        found_.push_back({row, above, StepId(middle)});
+        found_.push_back({StepId(row), above, StepId(middle)});
       }
     }
   }
@@ -172,7 +162,7 @@ class Outliers {
   const Stages& stages_;
   std::vector<uint32_t> rows_;
   std::vector<uint32_t> unlike_;  // by stage and kind
-  std::vector<Found> found_;
+  std::vector<StepOutlier> found_;
 };
 
 }  // namespace

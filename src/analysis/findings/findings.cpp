@@ -3,53 +3,148 @@
 #include <algorithm>
 #include <span>
 
-#include "analysis/findings/finders.h"
 #include "analysis/findings/stage_facts.h"
 
 namespace llmprof::analysis {
 namespace {
 
+using profile::FindingKind;
+using profile::FindingValues;
+using profile::to_milliseconds;
+
 constexpr double kLeastShareOfWall = 0.01;  // of the stage's wall time
 constexpr size_t kMost = 10;
 
-bool includes_tracing(const FindingEvidence& evidence, const StageFacts& facts) {
-  if (evidence.unwatched == nullptr) return false;
-  const auto stage = static_cast<size_t>(facts.stage - evidence.stages.stages.data());
-  return stage < evidence.unwatched->size() && !(*evidence.unwatched)[stage].known();
+constexpr double kHiddenWorthNaming = 0.01;  // of the GPU time of kernels and replays
+
+double gpu_time(const auto& table) {
+  double time = 0;
+  for (size_t i = 0; i < table.size(); ++i) {
+    time += static_cast<double>(table.end[i] - table.start[i]);
+  }
+  return time;
+}
+
+double hidden_time(const StageFacts& facts) {
+  return facts.time(BudgetPart::hidden_graphs) * facts.instances();
+}
+
+// CUDA graphs whose kernels the capture does not show: reported for the stage with most of them.
+void find_hidden_time(const trace::Trace& trace, const std::vector<StageFacts>& all,
+                      std::vector<Finding>& findings) {
+  const double hidden = gpu_time(trace.graph_replays);
+  if (hidden <= 0) return;
+  const double share = hidden / (hidden + gpu_time(trace.kernels));
+  if (share < kHiddenWorthNaming) return;
+  FindingValues values;
+  values.add_number("replays", static_cast<double>(trace.graph_replays.size()))
+      .add("hidden_time", to_milliseconds(hidden))
+      .add("hidden_share_of_gpu_time", profile::Share{share});
+  Finding& finding = findings.emplace_back();
+  finding.kind = FindingKind::hidden_graphs;
+  const auto most = std::ranges::max_element(all, {}, hidden_time);
+  if (most != all.end() && hidden_time(*most) > 0) {
+    const double time = most->time(BudgetPart::hidden_graphs);
+    finding.stage = most->stage->name;
+    finding.unit = most->unit;
+    finding.share_of_wall = {time / most->recoverable->wall};
+    values.add("hidden_time_per_instance", to_milliseconds(time));
+  }
+  finding.values = std::move(values).take();
+}
+
+bool is_first_of_instance(const Stages& stages, const SlowStep& slow) {
+  const Step& step = stages.steps[slow.step.index()];
+  return stages.instances[step.instance.index()].first_step == slow.step.index();
+}
+
+void find_step_outliers(const StageFacts& facts, std::vector<Finding>& findings) {
+  if (facts.slow_steps.empty()) return;
+  const Stages& stages = facts.evidence->stages;
+  Nanoseconds above = 0;
+  bool all_first = !stages.serving;  // an engine's step is the only one of its instance
+  for (const SlowStep* slow : facts.slow_steps) {
+    above += slow->above_median;
+    all_first = all_first && is_first_of_instance(stages, *slow);
+  }
+  const SlowStep& slowest = *facts.slow_steps.front();
+  FindingValues values;
+  values.add_number("slow_steps", static_cast<double>(facts.slow_steps.size()))
+      .add_number("steps", static_cast<double>(facts.steps))
+      .add("median_step", to_milliseconds(facts.stage->step_wall.p50))
+      .add("slowest_above_median", to_milliseconds(slowest.above_median))
+      .add_flag("only_first_steps", all_first);
+  for (const auto& reason : slowest.reasons) {
+    values.add("slower_by", to_milliseconds(reason.longer), "");
+  }
+  Finding& finding = add_finding(facts, FindingKind::slow_steps, facts.per_instance(above),
+                                 std::move(values), findings);
+  for (size_t i = 0; i < slowest.reasons.size(); ++i) {
+    explain_value("slower_by", slowest.reasons[i].what, finding, i);
+  }
+}
+
+constexpr double kFarBelow = 0.9;  // of the maximum clock
+constexpr double kOften = 0.05;    // of the samples: below, a reason is no more than a moment
+
+// Clocks far below the GPU's maximum, or lowered by heat or power, in the stage.
+void find_low_clocks(const StageFacts& facts, std::vector<Finding>& findings) {
+  const auto& counters = facts.evidence->counters.stages;
+  if (facts.index >= counters.size() || !counters[facts.index]) return;
+  const profile::Measured& stage = *counters[facts.index];
+  if (!stage.sm_clock || !stage.highest_sm_clock) return;
+  FindingValues values;
+  values.add("mean_clock", stage.sm_clock->mean)
+      .add("lowest_clock", stage.sm_clock->min)
+      .add("highest_clock", stage.sm_clock->max)
+      .add_number("samples", static_cast<double>(stage.sm_clock->samples))
+      .add("maximum_clock", *stage.highest_sm_clock);
+  const double reached = stage.sm_clock->mean.value / stage.highest_sm_clock->value;
+  bool low = reached < kFarBelow;
+  for (const profile::ThrottleReason& seen : stage.throttle_reasons) {
+    if (!seen.slowing || seen.share_of_samples.value < kOften) continue;
+    low = true;
+    values.add("slowed_by", seen.share_of_samples, seen.reason);
+  }
+  if (!low) return;
+  if (stage.temperature) values.add("highest_temperature", stage.temperature->max);
+  if (stage.power) values.add("mean_power", stage.power->mean);
+  add_finding(facts, FindingKind::low_clocks, std::max(0.0, 1 - reached) * facts.stage->busy.mean,
+              std::move(values), findings);
 }
 
 // Idle time that is not the program's alone.
-void mark_as_traced(std::span<Finding> findings) {
-  for (Finding& finding : findings) {
-    profile::FindingValues values;
+void mark_traced(const StageFacts& facts, std::span<Finding> idle) {
+  const std::vector<StageUnwatched>* unwatched = facts.evidence->unwatched;
+  if (unwatched == nullptr || facts.index >= unwatched->size()) return;
+  if ((*unwatched)[facts.index].known()) return;
+  for (Finding& finding : idle) {
+    FindingValues values;
     values.add_flag(profile::kTracingIncluded, true);
-    for (profile::FindingValue& value : std::move(values).take()) {
-      finding.values.push_back(std::move(value));
-    }
+    finding.values.push_back(std::move(values).take().front());
   }
 }
 
 }  // namespace
 
 std::vector<Finding> find_findings(const FindingEvidence& evidence) {
-  const trace::Trace& trace = evidence.trace;
-  const Stages& stages = evidence.stages;
   std::vector<Finding> findings;
   const std::vector<StageFacts> all = stage_facts(evidence);
-  find_hidden_time(trace, all, findings);
+  find_hidden_time(evidence.trace, all, findings);
   for (const StageFacts& facts : all) {
-    if (facts.on_cpu) {
-      find_cpu_time(facts, findings);
+    if (facts.on_cpu()) {
+      find_kernel_time(facts, findings);
+      find_idle_time(facts, findings);
     } else {
       const size_t before = findings.size();
       find_idle_time(facts, findings);
-      if (includes_tracing(evidence, facts)) mark_as_traced(std::span(findings).subspan(before));
+      mark_traced(facts, std::span(findings).subspan(before));
       find_kernel_time(facts, findings);
       find_transfers(facts, findings);
     }
-    find_step_outliers(facts, stages, findings);
-    find_low_clocks(facts, stages, evidence.counters, findings);
-    find_latency_bound(facts, trace, stages, evidence.roofline, findings);
+    find_step_outliers(facts, findings);
+    find_low_clocks(facts, findings);
+    find_latency_bound(facts, findings);
   }
   std::erase_if(findings, [](const Finding& finding) {
     return finding.recoverable &&

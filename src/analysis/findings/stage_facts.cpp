@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
-#include "analysis/collection/stage_tracing.h"
+#include "analysis/budget/gpu_timeline.h"
+#include "analysis/stages/stage_tracing.h"
 #include "profile/engine.h"
 
 namespace llmprof::analysis {
@@ -12,140 +14,168 @@ namespace {
 
 constexpr uint32_t kNone = UINT32_MAX;
 
-// The stage of each piece of work, none for warm-ups.
-class SteadyStage {
+constexpr auto kLongestFirst = [](const auto& a, const auto& b) { return a.total > b.total; };
+
+class FactsCollector {
  public:
-  explicit SteadyStage(const Stages& stages) {
-    of_instance_.reserve(stages.instances.size());
-    for (const StageInstance& instance : stages.instances) {
-      of_instance_.push_back(instance.warmup ? kNone : instance.stage);
+  explicit FactsCollector(const FindingEvidence& evidence)
+      : trace_(evidence.trace),
+        stages_(evidence.stages),
+        ranking_(evidence.ranking),
+        facts_(evidence.budgets.stages.size()) {
+    steady_stage_.reserve(stages_.instances.size());
+    for (const StageInstance& instance : stages_.instances) {
+      steady_stage_.push_back(instance.warmup ? kNone : instance.stage);
     }
+    for (uint32_t i = 0; i < facts_.size(); ++i) begin(evidence, i);
+    for (const StageUtilization& known : evidence.utilization.stages) {
+      if (known.stage < facts_.size()) facts_[known.stage].memory_bound = known.memory_bound;
+    }
+    add_kernels();
+    for (StageFacts& stage : facts_) recognize_program(evidence.engine, stage);
+    add_copies();
+    for (size_t i = 0; i < trace_.graph_replays.size(); ++i) {
+      const uint32_t stage = stage_of(stages_.owners.replay_instance, i);
+      if (stage != kNone) ++facts_[stage].hidden_replays;
+    }
+    add_budgets(evidence.budgets);
   }
-  [[nodiscard]] uint32_t of(const std::vector<InstanceId>& owners, size_t row) const {
-    if (row >= owners.size() || !owners[row].valid()) return kNone;
-    return of_instance_[owners[row].index()];
+
+  std::vector<StageFacts> take() {
+    std::erase_if(facts_, [](const StageFacts& f) { return f.budget->instances == 0; });
+    return std::move(facts_);
   }
 
  private:
-  std::vector<uint32_t> of_instance_;
+  // Of a piece of work; none for warm-ups.
+  [[nodiscard]] uint32_t stage_of(const std::vector<InstanceId>& owners, size_t row) const {
+    if (row >= owners.size() || !owners[row].valid()) return kNone;
+    return steady_stage_[owners[row].index()];
+  }
+
+  void begin(const FindingEvidence& evidence, uint32_t i) {
+    StageFacts& facts = facts_[i];
+    facts.evidence = &evidence;
+    facts.index = i;
+    facts.stage = &stages_.stages[i];
+    facts.budget = &evidence.budgets.stages[i];
+    facts.recoverable = &evidence.recoverable[i];
+    facts.unit = instance_unit(stages_, evidence.selection, i);
+    // Where some steps were not traced, all figures are of the others.
+    if (!evidence.selection.steps && !stage_tracing(stages_, i).whole()) {
+      const bool vowel = std::string_view("aeiou").find(facts.unit.front()) != std::string::npos;
+      facts.unit = fmt::format("traced part of {} {}", vowel ? "an" : "a", facts.unit);
+    }
+    facts.by_part.assign(kBudgetParts, nullptr);
+    for (const SavingsPart& part : facts.recoverable->parts) facts.by_part[part.part] = &part;
+  }
+
+  // A kernel name's first row in the ranking: its class and short name do not depend on the device.
+  [[nodiscard]] std::vector<uint32_t> rows_by_name() const {
+    std::vector<uint32_t> rows(trace_.strings.size(), kNone);
+    for (size_t i = ranking_.rows.size(); i-- > 0;) {
+      rows[ranking_.rows[i].name.index()] = static_cast<uint32_t>(i);
+    }
+    return rows;
+  }
+
+  void add_kernels() {
+    const std::vector<uint32_t> row_of = rows_by_name();
+    std::vector<std::vector<KernelInStage>> by_row(
+        facts_.size(), std::vector<KernelInStage>(ranking_.rows.size()));
+    const trace::KernelTable& kernels = trace_.kernels;
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      const uint32_t stage = stage_of(stages_.owners.kernel_instance, i);
+      const uint32_t row = row_of[kernels.name[i].index()];
+      if (stage == kNone || row == kNone) continue;
+      KernelInStage& kernel = by_row[stage][row];
+      kernel.row = row;
+      ++kernel.calls;
+      kernel.total += kernels.end[i] - kernels.start[i];
+      ++facts_[stage].kernels;
+      if (replayed_by_graph(trace_, i)) ++facts_[stage].graph_kernels;
+    }
+    for (size_t stage = 0; stage < facts_.size(); ++stage) {
+      auto& by_class = facts_[stage].by_class;
+      for (const KernelInStage& kernel : by_row[stage]) {
+        if (kernel.calls == 0) continue;
+        const KernelClass kind = ranking_.rows[kernel.row].description.kernel_class;
+        by_class[static_cast<size_t>(kind)].push_back(kernel);
+      }
+      for (auto& kernels_of : by_class) std::ranges::stable_sort(kernels_of, kLongestFirst);
+    }
+  }
+
+  void add_copies() {
+    const trace::MemoryOperationTable& memory = trace_.memory_operations;
+    std::map<std::pair<uint32_t, uint32_t>, CopiesInStage> found;  // by stage and kind
+    for (size_t i = 0; i < memory.size(); ++i) {
+      const uint32_t stage = stage_of(stages_.owners.memory_instance, i);
+      if (stage == kNone) continue;
+      const bool fill = memory.kind[i] == trace::MemoryKind::set;
+      const trace::StringId direction =
+          fill || memory.detail.empty() ? trace::StringId() : memory.detail[i];
+      CopiesInStage& copies = found[{stage, fill ? kNone - 1 : direction.value}];
+      if (copies.calls == 0) {
+        copies.what = fill                ? "fill"
+                      : direction.valid() ? std::string(trace_.strings[direction])
+                                          : "copy";
+      }
+      ++copies.calls;
+      copies.bytes += memory.bytes.empty() ? 0 : memory.bytes[i];
+      copies.total += memory.end[i] - memory.start[i];
+    }
+    for (auto& [key, copies] : found) facts_[key.first].copies.push_back(std::move(copies));
+    for (StageFacts& stage : facts_) std::ranges::stable_sort(stage.copies, kLongestFirst);
+  }
+
+  void add_budgets(const Budgets& budgets) {
+    const auto facts_of = [&](InstanceId instance) -> StageFacts& {
+      return facts_[stages_.instances[instance.index()].stage];
+    };
+    for (const IdleGap& gap : budgets.gaps) facts_of(gap.instance).gaps.push_back(&gap);
+    for (const RepeatedGap& gap : budgets.repeated_gaps) {
+      facts_of(gap.longest.instance).repeated_gaps.push_back(&gap);
+    }
+    for (const SlowStep& slow : budgets.slow_steps) {
+      facts_of(stages_.steps[slow.step.index()].instance).slow_steps.push_back(&slow);
+    }
+    for (const Step& step : stages_.steps) {
+      if (!step.instance.valid() || stages_.instances[step.instance.index()].warmup) continue;
+      ++facts_of(step.instance).steps;
+    }
+  }
+
+  // A few generated kernels beside eager layers do not make the stage compiled.
+  [[nodiscard]] bool is_compiled(const StageFacts& facts) const {
+    constexpr double kWorthNaming = 0.01;
+    Nanoseconds whole = 0;
+    Nanoseconds generated = 0;
+    for (const auto& of_class : facts.by_class) {
+      for (const KernelInStage& kernel : of_class) {
+        whole += kernel.total;
+        const trace::StringId name = ranking_.rows[kernel.row].name;
+        if (is_generated(trace_.strings[name])) generated += kernel.total;
+      }
+    }
+    return generated > 0 &&
+           static_cast<double>(generated) >= kWorthNaming * static_cast<double>(whole);
+  }
+
+  void recognize_program(const profile::Engine& engine, StageFacts& facts) const {
+    facts.compiled = is_compiled(facts);
+    facts.pytorch = engine.framework == profile::kPyTorch || facts.compiled;
+    if (engine.name != profile::kPyTorch && engine.name != profile::kUnknownEngine) {
+      facts.engine = engine.name;
+    }
+  }
+
+  const trace::Trace& trace_;
+  const Stages& stages_;
+  const KernelRanking& ranking_;
+  std::vector<uint32_t> steady_stage_;  // by instance; none for warm-ups
+  std::vector<StageFacts> facts_;
 };
-
-// A kernel name's first row in the ranking: its class and short name do not depend on the device.
-std::vector<uint32_t> rows_by_name(const trace::Trace& trace, const KernelRanking& ranking) {
-  std::vector<uint32_t> rows(trace.strings.size(), kNone);
-  for (size_t i = ranking.rows.size(); i-- > 0;) {
-    rows[ranking.rows[i].name.index()] = static_cast<uint32_t>(i);
-  }
-  return rows;
-}
-
-void add_kernels(const trace::Trace& trace, const Stages& stages, const KernelRanking& ranking,
-                 const SteadyStage& steady, std::vector<StageFacts>& facts) {
-  const std::vector<uint32_t> row_of = rows_by_name(trace, ranking);
-  std::vector<std::vector<KernelInStage>> by_row(facts.size(),
-                                                 std::vector<KernelInStage>(ranking.rows.size()));
-  const trace::KernelTable& kernels = trace.kernels;
-  for (size_t i = 0; i < kernels.size(); ++i) {
-    const uint32_t stage = steady.of(stages.owners.kernel_instance, i);
-    const uint32_t row = row_of[kernels.name[i].index()];
-    if (stage == kNone || row == kNone) continue;
-    KernelInStage& kernel = by_row[stage][row];
-    ++kernel.calls;
-    kernel.total += kernels.end[i] - kernels.start[i];
-    ++facts[stage].kernels;
-    if (replayed_by_graph(trace, i)) ++facts[stage].graph_kernels;
-  }
-  for (size_t stage = 0; stage < facts.size(); ++stage) {
-    for (size_t row = 0; row < ranking.rows.size(); ++row) {
-      if (by_row[stage][row].calls == 0) continue;
-      by_row[stage][row].row = row;
-      const auto kind = static_cast<size_t>(ranking.rows[row].description.kernel_class);
-      facts[stage].by_class[kind].push_back(by_row[stage][row]);
-    }
-    for (auto& of_class : facts[stage].by_class) {
-      std::stable_sort(of_class.begin(), of_class.end(),
-                       [](const auto& a, const auto& b) { return a.total > b.total; });
-    }
-  }
-}
-
-void add_copies(const trace::Trace& trace, const Stages& stages, const SteadyStage& steady,
-                std::vector<StageFacts>& facts) {
-  const trace::MemoryOperationTable& memory = trace.memory_operations;
-  std::map<std::pair<uint32_t, uint32_t>, CopiesInStage> found;  // by stage and kind
-  for (size_t i = 0; i < memory.size(); ++i) {
-    const uint32_t stage = steady.of(stages.owners.memory_instance, i);
-    if (stage == kNone) continue;
-    const bool fill = memory.kind[i] == trace::MemoryKind::set;
-    const trace::StringId direction =
-        fill || memory.detail.empty() ? trace::StringId() : memory.detail[i];
-    CopiesInStage& copies = found[{stage, fill ? kNone - 1 : direction.value}];
-    if (copies.calls == 0) {
-      copies.what = fill                ? "fill"
-                    : direction.valid() ? std::string(trace.strings[direction])
-                                        : "copy";
-    }
-    ++copies.calls;
-    copies.bytes += memory.bytes.empty() ? 0 : memory.bytes[i];
-    copies.total += memory.end[i] - memory.start[i];
-  }
-  for (auto& [key, copies] : found) facts[key.first].copies.push_back(std::move(copies));
-  for (StageFacts& stage : facts) {
-    std::stable_sort(stage.copies.begin(), stage.copies.end(),
-                     [](const auto& a, const auto& b) { return a.total > b.total; });
-  }
-}
-
-void add_budgets(const Stages& stages, const Budgets& budgets, std::vector<StageFacts>& facts) {
-  const auto stage_of = [&](InstanceId instance) {
-    return stages.instances[instance.index()].stage;
-  };
-  for (const IdleGap& gap : budgets.gaps) facts[stage_of(gap.instance)].gaps.push_back(&gap);
-  for (const RepeatedGap& gap : budgets.repeated_gaps) {
-    facts[stage_of(gap.longest.instance)].repeated_gaps.push_back(&gap);
-  }
-  for (const SlowStep& step : budgets.slow_steps) {
-    const Step& row = stages.steps[step.step.index()];
-    facts[stage_of(row.instance)].slow_steps.push_back(&step);
-  }
-  for (const Step& step : stages.steps) {
-    if (!step.instance.valid() || stages.instances[step.instance.index()].warmup) continue;
-    ++facts[stage_of(step.instance)].steps;
-  }
-}
-
-// Where some steps were not traced, all figures are of the others.
-std::string traced_part_of(std::string_view unit) {
-  const bool vowel = std::string_view("aeiou").find(unit.front()) != std::string_view::npos;
-  return fmt::format("traced part of {} {}", vowel ? "an" : "a", unit);
-}
-
-// A few generated kernels beside eager layers do not make the stage compiled.
-bool is_compiled(const trace::Trace& trace, const StageFacts& facts) {
-  constexpr double kWorthNaming = 0.01;
-  Nanoseconds whole = 0;
-  Nanoseconds generated = 0;
-  for (const auto& of_class : facts.by_class) {
-    for (const KernelInStage& kernel : of_class) {
-      whole += kernel.total;
-      const trace::StringId name = facts.ranking->rows[kernel.row].name;
-      if (is_generated(trace.strings[name])) generated += kernel.total;
-    }
-  }
-  return generated > 0 &&
-         static_cast<double>(generated) >= kWorthNaming * static_cast<double>(whole);
-}
-
-ProgramSeen program_of(const trace::Trace& trace, const StageFacts& facts,
-                       const profile::Engine& engine) {
-  ProgramSeen program;
-  program.compiled = is_compiled(trace, facts);
-  program.pytorch = engine.framework == profile::kPyTorch || program.compiled;
-  if (engine.name != profile::kPyTorch && engine.name != profile::kUnknownEngine) {
-    program.engine = engine.name;
-  }
-  return program;
-}
 
 }  // namespace
 
@@ -155,37 +185,45 @@ bool StageFacts::decodes() const {
 }
 
 std::vector<StageFacts> stage_facts(const FindingEvidence& evidence) {
-  const auto& [trace, stages, budgets, recoverable, utilization, ranking, roofline, selection,
-               counters, engine, unwatched] = evidence;
-  std::vector<StageFacts> facts(budgets.stages.size());
-  for (size_t i = 0; i < facts.size(); ++i) {
-    facts[i].stage = &stages.stages[i];
-    facts[i].budget = &budgets.stages[i];
-    facts[i].recoverable = &recoverable[i];
-    facts[i].ranking = &ranking;
-    facts[i].unit = instance_unit(stages, selection, static_cast<uint32_t>(i));
-    if (!selection.steps && !stage_tracing(stages, static_cast<uint32_t>(i)).whole()) {
-      facts[i].unit = traced_part_of(facts[i].unit);
+  return FactsCollector(evidence).take();
+}
+
+profile::FindingValues program_values(const StageFacts& facts) {
+  profile::FindingValues values;
+  values.add_flag("compiled", facts.compiled);
+  if (!facts.engine.empty()) values.add_text("engine", facts.engine);
+  if (facts.pytorch) values.add_text("framework", "PyTorch");
+  return values;
+}
+
+Finding& add_finding(const StageFacts& facts, profile::FindingKind kind, double recoverable,
+                     profile::FindingValues values, std::vector<Finding>& findings) {
+  recoverable = std::min(recoverable, facts.recoverable->most);
+  Finding& finding = findings.emplace_back();
+  finding.kind = kind;
+  finding.values = std::move(values).take();
+  finding.stage = facts.stage->name;
+  finding.recoverable = profile::to_milliseconds(recoverable);
+  finding.total_recoverable = profile::to_milliseconds(recoverable * facts.instances());
+  finding.unit = facts.unit;
+  if (const double tokens = facts.recoverable->tokens; tokens > 0) {
+    finding.recoverable_per_token = profile::to_milliseconds(recoverable / tokens);
+    const double steps = facts.recoverable->decode_steps;
+    if (steps > 0) {
+      finding.recoverable_per_output_token = profile::to_milliseconds(recoverable / steps);
     }
-    facts[i].serving = stages.serving;
-    facts[i].on_cpu = utilization.device == trace::DeviceKind::cpu;
-    facts[i].by_part.assign(kBudgetParts, nullptr);
-    for (const SavingsPart& part : recoverable[i].parts) facts[i].by_part[part.part] = &part;
   }
-  for (const StageUtilization& known : utilization.stages) {
-    if (known.stage < facts.size()) facts[known.stage].memory_bound = known.memory_bound;
+  const double wall = facts.recoverable->wall;
+  finding.share_of_wall = {wall > 0 ? recoverable / wall : 0};
+  return finding;
+}
+
+void explain_value(std::string_view name, profile::Reasons reasons, Finding& finding, size_t nth) {
+  for (size_t i = 0; i < finding.values.size(); ++i) {
+    if (finding.values[i].name != name || nth-- > 0) continue;
+    finding.value_reasons.push_back({i, std::move(reasons)});
+    return;
   }
-  const SteadyStage steady(stages);
-  add_kernels(trace, stages, ranking, steady, facts);
-  for (StageFacts& stage : facts) stage.program = program_of(trace, stage, engine);
-  add_copies(trace, stages, steady, facts);
-  for (size_t i = 0; i < trace.graph_replays.size(); ++i) {
-    const uint32_t stage = steady.of(stages.owners.replay_instance, i);
-    if (stage != kNone) ++facts[stage].hidden_replays;
-  }
-  add_budgets(stages, budgets, facts);
-  std::erase_if(facts, [](const StageFacts& f) { return f.budget->instances == 0; });
-  return facts;
 }
 
 }  // namespace llmprof::analysis

@@ -4,8 +4,8 @@
 #include <set>
 #include <utility>
 
-#include "analysis/collection/stage_tracing.h"
 #include "analysis/mfu/figures.h"
+#include "analysis/stages/stage_tracing.h"
 #include "base/units.h"
 
 namespace llmprof::analysis {

@@ -2,12 +2,12 @@
 
 #include <optional>
 
-#include "analysis/collection/collector_overhead.h"
 #include "analysis/mfu/utilization.h"
 #include "analysis/naming/described_names.h"
 #include "analysis/passes/request.h"
 #include "analysis/stages/meaningful_ranges.h"
 #include "analysis/stages/stages.h"
+#include "analysis/untraced/collector_overhead.h"
 #include "base/diagnostics.h"
 #include "base/error.h"
 

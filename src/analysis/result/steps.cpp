@@ -1,4 +1,4 @@
-#include "analysis/budget/step_outliers.h"
+#include "analysis/budget/slow_steps.h"
 #include "analysis/result/parts.h"
 #include "analysis/statistics/values.h"
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "analysis/collection/stage_tracing.h"
+#include "analysis/stages/stage_tracing.h"
 #include "analysis/result/parts.h"
 #include "analysis/statistics/values.h"
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "llm/sequence_sums.h"
+#include "llm/cost.h"
 #include "profile/steps.h"
 
 namespace llmprof::analysis {

@@ -179,7 +179,7 @@ class TimelineSweep {
       longest_cause = cause;
     };
     const auto idle = [&](Nanoseconds from, Nanoseconds to) {
-      const IdleSplit split = causes_.while_idle(queue.device, from, to, work.launch, later);
+      const IdleSplit split = causes_.while_occupied(queue.device, from, to, 0, work.launch, later);
       const BudgetPart cause = split.cause(BudgetPart::unattributed);
       split.charge_to(device.idle_parts, BudgetPart::unattributed);
       ++device.gaps[static_cast<size_t>(cause)];

@@ -2,13 +2,21 @@
 #include <set>
 #include <vector>
 
-#include "analysis/findings/finders.h"
-#include "analysis/findings/make_finding.h"
 #include "analysis/findings/stage_facts.h"
 #include "base/text.h"
 
 namespace llmprof::analysis {
 namespace {
+
+using profile::FindingKind;
+using profile::FindingValues;
+using profile::to_milliseconds;
+
+// A gap is a stall of its own where it is so much longer than the average one.
+constexpr double kStallOverAverage = 10;
+// One that does not come back, from this share of the stage's wall time on.
+constexpr double kSingleStallShare = 0.05;
+constexpr double kMostlyGraphs = 0.5;
 
 // The host's late launches of a stage, split so that no time is counted twice. ns per instance.
 struct LateLaunches {
@@ -16,19 +24,16 @@ struct LateLaunches {
   double inside = 0;         // without stalls
   std::vector<const RepeatedGap*> stalls;
   std::vector<const IdleGap*> single_stalls;  // long, and not at a place that stalls again
+
+  void take_out(bool is_between_steps, double time) {
+    double& rest = is_between_steps ? between_steps : inside;
+    rest = std::max(0.0, rest - time);
+  }
 };
 
-// A gap is a stall of its own where it is so much longer than the average one.
-constexpr double kStallOverAverage = 10;
-// One that does not come back, from this share of the stage's wall time on.
-constexpr double kSingleStallShare = 0.05;
-
-double part_of(const PartTimes& times, BudgetPart part) {
-  return static_cast<double>(times[static_cast<size_t>(part)]);
-}
-
 double late_of(const PartTimes& times) {
-  return part_of(times, BudgetPart::idle_launch) + part_of(times, BudgetPart::idle_host);
+  return static_cast<double>(times[static_cast<size_t>(BudgetPart::idle_launch)]) +
+         static_cast<double>(times[static_cast<size_t>(BudgetPart::idle_host)]);
 }
 
 bool is_repeated(const std::vector<const RepeatedGap*>& stalls, const IdleGap& gap) {
@@ -39,62 +44,43 @@ bool is_repeated(const std::vector<const RepeatedGap*>& stalls, const IdleGap& g
   });
 }
 
-void take_out(LateLaunches& late, bool between_steps, double time) {
-  double& rest = between_steps ? late.between_steps : late.inside;
-  rest = std::max(0.0, rest - time);
-}
-
 bool is_host_late(BudgetPart cause) {
   return cause == BudgetPart::idle_launch || cause == BudgetPart::idle_host;
 }
-
-LateLaunches take_apart(const StageFacts& facts) {
-  LateLaunches late;
-  late.between_steps = late_of(facts.budget->between_steps) / facts.instances();
-  const double all = late_of(facts.budget->total);
-  late.inside = all / facts.instances() - late.between_steps;
-  const auto& counts = facts.budget->gaps;
-  const auto gaps = static_cast<double>(counts[static_cast<size_t>(BudgetPart::idle_launch)] +
-                                        counts[static_cast<size_t>(BudgetPart::idle_host)]);
-  const double long_gap = gaps > 0 ? kStallOverAverage * all / gaps : 0;
-  for (const RepeatedGap* gap : facts.repeated_gaps) {
-    const double mean = static_cast<double>(gap->total) / static_cast<double>(gap->count);
-    if (!is_host_late(gap->longest.cause) || mean < long_gap) continue;
-    late.stalls.push_back(gap);
-    take_out(late, gap->longest.between_steps, static_cast<double>(gap->total) / facts.instances());
-  }
-  const double least =
-      std::max(long_gap, kSingleStallShare * facts.recoverable->wall * facts.instances());
-  for (const IdleGap* gap : facts.gaps) {
-    const auto length = static_cast<double>(gap->length());
-    const bool at_edge = gap->work_before.empty() || gap->work_after.empty();
-    if (at_edge || !is_host_late(gap->cause) || length < least) continue;
-    if (is_repeated(late.stalls, *gap)) continue;
-    late.single_stalls.push_back(gap);
-    take_out(late, gap->between_steps, length / facts.instances());
-  }
-  return late;
-}
-
-using profile::FindingKind;
-using profile::FindingValues;
-using profile::to_milliseconds;
-
-constexpr double kMostlyGraphs = 0.5;
 
 uint64_t gaps_of(const StageFacts& facts, BudgetPart part) {
   return facts.budget->gaps[static_cast<size_t>(part)];
 }
 
-double gaps_per_instance(const StageFacts& facts, BudgetPart part) {
-  return static_cast<double>(gaps_of(facts, part)) / facts.instances();
+LateLaunches take_apart(const StageFacts& facts) {
+  LateLaunches late;
+  late.between_steps = facts.per_instance(late_of(facts.budget->between_steps));
+  const double all = late_of(facts.budget->total);
+  late.inside = facts.per_instance(all) - late.between_steps;
+  const auto gaps = static_cast<double>(gaps_of(facts, BudgetPart::idle_launch) +
+                                        gaps_of(facts, BudgetPart::idle_host));
+  const double long_gap = gaps > 0 ? kStallOverAverage * all / gaps : 0;
+  for (const RepeatedGap* gap : facts.repeated_gaps) {
+    const double mean = static_cast<double>(gap->total) / static_cast<double>(gap->count);
+    if (!is_host_late(gap->longest.cause) || mean < long_gap) continue;
+    late.stalls.push_back(gap);
+    late.take_out(gap->longest.between_steps, facts.per_instance(gap->total));
+  }
+  const double least =
+      std::max(long_gap, kSingleStallShare * facts.recoverable->wall * facts.instances());
+  for (const IdleGap* gap : facts.gaps) {
+    const bool at_edge = gap->work_before.empty() || gap->work_after.empty();
+    if (at_edge || !is_host_late(gap->cause)) continue;
+    if (static_cast<double>(gap->length()) < least || is_repeated(late.stalls, *gap)) continue;
+    late.single_stalls.push_back(gap);
+    late.take_out(gap->between_steps, facts.per_instance(gap->length()));
+  }
+  return late;
 }
 
 const IdleGap* longest_gap(const StageFacts& facts, BudgetPart cause) {
-  for (const IdleGap* gap : facts.gaps) {
-    if (gap->cause == cause) return gap;
-  }
-  return nullptr;
+  const auto found = std::ranges::find(facts.gaps, cause, &IdleGap::cause);
+  return found == facts.gaps.end() ? nullptr : *found;
 }
 
 // longest_gap and host; nothing where no gap is known.
@@ -105,25 +91,26 @@ FindingValues longest_and_host(const IdleGap* gap) {
   return values;
 }
 
-void explain_host(const IdleGap* gap, Finding& finding) {
-  if (gap != nullptr) explain_value("host", {gap->host}, finding);
+// Adds a finding whose `values` have those of longest_and_host.
+Finding& add_idle(const StageFacts& facts, FindingKind kind, double time, FindingValues values,
+                  const IdleGap* longest, std::vector<Finding>& findings) {
+  Finding& finding = add_finding(facts, kind, time, std::move(values), findings);
+  if (longest != nullptr) explain_value("host", {longest->host}, finding);
+  return finding;
 }
 
 void add_stall(const StageFacts& facts, const RepeatedGap& stall, std::vector<Finding>& findings) {
-  const auto total = static_cast<double>(stall.total);
   const auto count = static_cast<double>(stall.count);
   FindingValues values;
   values.add_number("gaps", count)
-      .add("mean_gap", to_milliseconds(total / count))
+      .add("mean_gap", to_milliseconds(static_cast<double>(stall.total) / count))
       .add_text("work_before", stall.longest.work_before)
       .add_text("work_after", stall.longest.work_after)
       .add_all(longest_and_host(&stall.longest))
       .add_flag("decodes", facts.decodes());
-  Finding finding = make_finding(facts, FindingKind::host_stall_repeated, total / facts.instances(),
-                                 std::move(values));
-  explain_host(&stall.longest, finding);
-  finding.subject = to_printable(stall.longest.work_before + " -> " + stall.longest.work_after);
-  findings.push_back(std::move(finding));
+  add_idle(facts, FindingKind::host_stall_repeated, facts.per_instance(stall.total),
+           std::move(values), &stall.longest, findings)
+      .subject = to_printable(stall.longest.work_before + " -> " + stall.longest.work_after);
 }
 
 void add_single_stalls(const StageFacts& facts, const std::vector<const IdleGap*>& stalls,
@@ -142,10 +129,8 @@ void add_single_stalls(const StageFacts& facts, const std::vector<const IdleGap*
       .add_number("instances", facts.instances())
       .add_all(longest_and_host(&longest))
       .add_text("work_after", longest.work_after);
-  Finding finding = make_finding(facts, FindingKind::host_stall_single, total / facts.instances(),
-                                 std::move(values));
-  explain_host(&longest, finding);
-  findings.push_back(std::move(finding));
+  add_idle(facts, FindingKind::host_stall_single, facts.per_instance(total), std::move(values),
+           &longest, findings);
 }
 
 // How many kernels a pass has, and how many of them CUDA graphs launch.
@@ -154,8 +139,7 @@ FindingValues kernels_of_pass(const StageFacts& facts) {
   values.add_number("kernels_per_pass", static_cast<double>(facts.kernels) / facts.passes())
       .add_text("pass", facts.pass());
   if (facts.hidden_replays > 0) {
-    values.add_number("graph_replays_per_instance",
-                      static_cast<double>(facts.hidden_replays) / facts.instances());
+    values.add_number("graph_replays_per_instance", facts.per_instance(facts.hidden_replays));
   } else {
     const double share = facts.kernels == 0 ? 0
                                             : static_cast<double>(facts.graph_kernels) /
@@ -175,8 +159,9 @@ void add_launch_bound(const StageFacts& facts, double time, std::vector<Finding>
   const double host = facts.time(BudgetPart::idle_host);
   FindingValues values;
   values
-      .add_number("gaps_per_instance", gaps_per_instance(facts, BudgetPart::idle_launch) +
-                                           gaps_per_instance(facts, BudgetPart::idle_host))
+      .add_number("gaps_per_instance",
+                  facts.per_instance(gaps_of(facts, BudgetPart::idle_launch)) +
+                      facts.per_instance(gaps_of(facts, BudgetPart::idle_host)))
       .add("share_in_cuda_calls", profile::Share{launch / (launch + host)})
       .add("share_in_host_code", profile::Share{host / (launch + host)})
       .add_all(kernels_of_pass(facts))
@@ -187,7 +172,7 @@ void add_launch_bound(const StageFacts& facts, double time, std::vector<Finding>
     values.add("longest_gap", to_milliseconds(gap->length()))
         .add_text("work_after", gap->work_after);
   }
-  findings.push_back(make_finding(facts, FindingKind::launch_bound, time, std::move(values)));
+  add_finding(facts, FindingKind::launch_bound, time, std::move(values), findings);
 }
 
 void add_between_steps(const StageFacts& facts, double time, std::vector<Finding>& findings) {
@@ -198,54 +183,63 @@ void add_between_steps(const StageFacts& facts, double time, std::vector<Finding
   const auto steps = static_cast<double>(facts.steps);
   FindingValues values;
   values.add("gap_per_step", to_milliseconds(time * facts.instances() / steps))
-      .add_number("steps_per_instance", steps / facts.instances())
+      .add_number("steps_per_instance", facts.per_instance(steps))
       .add_all(longest_and_host(longest));
-  Finding finding = make_finding(facts, FindingKind::gap_between_steps, time, std::move(values));
-  explain_host(longest, finding);
-  findings.push_back(std::move(finding));
+  add_idle(facts, FindingKind::gap_between_steps, time, std::move(values), longest, findings);
 }
 
 void add_synchronization(const StageFacts& facts, std::vector<Finding>& findings) {
-  const IdleGap* longest = longest_gap(facts, BudgetPart::idle_synchronization);
+  constexpr BudgetPart kPart = BudgetPart::idle_synchronization;
+  const IdleGap* longest = longest_gap(facts, kPart);
   FindingValues values;
-  values.add_number("gaps_per_instance", gaps_per_instance(facts, BudgetPart::idle_synchronization))
+  values.add_number("gaps_per_instance", facts.per_instance(gaps_of(facts, kPart)))
       .add_all(longest_and_host(longest));
   if (longest != nullptr) values.add_text("work_before", longest->work_before);
-  Finding finding = make_finding(facts, FindingKind::synchronization,
-                                 facts.time(BudgetPart::idle_synchronization), std::move(values));
-  explain_host(longest, finding);
-  findings.push_back(std::move(finding));
+  add_idle(facts, FindingKind::synchronization, facts.time(kPart), std::move(values), longest,
+           findings);
 }
 
-void add_queue_gaps(const StageFacts& facts, std::vector<Finding>& findings) {
-  const double time = facts.time(BudgetPart::idle_queued) -
-                      static_cast<double>(facts.budget->queued_long) / facts.instances();
+void add_queued(const StageFacts& facts, std::vector<Finding>& findings) {
+  const double long_waits = facts.per_instance(facts.budget->queued_long);
   const auto gaps =
       static_cast<double>(gaps_of(facts, BudgetPart::idle_queued) - facts.budget->gaps_queued_long);
-  if (gaps <= 0) return;
-  FindingValues values;
-  values.add_number("gaps_per_instance", gaps / facts.instances())
-      .add("mean_gap", to_milliseconds(time * facts.instances() / gaps))
-      .add_all(kernels_of_pass(facts));
-  findings.push_back(make_finding(facts, FindingKind::queue_gaps, time, std::move(values)));
-}
-
-void add_first_waits(const StageFacts& facts, std::vector<Finding>& findings) {
-  const double time = static_cast<double>(facts.budget->queued_long) / facts.instances();
-  if (time > 0) findings.push_back(make_finding(facts, FindingKind::first_work_queued, time));
+  if (gaps > 0) {
+    const double time = facts.time(BudgetPart::idle_queued) - long_waits;
+    FindingValues values;
+    values.add_number("gaps_per_instance", facts.per_instance(gaps))
+        .add("mean_gap", to_milliseconds(time * facts.instances() / gaps))
+        .add_all(kernels_of_pass(facts));
+    add_finding(facts, FindingKind::queue_gaps, time, std::move(values), findings);
+  }
+  if (long_waits > 0) add_finding(facts, FindingKind::first_work_queued, long_waits, {}, findings);
 }
 
 void add_edge(const StageFacts& facts, BudgetPart part, FindingKind kind,
               std::vector<Finding>& findings) {
   const IdleGap* longest = longest_gap(facts, part);
-  Finding finding = make_finding(facts, kind, facts.time(part), longest_and_host(longest));
-  explain_host(longest, finding);
-  findings.push_back(std::move(finding));
+  add_idle(facts, kind, facts.time(part), longest_and_host(longest), longest, findings);
+}
+
+void add_outside_operators(const StageFacts& facts, std::vector<Finding>& findings) {
+  double time = 0;
+  uint64_t gaps = 0;
+  for (size_t part = 0; part < kBudgetParts; ++part) {
+    if (!is_idle(part)) continue;
+    time += facts.time(part);
+    gaps += facts.budget->gaps[part];
+  }
+  if (time <= 0) return;
+  const IdleGap* longest = facts.gaps.empty() ? nullptr : facts.gaps.front();
+  FindingValues values;
+  values.add_number("gaps_per_instance", facts.per_instance(gaps))
+      .add_all(longest_and_host(longest));
+  add_idle(facts, FindingKind::time_outside_operators, time, std::move(values), longest, findings);
 }
 
 }  // namespace
 
 void find_idle_time(const StageFacts& facts, std::vector<Finding>& findings) {
+  if (facts.on_cpu()) return add_outside_operators(facts, findings);
   const LateLaunches late = take_apart(facts);
   for (const RepeatedGap* stall : late.stalls) add_stall(facts, *stall, findings);
   if (!late.single_stalls.empty()) add_single_stalls(facts, late.single_stalls, findings);
@@ -254,8 +248,7 @@ void find_idle_time(const StageFacts& facts, std::vector<Finding>& findings) {
     add_between_steps(facts, late.between_steps, findings);
   }
   if (facts.time(BudgetPart::idle_synchronization) > 0) add_synchronization(facts, findings);
-  add_queue_gaps(facts, findings);
-  add_first_waits(facts, findings);
+  add_queued(facts, findings);
   add_edge(facts, BudgetPart::idle_before_first, FindingKind::idle_before_first_work, findings);
   add_edge(facts, BudgetPart::idle_after_last, FindingKind::idle_after_last_work, findings);
 }

@@ -1,4 +1,4 @@
-#include "analysis/collection/collector_overhead.h"
+#include "analysis/untraced/collector_overhead.h"
 
 #include <gtest/gtest.h>
 

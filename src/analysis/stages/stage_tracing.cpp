@@ -1,4 +1,4 @@
-#include "analysis/collection/stage_tracing.h"
+#include "analysis/stages/stage_tracing.h"
 
 #include <fmt/format.h>
 
