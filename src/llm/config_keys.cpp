@@ -4,15 +4,10 @@
 #include <fmt/ranges.h>
 
 namespace llmprof::llm {
-namespace {
-
-constexpr int64_t kLargest = 1'000'000'000;
-
-}  // namespace
-
 const config::ConfigNode* ConfigKeys::find(std::string_view key) const {
   const config::ConfigNode* node = map_.find(key);
-  return node == nullptr || node->is_null() ? nullptr : node;
+  if (node != nullptr && !node->is_null()) return node;
+  return defaults_ == nullptr ? nullptr : defaults_->find(key);
 }
 
 ConfigKeys ConfigKeys::within(std::string_view key) const {
@@ -29,6 +24,7 @@ ConfigKeys::Found ConfigKeys::first_of(std::initializer_list<std::string_view> k
 }
 
 std::optional<uint32_t> ConfigKeys::whole_number(const Found& found, int64_t least) {
+  constexpr int64_t kLargest = 1'000'000'000;
   const auto value = found.node->integer();
   if (value && *value >= least && *value <= kLargest) return static_cast<uint32_t>(*value);
   wrong(*found.node, fmt::format("'{}' must be an integer from {} to {}, but is '{}'", found.key,

@@ -18,6 +18,9 @@ class ConfigKeys {
   ConfigKeys(const config::ConfigDocument& document, const config::ConfigNode& map)
       : document_(document), map_(map) {}
 
+  // What is not in the map is looked up there; it must outlive this, too.
+  void fall_back_to(const config::ConfigNode& defaults) { defaults_ = &defaults; }
+
   // A whole number from 1 to 1e9, by the first of these spellings that is there and not null.
   uint32_t required(std::initializer_list<std::string_view> keys);
   uint32_t number_or(std::initializer_list<std::string_view> keys, uint32_t otherwise);
@@ -49,6 +52,7 @@ class ConfigKeys {
 
   const config::ConfigDocument& document_;
   const config::ConfigNode& map_;
+  const config::ConfigNode* defaults_ = nullptr;
   std::optional<Error> error_;
 };
 

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "llm/layer_weights.h"
-#include "llm/sequence_sums.h"
 
 namespace llmprof::llm {
 namespace {
@@ -33,60 +31,39 @@ double tokens_seen(const LayerSpec& layer, double context) {
   return std::min(context, window - 1);
 }
 
-bool within_window(const LayerSpec& layer, const SequenceSums& sums) {
-  return layer.attention == AttentionKind::full || layer.window == 0 || sums.keys <= layer.window;
-}
+// Sequences of a pass that attend alike: SequenceSums, in numbers that no length overflows.
+struct Attending {
+  double count = 0;
+  double queries = 0;
+  double keys = 0;
+  double queries_squared = 0;
+  double queries_by_keys = 0;
+  // Several tokens per sequence: keys and values are expanded from the latent, those of the cache
+  // as well. One token: the expansion is absorbed into the query and the output, at the same cost.
+  bool expands_latent = false;
 
-// A sequence of the mean length.
-struct MeanSequence {
-  explicit MeanSequence(const SequenceSums& sums)
-      : count(static_cast<double>(sums.sequences)),
-        new_tokens(static_cast<double>(sums.queries) / count),
-        context(static_cast<double>(sums.keys) / count - new_tokens) {}
-  double count;
-  double new_tokens;
-  double context;
+  // Of one layer, all sequences together. Sums do not show how many tokens a window hides: a layer
+  // with one is calculated as if all sequences had the mean length, unless none can reach it.
+  [[nodiscard]] double pairs_in(const LayerSpec& layer) const {
+    if (within_window(layer)) return queries_by_keys - (queries_squared - queries) / 2;
+    return count * pairs(layer, mean_context(), queries / count);
+  }
+  [[nodiscard]] double cached_seen_in(const LayerSpec& layer) const {
+    return within_window(layer) ? cached() : count * tokens_seen(layer, mean_context());
+  }
+  [[nodiscard]] double cached() const { return keys - queries; }
+
+ private:
+  [[nodiscard]] bool within_window(const LayerSpec& layer) const {
+    return layer.attention == AttentionKind::full || layer.window == 0 || keys <= layer.window;
+  }
+  [[nodiscard]] double mean_context() const { return keys / count - queries / count; }
 };
-
-double attention_pairs(const LayerSpec& layer, const ForwardPass& pass) {
-  return pairs(layer, static_cast<double>(pass.context), static_cast<double>(pass.new_tokens));
-}
-
-double cached_tokens_seen(const LayerSpec& layer, const ForwardPass& pass) {
-  return tokens_seen(layer, static_cast<double>(pass.context));
-}
-
-// Both of all the sequences together. Sums do not show how many tokens a window hides: a layer with
-// one is calculated as if all sequences had the mean length, unless none can reach its window.
-double attention_pairs(const LayerSpec& layer, const SequenceSums& sums) {
-  if (sums.sequences == 0) return 0;
-  if (within_window(layer, sums)) return causal_pairs(sums);
-  const MeanSequence mean(sums);
-  return mean.count * pairs(layer, mean.context, mean.new_tokens);
-}
-
-double cached_tokens_seen(const LayerSpec& layer, const SequenceSums& sums) {
-  if (sums.sequences == 0) return 0;
-  if (within_window(layer, sums)) return static_cast<double>(sums.keys - sums.queries);
-  const MeanSequence mean(sums);
-  return mean.count * tokens_seen(layer, mean.context);
-}
 
 // A multiplication and an addition.
 constexpr double kFlopsPerWeight = 2;
 
 double at_least_one(uint32_t gpus) { return std::max(gpus, 1U); }
-
-// Sequences of a pass that attend alike.
-struct Attending {
-  // Of one layer, all sequences together: (query, key) pairs, and cached tokens seen.
-  std::function<double(const LayerSpec&)> pairs;
-  std::function<double(const LayerSpec&)> cached_seen;
-  double cached = 0;  // tokens
-  // Several tokens per sequence: keys and values are expanded from the latent, those of the cache
-  // as well. One token: the expansion is absorbed into the query and the output, at the same cost.
-  bool expands_latent = false;
-};
 
 // What the cost of a pass depends on.
 struct PassShape {
@@ -103,10 +80,10 @@ PassShape shape_of(const ModelSpec& model, const ForwardPass& pass) {
   shape.positions_with_logits =
       batch * static_cast<double>(std::min(pass.positions_with_logits, pass.new_tokens));
   shape.images = static_cast<double>(pass.images);
-  shape.sequences.push_back(
-      {[pass, batch](const LayerSpec& layer) { return batch * attention_pairs(layer, pass); },
-       [pass, batch](const LayerSpec& layer) { return batch * cached_tokens_seen(layer, pass); },
-       batch * static_cast<double>(pass.context), model.latent && pass.new_tokens > 1});
+  const auto fresh = static_cast<double>(pass.new_tokens);
+  const double keys = static_cast<double>(pass.context) + fresh;
+  shape.sequences.push_back({batch, batch * fresh, batch * keys, batch * fresh * fresh,
+                             batch * fresh * keys, model.latent && pass.new_tokens > 1});
   return shape;
 }
 
@@ -117,10 +94,10 @@ PassShape shape_of(const ModelSpec& model, const MixedPass& pass) {
   shape.positions_with_logits = static_cast<double>(pass.positions_with_logits());
   const auto add = [&](const SequenceSums& sums, bool expands) {
     if (sums.sequences == 0) return;
-    shape.sequences.push_back(
-        {[sums](const LayerSpec& layer) { return attention_pairs(layer, sums); },
-         [sums](const LayerSpec& layer) { return cached_tokens_seen(layer, sums); },
-         static_cast<double>(sums.keys - sums.queries), expands});
+    shape.sequences.push_back({static_cast<double>(sums.sequences),
+                               static_cast<double>(sums.queries), static_cast<double>(sums.keys),
+                               static_cast<double>(sums.queries_squared),
+                               static_cast<double>(sums.queries_by_keys), expands});
   };
   add(pass.prefill, model.latent.has_value());
   add(pass.decode, false);
@@ -180,7 +157,7 @@ class PassCalculation {
     double flops = multiply(layer_.attention);
     for (const Attending& sequences : pass_.sequences) {
       if (!sequences.expands_latent) continue;
-      flops += kFlopsPerWeight * sequences.cached * layer_.latent_expansion;
+      flops += kFlopsPerWeight * sequences.cached() * layer_.latent_expansion;
     }
     return {model_.latent ? "attention projections (latent)" : "q, k, v, o projections",
             layers() * flops, layers() * bytes_of(layer_.attention, model_.weights), 0};
@@ -207,8 +184,8 @@ class PassCalculation {
       double touched = tokens_;  // new ones are written, older ones read
       for (const Attending& sequences : pass_.sequences) {
         part.flops +=
-            group.count * sequences.pairs(group.layer) * pair_flops(sequences.expands_latent);
-        touched += sequences.cached_seen(group.layer);
+            group.count * sequences.pairs_in(group.layer) * pair_flops(sequences.expands_latent);
+        touched += sequences.cached_seen_in(group.layer);
       }
       part.kv_bytes += group.count * token_bytes * touched;
     }
@@ -293,6 +270,24 @@ PassCost cost_of(const ModelSpec& model, const PassShape& shape, const Paralleli
 }
 
 }  // namespace
+
+bool are_possible(const SequenceSums& sums) {
+  const auto sequences = static_cast<double>(sums.sequences);
+  const auto queries = static_cast<double>(sums.queries);
+  const auto keys = static_cast<double>(sums.keys);
+  const auto squared = static_cast<double>(sums.queries_squared);
+  const auto by_keys = static_cast<double>(sums.queries_by_keys);
+  if (sums.sequences == 0) return sums == SequenceSums();
+  return queries >= sequences && keys >= queries && by_keys >= squared &&
+         squared <= queries * queries && squared * sequences >= queries * queries &&
+         by_keys <= queries * keys && by_keys >= keys;
+}
+
+double causal_pairs(const SequenceSums& sums) {
+  const double below_diagonal =
+      (static_cast<double>(sums.queries_squared) - static_cast<double>(sums.queries)) / 2;
+  return static_cast<double>(sums.queries_by_keys) - below_diagonal;
+}
 
 double PassCost::flops() const {
   double sum = 0;

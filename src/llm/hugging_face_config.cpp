@@ -5,15 +5,31 @@
 #include <array>
 
 #include "base/text.h"
+#include "config/conf_files.h"
 #include "llm/config_keys.h"
 #include "llm/cost.h"
-#include "llm/model_family.h"
 
 namespace llmprof::llm {
 namespace {
 
 // A thousand times the largest models there are.
 constexpr uint64_t kMostParameters = 1'000'000'000'000'000;
+
+// conf/model_families.yaml as built in: tests read it, users cannot change it.
+const config::ConfigNode& model_families() {
+  static const config::ConfigNode root = [] {
+    const auto text = config::built_in_conf("model_families.yaml");
+    auto document = config::parse_yaml(text->text, text->name);
+    return std::move(document->root);
+  }();
+  return root;
+}
+
+// By model_type; null where it is not known.
+const config::ConfigNode* find_model_family(std::string_view type) {
+  const config::ConfigNode* other = model_families()["other_names"].find(type);
+  return model_families()["families"].find(other == nullptr ? type : other->text);
+}
 
 // The part that describes the language model: the whole, but for models that also see or hear.
 ConfigKeys language_part(const ConfigKeys& root) {
@@ -25,21 +41,24 @@ ConfigKeys language_part(const ConfigKeys& root) {
 
 std::string model_type_of(ConfigKeys& text, ConfigKeys& root) {
   for (ConfigKeys* keys : {&text, &root}) {
-    if (std::string type = keys->text("model_type"); find_model_family(type)) return type;
+    if (std::string type = keys->text("model_type"); find_model_family(type) != nullptr)
+      return type;
     const config::ConfigNode* architectures = keys->find("architectures");
     if (architectures == nullptr || architectures->children.empty()) continue;
-    const std::string_view type = model_type_of_architecture(architectures->children.front().text);
-    if (!type.empty()) return std::string(type);
+    const std::string& name = architectures->children.front().text;
+    if (const auto* type = model_families()["architectures"].find(name)) return type->text;
   }
   return text.find("model_type") != nullptr ? text.text("model_type") : root.text("model_type");
 }
 
 std::string unknown_family(const std::string& type) {
   if (type.empty()) return "'model_type' is missing: is this a Hugging Face config.json?";
-  const auto close = nearest(type, model_types());
+  const std::vector<std::string>& types = model_families()["families"].keys;
+  const std::vector<std::string_view> candidates(types.begin(), types.end());
+  const auto close = nearest(type, candidates);
   return fmt::format("unknown model_type '{}'{}; available: {}", type,
                      close ? fmt::format(" (the nearest is '{}')", *close) : "",
-                     fmt::join(model_types(), ", "));
+                     fmt::join(types, ", "));
 }
 
 void read_latent_attention(ConfigKeys& text, ModelSpec& model) {
@@ -54,12 +73,10 @@ void read_latent_attention(ConfigKeys& text, ModelSpec& model) {
   model.head_dim = latent.nope_dim + latent.rope_dim;
 }
 
-void read_attention(ConfigKeys& text, const ModelFamily& family, ModelSpec& model) {
-  model.heads = family.heads > 0 ? text.number_or({"num_attention_heads"}, family.heads)
-                                 : text.required({"num_attention_heads"});
+void read_attention(ConfigKeys& text, ConfigKeys& family, ModelSpec& model) {
+  model.heads = text.required({"num_attention_heads"});
   const uint32_t most = text.flag_or("multi_query", false) ? 1 : model.heads;
-  model.kv_heads =
-      text.number_or({"num_key_value_heads"}, family.kv_heads > 0 ? family.kv_heads : most);
+  model.kv_heads = text.number_or({"num_key_value_heads"}, most);
   if (model.kv_heads > model.heads) {
     text.wrong(text.node(), fmt::format("'num_key_value_heads' is {}, more than the {} heads",
                                         model.kv_heads, model.heads));
@@ -67,23 +84,23 @@ void read_attention(ConfigKeys& text, const ModelFamily& family, ModelSpec& mode
   read_latent_attention(text, model);
   if (!model.latent) {
     const uint32_t divided = model.hidden % model.heads == 0 ? model.hidden / model.heads : 0;
-    model.head_dim = text.number_or({"head_dim"}, family.head_dim > 0 ? family.head_dim : divided);
+    model.head_dim = text.number_or({"head_dim"}, divided);
     if (model.head_dim == 0) {
       text.wrong(text.node(), fmt::format("'head_dim' is missing, and 'hidden_size' {} is not a "
                                           "multiple of 'num_attention_heads' {}",
                                           model.hidden, model.heads));
     }
   }
-  model.attention_bias = text.flag_or("attention_bias", family.qkv_bias);
-  model.output_bias = model.attention_bias && family.output_bias;
-  model.query_key_norm = family.query_key_norm;
-  model.attention_sinks = family.attention_sinks;
+  model.attention_bias = text.flag_or("attention_bias", false);
+  model.output_bias = model.attention_bias && family.flag_or("output_bias", false);
+  model.query_key_norm = family.flag_or("query_key_norm", false);
+  model.attention_sinks = family.flag_or("attention_sinks", false);
 }
 
-void read_feed_forward(ConfigKeys& text, const ModelFamily& family, ModelSpec& model) {
+void read_feed_forward(ConfigKeys& text, ConfigKeys& family, ModelSpec& model) {
   model.intermediate = text.required({"intermediate_size"});
-  model.gated = family.gated;
-  model.feed_forward_bias = text.flag_or("mlp_bias", family.feed_forward_bias);
+  model.gated = family.flag_or("gated", true);
+  model.feed_forward_bias = text.flag_or("mlp_bias", false);
   model.mixture = read_mixture(text, family);
   model.layers = read_layers(text, family, model.mixture.has_value());
 }
@@ -153,23 +170,25 @@ Result<ModelSpec> read_hugging_face_config(const config::ConfigDocument& documen
   ConfigKeys root(document, node);
   ConfigKeys text = language_part(root);
   const std::string type = model_type_of(text, root);
-  const auto family = find_model_family(type);
-  if (!family) return document.wrong(node, unknown_family(type));
+  const config::ConfigNode* defaults = find_model_family(type);
+  if (defaults == nullptr) return document.wrong(node, unknown_family(type));
+  text.fall_back_to(*defaults);
+  ConfigKeys family(document, *defaults);
 
   ModelSpec model;
   model.variant = root.find("model_type") != nullptr ? root.text("model_type") : type;
   model.source = document.name;
   model.name = preset.name.empty() ? root.text("_name_or_path") : preset.name;
   model.hidden = text.required({"hidden_size"});
-  model.vocabulary = family->vocabulary > 0 ? text.number_or({"vocab_size"}, family->vocabulary)
-                                            : text.required({"vocab_size"});
-  model.tied_embeddings = text.flag_or(
-      "tie_word_embeddings", root.flag_or("tie_word_embeddings", family->tied_embeddings));
-  model.norms_per_layer = family->norms_per_layer;
-  model.norm_bias = family->norm_bias;
-  model.head_bias = family->head_bias;
-  read_attention(text, *family, model);
-  read_feed_forward(text, *family, model);
+  model.vocabulary = text.required({"vocab_size"});
+  model.tied_embeddings =
+      text.flag_or("tie_word_embeddings",
+                   root.flag_or("tie_word_embeddings", family.flag_or("tied_embeddings", false)));
+  model.norms_per_layer = family.number_or({"norms_per_layer"}, 2);
+  model.norm_bias = family.flag_or("norm_bias", false);
+  model.head_bias = family.flag_or("head_bias", false);
+  read_attention(text, family, model);
+  read_feed_forward(text, family, model);
   read_formats(text, root, preset, model);
   model.vision = read_vision(root, model.hidden, model.notes);
   note_what_is_not_counted(text, root, model);

@@ -7,7 +7,6 @@
 
 #include "config/config_tree.h"
 #include "llm/config_keys.h"
-#include "llm/model_family.h"
 #include "llm/model_spec.h"
 
 namespace llmprof::llm {
@@ -24,11 +23,13 @@ Result<ModelSpec> read_hugging_face_config(const config::ConfigDocument& documen
                                            const config::ConfigNode& root,
                                            const PresetWords& preset);
 
+// `family` has the keys of conf/model_families.yaml that are read from there alone.
+
 // The experts that a configuration describes; none for dense models.
-std::optional<MixtureOfExperts> read_mixture(ConfigKeys& keys, const ModelFamily& family);
+std::optional<MixtureOfExperts> read_mixture(ConfigKeys& keys, ConfigKeys& family);
 
 // The layers in order: which see a window only, and which have experts.
-std::vector<LayerSpec> read_layers(ConfigKeys& keys, const ModelFamily& family, bool has_mixture);
+std::vector<LayerSpec> read_layers(ConfigKeys& keys, ConfigKeys& family, bool has_mixture);
 
 // What looks at images in a configuration: towers and projector, in the order an image meets them.
 // `text_hidden` is the width they hand over to. Adds a note for what the file does not state.

@@ -44,23 +44,10 @@ void read_listed_windows(ConfigKeys& keys, const config::ConfigNode& list,
   }
 }
 
-bool sees_window(WindowRule rule, size_t layer, uint32_t first_window_layer, uint32_t pattern) {
-  switch (rule) {
-    case WindowRule::all:
-      return true;
-    case WindowRule::later:
-      return layer >= first_window_layer;
-    case WindowRule::alternating:
-      return layer % 2 == 0;
-    case WindowRule::pattern:
-      return (layer + 1) % pattern != 0;
-  }
-  return false;
-}
-
-void read_windows(ConfigKeys& keys, const ModelFamily& family, std::vector<LayerSpec>& layers) {
+void read_windows(ConfigKeys& keys, ConfigKeys& family, std::vector<LayerSpec>& layers) {
+  const std::string rule = family.text("window");
   // Qwen's files state a window that is not used.
-  if (family.window == WindowRule::later && !keys.flag_or("use_sliding_window", false)) return;
+  if (rule == "later" && !keys.flag_or("use_sliding_window", false)) return;
   if (const config::ConfigNode* list = layer_list(keys, "layer_types", layers.size())) {
     read_listed_windows(keys, *list, layers);
     return;
@@ -68,10 +55,13 @@ void read_windows(ConfigKeys& keys, const ModelFamily& family, std::vector<Layer
   const uint32_t window = keys.number_or({"sliding_window"}, 0);
   if (window == 0) return;
   const uint32_t first = keys.count_or({"max_window_layers"}, 0);
-  const uint32_t pattern = keys.number_or({"sliding_window_pattern", "_sliding_window_pattern"},
-                                          std::max(family.window_pattern, 1U));
+  const uint32_t pattern = keys.number_or({"sliding_window_pattern", "_sliding_window_pattern"}, 1);
   for (size_t i = 0; i < layers.size(); ++i) {
-    if (!sees_window(family.window, i, first, pattern)) continue;
+    const bool sees_window = rule == "later"         ? i >= first
+                             : rule == "alternating" ? i % 2 == 0
+                             : rule == "pattern"     ? (i + 1) % pattern != 0
+                                                     : true;
+    if (!sees_window) continue;
     layers[i].attention = AttentionKind::sliding;
     layers[i].window = window;
   }
@@ -111,8 +101,7 @@ void read_after_dense(ConfigKeys& keys, std::vector<LayerSpec>& layers) {
   }
 }
 
-void read_feed_forwards(ConfigKeys& keys, const ModelFamily& family,
-                        std::vector<LayerSpec>& layers) {
+void read_feed_forwards(ConfigKeys& keys, ConfigKeys& family, std::vector<LayerSpec>& layers) {
   if (const config::ConfigNode* list = layer_list(keys, "mlp_layer_types", layers.size())) {
     for (size_t i = 0; i < layers.size(); ++i) {
       const std::string& type = list->children[i].text;
@@ -125,9 +114,9 @@ void read_feed_forwards(ConfigKeys& keys, const ModelFamily& family,
         return;
       }
     }
-  } else if (family.mixture == MixtureRule::sparse_step) {
+  } else if (family.text("mixture") == "sparse_step") {
     read_sparse_step(keys, layers);
-  } else if (family.mixture == MixtureRule::after_dense) {
+  } else if (family.text("mixture") == "after_dense") {
     read_after_dense(keys, layers);
   } else {
     for (LayerSpec& layer : layers) layer.feed_forward = FeedForwardKind::mixture;
@@ -136,28 +125,26 @@ void read_feed_forwards(ConfigKeys& keys, const ModelFamily& family,
 
 }  // namespace
 
-std::optional<MixtureOfExperts> read_mixture(ConfigKeys& keys, const ModelFamily& family) {
-  if (family.mixture == MixtureRule::none) return std::nullopt;
+std::optional<MixtureOfExperts> read_mixture(ConfigKeys& keys, ConfigKeys& family) {
+  const std::string rule = family.text("mixture");
+  if (rule.empty()) return std::nullopt;
   MixtureOfExperts mixture;
-  mixture.router_bias = family.router_bias;
-  mixture.expert_bias = family.expert_bias;
-  switch (family.mixture) {
-    case MixtureRule::every_layer:
-      mixture.experts = keys.required({"num_local_experts", "num_experts"});
-      mixture.expert_size = keys.required({"intermediate_size"});
-      break;
-    case MixtureRule::sparse_step:
-      mixture.experts = keys.count_or({"num_experts"}, 0);
-      if (mixture.experts == 0) return std::nullopt;
-      mixture.expert_size = keys.required({"moe_intermediate_size"});
+  mixture.router_bias = family.flag_or("router_bias", false);
+  mixture.expert_bias = family.flag_or("expert_bias", false);
+  if (rule == "every_layer") {
+    mixture.experts = keys.required({"num_local_experts", "num_experts"});
+    mixture.expert_size = keys.required({"intermediate_size"});
+  } else {
+    const bool by_step = rule == "sparse_step";
+    mixture.experts = keys.count_or({by_step ? "num_experts" : "n_routed_experts"}, 0);
+    if (mixture.experts == 0) return std::nullopt;
+    mixture.expert_size = keys.required({"moe_intermediate_size"});
+    if (by_step) {
       mixture.shared_expert_size = keys.count_or({"shared_expert_intermediate_size"}, 0);
       mixture.shared_experts = mixture.shared_expert_size > 0 ? 1 : 0;
-      mixture.shared_expert_gate = family.shared_expert_gate && mixture.shared_experts > 0;
-      break;
-    default:
-      mixture.experts = keys.count_or({"n_routed_experts"}, 0);
-      if (mixture.experts == 0) return std::nullopt;
-      mixture.expert_size = keys.required({"moe_intermediate_size"});
+      mixture.shared_expert_gate =
+          mixture.shared_experts > 0 && family.flag_or("shared_expert_gate", false);
+    } else {
       mixture.shared_experts = keys.count_or({"n_shared_experts"}, 0);
       if (uint64_t{mixture.shared_experts} * mixture.expert_size > kLargestSize) {
         keys.wrong(*keys.find("n_shared_experts"),
@@ -166,6 +153,7 @@ std::optional<MixtureOfExperts> read_mixture(ConfigKeys& keys, const ModelFamily
         return std::nullopt;
       }
       mixture.shared_expert_size = mixture.shared_experts * mixture.expert_size;
+    }
   }
   mixture.experts_per_token = keys.required({"num_experts_per_tok", "experts_per_token"});
   if (mixture.experts_per_token > mixture.experts) {
@@ -175,7 +163,7 @@ std::optional<MixtureOfExperts> read_mixture(ConfigKeys& keys, const ModelFamily
   return mixture;
 }
 
-std::vector<LayerSpec> read_layers(ConfigKeys& keys, const ModelFamily& family, bool has_mixture) {
+std::vector<LayerSpec> read_layers(ConfigKeys& keys, ConfigKeys& family, bool has_mixture) {
   const uint32_t count = keys.required({"num_hidden_layers"});
   if (count > kMostLayers) {
     keys.wrong(*keys.find("num_hidden_layers"),

@@ -1,11 +1,10 @@
-#include "llm/sequence_sums.h"
+#include "llm/cost.h"
 
 #include <gtest/gtest.h>
 
 #include <utility>
 #include <vector>
 
-#include "llm/cost.h"
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 

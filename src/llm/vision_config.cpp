@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "llm/whole_count.h"
+#include "llm/cost.h"
 
 namespace llmprof::llm {
 namespace {
