@@ -19,160 +19,9 @@
 namespace llmprof::analysis {
 namespace {
 
-// What is known of one collective beside its kernel; each part may be missing.
-struct CollectiveFacts {
-  trace::CollectiveKind kind = trace::CollectiveKind::other;
-  uint64_t bytes = 0;
-  trace::StringId group;
-  trace::StringId members;
-  uint32_t group_size = 0;
-  uint64_t sequence = trace::kNoSequence;
-};
-
-// Finds what rows of CollectiveTable say of a kernel: the row that names it, the row of its
-// operator, and those that were open on the launching thread when it was launched, innermost first.
-// The first that states something is believed.
-class CollectiveRows {
- public:
-  explicit CollectiveRows(const trace::Trace& trace);
-
-  // Whether a row names this very kernel: communication by whatever name.
-  [[nodiscard]] bool name(size_t kernel) const { return row_of(kernel).valid(); }
-  [[nodiscard]] CollectiveFacts of(size_t kernel) const;
-
- private:
-  using Row = trace::Id<struct CollectiveRowKind>;
-
-  [[nodiscard]] Row row_of(size_t kernel) const;
-  [[nodiscard]] Row row_of_operator(size_t kernel) const;
-  // The innermost row that was open on `thread` at `time`; its `outer_` are the others.
-  [[nodiscard]] Row open_at(trace::ThreadId thread, Nanoseconds time) const;
-  [[nodiscard]] bool is_of_process(Row row, size_t kernel) const;
-  [[nodiscard]] bool holds(Row row, Nanoseconds time) const;
-  void add(Row row, CollectiveFacts& facts) const;
-
-  const trace::Trace& trace_;
-  std::unordered_multimap<uint32_t, Row> by_correlation_;
-  std::unordered_multimap<uint64_t, Row> by_operator_;
-  std::vector<Row> by_thread_;  // spans on the host, by thread and start, outer ones first
-  std::vector<Row> outer_;      // by row: the one that it is inside of
-};
-
 using trace::CollectiveKind;
 
-CollectiveRows::CollectiveRows(const trace::Trace& trace)
-    : trace_(trace), outer_(trace.collectives.size()) {
-  const trace::CollectiveTable& table = trace.collectives;
-  for (size_t i = 0; i < table.size(); ++i) {
-    const Row row(i);
-    if (table.correlation[i] != 0) {
-      by_correlation_.emplace(table.correlation[i], row);
-      continue;
-    }
-    if (table.external_id[i] != 0) by_operator_.emplace(table.external_id[i], row);
-    if (table.thread[i].valid()) by_thread_.push_back(row);
-  }
-  std::sort(by_thread_.begin(), by_thread_.end(), [&](Row a, Row b) {
-    const auto order = [&](Row row, Row other) {
-      return std::tuple(table.thread[row.index()], table.start[row.index()],
-                        table.end[other.index()], row);
-    };
-    return order(a, b) < order(b, a);
-  });
-  std::vector<Row> open;
-  for (const Row row : by_thread_) {
-    const size_t i = row.index();
-    while (!open.empty() && (table.thread[open.back().index()] != table.thread[i] ||
-                             table.end[open.back().index()] < table.end[i])) {
-      open.pop_back();
-    }
-    if (!open.empty()) outer_[i] = open.back();
-    open.push_back(row);
-  }
-}
-
-bool CollectiveRows::is_of_process(Row row, size_t kernel) const {
-  const trace::ThreadId thread = trace_.collectives.thread[row.index()];
-  return !thread.valid() || trace_.threads[thread.index()].process ==
-                                trace_.queues[trace_.kernels.queue[kernel]].process;
-}
-
-bool CollectiveRows::holds(Row row, Nanoseconds time) const {
-  return trace_.collectives.start[row.index()] <= time &&
-         time <= trace_.collectives.end[row.index()];
-}
-
-// Kernels of one graph replay share its correlation: they differ in where rows begin.
-CollectiveRows::Row CollectiveRows::row_of(size_t kernel) const {
-  if (by_correlation_.empty() || trace_.kernels.correlation[kernel] == 0) return {};
-  const auto [from, to] = by_correlation_.equal_range(trace_.kernels.correlation[kernel]);
-  for (auto each = from; each != to; ++each) {
-    const bool same_time =
-        trace_.collectives.start[each->second.index()] == trace_.kernels.start[kernel];
-    if (same_time && is_of_process(each->second, kernel)) return each->second;
-  }
-  return {};
-}
-
-CollectiveRows::Row CollectiveRows::row_of_operator(size_t kernel) const {
-  if (by_operator_.empty() || trace_.kernels.external_id.empty()) return {};
-  const uint64_t number = trace_.kernels.external_id[kernel];
-  if (number == 0) return {};
-  // Old PyTorch traces number kernels by their correlation here, which may be some operator's
-  // number by chance: the launch decides.
-  const trace::LaunchRow launch = trace_.kernels.launch[kernel];
-  const bool doubtful = number == trace_.kernels.correlation[kernel] && launch.valid();
-  const auto [from, to] = by_operator_.equal_range(number);
-  for (auto each = from; each != to; ++each) {
-    if (!is_of_process(each->second, kernel)) continue;
-    if (!doubtful || holds(each->second, trace_.launches.start[launch.index()])) {
-      return each->second;
-    }
-  }
-  return {};
-}
-
-CollectiveRows::Row CollectiveRows::open_at(trace::ThreadId thread, Nanoseconds time) const {
-  const trace::CollectiveTable& table = trace_.collectives;
-  const auto behind = std::upper_bound(
-      by_thread_.begin(), by_thread_.end(), std::pair(thread, time), [&](const auto& at, Row row) {
-        return at < std::pair(table.thread[row.index()], table.start[row.index()]);
-      });
-  if (behind == by_thread_.begin()) return {};
-  Row row = *(behind - 1);
-  if (table.thread[row.index()] != thread) return {};
-  while (row.valid() && !holds(row, time)) row = outer_[row.index()];
-  return row;
-}
-
-void CollectiveRows::add(Row row, CollectiveFacts& facts) const {
-  const trace::CollectiveTable& table = trace_.collectives;
-  const size_t i = row.index();
-  if (facts.kind == CollectiveKind::other) facts.kind = table.kind[i];
-  if (facts.bytes == 0) facts.bytes = table.bytes[i];
-  if (!facts.group.valid()) facts.group = table.group[i];
-  if (!facts.members.valid()) facts.members = table.members[i];
-  if (facts.group_size == 0) facts.group_size = table.group_size[i];
-  if (facts.sequence == trace::kNoSequence) facts.sequence = table.sequence[i];
-}
-
-CollectiveFacts CollectiveRows::of(size_t kernel) const {
-  CollectiveFacts facts;
-  if (const Row own = row_of(kernel); own.valid()) add(own, facts);
-  if (const Row of_operator = row_of_operator(kernel); of_operator.valid()) {
-    add(of_operator, facts);
-  }
-  const trace::LaunchRow launch = trace_.kernels.launch[kernel];
-  if (!launch.valid()) return facts;
-  const trace::LaunchTable& launches = trace_.launches;
-  Row row = open_at(launches.thread[launch.index()], launches.start[launch.index()]);
-  for (; row.valid(); row = outer_[row.index()]) add(row, facts);
-  return facts;
-}
-
-using trace::CollectiveKind;
-
-// A CollectiveKey in terms of the trace.
+// A CollectiveKey in terms of the trace; each part may be missing.
 struct KeyOfCollective {
   CollectiveKind kind = CollectiveKind::other;
   uint64_t bytes = 0;
@@ -187,6 +36,143 @@ struct KeyOfCollective {
     seed = trace::hash_mix(trace::hash_mix(seed, group.value), members.value);
     return trace::hash_mix(trace::hash_mix(seed, group_size), queue.value);
   }
+};
+
+// What is known of one collective beside its kernel.
+struct CollectiveFacts {
+  KeyOfCollective key;
+  uint64_t sequence = trace::kNoSequence;
+};
+
+// Finds what rows of CollectiveTable say of a kernel: the row that names it, the row of its
+// operator, and those that were open on the launching thread when it was launched, innermost first.
+// The first that states something is believed.
+class CollectiveRows {
+ public:
+  explicit CollectiveRows(const trace::Trace& trace)
+      : trace_(trace), outer_(trace.collectives.size()) {
+    const trace::CollectiveTable& table = trace.collectives;
+    for (size_t i = 0; i < table.size(); ++i) {
+      const Row row(i);
+      if (table.correlation[i] != 0) {
+        by_correlation_.emplace(table.correlation[i], row);
+        continue;
+      }
+      if (table.external_id[i] != 0) by_operator_.emplace(table.external_id[i], row);
+      if (table.thread[i].valid()) by_thread_.push_back(row);
+    }
+    std::sort(by_thread_.begin(), by_thread_.end(), [&](Row a, Row b) {
+      const auto order = [&](Row row, Row other) {
+        return std::tuple(table.thread[row.index()], table.start[row.index()],
+                          table.end[other.index()], row);
+      };
+      return order(a, b) < order(b, a);
+    });
+    std::vector<Row> open;
+    for (const Row row : by_thread_) {
+      const size_t i = row.index();
+      while (!open.empty() && (table.thread[open.back().index()] != table.thread[i] ||
+                               table.end[open.back().index()] < table.end[i])) {
+        open.pop_back();
+      }
+      if (!open.empty()) outer_[i] = open.back();
+      open.push_back(row);
+    }
+  }
+
+  // Whether a row names this very kernel: communication by whatever name.
+  [[nodiscard]] bool name(size_t kernel) const { return row_of(kernel).valid(); }
+
+  [[nodiscard]] CollectiveFacts of(size_t kernel) const {
+    CollectiveFacts facts;
+    if (const Row own = row_of(kernel); own.valid()) add(own, facts);
+    if (const Row of_operator = row_of_operator(kernel); of_operator.valid()) {
+      add(of_operator, facts);
+    }
+    const trace::LaunchRow launch = trace_.kernels.launch[kernel];
+    if (!launch.valid()) return facts;
+    const trace::LaunchTable& launches = trace_.launches;
+    Row row = open_at(launches.thread[launch.index()], launches.start[launch.index()]);
+    for (; row.valid(); row = outer_[row.index()]) add(row, facts);
+    return facts;
+  }
+
+ private:
+  using Row = trace::Id<struct CollectiveRowKind>;
+
+  [[nodiscard]] bool is_of_process(Row row, size_t kernel) const {
+    const trace::ThreadId thread = trace_.collectives.thread[row.index()];
+    return !thread.valid() || trace_.threads[thread.index()].process ==
+                                  trace_.queues[trace_.kernels.queue[kernel]].process;
+  }
+
+  [[nodiscard]] bool holds(Row row, Nanoseconds time) const {
+    return trace_.collectives.start[row.index()] <= time &&
+           time <= trace_.collectives.end[row.index()];
+  }
+
+  // Kernels of one graph replay share its correlation: they differ in where rows begin.
+  [[nodiscard]] Row row_of(size_t kernel) const {
+    if (by_correlation_.empty() || trace_.kernels.correlation[kernel] == 0) return {};
+    const auto [from, to] = by_correlation_.equal_range(trace_.kernels.correlation[kernel]);
+    for (auto each = from; each != to; ++each) {
+      const bool same_time =
+          trace_.collectives.start[each->second.index()] == trace_.kernels.start[kernel];
+      if (same_time && is_of_process(each->second, kernel)) return each->second;
+    }
+    return {};
+  }
+
+  [[nodiscard]] Row row_of_operator(size_t kernel) const {
+    if (by_operator_.empty() || trace_.kernels.external_id.empty()) return {};
+    const uint64_t number = trace_.kernels.external_id[kernel];
+    if (number == 0) return {};
+    // Old PyTorch traces number kernels by their correlation here, which may be some operator's
+    // number by chance: the launch decides.
+    const trace::LaunchRow launch = trace_.kernels.launch[kernel];
+    const bool doubtful = number == trace_.kernels.correlation[kernel] && launch.valid();
+    const auto [from, to] = by_operator_.equal_range(number);
+    for (auto each = from; each != to; ++each) {
+      if (!is_of_process(each->second, kernel)) continue;
+      if (!doubtful || holds(each->second, trace_.launches.start[launch.index()])) {
+        return each->second;
+      }
+    }
+    return {};
+  }
+
+  // The innermost row that was open on `thread` at `time`; its `outer_` are the others.
+  [[nodiscard]] Row open_at(trace::ThreadId thread, Nanoseconds time) const {
+    const trace::CollectiveTable& table = trace_.collectives;
+    const auto behind = std::upper_bound(by_thread_.begin(), by_thread_.end(),
+                                         std::pair(thread, time), [&](const auto& at, Row row) {
+                                           return at < std::pair(table.thread[row.index()],
+                                                                 table.start[row.index()]);
+                                         });
+    if (behind == by_thread_.begin()) return {};
+    Row row = *(behind - 1);
+    if (table.thread[row.index()] != thread) return {};
+    while (row.valid() && !holds(row, time)) row = outer_[row.index()];
+    return row;
+  }
+
+  void add(Row row, CollectiveFacts& facts) const {
+    const trace::CollectiveTable& table = trace_.collectives;
+    KeyOfCollective& key = facts.key;
+    const size_t i = row.index();
+    if (key.kind == CollectiveKind::other) key.kind = table.kind[i];
+    if (key.bytes == 0) key.bytes = table.bytes[i];
+    if (!key.group.valid()) key.group = table.group[i];
+    if (!key.members.valid()) key.members = table.members[i];
+    if (key.group_size == 0) key.group_size = table.group_size[i];
+    if (facts.sequence == trace::kNoSequence) facts.sequence = table.sequence[i];
+  }
+
+  const trace::Trace& trace_;
+  std::unordered_multimap<uint32_t, Row> by_correlation_;
+  std::unordered_multimap<uint64_t, Row> by_operator_;
+  std::vector<Row> by_thread_;  // spans on the host, by thread and start, outer ones first
+  std::vector<Row> outer_;      // by row: the one that it is inside of
 };
 
 // Of one device.
@@ -244,17 +230,18 @@ class CollectiveSweep {
     const Nanoseconds start = kernels.start[kernel];
     const Nanoseconds end = std::max(start, kernels.end[kernel]);
     const trace::LaunchRow launch = kernels.launch[kernel];
-    const CollectiveFacts facts = facts_of(kernel);
+    CollectiveFacts facts = facts_of(kernel);
+    if (!facts.key.group.valid()) facts.key.queue = kernels.queue[kernel];
     const StepId step = detail::owner(stages_.owners.kernel_step, kernel);
     found_.start.push_back(start);
     found_.end.push_back(end);
     found_.launched.push_back(launch.valid() ? trace_.launches.start[launch.index()]
                                              : Collectives::kNotKnown);
     add_surroundings(kernels.queue[kernel], start, end, step);
-    found_.key.push_back(key_of(facts, kernels.queue[kernel]).value);
+    found_.key.push_back(keys_.intern(facts.key).value);
     found_.step.push_back(step.valid() ? step.value : Collectives::kNoStep);
     found_.sequence.push_back(facts.sequence);
-    found_.in_graph.push_back(is_replayed(kernel) ? 1 : 0);
+    found_.in_graph.push_back(replayed_by_graph(trace_, kernel) ? 1 : 0);
   }
 
   void add_surroundings(trace::QueueId queue, Nanoseconds start, Nanoseconds end, StepId step) {
@@ -277,19 +264,14 @@ class CollectiveSweep {
 
   CollectiveFacts facts_of(size_t kernel) {
     CollectiveFacts facts = rows_.of(kernel);
-    if (facts.kind != CollectiveKind::other) return facts;
+    if (facts.key.kind != CollectiveKind::other) return facts;
     const trace::StringId name = trace_.kernels.name[kernel];
     std::optional<CollectiveKind>& kind = kinds_[name.index()];
     if (!kind) {
       kind = trace::collective_kind(trace_.strings[name]).value_or(CollectiveKind::other);
     }
-    facts.kind = *kind;
+    facts.key.kind = *kind;
     return facts;
-  }
-
-  KeyId key_of(const CollectiveFacts& facts, trace::QueueId queue) {
-    return keys_.intern({facts.kind, facts.bytes, facts.group, facts.members, facts.group_size,
-                         facts.group.valid() ? trace::QueueId() : queue});
   }
 
   [[nodiscard]] CollectiveKey worded(const KeyOfCollective& from) const {
@@ -306,16 +288,6 @@ class CollectiveSweep {
     if (from.members.valid()) key.members = trace_.strings[from.members];
     key.group_size = from.group_size;
     return key;
-  }
-
-  // Not every capture numbers graphs; the call that launched it shows it as well.
-  [[nodiscard]] bool is_replayed(size_t kernel) const {
-    const trace::KernelTable& kernels = trace_.kernels;
-    if (!kernels.graph.empty() && kernels.graph[kernel] != 0) return true;
-    if (!kernels.graph_node.empty() && kernels.graph_node[kernel] != 0) return true;
-    const trace::LaunchRow launch = kernels.launch[kernel];
-    return launch.valid() &&
-           trace_.api_kind(trace_.launches.api[launch.index()]) == trace::ApiKind::graph_launch;
   }
 
   const trace::Trace& trace_;

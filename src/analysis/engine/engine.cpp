@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 
+#include "analysis/budget/gpu_timeline.h"
 #include "analysis/naming/short_name_canonical.h"
 #include "base/text.h"
 
@@ -324,16 +325,6 @@ bool is_generated(std::string_view kernel_name) {
                                                          "triton_per_", "triton_tem_"};
   return std::any_of(kPrefixes.begin(), kPrefixes.end(),
                      [&](std::string_view prefix) { return kernel_name.starts_with(prefix); });
-}
-
-// Captures have it in different columns, or only in the launch.
-bool replayed_by_graph(const trace::Trace& trace, size_t row) {
-  const trace::KernelTable& kernels = trace.kernels;
-  if (!kernels.graph.empty() && kernels.graph[row] != 0) return true;
-  if (!kernels.graph_node.empty() && kernels.graph_node[row] != 0) return true;
-  if (kernels.launch.empty() || !kernels.launch[row].valid()) return false;
-  const trace::StringId api = trace.launches.api[kernels.launch[row].index()];
-  return trace.api_kind(api) == trace::ApiKind::graph_launch;
 }
 
 profile::Engine find_engine(const EngineRules& rules, const trace::Trace& trace,

@@ -20,7 +20,4 @@ profile::Engine find_engine(const EngineRules& rules, const trace::Trace& trace,
 // Whether torch.compile generated a kernel of this name.
 bool is_generated(std::string_view kernel_name);
 
-// Whether a CUDA graph replayed this row of the kernels.
-bool replayed_by_graph(const trace::Trace& trace, size_t row);
-
 }  // namespace llmprof::analysis

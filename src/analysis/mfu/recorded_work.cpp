@@ -1,6 +1,6 @@
-#include "analysis/mfu/recorded_work.h"
-
 #include <array>
+
+#include "analysis/mfu/utilization.h"
 
 namespace llmprof::analysis {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "analysis/mfu/figures.h"
 #include "analysis/stages/stage_tracing.h"
+#include "analysis/statistics/values.h"
 #include "base/units.h"
 
 namespace llmprof::analysis {
@@ -49,9 +50,15 @@ size_t gpus_of_one_process(const Stages& stages, uint32_t stage) {
 }
 
 // Work over what the peak could do in that time; none for no time.
-std::optional<double> used_of_peak(double work, double nanoseconds, double peak) {
+std::optional<profile::Share> share_of_peak(double work, double nanoseconds, double peak) {
   if (nanoseconds <= 0 || peak <= 0) return std::nullopt;
-  return work / (nanoseconds / kNanosecondsPerSecond * peak);
+  return profile::Share{work / (nanoseconds / kNanosecondsPerSecond * peak)};
+}
+
+// Of the work, `traced` was done while the GPU was seen to be busy.
+profile::Ratios ratios(const Stage& stage, double work, double peak, double traced = 1) {
+  return {share_of_peak(work, stage.wall.mean, peak),
+          share_of_peak(work * traced, stage.busy.mean, peak)};
 }
 
 // MFU, MBU and the floor of one stage, from its cost.
@@ -64,18 +71,16 @@ void measure(const Stage& stage, const std::optional<Peak>& peak, const llm::Gpu
   if (peak) {
     result.peak_flops = peak->flops;
     result.peak_name = peak->name;
-    result.mfu_wall = used_of_peak(flops, stage.wall.mean, peak->flops);
-    result.mfu_busy = used_of_peak(flops * traced, stage.busy.mean, peak->flops);
+    result.mfu = ratios(stage, flops, peak->flops, traced);
   }
   if (whole) {
-    result.mbu_wall = used_of_peak(bytes, stage.wall.mean, gpu.memory_bandwidth);
-    result.mbu_busy = used_of_peak(bytes * traced, stage.busy.mean, gpu.memory_bandwidth);
+    result.mbu = ratios(stage, bytes, gpu.memory_bandwidth, traced);
   } else {
     result.why_not.push_back(make_reason(ReasonKind::contexts_unknown));
   }
   if (!result.traced_share) {
-    result.mfu_busy.reset();
-    result.mbu_busy.reset();
+    result.mfu.gpu_busy.reset();
+    result.mbu.gpu_busy.reset();
     result.why_not.push_back(make_reason(ReasonKind::busy_time_untraced));
   }
   const double moving = bytes / result.peak_bandwidth * kNanosecondsPerSecond;
@@ -85,17 +90,16 @@ void measure(const Stage& stage, const std::optional<Peak>& peak, const llm::Gpu
   result.floor = static_cast<Nanoseconds>(std::max(moving, computing));
 }
 
-StageUtilization::Recorded recorded_figures(const Stage& stage, const llm::PassCost& cost,
-                                            const llm::GpuSpec& gpu) {
-  StageUtilization::Recorded figures;
-  figures.flops = cost.flops();
-  figures.bytes = cost.bytes();
-  const double peak = gpu.fp32.value_or(0);
-  figures.mfu_wall = used_of_peak(figures.flops, stage.wall.mean, peak);
-  figures.mfu_busy = used_of_peak(figures.flops, stage.busy.mean, peak);
-  figures.mbu_wall = used_of_peak(figures.bytes, stage.wall.mean, gpu.memory_bandwidth);
-  figures.mbu_busy = used_of_peak(figures.bytes, stage.busy.mean, gpu.memory_bandwidth);
-  return figures;
+profile::RecordedWork recorded_figures(const Stage& stage, const llm::PassCost& cost,
+                                       const llm::GpuSpec& gpu,
+                                       const llm::PassCost* of_model = nullptr) {
+  const double flops = cost.flops();
+  const double bytes = cost.bytes();
+  return {{flops},
+          {bytes},
+          of_model == nullptr ? std::nullopt : share(flops, of_model->flops()),
+          ratios(stage, flops, gpu.fp32.value_or(0)),
+          ratios(stage, bytes, gpu.memory_bandwidth)};
 }
 
 profile::Reason missing_device(const DeviceAsked& device) {
@@ -152,7 +156,7 @@ class StageFigures {
       const auto peak = peak_of(*gpu_, *model_);
       if (!peak) result.why_not.push_back(no_peak(*model_, *gpu_));
       measure(stage, peak, *gpu_, cost.whole, result);
-      if (recorded) result.recorded = recorded_figures(stage, recorded->cost, *gpu_);
+      if (recorded) result.recorded = recorded_figures(stage, recorded->cost, *gpu_, &result.cost);
     }
     return result;
   }

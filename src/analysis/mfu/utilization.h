@@ -4,12 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "analysis/mfu/recorded_work.h"
+#include "analysis/naming/described_names.h"
 #include "analysis/stages/stages.h"
 #include "llm/cost.h"
 #include "llm/gpu_spec.h"
 #include "llm/model_spec.h"
 #include "profile/reasons.h"
+#include "profile/stages.h"
 
 namespace llmprof::analysis {
 
@@ -41,23 +42,13 @@ struct StageUtilization {
   double peak_flops = 0;
   std::string peak_name;  // "bf16 dense"
   double peak_bandwidth = 0;
-  std::optional<double> mfu_wall;
-  std::optional<double> mfu_busy;
-  std::optional<double> mbu_wall;
-  std::optional<double> mbu_busy;
+  profile::Ratios mfu;
+  profile::Ratios mbu;
   profile::Reasons why_not;
   // The cost is what the program recorded with its operators, no model being known.
   bool from_operators = false;
   // That beside the model's cost, where both are known.
-  struct Recorded {
-    double flops = 0;
-    double bytes = 0;
-    std::optional<double> mfu_wall;
-    std::optional<double> mfu_busy;
-    std::optional<double> mbu_wall;
-    std::optional<double> mbu_busy;
-  };
-  std::optional<Recorded> recorded;
+  std::optional<profile::RecordedWork> recorded;
   // The least time one instance could take on this GPU: the longer of FLOPs and bytes at peak.
   std::optional<Nanoseconds> floor;
   bool memory_bound = false;
@@ -87,6 +78,19 @@ struct DeviceAsked {
   std::optional<std::string> captured = std::nullopt;
   trace::DeviceKind kind = trace::DeviceKind::gpu;
 };
+
+// What one instance of a stage computed and moved as the program recorded it with its operators:
+// the mean over those that are no warm-up. One part per kernel class; attention's bytes are its
+// cache.
+struct RecordedWork {
+  llm::PassCost cost;
+  profile::Reasons basis;  // of how many operators
+};
+
+// One entry per stage; all empty where no operator has FLOPs or bytes.
+std::vector<std::optional<RecordedWork>> recorded_work(const trace::Trace& trace,
+                                                       const Stages& stages,
+                                                       const DescribedNames& names);
 
 // Without a model, FLOPs and bytes are those that operators recorded, where they did.
 Utilization utilization(const Stages& stages, const std::optional<llm::ModelSpec>& model,

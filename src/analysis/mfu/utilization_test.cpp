@@ -113,8 +113,8 @@ TEST(Utilization, MfuAndMbuOfTheDenseModel) {
   EXPECT_TRUE(prefill.why_not.empty());
   EXPECT_NEAR(prefill.cost.flops(), kPrefillFlops, 1);
   EXPECT_EQ(prefill.peak_name, "bf16 dense");
-  EXPECT_NEAR(*prefill.mfu_wall, kPrefillFlops / (0.008 * 989e12), 1e-9);
-  EXPECT_NEAR(*prefill.mfu_busy, kPrefillFlops / (0.005 * 989e12), 1e-9);
+  EXPECT_NEAR(prefill.mfu.wall->value, kPrefillFlops / (0.008 * 989e12), 1e-9);
+  EXPECT_NEAR(prefill.mfu.gpu_busy->value, kPrefillFlops / (0.005 * 989e12), 1e-9);
   EXPECT_FALSE(prefill.memory_bound);
   EXPECT_NEAR(static_cast<double>(*prefill.floor), kPrefillFlops / 989e12 * 1e9, 1);
   EXPECT_EQ(kinds_of(prefill.basis), Kinds{"prefill_pass"});
@@ -125,8 +125,8 @@ TEST(Utilization, MfuAndMbuOfTheDenseModel) {
 
   const StageUtilization& decode = use.stages[1];
   EXPECT_NEAR(decode.cost.bytes(), kDecodeBytes, 1);
-  EXPECT_NEAR(*decode.mbu_wall, kDecodeBytes / (0.044 * 4.8e12), 1e-9);
-  EXPECT_NEAR(*decode.mbu_busy, kDecodeBytes / (0.040 * 4.8e12), 1e-9);
+  EXPECT_NEAR(decode.mbu.wall->value, kDecodeBytes / (0.044 * 4.8e12), 1e-9);
+  EXPECT_NEAR(decode.mbu.gpu_busy->value, kDecodeBytes / (0.040 * 4.8e12), 1e-9);
   EXPECT_TRUE(decode.memory_bound);
   EXPECT_NEAR(static_cast<double>(*decode.floor), kDecodeBytes / 4.8e12 * 1e9, 1);
   EXPECT_EQ(kinds_of(decode.basis), Kinds{"decode_passes"});
@@ -150,8 +150,8 @@ TEST(Utilization, OnBusyTimeTracedStepsAloneCount) {
       utilization(run.take(), dense_graph(), h200(), told_workload(777), {"NVIDIA H200"});
   const StageUtilization& decode = use.stages[1];
   EXPECT_NEAR(decode.cost.bytes(), kDecodeBytes, 1);
-  EXPECT_NEAR(*decode.mbu_wall, kDecodeBytes / (0.044 * 4.8e12), 1e-9);
-  EXPECT_NEAR(*decode.mbu_busy, kDecodeBytes / 4 / (0.010 * 4.8e12), 1e-9);
+  EXPECT_NEAR(decode.mbu.wall->value, kDecodeBytes / (0.044 * 4.8e12), 1e-9);
+  EXPECT_NEAR(decode.mbu.gpu_busy->value, kDecodeBytes / 4 / (0.010 * 4.8e12), 1e-9);
   EXPECT_EQ(use.workload.new_tokens->value, 24U);
   EXPECT_EQ(kinds_of(decode.basis), (Kinds{"decode_passes", "traced_steps_on_busy_time"}));
   EXPECT_EQ(number_of(decode.basis, "steps_traced"), 6);
@@ -171,13 +171,13 @@ TEST(Utilization, MissingInputsAreNamed) {
   EXPECT_EQ(kinds_of(no_gpu.why_not), Kinds{"gpu_unknown"});
   EXPECT_EQ(text_of(no_gpu.why_not, "gpu"), "NVIDIA H999");
   EXPECT_NEAR(no_gpu.stages[0].cost.flops(), kPrefillFlops, 1);
-  EXPECT_FALSE(no_gpu.stages[0].mfu_wall);
+  EXPECT_FALSE(no_gpu.stages[0].mfu.wall);
   EXPECT_FALSE(no_gpu.stages[0].floor);
 
   const Utilization no_prompt = utilization(stages, dense_graph(), h200(), {}, {"H200"});
   for (const StageUtilization& stage : no_prompt.stages) {
     EXPECT_EQ(kinds_of(stage.why_not), Kinds{"prompt_tokens_unknown"});
-    EXPECT_FALSE(stage.mfu_wall);
+    EXPECT_FALSE(stage.mfu.wall);
   }
   const Utilization nothing = utilization({}, dense_graph(), h200(), {}, {"H200"});
   EXPECT_EQ(kinds_of(nothing.why_not), Kinds{"no_stages"});
@@ -245,10 +245,10 @@ TEST(Utilization, FiguresAboveThePeakAreRefused) {
   const Utilization use = utilization(stages, dense_graph(), h200(), told_workload(777), {"H200"});
   EXPECT_NEAR(kDecodeBytes / (0.014 * 4.8e12), 1.12, 0.04);
   for (const StageUtilization& stage : use.stages) {
-    EXPECT_FALSE(stage.mbu_busy);
-    EXPECT_FALSE(stage.mbu_wall);
-    EXPECT_FALSE(stage.mfu_wall);
-    EXPECT_FALSE(stage.mfu_busy);
+    EXPECT_FALSE(stage.mbu.gpu_busy);
+    EXPECT_FALSE(stage.mbu.wall);
+    EXPECT_FALSE(stage.mfu.wall);
+    EXPECT_FALSE(stage.mfu.gpu_busy);
     EXPECT_FALSE(stage.floor);
     EXPECT_FALSE(stage.memory_bound);
   }
@@ -270,8 +270,8 @@ TEST(Utilization, FiguresAboveThePeakAreRefused) {
   Workload workload = told_workload(777);
   workload.batch = TokenCount{64, "--batch"};
   const Utilization batch = utilization(stages, dense_graph(), h200(), workload, {"H200"});
-  EXPECT_FALSE(batch.stages[0].mfu_wall);
-  EXPECT_FALSE(batch.stages[0].mfu_busy);
+  EXPECT_FALSE(batch.stages[0].mfu.wall);
+  EXPECT_FALSE(batch.stages[0].mfu.gpu_busy);
   EXPECT_FALSE(batch.stages[0].floor);
   EXPECT_EQ(number_of(batch.stages[0].why_not, "batch"), 64);
   EXPECT_EQ(text_of(batch.stages[0].why_not, "batch"), "--batch");
@@ -287,7 +287,7 @@ TEST(Utilization, OneRefusalTakesAllFiguresBack) {
   EXPECT_EQ(text_of(use.stages[0].why_not, "figure"), "MFU");
   EXPECT_EQ(text_of(use.stages[0].why_not, "stage"), "prefill");
   EXPECT_EQ(text_of(use.stages[0].why_not, "time"), "wall");
-  EXPECT_FALSE(use.stages[1].mbu_wall);
+  EXPECT_FALSE(use.stages[1].mbu.wall);
   EXPECT_FALSE(use.stages[1].floor);
   EXPECT_FALSE(use.stages[1].memory_bound);
   EXPECT_EQ(kinds_of(use.stages[1].why_not), Kinds{"depends_on_impossible_figure"});
@@ -341,7 +341,7 @@ TEST(Utilization, SeveralGpusNeedTheirShares) {
   Workload workload = told_workload(777);
   workload.parallel.tp = 2;
   const Utilization halves = utilization(stages, dense_graph(), h200(), workload, {"H200"});
-  EXPECT_NEAR(*halves.stages[0].mfu_wall, kPrefillFlops / 2 / (0.008 * 989e12), 1e-9);
+  EXPECT_NEAR(halves.stages[0].mfu.wall->value, kPrefillFlops / 2 / (0.008 * 989e12), 1e-9);
   EXPECT_EQ(number_of(halves.stages[0].basis, "tp"), 2);
   EXPECT_EQ(value_of(halves.stages[0].basis, "pp"), nullptr);
 }
@@ -356,8 +356,8 @@ TEST(Utilization, PeakFollowsThePrecision) {
             "bf16 dense");
   model.weights = {"f32", 4};
   const Utilization use = utilization(dense_run(), model, h200(), told_workload(777), {""});
-  EXPECT_FALSE(use.stages[0].mfu_wall);
-  EXPECT_TRUE(use.stages[0].mbu_wall);
+  EXPECT_FALSE(use.stages[0].mfu.wall);
+  EXPECT_TRUE(use.stages[0].mbu.wall);
   EXPECT_EQ(kinds_of(use.stages[0].why_not), Kinds{"no_peak_of_format"});
   EXPECT_EQ(text_of(use.stages[0].why_not, "format"), "f32");
 }
@@ -378,8 +378,8 @@ TEST(Utilization, ServingStepsByTheirTokens) {
   // On average 6 tokens through the weights and 6 positions through the head; no attention.
   const double flops = 6 * 2.0 * (1'417'674'752 + 131'072'000);
   EXPECT_NEAR(use.stages[1].cost.flops(), flops, 1);
-  EXPECT_NEAR(*use.stages[1].mfu_busy, flops / (0.002 * 989e12), 1e-9);
-  EXPECT_FALSE(use.stages[1].mbu_wall);
+  EXPECT_NEAR(use.stages[1].mfu.gpu_busy->value, flops / (0.002 * 989e12), 1e-9);
+  EXPECT_FALSE(use.stages[1].mbu.wall);
   EXPECT_EQ(kinds_of(use.stages[1].why_not), Kinds{"contexts_unknown"});
   EXPECT_EQ(kinds_of(use.stages[1].basis), Kinds{"engine_steps"});
   EXPECT_EQ(number_of(use.stages[1].basis, "steps"), 2);
@@ -420,12 +420,12 @@ TEST(Utilization, ServingStepsWithTheirContexts) {
   // 3 + 11 tokens of the cache read, 6 written; all weights; 6 rows of the embedding.
   const double bytes = 20 * 32768.0 + 2 * (1'417'674'752.0 + 131'072'000 + 17 * 4096) + 6 * 8192;
   EXPECT_DOUBLE_EQ(use.stages[0].cost.bytes(), bytes);
-  ASSERT_TRUE(use.stages[0].mbu_wall);
-  EXPECT_NEAR(*use.stages[0].mbu_wall, bytes / (0.003 * 4.8e12), 1e-9);
+  ASSERT_TRUE(use.stages[0].mbu.wall);
+  EXPECT_NEAR(use.stages[0].mbu.wall->value, bytes / (0.003 * 4.8e12), 1e-9);
   EXPECT_EQ(kinds_of(use.stages[0].basis), Kinds{"engine_steps_in_context"});
   EXPECT_EQ(number_of(use.stages[0].basis, "contexts_per_step"), 20);
   // One of two decode steps: none with attention, so that they are of one kind.
-  EXPECT_FALSE(use.stages[1].mbu_wall);
+  EXPECT_FALSE(use.stages[1].mbu.wall);
   EXPECT_EQ(number_of(use.stages[1].basis, "steps_without_contexts"), 1);
 }
 
@@ -447,10 +447,10 @@ TEST(Utilization, OfWhatOperatorsRecorded) {
       utilization(dense_run(), std::nullopt, small_cpu(), {}, kCpu, recorded(120e6, 400e6));
   EXPECT_TRUE(use.why_not.empty());
   EXPECT_TRUE(use.stages[0].from_operators);
-  EXPECT_NEAR(*use.stages[0].mfu_wall, 120e6 / (0.008 * 60e9), 1e-12);  // 25 %
-  EXPECT_NEAR(*use.stages[0].mfu_busy, 120e6 / (0.005 * 60e9), 1e-12);
-  EXPECT_NEAR(*use.stages[1].mbu_wall, 400e6 / (0.044 * 20e9), 1e-12);
-  EXPECT_NEAR(*use.stages[1].mbu_busy, 400e6 / (0.040 * 20e9), 1e-12);
+  EXPECT_NEAR(use.stages[0].mfu.wall->value, 120e6 / (0.008 * 60e9), 1e-12);  // 25 %
+  EXPECT_NEAR(use.stages[0].mfu.gpu_busy->value, 120e6 / (0.005 * 60e9), 1e-12);
+  EXPECT_NEAR(use.stages[1].mbu.wall->value, 400e6 / (0.044 * 20e9), 1e-12);
+  EXPECT_NEAR(use.stages[1].mbu.gpu_busy->value, 400e6 / (0.040 * 20e9), 1e-12);
   EXPECT_FALSE(use.stages[0].memory_bound);
   EXPECT_TRUE(use.stages[1].memory_bound);
   EXPECT_EQ(*use.stages[1].floor, 20 * kMs);
@@ -460,17 +460,17 @@ TEST(Utilization, OfWhatOperatorsRecorded) {
 TEST(Utilization, BytesFromACacheCostTheMbuAlone) {
   const Utilization use =
       utilization(dense_run(), std::nullopt, small_cpu(), {}, kCpu, recorded(120e6, 2000e6));
-  EXPECT_FALSE(use.stages[1].mbu_wall);
+  EXPECT_FALSE(use.stages[1].mbu.wall);
   EXPECT_FALSE(use.stages[1].floor);
   EXPECT_EQ(kinds_of(use.stages[1].why_not), Kinds{"above_measured_bandwidth"});
   EXPECT_EQ(text_of(use.stages[1].why_not, "time"), "wall");
   EXPECT_NEAR(number_of(use.stages[1].why_not, "share"), 2000e6 / (0.044 * 20e9), 1e-12);
-  EXPECT_TRUE(use.stages[1].mfu_wall);
-  EXPECT_TRUE(use.stages[0].mfu_wall && use.stages[0].mbu_wall);
+  EXPECT_TRUE(use.stages[1].mfu.wall);
+  EXPECT_TRUE(use.stages[0].mfu.wall && use.stages[0].mbu.wall);
   // A peak that was measured may be missed by a little: 44 ms at 20 GB/s are 880 MB.
   const Utilization near =
       utilization(dense_run(), std::nullopt, small_cpu(), {}, kCpu, recorded(120e6, 860e6));
-  EXPECT_GT(*near.stages[1].mbu_busy, 1);
+  EXPECT_GT(near.stages[1].mbu.gpu_busy->value, 1);
   EXPECT_EQ(kinds_of(near.stages[1].why_not), Kinds{"slightly_above_measured"});
 }
 
@@ -481,7 +481,8 @@ TEST(Utilization, RecordedFlopsBesideTheModels) {
   ASSERT_TRUE(agree.stages[0].recorded);
   EXPECT_FALSE(agree.stages[0].from_operators);
   EXPECT_NEAR(agree.stages[0].cost.flops(), kPrefillFlops, 1);
-  EXPECT_NEAR(*agree.stages[0].recorded->mfu_wall, kPrefillFlops * 1.04 / (0.008 * 2e15), 1e-9);
+  EXPECT_NEAR(agree.stages[0].recorded->mfu.wall->value, kPrefillFlops * 1.04 / (0.008 * 2e15),
+              1e-9);
   const auto of_prefill = [](const Utilization& use) {
     size_t count = 0;
     for (const InputWarning& warning : use.warnings) {
@@ -500,7 +501,7 @@ TEST(Utilization, RecordedFlopsBesideTheModels) {
 TEST(Utilization, ACpuWithoutPeaksSaysWhereTheyComeFrom) {
   const Utilization use =
       utilization(dense_run(), std::nullopt, std::nullopt, {}, kCpu, recorded(120e6, 400e6));
-  EXPECT_FALSE(use.stages[0].mfu_wall);
+  EXPECT_FALSE(use.stages[0].mfu.wall);
   EXPECT_EQ(kinds_of(use.stages[0].why_not), Kinds{"cpu_peaks_unknown"});
   EXPECT_NEAR(use.stages[0].cost.flops(), 120e6, 1);
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "analysis/mfu/recorded_work.h"
 #include "base/text.h"
 
 namespace llmprof::analysis {

@@ -183,15 +183,15 @@ class StageFigures {
     for (const llm::CostPart& part : use.cost.parts) {
       stage_.cost.push_back({part.name, {part.flops}, {part.weight_bytes}, {part.kv_bytes}});
     }
-    stage_.mfu = ratios(use.mfu_wall, use.mfu_busy);
-    stage_.mbu = ratios(use.mbu_wall, use.mbu_busy);
+    stage_.mfu = use.mfu;
+    stage_.mbu = use.mbu;
     stage_.why_not_reasons = use.why_not;
     stage_.basis_reasons = use.basis;
     stage_.peak_flops = quantity_unless_zero<profile::FlopsPerSecond>(use.peak_flops);
     stage_.peak_name = unless_empty(use.peak_name);
     stage_.peak_bandwidth = quantity_unless_zero<profile::BytesPerSecond>(use.peak_bandwidth);
     stage_.from_operators = use.from_operators;
-    if (use.recorded) add_recorded(use);
+    stage_.recorded = use.recorded;
     stage_.flops_per_byte =
         quantity<profile::FlopsPerByte>(ratio(use.cost.flops(), use.cost.bytes()));
     if (use.peak_flops > 0) {
@@ -201,21 +201,6 @@ class StageFigures {
     stage_.floor = to_milliseconds(*use.floor);
     stage_.wall_over_floor = ratio(from_.wall.mean, static_cast<double>(*use.floor));
     stage_.memory_bound = use.memory_bound;
-  }
-
-  void add_recorded(const StageUtilization& use) {
-    const StageUtilization::Recorded& own = *use.recorded;
-    profile::RecordedWork& recorded = stage_.recorded.emplace();
-    recorded.flops = {own.flops};
-    recorded.bytes = {own.bytes};
-    if (!use.from_operators) recorded.flops_over_model = share(own.flops, use.cost.flops());
-    recorded.mfu = ratios(own.mfu_wall, own.mfu_busy);
-    recorded.mbu = ratios(own.mbu_wall, own.mbu_busy);
-  }
-
-  static profile::Ratios ratios(const std::optional<double>& wall,
-                                const std::optional<double>& busy) {
-    return {quantity<profile::Share>(wall), quantity<profile::Share>(busy)};
   }
 
   const StageParts& found_;

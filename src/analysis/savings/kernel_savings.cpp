@@ -126,22 +126,22 @@ std::vector<KernelSavings> kernel_savings(const KernelRanking& ranking,
       const Nanoseconds total = in_stage.steady_total;
       if (total == 0) continue;
       const ClassFloor& floor = floors[floor_group(ranking.rows[row].description.kernel_class)];
-      const double time = static_cast<double>(total) / static_cast<double>(instances);
-      if (own[row] && in_stage.steady_measured == in_stage.steady_calls) {
-        const double launches =
-            static_cast<double>(in_stage.steady_calls) / static_cast<double>(instances);
-        result.push_back({row, stage.stage, time, std::min(time, own[row]->each * launches),
-                          own[row]->rule, true, stage.most});
-      } else {
-        result.push_back(
-            {row, stage.stage, time, time * floor.floor_part, floor.rule, false, stage.most});
-      }
+      const auto per_instance = [&](auto sum) {
+        return static_cast<double>(sum) / static_cast<double>(instances);
+      };
+      KernelSavings& saved = result.emplace_back();
+      saved.row = row;
+      saved.stage = stage.stage;
+      saved.most = stage.most;
+      saved.time = per_instance(total);
+      saved.own = own[row] && in_stage.steady_measured == in_stage.steady_calls;
+      saved.floor = saved.own
+                        ? std::min(saved.time, own[row]->each * per_instance(in_stage.steady_calls))
+                        : saved.time * floor.floor_part;
+      saved.floor_rule = saved.own ? own[row]->rule : floor.rule;
     }
   }
-  std::stable_sort(result.begin(), result.end(),
-                   [](const KernelSavings& a, const KernelSavings& b) {
-                     return a.recoverable() > b.recoverable();
-                   });
+  std::ranges::stable_sort(result, std::greater(), &KernelSavings::recoverable);
   return result;
 }
 

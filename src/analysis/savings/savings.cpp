@@ -4,8 +4,6 @@
 #include <array>
 #include <utility>
 
-#include "analysis/budget/budget.h"
-#include "analysis/mfu/utilization.h"
 #include "base/units.h"
 #include "profile/reasons.h"
 
@@ -18,34 +16,13 @@ struct Floor {
   profile::Reasons rule;
 };
 
-// Floors of one stage's parts, from the model's cost where it is known. Of an instance of which
-// only some steps were traced, the parts are those steps', and so are the floors.
-class StageFloors {
- public:
-  // `mean` is the stage's budget, ns per instance, by part; `stage` is null where nothing is known.
-  StageFloors(const StageUtilization* stage, const std::array<double, kBudgetParts>& mean,
-              profile::Reasons why_no_model, trace::DeviceKind device = trace::DeviceKind::gpu);
-
-  [[nodiscard]] Floor of(size_t part) const;
-
- private:
-  [[nodiscard]] Floor of_products(size_t part) const;
-  [[nodiscard]] Floor of_attention() const;
-  [[nodiscard]] Floor as_it_is(size_t part, profile::ReasonKind why) const;
-  [[nodiscard]] Floor without_floor(size_t part) const;
-
-  const StageUtilization* stage_;
-  const std::array<double, kBudgetParts>& mean_;
-  profile::Reasons why_no_model_;
-  trace::DeviceKind device_;
-};
-
 using profile::FindingValues;
 using profile::make_reason;
 using profile::ReasonKind;
 
 constexpr auto kGemm = static_cast<size_t>(KernelClass::gemm);
 constexpr auto kGemv = static_cast<size_t>(KernelClass::gemv);
+constexpr auto kAttentionPart = static_cast<size_t>(KernelClass::attention);
 
 bool is_attention(const llm::CostPart& part) { return part.name.starts_with("attention"); }
 
@@ -55,21 +32,6 @@ bool is_product(const StageUtilization& stage, const llm::CostPart& part) {
   return part.name == to_string(KernelClass::gemm) || part.name == to_string(KernelClass::gemv);
 }
 
-// What a floor's bytes are.
-enum class BytesAre : uint8_t { weights, kv_cache, recorded };
-
-std::string_view to_string(BytesAre bytes) {
-  switch (bytes) {
-    case BytesAre::weights:
-      return "weights";
-    case BytesAre::kv_cache:
-      return "kv_cache";
-    case BytesAre::recorded:
-      return "recorded";
-  }
-  return {};
-}
-
 // The longer of FLOPs and bytes at the GPU's peaks, of all steps; the rule says what of them was
 // traced.
 struct Least {
@@ -77,7 +39,7 @@ struct Least {
   double bytes = 0;
   bool divided = false;  // among several classes, by time
 
-  [[nodiscard]] Floor at_peak(const StageUtilization& stage, BytesAre bytes_are) const {
+  [[nodiscard]] Floor at_peak(const StageUtilization& stage, std::string_view bytes_are) const {
     const double compute = flops / stage.peak_flops * kNanosecondsPerSecond;
     const double memory = bytes / stage.peak_bandwidth * kNanosecondsPerSecond;
     const double traced = stage.traced_share.value_or(1);
@@ -89,7 +51,7 @@ struct Least {
     } else {
       values.add("bytes", profile::Bytes{bytes})
           .add("peak_bandwidth", profile::BytesPerSecond{stage.peak_bandwidth})
-          .add_text("bytes_are", to_string(bytes_are));
+          .add_text("bytes_are", stage.from_operators ? "recorded" : bytes_are);
     }
     if (divided) values.add_flag("divided_by_time", true);
     if (traced != 1) values.add("traced_share", profile::Share{traced});
@@ -99,98 +61,101 @@ struct Least {
   }
 };
 
-ReasonKind class_rule(KernelClass kernel_class) {
-  switch (kernel_class) {
-    case KernelClass::communication:
-      return ReasonKind::zero_overlaps_computation;
-    case KernelClass::memory:
-      return ReasonKind::zero_copy_avoidable;
-    case KernelClass::sampling:
-      return ReasonKind::zero_small_beside_output_head;
-    case KernelClass::moe_routing:
-      return ReasonKind::zero_fusible_into_experts;
-    default:
-      return ReasonKind::zero_fusible_into_products;
+// Why a part's floor is 0.
+ReasonKind zero_rule(size_t part, trace::DeviceKind device) {
+  if (device == trace::DeviceKind::cpu && is_idle(part)) return ReasonKind::zero_outside_operators;
+  if (part < kClassParts) {
+    switch (static_cast<KernelClass>(part)) {
+      case KernelClass::communication:
+        return ReasonKind::zero_overlaps_computation;
+      case KernelClass::memory:
+        return ReasonKind::zero_copy_avoidable;
+      case KernelClass::sampling:
+        return ReasonKind::zero_small_beside_output_head;
+      case KernelClass::moe_routing:
+        return ReasonKind::zero_fusible_into_experts;
+      default:
+        return ReasonKind::zero_fusible_into_products;
+    }
   }
+  const auto other = static_cast<BudgetPart>(part);
+  if (other == BudgetPart::memory_operations) return ReasonKind::zero_copies_overlap_kernels;
+  return other == BudgetPart::idle_queued ? ReasonKind::zero_fewer_kernels
+                                          : ReasonKind::zero_idle_gpu;
 }
 
-ReasonKind other_rule(BudgetPart part) {
-  switch (part) {
-    case BudgetPart::memory_operations:
-      return ReasonKind::zero_copies_overlap_kernels;
-    case BudgetPart::idle_queued:
-      return ReasonKind::zero_fewer_kernels;
-    default:
-      return ReasonKind::zero_idle_gpu;
+// Floors of one stage's parts, from the model's cost where it is known. Of an instance of which
+// only some steps were traced, the parts are those steps', and so are the floors.
+class StageFloors {
+ public:
+  // `mean` is the stage's budget, ns per instance, by part; `stage` is null where nothing is known.
+  StageFloors(const StageUtilization* stage, const std::array<double, kBudgetParts>& mean,
+              profile::Reasons why_no_model, trace::DeviceKind device)
+      : stage_(stage), mean_(mean), why_no_model_(std::move(why_no_model)), device_(device) {}
+
+  [[nodiscard]] Floor of(size_t part) const {
+    constexpr auto kUnknownKernels = static_cast<size_t>(KernelClass::other);
+    constexpr auto kHidden = static_cast<size_t>(BudgetPart::hidden_graphs);
+    constexpr auto kUnknownCause = static_cast<size_t>(BudgetPart::unattributed);
+    switch (part) {
+      case kGemm:
+      case kGemv:
+        return of_products(part);
+      case kAttentionPart:
+        return of_attention();
+      case kUnknownKernels:
+        return {mean_[part], {make_reason(ReasonKind::own_time_unknown_kernels)}};
+      case kHidden:
+        return {mean_[part], {make_reason(ReasonKind::own_time_hidden_graphs)}};
+      case kUnknownCause:
+        return {mean_[part], {make_reason(ReasonKind::own_time_unknown_cause)}};
+      default:
+        return {0, {make_reason(zero_rule(part, device_))}};
+    }
   }
-}
 
-Floor zero(ReasonKind rule) { return {0, {make_reason(rule)}}; }
-
-StageFloors::StageFloors(const StageUtilization* stage,
-                         const std::array<double, kBudgetParts>& mean,
-                         profile::Reasons why_no_model, trace::DeviceKind device)
-    : stage_(stage), mean_(mean), why_no_model_(std::move(why_no_model)), device_(device) {}
-
-Floor StageFloors::of(size_t part) const {
-  if (part == kGemm || part == kGemv) return of_products(part);
-  if (part == static_cast<size_t>(KernelClass::attention)) return of_attention();
-  if (part == static_cast<size_t>(KernelClass::other)) {
-    return as_it_is(part, ReasonKind::own_time_unknown_kernels);
+ private:
+  [[nodiscard]] Floor without_floor(size_t part) const {
+    Floor floor{mean_[part], {make_reason(ReasonKind::own_time_without_floor)}};
+    floor.rule.insert(floor.rule.end(), why_no_model_.begin(), why_no_model_.end());
+    return floor;
   }
-  if (part < kClassParts) return zero(class_rule(static_cast<KernelClass>(part)));
-  const auto known = static_cast<BudgetPart>(part);
-  if (known == BudgetPart::hidden_graphs) {
-    return as_it_is(part, ReasonKind::own_time_hidden_graphs);
-  }
-  if (known == BudgetPart::unattributed) return as_it_is(part, ReasonKind::own_time_unknown_cause);
-  if (device_ == trace::DeviceKind::cpu && is_idle(part)) {
-    return zero(ReasonKind::zero_outside_operators);
-  }
-  return zero(other_rule(known));
-}
 
-Floor StageFloors::as_it_is(size_t part, ReasonKind why) const {
-  return {mean_[part], {make_reason(why)}};
-}
-
-Floor StageFloors::without_floor(size_t part) const {
-  Floor floor = as_it_is(part, ReasonKind::own_time_without_floor);
-  floor.rule.insert(floor.rule.end(), why_no_model_.begin(), why_no_model_.end());
-  return floor;
-}
-
-// One floor for all products, shared out by their time.
-Floor StageFloors::of_products(size_t part) const {
-  if (stage_ == nullptr) return without_floor(part);
-  Least least;
-  for (const llm::CostPart& line : stage_->cost.parts) {
-    if (!is_product(*stage_, line)) continue;
-    least.flops += line.flops;
-    least.bytes += line.weight_bytes;
+  // One floor for all products, shared out by their time.
+  [[nodiscard]] Floor of_products(size_t part) const {
+    if (stage_ == nullptr) return without_floor(part);
+    Least least;
+    for (const llm::CostPart& line : stage_->cost.parts) {
+      if (!is_product(*stage_, line)) continue;
+      least.flops += line.flops;
+      least.bytes += line.weight_bytes;
+    }
+    least.divided = mean_[kGemm] > 0 && mean_[kGemv] > 0;
+    Floor floor = least.at_peak(*stage_, "weights");
+    const double products = mean_[kGemm] + mean_[kGemv];
+    if (products > 0) floor.time *= mean_[part] / products;
+    floor.time *= stage_->traced_share.value_or(1);
+    return floor;
   }
-  least.divided = mean_[kGemm] > 0 && mean_[kGemv] > 0;
-  Floor floor =
-      least.at_peak(*stage_, stage_->from_operators ? BytesAre::recorded : BytesAre::weights);
-  const double products = mean_[kGemm] + mean_[kGemv];
-  if (products > 0) floor.time *= mean_[part] / products;
-  floor.time *= stage_->traced_share.value_or(1);
-  return floor;
-}
 
-Floor StageFloors::of_attention() const {
-  if (stage_ == nullptr) return without_floor(static_cast<size_t>(KernelClass::attention));
-  Least least;
-  for (const llm::CostPart& line : stage_->cost.parts) {
-    if (!is_attention(line)) continue;
-    least.flops += line.flops;
-    least.bytes += line.kv_bytes;
+  [[nodiscard]] Floor of_attention() const {
+    if (stage_ == nullptr) return without_floor(kAttentionPart);
+    Least least;
+    for (const llm::CostPart& line : stage_->cost.parts) {
+      if (!is_attention(line)) continue;
+      least.flops += line.flops;
+      least.bytes += line.kv_bytes;
+    }
+    Floor floor = least.at_peak(*stage_, "kv_cache");
+    floor.time *= stage_->traced_share.value_or(1);
+    return floor;
   }
-  Floor floor =
-      least.at_peak(*stage_, stage_->from_operators ? BytesAre::recorded : BytesAre::kv_cache);
-  floor.time *= stage_->traced_share.value_or(1);
-  return floor;
-}
+
+  const StageUtilization* stage_;
+  const std::array<double, kBudgetParts>& mean_;
+  profile::Reasons why_no_model_;
+  trace::DeviceKind device_;
+};
 
 // What the user can act on; the stage's own reason is the more exact one.
 profile::Reasons why_no_floor(const Utilization& utilization, const StageUtilization* stage) {
@@ -199,40 +164,27 @@ profile::Reasons why_no_floor(const Utilization& utilization, const StageUtiliza
   return {make_reason(profile::ReasonKind::no_model_given)};
 }
 
-const StageUtilization* utilization_of(const Utilization& utilization, uint32_t stage) {
-  for (const StageUtilization& known : utilization.stages) {
-    if (known.stage == stage) return &known;
-  }
-  return nullptr;
-}
-
 bool has_floor(const StageUtilization* stage) {
   return stage != nullptr && stage->floor && stage->traced_share && stage->peak_flops > 0 &&
          stage->peak_bandwidth > 0;
 }
 
-// What all steps of a stage's instances generate, warm-ups left out.
-struct Generated {
-  double tokens = 0;  // of all sequences
-  double steps = 0;
-};
-
-Generated generated_tokens(const Stages& stages, uint32_t stage, const Workload& workload) {
+// What all steps of a stage's instances generate, warm-ups left out: tokens of all sequences, and
+// decode steps. Sums.
+void count_generated(const Stages& stages, const Workload& workload, StageSavings& into) {
   const double batch = workload.batch ? static_cast<double>(workload.batch->value) : 1;
-  Generated generated;
   for (const Step& step : stages.steps) {
     if (step.kind == StepKind::prefill || step.kind == StepKind::forward) continue;
     if (!step.instance.valid()) continue;
     const StageInstance& instance = stages.instances[step.instance.index()];
-    if (instance.stage != stage || instance.warmup) continue;
-    generated.tokens += step.batch ? static_cast<double>(*step.batch) : batch;
-    ++generated.steps;
+    if (instance.stage != into.stage || instance.warmup) continue;
+    into.tokens += step.batch ? static_cast<double>(*step.batch) : batch;
+    ++into.decode_steps;
   }
-  return generated;
 }
 
-StageSavings of_stage(const Stages& stages, const StageBudget& budget,
-                      const Utilization& utilization) {
+StageSavings savings_of(const Stages& stages, const StageBudget& budget,
+                        const Utilization& utilization) {
   StageSavings result;
   result.stage = budget.stage;
   if (budget.instances == 0) {
@@ -246,11 +198,13 @@ StageSavings of_stage(const Stages& stages, const StageBudget& budget,
     mean[part] = static_cast<double>(budget.total[part]) / count;
     result.wall += mean[part];
   }
-  const Generated generated = generated_tokens(stages, budget.stage, utilization.workload);
-  result.tokens = generated.tokens / count;
-  result.decode_steps = generated.steps / count;
+  count_generated(stages, utilization.workload, result);
+  result.tokens /= count;
+  result.decode_steps /= count;
 
-  const StageUtilization* known = utilization_of(utilization, budget.stage);
+  const auto of_stage =
+      std::ranges::find(utilization.stages, budget.stage, &StageUtilization::stage);
+  const StageUtilization* known = of_stage == utilization.stages.end() ? nullptr : &*of_stage;
   const StageFloors floors(has_floor(known) ? known : nullptr, mean,
                            why_no_floor(utilization, known), utilization.device);
   for (size_t part = 0; part < kBudgetParts; ++part) {
@@ -263,9 +217,7 @@ StageSavings of_stage(const Stages& stages, const StageBudget& budget,
   } else {
     result.bound_reason = why_no_floor(utilization, known);
   }
-  std::stable_sort(
-      result.parts.begin(), result.parts.end(),
-      [](const SavingsPart& a, const SavingsPart& b) { return a.recoverable() > b.recoverable(); });
+  std::ranges::stable_sort(result.parts, std::greater(), &SavingsPart::recoverable);
   return result;
 }
 
@@ -276,7 +228,7 @@ std::vector<StageSavings> recoverable_time(const Stages& stages, const Budgets& 
   std::vector<StageSavings> result;
   result.reserve(budgets.stages.size());
   for (const StageBudget& budget : budgets.stages) {
-    result.push_back(of_stage(stages, budget, utilization));
+    result.push_back(savings_of(stages, budget, utilization));
   }
   return result;
 }

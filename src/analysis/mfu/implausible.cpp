@@ -1,0 +1,258 @@
+#include "analysis/mfu/figures.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "base/text.h"
+
+namespace llmprof::analysis {
+namespace {
+
+using profile::FindingValues;
+using profile::make_reason;
+using profile::ReasonKind;
+
+// Weights that a pass reads, below which the L2 caches of large GPUs may hold them.
+constexpr double kMayStayInCache = 100e6;
+
+// A figure that is too high, and the time that it is on.
+struct TooHigh {
+  std::string_view time;
+  double value = 0;
+
+  void add_to(FindingValues& values) const {
+    values.add_text("time", time).add("share", profile::Share{value});
+  }
+};
+
+// Of a pair that on wall time where it is above `most`, too.
+std::optional<TooHigh> above(const profile::Ratios& ratios, double most) {
+  if (ratios.wall && ratios.wall->value > most) return TooHigh{"wall", ratios.wall->value};
+  if (ratios.gpu_busy && ratios.gpu_busy->value > most) {
+    return TooHigh{"busy", ratios.gpu_busy->value};
+  }
+  return std::nullopt;
+}
+
+// A figure above 1.
+struct Impossible {
+  const StageUtilization* stage = nullptr;
+  std::string_view figure;  // "MFU"
+  TooHigh by;
+};
+
+std::vector<Impossible> impossible_figures(const Utilization& use) {
+  std::vector<Impossible> found;
+  for (const StageUtilization& stage : use.stages) {
+    if (const auto wrong = above(stage.mfu, 1)) found.push_back({&stage, "MFU", *wrong});
+    if (const auto wrong = above(stage.mbu, 1)) found.push_back({&stage, "MBU", *wrong});
+  }
+  return found;
+}
+
+// `passes` of one instance read the weights once each.
+bool may_stay_in_cache(const llm::PassCost& cost, double passes) {
+  double weights = 0;
+  for (const llm::CostPart& part : cost.parts) weights += part.weight_bytes;
+  return weights / passes < kMayStayInCache;
+}
+
+// The figure, and the inputs to check.
+FindingValues values_of(const Stages& stages, const llm::ModelSpec& model, const Utilization& use,
+                        const Impossible& wrong, const DeviceAsked& device) {
+  const Stage& stage = stages.stages[wrong.stage->stage];
+  const Workload& workload = use.workload;
+  FindingValues values;
+  values.add_text("figure", wrong.figure).add_text("stage", stage.name);
+  wrong.by.add_to(values);
+  if (device.captured && !device.captured->empty()) {
+    values.add_text("gpu", device.wanted).add_text("captured_gpu", *device.captured);
+  }
+  if (is_prefill(stage) && workload.prompt_tokens) {
+    add_count("prompt_tokens", *workload.prompt_tokens, values);
+  }
+  if (workload.batch && workload.batch->value > 1) add_count("batch", *workload.batch, values);
+  values.add_text("weights_dtype", model.weights.name)
+      .add_text("kv_cache_dtype", model.kv_cache.name)
+      .add_number("tp", workload.parallel.tp)
+      .add_number("pp", workload.parallel.pp)
+      .add_number("ep", workload.parallel.ep);
+  const double passes = mean_steps(stages, wrong.stage->stage).value_or(1);
+  const bool of_flops = wrong.figure == "MFU";
+  values.add_flag("weights_may_be_cached",
+                  !of_flops && may_stay_in_cache(wrong.stage->cost, passes));
+  return values;
+}
+
+void take_back_floor(StageUtilization& stage) {
+  stage.floor.reset();
+  stage.memory_bound = false;
+}
+
+// How far above a measured peak a figure may stand.
+constexpr double kMeasuredSlack = 1.1;
+
+// The figure that cannot be; none where both can be. Takes both back.
+std::optional<TooHigh> take_back_above_measured(profile::Ratios& ratios) {
+  const auto found = above(ratios, kMeasuredSlack);
+  if (found) ratios = {};
+  return found;
+}
+
+bool slightly_above(const std::optional<profile::Share>& figure) {
+  return figure && figure->value > 1;
+}
+
+size_t gpus_in(const Stages& stages) {
+  std::set<uint32_t> seen;
+  for (const StageInstance& instance : stages.instances) {
+    if (instance.device.valid()) seen.insert(instance.device.value);
+  }
+  return seen.size();
+}
+
+// The other GPUs of a job are in the captures of its other ranks.
+void check_spread(const Stages& stages, const Workload& workload,
+                  std::vector<InputWarning>& warnings) {
+  const llm::Parallelism& parallel = workload.parallel;
+  const size_t gpus = gpus_in(stages);
+  std::string larger;
+  const auto check = [&](std::string_view name, uint32_t said) {
+    if (gpus == 0 || said <= std::max<size_t>(gpus, workload.ranks)) return;
+    larger += fmt::format("{}{} {}", larger.empty() ? "" : ", ", name, said);
+  };
+  check("tp", parallel.tp);
+  check("pp", parallel.pp);
+  check("ep", parallel.ep);
+  if (larger.empty()) return;
+  warnings.push_back(
+      {"spread_over_more_gpus",
+       fmt::format("{}, but the capture shows {}: utilization is that of one GPU's share of the "
+                   "model; omit the option unless other ranks were not captured",
+                   larger, counted(gpus, "GPU"))});
+}
+
+void check_heads(const llm::ModelSpec& model, const llm::Parallelism& parallel,
+                 std::vector<InputWarning>& warnings) {
+  const auto check = [&](std::string_view what, uint32_t heads) {
+    if (heads == 0 || parallel.tp <= 1 || heads % parallel.tp == 0) return;
+    warnings.push_back({"heads_not_divisible",
+                        fmt::format("tp {} does not divide the model's {} {}: some GPUs hold more "
+                                    "of them than others, or copies; the share is an average",
+                                    parallel.tp, heads, what)});
+  };
+  check("attention heads", model.heads);
+  if (model.kv_heads != model.heads) check("KV heads", model.kv_heads);
+}
+
+// The first new token may be the prefill's.
+void check_new_tokens(const Stages& stages, const Workload& workload,
+                      std::vector<InputWarning>& warnings) {
+  if (stages.serving || !workload.new_tokens) return;
+  for (uint32_t i = 0; i < stages.stages.size(); ++i) {
+    const auto steps = mean_steps(stages, i);
+    if (!is_decode(stages.stages[i]) || !steps) continue;
+    if (std::abs(static_cast<double>(workload.new_tokens->value) - *steps) <= 1) continue;
+    warnings.push_back(
+        {"new_tokens_contradict_steps",
+         fmt::format("{} says {} new {}, but a decode has {:.4g} {}; the steps are used",
+                     workload.new_tokens->source, workload.new_tokens->value,
+                     plural_of(workload.new_tokens->value, "token"), *steps,
+                     plural_of(*steps == 1 ? 1 : 2, "step"))});
+  }
+}
+
+}  // namespace
+
+void refuse_above_measured(const Stages& stages, Utilization& use) {
+  for (StageUtilization& stage : use.stages) {
+    if (stage.recorded) {
+      take_back_above_measured(stage.recorded->mfu);
+      take_back_above_measured(stage.recorded->mbu);
+    }
+    const auto of_flops = take_back_above_measured(stage.mfu);
+    const auto of_bytes = take_back_above_measured(stage.mbu);
+    if (of_flops) {
+      FindingValues values;
+      of_flops->add_to(values);
+      stage.why_not.push_back(make_reason(ReasonKind::above_measured_peak, values));
+    }
+    if (of_bytes) {
+      FindingValues values;
+      of_bytes->add_to(values);
+      values.add_text("stage", stages.stages[stage.stage].name);
+      stage.why_not.push_back(make_reason(ReasonKind::above_measured_bandwidth, values));
+    }
+    if (of_flops || of_bytes) {
+      take_back_floor(stage);
+    } else if (slightly_above(stage.mfu.gpu_busy) || slightly_above(stage.mbu.gpu_busy)) {
+      stage.why_not.push_back(make_reason(ReasonKind::slightly_above_measured));
+    }
+  }
+}
+
+void refuse_impossible(const Stages& stages, const llm::ModelSpec& model, const DeviceAsked& device,
+                       Utilization& use) {
+  const std::vector<Impossible> found = impossible_figures(use);
+  if (found.empty()) return;
+  std::vector<profile::Reasons> own(use.stages.size());
+  for (const Impossible& wrong : found) {
+    own[static_cast<size_t>(wrong.stage - use.stages.data())].push_back(
+        make_reason(ReasonKind::impossible_figure, values_of(stages, model, use, wrong, device)));
+  }
+  const profile::Reason of_others =
+      make_reason(ReasonKind::depends_on_impossible_figure,
+                  values_of(stages, model, use, found.front(), device));
+  for (size_t i = 0; i < use.stages.size(); ++i) {
+    StageUtilization& stage = use.stages[i];
+    const bool had_figures = stage.mfu.wall || stage.mbu.wall || stage.floor;
+    stage.mfu = {};
+    stage.mbu = {};
+    take_back_floor(stage);
+    if (!own[i].empty()) {
+      std::move(own[i].begin(), own[i].end(), std::back_inserter(stage.why_not));
+    } else if (had_figures) {
+      stage.why_not.push_back(of_others);
+    }
+  }
+}
+
+void warn_of_recorded(const Stages& stages, Utilization& use) {
+  constexpr double kAgree = 0.05;
+  for (const StageUtilization& stage : use.stages) {
+    if (stage.from_operators || !stage.recorded || stage.recorded->flops.value <= 0) continue;
+    const double model = stage.cost.flops();
+    const double times = stage.recorded->flops.value / model;
+    if (model <= 0 || std::abs(times - 1) <= kAgree) continue;
+    use.warnings.push_back(
+        {"recorded_flops_differ",
+         fmt::format(
+             "{}: its operators recorded {:.4g} FLOPs per instance, {:.2f} times the {:.4g} "
+             "of the model: check the model, the token counts, and what the program records",
+             stages.stages[stage.stage].name, stage.recorded->flops.value, times, model)});
+  }
+}
+
+std::vector<InputWarning> input_warnings(const Stages& stages, const llm::ModelSpec& model,
+                                         const Workload& workload, const std::string& gpu_wanted,
+                                         const std::string& gpu_captured) {
+  std::vector<InputWarning> warnings;
+  if (!gpu_captured.empty()) {
+    warnings.push_back({"gpu_contradicts_capture",
+                        fmt::format("--gpu {}, but the capture was made on {}: the peaks are those "
+                                    "of --gpu",
+                                    gpu_wanted, gpu_captured)});
+  }
+  check_spread(stages, workload, warnings);
+  check_heads(model, workload.parallel, warnings);
+  check_new_tokens(stages, workload, warnings);
+  return warnings;
+}
+
+}  // namespace llmprof::analysis
