@@ -20,19 +20,29 @@ using profile::KernelClass;
 
 // What else a kernel's name says, beside its class: `traits` of conf/kernels.yaml.
 enum class KernelTrait : uint8_t {
-  kv_cache,       // it writes the keys and values of a sequence, or reads them page by page
-  convolution,    // a matrix product by its class
-  backward,       // of a backward pass: training
-  token_choice,   // it picks the next token
-  block_per_row,  // launched with one block for each row that it gathers
-  concatenation,  // a copy by its class
-  split_cache,    // attention over parts of the KV cache, or what joins these
-  quantized,      // a product with weights of less than 16 bits
+  kv_cache,
+  convolution,
+  backward,
+  token_choice,
+  block_per_row,
+  concatenation,
+  split_cache,
+  quantized,
 };
-inline constexpr size_t kKernelTraits = 8;
-std::string_view to_string(KernelTrait trait);
-std::optional<KernelTrait> parse_kernel_trait(std::string_view text);
-std::span<const std::string_view> all_traits();
+constexpr auto words_of(KernelTrait /*of*/) {
+  using enum KernelTrait;
+  return profile::vocabulary<KernelTrait>({
+      {kv_cache, "kv_cache", "writes the keys and values of a sequence, or reads them by page"},
+      {convolution, "convolution", "a matrix product by its class"},
+      {backward, "backward", "of a backward pass: training"},
+      {token_choice, "token_choice", "picks the next token"},
+      {block_per_row, "block_per_row", "launched with one block for each row that it gathers"},
+      {concatenation, "concatenation", "a copy by its class"},
+      {split_cache, "split_cache", "attention over parts of the KV cache, or what joins these"},
+      {quantized, "quantized", "a product with weights of less than 16 bits"},
+  });
+}
+inline constexpr size_t kKernelTraits = profile::kWords<KernelTrait>.size();
 
 struct KernelDescription {
   std::string short_name;  // printable, 1 to 60 characters

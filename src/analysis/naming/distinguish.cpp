@@ -8,8 +8,8 @@
 
 #include "analysis/naming/kernel_key.h"
 #include "analysis/naming/short_name_canonical.h"
+#include "analysis/naming/short_name_operation.h"
 #include "analysis/naming/short_name_template.h"
-#include "analysis/naming/short_name_types.h"
 #include "base/demangle/demangle.h"
 #include "base/text.h"
 
@@ -34,16 +34,6 @@ Parts template_arguments(std::string_view canonical) {
   Parts parts;
   parts.reserve(name.args.size());
   for (const std::string_view argument : name.args) parts.push_back(spoken_argument(argument));
-  return parts;
-}
-
-Parts between_underscores(std::string_view canonical) {
-  Parts parts;
-  while (!canonical.empty()) {
-    const size_t end = std::min(canonical.find('_'), canonical.size());
-    if (end > 0) parts.emplace_back(canonical.substr(0, end));
-    canonical.remove_prefix(std::min(end + 1, canonical.size()));
-  }
   return parts;
 }
 
@@ -72,17 +62,6 @@ std::vector<std::string> differences(const std::vector<Parts>& all) {
   return brief && distinct.size() == result.size() ? result : std::vector<std::string>();
 }
 
-// "a", "b", "f" of "a::b::f".
-Parts namespaces_of(std::string_view path) {
-  Parts parts;
-  while (true) {
-    const size_t end = std::min(path.find("::"), path.size());
-    parts.emplace_back(path.substr(0, end));
-    if (end == path.size()) return parts;
-    path.remove_prefix(end + 2);
-  }
-}
-
 // "(float*, int)" of a function that is spelled with its parameters.
 std::string parameters_of(std::string_view full_name) {
   std::string demangled;
@@ -99,7 +78,7 @@ std::string parameters_of(std::string_view full_name) {
 // Of overloads, and of functions that namespaces distinguish.
 Parts signature(std::string_view canonical, std::string_view full_name) {
   Parts parts = template_arguments(canonical);
-  for (std::string& name : namespaces_of(split_template(canonical).path)) {
+  for (std::string& name : split_at("::", split_template(canonical).path)) {
     parts.push_back(std::move(name));
   }
   parts.push_back(parameters_of(full_name));
@@ -116,7 +95,7 @@ std::vector<std::string> how_they_differ(const std::vector<std::string>& canonic
   const auto path = [&](size_t i) { return split_template(canonical[i]).path; };
   auto found = by([&](size_t i) { return template_arguments(canonical[i]); });
   if (!found.empty()) return found;
-  found = by([&](size_t i) { return namespaces_of(path(i)); });
+  found = by([&](size_t i) { return split_at("::", path(i)); });
   const bool have_namespaces =
       std::all_of(parts.begin(), parts.end(), [](const Parts& names) { return names.size() > 1; });
   if (!found.empty() && have_namespaces) return found;

@@ -146,13 +146,16 @@ class RulesReader {
     if (map.is_null()) return {};
     if (!map.is_map()) return wrong(map, "'traits' must be a map of trait: [expressions]");
     for (size_t i = 0; i < map.keys.size(); ++i) {
-      if (auto known = check_key(map.children[i], map.keys[i], all_traits()); !known) return known;
+      if (auto known = check_key(map.children[i], map.keys[i], profile::kNames<KernelTrait>);
+          !known)
+        return known;
       if (!map.children[i].is_list()) {
         return wrong(map.children[i], "a trait must be 'name: [expression, expression]'");
       }
       for (const config::ConfigNode& item : map.children[i].children) {
         if (!is_text(item)) return wrong(item, "an expression must be a non-empty string");
-        into_.traits.push_back({*parse_kernel_trait(map.keys[i]), item.text, place(item)});
+        into_.traits.push_back(
+            {*profile::find_word<KernelTrait>(map.keys[i]), item.text, place(item)});
       }
     }
     return {};

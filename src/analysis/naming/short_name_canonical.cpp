@@ -333,6 +333,22 @@ std::string_view own_identifier(std::string_view canonical) {
   return best;
 }
 
+std::vector<std::string> split_at(std::string_view separator, std::string_view text) {
+  std::vector<std::string> parts;
+  while (true) {
+    const size_t end = std::min(text.find(separator), text.size());
+    parts.emplace_back(text.substr(0, end));
+    if (end == text.size()) return parts;
+    text.remove_prefix(end + separator.size());
+  }
+}
+
+std::vector<std::string> between_underscores(std::string_view name) {
+  std::vector<std::string> parts = split_at("_", name);
+  std::erase(parts, "");
+  return parts;
+}
+
 std::string words_of_identifier(std::string_view identifier) {
   const auto at = [&](size_t i) { return i < identifier.size() ? identifier[i] : '\0'; };
   std::string words;

@@ -29,6 +29,11 @@ TemplateName split_template(std::string_view canonical);
 // The last identifier of the function itself, without namespaces and template arguments.
 std::string_view own_identifier(std::string_view canonical);
 
+// "a", "", "b" of "a::::b".
+std::vector<std::string> split_at(std::string_view separator, std::string_view text);
+// "a", "b" of "_a__b".
+std::vector<std::string> between_underscores(std::string_view name);
+
 // Its words with underscores between them: "Rope_From_Cache_Kernel" for "RopeFromCacheKernel",
 // "RMS_Norm" for "RMSNorm".
 std::string words_of_identifier(std::string_view identifier);

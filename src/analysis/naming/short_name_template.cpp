@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <utility>
 
 #include "analysis/naming/fused_operations.h"
 #include "analysis/naming/short_name_canonical.h"
-#include "analysis/naming/short_name_types.h"
+#include "analysis/naming/short_name_operation.h"
+#include "base/ascii.h"
 #include "base/text.h"
 
 namespace llmprof::analysis {
@@ -15,10 +16,6 @@ namespace {
 
 // With "Triton: " before it and " (fused, #123)" after it a name has its 60 characters.
 constexpr size_t kLongestFusedList = 38;
-constexpr std::array<std::string_view, 6> kFields = {"kernel", "op",    "dtype",
-                                                     "how",    "fused", "what"};
-constexpr std::array<std::string_view, 5> kFilters = {"dtype", "op", "lower", "list", "ggml"};
-
 std::string did_you_mean(std::string_view wanted, std::span<const std::string_view> candidates) {
   if (const auto close = nearest(wanted, candidates)) {
     return fmt::format("; did you mean '{}'?", *close);
@@ -26,48 +23,89 @@ std::string did_you_mean(std::string_view wanted, std::span<const std::string_vi
   return fmt::format("; available: {}", fmt::join(candidates, ", "));
 }
 
-std::string lowered(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return result;
-}
-
-std::string listed(std::string_view text) {
-  std::string result;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('_'), text.size());
-    if (end > 0) result.append(result.empty() ? "" : ", ").append(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return result;
-}
-
 // With the blank before it, since a name without it has none: "Triton norm: ...", "Triton: ...".
 std::string_view what_it_is(KernelClass kernel_class) {
-  switch (kernel_class) {
-    case KernelClass::gemm:
-      return " GEMM";
-    case KernelClass::gemv:
-      return " GEMV";
-    case KernelClass::attention:
-      return " attention";
-    case KernelClass::norm:
-      return " norm";
-    case KernelClass::rope:
-      return " RoPE";
-    case KernelClass::softmax:
-      return " softmax";
-    case KernelClass::reduction:
-      return " reduction";
-    case KernelClass::copy_cast:
-      return " copy";
-    case KernelClass::quantize:
-      return " quantize";
-    default:
-      return {};
+  constexpr std::pair<KernelClass, std::string_view> kWhat[] = {
+      {KernelClass::gemm, " GEMM"},           {KernelClass::gemv, " GEMV"},
+      {KernelClass::attention, " attention"}, {KernelClass::norm, " norm"},
+      {KernelClass::rope, " RoPE"},           {KernelClass::softmax, " softmax"},
+      {KernelClass::reduction, " reduction"}, {KernelClass::copy_cast, " copy"},
+      {KernelClass::quantize, " quantize"},
+  };
+  for (const auto& [of, what] : kWhat) {
+    if (of == kernel_class) return what;
   }
+  return {};
+}
+
+std::string own_name(const NamedKernel& kernel) {
+  return std::string(own_identifier(kernel.canonical));
+}
+
+template <class Function>
+struct Named {
+  std::string_view name;
+  Function function;
+};
+
+constexpr Named<std::string (*)(const NamedKernel&)> kFields[] = {
+    {"kernel", own_name},
+    {"op",
+     [](const NamedKernel& kernel) {
+       std::string name = kernel_operation(kernel.canonical, kernel.words).name;
+       return name.empty() ? own_name(kernel) : name;
+     }},
+    {"dtype",
+     [](const NamedKernel& kernel) {
+       std::string type = kernel_operation(kernel.canonical, kernel.words).dtype;
+       return type.empty() ? first_spoken_type(kernel.canonical) : type;
+     }},
+    {"how",
+     [](const NamedKernel& kernel) {
+       return std::string(kernel_operation(kernel.canonical, kernel.words).how);
+     }},
+    {"fused",
+     [](const NamedKernel& kernel) {
+       return fused_operations(own_name(kernel), kernel.words,
+                               kLongestFusedList - what_it_is(kernel.kernel_class).size());
+     }},
+    {"what",
+     [](const NamedKernel& kernel) { return std::string(what_it_is(kernel.kernel_class)); }},
+};
+
+constexpr Named<std::string (*)(std::string_view, const OperationWords&)> kFilters[] = {
+    {"dtype",
+     [](std::string_view raw, const OperationWords& /*words*/) { return spoken_type(raw); }},
+    {"op", spoken_operation},
+    {"lower",
+     [](std::string_view raw, const OperationWords& /*words*/) {
+       std::string text(raw);
+       std::ranges::transform(text, text.begin(), to_lower);
+       return text;
+     }},
+    // "a, b" of "_a_b"
+    {"list",
+     [](std::string_view raw, const OperationWords& /*words*/) {
+       std::string list;
+       for (const std::string& part : between_underscores(raw)) {
+         list.append(list.empty() ? "" : ", ").append(part);
+       }
+       return list;
+     }},
+    {"ggml", [](std::string_view raw, const OperationWords& /*words*/) { return ggml_type(raw); }},
+};
+
+// The one of this name; an error says which there are.
+template <class Function, size_t N>
+Result<Function> find_named(const Named<Function> (&all)[N], std::string_view name,
+                            std::string_view unknown) {
+  std::vector<std::string_view> names;
+  for (const Named<Function>& each : all) {
+    if (each.name == name) return each.function;
+    names.push_back(each.name);
+  }
+  return fail(ErrorKind::usage,
+              fmt::format("unknown {} in name{}", unknown, did_you_mean(name, names)));
 }
 
 // Fields that stayed empty leave gaps: "SiLU (, vectorized)", "copy ()", "GEMM  sm90".
@@ -109,28 +147,17 @@ Result<NameTemplate::Part> NameTemplate::parse_field(std::string_view text, int 
           ErrorKind::usage,
           fmt::format("{{{}}} in name, but the expression captures {} group(s)", text, captures));
     }
-    part.field = Field::capture;
     part.capture = static_cast<size_t>(*number);
   } else {
-    const auto* known = std::find(kFields.begin(), kFields.end(), name);
-    if (known == kFields.end()) {
-      return fail(ErrorKind::usage,
-                  fmt::format("unknown field {{{}}} in name{}", name, did_you_mean(name, kFields)));
-    }
-    constexpr std::array kValues = {Field::kernel, Field::op,    Field::dtype,
-                                    Field::how,    Field::fused, Field::what};
-    part.field = kValues.at(static_cast<size_t>(known - kFields.begin()));
+    const auto field = find_named(kFields, name, fmt::format("field {{{}}}", name));
+    if (!field) return fail_with(field.error());
+    part.field = *field;
   }
   if (colon == std::string_view::npos) return part;
   const std::string_view filter = text.substr(colon + 1);
-  const auto* known = std::find(kFilters.begin(), kFilters.end(), filter);
-  if (known == kFilters.end()) {
-    return fail(ErrorKind::usage, fmt::format("unknown filter '{}' in name{}", filter,
-                                              did_you_mean(filter, kFilters)));
-  }
-  constexpr std::array kValues = {Filter::dtype, Filter::op, Filter::lower, Filter::list,
-                                  Filter::ggml};
-  part.filter = kValues.at(static_cast<size_t>(known - kFilters.begin()));
+  const auto known = find_named(kFilters, filter, fmt::format("filter '{}'", filter));
+  if (!known) return fail_with(known.error());
+  part.filter = *known;
   return part;
 }
 
@@ -139,7 +166,7 @@ Result<NameTemplate> NameTemplate::parse(std::string_view text, int captures) {
   while (!text.empty()) {
     const size_t open = std::min(text.find('{'), text.size());
     if (open > 0) {
-      result.parts_.push_back({Field::text, Filter::none, 0, std::string(text.substr(0, open))});
+      result.parts_.emplace_back().text = text.substr(0, open);
       text.remove_prefix(open);
       continue;
     }
@@ -155,56 +182,19 @@ Result<NameTemplate> NameTemplate::parse(std::string_view text, int captures) {
   return result;
 }
 
-std::string NameTemplate::value(const Part& part, const NamedKernel& kernel) {
-  std::string raw;
-  switch (part.field) {
-    case Field::text:
-      return part.text;
-    case Field::capture:
-      if (part.capture < kernel.captures.size()) raw = kernel.captures[part.capture];
-      break;
-    case Field::kernel:
-      raw = own_identifier(kernel.canonical);
-      break;
-    case Field::op:
-      raw = kernel_operation(kernel.canonical, kernel.words).name;
-      if (raw.empty()) raw = own_identifier(kernel.canonical);
-      break;
-    case Field::dtype:
-      raw = kernel_operation(kernel.canonical, kernel.words).dtype;
-      if (raw.empty()) raw = first_spoken_type(kernel.canonical);
-      break;
-    case Field::how:
-      raw = kernel_operation(kernel.canonical, kernel.words).how;
-      break;
-    case Field::fused:
-      raw = fused_operations(own_identifier(kernel.canonical), kernel.words,
-                             kLongestFusedList - what_it_is(kernel.kernel_class).size());
-      break;
-    case Field::what:
-      raw = what_it_is(kernel.kernel_class);
-      break;
+std::string NameTemplate::Part::value(const NamedKernel& kernel) const {
+  std::string raw = text;
+  if (field != nullptr) {
+    raw = field(kernel);
+  } else if (capture > 0 && capture < kernel.captures.size()) {
+    raw = kernel.captures[capture];
   }
-  switch (part.filter) {
-    case Filter::none:
-      return raw;
-    case Filter::dtype:
-      return spoken_type(raw);
-    case Filter::op:
-      return spoken_operation(raw, kernel.words);
-    case Filter::lower:
-      return lowered(raw);
-    case Filter::list:
-      return listed(raw);
-    case Filter::ggml:
-      return ggml_type(raw);
-  }
-  return raw;
+  return filter == nullptr ? raw : filter(raw, kernel.words);
 }
 
 std::string NameTemplate::expand(const NamedKernel& kernel) const {
   std::string text;
-  for (const Part& part : parts_) text += value(part, kernel).substr(0, kKernelNameHead);
+  for (const Part& part : parts_) text += part.value(kernel).substr(0, kKernelNameHead);
   std::string name = shortened(trim(to_printable(without_gaps(text))), kLongestShortName);
   if (!trim(name).empty()) return name;
   // Enough of a nameless name to distinguish it from another.

@@ -31,16 +31,15 @@ class NameTemplate {
   [[nodiscard]] std::string expand(const NamedKernel& kernel) const;
 
  private:
-  enum class Field { text, capture, kernel, op, dtype, how, fused, what };
-  enum class Filter { none, dtype, op, lower, list, ggml };
   struct Part {
-    Field field = Field::text;
-    Filter filter = Filter::none;
+    std::string text;                                    // where there is no field
+    std::string (*field)(const NamedKernel&) = nullptr;  // none of a capture
     size_t capture = 0;
-    std::string text;
+    std::string (*filter)(std::string_view, const OperationWords&) = nullptr;
+
+    [[nodiscard]] std::string value(const NamedKernel& kernel) const;
   };
   static Result<Part> parse_field(std::string_view text, int captures);
-  static std::string value(const Part& part, const NamedKernel& kernel);
 
   std::vector<Part> parts_;
 };

@@ -6,7 +6,6 @@
 #include "analysis/naming/short_name_canonical.h"
 #include "analysis/naming/short_name_operation.h"
 #include "analysis/naming/short_name_template.h"
-#include "analysis/naming/short_name_types.h"
 
 namespace llmprof::analysis {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "analysis/naming/short_name_canonical.h"
-#include "analysis/naming/short_name_types.h"
+#include "analysis/naming/short_name_operation.h"
 
 namespace llmprof::analysis {
 namespace {
