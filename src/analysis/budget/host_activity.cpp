@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "analysis/budget/idle_gaps.h"
-#include "base/ascii.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "trace/trace.h"
 

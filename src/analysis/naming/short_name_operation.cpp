@@ -4,9 +4,7 @@
 #include <array>
 
 #include "analysis/naming/short_name_canonical.h"
-#include "base/ascii.h"
 #include "base/text.h"
-#include "base/word_list.h"
 
 namespace llmprof::analysis {
 namespace {

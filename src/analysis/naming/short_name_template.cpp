@@ -8,7 +8,6 @@
 #include "analysis/naming/fused_operations.h"
 #include "analysis/naming/short_name_canonical.h"
 #include "analysis/naming/short_name_operation.h"
-#include "base/ascii.h"
 #include "base/text.h"
 
 namespace llmprof::analysis {
