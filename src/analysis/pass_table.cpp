@@ -2,7 +2,6 @@
 
 #include "analysis/budget/slow_steps.h"
 #include "analysis/communication/find_collectives.h"
-#include "analysis/engine/advise.h"
 #include "analysis/passes/pass.h"
 #include "analysis/passes/prepare.h"
 #include "analysis/ranking/kernels.h"
@@ -12,6 +11,7 @@
 #include "analysis/result/parts.h"
 #include "analysis/stages/stage_tracing.h"
 #include "analysis/timeline/timeline.h"
+#include "analysis/timeline/copies.h"
 #include "analysis/untraced/collector_overhead.h"
 
 namespace llmprof::analysis {
@@ -138,14 +138,6 @@ OfStages potential_savings(const trace::Trace& trace, const Stages& stages,
   return savings;
 }
 
-std::vector<KernelSavings> savings_by_kernel(const KernelRanking& ranking,
-                                             const std::vector<OpenedKernel>& opened,
-                                             const Unwatched& unwatched,
-                                             const OfStages& recoverable, const Roofline& roofline,
-                                             const Utilization& use) {
-  return kernel_savings(ranking, opened, unwatched.budgets, recoverable, roofline, spec_of(use));
-}
-
 std::vector<profile::Finding> all_findings(const Prepared& in, const Stages& stages,
                                            const Unwatched& unwatched, const OfStages& recoverable,
                                            const Utilization& use, const KernelRanking& ranking,
@@ -193,7 +185,6 @@ std::vector<Pass> make_passes() {
       Pass("counters", attribute_counters),
       Pass("roofline", find_roofline),
       Pass("potential savings", potential_savings).skipped_if(no_stages),
-      Pass("potential savings by kernel", savings_by_kernel).skipped_if(no_stages),
       Pass("findings", all_findings).skipped_if(no_stages).into(&Profile::findings),
       Pass("context", result::context).into(&Profile::context),
       Pass("selection", result::selection).into(&Profile::selection),
@@ -218,7 +209,7 @@ std::vector<Pass> make_passes() {
       Pass("classes", result::classes).into(&Profile::classes),
       Pass("longest kernels", longest_names).into(fill_longest),
       Pass("bounds of kernels", named_roofline).into(&Profile::roofline),
-      Pass("savings", result::recoverable).into(&Profile::recoverable),
+      Pass("savings", named_savings).into(&Profile::recoverable),
   };
 }
 

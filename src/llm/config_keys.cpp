@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
+
 namespace llmprof::llm {
 const config::ConfigNode* ConfigKeys::find(std::string_view key) const {
   const config::ConfigNode* node = map_.find(key);
@@ -50,6 +52,22 @@ uint32_t ConfigKeys::count_or(std::initializer_list<std::string_view> keys, uint
   return found.node == nullptr ? otherwise : whole_number(found, 0).value_or(0);
 }
 
+std::optional<double> ConfigKeys::figure(std::string_view key) {
+  constexpr double kLargestFigure = 1e6;  // beyond any GPU in teraflops or gigabytes: other units
+  const config::ConfigNode* node = map_.find(key);
+  if (node == nullptr) return std::nullopt;
+  const auto value = node->number();
+  if (value && std::isfinite(*value) && *value > 0 && *value <= kLargestFigure) return value;
+  wrong(*node, fmt::format("'{}' must be a positive number, but is '{}'", key, node->text));
+  return std::nullopt;
+}
+
+double ConfigKeys::required_figure(std::string_view key) {
+  const auto value = figure(key);
+  if (!value) wrong(map_, fmt::format("'{}' is missing", key));
+  return value.value_or(0);
+}
+
 bool ConfigKeys::flag_or(std::string_view key, bool otherwise) {
   const config::ConfigNode* node = find(key);
   if (node == nullptr) return otherwise;
@@ -63,6 +81,11 @@ std::string ConfigKeys::text(std::string_view key) {
   if (node == nullptr) return {};
   if (!node->is_scalar()) wrong(*node, fmt::format("'{}' must be a string", key));
   return node->text;
+}
+
+void ConfigKeys::check_keys(std::span<const std::string_view> known) {
+  const auto checked = document_.check_keys(map_, known);
+  if (!checked && !error_) error_ = checked.error();
 }
 
 void ConfigKeys::wrong(const config::ConfigNode& node, std::string_view what) {

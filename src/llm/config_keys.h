@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -10,8 +11,9 @@
 
 namespace llmprof::llm {
 
-// Reads the keys of one map of a model's configuration. The first mistake is kept and every later
-// read gives a harmless value, so that the reading code needs to look only once, at its end.
+// Reads the keys of one map of a model's configuration, or of a GPU's figures. The first mistake is
+// kept and every later read gives a harmless value, so that the reading code needs to look only
+// once, at its end.
 class ConfigKeys {
  public:
   // Both must outlive it. `map` may be no map at all: then nothing is found.
@@ -26,6 +28,10 @@ class ConfigKeys {
   uint32_t number_or(std::initializer_list<std::string_view> keys, uint32_t otherwise);
   // Likewise, but 0 is allowed.
   uint32_t count_or(std::initializer_list<std::string_view> keys, uint32_t otherwise);
+  // A positive number that is no larger than figures in their usual units are; none where it is not
+  // there.
+  std::optional<double> figure(std::string_view key);
+  double required_figure(std::string_view key);
   bool flag_or(std::string_view key, bool otherwise);
   // Empty where it is not there.
   std::string text(std::string_view key);
@@ -37,6 +43,8 @@ class ConfigKeys {
   [[nodiscard]] const config::ConfigNode& node() const { return map_; }
   [[nodiscard]] const config::ConfigDocument& document() const { return document_; }
 
+  // Keys that are not among these are a mistake.
+  void check_keys(std::span<const std::string_view> known);
   void wrong(const config::ConfigNode& node, std::string_view what);
   // Takes over the first mistake of a reader of a part.
   void take_error_of(const ConfigKeys& part);

@@ -4,14 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <span>
-#include <string>
-#include <string_view>
 
 #include "base/text.h"
 #include "base/units.h"
 #include "config/config_tree.h"
+#include "llm/config_keys.h"
 
 namespace llmprof::llm {
 namespace {
@@ -19,109 +16,66 @@ namespace {
 constexpr std::array<std::string_view, 5> kSilentWords = {"nvidia", "geforce", "tesla", "quadro",
                                                           "gpu"};
 
-bool in_word(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.'; }
+bool in_word(char c) { return is_lower(c) || is_digit(c) || c == '.'; }
 
 // "NVIDIA H100 80GB HBM3" as "h100 80gb hbm3": small letters, one space between words, without the
 // words that say nothing about the model. All that is left must agree for two names to be the same,
 // so that "RTX 4090" is not "RTX 4090 Laptop".
 std::string normalized_gpu_name(std::string_view name) {
   std::string result;
-  std::string word;
-  const auto finish_word = [&] {
-    const bool silent =
-        std::find(kSilentWords.begin(), kSilentWords.end(), word) != kSilentWords.end();
-    if (!word.empty() && !silent) {
-      if (!result.empty()) result += ' ';
-      result += word;
-    }
-    word.clear();
-  };
-  for (const char original : name) {
-    const char c = to_lower(original);
-    if (in_word(c)) {
-      word += c;
-    } else {
-      finish_word();
+  for (size_t i = 0; i < name.size();) {
+    std::string word;
+    for (; i < name.size() && in_word(to_lower(name[i])); ++i) word += to_lower(name[i]);
+    if (word.empty()) {
+      ++i;
+    } else if (std::ranges::find(kSilentWords, word) == kSilentWords.end()) {
+      result.append(result.empty() ? "" : " ").append(word);
     }
   }
-  finish_word();
   return result;
 }
-
-// Beyond any GPU in teraflops or gigabytes: a figure in other units.
-constexpr double kLargestFigure = 1e6;
 
 constexpr std::array<std::string_view, 6> kKeys = {
     "name", "matches", "sm_count", "memory_gb", "bandwidth_gb_per_s", "dense_tflops"};
 constexpr std::array<std::string_view, 7> kPeakFormats = {"bf16", "fp16", "fp8", "fp4",
                                                           "int8", "tf32", "fp32"};
 
-// None where the key is not there.
-Result<std::optional<double>> figure(const config::ConfigDocument& document,
-                                     const config::ConfigNode& map, std::string_view key) {
-  const config::ConfigNode* node = map.find(key);
-  if (node == nullptr) return std::optional<double>();
-  const auto value = node->number();
-  if (!value || !std::isfinite(*value) || *value <= 0 || *value > kLargestFigure) {
-    return document.wrong(
-        *node, fmt::format("'{}' must be a positive number, but is '{}'", key, node->text));
+void read_peaks(ConfigKeys& gpu, GpuSpec& spec) {
+  const config::ConfigNode* node = gpu.node().find("dense_tflops");
+  if (node == nullptr || !node->is_map()) {
+    gpu.wrong(gpu.node(), "'dense_tflops' is missing, a map such as {bf16: 989, fp8: 1979}");
+    return;
   }
-  return value;
-}
-
-Result<double> needed_figure(const config::ConfigDocument& document, const config::ConfigNode& map,
-                             std::string_view key) {
-  auto value = figure(document, map, key);
-  if (!value) return fail_with(value.error());
-  if (!*value) return document.wrong(map, fmt::format("'{}' is missing", key));
-  return **value;
-}
-
-Result<void> read_peaks(const config::ConfigDocument& document, const config::ConfigNode& gpu,
-                        GpuSpec& spec) {
-  const config::ConfigNode* peaks = gpu.find("dense_tflops");
-  if (peaks == nullptr || !peaks->is_map()) {
-    return document.wrong(gpu, "'dense_tflops' is missing, a map such as {bf16: 989, fp8: 1979}");
-  }
-  if (auto known = document.check_keys(*peaks, kPeakFormats); !known) return known;
-  const auto peak = [&](std::string_view key) -> Result<std::optional<double>> {
-    auto value = figure(document, *peaks, key);
-    if (value && *value) return std::optional(**value * kTera);
+  ConfigKeys peaks(gpu.document(), *node);
+  peaks.check_keys(kPeakFormats);
+  const auto peak = [&](std::string_view key) {
+    auto value = peaks.figure(key);
+    if (value) *value *= kTera;
     return value;
   };
-  struct Place {
-    std::string_view key;
-    std::optional<double>* into;
-  };
-  std::optional<double> bf16;
-  std::optional<double> fp16;
-  for (const Place& place :
-       {Place{"bf16", &bf16}, Place{"fp16", &fp16}, Place{"fp8", &spec.tensor_fp8},
-        Place{"fp4", &spec.tensor_fp4}, Place{"int8", &spec.tensor_int8},
-        Place{"tf32", &spec.tensor_tf32}, Place{"fp32", &spec.fp32}}) {
-    auto value = peak(place.key);
-    if (!value) return fail_with(value.error());
-    *place.into = *value;
-  }
-  if (!bf16 && !fp16) return document.wrong(*peaks, "has neither 'bf16' nor 'fp16'");
-  spec.tensor_bf16 = bf16 ? *bf16 : *fp16;
+  const auto bf16 = peak("bf16");
+  const auto fp16 = peak("fp16");
+  spec.tensor_fp8 = peak("fp8");
+  spec.tensor_fp4 = peak("fp4");
+  spec.tensor_int8 = peak("int8");
+  spec.tensor_tf32 = peak("tf32");
+  spec.fp32 = peak("fp32");
+  if (!bf16 && !fp16) peaks.wrong(*node, "has neither 'bf16' nor 'fp16'");
+  spec.tensor_bf16 = bf16 ? *bf16 : fp16.value_or(0);
   spec.fp16_only = !bf16;
-  return {};
+  gpu.take_error_of(peaks);
 }
 
-Result<std::vector<std::string>> read_names(const config::ConfigDocument& document,
-                                            const config::ConfigNode& gpu,
-                                            const std::string& name) {
+std::vector<std::string> read_names(ConfigKeys& gpu, const std::string& name) {
   std::vector<std::string> names = {normalized_gpu_name(name)};
-  const config::ConfigNode* matches = gpu.find("matches");
+  const config::ConfigNode* matches = gpu.node().find("matches");
   if (matches == nullptr) return names;
   if (!matches->is_list()) {
-    return document.wrong(*matches, "'matches' must be a list of names, e.g. [NVIDIA H200]");
+    gpu.wrong(*matches, "'matches' must be a list of names, e.g. [NVIDIA H200]");
   }
   for (const config::ConfigNode& match : matches->children) {
-    std::string text = normalized_gpu_name(match.text);
-    if (text.empty()) return document.wrong(match, "'matches' contains an empty name");
-    names.push_back(std::move(text));
+    names.push_back(normalized_gpu_name(match.text));
+    if (names.back().empty()) gpu.wrong(match, "'matches' contains an empty name");
   }
   return names;
 }
@@ -172,22 +126,15 @@ Result<void> GpuSpecs::read(const config::ConfText& text, std::vector<Entry>& in
     if (name == nullptr || normalized_gpu_name(name->text).empty()) {
       return document->wrong(gpu, "a GPU needs a 'name'");
     }
-    Entry entry;
+    ConfigKeys keys(*document, gpu);
+    Entry& entry = into.emplace_back();
     entry.spec.name = to_printable(name->text);
-    auto names = read_names(*document, gpu, name->text);
-    if (!names) return fail_with(names.error());
-    entry.names = std::move(*names);
-    const auto bandwidth = needed_figure(*document, gpu, "bandwidth_gb_per_s");
-    if (!bandwidth) return fail_with(bandwidth.error());
-    entry.spec.memory_bandwidth = *bandwidth * kGiga;
-    const auto memory = figure(*document, gpu, "memory_gb");
-    if (!memory) return fail_with(memory.error());
-    entry.memory_bytes = static_cast<uint64_t>(memory->value_or(0) * kGiga);
-    const auto sm_count = figure(*document, gpu, "sm_count");
-    if (!sm_count) return fail_with(sm_count.error());
-    entry.sm_count = static_cast<uint32_t>(sm_count->value_or(0));
-    if (auto peaks = read_peaks(*document, gpu, entry.spec); !peaks) return peaks;
-    into.push_back(std::move(entry));
+    entry.names = read_names(keys, name->text);
+    entry.spec.memory_bandwidth = keys.required_figure("bandwidth_gb_per_s") * kGiga;
+    entry.memory_bytes = static_cast<uint64_t>(keys.figure("memory_gb").value_or(0) * kGiga);
+    entry.sm_count = static_cast<uint32_t>(keys.figure("sm_count").value_or(0));
+    read_peaks(keys, entry.spec);
+    if (keys.error()) return fail_with(*keys.error());
   }
   return {};
 }

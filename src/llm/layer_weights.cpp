@@ -37,8 +37,6 @@ void add_attention(const ModelSpec& model, double heads, double kv_heads, LayerW
   if (model.query_key_norm) layer.norms += 2 * wide(model.head_dim);
 }
 
-double all_of(const Weights& weights) { return weights.matrices + weights.others; }
-
 double embedding_weights(const ModelSpec& model) {
   return static_cast<double>(model.vocabulary) * model.hidden;
 }
@@ -53,18 +51,29 @@ double vision_parameters(const ModelSpec& model) {
   return sum;
 }
 
+// What one weight counts: its bytes, or 1.
+struct PerWeight {
+  double matrix = 1;
+  double expert = 1;
+  double other = 1;
+};
+
 // All layers with `experts` routed experts in each mixture.
-double layer_parameters(const ModelSpec& model, double experts) {
+double sum_of_layers(const ModelSpec& model, double experts, const PerWeight& per) {
   const LayerWeights layer = layer_weights(model, 1);
-  double sum = 0;
+  const auto sum = [&](const Weights& weights, double of_matrix) {
+    return weights.matrices * of_matrix + weights.others * per.other;
+  };
+  const double attention = sum(layer.attention, per.matrix) + layer.norms * per.other;
+  const double dense = sum(layer.dense, per.matrix);
+  const double mixture = sum(layer.router, per.other) + sum(layer.shared_experts, per.matrix) +
+                         experts * sum(layer.expert, per.expert);
+  double all = 0;
   for (const LayerGroup& group : group_layers(model)) {
-    const double feed_forward =
-        group.layer.feed_forward == FeedForwardKind::dense
-            ? all_of(layer.dense)
-            : all_of(layer.router) + all_of(layer.shared_experts) + experts * all_of(layer.expert);
-    sum += group.count * (all_of(layer.attention) + layer.norms + feed_forward);
+    const bool is_dense = group.layer.feed_forward == FeedForwardKind::dense;
+    all += group.count * (attention + (is_dense ? dense : mixture));
   }
-  return sum;
+  return all;
 }
 
 }  // namespace
@@ -105,10 +114,7 @@ LayerWeights layer_weights(const ModelSpec& model, double tp) {
 std::vector<LayerGroup> group_layers(const ModelSpec& model) {
   std::vector<LayerGroup> groups;
   for (const LayerSpec& layer : model.layers) {
-    const auto same = std::find_if(groups.begin(), groups.end(), [&](const LayerGroup& group) {
-      return group.layer.attention == layer.attention && group.layer.window == layer.window &&
-             group.layer.feed_forward == layer.feed_forward;
-    });
+    const auto same = std::ranges::find(groups, layer, &LayerGroup::layer);
     if (same == groups.end()) {
       groups.push_back({layer, 1});
     } else {
@@ -122,38 +128,24 @@ uint64_t parameter_count(const ModelSpec& model) {
   const double embeddings = embedding_weights(model) * (model.tied_embeddings ? 1 : 2);
   const double experts = model.mixture ? model.mixture->experts : 0;
   return whole_count(embeddings + head_bias(model) + final_norm(model) +
-                     layer_parameters(model, experts) + vision_parameters(model));
+                     sum_of_layers(model, experts, {}) + vision_parameters(model));
 }
 
 uint64_t active_parameter_count(const ModelSpec& model) {
   const double experts = model.mixture ? model.mixture->experts_per_token : 0;
   return whole_count(embedding_weights(model) + head_bias(model) + final_norm(model) +
-                     layer_parameters(model, experts));
+                     sum_of_layers(model, experts, {}));
 }
 
 double weight_bytes(const ModelSpec& model) {
-  const LayerWeights layer = layer_weights(model, 1);
   const double matrix = model.weights.bytes;
-  const double expert = model.experts ? model.experts->bytes : matrix;
   const double other = model.dtype.bytes;
-  double bytes = embedding_weights(model) * other + final_norm(model) * other +
-                 head_bias(model) * other + vision_parameters(model) * other;
-  if (!model.tied_embeddings) {
-    bytes += embedding_weights(model) * (model.quantized_head ? matrix : other);
-  }
-  for (const LayerGroup& group : group_layers(model)) {
-    bytes += group.count *
-             (layer.attention.matrices * matrix + (layer.attention.others + layer.norms) * other);
-    if (group.layer.feed_forward == FeedForwardKind::dense) {
-      bytes += group.count * (layer.dense.matrices * matrix + layer.dense.others * other);
-      continue;
-    }
-    bytes += group.count * (all_of(layer.router) * other + layer.shared_experts.matrices * matrix +
-                            layer.shared_experts.others * other +
-                            model.mixture->experts *
-                                (layer.expert.matrices * expert + layer.expert.others * other));
-  }
-  return bytes;
+  const double head = model.tied_embeddings ? 0 : model.quantized_head ? matrix : other;
+  const double experts = model.mixture ? model.mixture->experts : 0;
+  return (final_norm(model) + head_bias(model) + vision_parameters(model)) * other +
+         embedding_weights(model) * (other + head) +
+         sum_of_layers(model, experts,
+                       {matrix, model.experts ? model.experts->bytes : matrix, other});
 }
 
 double kv_bytes_per_token(const ModelSpec& model) {

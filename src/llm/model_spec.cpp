@@ -77,24 +77,27 @@ Result<ModelSpec> model_file(const fs::path& path) {
 }
 
 // The preset in the first layer that has it; none where none has.
-Result<std::optional<config::ConfigDocument>> read_preset(const std::string& name,
+Result<std::optional<config::ConfigDocument>> find_preset(const std::string& name,
                                                           const config::ConfFiles& conf) {
-  auto layers = conf.layers(fmt::format("{}/{}.yaml", kPresets, name));
+  const auto layers = conf.layers(fmt::format("{}/{}.yaml", kPresets, name));
   if (!layers) return fail_with(layers.error());
   if (layers->empty()) return std::optional<config::ConfigDocument>();
   auto document = config::parse_yaml(layers->front().text, layers->front().name);
   if (!document) return fail_with(document.error());
-  const std::string other = scalar(document->root, "alias_of");
-  if (other.empty()) return std::optional(std::move(*document));
-  auto target = conf.layers(fmt::format("{}/{}.yaml", kPresets, other));
-  if (!target) return fail_with(target.error());
-  if (target->empty()) {
-    return document->wrong(*document->root.find("alias_of"),
-                           fmt::format("alias_of names '{}', but there is no such preset", other));
-  }
-  auto meant = config::parse_yaml(target->front().text, target->front().name);
-  if (!meant) return fail_with(meant.error());
-  return std::optional(std::move(*meant));
+  return std::optional(std::move(*document));
+}
+
+// Likewise; of an alias, the one that is meant.
+Result<std::optional<config::ConfigDocument>> read_preset(const std::string& name,
+                                                          const config::ConfFiles& conf) {
+  auto preset = find_preset(name, conf);
+  if (!preset || !*preset) return preset;
+  const std::string other = scalar((*preset)->root, "alias_of");
+  if (other.empty()) return preset;
+  auto meant = find_preset(other, conf);
+  if (!meant || *meant) return meant;
+  return (*preset)->wrong(*(*preset)->root.find("alias_of"),
+                          fmt::format("alias_of names '{}', but there is no such preset", other));
 }
 
 std::string preset_name(std::string_view what) {

@@ -26,6 +26,8 @@ struct LayerSpec {
   AttentionKind attention = AttentionKind::full;
   uint32_t window = 0;  // tokens that a query sees at most; 0: all before it
   FeedForwardKind feed_forward = FeedForwardKind::dense;
+
+  friend bool operator==(const LayerSpec&, const LayerSpec&) = default;
 };
 
 // Multi-head latent attention (DeepSeek V2 and V3).

@@ -42,24 +42,19 @@ std::vector<uint32_t> ordered_steps(const Stages& stages) {
   return rows;
 }
 
-// Where steps alike stand among the ordered ones.
-struct StepGroup {
-  size_t first = 0;
-  size_t count = 0;
-  [[nodiscard]] size_t median() const { return first + (count - 1) / 2; }
-};
+using Rows = std::span<const uint32_t>;  // of Stages::steps, alike, by wall time
+
+uint32_t middle_of(Rows rows) { return rows[(rows.size() - 1) / 2]; }
 
 class Outliers {
  public:
   explicit Outliers(const Stages& stages) : stages_(stages), rows_(ordered_steps(stages)) {
-    StepGroup group;
-    for (size_t i = 0; i < rows_.size(); ++i) {
-      ++group.count;
-      if (i + 1 < rows_.size() &&
-          likeness_key(stages, rows_[i]) == likeness_key(stages, rows_[i + 1]))
-        continue;
-      judge(group);
-      group = {i + 1, 0};
+    for (size_t first = 0; first < rows_.size();) {
+      size_t end = first + 1;
+      const auto key = likeness_key(stages, rows_[first]);
+      while (end < rows_.size() && likeness_key(stages, rows_[end]) == key) ++end;
+      judge(Rows(rows_).subspan(first, end - first));
+      first = end;
     }
     judge_unlike();
   }
@@ -82,27 +77,24 @@ class Outliers {
  private:
   [[nodiscard]] const Step& step(uint32_t row) const { return stages_.steps[row]; }
 
-  void judge(const StepGroup& group) {
-    if (group.count < kFewestSteps) {
-      for (size_t i = 0; i < group.count; ++i) unlike_.push_back(rows_[group.first + i]);
+  void judge(Rows rows) {
+    if (rows.size() < kFewestSteps) {
+      unlike_.insert(unlike_.end(), rows.begin(), rows.end());
       return;
     }
-    const std::span<const uint32_t> rows = std::span(rows_).subspan(group.first, group.count);
-    const uint32_t middle = rows_[group.median()];
-    const Nanoseconds median = step(middle).wall();
-    const Nanoseconds spread = spread_of_faster(rows.first((group.count + 1) / 2), median);
+    const Nanoseconds median = step(middle_of(rows)).wall();
+    const Nanoseconds spread = spread_of_faster(rows.first((rows.size() + 1) / 2), median);
     for (const uint32_t row : rows) {
       const Nanoseconds above = step(row).wall() - median;
       const bool clear = static_cast<double>(above) > kClearShare * static_cast<double>(median) &&
                          above > kClearSpread * spread;
-      if (clear) found_.push_back({StepId(row), above, reference_for(row, group)});
+      if (clear) found_.push_back({StepId(row), above, reference_for(row, rows)});
     }
   }
 
   // The slower half must not hide itself; and where the faster half holds steps of another mode,
   // far below the median, these say nothing about the spread around it.
-  [[nodiscard]] Nanoseconds spread_of_faster(std::span<const uint32_t> rows,
-                                             Nanoseconds median) const {
+  [[nodiscard]] Nanoseconds spread_of_faster(Rows rows, Nanoseconds median) const {
     std::vector<Nanoseconds> apart;
     for (const uint32_t row : rows) {
       const Nanoseconds wall = step(row).wall();
@@ -115,13 +107,12 @@ class Outliers {
 
   // Steps of which few are alike, as in an engine whose batch changes: by stage and kind together.
   void judge_unlike() {
-    const auto same_kind = [&](uint32_t a, uint32_t b) {
-      return stage_of(stages_, step(a)) == stage_of(stages_, step(b)) &&
-             step(a).kind == step(b).kind;
+    const auto kind_of = [&](uint32_t row) {
+      return std::pair(stage_of(stages_, step(row)), step(row).kind);
     };
     for (size_t i = 0; i < unlike_.size();) {
       size_t end = i + 1;
-      while (end < unlike_.size() && same_kind(unlike_[i], unlike_[end])) ++end;
+      while (end < unlike_.size() && kind_of(unlike_[i]) == kind_of(unlike_[end])) ++end;
       judge_pool(std::span(unlike_).subspan(i, end - i));
       i = end;
     }
@@ -129,9 +120,8 @@ class Outliers {
 
   void judge_pool(std::span<uint32_t> rows) {
     if (rows.size() < kFewestUnlike) return;
-    std::sort(rows.begin(), rows.end(),
-              [&](uint32_t a, uint32_t b) { return step(a).wall() < step(b).wall(); });
-    const uint32_t middle = rows[(rows.size() - 1) / 2];
+    std::ranges::sort(rows, {}, [&](uint32_t row) { return step(row).wall(); });
+    const uint32_t middle = middle_of(rows);
     const Nanoseconds median = step(middle).wall();
     for (const uint32_t row : rows) {
       const Nanoseconds above = step(row).wall() - median;
@@ -149,14 +139,12 @@ class Outliers {
   }
 
   // The middle one of as many kernels, or of the whole group where there are too few.
-  [[nodiscard]] StepId reference_for(uint32_t slow, const StepGroup& group) const {
+  [[nodiscard]] StepId reference_for(uint32_t slow, Rows rows) const {
     std::vector<uint32_t> same;
-    for (size_t i = 0; i < group.count; ++i) {
-      const uint32_t row = rows_[group.first + i];
+    for (const uint32_t row : rows) {
       if (step(row).work.kernel_count == step(slow).work.kernel_count) same.push_back(row);
     }
-    if (same.size() < kFewestSteps) return StepId(rows_[group.median()]);
-    return StepId(same[(same.size() - 1) / 2]);
+    return StepId(middle_of(same.size() < kFewestSteps ? rows : Rows(same)));
   }
 
   const Stages& stages_;

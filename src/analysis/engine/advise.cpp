@@ -1,7 +1,6 @@
-#include "analysis/engine/advise.h"
-
 #include <algorithm>
 
+#include "analysis/engine/engine.h"
 #include "profile/stages.h"
 
 namespace llmprof::analysis {

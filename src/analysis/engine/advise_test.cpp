@@ -1,4 +1,4 @@
-#include "analysis/engine/advise.h"
+#include "analysis/engine/engine.h"
 
 #include <gtest/gtest.h>
 

@@ -6,6 +6,7 @@
 #include "analysis/ranking/kernels.h"
 #include "analysis/stages/stages.h"
 #include "profile/engine.h"
+#include "profile/findings.h"
 #include "trace/trace.h"
 
 namespace llmprof::analysis {
@@ -19,5 +20,12 @@ profile::Engine find_engine(const EngineRules& rules, const trace::Trace& trace,
 
 // Whether torch.compile generated a kernel of this name.
 bool is_generated(std::string_view kernel_name);
+
+// Gives findings of GPU work the advice that conf/engines has for their kind and the program's
+// engine: no advice that the program already follows, and none for a framework that it does not
+// use. "{longest_gap}" stays in it for report/, which writes figures. Findings without such advice
+// get theirs from report/.
+void advise(const EngineRules& rules, const profile::Engine& engine,
+            std::vector<profile::Finding>& findings);
 
 }  // namespace llmprof::analysis

@@ -19,24 +19,28 @@ constexpr std::array<std::string_view, 4> kWays = {"function", "prefix", "contai
 constexpr std::array<std::string_view, 7> kKeys = {"function", "prefix", "contains", "regex",
                                                    "library",  "class",  "name"};
 
+bool is_text(const config::ConfigNode& node) { return node.is_scalar() && !node.text.empty(); }
+
+// Keeps the first mistake, so that who reads on needs to look only at the end.
 class RulesReader {
  public:
   RulesReader(std::string_view file, KernelRulesFile& into) : file_(file), into_(into) {}
 
   Result<void> run(const config::ConfigNode& root) {
     if (!root.is_map()) {
-      return wrong(root, "expected 'rules:' with a list of rules (see the shipped kernels.yaml)");
+      wrong(root, "expected 'rules:' with a list of rules (see the shipped kernels.yaml)");
     }
-    for (size_t i = 0; i < root.keys.size(); ++i) {
+    for (size_t i = 0; i < root.keys.size() && !error_; ++i) {
       const std::string& section = root.keys[i];
       const config::ConfigNode& content = root.children[i];
-      if (auto known = check_key(content, section, kSections); !known) return known;
-      auto read = section == "rules"       ? rules(content)
-                  : section == "traits"    ? traits(content)
-                  : section == "libraries" ? libraries(content)
-                                           : operations(content);
-      if (!read) return read;
+      check_key(content, section, kSections);
+      if (content.is_null()) continue;
+      if (section == "rules") rules(content);
+      if (section == "traits") traits(content);
+      if (section == "libraries") libraries(content);
+      if (section == "operations") operations(content);
     }
+    if (error_) return fail_with(*error_);
     return {};
   }
 
@@ -46,76 +50,59 @@ class RulesReader {
     if (rule_ > 0) text += fmt::format(": rule {}", rule_);
     return text;
   }
-
-  tl::unexpected<Error> wrong(const config::ConfigNode& node, std::string_view what) const {
-    return fail(ErrorKind::usage, fmt::format("{}: {}", place(node), what));
+  void wrong(const config::ConfigNode& node, std::string_view what) {
+    if (!error_) error_ = Error{ErrorKind::usage, fmt::format("{}: {}", place(node), what)};
+  }
+  void check_key(const config::ConfigNode& node, std::string_view key,
+                 std::span<const std::string_view> known) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) return;
+    wrong(node, config::unknown_word("key", key, known));
   }
 
-  [[nodiscard]] Result<void> check_key(const config::ConfigNode& node, std::string_view key,
-                                       std::span<const std::string_view> known) const {
-    if (std::find(known.begin(), known.end(), key) != known.end()) return {};
-    return wrong(node, config::unknown_word("key", key, known));
-  }
-
-  Result<void> rules(const config::ConfigNode& list) {
-    if (list.is_null()) return {};
-    if (!list.is_list()) return wrong(list, "'rules' must be a list");
+  void rules(const config::ConfigNode& list) {
+    if (!list.is_list()) wrong(list, "'rules' must be a list");
     for (const config::ConfigNode& node : list.children) {
       ++rule_;
-      if (auto read = rule(node); !read) return read;
+      rule(node);
     }
     rule_ = 0;
-    return {};
   }
 
-  Result<void> rule(const config::ConfigNode& node) {
+  void rule(const config::ConfigNode& node) {
     if (!node.is_map()) return wrong(node, "a rule must be a map with a match, library and class");
-    KernelRule rule;
+    KernelRule& rule = into_.rules.emplace_back();
     rule.place = place(node);
-    int ways = 0;
+    std::ptrdiff_t ways = 0;
     for (size_t i = 0; i < node.keys.size(); ++i) {
-      if (auto known = check_key(node.children[i], node.keys[i], kKeys); !known) return known;
-      for (const std::string_view way : kWays) ways += node.keys[i] == way ? 1 : 0;
+      check_key(node.children[i], node.keys[i], kKeys);
+      ways += std::count(kWays.begin(), kWays.end(), node.keys[i]);
     }
-    if (ways != 1) {
-      return wrong(node, "needs exactly one of function, prefix, contains, regex");
-    }
+    if (ways != 1) return wrong(node, "needs exactly one of function, prefix, contains, regex");
     const config::ConfigNode* kernel_class = node.find("class");
     if (kernel_class == nullptr || !kernel_class->is_scalar()) {
       return wrong(node, "has no 'class'");
     }
-    if (auto read = optional_text(node, "library", rule.library); !read) return read;
-    if (auto read = optional_text(node, "name", rule.name); !read) return read;
-    rule.library = to_printable(rule.library);
-    if (auto read = read_class(*kernel_class, rule); !read) return read;
-    if (auto read = expression(node, rule); !read) return read;
-    into_.rules.push_back(std::move(rule));
-    return {};
+    rule.library = to_printable(optional_text(node, "library"));
+    rule.name = optional_text(node, "name");
+    rule.kernel_class = profile::find_word<KernelClass>(kernel_class->text);
+    if (!rule.kernel_class && kernel_class->text != kByFusedOperations) {
+      wrong(*kernel_class,
+            config::unknown_word("class", kernel_class->text, profile::kNames<KernelClass>));
+    }
+    rule.expression = expression(node);
   }
 
-  Result<void> optional_text(const config::ConfigNode& node, const char* key,
-                             std::string& into) const {
+  std::string optional_text(const config::ConfigNode& node, const char* key) {
     const config::ConfigNode* value = node.find(key);
     if (value == nullptr) return {};
-    if (!value->is_scalar()) return wrong(*value, fmt::format("'{}' must be a string", key));
-    into = value->text;
-    return {};
+    if (!value->is_scalar()) wrong(*value, fmt::format("'{}' must be a string", key));
+    return value->text;
   }
 
-  Result<void> read_class(const config::ConfigNode& node, KernelRule& rule) const {
-    if (node.text == kByFusedOperations) return {};
-    const auto known = profile::find_word<KernelClass>(node.text);
-    if (!known)
-      return wrong(node, config::unknown_word("class", node.text, profile::kNames<KernelClass>));
-    rule.kernel_class = known;
-    return {};
-  }
-
-  Result<void> expression(const config::ConfigNode& node, KernelRule& rule) const {
+  std::string expression(const config::ConfigNode& node) {
     if (const config::ConfigNode* regex = node.find("regex")) {
-      if (!is_text(*regex)) return wrong(*regex, "'regex' must be a non-empty string");
-      rule.expression = regex->text;
-      return {};
+      if (!is_text(*regex)) wrong(*regex, "'regex' must be a non-empty string");
+      return regex->text;
     }
     const config::ConfigNode* function = node.find("function");
     const config::ConfigNode* prefix = node.find("prefix");
@@ -123,78 +110,66 @@ class RulesReader {
                                      : prefix != nullptr ? prefix
                                                          : node.find("contains");
     if (!list->is_list() || list->children.empty()) {
-      return wrong(*list,
-                   "function, prefix and contains take a list of strings, e.g. [gemm_a, gemm_b]");
+      wrong(*list, "function, prefix and contains take a list of strings, e.g. [gemm_a, gemm_b]");
     }
-    std::string alternatives;
+    std::vector<std::string> alternatives;
     for (const config::ConfigNode& item : list->children) {
-      if (!is_text(item)) return wrong(item, "a match must be a non-empty string");
-      if (!alternatives.empty()) alternatives += '|';
-      alternatives += RE2::QuoteMeta(item.text);
+      if (!is_text(item)) wrong(item, "a match must be a non-empty string");
+      alternatives.push_back(RE2::QuoteMeta(item.text));
     }
-    if (list == function) {
-      rule.expression = fmt::format("^(?:[^<]*::)?(?:{})(?:<|$)", alternatives);
-    } else if (list == prefix) {
-      rule.expression = fmt::format("^(?:{})", alternatives);
-    } else {
-      rule.expression = fmt::format("(?:{})", alternatives);
-    }
-    return {};
+    const std::string any = fmt::format("(?:{})", fmt::join(alternatives, "|"));
+    if (list == function) return fmt::format("^(?:[^<]*::)?{}(?:<|$)", any);
+    return list == prefix ? "^" + any : any;
   }
 
-  Result<void> traits(const config::ConfigNode& map) {
-    if (map.is_null()) return {};
-    if (!map.is_map()) return wrong(map, "'traits' must be a map of trait: [expressions]");
+  // Calls visit(name, text) for each text of a map of lists. `known`: the names; empty: any.
+  template <class Visit>
+  void each_listed(const config::ConfigNode& map, std::span<const std::string_view> known,
+                   std::string_view no_map, std::string_view no_list, std::string_view no_text,
+                   const Visit& visit) {
+    if (!map.is_map()) wrong(map, no_map);
     for (size_t i = 0; i < map.keys.size(); ++i) {
-      if (auto known = check_key(map.children[i], map.keys[i], profile::kNames<KernelTrait>);
-          !known)
-        return known;
-      if (!map.children[i].is_list()) {
-        return wrong(map.children[i], "a trait must be 'name: [expression, expression]'");
-      }
+      if (!known.empty()) check_key(map.children[i], map.keys[i], known);
+      if (map.keys[i].empty() || !map.children[i].is_list()) wrong(map.children[i], no_list);
       for (const config::ConfigNode& item : map.children[i].children) {
-        if (!is_text(item)) return wrong(item, "an expression must be a non-empty string");
-        into_.traits.push_back(
-            {*profile::find_word<KernelTrait>(map.keys[i]), item.text, place(item)});
+        if (!is_text(item)) wrong(item, no_text);
+        visit(map.keys[i], item);
       }
     }
-    return {};
   }
 
-  Result<void> libraries(const config::ConfigNode& map) {
-    if (map.is_null()) return {};
-    if (!map.is_map()) return wrong(map, "'libraries' must be a map of library: [prefixes]");
-    for (size_t i = 0; i < map.keys.size(); ++i) {
-      if (map.keys[i].empty() || !map.children[i].is_list()) {
-        return wrong(map.children[i], "a library must be 'name: [prefix, prefix]'");
-      }
-      for (const config::ConfigNode& prefix : map.children[i].children) {
-        if (!is_text(prefix)) return wrong(prefix, "a prefix must be a non-empty string");
-        into_.libraries.push_back({prefix.text, to_printable(map.keys[i])});
-      }
-    }
-    return {};
+  void traits(const config::ConfigNode& map) {
+    each_listed(map, profile::kNames<KernelTrait>, "'traits' must be a map of trait: [expressions]",
+                "a trait must be 'name: [expression, expression]'",
+                "an expression must be a non-empty string",
+                [&](const std::string& name, const config::ConfigNode& item) {
+                  const auto trait = profile::find_word<KernelTrait>(name);
+                  if (trait) into_.traits.push_back({*trait, item.text, place(item)});
+                });
   }
 
-  Result<void> operations(const config::ConfigNode& map) {
-    if (map.is_null()) return {};
-    if (!map.is_map()) return wrong(map, "'operations' must be a map of identifier: word");
+  void libraries(const config::ConfigNode& map) {
+    each_listed(map, {}, "'libraries' must be a map of library: [prefixes]",
+                "a library must be 'name: [prefix, prefix]'", "a prefix must be a non-empty string",
+                [&](const std::string& name, const config::ConfigNode& item) {
+                  into_.libraries.push_back({item.text, to_printable(name)});
+                });
+  }
+
+  void operations(const config::ConfigNode& map) {
+    if (!map.is_map()) wrong(map, "'operations' must be a map of identifier: word");
     for (size_t i = 0; i < map.keys.size(); ++i) {
       if (map.keys[i].empty() || !map.children[i].is_scalar()) {
-        return wrong(map.children[i], "an operation must be 'identifier: word'");
+        wrong(map.children[i], "an operation must be 'identifier: word'");
       }
       into_.operations.emplace(map.keys[i], to_printable(map.children[i].text));
     }
-    return {};
-  }
-
-  static bool is_text(const config::ConfigNode& node) {
-    return node.is_scalar() && !node.text.empty();
   }
 
   std::string_view file_;
   KernelRulesFile& into_;
   size_t rule_ = 0;
+  std::optional<Error> error_;
 };
 
 }  // namespace

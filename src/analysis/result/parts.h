@@ -86,9 +86,4 @@ std::tuple<std::vector<profile::Kernel>, std::vector<profile::KernelRecord>> ker
 std::vector<profile::KernelClassTotal> classes(const KernelRanking& ranked,
                                                const std::vector<OpenedKernel>& opened);
 
-std::vector<profile::StageRecoverable> recoverable(const Prepared& in, const Stages& stages,
-                                                   const KernelRanking& ranking,
-                                                   const std::vector<StageSavings>& of_stages,
-                                                   const std::vector<KernelSavings>& of_kernels);
-
 }  // namespace llmprof::analysis::result

@@ -6,7 +6,8 @@
 #include <string_view>
 
 #include "analysis/roofline/metric_lookup.h"
-#include "analysis/roofline/roofline.h"
+#include "analysis/statistics/values.h"
+#include "base/text.h"
 #include "llm/gpu_spec.h"
 #include "profile/reasons.h"
 
@@ -103,46 +104,68 @@ std::vector<std::optional<OwnFloor>> own_floors(const KernelRanking& ranking,
   return floors;
 }
 
-}  // namespace
-
-std::string_view floor_basis(const KernelSavings& kernel) {
-  return kernel.own ? "own bytes and FLOPs, ncu" : "share of the class's floor";
+std::optional<profile::Milliseconds> saving_per(double time, double count) {
+  return to_milliseconds(ratio(time, count));
 }
 
-std::vector<KernelSavings> kernel_savings(const KernelRanking& ranking,
-                                          const std::vector<OpenedKernel>& opened,
-                                          const Budgets& budgets,
-                                          const std::vector<StageSavings>& recoverable,
-                                          const Roofline& roofline, const llm::GpuSpec* gpu) {
-  std::vector<KernelSavings> result;
+}  // namespace
+
+std::vector<profile::RecoverableKernel> kernel_savings(
+    const KernelRanking& ranking, const std::vector<OpenedKernel>& opened, uint64_t instances,
+    const StageSavings& stage, const Roofline& roofline, const llm::GpuSpec* gpu) {
+  std::vector<profile::RecoverableKernel> result;
   const auto own = own_floors(ranking, roofline, gpu);
-  for (const StageSavings& stage : recoverable) {
-    const uint64_t instances = budgets.stages[stage.stage].instances;
-    if (instances == 0) continue;
-    const ClassFloors floors = floors_of(stage);
-    for (size_t row = 0; row < opened.size(); ++row) {
-      if (opened[row].stages.size() <= stage.stage) continue;
-      const StageTime& in_stage = opened[row].stages[stage.stage];
-      const Nanoseconds total = in_stage.steady_total;
-      if (total == 0) continue;
-      const ClassFloor& floor = floors[floor_group(ranking.rows[row].description.kernel_class)];
-      const auto per_instance = [&](auto sum) {
-        return static_cast<double>(sum) / static_cast<double>(instances);
-      };
-      KernelSavings& saved = result.emplace_back();
-      saved.row = row;
-      saved.stage = stage.stage;
-      saved.most = stage.most;
-      saved.time = per_instance(total);
-      saved.own = own[row] && in_stage.steady_measured == in_stage.steady_calls;
-      saved.floor = saved.own
-                        ? std::min(saved.time, own[row]->each * per_instance(in_stage.steady_calls))
-                        : saved.time * floor.floor_part;
-      saved.floor_rule = saved.own ? own[row]->rule : floor.rule;
-    }
+  const ClassFloors floors = floors_of(stage);
+  const auto per_instance = [&](auto sum) {
+    return static_cast<double>(sum) / static_cast<double>(instances);
+  };
+  for (size_t row = 0; instances > 0 && row < opened.size(); ++row) {
+    if (opened[row].stages.size() <= stage.stage) continue;
+    const StageTime& in_stage = opened[row].stages[stage.stage];
+    if (in_stage.steady_total == 0) continue;
+    const KernelRow& kernel = ranking.rows[row];
+    const ClassFloor& of_class = floors[floor_group(kernel.description.kernel_class)];
+    const double time = per_instance(in_stage.steady_total);
+    const bool by_own = own[row] && in_stage.steady_measured == in_stage.steady_calls;
+    const double floor = by_own
+                             ? std::min(time, own[row]->each * per_instance(in_stage.steady_calls))
+                             : time * of_class.floor_part;
+    const double saved = saving(time, floor, stage.most);
+    result.push_back({kernel.description.short_name, kernel.device, to_milliseconds(time),
+                      to_milliseconds(floor), std::nullopt,
+                      by_own ? "own bytes and FLOPs, ncu" : "share of the class's floor",
+                      to_milliseconds(saved), saving_per(saved, stage.tokens),
+                      saving_per(saved, stage.decode_steps),
+                      by_own ? own[row]->rule : of_class.rule});
   }
-  std::ranges::stable_sort(result, std::greater(), &KernelSavings::recoverable);
+  std::ranges::stable_sort(result, std::greater(), &profile::RecoverableKernel::recoverable);
   return result;
+}
+
+std::vector<profile::StageRecoverable> named_savings(
+    const Stages& stages, trace::DeviceKind device, const KernelRanking& ranking,
+    const std::vector<OpenedKernel>& opened, const Unwatched& unwatched,
+    const std::vector<StageSavings>& of_stages, const Roofline& roofline, const Utilization& use) {
+  std::vector<profile::StageRecoverable> rows;
+  for (const StageSavings& from : of_stages) {
+    profile::StageRecoverable& row = rows.emplace_back();
+    row.stage = to_printable(stages.stages[from.stage].name);
+    row.wall = to_milliseconds(from.wall);
+    row.bound = to_milliseconds(from.bound);
+    row.bound_reasons = from.bound_reason;
+    row.tokens = unless_zero(from.tokens);
+    if (from.most < kAnySaving) row.most = to_milliseconds(from.most);
+    for (const SavingsPart& part : from.parts) {
+      row.parts.push_back({budget_part(part.part, device), to_milliseconds(part.time),
+                           to_milliseconds(part.floor), std::nullopt,
+                           to_milliseconds(part.recoverable()),
+                           saving_per(part.recoverable(), from.tokens),
+                           saving_per(part.recoverable(), from.decode_steps), part.floor_rule});
+    }
+    row.kernels = kernel_savings(ranking, opened, unwatched.budgets.stages[from.stage].instances,
+                                 from, roofline, use.gpu ? &*use.gpu : nullptr);
+  }
+  return rows;
 }
 
 }  // namespace llmprof::analysis

@@ -23,11 +23,14 @@ void add(KernelRanking& ranking, std::vector<OpenedKernel>& opened, KernelClass 
          Nanoseconds steady_total) {
   KernelRow row;
   row.description.kernel_class = kernel_class;
+  row.description.short_name = to_string(kernel_class);
   ranking.rows.push_back(row);
   OpenedKernel kernel;
   kernel.stages.push_back({9, 2 * steady_total, 6, steady_total});
   opened.push_back(kernel);
 }
+
+double nanoseconds(profile::Milliseconds time) { return time.value * kNanosecondsPerMillisecond; }
 
 // Two instances. Products: 300 + 100 ns of gemm and gemv an instance against a floor of 200: half
 // of each kernel's time is floor. A norm has none.
@@ -38,23 +41,20 @@ TEST(KernelSavings, SharesTheFloorOfItsClassByTime) {
   add(ranking, opened, KernelClass::gemv, 200);
   add(ranking, opened, KernelClass::norm, 500);
   add(ranking, opened, KernelClass::other, 0);  // not in this stage
-  Budgets budgets;
-  budgets.stages.resize(1);
-  budgets.stages[0].instances = 2;
   StageSavings stage;
   stage.parts = {{kGemm, 300, 150, kWeights}, {kGemv, 100, 50, kWeights}, {kNorm, 250, 0, kFuse}};
 
-  const auto found = kernel_savings(ranking, opened, budgets, {stage}, {}, nullptr);
+  const auto found = kernel_savings(ranking, opened, 2, stage, {}, nullptr);
   ASSERT_EQ(found.size(), 3U);
-  EXPECT_EQ(found[0].row, 2U);
-  EXPECT_DOUBLE_EQ(found[0].recoverable(), 250);
-  EXPECT_EQ(kinds_of(found[0].floor_rule), Kinds{"zero_fusible_into_products"});
-  EXPECT_EQ(found[1].row, 0U);
-  EXPECT_EQ(kinds_of(found[1].floor_rule), Kinds{"bytes_at_peak"});
-  EXPECT_DOUBLE_EQ(found[1].time, 300);
-  EXPECT_DOUBLE_EQ(found[1].floor, 150);
-  EXPECT_EQ(found[2].row, 1U);
-  EXPECT_DOUBLE_EQ(found[2].recoverable(), 50);
+  EXPECT_EQ(found[0].short_name, "norm");
+  EXPECT_DOUBLE_EQ(nanoseconds(found[0].recoverable), 250);
+  EXPECT_EQ(kinds_of(found[0].floor_rule_reasons), Kinds{"zero_fusible_into_products"});
+  EXPECT_EQ(found[1].short_name, "gemm");
+  EXPECT_EQ(kinds_of(found[1].floor_rule_reasons), Kinds{"bytes_at_peak"});
+  EXPECT_DOUBLE_EQ(nanoseconds(found[1].time), 300);
+  EXPECT_DOUBLE_EQ(nanoseconds(found[1].floor), 150);
+  EXPECT_EQ(found[2].short_name, "gemv");
+  EXPECT_DOUBLE_EQ(nanoseconds(found[2].recoverable), 50);
 }
 
 // A GPU of 1 TB/s and 100 TFLOP/s. ncu measured 10 ns with 2,000 bytes (2 ns) and 500,000 FLOP
@@ -77,56 +77,53 @@ class OwnFloors : public ::testing::Test {
     kernel.flops_per_s = {500'000 / 10e-9};
     kernel.grids = 1;
     roofline_.kernels.push_back(kernel);
-    budgets_.stages.resize(1);
-    budgets_.stages[0].instances = 2;
     stage_.parts = {{kGemm, 300, 150, kWeights}};
   }
-  KernelSavings found() {
-    return kernel_savings(ranking_, opened_, budgets_, {stage_}, roofline_, &gpu_).at(0);
+  profile::RecoverableKernel found() {
+    return kernel_savings(ranking_, opened_, 2, stage_, roofline_, &gpu_).at(0);
   }
   llm::GpuSpec gpu_;
   KernelRanking ranking_;
   std::vector<OpenedKernel> opened_;
   Roofline roofline_;
-  Budgets budgets_;
   StageSavings stage_;
 };
 
 TEST_F(OwnFloors, AreByTheKernelsOwnBytesAndFlops) {
-  EXPECT_NEAR(found().floor, 15, 1e-9);
-  EXPECT_EQ(floor_basis(found()), "own bytes and FLOPs, ncu");
-  EXPECT_EQ(kinds_of(found().floor_rule), Kinds{"own_flops_at_peak"});
-  EXPECT_EQ(number_of(found().floor_rule, "peak_flops"), 1e14);
-  EXPECT_EQ(text_of(found().floor_rule, "format"), "f16");
+  EXPECT_NEAR(nanoseconds(found().floor), 15, 1e-9);
+  EXPECT_EQ(found().floor_basis, "own bytes and FLOPs, ncu");
+  EXPECT_EQ(kinds_of(found().floor_rule_reasons), Kinds{"own_flops_at_peak"});
+  EXPECT_EQ(number_of(found().floor_rule_reasons, "peak_flops"), 1e14);
+  EXPECT_EQ(text_of(found().floor_rule_reasons, "format"), "f16");
   roofline_.kernels[0].bytes_per_s = {8000 / 10e-9};  // 8 ns
-  EXPECT_NEAR(found().floor, 24, 1e-9);
-  EXPECT_EQ(kinds_of(found().floor_rule), Kinds{"own_bytes_at_peak"});
-  EXPECT_EQ(number_of(found().floor_rule, "peak_bandwidth"), 1e12);
+  EXPECT_NEAR(nanoseconds(found().floor), 24, 1e-9);
+  EXPECT_EQ(kinds_of(found().floor_rule_reasons), Kinds{"own_bytes_at_peak"});
+  EXPECT_EQ(number_of(found().floor_rule_reasons, "peak_bandwidth"), 1e12);
 }
 
 TEST_F(OwnFloors, UseThePeakOfWhatIsMultiplied) {
   MetricSummary operations;
   operations.mean = 1;
   ranking_.rows[0].metrics["sm__ops_path_tensor_src_fp8_dst_fp32.sum"] = operations;
-  EXPECT_NEAR(found().floor, 7.5, 1e-9);
+  EXPECT_NEAR(nanoseconds(found().floor), 7.5, 1e-9);
 }
 
 TEST_F(OwnFloors, AreNeverAboveTheTime) {
   roofline_.kernels[0].bytes_per_s = {1'000'000 / 10e-9};
-  EXPECT_DOUBLE_EQ(found().floor, 300);
-  EXPECT_DOUBLE_EQ(found().recoverable(), 0);
+  EXPECT_DOUBLE_EQ(nanoseconds(found().floor), 300);
+  EXPECT_DOUBLE_EQ(nanoseconds(found().recoverable), 0);
 }
 
 TEST_F(OwnFloors, AreOfLaunchesLikeTheMeasuredOnesOnly) {
   opened_[0].stages[0].steady_measured = 5;
-  EXPECT_DOUBLE_EQ(found().floor, 150);
-  EXPECT_EQ(floor_basis(found()), "share of the class's floor");
+  EXPECT_DOUBLE_EQ(nanoseconds(found().floor), 150);
+  EXPECT_EQ(found().floor_basis, "share of the class's floor");
   opened_[0].stages[0].steady_measured = 6;
   roofline_.kernels[0].grids = 2;
-  EXPECT_FALSE(found().own);
+  EXPECT_EQ(found().floor_basis, "share of the class's floor");
   roofline_.kernels[0].grids = 1;
   roofline_.kernels[0].flops_per_s.reset();
-  EXPECT_FALSE(found().own);
+  EXPECT_EQ(found().floor_basis, "share of the class's floor");
 }
 
 }  // namespace

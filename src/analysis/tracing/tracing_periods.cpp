@@ -27,7 +27,8 @@ std::vector<Period> untraced_periods(const trace::CollectionTable& table,
     return table.state[row] == trace::CollectionState::tracing;
   };
   if (std::none_of(rows.begin(), rows.end(), is_tracing)) return {};
-  // Armed from the start means before the first CUDA call: nothing can have been missed.
+  // Armed from the start means before the first CUDA call: nothing can have
+  // been missed.
   const bool from_start = is_tracing(rows.front()) &&
                           table.reason[rows.front()] == trace::CollectionReason::program_start;
   std::vector<Period> periods;
@@ -57,9 +58,7 @@ TracingPeriods::TracingPeriods(const trace::Trace& trace) : by_process_(trace.pr
 bool TracingPeriods::traced_at(trace::ProcessId process, Nanoseconds time) const {
   if (!process.valid()) return true;
   const std::vector<Period>& periods = by_process_[process.index()];
-  const auto behind =
-      std::upper_bound(periods.begin(), periods.end(), time,
-                       [](Nanoseconds at, const Period& period) { return at < period.start; });
+  const auto behind = std::ranges::upper_bound(periods, time, {}, &Period::start);
   return behind == periods.begin() || std::prev(behind)->end <= time;
 }
 

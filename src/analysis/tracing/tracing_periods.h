@@ -6,8 +6,9 @@
 
 namespace llmprof::analysis {
 
-// When our collector recorded no launches, by process, on the clock of the calls. A process that it
-// never traced has no such periods: its work comes from another tool, or there is none.
+// When our collector recorded no launches, by process, on the clock of the
+// calls. A process that it never traced has no such periods: its work comes
+// from another tool, or there is none.
 class TracingPeriods {
  public:
   struct Period {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "analysis/tracing/tracing_periods.h"
-#include "analysis/tracing/unrecorded_beginning.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -11,7 +10,78 @@ namespace {
 using Period = TracingPeriods::Period;
 using Window = UntracedGpuTime::Window;
 
-// GPU work that was launched between two untraced periods, before the first or after the last.
+// A free GPU begins some microseconds after the launch; even large graphs do
+// within this time.
+constexpr Nanoseconds kLongBeforeRecording = 1'000'000;
+
+// Calls visit(table, row, gpu) for all GPU work whose process and device are
+// known.
+template <class Visit>
+void each_work_of_gpus(const trace::Trace& trace, const Visit& visit) {
+  const auto each_row = [&](const auto& table) {
+    for (size_t row = 0; row < table.size(); ++row) {
+      const trace::Queue& queue = trace.queues[table.queue[row]];
+      if (!queue.process.valid() || !queue.device.valid()) continue;
+      visit(table, row, GpuOfProcess(queue.process, queue.device));
+    }
+  };
+  each_row(trace.kernels);
+  each_row(trace.memory_operations);
+  each_row(trace.graph_replays);
+}
+
+trace::LaunchRow launch_of(const auto& table, size_t row) {
+  return row < table.launch.size() ? table.launch[row] : trace::LaunchRow();
+}
+
+// The longest wait of each GPU that began before any of its recorded work had
+// ended.
+std::map<GpuOfProcess, Window> first_waits(const trace::Trace& trace) {
+  struct FirstOfStream {
+    Nanoseconds start = INT64_MAX;
+    Nanoseconds launched = 0;  // its launch had returned
+    GpuOfProcess gpu;
+  };
+  std::vector<FirstOfStream> streams(trace.queues.size());
+  each_work_of_gpus(trace, [&](const auto& table, size_t row, const GpuOfProcess& gpu) {
+    FirstOfStream& stream = streams[table.queue[row].index()];
+    if (table.start[row] >= stream.start) return;
+    const trace::LaunchRow launch = launch_of(table, row);
+    stream = {table.start[row],
+              launch.valid() ? trace.launches.end[launch.index()] : table.start[row], gpu};
+  });
+  std::erase_if(streams, [](const FirstOfStream& each) { return each.start == INT64_MAX; });
+  std::map<GpuOfProcess, Nanoseconds> first;
+  for (const FirstOfStream& stream : streams) {
+    Nanoseconds& earliest = first.try_emplace(stream.gpu, INT64_MAX).first->second;
+    earliest = std::min(earliest, stream.start);
+  }
+  std::map<GpuOfProcess, Window> waits;
+  for (const FirstOfStream& stream : streams) {
+    if (stream.start - stream.launched < kLongBeforeRecording) continue;
+    if (stream.launched > first[stream.gpu] + kLongBeforeRecording) continue;
+    Window& longest = waits[stream.gpu];
+    if (stream.start > longest.end) longest = {stream.launched, stream.start};
+  }
+  return waits;
+}
+
+// How much of a window these cover together.
+Nanoseconds covered_by(std::vector<Window>& work, const Window& window) {
+  std::ranges::sort(work, {}, &Window::start);
+  Nanoseconds reached = window.start;
+  Nanoseconds covered = 0;
+  for (const Window& row : work) {
+    const Nanoseconds end = std::min(row.end, window.end);
+    if (end <= reached) continue;
+    covered += end - std::max(reached, row.start);
+    reached = end;
+  }
+  return covered;
+}
+
+// GPU work that was launched between two untraced periods, before the first or
+// after the last.
 struct RecordedGroup {
   Nanoseconds first_start = INT64_MAX;
   Nanoseconds last_end = INT64_MIN;
@@ -19,29 +89,26 @@ struct RecordedGroup {
 using Groups = std::vector<RecordedGroup>;  // one more than there are periods
 
 // Work without a launch tells nothing: its own start may be long after it.
-template <class Table>
-void add_work(const trace::Trace& trace, const Table& table, const TracingPeriods& periods,
-              std::map<std::pair<trace::ProcessId, trace::DeviceId>, Groups>& groups) {
+std::map<GpuOfProcess, Groups> recorded_groups(const trace::Trace& trace,
+                                               const TracingPeriods& periods) {
+  std::map<GpuOfProcess, Groups> groups;
   std::vector<Groups*> of_queues(trace.queues.size(), nullptr);
-  for (size_t i = 0; i < table.size(); ++i) {
-    if (i >= table.launch.size() || !table.launch[i].valid()) continue;
-    const trace::Queue& queue = trace.queues[table.queue[i]];
-    if (!queue.process.valid() || !queue.device.valid()) continue;
-    const std::vector<Period>& untraced = periods.untraced(queue.process);
-    if (untraced.empty()) continue;
-    const Nanoseconds launched = trace.launches.start[table.launch[i].index()];
-    const auto behind =
-        std::upper_bound(untraced.begin(), untraced.end(), launched,
-                         [](Nanoseconds at, const Period& period) { return at < period.start; });
-    Groups*& of_queue = of_queues[table.queue[i].index()];
+  each_work_of_gpus(trace, [&](const auto& table, size_t row, const GpuOfProcess& gpu) {
+    const trace::LaunchRow launch = launch_of(table, row);
+    const std::vector<Period>& untraced = periods.untraced(gpu.first);
+    if (!launch.valid() || untraced.empty()) return;
+    const Nanoseconds launched = trace.launches.start[launch.index()];
+    const auto behind = std::ranges::upper_bound(untraced, launched, {}, &Period::start);
+    Groups*& of_queue = of_queues[table.queue[row].index()];
     if (of_queue == nullptr) {
-      of_queue = &groups[{queue.process, queue.device}];
+      of_queue = &groups[gpu];
       of_queue->resize(untraced.size() + 1);
     }
     RecordedGroup& group = (*of_queue)[static_cast<size_t>(behind - untraced.begin())];
-    group.first_start = std::min(group.first_start, table.start[i]);
-    group.last_end = std::max(group.last_end, table.end[i]);
-  }
+    group.first_start = std::min(group.first_start, table.start[row]);
+    group.last_end = std::max(group.last_end, table.end[row]);
+  });
+  return groups;
 }
 
 std::vector<Window> windows_between(const std::vector<Period>& periods, const Groups& groups) {
@@ -64,6 +131,27 @@ std::vector<Window> windows_between(const std::vector<Period>& periods, const Gr
 
 }  // namespace
 
+std::map<GpuOfProcess, Nanoseconds> unrecorded_beginnings(const trace::Trace& trace) {
+  const std::map<GpuOfProcess, Window> waits = first_waits(trace);
+  if (waits.empty()) return {};
+  // What was recorded during the wait, on any stream and of any process,
+  // explains as much of it.
+  std::map<trace::DeviceId, std::vector<Window>> recorded;
+  each_work_of_gpus(trace, [&](const auto& table, size_t row, const GpuOfProcess& gpu) {
+    const bool meanwhile = std::ranges::any_of(waits, [&](const auto& entry) {
+      return entry.first.second == gpu.second && table.start[row] < entry.second.end &&
+             table.end[row] > entry.second.start;
+    });
+    if (meanwhile) recorded[gpu.second].push_back({table.start[row], table.end[row]});
+  });
+  std::map<GpuOfProcess, Nanoseconds> found;
+  for (const auto& [gpu, wait] : waits) {
+    const Nanoseconds explained = covered_by(recorded[gpu.second], wait);
+    if (2 * explained < wait.end - wait.start) found.emplace(gpu, wait.end);
+  }
+  return found;
+}
+
 UntracedGpuTime::UntracedGpuTime(const trace::Trace& trace) {
   const TracingPeriods periods(trace);
   if (periods.any_untraced()) add_periods(trace, periods);
@@ -76,11 +164,7 @@ UntracedGpuTime::UntracedGpuTime(const trace::Trace& trace) {
 }
 
 void UntracedGpuTime::add_periods(const trace::Trace& trace, const TracingPeriods& periods) {
-  std::map<std::pair<trace::ProcessId, trace::DeviceId>, Groups> groups;
-  add_work(trace, trace.kernels, periods, groups);
-  add_work(trace, trace.memory_operations, periods, groups);
-  add_work(trace, trace.graph_replays, periods, groups);
-  for (const auto& [owner, of_owner] : groups) {
+  for (const auto& [owner, of_owner] : recorded_groups(trace, periods)) {
     std::vector<Window> windows = windows_between(periods.untraced(owner.first), of_owner);
     if (windows.empty()) continue;
     first_ = std::min(first_, windows.front().start);
@@ -107,9 +191,7 @@ std::vector<Window> UntracedGpuTime::within(trace::ProcessId process, trace::Dev
   std::vector<Window> found;
   if (to <= first_) return found;
   const std::vector<Window>& all = of(process, device);
-  auto next =
-      std::upper_bound(all.begin(), all.end(), from,
-                       [](Nanoseconds at, const Window& window) { return at < window.end; });
+  auto next = std::ranges::upper_bound(all, from, {}, &Window::end);
   for (; next != all.end() && next->start < to; ++next) {
     found.push_back({std::max(next->start, from), std::min(next->end, to)});
   }

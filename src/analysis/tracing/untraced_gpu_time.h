@@ -11,14 +11,25 @@ namespace llmprof::analysis {
 
 class TracingPeriods;
 
-// When a GPU may have done work of a process that was not recorded. This time is unknown, not idle.
+// A GPU as one process uses it.
+using GpuOfProcess = std::pair<trace::ProcessId, trace::DeviceId>;
+
+// Until when each GPU worked on what its process had launched before recording
+// began. The capture shows no such work, only that the first recorded work of a
+// stream waited for it: long after its launch, while nothing recorded ran. GPUs
+// without such a wait are not in the map.
+std::map<GpuOfProcess, Nanoseconds> unrecorded_beginnings(const trace::Trace& trace);
+
+// When a GPU may have done work of a process that was not recorded. This time
+// is unknown, not idle.
 //
-// Launches of an untraced period are missing, and their work may have run later than the period,
-// since the CPU runs ahead. So the time begins where the period does, or where the last work that
-// was launched before it ends; and it ends with the first work that was launched after it.
+// Launches of an untraced period are missing, and their work may have run later
+// than the period, since the CPU runs ahead. So the time begins where the
+// period does, or where the last work that was launched before it ends; and it
+// ends with the first work that was launched after it.
 //
-// In captures of any tool, work that was launched before recording began is missing, too
-// (unrecorded_beginning.h).
+// In captures of any tool, work that was launched before recording began is
+// missing, too.
 class UntracedGpuTime {
  public:
   struct Window {
@@ -30,7 +41,8 @@ class UntracedGpuTime {
   explicit UntracedGpuTime(const trace::Trace& trace);
 
   [[nodiscard]] bool any() const { return !windows_.empty(); }
-  // When the GPU had finished what was launched before recording began; none: no sign of any.
+  // When the GPU had finished what was launched before recording began; none:
+  // no sign of any.
   [[nodiscard]] std::optional<Nanoseconds> beginning(trace::ProcessId process,
                                                      trace::DeviceId device) const;
   // In order of time, apart from each other.
@@ -45,7 +57,7 @@ class UntracedGpuTime {
 
   void add_periods(const trace::Trace& trace, const TracingPeriods& periods);
 
-  std::map<std::pair<trace::ProcessId, trace::DeviceId>, std::vector<Window>> windows_;
+  std::map<GpuOfProcess, std::vector<Window>> windows_;
   Nanoseconds first_ = INT64_MAX;  // start of any window
 };
 

@@ -1,12 +1,12 @@
 #include "analysis/untraced/collector_overhead.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <span>
 #include <vector>
 
+#include "analysis/statistics/middle.h"
 #include "analysis/statistics/values.h"
 #include "base/quantiles.h"
 
@@ -23,30 +23,25 @@ struct StepSpan {
   Nanoseconds last_end = INT64_MIN;
 };
 
-bool in_graph(const trace::KernelTable& kernels, size_t row) {
-  return (row < kernels.graph.size() && kernels.graph[row] != 0) ||
-         (row < kernels.graph_node.size() && kernels.graph_node[row] != 0);
-}
-bool in_graph(const trace::MemoryOperationTable& /*memory*/, size_t /*row*/) { return false; }
-bool in_graph(const trace::GraphReplayTable& /*replays*/, size_t /*row*/) { return true; }
-
-template <class Table>
-void extend(const Table& table, const std::vector<StepId>& owners, std::vector<StepSpan>& spans) {
-  for (size_t i = 0; i < table.size(); ++i) {
-    if (!owners[i].valid()) continue;
-    StepSpan& span = spans[owners[i].index()];
-    span.first_start = std::min(span.first_start, table.start[i]);
-    span.last_end = std::max(span.last_end, table.end[i]);
-    span.replays_graphs = span.replays_graphs || in_graph(table, i);
-  }
-}
-
 std::vector<StepSpan> step_spans(const trace::Trace& trace, const Stages& stages) {
   std::vector<StepSpan> spans(stages.steps.size());
-  const WorkOwners& owners = stages.owners;
-  extend(trace.kernels, owners.kernel_step, spans);
-  extend(trace.memory_operations, owners.memory_step, spans);
-  extend(trace.graph_replays, owners.replay_step, spans);
+  const auto extend = [&](const auto& table, const std::vector<StepId>& owners,
+                          const auto& in_graph) {
+    for (size_t i = 0; i < table.size(); ++i) {
+      if (!owners[i].valid()) continue;
+      StepSpan& span = spans[owners[i].index()];
+      span.first_start = std::min(span.first_start, table.start[i]);
+      span.last_end = std::max(span.last_end, table.end[i]);
+      span.replays_graphs = span.replays_graphs || in_graph(i);
+    }
+  };
+  const trace::KernelTable& kernels = trace.kernels;
+  extend(kernels, stages.owners.kernel_step, [&](size_t row) {
+    return (row < kernels.graph.size() && kernels.graph[row] != 0) ||
+           (row < kernels.graph_node.size() && kernels.graph_node[row] != 0);
+  });
+  extend(trace.memory_operations, stages.owners.memory_step, [](size_t) { return false; });
+  extend(trace.graph_replays, stages.owners.replay_step, [](size_t) { return true; });
   return spans;
 }
 
@@ -83,24 +78,18 @@ struct Found {
   bool graphs = false;  // were replayed
 };
 
-uint32_t untraced_behind(const StageInstance& instance, std::span<const Run> runs) {
-  uint32_t before = 0;
-  for (const Run& run : runs) before += run.untraced_before;
-  return instance.untraced_steps - before;
-}
-
-bool replays_graphs(const Run& run, std::span<const StepSpan> spans) {
-  const auto steps = spans.subspan(run.first, run.count);
-  return std::any_of(steps.begin(), steps.end(),
-                     [](const StepSpan& step) { return step.replays_graphs; });
+bool any_replays_graphs(std::span<const StepSpan> steps) {
+  return std::ranges::any_of(steps, &StepSpan::replays_graphs);
 }
 
 void add_instance(const StageInstance& instance, std::span<const Run> runs,
                   std::span<const StepSpan> spans, Found& found) {
+  uint32_t untraced_left = instance.untraced_steps;
+  for (const Run& run : runs) untraced_left -= run.untraced_before;
   for (size_t i = 0; i < runs.size(); ++i) {
     const Run& run = runs[i];
     const Nanoseconds begun = spans[run.first].first_start;
-    const bool untraced_follows = i + 1 < runs.size() || untraced_behind(instance, runs) > 0;
+    const bool untraced_follows = i + 1 < runs.size() || untraced_left > 0;
     if (run.untraced_before > 0 && untraced_follows) {
       const Nanoseconds ended = spans[run.first + run.count - 1].last_end;
       found.traced.push_back({static_cast<double>(ended - begun), static_cast<double>(run.count)});
@@ -112,7 +101,7 @@ void add_instance(const StageInstance& instance, std::span<const Run> runs,
     if (i > 0) {
       const Run& before = runs[i - 1];
       const Nanoseconds ended = spans[before.first + before.count - 1].last_end;
-      const double still_on = replays_graphs(before, spans) ? 1 : 0;
+      const double still_on = any_replays_graphs(spans.subspan(before.first, before.count)) ? 1 : 0;
       if (run.untraced_before > still_on) {
         found.untraced.push_back({static_cast<double>(begun - ended),
                                   static_cast<double>(run.untraced_before), still_on});
@@ -128,9 +117,8 @@ Found find_windows(const trace::Trace& trace, const Stages& stages, trace::Proce
     const bool decode = stages.stages[instance.stage].name == to_string(StepKind::decode);
     if (!decode || instance.warmup || instance.process != process) continue;
     add_instance(instance, runs_of(stages, instance), spans, found);
-    const auto steps = std::span(spans).subspan(instance.first_step, instance.step_count);
-    found.graphs = found.graphs || std::any_of(steps.begin(), steps.end(),
-                                               [](const StepSpan& s) { return s.replays_graphs; });
+    found.graphs = found.graphs || any_replays_graphs(std::span(spans).subspan(
+                                       instance.first_step, instance.step_count));
   }
   return found;
 }
@@ -173,27 +161,19 @@ WindowFigures summarize_windows(const std::vector<WindowTime>& windows, double g
   return result;
 }
 
-// Mean difference, and its 95 % interval.
-struct WelchInterval {
-  double mean = 0;
-  double low = 0;
-  double high = 0;
-};
-
-WelchInterval welch(const WindowFigures& a, const WindowFigures& b) {
+// Half of the 95 % interval of the difference of their means.
+double welch_half(const WindowFigures& a, const WindowFigures& b) {
   const auto error = [](const WindowFigures& windows) {
     return windows.deviation * windows.deviation / static_cast<double>(windows.windows);
   };
   const double of_a = error(a);
   const double of_b = error(b);
   const double both = of_a + of_b;
-  const double difference = a.mean - b.mean;
-  if (both <= 0) return {difference, difference, difference};
+  if (both <= 0) return 0;
   const double freedom = both * both /
                          (of_a * of_a / static_cast<double>(a.windows - 1) +
                           of_b * of_b / static_cast<double>(b.windows - 1));
-  const double half = student_t_975(freedom) * std::sqrt(both);
-  return {difference, difference - half, difference + half};
+  return student_t_975(freedom) * std::sqrt(both);
 }
 
 // The one process whose collector alternated; none where there is none or more than one.
@@ -207,13 +187,6 @@ trace::ProcessId alternating_process(const trace::CollectionTable& table) {
     found = table.process[i];
   }
   return found;
-}
-
-uint64_t most_frequent(const std::map<uint64_t, uint64_t>& counts) {
-  const auto most =
-      std::max_element(counts.begin(), counts.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
-  return most == counts.end() ? 0 : most->first;
 }
 
 // The collector's own count of steps. A window's last step is followed by the next change.
@@ -244,8 +217,11 @@ void count_duty(const trace::CollectionTable& table, trace::ProcessId process, b
     if (whole && steps > 0) ++(tracing ? traced_windows : untraced_windows)[steps];
   }
   result.switch_cost = to_milliseconds(cost);
-  const uint64_t traced = most_frequent(traced_windows);
-  const uint64_t untraced = most_frequent(untraced_windows);
+  const auto usual = [](const std::map<uint64_t, uint64_t>& windows) {
+    return windows.empty() ? 0 : most_frequent(windows).first;
+  };
+  const uint64_t traced = usual(traced_windows);
+  const uint64_t untraced = usual(untraced_windows);
   result.duty_traced = unless_zero(traced);
   if (traced > 0 && untraced > 0) result.duty_period = traced + untraced;
 }
@@ -265,11 +241,12 @@ void measure(const Found& found, profile::CollectorOverhead& result) {
     result.why_not_reasons = {make_reason(profile::ReasonKind::few_tracing_windows, values)};
     return;
   }
-  const WelchInterval added = welch(traced, untraced);
-  result.added_per_step = to_milliseconds(added.mean);
-  result.low_per_step = to_milliseconds(added.low);
-  result.high_per_step = to_milliseconds(added.high);
-  const double share_of_step = added.mean / untraced.mean;
+  const double added = traced.mean - untraced.mean;
+  const double half = welch_half(traced, untraced);
+  result.added_per_step = to_milliseconds(added);
+  result.low_per_step = to_milliseconds(added - half);
+  result.high_per_step = to_milliseconds(added + half);
+  const double share_of_step = added / untraced.mean;
   result.share_of_untraced_step = profile::Share{share_of_step};
   if (result.steps_all > 0) {
     const auto steps = static_cast<double>(result.steps_traced + result.steps_cupti_on);
