@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "analysis/budget/slow_steps.h"
-#include "analysis/communication/find_collectives.h"
+#include "analysis/communication/collectives.h"
 #include "analysis/passes/pass.h"
 #include "analysis/passes/prepare.h"
 #include "analysis/ranking/kernels.h"
@@ -10,8 +10,8 @@
 #include "analysis/ranking/totals.h"
 #include "analysis/result/parts.h"
 #include "analysis/stages/stage_tracing.h"
-#include "analysis/timeline/timeline.h"
 #include "analysis/timeline/copies.h"
+#include "analysis/timeline/timeline.h"
 #include "analysis/untraced/collector_overhead.h"
 
 namespace llmprof::analysis {

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/naming/described_names.h"
+#include "analysis/stages/stages.h"
 #include "base/units.h"
 #include "trace/tables.h"
 
@@ -43,5 +45,11 @@ struct Collectives {
 
   [[nodiscard]] size_t size() const { return start.size(); }
 };
+
+// Kernels of class communication, and those that the capture says to communicate, with what the
+// capture says of each. What a name shows (the kind) is the fallback; without a group, those of one
+// device and stream are one.
+Collectives find_collectives(const trace::Trace& trace, const DescribedNames& names,
+                             const Stages& stages);
 
 }  // namespace llmprof::analysis

@@ -11,7 +11,7 @@
 #include "analysis/detection/pass_owners.h"
 #include "analysis/stages/measure_stages.h"
 #include "analysis/stages/thresholds.h"
-#include "analysis/statistics/middle.h"
+#include "analysis/statistics/statistics.h"
 #include "base/units.h"
 
 namespace llmprof::analysis {

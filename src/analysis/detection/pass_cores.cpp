@@ -9,7 +9,7 @@
 
 #include "analysis/detection/repeats.h"
 #include "analysis/stages/thresholds.h"
-#include "analysis/statistics/middle.h"
+#include "analysis/statistics/statistics.h"
 
 namespace llmprof::analysis {
 namespace {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "analysis/stages/thresholds.h"
-#include "analysis/tracing/tracing_periods.h"
+#include "analysis/tracing/untraced_gpu_time.h"
 
 namespace llmprof::analysis {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "analysis/detection/pass_kind.h"
 #include "analysis/stages/thresholds.h"
-#include "analysis/statistics/middle.h"
+#include "analysis/statistics/statistics.h"
 
 namespace llmprof::analysis {
 namespace {

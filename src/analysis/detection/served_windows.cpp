@@ -7,7 +7,7 @@
 #include "analysis/budget/calls_by_thread.h"
 #include "analysis/detection/kernel_sequence.h"
 #include "analysis/stages/thresholds.h"
-#include "analysis/statistics/middle.h"
+#include "analysis/statistics/statistics.h"
 
 namespace llmprof::analysis {
 namespace {

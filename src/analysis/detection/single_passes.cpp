@@ -3,7 +3,7 @@
 
 #include "analysis/detection/named_passes.h"
 #include "analysis/stages/thresholds.h"
-#include "analysis/statistics/middle.h"
+#include "analysis/statistics/statistics.h"
 
 namespace llmprof::analysis {
 namespace {

@@ -7,7 +7,7 @@
 #include "analysis/detection/forward_passes.h"
 #include "analysis/detection/pass_cores.h"
 #include "analysis/stages/thresholds.h"
-#include "analysis/statistics/middle.h"
+#include "analysis/statistics/statistics.h"
 
 namespace llmprof::analysis {
 namespace {

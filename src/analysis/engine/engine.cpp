@@ -5,7 +5,7 @@
 #include <map>
 
 #include "analysis/budget/gpu_timeline.h"
-#include "analysis/naming/short_name_canonical.h"
+#include "analysis/naming/short_name.h"
 #include "base/text.h"
 
 namespace llmprof::analysis {
@@ -83,19 +83,20 @@ class MeasuredKernels {
   [[nodiscard]] double share(const Use& use) const {
     return whole_.time > 0 ? static_cast<double>(use.time) / static_cast<double>(whole_.time) : 0;
   }
-  [[nodiscard]] Use of_library(std::string_view library) const {
+  // Of the kernels for which `counts` holds.
+  template <class Counts>
+  [[nodiscard]] Use sum(const Counts& counts) const {
     Use sum;
     for (const UsedKernel& kernel : kernels_) {
-      if (kernel.library == library) sum += kernel.use;
+      if (counts(kernel)) sum += kernel.use;
     }
     return sum;
   }
+  [[nodiscard]] Use of_aten() const {
+    return sum([](const UsedKernel& kernel) { return kernel.library == kAten; });
+  }
   [[nodiscard]] Use generated(const trace::Trace& trace) const {
-    Use sum;
-    for (const UsedKernel& kernel : kernels_) {
-      if (is_generated(trace.strings[kernel.name])) sum += kernel.use;
-    }
-    return sum;
+    return sum([&](const UsedKernel& kernel) { return is_generated(trace.strings[kernel.name]); });
   }
 
  private:
@@ -285,8 +286,7 @@ void look_at_kernels(const EngineRules& rules, const MeasuredKernels& kernels,
 void look_at_framework(const trace::Trace& trace, const trace::Trace& operators_of,
                        const MeasuredKernels& kernels, profile::Engine& engine) {
   const Use generated = kernels.generated(trace);
-  if (kernels.of_library(kAten).calls == 0 && generated.calls == 0 &&
-      !has_torch_operators(operators_of)) {
+  if (kernels.of_aten().calls == 0 && generated.calls == 0 && !has_torch_operators(operators_of)) {
     return;
   }
   engine.framework = profile::kPyTorch;
@@ -302,7 +302,7 @@ void add_mode(const MeasuredKernels& kernels, const trace::Trace& trace, profile
                        std::optional<profile::Share> share) {
     engine.evidence.push_back({source, std::string(subject), share});
   };
-  const Use aten = kernels.of_library(kAten);
+  const Use aten = kernels.of_aten();
   if (aten.calls > 0) add(Source::kernels, kAten, profile::Share{kernels.share(aten)});
   if (engine.compiled.value_or(false)) {
     add(Source::generated_kernels, "torch.compile",

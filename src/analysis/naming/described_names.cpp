@@ -4,7 +4,6 @@
 #include <set>
 #include <string>
 
-#include "analysis/naming/distinguish.h"
 #include "analysis/naming/kernel_key.h"
 
 namespace llmprof::analysis {
@@ -12,41 +11,27 @@ namespace {
 
 using Rows = std::vector<size_t>;  // of the descriptions
 
-// The captures that have each of some names.
-class CapturesOfNames {
- public:
-  CapturesOfNames(const trace::Trace& trace, const std::vector<bool>& wanted) {
-    const auto add = [&](trace::StringId name, trace::CaptureId capture) {
-      if (name.valid() && wanted[name.index()]) captures_[name.index()].insert(capture.value);
-    };
-    for (size_t row = 0; row < trace.kernels.size(); ++row) {
-      const trace::StringId name = trace.kernels.name[row];
-      if (!name.valid() || !wanted[name.index()]) continue;
-      const trace::Queue& queue = trace.queues[trace.kernels.queue[row]];
-      add(name, queue.process.valid() ? trace.processes[queue.process.index()].capture
-                                      : trace::CaptureId());
-    }
-    for (const trace::ProfiledIdentity& each : trace.identities.values()) {
-      add(each.name, each.capture);
-    }
-    for (const trace::KernelSummary& each : trace.kernel_summaries) add(each.name, each.capture);
-  }
+using CapturesOfNames = std::map<size_t, std::set<uint32_t>>;  // by the name's index
 
-  [[nodiscard]] bool have_one_in_common(const std::vector<trace::StringId>& names) const {
-    std::set<uint32_t> seen;
-    for (const trace::StringId name : names) {
-      const auto found = captures_.find(name.index());
-      if (found == captures_.end()) continue;
-      for (const uint32_t capture : found->second) {
-        if (!seen.insert(capture).second) return true;
-      }
-    }
-    return false;
+// The captures that have each of the wanted names.
+CapturesOfNames captures_of(const trace::Trace& trace, const std::vector<bool>& wanted) {
+  CapturesOfNames captures;
+  const auto add = [&](trace::StringId name, trace::CaptureId capture) {
+    if (name.valid() && wanted[name.index()]) captures[name.index()].insert(capture.value);
+  };
+  for (size_t row = 0; row < trace.kernels.size(); ++row) {
+    const trace::StringId name = trace.kernels.name[row];
+    if (!name.valid() || !wanted[name.index()]) continue;
+    const trace::Queue& queue = trace.queues[trace.kernels.queue[row]];
+    add(name, queue.process.valid() ? trace.processes[queue.process.index()].capture
+                                    : trace::CaptureId());
   }
-
- private:
-  std::map<size_t, std::set<uint32_t>> captures_;  // by the name's index
-};
+  for (const trace::ProfiledIdentity& each : trace.identities.values()) {
+    add(each.name, each.capture);
+  }
+  for (const trace::KernelSummary& each : trace.kernel_summaries) add(each.name, each.capture);
+  return captures;
+}
 
 // What stands for one kernel: its key, which is the same however tools spell it. One tool spells a
 // kernel in one way, so that several names with one key in a capture are several kernels:
@@ -68,11 +53,16 @@ std::vector<std::string> kernels_of(const trace::Trace& trace,
   for (const auto& [key, rows] : of_key) {
     for (const size_t row : rows) doubtful[names[row].index()] = true;
   }
-  const CapturesOfNames captures(trace, doubtful);
+  CapturesOfNames captures = captures_of(trace, doubtful);
   for (const auto& [key, rows] : of_key) {
-    std::vector<trace::StringId> spelled;
-    for (const size_t row : rows) spelled.push_back(names[row]);
-    if (!captures.have_one_in_common(spelled)) continue;
+    std::set<uint32_t> seen;
+    size_t all = 0;
+    for (const size_t row : rows) {
+      const std::set<uint32_t>& own = captures[names[row].index()];
+      seen.insert(own.begin(), own.end());
+      all += own.size();
+    }
+    if (seen.size() == all) continue;  // no capture has two of the names
     for (const size_t row : rows) kernels[row].append("\n").append(trace.strings[names[row]]);
   }
   return kernels;

@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "analysis/naming/distinguish.h"
 #include "analysis/naming/kernel_key.h"
 
 namespace llmprof::analysis {

@@ -1,4 +1,4 @@
-#include "analysis/naming/fused_operations.h"
+#include "analysis/naming/short_name.h"
 
 #include <algorithm>
 #include <initializer_list>

@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "analysis/naming/fused_operations.h"
+#include "analysis/naming/short_name.h"
 
 namespace llmprof::analysis {
 namespace {

@@ -11,10 +11,8 @@
 #include <vector>
 
 #include "analysis/naming/classes.h"
-#include "analysis/naming/fused_operations.h"
 #include "analysis/naming/kernel_rules_file.h"
-#include "analysis/naming/short_name_canonical.h"
-#include "analysis/naming/short_name_template.h"
+#include "analysis/naming/short_name.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -33,35 +31,21 @@ RE2::Options matching_options(int64_t memory) {
 
 RE2::Options options_of_one() { return matching_options(1L << 20U); }
 
-// Compiled when a name first matches it: few of the rules match anything in one capture.
-class LazyExpression {
- public:
-  explicit LazyExpression(std::string text) : text_(std::move(text)) {}
+struct CompiledRule {
+  CompiledRule(const KernelRule& from, NameTemplate short_name)
+      : rule(from), name(std::move(short_name)) {}
 
-  [[nodiscard]] const std::string& text() const { return text_; }
-
-  [[nodiscard]] const RE2& get() const {
-    std::call_once(once_, [&] { compiled_ = std::make_unique<RE2>(text_, options_of_one()); });
-    return *compiled_;
+  // Compiled when a name first matches it: few of the rules match anything in one capture.
+  [[nodiscard]] const RE2& expression() const {
+    std::call_once(once,
+                   [&] { compiled = std::make_unique<RE2>(rule.expression, options_of_one()); });
+    return *compiled;
   }
 
- private:
-  std::string text_;
-  mutable std::once_flag once_;
-  mutable std::unique_ptr<RE2> compiled_;
-};
-
-struct CompiledRule {
-  CompiledRule(const KernelRule& rule, NameTemplate short_name)
-      : expression(rule.expression),
-        name(std::move(short_name)),
-        library(rule.library),
-        kernel_class(rule.kernel_class) {}
-
-  LazyExpression expression;
+  KernelRule rule;
   NameTemplate name;
-  std::string library;
-  std::optional<KernelClass> kernel_class;
+  mutable std::once_flag once;
+  mutable std::unique_ptr<RE2> compiled;
 };
 
 // Rules that follow each other: one pass over a name finds all that match. An automaton of all
@@ -90,7 +74,7 @@ class RuleSet {
     }
     // Out of memory for the automaton: one by one is slower and needs none.
     const auto found = std::find_if(rules_.begin(), rules_.end(), [&](const CompiledRule& rule) {
-      return RE2::PartialMatch(name, rule.expression.get());
+      return RE2::PartialMatch(name, rule.expression());
     });
     return found == rules_.end() ? nullptr : &*found;
   }
@@ -102,7 +86,7 @@ class RuleSet {
     std::call_once(once_, [&] {
       // The memory is for the automaton's states and is taken as needed.
       set_.emplace(matching_options(64L << 20U), RE2::UNANCHORED);
-      for (const CompiledRule& rule : rules_) set_->Add(rule.expression.text(), nullptr);
+      for (const CompiledRule& rule : rules_) set_->Add(rule.rule.expression, nullptr);
       if (!set_->Compile()) set_.reset();
     });
     return set_.has_value();
@@ -136,38 +120,30 @@ Result<int> checked_captures(const KernelRule& rule) {
 
 class KernelRules::Compiled {
  public:
-  Result<void> add(const KernelRule& rule) {
-    const auto captures = checked_captures(rule);
-    if (!captures) return fail_with(captures.error());
-    auto name = NameTemplate::parse(rule.name.empty() ? "{kernel}" : rule.name, *captures);
-    if (!name) return fail_with(name.error().within(rule.place));
-    if (sets_.empty() || sets_.back().full()) sets_.emplace_back();
-    sets_.back().add(rule, std::move(*name));
-    return {};
-  }
-
-  Result<void> finish(KernelRulesFile file) {
+  static Result<std::shared_ptr<const Compiled>> compile(KernelRulesFile file) {
+    auto compiled = std::make_shared<Compiled>();
+    for (const KernelRule& rule : file.rules) {
+      if (auto added = compiled->add(rule); !added) return fail_with(added.error());
+    }
     for (const TraitRule& rule : file.traits) {
       std::string problem;
-      if (traits_.Add(rule.expression, &problem) < 0) {
+      if (compiled->traits_.Add(rule.expression, &problem) < 0) {
         return fail(ErrorKind::usage,
                     fmt::format("{}: not a valid RE2 expression: {}", rule.place, problem));
       }
-      trait_of_.push_back(rule.trait);
     }
-    if (!trait_of_.empty() && !traits_.Compile()) {
+    if (!file.traits.empty() && !compiled->traits_.Compile()) {
       return fail(ErrorKind::usage, "the traits of kernels are too large to compile");
     }
-    words_ = std::move(file.operations);
-    libraries_ = std::move(file.libraries);
-    auto fallback = NameTemplate::parse("{kernel} ({dtype})", 0);
-    if (!fallback) return fail_with(fallback.error());
-    unmatched_ = std::move(*fallback);
-    if (!std::all_of(sets_.begin(), sets_.end(), [](const RuleSet& set) { return set.check(); })) {
+    auto unmatched = NameTemplate::parse("{kernel} ({dtype})", 0);
+    if (!unmatched) return fail_with(unmatched.error());
+    compiled->unmatched_ = std::move(*unmatched);
+    if (!std::ranges::all_of(compiled->sets_, &RuleSet::check)) {
       return fail(ErrorKind::usage,
                   "the kernel rules are too large to compile; remove repetitions such as {1000}");
     }
-    return {};
+    compiled->file_ = std::move(file);
+    return compiled;
   }
 
   [[nodiscard]] KernelDescription describe(std::string_view full_name) const {
@@ -180,40 +156,51 @@ class KernelRules::Compiled {
       rule = first_match(matched);
     }
     if (rule == nullptr) {
-      return {unmatched_.expand({canonical, {}, words_, KernelClass::other}), library_of(canonical),
-              KernelClass::other, traits_of(canonical)};
+      return {unmatched_.expand({canonical, {}, file_.operations, KernelClass::other}),
+              library_of(canonical), KernelClass::other, traits_of(canonical)};
     }
     std::array<re2::StringPiece, kMostCaptures + 1> pieces;
-    const RE2& expression = rule->expression.get();
+    const RE2& expression = rule->expression();
     const int count = expression.NumberOfCapturingGroups() + 1;
     expression.Match(matched, 0, matched.size(), RE2::UNANCHORED, pieces.data(), count);
     std::array<std::string_view, kMostCaptures + 1> captures;
     std::transform(pieces.begin(), pieces.end(), captures.begin(), [](re2::StringPiece piece) {
       return std::string_view(piece.data(), piece.size());
     });
-    const KernelClass kernel_class =
-        rule->kernel_class ? *rule->kernel_class : fused_class(own_identifier(canonical), words_);
-    return {rule->name.expand({canonical, captures, words_, kernel_class}),
-            rule->library.empty() ? library_of(canonical) : rule->library, kernel_class,
+    const KernelClass kernel_class = rule->rule.kernel_class
+                                         ? *rule->rule.kernel_class
+                                         : fused_class(own_identifier(canonical), file_.operations);
+    return {rule->name.expand({canonical, captures, file_.operations, kernel_class}),
+            rule->rule.library.empty() ? library_of(canonical) : rule->rule.library, kernel_class,
             traits_of(matched)};
   }
 
  private:
+  Result<void> add(const KernelRule& rule) {
+    const auto captures = checked_captures(rule);
+    if (!captures) return fail_with(captures.error());
+    auto name = NameTemplate::parse(rule.name.empty() ? "{kernel}" : rule.name, *captures);
+    if (!name) return fail_with(name.error().within(rule.place));
+    if (sets_.empty() || sets_.back().full()) sets_.emplace_back();
+    sets_.back().add(rule, std::move(*name));
+    return {};
+  }
+
   [[nodiscard]] std::bitset<kKernelTraits> traits_of(const std::string& name) const {
     std::bitset<kKernelTraits> traits;
     std::vector<int> matches;
-    if (trait_of_.empty() || !traits_.Match(name, &matches)) return traits;
+    if (file_.traits.empty() || !traits_.Match(name, &matches)) return traits;
     for (const int match : matches) {
-      traits.set(static_cast<size_t>(trait_of_[static_cast<size_t>(match)]));
+      traits.set(static_cast<size_t>(file_.traits[static_cast<size_t>(match)].trait));
     }
     return traits;
   }
 
   [[nodiscard]] std::string library_of(std::string_view canonical) const {
-    const auto found = std::find_if(
-        libraries_.begin(), libraries_.end(),
-        [&](const LibraryPrefix& entry) { return canonical.starts_with(entry.prefix); });
-    return found == libraries_.end() ? std::string() : found->library;
+    const auto found = std::ranges::find_if(file_.libraries, [&](const LibraryPrefix& entry) {
+      return canonical.starts_with(entry.prefix);
+    });
+    return found == file_.libraries.end() ? std::string() : found->library;
   }
 
   [[nodiscard]] const CompiledRule* first_match(const std::string& canonical) const {
@@ -225,9 +212,7 @@ class KernelRules::Compiled {
 
   std::deque<RuleSet> sets_;
   RE2::Set traits_{matching_options(16L << 20U), RE2::UNANCHORED};
-  std::vector<KernelTrait> trait_of_;  // by number in the set
-  OperationWords words_;
-  std::vector<LibraryPrefix> libraries_;
+  KernelRulesFile file_;  // traits by number in the set
   NameTemplate unmatched_;
 };
 
@@ -236,15 +221,10 @@ Result<KernelRules> KernelRules::parse(std::span<const config::ConfText> texts) 
   for (const config::ConfText& text : texts) {
     if (auto read = read_kernel_rules(text, file); !read) return fail_with(read.error());
   }
-  auto compiled = std::make_shared<Compiled>();
-  for (const KernelRule& rule : file.rules) {
-    if (auto added = compiled->add(rule); !added) return fail_with(added.error());
-  }
-  if (auto done = compiled->finish(std::move(file)); !done) {
-    return fail_with(done.error());
-  }
+  auto compiled = Compiled::compile(std::move(file));
+  if (!compiled) return fail_with(compiled.error());
   KernelRules rules;
-  rules.compiled_ = std::move(compiled);
+  rules.compiled_ = std::move(*compiled);
   return rules;
 }
 

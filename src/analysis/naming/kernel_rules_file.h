@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analysis/naming/classes.h"
-#include "analysis/naming/short_name_operation.h"
+#include "analysis/naming/short_name.h"
 #include "config/conf_files.h"
 
 namespace llmprof::analysis {

@@ -1,4 +1,4 @@
-#include "analysis/naming/short_name_canonical.h"
+#include "analysis/naming/short_name.h"
 
 #include <algorithm>
 #include <array>

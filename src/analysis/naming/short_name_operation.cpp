@@ -1,9 +1,8 @@
-#include "analysis/naming/short_name_operation.h"
+#include "analysis/naming/short_name.h"
 
 #include <algorithm>
 #include <array>
 
-#include "analysis/naming/short_name_canonical.h"
 #include "base/text.h"
 
 namespace llmprof::analysis {

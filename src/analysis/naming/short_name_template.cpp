@@ -1,13 +1,10 @@
-#include "analysis/naming/short_name_template.h"
+#include "analysis/naming/short_name.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "analysis/naming/fused_operations.h"
-#include "analysis/naming/short_name_canonical.h"
-#include "analysis/naming/short_name_operation.h"
 #include "base/text.h"
 
 namespace llmprof::analysis {

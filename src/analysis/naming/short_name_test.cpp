@@ -2,10 +2,7 @@
 
 #include <string>
 
-#include "analysis/naming/fused_operations.h"
-#include "analysis/naming/short_name_canonical.h"
-#include "analysis/naming/short_name_operation.h"
-#include "analysis/naming/short_name_template.h"
+#include "analysis/naming/short_name.h"
 
 namespace llmprof::analysis {
 namespace {

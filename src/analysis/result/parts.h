@@ -17,7 +17,6 @@
 #include "analysis/ranking/kernel_shapes.h"
 #include "analysis/ranking/kernels.h"
 #include "analysis/roofline/roofline.h"
-#include "analysis/savings/kernel_savings.h"
 #include "analysis/savings/savings.h"
 #include "analysis/sequence/kernel_sequences.h"
 #include "analysis/stages/kernel_scopes.h"

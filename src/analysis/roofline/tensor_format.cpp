@@ -5,8 +5,7 @@
 #include <span>
 #include <utility>
 
-#include "analysis/naming/short_name_canonical.h"
-#include "analysis/naming/short_name_operation.h"
+#include "analysis/naming/short_name.h"
 
 namespace llmprof::analysis {
 namespace {

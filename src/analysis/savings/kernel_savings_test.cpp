@@ -1,4 +1,4 @@
-#include "analysis/savings/kernel_savings.h"
+#include "analysis/savings/savings.h"
 
 #include <gtest/gtest.h>
 

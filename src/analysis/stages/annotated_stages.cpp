@@ -6,7 +6,7 @@
 
 #include "analysis/stages/measure_stages.h"
 #include "analysis/stages/stage_ranges.h"
-#include "analysis/tracing/tracing_periods.h"
+#include "analysis/tracing/untraced_gpu_time.h"
 
 namespace llmprof::analysis {
 namespace {

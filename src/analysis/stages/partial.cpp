@@ -5,8 +5,8 @@
 
 #include "analysis/stages/measure_stages.h"
 #include "analysis/stages/thresholds.h"
-#include "analysis/statistics/middle.h"
-#include "analysis/tracing/tracing_periods.h"
+#include "analysis/statistics/statistics.h"
+#include "analysis/tracing/untraced_gpu_time.h"
 #include "base/text.h"
 #include "base/units.h"
 

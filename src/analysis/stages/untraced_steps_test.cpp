@@ -2,7 +2,6 @@
 
 #include "analysis/stages/annotated_stages.h"
 #include "analysis/stages/stage_tracing.h"
-#include "analysis/tracing/tracing_periods.h"
 #include "analysis/tracing/untraced_gpu_time.h"
 #include "config/conf_files.h"
 #include "testing/staged_trace.h"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -28,5 +29,19 @@ struct Statistics {
 Statistics summarize(std::vector<Nanoseconds> values);
 // Likewise, of values that may be put into another order.
 Statistics summarize_reordering(std::span<Nanoseconds> values);
+
+inline double as_double(Nanoseconds time) { return static_cast<double>(time); }
+
+// The middle one; of an even number, the larger of the two. There is at least one.
+template <class Value>
+Value middle(std::vector<Value> values) {
+  return upper_median(values);
+}
+
+// The entry of a map of counts with the largest; of several, the first. There is at least one.
+template <class Counts>
+auto most_frequent(const Counts& counts) {
+  return *std::ranges::max_element(counts, {}, [](const auto& entry) { return entry.second; });
+}
 
 }  // namespace llmprof::analysis

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "analysis/statistics/middle.h"
+#include "analysis/statistics/statistics.h"
 #include "analysis/statistics/values.h"
 #include "base/quantiles.h"
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "analysis/stages/thresholds.h"
-#include "analysis/statistics/middle.h"
+#include "analysis/statistics/statistics.h"
 
 namespace llmprof::analysis {
 namespace {

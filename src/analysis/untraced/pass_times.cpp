@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "analysis/stages/thresholds.h"
-#include "analysis/statistics/middle.h"
+#include "analysis/statistics/statistics.h"
 
 namespace llmprof::analysis {
 namespace {

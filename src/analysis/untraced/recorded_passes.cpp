@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "analysis/stages/thresholds.h"
-#include "analysis/tracing/tracing_periods.h"
+#include "analysis/tracing/untraced_gpu_time.h"
 #include "analysis/untraced/launch_passes.h"
 
 namespace llmprof::analysis {

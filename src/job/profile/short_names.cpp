@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/naming/distinguish.h"
+#include "analysis/naming/kernel_key.h"
 #include "job/profile/parts.h"
 
 namespace llmprof::job::result {

@@ -1,4 +1,4 @@
-#include "analysis/communication/find_collectives.h"
+#include "analysis/communication/collectives.h"
 
 #include <fmt/format.h>
 

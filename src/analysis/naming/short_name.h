@@ -1,0 +1,126 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/naming/classes.h"
+#include "base/error.h"
+
+// How kernels are called: one spelling for what tools spell differently, what an ATen kernel does,
+// what torch.compile fused, and the templates of kernels.yaml that make a short name of these.
+namespace llmprof::analysis {
+
+// No more of a name is looked at; what distinguishes kernels comes first.
+inline constexpr size_t kKernelNameHead = 64UL << 10U;
+
+// One spelling for what nsys, CUPTI and the mangled form spell differently: the function with its
+// namespaces and template arguments, without return type, parameter lists, anonymous namespaces,
+// `const`, the types and suffixes of literals and the numbers of lambdas, and with the wrapping
+// calls of nested lambdas folded away:
+//   at::native::elementwise_kernel<128, 4, at::native::silu_kernel::{lambda(c10::BFloat16)}>
+// This is what the rules in kernels.yaml match. Linear in the (cut) name.
+std::string canonical_kernel_name(std::string_view full_name);
+
+// "a::b<x, y<z>>::{lambda(int)}" in parts; `args` are without surrounding blanks.
+struct TemplateName {
+  std::string_view path;  // "a::b"
+  std::vector<std::string_view> args;
+  std::string_view tail;  // "::{lambda(int)}"
+};
+TemplateName split_template(std::string_view canonical);
+
+// The last identifier of the function itself, without namespaces and template arguments.
+std::string_view own_identifier(std::string_view canonical);
+
+// "a", "", "b" of "a::::b".
+std::vector<std::string> split_at(std::string_view separator, std::string_view text);
+// "a", "b" of "_a__b".
+std::vector<std::string> between_underscores(std::string_view name);
+
+// Its words with underscores between them: "Rope_From_Cache_Kernel" for "RopeFromCacheKernel",
+// "RMS_Norm" for "RMSNorm".
+std::string words_of_identifier(std::string_view identifier);
+
+// How a data type is said: "c10::BFloat16", "__nv_bfloat16" and "bf16" are "bf16"; OpaqueType<2> is
+// "2-byte". Empty for what is not a data type.
+std::string spoken_type(std::string_view type);
+
+// The first data type of weights or activations in a canonical kernel name; a number's or an
+// index's type only where there is no other. Empty where there is none.
+std::string first_spoken_type(std::string_view canonical);
+
+// A number of ggml's enumeration of types, "12" as "q4_K"; empty where it is not known.
+std::string ggml_type(std::string_view number);
+
+// Identifier to spoken word, from the `operations` of kernels.yaml.
+using OperationWords = std::map<std::string, std::string, std::less<>>;
+
+// What an ATen kernel does, read from the functor in its template arguments:
+// elementwise_kernel<128, 4, gpu_kernel_impl_nocast<BinaryFunctor<Half, Half, Half,
+// MulFunctor<float>>>> is {"mul", "f16", "strided"}. Unknown parts stay empty.
+struct KernelOperation {
+  std::string name;
+  std::string dtype;
+  std::string_view how;
+};
+KernelOperation kernel_operation(std::string_view canonical, const OperationWords& words);
+
+// "silu_kernel_cuda" as "SiLU"; what has no word of its own loses only its usual affixes.
+std::string spoken_operation(std::string_view identifier, const OperationWords& words);
+
+// A kernel that torch.compile generated has in its name how it works and which operators of the
+// program are behind it, in the order of the alphabet: "triton_red_fused__to_copy_mean_rsqrt_3".
+// Operators whose results the kernel only reads can be among them, so that the list alone does not
+// show what the kernel computes; fused_class weighs the list against how the kernel works.
+
+// The operators in such a name, each once; `words` has those of more than one word.
+std::vector<std::string_view> fused_identifiers(std::string_view identifier,
+                                                const OperationWords& words);
+
+// What the kernel spends its time on. `other` where the name does not show it.
+KernelClass fused_class(std::string_view identifier, const OperationWords& words);
+
+// "mm, SiLU, mul" for a person: what decides the class first, without reshapes, shortened at a
+// comma to `longest` characters; "unnamed operations" where the name has none.
+std::string fused_operations(std::string_view identifier, const OperationWords& words,
+                             size_t longest);
+
+inline constexpr size_t kLongestShortName = 60;
+
+// What a name template may speak of.
+struct NamedKernel {
+  std::string_view canonical;
+  std::span<const std::string_view> captures;  // 0: the whole match
+  const OperationWords& words;
+  KernelClass kernel_class = KernelClass::other;
+};
+
+// The `name` of a rule in kernels.yaml, whose syntax stands at the top of that file.
+class NameTemplate {
+ public:
+  // Errors say what is wrong, not where.
+  static Result<NameTemplate> parse(std::string_view text, int captures);
+
+  // 1 to 60 printable characters.
+  [[nodiscard]] std::string expand(const NamedKernel& kernel) const;
+
+ private:
+  struct Part {
+    std::string text;                                    // where there is no field
+    std::string (*field)(const NamedKernel&) = nullptr;  // none of a capture
+    size_t capture = 0;
+    std::string (*filter)(std::string_view, const OperationWords&) = nullptr;
+
+    [[nodiscard]] std::string value(const NamedKernel& kernel) const;
+  };
+  static Result<Part> parse_field(std::string_view text, int captures);
+
+  std::vector<Part> parts_;
+};
+
+}  // namespace llmprof::analysis
