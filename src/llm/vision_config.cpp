@@ -61,15 +61,14 @@ VisionTower sam_tower(ConfigKeys& sam, uint32_t image_size, double last_channels
   const double neck = width * kNeck + squared(kNeck) * kKernel;
   const double middle = kNeck * kMiddleChannels * kKernel;
   const double last = kMiddleChannels * last_channels * kKernel;
-  VisionTower tower{"SAM encoder", 0, 0};
-  tower.parameters = whole_count(patches + width + tokens * width + stack.parameters() +
-                                 relative_positions + neck + 4 * kNeck + middle + last);
   Transformer one = stack;
   one.layers = 1;
-  tower.flops_per_image = whole_count(
-      (layers - global) * one.flops(tokens, squared(kWindow)) + global * one.flops(tokens, tokens) +
-      2 * tokens * (patches + neck) + 2 * tokens / 4 * middle + 2 * tokens / 16 * last);
-  return tower;
+  return {"SAM encoder",
+          whole_count(patches + width + tokens * width + stack.parameters() + relative_positions +
+                      neck + 4 * kNeck + middle + last),
+          whole_count((layers - global) * one.flops(tokens, squared(kWindow)) +
+                      global * one.flops(tokens, tokens) + 2 * tokens * (patches + neck) +
+                      2 * tokens / 4 * middle + 2 * tokens / 16 * last)};
 }
 
 // CLIP's ViT-L, fed with SAM's features: one token for each, and one for the class.
@@ -80,11 +79,10 @@ VisionTower clip_tower(ConfigKeys& clip, double tokens) {
   const double image = clip.number_or({"image_size"}, 224);
   const Transformer stack{layers, width, width, 4 * width};
   const double positions = squared(image / patch) + 1;
-  VisionTower tower{"CLIP encoder", 0, 0};
-  tower.parameters = whole_count(stack.parameters() + kColors * squared(patch) * width +
-                                 positions * width + width + 2 * width);
-  tower.flops_per_image = whole_count(stack.flops(tokens + 1, tokens + 1));
-  return tower;
+  return {"CLIP encoder",
+          whole_count(stack.parameters() + kColors * squared(patch) * width + positions * width +
+                      width + 2 * width),
+          whole_count(stack.flops(tokens + 1, tokens + 1))};
 }
 
 // The second DeepSeek-OCR's encoder: a small language model over SAM's tokens and as many queries.
@@ -95,10 +93,8 @@ VisionTower query_tower(ConfigKeys& encoder, double tokens) {
   const double layers = encoder.number_or({"num_hidden_layers"}, 24);
   const double intermediate = encoder.number_or({"intermediate_size"}, 4864);
   const Transformer stack{layers, width, width / heads * kv_heads, intermediate, true, false};
-  VisionTower tower{"query encoder", 0, 0};
-  tower.parameters = whole_count(stack.parameters() + width + tokens * width);
-  tower.flops_per_image = whole_count(stack.flops(2 * tokens, 2 * tokens));
-  return tower;
+  return {"query encoder", whole_count(stack.parameters() + width + tokens * width),
+          whole_count(stack.flops(2 * tokens, 2 * tokens))};
 }
 
 VisionTower projector(double input, double output, double tokens) {
@@ -152,14 +148,14 @@ std::vector<VisionTower> plain_tower(ConfigKeys& vision, uint32_t text_hidden,
   const Transformer stack{layers, width, width, intermediate};
   const double tokens = squared(image / patch);
   const double patches = kColors * squared(patch) * width;
-  VisionTower tower{"vision encoder", 0, 0};
-  tower.parameters = whole_count(stack.parameters() + patches + width + tokens * width + 2 * width);
-  tower.flops_per_image = whole_count(stack.flops(tokens, tokens) + 2 * tokens * patches);
   if (image == 0) {
     notes.emplace_back("vision_config has no image_size: the FLOPs of images are excluded");
   }
   notes.emplace_back("the vision encoder is counted as a plain ViT with a linear projector");
-  return {tower, projector(width, text_hidden, 0)};
+  return {{"vision encoder",
+           whole_count(stack.parameters() + patches + width + tokens * width + 2 * width),
+           whole_count(stack.flops(tokens, tokens) + 2 * tokens * patches)},
+          projector(width, text_hidden, 0)};
 }
 
 }  // namespace

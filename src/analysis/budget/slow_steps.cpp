@@ -54,6 +54,7 @@ struct Growth {
   const WorkInStep* where = nullptr;  // in the slow step: its longest
   int64_t more_calls = 0;
   uint64_t calls = 0;
+  bool gap = false;  // idle time before the work, not its own
 };
 
 // What is compared with what: work of one name that both steps have; other kernels by their class,
@@ -145,42 +146,35 @@ std::vector<Growth> growth_of_gaps(const Alignment& alignment, const StepWork& s
       [](const WorkInStep& entry, const WorkInStep& known) { return entry.gap > known.gap; });
 }
 
-// A reason before it gets its names: work that took longer, or a gap.
-struct Cause {
-  Growth growth;
-  bool gap = false;
-};
-
 // The largest first. Gaps that say little each are one row together (`where` is none).
-std::vector<Cause> causes_of(const Alignment& alignment, Nanoseconds above, const StepWork& slow,
-                             const StepWork& usual) {
+std::vector<Growth> causes_of(const Alignment& alignment, Nanoseconds above, const StepWork& slow,
+                              const StepWork& usual) {
   const auto at_least = [&](double share) {
     return static_cast<Nanoseconds>(share * static_cast<double>(above));
   };
-  std::vector<Cause> causes;
+  std::vector<Growth> causes;
   for (const Growth& growth : growth_of_work(alignment, slow, usual)) {
-    if (growth.longer > at_least(kWorthListing)) causes.push_back({growth, false});
+    if (growth.longer > at_least(kWorthListing)) causes.push_back(growth);
   }
   Growth small;
-  for (const Growth& growth : growth_of_gaps(alignment, slow, usual)) {
+  small.gap = true;
+  for (Growth& growth : growth_of_gaps(alignment, slow, usual)) {
+    growth.gap = true;
     if (growth.longer > at_least(kWorthNaming)) {
-      causes.push_back({growth, true});
+      causes.push_back(growth);
     } else {
       small.longer += growth.longer;
       small.calls += growth.longer > 0 ? 1U : 0U;
     }
   }
-  if (small.longer > at_least(kWorthListing)) causes.push_back({small, true});
-  std::stable_sort(causes.begin(), causes.end(), [](const Cause& a, const Cause& b) {
-    return a.growth.longer > b.growth.longer;
-  });
+  if (small.longer > at_least(kWorthListing)) causes.push_back(small);
+  std::ranges::stable_sort(causes, std::greater(), &Growth::longer);
   if (causes.size() > kMostReasons) causes.resize(kMostReasons);
   return causes;
 }
 
-profile::Reason told_cause(const trace::Trace& trace, const DescribedNames& names,
-                           const Cause& cause) {
-  const Growth& growth = cause.growth;
+profile::Reason reason_for(const trace::Trace& trace, const DescribedNames& names,
+                           const Growth& growth) {
   const auto calls = static_cast<double>(growth.calls);
   profile::FindingValues values;
   if (growth.where == nullptr) {
@@ -188,7 +182,7 @@ profile::Reason told_cause(const trace::Trace& trace, const DescribedNames& name
   }
   const GpuWorkRow& work = growth.where->work;
   values.add_text("work", work_name(trace, names, work.kind, work.row)).add_number("calls", calls);
-  if (cause.gap) return make_reason(profile::ReasonKind::longer_gap, values);
+  if (growth.gap) return make_reason(profile::ReasonKind::longer_gap, values);
   if (growth.more_calls > 0) {
     values.add_number("more_calls", static_cast<double>(growth.more_calls));
   }
@@ -230,13 +224,13 @@ std::vector<SlowStep> find_slow_steps(const trace::Trace& trace, const Stages& s
     const StepWork& usual = work[outlier.reference.value];
     const Alignment alignment(trace, names, slow, usual);
     Nanoseconds explained = 0;
-    for (const Cause& cause : causes_of(alignment, outlier.above_median, slow, usual)) {
-      explained += cause.growth.longer;
-      if (cause.gap && cause.growth.where != nullptr) {
-        gaps.push_back(gap_before(stages, causes, *cause.growth.where));
+    for (const Growth& cause : causes_of(alignment, outlier.above_median, slow, usual)) {
+      explained += cause.longer;
+      if (cause.gap && cause.where != nullptr) {
+        gaps.push_back(gap_before(stages, causes, *cause.where));
         asked_for.emplace_back(steps.size(), step.reasons.size());
       }
-      step.reasons.push_back({{told_cause(trace, names, cause)}, cause.growth.longer});
+      step.reasons.push_back({{reason_for(trace, names, cause)}, cause.longer});
     }
     add_rest(outlier.above_median - explained, step);
     steps.push_back(std::move(step));

@@ -6,24 +6,44 @@
 namespace llmprof::analysis {
 namespace {
 
-// What conditions and texts ask of a finding.
-class FindingFacts {
+// Advice for one finding.
+class Adviser {
  public:
-  FindingFacts(const profile::Finding& finding, const profile::Engine& engine)
-      : finding_(finding), engine_(engine) {}
+  Adviser(const EngineRules& rules, const profile::Finding& finding, const profile::Engine& engine)
+      : finding_(finding),
+        engine_(engine),
+        // Engines of LLMs have advice of their own, which fits their LLMs alone.
+        rules_(rules.that_advise(of_llm()    ? engine_name()
+                                 : pytorch() ? std::string(profile::kPyTorch)
+                                             : std::string())) {}
+
+  [[nodiscard]] std::string advice() const {
+    return first_fitting(&EngineRule::advice, to_string(finding_.kind), 0).value_or("");
+  }
+
+ private:
+  static constexpr int kDeepest = 8;  // a phrase that holds itself stays as it is
 
   [[nodiscard]] bool of_llm() const { return finding_.stage != profile::kForwardStage; }
   [[nodiscard]] bool pytorch() const {
     return engine_.framework == profile::kPyTorch || value("framework") == profile::kPyTorch;
   }
+  [[nodiscard]] bool compiled() const {
+    return profile::find_value(finding_.values, "compiled") != nullptr
+               ? profile::has_flag(finding_.values, "compiled")
+               : engine_.compiled.value_or(false);
+  }
   // "PyTorch" where only the framework is known; empty where nothing is.
-  [[nodiscard]] std::string engine() const {
+  [[nodiscard]] std::string engine_name() const {
     if (engine_.name != profile::kUnknownEngine) return engine_.name;
     const std::string seen = value("engine");
     return seen.empty() && pytorch() ? std::string(profile::kPyTorch) : seen;
   }
+  [[nodiscard]] std::string value(std::string_view name) const {
+    return profile::find_text(finding_.values, name).value_or("");
+  }
   [[nodiscard]] std::string text(std::string_view name) const {
-    return name == "engine" ? engine() : value(name);
+    return name == "engine" ? engine_name() : value(name);
   }
   [[nodiscard]] bool flag(std::string_view name) const {
     if (name == "llm") return of_llm();
@@ -32,43 +52,13 @@ class FindingFacts {
     if (name == "compiled_elsewhere") return !compiled() && engine_.compiled.value_or(false);
     return profile::has_flag(finding_.values, name);
   }
-  [[nodiscard]] bool fulfil(const Advice& advice) const {
-    return std::all_of(advice.when.begin(), advice.when.end(), [&](const auto& condition) {
+  [[nodiscard]] bool fits(const Advice& advice) const {
+    return std::ranges::all_of(advice.when, [&](const Advice::Condition& condition) {
       return condition.expression == nullptr
                  ? flag(condition.name) == condition.flag
                  : RE2::FullMatch(text(condition.name), *condition.expression);
     });
   }
-
- private:
-  [[nodiscard]] std::string value(std::string_view name) const {
-    return profile::find_text(finding_.values, name).value_or("");
-  }
-  [[nodiscard]] bool compiled() const {
-    return profile::find_value(finding_.values, "compiled") != nullptr
-               ? profile::has_flag(finding_.values, "compiled")
-               : engine_.compiled.value_or(false);
-  }
-
-  const profile::Finding& finding_;
-  const profile::Engine& engine_;
-};
-
-class Adviser {
- public:
-  Adviser(const EngineRules& rules, const FindingFacts& facts)
-      : facts_(facts),
-        // Engines of LLMs have advice of their own, which fits their LLMs alone.
-        rules_(rules.that_advise(facts.of_llm()    ? facts.engine()
-                                 : facts.pytorch() ? std::string(profile::kPyTorch)
-                                                   : std::string())) {}
-
-  [[nodiscard]] std::string of_kind(std::string_view kind) const {
-    return first_fitting(&EngineRule::advice, kind, 0).value_or("");
-  }
-
- private:
-  static constexpr int kDeepest = 8;  // a phrase that holds itself stays as it is
 
   std::optional<std::string> first_fitting(AdviceByName EngineRule::* list, std::string_view name,
                                            int depth) const {
@@ -77,34 +67,35 @@ class Adviser {
       const auto found = (rule->*list).find(name);
       if (found == (rule->*list).end()) continue;
       for (const Advice& advice : found->second) {
-        if (facts_.fulfil(advice)) return filled(advice.text, depth);
+        if (fits(advice)) return filled(advice.text, depth);
       }
     }
     return std::nullopt;
   }
 
   // Phrases may hold phrases; what is neither a phrase nor known of the finding stays.
-  [[nodiscard]] std::string filled(std::string_view text, int depth) const {
+  [[nodiscard]] std::string filled(std::string_view pattern, int depth) const {
     std::string result;
-    while (!text.empty()) {
-      const size_t open = std::min(text.find('{'), text.size());
-      result += text.substr(0, open);
-      text.remove_prefix(open);
-      const size_t close = text.find('}');
-      if (close == std::string_view::npos) return result.append(text);
-      const std::string_view name = text.substr(1, close - 1);
+    while (!pattern.empty()) {
+      const size_t open = std::min(pattern.find('{'), pattern.size());
+      result += pattern.substr(0, open);
+      pattern.remove_prefix(open);
+      const size_t close = pattern.find('}');
+      if (close == std::string_view::npos) return result.append(pattern);
+      const std::string_view name = pattern.substr(1, close - 1);
       if (name == "engine" || name == "library") {
-        result += facts_.text(name);
+        result += text(name);
       } else {
         result += first_fitting(&EngineRule::phrases, name, depth + 1)
-                      .value_or(std::string(text.substr(0, close + 1)));
+                      .value_or(std::string(pattern.substr(0, close + 1)));
       }
-      text.remove_prefix(close + 1);
+      pattern.remove_prefix(close + 1);
     }
     return result;
   }
 
-  const FindingFacts& facts_;
+  const profile::Finding& finding_;
+  const profile::Engine& engine_;
   std::vector<const EngineRule*> rules_;
 };
 
@@ -113,8 +104,7 @@ class Adviser {
 void advise(const EngineRules& rules, const profile::Engine& engine,
             std::vector<profile::Finding>& findings) {
   for (profile::Finding& finding : findings) {
-    const FindingFacts facts(finding, engine);
-    finding.advice = Adviser(rules, facts).of_kind(to_string(finding.kind));
+    finding.advice = Adviser(rules, finding, engine).advice();
   }
 }
 

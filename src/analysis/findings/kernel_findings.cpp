@@ -243,7 +243,8 @@ std::vector<LatencyBound> latency_bound(const StageFacts& facts) {
 }
 
 void count_launches(const StageFacts& facts, std::vector<LatencyBound>& found) {
-  const auto& [trace, stages] = std::tie(facts.evidence->trace, facts.evidence->stages);
+  const trace::Trace& trace = facts.evidence->trace;
+  const Stages& stages = facts.evidence->stages;
   std::vector<LatencyBound*> by_name(trace.strings.size(), nullptr);
   for (LatencyBound& bound : found) by_name[bound.row->name.index()] = &bound;
   const trace::KernelTable& kernels = trace.kernels;

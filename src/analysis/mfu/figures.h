@@ -23,17 +23,9 @@ Workload complete_workload(const Stages& stages, Workload workload);
 // The figure as a reason's value; its text is the source.
 void add_count(std::string_view name, const TokenCount& count, profile::FindingValues& values);
 
-// What one instance of a stage computes and moves on one GPU.
-struct StageCost {
-  llm::PassCost cost;
-  profile::Reasons basis;    // the passes that it counts
-  profile::Reasons why_not;  // why there is no cost
-  bool whole = true;  // false: attention and the KV cache are left out, contexts being unknown
-};
-
-// `workload` is completed from the stages.
-StageCost stage_cost(const Stages& stages, uint32_t stage, const llm::ModelSpec& model,
-                     const Workload& workload);
+// The stage's cost with its basis, or why there is none. `workload` is completed from the stages.
+StageUtilization stage_cost(const Stages& stages, uint32_t stage, const llm::ModelSpec& model,
+                            const Workload& workload);
 
 // Where a figure of any stage is above its peak, takes back all figures and floors and says in each
 // stage's `why_not` which one it was and which inputs to check, the likeliest to be wrong first.

@@ -145,8 +145,8 @@ void add_parallelism(const llm::Parallelism& parallel, FindingValues& values) {
   if (parallel.ep > 1) values.add_number("ep", parallel.ep);
 }
 
-StageCost prefill_cost(const llm::ModelSpec& model, const Workload& workload) {
-  StageCost result;
+StageUtilization prefill_cost(const llm::ModelSpec& model, const Workload& workload) {
+  StageUtilization result;
   if (!workload.prompt_tokens) {
     result.why_not = {make_reason(ReasonKind::prompt_tokens_unknown)};
     return result;
@@ -186,9 +186,9 @@ llm::PassCost decode_passes(const llm::ModelSpec& model, const Workload& workloa
   return sum;
 }
 
-StageCost decode_cost(const llm::ModelSpec& model, const Workload& workload,
-                      std::optional<double> steps) {
-  StageCost result;
+StageUtilization decode_cost(const llm::ModelSpec& model, const Workload& workload,
+                             std::optional<double> steps) {
+  StageUtilization result;
   const bool counted_steps = steps.has_value();
   if (!steps && workload.new_tokens) steps = static_cast<double>(workload.new_tokens->value);
   if (!workload.prompt_tokens || !steps || *steps <= 0) {
@@ -235,25 +235,25 @@ bool has_window(const llm::ModelSpec& model) {
   });
 }
 
-StageCost serving_cost(const Stages& stages, uint32_t stage, const llm::ModelSpec& model,
-                       const Workload& workload) {
-  StageCost result;
+StageUtilization serving_cost(const Stages& stages, uint32_t stage, const llm::ModelSpec& model,
+                              const Workload& workload) {
+  StageUtilization result;
   const StepsOfStage steps = steps_of_stage(stages, stage);
   if (steps.all == 0 || steps.with_tokens < steps.all) {
-    result.whole = false;
+    result.whole_cost = false;
     FindingValues values;
     values.add_number("known_steps", static_cast<double>(steps.with_tokens))
         .add_number("steps", static_cast<double>(steps.all));
     result.why_not = {make_reason(ReasonKind::step_tokens_unknown, values)};
     return result;
   }
-  result.whole = steps.with_contexts == steps.all;
+  result.whole_cost = steps.with_contexts == steps.all;
   llm::PassCost sum;
   for (const SizedStep& step : steps.steps) {
     add(sum,
-        result.whole ? llm::mixed_pass_cost(model, *step.sequences, workload.parallel)
-                     : step_without_attention(model, step.tokens, step.positions_with_logits,
-                                              workload.parallel),
+        result.whole_cost ? llm::mixed_pass_cost(model, *step.sequences, workload.parallel)
+                          : step_without_attention(model, step.tokens, step.positions_with_logits,
+                                                   workload.parallel),
         1);
   }
   add(result.cost, sum, 1 / static_cast<double>(steps.instances));
@@ -263,7 +263,7 @@ StageCost serving_cost(const Stages& stages, uint32_t stage, const llm::ModelSpe
   FindingValues values;
   values.add_number("steps", static_cast<double>(steps.all))
       .add_number("tokens_per_step", mean(steps.tokens));
-  if (result.whole) {
+  if (result.whole_cost) {
     values.add_number("contexts_per_step", mean(steps.keys));
     if (has_window(model)) values.add_flag("attention_window", true);
   } else if (steps.with_contexts > 0) {
@@ -272,22 +272,28 @@ StageCost serving_cost(const Stages& stages, uint32_t stage, const llm::ModelSpe
   }
   add_parallelism(workload.parallel, values);
   result.basis = {make_reason(
-      result.whole ? ReasonKind::engine_steps_in_context : ReasonKind::engine_steps, values)};
+      result.whole_cost ? ReasonKind::engine_steps_in_context : ReasonKind::engine_steps, values)};
   return result;
 }
 
 }  // namespace
 
-StageCost stage_cost(const Stages& stages, uint32_t stage, const llm::ModelSpec& model,
-                     const Workload& workload) {
-  if (stages.serving) return serving_cost(stages, stage, model, workload);
+StageUtilization stage_cost(const Stages& stages, uint32_t stage, const llm::ModelSpec& model,
+                            const Workload& workload) {
   const Stage& what = stages.stages[stage];
-  if (is_prefill(what)) return prefill_cost(model, workload);
-  if (is_decode(what)) return decode_cost(model, workload, mean_steps(stages, stage));
-  StageCost none;
-  none.why_not = {
-      make_reason(ReasonKind::no_cost_formula, FindingValues().add_text("stage", what.name))};
-  return none;
+  StageUtilization result;
+  if (stages.serving) {
+    result = serving_cost(stages, stage, model, workload);
+  } else if (is_prefill(what)) {
+    result = prefill_cost(model, workload);
+  } else if (is_decode(what)) {
+    result = decode_cost(model, workload, mean_steps(stages, stage));
+  } else {
+    result.why_not = {
+        make_reason(ReasonKind::no_cost_formula, FindingValues().add_text("stage", what.name))};
+  }
+  result.stage = stage;
+  return result;
 }
 
 bool is_prefill(const Stage& stage) { return stage.name == "prefill"; }

@@ -64,7 +64,7 @@ profile::Ratios ratios(const Stage& stage, double work, double peak, double trac
 
 // MFU, MBU and the floor of one stage, from its cost.
 void measure(const Stage& stage, const std::optional<Peak>& peak, const llm::GpuSpec& gpu,
-             bool whole, StageUtilization& result) {
+             StageUtilization& result) {
   const double flops = result.cost.flops();
   const double bytes = result.cost.bytes();
   const double traced = result.traced_share.value_or(1);
@@ -74,7 +74,7 @@ void measure(const Stage& stage, const std::optional<Peak>& peak, const llm::Gpu
     result.peak_name = peak->name;
     result.mfu = ratios(stage, flops, peak->flops, traced);
   }
-  if (whole) {
+  if (result.whole_cost) {
     result.mbu = ratios(stage, bytes, gpu.memory_bandwidth, traced);
   } else {
     result.why_not.push_back(make_reason(ReasonKind::contexts_unknown));
@@ -138,15 +138,10 @@ class StageFigures {
   [[nodiscard]] StageUtilization of_model(uint32_t index,
                                           const std::optional<RecordedWork>& recorded) const {
     const Stage& stage = stages_.stages[index];
-    StageUtilization result;
-    result.stage = index;
-    StageCost cost = stage_cost(stages_, index, *model_, workload_);
-    result.cost = std::move(cost.cost);
-    result.basis = std::move(cost.basis);
+    StageUtilization result = stage_cost(stages_, index, *model_, workload_);
     tell_tracing(result);
-    if (!cost.why_not.empty()) {
-      result.why_not = std::move(cost.why_not);
-    } else if (stage.wall.count == 0) {
+    if (!result.why_not.empty()) return result;
+    if (stage.wall.count == 0) {
       result.why_not = {make_reason(ReasonKind::all_warmup)};
     } else if (gpu_ == nullptr) {
       result.why_not = {missing_device(device_)};
@@ -156,7 +151,7 @@ class StageFigures {
     } else {
       const auto peak = peak_of(*gpu_, *model_);
       if (!peak) result.why_not.push_back(no_peak(*model_, *gpu_));
-      measure(stage, peak, *gpu_, cost.whole, result);
+      measure(stage, peak, *gpu_, result);
       if (recorded) result.recorded = recorded_figures(stage, recorded->cost, *gpu_, &result.cost);
     }
     return result;
@@ -176,7 +171,7 @@ class StageFigures {
       result.why_not = {missing_device(device_)};
     } else {
       const Peak peak{gpu_->fp32.value_or(0), gpu_->peak_name("f32")};
-      measure(stage, peak, *gpu_, true, result);
+      measure(stage, peak, *gpu_, result);
       result.recorded = recorded_figures(stage, recorded.cost, *gpu_);
     }
     return result;

@@ -35,7 +35,8 @@ struct Workload {
 // an input is missing, or where a ratio above 1 shows that one is wrong.
 struct StageUtilization {
   uint32_t stage = 0;
-  llm::PassCost cost;      // of one instance: all its passes together
+  llm::PassCost cost;      // of one instance on one GPU: all its passes together
+  bool whole_cost = true;  // false: without attention and the KV cache, contexts being unknown
   profile::Reasons basis;  // the passes that the cost counts
   // Of the cost, what the traced steps did: figures on busy time are of these. None: not known.
   std::optional<double> traced_share = 1;
