@@ -13,64 +13,6 @@ using profile::FindingValues;
 using profile::make_reason;
 using profile::ReasonKind;
 
-// A gap to be explained by what one thread of the host did in it.
-struct HostQuestion {
-  BudgetPart cause = BudgetPart::unattributed;
-  trace::ThreadId thread;  // none where no launch is recorded
-  Nanoseconds from = 0;
-  Nanoseconds to = 0;
-  trace::LaunchRow launch;  // of what ran next
-  bool in_graph = false;
-};
-
-HostQuestion question_about(const trace::Trace& trace, const GapFound& gap) {
-  HostQuestion question{gap.cause, {}, gap.start, gap.end, {}, gap.in_graph};
-  const std::optional<GpuWorkRow>& work = gap.after ? gap.after : gap.before;
-  if (!work || !work->launch.valid()) return question;
-  question.launch = work->launch;
-  question.thread = trace.launches.thread[question.launch.index()];
-  const bool before_the_call =
-      gap.cause == BudgetPart::idle_host || gap.cause == BudgetPart::idle_synchronization;
-  if (before_the_call) {
-    question.to = std::min(gap.end, trace.launches.start[question.launch.index()]);
-  }
-  return question;
-}
-
-// A time on a thread.
-struct HostMoment {
-  trace::ThreadId thread;
-  Nanoseconds time = 0;
-};
-
-// Moments found by the thread and time of each row of a large table.
-class MomentsByThread {
- public:
-  MomentsByThread(size_t threads, const std::vector<HostMoment>& moments)
-      : moments_(moments), by_thread_(threads) {
-    for (uint32_t i = 0; i < moments.size(); ++i) {
-      if (moments[i].thread.valid()) by_thread_[moments[i].thread.index()].push_back(i);
-    }
-    for (auto& rows : by_thread_) {
-      std::sort(rows.begin(), rows.end(),
-                [&](uint32_t a, uint32_t b) { return moments[a].time < moments[b].time; });
-    }
-  }
-  // Calls visit(moment) for those in [start, end).
-  template <class Visit>
-  void each_in(trace::ThreadId thread, Nanoseconds start, Nanoseconds end, Visit&& visit) const {
-    if (!thread.valid() || by_thread_[thread.index()].empty()) return;
-    const auto& rows = by_thread_[thread.index()];
-    auto row = std::partition_point(rows.begin(), rows.end(),
-                                    [&](uint32_t i) { return moments_[i].time < start; });
-    for (; row != rows.end() && moments_[*row].time < end; ++row) visit(*row);
-  }
-
- private:
-  const std::vector<HostMoment>& moments_;
-  std::vector<std::vector<uint32_t>> by_thread_;  // in order of time
-};
-
 // The row that started last among those open, the shorter of two that started together.
 struct InnermostOpen {
   Nanoseconds start = 0;
@@ -83,49 +25,31 @@ struct InnermostOpen {
   }
 };
 
-struct OpenOnHost {
-  InnermostOpen operation;       // of the framework's operators
-  InnermostOpen range;           // of push/pop ranges and annotations
-  bool operators_known = false;  // the capture has operators of that thread
-};
-
-// What was open at each moment: one pass over the tables for all of them.
-std::vector<OpenOnHost> open_at(const trace::Trace& trace, const std::vector<HostMoment>& moments) {
-  const MomentsByThread wanted(trace.threads.size(), moments);
-  std::vector<OpenOnHost> open(moments.size());
-  std::vector<uint8_t> has_operators(trace.threads.size(), 0);
-  const trace::OperatorTable& operators = trace.operators;
-  for (size_t row = 0; row < operators.size(); ++row) {
-    const trace::ThreadId thread = operators.thread[row];
-    if (!thread.valid()) continue;
-    has_operators[thread.index()] = 1;
-    wanted.each_in(thread, operators.start[row], operators.end[row], [&](size_t moment) {
-      open[moment].operation.offer(operators.start[row], operators.end[row], operators.name[row]);
-    });
-  }
-  const trace::RangeTable& ranges = trace.ranges;
-  for (size_t row = 0; row < ranges.size(); ++row) {
-    const bool on_a_thread = ranges.kind[row] == trace::RangeKind::push_pop ||
-                             ranges.kind[row] == trace::RangeKind::annotation;
-    if (!on_a_thread) continue;
-    wanted.each_in(ranges.thread[row], ranges.start[row], ranges.end[row], [&](size_t moment) {
-      open[moment].range.offer(ranges.start[row], ranges.end[row], ranges.text[row]);
-    });
-  }
-  for (size_t i = 0; i < moments.size(); ++i) {
-    const trace::ThreadId thread = moments[i].thread;
-    open[i].operators_known = thread.valid() && has_operators[thread.index()] != 0;
-  }
-  return open;
-}
-
 // A stretch of a question's time; `api` is none outside of calls.
 struct Piece {
   Nanoseconds from = 0;
   Nanoseconds to = 0;
   trace::StringId api;
   bool synchronizing = false;
+
   [[nodiscard]] Nanoseconds length() const { return to - from; }
+};
+
+// A gap to be explained by what one thread of the host did in it.
+struct HostQuestion {
+  BudgetPart cause = BudgetPart::unattributed;
+  trace::ThreadId thread;  // none where no launch is recorded
+  Nanoseconds from = 0;
+  Nanoseconds to = 0;
+  trace::LaunchRow launch = {};  // of what ran next
+  bool in_graph = false;
+  Piece piece = {};  // the longest one of its cause stands for the question
+  // What was open in the middle of the piece: framework operators, push/pop ranges and annotations.
+  InnermostOpen operation = {};
+  InnermostOpen range = {};
+  bool operators_known = false;  // the capture has operators of that thread
+
+  [[nodiscard]] Nanoseconds moment() const { return piece.from + piece.length() / 2; }
 };
 
 bool matches(BudgetPart cause, const Piece& piece) {
@@ -142,15 +66,12 @@ bool matches(BudgetPart cause, const Piece& piece) {
   }
 }
 
-// The piece that stands for a question: the longest one of its cause.
-Piece chosen_piece(const trace::Trace& trace, const CallsByThread& calls,
-                   const HostQuestion& question) {
-  Piece best;
-  if (!question.thread.valid()) return best;
+void choose_piece(const trace::Trace& trace, const CallsByThread& calls, HostQuestion& question) {
+  if (!question.thread.valid()) return;
   const auto offer = [&](Nanoseconds from, Nanoseconds to, trace::StringId api) {
-    if (to - from <= best.length()) return;
+    if (to - from <= question.piece.length()) return;
     const Piece piece{from, to, api, trace::waits_for_gpu(trace.api_kind(api))};
-    if (matches(question.cause, piece)) best = piece;
+    if (matches(question.cause, piece)) question.piece = piece;
   };
   const trace::LaunchTable& launches = trace.launches;
   Nanoseconds until = question.from;
@@ -163,7 +84,75 @@ Piece chosen_piece(const trace::Trace& trace, const CallsByThread& calls,
     until = to;
   });
   offer(until, question.to, trace::StringId());
-  return best;
+}
+
+HostQuestion question_about(const trace::Trace& trace, const CallsByThread& calls,
+                            const GapFound& gap) {
+  HostQuestion question{gap.cause, {}, gap.start, gap.end};
+  question.in_graph = gap.in_graph;
+  const std::optional<GpuWorkRow>& work = gap.after ? gap.after : gap.before;
+  if (!work || !work->launch.valid()) return question;
+  question.launch = work->launch;
+  question.thread = trace.launches.thread[question.launch.index()];
+  const bool before_the_call =
+      gap.cause == BudgetPart::idle_host || gap.cause == BudgetPart::idle_synchronization;
+  if (before_the_call) {
+    question.to = std::min(gap.end, trace.launches.start[question.launch.index()]);
+  }
+  choose_piece(trace, calls, question);
+  return question;
+}
+
+// Questions found by the thread and time of each row of a large table.
+class QuestionsByThread {
+ public:
+  QuestionsByThread(size_t threads, std::vector<HostQuestion>& questions) : by_thread_(threads) {
+    for (HostQuestion& question : questions) {
+      if (question.thread.valid()) by_thread_[question.thread.index()].push_back(&question);
+    }
+    for (auto& all : by_thread_) std::ranges::sort(all, {}, &HostQuestion::moment);
+  }
+
+  // Calls visit(question) for those whose moment is in [start, end).
+  template <class Visit>
+  void each_in(trace::ThreadId thread, Nanoseconds start, Nanoseconds end, Visit&& visit) const {
+    if (!thread.valid() || by_thread_[thread.index()].empty()) return;
+    const auto& all = by_thread_[thread.index()];
+    auto next = std::ranges::lower_bound(all, start, {}, &HostQuestion::moment);
+    for (; next != all.end() && (*next)->moment() < end; ++next) visit(**next);
+  }
+
+ private:
+  std::vector<std::vector<HostQuestion*>> by_thread_;  // in order of time
+};
+
+// One pass over the tables for all questions.
+void find_what_was_open(const trace::Trace& trace, std::vector<HostQuestion>& questions) {
+  const QuestionsByThread wanted(trace.threads.size(), questions);
+  std::vector<uint8_t> has_operators(trace.threads.size(), 0);
+  const trace::OperatorTable& operators = trace.operators;
+  for (size_t row = 0; row < operators.size(); ++row) {
+    const trace::ThreadId thread = operators.thread[row];
+    if (!thread.valid()) continue;
+    has_operators[thread.index()] = 1;
+    wanted.each_in(thread, operators.start[row], operators.end[row], [&](HostQuestion& question) {
+      question.operation.offer(operators.start[row], operators.end[row], operators.name[row]);
+    });
+  }
+  const trace::RangeTable& ranges = trace.ranges;
+  for (size_t row = 0; row < ranges.size(); ++row) {
+    const bool on_a_thread = ranges.kind[row] == trace::RangeKind::push_pop ||
+                             ranges.kind[row] == trace::RangeKind::annotation;
+    if (!on_a_thread) continue;
+    wanted.each_in(ranges.thread[row], ranges.start[row], ranges.end[row],
+                   [&](HostQuestion& question) {
+                     question.range.offer(ranges.start[row], ranges.end[row], ranges.text[row]);
+                   });
+  }
+  for (HostQuestion& question : questions) {
+    question.operators_known =
+        question.thread.valid() && has_operators[question.thread.index()] != 0;
+  }
 }
 
 // PyTorch's emit_nvtx numbers its ranges: "aten::view, seq = 46208, op_id = 993761".
@@ -186,18 +175,18 @@ profile::Reason call_of(std::string_view api, std::string_view around = {}) {
 }
 
 // A call in an operator, an operator in a range, or the program's own code.
-profile::Reason answer_of(const trace::Trace& trace, const Piece& piece, const OpenOnHost& open) {
-  const std::string_view operation = trace.strings[open.operation.name];
-  const std::string_view range = without_numbers(trace.strings[open.range.name]);
-  if (piece.api.valid()) {
-    return call_of(trace.strings[piece.api], operation.empty() ? range : operation);
+profile::Reason answer_of(const trace::Trace& trace, const HostQuestion& question) {
+  const std::string_view operation = trace.strings[question.operation.name];
+  const std::string_view range = without_numbers(trace.strings[question.range.name]);
+  if (question.piece.api.valid()) {
+    return call_of(trace.strings[question.piece.api], operation.empty() ? range : operation);
   }
   if (!operation.empty()) {
     return inside_of(range, ReasonKind::host_operator,
                      FindingValues().add_text("operator", operation));
   }
   return inside_of(range, ReasonKind::host_code,
-                   FindingValues().add_flag("between_operators", open.operators_known));
+                   FindingValues().add_flag("between_operators", question.operators_known));
 }
 
 profile::Reason how_queued(const trace::Trace& trace, const HostQuestion& question) {
@@ -230,28 +219,21 @@ std::vector<profile::Reason> what_the_host_did(const trace::Trace& trace,
                                                const std::vector<GapFound>& gaps) {
   std::vector<HostQuestion> questions;
   questions.reserve(gaps.size());
-  for (const GapFound& gap : gaps) questions.push_back(question_about(trace, gap));
-  std::vector<Piece> chosen(questions.size());
-  std::vector<HostMoment> moments(questions.size());
-  for (size_t i = 0; i < questions.size(); ++i) {
-    chosen[i] = chosen_piece(trace, calls, questions[i]);
-    moments[i] = {questions[i].thread, chosen[i].from + chosen[i].length() / 2};
-  }
-  const std::vector<OpenOnHost> open = open_at(trace, moments);
-
-  std::vector<profile::Reason> answers(questions.size());
-  for (size_t i = 0; i < questions.size(); ++i) {
-    const HostQuestion& question = questions[i];
+  for (const GapFound& gap : gaps) questions.push_back(question_about(trace, calls, gap));
+  find_what_was_open(trace, questions);
+  std::vector<profile::Reason> answers;
+  answers.reserve(questions.size());
+  for (const HostQuestion& question : questions) {
     const bool recorded = question.thread.valid() && question.launch.valid();
     if (!recorded || question.cause == BudgetPart::unattributed) {
-      answers[i] = make_reason(ReasonKind::host_not_recorded);
+      answers.push_back(make_reason(ReasonKind::host_not_recorded));
     } else if (question.cause == BudgetPart::idle_queued) {
-      answers[i] = how_queued(trace, question);
-    } else if (chosen[i].length() > 0) {
-      answers[i] = answer_of(trace, chosen[i], open[i]);
+      answers.push_back(how_queued(trace, question));
+    } else if (question.piece.length() > 0) {
+      answers.push_back(answer_of(trace, question));
     } else {
       // A launch that itself synchronizes: cudaMemcpy.
-      answers[i] = call_of(trace.strings[trace.launches.api[question.launch.index()]]);
+      answers.push_back(call_of(trace.strings[trace.launches.api[question.launch.index()]]));
     }
   }
   return answers;
