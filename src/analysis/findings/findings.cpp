@@ -4,13 +4,13 @@
 #include <span>
 
 #include "analysis/findings/stage_facts.h"
+#include "analysis/statistics/values.h"
 
 namespace llmprof::analysis {
 namespace {
 
 using profile::FindingKind;
 using profile::FindingValues;
-using profile::to_milliseconds;
 
 constexpr double kLeastShareOfWall = 0.01;  // of the stage's wall time
 constexpr size_t kMost = 10;

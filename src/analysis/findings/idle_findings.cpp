@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "analysis/findings/stage_facts.h"
+#include "analysis/statistics/values.h"
 #include "base/text.h"
 
 namespace llmprof::analysis {
@@ -10,7 +11,6 @@ namespace {
 
 using profile::FindingKind;
 using profile::FindingValues;
-using profile::to_milliseconds;
 
 // A gap is a stall of its own where it is so much longer than the average one.
 constexpr double kStallOverAverage = 10;

@@ -2,13 +2,13 @@
 #include <optional>
 
 #include "analysis/findings/stage_facts.h"
+#include "analysis/statistics/values.h"
 
 namespace llmprof::analysis {
 namespace {
 
 using profile::FindingKind;
 using profile::FindingValues;
-using profile::to_milliseconds;
 
 constexpr size_t kNamedKernels = 3;  // of those that a finding is about, the longest
 constexpr size_t kNamedCopies = 3;
