@@ -17,7 +17,6 @@ namespace llmprof::analysis {
 
 using InstanceId = trace::Id<struct StageInstanceKind>;  // row of Stages::instances
 using StepId = trace::Id<struct StepKindTag>;            // row of Stages::steps
-using GpuOfProcess = std::pair<trace::ProcessId, trace::DeviceId>;
 
 using profile::ConfidenceLevel;
 using profile::StageSource;
