@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "analysis/stages/stage_tracing.h"
 #include "analysis/result/parts.h"
+#include "analysis/stages/stage_tracing.h"
 #include "analysis/statistics/values.h"
 
 namespace llmprof::analysis::result {
