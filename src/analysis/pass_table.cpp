@@ -10,7 +10,6 @@
 #include "analysis/ranking/totals.h"
 #include "analysis/result/parts.h"
 #include "analysis/stages/stage_tracing.h"
-#include "analysis/timeline/copies.h"
 #include "analysis/timeline/timeline.h"
 #include "analysis/untraced/collector_overhead.h"
 
