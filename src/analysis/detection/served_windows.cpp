@@ -239,7 +239,7 @@ std::optional<ServedWindow> measure(const std::vector<PassBatch>& batches) {
       if (batch.first_tokens > 0 && !batch.warmup) {
         const auto prompts = static_cast<double>(batch.first_tokens);
         prompt_time += prompts * (chosen(batch) - static_cast<double>(start));
-        prompt_time += static_cast<double>(start - begun.value_or(start));
+        if (begun) prompt_time += static_cast<double>(start - *begun);
         window.prompts += batch.first_tokens;
       }
       if (batch.first_tokens > 0) {
