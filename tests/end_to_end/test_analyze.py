@@ -430,7 +430,7 @@ class Usage(unittest.TestCase):
             )
             bundle = Bundle(capture, options=("--config-dir", folder))
             self.assertEqual(bundle.profile["engine"]["name"], "ACME Serve")
-            self.assertIn("What runs the model: ACME Serve", bundle.files["report.md"])
+            self.assertIn("The model runs on: ACME Serve", bundle.files["report.md"])
             advice = [finding["advice"] for finding in bundle.profile["findings"]
                       if finding["kind"] == "small_kernels"]
             self.assertTrue(advice)

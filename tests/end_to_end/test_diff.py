@@ -254,7 +254,7 @@ class NotComparable(Folder):
         decode = self.stage(diff, "decode")
         self.assertTrue(decode["budget"] and decode["kernels"])
         self.assertEqual(self.stdout.splitlines()[0],
-                         "The sides are not comparable: their figures stand side by side.")
+                         "The sides are not comparable; their figures are only listed side by side.")
         for words in ("better", "worse", "faster", "slower", "changed cannot"):
             self.assertNotIn(words, self.stdout.split("Times are means")[0])
 

@@ -70,7 +70,7 @@ class Engines(unittest.TestCase):
         self.assertAlmostEqual(told / 9.606, 1, delta=0.01)
         page = [text for name, text in bundle.files.items() if name == "report.html"]  # a build may have none
         for where in (bundle.result.stdout, bundle.files["report.md"], *page):
-            self.assertIn(f"the recorded mean with it is {told:.3f} ms", " ".join(where.split()))
+            self.assertIn(f"the recorded mean that includes it is {told:.3f} ms", " ".join(where.split()))
         self.assertIn(f"instance 1, {times[1]:.3f} ms (longer than the later ones; a CUDA graph is captured in it)",
                       bundle.files["report.md"])
 

@@ -217,7 +217,7 @@ void forget_kinds(Found& found) {
 std::string reason_for_loop(const Found& found) {
   return fmt::format(
       "{} passes of {} layers repeat, all of the same size, and no kernel is known as attention: "
-      "nothing tells decode steps from the iterations of another program",
+      "decode steps cannot be distinguished from any other loop",
       found.forward.passes.size(), found.forward.passes.front().layers);
 }
 

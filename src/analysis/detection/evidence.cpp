@@ -142,12 +142,11 @@ ConfidenceLevel DetectionEvidence::level(bool of_llm) const {
 }
 
 std::string DetectionEvidence::in_words(bool of_llm) const {
-  std::string words =
-      fmt::format("{} forward {} of {} {}layers, {}", passes, plural_of(passes, "pass"),
-                  fmt::join(layers_a_pass, " or "), named ? "attention " : "",
-                  by_ranges ? "between the ranges of the engine's model runner; kernels tell their "
-                              "kind"
-                            : "found in the kernel sequence");
+  std::string words = fmt::format(
+      "{} forward {} of {} {}layers, {}", passes, plural_of(passes, "pass"),
+      fmt::join(layers_a_pass, " or "), named ? "attention " : "",
+      by_ranges ? "between the ranges of the engine's model runner; kernels determine their kind"
+                : "found in the kernel sequence");
   words += fmt::format("; {} of their kernels are in passes that repeat kernel by kernel",
                        percent(kernels_repeating, kernels));
   if (!by_ranges) {
@@ -155,17 +154,17 @@ std::string DetectionEvidence::in_words(bool of_llm) const {
                          percent(passes_of_known_ends, passes));
   }
   if (layers_in_passes < layers) {
-    words += fmt::format("; {} of {} attention layers are outside of them",
-                         layers - layers_in_passes, layers);
+    words += fmt::format("; {} of {} attention layers are outside them", layers - layers_in_passes,
+                         layers);
     if (vision_passes > 0) {
-      words += fmt::format(", {} of them in {} vision {}, each beginning with a convolution",
+      words += fmt::format(", including {} in {} vision {}, each starting with a convolution",
                            vision_layers, vision_passes, plural_of(vision_passes, "pass"));
     }
   }
-  if (!named) words += "; they are found by what repeats alone, no names of kernels confirm them";
+  if (!named) words += "; they were found by repetition alone, no kernel names confirm them";
   if (!of_llm) {
     words +=
-        "; nothing shows that they generate tokens: no run of steps behind a larger pass with "
+        "; nothing shows that they generate tokens: no run of steps after a larger pass with "
         "tokens embedded or chosen, no KV cache";
   } else if (!told_apart) {
     words += "; all passes have the same size, so their kind is a guess";

@@ -207,12 +207,12 @@ ForwardPasses find_structural_passes(const KernelSequence& sequence) {
   }
   if (two_threads_in_turn(sequence, cores)) {
     found.reason =
-        "this is a training run: passes are launched by two threads in turn, forward and backward";
+        "this is a training run: two threads launch passes alternately, forward and backward";
     found.training = true;
   } else if (!repeats_at_once) {
     found.reason = fmt::format(
-        "{} stretches repeat as layers do, but none is followed by its like, as decode steps are: "
-        "a training step, or another program",
+        "{} stretches repeat as layers do, but none is followed by an equal one, as decode steps "
+        "are: training or another program",
         cores.size());
   } else if (static_cast<double>(following) <
              threshold::kMuch * static_cast<double>(cores.size())) {

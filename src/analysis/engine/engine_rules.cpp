@@ -79,7 +79,8 @@ class EngineFile {
     options.set_log_errors(false);
     auto compiled = std::make_shared<RE2>(node.text, options);
     if (!node.is_scalar() || !compiled->ok()) {
-      wrong(node, fmt::format("'{}' is no regular expression: {}", node.text, compiled->error()));
+      wrong(node,
+            fmt::format("'{}' is not a regular expression: {}", node.text, compiled->error()));
     }
     return compiled;
   }

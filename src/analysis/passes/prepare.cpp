@@ -72,8 +72,8 @@ void leave_cpu_operators_aside(trace::Trace& trace, Diagnostics& diagnostics) {
   if (operators == 0 || !gpu_work) return;
   keep_rows(kernels, keep);
   diagnostics.info("cpu_operators_left_aside",
-                   "CPU operators beside a GPU's kernels: they are told as operators and are in no "
-                   "total of kernels",
+                   "CPU operators recorded with a GPU's kernels: they are listed as operators and "
+                   "excluded from kernel totals",
                    operators);
 }
 

@@ -106,10 +106,11 @@ void report_sources(const trace::Trace& trace, trace::DeviceKind device,
                                  runs, device == trace::DeviceKind::cpu ? "CPU" : "GPU"));
   }
   if (timelines > 1) {
-    diagnostics.info("several_timelines",
-                     fmt::format("{} timelines are put together, each on its own clock; their "
-                                 "devices are told apart by file",
-                                 timelines));
+    diagnostics.info(
+        "several_timelines",
+        fmt::format(
+            "{} timelines are combined, each on its own clock; devices are distinguished by file",
+            timelines));
   }
 }
 

@@ -304,7 +304,7 @@ std::optional<Stages> annotated_stages(const trace::Trace& trace, const Meaningf
     diagnostics.warn("stage_ranges_empty",
                      trace.launches.size() == 0
                          ? "stage ranges cannot be used: the capture has no CUDA API calls that "
-                           "would tell which kernel was launched inside them; record with CUDA "
+                           "show which kernel was launched inside them; record with CUDA "
                            "API tracing"
                          : "stage ranges in which no kernel was launched; they are not used",
                      stage_ranges.units().size());

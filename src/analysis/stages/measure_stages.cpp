@@ -100,8 +100,8 @@ void start_after_unrecorded_work(const trace::Trace& trace, Stages& stages,
   meter_work(trace, stages);
   diagnostics.info(
       "unrecorded_work_before",
-      fmt::format("the first stages of the capture begin when the GPU had finished what was "
-                  "launched before recording began; up to {:.3f} ms before that are not counted",
+      fmt::format("the first stages of the capture start when the GPU had finished earlier work, "
+                  "launched before recording started; up to {:.3f} ms before that are not counted",
                   static_cast<double>(longest) / kNanosecondsPerMillisecond),
       static_cast<uint64_t>(count));
 }

@@ -155,13 +155,12 @@ bool first_of_more(const trace::Trace& trace, const TracingPeriods& periods,
 std::string what_is_cold(const std::string& name, const std::vector<const StageInstance*>& all) {
   if (all.size() == 1) {
     return fmt::format(
-        "the only {} that was recorded is the program's first, its {:.3f} ms are those of a cold "
-        "start",
-        name, as_double(all.front()->wall()) / kNanosecondsPerMillisecond);
+        "only the program's first {} was recorded, its {:.3f} ms are a cold-start time", name,
+        as_double(all.front()->wall()) / kNanosecondsPerMillisecond);
   }
   return fmt::format(
-      "all {} instances of {} that were recorded are the program's first, their {:.3f} and {:.3f} "
-      "ms may be those of a cold start",
+      "only the program's first {} instances of {} were recorded, their {:.3f} and {:.3f} ms may "
+      "be cold-start times",
       all.size(), name, as_double(all.front()->wall()) / kNanosecondsPerMillisecond,
       as_double(all.back()->wall()) / kNanosecondsPerMillisecond);
 }
@@ -197,7 +196,7 @@ void flag_cut_off(const trace::Trace& trace, Stages& stages, Diagnostics& diagno
         fmt::format("the {} instance of {} {} ({}, {}); {}", &rows == &at_start ? "first" : "last",
                     stages.stages[instance.stage].name, what, counted(instance.all_steps(), "step"),
                     counted(instance.work.kernel_count, "kernel"),
-                    only ? "there is no whole one: the stage's times are of a part"
+                    only ? "no instance is complete: the stage's times cover only a part"
                          : "it is excluded from the statistics"),
         rows.size());
     // A stage that has nothing else keeps it.

@@ -100,7 +100,7 @@ std::string_view in_words(WarmupReason reason) {
     case WarmupReason::longer:
       return "longer than the later ones";
     case WarmupReason::leading_steps:
-      return "a few slow steps before the decode";
+      return "a few slow steps before decode";
     case WarmupReason::before_pause:
       return "slower steps before a long pause";
     case WarmupReason::first_of_kind:

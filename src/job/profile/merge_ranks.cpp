@@ -72,11 +72,11 @@ void add_lost_ranks(const std::vector<RankPart>& parts, const std::vector<RankId
   };
   for (const RankPart& part : parts) {
     if (part.identity.state != "died") continue;
-    diagnostics.push_back({"warning", "rank_died",
-                           fmt::format("rank {} ended before the program did{}; what it recorded "
-                                       "until then is told",
-                                       part.identity.rank, detail(part.identity)),
-                           1});
+    diagnostics.push_back(
+        {"warning", "rank_died",
+         fmt::format("rank {} ended before the program did{}; its recording until then is reported",
+                     part.identity.rank, detail(part.identity)),
+         1});
   }
   for (const RankIdentity& who : absent) {
     diagnostics.push_back({"warning", who.state == "died" ? "rank_died" : "rank_missing",

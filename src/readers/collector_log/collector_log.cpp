@@ -204,7 +204,7 @@ class Log {
          "chunks with a damaged header; their records were read where the checksum is valid",
          damage_.headers);
     warn("collector_log_damaged_chunks",
-         "chunks are blank, more than a recording leaves that is ended; what was in them is lost",
+         "chunks are blank, more than an ended recording leaves; their content is lost",
          damage_.blank > kMostSpareChunks ? damage_.blank : 0);
     warn("collector_log_damaged_records",
          "skipped sequences of damaged records; the records around them were read",

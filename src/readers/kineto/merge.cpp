@@ -179,7 +179,7 @@ void KinetoMerge::assign_processes() {
         "kineto_ambiguous_process",
         "kernels and memory operations that several processes of this trace may have launched; "
         "they are counted for the process with the most API calls (analyze the ranks' own traces "
-        "instead of a merged one to tell them apart)",
+        "instead of a merged one to distinguish them)",
         processes.ambiguous());
   }
 }

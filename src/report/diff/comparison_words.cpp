@@ -73,7 +73,7 @@ std::string missing_words(const Comparison& comparison) {
     words = fmt::format("a change of {} would have been seen", percent(comparison.smallest_seen));
   }
   if (comparison.runs_needed) {
-    words += fmt::format("{}{} per side would do", words.empty() ? "" : "; ",
+    words += fmt::format("{}{} per side would be enough", words.empty() ? "" : "; ",
                          counted(*comparison.runs_needed, "run"));
   }
   return words;
@@ -137,7 +137,7 @@ std::string why_not_words(const Comparison& comparison) {
     return fmt::format(
         "single runs: equal ones may differ by {}{}", percent(comparison.between_runs),
         comparison.runs_needed
-            ? fmt::format("; {} per side would do", counted(*comparison.runs_needed, "run"))
+            ? fmt::format("; {} per side would be enough", counted(*comparison.runs_needed, "run"))
             : std::string());
   }
   return missing_words(comparison);
@@ -159,8 +159,7 @@ std::string answer_words(const Comparison& comparison, profile::Share threshold)
   if (answer != "cannot tell") return answer;
   const std::string why = why_not_words(comparison);
   if (comparison.differs) {
-    answer =
-        fmt::format("differs; cannot tell whether by more than {}", threshold_words(threshold));
+    answer = fmt::format("differs; undecided whether by more than {}", threshold_words(threshold));
   }
   return why.empty() ? answer : fmt::format("{}: {}", answer, why);
 }

@@ -157,8 +157,8 @@ void add_ranks(const Diff& diff, size_t rows, Document& document) {
   if (diff.ranks.empty()) return;
   document.add(Heading{2, "Ranks"});
   document.add(
-      Paragraph{"Each rank by its own clock, waits for other ranks included; the largest change of "
-                "its budget beside it."});
+      Paragraph{"Times by each rank's own clock, including waits for other ranks, with the largest "
+                "change in its budget."});
   std::vector<compare::RankDiff> ranks = diff.ranks;
   if (ranks.size() > rows) {
     std::ranges::stable_sort(ranks, std::ranges::greater(), [](const compare::RankDiff& rank) {
@@ -291,7 +291,7 @@ std::string verdict_words(const Diff& diff) {
                        counted(static_cast<uint64_t>(failed), "gate rule"));
   }
   if (!diff.damage.empty())
-    return "Verdict: cannot tell. Of a damaged side no rule can be decided.";
+    return "Verdict: cannot tell. A side is damaged, so no rule can be decided.";
   if (diff.verdict == Verdict::cannot_tell) {
     return "Verdict: cannot tell. No gate rule failed, but not all could be decided.";
   }

@@ -66,8 +66,8 @@ std::string stage_words(const Diff& diff) {
                                 threshold_words(diff.threshold)));
   }
   if (!unknown.empty()) {
-    parts.push_back(fmt::format("whether the wall time of {} changed cannot be determined",
-                                enumeration(unknown)));
+    parts.push_back(
+        fmt::format("it is undecided whether the wall time of {} changed", enumeration(unknown)));
   }
   std::string words = joined(parts, "; ") + ".";
   if (words.starts_with("whether")) words.front() = 'W';
@@ -90,12 +90,13 @@ std::string speed_words(double relative) {
 std::string summary_words(const Diff& diff) {
   if (!diff.damage.empty()) return damage_words(diff);
   if (diff.verdict == compare::Verdict::not_comparable) {
-    return diff.stages.empty() ? "The sides are not comparable."
-                               : "The sides are not comparable: their figures stand side by side.";
+    return diff.stages.empty()
+               ? "The sides are not comparable."
+               : "The sides are not comparable; their figures are only listed side by side.";
   }
   if (diff.identical) return "Both sides hold the same measurements.";
   if (diff.stages.empty() || diff.stages.front().unit == compare::TimeUnit::capture) {
-    return "No stage was found on both sides: kernels of whole captures stand side by side.";
+    return "No stage was found on both sides; kernels of whole captures are listed side by side.";
   }
   return stage_words(diff);
 }

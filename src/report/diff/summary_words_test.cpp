@@ -35,10 +35,9 @@ TEST(SummaryWords, SayWhatChangedFirst) {
   add_stage("prefill", "unchanged", 0.001, diff);
   add_stage("decode", "changed", 1.0, diff);
   add_stage("mixed", "cannot_tell", 0.2, diff);
-  EXPECT_EQ(
-      summary_words(diff),
-      "decode is twice as slow; prefill is unchanged within 1 %; whether the wall time of mixed "
-      "changed cannot be determined.");
+  EXPECT_EQ(summary_words(diff),
+            "decode is twice as slow; prefill is unchanged within 1 %; it is undecided whether the "
+            "wall time of mixed changed.");
 }
 
 TEST(SummaryWords, SayWhatCannotBeTold) {
@@ -54,8 +53,8 @@ TEST(SummaryWords, SayWhatCannotBeTold) {
   busy.answer = compare::Answer::changed;
   busy.relative = compare::Share{-0.0838};
   EXPECT_EQ(summary_words(diff),
-            "decode keeps the GPU busy for 8.38 % less time; whether the wall time of prefill and "
-            "decode changed cannot be determined.");
+            "decode keeps the GPU busy for 8.38 % less time; it is undecided whether the wall time "
+            "of prefill and decode changed.");
   diff.damage.push_back(
       {compare::SideName::now, "x", "kineto_truncated", "the trace is truncated", 1});
   EXPECT_EQ(summary_words(diff),

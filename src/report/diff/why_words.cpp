@@ -54,10 +54,9 @@ std::string headline_words(const compare::Diff& diff, const StageDiff& stage) {
                        threshold_words(diff.threshold), wall_words(*wall));
   }
   const std::string why = why_not_words(*wall);
-  return fmt::format(
-      "{}: it cannot be determined whether its wall time changed by more than {}: {}{}{}.",
-      stage.stage, threshold_words(diff.threshold), wall_words(*wall), why.empty() ? "" : "; ",
-      why);
+  return fmt::format("{}: it is undecided whether its wall time changed by more than {}: {}{}{}.",
+                     stage.stage, threshold_words(diff.threshold), wall_words(*wall),
+                     why.empty() ? "" : "; ", why);
 }
 
 // Wall times vary with the host. Where they say nothing, what the GPU was busy for may.

@@ -27,17 +27,17 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 26> kAspectW
     {"parallelism", "the parallelism"},
     {"selection", "the selected part"},
     {"engine", "the engine"},
-    {"kernel_source", "what kernel times come from"},
+    {"kernel_source", "source of kernel times"},
     {"recording", "the recording tool"},
     {"recording_version", "the version of the recording tool"},
-    {"hidden_graphs", "what was recorded of CUDA graphs"},
+    {"hidden_graphs", "detail recorded of CUDA graphs"},
     {"stage_source", "how stages were found"},
     {"stages", "the stages"},
     {"coverage", "the coverage by stages"},
     {"unwatched", "the time without profiling"},
     {"cpu_peaks",
      "the measured peaks of the CPU (MFU and MBU are of the higher ones on both sides)"},
-    {"shared_cpus", "CPUs that other programs used while the program ran"},
+    {"shared_cpus", "CPUs used by other programs during the run"},
 }};
 
 std::string aspect_words(const compare::Aspect& aspect) {
@@ -79,10 +79,8 @@ std::string gate_words(const compare::GateResult& gate, const compare::Diff& dif
   if (gate.outcome == compare::Verdict::pass)
     return fmt::format("{}: within {}", found, limit_words(gate));
   if (!measured.low) return fmt::format("{}: {}", found, why_not_words(measured));
-  return fmt::format(
-      "{}: the interval reaches to both sides of {}; record more runs (`llmprof run "
-      "--repeat 5`)",
-      found, limit_words(gate));
+  return fmt::format("{}: the interval includes {}; record more runs (`llmprof run --repeat 5`)",
+                     found, limit_words(gate));
 }
 
 }  // namespace

@@ -51,10 +51,10 @@ std::string token_times(const profile::Profile& profile) {
   const profile::TokenTimesShown& tokens = shown_tokens(profile);
   std::string text;
   if (const auto& first = tokens.time_to_first_token) {
-    text += fmt::format("the first token comes after {}", typical_ms(*first, "prefill"));
+    text += fmt::format("time to first token is {}", typical_ms(*first, "prefill"));
   }
   if (const auto& token = tokens.time_per_output_token) {
-    text += fmt::format("{} after {}", text.empty() ? "a token comes" : ", each further one",
+    text += fmt::format("{} {}", text.empty() ? "each token takes" : ", each later token takes",
                         typical_ms(*token, instance_name(profile, "decode")));
     if (!is_spread(*token)) {
       text += fmt::format(" ({} tokens per second per sequence)",
@@ -143,9 +143,8 @@ std::string time_sentence(const profile::Profile& profile) {
                        percent(longest.share));
   }
   const profile::Stage& stage = longest_stage(profile);
-  std::string text =
-      fmt::format("The largest share of the time is spent in {} ({} of all stages' wall time)",
-                  stage.name, percent(stage.shown.share_of_stage_time));
+  std::string text = fmt::format("{} takes the most time ({} of all stages' wall time)", stage.name,
+                                 percent(stage.shown.share_of_stage_time));
   const profile::BudgetPart* cause = largest_part(stage, true);
   if (stage.judgement.mostly_idle && cause != nullptr) {
     return text + waiting_words(profile, stage, *cause) + ".";
@@ -173,7 +172,7 @@ std::string limit_sentence(const profile::Profile& profile) {
                               : (cpu ? "measured compute peak" : "compute peak"));
   });
   if (figures.empty()) {
-    return "How far this is from the hardware's limit is not known: " + why_no_utilization(profile);
+    return "The distance to the hardware limit is unknown: " + why_no_utilization(profile);
   }
   const profile::Stage& longest = longest_stage(profile);
   if (longest.shown.bound) {
@@ -181,7 +180,7 @@ std::string limit_sentence(const profile::Profile& profile) {
                            ms(longest.floor),
                            typical_ms(longest.shown.wall, instance_name(profile, longest.name)));
   }
-  return "Compared with the hardware's limit, " + figures + ".";
+  return "Compared with the hardware limit, " + figures + ".";
 }
 
 // What to fix first.

@@ -25,16 +25,16 @@ constexpr size_t kKernelsWithShapes = 20;
 
 std::string_view source_sentence(const profile::Profile& profile) {
   if (on_cpu(profile)) {
-    return "The kernels of a CPU are the innermost operators that the program recorded.";
+    return "On a CPU, the innermost recorded operators count as kernels.";
   }
   using enum profile::KernelSource;
   switch (profile.totals.source) {
     case timeline:
-      return "Every kernel of the timeline counts once.";
+      return "Each kernel of the timeline counts once.";
     case profiler:
-      return "Times are of single launches that a kernel profiler measured (it replays them and "
-             "may lock clocks): use them to compare kernels; they are not representative of the "
-             "program's speed.";
+      return "A kernel profiler measured single launches (it replays them and may lock clocks): "
+             "use these times to compare kernels; they are not representative of the program's "
+             "speed.";
     case summary:
       return "Only totals per kernel were recorded: there are no percentiles and no busy time.";
     case none:

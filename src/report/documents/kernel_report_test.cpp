@@ -42,8 +42,8 @@ TEST(KernelReport, SaysWhereTimesComeFrom) {
   EXPECT_TRUE(
       contains(kernels_md(full_sample()),
                "30 kernels, 27.000 ms of kernel time; GPU busy with kernels 27.000 ms (overlap "
-               "counted once) of a span of 60.000 ms on cuda:0 (NVIDIA H200). Every kernel of "
-               "the timeline counts once."));
+               "counted once) of a span of 60.000 ms on cuda:0 (NVIDIA H200). Each kernel of the "
+               "timeline counts once."));
   const std::string profiler = kernels_md(profiler_sample());
   EXPECT_TRUE(contains(profiler,
                        "30 kernels, 27.000 ms of kernel time on cuda:0 (NVIDIA H200). Times "

@@ -110,7 +110,7 @@ std::string ranked_scope_sentence(const profile::Profile& profile) {
                : fmt::format("{} {} ms", to_string(scope.scope), ms(scope.kernel_sum));
   });
   return fmt::format("Kernels of the measured stages{}.",
-                     others.empty() ? "" : fmt::format(" (not among them: {})", others));
+                     others.empty() ? "" : fmt::format(" (excluded: {})", others));
 }
 
 std::string other_ranked_kernels_sentence(const profile::Profile& profile, size_t shown) {

@@ -115,7 +115,7 @@ TEST(Stage2Report, SaysWhatToMarkWhereATimelineShowsNoStages) {
   sample.stages_found.reason = "nothing repeats";
   const std::string report = report_of(sample);
   EXPECT_TRUE(mentions(section(report, "Per-stage timings"),
-                       "Prefill and decode cannot be told apart: nothing repeats."));
+                       "Cannot separate prefill from decode: nothing repeats."));
   EXPECT_TRUE(mentions(section(report, "Time budget"),
                        "mark prefill and decode in the program with llmprof_annotate"));
 }

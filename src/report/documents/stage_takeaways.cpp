@@ -58,8 +58,8 @@ std::string limit_message(const profile::Profile& profile, const profile::Stage&
   return fmt::format(" It is bound by {} and reaches {} of the {}'s peak on wall time: {}.", bound,
                      used, device_word(profile),
                      stage.judgement.limit == profile::Limit::near
-                         ? "it is close to the hardware's limit, and only less work makes it faster"
-                         : "it is far from the hardware's limit");
+                         ? "it is close to the hardware limit; only less work makes it faster"
+                         : "it is far from the hardware limit");
 }
 
 std::string part_message(const profile::Profile& profile, const profile::Stage& stage) {

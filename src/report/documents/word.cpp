@@ -50,8 +50,8 @@ void word_missing_metrics(profile::Roofline& roofline) {
   const std::string read = counted(roofline.metrics_read, "metric");
   if (roofline.metrics_of_kernels == 0) {
     roofline.why_not = fmt::format(
-        "{} were read, but of launches that match no kernel of this input; profile the same "
-        "program with ncu and analyze both files together",
+        "{} were read, but their launches match no kernel of this input; profile the same program "
+        "with ncu and analyze both files together",
         read);
     return;
   }

@@ -36,7 +36,7 @@ constexpr Phrase kPhrases[] = {
      "({floor_rule})[time_over_floor?, {time_over_floor:ratio} times as long]; {kernel_counts}]; "
      "{longest_kernels}"},
     {"kernel_evidence", "{saving}[kernels_per_pass?: {kernel_counts}]; {longest_kernels}"},
-    {"counted_twice", "; the same time may be part of other findings"},
+    {"counted_twice", "; other findings may include the same time"},
 };
 
 // On a CPU; GPUs are advised by conf/engines.
@@ -179,7 +179,8 @@ constexpr auto kFindingTexts = [] {
        "steps[!slow_steps=1? together], compared with a median step of {median_step:ms} ms; the "
        "slowest takes {slowest_above_median:ms} ms longer[slower_by?: ][*slower_by/, "
        "?{slower_by:source} ({slower_by:+.3f} ms)]{counted_twice}",
-       "[only_first_steps?Do before the loop what only the first step does: [on_cpu?touch memory, "
+       "[only_first_steps?Move what only the first step does before the loop: [on_cpu?touch "
+       "memory, "
        "start threads][!on_cpu?upload graphs (cudaGraphUpload), allocate], choose kernels. Then "
        "compare again.][!only_first_steps?In the timeline of the slowest step, look first at the "
        "part that takes longer than in the median step. If it is a gap, sample the "
@@ -188,7 +189,7 @@ constexpr auto kFindingTexts = [] {
        "{saving} above the nearer roof: ncu measured {kernel_names:~kernel}; of their launches in "
        "this stage, {launches_measured:plain} of {launches:plain} "
        "[launches_measured=1?has][!launches_measured=1?have] a grid, block and range that ncu "
-       "measured[!all_measured? (the others are not judged)][*kernel_share_of_roof/?; "
+       "measured[!all_measured? (the others are not rated)][*kernel_share_of_roof/?; "
        "{kernel_share_of_roof:source} at {kernel_share_of_roof:percent} of its nearer "
        "roof[kernel_occupancy?, occupancy {kernel_occupancy:percent}]]{counted_twice}",
        "Give them more work in flight: larger or more blocks (split the reduction dimension), "
@@ -201,13 +202,13 @@ constexpr auto kFindingTexts = [] {
       // Between the ranks of a job.
       {straggler, "Other ranks wait for rank {rank}",
        "[unit?{saving}][!unit?up to {recoverable:ms} ms in the whole timeline]: others wait for "
-       "rank {rank}[unit? up to {wait_per_step:fine_ms} ms per step], {wait_total:ms} ms in all of "
-       "them together; it comes last in {last_share:percent} of the "
+       "rank {rank}[unit? up to {wait_per_step:fine_ms} ms per step], {wait_total:ms} ms over all "
+       "of them; it arrives last in {last_share:percent} of the "
        "[by_step_time?steps][!by_step_time?collectives][why?; {why}][lower_bound?; not all ranks "
-       "were recorded, so that waits may be longer]",
+       "were recorded, so waits may be longer]",
        "[cause=longer_kernels?Compare the kernels of rank {rank} with those of another rank. Check "
        "whether other programs use its device, and whether the model is split evenly.]"
-       "[cause=late_launch?Find what holds the host of rank {rank} up before its collectives: work "
+       "[cause=late_launch?Find what delays the host of rank {rank} before its collectives: work "
        "that only this rank does (sampling, logging, tokenization), or too few or distant CPU "
        "cores. Bind its process to cores near its device.]"
        "[cause=more_tokens?Balance the tokens of a step: rank {rank} processes more than the "

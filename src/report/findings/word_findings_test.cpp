@@ -270,8 +270,8 @@ TEST(FindingWords, TellNumbersFirstWithTheirDenominators) {
   EXPECT_EQ(worded(example(FindingKind::slow_steps)).evidence,
             "up to 3.500 ms per request (38.9 % of the stage's wall time): the 2 slowest of 24 "
             "steps together, compared with a median step of 1.500 ms; the slowest takes 0.750 ms "
-            "longer: gap before norm (+0.800 ms), the rest (-0.050 ms); the same time may be part "
-            "of other findings");
+            "longer: gap before norm (+0.800 ms), the rest (-0.050 ms); other findings may include "
+            "the same time");
 }
 
 TEST(FindingWords, NameTheRankThatOthersWaitFor) {
@@ -279,7 +279,7 @@ TEST(FindingWords, NameTheRankThatOthersWaitFor) {
   EXPECT_EQ(straggler.title, "Other ranks wait for rank 1");
   EXPECT_EQ(straggler.evidence,
             "up to 3.500 ms per request (38.9 % of the stage's wall time): others wait for rank 1 "
-            "up to 0.8000 ms per step, 14.400 ms in all of them together; it comes last in 98.0 % "
+            "up to 0.8000 ms per step, 14.400 ms over all of them; it arrives last in 98.0 % "
             "of the collectives; its kernels take longer");
   for (const std::string_view cause : {"late_launch", "more_tokens", "lower_clock", "unknown"}) {
     Finding other = example(FindingKind::straggler);
@@ -291,9 +291,9 @@ TEST(FindingWords, NameTheRankThatOthersWaitFor) {
   whole.stage.reset();
   whole.unit.reset();
   EXPECT_EQ(worded(whole).evidence,
-            "up to 3.500 ms in the whole timeline: others wait for rank 1, 14.400 ms in all of "
-            "them together; it comes last in 98.0 % of the collectives; its kernels take longer; "
-            "not all ranks were recorded, so that waits may be longer");
+            "up to 3.500 ms in the whole timeline: others wait for rank 1, 14.400 ms over all of "
+            "them; it arrives last in 98.0 % of the collectives; its kernels take longer; "
+            "not all ranks were recorded, so waits may be longer");
   EXPECT_EQ(worded(example(FindingKind::slow_link)).evidence,
             "up to 3.500 ms per request (38.9 % of the stage's wall time): all-reduce of 16.00 MB "
             "in group tp moves 100.00 GB/s over each rank's NVLink, 22.2 % of its peak of 450.00 "

@@ -31,10 +31,10 @@ struct InWords<profile::WarmupReason> {
       {told, "the program says so"},
       {fewer_steps, "fewer steps than the later ones"},
       {longer, "longer than the later ones"},
-      {leading_steps, "a few slow steps before the decode"},
+      {leading_steps, "a few slow steps before decode"},
       {before_pause, "slower steps before a long pause"},
       {first_of_kind, "much slower than later ones with as much GPU work"},
-      {cut_off, "recording did not see all of it"},
+      {cut_off, "only partly recorded"},
   });
 };
 

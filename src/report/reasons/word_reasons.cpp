@@ -120,7 +120,7 @@ constexpr auto kReasonTexts = [] {
       {zero_fewer_kernels, "0, as a lower bound: fewer kernels leave fewer gaps between them"},
       {zero_idle_gpu, "0: an idle GPU does no useful work"},
       {zero_outside_operators, "0: no operator of the model was recorded in that time"},
-      {own_time_unknown_kernels, "its own time: what these kernels do is not known"},
+      {own_time_unknown_kernels, "its own time: the purpose of these kernels is unknown"},
       {own_time_hidden_graphs, "its own time: the capture does not show the graphs' kernels"},
       {own_time_unknown_cause, "its own time: the capture does not show its cause"},
       {own_time_without_floor, "its own time; no floor"},
@@ -132,11 +132,11 @@ constexpr auto kReasonTexts = [] {
        "Percentages are ncu's (SpeedOfLight), of the peak at the clocks of its run, mean over the "
        "launches measured"},
       {bound_by_counters,
-       "of kernels by the GPU's counters, a sample counts as a kernel's where it ran alone for at "
-       "least {share_of_sample:g%} of the sample's time; FLOP/s are the tensor cores' activity "
-       "times the dense peak of the number format, told by the kernel's name, else by the model: "
-       "an upper bound of their work, which takes each active cycle for a full one at the clock of "
-       "the data sheet; work outside of the tensor cores is left out. Such a kernel is bound by "
+       "for kernels measured by the GPU's counters, a sample belongs to a kernel that ran alone "
+       "for at least {share_of_sample:g%} of it; FLOP/s are the tensor cores' activity times the "
+       "dense peak of the number format (from the kernel's name, otherwise from the model): an "
+       "upper bound, which counts each active cycle as fully used, at the data-sheet clock; work "
+       "outside the tensor cores is excluded. Such a kernel is bound by "
        "memory or by compute from {bound_share_of_peak:g%} of the peak on, whichever is higher, "
        "and unknown below"},
       {bound_by_recorded_work,
@@ -224,18 +224,17 @@ constexpr auto kReasonTexts = [] {
       {one_rank_recorded, "only one rank was recorded"},
       {ranks_without_collectives, "the captures of the {ranks:#rank} hold no communication"},
       {collectives_not_matched,
-       "none of the {collectives:#collective} has its like on another rank"},
-      {parallelism_told, "told by the user or the workload ({option} {size})"},
+       "none of the {collectives:#collective} has a match on another rank"},
+      {parallelism_told, "set by the user or the workload ({option} {size})"},
       {only_point_to_point, "its ranks send to each other ({collectives:#message})"},
       {mostly_all_to_all, "{share:percent} of its communication time is all-to-all"},
       {collectives_in_each_layer,
-       "{per_step:plain} collective[!per_step=1?s] per step, as of layers"},
+       "{per_step:plain} collective[!per_step=1?s] per step, so probably in every layer"},
       {collectives_once_per_step, "{per_step:plain} collective[!per_step=1?s] per step"},
       {communication_behind_compute,
        "it gathers and scatters, and {share:percent} of its communication time is hidden behind "
        "compute"},
-      {parallelism_not_clear,
-       "what it does ({collectives:#collective}) is of no kind that is known"},
+      {parallelism_not_clear, "its pattern ({collectives:#collective}) fits no known parallelism"},
       {rank_busy_longer,
        "its kernels take {longer:fine_ms} ms[by_step? per step] longer where it comes last "
        "({busy:fine_ms} ms[by_step? per step] between collectives; {busy_of_others:fine_ms} ms on "
@@ -247,10 +246,9 @@ constexpr auto kReasonTexts = [] {
       {rank_more_tokens,
        "it processes {tokens:plain} tokens per step, the others {tokens_of_others:plain} (median)"},
       {rank_lower_clock,
-       "its SM clock is {clock:clock} on average, that of the others {clock_of_others:clock} "
-       "(median)"},
+       "its SM clock averages {clock:clock}; the others' median is {clock_of_others:clock}"},
       {rank_slower_steps,
-       "its steps take {step:ms} ms, those of the others {step_of_others:ms} ms (mean)"},
+       "its steps take {step:ms} ms, the others' {step_of_others:ms} ms (means)"},
       {rank_single_delays, "{delays:#single delay}, the longest {longest:ms} ms"},
       {rank_cause_not_seen, "neither its kernels nor its launches explain it"},
   });

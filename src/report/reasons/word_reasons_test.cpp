@@ -244,7 +244,7 @@ std::vector<Example> floor_examples() {
        "0, as a lower bound: fewer kernels leave fewer gaps between them"},
       {Kind::zero_idle_gpu, {}, "0: an idle GPU does no useful work"},
       {Kind::zero_outside_operators, {}, "0: no operator of the model was recorded in that time"},
-      {Kind::own_time_unknown_kernels, {}, "its own time: what these kernels do is not known"},
+      {Kind::own_time_unknown_kernels, {}, "its own time: the purpose of these kernels is unknown"},
       {Kind::own_time_hidden_graphs,
        {},
        "its own time: the capture does not show the graphs' kernels"},
@@ -265,11 +265,11 @@ std::vector<Example> roofline_examples() {
        "run, mean over the launches measured"},
       {Kind::bound_by_counters,
        FindingValues().add("bound_share_of_peak", Share{0.6}).add("share_of_sample", Share{0.9}),
-       "of kernels by the GPU's counters, a sample counts as a kernel's where it ran alone for at "
-       "least 90 % of the sample's time; FLOP/s are the tensor cores' activity times the dense "
-       "peak of the number format, told by the kernel's name, else by the model: an upper bound of "
-       "their work, which takes each active cycle for a full one at the clock of the data sheet; "
-       "work outside of the tensor cores is left out. Such a kernel is bound by memory or by "
+       "for kernels measured by the GPU's counters, a sample belongs to a kernel that ran alone "
+       "for at least 90 % of it; FLOP/s are the tensor cores' activity times the dense peak of the "
+       "number format (from the kernel's name, otherwise from the model): an upper bound, which "
+       "counts each active cycle as fully used, at the data-sheet clock; work outside the tensor "
+       "cores is excluded. Such a kernel is bound by memory or by "
        "compute from 60 % of "
        "the peak on, whichever is higher, and unknown below"},
       {Kind::bound_by_recorded_work, rule,
@@ -418,21 +418,21 @@ std::vector<Example> job_examples() {
       {Kind::ranks_without_collectives, FindingValues().add_number("ranks", 2),
        "the captures of the 2 ranks hold no communication"},
       {Kind::collectives_not_matched, FindingValues().add_number("collectives", 7),
-       "none of the 7 collectives has its like on another rank"},
+       "none of the 7 collectives has a match on another rank"},
       {Kind::parallelism_told, FindingValues().add_text("option", "--tp").add_number("size", 2),
-       "told by the user or the workload (--tp 2)"},
+       "set by the user or the workload (--tp 2)"},
       {Kind::only_point_to_point, FindingValues().add_number("collectives", 8),
        "its ranks send to each other (8 messages)"},
       {Kind::mostly_all_to_all, FindingValues().add("share", Share{0.75}),
        "75.0 % of its communication time is all-to-all"},
       {Kind::collectives_in_each_layer, FindingValues().add_number("per_step", 64),
-       "64 collectives per step, as of layers"},
+       "64 collectives per step, so probably in every layer"},
       {Kind::collectives_once_per_step, FindingValues().add_number("per_step", 1),
        "1 collective per step"},
       {Kind::communication_behind_compute, FindingValues().add("share", Share{0.9}),
        "it gathers and scatters, and 90.0 % of its communication time is hidden behind compute"},
       {Kind::parallelism_not_clear, FindingValues().add_number("collectives", 1),
-       "what it does (1 collective) is of no kind that is known"},
+       "its pattern (1 collective) fits no known parallelism"},
       {Kind::rank_busy_longer,
        FindingValues()
            .add("busy", Milliseconds{2.4})
@@ -457,10 +457,10 @@ std::vector<Example> job_examples() {
        FindingValues()
            .add("clock", profile::Hertz{1300e6})
            .add("clock_of_others", profile::Hertz{1980e6}),
-       "its SM clock is 1300 MHz on average, that of the others 1980 MHz (median)"},
+       "its SM clock averages 1300 MHz; the others' median is 1980 MHz"},
       {Kind::rank_slower_steps,
        FindingValues().add("step", Milliseconds{3}).add("step_of_others", Milliseconds{2}),
-       "its steps take 3.000 ms, those of the others 2.000 ms (mean)"},
+       "its steps take 3.000 ms, the others' 2.000 ms (means)"},
       {Kind::rank_single_delays,
        FindingValues().add_number("delays", 1).add("longest", Milliseconds{1}),
        "1 single delay, the longest 1.000 ms"},

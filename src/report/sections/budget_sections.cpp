@@ -39,7 +39,7 @@ Table budget_table(const profile::Profile& profile, const profile::Stage& stage)
 std::string idle_sentence(const profile::Profile& profile, const profile::Stage& stage) {
   const bool partly_traced = stage.tracing && stage.tracing->not_traced;
   return fmt::format("The {} {} {} ms per {}, {} of wall time{}.", device_word(profile),
-                     on_cpu(profile) ? "is outside of recorded operators for" : "is idle",
+                     on_cpu(profile) ? "is outside recorded operators for" : "is idle",
                      ms(stage.shown.idle), instance_name(profile, "instance"),
                      percent(stage.shown.idle_share_of_wall),
                      partly_traced ? " less what was not traced" : "");
@@ -101,7 +101,7 @@ std::string reasons(const profile::SlowStep& slow) {
 void add_section(Topic<"time budget"> /*topic*/, const Profile& profile, Document& document) {
   std::string missing = why_no_budget(profile);
   if (!missing.empty() && !profile.device_time.empty()) {
-    missing += " The section \"GPU time\" tells busy and idle time of the whole timeline.";
+    missing += " \"GPU time\" shows busy and idle time over the whole timeline.";
   }
   if (!document.begin(2, "Time budget", missing)) return;
   document.add(Paragraph{fmt::format(
@@ -129,10 +129,10 @@ void add_section(Topic<"idle gaps"> /*topic*/, const Profile& profile, Document&
   if (!document.begin(2, "Longest idle gaps", missing)) return;
   if (on_cpu(profile)) {
     document.add(
-        Paragraph{"Gaps between recorded operators; what the CPU did in them was not recorded."});
+        Paragraph{"Gaps between recorded operators; the CPU's activity in them was not recorded."});
   }
   if (any_unwatched(profile)) {
-    document.add(Paragraph{"As recorded: these gaps hold what tracing added."});
+    document.add(Paragraph{"Recorded gaps, including tracing overhead."});
   }
   document.add(gap_table(profile));
   document.add_filled(repeated_gap_table(profile),

@@ -204,7 +204,7 @@ void add_damage(const profile::Profile& profile, Document& document) {
   while (words.ends_with('.')) words.pop_back();
   document.add(Callout{
       Callout::Kind::warning,
-      fmt::format("The input is damaged: {}. All figures are of what could be read.", words)});
+      fmt::format("The input is damaged: {}. All figures cover only what could be read.", words)});
 }
 
 std::string engine_words(const profile::Profile& profile) {
@@ -230,9 +230,8 @@ void add_section(Topic<"engine"> /*topic*/, const Profile& profile, Document& do
   document.add(Heading{2, "Engine"});
   document.add(Paragraph{
       profile.engine.name == profile::kUnknownEngine
-          ? "Not recognized: no annotation, process, operator or kernel in this input is of an "
-            "engine that is known, so advice is general."
-          : "What runs the model: " + engine_words(profile) + ". Advice below is for it."});
+          ? "Not recognized: nothing in this input identifies a known engine, so advice is general."
+          : "The model runs on: " + engine_words(profile) + ". Advice below is specific to it."});
   BulletList list;
   std::ranges::transform(profile.engine.evidence, std::back_inserter(list.items), evidence_line);
   document.add(std::move(list));

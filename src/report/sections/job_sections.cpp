@@ -75,22 +75,21 @@ void add_lost_ranks(const profile::Profile& profile, Document& document) {
                                      rank.state_detail ? " (" + *rank.state_detail + ")" : "")});
   }
   if (job.missing.empty()) return;
-  document.add(
-      Callout{Callout::Kind::warning,
-              fmt::format("No capture of {} was read: waits are at least as long as told here.",
-                          rank_words(job.missing))});
+  document.add(Callout{Callout::Kind::warning,
+                       fmt::format("No capture of {} was read: reported waits are lower bounds.",
+                                   rank_words(job.missing))});
 }
 
 void add_stragglers(const profile::Job& job, Document& document) {
   std::string missing;
   if (job.stragglers.empty()) {
-    missing = job.why_not ? "Waits are not known: " + clause(*job.why_not)
-                          : "None: no rank is waited for much longer than the others.";
+    missing = job.why_not ? "Waits are unknown: " + clause(*job.why_not)
+                          : "None: no rank delays the others much more than the rest.";
   }
   if (!document.begin(3, "Stragglers", missing)) return;
   document.add(table_of(
       "#rank | stage | cause | #longest wait for it (ms per step) | #share of the job's step | "
-      "#waits of all ranks (ms) | #comes last | evidence",
+      "#waits of all ranks (ms) | #arrives last | evidence",
       job.stragglers, [](const profile::Straggler& each) {
         return cells(std::to_string(each.rank), each.stage.empty() ? "whole timeline" : each.stage,
                      in_words(each.cause), fine_ms(each.wait_per_step), percent(each.share_of_step),
@@ -184,9 +183,9 @@ Row collective_row(const profile::JobCollective& each) {
 void add_collectives(const profile::Job& job, Document& document) {
   if (job.collectives.empty()) return;
   document.add(Heading{3, "Collectives"});
-  document.add(Paragraph{
-      "Matched across ranks. Latency is from the last rank's arrival to the last end, wait is of "
-      "the rank that waited longest; totals are of all ranks."});
+  document.add(
+      Paragraph{"Matched across ranks. Latency is from the last rank's arrival to the last end; "
+                "wait is the longest wait of a rank; totals are over all ranks."});
   document.add(table_of(
       "stage | group | kind | #message | #matched | #unmatched | #per step | #latency, median (ms) "
       "| #wait, mean (ms) | #wait, total (ms) | #transfer, total (ms) | #hidden by compute (ms) | "
@@ -212,7 +211,7 @@ void add_clocks(const profile::Profile& profile, Document& document) {
 
 void add_balance(const profile::Job& job, Document& document) {
   std::vector<std::string> items;
-  items.push_back(fmt::format("{} on all recorded ranks; {} of single ranks without their like.",
+  items.push_back(fmt::format("{} matched on all recorded ranks; {} unmatched.",
                               counted(job.steps_matched, "step"), grouped(job.steps_unmatched)));
   if (job.pipeline_bubble_share) {
     items.push_back(fmt::format(
@@ -252,7 +251,7 @@ std::vector<std::string> job_sentences(const profile::Profile& profile) {
   if (std::string straggler = straggler_sentence(profile); !straggler.empty()) {
     sentences.push_back(std::move(straggler));
   } else if (job.why_not) {
-    sentences.push_back("Waits between ranks are not known: " + clause(*job.why_not));
+    sentences.push_back("Waits between ranks are unknown: " + clause(*job.why_not));
   }
   return sentences;
 }

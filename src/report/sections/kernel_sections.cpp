@@ -215,10 +215,10 @@ void add_section(Topic<"kernels"> /*topic*/, const Profile& profile, Document& d
   document.add(Heading{2, "Top kernels"});
   document.add(kernel_table(profile));
   std::string note = ranks_measured_kernels(profile)
-                         ? "Totals and shares are of the measured stages, warm-up excluded"
-                         : fmt::format("Totals are of {}, warm-up included", scope_words(profile));
+                         ? "Totals and shares cover the measured stages, excluding warm-up"
+                         : fmt::format("Totals cover {}, including warm-up", scope_words(profile));
   if (has_decode_steps(profile)) {
-    note += "; ms per decode step is kernel time in decode over its steps, warm-up excluded";
+    note += "; ms per decode step is kernel time in decode over its steps, excluding warm-up";
   }
   document.add(Paragraph{note + ". All kernels with their full names are in kernels.md."});
   if (!profile.totals.scopes.empty()) document.add(scope_table(profile));
@@ -245,7 +245,7 @@ std::string operator_coverage_words(const profile::Profile& profile) {
       percent(found.kernels_share), ms(found.cuda_self_sum), percent(found.share_of_gpu_time));
   if (found.captured_kernels > 0) {
     text += fmt::format(
-        " {} were replayed by CUDA graphs: their operators are those of the trace of the graph's "
+        " {} were replayed by CUDA graphs: their operators come from the trace of the graph "
         "capture, whose CPU time does not count.",
         counted(found.captured_kernels, "kernel"));
   }
@@ -258,7 +258,7 @@ std::string operator_coverage_words(const profile::Profile& profile) {
   }
   if (unseen >= found.kernels_without_operator) return text;
   return text +
-         " Kernels launched outside of any operator, or whose launch was not recorded, have no "
+         " Kernels launched outside any operator, or whose launch was not recorded, have no "
          "operator.";
 }
 

@@ -31,10 +31,10 @@ TEST(LeftOutWordsTest, SayWhatIsLeftOutAndWhy) {
   ASSERT_EQ(words.size(), 1U);
   EXPECT_EQ(
       words[0],
-      "Left out of prefill as warm-up, times as recorded: instance 0, 221.114 ms (longer than "
+      "Excluded from prefill as warm-up (recorded times): instance 0, 221.114 ms (longer than "
       "the later ones); instance 1, 15.617 ms (longer than the later ones; a CUDA graph is "
       "captured in it). A program's own clock may count the prefill in which it captures a "
-      "CUDA graph: the recorded mean with it is 10.662 ms.");
+      "CUDA graph: the recorded mean that includes it is 10.662 ms.");
 }
 
 TEST(LeftOutWordsTest, SayNothingWithoutWarmUp) {
@@ -60,7 +60,7 @@ TEST(LeftOutWordsTest, NameFiveInstancesAndCountTheRest) {
 TEST(LeftOutWordsTest, CaveatsAreOfMeansThatMislead) {
   EXPECT_EQ(mean_caveats(benchmark()),
             "A program's own clock may count the prefill in which it captures a CUDA graph: the "
-            "recorded mean with it is 10.662 ms.");
+            "recorded mean that includes it is 10.662 ms.");
   profile::Profile cold;
   profile::Stage stage;
   stage.name = "prefill";
@@ -68,17 +68,16 @@ TEST(LeftOutWordsTest, CaveatsAreOfMeansThatMislead) {
   stage.instance_count = 1;
   cold.stages.push_back(std::move(stage));
   EXPECT_EQ(mean_caveats(cold),
-            "The only prefill that was recorded is the program's first: times of prefill are those "
-            "of a cold start.");
+            "Only the program's first prefill was recorded: prefill times are cold-start times.");
   cold.stages[0].unwatched.emplace();
   EXPECT_EQ(mean_caveats(cold),
-            "The only prefill that was recorded is the program's first: recorded kernels are those "
-            "of a cold start; the time without tracing is of later ones.");
+            "Only the program's first prefill was recorded: recorded kernels are from "
+            "a cold start; the time without tracing is from later instances.");
   cold.stages[0].unwatched.reset();
   cold.stages[0].instance_count = 2;
   EXPECT_EQ(mean_caveats(cold),
-            "The only 2 instances of prefill that were recorded are the program's first: times of "
-            "prefill are those of a cold start.");
+            "Only the program's first 2 instances of prefill were recorded: prefill times are "
+            "cold-start times.");
 }
 
 }  // namespace

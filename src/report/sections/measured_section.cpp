@@ -45,7 +45,7 @@ std::string_view rests_between_rounds(const profile::Profile& profile) {
     return own && own->sampled_instances > 0 && own->sampled_instances < own->instances;
   });
   return rests ? " Counters are off between rounds of requests, because they slow kernels down "
-                 "(collector.counter_rounds): bytes, MBU and activity are of the sampled ones."
+                 "(collector.counter_rounds): bytes, MBU and activity cover only the sampled ones."
                : "";
 }
 
@@ -120,11 +120,11 @@ void add_section(Topic<"measured"> /*topic*/, const Profile& profile, Document& 
     const bool has_cost = std::ranges::any_of(
         profile.stages, [](const profile::Stage& stage) { return !stage.cost.empty(); });
     document.add(Paragraph{fmt::format(
-        "Samples are assigned to stages by time: everything that the GPU did in that time counts, "
-        "whichever process did it. Bytes are those read from and written to DRAM, scaled to the "
-        "whole wall time where samples cover only a part of it. MBU is measured bytes / (time x "
+        "Samples are assigned to stages by time: all GPU activity in that time counts, from any "
+        "process. Bytes are read from and written to DRAM, scaled to the whole wall time if "
+        "samples cover only a part of it. MBU is measured bytes / (time x "
         "peak bandwidth){}.{}",
-        has_cost ? "; the table above has it by the bytes that the model needs" : "",
+        has_cost ? "; the table above uses the bytes that the model needs" : "",
         rests_between_rounds(profile))});
   }
   document.add_filled(std::move(activity));
@@ -136,9 +136,8 @@ void add_section(Topic<"measured"> /*topic*/, const Profile& profile, Document& 
   // What counters draw was found on an H200 with CUPTI's sampling and with nsys's:
   // docs/measurements.md.
   document.add(Paragraph{fmt::format(
-      "Energy is that of the whole GPU, idle draw included ({}).{}{}", sources,
-      has_tokens(profile) ? " Tokens are those that a decode generates, and the prompt tokens of a "
-                            "prefill."
+      "Energy is for the whole GPU, including idle power ({}).{}{}", sources,
+      has_tokens(profile) ? " Tokens are generated tokens for decode and prompt tokens for prefill."
                           : "",
       sampled ? " Counters draw power while they are on (about 30 W on an H200): compare energy "
                 "only with runs that sample counters too, or measure it with "
@@ -154,9 +153,9 @@ void add_tracing_notes(const profile::Profile& profile, Document& document) {
     }
     document.add(Callout{
         Callout::Kind::note,
-        fmt::format("{}: {} of {} ({}) {} traced. Kernel times and counts, layers and busy "
-                    "times are of these alone, busy and idle shares of their part of the wall "
-                    "time; wall times are of all steps.",
+        fmt::format("{}: {} of {} ({}) {} traced. Kernel times and counts, layers and busy times "
+                    "cover only these; busy and idle shares are of their part of the wall time; "
+                    "wall times cover all steps.",
                     stage.name, grouped(tracing->steps_traced), counted(tracing->steps_all, "step"),
                     percent(tracing->share_of_steps), were(tracing->steps_traced))});
   }

@@ -15,7 +15,7 @@ constexpr std::string_view kNothingReadable =
     "the input is damaged, and no kernel in it could be read; export, copy or record it again.";
 
 constexpr std::string_view kNoStagesLeft =
-    "no stages were found in what could be read of the damaged input; export, copy or record it "
+    "no stages were found in the readable part of the damaged input; export, copy or record it "
     "again.";
 
 // Empty where there is one.
@@ -24,19 +24,19 @@ std::string why_no_timeline(const profile::Profile& profile) {
   const profile::KernelSource source = profile.totals.source;
   if (source == profiler) {
     return fmt::format(
-        "ncu measures launches one by one, which says nothing of the program's own timing; record "
-        "a timeline with {} and analyze both together.",
+        "ncu measures launches one by one, which does not show the program's own timing; record a "
+        "timeline with {} and analyze both together.",
         kRecord);
   }
   if (source == summary) {
     return fmt::format(
-        "this input holds totals per kernel, without start times; record a timeline with {}.",
+        "this input contains totals per kernel, without start times; record a timeline with {}.",
         kRecord);
   }
   if (source == none && is_damaged(profile)) return std::string(kNothingReadable);
   if (std::string cpu_only = cpu_only_words(profile); !cpu_only.empty()) return cpu_only;
   if (source == none) {
-    return fmt::format("this input holds no kernels; record a timeline with {}.", kRecord);
+    return fmt::format("this input contains no kernels; record a timeline with {}.", kRecord);
   }
   return {};
 }
@@ -53,7 +53,7 @@ std::string cpu_only_words(const profile::Profile& profile) {
       !is_pytorch_trace(profile) || is_damaged(profile)) {  // the GPU's part may be missing
     return {};
   }
-  return "this PyTorch trace holds CPU activities and no GPU kernels; record it with "
+  return "this PyTorch trace contains CPU activities but no GPU kernels; record it with "
          "`activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]` of torch.profiler.";
 }
 
@@ -68,7 +68,7 @@ std::string why_no_stage_figures(const profile::Profile& profile) {
   if (profile.totals.source == profile::KernelSource::none && is_damaged(profile))
     return std::string(kNothingReadable);
   if (!why_no_timeline(profile).empty()) {
-    return fmt::format("this input holds no timeline; record one with {}.", kRecord);
+    return fmt::format("this input contains no timeline; record one with {}.", kRecord);
   }
   if (is_damaged(profile)) return std::string(kNoStagesLeft);
   return "no stages were found in this timeline; " + mark_and_record("prefill and decode");
@@ -78,8 +78,8 @@ std::string why_no_device_time(const profile::Profile& profile) {
   if (std::string why = why_no_timeline(profile); !why.empty()) return why;
   if (profile.context.device_kind == profile::DeviceKind::cpu) {
     return fmt::format(
-        "this input holds a CPU's operators, no GPU's work; record a program that "
-        "uses a GPU with {}.",
+        "this input contains CPU operators but no GPU work; record a program that uses a GPU with "
+        "{}.",
         kRecord);
   }
   if (profile.selection && (profile.selection->stage || profile.selection->steps)) {
@@ -106,7 +106,7 @@ std::string why_no_utilization(const profile::Profile& profile) {
   for (const profile::Stage& stage : profile.stages) {
     if (stage.why_not) return clause(*stage.why_not);
   }
-  return "no model was named; name it with `--model`, which takes a config.json or a preset.";
+  return "no model was named; name one with `--model` (a config.json or a preset).";
 }
 
 std::string why_no_kernel_bounds(const profile::Profile& profile) {
@@ -117,24 +117,24 @@ std::string why_no_kernel_bounds(const profile::Profile& profile) {
 std::string why_no_operators(const profile::Profile& profile) {
   if (without_framework(profile)) return clause(kNoFramework);
   if (is_damaged(profile)) {
-    return "no operator could be read of the damaged input; export, copy or record it again.";
+    return "no operator could be read from the damaged input; export, copy or record it again.";
   }
   if (const auto& why = profile.operators_found.why_not) return clause(*why);
-  return "this input holds no framework operators; record a PyTorch trace of the program with "
+  return "this input contains no framework operators; record a PyTorch trace of the program with "
          "torch.profiler.";
 }
 
 std::string no_stages_words(const profile::Profile& profile) {
   constexpr std::string_view kNoLlm = "this does not look like LLM inference";
   const std::string why = why_no_stages(profile);
-  if (is_damaged(profile)) return "Prefill and decode are not known: " + why;
+  if (is_damaged(profile)) return "Prefill and decode are unknown: " + why;
   if (why.starts_with(kNoLlm)) return sentence(why);
   const bool attention_missing = why.starts_with("no kernel is known as attention");
   if (attention_missing) {
     return fmt::format("This does not look like LLM inference: {} If it is, {}", why,
                        mark_and_record("prefill and decode"));
   }
-  return "Prefill and decode cannot be told apart: " + why;
+  return "Cannot separate prefill from decode: " + why;
 }
 
 std::string why_no_findings(const profile::Profile& profile) {

@@ -40,8 +40,8 @@ std::string collector_paragraph(const profile::Profile& profile,
   if (!measured.added_per_step) return text;
   return text + fmt::format(
                     " Measured in this run: {} against {}, with {} ms between two steps; Welch's "
-                    "interval. {}{} held the program up for {} ms together. No figure of this "
-                    "report is corrected by it.",
+                    "interval. {}{} delayed the program by {} ms in total. This report does not "
+                    "correct any figure for it.",
                     window_words(measured.traced, "traced"),
                     window_words(measured.untraced, "untraced"), fine_ms(measured.gap),
                     switching_words(measured), counted(measured.switches, "switch", "switches"),
@@ -66,7 +66,7 @@ std::string collector_overhead_words(const profile::Profile& profile) {
   const profile::CollectorOverhead* measured = collector_of(profile);
   if (measured == nullptr) return {};
   if (!measured->added_per_step) {
-    return fmt::format("The tracing overhead per step is not known: {}",
+    return fmt::format("The tracing overhead per step is unknown: {}",
                        clause(measured->why_not.value_or("it was not measured")));
   }
   return fmt::format(

@@ -127,7 +127,7 @@ bool is_pytorch_trace(const profile::Profile& profile);
 // then do not speak of one.
 bool without_framework(const profile::Profile& profile);
 inline constexpr std::string_view kNoFramework =
-    "this input holds no operators of a framework, and no kernel in it is of one";
+    "this input contains no framework operators or kernels";
 
 // ---- where kernels' figures come from
 
@@ -172,7 +172,7 @@ std::string_view ranked_time_words(const profile::Profile& profile);
 
 // Of a job, in place of what is found from single events.
 inline constexpr std::string_view kOfSingleRanks =
-    "Told of single ranks: analyze the capture of one rank alone.";
+    "Reported for single ranks: analyze the capture of one rank alone.";
 
 // Why something is missing in this input, and what would record it, as clauses.
 std::string why_no_stages(const profile::Profile& profile);

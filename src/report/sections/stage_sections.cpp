@@ -78,8 +78,7 @@ void add_stage1(const profile::Stage1& stage1, Document& document) {
                      ratio(stage.captured_over_stage1));
       }));
   document.add(
-      Paragraph{"The capture's times include the profiling overhead; the unprofiled times are what "
-                "users see."});
+      Paragraph{"The capture's times include profiling overhead; users see the unprofiled times."});
 }
 
 // What an engine's requests saw, where that is known.
@@ -95,12 +94,12 @@ void add_served(const profile::Profile& profile, Document& document) {
                      grouped(window.sequences_max), grouped(window.batches),
                      grouped(window.passes));
       }));
-  document.add(Paragraph{
-      "As an engine's own clock has them, and as recorded: with what tracing added. A batch gives "
-      "each sequence in it one token and may take several passes; it ends where the host waits for "
-      "the results. A token's time is that since the batch before, moves of caches included. A "
-      "prompt's begins when the host can turn to it and ends when its first token is chosen; "
-      "waiting in the queue is not part of it."});
+  document.add(
+      Paragraph{"Times as the engine sees them, including tracing overhead. A batch gives each of "
+                "its sequences one token. It may take several passes, and ends when the host waits "
+                "for the results. Time per token runs from the previous batch, including cache "
+                "transfers. Time per prompt starts when the host can work on it and ends when its "
+                "first token is chosen, without queue time."});
 }
 
 void add_batches(const profile::Profile& profile, Document& document) {
@@ -146,7 +145,7 @@ void add_section(Topic<"stages"> /*topic*/, const Profile& profile, Document& do
   Table timings = statistics_table("stage");
   for (const profile::Stage& stage : profile.stages) add_row(timings, stage.name, stage.shown.wall);
   document.add(Paragraph{
-      fmt::format("Wall time per {}, warm-up excluded; percentiles by nearest rank.", instance)});
+      fmt::format("Wall time per {}, excluding warm-up; percentiles by nearest rank.", instance)});
   document.add(std::move(timings));
   document.add(Paragraph{
       fmt::format("Means of the same {}s on the {}. Busy time counts overlapping work ({}) once, "

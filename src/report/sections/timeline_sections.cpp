@@ -89,7 +89,7 @@ void add_section(Topic<"device time"> /*topic*/, const Profile& profile, Documen
     return;
   }
   document.add(Paragraph{
-      "What each GPU did from its first work to its last, inside and outside of stages. Compute, "
+      "Each GPU from its first work to its last, inside and outside stages. Compute, "
       "communication and copies are times in which at least one such operation ran; overlapped is "
       "communication during compute, and copies during any kernel; the rest is exposed."});
   document.add(table_of(
@@ -138,15 +138,15 @@ void add_section(Topic<"launches"> /*topic*/, const Profile& profile, Document& 
   }
   if (launches.rows.empty()) {
     document.add(
-        Paragraph{"Launch latency and queue depth are not known: this timeline holds no "
-                  "launching calls for its kernels."});
+        Paragraph{"Launch latency and queue depth are unknown: this timeline contains no launching "
+                  "calls for its kernels."});
   } else {
     document.add(std::move(launches));
-    document.add(Paragraph{
-        "A launch is a call that put kernels or a CUDA graph on the GPU. Latency is from the call "
-        "to the start of its first work, of calls made while the GPU had nothing to do; launch to "
-        "start is that of all calls, waiting in the queue included. Queue depth is the number of "
-        "earlier launches whose work had not begun."});
+    document.add(
+        Paragraph{"A launch is a call that put kernels or a CUDA graph on the GPU. Latency is from "
+                  "the call to the start of its first work, for calls made while the GPU was idle; "
+                  "launch to start is the same for all calls, including time in the queue. Queue "
+                  "depth is the number of earlier launches whose work had not started."});
   }
   document.add_filled(std::move(kernels));
 }

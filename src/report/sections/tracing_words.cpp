@@ -32,7 +32,7 @@ std::string traced_words(const profile::Profile& profile) {
                        enumeration(of.second), in_words(of.first));
   });
   if (text.empty()) return text;
-  return text + " It shows as idle time, which is not the program's alone.";
+  return text + " It appears as idle time, which is therefore not only the program's.";
 }
 
 std::string known_words(const profile::Profile& profile) {
@@ -50,8 +50,8 @@ std::string known_words(const profile::Profile& profile) {
     how.push_back(sources.size() == 1 ? words : fmt::format("{} {}", enumeration(names), words));
   }
   return fmt::format(
-      "Wall times and idle time are those of the program without tracing, {}. Tracing added to {}; "
-      "that is in no part of the budget.",
+      "Wall times and idle time are from the program without tracing, {}. Tracing added to {}; the "
+      "budget excludes it.",
       enumeration(how), enumeration(added));
 }
 
@@ -67,7 +67,7 @@ std::string graph_capture_words(const profile::Stage& stage) {
   if (!stage.wall_with_captures) return {};
   return fmt::format(
       "A program's own clock may count the {} in which it captures a CUDA graph: the recorded mean "
-      "with it is {} ms.",
+      "that includes it is {} ms.",
       stage.name, ms(stage.wall_with_captures));
 }
 
@@ -75,16 +75,16 @@ std::string cold_words(const profile::Stage& stage) {
   if (!stage.only_the_first) return {};
   const std::string what =
       stage.instance_count == 1
-          ? fmt::format("The only {} that was recorded is the program's first", stage.name)
-          : fmt::format("The only {} instances of {} that were recorded are the program's first",
+          ? fmt::format("Only the program's first {} was recorded", stage.name)
+          : fmt::format("Only the program's first {} instances of {} were recorded",
                         stage.instance_count, stage.name);
   if (stage.unwatched) {
     return fmt::format(
-        "{}: recorded kernels are those of a cold start; the time without tracing is of later "
-        "ones.",
+        "{}: recorded kernels are from a cold start; the time without tracing is from later "
+        "instances.",
         what);
   }
-  return fmt::format("{}: times of {} are those of a cold start.", what, stage.name);
+  return fmt::format("{}: {} times are cold-start times.", what, stage.name);
 }
 
 }  // namespace
@@ -115,14 +115,13 @@ std::string budget_basis_words(const profile::Stage& stage) {
   if (own.passes_timed > 0) text += fmt::format(" ({})", counted(own.passes_timed, "pass"));
   text += fmt::format("; tracing added {} ms ({}). ", ms(own.added), percent(own.added_share));
   if (own.steps_all > 0) {
-    text += fmt::format("Busy times are of {} recorded steps of {}. ", grouped(own.steps_recorded),
+    text += fmt::format("Busy times cover {} recorded steps of {}. ", grouped(own.steps_recorded),
                         grouped(own.steps_all));
   }
-  return text + (own.busy_scaled
-                     ? "The GPU was busy for longer under tracing than the whole takes without: "
-                       "busy parts are scaled down."
-                     : "Idle time is wall time less busy time; its causes are scaled from the "
-                       "traced ones.");
+  return text +
+         (own.busy_scaled
+              ? "Traced busy time exceeds the untraced wall time: busy parts are scaled down."
+              : "Idle time is wall time minus busy time, split by cause as in the traced run.");
 }
 
 std::vector<std::string> left_out_words(const profile::Profile& profile) {
@@ -139,7 +138,7 @@ std::vector<std::string> left_out_words(const profile::Profile& profile) {
     }
     if (count == 0) continue;
     if (count > kShownInstances) each += fmt::format("; {} more", count - kShownInstances);
-    each = fmt::format("Left out of {} as warm-up, times as recorded: {}.", stage.name, each);
+    each = fmt::format("Excluded from {} as warm-up (recorded times): {}.", stage.name, each);
     all.push_back(joined({each, graph_capture_words(stage)}, " "));
   }
   return all;

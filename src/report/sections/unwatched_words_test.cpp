@@ -40,9 +40,9 @@ TEST(UnwatchedWords, SayHowTheTimesWereObtainedAndWhatTracingAdded) {
   const profile::Profile both =
       with({timed("prefill", "workload_clock", 2), timed("decode", "workload_clock", -0.1)});
   EXPECT_EQ(times_words(both),
-            "Wall times and idle time are those of the program without tracing, by the workload's "
-            "own clock in the control run. Tracing added to a prefill 2.000 ms (25.0 %) and a "
-            "decode no measurable time; that is in no part of the budget.");
+            "Wall times and idle time are from the program without tracing, by the workload's own "
+            "clock in the control run. Tracing added to a prefill 2.000 ms (25.0 %) and a decode "
+            "no measurable time; the budget excludes it.");
   EXPECT_TRUE(all_unwatched(both));
 }
 
@@ -60,11 +60,11 @@ TEST(UnwatchedWords, SayWhichStagesAreTracedAndWhy) {
       with({timed("prefill", "workload_clock", 2), traced("decode", "launches_differ")});
   EXPECT_EQ(
       times_words(mixed),
-      "Wall times and idle time are those of the program without tracing, by the workload's "
-      "own clock in the control run. Tracing added to a prefill 2.000 ms (25.0 %); that is "
-      "in no part of the budget. Times of decode include tracing overhead of unknown size: its "
-      "passes were not found in any untraced run or period. It shows as idle time, which is "
-      "not the program's alone.");
+      "Wall times and idle time are from the program without tracing, by the workload's own clock "
+      "in the control run. Tracing added to a prefill 2.000 ms (25.0 %); the budget excludes it. "
+      "Times of decode include tracing overhead of unknown size: its "
+      "passes were not found in any untraced run or period. It appears as idle time, which is "
+      "therefore not only the program's.");
   EXPECT_FALSE(all_unwatched(mixed));
   EXPECT_TRUE(any_unwatched(mixed));
 }
@@ -73,7 +73,7 @@ TEST(UnwatchedWords, HaveASentenceForEachReason) {
   const auto words = [](const std::string& why_not) {
     return times_words(with({traced("decode", why_not)}));
   };
-  const std::string rest = " It shows as idle time, which is not the program's alone.";
+  const std::string rest = " It appears as idle time, which is therefore not only the program's.";
   const std::string includes = "Times of decode include tracing overhead of unknown size: ";
   EXPECT_EQ(words("no_other_time"), includes + "no untraced run was timed." + rest);
   EXPECT_EQ(words("selection"), includes + "some steps were selected." + rest);
@@ -100,14 +100,14 @@ TEST(UnwatchedWords, SayWhatABudgetIsMadeOf) {
   stage.unwatched->steps_all = 1400;
   EXPECT_EQ(budget_basis_words(stage),
             "Wall time without tracing, timed in this run while nothing was traced (7 passes); "
-            "tracing added 2.000 ms (25.0 %). Busy times are of 4 recorded steps of 1,400. Idle "
-            "time is wall time less busy time; its causes are scaled from the traced ones.");
+            "tracing added 2.000 ms (25.0 %). Busy times cover 4 recorded steps of 1,400. Idle "
+            "time is wall time minus busy time, split by cause as in the traced run.");
   stage = timed("prefill", "workload_clock", 2);
   stage.unwatched->busy_scaled = true;
   EXPECT_EQ(budget_basis_words(stage),
             "Wall time without tracing, by the workload's own clock in the control run; tracing "
-            "added 2.000 ms (25.0 %). The GPU was busy for longer under tracing than the whole "
-            "takes without: busy parts are scaled down.");
+            "added 2.000 ms (25.0 %). Traced busy time exceeds the untraced wall time: busy parts "
+            "are scaled down.");
   EXPECT_EQ(budget_basis_words(traced("decode", "selection")), "");
 }
 

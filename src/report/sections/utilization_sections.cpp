@@ -96,7 +96,7 @@ std::string origin_sentence(const profile::Profile& profile) {
 
 std::string peaks_sentence(const profile::Profile& profile) {
   if (!on_cpu(profile)) {
-    return "Peaks are dense and of one GPU; FLOPs and bytes are what the model needs on one GPU, "
+    return "Peaks are dense, for one GPU. FLOPs and bytes are what the model needs on one GPU, "
            "whatever the kernels did.";
   }
   std::string text;
@@ -106,7 +106,7 @@ std::string peaks_sentence(const profile::Profile& profile) {
     text += origin_sentence(profile);
   }
   text += profile.model ? "FLOPs and bytes are what the model needs, whatever the operators did."
-                        : "FLOPs and bytes are those that the program recorded with its operators.";
+                        : "The program recorded FLOPs and bytes with its operators.";
   return text;
 }
 
@@ -190,8 +190,8 @@ void add_section(Topic<"utilization"> /*topic*/, const Profile& profile, Documen
       Paragraph{"MFU = FLOPs / (time x peak FLOP/s); MBU = bytes / (time x peak bandwidth). " +
                 peaks_sentence(profile)});
   document.add_filled(recorded_table(profile),
-                      "The same by the FLOPs and bytes that the program recorded with its "
-                      "operators (activations included):");
+                      "The same from the FLOPs and bytes that the program recorded with its "
+                      "operators (including activations):");
   if (const auto& why = profile.utilization.why_not) {
     document.add(Callout{Callout::Kind::note, sentence(*why)});
   }
@@ -202,7 +202,7 @@ void add_section(Topic<"roofline"> /*topic*/, const Profile& profile, Document& 
   const profile::Roofline& roofline = profile.roofline;
   const bool none = roofline.kernels.empty();
   if (document.begin(2, "Roofline",
-                     none ? "Not known by kernel: " + why_no_kernel_bounds(profile) : "")) {
+                     none ? "Unknown by kernel: " + why_no_kernel_bounds(profile) : "")) {
     document.add(roofline_table(profile));
     if (roofline.rule) document.add(Paragraph{sentence(*roofline.rule)});
     if (roofline.why_not && std::ranges::any_of(roofline.kernels, is_by_counters)) {
@@ -211,11 +211,12 @@ void add_section(Topic<"roofline"> /*topic*/, const Profile& profile, Document& 
   }
   Table stages = stage_roofline(profile);
   if (stages.rows.empty()) {
-    document.add(Paragraph{"Not known by stage: " + why_no_utilization(profile)});
+    document.add(Paragraph{"Unknown by stage: " + why_no_utilization(profile)});
   }
   document.add_filled(std::move(stages),
-                      profile.model ? "By stage, from what the model must compute and move:"
-                                    : "By stage, from what the operators recorded:");
+                      profile.model
+                          ? "By stage, from the FLOPs and bytes that the model needs:"
+                          : "By stage, from the FLOPs and bytes that operators recorded:");
 }
 
 }  // namespace llmprof::report
