@@ -218,11 +218,13 @@ std::optional<ServedWindow> measure(const std::vector<PassBatch>& batches) {
   double prompt_time = 0;
   double token_time = 0;
   const PassBatch* before = nullptr;
-  std::optional<Nanoseconds> begun;  // a prompt of which a batch before took a part
+  // A prompt of which an earlier batch took a part. Not an optional: GCC 12 warns of its value.
+  bool has_begun = false;
+  Nanoseconds begun = 0;
   for (const PassBatch& batch : batches) {
     if (batch.after_untraced) {
       before = nullptr;
-      begun.reset();
+      has_begun = false;
     }
     ++window.batches;
     window.passes += batch.passes;
@@ -239,12 +241,13 @@ std::optional<ServedWindow> measure(const std::vector<PassBatch>& batches) {
       if (batch.first_tokens > 0 && !batch.warmup) {
         const auto prompts = static_cast<double>(batch.first_tokens);
         prompt_time += prompts * (chosen(batch) - static_cast<double>(start));
-        if (begun) prompt_time += static_cast<double>(start - *begun);
+        if (has_begun) prompt_time += static_cast<double>(start - begun);
         window.prompts += batch.first_tokens;
       }
       if (batch.first_tokens > 0) {
-        begun.reset();
-      } else if (!begun) {
+        has_begun = false;
+      } else if (!has_begun) {
+        has_begun = true;
         begun = start;
       }
     }
