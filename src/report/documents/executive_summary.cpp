@@ -143,8 +143,8 @@ std::string time_sentence(const profile::Profile& profile) {
                        percent(longest.share));
   }
   const profile::Stage& stage = longest_stage(profile);
-  std::string text = fmt::format("{} takes the most time ({} of all stages' wall time)", stage.name,
-                                 percent(stage.shown.share_of_stage_time));
+  std::string text = fmt::format("Most time is spent in {} ({} of all stages' wall time)",
+                                 stage.name, percent(stage.shown.share_of_stage_time));
   const profile::BudgetPart* cause = largest_part(stage, true);
   if (stage.judgement.mostly_idle && cause != nullptr) {
     return text + waiting_words(profile, stage, *cause) + ".";

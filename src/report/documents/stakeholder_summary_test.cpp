@@ -37,7 +37,7 @@ TEST(ExecutiveSummary, AnswersFourQuestions) {
             "6.000 ms, each later token takes 2.250 ms (444.4 tokens per second per "
             "sequence).");
   EXPECT_EQ(sentences[1],
-            "decode takes the most time (60.0 % of all stages' wall time); "
+            "Most time is spent in decode (60.0 % of all stages' wall time); "
             "there the GPU is busy 55.6 % of wall time, and the largest part of it is matrix "
             "products (44.4 % of wall time).");
   EXPECT_EQ(
@@ -102,7 +102,7 @@ TEST(ExecutiveSummary, NamesIdleTimeWhereItIsTheLargestPart) {
       decode,
       {{"gemm", 8}, {"idle: launch-bound", 7, true}, {"idle: host between launches", 3, true}});
   EXPECT_EQ(executive_sentences(shown(sample))[1],
-            "decode takes the most time (60.0 % of all stages' wall time); "
+            "Most time is spent in decode (60.0 % of all stages' wall time); "
             "there the GPU waits for the host: it is idle 55.6 % of wall time, mostly due to "
             "late kernel launches (38.9 % of wall time).");
   EXPECT_TRUE(
