@@ -26,7 +26,7 @@ const Reader* find_reader(std::string_view head) {
 
 namespace {
 
-// By its byte order mark, or by text whose every other byte is 0.
+// Recognized by its byte order mark, or because every other byte of the text is 0.
 bool is_utf16(std::string_view head) {
   if (head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF")) return true;
   constexpr size_t kLooked = 64;

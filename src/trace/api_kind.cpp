@@ -6,7 +6,7 @@
 namespace llmprof::trace {
 namespace {
 
-// Longest first: "cu" begins "cuda".
+// Longest first: "cuda" starts with "cu".
 constexpr std::array<std::string_view, 3> kVendorPrefixes = {"cuda", "cu", "hip"};
 constexpr std::array<std::string_view, 3> kLaunches = {"LaunchKernel", "LaunchCooperativeKernel",
                                                        "LaunchGrid"};
@@ -35,8 +35,8 @@ ApiKind api_kind(std::string_view name) {
   if (function.starts_with("Memcpy")) {
     return contains(function, "Async") ? ApiKind::copy : ApiKind::blocking_copy;
   }
-  // CUDA's first launch, of the driver and of the runtime; HIP says what is launched first:
-  // hipModuleLaunchKernel.
+  // "Launch" is CUDA's first launch function, in driver and runtime. HIP puts the launched object
+  // first: hipModuleLaunchKernel.
   if (function == "Launch" || function.starts_with("Launch_v") ||
       std::any_of(kLaunches.begin(), kLaunches.end(),
                   [&](std::string_view launch) { return contains(function, launch); })) {

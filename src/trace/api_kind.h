@@ -5,21 +5,21 @@
 
 namespace llmprof::trace {
 
-// What a call of a GPU runtime or driver does, decided once per distinct name when a trace is
-// frozen: nothing else looks at API names. Another vendor's names are added to api_kind alone.
+// What a GPU runtime or driver call does. Decided once per distinct name when a trace is frozen: no
+// other code looks at API names. To support another vendor, extend only api_kind().
 enum class ApiKind : uint8_t {
   other,
-  launch,           // of one kernel
+  launch,           // launches one kernel
   graph_launch,     // replays a CUDA graph
   synchronization,  // the calling thread waits for the GPU
   copy,             // asynchronous
-  blocking_copy,    // the calling thread waits for its end
-  allocation,       // or release of memory
-  capture_begin,    // launches go into a CUDA graph from here on,
-  capture_end,      // to here
+  blocking_copy,    // the calling thread waits until it ends
+  allocation,       // allocates or releases memory
+  capture_begin,    // starts a graph capture: launches go into a CUDA graph
+  capture_end,      // ends a graph capture
 };
 
-// Names of CUDA's runtime and driver and of HIP, with or without nsys's version suffix:
+// Accepts CUDA runtime, CUDA driver and HIP names, with or without nsys's version suffix:
 // "cudaLaunchKernel_v7000", "cuLaunchKernelEx", "hipLaunchKernel".
 ApiKind api_kind(std::string_view name);
 

@@ -14,7 +14,7 @@ void each_column(Table& table, const Use& use) {
   std::apply([&](auto&... column) { (use(column), ...); }, table.columns());
 }
 
-// Adds one row: values of the first columns, in the order of `columns()`; those behind them are
+// Adds one row: values of the first columns, in the order of `columns()`. The remaining columns are
 // optional.
 template <class Table, class... Value>
 void add_row(Table& table, const Value&... value) {
@@ -24,14 +24,14 @@ void add_row(Table& table, const Value&... value) {
   }(std::index_sequence_for<Value...>());
 }
 
-// Forgets the rows; the columns keep their room.
+// Removes the rows; the columns keep their capacity.
 template <class Table>
 void clear_rows(Table& table) {
   each_column(table, [](auto& column) { column.clear(); });
 }
 
-// Moves the rows of one table behind those of another of its kind. Columns that only one of the two
-// knows are filled up with the value for "none".
+// Moves the rows of one table to the end of another of its type. Columns that only one of the two
+// has are filled up with the value for "none".
 template <class Table>
 void append_rows(Table& to, Table& from) {
   if (to.size() == 0) {

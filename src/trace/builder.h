@@ -11,12 +11,12 @@
 
 namespace llmprof::trace {
 
-// The only way to fill a Trace. A reader begins a capture, then adds rows; it may write to the
-// tables directly (`trace()`) to fill columns in bulk. `freeze` orders, joins and closes.
+// The only way to fill a Trace. A reader starts a capture, then adds rows; it may write to the
+// tables directly (`trace()`) to fill columns in bulk. `freeze` orders the rows and joins them.
 class TraceBuilder {
  public:
   CaptureId begin_capture(Capture capture);
-  // Of a file, about which nothing else is known yet.
+  // Starts the capture of a file; the reader fills in the rest later.
   CaptureId begin_capture(const std::filesystem::path& path, std::string_view format,
                           std::string_view tool);
 

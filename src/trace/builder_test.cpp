@@ -95,7 +95,7 @@ TEST(Builder, OrdersKernelsWithAllTheirColumns) {
   }
 }
 
-// Captures that are each in order are merged; rows that start together keep their order.
+// Merges captures that are each in order; rows with the same start keep their order.
 TEST(Builder, OrdersKernelsOfSeveralCaptures) {
   for (const size_t captures : {2U, 3U, 64U, 65U, 100U}) {
     TraceBuilder builder;
@@ -146,7 +146,7 @@ TEST(Builder, JoinsLaunchesWithinAProcess) {
 }
 
 TEST(Builder, JoinsTheLastOfLaunchesWhoseCorrelationCameAgain) {
-  for (const uint32_t correlation : {5U, 4'000'000'000U}) {  // by an array, and without
+  for (const uint32_t correlation : {5U, 4'000'000'000U}) {  // with the array, and without
     TraceBuilder builder;
     builder.begin_capture({});
     const ProcessId process = builder.process(1, 1);
@@ -161,7 +161,7 @@ TEST(Builder, JoinsTheLastOfLaunchesWhoseCorrelationCameAgain) {
     const Trace trace = std::move(builder).freeze();
     const std::vector<LaunchRow> expected = {LaunchRow(1), LaunchRow(1), LaunchRow(1),
                                              LaunchRow(0), LaunchRow(0), LaunchRow(2)};
-    // The first kernel began before all of them, as with clocks that disagree: any will do.
+    // The first kernel started before all calls, as with clocks that disagree: any call will do.
     EXPECT_TRUE(trace.kernels.launch[0].valid());
     for (size_t i = 1; i < expected.size(); ++i) EXPECT_EQ(trace.kernels.launch[i], expected[i]);
   }
@@ -194,7 +194,7 @@ TEST(Builder, OrdersCountersBySeriesAndTime) {
   add(1, 0, 10, 1);
   add(0, 1, 10, 2);
   add(0, 0, 30, 3);
-  add(0, 0, 20, 4);  // of another thread's buffer
+  add(0, 0, 20, 4);  // from another thread's buffer
   add(1, 0, 20, 5);
   add(0, 1, 10, 6);
   const Trace trace = std::move(builder).freeze();
@@ -240,7 +240,7 @@ TEST(Append, FillsColumnsThatOnlyOneSideKnows) {
   EXPECT_TRUE(first.graph_node.empty());
 }
 
-// 10 million kernels must fit in well under 2 GB, launches included.
+// 10 million kernels must fit in well under 2 GB, including launches.
 TEST(KernelTable, IsSmall) {
   const KernelTable table;
   constexpr size_t kBytesPerKernel =

@@ -11,11 +11,11 @@ namespace {
 using enum CollectiveKind;
 
 struct KindWord {
-  std::string_view word;  // lower case, letters and digits alone
+  std::string_view word;  // lower case, letters and digits only
   CollectiveKind kind;
 };
 
-// The first that occurs decides: "reduce" is part of "allreduce".
+// The first word found decides: "reduce" is part of "allreduce".
 constexpr std::array<KindWord, 25> kKindWords = {{
     {"allreduce", all_reduce},
     {"crossdevicereduce", all_reduce},  // vLLM's and SGLang's own
@@ -26,7 +26,7 @@ constexpr std::array<KindWord, 25> kKindWords = {{
     {"alltoall", all_to_all},
     {"all2all", all_to_all},
     {"a2a", all_to_all},
-    {"deepep", all_to_all},  // experts' tokens there and back
+    {"deepep", all_to_all},  // sends tokens to experts and back
     {"dpskep", all_to_all},
     {"nixlep", all_to_all},
     {"pplx", all_to_all},
@@ -52,7 +52,7 @@ static_assert(kNames.size() == static_cast<size_t>(barrier) + 1);
 }  // namespace
 
 std::optional<CollectiveKind> collective_kind(std::string_view name) {
-  // Types of a template say nothing of what it does.
+  // Template arguments say nothing about the kind.
   name = name.substr(0, name.find('<'));
   std::string plain;
   for (const char c : name) {

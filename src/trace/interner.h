@@ -14,14 +14,14 @@ inline size_t hash_mix(size_t seed, size_t value) {
   return mixed ^ (mixed >> 31U);
 }
 
-// Each distinct value once, numbered in order of arrival. `Value` is equality comparable and has
-// `size_t hash() const`. Open addressing by hand: this runs once or more per kernel, and
+// Stores each distinct value once, numbered in order of arrival. `Value` is equality comparable and
+// has `size_t hash() const`. Open addressing by hand: this runs once or more per kernel, and
 // std::unordered_map takes three times as long (one pointer to follow per lookup).
 template <class IdType, class Value>
 class Interner {
  public:
   IdType intern(const Value& value) {
-    // Neighboring rows mostly repeat the value before.
+    // Neighboring rows mostly repeat the previous value.
     if (last_ < values_.size() && values_[last_] == value) return IdType(last_);
     if (values_.size() * 2 >= slots_.size()) grow();
     const size_t mask = slots_.size() - 1;

@@ -7,7 +7,7 @@
 namespace llmprof::trace {
 namespace {
 
-// Correlation ids of a process count up from 1: they index a plain array, unless some are so large
+// Correlation ids of a process count up from 1. They index a plain array, unless some are so large
 // that the array would waste memory.
 class LaunchesOfProcess {
  public:
@@ -19,8 +19,8 @@ class LaunchesOfProcess {
     dense_ = largest_ / 8 <= count_ + 1024;
     if (dense_) rows_.assign(size_t{largest_} + 1, LaunchRow());
   }
-  // A runtime call and the driver call inside it share their correlation; the first one stays. Of
-  // calls at different times all stay: 32-bit correlations wrap around in a long run.
+  // A runtime call and the driver call inside it share a correlation; the first one is kept. Calls
+  // at different times are all kept: 32-bit correlations wrap around in a long run.
   void add(uint32_t correlation, LaunchRow row, const LaunchTable& launches) {
     LaunchRow& known = dense_ ? rows_[correlation] : sparse_[correlation];
     if (!known.valid()) {
@@ -30,7 +30,7 @@ class LaunchesOfProcess {
       again_.emplace(correlation, row);
     }
   }
-  // The last call of that correlation that began before the work did, else any.
+  // The last call with that correlation that started before the work did, otherwise any.
   [[nodiscard]] LaunchRow find(uint32_t correlation, Nanoseconds start,
                                const LaunchTable& launches) const {
     LaunchRow best = first(correlation);

@@ -10,7 +10,7 @@
 namespace llmprof::trace {
 namespace {
 
-// A loss below this is what every recording has at its edges.
+// Every recording has a loss below this at its edges.
 constexpr double kWorthAWarning = 0.01;
 
 bool launches_work(ApiKind kind) {
@@ -27,7 +27,7 @@ struct LaunchCounts {
 };
 
 // By process: whether its launches without work may have gone into a CUDA graph. Our collector does
-// not record the calls between which a program captures one.
+// not record the calls that start and end a graph capture.
 std::vector<bool> processes_with_unseen_captures(const Trace& trace) {
   std::vector<bool> unseen(trace.processes.size(), false);
   const LaunchTable& launches = trace.launches;
@@ -41,7 +41,7 @@ std::vector<bool> processes_with_unseen_captures(const Trace& trace) {
   return unseen;
 }
 
-// Counts the launches of one thread, whose calls come in order of their starts, outer ones first.
+// Counts the launches of one thread. Its calls come in order of their starts, outer ones first.
 class ThreadLaunches {
  public:
   explicit ThreadLaunches(bool unseen_captures) : unseen_captures_(unseen_captures) {}
@@ -93,8 +93,8 @@ std::vector<char> launches_with_work(const Trace& trace) {
   return with_work;
 }
 
-// Mostly there is none, and nothing has to be put in order. A launch of the driver inside of one of
-// the runtime may look like one.
+// Usually there is none, and nothing has to be sorted. A driver launch inside a runtime launch may
+// look like one.
 bool any_lone(const Trace& trace, const std::vector<char>& with_work) {
   const LaunchTable& launches = trace.launches;
   for (size_t row = 0; row < launches.size(); ++row) {

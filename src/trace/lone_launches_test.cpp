@@ -43,7 +43,7 @@ TEST(LoneLaunches, AreNoneWhereWorkIsRecorded) {
   EXPECT_EQ(said(std::move(made)), "");
 }
 
-// The driver's call inside the runtime's has a number of its own and is the same launch.
+// A driver call inside a runtime call has its own correlation but is the same launch.
 TEST(LoneLaunches, CountACallInsideACallOnce) {
   testing::HandMadeTrace made;
   call(made, "cudaLaunchKernel", 0, 10, 900);
@@ -60,7 +60,7 @@ TEST(LoneLaunches, IntoAGraphThatIsCapturedHaveNoWork) {
   EXPECT_EQ(said(std::move(made)), "");
 }
 
-// Our collector records no beginning of a capture: only the graph's own launch counts.
+// Our collector does not record the start of a graph capture: only the graph's own launch counts.
 TEST(LoneLaunches, OfOurCollectorMayBeInACapturedGraph) {
   testing::HandMadeTrace made;
   made.builder().capture().tool = kCollectorTool;

@@ -10,8 +10,8 @@
 
 namespace llmprof::trace {
 
-// Each distinct text once. Views stay valid as long as the pool, moved or not. A copy has the same
-// ids and texts of its own.
+// Stores each distinct text once. Views stay valid as long as the pool, even if it is moved. A copy
+// has the same ids and its own texts.
 class StringPool {
  public:
   StringPool() = default;

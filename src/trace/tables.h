@@ -13,7 +13,7 @@
 namespace llmprof::trace {
 
 // Times are nanoseconds on the clock of their capture. A column is either empty (the capture does
-// not know it) or as long as its table. `columns()` lists all columns, for what is done to each.
+// not have it) or as long as its table. `columns()` lists all columns, for operations on each.
 
 using Extent = std::array<uint32_t, 3>;
 
@@ -52,21 +52,21 @@ struct Queue {
 struct KernelTable {
   std::vector<Nanoseconds> start;
   std::vector<Nanoseconds> end;
-  std::vector<StringId> name;  // the full name, as the capture gave it
+  std::vector<StringId> name;  // the full name from the capture
   std::vector<ShapeId> shape;
   std::vector<QueueId> queue;
-  std::vector<uint32_t> correlation;  // unique within a process only; 0 is none
+  std::vector<uint32_t> correlation;  // unique only within a process; 0: none
   std::vector<LaunchRow> launch;      // filled when the trace is frozen
-  std::vector<uint32_t> graph;        // graph that replayed it, 0 is none; empty without graphs
-  std::vector<uint64_t> graph_node;   // 0 is none; empty without graphs
-  std::vector<uint64_t> external_id;  // its operator's, 0 is none; empty without operators
-  std::vector<uint64_t> flops;        // as the program stated; 0: not stated; empty without any
-  std::vector<uint64_t> bytes;        // moved; likewise
+  std::vector<uint32_t> graph;        // graph that replayed it; 0: none; empty without graphs
+  std::vector<uint64_t> graph_node;   // 0: none; empty without graphs
+  std::vector<uint64_t> external_id;  // its operator's; 0: none; empty without operators
+  std::vector<uint64_t> flops;        // stated by the program; 0: not stated; empty without any
+  std::vector<uint64_t> bytes;        // moved; 0: not stated; empty without any
   // The innermost range open when its graph node was captured: a replayed kernel's layer. None:
   // not replayed, or graph capture was not recorded; empty if no capture has it.
   std::vector<RangeRow> node_range;
-  // The call that captured its graph node, where a trace of the graph's capture was given; filled
-  // after the trace is frozen. None: not replayed, or not known; empty if no kernel has it.
+  // The call that captured its graph node, if a trace of the graph capture was given; filled after
+  // the trace is frozen. None: not replayed, or unknown; empty if no kernel has it.
   std::vector<LaunchRow> node_launch;
 
   [[nodiscard]] size_t size() const { return start.size(); }
@@ -78,10 +78,10 @@ struct KernelTable {
 
 enum class MemoryKind : uint8_t { copy, set };
 
-// Where memory is that a copy reads or writes. Pageable and pinned memory are the host's.
+// Where the memory is that a copy reads or writes. Pageable and pinned memory are on the host.
 enum class MemoryPlace : uint8_t { unknown, pageable, pinned, host, device, array, managed };
 
-// Copies and fills. `detail` is the direction ("Host-to-Device") where known.
+// Copies and fills. `detail` is the direction ("Host-to-Device") if known.
 struct MemoryOperationTable {
   std::vector<Nanoseconds> start;
   std::vector<Nanoseconds> end;
@@ -91,8 +91,8 @@ struct MemoryOperationTable {
   std::vector<uint32_t> correlation;
   std::vector<LaunchRow> launch;
   std::vector<MemoryKind> kind;
-  std::vector<MemoryPlace> from;  // of a copy; empty if no capture has it
-  std::vector<MemoryPlace> to;    // likewise; of a fill, what is filled
+  std::vector<MemoryPlace> from;  // source of a copy; empty if no capture has it
+  std::vector<MemoryPlace> to;    // destination of a copy or fill; empty if no capture has it
 
   [[nodiscard]] size_t size() const { return start.size(); }
   auto columns() {
@@ -100,7 +100,7 @@ struct MemoryOperationTable {
   }
 };
 
-// Whole graph replays of a capture that does not show the kernels inside them.
+// Entire graph replays, from a capture that does not show their kernels.
 struct GraphReplayTable {
   std::vector<Nanoseconds> start;
   std::vector<Nanoseconds> end;
@@ -125,22 +125,22 @@ struct LaunchTable {
   auto columns() { return std::tie(start, end, thread, api, correlation); }
 };
 
-// Launches of a program and its waits for the GPU, as our collector notes them without tracing: the
-// times between them are those of the program itself where nothing was traced.
+// A program's launches and its waits for the GPU, recorded by our collector without tracing: in
+// untraced periods, the times between them are the program's own.
 struct HostCallTable {
   enum class Kind : uint8_t { kernel, graph, wait };
   std::vector<Nanoseconds> start;
-  std::vector<Nanoseconds> end;  // of waits; of launches their start
+  std::vector<Nanoseconds> end;  // of waits; for launches, their start
   std::vector<ThreadId> thread;
   std::vector<Kind> kind;
-  std::vector<uint64_t> handle;  // of the function or graph, in its process; of waits 0
-  bool of_driver = false;        // all launches, as the driver sees them; else those of the runtime
+  std::vector<uint64_t> handle;  // of the function or graph, in its process; 0 for waits
+  bool of_driver = false;        // all launches, seen by the driver; otherwise the runtime's
 
   [[nodiscard]] size_t size() const { return start.size(); }
   auto columns() { return std::tie(start, end, thread, kind, handle); }
 };
 
-// A module is a call of one by the framework (PyTorch's nn.Module), not the program's annotation.
+// A `module` is a framework's call of one (PyTorch's nn.Module), not the program's annotation.
 enum class RangeKind : uint8_t { push_pop, start_end, annotation, mark, module };
 
 // NVTX ranges, user annotations and modules. A range that was never closed has end == kOpenEnd.
@@ -185,8 +185,9 @@ enum class CollectiveKind : uint8_t {
   barrier
 };
 
-// What a capture says of communication between ranks, beside the kernels that do it. A row is about
-// the kernel that it names, or about the kernels that `thread` launched between `start` and `end`.
+// What a capture says about communication between ranks, in addition to its kernels. A row
+// describes the kernel that it names, or the kernels that `thread` launched between `start` and
+// `end`.
 struct CollectiveTable {
   std::vector<Nanoseconds> start;
   std::vector<Nanoseconds> end;
@@ -194,11 +195,11 @@ struct CollectiveTable {
   std::vector<uint64_t> external_id;  // of the kernel's operator, or of the kernel itself; 0: none
   std::vector<uint32_t> correlation;  // of the kernel; 0: none
   std::vector<CollectiveKind> kind;
-  std::vector<uint64_t> bytes;       // of the message of one rank; 0: not stated
-  std::vector<StringId> group;       // as the capture names it; none: not stated
+  std::vector<uint64_t> bytes;       // of one rank's message; 0: not stated
+  std::vector<StringId> group;       // the capture's name for it; none: not stated
   std::vector<StringId> members;     // ranks of the group, "0,1,2,3"; none: not stated
   std::vector<uint32_t> group_size;  // 0: not stated
-  std::vector<uint64_t> sequence;    // the group's own number of it; kNoSequence: not stated
+  std::vector<uint64_t> sequence;    // its number within the group; kNoSequence: not stated
 
   [[nodiscard]] size_t size() const { return start.size(); }
   auto columns() {
@@ -208,8 +209,8 @@ struct CollectiveTable {
 };
 inline constexpr uint64_t kNoSequence = UINT64_MAX;
 
-// Operators on the CPU: those of a framework, or those that compute there. `external_id` links
-// kernels to them; 0 is none.
+// Operators on the CPU: a framework's, or those that compute there. `external_id` links kernels to
+// them; 0: none.
 struct OperatorTable {
   std::vector<Nanoseconds> start;
   std::vector<Nanoseconds> end;
@@ -224,8 +225,8 @@ struct OperatorTable {
 };
 
 // Hardware counters and sensors of a device over time, ordered by device, metric and start once the
-// trace is frozen. A sample's value is the sum or the mean over [start, end), as its unit says;
-// start == end where a sensor was read at an instant.
+// trace is frozen. A sample's value is the sum or the mean over [start, end), depending on its
+// unit; start == end if a sensor was read at an instant.
 struct CounterTable {
   std::vector<Nanoseconds> start;
   std::vector<Nanoseconds> end;
@@ -237,8 +238,8 @@ struct CounterTable {
   auto columns() { return std::tie(start, end, device, metric, value); }
 };
 
-// What our collector recorded from `time` on, ordered by process and time once the trace is frozen:
-// with a duty cycle, launches and kernels are intentionally missing while it is not tracing.
+// What our collector recorded from `time` on, ordered by process and time once the trace is frozen.
+// With a duty cycle, launches and kernels are intentionally missing while it is not tracing.
 enum class CollectionState : uint8_t { detached, paused, tracing, stood_down };
 enum class CollectionReason : uint8_t {
   none,
@@ -259,14 +260,14 @@ struct CollectionTable {
   std::vector<ProcessId> process;
   std::vector<CollectionState> state;
   std::vector<CollectionReason> reason;
-  std::vector<uint64_t> step;     // steps begun so far
+  std::vector<uint64_t> step;     // steps started so far
   std::vector<Nanoseconds> cost;  // how long the change delayed the program
 
   [[nodiscard]] size_t size() const { return time.size(); }
   auto columns() { return std::tie(time, process, state, reason, step, cost); }
 };
 
-// Totals of a kernel name, from captures without single launches.
+// Totals per kernel name, from captures without individual launches.
 struct KernelSummary {
   CaptureId capture;
   StringId name;
@@ -283,7 +284,7 @@ struct CallSummary {
   enum class Kind : uint8_t { api, range, kernel_in_range, range_on_gpu, memory_operation };
   Kind kind = Kind::api;
   CaptureId capture;
-  StringId name;    // the range's text without its domain; none: outside of any range
+  StringId name;    // the range's text without its domain; none: outside any range
   StringId kernel;  // kernel_in_range only
   uint64_t calls = 0;
   Nanoseconds total = 0;
@@ -291,7 +292,7 @@ struct CallSummary {
   uint64_t range_instances = 0;  // kernel_in_range only: how often the range was open
 };
 
-// Launches that a kernel profiler measured one by one: slower than in the program. Launches with
+// Launches that a kernel profiler measured individually: slower than in the program. Launches with
 // the same kernel, shape, device and open ranges share one identity, which has their metrics.
 struct ProfiledIdentity {
   CaptureId capture;
@@ -299,7 +300,7 @@ struct ProfiledIdentity {
   ShapeId shape;
   DeviceId device;
   // The ranges open at the launch, outermost first, joined by '/': "name" in the default domain,
-  // "domain@name" in another ("LLM@decode_all/decode_step"); none where no range was open.
+  // "domain@name" in another ("LLM@decode_all/decode_step"); none if no range was open.
   StringId ranges;
 
   friend bool operator==(const ProfiledIdentity&, const ProfiledIdentity&) = default;

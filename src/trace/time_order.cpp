@@ -20,7 +20,7 @@ bool before(const Row& a, const Row& b) {
   return a.start != b.start ? a.start < b.start : a.row < b.row;
 }
 
-// Where sorted runs begin, and the end; none if there are too many to merge.
+// Starts of the sorted runs, and the end; none if there are too many to merge.
 std::vector<std::ptrdiff_t> ordered_stretches(const std::vector<Row>& rows) {
   constexpr size_t kMost = 64;
   std::vector<std::ptrdiff_t> bounds = {0};
@@ -77,7 +77,7 @@ void permute(Table& table, const std::vector<Row>& order) {
   });
 }
 
-// Captures without an optional column may follow one that has it.
+// Captures that lack an optional column may follow one that has it.
 template <class Table>
 void complete_columns(Table& table) {
   each_column(table, [&](auto& column) {
@@ -101,7 +101,7 @@ struct Series {
   [[nodiscard]] size_t hash() const { return hash_mix(device.value, metric.value); }
 };
 
-// Where each series begins among the ordered rows, by its place in `series`.
+// The first row of each series among the ordered rows, by its index in `series`.
 std::vector<size_t> first_rows(const std::vector<Series>& series, std::vector<size_t> counts) {
   std::vector<uint32_t> by_series(series.size());
   std::iota(by_series.begin(), by_series.end(), 0U);
@@ -112,7 +112,7 @@ std::vector<size_t> first_rows(const std::vector<Series>& series, std::vector<si
   return counts;
 }
 
-// Samples arrive almost in order of time: within each series, little is left to sort.
+// Samples arrive almost in time order: within each series, little is left to sort.
 std::vector<Row> order_of(const CounterTable& counters) {
   using SeriesId = Id<struct SeriesKind>;
   Interner<SeriesId, Series> series;

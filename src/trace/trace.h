@@ -16,13 +16,12 @@
 
 namespace llmprof::trace {
 
-// Where a capture comes from. Nothing else of a file's metadata is ever kept: environments hold
-// secrets.
+// Where a capture comes from. No other metadata of a file is kept: environments hold secrets.
 struct Capture {
   std::string path;
   std::string format;        // "nsys SQLite", "PyTorch trace", ...
   std::string tool;          // "Nsight Systems"
-  std::string tool_version;  // as the file says; empty if it does not
+  std::string tool_version;  // from the file; empty if not stated
   std::string schema_version;
   std::string host;
   std::string driver_version;
@@ -31,9 +30,9 @@ struct Capture {
   std::optional<uint32_t> rank;          // of a distributed job
   std::optional<uint32_t> local_rank;    // among the ranks of its host
   std::optional<uint32_t> world_size;    // ranks of the job
-  std::string job;                       // the launcher's id of the job; empty where unknown
-  // Captures of one domain read one clock (a host's, since it was booted); `clock_ns` is what it
-  // showed at time 0 of this capture. Empty where a capture does not say.
+  std::string job;                       // the launcher's job id; empty if unknown
+  // Captures with the same domain share a clock (a host's, since boot); `clock_ns` is its value at
+  // time 0 of this capture. Empty if a capture does not say.
   std::string clock_domain;
   std::optional<int64_t> clock_ns;
 };
@@ -41,18 +40,18 @@ struct Capture {
 // The `tool` of captures in our own log format.
 inline constexpr std::string_view kCollectorTool = "llmprof collector";
 
-// A machine's processors are one device, `cpu:0`, whose kernels are the operators that a program
+// A machine's processors are one device, `cpu:0`. Its kernels are the operators that a program
 // recorded with our annotation API.
 enum class DeviceKind : uint8_t { gpu, cpu };
 
 struct Device {
   CaptureId capture;
   uint32_t ordinal = 0;  // CUDA's number
-  std::string name;      // "NVIDIA H200", empty where unknown
+  std::string name;      // "NVIDIA H200"; empty if unknown
   std::string uuid;
   uint32_t sm_count = 0;
   uint64_t memory_bytes = 0;
-  uint64_t memory_bandwidth = 0;  // bytes per second, as the driver states it
+  uint64_t memory_bandwidth = 0;  // bytes per second, stated by the driver
   uint64_t clock_hz = 0;
   std::string compute_capability;
   DeviceKind kind = DeviceKind::gpu;
@@ -82,17 +81,17 @@ struct Trace {
   Interner<QueueId, Queue> queues;
   Interner<ShapeId, LaunchShape> shapes;
 
-  // A kernel's name as shown, and its mangled symbol, if a capture has it.
+  // Kernel names as shown, with their mangled symbols if a capture has them.
   std::vector<std::pair<StringId, StringId>> symbols;
 
   KernelTable kernels;
   MemoryOperationTable memory_operations;
   GraphReplayTable graph_replays;
   LaunchTable launches;
-  // The kernel that a call launches, where the capture says so with the call (ROCm does), in the
-  // order of the calls.
+  // The kernel that a call launches, if the capture says so with the call (ROCm does), in the order
+  // of the calls.
   std::vector<std::pair<LaunchRow, StringId>> launched_names;
-  std::vector<ApiKind> api_kinds;  // by string: those that name calls in `launches`
+  std::vector<ApiKind> api_kinds;  // by string, for names of calls in `launches`
   HostCallTable host_calls;
   RangeTable ranges;
   StepTable steps;
@@ -116,7 +115,8 @@ struct Trace {
 
   Diagnostics diagnostics;
 
-  // Compiled once, in trace.cpp: every unit that copies or destroys one would compile it again.
+  // Defined once, in trace.cpp: otherwise every unit that copies or destroys a Trace compiles them
+  // again.
   Trace();
   Trace(const Trace& other);
   Trace(Trace&& other) noexcept;
@@ -127,7 +127,7 @@ struct Trace {
   [[nodiscard]] const Device& device_of(QueueId queue) const {
     return devices[queues[queue].device.index()];
   }
-  // Of a call's name; a call whose name is not known is of no kind.
+  // By the call's name; `other` if the name is unknown.
   [[nodiscard]] ApiKind api_kind(StringId api) const {
     const bool known = api.valid() && api.index() < api_kinds.size();
     return known ? api_kinds[api.index()] : ApiKind::other;

@@ -7,7 +7,7 @@
 
 namespace llmprof::trace {
 
-// What a workload measured about itself, unprofiled (its own metrics.json).
+// A workload's own measurements, unprofiled (its metrics.json).
 struct WorkloadMetrics {
   struct StageTiming {
     std::string name;  // "prefill", "decode", "vision", ...
@@ -16,9 +16,9 @@ struct WorkloadMetrics {
   };
   struct StageMfu {
     std::string name;
-    double mfu = 0;  // 0 to 1, as the workload computed it
+    double mfu = 0;  // 0 to 1, computed by the workload
   };
-  // What it ran on, as it says. The workload measures the peaks on that machine.
+  // The device that the workload says it ran on. The workload measures the peaks on that machine.
   struct Device {
     std::string kind;  // "cpu", "cuda"
     std::string name;  // "Neoverse-N1"

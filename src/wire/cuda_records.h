@@ -5,24 +5,24 @@
 
 #include "wire/log_format.h"
 
-// What CUDA tracing (CUPTI) adds to the log. Times are on the log's clock, CLOCK_MONOTONIC.
-// Small numbers stand for what repeats (KernelDefinition, MemoryDefinition, ApiName), so that a
-// kernel and its launch take 40 bytes.
+// Records of CUDA tracing (CUPTI). Times are on the log's clock, CLOCK_MONOTONIC. Data that repeats
+// is defined once and referenced by small numbers (KernelDefinition, MemoryDefinition, ApiName), so
+// that a kernel and its launch take 40 bytes.
 namespace llmprof::wire {
 
-// A definition may follow its first use in the file, as a string's may. A forked child's log has
-// keys of its own.
-using DefinitionKey = uint32_t;  // from 1; 0 is none
+// Like a string's, a definition may follow its first use in the file. A forked child's log has its
+// own keys.
+using DefinitionKey = uint32_t;  // from 1; 0: none
 
 inline constexpr size_t kUuidBytes = 16;
 
 // RecordType::cuda_session: once in a log, when CUDA was first seen in the process.
 struct CudaSession {
   int64_t time;
-  uint32_t driver_version;  // of CUDA, as cuDriverGetVersion says: 13000
-  uint32_t cupti_version;   // as cuptiGetVersion says: 130001; 0: CUPTI was not loaded
+  uint32_t driver_version;  // CUDA version from cuDriverGetVersion: 13000
+  uint32_t cupti_version;   // from cuptiGetVersion: 130001; 0: CUPTI was not loaded
   StringKey cupti_path;
-  StringKey kernel_driver;  // the version of NVIDIA's kernel driver: 580.95.05; 0: not known
+  StringKey kernel_driver;  // version of NVIDIA's kernel driver: 580.95.05; 0: unknown
 };
 
 // RecordType::cuda_device
@@ -30,29 +30,29 @@ struct CudaDevice {
   uint32_t ordinal;
   uint32_t sm_count;
   uint64_t memory_bytes;
-  uint64_t memory_bandwidth;  // bytes per second, from clock and bus width; 0: not known
-  uint64_t clock_hz;          // the highest of the SMs
+  uint64_t memory_bandwidth;  // bytes per second, from clock and bus width; 0: unknown
+  uint64_t clock_hz;          // maximum SM clock
   uint32_t capability_major;
   uint32_t capability_minor;
   uint8_t uuid[kUuidBytes];
   char name[kNameBytes];
 };
 
-// RecordType::variable: a variable of the environment that the collector lists (ranks of a
-// distributed job), never others; or "process_title", what an engine named its worker. Of several
-// with one name the last counts.
+// RecordType::variable: an environment variable on the collector's list (ranks of a distributed
+// job), never any other; or "process_title", an engine's name for its worker. If a name occurs
+// several times, the last value counts.
 struct Variable {
   StringKey name;
   StringKey value;
 };
 
-// RecordType::collection: what is recorded from `time` on. Launches of a window in which tracing is
-// off, and their kernels, are intentionally missing.
+// RecordType::collection: what is recorded from `time` on. Launches made while tracing is off, and
+// their kernels, are intentionally missing.
 enum class CollectionState : uint32_t {
   detached = 1,    // CUPTI is not attached: the program runs at its own speed
-  paused = 2,      // attached, no kernel is recorded
+  paused = 2,      // attached, but no kernel is recorded
   tracing = 3,     // kernels, memory operations and launches are recorded
-  stood_down = 4,  // for good: another tool uses CUPTI, or it failed
+  stood_down = 4,  // permanently: another tool uses CUPTI, or CUPTI failed
 };
 enum class CollectionReason : uint32_t {
   none = 0,
@@ -72,19 +72,19 @@ struct Collection {
   int64_t time;
   CollectionState state;
   CollectionReason reason;
-  uint64_t step;  // steps begun in this process so far
-  // How long the change delayed the thread that made it, ns.
+  uint64_t step;  // steps started in this process so far
+  // Delay of the thread that made the change, ns.
   uint32_t cost_ns;
   uint32_t result;  // CUPTI's result code if the reason is cupti_failed
 };
 
-// RecordType::waiting: CUDA was initialized, and the collector records once it is armed. Where no
-// Collection follows, it never was.
+// RecordType::waiting: CUDA was initialized, and the collector records once it is armed. If no
+// Collection follows, it was never armed.
 enum class WaitsFor : uint32_t { command = 1, range = 2, delay = 3 };
 struct Waiting {
   int64_t time;
   WaitsFor what;
-  StringKey range;  // as LLMPROF_ARM names it
+  StringKey range;  // from LLMPROF_ARM
   uint32_t delay_ms;
   uint32_t reserved;
 };
@@ -95,8 +95,8 @@ struct ApiName {
   uint32_t code;
 };
 
-// RecordType::launch, among the records of the thread that called: its open ranges are those of the
-// records before it.
+// RecordType::launch, among the records of the calling thread: the records before it give its open
+// ranges.
 inline constexpr unsigned kLaunchDurationBits = 24;
 inline constexpr uint32_t kLongestLaunch = (1U << kLaunchDurationBits) - 1;  // ns; longer: ApiCall
 struct Launch {
@@ -113,31 +113,30 @@ struct ApiCall {
   uint32_t code;  // ApiName::code
 };
 
-// RecordType::host_call, among the records of the thread that called: launches and waits as the
-// program made them, noted without CUPTI and so whether or not it is attached. The same call may
-// also be a Launch or an ApiCall.
+// RecordType::host_call, among the records of the calling thread: the program's launches and waits,
+// recorded without CUPTI, whether or not it is attached. The same call may also be a Launch or an
+// ApiCall.
 enum class HostCallKind : uint32_t {
   kernel = 1,  // a kernel launch
   graph = 2,   // the launch of a CUDA graph
   wait = 3,    // synchronization, and copies that wait
-  // The same as callbacks of the driver see it: calls of every library, however it reaches the
-  // driver.
+  // The same from driver callbacks: calls of every library, however it reaches the driver.
   driver_kernel = 4,
   driver_graph = 5,
   driver_wait = 6,
 };
 struct HostCall {
   int64_t start;
-  // Of the function or the graph, as this process knows it; of a driver_kernel a hash of its
-  // symbol; of a wait 0.
+  // This process's handle of the function or graph; for a driver_kernel, a hash of its symbol; for
+  // a wait, 0.
   uint64_t handle;
-  uint32_t duration;  // of a wait, ns, at most UINT32_MAX; of a launch 0
+  uint32_t duration;  // of a wait: ns, at most UINT32_MAX; of a launch: 0
   HostCallKind kind;
 };
 
-// RecordType::graph_node_created and graph_node_cloned, among the records of the thread that did
-// it. A node belongs to the ranges open on that thread when it was created, a clone to those of its
-// original.
+// RecordType::graph_node_created and graph_node_cloned, among the records of the calling thread. A
+// node belongs to the ranges open on that thread when it was created, a clone to its original's
+// ranges.
 struct GraphNodeCreated {
   uint64_t node;
 };
@@ -149,7 +148,7 @@ struct GraphNodeCloned {
 // RecordType::kernel_definition
 struct KernelDefinition {
   DefinitionKey key;
-  StringKey name;  // mangled, as CUPTI gives it
+  StringKey name;  // mangled, from CUPTI
   uint32_t grid[3];
   uint32_t block[3];
   uint32_t registers_per_thread;
@@ -158,7 +157,7 @@ struct KernelDefinition {
   uint32_t device;  // ordinal
   uint32_t context;
   uint32_t stream;
-  uint32_t graph;  // that replays it, 0: none
+  uint32_t graph;  // graph that replays it; 0: none
   uint32_t reserved;
   uint64_t graph_node;  // 0: none
 };
@@ -175,7 +174,7 @@ struct Kernel {
   uint32_t correlation;
   DefinitionKey definition;
 };
-// RecordType::long_kernel: what a Kernel cannot hold.
+// RecordType::long_kernel: a kernel whose values do not fit in a Kernel.
 struct LongKernel {
   int64_t start;
   int64_t end;
@@ -204,7 +203,7 @@ struct MemoryOperation {
   DefinitionKey definition;
 };
 
-// RecordType::graph_replay: a whole replay where its kernels are not recorded one by one.
+// RecordType::graph_replay: an entire replay, if its kernels are not recorded individually.
 struct GraphReplay {
   int64_t start;
   int64_t end;
@@ -216,14 +215,14 @@ struct GraphReplay {
   uint32_t reserved;
 };
 
-// RecordType::replay_overwritten: the kernels of this replay have wrong times (a later replay of
-// the graph, untraced, wrote over them).
+// RecordType::replay_overwritten: the kernels of this replay have wrong times, because a later,
+// untraced replay of the graph overwrote them.
 struct ReplayOverwritten {
   uint32_t correlation;
   uint32_t reserved;
 };
 
-// RecordType::cupti_dropped: activity records that CUPTI itself lost since the last of these.
+// RecordType::cupti_dropped: activity records that CUPTI lost since the previous such record.
 struct CuptiDropped {
   int64_t time;
   uint64_t records;
@@ -233,7 +232,7 @@ struct CuptiDropped {
 struct CounterSet {
   uint32_t set;  // from 1
   uint32_t device;
-  int64_t period;  // ns between samples as requested; 0: irregular
+  int64_t period;  // requested ns between samples; 0: irregular
   uint32_t count;
   uint32_t reserved;
 };
@@ -241,8 +240,8 @@ struct CounterColumn {
   StringKey name;  // "dram__bytes_read.sum", "power"
   StringKey unit;  // "byte", "%", "W", "MHz", "C", "J"
 };
-// RecordType::counter_sample: `count` doubles follow. Sums are over [start, end), others their
-// mean; start == end where a value was read at an instant. NaN: not available.
+// RecordType::counter_sample: `count` doubles follow. Sums cover [start, end), other values are
+// means over it; start == end if a value was read at an instant. NaN: not available.
 struct CounterSample {
   int64_t start;
   int64_t end;
@@ -250,8 +249,8 @@ struct CounterSample {
   uint32_t count;
 };
 
-// RecordType::short_counter_sample: the same in less space, for frequent samples;
-// `count` floats follow.
+// RecordType::short_counter_sample: a smaller CounterSample, for frequent samples; `count` floats
+// follow.
 struct ShortCounterSample {
   int64_t start;
   uint32_t duration;  // ns
@@ -259,13 +258,13 @@ struct ShortCounterSample {
   uint16_t count;
 };
 
-// RecordType::counters_off: why hardware counters are not in this log.
+// RecordType::counters_off: why this log has no hardware counters.
 struct CountersOff {
   int64_t time;
-  StringKey reason;  // a sentence for people, with the remedy
+  StringKey reason;  // a sentence for the user, with the remedy
   uint32_t reserved;
 };
-// RecordType::counters_lost: samples that the hardware's buffer lost.
+// RecordType::counters_lost: samples lost in the hardware's buffer.
 struct CountersLost {
   int64_t time;
   uint64_t times;

@@ -6,11 +6,11 @@
 
 #include "wire/checksum.h"
 
-// The collector's log (.llmtrace), as docs/collector.md describes it: plain data in the writer's
-// byte order, no code of the C++ library needed.
+// The collector's log (.llmtrace, see docs/collector.md): plain data in the writer's byte order.
+// Needs no code of the C++ library.
 //
 //   file   = chunk 0, chunk 1, ...; all of FileHeader::chunk_bytes
-//   chunk  = ChunkHeader, record, record, ..., zeros     (chunk 0 has the FileHeader in front)
+//   chunk  = ChunkHeader, record, record, ..., zeros     (chunk 0 starts with the FileHeader)
 //   record = RecordHeader, payload, zeros up to a multiple of 8
 //
 // One writer at a time fills a chunk. It writes a record's payload first and its header last, as
@@ -22,14 +22,15 @@ inline constexpr uint32_t kByteOrderMark = 0x01020304;
 inline constexpr uint32_t kOtherByteOrderMark = 0x04030201;
 inline constexpr uint32_t kChunkMagic = 0x4B4E4843;  // "CHNK" on a little-endian machine
 
-// A reader refuses another major version; a higher minor one only adds record types, or fields at
-// the end of payloads.
+// A reader refuses other major versions. A higher minor version only adds record types, or fields
+// at the end of payloads.
 inline constexpr uint16_t kMajorVersion = 1;
 inline constexpr uint16_t kMinorVersion = 4;
 
-// The largest page of the machines we know (arm64): a chunk can be mapped by itself on all of them.
+// The largest page size of known machines (arm64): a chunk can be mapped individually on all of
+// them.
 inline constexpr uint32_t kChunkBytes = 64U << 10U;
-// What a reader accepts.
+// Limits that a reader accepts.
 inline constexpr uint32_t kSmallestChunkBytes = 1U << 10U;
 inline constexpr uint32_t kLargestChunkBytes = 16U << 20U;
 
@@ -40,21 +41,21 @@ struct FileHeader {
   uint32_t byte_order;
   uint16_t major_version;
   uint16_t minor_version;
-  uint32_t header_bytes;  // of this header, where chunk 0's ChunkHeader begins
+  uint32_t header_bytes;  // of this header; chunk 0's ChunkHeader follows it
   uint32_t chunk_bytes;
   uint64_t process_id;
   uint64_t parent_process_id;
-  // Both clocks at one instant: CLOCK_MONOTONIC, which all times of the log are on, and Unix time.
+  // Both clocks at one instant: CLOCK_MONOTONIC, used for all times in the log, and Unix time.
   int64_t monotonic_ns;
   int64_t wall_ns;
-  char executable[kNameBytes];  // its file name alone: arguments and environment hold secrets
+  char executable[kNameBytes];  // file name only: arguments and environment hold secrets
   char host[kNameBytes];
   char collector_version[16];
-  // Since 1.4: whose CLOCK_MONOTONIC it is. All zero: not known.
-  uint8_t boot_id[16];      // the kernel's, of this boot of the machine
-  uint64_t time_namespace;  // its inode; a container may have a clock of its own
+  // Since 1.4: identifies the CLOCK_MONOTONIC. All zero: unknown.
+  uint8_t boot_id[16];      // the kernel's id of this boot
+  uint64_t time_namespace;  // its inode; a container may have its own clock
   uint64_t reserved[3];
-  uint64_t checksum;  // of all before it
+  uint64_t checksum;  // of everything before it
 };
 static_assert(sizeof(FileHeader) == 256);
 
@@ -63,19 +64,19 @@ inline uint32_t header_checksum(const FileHeader& header) {
 }
 
 enum class ChunkKind : uint32_t {
-  control = 1,  // chunk 0: what concerns the whole process
+  control = 1,  // chunk 0: records about the whole process
   strings = 2,  // definitions of strings
-  thread = 3,   // what threads recorded; begins with a ThreadInfo
-  device = 4,   // what GPUs did, and counters
+  thread = 3,   // records of threads; starts with a ThreadInfo
+  device = 4,   // GPU work and counters
 };
 
 struct ChunkHeader {
   uint32_t magic;
   ChunkKind kind;
-  uint64_t sequence;  // the chunk's place in the file, from 0
-  uint32_t thread;    // ThreadInfo::serial of its first writer, 0 where there is none
+  uint64_t sequence;  // the chunk's index in the file, from 0
+  uint32_t thread;    // ThreadInfo::serial of its first writer; 0: none
   uint32_t reserved;
-  uint64_t checksum;  // of all before it
+  uint64_t checksum;  // of everything before it
 };
 static_assert(sizeof(ChunkHeader) == 32);
 
@@ -83,7 +84,7 @@ inline uint32_t header_checksum(const ChunkHeader& header) {
   return checksum(header.sequence, &header, offsetof(ChunkHeader, checksum));
 }
 
-// Numbers are never reused. A reader skips, and counts, what it does not know.
+// Numbers are never reused. A reader skips and counts unknown types.
 enum class RecordType : uint16_t {
   none = 0,  // nothing written here yet
   string = 1,
@@ -125,7 +126,7 @@ enum class RecordType : uint16_t {
   short_counter_sample = 84,
   waiting = 85,
   host_call = 86,
-  end = 128,  // no collector writes it, nor any number behind it
+  end = 128,  // no collector writes this or a higher number
 };
 
 struct RecordHeader {
@@ -140,8 +141,8 @@ constexpr size_t aligned(size_t bytes) {
   return (bytes + kRecordAlignment - 1) / kRecordAlignment * kRecordAlignment;
 }
 
-// Covers type and size as well, and the chunk: a record that a damaged file system puts into
-// another chunk is not mistaken for one of its own.
+// Also covers type, size and chunk: a record that a damaged file system moves to another chunk is
+// not mistaken for one of that chunk.
 inline uint32_t record_checksum(uint64_t sequence, RecordType type, uint16_t size,
                                 const void* payload) {
   constexpr unsigned kType = 48;
@@ -151,7 +152,7 @@ inline uint32_t record_checksum(uint64_t sequence, RecordType type, uint16_t siz
   return checksum(seed, payload, size - sizeof(RecordHeader));
 }
 
-using StringKey = uint32_t;  // of a string definition; 0 is none
+using StringKey = uint32_t;  // of a string definition; 0: none
 // Longer names are truncated to this, and Text::cut is set.
 inline constexpr size_t kLongestString = 16U << 10U;
 
@@ -159,26 +160,26 @@ inline constexpr size_t kLongestString = 16U << 10U;
 struct Text {
   StringKey key;
   uint16_t length;
-  uint16_t cut;  // 1 where bytes were cut off
+  uint16_t cut;  // 1 if bytes were cut off
 };
 static_assert(sizeof(Text) == 8);
 
-// All records after it, up to the chunk's end or the next ThreadInfo, are this thread's. It starts
-// every thread chunk, and the records of a thread that continues the chunk of one that ended.
+// All records after it, up to the chunk's end or the next ThreadInfo, belong to this thread. It
+// starts every thread chunk, and the records of a thread that continues an ended thread's chunk.
 struct ThreadInfo {
-  uint32_t serial;  // from 1, never reused in a process, unlike the system's thread ids
+  uint32_t serial;  // from 1, never reused in a process, unlike system thread ids
   uint32_t thread_id;
   char name[16];
 };
 
-// The name that the program gave one of its threads, by the system's thread id.
+// The program's name for one of its threads, by system thread id.
 struct ThreadName {
   uint32_t thread_id;
   StringKey name;
 };
 
-// Depth counts the open ranges of this thread and domain below it, so that push and pop match even
-// if records between them are lost.
+// Depth is the number of open ranges of this thread and domain around it, so that push and pop
+// match even if records between them are lost.
 struct RangePush {
   int64_t time;
   StringKey name;
@@ -229,7 +230,7 @@ struct CpuOperator {
   uint32_t reserved;
 };
 
-// Values of llmprof_collective_kind (annotate.h) and of a later version's.
+// Values of llmprof_collective_kind (annotate.h), including those of later versions.
 enum class CollectiveKind : uint32_t { other = 0, all_reduce = 1, barrier = 11 };
 
 // Communication between ranks, from this rank's arrival to its end.
@@ -245,7 +246,8 @@ struct Collective {
   uint32_t reserved;
 };
 
-// Records that could not be written so far. Written at the first, and whenever the count doubled.
+// Number of records that could not be written so far. Written for the first one, and whenever the
+// count has doubled.
 struct Dropped {
   int64_t time;
   uint64_t records;
@@ -255,7 +257,7 @@ struct Dropped {
 struct CleanEnd {
   int64_t time;
   uint64_t dropped;
-  uint64_t chunks;  // of the file then; threads that still ran may have added some
+  uint64_t chunks;  // in the file at that time; running threads may have added some
 };
 
 template <class Payload>

@@ -8,7 +8,7 @@
 namespace llmprof::wire {
 namespace {
 
-// The layout is a contract with logs that were written before.
+// The layout is a contract with existing logs.
 TEST(LogFormat, LayoutStaysAsItIs) {
   EXPECT_EQ(sizeof(FileHeader), 256U);
   EXPECT_EQ(offsetof(FileHeader, process_id), 24U);

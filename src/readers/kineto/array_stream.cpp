@@ -89,7 +89,7 @@ void KinetoEnvelope::finish_key() {
 
 void KinetoEnvelope::finish_value() {
   if (keeping_ && !text_.empty()) {
-    text_.pop_back();  // the comma or brace that ended it
+    text_.pop_back();  // the comma or brace after it
     values_.insert_or_assign(key_, text_);
   }
   keeping_ = false;

@@ -15,31 +15,31 @@
 
 namespace llmprof::readers {
 
-// What stands around the event array of a trace: the top-level keys before and after it. Takes the
-// content piece by piece, keeps the values of a few keys and forgets the rest (a trace may hold
-// environments, paths and logs). Lenient: what is not JSON is skipped.
+// The text around the event array of a trace: the top-level keys before and after it. Takes the
+// content piece by piece, keeps the values of a few keys and drops the rest (a trace may hold
+// environments, paths and logs). Lenient: anything that is not JSON is skipped.
 class KinetoEnvelope {
  public:
-  // Looks at the next bytes; returns how many it took: all of them, or those up to and with the
+  // Looks at the next bytes; returns how many it took: all, or those up to and including the
   // opening bracket of an event array (`in_array`).
   size_t take(std::string_view bytes);
 
   [[nodiscard]] bool in_array() const { return in_array_; }
-  // The closing bracket has been passed; what follows is taken again.
+  // The closing bracket has been passed; `take` continues after it.
   void leave_array() { in_array_ = false; }
 
-  // The content is one array, without anything around it.
+  // The content is one array with nothing around it.
   [[nodiscard]] bool bare_array() const { return bare_array_; }
   // The outermost object or array was closed.
   [[nodiscard]] bool complete() const { return started_ && depth_ == 0; }
-  // Something stood where only an object or array, or nothing, may stand.
+  // There was text where only an object, an array or nothing is allowed.
   [[nodiscard]] bool has_stray_text() const { return stray_text_; }
-  // Values of kept keys that were longer than a fact can be, and were dropped.
+  // Values of kept keys that were dropped because they were too long.
   [[nodiscard]] uint64_t oversized_values() const { return oversized_; }
 
   // Names of the top-level keys met so far (a limited number).
   [[nodiscard]] bool has_key(std::string_view key) const { return keys_.contains(key); }
-  // The JSON text of a kept key's value, empty where there is none; the last of several.
+  // The JSON text of a kept key's value, empty if there is none; of several values, the last.
   [[nodiscard]] std::string_view value(std::string_view key) const;
 
  private:
@@ -62,20 +62,20 @@ class KinetoEnvelope {
   std::map<std::string, std::string, std::less<>> values_;
 };
 
-// The inside of a trace's event array as a stream of its own, which ends where the array does.
+// The inside of a trace's event array as its own stream, which ends where the array does.
 class KinetoArrayStream final : public ByteStream {
  public:
   explicit KinetoArrayStream(ByteStream& content) : content_(content) {}
 
-  // Goes on to the next event array; false at the end of the content.
+  // Continues with the next event array; false at the end of the content.
   Result<bool> next_array();
 
   Result<size_t> read(std::span<char> buffer) override;
 
-  // Cuts what was read last after its last whole event.
+  // Where to cut the bytes read last: after their last complete event.
   [[nodiscard]] size_t cut(std::string_view buffer) const;
 
-  // What stands around the array, as far as the content has been read.
+  // The text around the array, as far as the content has been read.
   [[nodiscard]] const KinetoEnvelope& envelope() const { return envelope_; }
   // The array's closing bracket was found.
   [[nodiscard]] bool closed() const { return scan_.closed(); }
@@ -84,7 +84,7 @@ class KinetoArrayStream final : public ByteStream {
   ByteStream& content_;
   KinetoEnvelope envelope_;
   KinetoEventScan scan_;
-  std::vector<char> pending_;  // read from the content, not yet looked at
+  std::vector<char> pending_;  // read from the content, not yet processed
 };
 
 }  // namespace llmprof::readers

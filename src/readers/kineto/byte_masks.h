@@ -13,7 +13,7 @@ namespace llmprof::readers {
 
 inline constexpr size_t kMaskedBytes = 64;
 
-// Where in 64 bytes the characters stand that matter to find an object's end; bit i is byte i.
+// Positions in 64 bytes of the characters needed to find an object's end; bit i is byte i.
 struct ByteMasks {
   uint64_t quote = 0;
   uint64_t backslash = 0;
@@ -23,7 +23,7 @@ struct ByteMasks {
   friend bool operator==(const ByteMasks&, const ByteMasks&) = default;
 };
 
-// One byte at a time: what the vector versions must agree with, and stand-in where there is none.
+// One byte at a time: the reference for the vector versions, and the fallback without them.
 inline ByteMasks byte_masks_portable(const char* bytes) {
   ByteMasks masks;
   for (size_t i = 0; i < kMaskedBytes; ++i) {
@@ -42,7 +42,7 @@ inline ByteMasks byte_masks(const char* bytes) {
   const auto* data = reinterpret_cast<const uint8_t*>(bytes);
   const uint8x16_t block[4] = {vld1q_u8(data), vld1q_u8(data + 16), vld1q_u8(data + 32),
                                vld1q_u8(data + 48)};
-  // One bit per lane, then neighbors are added until eight lanes are one byte.
+  // One bit per lane; then neighbors are added until eight lanes form one byte.
   constexpr uint8_t kBits[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
   const uint8x16_t bits = vld1q_u8(kBits);
   const auto mask_of = [&](char character) {
@@ -68,7 +68,7 @@ inline ByteMasks byte_masks(const char* bytes) {
       const int mask = _mm_movemask_epi8(_mm_cmpeq_epi8(block[i], wanted));
       return static_cast<uint64_t>(static_cast<uint32_t>(mask));
     };
-    // Without a loop: g++ unrolls one only at -O3.
+    // No loop: g++ unrolls one only at -O3.
     return lanes(0) | lanes(1) << 16U | lanes(2) << 32U | lanes(3) << 48U;
   };
   return {mask_of('"'), mask_of('\\'), mask_of('{'), mask_of('}')};

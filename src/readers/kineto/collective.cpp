@@ -55,15 +55,15 @@ uint64_t bytes_of(uint64_t elements, std::string_view type) {
   return elements <= kMostElements ? elements * element_bytes(type) : 0;
 }
 
-// What the rank puts in; a rank that puts nothing in gets something.
+// The rank's input; if it has none, its output.
 uint64_t message_bytes(const CollectiveArguments& arguments) {
   uint64_t elements = token_unsigned(arguments.elements_in).value_or(0);
   if (elements == 0) elements = token_unsigned(arguments.elements_out).value_or(0);
   return bytes_of(elements, token_text(arguments.type));
 }
 
-// "[0, 1, 2, 3]" as "0,1,2,3". PyTorch shortens long lists to "[0, 1, ..., 7]"; evenly spaced ranks
-// are stated in another way too.
+// "[0, 1, 2, 3]" as "0,1,2,3". PyTorch shortens long lists to "[0, 1, ..., 7]", but also states
+// evenly spaced ranks in another way.
 std::string members_text(const CollectiveArguments& arguments) {
   std::string members;
   std::string_view list = token_text(arguments.ranks);
@@ -97,7 +97,7 @@ std::string_view group_name(const CollectiveArguments& arguments) {
   return trim(token_text(arguments.group_number));
 }
 
-// An all-reduce of an engine's own: its message is its only large input.
+// An engine's own all-reduce: its message is its only large input.
 std::optional<KinetoCollective> own_all_reduce(const CollectiveArguments& arguments) {
   KinetoCollective found;
   found.kind = CollectiveKind::all_reduce;
@@ -144,7 +144,7 @@ bool describes_collective(std::string_view name) {
   if (is_tensor_operator(name)) return false;
   if (name == kParameters || name.starts_with(kAnnotation)) return true;
   const bool reduces = contains(name, "all_reduce") || contains(name, "allreduce");
-  // What torch.distributed does is described by record_param_comms inside it.
+  // record_param_comms inside them describes the calls of torch.distributed.
   return reduces && !name.starts_with("c10d::");
 }
 

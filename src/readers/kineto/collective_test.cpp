@@ -77,7 +77,7 @@ TEST(KinetoCollective, IsToldByAnAnnotationsInputs) {
             std::pair(CollectiveKind::all_reduce, uint64_t{24 + 40}));
   EXPECT_EQ(annotated("nccl:_reduce_scatter_base", R"("Input Dims":[[8]],"Input type":["int"])"),
             std::pair(CollectiveKind::reduce_scatter, uint64_t{32}));
-  // The size of an unknown type is not known.
+  // The size of an unknown type is unknown.
   EXPECT_EQ(annotated("nccl:all_reduce", R"("Input Dims":[[8],[2]],"Input type":["int","odd"])"),
             std::pair(CollectiveKind::all_reduce, uint64_t{0}));
   EXPECT_EQ(

@@ -15,7 +15,7 @@ using testing::read_kineto_or_fail;
 using testing::read_kineto_text;
 using testing::total_of;
 
-// Cut by hand from h200-dense-graph/kineto_graph.json.gz: whole events, untouched. Counts by
+// Cut by hand from h200-dense-graph/kineto_graph.json.gz: complete events, unchanged. Counts by
 // Python's json (Decimal(dur) * 1000).
 constexpr size_t kSmallKernels = 14;
 constexpr size_t kSmallOperators = 9;
@@ -135,7 +135,7 @@ TEST(KinetoDamage, BadEventsAreCountedAndTheirNeighborsKept) {
           "[" + kernel("a", 1) + "," + event + "," + kernel("b", 2) + "," + kernel("c", 3) + "]",
           {window, 2});
       EXPECT_EQ(trace.kernels.size(), 3U) << event << " in windows of " << window;
-      // A lost brace or quote hides the array's end as well, which then counts as one more.
+      // A lost brace or quote also hides the array's end, which then counts as one more.
       EXPECT_GE(count_of(trace, "kineto_bad_events"), 1U) << event << " in windows of " << window;
       EXPECT_LE(count_of(trace, "kineto_bad_events"), 2U) << event << " in windows of " << window;
     }
@@ -178,7 +178,7 @@ TEST(KinetoDamage, AnEventThatNeverEndsCostsBoundedMemoryAndTime) {
   EXPECT_GT(trace.kernels.size(), good / 2);
   EXPECT_GE(count_of(trace, "kineto_bad_events"), 1U);
 
-  // Starts of events that never close: what is searched again and again is limited.
+  // Starts of events that never close: repeated searches are limited.
   std::string nested = "[" + kernel("a", 1) + ",";
   while (nested.size() < (12UL << 20U)) nested += R"({"ph":)";
   EXPECT_EQ(read_kineto_or_fail(nested).kernels.size(), 1U);
@@ -187,8 +187,8 @@ TEST(KinetoDamage, AnEventThatNeverEndsCostsBoundedMemoryAndTime) {
             1U);
 }
 
-// Neither a crash nor an empty success, wherever the file breaks off; tests/robustness cuts it at
-// every kind of place.
+// Neither a crash nor an empty success, wherever the file is cut; tests/robustness cuts it at every
+// kind of place.
 TEST(KinetoDamage, TruncationsOfTheFixture) {
   constexpr size_t kPrime = 11;
   const std::string text = small_trace();
@@ -218,7 +218,7 @@ TEST(KinetoDamage, FlippedBytes) {
       ASSERT_EQ(trace.error().kind, ErrorKind::input);
       continue;
     }
-    // One byte can hurt only the event it stands in, or the structure around the events.
+    // One byte can damage only the event that contains it, or the structure around the events.
     ASSERT_LE(trace->kernels.size(), kSmallKernels);
   }
 }

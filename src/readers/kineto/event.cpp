@@ -43,9 +43,9 @@ constexpr std::array<Spelling, 22> kSpellings = {{
     {"ac2g", known_but_unused},
 }};
 
-// Traces of 2021 spell them differently.
+// Traces from 2021 spell them differently.
 KinetoCategory kineto_category(std::string_view text) {
-  // Comparing text is a call, and this runs per event: sizes and first letters differ mostly.
+  // Comparing text is a call, and this runs per event: sizes or first letters usually differ.
   const auto* known = std::find_if(kSpellings.begin(), kSpellings.end(), [&](const Spelling& s) {
     return s.text.size() == text.size() && s.text.front() == text.front() && s.text == text;
   });
@@ -54,7 +54,7 @@ KinetoCategory kineto_category(std::string_view text) {
 
 namespace ondemand = simdjson::ondemand;
 
-// Keys are compared as they stand: no writer escapes letters. Reads no further than the longest
+// Keys are compared unescaped: no writer escapes letters. Reads no further than the longest
 // literal, which the padding after the text allows. Most keys differ in the first letter, and
 // std::memcmp is a call.
 template <size_t N>
@@ -62,7 +62,7 @@ bool is(const char* key, const char (&literal)[N]) {
   return key[0] == literal[0] && std::memcmp(key, literal, N - 1) == 0 && key[N - 1] == '"';
 }
 
-// A value of another type than expected is as good as absent; the walk goes on after it.
+// A value of an unexpected type counts as absent; the walk continues after it.
 simdjson::error_code unless_other_type(simdjson::error_code error) {
   return error == simdjson::INCORRECT_TYPE ? simdjson::SUCCESS : error;
 }
@@ -88,14 +88,14 @@ simdjson::error_code read_extent(ondemand::value value, const char* end, trace::
   });
 }
 
-// [[8, 25136], [], [1]]: the elements of each input; a scalar has none.
+// [[8, 25136], [], [1]]: the number of elements of each input; a scalar has none.
 simdjson::error_code read_dimensions(ondemand::value value, const char* end,
                                      std::vector<uint64_t>& elements) {
-  constexpr uint64_t kMost = uint64_t{1} << 48U;  // what is beyond it is taken for damage
+  constexpr uint64_t kMost = uint64_t{1} << 48U;  // larger values count as damage
   return each_element(value, [&](ondemand::value& input) {
     elements.push_back(0);
     uint64_t product = 1;
-    // A list of tensors has a list of dimensions for each: what they hold is not in this list.
+    // A list of tensors has nested lists of dimensions, which give 0 elements.
     return each_element(input, [&](ondemand::value& dimension) {
       const auto factor = token_unsigned(json_token(dimension, end));
       const bool sane = factor && (*factor == 0 || product <= kMost / *factor);
@@ -144,7 +144,7 @@ std::string_view* collective_argument(const char* key, KinetoArguments& argument
   return token == nullptr ? nullptr : &(arguments.of_collective().*token);
 }
 
-// The token a key's value goes to; none for keys of no interest.
+// The token that a key's value is stored in; null for keys that are not needed.
 std::string_view* argument(const char* key, KinetoArguments& arguments) {
   switch (key[0]) {
     case 'C':
@@ -183,7 +183,7 @@ std::string_view* argument(const char* key, KinetoArguments& arguments) {
   }
 }
 
-// Whether the arguments still to come can be passed over: those of operators are long.
+// Whether the remaining arguments can be skipped: operators have long ones.
 bool is_enough(const KinetoEvent& event) {
   const KinetoArguments& arguments = event.arguments;
   if (arguments.external_id.empty()) return false;
@@ -222,8 +222,8 @@ simdjson::error_code read_arguments(ondemand::value value, const char* end, Kine
   return simdjson::SUCCESS;
 }
 
-// Events without a duration say nothing about work, names apart. Of a Python function that is no
-// module's call, the name is all that is kept.
+// Events without a duration say nothing about work, except for names. Of a Python function that is
+// not a module call, only the name is kept.
 bool is_of_interest(const KinetoEvent& event) {
   if (event.phase == 'M') return true;
   if (event.phase != 'X' && event.phase != 0) return false;
@@ -233,7 +233,7 @@ bool is_of_interest(const KinetoEvent& event) {
   return !event.category || *event.category < KinetoCategory::gpu_annotation;
 }
 
-// Stops early where the event turns out to be of no interest.
+// Stops early if the event turns out not to be needed.
 simdjson::error_code read_fields(ondemand::object& object, const char* end, KinetoEvent& event) {
   for (auto entry : object) {
     ondemand::field field;
@@ -250,7 +250,7 @@ simdjson::error_code read_fields(ondemand::object& object, const char* end, Kine
       if (event.phase != 0 && !is_of_interest(event)) break;
     } else if (is(key, "name")) {
       event.name = token;
-      // Frames of Python are many, those of modules few.
+      // Python frames are many, module calls few.
       if (event.phase != 0 && !is_of_interest(event)) break;
     } else if (is(key, "pid")) {
       event.pid = token;

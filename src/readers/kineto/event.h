@@ -13,7 +13,7 @@
 
 namespace llmprof::readers {
 
-// What an event with a duration is about, as its "cat" says.
+// What an event with a duration is about, from its "cat".
 enum class KinetoCategory : uint8_t {
   kernel,
   copy,
@@ -27,7 +27,7 @@ enum class KinetoCategory : uint8_t {
   unknown,
 };
 
-// What an event's arguments say of work; tokens point into the text.
+// An event's arguments about work; tokens point into the text.
 struct KinetoArguments {
   std::string_view correlation, external_id;
   std::string_view device, context, stream;
@@ -49,29 +49,29 @@ struct KinetoEvent {
   KinetoArguments arguments;
 };
 
-// A frame of Python that is the call of a module: "nn.Module: Qwen3DecoderLayer_7".
+// A Python frame that is a module call: "nn.Module: Qwen3DecoderLayer_7".
 inline constexpr std::string_view kModulePrefix = "nn.Module: ";
 inline bool is_module(std::string_view name_token) {
   return token_text(name_token).starts_with(kModulePrefix);
 }
 
-// Adds an event to the rows, or counts it as what it is. Whether it was as its kind must be.
+// Adds an event to the rows, or only counts it. Returns whether it has all that its kind requires.
 bool add_event_rows(const KinetoEvent& event, KinetoRows& rows);
 
-// Reads one event and adds it to the rows. An event that lacks what its kind must have is counted
-// as bad; one that holds nothing for us is counted as what it is. An error code means that the text
-// is not JSON here, and that nothing after it can be trusted.
+// Reads one event and adds it to the rows. An event that lacks a required value counts as bad; one
+// without data for us is only counted. An error code means that the text is not JSON here, and that
+// nothing after it can be trusted.
 //
-// The text that `event` stands in ends at `end`; SIMDJSON_PADDING readable bytes must follow, the
-// first of them 0.
+// The text that contains `event` ends at `end`; SIMDJSON_PADDING readable bytes must follow, the
+// first of which is 0.
 simdjson::error_code read_kineto_event(simdjson::ondemand::object event, const char* end,
                                        KinetoRows& rows);
 
-// One thread's part of reading a trace: turns a window of whole events into rows.
+// One thread's part of reading a trace: turns a window of complete events into rows.
 class KinetoWindow {
  public:
-  // Needs kWindowMargin writable bytes before and after the window. The rows of the window before
-  // are forgotten.
+  // Needs kWindowMargin writable bytes before and after the window. Drops the rows of the previous
+  // window.
   void parse(std::span<char> window);
 
   [[nodiscard]] KinetoRows& rows() { return rows_; }
@@ -79,9 +79,9 @@ class KinetoWindow {
  private:
   bool parse_at_once(std::span<char> window);
   void parse_singly(std::span<char> window);
-  // Whether the text was JSON, as it is or after repair.
+  // Whether the text was JSON, unchanged or after repair.
   bool parse_event(std::span<char> event);
-  // SIMDJSON_PADDING bytes follow, the first of them 0.
+  // SIMDJSON_PADDING bytes must follow, the first of which is 0.
   simdjson::error_code parse_padded(std::span<const char> text);
 
   simdjson::ondemand::parser parser_;

@@ -11,7 +11,7 @@
 namespace llmprof::readers {
 namespace {
 
-// Rules of conf/stages.yaml distinguish module names from the program's own labels by it.
+// Rules in conf/stages.yaml use it to distinguish module names from the program's own labels.
 constexpr std::string_view kModuleDomain = "nn.Module";
 
 KinetoTaskId task_id(std::string_view token) {
@@ -36,7 +36,7 @@ std::optional<Span> span_of(const KinetoEvent& event) {
   return Span{*start, *start + *duration};
 }
 
-// "stream 7" was the thread of GPU work in 2021.
+// In 2021, GPU work had the thread "stream 7".
 uint32_t stream_of(const KinetoEvent& event) {
   if (!event.arguments.stream.empty()) return token_uint32(event.arguments.stream);
   std::string_view text = token_text(event.tid);
@@ -55,7 +55,7 @@ trace::ThreadId thread_of(const KinetoEvent& event, KinetoRows& rows) {
   return rows.threads.intern({task_id(event.pid), task_id(event.tid)});
 }
 
-// To a column that most traces do not have.
+// Adds to a column that most traces do not have.
 template <class Value>
 void add_optional(uint64_t value, const trace::KernelTable& kernels, std::vector<Value>& column) {
   if (value == 0) return;
@@ -91,7 +91,7 @@ void add_kernel(const KinetoEvent& event, Span span, KinetoRows& rows) {
   }
 }
 
-// "Memcpy HtoD (Pageable -> Device)" in the words of the other tools.
+// "Memcpy HtoD (Pageable -> Device)" in other tools' words.
 std::string_view direction_of(std::string_view name) {
   constexpr std::string_view kPrefix = "Memcpy ";
   if (!name.starts_with(kPrefix)) return {};
@@ -133,7 +133,7 @@ void add_launch(const KinetoEvent& event, Span span, KinetoRows& rows) {
                                    rows.strings.intern(token_text(event.arguments.kernel)));
 }
 
-// An operator or annotation; those that describe communication are about what is launched inside.
+// An operator or annotation. One that describes communication refers to the launches inside it.
 void add_host_call(const KinetoEvent& event, Span span, KinetoRows& rows) {
   const std::string_view name = token_text(event.name);
   const trace::StringId own_name = rows.strings.intern(name);
@@ -172,7 +172,7 @@ void add_task_name(const KinetoEvent& event, KinetoRows& rows) {
                              rows.strings.intern(token_text(event.arguments.name))});
 }
 
-// Whether the event was as its kind must be.
+// Returns whether the event has all that its kind requires.
 bool add_work(const KinetoEvent& event, KinetoRows& rows) {
   const auto span = span_of(event);
   if (!span || !is_string_token(event.name)) return false;
@@ -213,7 +213,7 @@ std::string_view python_package(std::string_view function) {
   if (const size_t installed = path.rfind(kPackages); installed != std::string_view::npos) {
     path.remove_prefix(installed + kPackages.size());
   }
-  // An absolute path outside of the installed packages: the program's own files.
+  // An absolute path outside the installed packages: the program's own files.
   if (path.starts_with('/')) return {};
   const size_t slash = path.find('/');
   return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);

@@ -60,7 +60,7 @@ std::vector<trace::Device> read_devices(std::string_view text) {
   return devices;
 }
 
-// A whole number of the object that `text` is.
+// A whole number in the object `text`.
 std::optional<uint32_t> read_number(std::string_view text, std::string_view key) {
   const simdjson::padded_string padded(text);
   ondemand::parser parser;
@@ -73,7 +73,7 @@ std::optional<uint32_t> read_number(std::string_view text, std::string_view key)
   return static_cast<uint32_t>(*number);
 }
 
-// What all of them have in common; none where even their names differ.
+// What all devices have in common; none if their names differ.
 std::optional<trace::Device> common_device(const std::vector<trace::Device>& devices) {
   if (devices.empty()) return std::nullopt;
   trace::Device common = devices.front();
@@ -86,7 +86,7 @@ std::optional<trace::Device> common_device(const std::vector<trace::Device>& dev
   return common;
 }
 
-// Traces without a base (until 2023) count from 1970 on.
+// Traces without a base time (until 2023) count from 1970.
 bool counts_unix_time(const trace::Trace& trace) {
   constexpr Nanoseconds kYear2010 = 1'262'304'000'000'000'000;
   for (const auto* column : {&trace.kernels.start, &trace.launches.start, &trace.operators.start}) {
@@ -95,10 +95,10 @@ bool counts_unix_time(const trace::Trace& trace) {
   return false;
 }
 
-// Fills in the current capture, and those of its devices that have work: a trace lists every GPU of
-// the machine. ROCm numbers the devices of events as nodes of the machine, CPUs among them, so that
-// none can be recognized by its number: they get what all listed GPUs have in common. Values of an
-// unexpected kind are left out.
+// Describes the current capture and those of its devices that have work: a trace lists every GPU of
+// the machine. ROCm numbers an event's device among all nodes of the machine, including CPUs, so
+// its number identifies no GPU: such devices get what all listed GPUs have in common. Values of an
+// unexpected type are skipped.
 void describe_capture(const KinetoEnvelope& envelope, trace::TraceBuilder& builder) {
   const auto scalar = [&](std::string_view key) { return trim(envelope.value(key)); };
   const auto number = [&](std::string_view key) { return token_unsigned(scalar(key)); };
@@ -107,7 +107,7 @@ void describe_capture(const KinetoEnvelope& envelope, trace::TraceBuilder& build
     capture.schema_version = std::to_string(*version);
   }
   capture.cuda_version = cuda_version(number("cuda_runtime_version").value_or(0));
-  // The newest CUDA that the driver supports, in spite of its name.
+  // Despite its name, the newest CUDA version that the driver supports.
   if (capture.cuda_version.empty()) {
     capture.cuda_version = cuda_version(number("cuda_driver_version").value_or(0));
   }
@@ -145,13 +145,13 @@ bool recognizes_kineto(std::string_view head) {
   const size_t taken = envelope.take(head);
   if (envelope.has_stray_text()) return false;
   if (envelope.bare_array()) {
-    // Rows of other tools are arrays of objects, too: an event has a phase.
+    // Rows of other tools are arrays of objects, too; only events have a phase.
     KinetoEnvelope first_event;
     const std::string_view rest = head.substr(taken);
     first_event.take(rest.substr(std::min(rest.find_first_not_of(" \t\r\n"), rest.size())));
     return first_event.has_key("ph");
   }
-  // The events may begin far later; these keys are Chrome's and Kineto's own.
+  // The events may start far later; these keys are specific to Chrome and Kineto.
   constexpr std::array<std::string_view, 5> kOwnKeys = {"traceEvents", "deviceProperties",
                                                         "baseTimeNanoseconds", "displayTimeUnit",
                                                         "distributedInfo"};

@@ -10,7 +10,7 @@ struct KinetoOptions {
   unsigned threads = 0;                // 0: as many as pay off
 };
 
-// What kKinetoReader reads from a stream; `path` is the name it goes by.
+// Reads a stream as kKinetoReader does; `path` names it in the capture and in messages.
 Result<void> read_kineto(ByteStream& stream, const std::filesystem::path& path,
                          trace::TraceBuilder& builder, const KinetoOptions& options = {});
 

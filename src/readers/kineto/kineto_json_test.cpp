@@ -94,7 +94,7 @@ TEST(KinetoJson, MemoryOperationsOperatorsAndAnnotations) {
   EXPECT_EQ(trace.ranges.kind[0], trace::RangeKind::annotation);
 }
 
-// ROCm numbers kernels' devices as nodes of the machine: 1 is not the GPU that is listed as 1.
+// ROCm numbers kernels' devices among all nodes of the machine: 1 is not the GPU listed as 1.
 TEST(KinetoJson, CallsNoAmdGpuByItsNeighborsName) {
   const auto devices = [](std::string_view first, std::string_view second) {
     return fmt::format(R"({{"deviceProperties":[{{"id":0,"name":"{}","numSms":304}},
@@ -174,7 +174,7 @@ TEST(KinetoJson, AnyOrderOfKeysAndTheLastOfTwoEqualOnes) {
   EXPECT_EQ(trace.kernels.end[0], 12'000);
 }
 
-// Calls of modules are ranges; a launch may name its kernel (ROCm).
+// Module calls are ranges; a launch may name its kernel (ROCm).
 TEST(KinetoJson, ModulesAndNamesOfLaunches) {
   const trace::Trace trace = read_kineto_or_fail(R"json([
     {"ph":"X","cat":"python_function","name":"nn.Module: MyLayer_3","pid":1,"tid":1,"ts":1,"dur":9},
@@ -251,8 +251,8 @@ TEST(KinetoJson, ATraceWithoutKernelsIsRead) {
   EXPECT_EQ(trace.operators.size(), 1U);
 }
 
-// Counts and sums by Python: json with parse_float=str, Decimal(dur) * 1000 summed over the events
-// with ph X and the categories of each table, correlation ids looked up in a set.
+// Counts and sums from Python: json with parse_float=str, Decimal(dur) * 1000 summed over the
+// events with ph X and the categories of each table, correlation ids looked up in a set.
 struct Expected {
   std::string_view file;
   size_t kernels;

@@ -12,11 +12,12 @@
 namespace llmprof::readers {
 namespace {
 
-// Finds whose GPU work it is: the events name the device, not the process. Mostly one process has
-// API calls and owns everything; in a trace merged from several, the correlation id decides.
+// Finds the process that GPU work belongs to: events name the device, not the process. Usually one
+// process has API calls and owns everything; in a trace merged from several, the correlation id
+// decides.
 class KinetoProcesses {
  public:
-  // Looks at the API calls, else the operators, from these rows on.
+  // Uses the API calls, otherwise the operators, from these rows on.
   KinetoProcesses(const trace::Trace& trace, size_t first_launch, size_t first_operator) {
     std::vector<uint64_t> calls(trace.processes.size());
     const auto count = [&](const std::vector<trace::ThreadId>& threads, size_t first) {
@@ -41,11 +42,11 @@ class KinetoProcesses {
     }
   }
 
-  // None where the trace has no CPU side at all.
+  // None if the trace has no CPU rows at all.
   [[nodiscard]] trace::ProcessId owner() const { return owner_; }
   [[nodiscard]] bool several() const { return several_; }
 
-  // Counts what more than one process may have launched; it goes to the owner of most calls.
+  // Counts work that more than one process may have launched; the process with most calls gets it.
   trace::ProcessId owner_of(uint32_t correlation) {
     if (!several_) return owner_;
     const auto known = by_correlation_.find(correlation);
@@ -59,7 +60,7 @@ class KinetoProcesses {
   trace::ProcessId owner_;
   bool several_ = false;
   uint64_t ambiguous_ = 0;
-  std::unordered_map<uint32_t, trace::ProcessId> by_correlation_;  // none: of several
+  std::unordered_map<uint32_t, trace::ProcessId> by_correlation_;  // none: ambiguous
 };
 
 }  // namespace
@@ -105,12 +106,12 @@ void KinetoMerge::add(KinetoRows& rows) {
     }
   }
   counts_ += rows.counts;
-  // Broken off in the middle of the file is a bad event; at its end it is a truncation.
+  // An incomplete event within the file is a bad event; at its end it is a truncation.
   if (ends_within_event_) ++counts_.bad;
   ends_within_event_ = rows.ends_within_event;
 }
 
-// Puts the trace's ids in place of the thread's, but for queues, which become rows of queues_.
+// Replaces the thread's ids with the trace's, except for queues, which become rows of queues_.
 void KinetoMerge::settle(KinetoRows& rows) {
   const auto string = [&](std::string_view raw) { return builder_.string(string_meaning(raw)); };
   const auto shape = [&](const trace::LaunchShape& known) { return builder_.shape(known); };

@@ -14,7 +14,7 @@
 
 namespace llmprof::readers {
 
-// A process or thread as the trace names it: mostly a number, sometimes a word.
+// A process or thread as the trace names it: usually a number, sometimes a word.
 struct KinetoTaskId {
   uint64_t key = 0;
   uint64_t number = 0;  // 0 for a word
@@ -30,7 +30,7 @@ struct KinetoThread {
   [[nodiscard]] size_t hash() const { return trace::hash_mix(process.key, thread.key); }
 };
 
-// A GPU event does not say whose process it is.
+// A GPU event does not name its process.
 struct KinetoQueue {
   uint32_t device = 0;
   uint32_t context = 0;
@@ -42,10 +42,10 @@ struct KinetoQueue {
   }
 };
 
-// What an event says of communication between ranks.
+// What an event says about communication between ranks.
 struct KinetoCollective {
   trace::CollectiveKind kind = trace::CollectiveKind::other;
-  uint64_t bytes = 0;  // of the message of one rank; 0: not stated
+  uint64_t bytes = 0;  // of one rank's message; 0: not stated
   trace::StringId group;
   trace::StringId members;
   uint32_t group_size = 0;
@@ -54,27 +54,27 @@ struct KinetoCollective {
 
 struct KinetoTaskName {
   KinetoThread task;
-  bool of_thread;  // else of the process
+  bool of_thread;  // otherwise of the process
   trace::StringId name;
 };
 
-// Events by what became of them.
+// Events by how they were handled.
 struct KinetoCounts {
   uint64_t usable = 0;    // understood, stored or not
-  uint64_t bad = 0;       // no JSON, or without what an event of its kind must have
+  uint64_t bad = 0;       // not JSON, or without what an event of its kind requires
   uint64_t repaired = 0;  // held bytes that are not valid characters
   uint64_t skipped = 0;   // flows, instants, counters, the profiler's own marks
   uint64_t python_functions = 0;
   uint64_t gpu_annotations = 0;
   std::map<std::string, uint64_t, std::less<>> unknown_categories;
-  std::set<std::string, std::less<>> python_packages;  // of the functions; a few hundred at most
+  std::set<std::string, std::less<>> python_packages;  // of the functions; at most a few hundred
 
   void operator+=(const KinetoCounts& other);
 };
 
-// What one thread has read of a trace, in its own numbering.
+// What one thread has read of a trace, with the thread's own ids.
 struct KinetoRows {
-  LocalStrings strings;  // as they stand in the file, escapes and all
+  LocalStrings strings;  // as in the file, including escapes
   LocalShapes shapes;
   LocalIds<trace::QueueId, KinetoQueue> queues;
   LocalIds<trace::ThreadId, KinetoThread> threads;
@@ -91,24 +91,24 @@ struct KinetoRows {
   KinetoCounts counts;
   bool ends_within_event = false;
 
-  // Forgets the rows; the numbering stays, unless it has grown beyond what is worth keeping.
+  // Drops the rows; keeps the ids, unless there are too many to be worth keeping.
   void clear();
 };
 
-// Brings the rows that several threads have read into one trace, in the order of the file.
+// Merges the rows that several threads have read into one trace, in the order of the file.
 class KinetoMerge {
  public:
   explicit KinetoMerge(trace::TraceBuilder& builder);
 
-  // Takes the rows away.
+  // Moves the rows out.
   void add(KinetoRows& rows);
 
-  // When all rows are in: finds the process that GPU work belongs to, gives names to processes and
+  // After the last row: finds the process that GPU work belongs to, and names processes and
   // threads.
   void finish();
 
   [[nodiscard]] const KinetoCounts& counts() const { return counts_; }
-  // Whether what was added last broke off within an event.
+  // Whether the rows added last ended within an event.
   [[nodiscard]] bool ends_within_event() const { return ends_within_event_; }
 
  private:

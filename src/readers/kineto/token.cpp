@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kLargestTime = int64_t{1} << 62U;
 
-// "1790857026.123": what nearly every time looks like. Nothing where it does not.
+// "1790857026.123", the form of nearly every time; none for any other form.
 std::optional<int64_t> plain_nanoseconds(std::string_view text) {
   constexpr size_t kMostWholeDigits = 16;  // times a thousand still below 2^64
   uint64_t value = 0;
@@ -52,7 +52,7 @@ void append_utf8(std::string& out, uint32_t code) {
 
 constexpr uint32_t kReplacement = 0xFFFD;
 
-// The character of a \u escape whose hexadecimal digits are at the front; takes what belongs to it.
+// The character of a \u escape whose hexadecimal digits are at the front; consumes them.
 uint32_t take_unicode(std::string_view& rest) {
   const auto first = parse_hex4(rest);
   if (!first) return kReplacement;
@@ -73,7 +73,7 @@ std::string_view without_blanks_behind(std::string_view token) {
 }
 
 std::optional<uint64_t> token_unsigned(std::string_view token) {
-  // A few bare digits, which nearly all are.
+  // A few bare digits, as in nearly all tokens.
   constexpr size_t kNoOverflow = 18;
   token = without_blanks_behind(token);
   uint64_t digits = 0;
@@ -104,7 +104,7 @@ uint32_t token_uint32(std::string_view token, uint32_t otherwise) {
 std::optional<int64_t> token_nanoseconds(std::string_view microseconds) {
   const std::string_view text = token_text(microseconds);
   if (const auto plain = plain_nanoseconds(text)) return plain;
-  // As JSON has it: a digit, or a minus, in front, and digits on both sides of a point.
+  // JSON requires a digit, or a minus, in front, and digits on both sides of a point.
   const auto is_digit_at = [&](size_t i) { return i < text.size() && is_digit(text[i]); };
   const size_t point = text.find('.');
   const bool sane_point =

@@ -10,7 +10,7 @@ struct TimeCase {
   int64_t nanoseconds;
 };
 
-// By hand; the rounded ones checked with Python's Decimal.quantize(1, ROUND_HALF_UP).
+// By hand; rounded values checked with Python's Decimal.quantize(1, ROUND_HALF_UP).
 TEST(KinetoToken, MicrosecondsBecomeExactNanoseconds) {
   constexpr TimeCase kCases[] = {
       {"0", 0},

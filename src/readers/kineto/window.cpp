@@ -45,13 +45,13 @@ void KinetoRows::clear() {
 void KinetoWindow::parse(std::span<char> window) {
   rows_.clear();
   if (parse_at_once(window)) return;
-  // One bad byte spoils the whole window: its events are looked at one by one.
+  // One bad byte spoils the entire window: its events are parsed one by one.
   rows_.clear();
   parse_singly(window);
 }
 
 // Makes the window an array by writing brackets around it, the opening one over the comma that
-// separates it from the window before.
+// separates it from the previous window.
 bool KinetoWindow::parse_at_once(std::span<char> window) {
   const auto first = std::find_if_not(window.begin(), window.end(), is_separator);
   const auto comma = std::find(window.begin(), first, ',');
@@ -76,7 +76,7 @@ bool KinetoWindow::parse_at_once(std::span<char> window) {
               read_kineto_event(event, end, rows_) == simdjson::SUCCESS;
       if (!whole) break;
     }
-    // An array that closed early has left events behind it.
+    // An array that closed early is followed by further events.
     const char* rest = nullptr;
     whole = whole && document.current_location().get(rest) == simdjson::OUT_OF_BOUNDS;
   }
@@ -86,8 +86,8 @@ bool KinetoWindow::parse_at_once(std::span<char> window) {
 
 void KinetoWindow::parse_singly(std::span<char> span) {
   const std::string_view window(span.data(), span.size());
-  // After broken text events are searched inside what seemed to be one; the limit keeps that
-  // linear in the window's size whatever it holds.
+  // After broken text, events are searched inside what seemed to be one event; the limit keeps that
+  // linear in the window's size for any content.
   size_t searchable = 4 * window.size();
   size_t at = 0;
   while (at < window.size()) {

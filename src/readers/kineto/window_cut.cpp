@@ -10,7 +10,7 @@
 namespace llmprof::readers {
 namespace {
 
-// Each backslash takes the character after it out of play, which may be a backslash itself.
+// Each backslash escapes the character after it, which may be a backslash itself.
 uint64_t escaped_characters(uint64_t backslashes, bool& carry) {
   uint64_t escaped = carry ? 1 : 0;
   backslashes &= ~escaped;
@@ -40,7 +40,7 @@ uint64_t parity_up_to(uint64_t bits) {
   return bits;
 }
 
-// Where in the block the depth falls to 0; kMaskedBytes when it does not.
+// Where in the block the depth falls to 0; kMaskedBytes if it does not.
 size_t closing_bit(uint64_t open, uint64_t close, uint32_t& depth) {
   uint64_t braces = open | close;
   while (braces != 0) {

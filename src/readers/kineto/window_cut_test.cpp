@@ -12,7 +12,7 @@
 namespace llmprof::readers {
 namespace {
 
-// The plainest way to find event ends: one character at a time.
+// The simplest way to find event ends: one character at a time.
 struct NaiveScan {
   std::vector<uint64_t> ends;
   bool closed = false;
@@ -90,7 +90,7 @@ TEST(KinetoEventScan, StringsHideBraces) {
 }
 
 TEST(KinetoEventScan, GivesUpOnAnEventThatNeverEnds) {
-  // A lost quote turns strings inside out: nothing closes any more.
+  // A lost quote swaps the inside and outside of strings: nothing closes any more.
   const std::string broken = "{\"ph\":\"X\",\"name\":\"lost quote, ";
   const std::string filler(1UL << 20U, 'x');
   KinetoEventScan scan;

@@ -1,4 +1,4 @@
-// Real reports. The expected sums are those of Python's csv.DictReader over the same files:
+// Real reports. The expected sums come from Python's csv.DictReader over the same files:
 // sum(int(row[column]) for row in reader).
 #include <gtest/gtest.h>
 
@@ -152,7 +152,7 @@ TEST(NsysCsvCaptures, TraceOfRanges) {
   EXPECT_EQ(trace.processes[0].pid, 451U);
 }
 
-// How many of the files under `folder` it recognizes: those of nsys stats, and no other.
+// How many files under `folder` it recognizes: those from nsys stats, and no others.
 size_t recognized_below(const std::filesystem::path& folder) {
   size_t recognized = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {

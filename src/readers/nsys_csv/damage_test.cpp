@@ -94,7 +94,7 @@ TEST(NsysCsvDamage, ManyWindowsGiveWhatOneDoes) {
 }
 
 TEST(NsysCsvDamage, ManySmallTablesAcrossWindows) {
-  // The state that a window starts from is often guessed wrong here.
+  // Here, the state at a window's start is often guessed wrong.
   std::string text;
   constexpr int kTables = 60000;
   for (int i = 0; i < kTables; ++i) {

@@ -20,7 +20,7 @@ uint64_t rows_of(const Findings& findings, const std::string& report) {
   return known == findings.unused.end() ? 0 : known->second;
 }
 
-// Each defect as a diagnostic that names the file.
+// Reports each defect as a diagnostic that names the file.
 void report_findings(const Findings& findings, std::string_view file, Diagnostics& diagnostics) {
   const auto warn = [&](std::string_view code, std::string_view message, uint64_t count = 1) {
     diagnostics.warn(code, fmt::format("{}: {}", file, message), count);
@@ -66,7 +66,7 @@ void report_findings(const Findings& findings, std::string_view file, Diagnostic
        findings.devices_unnumbered ? 1 : 0);
 }
 
-// Why a file without a usable row has none, and what to do.
+// Why a file has no usable row, and what to do.
 Error nothing_usable(const Findings& findings, std::string_view file) {
   std::string why;
   if (findings.text_tables) {
@@ -96,14 +96,14 @@ Error nothing_usable(const Findings& findings, std::string_view file) {
   return {ErrorKind::input, fmt::format("{}: {}", file, why)};
 }
 
-// What a table describes, by the kind of the report that is about nothing else.
+// What a table describes, given as the report kinds that describe only that.
 std::vector<ReportKind> subjects_of(ReportKind kind) {
   if (kind == ReportKind::other) return {};
   if (kind != ReportKind::mixed_summary) return {kind};
   return {ReportKind::kernel_summary, ReportKind::api_summary, ReportKind::memory_summary};
 }
 
-// Push/pop and start/end ranges are summed up apart from each other.
+// Push/pop and start/end ranges have separate summaries.
 bool sum_up_different_ranges(std::string_view a, std::string_view b) {
   const auto push_pop = [](std::string_view name) {
     return contains(name, "pushpop") || contains(name, "nvtxpp");

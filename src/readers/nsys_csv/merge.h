@@ -17,18 +17,19 @@
 
 namespace llmprof::readers::nsys_csv {
 
-// The processes of one capture. The GPU trace does not say whose work it lists, other reports do:
-// where they know a single process it is that one, so that launches are found. Where they know
-// several, the GPU's work has none of them.
+// The processes of one capture. The GPU trace does not name the process of its work, but other
+// reports do. If they name a single process, GPU work belongs to it, so that launches are found. If
+// they name several, GPU work has no process.
 class Processes {
  public:
   explicit Processes(trace::TraceBuilder& builder) : builder_(builder) {}
 
-  // Of a process that the report names; 0 is "not said".
+  // A process that the report names; 0: not stated.
   trace::ProcessId process(uint32_t pid);
   trace::ThreadId thread(const Caller& caller);
 
-  // Before the capture ends. True when GPU work could not be assigned to one of several processes.
+  // Call before the capture ends. True if GPU work could not be assigned to one of several
+  // processes.
   bool settle();
 
  private:
@@ -38,7 +39,7 @@ class Processes {
   uint32_t first_pid_ = 0;
 };
 
-// What a file turned out to be worth, apart from its rows.
+// What was found in a file, apart from its rows.
 struct Findings {
   uint64_t used_rows = 0;
   uint64_t bad_rows = 0;
@@ -47,17 +48,17 @@ struct Findings {
   uint64_t tables = 0;
   bool text_tables = false;
   bool ends_within_line = false;
-  std::map<std::string, uint64_t> unused;              // report: its rows
-  std::map<std::string, std::string> missing_columns;  // report: the column
-  std::map<std::string, uint64_t> repeated;            // "x repeats y": rows left out
+  std::map<std::string, uint64_t> unused;              // rows, by report
+  std::map<std::string, std::string> missing_columns;  // column, by report
+  std::map<std::string, uint64_t> repeated;            // skipped rows, by "x repeats y"
   std::vector<std::string> refusals;                   // nsys's own words
   std::string damage;                                  // see ByteStream::damage
   bool processes_unknown = false;
   bool devices_unnumbered = false;
 };
 
-// Puts the windows' rows, in the order of the file, into the trace. Reports of one export become
-// one capture; a file that holds reports of several exports becomes several.
+// Adds the windows' rows to the trace, in the order of the file. Reports of one export become one
+// capture; a file with reports of several exports becomes several.
 class Merge {
  public:
   Merge(std::filesystem::path path, trace::TraceBuilder& builder)
@@ -65,7 +66,7 @@ class Merge {
 
   void add(WindowWalk& walk);
 
-  // Closes the last capture and adds the diagnostics; an error when no row was usable.
+  // Closes the last capture and adds the diagnostics; an error if no row was usable.
   Result<void> finish(std::string damage);
 
  private:
@@ -78,7 +79,7 @@ class Merge {
     return filled_by_[static_cast<size_t>(subject)];
   }
   void add_rows(Rows& rows, ReportKind kind, RowPools& pools);
-  // Returns how many are left out.
+  // Returns how many rows are skipped.
   uint64_t add_summaries(Rows& rows, RowPools& pools);
   void add_trace_rows(Rows& rows, ReportKind kind, RowPools& pools);
   void use(Rows& rows);
@@ -98,21 +99,21 @@ class Merge {
   Findings findings_;
   std::string tool_version_;
 
-  // Of the capture that is open.
+  // State of the open capture.
   bool capture_open_ = false;
   std::string source_;
-  // The report that describes what reports of a kind describe: two of one kind say the same twice.
+  // By kind: the report that was used. A second report of that kind repeats the data.
   std::array<std::string, kReportKinds> filled_by_;
   std::map<std::string, uint32_t> unnumbered_devices_;
-  Rows staged_exec_;       // used if no GPU trace has the same, and more
-  Rows staged_projected_;  // used where no range trace does
+  Rows staged_exec_;       // used unless a GPU trace has the same and more
+  Rows staged_projected_;  // used if there is no range trace
   size_t first_range_ = 0;
   size_t first_call_summary_ = 0;
 
-  // Of the table that is open.
+  // State of the open table.
   std::array<bool, kReportKinds> open_{};
   std::string table_name_;
-  std::string repeats_;  // the report that said the same before
+  std::string repeats_;  // the earlier report with the same data
 };
 
 }  // namespace llmprof::readers::nsys_csv

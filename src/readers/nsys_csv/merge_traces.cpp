@@ -1,4 +1,4 @@
-// The part of the merge that deals with single rows of GPU work, API calls and ranges.
+// The part of the merge that handles individual rows of GPU work, API calls and ranges.
 
 #include <fmt/format.h>
 #include <string_view>
@@ -13,7 +13,7 @@
 namespace llmprof::readers::nsys_csv {
 namespace {
 
-// The key of the process that is either the only one or unknown; process ids have 32 bits.
+// The key of a process that is the only one or unknown; process ids have 32 bits.
 constexpr uint64_t kOnlyProcess = UINT64_MAX;
 
 bool could_be_a_domain(std::string_view before, std::string_view behind) {
@@ -23,9 +23,9 @@ bool could_be_a_domain(std::string_view before, std::string_view behind) {
   return before.find_first_of(" /(<[=,;") == std::string_view::npos;
 }
 
-// The domain of a range, empty for the default one, and its text. nsys writes "domain:text"; since
-// 2022 the default domain is ":text" (`colon_always`), before it was the plain text, which may hold
-// colons of its own ("aten::mm", "step: 5").
+// The domain of a range, empty for the default one, and its text. nsys writes "domain:text". Since
+// 2022 the default domain is ":text" (`colon_always`); before, it was the plain text, which may
+// contain colons ("aten::mm", "step: 5").
 std::pair<std::string_view, std::string_view> split_range_name(std::string_view name,
                                                                bool colon_always) {
   const size_t colon = name.find(':');
@@ -36,7 +36,7 @@ std::pair<std::string_view, std::string_view> split_range_name(std::string_view 
   return {{}, name};
 }
 
-// Into tables of the same names.
+// Appends to tables with the same names.
 template <class Tables>
 void append_tables(Rows& rows, Tables& to) {
   trace::append_rows(to.kernels, rows.kernels);
@@ -107,7 +107,7 @@ trace::DeviceId Merge::device_at(const Place& place) {
   return device;
 }
 
-// Gives rows the trace's strings and shapes; their queues and threads become numbers of places_ and
+// Gives rows the trace's strings and shapes. Their queues and threads are ids of places_ and
 // callers_ until it is known that the rows are used.
 void Merge::add_trace_rows(Rows& rows, ReportKind kind, RowPools& pools) {
   const auto own_string = [&](std::string_view text) { return builder_.string(text); };
@@ -163,7 +163,7 @@ void Merge::add_staged() {
   trace::LaunchTable& launches = staged_exec_.launches;
   if (is_needed(ReportKind::exec_trace, ReportKind::gpu_trace, kernels.size())) {
     // A row is a launch and its kernel, so its number serves as their correlation, unless the
-    // launches come from another report, which has correlations of its own.
+    // launches come from another report, which has its own correlations.
     const bool own_launches = filled_by(ReportKind::api_trace).empty();
     if (!own_launches) launches = {};
     size_t launch = 0;

@@ -19,7 +19,7 @@ using nsys_csv::WindowWalk;
 constexpr size_t kWindowBytes = 512UL << 10U;
 constexpr size_t kHeadBytes = 64UL << 10U;
 
-// nsys's own words are enough: a file of them without a table is still nsys's, and read() says what
+// nsys's own messages are enough: a file with only those is still from nsys, and read() says what
 // is wrong with it.
 bool is_by_nsys(std::string_view line) {
   const PreambleLine preamble = nsys_csv::read_preamble_line(line);

@@ -1,4 +1,4 @@
-// Hand-made files, one quirk each; what they must give is read off them by eye.
+// Hand-made files, one quirk each; the expected values were read from them by eye.
 #include "readers/shared/reader.h"
 
 #include <gtest/gtest.h>
@@ -78,7 +78,7 @@ TEST(NsysCsv, MillisecondsInBracketsAndUnitsOnValues) {
 
 TEST(NsysCsv, UnitsPerColumnThousandsAndUnknownColumns) {
   const trace::Trace trace = read_csv_fixture("kern_sum_seconds_thousands.csv");
-  // "Calls" is what API summaries say, so this is one by its columns.
+  // Only API summaries have "Calls", so its columns identify it.
   const auto calls = summaries_of(trace, trace::CallSummary::Kind::api);
   ASSERT_EQ(calls.size(), 1U);
   EXPECT_EQ(calls[0].total, 1234000000001);
@@ -140,7 +140,7 @@ TEST(NsysCsv, TracesOfTheGpuTheApiAndTheRanges) {
   ASSERT_EQ(trace.launches.size(), 3U);
   EXPECT_EQ(trace.launches.end[0], 1050);
   EXPECT_EQ(trace.threads[trace.launches.thread[1].index()].name, "worker");
-  // The only process of the file is the GPU work's too: each finds its launch.
+  // The file's only process also owns the GPU work: each finds its launch.
   EXPECT_EQ(trace.kernels.launch[0], trace::LaunchRow(1));
   EXPECT_EQ(trace.kernels.launch[1], trace::LaunchRow(2));
   ASSERT_EQ(trace.processes.size(), 1U);
@@ -199,7 +199,7 @@ TEST(NsysCsv, MixedSummaryIsToldApartByCategory) {
 TEST(NsysCsv, ReportsOfSeveralExportsAreSeveralCaptures) {
   const trace::Trace trace = read_csv_fixture("several_exports.csv");
   ASSERT_EQ(trace.captures.size(), 2U);
-  ASSERT_EQ(trace.kernel_summaries.size(), 2U);  // the grid/block summary says the first one again
+  ASSERT_EQ(trace.kernel_summaries.size(), 2U);  // the grid/block summary repeats the first one
   EXPECT_EQ(trace.kernel_summaries[0].capture, trace::CaptureId(0));
   EXPECT_EQ(trace.kernel_summaries[0].total, 600);
   EXPECT_EQ(trace.kernel_summaries[1].capture, trace::CaptureId(1));

@@ -44,15 +44,15 @@ static_assert(kColumns <= 64);
 
 struct Report {
   ReportKind kind;
-  std::string_view names;  // the current one first; those until 2022 run together
+  std::string_view names;  // the current name first; names until 2022 have no underscores
   ColumnSet needed;        // to read it
   ColumnSet any_of;        // at least one, unless empty: distinguishes it from other reports
 };
 
 using enum ReportKind;
 
-// From the most to the least particular: the first that fits an unannounced table is its kind.
-// Kernel and API summaries differ only in what they call their calls.
+// From the most to the least specific: the first that fits an unannounced table is its kind. Kernel
+// and API summaries differ only in the name of the column that counts calls.
 constexpr Report kReports[] = {
     {exec_trace, "cuda_kern_exec_trace|kernexectrace", "Kernel Start|Kernel Dur|Kernel Name", ""},
     {range_on_gpu_trace, "nvtx_gpu_proj_trace|nvtxgpuproj",
@@ -70,7 +70,7 @@ constexpr Report kReports[] = {
      "Range|Instances|Total Time", ""},
     {mixed_summary, "cuda_api_gpu_sum|cuda_gpu_sum|apigpusum|gpusum",
      "Category|Operation|Instances|Total Time", ""},
-    // Until 2021 it had a Name in place of an Operation.
+    // Until 2021 it had a Name instead of an Operation.
     {memory_summary, "cuda_gpu_mem_time_sum|gpumemtimesum|memtimesum", "Instances|Total Time",
      "Operation"},
     {kernel_summary, "cuda_gpu_kern_sum|cuda_gpu_kern_gb_sum|gpukernsum|gpukerngbsum|kernsum",
@@ -84,7 +84,7 @@ constexpr Report kUnused = {
     "mpi_event_sum|vulkan_api_sum",
     "", ""};
 
-// The report of which `use` accepts a name.
+// The report with a name that `use` accepts.
 template <class Use>
 const Report* find_name(const Use& use) {
   const auto uses = [&](const Report& report) {
@@ -100,10 +100,10 @@ const Report* report_named(std::string_view name) {
   return find_name([&](std::string_view known) { return equals_ignoring_case(known, name); });
 }
 
-// What the spelling of a header shows beyond the meaning of its columns.
+// What the spelling of a header reveals beyond the meaning of its columns.
 struct HeaderColumns {
   uint64_t present = 0;            // a bit per column
-  bool counts_calls = false;       // "Num Calls", where kernels have "Instances"
+  bool counts_calls = false;       // "Num Calls"; kernels have "Instances"
   bool counts_operations = false;  // "Operations", until 2021
   bool memory_sizes = false;       // "Total (MB)" with an operation
   bool queue_count = false;        // "QCount"
@@ -118,7 +118,7 @@ std::string normalized(std::string_view name) {
   return text;
 }
 
-// By its normalized name; kColumns where there is none.
+// By its normalized name; kColumns if there is none.
 size_t column_named(std::string_view name) {
   for (const auto& [column, others] : kSpellings) {
     for (const std::string_view spelling : split(others, '|')) {
@@ -143,9 +143,9 @@ std::pair<std::string_view, std::string_view> name_and_unit(std::string_view fie
   return {field.substr(0, open), trim(field.substr(open + 1, field.size() - open - 2))};
 }
 
-// Finds the columns by name, whatever their order, blanks, case and unit, and fills the layout's
-// width, positions and units. Unknown columns are passed over; of two alike the first counts. nsys
-// writes nanoseconds and bytes where it names no unit.
+// Finds the columns by name, regardless of order, blanks, case and unit, and fills the layout's
+// width, positions and units. Unknown columns are skipped; of two equal ones the first counts. If
+// nsys names no unit, it writes nanoseconds and bytes.
 HeaderColumns find_columns(const std::vector<std::string_view>& fields, ReportLayout& layout) {
   HeaderColumns columns;
   layout.width = fields.size();
@@ -186,7 +186,8 @@ bool settle_by_columns(ReportLayout& layout, const HeaderColumns& columns) {
                (each.any_of.bits == 0 || (each.any_of.bits & columns.present) != 0);
       });
   if (report == std::end(kReports)) {
-    // Known by their columns, and not used: sizes of memory operations, averages without totals.
+    // Recognized by their columns, but not used: sizes of memory operations, averages without
+    // totals.
     if (columns.memory_sizes) layout.name = "cuda_gpu_mem_size_sum";
     if (columns.queue_count) layout.name = "cuda_kern_exec_sum";
     return !layout.name.empty();
@@ -205,8 +206,8 @@ bool settle_by_columns(ReportLayout& layout, const HeaderColumns& columns) {
   return true;
 }
 
-// Columns do not distinguish OS calls from CUDA's, one kind of range from the other, or for sure
-// kernels from calls; the name can.
+// Columns do not distinguish OS calls from CUDA calls or one kind of range from the other, and do
+// not reliably distinguish kernels from calls; the name does.
 void refine_by_file_name(ReportLayout& layout, std::string_view hint) {
   const Report* report = report_named(hint);
   if (report == nullptr) return;

@@ -14,22 +14,22 @@ namespace llmprof::readers::nsys_csv {
 enum class ReportKind : uint8_t {
   kernel_summary,
   mixed_summary,   // API calls, kernels and memory operations in one table, by Category
-  memory_summary,  // by time
+  memory_summary,  // times, not sizes
   api_summary,
   range_summary,
   kernel_in_range_summary,
   range_on_gpu_summary,
-  gpu_trace,   // what follows lists single events
+  gpu_trace,   // this and the following list individual events
   exec_trace,  // a launch and its kernel in one row
   api_trace,
   push_pop_trace,
   start_end_trace,
   range_on_gpu_trace,
-  other,  // nothing in it that we use, or a report we do not know
+  other,  // contains nothing that we use, or is unknown
 };
 inline constexpr size_t kReportKinds = static_cast<size_t>(ReportKind::other) + 1;
 
-// Columns as nsys spells them today. Of several that a report lacks, the first is named.
+// Columns in nsys's current spelling. If a report lacks several, the first is reported.
 inline constexpr std::string_view kColumnNames =
     "Start|End|Duration|Projected Start|Orig Start|Orig Duration|Kernel Start|Kernel Dur|"
     "Category|Operation|Range|Kernel Name|Name|Instances|Total Time|Total Proj Time|"
@@ -37,7 +37,7 @@ inline constexpr std::string_view kColumnNames =
     "BlockXYZ|Reg/Trd|Stc SMem|Dym SMem|Bytes|Src Mem Kd|Dst Mem Kd|Device|Dev Id|Ctx|Strm|Pid|"
     "Tid|Thread Name|Result|API Start|API Dur|API Function|Range Stack";
 
-// What a column means, whatever its spelling.
+// A column's meaning, regardless of its spelling.
 using Column = ListedName<kColumnNames>;
 inline constexpr size_t kColumns = Column::kCount;
 
@@ -46,7 +46,7 @@ struct ReportLayout {
   static constexpr int16_t kAbsent = -1;
 
   ReportKind kind = ReportKind::other;
-  std::string name;     // nsys's name of the report, the current one where the file does not say
+  std::string name;     // nsys's name of the report; if the file does not say, the current one
   std::string missing;  // the column whose absence makes the table unreadable
   size_t width = 0;
   std::array<int16_t, kColumns> position{};
@@ -55,7 +55,7 @@ struct ReportLayout {
   friend bool operator==(const ReportLayout&, const ReportLayout&) = default;
 
   [[nodiscard]] bool has(Column column) const { return position[column.index] != kAbsent; }
-  // The field of a row that is as wide as the header; empty where the column is absent.
+  // A field of a row that is as wide as the header; empty if the column is absent.
   [[nodiscard]] std::string_view field(const std::vector<std::string_view>& row,
                                        Column column) const {
     const int16_t at = position[column.index];
@@ -64,20 +64,20 @@ struct ReportLayout {
   [[nodiscard]] int power(Column column) const { return unit_power[column.index]; }
 };
 
-// What a table was called before it began.
+// The name that announced a table before it started.
 struct Announcement {
-  std::string report;    // "cuda_gpu_kern_sum"; empty: nothing said
-  bool certain = false;  // nsys's own line, rather than the file's name
+  std::string report;    // "cuda_gpu_kern_sum"; empty: not stated
+  bool certain = false;  // from nsys's own line, not from the file name
 
   friend bool operator==(const Announcement&, const Announcement&) = default;
 };
 
-// Reads a header row; nothing when the row is none. What nsys announced is believed: under a known
-// name a lacking column is stated in `missing`, under a foreign name the table is `other`.
+// Reads a header row; none if the row is not a header. nsys's announcement is trusted: under a
+// known name, a missing column is stated in `missing`; under an unknown name, the table is `other`.
 std::optional<ReportLayout> layout_of_header(const std::vector<std::string_view>& fields,
                                              const Announcement& announced);
 
-// The report that a file is named after ("run1_cuda_gpu_trace.csv"), empty if none is known.
+// The report in a file's name ("run1_cuda_gpu_trace.csv"), empty if none is known.
 std::string report_in_file_name(std::string_view file_name);
 
 }  // namespace llmprof::readers::nsys_csv

@@ -33,7 +33,7 @@ struct RowView {
     const std::string_view field = text(column);
     return field.empty() ? 0 : parse_number(field).value_or(0);
   }
-  // Nothing where start and duration do not form an interval.
+  // None if start and duration do not form an interval.
   [[nodiscard]] std::optional<Span> span(Column start, Column duration) const {
     const auto at = time(start);
     const auto length = time(duration);
@@ -80,8 +80,8 @@ constexpr Column kShapeColumns[] = {"Grd X", "Grd Y",   "Grd Z",    "Blk X",   "
                                     "Blk Z", "Reg/Trd", "Stc SMem", "Dym SMem"};
 constexpr Column kPlaceColumns[] = {"Device", "Ctx", "Strm"};
 
-// The row's text from the first to the last of these columns, where it holds all of them and is
-// short; empty otherwise.
+// The row's text from the first to the last of these columns if it has all of them and is short;
+// otherwise empty.
 std::string_view stretch_of(const RowView& row, std::span<const Column> columns) {
   const int16_t first = row.layout.position[columns.front().index];
   const int16_t last = row.layout.position[columns.back().index];
@@ -142,7 +142,7 @@ bool read_gpu_row(const RowView& row, RowPools& pools, Rows& rows) {
   const bool fill = contains(name, "memset");
   const int power = row.layout.power("Bytes");
   if (power != 0) ++rows.rounded_sizes;
-  // Of a fill, the report names what is filled as the source.
+  // For a fill, the report names the filled memory as the source.
   const trace::MemoryPlace source = named_memory_place(row.text("Src Mem Kd"));
   trace::add_row(rows.memory_operations, span->start, span->end,
                  parse_bytes(row.text("Bytes"), power).value_or(0),
@@ -234,7 +234,7 @@ bool read_summary_row(const RowView& row, RowPools& pools, Rows& rows) {
   const auto calls = parse_count(on_gpu ? row.text("Range Instances") : row.text("Instances"));
   const auto total = on_gpu ? row.time("Total Proj Time") : row.time("Total Time");
   if (!calls || !total || *total < 0) return false;
-  // Only kernels that ran outside of any range have none to name.
+  // Only kernels outside any range have no range name.
   if (name_of(row).empty() && !in_range) return false;
   if (row.text("Kernel Name").empty() && in_range) return false;
   const trace::StringId name = interned(pools, name_of(row));

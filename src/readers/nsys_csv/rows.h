@@ -10,8 +10,8 @@
 
 namespace llmprof::readers::nsys_csv {
 
-// Remembers what a stretch of a row's text was read as, so that fields which repeat from row to row
-// (grid, block, registers; device, context, stream) are not parsed again.
+// Remembers the parsed value of a stretch of a row's text, so that fields which repeat from row to
+// row (grid, block, registers; device, context, stream) are not parsed again.
 template <class IdType>
 class ByText {
  public:
@@ -32,11 +32,11 @@ class ByText {
   std::vector<IdType> known_;
 };
 
-// Where GPU work ran, as the report words it.
+// Where GPU work ran, in the report's words.
 struct Place {
-  trace::StringId device;      // "NVIDIA H200 (0)"; none: not said
-  uint32_t device_number = 0;  // counts where `device` says nothing
-  uint32_t process = 0;        // 0: not said
+  trace::StringId device;      // "NVIDIA H200 (0)"; none: not stated
+  uint32_t device_number = 0;  // used if `device` is none
+  uint32_t process = 0;        // 0: not stated
   uint32_t context = 0;
   uint32_t stream = 0;
 
@@ -48,11 +48,11 @@ struct Place {
 };
 using LocalPlaces = LocalIds<trace::QueueId, Place>;
 
-// A thread as the report words it.
+// A thread in the report's words.
 struct Caller {
-  uint32_t process = 0;  // 0: not said
+  uint32_t process = 0;  // 0: not stated
   uint32_t thread = 0;
-  trace::StringId name;  // none: not said
+  trace::StringId name;  // none: not stated
 
   friend bool operator==(const Caller&, const Caller&) = default;
   [[nodiscard]] size_t hash() const {
@@ -61,14 +61,13 @@ struct Caller {
 };
 using LocalCallers = LocalIds<trace::ThreadId, Caller>;
 
-// By CallSummary::Kind: the report that is about nothing else.
+// By CallSummary::Kind: the report that contains only that kind.
 inline constexpr std::array<ReportKind, 5> kCallSummaries = {
     ReportKind::api_summary, ReportKind::range_summary, ReportKind::kernel_in_range_summary,
     ReportKind::range_on_gpu_summary, ReportKind::memory_summary};
 
-// Rows of one report, or of the part of it in one window, with the ids of the thread that parsed
-// them. A kernel of an exec_trace has the correlation 1 where its launch, the next of `launches`,
-// is known.
+// Rows of one report, or of its part in one window, with the ids of the thread that parsed them. A
+// kernel of an exec_trace has correlation 1 if its launch, the next in `launches`, is known.
 struct Rows {
   trace::KernelTable kernels;
   trace::MemoryOperationTable memory_operations;
@@ -77,8 +76,8 @@ struct Rows {
   std::vector<trace::KernelSummary> kernel_summaries;
   std::vector<trace::CallSummary> call_summaries;
   uint64_t used = 0;
-  uint64_t unused = 0;         // of reports that are not used
-  uint64_t rounded_sizes = 0;  // copies whose size is known to the nearest 1000 bytes only
+  uint64_t unused = 0;         // from reports that are not used
+  uint64_t rounded_sizes = 0;  // copies whose size is rounded to 1000 bytes
 };
 
 struct RowPools {
@@ -86,7 +85,7 @@ struct RowPools {
   LocalShapes shapes;
   LocalPlaces places;
   LocalCallers callers;
-  // By the text of a row's shape and place columns; forgotten when the table changes.
+  // By the text of a row's shape and place columns; cleared when the table changes.
   ByText<trace::ShapeId> shapes_by_text;
   ByText<trace::QueueId> places_by_text;
 
@@ -96,8 +95,8 @@ struct RowPools {
   }
 };
 
-// Reads one row that is as wide as its header (`text` is the whole of it, its fields are views into
-// it unless a quote was undone); false when a value it needs is missing or senseless.
+// Reads one row that is as wide as its header (`text` is the entire row; its fields are views into
+// it unless a quote was unescaped); false if a required value is missing or invalid.
 bool read_row(const ReportLayout& layout, std::string_view text,
               const std::vector<std::string_view>& fields, RowPools& pools, Rows& rows);
 

@@ -13,14 +13,14 @@ namespace {
 
 using UnitPower = std::optional<int> (*)(std::string_view);
 
-// A number apart from the unit after it, without separators between thousands.
+// A number without thousands separators, and the unit after it.
 struct Quantity {
   std::string_view number;
   int power = 0;
-  std::string storage;  // holds the number where separators had to go
+  std::string storage;  // holds the number if separators were removed
 };
 
-// "1,234,567" but not "1,5": a comma that separates anything else than thousands is not a number.
+// Accepts "1,234,567" but not "1,5": commas may only separate thousands.
 std::optional<std::string> without_separators(std::string_view number) {
   std::string plain;
   size_t group = 0;

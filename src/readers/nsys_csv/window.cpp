@@ -58,14 +58,14 @@ bool is_rule(std::string_view line) {
   return line.starts_with("---") && line.find_first_not_of("- ") == std::string_view::npos;
 }
 
-// No row is longer (names reach a megabyte): past it a quote was left open, and a line's end counts
-// as a row's end again.
+// No valid row is longer (names reach a megabyte): a longer one has an unclosed quote, and a line's
+// end counts as a row's end again.
 constexpr size_t kLongestRow = 4UL << 20U;
 constexpr size_t kMostRefusals = 4;
 constexpr size_t kLongestRefusal = 300;
 
-// Blocks small enough for a byte's count, which compilers turn into vector code: std::count takes
-// four times as long.
+// Counts in blocks small enough for a byte, which compilers vectorize: std::count takes four times
+// as long.
 size_t quotes_in(std::string_view text) {
   constexpr size_t kBlock = 128;
   size_t quotes = 0;
@@ -111,7 +111,7 @@ size_t whole_lines(std::string_view buffer, size_t) {
   size_t line_end = buffer.rfind('\n');
   const size_t last = line_end;
   if (last == std::string_view::npos) return 0;
-  // The window begins with a row, so an even number of quotes before a line's end means outside.
+  // The window starts with a row, so an even number of quotes before a line's end means outside.
   size_t before = quotes_in(buffer.substr(0, last));
   while (before % 2 != 0) {
     const size_t previous =
@@ -141,7 +141,7 @@ void WindowWalk::parse(std::span<char> window) {
   }
 }
 
-// Reads rows until the table ends or the walk must start anew at a line; returns what is left.
+// Reads rows until the table ends or the walk must restart at a line; returns the remaining text.
 std::string_view WindowWalk::walk_table(std::string_view text) {
   const ReportLayout& layout = *state_.table;
   TablePart& part = content_.parts.back();
@@ -166,13 +166,13 @@ std::string_view WindowWalk::walk_table(std::string_view text) {
       ++part.rows.unused;
     } else {
       ++part.bad_rows;
-      // A quote too many or too few: what follows is read from the next line on.
+      // A quote too many or too few: reading continues at the next line.
       if (several_lines) return behind_first_line(before);
     }
   }
 }
 
-// Whether a line that is not a row of the table begins something else.
+// Whether a line that is not a row of the table starts something else.
 bool WindowWalk::ends_table(std::string_view line) {
   if (read_preamble_line(line).kind == PreambleLine::Kind::none) {
     std::vector<std::string_view> fields;

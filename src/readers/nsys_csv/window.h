@@ -17,7 +17,7 @@ namespace llmprof::readers::nsys_csv {
 // What a line between tables says.
 struct PreambleLine {
   enum class Kind : uint8_t {
-    none,        // nothing that nsys writes
+    none,        // not written by nsys
     note,        // progress and advice
     processing,  // "Processing [x.sqlite] with [.../cuda_gpu_trace.py]..."
     title,       // " ** CUDA GPU Trace (cuda_gpu_trace):"
@@ -25,18 +25,18 @@ struct PreambleLine {
     text_table,  // the rule of dashes under the header of a table that is not CSV
   };
   Kind kind = Kind::none;
-  std::string report;        // processing and title: which table follows
+  std::string report;        // processing and title: the table that follows
   std::string source;        // processing: the export it is made from
-  std::string tool_version;  // processing: where nsys's own path contains it
+  std::string tool_version;  // processing: if nsys's own path contains it
 };
 
 PreambleLine read_preamble_line(std::string_view line);
 
-// Where in a file a walk stands: inside a table, or between tables with what was announced.
+// State of a walk through a file: inside a table, or between tables with an announcement.
 struct WalkState {
   std::shared_ptr<const ReportLayout> table;  // none: between tables
   Announcement announced;
-  std::string source;  // the export that nsys said it processes
+  std::string source;  // the export that nsys named
 
   friend bool operator==(const WalkState& a, const WalkState& b) {
     const bool same_table =
@@ -45,7 +45,7 @@ struct WalkState {
   }
 };
 
-// The rows of one table as far as they lie in one window.
+// The part of a table's rows in one window.
 struct TablePart {
   std::shared_ptr<const ReportLayout> table;
   bool begins = false;  // its header is in this window
@@ -56,16 +56,16 @@ struct TablePart {
 
 struct WindowContent {
   std::vector<TablePart> parts;
-  std::vector<std::string> refusals;  // nsys's own words, the first few
+  std::vector<std::string> refusals;  // nsys's own words, only the first few
   std::string tool_version;
-  uint64_t unread_lines = 0;  // lines of fields that belong to no table
+  uint64_t unread_lines = 0;  // lines of fields outside any table
   bool text_tables = false;
-  bool ends_within_line = false;  // the last line has no end: only at the end of the content
+  bool ends_within_line = false;  // the last line has no end; only at the end of the content
 };
 
-// Walks windows of a file, one after the other: a slot of parse_in_windows. Windows are parsed at
-// once, before it is known how the one before them ends: a walk starts from the state that it
-// assumes. Big files are one table, so that is nearly always right.
+// Walks windows of a file, one after the other: a slot of parse_in_windows. Windows are parsed
+// concurrently, before it is known how the previous one ends, so a walk starts from an assumed
+// state. Large files are one table, so the assumption is nearly always right.
 class WindowWalk {
  public:
   explicit WindowWalk(WalkState assumed = {}) : assumed_(std::move(assumed)) {}
@@ -74,7 +74,7 @@ class WindowWalk {
   [[nodiscard]] const WalkState& assumed() const { return assumed_; }
 
   void parse(std::span<char> window);
-  // From the state that turned out to be the right one; the window is still there.
+  // Parses the same window again, from the corrected state.
   void parse_again() { parse(window_); }
 
   [[nodiscard]] const WalkState& exit() const { return state_; }
@@ -94,7 +94,7 @@ class WindowWalk {
   std::vector<std::string_view> fields_;
 };
 
-// A WindowCut: windows end where a line ends outside of quotes.
+// A WindowCut: windows end at a line end outside quotes.
 size_t whole_lines(std::string_view buffer, size_t fresh);
 
 }  // namespace llmprof::readers::nsys_csv

@@ -7,8 +7,8 @@
 
 namespace llmprof::readers {
 
-// One of the names in a list "A|B|C", by its place in it. Columns and fields are written as their
-// names; a name that the list does not have does not compile.
+// One of the names in a list "A|B|C", by its index. Columns and fields are written as their names;
+// a name that is not in the list does not compile.
 template <const std::string_view& List>
 struct ListedName {
   static constexpr size_t kCount = std::count(List.begin(), List.end(), '|') + 1;
@@ -17,7 +17,7 @@ struct ListedName {
       : index(find(name).value()) {}
   consteval explicit ListedName(std::string_view name) : index(find(name).value()) {}
 
-  // The place of a name that is not known when compiled.
+  // The index of a name that is known only at run time.
   static constexpr std::optional<size_t> find(std::string_view name) {
     std::string_view rest = List;
     for (size_t place = 0; place < kCount; ++place) {

@@ -12,12 +12,12 @@
 #include "trace/string_pool.h"
 #include "trace/tables.h"
 
-// Threads that read parts of a capture at once share nothing: each numbers what it meets by itself,
-// and its rows get the trace's ids when they are put together.
+// Threads that read parts of a capture concurrently share nothing: each assigns its own ids, and
+// its rows get the trace's ids when they are merged.
 namespace llmprof::readers {
 
-// A StringPool with a memory of recent texts: kernel names are long and few, so looking at a sample
-// of their bytes and comparing once costs less than hashing them whole in every row.
+// A StringPool with a cache of recent texts: kernel names are long and few, so hashing a sample of
+// their bytes and comparing once costs less than hashing each in full in every row.
 class RecentStrings {
  public:
   trace::StringId intern(std::string_view text) {
@@ -62,7 +62,7 @@ class RecentStrings {
   size_t bytes_ = 0;
 };
 
-// What one thread numbers, and the trace's ids for it, found when first asked for.
+// Values with one thread's ids, and the trace's ids for them, looked up on first use.
 template <class Id, class Value, class Values = trace::Interner<Id, Value>>
 class LocalIds {
  public:
@@ -81,12 +81,12 @@ class LocalIds {
   void settle(std::span<Id> column, const Find& find) {
     for (Id& id : column) id = settle(id, find);
   }
-  // In the order in which the thread met them.
+  // In the order in which the thread first saw them.
   template <class Find>
   void settle_all(const Find& find) {
     for (size_t i = ids_.size(); i < values_.size(); ++i) ids_.push_back(find(values_[Id(i)]));
   }
-  // What was settled is asked for anew; the thread's own numbers stay.
+  // Forgets the trace's ids; the thread's own ids stay.
   void unsettle() { ids_.clear(); }
 
   [[nodiscard]] const Values& values() const { return values_; }

@@ -10,10 +10,10 @@
 
 namespace llmprof::readers {
 
-// A reader knows one format. It recognizes it by content, adds what it finds to the builder as one
-// capture, and reports defects as diagnostics there. An error means that nothing could be read; a
-// damaged file gives what precedes the damage plus a diagnostic. All but SQLite files may be
-// gzip-compressed. No reader knows another.
+// A reader handles one format. It recognizes it by content, adds what it finds to the builder as
+// one capture, and reports defects as diagnostics there. An error means that nothing could be read;
+// a damaged file gives what precedes the damage plus a diagnostic. All but SQLite files may be
+// gzip-compressed. Readers do not depend on each other.
 struct Reader {
   std::string_view format;  // for people: "nsys SQLite"
 
@@ -22,33 +22,33 @@ struct Reader {
   Result<void> (*read)(const std::filesystem::path& path, trace::TraceBuilder& builder);
 };
 
-// The collector's own log (.llmtrace, docs/collector.md): one process, its threads, ranges, steps
-// and CPU operators, and what it did on GPUs.
+// The collector's own log (.llmtrace, docs/collector.md): one process with its threads, ranges,
+// steps, CPU operators and GPU work.
 extern const Reader kCollectorLogReader;
 
-// How the process of a collector's log ended, from the log's first chunk alone: logs may be large.
+// How the process of a collector log ended. Reads only the log's first chunk: logs may be large.
 struct LogEnd {
   uint64_t process = 0;
-  bool by_exit = false;  // else it was killed, left by _exit(), or still runs
+  bool by_exit = false;  // otherwise it was killed, left by _exit(), or still runs
 };
-// None where the file is no such log, or its first chunk is damaged.
+// None if the file is not such a log, or its first chunk is damaged.
 std::optional<LogEnd> read_log_end(const std::filesystem::path& log);
 
 // The SQLite export of Nsight Systems, 2020 to 2026: kernels, memory operations, graph replays,
 // CUDA API calls, NVTX ranges.
 extern const Reader kNsysSqliteReader;
 
-// Whether an nsys export holds a kernel, or a CUDA graph that was traced as a whole. True as well
-// where the file cannot be read: its reader reports that with the cause.
+// Whether an nsys export holds a kernel, or a CUDA graph that was traced as a whole. Also true if
+// the file cannot be read: its reader reports the cause.
 bool holds_gpu_kernels(const std::filesystem::path& sqlite_export);
 
-// What `nsys stats --format csv` writes: one or more reports of any age, with or without the lines
+// Output of `nsys stats --format csv`: one or more reports of any age, with or without the lines
 // nsys prints between them.
 extern const Reader kNsysCsvReader;
 
-// Nsight Compute's CSV output, raw or details page, straight from a run (with the program's output
-// and ncu's messages around it) or exported from a report; several such outputs in one file, too.
-// Recognizes failed runs and ncu's text page as well, to refuse them with the remedy.
+// Nsight Compute's CSV output, raw or details page, directly from a run (with the program's output
+// and ncu's messages around it) or exported from a report; also several such outputs in one file.
+// Also recognizes failed runs and ncu's text page, to refuse them with the remedy.
 extern const Reader kNcuCsvReader;
 
 // The rows of ncu's CSV as JSON objects, with its column names as keys and its cells as strings,
@@ -59,7 +59,7 @@ extern const Reader kNcuJsonReader;
 // Traces of the PyTorch profiler (Kineto), and Chrome traces in general.
 extern const Reader kKinetoReader;
 
-// metrics.json: what a workload measured itself, unprofiled. Gives Trace::workload; of several such
+// metrics.json: a workload's own measurements, unprofiled. Fills Trace::workload; of several such
 // files the first is kept.
 extern const Reader kStage1MetricsReader;
 
