@@ -55,7 +55,7 @@ typedef struct llmprof_range {
 } llmprof_range;
 
 /* The functions that the collector exports through the symbol llmprof_annotation_functions. New
- * functions are only added at the end; `size` tells how many there are. */
+ * functions are only added at the end; `size` shows how many there are. */
 typedef struct llmprof_annotation_table {
   uint64_t size; /* of this table in bytes */
   void (*range_push)(const char* name);
@@ -111,7 +111,7 @@ static inline void llmprof_ignore_collective_(uint32_t kind, const char* name, i
   (void)group_size;
 }
 
-/* The collector that is loaded, else the one that LLMPROF_COLLECTOR names. It stays loaded. */
+/* The loaded collector, otherwise the one that LLMPROF_COLLECTOR names. It stays loaded. */
 static inline void* llmprof_find_source_(void) {
   static const char kSymbol[] = "llmprof_annotation_functions";
   void* handle = dlopen(0, RTLD_LAZY);
@@ -200,7 +200,7 @@ static inline void llmprof_collective(enum llmprof_collective_kind kind, const c
   }
 }
 
-/* CLOCK_MONOTONIC, the clock of the log; works also without the collector. */
+/* CLOCK_MONOTONIC, the clock of the log; also works without the collector. */
 static inline int64_t llmprof_now_ns(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);

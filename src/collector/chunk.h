@@ -15,7 +15,7 @@ struct MappedChunk {
   uint64_t sequence = 0;  // its place in the file
 };
 
-// The unfilled part of a chunk that is mapped. One writer at a time.
+// The unfilled part of a mapped chunk. One writer at a time.
 struct Chunk {
   unsigned char* cursor = nullptr;
   unsigned char* end = nullptr;
@@ -37,15 +37,15 @@ inline void publish(Chunk& chunk, wire::RecordType type, uint16_t size) {
   chunk.cursor += size;
 }
 
-// The chunk has room for it.
+// The chunk must have room for it.
 template <class Payload>
 void put(Chunk& chunk, wire::RecordType type, const Payload& payload) {
   std::memcpy(chunk.cursor + sizeof(wire::RecordHeader), &payload, sizeof payload);
   publish(chunk, type, wire::record_bytes<Payload>());
 }
 
-// Chunks that are mapped in advance, taken in the order they were added, without a lock. One thread
-// adds at a time.
+// Chunks mapped in advance, taken without a lock in the order they were added. One thread adds at a
+// time.
 class SpareChunks {
  public:
   [[nodiscard]] bool empty() const {
@@ -72,8 +72,8 @@ class SpareChunks {
   }
 
  private:
-  // 4 chunks hold 10,000 launches: what the fastest program makes while the collector's thread
-  // sleeps.
+  // 4 chunks hold 10,000 launches: as many as the fastest program makes while the collector's
+  // thread sleeps.
   static constexpr size_t kReady = 4;
   static constexpr size_t kPlaces = 2 * kReady;
 

@@ -17,7 +17,7 @@ namespace {
 // leaves.
 constinit char own[PATH_MAX] = {};
 
-// Before the constructors that ask for it.
+// Runs before the constructors that need the path.
 constexpr int kFirst = 101;
 [[gnu::constructor(kFirst)]] void find_own_path() {
   Dl_info info{};
@@ -47,7 +47,7 @@ constexpr const char* kLaunchers[] = {
     "srun",
     "slurmstepd",
 };
-// "/venv/bin/python -u -m torch.distributed.run": what follows may be the program's own.
+// "/venv/bin/python -u -m torch.distributed.run": later arguments may be the program's own.
 constexpr int kArguments = 4;
 
 bool names_launcher(const char* argument) {
@@ -57,7 +57,7 @@ bool names_launcher(const char* argument) {
   return false;
 }
 
-// -1: no digit.
+// -1: not a digit.
 int hexadecimal(char digit) {
   constexpr int kTen = 10;
   if (digit >= '0' && digit <= '9') return digit - '0';
@@ -95,7 +95,7 @@ bool is_launcher() {
   const size_t length = read_front("/proc/self/cmdline", arguments, sizeof arguments);
   const char* argument = arguments;
   for (int i = 0; i < kArguments && argument < arguments + length; ++i) {
-    // An interpreter's options, then its script or module: arguments of that are not looked at.
+    // An interpreter's options, then its script or module, whose arguments are ignored.
     if (i > 0 && *argument != '-') return names_launcher(argument);
     if (names_launcher(argument)) return true;
     argument += std::strlen(argument) + 1;

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <ctime>
 
-// What surrounds this process: its clock, its environment, its files in /proc, its terminal.
+// This process's clock, environment, files in /proc, and terminal.
 namespace llmprof::collector {
 
 inline int64_t read_clock(clockid_t clock) {
@@ -18,7 +18,7 @@ inline int64_t read_clock(clockid_t clock) {
 // The clock of the log.
 inline int64_t now_ns() { return read_clock(CLOCK_MONOTONIC); }
 
-// Null if it is not set, or empty; programs that run with more rights than their user have none.
+// Null if it is unset or empty, or if the program runs with more rights than its user.
 inline const char* value_of(const char* variable) {
   const char* value = secure_getenv(variable);
   return value != nullptr && *value != '\0' ? value : nullptr;
@@ -30,7 +30,7 @@ inline const char* variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Reads the front of a file of /proc; ends it with a zero byte. Returns how many bytes it read.
+// Reads the start of a /proc file and ends it with a zero byte. Returns the number of bytes read.
 size_t read_front(const char* path, char* to, size_t room);
 
 // The absolute path of this library; null if the loader does not know it.
@@ -38,14 +38,14 @@ size_t read_front(const char* path, char* to, size_t room);
 
 // Whether a path from an environment variable is this library's.
 [[nodiscard]] bool names_this_library(const char* path);
-// The same, but also for another copy of it, or its file name without a folder.
+// The same, but also true for another copy of it, or for its file name without a folder.
 [[nodiscard]] bool names_a_collector(const char* path);
 
 // Whether this process is a launcher of distributed programs (torchrun, mpirun, srun), not a rank:
-// it may ask CUDA for devices, but runs nothing on them.
+// it may query CUDA devices, but runs nothing on them.
 [[nodiscard]] bool is_launcher();
 
-// Whose CLOCK_MONOTONIC it is: processes of one boot of a machine and one time namespace read the
+// Identifies CLOCK_MONOTONIC: processes of one boot of a machine and one time namespace read the
 // same clock. All zero if the system does not report it.
 void read_boot_id(uint8_t (&id)[16]);
 

@@ -66,7 +66,7 @@ void write_chunk_header(unsigned char* to, wire::ChunkKind kind, uint32_t thread
   std::memcpy(to, &header, sizeof header);
 }
 
-// A program may have closed its standard streams: their numbers stay free.
+// A program may have closed its standard streams: their numbers must stay free.
 int above_standard_streams(int descriptor) {
   if (descriptor > STDERR_FILENO || descriptor < 0) return descriptor;
   const int higher = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -89,8 +89,8 @@ int take_space(int descriptor, uint64_t offset) {
   return error;
 }
 
-// Threads that fill the chunk meet no page faults. MAP_POPULATE would prepare shared pages for
-// reading alone: the first write to each would still take 2 us.
+// Saves threads that fill the chunk from page faults. MAP_POPULATE would prepare shared pages only
+// for reading: the first write to each would still take 2 us.
 void touch_pages(void* chunk) {
   constexpr size_t kSmallestPage = 4096;
   auto* bytes = static_cast<volatile unsigned char*>(chunk);
@@ -117,7 +117,7 @@ bool absolute_in_parent(const char* folder, char (&absolute)[PATH_MAX]) {
 
 void LogFile::configure(const char* folder, const char* max_megabytes) {
   if (folder == nullptr || *folder == '\0') return;
-  // If not even its parent exists the path is kept as it is, for the message.
+  // If even its parent does not exist, the path is kept unchanged, for the message.
   if (realpath(folder, folder_) == nullptr && !absolute_in_parent(folder, folder_)) {
     copy_text(folder_, folder);
   }
@@ -129,8 +129,8 @@ void LogFile::configure(const char* folder, const char* max_megabytes) {
   max_chunks_ = chunks < kMinChunks ? kMinChunks : chunks;
 }
 
-// "rank3-", if a launcher of distributed programs, or an engine in the process that it forked, set
-// a rank.
+// "rank3-" if a launcher of distributed programs, or an engine in the process that it forked, set a
+// rank.
 void LogFile::name_rank() {
   rank_[0] = '\0';
   const RankVariable* rank = global_rank();
@@ -193,7 +193,7 @@ bool LogFile::is_ours(int descriptor) const {
   return fstat(descriptor, &info) == 0 && info.st_dev == device_ && info.st_ino == inode_;
 }
 
-// Programs that turn into daemons close all descriptors; ours may belong to another file by now.
+// Programs that become daemons close all descriptors; ours may refer to another file by now.
 int LogFile::open_again() {
   const int descriptor = above_standard_streams(open(path_, O_RDWR | O_CLOEXEC));
   if (descriptor < 0) return errno;

@@ -10,8 +10,8 @@
 
 namespace llmprof::collector {
 
-// The log of one process: its chunks are mapped one after another, so that what is written into
-// them is in the page cache at once and survives the process. The caller holds the recorder's lock.
+// The log of one process: its chunks are mapped one after another, so that written data is in the
+// page cache at once and survives the process. The caller holds the recorder's lock.
 class LogFile {
  public:
   // Sets the log folder (made absolute, so that it survives chdir) and the maximum size; without a
@@ -29,11 +29,11 @@ class LogFile {
   static Chunk begin_chunk(MappedChunk chunk, wire::ChunkKind kind, uint32_t thread);
   static void unmap(Chunk& chunk);
   static void unmap(MappedChunk chunk);
-  // Keeps the first `chunks` of the file; the others are not mapped. If it fails the file stays as
-  // it is.
+  // Keeps the first `chunks` of the file; the others must not be mapped. If it fails, the file is
+  // unchanged.
   void truncate_to(uint64_t chunks);
 
-  // In a forked child: the file is the parent's.
+  // For a forked child: the file is the parent's.
   void forget();
 
   [[nodiscard]] uint64_t chunks() const { return chunks_; }

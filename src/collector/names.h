@@ -39,13 +39,13 @@ Name* add_name(const NameText& name);
 // The caller holds the lock.
 wire::StringKey next_key();
 
-// What the names of ranges mean to the collector. Decided once per name, when it is first seen.
+// What range names mean to the collector. Decided once per name, when it is first seen.
 enum Role : uint8_t {
   kNoRole = 0,
-  kStepRole = 1,     // each opening begins a step
+  kStepRole = 1,     // each opening starts a step
   kArmRole = 2,      // recording is on while it is open
   kStageRole = 4,    // sensors are read when it opens; traced in full despite a duty cycle
-  kRequestRole = 8,  // each opening begins a request
+  kRequestRole = 8,  // each opening starts a request
 };
 
 // From LLMPROF_STEP_RANGE and LLMPROF_ARM.
@@ -61,7 +61,7 @@ inline constexpr size_t kDomains = 64;
 // The number of the domain with this name; kDomains if there are too many.
 size_t domain_number(const char* name);
 
-// The domain's name in the log, defined there if it was not yet; 0 is the default domain's.
+// The domain's name in the log, defined there if necessary; 0 is the default domain's.
 wire::StringKey domain_key(size_t domain);
 
 }  // namespace llmprof::collector

@@ -25,7 +25,7 @@ void arming_range_closed() {
 
 using wire::RecordType;
 
-// What a range triggers comes before it, so that its cost is not part of the range.
+// Actions that a range triggers come before it, so that the range does not include their cost.
 void record_push(ThreadState& thread, size_t domain, const KnownName& name, uint32_t depth) {
   if (name.roles() != kNoRole) {
     range_opens(name.roles());

@@ -8,7 +8,7 @@
 #include "collector/recorder.h"
 #include "wire/log_format.h"
 
-// Ranges and marks into the log, wherever they come from (annotations, NVTX).
+// Writes ranges and marks to the log, from annotations and from NVTX.
 namespace llmprof::collector {
 
 struct KnownName {
@@ -22,7 +22,7 @@ struct KnownName {
   [[nodiscard]] uint8_t roles() const { return entry == nullptr ? 0 : entry->roles; }
 };
 
-// `depth` is that of the range; the caller keeps count.
+// `depth`: the range's; the caller keeps count.
 void record_push(ThreadState& thread, size_t domain, const KnownName& name, uint32_t depth);
 void record_pop(ThreadState& thread, size_t domain, uint32_t depth);
 
@@ -32,8 +32,8 @@ void record_end(ThreadState& thread, uint64_t range);
 
 void record_mark(ThreadState& thread, size_t domain, const KnownName& name);
 
-// Is called for ranges that have a role (Role): the CUDA part, which decides by them when to
-// record. It registers itself, so that annotations do not depend on it.
+// Called for ranges that have a role (Role). CUDA tracing uses them to decide when to record. It
+// registers itself, so that annotations do not depend on it.
 struct RangeWatcher {
   // A range with these roles opens on this thread.
   void (*opened)(uint8_t roles);
@@ -41,7 +41,7 @@ struct RangeWatcher {
   void (*arming_range_closed)();
 };
 
-// Null: nobody.
+// Null: not registered.
 inline constinit std::atomic<const RangeWatcher*> range_watcher = nullptr;
 
 }  // namespace llmprof::collector

@@ -10,7 +10,7 @@
 namespace llmprof::collector {
 namespace {
 
-// Global ranks, in order of preference: a launcher inside another knows better.
+// Global ranks, in order of preference: an inner launcher knows better.
 constexpr const char* kGlobalRanks[] = {
     "RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"};
 constexpr const char* kNumbers[] = {
@@ -47,8 +47,8 @@ bool is_number(const char* text) {
   return length > 0;
 }
 
-// A batch script, too, has the variables of a task, of a job that has yet to start its tasks. Only
-// a step has a number; those of scripts and interactive shells have ten digits.
+// Slurm sets a task's variables in batch scripts too, whose job has not started its tasks yet. Only
+// real steps have short step IDs; those of scripts and interactive shells have ten digits.
 bool is_of_no_step(const char* name) {
   if (std::strncmp(name, "SLURM_", 6) != 0) return false;
   const char* step = secure_getenv("SLURM_STEP_ID");
@@ -64,7 +64,7 @@ bool read_variable(const char* name, bool (*is_valid)(const char*), RankVariable
 
 constexpr char kTitle[] = "process_title";
 
-// The values that the log has, by name.
+// The values already in the log, by name.
 struct Written {
   const char* name = nullptr;
   char value[kLongestRankValue + 1] = {};
@@ -91,8 +91,8 @@ void write_if_new(const RankVariable& variable) {
   }
 }
 
-// What titles of an engine's workers begin with, separated by commas: "sglang::scheduler_TP0",
-// "VLLM::Worker_TP1". Other programs' titles are their arguments, which may hold secrets.
+// Prefixes of the titles of engine workers, separated by commas: "sglang::scheduler_TP0",
+// "VLLM::Worker_TP1". Other programs' titles are their arguments, which may contain secrets.
 constinit char worker_titles[256] = "sglang::,VLLM::";
 
 bool is_of_worker(const char* title) {
@@ -110,7 +110,7 @@ void write_title() {
   if (is_of_worker(title) && is_rank_text(title)) write_if_new({kTitle, title});
 }
 
-// Several threads may begin a log; one writes.
+// Several threads may start a log; one writes.
 class Turn {
  public:
   Turn() : taken_(!facts.busy.test_and_set(std::memory_order_acquire)) {}

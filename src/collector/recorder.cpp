@@ -38,14 +38,14 @@ constinit thread_local ThreadState this_thread;
 struct Recorder {
   std::atomic<Status> status = Status::fresh;
   std::atomic<uint64_t> dropped = 0;
-  // Logs of this process: a forked child begins another. Written in the child while it has one
-  // thread.
+  // Number of the process's log: a forked child starts another. Written in the child while it has
+  // one thread.
   std::atomic<uint32_t> log_number = 1;
-  // The process whose log it is. A child that was forked without pthread_atfork's handlers has a
-  // copy of all of this, and is not the owner.
+  // The process that owns the log. A child that was forked without pthread_atfork's handlers has a
+  // copy of all this, but is not the owner.
   std::atomic<pid_t> owner = 0;
 
-  // Guards the members below, up to the device's. Apart from what every record reads.
+  // Guards the members below, up to device_lock. Separate from what every record reads.
   alignas(kCacheLine) pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   LogFile file;
   Chunk control;
@@ -53,15 +53,15 @@ struct Recorder {
   uint64_t dropped_written = 0;
   uint32_t last_serial = 0;
   bool warned = false;
-  // The remainders of chunks whose threads have ended, for new threads.
+  // The unused parts of chunks whose threads have ended, for new threads.
   Chunk released[kReleasedChunks];
   size_t released_count = 0;
-  // Always the file's last chunks: whoever needs one takes the first of them, and maps a new one
-  // only if there are none.
+  // Always the file's last chunks. The first is taken next; a new one is mapped only if there are
+  // none.
   SpareChunks spares;
   bool no_more_spares = false;
 
-  // Records of GPUs have their own lock and chunk, locked before the other: CUPTI's buffers are
+  // GPU records have their own chunk and lock, which is taken before the other: CUPTI's buffers are
   // long.
   pthread_mutex_t device_lock = PTHREAD_MUTEX_INITIALIZER;
   Chunk device;
@@ -156,8 +156,8 @@ void write_thread_info(ThreadState& thread) {
 }
 
 // A thread's first chunk may be the remainder of another's. Later ones are new, so that its records
-// are in the file in the order they were written: spare chunks are taken in the order of the file,
-// and while there are any, nobody takes a newer one.
+// are in the file in the order they were written: spare chunks are taken in file order, and as long
+// as there are any, no newer one is taken.
 bool renew_chunk(ThreadState& thread) {
   if (thread.serial != 0) {
     if (MappedChunk spare; recorder.spares.take(spare)) {
@@ -233,7 +233,7 @@ void after_fork_in_parent() {
   this_thread.busy = busy;
 }
 
-// The child has only this thread. Its mappings are the parent's log: it unmaps them and begins its
+// The child has only this thread. Its mappings are the parent's log: it unmaps them and starts its
 // own log with its first record.
 void after_fork_in_child() {
   pthread_mutex_init(&recorder.lock, nullptr);

@@ -10,7 +10,7 @@
 #include "wire/log_format.h"
 
 // The log of this process, written by all of its threads. Nothing here fails, throws or allocates:
-// what cannot be recorded is counted.
+// records that cannot be written are counted.
 namespace llmprof::collector {
 
 // Holds a lock. Cancellation of the thread is deferred until it is released.
@@ -71,14 +71,14 @@ class OwnWork {
   bool busy_before_;
 };
 
-// Whether there is a log; begins it at the first call.
+// Whether there is a log; starts it at the first call.
 bool recording();
 
 // The name's entry, added if there is none; null if there is no room left for names.
 Name* intern(const NameText& text);
-// The key of a name in the log, defined there if it was not yet; 0 if that fails.
+// The key of a name in the log, defined there if necessary; 0 if that fails.
 wire::StringKey define(Name* entry, const NameText& text);
-// Makes room for a record of this thread, in its next chunk if need be; false: counted as dropped.
+// Makes room for a record of this thread, in a new chunk if necessary; false: counted as dropped.
 bool make_room(ThreadState& thread, size_t bytes);
 
 template <class Payload>
@@ -87,11 +87,11 @@ void record(ThreadState& thread, wire::RecordType type, const Payload& payload) 
   if (thread.chunk.fits(kBytes) || make_room(thread, kBytes)) put(thread.chunk, type, payload);
 }
 
-// A fact about this process, in chunk 0; lost if the log cannot hold any more.
+// A fact about this process, in chunk 0; lost if the log is full.
 void record_variable(const char* name, const char* value);
 
-// The number of this process's log: a forked child begins another one, without the definitions of
-// the first.
+// The number of this process's log: a forked child starts another, without the definitions of the
+// first.
 uint32_t current_log();
 // Counts a record that could not be written.
 void drop_record();
@@ -122,14 +122,14 @@ class DeviceChunk {
   DeviceChunk();
 
   [[nodiscard]] Chunk& chunk();
-  // Room for a record of `bytes`, its header included; false: counted as dropped.
+  // Room for a record of `bytes`, including its header; false: counted as dropped.
   bool make_room(size_t bytes);
 
  private:
   Locked locked_;
 };
 
-// The key of a text, which is defined in the log if it was not yet; 0 if that fails.
+// The key of a text, defined in the log if necessary; 0 if that fails.
 wire::StringKey text_key(const char* text);
 
 }  // namespace llmprof::collector

@@ -7,13 +7,13 @@
 #include "wire/cuda_records.h"
 
 // The light watch: when the program launches GPU work and waits for it, one record per call,
-// without CUPTI. It costs about 0.2 us per call, so that times between its records are those
-// of the program itself.
+// without CUPTI. It costs about 0.2 us per call, so the times between its records are the program's
+// own.
 namespace llmprof::collector {
 
 using wire::HostCallKind;
 
-// What LLMPROF_WATCH asks for, where there is a log folder.
+// What LLMPROF_WATCH asks for, if there is a log folder.
 enum class Watch : uint8_t {
   none,
   besides,    // "on": calls of the runtime, while CUPTI may trace
@@ -21,7 +21,7 @@ enum class Watch : uint8_t {
   callbacks,  // "callbacks": calls of the driver, by CUPTI's callbacks; nothing is traced
 };
 [[nodiscard]] Watch wanted_watch();
-// Calls of the runtime are noted.
+// Whether runtime calls are noted.
 [[nodiscard]] bool watches_calls();
 
 void note_launch(HostCallKind kind, uint64_t handle);
@@ -32,8 +32,8 @@ void note_wait(HostCallKind kind, int64_t start);
 // NOLINTNEXTLINE(bugprone-dynamic-static-initializers): declared here, defined with a constant
 extern constinit std::atomic<void (*)()> before_launch;
 
-// A call of the program into CUDA on this thread. What CUDA's own libraries call inside of it is
-// part of it.
+// A call of the program into CUDA on this thread, including what CUDA's own libraries call inside
+// it.
 class OutermostCall {
  public:
   OutermostCall();

@@ -27,7 +27,7 @@ struct Search {
   void* found;
 };
 
-// A library that was loaded for itself alone is in nobody's scope.
+// A library that was loaded locally (RTLD_LOCAL) is in no other library's scope.
 int look_for_runtime(dl_phdr_info* library, size_t /*size*/, void* data) {
   auto& search = *static_cast<Search*>(data);
   if (std::strstr(library->dlpi_name, "libcudart.so") != nullptr) {

@@ -6,14 +6,14 @@
 
 namespace llmprof::collector {
 
-// What each library that calls was answered, by where its code lies in memory. Programs launch from
-// thousands of places, but from few libraries. Several threads may ask and add at once; nothing is
-// ever taken out.
+// The function found for each calling library, by the library's place in memory. Programs launch
+// from thousands of places, but from few libraries. Several threads may look up and add at once;
+// entries are never removed.
 class LibraryFunctions {
  public:
   static constexpr size_t kLibraries = 128;
 
-  // Null if no remembered library holds the address.
+  // Null if no remembered library contains the address.
   [[nodiscard]] void* of(uintptr_t address) const {
     for (const Library& library : libraries_) {
       const uintptr_t end = library.end.load(std::memory_order_acquire);
@@ -60,12 +60,12 @@ class LibraryFunctions {
   Library libraries_[kLibraries] = {};
 };
 
-// The function that a caller would have reached without this library. Programs may hold several
-// CUDA runtimes at once, each with its own kernels: the caller's own comes first. Looked up once
-// for each library that calls: it takes 10 to 200 us in programs with many libraries.
+// The function that a caller would have reached without this library. A program may contain several
+// CUDA runtimes, each with its own kernels: the caller's own comes first. Looked up once per
+// calling library: it takes 10 to 200 us in programs with many libraries.
 class RealFunction {
  public:
-  // Of this name; this library exports one, too.
+  // The name of a function that this library exports too.
   explicit constexpr RealFunction(const char* name) : name_(name) {}
 
   // Null if there is none.

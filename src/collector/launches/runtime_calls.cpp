@@ -1,5 +1,5 @@
-// The functions of CUDA's runtime (libcudart.so) that launch GPU work or wait for it, as a
-// preloaded library offers them in front of the real ones: each notes the call and passes it on.
+// The functions of CUDA's runtime (libcudart.so) that launch GPU work or wait for it. The program
+// finds those of this preloaded library first: each notes the call and passes it on.
 #include "collector/launches/host_calls.h"
 #include "collector/launches/real_function.h"
 
@@ -14,7 +14,7 @@ struct Extent {
   unsigned x, y, z;
 };
 
-// A call of the program that comes here first.
+// A call of the program on its way to the real function.
 class Passing {
  public:
   Passing(RealFunction& real, const void* caller) : real_(real), caller_(caller) {}

@@ -24,7 +24,7 @@ size_t domain_of(nvtxDomainHandle_t handle) {
   return handle == nullptr ? kDefaultDomain : reinterpret_cast<uintptr_t>(handle) - 1;
 }
 
-// The text of an NVTX call in its variants. For a thread that is inside a Call.
+// The text of an NVTX call in its variants. For a thread inside a Call.
 KnownName name_of(const char* text) { return KnownName(text); }
 
 size_t put_utf8(char32_t c, char* to) {
@@ -37,7 +37,7 @@ size_t put_utf8(char32_t c, char* to) {
   }
   const size_t more = c < kTwoBytes ? 1 : c < kThreeBytes ? 2 : 3;
   for (size_t i = more; i > 0; --i, c >>= 6U) to[i] = static_cast<char>(0x80U | (c & 0x3FU));
-  // As many leading ones as there are bytes.
+  // As many leading one bits as there are bytes.
   to[0] = static_cast<char>((0xFF00U >> (more + 1) & 0xFFU) | (c & (0x3FU >> more)));
   return more + 1;
 }
@@ -75,7 +75,7 @@ KnownName name_of(Event event) {
 // NVTX counts levels from 0 and returns a negative number on failure.
 constexpr int kNoLevel = -1;
 
-// The functions of NVTX, of texts in each variant.
+// NVTX's functions, for each variant of text.
 template <class Text>
 int push_in(size_t domain, Text text) {
   const Call call;

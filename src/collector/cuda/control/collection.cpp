@@ -21,10 +21,10 @@ namespace {
 
 // The collection of this process.
 struct Collection {
-  // Held while an event is raised. Callbacks of CUPTI, which may run while it is held, and the
+  // Held while an event is raised. CUPTI callbacks, which may run while it is held, and the
   // collector's own thread only try to lock it.
   pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  // Written with the lock held, read by all.
+  // Written under the lock, read by any thread.
   std::atomic<ControlState> state = ControlState::disarmed;
   Attachment cupti;
   Draining draining;  // guarded by the lock
@@ -33,8 +33,8 @@ struct Collection {
   std::atomic<int64_t> spent_on_changes = 0;  // ns
 
   // A thread that samples and one that ends CUPTI each write their own flag (`sampling`; `state` or
-  // `standing_down`) and then read the other's, sequentially consistent, so that at least one of
-  // them sees the other.
+  // `standing_down`) and then read the other's, sequentially consistent, so that at least one sees
+  // the other.
   std::atomic<bool> sampling = false;
   std::atomic<bool> standing_down = false;
 };
@@ -55,7 +55,7 @@ class TriedLock {
   bool held_;
 };
 
-// Why the state changes, and since when the program is delayed by it.
+// Why the state changes, and since when this delays the program.
 struct Cause {
   CollectionReason reason = CollectionReason::none;
   int64_t began = now_ns();
@@ -72,7 +72,7 @@ void warn_of(CollectionReason reason) {
   }
 }
 
-// The log has fewer states: only what a reader needs to know.
+// The log has fewer states: only those that a reader needs.
 void enter(ControlState next, const Cause& cause) {
   const CollectionState before = state_in_log(control_state());
   const CollectionState now = state_in_log(next);
@@ -89,7 +89,7 @@ void enter(ControlState next, const Cause& cause) {
   if (now == CollectionState::stood_down) warn_of(cause.reason);
 }
 
-// Why an action could not be performed; reason none: it was.
+// Why an action failed; reason none: it succeeded.
 struct Failure {
   CollectionReason reason = CollectionReason::none;
   uint32_t result = 0;
@@ -258,7 +258,7 @@ int64_t time_spent_on_changes() {
 
 void hand_over_records() {
   if (!is_recording()) return;
-  // Not while another thread attaches or detaches: that flushes as well.
+  // Not while another thread attaches or detaches, which flushes too.
   if (const TriedLock locked; locked) collection.cupti.hand_over();
 }
 
@@ -278,7 +278,7 @@ bool is_detaching() {
 void finish_detaching() {
   if (!is_detaching() || collection.sampling.load()) return;
   const TriedLock locked;
-  if (!locked) return;  // tried again in 5 ms
+  if (!locked) return;  // retried in 5 ms
   const Cause cause = {collection.draining.reason()};
   if (is_draining(control_state()) &&
       collection.draining.is_complete(cause.began, last_finished())) {

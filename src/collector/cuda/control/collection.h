@@ -6,7 +6,7 @@
 #include "wire/cuda_records.h"
 
 // Drives the state table: performs its actions on CUPTI, one thread at a time, and writes each
-// change of state to the log with what it cost.
+// change of state and its cost to the log.
 namespace llmprof::collector {
 
 using wire::CollectionReason;
@@ -18,28 +18,28 @@ void begin_collection(bool every_call);
 // CUPTI is attached, tracing or not.
 [[nodiscard]] bool is_recording();
 
-// Whether the event was taken. If an action failed, the log has the reason and the collector has
-// stood down.
+// Returns whether the event was accepted. If an action failed, the log has the reason and the
+// collector has stood down.
 bool raise(ControlEvent event, CollectionReason reason);
 
-// Closes the window of a duty cycle, with the event that fits. True: graphs were replayed in it,
-// and are to settle for a step.
+// Closes the window of a duty cycle with the matching event. True if graphs were replayed in it,
+// which need one step to settle.
 bool close_duty_window();
 
-// Permanently: another tool asks for CUPTI, which serves one tool at a time.
+// Permanently, because another tool asks for CUPTI, which serves one tool at a time.
 void stand_down();
 
-// Steps begun so far, for the records.
+// Steps started so far, for the records.
 void note_step(uint64_t step);
 
-// How long changes of state have delayed the program so far, ns.
+// By how much state changes have delayed the program so far, ns.
 [[nodiscard]] int64_t time_spent_on_changes();
 
-// For the collector's own threads.
-// Hands over what CUPTI has.
+// The following functions are for the collector's own threads.
+// Collects the records that CUPTI has completed.
 void hand_over_records();
 // Whether counters may be sampled: CUPTI must not be finalized while another thread samples. A
-// thread that samples says so with note_sampling, and is waited for.
+// thread announces with note_sampling that it samples, and finalizing waits for it.
 [[nodiscard]] bool may_sample();
 void note_sampling(bool sampling);
 // Draining or leaving: CUPTI is about to be detached, and still costs the program time.
@@ -47,7 +47,7 @@ void note_sampling(bool sampling);
 // Raises work_complete and safe_point when they are due.
 void finish_detaching();
 
-// The process ends by exit().
+// Called when the process ends by exit().
 void end_collection();
 
 }  // namespace llmprof::collector

@@ -1,5 +1,5 @@
-// The entry point that the CUDA driver calls in cuInit if CUDA_INJECTION64_PATH names this library:
-// settings from the environment, and what nsys and ncu around the program do to that.
+// The entry point that the CUDA driver calls in cuInit if CUDA_INJECTION64_PATH names this library.
+// Reads settings from the environment and handles programs that run under nsys or ncu.
 #include <pthread.h>
 #include <unistd.h>
 
@@ -42,8 +42,8 @@ DutyCycle read_duty() {
   return {static_cast<uint32_t>(traced), static_cast<uint32_t>(period)};
 }
 
-// A launcher says how many processes it started. Slurm says so to a batch script as well, except
-// for the number of its step.
+// Launchers set the number of processes that they started. Slurm sets it in batch scripts too,
+// except for the number of tasks in a step.
 bool is_one_of_several_ranks() {
   constexpr const char* kSizes[] = {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
                                     "SLURM_STEP_NUM_TASKS"};
@@ -68,7 +68,7 @@ Settings read_settings() {
   // again after the first one.
   settings.counters.counters = !is_off("LLMPROF_COUNTERS") && settings.overhead_budget <= 0;
   settings.counters.hertz = static_cast<uint32_t>(number("LLMPROF_COUNTER_HZ"));
-  // Whatever may detach keeps counters enabled: after cuptiFinalize they cannot be enabled again.
+  // If the collector may detach, counters stay enabled: cuptiFinalize prevents enabling them again.
   settings.counters.rounds = settings.arm == Settings::Arm::start && settings.limit.steps == 0 &&
                              !settings.duty.is_set() && settings.overhead_budget <= 0 &&
                              !is_off("LLMPROF_COUNTER_ROUNDS");
@@ -79,7 +79,7 @@ Settings read_settings() {
 
 constexpr char kInjection[] = "CUDA_INJECTION64_PATH";
 constexpr char kNvtxInjection[] = "NVTX_INJECTION64_PATH";
-// Set for child processes once the warning was printed.
+// Set for child processes once the warning has been printed.
 constexpr char kWarned[] = "LLMPROF_STOOD_DOWN";
 
 constexpr char kUnderNcu[] =
@@ -93,7 +93,7 @@ constexpr char kWithinNsys[] =
 bool program_is(const char* name) { return std::strcmp(program_invocation_short_name, name) == 0; }
 
 bool ncu_is_around() {
-  // Set by ncu 2022 to 2025 for the processes that they start.
+  // ncu 2022 to 2025 set it for the processes that they start.
   return secure_getenv("NV_NSIGHT_INJECTION_PORT_BASE") != nullptr || program_is("ncu");
 }
 
@@ -129,10 +129,10 @@ void unset_if_ours(const char* variable) {
   if (names_a_collector(value_of(variable))) unsetenv(variable);
 }
 
-// A preloaded library needs no CUDA_INJECTION64_PATH from outside. ncu's own library checks for
-// that variable before any constructor of the program has run, and rejects a program that has it,
-// so it is removed as early as possible: in ncu itself, or in a process that it started. Before
-// main(), so that nobody reads the environment at the same time.
+// A preloaded library does not need CUDA_INJECTION64_PATH to be set from outside. ncu's own library
+// checks that variable before any constructor of the program runs, and rejects a program that has
+// it, so it is removed as early as possible: in ncu itself, or in a process that ncu started. Runs
+// before main(), when no other thread reads the environment.
 [[gnu::constructor]] void choose_injection() {
   if (!preloaded()) return;
   const bool wanted = value_of("LLMPROF_LOG_DIR") != nullptr;
@@ -150,11 +150,10 @@ void unset_if_ours(const char* variable) {
 }
 
 // Whether this process belongs to nsys or ncu itself, not to the profiled program: they use the
-// driver, which loads this library into them as into any other process. In nsys, reports that the
-// collector stands down.
+// driver, which loads this library into any process. In nsys, warns that the collector stands down.
 bool is_process_of_profiler() {
   if (program_is("nsys")) {
-    // Its threads are running: the environment, which warn_once changes, must not be touched.
+    // nsys's threads are running: the environment, which warn_once changes, must not be touched.
     write_warning(kWithinNsys);
     return true;
   }

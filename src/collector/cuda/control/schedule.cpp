@@ -22,24 +22,24 @@
 namespace llmprof::collector {
 namespace {
 
-// What tracing costs, as the overhead budget estimates it, ns (docs/measurements.md): a launch 2
-// us, a kernel of a graph 0.25 us, more if kernels are tiny.
+// Tracing costs that the overhead budget assumes, ns (docs/measurements.md): 2 us per launch, 0.25
+// us per kernel of a graph, more if kernels are tiny.
 constexpr int64_t kCostOfLaunch = 2'000;
 constexpr int64_t kCostInGraph = 500;
-// The most that either costs: one after the other, tiny kernels of a graph.
+// Upper bounds: back-to-back launches, tiny kernels of a graph.
 constexpr int64_t kMostOfLaunch = 3'000;
 constexpr int64_t kMostInGraph = 2'000;
 
 // When this process records.
 struct Schedule {
-  std::atomic<uint64_t> steps = 0;     // begun so far
-  std::atomic<uint64_t> requests = 0;  // begun so far
-  // The step with which something changes.
+  std::atomic<uint64_t> steps = 0;     // started so far
+  std::atomic<uint64_t> requests = 0;  // started so far
+  // The step at which the next change is due.
   std::atomic<uint64_t> next_change = kNeverAgain;
-  std::atomic<int64_t> arm_time = 0;  // when the delay is over; 0: no delay
+  std::atomic<int64_t> arm_time = 0;  // when the delay ends; 0: no delay
 
-  // Guards the members below; locked before the collection's. Changes happen when a step begins,
-  // not within steps.
+  // Guards the members below; locked before the collection's. Changes happen at the start of a
+  // step, never within one.
   pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   DutyCycle duty;
   StepLimit limit;
@@ -47,9 +47,9 @@ struct Schedule {
   bool in_job = false;
   SharedWindows step_windows;
   SharedWindows stage_windows;
-  uint64_t stages = 0;         // begun so far
+  uint64_t stages = 0;         // started so far
   TimeWindow slice;            // of the budget, until the first step
-  bool follows_steps = false;  // not time: the program annotates steps
+  bool follows_steps = false;  // instead of time: the program annotates steps
   uint64_t armed_at_step = 0;
 };
 constinit Schedule schedule;
@@ -77,7 +77,7 @@ void open_time_window(int64_t now) { schedule.slice.open(now, last_launch(), mos
 
 void close_time_window(int64_t now) { schedule.slice.close(now, last_launch(), most_by_kernels()); }
 
-// The first window is open since the program was armed.
+// The first window has been open since the program was armed.
 void begin_budget_in_time(int64_t now) {
   schedule.budget.begin(now, overhead_so_far());
   open_time_window(now);
@@ -89,15 +89,15 @@ void open_slice() {
   wake_collector();  // which sleeps longer while nothing is traced
 }
 
-// On a thread of the program, outside of CUDA.
+// Runs on a thread of the program, outside CUDA.
 void open_slice_before_launch() {
-  if (before_launch.exchange(nullptr) == nullptr) return;  // another thread does
+  if (before_launch.exchange(nullptr) == nullptr) return;  // another thread opens it
   const Locked locked(schedule.lock);
   if (control_state() == ControlState::between_windows) open_slice();
 }
 
-// Were a graph replayed while another thread attaches CUPTI, CUPTI could not be finalized any more
-// (docs/collector.md): the thread that launches attaches it, where the light watch is there.
+// If a graph were replayed while another thread attaches CUPTI, CUPTI could no longer be finalized
+// (docs/collector.md). With the light watch, the launching thread therefore attaches it.
 void open_slice_when_safe() {
   if (!watches_calls()) return open_slice();
   before_launch.store(open_slice_before_launch);
@@ -134,7 +134,7 @@ bool arm_locked(CollectionReason reason) {
   return true;
 }
 
-// The step with which it changes next.
+// Returns the step at which it changes next.
 uint64_t follow_duty(uint64_t step) {
   // Ranks may be armed at different steps.
   const uint64_t from = schedule.in_job ? 0 : schedule.armed_at_step;
@@ -148,13 +148,13 @@ uint64_t follow_duty(uint64_t step) {
   return place.next_change;
 }
 
-// The end of a window that begins with `step`: ranks that were armed within one end it together.
+// The end of a window that starts with `step`. Ranks that were armed within one end it together.
 uint64_t window_end(uint64_t step) {
   constexpr uint64_t kSteps = OverheadBudget::kWindowSteps;
   return step + kSteps - (schedule.in_job ? (step - 1) % kSteps : 0);
 }
 
-// Whether this rank can afford the window that may open now, with the `count`-th step or stage.
+// Whether this rank can afford the window that may open now, at the `count`-th step or stage.
 bool affords_window(SharedWindows& windows, uint64_t count) {
   if (!windows.may_open(count)) return false;
   if (schedule.budget.allows_window(now_ns(), overhead_so_far())) return true;
@@ -162,10 +162,10 @@ bool affords_window(SharedWindows& windows, uint64_t count) {
   return false;
 }
 
-// Between windows CUPTI is not attached.
+// CUPTI is detached between windows.
 uint64_t follow_budget(uint64_t step) {
   const ControlState state = control_state();
-  // From here on steps decide, not time.
+  // From now on steps decide, not time.
   if (!schedule.follows_steps && state == ControlState::tracing) {
     schedule.follows_steps = true;
     schedule.budget.begin(now_ns(), overhead_so_far());
@@ -206,8 +206,8 @@ bool is_between_duty_windows() {
   return state == ControlState::paused || state == ControlState::settling;
 }
 
-// The first stage is traced whatever it costs, so that there is one of each kind; later ones where
-// the budget allows a window.
+// The first stage is traced at any cost, so that there is one of each kind; later ones if the
+// budget allows a window.
 void stage_begins_in_budget() {
   const Locked locked(schedule.lock);
   const int64_t now = now_ns();
@@ -227,7 +227,7 @@ void stage_begins_in_budget() {
   }
 }
 
-// A duty cycle is for steps: what lies between them, prefill above all, is traced in full.
+// A duty cycle applies to steps: everything between them, above all prefill, is traced in full.
 void stage_begins() {
   request_sensors();
   if (schedule.budget.is_set()) return stage_begins_in_budget();
@@ -257,7 +257,7 @@ void watched_range_closed() {
 
 constexpr RangeWatcher kWatcher = {watched_range_opens, watched_range_closed};
 
-// What the collector waits for, so that a log without GPU work says why it has none.
+// Writes what the collector waits for, to explain a log without GPU work.
 void write_waiting(const Settings& settings) {
   wire::Waiting waiting{now_ns(), wire::WaitsFor::delay, 0, settings.delay_ms, 0};
   if (settings.arm == Settings::Arm::command) waiting.what = wire::WaitsFor::command;

@@ -9,8 +9,8 @@
 // every period, or as many as an overhead budget allows.
 namespace llmprof::collector {
 
-// How an overhead budget is divided: what remains is for watching launches between the windows, and
-// for the collector's threads (H200, llama.cpp: 0.6 % of the program's time).
+// How an overhead budget is divided. The rest is for watching launches between windows, and for the
+// collector's threads (H200, llama.cpp: 0.6 % of the program's time).
 inline constexpr double kWindowsOfBudget = 0.6;
 inline constexpr double kSensorsOfBudget = 0.1;
 
@@ -27,11 +27,11 @@ struct Settings {
   CounterSettings counters;
 };
 
-// Once, when CUDA is initialized.
+// Called once, when CUDA is initialized.
 void begin_schedule(const Settings& settings);
 
-// In a forked child, which has neither CUDA nor the collector's threads: it records annotations
-// only.
+// For a forked child: it has neither CUDA nor the collector's threads, and records only
+// annotations.
 void abandon_schedule();
 
 // The answers to the commands of `llmprof arm` and `disarm`.
@@ -39,7 +39,7 @@ const char* arm_by_command();
 const char* disarm_by_command();
 const char* describe_state();
 
-// Ranges opened so far that begin a request.
+// Ranges opened so far that start a request.
 [[nodiscard]] uint64_t requests_begun();
 
 // Arms after the delay, if it is over. For the collector's own thread.

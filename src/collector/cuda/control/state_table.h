@@ -8,9 +8,9 @@
 
 #include "wire/cuda_records.h"
 
-// The collector's control as one table: in which state it is, what happens, which state follows and
-// what is done on the way there. Plain values without CUPTI; collection.cpp performs the actions.
-// docs/collector.md draws it.
+// The collector's control as one table: for each state and event, the next state and the action on
+// the way there. Plain values without CUPTI; collection.cpp performs the actions. docs/collector.md
+// draws it.
 namespace llmprof::collector {
 
 enum class ControlState : uint8_t {
@@ -32,12 +32,12 @@ inline constexpr size_t kControlStates = 11;
 enum class ControlEvent : uint8_t {
   arm,                   // program start, the arming range, the delay or `llmprof arm`
   disarm,                // the arming range closed, the step limit or `llmprof disarm`
-  window_opens,          // of a duty cycle or a budget, or a stage begins between duty windows
+  window_opens,          // of a duty cycle or a budget, or a stage starts between duty windows
   window_closes,         // of a duty cycle; no graph was replayed while tracing
   window_closes_graphs,  // of a duty cycle; graphs were replayed while tracing
   graphs_settled,        // a step after window_closes_graphs: each graph was replayed once more
   budget_spent,          // the window of an overhead budget is over
-  work_complete,         // all that was launched while tracing has been recorded, or took too long
+  work_complete,         // all work launched while tracing has been recorded, or took too long
   safe_point,            // a CUDA call of the program returns, or it has made none for a while
   rival_subscribes,      // another tool in the process asks for CUPTI
   cupti_fails,           // libcupti is missing, taken by another tool, or a call of it failed
@@ -48,12 +48,12 @@ inline constexpr size_t kControlEvents = 12;
 enum class ControlAction : uint8_t {
   none,
   start_tracing,  // attach if CUPTI is not attached, switch its records on, open a window
-  close_window,   // what is launched from now on is not kept
+  close_window,   // work launched from now on is not kept
   switch_off,     // close the window and switch CUPTI's records off
   drain,          // close the window and note the last launch, whose kernel is waited for
-  detach,         // flush what CUPTI holds, then leave it
+  detach,         // flush CUPTI's records, then leave it
   give_way,       // wait for the GPU, then detach: the other tool must find none of our buffers
-  flush,          // take what CUPTI holds; kernels that have not ended have no times
+  flush,          // take CUPTI's records; kernels that have not ended have no times
 };
 
 // Why an event changes nothing.
@@ -67,7 +67,7 @@ enum class Ignored : uint8_t {
   budget_not_used,     // a duty cycle decides when windows close
   still_draining,      // the next window must wait, or detaching would lose work
   nothing_to_drain,    // nothing is waited for
-  complete_already,    // the work is complete; a safe point is waited for
+  complete_already,    // the work is complete; waiting for a safe point
   stays_attached,      // not about to detach
   not_attached,        // CUPTI holds nothing of ours
   cannot_fail,         // no action that starts here can fail
@@ -110,7 +110,7 @@ struct Rule {
       : states(of), events(at), transition{{}, A::none, why} {}
 };
 
-// The first that names the state and the event holds.
+// The first rule that names both the state and the event applies.
 inline constexpr Rule kRules[] = {
     {in(S::stood_down), kAny, I::is_final},
     {in(S::disarmed, S::between_windows), on(E::rival_subscribes), S::stood_down, A::none},
@@ -189,7 +189,7 @@ static_assert(kTable.complete, "a rule for each event in each state");
   return (states >> static_cast<unsigned>(state) & 1U) != 0;
 }
 
-// The state as it is written to the log, and as the command `status` answers it.
+// The state as the log and the command `status` show it.
 [[nodiscard]] constexpr wire::CollectionState state_in_log(ControlState state) {
   using S = ControlState;
   if (state == S::tracing) return wire::CollectionState::tracing;

@@ -10,14 +10,14 @@ namespace llmprof::collector {
 
 inline constexpr uint64_t kNeverAgain = UINT64_MAX;
 
-// Of every `period` steps the first `traced` are traced. A period of 0: all.
+// Traces the first `traced` of every `period` steps; all if the period is 0.
 struct DutyCycle {
   uint32_t traced = 0;
   uint32_t period = 0;
 
   struct Place {
     bool traced = false;
-    uint64_t next_change = 0;  // the step with which this is over
+    uint64_t next_change = 0;  // the first step to which this no longer applies
   };
 
   [[nodiscard]] bool is_set() const { return period > 0; }
@@ -34,7 +34,7 @@ struct DutyCycle {
 struct StepLimit {
   uint64_t steps = 0;
 
-  // The first step that is not traced.
+  // The first step after the limit.
   [[nodiscard]] uint64_t end(uint64_t armed_at) const {
     return steps > 0 ? armed_at + steps + 1 : kNeverAgain;
   }
@@ -46,9 +46,9 @@ struct OverheadSoFar {
   int64_t changes = 0;  // attaching, detaching
 };
 
-// A window is traced whenever what all windows cost, assuming this one costs as much as their mean,
-// is within the budget. What came before the first step (start, warm-up, prefill) was traced in
-// full and is not counted.
+// A window opens if the cost of all windows, assuming that this one costs their mean, is within the
+// budget. Everything before the first step (start, warm-up, prefill) was traced in full and is not
+// counted.
 class OverheadBudget {
  public:
   static constexpr uint64_t kWindowSteps = 8;
@@ -58,14 +58,14 @@ class OverheadBudget {
   [[nodiscard]] bool is_set() const { return share_ > 0; }
   [[nodiscard]] bool has_begun() const { return windows_ > 0; }
 
-  // With the first step, which opens the first window.
+  // At the first step, which opens the first window.
   void begin(int64_t now, OverheadSoFar before) {
     windows_ = 1;
     since_ = now;
     before_ = before;
   }
 
-  // Whether the next window may open now; then it counts.
+  // Whether the next window may open now. If so, it is counted.
   bool allows_window(int64_t now, OverheadSoFar so_far) {
     const auto spent =
         static_cast<double>(so_far.tracing - before_.tracing + so_far.changes - before_.changes);
@@ -85,16 +85,16 @@ class OverheadBudget {
   OverheadSoFar before_;
 };
 
-// Where the windows of a budget may open in a rank of a distributed job: with every `spacing`-th
-// step, so that ranks that open one do it with the same step. What each can afford differs: a rank
-// doubles its spacing whenever it cannot afford a window, and its windows are then among those of
-// the others. Counts from 1; without a job, every step.
+// Where the windows of a budget may open in a rank of a distributed job: at every `spacing`-th
+// step, so that ranks open them at the same steps. A rank that cannot afford a window doubles its
+// spacing, so that its windows stay among those that the others may open. Counts from 1; without a
+// job, every step.
 class SharedWindows {
  public:
   explicit constexpr SharedWindows(uint64_t spacing = 1) : spacing_(spacing) {}
 
   [[nodiscard]] bool may_open(uint64_t step) const { return (step - 1) % spacing_ == 0; }
-  // The first step after this one with which a window may open.
+  // The first later step at which a window may open.
   [[nodiscard]] uint64_t next(uint64_t step) const {
     return step + spacing_ - (step - 1) % spacing_;
   }
@@ -108,17 +108,16 @@ class SharedWindows {
   uint64_t spacing_;
 };
 
-// The window of a budget in a program that has annotated no step: a slice of time that begins with
-// its first launch, so that what was launched before the window opened, or nothing at all, does not
-// use it up. Times in ns.
+// A budget's window in a program that has annotated no step: a slice of time that starts with its
+// first launch, so that idle time and earlier launches do not use it up. Times in ns.
 class TimeWindow {
  public:
-  // What tracing adds to a program whose graphs are of tiny kernels is 60 % of its time: of the
-  // window's 3 in 8. The estimate is for the worst program, so that the budget holds for all.
+  // Tracing graphs of tiny kernels adds 60 % to the program's time: 3/8 of the window. The estimate
+  // is for the worst program, so that the budget holds for all.
   static constexpr double kAddedShare = 0.375;
 
-  // `last_launch`: the number of the latest launch so far; `of_kernels`: what all kernels recorded
-  // so far have cost at the most.
+  // `last_launch`: the number of the latest launch so far; `of_kernels`: upper bound of the cost of
+  // all kernels recorded so far.
   void open(int64_t now, uint64_t last_launch, int64_t of_kernels) {
     opened_ = now;
     last_launch_ = last_launch;
@@ -127,7 +126,7 @@ class TimeWindow {
     stopped_ = 0;
   }
 
-  // Whether it has had its time.
+  // Whether its time is over.
   [[nodiscard]] bool is_over(int64_t now, uint64_t last_launch) {
     if (first_launch_ == 0) {
       if (last_launch == last_launch_) return false;
@@ -139,9 +138,9 @@ class TimeWindow {
     return true;
   }
 
-  // CUPTI was detached: what the window has cost beyond attaching and detaching. While it was
-  // traced no more than its kernels can have cost: a program that hardly launched anything (it
-  // loads, it compiles) was hardly slowed down. From then on only if something was launched.
+  // CUPTI was detached: adds the window's cost beyond attaching and detaching. While tracing, that
+  // is at most the cost of its kernels: a program that launches little (it loads, it compiles) is
+  // hardly slowed down. After that, time counts only if something was launched.
   void close(int64_t now, uint64_t last_launch, int64_t of_kernels) {
     if (opened_ != 0 && first_launch_ != 0) {
       const int64_t stopped = stopped_ != 0 ? stopped_ : now;
@@ -151,7 +150,7 @@ class TimeWindow {
     opened_ = 0;
   }
   [[nodiscard]] bool is_open() const { return opened_ != 0; }
-  // Of all windows so far.
+  // Total over all windows so far.
   [[nodiscard]] int64_t cost() const { return cost_; }
 
  private:
@@ -162,20 +161,20 @@ class TimeWindow {
   }
 
   int64_t opened_ = 0;        // 0: not open
-  int64_t stopped_ = 0;       // when it had had its time; 0: not yet
+  int64_t stopped_ = 0;       // when its time was over; 0: not yet
   uint64_t last_launch_ = 0;  // when it was opened, then when it was stopped
   int64_t of_kernels_ = 0;    // when it was opened
   int64_t first_launch_ = 0;  // when its first launch was noticed; 0: none yet
   int64_t cost_ = 0;
 };
 
-// Waiting for the work that was launched while tracing, before CUPTI is left. Meanwhile CUPTI goes
-// on recording, and what was launched later is not kept: were its records switched off instead, a
-// graph that is replayed then would fail with its first replay after CUPTI was finalized (CUPTI
-// 13.0, docs/collector.md). Times in ns; one thread at a time.
+// Waits for the work that was launched while tracing, before CUPTI is detached. Meanwhile CUPTI
+// keeps recording, but later launches are not kept. If its records were switched off instead, a
+// graph replayed then would fail at its first replay after cuptiFinalize (CUPTI 13.0,
+// docs/collector.md). Times in ns; one thread at a time.
 class Draining {
  public:
-  // `last_launch`: its call's number (CallNumbers).
+  // `last_launch`: its call number (CallNumbers).
   void begin(int64_t now, uint64_t last_launch, wire::CollectionReason reason) {
     since_ = now;
     last_launch_ = last_launch;
@@ -199,8 +198,8 @@ class Draining {
  private:
   // Kernels launched while tracing that have not ended by then are given up.
   static constexpr int64_t kLongestWait = 2'000'000'000;
-  // Extra time for work on other streams that was launched before the last kernel. What has not
-  // ended by then is counted as dropped.
+  // Extra time for work on other streams that was launched before the last kernel. Work that has
+  // not ended by then is counted as dropped.
   static constexpr int64_t kStragglers = 10'000'000;
   static constexpr int64_t kPatience = 500'000'000;
 

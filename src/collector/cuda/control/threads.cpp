@@ -34,7 +34,7 @@ int open_socket() {
   if (descriptor < 0) return -1;
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  // A name that begins with a null byte is abstract: no file is left behind.
+  // A name that starts with a null byte is abstract: it leaves no file.
   const int length = snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "llmprof.%ld",
                               static_cast<long>(getpid()));
   const auto bytes =
@@ -66,7 +66,7 @@ bool may_command(msghdr& message) {
   return false;
 }
 
-// False: nothing has arrived.
+// False if nothing has arrived.
 bool answer_one(int descriptor) {
   char command[kLongestCommand + 1] = {};
   iovec text = {command, kLongestCommand};
@@ -88,8 +88,8 @@ bool answer_one(int descriptor) {
   return true;
 }
 
-// Answers commands to this process, `llmprof arm` and `disarm`, that have arrived: datagrams to the
-// abstract Unix socket "llmprof.<pid>", from the process's own user or root.
+// Answers pending commands to this process, `llmprof arm` and `disarm`: datagrams to the abstract
+// Unix socket "llmprof.<pid>", from the process's own user or root.
 void answer_commands() {
   constexpr int kNotOpened = -2;
   static constinit int descriptor = kNotOpened;
@@ -104,8 +104,8 @@ timespec after(clockid_t clock, int64_t nanoseconds) {
   return {time / kSecond, time % kSecond};
 }
 
-// A thread of the collector inside the program. It sleeps on no file descriptor: a program may
-// close those that it does not know, and reuse their numbers.
+// A thread of the collector inside the program. It does not sleep on a file descriptor: a program
+// may close descriptors that it does not know, and reuse their numbers.
 class CollectorThread {
  public:
   void start(void* (*work)(void*)) {
@@ -120,7 +120,7 @@ class CollectorThread {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
-  // For the thread itself: sleeps until it is woken, but no longer than `milliseconds`.
+  // For the thread itself: sleeps until it is woken, at most `milliseconds`.
   void sleep(int milliseconds) {
     constexpr int64_t kMillisecond = 1'000'000;
     const timespec until = after(CLOCK_MONOTONIC, milliseconds * kMillisecond);
@@ -134,7 +134,7 @@ class CollectorThread {
   }
   [[nodiscard]] bool must_stop() const { return stopping_.load(std::memory_order_acquire); }
 
-  // From any thread; if it does not sleep yet, its next sleep() returns at once.
+  // From any thread; if it is not sleeping yet, its next sleep() returns at once.
   void wake() {
     pthread_mutex_lock(&lock_);
     woken_ = true;
@@ -157,7 +157,7 @@ class CollectorThread {
   bool woken_ = false;
   std::atomic<bool> stopping_{false};
   pthread_t thread_{};
-  // The process that has the thread: a forked child has none.
+  // The process that runs the thread: a forked child does not.
   std::atomic<pid_t> owner_{0};
 };
 constinit CollectorThread worker;
@@ -227,7 +227,7 @@ class Sampling {
   }
 
  private:
-  // False: CUPTI is about to be detached.
+  // False if CUPTI is about to be detached.
   bool begin() {
     note_sampling(true);
     if (!may_sample()) {
@@ -237,7 +237,7 @@ class Sampling {
     on_ = true;
     start_.begin(now_ns());
     prepare_counters(settings_of_threads);
-    // Libraries were loaded, whose exit handlers run before ours: both threads must end before
+    // The exit handlers of libraries loaded meanwhile run before ours: both threads must end before
     // them.
     if (!stops_at_exit_) stops_at_exit_ = std::atexit(stop_threads) == 0;
     return true;
@@ -246,7 +246,7 @@ class Sampling {
   bool on_ = false;
   CounterStart start_;
   bool stops_at_exit_ = false;
-  // From then on they stay enabled: CUPTI could not enable them again.
+  // Counters then stay enabled: CUPTI could not enable them again.
   bool was_detached_ = false;
   CounterRounds rounds_;
 };

@@ -11,7 +11,7 @@ void start_threads(const CounterSettings& settings);
 // Waits for them, up to 2 s each.
 void stop_threads();
 
-// Both check at once what is to be done.
+// Makes both check for work at once.
 void wake_collector();
 
 }  // namespace llmprof::collector

@@ -4,16 +4,16 @@
 
 namespace llmprof::collector {
 
-// The placement of memory changes kernel times by some percent, and CUPTI's buffers shift what is
-// allocated after them (docs/measurements.md): counters are enabled once the program has allocated
-// its memory, that is with its first request or when it has allocated nothing for a while. For one
-// thread; times in ns.
+// Memory placement changes kernel times by some percent, and CUPTI's buffers shift later
+// allocations (docs/measurements.md). Counters are therefore enabled once the program has allocated
+// its memory: at its first request, or when it has allocated nothing for a while. For one thread;
+// times in ns.
 class CounterStart {
  public:
-  // CUPTI is attached.
+  // Called when CUPTI is attached.
   void begin(int64_t now) { began_ = now; }
 
-  // Without rounds at once: a detach may follow soon, and would wait for counters to be enabled.
+  // At once without rounds: a detach may follow soon, and would wait for counters to be enabled.
   [[nodiscard]] bool is_due(int64_t now, bool in_rounds, uint64_t requests,
                             int64_t last_allocation) {
     due_ = due_ || !in_rounds || requests > 0 || now - last_allocation >= kNoAllocation ||
@@ -36,16 +36,16 @@ class CounterStart {
 // in ns.
 class CounterRounds {
  public:
-  // `requests`: begun so far.
+  // `requests`: started so far.
   [[nodiscard]] bool wants_samples(int64_t now, uint64_t requests) {
     if (!sampling_ && now < pause_until_) return false;
     if (!sampling_) begin(now, requests);
     if (requests == 0) {
-      began_ = now;  // the round begins with the first request
+      began_ = now;  // the round starts with the first request
       return true;
     }
     const int64_t sampled = now - began_;
-    // The one that is open now is not complete.
+    // The request that is open now is not complete.
     const bool has_whole = requests > requests_before_ + wanted_requests_;
     if (sampled < kLongest && (!has_whole || sampled < kShortest)) return true;
     sampling_ = false;
@@ -54,7 +54,8 @@ class CounterRounds {
     return false;
   }
 
-  // Samples come from now on: enabling counters takes a while, in which a request may have begun.
+  // Samples come from now on: enabling counters takes a while, and a request may have started
+  // meanwhile.
   void begin(int64_t now, uint64_t requests) {
     sampling_ = true;
     began_ = now;

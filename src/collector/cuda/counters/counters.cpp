@@ -47,7 +47,7 @@ bool administrators_alone() {
   return std::strstr(text, "RmProfilingAdminOnly: 1") != nullptr && geteuid() != 0;
 }
 
-// Null: nothing more is known than CUPTI's result code.
+// Null if only CUPTI's result code is known.
 const char* reason_of(CUptiResult result) {
   switch (result) {
     case CUPTI_ERROR_INSUFFICIENT_PRIVILEGES:
@@ -86,7 +86,7 @@ const char* reason_of(CUptiResult result) {
   write_counters_off(text);
 }
 
-// "GPU 0 (GH100)"; without the chip if it is not known.
+// "GPU 0 (GH100)"; without the chip if it is unknown.
 struct DeviceName {
   char text[kNameBytes];
 
@@ -123,7 +123,7 @@ void report_missing_quantities(const DeviceName& device, const MetricChoice& cho
 }
 
 // A sample with ten counters costs 70 us on our thread (H200): 1,000 per second use 7 % of one
-// core, 10,000 most of it. In rounds, twice as many, for a quarter of the time.
+// core, 10,000 most of it. Rounds sample twice as often, for a quarter of the time.
 constexpr uint32_t kUsualHertz = 1000;
 constexpr uint32_t kMoreInRounds = 2;
 constexpr uint32_t kUsualHertzOfMany = 500;
@@ -145,7 +145,7 @@ struct Slot {
   Sampler sampler;
 };
 
-// The counters of this process: of the thread that prepared them.
+// The counters of this process, for the thread that prepared them.
 struct Counters {
   std::atomic<bool> prepared = false;
   pid_t owner = 0;
@@ -158,7 +158,7 @@ struct Counters {
 };
 constinit Counters counters;
 
-// Objects of CUPTI and of the driver do not survive a fork.
+// CUPTI and driver objects do not survive a fork.
 bool is_ours() {
   return counters.prepared.load(std::memory_order_acquire) && getpid() == counters.owner;
 }
@@ -214,7 +214,7 @@ void end_running(const End& end) {
   }
 }
 
-// False: the reason was reported.
+// False if it failed; the reason was reported.
 bool find_sampling() {
   if (!load_cupti()) {
     write_counters_off("libcupti not found: set LLMPROF_CUPTI to its path");
@@ -227,7 +227,7 @@ bool find_sampling() {
         cupti_path(), cupti_version());
     return false;
   }
-  // Without it other calls of CUPTI crash.
+  // Without it, other CUPTI calls crash.
   const PmFailure failure = pm.initialize({});
   if (failure) give_up(0, failure);
   return !failure;

@@ -43,7 +43,7 @@ void add(MetricChoice& choice, const WantedMetric& metric) {
   ++choice.count;
 }
 
-// The metrics of `choice` and one more, not yet configured: CUPTI cannot remove one again.
+// `choice` plus one metric, not yet configured: CUPTI cannot remove a metric.
 MetricChoice with(const MetricChoice& choice, const WantedMetric& metric) {
   MetricChoice larger = choice;
   larger.host = nullptr;

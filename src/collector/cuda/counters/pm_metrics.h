@@ -24,9 +24,9 @@ enum class Quantity : unsigned char {
   nvlink_sent,
 };
 
-// The hardware counters to sample, by priority. Names differ by chip: of the alternatives for one
-// quantity the first that the chip supports and that still fits into one pass is used. PM sampling
-// cannot replay, so what needs a second pass is skipped.
+// The hardware counters to sample, by priority. Names differ by chip: for each quantity, the first
+// alternative that the chip supports and that still fits into one pass is used. PM sampling cannot
+// replay, so metrics that need a second pass are skipped.
 struct WantedMetric {
   Quantity quantity;
   const char* name;
@@ -35,8 +35,8 @@ struct WantedMetric {
 
 // Checked with CUPTI 13.0's host API: all in one pass on GH100, GB100 and GA100; AD10x and GB20x
 // lack NVLink, integrated chips (GA10B, GB10B, GB20B) DRAM and PCIe too, TU10x tensor cycles.
-// The _realtime counters belong to the hardware monitor: those without need counters of a context,
-// of which few fit.
+// The _realtime counters belong to the hardware monitor; the others need counters of a context, of
+// which few fit.
 inline constexpr WantedMetric kWantedMetrics[] = {
     {Quantity::dram_read, "dram__bytes_read.sum", "byte"},
     {Quantity::dram_read, "dram__bytes_op_read.sum", "byte"},  // GB20x
@@ -78,9 +78,9 @@ struct MetricChoice {
 
 [[nodiscard]] bool has(const MetricChoice& choice, Quantity quantity);
 
-// The metrics of kWantedMetrics that fit into one pass on the chip, by priority; none is not a
-// failure. `availability`: that of the device, outlives the choice; null: whatever the chip may
-// have. Uses CUPTI's host API only: no GPU is needed.
+// The metrics of kWantedMetrics that fit into one pass on the chip, by priority; choosing none is
+// not a failure. `availability`: the device's, must outlive the choice; null: everything the chip
+// may have. Uses only CUPTI's host API: no GPU is needed.
 PmFailure choose_metrics(const char* chip, const uint8_t* availability, MetricChoice& choice);
 
 void release(MetricChoice& choice);

@@ -43,16 +43,16 @@ bool is_small(int64_t change) { return change < kNoise && change > -kNoise; }
 
 constexpr int64_t kSecond = 1'000'000'000;
 
-// One sample takes some kilobytes of the hardware buffer: 4,000 fit into 64 MiB on an H200. It
-// holds one second, in case our thread is not scheduled.
+// One sample takes some kilobytes of the hardware buffer: 4,000 fit into 64 MiB on an H200. The
+// buffer holds one second, in case our thread is not scheduled.
 constexpr size_t kBufferBytesPerSample = 16 << 10;
 constexpr size_t kSmallestBuffer = 1 << 20;
 constexpr size_t kUsualBuffer = 8 << 20;
 constexpr size_t kLargestBuffer = 128 << 20;
 
-// The image must have room for all samples since the last decode: what does not fit is lost.
-// Clearing it costs, per slot, as much as evaluating one of ten counters, whether the slot is
-// filled or not: so samples are appended to those already read until less than half is free.
+// The image must have room for all samples since the last decode; the rest is lost. Clearing a
+// slot, filled or not, costs as much as evaluating one of ten counters, so samples are appended to
+// those already read until less than half is free.
 constexpr int64_t kImageTime = kSecond / 2;
 constexpr int64_t kMinImageSamples = 64;
 constexpr int64_t kMaxImageSamples = 2000;

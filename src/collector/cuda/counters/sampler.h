@@ -14,7 +14,7 @@ struct SampleWindow {
 };
 
 // Converts sample times to the log's clock. CUPTI uses the clock that was registered with
-// cuptiActivityRegisterTimestampCallback, the log's own; without one it does not document which,
+// cuptiActivityRegisterTimestampCallback, the log's own. Without one, its clock is undocumented,
 // and the candidates are tried on the samples.
 class SamplerClock {
  public:
@@ -39,10 +39,9 @@ class Sampler {
  public:
   // Chooses the metrics; does not use the GPU.
   PmFailure choose(uint32_t device);
-  // From now on samples are recorded, `hertz` per second; after a stop, as many as before it.
+  // Starts recording `hertz` samples per second; after a stop, at the rate before it.
   PmFailure start(uint32_t hertz);
-  // Writes what was sampled, if there is enough of it. Fails if sampling ended and could not be
-  // restarted.
+  // Writes new samples if there are enough. Fails if sampling ended and could not be restarted.
   PmFailure drain();
   // Writes the remaining samples.
   void stop();
@@ -83,9 +82,9 @@ class Sampler {
   CUpti_PmSampling_Object* object_ = nullptr;  // null: the hardware is not in use
   uint8_t* image_ = nullptr;                   // decoded samples
   size_t image_bytes_ = 0;
-  uint32_t image_samples_ = 0;  // that it has room for
+  uint32_t image_samples_ = 0;  // its capacity
   size_t filled_samples_ = 0;
-  size_t read_samples_ = 0;  // that were recorded
+  size_t read_samples_ = 0;  // already recorded
   uint32_t set_ = 0;         // in the log; 0: not defined yet
   int64_t started_ = 0;
   int64_t last_decode_ = 0;

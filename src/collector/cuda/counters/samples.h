@@ -5,7 +5,7 @@
 
 #include "collector/cuda/counters/pm_metrics.h"
 
-// What counters and sensors write to the log.
+// The log records of counters and sensors.
 namespace llmprof::collector {
 
 struct SampleColumns {
@@ -27,7 +27,7 @@ void write_counter_sample(uint32_t set, SampleTime time, const double* values, s
 // As floats, for values that come by the thousands.
 void write_short_counter_sample(uint32_t set, SampleTime time, const double* values, size_t count);
 
-// Samples were lost, once.
+// Records one loss of samples.
 void write_counters_lost();
 
 // `reason`: a sentence for the report.

@@ -35,7 +35,7 @@ struct SensedDevice {
 // Used by one thread, except for the request.
 struct Sensors {
   bool wanted = false;
-  double share = 0;  // the most of the time that readings may take; 0: no limit
+  double share = 0;  // maximum share of the time for readings; 0: no limit
   uint32_t devices = 0;
   char library[PATH_MAX] = {};
   Nvml nvml;
@@ -61,7 +61,7 @@ Nvml::Device find_device(uint32_t device) {
   return nullptr;
 }
 
-// What function(device, which..., &value) gives, or that it is not available.
+// The scaled result of function(device, which..., &value), or kNotAvailable.
 template <class Value, class Function, class... Which>
 double read_value(Function* function, double scale, Nvml::Device device, Which... which) {
   Value value = 0;
@@ -70,7 +70,7 @@ double read_value(Function* function, double scale, Nvml::Device device, Which..
 }
 
 void read_all(const SensedDevice& device) {
-  // The slow one first, so that the others are of the same moment.
+  // The slow one first, so that the others are read at the same moment.
   using Long = unsigned long long;
   const Nvml& nvml = sensors.nvml;
   Nvml::Device gpu = device.handle;

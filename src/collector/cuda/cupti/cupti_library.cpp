@@ -48,7 +48,7 @@ void* find_in_toolkit(const char* home) {
 }
 
 void* find_library() {
-  // Named by the user: this one or none.
+  // Chosen by the user: this one or none.
   if (const char* named = value_of("LLMPROF_CUPTI"); named != nullptr) {
     return open_library(named, 0);
   }

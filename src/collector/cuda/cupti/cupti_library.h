@@ -4,13 +4,13 @@
 
 #include <cstdint>
 
-// libcupti, found at run time: LLMPROF_CUPTI if set, and no other; else the one that the process
+// Finds libcupti at run time: only LLMPROF_CUPTI if it is set; otherwise the one that the process
 // has already loaded, then CUDA_HOME, the loader's path, /usr/local/cuda, and
 // LLMPROF_CUPTI_FALLBACK.
 namespace llmprof::collector {
 
-// The functions of CUPTI that tracing needs. The only list: declares the table's fields, and finds
-// them. Without all of them there is no tracing.
+// The CUPTI functions that tracing needs, all of them. The only list: it declares the table's
+// fields and finds them.
 #define LLMPROF_CUPTI_FUNCTIONS(FUNCTION)                      \
   FUNCTION(get_version, cuptiGetVersion)                       \
   FUNCTION(subscribe, cuptiSubscribe)                          \
@@ -38,17 +38,16 @@ struct CuptiFunctions {
 // Filled by load_cupti.
 const CuptiFunctions& cupti();
 
-// False if there is none, or it lacks a function that the collector needs.
+// False if libcupti is missing or lacks a function that the collector needs.
 bool load_cupti();
 
 [[nodiscard]] const char* cupti_path();              // empty before load_cupti
-[[nodiscard]] uint32_t cupti_version();              // as cuptiGetVersion says
+[[nodiscard]] uint32_t cupti_version();              // from cuptiGetVersion
 [[nodiscard]] void* cupti_symbol(const char* name);  // null if this version does not have it
 
-// CUPTI has room for one subscriber, and we come first: a profiler inside the program
+// CUPTI allows one subscriber, and the collector comes first: a profiler inside the program
 // (torch.profiler) would be refused. From now on, calls of cuptiSubscribe through the import tables
-// of the loaded libraries call `give_way` first. To be called again when libraries were loaded
-// since.
+// of the loaded libraries call `give_way` first. Call it again after more libraries were loaded.
 void watch_for_rivals(void (*give_way)());
 
 }  // namespace llmprof::collector

@@ -7,7 +7,7 @@
 
 #include "collector/cuda/cupti/cupti_library.h"
 
-// The functions of CUPTI that PM sampling needs; they came with CUDA 12.6.
+// The CUPTI functions that PM sampling needs, available since CUDA 12.6.
 namespace llmprof::collector {
 
 // The call that failed, and CUPTI's result.
@@ -18,7 +18,7 @@ struct PmFailure {
   explicit operator bool() const { return call != nullptr; }
 };
 
-// Takes one structure, from whose size CUPTI knows its version.
+// Takes one structure, whose size shows CUPTI its version.
 template <class Parameters, size_t Size>
 struct PmFunction {
   const char* name;
@@ -36,8 +36,8 @@ struct PmFunction {
   PmFailure operator()(Parameters&& parameters) const { return (*this)(parameters); }
 };
 
-// The only list: declares the table's fields, and finds them. Without all of them there are no
-// counters.
+// All of them are needed for counters. The only list: it declares the table's fields and finds
+// them.
 #define LLMPROF_PM_FUNCTIONS(FUNCTION)                                                             \
   FUNCTION(initialize, cuptiProfilerInitialize, Profiler_Initialize)                               \
   FUNCTION(chip_name, cuptiDeviceGetChipName, Device_GetChipName)                                  \

@@ -41,13 +41,13 @@ struct Imports {
 // The loader's tables hold addresses as numbers.
 // NOLINTBEGIN(performance-no-int-to-ptr)
 
-// What a library's table says under a tag; 0: nothing.
+// The value of a tag in a library's table; 0 if there is none.
 ElfW(Addr) entry_of(const ElfW(Dyn) * dynamic, ElfW(Sxword) tag) {
   while (dynamic->d_tag != DT_NULL && dynamic->d_tag != tag) ++dynamic;
   return dynamic->d_tag == DT_NULL ? 0 : dynamic->d_un.d_ptr;
 }
 
-// glibc's loader has added the base to the addresses; other loaders have not, and then they are
+// glibc's loader has added the base to the addresses. Other loaders have not: their addresses are
 // below it.
 template <class Pointer>
 void set_address(Pointer& pointer, ElfW(Addr) address, ElfW(Addr) base) {

@@ -18,7 +18,7 @@
 namespace llmprof::collector {
 namespace {
 
-// The functions of the driver that the collector calls; libcuda is loaded, since it called us.
+// The driver functions that the collector calls; libcuda is loaded, since it called us.
 #define LLMPROF_DRIVER_FUNCTIONS(FUNCTION)            \
   FUNCTION(version, cuDriverGetVersion)               \
   FUNCTION(count, cuDeviceGetCount)                   \
@@ -37,7 +37,7 @@ struct DriverFunctions {
   LLMPROF_DRIVER_FUNCTIONS(LLMPROF_DECLARE)
 #undef LLMPROF_DECLARE
 
-  // Null where this driver has no such function, or the program has loaded none.
+  // Functions stay null if this driver lacks them, or the program has loaded no driver.
   void load() {
     void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
     if (library == nullptr) return;
@@ -177,7 +177,7 @@ void write_driver_facts(bool may_ask_nvml) {
                       wire::CudaSession{now_ns(), static_cast<uint32_t>(version), cupti_version(),
                                         path, kernel_driver_key});
   for (int i = 0; i < devices; ++i) write_device(functions, i);
-  // An engine may have set its worker's rank since the log began.
+  // An engine may have set its worker's rank since the log was started.
   write_rank_facts();
 }
 

@@ -9,11 +9,11 @@ namespace llmprof::collector {
 
 inline constexpr uint32_t kMaxDevices = 8;  // more are not sampled
 
-// How many, at most kMaxDevices; 0 if there is no driver. To be called before the others.
+// Returns their number, at most kMaxDevices; 0 if there is no driver. Call it before the others.
 uint32_t find_devices();
 
-// Whether the program uses it. A process of a distributed job sees several and uses one; another
-// process samples the next. True if the driver does not report it, or if there is only one.
+// Whether the program uses it. A process of a distributed job sees several GPUs and uses one; other
+// processes sample the others. True if the driver does not report it, or if there is only one.
 [[nodiscard]] bool device_in_use(uint32_t device);
 
 inline constexpr size_t kDeviceNameBytes = 48;
@@ -22,18 +22,18 @@ inline constexpr size_t kDeviceNameBytes = 48;
 bool pci_bus_id(uint32_t device, char (&id)[kDeviceNameBytes]);
 bool device_uuid(uint32_t device, char (&id)[kDeviceNameBytes]);
 
-// Writes the properties of the driver and its devices, and the rank variables anew: once per
+// Writes the properties of the driver and its devices, and the current rank variables: once per
 // process, after cuInit has returned. One thread at a time. `may_ask_nvml` only on the collector's
 // own thread: NVML is slow.
 void write_driver_facts(bool may_ask_nvml);
 
-// Waits for what the program has launched, if this thread has a context.
+// Waits for the program's GPU work, if this thread has a context.
 void synchronize_context();
 
 inline constexpr size_t kDriverVersionBytes = 80;  // NVML's, with the terminating 0
 
 // The version of NVIDIA's kernel driver, such as 580.95.05, from the kernel's files; if they are
-// missing (WSL) and NVML may be asked, from NVML. False if it is unknown.
+// missing (WSL) and `may_ask_nvml` is set, from NVML. False if it is unknown.
 bool read_driver_version(bool may_ask_nvml, char (&version)[kDriverVersionBytes]);
 
 // The first word of `text` that is numbers with dots between them, as in the line "NVRM version:

@@ -8,7 +8,7 @@
 // nvml.h. The library comes with the driver.
 namespace llmprof::collector {
 
-// Null where the library has no such function.
+// Null if the library lacks the function.
 template <class Function>
 void find_function(void* library, const char* name, Function*& function) {
   function = reinterpret_cast<Function*>(dlsym(library, name));

@@ -18,7 +18,7 @@ constexpr size_t kRuntime = 1;
 constexpr size_t kApis = 2;
 constexpr uint32_t kLargestShortCode = UINT8_MAX;
 
-// A function's code in the log, assigned with its first call.
+// A function's code in the log, assigned at its first call.
 struct Function {
   std::atomic<uint32_t> code{0};
   std::atomic<uint32_t> named_in{0};  // the last log that has its name
@@ -33,9 +33,9 @@ struct ApiCalls {
   std::atomic<uint32_t> last_code = 0;
   CallNumbers numbers;
   std::atomic<uint64_t> latest_launch = 0;
-  // Calls may have been made that were not counted.
+  // Calls may have been missed since the last one counted.
   std::atomic<bool> paused_before = true;
-  std::atomic<uint32_t> window = 0;  // number of the current window of tracing
+  std::atomic<uint32_t> window = 0;  // number of the current tracing window
 };
 constinit ApiCalls api;
 
@@ -43,8 +43,8 @@ size_t api_of(CUpti_CallbackDomain domain) {
   return domain == CUPTI_CB_DOMAIN_DRIVER_API ? kDriver : kRuntime;
 }
 
-// Depth of runtime calls; driver calls inside of them are part of them. A call that was entered in
-// another window of tracing does not count: its end may not have been seen.
+// Depth of runtime calls; driver calls inside them are part of them. A call entered in another
+// tracing window does not count: its end may have been missed.
 constinit thread_local uint32_t window_of_depth = 0;
 constinit thread_local uint32_t runtime_depth = 0;
 
@@ -59,7 +59,7 @@ bool is_inner(CUpti_CallbackDomain domain, CUpti_ApiCallbackSite site) {
   return runtime_depth > 0;
 }
 
-// CUPTI's names carry the version of the function: "cudaLaunchKernel_v7000".
+// CUPTI's names include the version of the function: "cudaLaunchKernel_v7000".
 wire::StringKey name_in_log(const char* function) {
   constexpr size_t kRoom = 128;
   char name[kRoom];
@@ -80,7 +80,7 @@ uint32_t code_of(Function& function, const char* name) {
     const uint32_t fresh = api.last_code.fetch_add(1, std::memory_order_relaxed) + 1;
     if (function.code.compare_exchange_strong(code, fresh)) code = fresh;
   }
-  // Two threads may write it at the same time: the same name, twice.
+  // Two threads may write the same name at once: it is then defined twice.
   write_device_record(wire::RecordType::api_name, wire::ApiName{name_in_log(name), code});
   function.named_in.store(log, std::memory_order_release);
   return code;

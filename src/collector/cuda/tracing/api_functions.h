@@ -7,8 +7,8 @@
 
 #include "collector/cuda/cupti/cupti_library.h"
 
-// What a function of CUDA does, by its name without the prefix "cu" of the driver or "cuda" of the
-// runtime. Versions differ only in the suffix.
+// What a CUDA function does, by its name without the prefix "cu" (driver) or "cuda" (runtime).
+// Versions differ only in the suffix.
 namespace llmprof::collector {
 
 inline constexpr uint32_t kMaxFunctions = 2048;
@@ -36,13 +36,13 @@ inline bool is_of_interest(const char* bare) {
          starts_with(bare, "Memset") || synchronizes(bare);
 }
 
-// Calls that return when the GPU has done something.
+// Calls that wait for the GPU.
 inline bool waits(const char* bare) {
   return synchronizes(bare) ||
          (starts_with(bare, "Memcpy") && std::strstr(bare, "Async") == nullptr);
 }
 
-// From the driver, not from a pool, from which a program may allocate at every step.
+// Allocates from the driver, not from a pool, which a program may use at every step.
 inline bool takes_memory(const char* bare) {
   return starts_with(bare, "MemCreate") ||
          (starts_with(bare, "MemAlloc") && !starts_with(bare, "MemAllocHost") &&

@@ -6,32 +6,32 @@
 
 namespace llmprof::collector {
 
-// CUPTI as this process has it: attached or not, and whether it records what GPUs do. One thread at
-// a time changes it; any may ask, from CUPTI's callbacks above all.
+// CUPTI in this process: whether it is attached, and whether it records GPU work. One thread at a
+// time changes it; any thread may query it, above all in CUPTI callbacks.
 class Attachment {
  public:
-  // Before the first attach: callbacks of all CUDA functions, not only those that
-  // launch, copy or wait.
+  // Before the first attach: enables callbacks of all CUDA functions, not only those that launch,
+  // copy or wait.
   void set_every_call(bool every_call) { every_call_ = every_call; }
   [[nodiscard]] bool every_call() const { return every_call_; }
 
   [[nodiscard]] bool is_attached() const { return attached_; }
 
-  // The result of the first step that fails, if any; then leave() must follow. `give_way` is
-  // called when another tool in the process asks for CUPTI.
+  // Returns the result of the first step that fails, if any; then leave() must follow. `give_way`
+  // is called when another tool in the process asks for CUPTI.
   CUptiResult attach(CUpti_CallbackFunc callback, void (*give_way)());
   void leave();
 
-  // Kernels, memory operations and the callbacks of launches.
+  // Kernels, memory operations and launch callbacks.
   CUptiResult switch_on();
   void switch_off();
   [[nodiscard]] bool records() const { return records_.load(std::memory_order_relaxed); }
 
   void flush() const;
-  // What is complete, without waiting for the rest.
+  // Hands over completed records without waiting for the rest.
   void hand_over() const;
 
-  // A graph was replayed while records were off: from then on CUPTI can never be finalized
+  // A graph was replayed while records were off: CUPTI can then never be finalized
   // (docs/collector.md).
   void note_unrecorded_replay() { unrecorded_replay_.store(true, std::memory_order_relaxed); }
 

@@ -6,25 +6,25 @@
 
 namespace llmprof::collector {
 
-// Numbers CUDA calls with 64 bits. CUPTI's correlation IDs have 32 bits, and wrap around after half
-// a day in a server that makes 100,000 calls per second; and they start over from 1 whenever CUPTI
-// was finalized (CUPTI 13.0). Any thread may call.
+// Numbers CUDA calls with 64 bits. CUPTI's 32-bit correlation IDs wrap around after half a day in a
+// server that makes 100,000 calls per second, and restart from 1 after CUPTI was finalized (CUPTI
+// 13.0). Any thread may call.
 class CallNumbers {
  public:
-  // For a call that is less than 2^31 calls away from the latest. Its low 32 bits are the
-  // correlation in the log, where no two calls have the same one.
+  // For a call that is less than 2^31 calls away from the latest. The low 32 bits are the
+  // correlation ID in the log, where it is unique.
   [[nodiscard]] uint64_t number_of(uint32_t correlation) const {
     return near(latest_.load(std::memory_order_relaxed), in_log(correlation));
   }
 
-  // CUPTI was finalized: the next call may have a smaller ID than those before.
+  // CUPTI was finalized: the next call may have a smaller ID than earlier ones.
   void may_start_over() { may_start_over_.store(true, std::memory_order_relaxed); }
 
-  // Calls end in a different order than they began: a thread may wait long in an early one.
+  // Calls end in a different order than they start: a thread may wait long in an early one.
   void note(uint32_t correlation) { raise(latest_, number_of(correlation)); }
 
-  // For a call that began after all that were noted, however many were made in between: they are
-  // not counted while nothing is recorded.
+  // For a call that started after all noted ones, however many were made in between: calls are not
+  // counted while nothing is recorded.
   void note_after_pause(uint32_t id) {
     const uint64_t latest = latest_.load(std::memory_order_relaxed);
     if (may_start_over_.exchange(false, std::memory_order_relaxed) && latest != kNone &&
@@ -33,7 +33,7 @@ class CallNumbers {
     }
     const uint32_t correlation = in_log(id);
     const uint32_t distance = correlation - static_cast<uint32_t>(latest);
-    // Of two threads that call at the same time the later one may arrive first.
+    // If two threads call at the same time, the later call may arrive first.
     const bool just_before = latest != kNone && distance > UINT32_MAX - kHeardLate;
     raise(latest_, just_before ? near(latest, correlation) : latest + distance);
   }
@@ -62,16 +62,16 @@ class CallNumbers {
   }
 
   std::atomic<uint64_t> latest_{kNone};
-  std::atomic<uint32_t> offset_{0};  // what CUPTI has counted before it started over
+  std::atomic<uint32_t> offset_{0};  // what CUPTI had counted before it restarted
   std::atomic<bool> may_start_over_{false};
 };
 
-// The windows of tracing, as numbers of CUDA calls (CallNumbers): kernels are recorded long after
+// The tracing windows, as numbers of CUDA calls (CallNumbers): kernels are recorded long after
 // their launch, and those launched between windows are not kept. One thread at a time opens and
-// closes; any thread may ask.
+// closes; any thread may query.
 class TracedWindows {
  public:
-  // Begins after the call `after`.
+  // Starts after the call `after`.
   void open(uint64_t after) {
     const uint64_t number = opened_.load(std::memory_order_relaxed);
     Window& window = windows_[number % kKept];
@@ -87,7 +87,7 @@ class TracedWindows {
     windows_[(number - 1) % kKept].last.compare_exchange_strong(open, last,
                                                                 std::memory_order_relaxed);
   }
-  // Of the last kKept windows.
+  // Checks the last kKept windows.
   [[nodiscard]] bool hold(uint64_t call) const {
     const uint64_t opened = opened_.load(std::memory_order_acquire);
     for (uint64_t back = 1; back <= kKept && back <= opened; ++back) {

@@ -24,7 +24,7 @@ class Definitions {
     uint32_t reserved;
   };
 
-  // Fills in the key, which is 0. True if the definition is not in this log yet.
+  // Sets the key, which must be 0. True if the definition is not in this log yet.
   bool set_key(Definition& definition) {
     const uint32_t log = current_log();
     Entry* entry = find(definition);

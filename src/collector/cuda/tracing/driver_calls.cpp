@@ -10,7 +10,7 @@
 namespace llmprof::collector {
 namespace {
 
-// Of each function of the driver, by CUPTI's number; 0: it is not watched.
+// Kinds of the driver's functions, by CUPTI's number; 0: not watched.
 constinit HostCallKind kinds[kMaxFunctions] = {};
 
 HostCallKind kind_of(const char* bare) {

@@ -115,7 +115,7 @@ class Writer {
     ++batch_.count;
   }
 
-  // CUPTI delivers these if it is stopped before they ended.
+  // CUPTI delivers such records if it is stopped before the work ended.
   template <class Activity>
   static bool lacks_times(const Activity& activity) {
     return activity.start == 0 || activity.end < activity.start;

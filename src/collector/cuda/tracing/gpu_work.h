@@ -7,10 +7,10 @@
 
 #include "collector/cuda/tracing/call_numbers.h"
 
-// Kernels, memory operations and graph replays from CUPTI's records into the log.
+// Writes kernels, memory operations and graph replays from CUPTI's records to the log.
 namespace llmprof::collector {
 
-// Work that was launched outside of these is not recorded.
+// Work launched outside these windows is not recorded.
 TracedWindows& traced_windows();
 
 struct KernelCounts {

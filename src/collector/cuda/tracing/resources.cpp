@@ -17,8 +17,8 @@ uint64_t id_of(CUgraphNode node) {
   return id;
 }
 
-// Nodes of CUDA graphs as they are created: among the records of the creating thread, so that the
-// ranges open there apply to them. This gives replayed kernels their layer.
+// Nodes of CUDA graphs as they are created, among the records of the creating thread: the ranges
+// open there apply to them, which gives replayed kernels their layer.
 void graph_node_created(const CUpti_GraphData& graph) {
   const Call call;
   if (!call || !recording()) return;

@@ -21,17 +21,17 @@ inline void note_allocation() { latest_allocation.store(now_ns(), std::memory_or
 
 CUptiResult enable_resource_callbacks(CUpti_SubscriberHandle subscriber);
 
-// `data` may be null: CUPTI 13 passes none with its callback of cuInit.
+// `data` may be null: CUPTI 13 passes none with its cuInit callback.
 void resource_callback(CUpti_CallbackId id, const CUpti_ResourceData* data);
 
 // Whether cuInit has returned: until then no other thread may call the driver or CUPTI.
 [[nodiscard]] bool cuda_is_ready();
-// If CUPTI is attached to a program that has already initialized CUDA.
+// For programs that had initialized CUDA before CUPTI was attached.
 void note_cuda_is_ready();
 
-// CUPTI stores the times of a graph's kernels once per graph: a replay without tracing overwrites
-// those of the last replay with tracing if CUPTI has not read them yet (CUPTI 13.0: end times of
-// later replays). Such replays are named in the log, and their kernels are excluded.
+// CUPTI stores the times of a graph's kernels once per graph: an untraced replay overwrites the
+// times of the last traced one if CUPTI has not read them yet (CUPTI 13.0: end times of later
+// replays). The log names such replays, and their kernels are excluded.
 // Whether any graph was replayed while tracing.
 [[nodiscard]] bool graphs_were_traced();
 
