@@ -17,7 +17,7 @@
 namespace llmprof::analysis {
 namespace {
 
-// What was found in one sequence.
+// Passes found in one sequence.
 struct Found {
   const KernelSequence* sequence;
   ForwardPasses forward;
@@ -25,7 +25,7 @@ struct Found {
   bool of_llm = true;
 };
 
-// Hardly any kernel of inference belongs to a backward pass.
+// Inference has hardly any kernel of a backward pass.
 bool is_training(const KernelSequence& sequence) {
   size_t backward = 0;
   for (size_t i = 0; i < sequence.size(); ++i) {
@@ -48,7 +48,7 @@ std::string_view evidence_for(StepKind kind) {
   return {};
 }
 
-// Equal passes alone are any iteration's, unless attention shows that they are a transformer's.
+// Equal passes alone could be any loop, unless attention shows a transformer.
 bool any_loop(const Found& found) {
   if (found.forward.basis != ForwardPasses::Basis::structure || found.kinds.told_apart) {
     return false;
@@ -104,7 +104,7 @@ class StageBuilder {
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
 
-  // By pass, whether it is one more step of the instance before it.
+  // By pass, whether it is another step of the previous instance.
   [[nodiscard]] std::vector<bool> continuations(const Found& found) const {
     const std::vector<ForwardPass>& passes = found.forward.passes;
     std::vector<bool> goes_on(passes.size(), false);
@@ -112,7 +112,7 @@ class StageBuilder {
     const auto turns = found.kinds.speculative ? find_turns(layers_of(passes)) : std::nullopt;
     if (turns) goes_on = in_prefill_before(passes, *turns);
     for (size_t row = 0; row < passes.size(); ++row) {
-      // Behind a time that was not traced, steps may be those of another request.
+      // After an untraced period, steps may belong to another request.
       goes_on[row] =
           found.forward.traced_since_last(row) && (goes_on[row] || goes_on_with(found, row));
     }
@@ -129,7 +129,7 @@ class StageBuilder {
            pass.layers == before.layers && !waited_between(*found.sequence, before, pass);
   }
 
-  // The program waited for the one before it launched the other.
+  // The program waited for `before` before it launched `pass`.
   static bool waited_between(const KernelSequence& sequence, const ForwardPass& before,
                              const ForwardPass& pass) {
     const trace::Trace& trace = sequence.trace();
@@ -147,10 +147,10 @@ class StageBuilder {
     return false;
   }
 
-  // Benchmarks measure prefills and decode apart, and generate a token before each to warm up:
-  // where all decode steps are in one run after several prefills, or there is nothing else, the
-  // first of them is that token if it is much slower. After one prefill it is that request's.
-  // 0: there is none.
+  // Benchmarks measure prefills and decode separately, and generate a warm-up token before each. If
+  // all decode steps form one run after several prefills, or there are only decode steps, the first
+  // one is that token if it is much slower. After a single prefill it belongs to that request.
+  // Returns 0 if there is none.
   static size_t behind_cold_start(const Found& found) {
     const std::vector<ForwardPass>& passes = found.forward.passes;
     const auto is_not = [](StepKind kind) {
@@ -168,7 +168,7 @@ class StageBuilder {
     return times.front() > threshold::kSeveral * middle(times) ? first + 1 : 0;
   }
 
-  // Under prefill; without one there is nothing to tell it under.
+  // Noted under prefill; dropped if there is no prefill.
   void add_vision(const Found& found) {
     const uint32_t prefill = row_of_kind_[static_cast<size_t>(StepKind::prefill)];
     if (prefill == kNone || found.forward.vision.empty()) return;
@@ -203,7 +203,7 @@ class StageBuilder {
   std::array<uint32_t, static_cast<size_t>(StepKind::forward) + 1> row_of_kind_{};
 };
 
-// Of passes of a model that is no LLM: whatever was taken for prompts and tokens is neither.
+// For a model that is not an LLM: its passes have no prompts and tokens.
 void forget_kinds(Found& found) {
   for (ForwardPass& pass : found.forward.passes) {
     pass.kind = StepKind::forward;
@@ -221,7 +221,7 @@ std::string reason_for_loop(const Found& found) {
       found.forward.passes.size(), found.forward.passes.front().layers);
 }
 
-// Passes through different numbers of layers are those of different models.
+// Passes with different numbers of layers belong to different models.
 void report_models(const Stages& stages, Diagnostics& diagnostics) {
   std::map<uint32_t, uint64_t> passes;
   for (const Step& step : stages.steps) {
@@ -254,7 +254,7 @@ void report_speculation(const Speculation& found, Diagnostics& diagnostics) {
                   mean(found.verify_time, found.verifications)));
 }
 
-// Two candidates for the passes explain as much.
+// Two candidates for the passes explain the kernels equally well.
 void report_alternative(const ForwardPasses& found, Diagnostics& diagnostics) {
   if (!found.alternative || found.alternative->margin > 0) return;
   diagnostics.info(
@@ -264,7 +264,7 @@ void report_alternative(const ForwardPasses& found, Diagnostics& diagnostics) {
                   found.passes.size(), found.alternative->passes));
 }
 
-// The reason of the sequence with most work: the others' tell less.
+// The sequence with most work has the most informative reason.
 std::string reason_for_none(const std::vector<KernelSequence>& sequences) {
   if (sequences.empty()) return "the capture contains no GPU work with timestamps";
   const auto largest = std::ranges::max_element(sequences, {}, &KernelSequence::size);
@@ -299,7 +299,7 @@ Stages detected_stages(const trace::Trace& trace, const DescribedNames& names,
     report_alternative(found.forward, diagnostics);
     all.push_back(std::move(found));
   }
-  // A tokenizer's or encoder's GPU beside that of the LLM.
+  // Another GPU may run only a tokenizer or encoder next to the LLM.
   const bool any_llm = std::ranges::any_of(all, &Found::of_llm);
   for (Found& found : all) {
     if (!any_llm) forget_kinds(found);

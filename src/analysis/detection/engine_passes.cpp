@@ -7,7 +7,7 @@
 namespace llmprof::analysis {
 namespace {
 
-// When each thread of the process began with a pass, in order.
+// When each thread of the process started its passes, in order.
 using Begins = std::map<trace::ThreadId, std::vector<Nanoseconds>>;
 
 Begins begins_of(const MeaningfulRanges& ranges, trace::ProcessId process) {
@@ -28,8 +28,7 @@ Begins begins_of(const MeaningfulRanges& ranges, trace::ProcessId process) {
   return begins;
 }
 
-// What is launched from one begin to the next, in order; none where kernels of one are among those
-// of another.
+// Kernels launched from one start to the next, in order; none if kernels of two passes interleave.
 std::vector<ForwardPass> passes_between(const KernelSequence& sequence, const Begins& begins) {
   using Begin = std::pair<trace::ThreadId, Nanoseconds>;
   const trace::LaunchTable& launches = sequence.trace().launches;
@@ -58,7 +57,7 @@ std::vector<ForwardPass> passes_between(const KernelSequence& sequence, const Be
   return passes;
 }
 
-// A pass without attention is no pass through the model (a draft head, a dummy run).
+// A pass without attention does not run the model (a draft head, a dummy run).
 void count_layers(std::span<const LayerBeat> beats, ForwardPasses& found) {
   found.layers = beats.size();
   size_t next = 0;

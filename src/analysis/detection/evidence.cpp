@@ -18,14 +18,14 @@ double part_over_whole(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// Never 100 % of less than all.
+// Never shows 100 % for less than all.
 std::string percent(uint64_t part, uint64_t whole) {
   constexpr double kAlmostAll = 0.999;
   if (part == whole) return "all";
   return fmt::format("{:.1f} %", 100 * std::min(part_over_whole(part, whole), kAlmostAll));
 }
 
-// The last product of a pass, behind its layers, takes clearly longer than the middle one in them.
+// The last GEMM of a pass, after its layers, takes clearly longer than the median GEMM in them.
 bool ends_with_large_product(const KernelSequence& sequence, const ForwardPass& pass) {
   std::vector<Nanoseconds> in_layers;
   Nanoseconds last = 0;
@@ -53,7 +53,7 @@ double steps_per_prefill(std::span<const ForwardPass> passes) {
       ++i;
     }
     steps += static_cast<double>(i - first);
-    // Prompts in pieces, or several prompts: the last one is followed by steps.
+    // If a prompt is in pieces, or there are several, steps follow only the last one.
     if (i == passes.size() || i > first) ++prefills;
   }
   return prefills > 0 ? steps / prefills : 0;
@@ -64,7 +64,7 @@ double steps_per_prefill(std::span<const ForwardPass> passes) {
 bool TokenEvidence::of_llm() const {
   const bool several = steps_per_prefill >= threshold::kSeveral;
   const bool decodes = several && steps_per_prefill * size_step >= threshold::kClearlyDecode;
-  // State-space models convolve, too; but little else of theirs is like a network for images.
+  // State-space models also convolve, but otherwise hardly resemble image networks.
   if (convolves) return decodes && chooses_tokens && embeds_tokens;
   if (keeps_cache || decodes) return true;
   if (chooses_tokens && (one_token_each || (embeds_tokens && has_vocabulary))) return true;
@@ -82,7 +82,7 @@ TokenEvidence find_token_evidence(const KernelSequence& sequence,
   constexpr std::array kOfPasses = {&TokenEvidence::convolves,      &TokenEvidence::keeps_cache,
                                     &TokenEvidence::chooses_tokens, &TokenEvidence::embeds_tokens,
                                     &TokenEvidence::has_vocabulary, &TokenEvidence::one_token_each};
-  std::array<int, kOfPasses.size()> times{};  // of the passes whose kernels are known
+  std::array<int, kOfPasses.size()> times{};  // counts of passes with known kernels
   int known = 0;
   for (const ForwardPass& pass : passes) {
     if (pass.replay()) continue;

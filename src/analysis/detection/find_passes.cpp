@@ -11,8 +11,7 @@
 namespace llmprof::analysis {
 namespace {
 
-// Positions of the sequence, in order, between which and the one before GPU work may be missing,
-// because our collector was not attached.
+// Positions, in order, before which GPU work may be missing because our collector was detached.
 std::vector<uint32_t> untraced_cuts(const KernelSequence& sequence) {
   std::vector<uint32_t> cuts;
   const UntracedGpuTime untraced(sequence.trace());
@@ -31,8 +30,8 @@ void drop_beyond(uint32_t begin, uint32_t end, std::optional<uint32_t>& marker) 
   if (marker && (*marker < begin || *marker >= end)) marker.reset();
 }
 
-// Whether something is left of the pass: what lies beyond a cut from its layers is of another pass,
-// and layers on both sides are no pass but the parts of two.
+// Whether the pass remains. Kernels beyond a cut from its layers belong to another pass; layers on
+// both sides of a cut are parts of two passes.
 bool survives(const std::vector<uint32_t>& cuts, ForwardPass& pass) {
   for (auto cut = std::ranges::upper_bound(cuts, pass.begin); cut != cuts.end() && *cut < pass.end;
        ++cut) {
@@ -52,8 +51,8 @@ bool survives(const std::vector<uint32_t>& cuts, ForwardPass& pass) {
   return true;
 }
 
-// Takes the passes apart where work is missing. A pass at a cut, or at either end of the sequence,
-// that has another number of layers than all passes elsewhere is a part of one, too.
+// Splits passes where work is missing. A pass next to a cut, or at either end of the sequence, is
+// also partial if no pass elsewhere has as many layers.
 void part_at_cuts(const std::vector<uint32_t>& cuts, uint32_t kernels, ForwardPasses& found) {
   found.cuts = cuts;
   if (cuts.empty() || found.passes.empty()) return;
@@ -65,7 +64,7 @@ void part_at_cuts(const std::vector<uint32_t>& cuts, uint32_t kernels, ForwardPa
     });
   };
   drop([&](ForwardPass& pass) { return !survives(cuts, pass); });
-  // Less than a layer lies between the pass and a time that was not traced.
+  // Less than a layer is between the pass and an untraced period.
   const auto at_an_edge = [&](const ForwardPass& pass) {
     const uint32_t layer = pass.length() / std::max(pass.layers, 1U);
     const auto behind = std::ranges::upper_bound(cuts, pass.begin);
@@ -85,8 +84,8 @@ void part_at_cuts(const std::vector<uint32_t>& cuts, uint32_t kernels, ForwardPa
   }
 }
 
-// Layers outside of the passes that cuts explain: fewer than a pass has, between a cut and the
-// nearest pass.
+// Layers outside passes that cuts explain: fewer than a pass has, between a cut and the nearest
+// pass.
 uint64_t layers_of_cut_passes(uint32_t kernels, std::span<const LayerBeat> beats,
                               const ForwardPasses& found) {
   if (found.cuts.empty()) return 0;
@@ -117,8 +116,7 @@ uint64_t layers_of_cut_passes(uint32_t kernels, std::span<const LayerBeat> beats
   return cut_off;
 }
 
-// The share of the passes in which what is known as attention, if anything is, occurs once per
-// layer.
+// Share of passes in which known attention, if there is any, occurs once per layer.
 double attention_agrees(std::span<const LayerBeat> beats, const ForwardPasses& found) {
   size_t differing = 0;
   size_t beat = 0;
@@ -132,8 +130,8 @@ double attention_agrees(std::span<const LayerBeat> beats, const ForwardPasses& f
   return 1 - static_cast<double>(differing) / static_cast<double>(found.passes.size());
 }
 
-// Names may take a gather within the last layer for the next pass's embedding. Where the host had
-// not read the result of a pass yet, the next one had not begun.
+// Names may mistake a gather in the last layer for the next pass's embedding. The next pass cannot
+// start before the host has read the previous pass's result.
 void follow_read_backs(const KernelSequence& sequence, const ForwardPasses& structural,
                        ForwardPasses& named) {
   const std::vector<CopyToHost> reads = find_read_backs(sequence);
@@ -151,7 +149,7 @@ void follow_read_backs(const KernelSequence& sequence, const ForwardPasses& stru
   }
 }
 
-// Of those that show passes, the one of the best score; of equals the first.
+// The candidate with the best score; the first of equals. Ignores those without passes.
 ForwardPasses best_of(std::vector<ForwardPasses> candidates) {
   std::erase_if(candidates, [](const ForwardPasses& each) { return each.passes.empty(); });
   std::ranges::stable_sort(candidates, std::ranges::greater(), &ForwardPasses::score);
@@ -184,7 +182,7 @@ ForwardPasses find_forward_passes(const KernelSequence& sequence, const Meaningf
   ForwardPasses named = find_named_passes(sequence, beats);
   part_at_cuts(cuts, kernels, named);
   if (structural.passes.empty()) {
-    // The softmax of a loss stands between matrix products too.
+    // A loss also has a softmax between GEMMs.
     if (named.attention_by_softmax && !named.passes.empty()) {
       named.reason = fmt::format("a softmax runs between two GEMMs {} times, but {}", named.layers,
                                  structural.reason);
@@ -198,10 +196,10 @@ ForwardPasses find_forward_passes(const KernelSequence& sequence, const Meaningf
     follow_read_backs(sequence, structural, named);
     return named;
   }
-  // Both show passes, but not as many. All that repeats is in passes of what repeats; names explain
-  // attention by passes of equal layers. Where they explain all of it, and what repeats is not
-  // these layers, or not in all passes (layers of varying length, a model of two layers, first
-  // passes of compiled code), they explain more.
+  // Both show passes, but different numbers. Structural passes contain everything that repeats;
+  // named passes explain attention by passes of equal layers. Named passes explain more if they
+  // cover all attention and the repeats are not these layers, or not in all passes (layers of
+  // varying length, a model of two layers, first passes of compiled code).
   if (!named.passes.empty()) {
     const uint64_t explained = named.layers_in_passes + layers_of_cut_passes(kernels, beats, named);
     named.score = std::min(1.0, static_cast<double>(explained) / static_cast<double>(named.layers));

@@ -10,7 +10,7 @@
 namespace llmprof::analysis {
 namespace {
 
-// Scaling, masking and casts may stand between the softmax and the products around it.
+// Scaling, masking and casts may run between the softmax and the GEMMs around it.
 bool between_products(const KernelSequence& sequence, size_t at) {
   const auto any_product = [&](size_t begin, size_t end) {
     while (begin < end && !is_product(sequence.kernel_class(begin))) ++begin;
@@ -20,10 +20,10 @@ bool between_products(const KernelSequence& sequence, size_t at) {
          any_product(at + 1, std::min(sequence.size(), at + 1 + threshold::kSmallLoop));
 }
 
-// A replay stands for a whole pass where replays of one graph follow each other without attention
-// in between; pieces of a pass have its attention between them.
+// A replay is an entire pass if replays of one graph follow each other without attention between
+// them; parts of a pass have its attention between them.
 bool replays_are_passes(const KernelSequence& sequence) {
-  std::unordered_map<uint32_t, uint64_t> seen;  // graph, attention kernels before its last replay
+  std::unordered_map<uint32_t, uint64_t> seen;  // graph -> attention kernels before its last replay
   uint64_t attention = 0;
   uint64_t repeats = 0;
   uint64_t bare_repeats = 0;
@@ -42,8 +42,8 @@ bool replays_are_passes(const KernelSequence& sequence) {
   return repeats > 0 && 2 * bare_repeats >= repeats;
 }
 
-// One layer's attention may be several kernels (split over the context, then joined; one for
-// prefill and one for decode), with a copy or two among them.
+// One layer's attention may be several kernels (split over the context, then merged; one for
+// prefill and one for decode), with a copy or two between them.
 std::vector<LayerBeat> beats_of(const KernelSequence& sequence, KernelClass wanted,
                                 bool with_replays) {
   std::vector<LayerBeat> beats;

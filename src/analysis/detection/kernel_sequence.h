@@ -8,12 +8,12 @@
 
 namespace llmprof::analysis {
 
-// What one process did on one GPU, in order of start: kernels of all streams, and graph replays
+// The work of one process on one GPU, in order of start: kernels of all streams, and graph replays
 // whose kernels the capture hides. Positions count from 0.
 class KernelSequence {
  public:
   struct Item {
-    uint32_t row;  // of Trace::kernels or Trace::graph_replays
+    uint32_t row;  // in Trace::kernels or Trace::graph_replays
     bool replay;
   };
 
@@ -33,23 +33,23 @@ class KernelSequence {
   [[nodiscard]] size_t size() const { return items_.size(); }
   [[nodiscard]] Item item(size_t at) const { return items_[at]; }
   [[nodiscard]] bool replay(size_t at) const { return items_[at].replay; }
-  // Of a replay: KernelClass::other, and no trait.
+  // A replay has KernelClass::other and no traits.
   [[nodiscard]] KernelClass kernel_class(size_t at) const { return described(at).kernel_class; }
   [[nodiscard]] bool has(size_t at, KernelTrait trait) const { return described(at).has(trait); }
   [[nodiscard]] bool convolution(size_t at) const {
     return kernel_class(at) == KernelClass::gemm && has(at, KernelTrait::convolution);
   }
-  // None of a replay.
+  // Invalid for a replay.
   [[nodiscard]] trace::StringId name(size_t at) const {
     return replay(at) ? trace::StringId() : trace_->kernels.name[items_[at].row];
   }
   [[nodiscard]] trace::ShapeId shape(size_t at) const {
     return replay(at) ? trace::ShapeId() : trace_->kernels.shape[items_[at].row];
   }
-  // Of a replay, all 0.
+  // All 0 for a replay.
   [[nodiscard]] trace::Extent grid(size_t at) const;
   [[nodiscard]] uint64_t threads(size_t at) const;
-  // Norms, element-wise work, copies, reductions: a launch grows with the rows that it works on.
+  // Norms, elementwise work, copies, reductions: the launch grows with the rows it works on.
   [[nodiscard]] bool works_by_row(size_t at) const;
   [[nodiscard]] Nanoseconds start(size_t at) const {
     return replay(at) ? trace_->graph_replays.start[items_[at].row]
@@ -64,7 +64,7 @@ class KernelSequence {
     return replay(at) ? trace_->graph_replays.launch[items_[at].row]
                       : trace_->kernels.launch[items_[at].row];
   }
-  // When the CPU asked for it; its start where the capture does not say.
+  // When the CPU launched it; its start if the capture does not say.
   [[nodiscard]] Nanoseconds asked(size_t at) const;
   // Both are nodes of one graph launch.
   [[nodiscard]] bool same_graph_launch(size_t at, size_t other) const {
@@ -81,14 +81,13 @@ class KernelSequence {
   std::vector<Item> items_;
 };
 
-// By row, whether it is chosen: a byte each, since this is asked per kernel.
+// By row, whether it is chosen. A byte each, because this is checked per kernel.
 struct ChosenWork {
   std::vector<char> kernels;
   std::vector<char> replays;
 };
 
-// One for each process and GPU, in the order of their first work; of all work, or of what is
-// chosen.
+// One per process and GPU, in the order of their first work; of all work, or only the chosen work.
 std::vector<KernelSequence> kernel_sequences(const trace::Trace& trace, const DescribedNames& names,
                                              const ChosenWork* chosen = nullptr);
 
@@ -98,28 +97,27 @@ struct CopyToHost {
   uint64_t bytes = 0;
 };
 
-// Whether a memory operation is one.
 bool copies_to_host(const trace::Trace& trace, size_t row);
 
-// Results that the host read, of the sequence's process and GPU, by start.
+// Results that the host read from the sequence's process and GPU, by start.
 std::vector<CopyToHost> find_read_backs(const KernelSequence& sequence);
 
-// The first read-back that begins at this time or later.
+// The first read-back that starts at this time or later.
 inline std::vector<CopyToHost>::const_iterator read_from(const std::vector<CopyToHost>& reads,
                                                          Nanoseconds time) {
   return std::ranges::lower_bound(reads, time, {}, &CopyToHost::start);
 }
 
-// What counts the layers: the attention of one layer (its kernels lie close together), or a graph
-// replay that hides a whole forward pass.
+// One count of a layer: its attention (the kernels are close together), or a graph replay that
+// hides an entire forward pass.
 struct LayerBeat {
   uint32_t first = 0;  // position of its first kernel
-  uint32_t last = 0;   // and of its last
+  uint32_t last = 0;   // position of its last kernel
   bool replay = false;
 };
 
-// In order. Where no kernel is known as attention, a softmax between two matrix products is taken
-// for one. Empty where there is neither.
+// In order. If no kernel is known as attention, a softmax between two GEMMs counts as one. Empty if
+// there is neither.
 std::vector<LayerBeat> find_layer_beats(const KernelSequence& sequence);
 
 }  // namespace llmprof::analysis

@@ -37,7 +37,8 @@ class PassSearch {
   struct Grouped : ForwardPass {
     uint32_t beats_begin = 0;
     uint32_t beats_end = 0;
-    uint32_t free_from = 0;  // end of the pass before, or of what only another pass can have
+    uint32_t free_from =
+        0;  // end of the previous pass, or of kernels that only another pass can have
     bool follows_a_pass = false;
   };
   using Position = std::optional<uint32_t>;
@@ -49,8 +50,8 @@ class PassSearch {
            (gap > 0 && beats_[gap - 1].replay) || (gap < beats_.size() && beats_[gap].replay);
   }
 
-  // Beats between two marked gaps are a pass where their number is right. Where a boundary shows no
-  // marker (another model's pass after a prefill), attention of another shape still tells.
+  // Beats between two marked gaps are a pass if their number fits. If a boundary has no marker
+  // (another model's pass after a prefill), a different attention shape still shows it.
   void group() {
     for (size_t begin = 0; begin < beats_.size();) {
       size_t end = begin + 1;
@@ -72,7 +73,7 @@ class PassSearch {
            sequence_.shape(a.first) == sequence_.shape(b.first);
   }
 
-  // False: their number is not right.
+  // False if their number does not fit.
   bool add(size_t begin, size_t end) {
     const auto layers = static_cast<uint32_t>(end - begin);
     if (!beats_[begin].replay && std::ranges::count(markers_.layers, layers) == 0) return false;
@@ -87,7 +88,7 @@ class PassSearch {
     return true;
   }
 
-  // First where passes follow each other: they show what is usual.
+  // Consecutive passes come first: they show what is usual.
   void set_boundaries() {
     const auto adjacent = [&](size_t i) {
       return i > 0 && i < passes_.size() && passes_[i - 1].beats_end == passes_[i].beats_begin;
@@ -102,7 +103,7 @@ class PassSearch {
     }
   }
 
-  // What lies between the end of the one and the begin of the other belongs to neither.
+  // Kernels between the end of `before` and the start of `behind` belong to neither.
   void set_boundary(Grouped* before, Grouped* behind) {
     const uint32_t gap = before != nullptr ? before->beats_end : behind->beats_begin;
     const uint32_t first = gap > 0 ? beats_[gap - 1].last + 1 : 0;
@@ -128,7 +129,7 @@ class PassSearch {
     if (closing) {
       end = behind_results(*closing + 1, last, behind != nullptr, embedding);
     } else if (begins) {
-      end = first;  // the pass before was a replay
+      end = first;  // the previous pass was a replay
     }
     if (before != nullptr) {
       before->selection = selection;
@@ -153,7 +154,7 @@ class PassSearch {
     }
   }
 
-  // The last one; those beyond `usual` may be another program part's.
+  // The last one; those beyond `usual` may belong to another part of the program.
   static Position selection_among(Markers here, uint32_t usual) {
     Position found;
     for (const PassMarker& marker : here) {
@@ -165,7 +166,7 @@ class PassSearch {
     return found;
   }
 
-  // Serving engines gather the rows that get a token in front of the last GEMM.
+  // Serving engines gather the rows that get a token before the last GEMM.
   [[nodiscard]] Position row_gather_among(Markers here, uint32_t selection) const {
     Position found;
     for (const PassMarker& marker : here) {
@@ -176,7 +177,7 @@ class PassSearch {
     return found;
   }
 
-  // The last gather after the selection; one that is known to come back in every pass if any is.
+  // The last gather after the selection; preferably one known to recur in every pass.
   static Position embedding_among(Markers here, Position selection) {
     Position found;
     bool strong = false;
@@ -189,7 +190,7 @@ class PassSearch {
     return found;
   }
 
-  // What the host reads back, and what is left of the same graph, belongs to the pass before.
+  // Read-backs by the host, and the rest of the same graph, belong to the previous pass.
   [[nodiscard]] uint32_t behind_results(uint32_t end, uint32_t last, bool pass_behind,
                                         Position embedding) const {
     const uint32_t limit =
@@ -207,7 +208,7 @@ class PassSearch {
     return end;
   }
 
-  // Back from the embedding to where the host began to prepare it.
+  // Goes back from the embedding to where the host started to prepare it.
   [[nodiscard]] uint32_t preparation(uint32_t from, uint32_t embedding, uint32_t last) const {
     uint32_t begin = std::max(from, std::min(embedding, last));
     while (begin > from && begin < sequence_.size() &&
@@ -221,8 +222,8 @@ class PassSearch {
     return {pass.layers, sequence_.name(pass.first_beat).value};
   }
 
-  // What other passes of the kind do between the end of the pass before and their embedding tells
-  // where the preparation begins, better than time does.
+  // Kernels of other passes of the kind, between the end of the previous pass and their embedding,
+  // show where the preparation starts better than time does.
   void settle_preparations() {
     const auto until_of = [](const Grouped& pass) {
       return pass.embedding.value_or(pass.first_beat);
@@ -249,8 +250,8 @@ class PassSearch {
     }
   }
 
-  // Passes of the same kind get the boundary that the capture does not show from the last one
-  // before them that has it, or else from the first that has it.
+  // Passes whose boundary the capture does not show copy it from the last earlier pass of their
+  // kind that has it, otherwise from the first that has it.
   template <class Set>
   void fill_in(bool ForwardPass::* seen, const Set& set) {
     std::map<Kind, const Grouped*> models;
@@ -267,12 +268,12 @@ class PassSearch {
     }
   }
 
-  // Kernels of one layer, as a measure of what lies before the first and after the last attention.
+  // Kernels per layer, an estimate of the kernels before the first and after the last attention.
   static uint32_t period(const ForwardPass& pass) {
     return pass.layers < 2 ? 0 : (pass.last_beat - pass.first_beat) / (pass.layers - 1);
   }
 
-  // How many kernels from two positions on, forward or backward, have the same names.
+  // Number of equal kernel names from two positions on, forward or backward.
   [[nodiscard]] uint32_t alike(uint32_t here, uint32_t there, uint32_t most, bool backward) const {
     uint32_t count = 0;
     while (count < most && sequence_.name(backward ? here - count : here + count) ==
@@ -293,7 +294,7 @@ class PassSearch {
       length = alike(behind, like->last_beat + 1, std::min(longest, limit - behind), false);
     }
     pass.end = std::min(limit, behind + length);
-    // What lies before the begin of the next pass can only be the last layer's and the results'.
+    // Kernels before the next pass's start can only belong to the last layer and the results.
     const bool next_begins =
         more && passes_[row + 1].start_seen && passes_[row + 1].beats_begin == pass.beats_end;
     if (next_begins && limit - pass.last_beat <= 2 * period(pass)) pass.end = limit;
@@ -308,7 +309,7 @@ class PassSearch {
       length = alike(pass.first_beat - 1, like->first_beat - 1, std::min(longest, room), true);
     }
     pass.begin = pass.first_beat - std::min(length, room);
-    // A capture may begin within the first layer.
+    // A capture may start within the first layer.
     if (row == 0 && pass.first_beat < period(pass)) pass.begin = 0;
   }
 
@@ -317,8 +318,8 @@ class PassSearch {
   const PassMarkers& markers_;
   std::vector<CopyToHost> reads_;
   std::vector<Grouped> passes_;
-  // Kernels from the last layer to the selection of the token, where other passes follow at once,
-  // by layers.
+  // Kernels from the last layer to the token selection in passes that another pass follows
+  // immediately, by layers.
   std::map<uint32_t, uint32_t> tails_;
 };
 

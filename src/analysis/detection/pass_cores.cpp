@@ -17,14 +17,14 @@ namespace {
 struct Stretch : RepeatedStretch {
   uint32_t layers_per_repeat = 1;
   bool loop = false;      // its repeats are passes, not layers
-  bool in_loop = false;   // the layers of a pass that repeats at once
+  bool in_loop = false;   // the layers of a pass that repeats immediately
   bool in_layer = false;  // smaller than a layer
 
   [[nodiscard]] double explained() const { return length() * agreement; }
 };
 
-// Positions that were given to a pass. The edges of a stretch are where likeness ends, which may be
-// a few kernels behind the layers: so much of an overlap is none.
+// Positions assigned to a pass. A stretch ends where similarity ends, which may be a few kernels
+// after the layers: so small an overlap does not count.
 class Occupied {
  public:
   [[nodiscard]] bool overlaps(const Stretch& stretch) const {
@@ -33,7 +33,7 @@ class Occupied {
            std::min(stretch.period, stretch.length() / threshold::kQuarter);
   }
 
-  // Without what another one has.
+  // Without positions that are already assigned.
   [[nodiscard]] Stretch clipped(Stretch stretch) const {
     const auto behind = by_begin_.upper_bound(stretch.begin);
     if (behind != by_begin_.begin()) {
@@ -72,7 +72,7 @@ class CoreSearch {
   }
 
  private:
-  // Calls `visit(row)` for what repeats within one period of `outer`.
+  // Calls `visit(row)` for each stretch that repeats within one period of `outer`.
   template <class Visit>
   void each_inside(const Stretch& outer, const Visit& visit) const {
     auto inner = std::ranges::lower_bound(all_, outer.begin, {}, &Stretch::begin);
@@ -83,7 +83,7 @@ class CoreSearch {
     }
   }
 
-  // The period that fills most of each repeat; 0 where none does.
+  // The period that fills most of each repeat; 0 if none does.
   [[nodiscard]] uint32_t dominating(const Stretch& outer) const {
     std::map<uint32_t, double> explained;
     each_inside(outer, [&](size_t row) { explained[all_[row].period] += all_[row].explained(); });
@@ -97,7 +97,7 @@ class CoreSearch {
     return best;
   }
 
-  // Whether other passes have as many layers as `stretch` has repeats, though of other kernels.
+  // Whether other passes have as many layers as `stretch` has repeats, but with other kernels.
   [[nodiscard]] bool count_recurs(const Stretch& stretch) const {
     const auto known = periods_of_count_.find(stretch.count);
     return known != periods_of_count_.end() &&
@@ -106,9 +106,9 @@ class CoreSearch {
            });
   }
 
-  // From the inside out. The innermost two levels are a pass and its layers; what repeats them is a
-  // loop of requests. But a layer may itself be a loop over a few kernels (experts, a scan over
-  // tokens): then other passes have as many layers, and no other loop as many rounds.
+  // From the inside out. The innermost two levels are a pass and its layers; a loop around them is
+  // a loop of requests. But a layer may itself be a loop over a few kernels (experts, a scan over
+  // tokens): then other passes have as many layers, and no other loop has as many rounds.
   void look_into_loops() {
     for (const Stretch& stretch : all_) periods_of_count_[stretch.count].insert(stretch.period);
     std::vector<size_t> order(all_.size());
@@ -138,7 +138,7 @@ class CoreSearch {
     }
   }
 
-  // Those that explain most, none over another; of two that explain the same, the shorter period.
+  // Non-overlapping stretches that explain the most; of equals, the one with the shorter period.
   template <class Wanted>
   void choose(const Wanted& wanted) {
     std::vector<size_t> rows;
@@ -175,8 +175,8 @@ class CoreSearch {
                       stretch.in_loop});
   }
 
-  // A model's passes have equal numbers of layers; some may show one less, where their first or
-  // last layer differs from the others.
+  // A model's passes have equal numbers of layers. Some may show one less, if their first or last
+  // layer differs from the others.
   void count_layers_alike() {
     std::map<uint32_t, size_t> passes;
     for (const PassCore& core : cores_) ++passes[core.layers];
@@ -190,8 +190,8 @@ class CoreSearch {
     }
   }
 
-  // Cores whose layers are much shorter than those of the model's other passes only touch each
-  // layer (weights being filled, caches being cut); what runs once, or hardly at all, is no model.
+  // Cores whose layers are much shorter than in the model's other passes only touch each layer
+  // (filling weights, cutting caches). Anything that runs once, or hardly at all, is not a model.
   void keep_models() {
     count_layers_alike();
     const auto layer_of = [](const PassCore& core) {
@@ -222,8 +222,8 @@ class CoreSearch {
     std::erase_if(cores_, [&](const PassCore& core) { return !kept.contains(core.layers); });
   }
 
-  // Whether a model runs more than once. A compiler that tries candidates for one kernel after the
-  // other may try as many for each; but what it tries is another kernel each time.
+  // Whether a model runs more than once. A compiler may try equally many candidates for each
+  // kernel, but each candidate is a different kernel.
   [[nodiscard]] bool recurs(const std::vector<const PassCore*>& passes) const {
     std::vector<std::set<uint32_t>> names;
     for (const PassCore* core : passes) {
@@ -249,9 +249,8 @@ class CoreSearch {
   std::vector<PassCore> cores_;
 };
 
-// Passes whose kernels the capture hides in graph replays: each replay is one, or several different
-// graphs that nearly always follow each other are pieces of one. None where no graph is replayed
-// again.
+// Passes whose kernels are hidden in graph replays: each replay is one, or several different graphs
+// that nearly always follow each other are parts of one. None if no graph is replayed twice.
 void add_hidden(const KernelSequence& sequence, std::vector<PassCore>& cores) {
   struct Replays {
     size_t times = 0;
@@ -269,7 +268,7 @@ void add_hidden(const KernelSequence& sequence, std::vector<PassCore>& cores) {
   if (std::ranges::none_of(graphs, [](const auto& graph) { return graph.second.times > 1; })) {
     return;
   }
-  // A loop of pieces begins with the graph that was replayed first.
+  // A loop of parts starts with the graph that was replayed first.
   const auto together = [&](uint32_t graph, uint32_t next) {
     if (graph == next || next == replays.front().second) return false;
     const size_t times = graphs[graph].next[next];
@@ -291,7 +290,7 @@ void add_hidden(const KernelSequence& sequence, std::vector<PassCore>& cores) {
 
 std::vector<PassCore> find_pass_cores(const KernelSequence& sequence) {
   std::vector<uint32_t> tokens(sequence.size());
-  uint32_t fresh = UINT32_MAX / 2;  // a replay is like no kernel
+  uint32_t fresh = UINT32_MAX / 2;  // a replay equals no kernel
   for (size_t i = 0; i < tokens.size(); ++i) {
     tokens[i] = sequence.replay(i) ? fresh++ : sequence.name(i).value;
   }

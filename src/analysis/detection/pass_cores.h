@@ -15,16 +15,16 @@ struct PassCore {
   uint32_t period = 0;  // kernels of one repeat; 0: hidden in a graph replay
   uint32_t layers = 0;  // 0: hidden in a graph replay, or a graph in which nothing repeats
   uint32_t layers_per_repeat = 1;
-  bool in_loop = false;  // the pass itself repeats at once
+  bool in_loop = false;  // the pass itself repeats immediately
 
   [[nodiscard]] uint32_t length() const { return end - begin; }
-  // Passes of one kind have the same.
+  // Equal for passes of one kind.
   [[nodiscard]] std::pair<uint32_t, uint32_t> kind() const { return {period, layers}; }
 };
 
-// In order, without looking at any kernel's name: a loop of equal passes shows the layers as what
-// fills most of its period, and other passes of the same model have as many of them. A graph replay
-// is a pass, or a piece of one where several graphs always follow each other.
+// In order, without kernel names: in a loop of equal passes, the layers fill most of the period,
+// and the model's other passes have as many layers. A graph replay is a pass, or part of one if
+// several graphs always follow each other.
 std::vector<PassCore> find_pass_cores(const KernelSequence& sequence);
 
 }  // namespace llmprof::analysis

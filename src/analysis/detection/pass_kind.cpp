@@ -10,8 +10,8 @@
 namespace llmprof::analysis {
 namespace {
 
-// Sizes of a model's passes. Where there are two kinds, the step from the larger of the one to the
-// smaller of the other is larger than any among decode steps of few and of many sequences.
+// Sizes of a model's passes. If there are two kinds, the step between them is larger than any step
+// between decode steps of few and of many sequences.
 class Sizes {
  public:
   void add(double size) { sizes_.push_back(size); }
@@ -44,7 +44,7 @@ class Kinds {
       work_.push_back(static_cast<double>(pass.size.threads));
     }
     compare();
-    // Where the kernels whose classes are known are of one size, all of them together may not be.
+    // If kernels of known classes have one size, all kernels together may still have two.
     if (!any_of_two_kinds()) {
       work_ = relative_sizes(sequence, passes);
       compare();
@@ -60,7 +60,7 @@ class Kinds {
       pass.kind = takes_prompts(i) ? StepKind::prefill : StepKind::decode;
       if (pass.kind == StepKind::decode && !pass.batch) pass.batch = pass.size.tokens;
     }
-    // What a draft model counts as its sequences is not what the other one does.
+    // A draft model counts its sequences differently from the verifying model.
     if (!turns_) mark_all_mixed();
     PassKinds found;
     found.told_apart = told_apart();
@@ -73,7 +73,7 @@ class Kinds {
   }
 
  private:
-  // A hidden pass has no size; beside others, it is a decode step.
+  // A hidden pass has no size; next to others, it is a decode step.
   [[nodiscard]] bool told_apart() const {
     const auto has_tokens = [](const ForwardPass& pass) { return pass.size.tokens.has_value(); };
     const bool tokens = std::ranges::all_of(passes_, has_tokens);
@@ -105,8 +105,8 @@ class Kinds {
   [[nodiscard]] bool takes_prompts(size_t row) const {
     const PassSize& size = passes_[row].size;
     if (passes_[row].replay()) return false;
-    // A model that verifies drafts takes several tokens of a sequence in every step: at most what
-    // was drafted in a turn, the token before it and the one that follows.
+    // A verifying model takes several tokens per sequence in every step: at most the drafts of one
+    // turn, the token before them and the one after.
     if (turns_) {
       return size.tokens && size.sequences
                  ? *size.tokens > *size.sequences * (turns_->most_drafts + 2)
@@ -118,8 +118,8 @@ class Kinds {
     return size.tokens ? *size.tokens > 1 : !repeats(row) && !is_cut_repeat(row);
   }
 
-  // Windows of tracing cut passes, and so do not show both ends: a pass that has hardly any kernel
-  // beside those of passes that repeat is one of them all the same.
+  // Tracing windows cut passes, so not both ends are visible. A pass with hardly any kernels other
+  // than those of repeating passes is one of these anyway.
   [[nodiscard]] bool is_cut_repeat(size_t row) const {
     if (repeated_.empty()) return false;
     const ForwardPass& pass = passes_[row];
@@ -145,8 +145,8 @@ class Kinds {
     if (repeated_.empty()) learn_names_of_most();
   }
 
-  // Windows may have cut each pass elsewhere: then no two are the same, and yet most are of the
-  // kernels that repeat, because windows fall mostly on what a program mostly does.
+  // Windows may have cut each pass at a different place, so no two are equal. Most still consist of
+  // the repeating kernels, because windows mostly see what a program mostly does.
   void learn_names_of_most() {
     std::map<uint32_t, size_t> passes_with;
     size_t launched = 0;
@@ -163,7 +163,7 @@ class Kinds {
     }
   }
 
-  // Kernel by kernel as the pass before or after it.
+  // Equals the previous or next pass kernel by kernel.
   [[nodiscard]] bool repeats(size_t row) const {
     const auto as = [&](size_t other) { return passes_[other].size.names; };
     return (row > 0 && as(row - 1) == as(row)) ||
@@ -174,8 +174,8 @@ class Kinds {
     return passes_[row].begin == passes_[row - 1].end;
   }
 
-  // A pass with new sequences belongs to the engine's steps before it only if it follows soon, by
-  // what the pass before it took.
+  // A pass with new sequences belongs to the engine's previous steps only if it follows soon,
+  // compared with the duration of the previous pass.
   [[nodiscard]] bool soon_after(size_t row) const {
     if (!follows(row)) return false;
     const ForwardPass& before = passes_[row - 1];
@@ -187,7 +187,7 @@ class Kinds {
   void mark_all_mixed() {
     mark_begun_prompts();
     for (size_t first = 0; first < passes_.size();) {
-      // Passes with prompt tokens that follow each other.
+      // Consecutive passes with prompt tokens.
       size_t end = first;
       while (end < passes_.size() && passes_[end].kind == StepKind::prefill &&
              (end == first || soon_after(end))) {
@@ -198,9 +198,9 @@ class Kinds {
     }
   }
 
-  // An engine may split a batch into passes of equally many tokens per sequence: the first then
-  // take one token of each, of sequences in decode as of prompts, whose rest follows. Such a pass
-  // is as small as a decode step, and some of its tokens get no successor.
+  // An engine may split a batch into passes with equally many tokens per sequence. The first then
+  // take one token of each sequence, in decode or prompt, and the rest of the prompts follows. Such
+  // a pass is as small as a decode step, and some of its tokens get no successor.
   void mark_begun_prompts() {
     for (size_t i = 0; i < passes_.size(); ++i) {
       ForwardPass& pass = passes_[i];
@@ -222,14 +222,14 @@ class Kinds {
     return model != models_.end() && model->second.two_kinds();
   }
 
-  // Clearly larger than the model's decode steps; all are where there is one size only.
+  // Clearly larger than the model's decode steps; always true if there is only one size.
   [[nodiscard]] bool is_large(size_t row) const {
     return !of_two_kinds(row) || models_.at(passes_[row].layers).large(work_[row]);
   }
 
-  // Whether passes with prompt tokens take along the sequences of the pass before, the decode step
-  // after them tells: if they do, it has as many sequences as the last of them; if they do not,
-  // all that were left waiting are added up in it.
+  // The decode step after passes with prompt tokens shows whether these also decode the previous
+  // pass's sequences. If they do, it has as many sequences as the last of them; otherwise it has
+  // the sum of all waiting sequences.
   void mark_mixed(size_t first, size_t end) {
     if (end >= passes_.size() || !passes_[end].batch || !follows(end)) return;
     uint64_t added_up = 0;
@@ -244,13 +244,13 @@ class Kinds {
       return behind > expected ? behind - expected : expected - behind;
     };
     const uint64_t kept = off(*passes_[end - 1].batch);
-    // A batch that is not larger than the decode step's before it is rather the next request's.
+    // A batch not larger than the previous decode step's probably belongs to the next request.
     if (before > 0 && *passes_[first].batch > before && kept < off(before + added_up)) {
       passes_[first].kind = StepKind::mixed;
     }
     if (kept >= off(added_up)) return;
     for (size_t i = first + 1; i < end; ++i) {
-      // One sequence alone may be a long prompt in pieces.
+      // A single sequence may be a long prompt in pieces.
       if (*passes_[i].batch > 1 && *passes_[i - 1].batch > 1) passes_[i].kind = StepKind::mixed;
     }
   }
@@ -275,10 +275,10 @@ class Kinds {
 
   const KernelSequence& sequence_;
   std::span<ForwardPass> passes_;
-  std::vector<double> work_;          // of each pass; 0 where it is hidden
-  std::set<uint32_t> repeated_;       // names in passes that repeat, where windows cut others
+  std::vector<double> work_;          // of each pass; 0 if it is hidden
+  std::set<uint32_t> repeated_;       // names in passes that repeat, if windows cut others
   std::map<uint32_t, Sizes> models_;  // by number of layers
-  std::optional<ModelTurns> turns_;   // of two models, where passes take turns
+  std::optional<ModelTurns> turns_;   // of two models whose passes alternate
 };
 
 }  // namespace
@@ -302,7 +302,7 @@ std::optional<ModelTurns> find_turns(std::span<const uint32_t> layers) {
     in_turn = verifies ? 0 : in_turn + 1;
     found.most_drafts = std::max(found.most_drafts, in_turn);
   }
-  // Verify passes may follow each other, at the end of a request, but not most of them do.
+  // Verify passes may follow each other at the end of a request, but most do not.
   if (turns < threshold::kSeveral || turns * 2 < verifications || drafts < turns) {
     return std::nullopt;
   }

@@ -34,16 +34,16 @@ std::vector<Candidate> collect(const KernelSequence& sequence, std::span<const L
   return found;
 }
 
-// In how many gaps a kernel occurs, and how many layers lie between.
+// In how many gaps a kernel occurs, and how many layers are between them.
 struct Spacing {
   size_t gaps = 0;
   uint32_t layers = 0;  // the most frequent spacing; 0: none is regular
-  // Passes of two models take turns: the other spacing; 0: there is none.
+  // If passes of two models alternate, the other spacing; otherwise 0.
   uint32_t other_layers = 0;
 };
 
-// Once in a while a marker may stand in two neighboring layers, or at another distance than the two
-// that most are.
+// Occasionally a marker may occur in two neighboring layers, or at a distance other than the two
+// most frequent ones.
 Spacing spacing_of(const std::vector<uint32_t>& gaps, const std::vector<uint32_t>& layers_before) {
   std::map<uint32_t, size_t> distances;
   size_t all = 0;
@@ -117,17 +117,17 @@ class Chooser {
   }
 
  private:
-  // The name's where that alone is regular.
+  // The name's spacing if it is regular, otherwise the shape's.
   [[nodiscard]] const Spacing& spacing_at(const Candidate& row) const {
     const Spacing& of_name = by_name_.at(row.name);
     return of_name.layers > 0 ? of_name : by_shape_.at(row.exact);
   }
 
-  // The lengths of a pass in layers, most frequent first. Multiples are requests. Layers that
-  // alternate (a mixture of experts in every second one) show a top-k or a gather every few layers;
-  // as the length of a pass so few layers need the selection of a token as evidence.
+  // Lengths of a pass in layers, most frequent first. Multiples are requests. Alternating layers (a
+  // mixture of experts in every second one) show a top-k or a gather every few layers, so such
+  // short passes need a token selection as evidence.
   [[nodiscard]] std::vector<uint32_t> lengths() const {
-    std::map<uint32_t, std::pair<int64_t, bool>> support;  // times, whether a token is picked
+    std::map<uint32_t, std::pair<int64_t, bool>> support;  // times, whether a token is selected
     for (const Candidate& row : candidates_) {
       const Spacing& spacing = spacing_at(row);
       if (spacing.layers == 0) continue;
@@ -145,7 +145,8 @@ class Chooser {
       const bool recurs = found.empty() || -times >= threshold::kSeveral;
       if (recurs && !multiple_of_any(layers, found)) found.push_back(layers);
     }
-    // Between two markers of one kind lies one pass: such a length is no multiple of the other.
+    // There is one pass between two markers of one kind, so this length is not a multiple of the
+    // other.
     const std::vector<uint32_t> first_lengths = found;
     for (const Candidate& row : candidates_) {
       const Spacing& spacing = spacing_at(row);

@@ -25,7 +25,7 @@ class Preparations {
     for (size_t row = 0; row < ends_.size(); ++row) {
       std::optional<Nanoseconds> from =
           adjacent(row) ? std::optional(ends_[row - 1]) : std::nullopt;
-      // Results that were read, and caches that were moved to the host.
+      // Results read by the host, and caches moved to it.
       const auto next = read_from(reads, start(row));
       if (next != reads.begin()) from = std::max(from.value_or(0), std::prev(next)->end);
       const bool decode = found_.passes[row].kind == StepKind::decode;
@@ -47,7 +47,7 @@ class Preparations {
       ++candidates;
       if (!waited(row, *from)) gaps.push_back(gap(row, *from));
     }
-    // Most of them follow the request before at once.
+    // Most of them immediately follow the previous request.
     const bool in_turn = 2 * gaps.size() > candidates && candidates > 2;
     const Nanoseconds usual = gaps.empty() ? 0 : nearest_rank(gaps, kMedian);
     bool first = true;
@@ -68,11 +68,11 @@ class Preparations {
   [[nodiscard]] Nanoseconds taken(size_t row) const {
     return sequence_.end(found_.passes[row].end - 1) - start(row);
   }
-  // For a request.
+  // Whether the program waited for a request.
   [[nodiscard]] bool waited(size_t row, Nanoseconds from) const {
     return gap(row, from) >= threshold::kClearlyMore * taken(row);
   }
-  // INT64_MAX: it begins before.
+  // INT64_MAX if the pass starts before `from`.
   [[nodiscard]] Nanoseconds gap(size_t row, Nanoseconds from) const {
     return from > start(row) ? INT64_MAX : start(row) - from;
   }
@@ -87,12 +87,12 @@ class Preparations {
       return std::nullopt;
     }
     const auto called = last_call_before(found_.passes[row]);
-    // The GPU may have worked on for longer.
+    // The GPU may have worked longer.
     return called && row > 0 ? std::optional(std::max(*called, ends_[row - 1])) : called;
   }
 
-  // The end of the launching thread's last call before the pass that put work on a GPU or waited
-  // for one.
+  // End of the launching thread's last call before the pass that launched GPU work or waited for a
+  // GPU.
   [[nodiscard]] std::optional<Nanoseconds> last_call_before(const ForwardPass& pass) const {
     const trace::LaunchRow first = sequence_.launch(pass.begin);
     if (!first.valid()) return std::nullopt;
@@ -115,7 +115,7 @@ class Preparations {
 
   const KernelSequence& sequence_;
   const ForwardPasses& found_;
-  std::vector<Nanoseconds> ends_;  // of the GPU's work in each pass
+  std::vector<Nanoseconds> ends_;  // when the GPU's work of each pass ends
 };
 
 }  // namespace
@@ -137,7 +137,7 @@ void own_work(const KernelSequence& sequence, std::span<const OwnedPass> passes,
     if (!sequence.owns(memory.queue[i])) continue;
     while (at < sequence.size() && sequence.start(at) <= memory.start[i]) ++at;
     while (next < passes.size() && passes[next].end < at) ++next;
-    // The passes that hold the positions around the operation.
+    // The passes with the positions around the operation.
     const OwnedPass* before = nullptr;
     const OwnedPass* behind = nullptr;
     for (size_t pass = next; pass < passes.size() && pass <= next + 1; ++pass) {
@@ -145,7 +145,7 @@ void own_work(const KernelSequence& sequence, std::span<const OwnedPass> passes,
       if (at >= passes[pass].begin && at < passes[pass].end) behind = &passes[pass];
     }
     const OwnedPass* owner = behind;
-    // A copy long before a pass, or after it, is not part of it: servers move caches between
+    // A copy long before or after a pass does not belong to it: servers move caches between
     // requests.
     if (before != behind && copies_to_host(trace, i)) {
       const bool near =

@@ -9,7 +9,7 @@
 
 namespace llmprof::analysis {
 
-// A pass and what it is in Stages.
+// A pass and its place in Stages.
 struct OwnedPass {
   uint32_t begin = 0;  // positions of the sequence
   uint32_t end = 0;
@@ -17,19 +17,18 @@ struct OwnedPass {
   StepId step;
 };
 
-// Gives the kernels and replays of each pass to it, and the memory operations during it. Between
-// two passes a copy to the host belongs to the one before, any other to the one that it prepares.
+// Assigns each pass its kernels and replays, and the memory operations during it. Between two
+// passes, a copy to the host belongs to the previous one, any other operation to the next one.
 void own_work(const KernelSequence& sequence, std::span<const OwnedPass> passes,
               WorkOwners& owners);
 
-// Since when the host prepared each pass, where that is part of its time: since the GPU's last
-// work, or since the host's own last call of CUDA. None where the pass begins with its first
-// kernel.
+// When the host started to prepare each pass, if that is part of its time: after the GPU's last
+// work, or after the host's own last CUDA call. None if the pass starts with its first kernel.
 //
-// What the host did then was to prepare a prefill, or any step of an engine. Not if it took twice
-// as long as the pass itself: the program waited for a request. A decode step has its request; only
-// a much longer pause is none of its. Requests that follow each other are prepared alike: one that
-// took longer than the others (the first, which compiles) is so because of its preparation.
+// Preparation belongs to a prefill, and to every step of an engine, unless it took twice as long as
+// the pass itself: then the program waited for a request. A decode step already has its request, so
+// only a much longer pause is excluded. Consecutive requests are prepared alike: if one took longer
+// than the others (the first, which compiles), its preparation did.
 std::vector<std::optional<Nanoseconds>> prepared_since(const KernelSequence& sequence,
                                                        const ForwardPasses& found, bool serving);
 

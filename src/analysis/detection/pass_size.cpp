@@ -14,7 +14,7 @@ uint64_t blocks_of(const trace::Extent& extent) {
   return uint64_t{extent[0]} * extent[1] * extent[2];
 }
 
-// The value that most of the votes name, where at least half do.
+// The value with the most votes, if it has at least half.
 std::optional<uint64_t> majority(const std::vector<uint64_t>& votes) {
   if (votes.empty()) return std::nullopt;
   const uint64_t value = middle(votes);
@@ -22,8 +22,8 @@ std::optional<uint64_t> majority(const std::vector<uint64_t>& votes) {
   return 2 * same < votes.size() ? std::nullopt : std::optional(value);
 }
 
-// How many tokens `blocks` are for, where `known_blocks` are for `known_tokens`. The last block may
-// be filled in part; none where that leaves several numbers possible.
+// Number of tokens for `blocks`, if `known_blocks` are for `known_tokens`. The last block may be
+// partly filled; none if that makes the number ambiguous.
 std::optional<uint64_t> tokens_of(uint64_t blocks, uint64_t known_blocks, uint64_t known_tokens) {
   if (blocks == 0 || known_blocks < 2) return std::nullopt;
   const uint64_t fewest = (blocks - 1) * known_tokens / known_blocks + 1;
@@ -46,7 +46,7 @@ class Measure {
   }
 
  private:
-  // The first extent of a grid that has one block per row.
+  // The first extent of a grid with one block per row.
   [[nodiscard]] std::optional<uint64_t> rows_at(std::optional<uint32_t> at) const {
     const uint64_t rows = at ? sequence_.grid(*at)[0] : 0;
     return rows > 0 ? std::optional(rows) : std::nullopt;
@@ -75,8 +75,8 @@ class Measure {
     size.sequences = gathered_rows(pass.row_gather);
   }
 
-  // Rows that grow by one from pass to pass are positions of the context (a bias for each of them
-  // is looked up), not tokens that pass through the layers. A few in a row are no chance.
+  // Rows that grow by one from pass to pass are context positions (a bias is looked up for each),
+  // not tokens that pass through the layers. Several in a row are not a coincidence.
   void find_growth() {
     const auto grows = [&](size_t row) {
       const auto tokens = passes_[row].size.tokens;
@@ -97,7 +97,7 @@ class Measure {
     }
   }
 
-  // Where classes of kernels do not tell, what all kernels come to does.
+  // If kernel classes do not show the size, all kernels together do.
   void compare_sizes() {
     const auto known = [](const ForwardPass& pass) {
       return pass.size.threads > 0 || pass.replay();
@@ -110,9 +110,9 @@ class Measure {
     }
   }
 
-  // A pass without tokens is held against one of as many layers whose tokens are known: from the
-  // embedding to the first attention they run the same kernels in the same order, with so many
-  // blocks a token.
+  // Compares a pass of unknown tokens with one of as many layers and known tokens: from the
+  // embedding to the first attention, both run the same kernels in the same order, with equally
+  // many blocks per token.
   void compare_with_known() {
     std::map<uint32_t, const ForwardPass*> known;  // by layers
     const auto note = [&](const ForwardPass& pass) {
@@ -146,8 +146,8 @@ class Measure {
     return majority(votes);
   }
 
-  // A selection's grid is the number of sequences only if it is so in decode steps, where it equals
-  // the tokens; at least one pass must show that, and none more sequences than tokens.
+  // A selection's grid gives the number of sequences only if it equals the tokens in decode steps:
+  // at least one pass must show that, and none may have more sequences than tokens.
   void count_selections() {
     bool any_equal = false;
     for (const ForwardPass& pass : passes_) {
@@ -161,8 +161,8 @@ class Measure {
     }
   }
 
-  // An engine that chooses tokens on the host copies the logits of every sequence that gets one: as
-  // many bytes each.
+  // An engine that chooses tokens on the host copies the logits of each sequence that gets one:
+  // equally many bytes per sequence.
   void count_outputs() {
     const std::vector<uint64_t> bytes = bytes_read();
     const uint64_t of_row = row_bytes(bytes);
@@ -172,7 +172,7 @@ class Measure {
     }
   }
 
-  // Of the first copy to the host behind the layers of each pass and before the next one; 0: none.
+  // Of the first copy to the host after the layers of each pass and before the next pass; 0: none.
   [[nodiscard]] std::vector<uint64_t> bytes_read() const {
     const std::vector<CopyToHost> reads = find_read_backs(sequence_);
     std::vector<uint64_t> bytes(passes_.size(), 0);
@@ -186,8 +186,8 @@ class Measure {
     return bytes;
   }
 
-  // The bytes of one row, where passes of several sizes copied that many per token, as decode steps
-  // do, and none more rows than it has tokens; 0: not known.
+  // Bytes per row, if passes of several sizes copied that many per token, as decode steps do, and
+  // none copied more rows than it has tokens; 0: unknown.
   [[nodiscard]] uint64_t row_bytes(const std::vector<uint64_t>& bytes) const {
     std::map<uint64_t, std::vector<uint64_t>> tokens_by_row;
     size_t asked = 0;
@@ -217,7 +217,7 @@ class Measure {
 
 using ThreadsByName = std::unordered_map<uint32_t, uint64_t>;
 
-// From its middle on: its first layers may begin with what ends the pass before.
+// Starts at the middle: the first layers may contain the end of the previous pass.
 ThreadsByName threads_by_name(const KernelSequence& sequence, const ForwardPass& pass) {
   ThreadsByName threads;
   const uint32_t middle = pass.first_beat + (pass.last_beat - pass.first_beat) / 2;
@@ -227,7 +227,7 @@ ThreadsByName threads_by_name(const KernelSequence& sequence, const ForwardPass&
   return threads;
 }
 
-// Of the middle kernel; 0 where too few are shared.
+// Median over the common kernels; 0 if there are too few.
 double ratio_of(const ThreadsByName& own, const ThreadsByName& reference) {
   std::vector<double> ratios;
   for (const auto& [name, threads] : own) {

@@ -19,7 +19,7 @@ namespace {
 
 using Flags = std::array<uint8_t, 64>;
 
-// A byte of 0 or 1 each becomes a bit. Eight at a time: the product moves each to the highest byte.
+// Packs bytes of 0 or 1 into bits, eight at a time: the product moves each to the highest byte.
 uint64_t packed(const Flags& flags) {
   constexpr size_t kBytes = sizeof(uint64_t);
   constexpr uint64_t kGather = 0x0102040810204080ULL;
@@ -34,30 +34,30 @@ uint64_t packed(const Flags& flags) {
   return word;
 }
 
-// Which tokens of a sequence are the same as the one `distance` before: one bit each, so that 64
-// are counted at once.
+// Which tokens of a sequence equal the token `distance` earlier: one bit each, to count 64 at once.
 class Likeness {
  public:
   static constexpr size_t kBits = 64;
 
   Likeness(std::span<const uint32_t> tokens, uint32_t distance);
 
-  // False of the first `distance` tokens.
+  // False for the first `distance` tokens.
   [[nodiscard]] bool at(size_t row) const { return (words_[row / kBits] >> row % kBits & 1U) != 0; }
-  // Of the tokens from `row` on, the first in the lowest bit; behind the last one 0.
+  // Bits of the tokens from `row` on, the first in the lowest bit; 0 after the last token.
   [[nodiscard]] uint64_t from(size_t row) const {
     const size_t shift = row % kBits;
     const uint64_t low = words_[row / kBits] >> shift;
     return shift == 0 ? low : low | words_[row / kBits + 1] << (kBits - shift);
   }
-  // Of [begin, end).
+  // Within [begin, end).
   [[nodiscard]] size_t count(size_t begin, size_t end) const;
   [[nodiscard]] double share(size_t begin, size_t end) const {
     return static_cast<double>(count(begin, end)) / static_cast<double>(end - begin);
   }
 
-  // Calls `visit(begin, end, length)` for the stretches in which every window of one distance has
-  // at least `needed` such tokens, of `length` tokens, their edges drawn in to what is alike.
+  // Calls `visit(begin, end, length)` for stretches in which every window of one distance has at
+  // least `needed` equal tokens. `length` counts all tokens; begin and end are trimmed to equal
+  // ones.
   template <class Visit>
   void each_stretch(size_t needed, const Visit& visit) const {
     const size_t whole = 2 * distance_;  // the first window's end
@@ -76,7 +76,7 @@ class Likeness {
       const uint64_t go = from(row - distance_);
       const auto more = static_cast<size_t>(std::popcount(come & ~go));
       const auto fewer = static_cast<size_t>(std::popcount(go & ~come));
-      // Mostly no window of these can change what holds.
+      // Usually no window in this word can change the state.
       if (inside ? like >= needed + fewer : like + more < needed) {
         like = like + more - fewer;
         continue;
@@ -129,21 +129,21 @@ size_t Likeness::count(size_t begin, size_t end) const {
   return found;
 }
 
-// How candidates for a period are looked for.
+// How to search for candidate periods.
 struct PeriodSearch {
   // Single kernels repeat inside a layer; a few in a row hardly do, many in a row never.
   std::array<size_t, 2> rows_of_kernels;
   uint32_t shortest;
-  uint32_t fewest_repeats;  // that the sequence has room for
+  uint32_t fewest_repeats;  // that fit into the sequence
   uint32_t least_votes;
-  size_t tried;  // of each row of kernels
+  size_t tried;  // candidates per row of kernels
   bool by_span;  // a distance counts for as many tokens as it spans
 };
 
 constexpr PeriodSearch kInSequence{{4, 12}, 4, threshold::kSeveral, 16, 32, false};
 constexpr PeriodSearch kInOnePass{{1, 4}, 2, 2, 1, 12, true};
 
-// A few tokens in a row, by a polynomial over them.
+// A few consecutive tokens, hashed by a polynomial.
 struct Gram {
   uint64_t key = 0;
   friend bool operator==(const Gram&, const Gram&) = default;
@@ -151,13 +151,13 @@ struct Gram {
 };
 using GramId = trace::Id<struct GramKind>;
 
-// How often the distance to the last equal gram is each number.
+// How often each distance to the last equal gram occurs.
 void count_distances(std::span<const uint32_t> tokens, size_t gram,
                      std::unordered_map<uint32_t, uint32_t>& votes) {
   if (tokens.size() < gram) return;
   trace::Interner<GramId, Gram> grams;
-  std::vector<size_t> last;  // where each gram ends that was seen last
-  // A polynomial over the window, so that a step costs two multiplications.
+  std::vector<size_t> last;  // where each gram last ended
+  // Rolling polynomial hash: each step costs two multiplications.
   constexpr uint64_t kBase = 0x9E3779B97F4A7C15ULL;
   uint64_t highest = 1;
   for (size_t i = 1; i < gram; ++i) highest *= kBase;
@@ -208,7 +208,7 @@ std::vector<uint32_t> frequent_periods(std::span<const uint32_t> tokens,
   return periods;
 }
 
-// In a burst everything is like everything else: each of its tokens becomes one of its own.
+// In a burst all tokens resemble each other, so each gets a unique token.
 std::vector<uint32_t> without_bursts(std::span<const uint32_t> sequence) {
   std::vector<uint32_t> tokens(sequence.begin(), sequence.end());
   uint32_t fresh = UINT32_MAX;
@@ -218,13 +218,13 @@ std::vector<uint32_t> without_bursts(std::span<const uint32_t> sequence) {
   return tokens;
 }
 
-// How far a few kernels alone repeat, whatever the period that is looked for.
+// How far a few kernels alone repeat, whatever period is searched.
 class SmallLoops {
  public:
   explicit SmallLoops(std::span<const uint32_t> tokens) : tokens_(tokens) {}
 
-  // Whether in [begin, end) a few kernels repeat all the time: a loop smaller than any layer, of
-  // which `period` is a multiple.
+  // Whether a few kernels repeat throughout [begin, end): a loop smaller than any layer, with
+  // `period` a multiple of it.
   bool explain(size_t begin, size_t end, uint32_t period, double agreement) {
     for (uint32_t part = 1; part <= threshold::kSmallLoop && part < period; ++part) {
       if (period % part != 0) continue;
@@ -240,7 +240,7 @@ class SmallLoops {
   std::array<std::optional<Likeness>, threshold::kSmallLoop> by_period_;
 };
 
-// The longest stretch in which every repeat is at least half like the one before.
+// The longest stretch in which at least half of every repeat equals the previous one.
 std::optional<LayerPeriod> layers_of(std::span<const uint32_t> tokens, uint32_t period) {
   const Likeness like(tokens, period);
   size_t begin = 0;
@@ -256,7 +256,8 @@ std::optional<LayerPeriod> layers_of(std::span<const uint32_t> tokens, uint32_t 
   LayerPeriod found{0, period, (end - begin + period / threshold::kQuarter) / period, 0};
   const size_t missing =
       found.count * period > end - begin ? found.count * period - (end - begin) : 0;
-  // What does not repeat is rather the beginning of the first layer than the end of the last.
+  // The part that does not repeat is more likely the start of the first layer than the end of the
+  // last.
   found.first = begin - std::min(begin, missing);
   if (begin < missing && tokens.size() - end < missing - begin) --found.count;
   if (found.count < 2) return std::nullopt;
@@ -264,7 +265,7 @@ std::optional<LayerPeriod> layers_of(std::span<const uint32_t> tokens, uint32_t 
   return found;
 }
 
-// Every `stride`-th of the positions; around the repeat, from the last to the first as well.
+// Checks every `stride`-th position, cyclically: the repeat wraps from the last to the first.
 bool evenly_spaced(const std::vector<uint32_t>& positions, size_t stride, size_t length) {
   const double mean = static_cast<double>(length * stride) / static_cast<double>(positions.size());
   for (size_t i = 0; i < positions.size(); i += stride) {
@@ -312,8 +313,8 @@ std::optional<LayerPeriod> find_layer_period(std::span<const uint32_t> tokens) {
     found.push_back(*layers);
     covered = std::max(covered, coverage(*layers));
   }
-  // A smaller period is the better answer (one layer instead of two that alternate) where it covers
-  // and agrees about as well as the best.
+  // Prefer a smaller period (one layer instead of two that alternate) if its coverage and agreement
+  // are close to the best.
   std::erase_if(found, [&](const LayerPeriod& layers) {
     return coverage(layers) < covered - threshold::kTolerance;
   });

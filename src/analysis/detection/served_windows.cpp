@@ -12,21 +12,21 @@
 namespace llmprof::analysis {
 namespace {
 
-// The host had the results of a batch, and had chosen the last of its tokens.
+// When the host had the results of a batch, and when it had chosen the last token.
 struct Awaited {
   Nanoseconds results = 0;
   Nanoseconds chosen = 0;
 };
 
-// Passes of one batch: an engine gives every sequence in it one token. It may take several passes,
-// and ends with the one whose results the host waits for.
+// Passes of one batch, which gives each of its sequences one token. It may take several passes and
+// ends with the one whose results the host waits for.
 struct PassBatch {
-  Nanoseconds begin = 0;                    // of its first pass
-  std::optional<Nanoseconds> caches_moved;  // the last time before that pass's end
+  Nanoseconds begin = 0;                    // start of its first pass
+  std::optional<Nanoseconds> caches_moved;  // last time before that pass's end
   Awaited awaited;
   uint64_t passes = 0;
-  uint64_t first_tokens = 0;  // of prompts
-  uint64_t next_tokens = 0;   // of sequences that had one before
+  uint64_t first_tokens = 0;  // first tokens of prompts
+  uint64_t next_tokens = 0;   // later tokens of sequences
   bool takes_prompts = false;
   bool after_untraced = false;
   bool warmup = false;
@@ -34,7 +34,7 @@ struct PassBatch {
   [[nodiscard]] uint64_t rows() const { return first_tokens + next_tokens; }
 };
 
-// The GPU that most steps ran on. There is a step. Those of one rank are those of its job.
+// The GPU with the most steps. Requires a step. One rank's steps represent its job.
 GpuOfProcess busiest_gpu(const Stages& stages) {
   std::map<GpuOfProcess, size_t> steps;
   for (const Step& step : stages.steps) {
@@ -44,8 +44,8 @@ GpuOfProcess busiest_gpu(const Stages& stages) {
   return most_frequent(steps).first;
 }
 
-// Caches of sequences on their way to the host or back: copies of one size, at least one for each
-// layer, and no kernel in between.
+// Transfers of sequence caches to or from the host: copies of one size, at least one per layer,
+// without a kernel between them.
 struct CacheMoves {
   std::vector<bool> is_part;      // by memory operation
   std::vector<Nanoseconds> ends;  // in order
@@ -88,7 +88,7 @@ class HostWaits {
  public:
   explicit HostWaits(const trace::Trace& trace) : trace_(trace), calls_(trace) {}
 
-  // None: the host did not wait for this copy, or the capture has no calls.
+  // None if the host did not wait for this copy, or the capture has no calls.
   [[nodiscard]] std::optional<Awaited> after(size_t copy) const {
     const trace::MemoryOperationTable& memory = trace_.memory_operations;
     const trace::LaunchRow asked = memory.launch[copy];
@@ -140,7 +140,7 @@ class HostWaits {
   CallsByThread calls_;
 };
 
-// The last copy to the host of each step that moves no cache; none: UINT32_MAX.
+// Each step's last copy to the host that is not part of a cache transfer; UINT32_MAX: none.
 std::vector<uint32_t> results_read(const trace::Trace& trace, const Stages& stages,
                                    const CacheMoves& moves) {
   std::vector<uint32_t> reads(stages.steps.size(), UINT32_MAX);
@@ -169,7 +169,7 @@ class Grouping {
       open_.takes_prompts = true;
       begins_ = step.kind == StepKind::mixed;
     }
-    // Of a mixed step: of sequences in decode, if the prompts in it go on within the batch.
+    // In a mixed step, the rows are sequences in decode if its prompts continue within the batch.
     (step.kind == StepKind::prefill ? open_.first_tokens : open_.next_tokens) += rows;
   }
 
@@ -181,26 +181,25 @@ class Grouping {
     open_ = {};
   }
 
-  // None where passes do not tell which sequences get a token.
+  // Empty if passes do not show which sequences get a token.
   std::vector<PassBatch> take() { return told_ ? std::move(batches_) : std::vector<PassBatch>(); }
 
  private:
   std::vector<PassBatch> batches_;
   PassBatch open_;
-  bool begins_ = false;  // the open batch has prompts of which only the begin was seen
+  bool begins_ = false;  // the open batch has prompts that have only started
   bool told_ = true;
 };
 
-// When a token of it is chosen, on average: while the host chooses tokens it asks for one row after
-// the other.
+// Mean time at which a token is chosen: the host processes one row after the other.
 double chosen(const PassBatch& batch) {
   const auto rows = static_cast<double>(batch.rows());
   const auto took = static_cast<double>(batch.awaited.chosen - batch.awaited.results);
   return static_cast<double>(batch.awaited.results) + took * (rows + 1) / (2 * rows);
 }
 
-// The host turns to prompts when it has chosen the tokens of the batch before and moved caches. If
-// no sequence was left, it may have waited for the request.
+// The host turns to prompts when it has chosen the previous batch's tokens and moved caches. If no
+// sequence was left, it may have waited for the request.
 Nanoseconds prompts_begin(const PassBatch& batch, const PassBatch* before) {
   Nanoseconds start = batch.begin;
   if (before != nullptr) {
@@ -218,7 +217,7 @@ std::optional<ServedWindow> measure(const std::vector<PassBatch>& batches) {
   double prompt_time = 0;
   double token_time = 0;
   const PassBatch* before = nullptr;
-  // A prompt of which an earlier batch took a part. Not an optional: GCC 12 warns of its value.
+  // A prompt that an earlier batch started. Not an optional: GCC 12 warns about its value.
   bool has_begun = false;
   Nanoseconds begun = 0;
   for (const PassBatch& batch : batches) {
@@ -259,7 +258,7 @@ std::optional<ServedWindow> measure(const std::vector<PassBatch>& batches) {
   return window;
 }
 
-// Of windows that somebody opened; those of a budget are parts of one.
+// Starts of explicitly opened windows; windows of an overhead budget are parts of one.
 std::vector<Nanoseconds> openings(const trace::Trace& trace, trace::ProcessId process) {
   using Reason = trace::CollectionReason;
   const trace::CollectionTable& table = trace.collection;
@@ -277,7 +276,7 @@ std::vector<Nanoseconds> openings(const trace::Trace& trace, trace::ProcessId pr
 }  // namespace
 
 std::vector<ServedWindow> served_windows(const trace::Trace& trace, const Stages& stages) {
-  // What annotations call the sequences of a prefill may be parts of prompts.
+  // Annotations may count parts of prompts as the sequences of a prefill.
   if (!stages.serving || !stages.confidence || stages.steps.empty()) return {};
   if (trace.launches.size() == 0) return {};
   const GpuOfProcess gpu = busiest_gpu(stages);

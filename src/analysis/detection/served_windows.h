@@ -6,29 +6,28 @@
 
 namespace llmprof::analysis {
 
-// An estimate of what the requests of a serving engine saw within one window of recording, by its
-// batches: no request is known. Times in ns, mean.
+// Estimated times that a serving engine's requests saw in one recording window, from its batches;
+// the requests themselves are unknown. Mean times in ns.
 struct ServedWindow {
-  Nanoseconds start = 0;  // of its first pass
-  Nanoseconds end = 0;    // the host had chosen the last token
+  Nanoseconds start = 0;  // start of its first pass
+  Nanoseconds end = 0;    // when the host had chosen the last token
   uint64_t batches = 0;
   uint64_t passes = 0;
-  uint64_t rows = 0;  // tokens that sequences got
+  uint64_t rows = 0;  // tokens given to sequences
   uint64_t most_rows = 0;
   uint64_t prompts = 0;    // first tokens
   double prompt_time = 0;  // 0 without prompts
-  uint64_t tokens = 0;     // that follow one of their sequence
+  uint64_t tokens = 0;     // tokens after a sequence's first
   double token_time = 0;   // 0 without tokens
 };
 
-// By batches: passes that give every sequence one token, the last of which the host waits for. The
-// time of a token is that between two, caches that are moved
-// in between included; the time of a prompt begins where the host could first turn to it (the
-// tokens of the batch before were chosen, caches were moved), and ends when its first token is
-// chosen.
+// From batches: passes that give every sequence one token; the host waits for the last pass. Token
+// time is the time between two batches, including cache transfers. Prompt time starts when the host
+// could first work on the prompt (previous batch's tokens chosen, caches moved) and ends when its
+// first token is chosen.
 //
-// Windows are those that somebody opened (a command, a range); else all is one. A window in which
-// passes do not tell which sequences get a token is left out.
+// One window per `arm` command or armed range; otherwise one for the whole recording. A window is
+// skipped if its passes do not show which sequences get a token.
 std::vector<ServedWindow> served_windows(const trace::Trace& trace, const Stages& stages);
 
 }  // namespace llmprof::analysis

@@ -8,7 +8,7 @@
 namespace llmprof::analysis {
 namespace {
 
-// Those of the attention that occurs most often; others prepare it, or belong to something else.
+// Beats of the most frequent attention; others prepare it or belong to something else.
 std::vector<LayerBeat> layers_among(const KernelSequence& sequence,
                                     std::span<const LayerBeat> beats) {
   std::map<uint32_t, size_t> times;
@@ -29,8 +29,8 @@ bool equally_far_apart(const std::vector<LayerBeat>& layers) {
   return others * threshold::kSeldom <= layers.size();
 }
 
-// Whether the layers work on clearly more rows than the last kernel that works by row before the
-// product with the vocabulary.
+// Whether the layers work on clearly more rows than the last per-row kernel before the vocabulary
+// GEMM.
 bool leaves_most_rows(const KernelSequence& sequence, const ForwardPass& pass) {
   uint32_t head = *pass.selection;
   while (head > pass.last_beat && !is_product(sequence.kernel_class(head))) --head;
@@ -43,7 +43,7 @@ bool leaves_most_rows(const KernelSequence& sequence, const ForwardPass& pass) {
          middle(threads) >= threshold::kClearlyMore * sequence.threads(head);
 }
 
-// The last product behind `last_beat`, and what was asked for right after it.
+// The last GEMM after `last_beat`, and the work launched right after it.
 uint32_t end_of_vision(const KernelSequence& sequence, uint32_t last_beat, uint32_t limit) {
   uint32_t end = last_beat + 1;
   for (uint32_t at = end; at < limit; ++at) {

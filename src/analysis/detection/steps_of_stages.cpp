@@ -17,7 +17,7 @@ class StepAdder {
     chosen_.replays = choose(stages.owners.replay_instance);
   }
 
-  // What belongs to an instance that has no steps: nothing else is looked at.
+  // Work of instances without steps; nothing else is examined.
   [[nodiscard]] const ChosenWork& chosen() const { return chosen_; }
   [[nodiscard]] uint64_t added() const { return added_; }
 
@@ -38,7 +38,7 @@ class StepAdder {
       const OfInstance& own = of_instance_[instance];
       const bool most = static_cast<double>(own.in_passes) >=
                         threshold::kNearlyAll * static_cast<double>(own.kernels);
-      // One pass alone is the instance itself.
+      // A single pass is the instance itself.
       if (most && own.passes > 1) add_step(sequence, instance, *pass);
     }
     own_memory(sequence);
@@ -46,13 +46,13 @@ class StepAdder {
 
  private:
   struct OfInstance {
-    bool has_steps = false;  // as annotated
+    bool has_steps = false;  // from annotations
     uint64_t kernels = 0;
     uint64_t in_passes = 0;
     uint32_t passes = 0;
   };
 
-  // Counts it, too.
+  // Also counts the chosen kernels.
   std::vector<char> choose(const std::vector<InstanceId>& owners) {
     std::vector<char> chosen(owners.size());
     for (size_t i = 0; i < owners.size(); ++i) {
@@ -88,7 +88,7 @@ class StepAdder {
     starts_[instance].emplace_back(step.start, id);
   }
 
-  // A copy belongs to the step that had begun last.
+  // A copy belongs to the step that started last.
   void own_memory(const KernelSequence& sequence) {
     const trace::MemoryOperationTable& memory = trace_.memory_operations;
     for (size_t i = 0; i < memory.size(); ++i) {

@@ -38,9 +38,9 @@ class BoundarySetter {
   }
 
  private:
-  // What ends the pass before (a norm, a product) may look like the begin of a layer, and what
-  // begins the next one like another layer; but results are read between passes, unless they are
-  // read in every layer.
+  // The end of the previous pass (a norm, a GEMM) may look like the start of a layer, and the start
+  // of the next pass like another layer. But results are read between passes, unless they are read
+  // in every layer.
   void stay_between_reads(PassCore& core) const {
     if (core.period == 0 || core.length() < threshold::kSeveral * core.period) return;
     const uint32_t second = core.begin + core.period;
@@ -62,14 +62,14 @@ class BoundarySetter {
     while (core.end > last && sequence_.start(core.end - 1) > later->start) --core.end;
   }
 
-  // Between the passes around this one.
+  // Free positions between the neighboring passes.
   [[nodiscard]] std::pair<uint32_t, uint32_t> room_of(size_t row) const {
     return {row > 0 ? passes_[row - 1].end : 0, row + 1 < passes_.size()
                                                     ? passes_[row + 1].begin
                                                     : static_cast<uint32_t>(sequence_.size())};
   }
 
-  // A graph launch belongs to one pass as a whole.
+  // A graph launch is never split between passes.
   void take_graph(size_t row) {
     ForwardPass& pass = passes_[row];
     const auto [from, until] = room_of(row);
@@ -83,15 +83,15 @@ class BoundarySetter {
     }
   }
 
-  // Between two passes that follow each other lies less than a pass.
+  // Two consecutive passes are less than a pass apart.
   static bool near(const ForwardPass& before, const ForwardPass& behind) {
     const bool hidden = before.replay() || behind.replay();
     return behind.begin - before.end <=
            (hidden ? threshold::kLongRun : std::max(before.length(), behind.length()));
   }
 
-  // Where the host had read the results of the one, it began with the other; else where it paused
-  // longest between two launches.
+  // The second pass starts after the host has read the first one's results; otherwise at the host's
+  // longest pause between launches.
   void split(ForwardPass& before, ForwardPass& behind) const {
     const uint32_t first = before.end;
     const uint32_t last = behind.begin;
@@ -115,9 +115,9 @@ class BoundarySetter {
     behind.start_seen = behind.start_seen || was_read;
   }
 
-  // What other passes of the kind have behind their layers, where one like them follows at once, is
-  // all that a pass has there if it is a graph's. The rest, before a pass of another kind, belongs
-  // to neither: the caches of the next request are filled, say.
+  // Passes of this kind that are immediately followed by one of their kind show what comes after
+  // the layers; a graph's pass has nothing more. The rest, before a pass of another kind, belongs
+  // to neither (filling the next request's caches, for example).
   void leave_what_is_between() {
     std::map<std::pair<uint32_t, uint32_t>, std::map<uint32_t, size_t>> tails;
     const auto followed_by_like = [&](size_t i) {
@@ -138,9 +138,9 @@ class BoundarySetter {
     }
   }
 
-  // At the edge of the capture, or of something else, a pass has what others of its kind have.
+  // At an edge of the capture, or next to other work, a pass extends as far as others of its kind.
   void fill_in() {
-    // Kernels before and behind the layers, by kind.
+    // Kernels before and after the layers, by kind.
     std::map<std::pair<uint32_t, uint32_t>, std::pair<uint32_t, uint32_t>> usual;
     for (size_t i = 0; i + 1 < passes_.size(); ++i) {
       if (!adjacent(i)) continue;
@@ -172,8 +172,7 @@ class BoundarySetter {
   std::vector<ForwardPass> passes_;
 };
 
-// Forward passes of a training step are launched by the program, backward passes by a thread of the
-// framework.
+// In a training step, the program launches forward passes and a framework thread backward passes.
 bool two_threads_in_turn(const KernelSequence& sequence, const std::vector<PassCore>& cores) {
   const auto thread = [&](const PassCore& core) {
     const trace::LaunchRow launch = sequence.launch(core.begin);

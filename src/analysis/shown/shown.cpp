@@ -16,10 +16,10 @@ using profile::StageShown;
 using profile::TimePart;
 using profile::TokenTimesShown;
 
-// Above it waiting sets the pace; below the other, idle time does not matter.
+// Above the first, waiting limits the speed; below the second, idle time does not matter.
 constexpr double kMuchIdle = 0.25;
 constexpr double kLittleIdle = 0.05;
-// Of the peak: above it only less work (a smaller model, fewer bits) makes a stage faster.
+// Share of the peak: above it, only less work (a smaller model, fewer bits) makes a stage faster.
 constexpr double kNearTheLimit = 0.7;
 constexpr std::array kCausedByHost = {TimePart::idle_launch,           TimePart::idle_host,
                                       TimePart::idle_synchronization,  TimePart::idle_before_first,
@@ -92,7 +92,7 @@ void show_recorded(const Stage& stage, StageShown& shown) {
 
 void show_unwatched(const Stage& stage, StageShown& shown) {
   const profile::Unwatched& own = *stage.unwatched;
-  // Where only windows were traced, a recorded instance is longer than its recorded steps.
+  // If only windows were traced, a recorded instance is longer than its recorded steps.
   const double slower = 1 + own.added_share.value;
   shown.without_tracing = true;
   shown.wall = shown_times(without_tracing(stage, stage.wall));
@@ -107,7 +107,7 @@ void show_unwatched(const Stage& stage, StageShown& shown) {
   if (shown.wall_over_floor) *shown.wall_over_floor /= slower;
 }
 
-// What limits the stage, where MFU and MBU both stand: none was refused.
+// What limits the stage, if both MFU and MBU are known.
 void show_bound(const Stage& stage, StageShown& shown) {
   if (!stage.floor || !shown.mfu.wall || !shown.mfu.gpu_busy || !shown.mbu.wall ||
       !shown.mbu.gpu_busy) {
@@ -141,7 +141,7 @@ void show_cost(Stage& stage) {
   }
 }
 
-// Windows of tracing: instances then run over what was not traced, and have pieces of their steps.
+// With tracing windows, instances include untraced time and only some of their steps.
 bool recorded_in_windows(const profile::Unwatched& own) {
   return own.source == profile::UnwatchedSource::between_windows ||
          own.steps_recorded < own.steps_all;
@@ -159,7 +159,7 @@ void show_stage(Stage& stage) {
 }
 
 void show_savings(profile::StageRecoverable& stage) {
-  constexpr double kWorthARow = 0.01;  // of wall time
+  constexpr double kWorthARow = 0.01;  // share of wall time
   for (profile::RecoverablePart& part : stage.parts) {
     part.shown = part.recoverable.value >= kWorthARow * stage.wall.value;
   }
@@ -180,7 +180,7 @@ double total_wall(const Stage& stage) {
   return wall.mean ? wall.mean->value * static_cast<double>(wall.count) : 0;
 }
 
-// Over the shown wall times of all stages.
+// Relative to the shown wall times of all stages.
 void show_shares(profile::Profile& profile, TokenTimesShown& shown) {
   double wall = 0;
   double busy = 0;

@@ -4,9 +4,9 @@
 
 namespace llmprof::analysis {
 
-// The last step of an analysis, and of a file of an earlier llmprof: `shown` of stages and token
-// times, which is all that reports and the page show of them. Where the program's own times are
-// known, wall times, budgets and what follows from them are those of the program without tracing.
+// The last step of an analysis, and of reading a file from an earlier llmprof: sets `shown` of
+// stages and token times, the only figures of them that reports and the page show. If the program's
+// untraced times are known, wall times, budgets and derived figures are untraced.
 void add_shown(profile::Profile& profile);
 
 }  // namespace llmprof::analysis

@@ -10,9 +10,9 @@ using profile::Stage;
 using profile::TokenTime;
 using profile::TokenTimesShown;
 
-constexpr double kWideDeviation = 0.25;  // of the mean
+constexpr double kWideDeviation = 0.25;  // share of the mean
 constexpr double kWideRange = 1.5;       // longest over shortest
-constexpr uint64_t kFewTimes = 3;        // a median of them says no more than the range
+constexpr uint64_t kFewTimes = 3;        // a median of so few shows no more than the range
 
 bool widely_spread(const Times& times) {
   if (times.count < 2 || !times.mean || !times.min || !times.max) return false;
@@ -96,7 +96,7 @@ class ShownTokens {
     }
   }
 
-  // By the workload's own clock, where that run was not profiled; per step of decode.
+  // From the workload's own clock, if that run was not profiled; for decode, per step.
   [[nodiscard]] std::optional<Milliseconds> not_profiled(std::string_view stage) const {
     if (!profile_.stage1) return std::nullopt;
     const std::string_view name = stage == "decode" ? "decode_step" : stage;
@@ -144,8 +144,8 @@ class ShownTokens {
     return row;
   }
 
-  // What requests of an engine saw where they got the most tokens: a batch may take several of the
-  // engine's steps.
+  // Times of an engine's requests in the window with the most tokens: a batch may take several
+  // engine steps.
   bool add_served() {
     const auto& windows = recorded_.served;
     const auto most = std::ranges::max_element(windows, {}, &profile::ServedWindow::tokens);

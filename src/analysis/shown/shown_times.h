@@ -6,7 +6,7 @@ namespace llmprof::analysis::shown {
 
 using Times = profile::Statistics<profile::Milliseconds>;
 
-// With which value stands for these durations: the mean, unless it says little of single values.
+// Adds which value represents these durations: the mean, unless it is not typical.
 profile::ShownTimes shown_times(const Times& times);
 
 Times scaled(Times times, double by);
@@ -15,16 +15,16 @@ void scale_by(double factor, std::optional<Quantity>& value) {
   if (value) value->value *= factor;
 }
 
-// The spread among recorded instances says nothing where it is that of pieces in windows.
+// For pieces in windows: their recorded spread is meaningless.
 Times mean_alone(const Times& recorded, double mean);
 
-// How much longer the recorded stage was: times are divided by it.
+// Ratio of the recorded to the untraced time: divide times by it.
 double slowdown(const profile::Stage& stage);
 
-// The recorded times of a stage's instances, as they are without tracing.
+// The recorded times of a stage's instances, scaled to the untraced program.
 Times without_tracing(const profile::Stage& stage, const Times& recorded);
 
-// Of a profile whose stages have what is shown of them.
+// Requires stages with `shown`.
 profile::TokenTimesShown shown_token_times(const profile::Profile& profile);
 
 }  // namespace llmprof::analysis::shown

@@ -11,13 +11,13 @@
 namespace llmprof::analysis {
 namespace {
 
-// Rows made for one range, one for each GPU it worked on: mostly one.
+// Rows of one range, one per GPU it worked on: usually one.
 template <class IdType>
 class RowsByDevice {
  public:
   explicit RowsByDevice(size_t ranges) : first_(ranges) {}
 
-  // `make` is called for a GPU that the range has not met.
+  // Calls `make` for a GPU that is new to the range.
   template <class Make>
   IdType find_or_make(size_t range, trace::DeviceId device, const Make& make) {
     Entry& first = first_[range];
@@ -53,7 +53,7 @@ class Attribution {
     stages_.serving = stage_ranges.serving();
   }
 
-  // Stages with instances, steps and owners, not measured yet.
+  // Stages with instances, steps and owners, not yet measured.
   Stages run(Diagnostics& diagnostics) {
     WorkOwners& owners = stages_.owners;
     attribute(trace_.kernels, owners.kernel_instance, owners.kernel_step);
@@ -140,7 +140,7 @@ class Attribution {
     });
   }
 
-  // An engine may tell of one step twice, and say more in the inner range.
+  // An engine may annotate one step twice, with more detail in the inner range.
   [[nodiscard]] const StepBatch& phases_of(OpenRangeId range) const {
     const RangeMeaning& own = ranges_.meaning(range);
     const OpenRangeId again = ranges_[range].told_again;
@@ -166,8 +166,8 @@ class Attribution {
     }
   }
 
-  // A program without a GPU's work in its stages still has their times; where other occurrences of
-  // the stage have some, those without (another thread's or process's copy) are none.
+  // Stages without GPU work still have times. But if other occurrences of the stage have GPU work,
+  // those without it (another thread's or process's copy) are not instances.
   void add_units_without_work(Diagnostics& diagnostics) {
     std::vector<bool> without(stage_ranges_.units().size(), false);
     uint64_t left_out = 0;
@@ -214,11 +214,11 @@ class Attribution {
   RowsByDevice<StepId> steps_;
   std::vector<StageUnitId> unit_of_instance_;
   std::map<std::string, uint32_t, std::less<>> rows_;  // stages by name
-  std::vector<VisionWork> vision_;                     // by range, without what is inside it
+  std::vector<VisionWork> vision_;                     // by range, without ranges inside it
   Stages stages_;
 };
 
-// Steps are switched at their beginning, so that what holds at a step's end held for all of it.
+// Tracing switches at the start of steps, so the state at a step's end held for all of it.
 void Attribution::count_untraced_steps() {
   std::vector<std::vector<Nanoseconds>> untraced(stage_ranges_.units().size());  // starts
   for (size_t i = 0; i < ranges_.ranges().size(); ++i) {
@@ -250,7 +250,7 @@ void Attribution::count_untraced_steps() {
   }
 }
 
-// A note includes what is noted inside it ("vision_tower" its "sam").
+// A note includes the notes inside it ("vision_tower" includes its "sam").
 void Attribution::add_notes() {
   std::map<std::pair<uint32_t, std::string>, StageNote> notes;
   for (size_t i = 0; i < vision_.size(); ++i) {

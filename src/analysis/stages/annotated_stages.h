@@ -9,11 +9,11 @@
 
 namespace llmprof::analysis {
 
-// Adds steps to stages that are not measured yet.
+// Adds steps to stages before they are measured.
 using AddSteps = std::function<void(Stages&)>;
 
-// Stages from the ranges of a trace, measured; none where no range means a stage. `add_steps`, if
-// there is one, is called for stages of which an instance with GPU work has none.
+// Measured stages from a trace's ranges; none if no range means a stage. If set, `add_steps` is
+// called for stages with an instance that has GPU work but no steps.
 std::optional<Stages> annotated_stages(const trace::Trace& trace, const MeaningfulRanges& ranges,
                                        Diagnostics& diagnostics, const AddSteps& add_steps = {});
 

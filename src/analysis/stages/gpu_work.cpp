@@ -7,7 +7,7 @@
 namespace llmprof::analysis {
 namespace {
 
-// One of the trace's tables, walked in the order of starts.
+// One of the trace's tables, walked in order of start.
 struct Walk {
   GpuWork::Kind kind;
   std::span<const Nanoseconds> start;
@@ -16,7 +16,7 @@ struct Walk {
   std::span<const StepId> step;
   size_t next = 0;
 
-  // Of the next row; INT64_MAX: there is none.
+  // Start of the next row; INT64_MAX if there is none.
   [[nodiscard]] Nanoseconds time() const { return next == start.size() ? INT64_MAX : start[next]; }
 
   void add_until(Nanoseconds limit, Stages& stages) {
@@ -32,7 +32,7 @@ struct Walk {
 }  // namespace
 
 void GpuWork::add(Kind kind, Nanoseconds start, Nanoseconds end) {
-  // What [start, end) adds to a union that reaches to `reached`.
+  // Time that [start, end) adds to a union that ends at `reached`.
   const auto extend = [&](Nanoseconds& sum, Nanoseconds& reached) {
     sum += std::max<Nanoseconds>(0, end - std::max(start, reached));
     reached = std::max(reached, end);
@@ -68,7 +68,7 @@ void meter_work(const trace::Trace& trace, Stages& stages) {
       walk(GpuWork::Kind::memory, trace.memory_operations, own.memory_instance, own.memory_step),
       walk(GpuWork::Kind::replay, trace.graph_replays, own.replay_instance, own.replay_step)};
   while (true) {
-    // The table that is behind goes on until another one has the earlier start.
+    // The table with the earliest start continues until another one has an earlier start.
     Walk& behind = *std::ranges::min_element(walks, {}, &Walk::time);
     if (behind.time() == INT64_MAX) return;
     Nanoseconds limit = INT64_MAX;

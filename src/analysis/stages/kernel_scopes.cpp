@@ -8,7 +8,7 @@ namespace llmprof::analysis {
 
 namespace {
 
-// Before any burst is looked at.
+// Scopes before bursts are considered.
 std::vector<KernelScope> plain_scopes(const trace::Trace& trace, const Stages& stages) {
   std::vector<Nanoseconds> first_stage(trace.devices.size(), INT64_MIN);
   for (const StageInstance& instance : stages.instances) {
@@ -30,8 +30,8 @@ std::vector<KernelScope> plain_scopes(const trace::Trace& trace, const Stages& s
   return scopes;
 }
 
-// Bursts of one device's kernels: what a compiler tries in the first request, and no later one
-// runs. A loop inside of layers (a scan over tokens) is a burst of measured instances as well.
+// Bursts of one device's kernels that a compiler tries in the first request and no later one runs.
+// A loop inside layers (a scan over tokens) is also a burst in measured instances.
 void set_autotuning(const std::vector<uint32_t>& rows, const trace::Trace& trace,
                     std::vector<KernelScope>& scopes) {
   std::vector<uint32_t> names;

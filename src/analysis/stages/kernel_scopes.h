@@ -21,18 +21,18 @@ struct ScopeTotal {
 };
 using ScopeTotals = std::array<ScopeTotal, kKernelScopes>;
 
-// Every kernel of the trace counts in one scope.
+// Every kernel of the trace counts in exactly one scope.
 ScopeTotals total_by_scope(const trace::Trace& trace, const Stages& stages);
 
-// One to three kernels that repeat many times without a pause: weights being filled, a kernel being
-// tuned. Positions [begin, end) of a sequence.
+// One to three kernels that repeat many times without a pause: filling weights, tuning a kernel.
+// Positions [begin, end) of a sequence.
 struct KernelBurst {
   size_t begin = 0;
   size_t end = 0;
   uint32_t period = 0;
 };
 
-// By period, then begin; those of different periods may overlap.
+// By period, then `begin`; bursts of different periods may overlap.
 std::vector<KernelBurst> find_kernel_bursts(std::span<const uint32_t> sequence);
 
 }  // namespace llmprof::analysis

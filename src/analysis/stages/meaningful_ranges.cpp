@@ -68,16 +68,16 @@ OpenRangeId MeaningfulRanges::find(trace::RangeRow row) const {
 void MeaningfulRanges::add_timeline(std::vector<OpenRangeId>& members, Timeline& timeline) {
   const trace::RangeTable& table = trace_->ranges;
   const auto end = [&](OpenRangeId id) { return table.end[ranges_[id.index()].row]; };
-  // An outer range starts no later and ends no earlier than what it holds.
+  // An outer range starts no later and ends no earlier than the ranges inside it.
   const auto outer_first = [&](OpenRangeId a, OpenRangeId b) {
     if (start(a) != start(b)) return start(a) < start(b);
     if (end(a) != end(b)) return end(a) > end(b);
     return a < b;
   };
-  // A log has them in this order.
+  // Logs already have this order.
   if (!std::ranges::is_sorted(members, outer_first)) std::ranges::sort(members, outer_first);
   // The range opened last is the innermost. Start/end ranges may overlap without nesting: one that
-  // has ended under another is passed over when that one ends.
+  // has ended under another is skipped when that one ends.
   std::vector<OpenRangeId> open;
   const auto innermost = [&] { return open.empty() ? OpenRangeId() : open.back(); };
   const auto drop_ended = [&](Nanoseconds time) {
@@ -108,13 +108,13 @@ void MeaningfulRanges::open_inside(OpenRangeId id, OpenRangeId parent) {
   const bool in_stage = range.open.stage.valid();
   switch (own.kind) {
     case Kind::stage:
-      // A stage's range inside one of the same stage (another domain, a wrapper) is the same stage.
+      // A range inside a range of the same stage (another domain, a wrapper) is the same stage.
       if (in_stage && meaning(range.open.stage).name == own.name) break;
       range.open = {};
       range.open.stage = id;
       break;
     case Kind::engine_step:
-      // An engine may tell of one step twice; the outer range is the step.
+      // An engine may annotate one step twice; the outer range is the step.
       if (in_stage && meaning(range.open.stage).kind == Kind::engine_step) {
         OpenRangeId& again = ranges_[range.open.stage.index()].told_again;
         if (!again.valid()) again = id;
@@ -125,7 +125,7 @@ void MeaningfulRanges::open_inside(OpenRangeId id, OpenRangeId parent) {
       range.open.step = id;
       break;
     case Kind::step:
-      // A step of steps (a token's inner iterations) does not count again.
+      // A step inside a step (a token's inner iterations) does not count again.
       if (!range.open.step.valid()) range.open.step = id;
       break;
     case Kind::vision:
@@ -140,7 +140,7 @@ void MeaningfulRanges::open_inside(OpenRangeId id, OpenRangeId parent) {
       break;
     case Kind::layer_part:
       if (range.open.vision.valid()) break;
-      // The outermost part: "attn" and not the "norm" in it.
+      // The outermost part: "attn", not the "norm" inside it.
       if (!range.open.part.valid()) range.open.part = id;
       break;
     case Kind::warm_up:
@@ -206,7 +206,7 @@ const OpenAt& MeaningfulRanges::Cursor::at(trace::ThreadId thread, Nanoseconds t
   return with_process(find(thread.index(), time), thread, time);
 }
 
-// Its own start finds it, but for ranges inside it that start with it.
+// Its own start finds it, unless ranges inside it start at the same time.
 const OpenAt& MeaningfulRanges::Cursor::at(trace::RangeRow range) {
   const trace::RangeTable& table = ranges_.trace_->ranges;
   const trace::ThreadId thread = table.thread[range.index()];
@@ -217,7 +217,7 @@ const OpenAt& MeaningfulRanges::Cursor::at(trace::RangeRow range) {
 
 const OpenAt& MeaningfulRanges::Cursor::with_process(OpenRangeId of_thread, trace::ThreadId thread,
                                                      Nanoseconds time) {
-  last_ = trace::LaunchRow();  // whose answer may be in together_
+  last_ = trace::LaunchRow();  // its result may be in together_
   const trace::Trace& trace = *ranges_.trace_;
   const size_t process = trace.threads.size() + trace.threads[thread.index()].process.index();
   const OpenRangeId of_process = find(process, time);

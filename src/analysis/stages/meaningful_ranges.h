@@ -10,8 +10,9 @@ namespace llmprof::analysis {
 using MeaningId = trace::Id<struct MeaningKind>;            // row of MeaningfulRanges::meanings
 using OpenRangeId = trace::Id<struct MeaningfulRangeKind>;  // row of MeaningfulRanges::ranges
 
-// The innermost ranges of each meaning that are open at once. A step, vision part or layer that was
-// opened before its stage is not in that stage and is left out; so is a layer inside a vision part.
+// The innermost ranges of each meaning that are open at once. A step, vision part or layer opened
+// before its stage does not belong to that stage and is ignored, as is a layer inside a vision
+// part.
 struct OpenAt {
   OpenRangeId stage;  // also an engine's step
   OpenRangeId step;   // also an engine's step
@@ -22,18 +23,18 @@ struct OpenAt {
   friend bool operator==(const OpenAt&, const OpenAt&) = default;
 };
 
-// A range that means something.
+// A range with a meaning.
 struct MeaningfulRange {
-  uint32_t row = 0;  // of Trace::ranges
+  uint32_t row = 0;  // in Trace::ranges
   MeaningId meaning;
   OpenRangeId parent;      // the meaningful range around it, of the same thread (or process)
   OpenAt open;             // with this range open on its thread alone
-  OpenRangeId told_again;  // of an engine's step: the first engine step inside it
+  OpenRangeId told_again;  // for an engine's step: the first engine step inside it
 };
 
-// The ranges of a trace that stages.yaml gives a meaning to, ready to be asked which are open at a
-// launch. Push/pop ranges and annotations are open on their thread, start/end ranges on all threads
-// of their process.
+// The ranges of a trace that have a meaning in stages.yaml, and which of them are open at a launch.
+// Push/pop ranges and annotations are open on their thread, start/end ranges on all threads of
+// their process.
 class MeaningfulRanges {
  public:
   MeaningfulRanges(const trace::Trace& trace, const StageRules& rules);
@@ -48,20 +49,20 @@ class MeaningfulRanges {
     return meanings_[ranges_[id.index()].meaning.index()];
   }
 
-  // Remembers where it was on each thread: launches asked for in about the order of time cost a few
+  // Remembers its position on each thread, so lookups in roughly chronological order cost a few
   // steps each.
   class Cursor {
    public:
     explicit Cursor(const MeaningfulRanges& ranges);
-    Cursor(const Cursor&) = delete;  // answers point into it
+    Cursor(const Cursor&) = delete;  // results point into it
     Cursor& operator=(const Cursor&) = delete;
     Cursor(Cursor&&) = delete;
     Cursor& operator=(Cursor&&) = delete;
     ~Cursor() = default;
-    // All hold until the next question.
+    // Results are valid until the next call.
     const OpenAt& at(trace::LaunchRow launch);
     const OpenAt& at(trace::ThreadId thread, Nanoseconds time);
-    // When this range was the innermost one of its thread, whether it means something or not.
+    // While this range was the innermost of its thread, with or without a meaning.
     const OpenAt& at(trace::RangeRow range);
 
    private:
@@ -69,11 +70,11 @@ class MeaningfulRanges {
     const OpenAt& with_process(OpenRangeId of_thread, trace::ThreadId thread, Nanoseconds time);
 
     const MeaningfulRanges& ranges_;
-    std::vector<size_t> next_;  // by timeline: the first change after the time asked for last
+    std::vector<size_t> next_;  // by timeline: the first change after the last requested time
     trace::LaunchRow last_;
     const OpenAt* last_open_ = nullptr;
     const OpenAt none_;
-    OpenAt together_;  // on a thread and in its process
+    OpenAt together_;  // of a thread and its process
   };
 
  private:

@@ -13,8 +13,8 @@
 namespace llmprof::analysis {
 namespace {
 
-// Puts `rows` in the order of `key`, which is asked by row, and says where each went; nothing where
-// none had to move.
+// Orders `rows` by `key`, which takes a row, and returns each row's new place; empty if none had to
+// move.
 template <class Row, class Key>
 std::vector<uint32_t> put_in_order(std::vector<Row>& rows, const Key& key) {
   std::vector<uint32_t> order(rows.size());
@@ -63,8 +63,8 @@ bool untraced_within(const Stages& stages, const StageInstance& instance, Nanose
   return !stages.untraced.within(instance.process, instance.device, from, to).empty();
 }
 
-// A window of tracing ended within the step, and another began: work of two passes, with what was
-// not traced between them.
+// A tracing window ended within the step, and another started: it has work of two passes with
+// untraced time between them.
 bool holds_untraced_time(const Stages& stages, const StageInstance& instance, const GpuWork& step) {
   const auto windows =
       stages.untraced.within(instance.process, instance.device, step.first_start, step.last_end);
@@ -73,8 +73,8 @@ bool holds_untraced_time(const Stages& stages, const StageInstance& instance, co
   });
 }
 
-// No stage begins before the GPU had finished what was launched before recording began. What was
-// recorded until then is in no stage.
+// No stage starts before the GPU finished the work launched before recording. Work recorded until
+// then belongs to no stage.
 void start_after_unrecorded_work(const trace::Trace& trace, Stages& stages,
                                  Diagnostics& diagnostics) {
   std::vector<bool> moved(stages.instances.size(), false);
@@ -106,9 +106,9 @@ void start_after_unrecorded_work(const trace::Trace& trace, Stages& stages,
       static_cast<uint64_t>(count));
 }
 
-// The engine prepares a step while the GPU still works on the one before: that wait is not this
-// step's time; nor is what precedes the capture's first work, if it is a quarter of its GPU time (a
-// profiler starts, a step before it that was not recorded ends). Instances are in order.
+// The engine prepares a step while the GPU still works on the previous one: that wait is not this
+// step's time. Neither is the time before the capture's first work, if it is a quarter of the GPU
+// time (a profiler starts, an unrecorded step ends). Instances are in order.
 void start_after_the_step_before(Stages& stages) {
   std::map<GpuOfProcess, Nanoseconds> reached;
   for (StageInstance& instance : stages.instances) {
@@ -123,7 +123,7 @@ void start_after_the_step_before(Stages& stages) {
       instance.start = begun;
       instance.traced_in_part = true;
     }
-    // Nor is the wait for steps that were not traced; when these ended is not known.
+    // Nor is the wait for untraced steps; when they ended is unknown.
     if (untraced_within(stages, instance, instance.start, begun)) {
       instance.start = begun;
       if (instance.step_count > 0) stages.steps[instance.first_step].after_untraced = true;
@@ -233,7 +233,7 @@ std::optional<Statistics> summarize_any(std::vector<Nanoseconds> values) {
   return summarize(std::move(values));
 }
 
-// Of requests run one after the other.
+// For requests that run one after the other.
 void measure_token_times(Stages& stages) {
   std::vector<Nanoseconds> first_token;
   std::vector<Nanoseconds> per_token;
@@ -250,7 +250,7 @@ void measure_token_times(Stages& stages) {
   stages.time_per_output_token = summarize_any(std::move(per_token));
 }
 
-// Of an engine's steps: each gives every sequence in it one token.
+// For an engine's steps: each gives every sequence in it one token.
 void measure_served_token_times(Stages& stages) {
   std::vector<Nanoseconds> per_token;
   std::map<uint64_t, std::vector<Nanoseconds>> by_batch;

@@ -13,8 +13,8 @@
 namespace llmprof::analysis {
 namespace {
 
-// The instances that a process's work on a GPU begins and ends with, and how many kernels before
-// and behind them are in no instance: of a pass that was cut, if stages were detected.
+// The first and last instance of a process on a GPU, and the kernels before and after them that
+// belong to no instance: if stages were detected, they come from a cut pass.
 struct Edges {
   InstanceId first;
   InstanceId last;
@@ -68,19 +68,19 @@ class CutOff {
     return found;
   }
 
-  // What it is held against; a warm-up's work is that of the others, if not its time.
+  // Instances to compare with; a warm-up has the same work, though not the same time.
   [[nodiscard]] Instances comparable(size_t row) const {
     Instances found = others(row, false);
     return found.size() < 2 ? others(row, true) : found;
   }
 
-  // Per step, where there are some: a decode of fewer steps is not cut for that alone.
+  // Per step, if there are steps: a decode of fewer steps alone does not mean that it is cut.
   static double kernels_per_step(const StageInstance* instance) {
     return static_cast<double>(instance->work.kernel_count) /
            static_cast<double>(std::max(instance->step_count, 1U));
   }
 
-  // All the others have the same number of kernels, and this one fewer.
+  // All others have the same number of kernels, and this one has fewer.
   [[nodiscard]] bool few_kernels(size_t row) const {
     const Instances with = comparable(row);
     if (with.size() < 2) return false;
@@ -91,7 +91,7 @@ class CutOff {
            kernels_per_step(&stages_.instances[row]) < usual;
   }
 
-  // Warm-up may have fewer; none has more than the others agree on.
+  // Warm-up may have fewer steps; none has more than the others agree on.
   [[nodiscard]] bool few_steps(size_t row) const {
     const Instances with = comparable(row);
     uint32_t most = 0;
@@ -106,7 +106,7 @@ class CutOff {
   const Stages& stages_;
 };
 
-// Nothing else lies between the instance and a time that was not traced.
+// Nothing else is between the instance and an untraced period.
 std::vector<bool> at_edges(const Stages& stages) {
   const std::vector<StageInstance>& all = stages.instances;
   std::vector<bool> found(all.size(), false);
@@ -123,8 +123,8 @@ std::vector<bool> at_edges(const Stages& stages) {
   return found;
 }
 
-// Whether the program launched work in it, by the light watch; where there is none, the collector
-// was attached again at its end, and so the program ran on.
+// Whether the program launched work in the period, by the light watch. Without a watch, the
+// collector attached again at its end, so the program was still running.
 bool worked_in(const trace::Trace& trace, trace::ProcessId process,
                const TracingPeriods::Period& period) {
   const trace::HostCallTable& calls = trace.host_calls;
@@ -138,7 +138,7 @@ bool worked_in(const trace::Trace& trace, trace::ProcessId process,
   return !watched && period.end != INT64_MAX;
 }
 
-// Nothing ran unseen before it, and something after it.
+// Nothing ran untraced before it, but something did after it.
 bool first_of_more(const trace::Trace& trace, const TracingPeriods& periods,
                    const StageInstance& instance) {
   bool later = false;
@@ -199,7 +199,7 @@ void flag_cut_off(const trace::Trace& trace, Stages& stages, Diagnostics& diagno
                     only ? "no instance is complete: the stage's times cover only a part"
                          : "it is excluded from the statistics"),
         rows.size());
-    // A stage that has nothing else keeps it.
+    // A stage's only instance is kept.
     for (const size_t row : rows) {
       if (cut.is_the_only_one(row)) continue;
       stages.instances[row].warmup = true;
@@ -260,10 +260,10 @@ void flag_only_first(const trace::Trace& trace, Stages& stages, Diagnostics& dia
     for (const StageInstance& instance : stages.instances) {
       if (instance.stage == stage) all.push_back(&instance);
     }
-    // Of more than these, or behind a warm-up, the later ones show what is usual.
+    // If there are more, or a warm-up came before, the later ones show what is usual.
     if (all.empty() || all.size() > 2) continue;
     const bool cold = std::ranges::all_of(all, [&](const StageInstance* instance) {
-      // A decode that windows see in pieces has cold steps and warm ones.
+      // A decode that windows see in pieces has cold and warm steps.
       return !instance->warmup && instance->all_steps() <= 1 &&
              first_of_more(trace, periods, *instance);
     });

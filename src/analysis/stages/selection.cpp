@@ -35,7 +35,7 @@ std::optional<uint32_t> step_number(std::string_view text) {
   return static_cast<uint32_t>(*value);
 }
 
-// The steps of every instance of a stage, where they agree.
+// Number of steps of every instance of a stage, if they agree.
 std::optional<uint32_t> steps_of_each(const Stages& stages, uint32_t stage) {
   std::optional<uint32_t> steps;
   for (const StageInstance& instance : stages.instances) {
@@ -46,7 +46,7 @@ std::optional<uint32_t> steps_of_each(const Stages& stages, uint32_t stage) {
   return steps;
 }
 
-// Which instances and steps stay, and their new places.
+// The instances and steps to keep, and their new places.
 class Narrowing {
  public:
   Narrowing(trace::Trace& trace, Stages& stages, const Selection& selection)
@@ -77,7 +77,7 @@ class Narrowing {
     for (size_t i = 0; i < stages_.instances.size(); ++i) {
       const StageInstance& instance = stages_.instances[i];
       if (selection_.stage && stage_name(instance) != *selection_.stage) continue;
-      // An engine's step is an instance: they are counted through.
+      // An engine's step is an instance, so steps are counted across instances.
       const uint32_t before = stages_.serving ? met[instance.gpu()] : 0;
       for (uint32_t s = 0; s < instance.step_count; ++s) {
         const bool wanted = !selection_.steps || (before + s >= selection_.steps->first &&
@@ -141,7 +141,7 @@ class Narrowing {
       for (size_t i = 0; i < keep.size(); ++i) {
         if (!instance[i].valid() || !keep_instance_[instance[i].index()]) continue;
         const StageInstance& owner = stages_.instances[instance[i].index()];
-        // What an instance does outside of its steps goes when only some of these are wanted.
+        // An instance's work outside its steps is dropped if only some steps are selected.
         keep[i] = step[i].valid() ? keep_step_[step[i].index()]
                                   : !selection_.steps || all_steps_kept(owner);
       }

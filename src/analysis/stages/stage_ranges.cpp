@@ -58,7 +58,7 @@ void StageRanges::add_unit(OpenRangeId range, std::string stage) {
   units_.push_back(std::move(unit));
 }
 
-// Decode steps of one thread that follow each other with no stage between them.
+// Consecutive decode steps of one thread without a stage between them.
 void StageRanges::add_loops() {
   struct Met {
     trace::ThreadId thread;

@@ -33,8 +33,8 @@ constexpr std::array<std::string_view, kMostGroups> kGroupNames = {
     "batch",           "tokens",
     "values"};
 
-// RE2 matches in linear time whatever the rule and the label; Latin-1, so that a label with broken
-// UTF-8 matches byte by byte.
+// RE2 matches in linear time for any rule and label. Latin-1, so that a label with invalid UTF-8
+// matches byte by byte.
 RE2::Options matching_options(int64_t memory) {
   RE2::Options options(RE2::Latin1);
   options.set_log_errors(false);
@@ -66,7 +66,7 @@ Result<void> check_groups(const RE2& expression, const std::string& place) {
   return {};
 }
 
-// What the named groups of a rule caught in a label.
+// Values of a rule's named groups in a label.
 class Caught {
  public:
   Caught(const RE2& expression, std::string_view label)
@@ -92,10 +92,10 @@ class Caught {
   std::array<re2::StringPiece, kMostGroups + 1> pieces_;
 };
 
-// Layers are told as "layer_07" however they were spelled.
+// Layer names are normalized to "layer_07".
 std::string layer_name(uint64_t index) { return fmt::format("layer_{:02}", index); }
 
-// What the groups of a rule caught of an engine's step, as its annotation has it.
+// Values of an engine's step that a rule's groups found in its annotation.
 StepValues step_values(const Caught& caught) {
   StepValues values = read_step_values(caught.text("values"));
   const auto take = [&](std::optional<uint64_t>& value, const std::string& group) {
@@ -118,7 +118,7 @@ StepValues step_values(const Caught& caught) {
 void tell_engine_step(const Caught& caught, bool speculative, RangeMeaning& meaning) {
   const StepValues values = step_values(caught);
   const auto kind = kind_of(values.phases, meaning.step_kind);
-  if (!kind) {  // a step with nothing in it
+  if (!kind) {  // an empty step
     meaning.kind = Kind::none;
     return;
   }
@@ -216,7 +216,7 @@ class StageRules::Compiled {
  private:
   struct Rule {
     std::unique_ptr<RE2> expression;
-    std::unique_ptr<RE2> domain;  // none: any
+    std::unique_ptr<RE2> domain;  // null: any domain
     RangeMeaning means;
     bool speculative = false;
   };
@@ -247,7 +247,7 @@ class StageRules::Compiled {
       return nullptr;
     }
     if (problem.kind == RE2::Set::kNoError) return nullptr;
-    // Out of memory for the automaton: one by one is slower and needs none.
+    // The automaton ran out of memory: matching one by one is slower but needs none.
     const auto found = std::ranges::find_if(rules_, [&](const Rule& rule) {
       return in_domain(rule, domain) && matches(label, *rule.expression);
     });
@@ -261,7 +261,7 @@ class StageRules::Compiled {
 
 namespace {
 
-// What engines annotate, after the user's own rules and before the shipped ones.
+// Engine annotations come after the user's rules and before the shipped ones.
 Result<void> read_engines(const config::ConfFiles& conf, StageRulesFile& into) {
   for (const std::string& engine : conf.names_in("engines")) {
     auto texts = conf.layers("engines/" + engine + ".yaml");

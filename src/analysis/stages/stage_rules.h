@@ -12,7 +12,7 @@
 
 namespace llmprof::analysis {
 
-// What conf/stages.yaml says of a range's label.
+// The meaning of a range's label in conf/stages.yaml.
 struct RangeMeaning {
   enum class Kind : uint8_t {
     none,
@@ -20,11 +20,11 @@ struct RangeMeaning {
     stage,        // `name`
     step,         // a step inside a stage
     engine_step,  // one step of a serving engine, `step_kind` known
-    layer,        // `name` is the layer's
+    layer,        // `name` is the layer's name
     layer_part,   // attention, feed-forward, ... inside a layer
     vision,       // a note under prefill
-    warm_up,      // stages inside it are kept apart
-    pass_part,    // of a forward pass: `name`; kernels tell its kind
+    warm_up,      // stages inside it are excluded from statistics
+    pass_part,    // of a forward pass: `name`; its kernels determine the kind
   };
   Kind kind = Kind::none;
   std::string name;
@@ -34,13 +34,13 @@ struct RangeMeaning {
   StepBatch phases;  // of an engine's step
 };
 
-// The rules of conf/stages.yaml, the user's tried first. Cheap to copy, safe for threads.
+// The rules of conf/stages.yaml; the user's come first. Cheap to copy, thread-safe.
 class StageRules {
  public:
   static Result<StageRules> load(const config::ConfFiles& conf);
 
-  // `domain` is empty for the default domain. About a microsecond a rule: the caller keeps what it
-  // gets for each distinct label.
+  // `domain` is empty for the default domain. Takes about a microsecond per rule: callers cache the
+  // result for each distinct label.
   [[nodiscard]] RangeMeaning meaning(std::string_view domain, std::string_view text) const;
 
  private:

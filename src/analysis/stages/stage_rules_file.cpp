@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 9> kMeanings = {"stage",  "step",       "
 constexpr std::array<Kind, 9> kMeaningKinds = {Kind::stage,  Kind::step,       Kind::engine_step,
                                                Kind::layer,  Kind::layer_part, Kind::pass_part,
                                                Kind::vision, Kind::warm_up,    Kind::none};
-// Of a step that a rule names; the last word is for detected passes alone.
+// Step kinds that a rule may name; the last one is only for detected passes.
 constexpr auto kStepKinds = std::span(profile::kNames<StepKind>).first<3>();
 
 using config::unknown_word;
@@ -44,7 +44,7 @@ class Reading {
     return {};
   }
 
-  // A list of rules, or of ignored domains; nothing where it is not there.
+  // A list of rules or of ignored domains; a missing list is accepted.
   Result<void> section(std::string_view key) {
     const config::ConfigNode* list = document_.root.find(key);
     if (list == nullptr || list->is_null()) return {};
@@ -85,7 +85,7 @@ class Reading {
     if (auto known = document_.check_keys(node, kKeys); !known) return known;
     for (size_t i = 0; i < node.keys.size(); ++i) {
       const config::ConfigNode& value = node.children[i];
-      // `domain: ''` is the default domain; the other texts say nothing when empty.
+      // `domain: ''` is the default domain; other strings must not be empty.
       if (!value.is_scalar() || (value.text.empty() && node.keys[i] != "domain")) {
         return document_.wrong(value, fmt::format("'{}' must be a string", node.keys[i]));
       }

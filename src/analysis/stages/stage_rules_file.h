@@ -8,7 +8,7 @@
 
 namespace llmprof::analysis {
 
-// One rule of a stages.yaml, as written; `place` is "stages.yaml:12: rule 3".
+// One rule of a stages.yaml, unparsed; `place` is "stages.yaml:12: rule 3".
 struct StageRule {
   std::string place;
   std::string expression;
@@ -27,9 +27,9 @@ struct StageRulesFile {
   std::vector<IgnoredDomain> ignored_domains;
 };
 
-// Appends what a text holds. A mistake is an error of kind usage that names the file and the line.
+// Appends a file's rules. A mistake is an error of kind usage that names the file and the line.
 Result<void> read_stage_rules(const config::ConfText& source, StageRulesFile& into);
-// Likewise the `annotations` of an engine's file.
+// Same for the `annotations` of an engine's file.
 Result<void> read_engine_annotations(const config::ConfText& source, StageRulesFile& into);
 
 }  // namespace llmprof::analysis

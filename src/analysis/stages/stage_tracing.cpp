@@ -5,8 +5,8 @@
 namespace llmprof::analysis {
 namespace {
 
-// Arming takes some of a stage's first microseconds: its work is all there nevertheless.
-constexpr double kMeansNothing = 0.05;  // of the wall time
+// Arming takes some of a stage's first microseconds, but all its work is recorded.
+constexpr double kMeansNothing = 0.05;  // share of the wall time
 
 }  // namespace
 

@@ -11,8 +11,8 @@ namespace llmprof::analysis {
 struct StageTracing {
   uint64_t steps_traced = 0;
   uint64_t steps_all = 0;
-  Nanoseconds untraced = 0;  // of the wall time: GPUs may have worked unseen
-  // Of the stage's GPU work: by steps, since they are alike. None where it cannot be told.
+  Nanoseconds untraced = 0;  // wall time in which GPUs may have worked unseen
+  // Traced share of the stage's GPU work, by steps, since they are alike. None if unknown.
   std::optional<double> share = 1;
 
   [[nodiscard]] bool whole() const { return share && *share == 1; }
@@ -20,7 +20,7 @@ struct StageTracing {
 
 StageTracing stage_tracing(const Stages& stages, uint32_t stage);
 
-// Says which figures are of the traced steps alone.
+// Reports which figures cover only the traced steps.
 void report_untraced(const Stages& stages, Diagnostics& diagnostics);
 
 }  // namespace llmprof::analysis

@@ -33,8 +33,8 @@ void Stages::count_steps() {
   }
 }
 
-// Measured on captures that no rule was made with, by bench/detection/calibrate.py: the share of
-// right ones, (right + 1) / (captures + 2). tests/end_to_end/test_detected_models.py compares.
+// Measured by bench/detection/calibrate.py on captures not used for any rule: the share of correct
+// ones, (right + 1) / (captures + 2). tests/end_to_end/test_detected_models.py compares.
 double measured_confidence(ConfidenceLevel level) {
   switch (level) {
     case ConfidenceLevel::high:

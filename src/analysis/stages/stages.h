@@ -22,47 +22,47 @@ using profile::ConfidenceLevel;
 using profile::StageSource;
 using profile::WarmupReason;
 
-// GPU work of one device. Sum counts overlap twice, busy once. Kernels, memory operations and whole
-// graph replays whose kernels the capture hides all keep a GPU busy; `kernel_sum` is of kernels.
+// GPU work of one device. A sum counts overlap twice, busy time once. Kernels, memory operations
+// and graph replays with hidden kernels all keep a GPU busy; `kernel_sum` covers only kernels.
 struct GpuWork {
   uint64_t kernel_count = 0;
   Nanoseconds kernel_sum = 0;
   Nanoseconds kernel_busy = 0;       // union of the kernels
-  Nanoseconds hidden_graph_sum = 0;  // replays without their kernels
+  Nanoseconds hidden_graph_sum = 0;  // replays with hidden kernels
   Nanoseconds memory_sum = 0;
-  Nanoseconds busy = 0;  // union of all of it
+  Nanoseconds busy = 0;  // union of all work
   bool any = false;
-  Nanoseconds first_start = 0;  // of all of it
+  Nanoseconds first_start = 0;  // of all work
   Nanoseconds last_end = 0;
   Nanoseconds last_kernel_end = INT64_MIN;
 
   enum class Kind : uint8_t { kernel, memory, replay };
-  // In the order of starts.
+  // Call in order of start.
   void add(Kind kind, Nanoseconds start, Nanoseconds end);
 };
 
-// Of captures that no rule was made for, the share in which stages of this level were right
+// The share of captures not used for any rule in which stages of this level were right
 // (bench/detection).
 double measured_confidence(ConfidenceLevel level);
 
-// One occurrence of a stage on one GPU: a prefill, a decode loop, or, under continuous batching,
-// one step of the engine. A range whose kernels run on several GPUs gives one instance for each.
+// One occurrence of a stage on one GPU: a prefill, a decode loop or, under continuous batching, one
+// engine step. A range with kernels on several GPUs gives one instance per GPU.
 struct StageInstance {
   uint32_t stage = 0;  // row of Stages::stages
   trace::ProcessId process;
   trace::DeviceId device;  // none: no GPU work belongs to it
   Nanoseconds start = 0;
-  Nanoseconds end = 0;        // its last GPU work's end where that is after the range's
-  Nanoseconds range_end = 0;  // the range's own; `end` for detected ones
-  bool warmup = false;        // kept apart: not in any statistics
+  Nanoseconds end = 0;        // end of its last GPU work if that is after the range's end
+  Nanoseconds range_end = 0;  // end of the range; `end` for detected instances
+  bool warmup = false;        // excluded from all statistics
   std::optional<WarmupReason> why_warmup;
-  bool captures_graph = false;  // a warm-up in which a CUDA graph is captured
-  bool open_ended = false;      // its range had not ended when recording did
-  bool traced_in_part = false;  // a window of tracing began or ended within it
+  bool captures_graph = false;  // a warm-up that captures a CUDA graph
+  bool open_ended = false;      // its range was still open when recording ended
+  bool traced_in_part = false;  // a tracing window started or ended within it
   uint32_t first_step = 0;      // rows of Stages::steps
   uint32_t step_count = 0;
-  // Steps that have no row, because our collector was not tracing: `work` is without theirs, the
-  // wall time is with them.
+  // Steps without a row, because our collector was not tracing: `work` excludes them, the wall time
+  // includes them.
   uint32_t untraced_steps = 0;
   GpuWork work;
 
@@ -72,20 +72,20 @@ struct StageInstance {
 };
 
 // One forward pass. Its wall time runs from the end of the previous step's last GPU work in the
-// same instance (or the instance's start) to the end of its own.
-// After untraced work it is not known when the step before ended: the wall time then runs from the
-// step's own first GPU work, and is in no statistics.
+// same instance (or the instance's start) to the end of its own. After untraced work, the end of
+// the previous step is unknown: the wall time then runs from the step's own first GPU work, and
+// statistics exclude it.
 struct Step {
   InstanceId instance;
   StepKind kind = StepKind::decode;
   std::optional<uint64_t> batch;   // sequences
   std::optional<uint64_t> tokens;  // that pass through the layers
-  StepBatch phases;                // as an engine's annotation tells it
-  uint32_t layers = 0;  // attention layers of a detected pass: tells models apart; 0 if not known
+  StepBatch phases;                // from an engine's annotation
+  uint32_t layers = 0;  // attention layers of a detected pass: distinguishes models; 0 if unknown
   Nanoseconds start = 0;
   Nanoseconds end = 0;
   bool after_untraced = false;
-  uint32_t untraced_before = 0;  // untraced steps between the row before and this one
+  uint32_t untraced_before = 0;  // untraced steps between the previous row and this one
   GpuWork work;
 
   [[nodiscard]] Nanoseconds wall() const { return end - start; }
@@ -94,19 +94,18 @@ struct Step {
 struct Stage {
   std::string name;  // "prefill", "decode", "mixed", or a configured one
   StageSource source = StageSource::nvtx;
-  std::string evidence;  // the range's label as recorded, or how it was detected
+  std::string evidence;  // the range's recorded label, or how it was detected
   // Of instances that are not warm-up.
   Statistics wall;
   Statistics kernel_sum;
   Statistics busy;
   Statistics kernel_count;  // plain numbers
-  Statistics step_wall;     // of all their steps whose wall time is known; count 0 without any
-  // What was recorded is the program's first instance, or its first two; others may have run
-  // unseen.
+  Statistics step_wall;     // of all their steps with known wall time; count 0 without any
+  // Only the program's first one or two instances were recorded; others may have run unseen.
   bool only_the_first = false;
 };
 
-// What belongs to which instance and step: one entry per row of the trace's tables.
+// The instance and step of each row of the trace's tables.
 struct WorkOwners {
   std::vector<InstanceId> kernel_instance;
   std::vector<StepId> kernel_step;
@@ -122,7 +121,7 @@ struct WorkOwners {
     visit(trace.memory_operations, memory_instance, memory_step);
     visit(trace.graph_replays, replay_instance, replay_step);
   }
-  // What has no owner yet gets none.
+  // New rows have no owner.
   void resize(const trace::Trace& trace) {
     each(trace, [](const auto& table, auto& instances, auto& steps) {
       instances.resize(table.size());
@@ -131,37 +130,38 @@ struct WorkOwners {
   }
 };
 
-// A kernel's (or shape's) part in one stage: all instances, and those that are not warm-up.
+// Share of a kernel (or shape) in one stage: all instances, and those that are not warm-up.
 struct StageTime {
   uint64_t calls = 0;
   Nanoseconds total = 0;
   uint64_t steady_calls = 0;
   Nanoseconds steady_total = 0;
-  uint64_t steady_measured = 0;  // of steady_calls, like a launch that a kernel profiler measured
+  uint64_t steady_measured =
+      0;  // of steady_calls: launches like one that a kernel profiler measured
 };
 
-// A part inside a stage that is told as a note (vision tower, projector).
+// A part of a stage that is reported as a note (vision tower, projector).
 struct StageNote {
   uint32_t stage = 0;
   std::string name;
   uint64_t instances = 0;
-  Nanoseconds range_time = 0;  // CPU duration of its ranges; detected, from first to last kernel
+  Nanoseconds range_time = 0;  // CPU duration of its ranges; if detected, from first to last kernel
   uint64_t kernel_count = 0;
   Nanoseconds kernel_sum = 0;
 };
 
-// How many of a trace's kernels are inside stages. Shares are of all kernels, or of kernels and
-// hidden replays together.
+// How many of a trace's kernels are inside stages. Shares are relative to all kernels, or to
+// kernels and hidden replays together.
 struct Coverage {
   uint64_t kernels = 0;
   uint64_t kernels_in_stages = 0;
   Nanoseconds time = 0;  // of kernels
   Nanoseconds time_in_stages = 0;
-  Nanoseconds replay_time = 0;  // of CUDA graph replays whose kernels were not recorded
+  Nanoseconds replay_time = 0;  // CUDA graph replays whose kernels were not recorded
   Nanoseconds replay_time_in_stages = 0;
 };
 
-// A decode step's time by the number of sequences in it (serving).
+// Time of a decode step by its number of sequences (serving).
 struct BatchTime {
   uint64_t batch = 0;
   Statistics step_wall;  // of decode steps that are not warm-up
@@ -184,10 +184,10 @@ struct Stages {
   std::optional<Statistics> time_to_first_token;    // of prefills
   std::optional<Statistics> time_per_output_token;  // a decode's wall time over all its steps
 
-  // Rows have moved: `place` has the new one of each. Those that are gone have no owner any more.
+  // Rows have moved: `place` has the new row of each. Removed rows lose their owner.
   void renumber_instances(const std::vector<uint32_t>& place);
   void renumber_steps(const std::vector<uint32_t>& place);
-  // Sets the rows of each instance's steps, which are in order.
+  // Sets each instance's step rows; steps are in order.
   void count_steps();
 };
 

@@ -14,7 +14,7 @@ std::optional<uint64_t> number(std::string_view text) {
   return static_cast<uint64_t>(*value);
 }
 
-// "7", "[7, 8, 9]"; nothing for a list that leaves some out: "[7, 8, 9]...+3".
+// "7", "[7, 8, 9]"; empty for a truncated list: "[7, 8, 9]...+3".
 std::vector<uint64_t> numbers(std::string_view text) {
   if (text.starts_with('[') && text.ends_with(']')) {
     text = text.substr(1, text.size() - 2);
@@ -32,7 +32,7 @@ std::vector<uint64_t> numbers(std::string_view text) {
   return found;
 }
 
-// Calls `visit(key, value)` for each; a value in brackets may hold spaces.
+// Calls `visit(key, value)` for each pair; a value in brackets may contain spaces.
 template <class Visit>
 void each_pair(std::string_view text, const Visit& visit) {
   while (!text.empty()) {
@@ -67,8 +67,8 @@ std::optional<uint64_t>* place_of(std::string_view key, StepValues& values) {
   return sum_of(key, values.all);
 }
 
-// Lengths that are told one by one. How many of its tokens are new is known of a sequence alone, of
-// sequences that begin here (all their tokens are new), and of sequences with one new token each.
+// Uses lengths given per sequence. The number of new tokens is known for a single sequence, for
+// sequences that start here (all their tokens are new), and for sequences with one new token each.
 void use_lengths(const std::vector<uint64_t>& lengths, StepValues& values) {
   if (!values.batch || !values.tokens || lengths.size() != *values.batch) return;
   uint64_t keys = 0;
@@ -131,7 +131,7 @@ std::optional<uint64_t> StepBatch::tokens() const { return sum(prefill.tokens, d
 std::optional<StepKind> kind_of(const StepBatch& phases, std::optional<StepKind> called) {
   const auto& prefill = phases.prefill.sequences;
   const auto& decode = phases.decode.sequences;
-  // One phase's count alone says nothing of the other.
+  // One phase's count alone does not determine the other.
   if (!prefill && !decode) return called;
   if (called && (!prefill || !decode)) return called;
   if (prefill.value_or(0) == 0 && decode.value_or(0) == 0) return std::nullopt;

@@ -26,7 +26,7 @@ bool alike(Nanoseconds a, Nanoseconds b) {
   return as_double(std::max(a, b)) <= as_double(std::min(a, b)) * threshold::kClearlyLonger;
 }
 
-// Beyond what any change of the context does.
+// More than any change of the context can explain.
 bool clearly_slower(Nanoseconds first, Nanoseconds later) {
   return as_double(first) > threshold::kClearlyMore * as_double(later);
 }
@@ -35,14 +35,14 @@ bool same_work(const StageInstance& a, const StageInstance& b) {
   return alike(a.work.busy, b.work.busy);
 }
 
-// The change-point test: whether what came first took longer than all that came later. By how much
-// it must differ, the later ones' own spread tells.
+// Change-point test: whether the first instance took longer than all later ones. The spread of the
+// later ones sets the limit.
 //
-// Where later ones vary (eager code on a busy host), only a multiple of the longest of them for the
-// same work shows anything. Where most agree, clearly more than their median does, or, where they
-// hardly differ, less: more than a hundredth beyond the longest, and several times their spread.
-// `once`: it is what a program does once; behind that, a machine that others use makes any of them
-// a little longer.
+// If later ones vary (eager code on a busy host), only a multiple of the longest one with the same
+// work counts. If most agree, clearly more than their median counts. If they hardly differ, it is
+// enough to exceed the longest by over a hundredth and by several times their spread. `once`: the
+// instance does something that a program does once. Otherwise only the first test applies: on a
+// shared machine, any instance may take a little longer.
 bool took_longer(const StageInstance& first, const Instances& later, bool once) {
   const bool of_any =
       later.size() > 1 && std::ranges::all_of(later, [&](const StageInstance* other) {
@@ -61,7 +61,7 @@ bool took_longer(const StageInstance& first, const Instances& later, bool once) 
   const auto agreeing =
       std::ranges::count_if(walls, [&](Nanoseconds wall) { return alike(wall, usual); });
   if (!are_most(static_cast<size_t>(agreeing))) return of_any;
-  // One other alone may be another prompt; the GPU's own time tells.
+  // A single other instance may have another prompt; compare the GPU time.
   if (first.wall() > usual && !alike(first.wall(), usual)) {
     return later.size() > 1 || same_work(first, *later.front());
   }
@@ -71,7 +71,7 @@ bool took_longer(const StageInstance& first, const Instances& later, bool once) 
                                                    as_double(most - least) * threshold::kFarMore);
 }
 
-// A program warms up with fewer steps: than most of the later ones, all of which have as many.
+// A warm-up has fewer steps than most later instances, which all have equally many.
 bool has_fewer_steps(const StageInstance& first, const Instances& later) {
   std::vector<Nanoseconds> counts;
   for (const StageInstance* other : later) counts.push_back(other->all_steps());
@@ -82,7 +82,7 @@ bool has_fewer_steps(const StageInstance& first, const Instances& later) {
          (later.size() > 1 || own * 2 <= usual);
 }
 
-// A request begins where the first one's first stage comes again.
+// A request starts where the first request's first stage recurs.
 std::vector<Request> requests_of(const Stages& stages, std::span<const uint32_t> rows) {
   std::vector<Request> requests;
   for (const uint32_t row : rows) {
@@ -121,9 +121,9 @@ class WarmupSearch {
   WarmupSearch(const trace::Trace& trace, Stages& stages) : trace_(trace), stages_(stages) {}
 
   std::vector<std::string> reasons;
-  std::vector<std::string> only;  // steps that are the only ones of their kind, and kept
+  std::vector<std::string> only;  // the only steps of their kind, which are kept
 
-  // Requests in front of the others, until one is as they are. `rows`: of one GPU.
+  // Leading requests, until one is like the others. `rows`: of one GPU.
   void look_at_requests(std::span<const uint32_t> rows) {
     const std::vector<Request> requests = requests_of(stages_, rows);
     for (size_t first = 0; first + 1 < requests.size(); ++first) {
@@ -157,7 +157,7 @@ class WarmupSearch {
     }
   }
 
-  // Half as many launches as it has kernels, or more, ran nothing: they were captured into a graph.
+  // At least half as many launches as kernels ran nothing: they were captured into a graph.
   bool captures_graph(const StageInstance& instance) {
     if (!captured_) captured_ = captured_launches(trace_);
     const auto inside = std::ranges::lower_bound(*captured_, instance.end) -
@@ -166,7 +166,7 @@ class WarmupSearch {
   }
 
  private:
-  // Launch calls that no GPU work came of, by start: most are captured into a graph.
+  // Starts of launch calls without GPU work, in order: most are captured into a graph.
   static std::vector<Nanoseconds> captured_launches(const trace::Trace& trace) {
     std::vector<bool> worked(trace.launches.size(), false);
     for (const auto* rows :
@@ -204,15 +204,15 @@ class WarmupSearch {
       const Instances others = later(row);
       if (others.empty()) continue;
       if (has_fewer_steps(at(row), others)) return WarmupReason::fewer_steps;
-      // Behind the first, what compiles, captures or tunes once more.
+      // After the first, only instances that compile, capture or tune again.
       const bool once = first || captures_graph(at(row));
       if (took_longer(at(row), others, once)) return WarmupReason::longer;
     }
     return std::nullopt;
   }
 
-  // A step or two of a decode, then, without a prefill in between, the decode itself: a token that
-  // the program generated to warm up.
+  // One or two decode steps directly before the decode itself, without a prefill between them: a
+  // token that the program generated to warm up.
   void look_at_leading_steps(std::span<const uint32_t> rows) {
     for (size_t i = 0; i + 1 < rows.size(); ++i) {
       const StageInstance& lead = at(rows[i]);
@@ -226,7 +226,7 @@ class WarmupSearch {
     }
   }
 
-  // An engine's first steps, at most a quarter, are set apart when a long pause follows them.
+  // An engine's first steps, at most a quarter, are excluded if a long pause follows them.
   void look_before_pause(std::span<const uint32_t> rows) {
     const Nanoseconds usual = median(walls_of(rows));
     for (size_t leading = 1; leading <= rows.size() / threshold::kQuarter; ++leading) {
@@ -240,8 +240,8 @@ class WarmupSearch {
     }
   }
 
-  // The first step of a kind, cold: far longer than later ones of the kind with as much GPU work. A
-  // step that is the only one of its kind is kept, and `only` says so.
+  // A cold first step of a kind: far longer than later ones of the kind with as much GPU work. The
+  // only step of a kind is kept, and `only` says so.
   void look_at_first(const std::vector<uint32_t>& of_kind, Nanoseconds usual, bool others) {
     const StageInstance& first = at(of_kind.front());
     std::vector<Nanoseconds> comparable;
@@ -270,7 +270,7 @@ class WarmupSearch {
   std::optional<std::vector<Nanoseconds>> captured_;
 };
 
-// What one range did on several GPUs is one instance for each: they are kept apart together.
+// A range on several GPUs has one instance per GPU: they are excluded together.
 void flag_siblings(Stages& stages) {
   std::map<std::tuple<Nanoseconds, trace::ProcessId, uint32_t>, std::optional<WarmupReason>> apart;
   const auto key = [](const StageInstance& instance) {
@@ -291,7 +291,7 @@ size_t count_warmup(const Stages& stages) {
   return static_cast<size_t>(std::ranges::count_if(stages.instances, &StageInstance::warmup));
 }
 
-// A stage that has nothing else keeps its warm-up.
+// A stage that has only warm-up keeps it.
 void keep_only_ones(Stages& stages) {
   std::vector<bool> has_others(stages.stages.size(), false);
   for (const StageInstance& instance : stages.instances) {

@@ -28,8 +28,7 @@ std::vector<Period> untraced_periods(const trace::CollectionTable& table,
     return table.state[row] == trace::CollectionState::tracing;
   };
   if (std::none_of(rows.begin(), rows.end(), is_tracing)) return {};
-  // Armed from the start means before the first CUDA call: nothing can have
-  // been missed.
+  // Armed from the start means before the first CUDA call: nothing can be missing.
   const bool from_start = is_tracing(rows.front()) &&
                           table.reason[rows.front()] == trace::CollectionReason::program_start;
   std::vector<Period> periods;
@@ -45,12 +44,11 @@ std::vector<Period> untraced_periods(const trace::CollectionTable& table,
   return periods;
 }
 
-// A free GPU begins some microseconds after the launch; even large graphs do
-// within this time.
+// A free GPU starts work some microseconds after the launch; even large graphs start within this
+// time.
 constexpr Nanoseconds kLongBeforeRecording = 1'000'000;
 
-// Calls visit(table, row, gpu) for all GPU work whose process and device are
-// known.
+// Calls visit(table, row, gpu) for all GPU work with known process and device.
 template <class Visit>
 void each_work_of_gpus(const trace::Trace& trace, const Visit& visit) {
   const auto each_row = [&](const auto& table) {
@@ -69,12 +67,11 @@ trace::LaunchRow launch_of(const auto& table, size_t row) {
   return row < table.launch.size() ? table.launch[row] : trace::LaunchRow();
 }
 
-// The longest wait of each GPU that began before any of its recorded work had
-// ended.
+// Each GPU's longest wait that started before any of its recorded work had ended.
 std::map<GpuOfProcess, Window> first_waits(const trace::Trace& trace) {
   struct FirstOfStream {
     Nanoseconds start = INT64_MAX;
-    Nanoseconds launched = 0;  // its launch had returned
+    Nanoseconds launched = 0;  // when its launch had returned
     GpuOfProcess gpu;
   };
   std::vector<FirstOfStream> streams(trace.queues.size());
@@ -101,7 +98,7 @@ std::map<GpuOfProcess, Window> first_waits(const trace::Trace& trace) {
   return waits;
 }
 
-// How much of a window these cover together.
+// How much of a window this work covers in total.
 Nanoseconds covered_by(std::vector<Window>& work, const Window& window) {
   std::ranges::sort(work, {}, &Window::start);
   Nanoseconds reached = window.start;
@@ -115,15 +112,14 @@ Nanoseconds covered_by(std::vector<Window>& work, const Window& window) {
   return covered;
 }
 
-// GPU work that was launched between two untraced periods, before the first or
-// after the last.
+// GPU work launched between two untraced periods, before the first or after the last.
 struct RecordedGroup {
   Nanoseconds first_start = INT64_MAX;
   Nanoseconds last_end = INT64_MIN;
 };
 using Groups = std::vector<RecordedGroup>;  // one more than there are periods
 
-// Work without a launch tells nothing: its own start may be long after it.
+// Work without a launch is ignored: it may start long after its launch.
 std::map<GpuOfProcess, Groups> recorded_groups(const trace::Trace& trace,
                                                const TracingPeriods& periods) {
   std::map<GpuOfProcess, Groups> groups;
@@ -185,8 +181,7 @@ bool TracingPeriods::traced_at(trace::ProcessId process, Nanoseconds time) const
 std::map<GpuOfProcess, Nanoseconds> unrecorded_beginnings(const trace::Trace& trace) {
   const std::map<GpuOfProcess, Window> waits = first_waits(trace);
   if (waits.empty()) return {};
-  // What was recorded during the wait, on any stream and of any process,
-  // explains as much of it.
+  // Work recorded during the wait, on any stream and of any process, explains that part of it.
   std::map<trace::DeviceId, std::vector<Window>> recorded;
   each_work_of_gpus(trace, [&](const auto& table, size_t row, const GpuOfProcess& gpu) {
     const bool meanwhile = std::ranges::any_of(waits, [&](const auto& entry) {

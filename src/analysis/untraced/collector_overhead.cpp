@@ -45,7 +45,7 @@ std::vector<StepSpan> step_spans(const trace::Trace& trace, const Stages& stages
   return spans;
 }
 
-// Traced steps without an untraced one between them, and the untraced ones before them.
+// Consecutive traced steps, and the number of untraced ones before them.
 struct Run {
   size_t first = 0;  // row of Stages::steps
   size_t count = 0;
@@ -63,11 +63,11 @@ std::vector<Run> runs_of(const Stages& stages, const StageInstance& instance) {
   return runs;
 }
 
-// A window's time before the waits between steps are shared out.
+// A window's time before waits between steps are distributed.
 struct WindowTime {
   double time = 0;
   double steps = 0;
-  double cupti_on = 0;  // of them, steps that cost what a traced one does
+  double cupti_on = 0;  // of these, steps that cost as much as a traced one
 };
 
 struct Found {
@@ -75,7 +75,7 @@ struct Found {
   std::vector<WindowTime> untraced;
   double gaps = 0;  // ns
   double gap_count = 0;
-  bool graphs = false;  // were replayed
+  bool graphs = false;  // graphs were replayed
 };
 
 bool any_replays_graphs(std::span<const StepSpan> steps) {
@@ -123,12 +123,12 @@ Found find_windows(const trace::Trace& trace, const Stages& stages, trace::Proce
   return found;
 }
 
-// Of traced or untraced windows, in ns per step.
+// Traced or untraced windows, in ns per step.
 struct WindowFigures {
   uint64_t windows = 0;
-  uint64_t steps = 0;    // in them
-  double mean = 0;       // of the windows
-  double deviation = 0;  // of the windows, n - 1
+  uint64_t steps = 0;    // in all windows
+  double mean = 0;       // over windows
+  double deviation = 0;  // over windows, n - 1
 };
 
 profile::TracingWindows told(const WindowFigures& from) {
@@ -138,7 +138,7 @@ profile::TracingWindows told(const WindowFigures& from) {
   return windows;
 }
 
-// `gap` is added to each window's time: negative takes it away. `traced` is a traced step's time.
+// `gap` is added to each window's time (may be negative). `traced` is a traced step's time.
 WindowFigures summarize_windows(const std::vector<WindowTime>& windows, double gap, double traced) {
   WindowFigures result;
   result.windows = windows.size();
@@ -161,7 +161,7 @@ WindowFigures summarize_windows(const std::vector<WindowTime>& windows, double g
   return result;
 }
 
-// Half of the 95 % interval of the difference of their means.
+// Half of the 95 % confidence interval of the difference of their means.
 double welch_half(const WindowFigures& a, const WindowFigures& b) {
   const auto error = [](const WindowFigures& windows) {
     return windows.deviation * windows.deviation / static_cast<double>(windows.windows);
@@ -176,7 +176,7 @@ double welch_half(const WindowFigures& a, const WindowFigures& b) {
   return student_t_975(freedom) * std::sqrt(both);
 }
 
-// The one process whose collector alternated; none where there is none or more than one.
+// The one process whose collector alternated; none if there is none or more than one.
 trace::ProcessId alternating_process(const trace::CollectionTable& table) {
   trace::ProcessId found;
   for (size_t i = 0; i < table.size(); ++i) {
@@ -189,7 +189,7 @@ trace::ProcessId alternating_process(const trace::CollectionTable& table) {
   return found;
 }
 
-// The collector's own count of steps. A window's last step is followed by the next change.
+// The collector's own step counts. A window's last step is followed by the next change.
 void count_duty(const trace::CollectionTable& table, trace::ProcessId process, bool graphs,
                 profile::CollectorOverhead& result) {
   std::vector<size_t> rows;

@@ -7,18 +7,17 @@
 
 namespace llmprof::analysis {
 
-// What tracing cost a decode step, measured by the run itself: windows of traced steps beside
-// windows of untraced ones. Nothing else in a profile is corrected by it.
+// Tracing cost per decode step, measured within the run: windows of traced steps compared with
+// windows of untraced ones. It corrects nothing else in a profile.
 //
-// A traced window's time per step is that from its first GPU work's start to its last one's end,
-// and an untraced window's that from the traced window before to the one after it. Between two
-// steps the GPU waits; n steps have n - 1 such waits inside their window, so the mean wait inside
-// traced windows (`gap`) is added to each traced window and taken from each untraced one. After a
-// window that replayed CUDA graphs CUPTI goes on for one more step, of which nothing is recorded:
-// that step costs what a traced one does, and is taken from the untraced window at a traced step's
-// mean.
+// A traced window's time per step runs from its first GPU work's start to its last one's end; an
+// untraced window's runs from the previous traced window to the next. The GPU waits between two
+// steps; n steps have n - 1 such waits inside their window, so the mean wait inside traced windows
+// (`gap`) is added to each traced window and subtracted from each untraced one. After a window that
+// replayed CUDA graphs, CUPTI stays on for one more step without recording it: that step costs as
+// much as a traced one, so a traced step's mean is subtracted from the untraced window.
 //
-// None where no process has a duty cycle, or several have.
+// None unless exactly one process has a duty cycle.
 std::optional<profile::CollectorOverhead> collector_overhead(const trace::Trace& trace,
                                                              const Stages& stages);
 

@@ -14,15 +14,13 @@ namespace {
 
 constexpr uint32_t kFirstGraph = 1000;
 
-// A thread with fewer launches than the busiest one's by this factor runs no
-// passes.
+// A thread with this many times fewer launches than the busiest one runs no passes.
 constexpr uint64_t kMuchLess = 20;
 
 enum class Call : uint8_t { none, wait, kernel, graph };
 
-// Of the threads that launched much, the busiest first. `kind_of(row)`: what a
-// call of the table is; `add(sequence, row)`: notes what a launch was, beside
-// its start and kind.
+// Threads with many launches, the busiest first. `kind_of(row)` classifies a call of the table;
+// `add(sequence, row)` adds more about a launch than its start and kind.
 template <class Table, class KindOf, class Add>
 std::vector<LaunchSequence> sequences_of(const trace::Trace& trace, const Table& calls,
                                          const KindOf& kind_of, const Add& add) {
@@ -61,8 +59,7 @@ std::vector<LaunchSequence> sequences_of(const trace::Trace& trace, const Table&
   return sequences;
 }
 
-// What each call launched; 0: nothing that was recorded (work captured into a
-// graph).
+// What each call launched; 0: nothing that was recorded (work captured into a graph).
 std::vector<uint64_t> launched_by_calls(const trace::Trace& trace) {
   std::vector<uint64_t> launched(trace.launches.size(), 0);
   const trace::KernelTable& kernels = trace.kernels;
@@ -79,7 +76,7 @@ std::vector<uint64_t> launched_by_calls(const trace::Trace& trace) {
   return launched;
 }
 
-constexpr size_t kMostLengths = 64;  // of signatures that are searched for
+constexpr size_t kMostLengths = 64;  // of signatures to search for
 
 constexpr uint64_t kMultiplier = 0x9E3779B97F4A7C15;
 
@@ -88,8 +85,7 @@ uint64_t next_hash(uint64_t hash, uint32_t token) {
   return hash * kMultiplier + (token + 1) * kSpread;
 }
 
-// Hashes of spans of tokens that do not depend on what was launched before the
-// span.
+// Hashes of token spans, independent of launches before the span.
 class SpanHash {
  public:
   explicit SpanHash(std::span<const uint32_t> tokens)
@@ -101,14 +97,14 @@ class SpanHash {
 
   [[nodiscard]] uint64_t of(size_t first, size_t length) {
     if (length <= kShort) return of_short(first, length);
-    // Tokens beyond the farthest distance do not reach before the span.
+    // Tokens beyond the farthest distance do not refer to launches before the span.
     return of_prefixes(first + kFarthestLaunch, length - kFarthestLaunch);
   }
 
  private:
   static constexpr size_t kShort = size_t{2} * kFarthestLaunch;
 
-  // A function that was last launched before the span is new in it.
+  // A function last launched before the span counts as new in it.
   [[nodiscard]] uint64_t of_short(size_t first, size_t length) const {
     uint64_t hash = 0;
     for (size_t i = 0; i < length; ++i) {
@@ -150,7 +146,7 @@ std::vector<LaunchSequence> traced_sequences(const trace::Trace& trace) {
     if (kind == trace::ApiKind::graph_launch) return Call::graph;
     return trace::waits_for_gpu(kind) ? Call::wait : Call::none;
   };
-  uint64_t unknown = UINT64_MAX;  // each is like no other
+  uint64_t unknown = UINT64_MAX;  // each differs from all others
   return sequences_of(trace, trace.launches, kind_of, [&](LaunchSequence& sequence, size_t row) {
     sequence.handle.push_back(launched[row] != 0 ? launched[row] : unknown--);
     sequence.without_work.push_back(launched[row] == 0);
@@ -172,7 +168,7 @@ std::vector<DetachedPeriod> detached_periods(const trace::Trace& trace, trace::P
   Nanoseconds since = INT64_MIN;  // detached since then
   bool detached = true;
   for (const size_t row : rows) {
-    // What the change itself took is not the program's own time.
+    // The change itself is not part of the program's own time.
     const Nanoseconds until = table.time[row] - table.cost[row];
     if (detached && until > since) periods.push_back({since, until});
     detached = table.state[row] == trace::CollectionState::detached &&
@@ -185,7 +181,7 @@ std::vector<DetachedPeriod> detached_periods(const trace::Trace& trace, trace::P
 
 std::vector<uint32_t> launch_tokens(const LaunchSequence& sequence, GraphTokens graphs) {
   std::vector<uint32_t> tokens(sequence.size());
-  std::unordered_map<uint64_t, size_t> last;            // launch of each function
+  std::unordered_map<uint64_t, size_t> last;            // last launch of each function
   std::unordered_map<uint64_t, uint32_t> graph_number;  // by first use
   for (size_t i = 0; i < sequence.size(); ++i) {
     const uint64_t handle = sequence.handle[i];
@@ -218,7 +214,7 @@ void PassSignatures::learn(std::span<const uint32_t> tokens, const LaunchSequenc
   }
   for (const size_t length : lengths()) {
     std::erase_if(by_length_[length], [&](const auto& entry) {
-      // Shorter ones in a row, from its first launch to its last.
+      // Consecutive shorter signatures, from its first launch to its last.
       size_t reached = entry.second.first;
       for (const LaunchPass& part : find(tokens, reached, reached + length, length - 1)) {
         if (part.first != reached) return false;
@@ -243,7 +239,7 @@ std::vector<LaunchPass> PassSignatures::find(std::span<const uint32_t> tokens, s
                                              size_t end, size_t longest) const {
   std::vector<size_t> lengths = this->lengths();
   std::erase_if(lengths, [&](size_t length) { return length > longest; });
-  // Only what is looked at.
+  // Only the searched part.
   SpanHash hash(tokens.subspan(first, end - first));
   const size_t offset = first;
   std::vector<LaunchPass> found;
@@ -254,7 +250,7 @@ std::vector<LaunchPass> PassSignatures::find(std::span<const uint32_t> tokens, s
       const auto& signatures = by_length_.at(length);
       const auto known = signatures.find(hash.of(first - offset, length));
       if (known == signatures.end()) continue;
-      // No launch is of two passes.
+      // No launch belongs to two passes.
       const size_t free = first - (found.empty() ? offset : found.back().end);
       pass = LaunchPass{.stage = most_frequent(known->second.stages).first,
                         .first = first,

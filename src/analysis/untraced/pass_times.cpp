@@ -8,7 +8,7 @@
 namespace llmprof::analysis {
 namespace {
 
-// The end of the last wait that began in [from, before).
+// The end of the last wait that started in [from, before).
 std::optional<Nanoseconds> last_wait(const LaunchSequence& sequence, Nanoseconds from,
                                      Nanoseconds before) {
   const auto behind = sequence.first_wait_from(before);
@@ -20,7 +20,7 @@ std::optional<Nanoseconds> last_wait(const LaunchSequence& sequence, Nanoseconds
   return late ? std::nullopt : std::optional(last.end);
 }
 
-// The end of the first wait that began in [from, before).
+// The end of the first wait that started in [from, before).
 std::optional<Nanoseconds> first_wait(const LaunchSequence& sequence, Nanoseconds from,
                                       Nanoseconds before) {
   const auto found = sequence.first_wait_from(from);
@@ -28,7 +28,7 @@ std::optional<Nanoseconds> first_wait(const LaunchSequence& sequence, Nanosecond
   return found->end;
 }
 
-// The pass's first launch of its own.
+// The first launch that belongs to the pass itself.
 size_t own_first(const LaunchSequence& sequence, const LaunchPass& pass) {
   if (pass.end - pass.first < threshold::kLongRun) return pass.first;
   const Nanoseconds begin = sequence.start[pass.first];
@@ -40,7 +40,7 @@ size_t own_first(const LaunchSequence& sequence, const LaunchPass& pass) {
   return pass.first;
 }
 
-// The launch before, or the end of a wait behind that; the launch itself where it is the first.
+// The previous launch, or the end of a wait after it; for the first launch, the launch itself.
 Nanoseconds last_event_before(const LaunchSequence& sequence, size_t launch) {
   if (launch == 0) return sequence.start[launch];
   const Nanoseconds before = sequence.start[launch - 1];
@@ -49,9 +49,9 @@ Nanoseconds last_event_before(const LaunchSequence& sequence, size_t launch) {
   return std::clamp((behind - 1)->end, before, sequence.start[launch]);
 }
 
-// Where a pass begins whose first launches are captured into its graph. Another run may capture
-// more kernels (a compiler chose others for it): those begin behind the pause in which the host
-// prepares the pass.
+// Start of a pass whose first launches are captured into its graph. Another run may capture more
+// kernels (its compiler chose others): these start after the pause in which the host prepares the
+// pass.
 size_t captured_first(const LaunchSequence& sequence, const LaunchPass& pass, size_t from,
                       double prepared) {
   const size_t first = own_first(sequence, pass) - pass.lead;
@@ -73,8 +73,8 @@ double median_period(const std::vector<TimedPass>& passes, uint32_t stage) {
   return periods.empty() ? 0 : as_double(nearest_rank(periods, 0.5));
 }
 
-// Where the next launch follows at once, it tells; else the host does so much in between, slowed
-// down by tracing, that the last launch tells more.
+// If the next launch follows at once, it shows the end. Otherwise the host does so much in between,
+// slowed down by tracing, that the last launch is the better sign.
 double unnoted_end(const TimedPass& last, double start, const UnnotedEnd& traced) {
   const double until_next = as_double(last.next) - start;
   if (traced.share_until_next >= threshold::kAlmostAll)
@@ -100,7 +100,7 @@ struct RunOfOneStage {
   [[nodiscard]] double per_pass() const { return total / static_cast<double>(passes); }
 };
 
-// Of each stage, what a pass takes in the run that holds the middle pass.
+// For each stage, the time per pass in the run that contains the median pass.
 std::vector<double> median_runs(std::vector<RunOfOneStage> runs, size_t stages) {
   std::ranges::sort(runs, {}, &RunOfOneStage::per_pass);
   std::vector<uint64_t> passes(stages, 0);
@@ -215,7 +215,7 @@ void add_times_by_run(const std::vector<TimedPass>& passes, bool cut,
     return as_double(passes[row + 1].start - *pass.done) >
            threshold::kFarMore * medians[pass.stage];
   };
-  // Waited for on both sides: what it took is its own.
+  // The host waited before and after it, so its time is its own.
   const auto is_odd = [&](size_t row) {
     const TimedPass& pass = passes[row];
     const bool alone = row == 0 || passes[row - 1].done;

@@ -32,12 +32,11 @@ class PassNumbers {
 
  private:
   const Stages& stages_;
-  // Of a program with several GPUs one is looked at: its passes are those of
-  // all.
+  // Only one GPU of a program is examined: its passes represent all.
   trace::DeviceId device_;
 };
 
-// The pass that each launch began work of.
+// The pass whose work each call launched.
 std::vector<uint32_t> passes_of_calls(const trace::Trace& trace, const Stages& stages,
                                       const PassNumbers& numbers) {
   std::vector<uint32_t> passes(trace.launches.size(), kNoPass);
@@ -53,9 +52,8 @@ std::vector<uint32_t> passes_of_calls(const trace::Trace& trace, const Stages& s
   return passes;
 }
 
-// The pass of each launch of the sequence. The watch notes a launch just before
-// the traced call; traced calls without such a note are of libraries that hold
-// a CUDA runtime of their own.
+// The pass of each launch in the sequence. The watch notes a launch just before the traced call;
+// traced calls without a note come from libraries with their own CUDA runtime.
 std::vector<uint32_t> passes_of_launches(const trace::Trace& trace, const LaunchSequence& sequence,
                                          const std::vector<uint32_t>& of_calls) {
   const trace::LaunchTable& calls = trace.launches;
@@ -78,8 +76,7 @@ std::vector<uint32_t> passes_of_launches(const trace::Trace& trace, const Launch
   return passes;
 }
 
-// Whether passes are whole, or cut by a window of tracing that began or ended
-// within them.
+// Whether passes are complete, or cut by a tracing window that started or ended within them.
 class WindowEdges {
  public:
   WindowEdges(const trace::Trace& trace, const LaunchSequence& sequence,
@@ -89,7 +86,7 @@ class WindowEdges {
         periods_(trace),
         process_(trace.threads[sequence.thread.index()].process) {}
 
-  // `has_its_layers`: they were counted, and are as many as those of others.
+  // `has_its_layers`: its layers were counted, and it has as many as others.
   [[nodiscard]] bool cut(const LaunchPass& pass, bool has_its_layers) const {
     const size_t much = has_its_layers ? (pass.end - pass.first) / threshold::kQuarter : SIZE_MAX;
     return cut_beyond(pass.first, 0, much, [](size_t i) { return i - 1; }) ||
@@ -97,10 +94,10 @@ class WindowEdges {
   }
 
  private:
-  // Launches of no pass may be what was not recognized of the pass itself; if
-  // it has its layers, `much` of it are of another pass, which the window cut.
-  // What the program waited for is another pass, too, unless many launches lie
-  // between. `next(i)`: the launch beyond i - 1 or i.
+  // Launches outside passes may be an unrecognized part of the pass itself. If the pass has all its
+  // layers, more than `much` such launches belong to another pass, which the window cut. Launches
+  // that the program waited for also belong to another pass, unless many launches are in between.
+  // `next(i)`: the launch beyond i - 1 or i.
   template <class Next>
   [[nodiscard]] bool cut_beyond(size_t edge, size_t limit, size_t much, const Next& next) const {
     for (size_t i = edge, gone = 0; i != limit; ++gone, i = i < limit ? i + 1 : i - 1) {
@@ -114,7 +111,7 @@ class WindowEdges {
   [[nodiscard]] bool untraced(size_t launch) const {
     return !periods_.traced_at(process_, sequence_.start[launch]);
   }
-  // For the GPU, between this launch and the one before it.
+  // For the GPU, between the previous launch and this one.
   [[nodiscard]] bool waited_before(size_t launch) const {
     const auto wait = sequence_.first_wait_from(sequence_.start[launch - 1]);
     return wait != sequence_.waits.end() && wait->end <= sequence_.start[launch];
@@ -126,8 +123,8 @@ class WindowEdges {
   trace::ProcessId process_;
 };
 
-// Right before the pass, of no other, and within the instance: what a program
-// captures long before (an engine that starts) is not the first pass's.
+// Captured launches right before the pass, in no other pass and within the instance: what a program
+// captures long before (an engine starting up) does not belong to the first pass.
 size_t launches_without_work(const LaunchSequence& sequence,
                              const std::vector<uint32_t>& of_launches, size_t first,
                              Nanoseconds from) {

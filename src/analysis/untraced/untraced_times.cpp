@@ -16,14 +16,14 @@ bool holds_work(size_t part) {
          part != static_cast<size_t>(BudgetPart::unattributed);
 }
 
-// Of the traced run, ns per instance, as if all steps had been traced.
+// From the traced run, in ns per instance, as if all steps had been traced.
 struct TracedStage {
   double wall = 0;
   double busy = 0;
-  double idle = 0;  // and unattributed
+  double idle = 0;  // including unattributed time
   double steps = 0;
   double kernels = 0;
-  // From its start to its first launch: the host works alone, as long as without tracing.
+  // From its start to its first launch: only the host works, at untraced speed.
   double prepared = 0;
   std::array<double, kBudgetParts> parts{};
 };
@@ -52,7 +52,7 @@ TracedStage traced_stage(const Stages& stages, const StageBudget& budget) {
   return traced;
 }
 
-// Without the first of each stage, as many as are warm-up in the recorded run.
+// Drops the first passes of each stage, as many as are warm-up in the recorded run.
 std::vector<LaunchPass> without_warmup(const std::vector<LaunchPass>& passes,
                                        const std::vector<LaunchPass>& recorded,
                                        const Stages& stages) {
@@ -71,12 +71,12 @@ std::vector<LaunchPass> without_warmup(const std::vector<LaunchPass>& passes,
   return rest;
 }
 
-// Launch for launch the same program, as far as it is known what was launched.
+// Launch by launch the same program, as far as the launched functions are known.
 bool same_launches(const LaunchSequence& own, const LaunchSequence& other) {
   if (own.size() != other.size()) return false;
   const std::vector<uint32_t> a = launch_tokens(own, GraphTokens::by_first_use);
   const std::vector<uint32_t> b = launch_tokens(other, GraphTokens::by_first_use);
-  size_t known_from = 0;  // tokens of later launches do not reach back to one that is not known
+  size_t known_from = 0;  // later tokens do not refer to unknown launches
   for (size_t i = 0; i < a.size(); ++i) {
     if (!own.without_work.empty() && own.without_work[i]) known_from = i + 1 + kFarthestLaunch;
     if (own.graph[i] != other.graph[i] || (i >= known_from && a[i] != b[i])) return false;
@@ -84,7 +84,7 @@ bool same_launches(const LaunchSequence& own, const LaunchSequence& other) {
   return true;
 }
 
-// The sequence that has the most passes, and these.
+// The sequence with the most passes, and its passes.
 template <class Find>
 std::pair<size_t, std::vector<LaunchPass>> with_most_passes(
     const std::vector<LaunchSequence>& sequences, const Find& find) {
@@ -138,7 +138,7 @@ class Finder {
   }
 
  private:
-  // Of the thread that launched the most passes.
+  // Uses the thread that launched the most passes.
   void by_launches_in(const std::vector<LaunchSequence>& sequences, const trace::Trace* control) {
     if (!any_open()) return;
     const auto [chosen, recorded] = with_most_passes(sequences, [&](const LaunchSequence& each) {
@@ -220,7 +220,7 @@ class Finder {
           UnwatchedSource::control_launches);
     };
     for (const LaunchSequence& other : others) {
-      // Launch for launch the same program: its passes need not be searched for.
+      // Launch by launch the same program: no need to search for its passes.
       if (same_launches(own, other)) return use_instances(other, recorded);
     }
     for (const GraphTokens graphs : {GraphTokens::by_first_use, GraphTokens::all_alike}) {
@@ -283,17 +283,17 @@ class Finder {
     }
   }
 
-  // Where passes were timed one by one.
+  // Uses times of single passes.
   void set_passes(uint32_t stage, const PassTimes& times, UnwatchedSource source) {
     const TracedStage& traced = traced_[stage];
     StageUnwatched& result = result_.stages[stage];
     const bool of_control = source == UnwatchedSource::control_launches;
-    // The control run's only passes of that kind are its first, too: as cold, and not like later
+    // The control run's only passes of that kind are also its first: equally cold, unlike later
     // ones.
     const bool only_cold = of_control && stages_.stages[stage].only_the_first &&
                            times.passes <= static_cast<uint64_t>(std::ranges::count(
                                                stages_.instances, stage, &StageInstance::stage));
-    // A part of a pass may occur here and there in another run; the pass itself would as often.
+    // A part of a pass may occur occasionally in another run; the pass itself would occur as often.
     const bool seldom = of_control && static_cast<double>(times.passes) <
                                           threshold::kMost * static_cast<double>(result.all_passes);
     if (times.passes == 0 || only_cold || seldom) {
@@ -307,7 +307,7 @@ class Finder {
     if (times.instances > 0) {
       const auto instances = static_cast<double>(times.instances);
       launched = times.total / instances;
-      // What the host did before cannot have begun before its last call.
+      // The host's preparation cannot have started before its last call.
       prepared = std::min(prepared, times.before / instances);
     }
     set_wall(stage, launched + prepared, source);
@@ -319,7 +319,7 @@ class Finder {
     return holds_work(part) ? known.busy_scale : known.idle_scale;
   }
 
-  // What is ranked: the idle time of the stage and of its gaps.
+  // Scales what is ranked: the idle time of the stage and of its gaps.
   void scale(size_t stage) {
     const StageUnwatched& known = result_.stages[stage];
     const auto scaled = [](Nanoseconds& time, double by) {
@@ -366,7 +366,7 @@ bool on_gpu(const trace::Trace& trace) {
 Unwatched find_unwatched(const trace::Trace& trace, const Stages& stages, const Budgets& budgets,
                          const trace::Trace* control, bool selected) {
   Finder finder(trace, stages, budgets);
-  // Operators of a CPU are recorded by the program itself, which costs it next to nothing.
+  // The program itself records CPU operators, at almost no cost.
   const bool of_cpu = !on_gpu(trace);
   if (!selected && !of_cpu) {
     finder.by_workload();

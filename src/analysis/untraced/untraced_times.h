@@ -13,31 +13,30 @@ namespace llmprof::analysis {
 using profile::NotUnwatched;
 using profile::UnwatchedSource;
 
-// One stage of the program without profiling. Times in ns per instance, mean.
+// One stage of the program without profiling. Mean times in ns per instance.
 struct StageUnwatched {
   std::optional<NotUnwatched> why_not = NotUnwatched::no_other_time;  // none: it is known
   UnwatchedSource source = UnwatchedSource::workload_clock;
   double wall = 0;
-  std::optional<double> per_step;  // of decode
-  double added = 0;                // by tracing: traced wall time less this one
-  uint64_t passes = 0;             // that were timed; 0: the workload's clock
-  uint64_t instances = 0;          // likewise; 0: not known
-  uint64_t all_passes = 0;         // of this run, recorded or found; 0: as recorded
-  // Busy parts as traced, idle ones scaled to what is left: sum to the wall time.
+  std::optional<double> per_step;  // decode only
+  double added = 0;                // by tracing: traced minus untraced wall time
+  uint64_t passes = 0;             // timed passes; 0: from the workload's clock
+  uint64_t instances = 0;          // timed instances; 0: unknown
+  uint64_t all_passes = 0;         // in this run, recorded or found; 0: only the recorded ones
+  // Traced busy parts, and idle parts scaled to the rest: they sum to the wall time.
   std::array<double, kBudgetParts> parts{};
   double idle = 0;
-  // The GPU was busy for longer in the traced run than the whole took without: busy parts were
-  // scaled by this.
+  // If the GPU's traced busy time exceeds the entire untraced stage, busy parts are scaled by this.
   double busy_scale = 1;
-  double idle_scale = 1;  // idle time over the traced one's
+  double idle_scale = 1;  // untraced over traced idle time
 
   [[nodiscard]] bool known() const { return !why_not; }
 };
 
 struct Unwatched {
   std::vector<StageUnwatched> stages;  // one per stage
-  // The budgets with the idle time of the unwatched program where that is known: what savings are
-  // ranked on. Gaps are scaled with them.
+  // Budgets with the untraced program's idle time where known, used to rank savings. Gaps are
+  // scaled with them.
   Budgets budgets;
 };
 
