@@ -10,7 +10,7 @@ namespace {
 
 class Stopwatch {
  public:
-  // Since it was made, or asked last.
+  // Time since construction or the previous call.
   Nanoseconds lap() {
     const auto now = std::chrono::steady_clock::now();
     const Nanoseconds time = std::chrono::nanoseconds(now - since_).count();

@@ -11,12 +11,12 @@ namespace llmprof::analysis {
 
 struct Analyzed {
   profile::Profile profile;
-  Results results;  // the same in the passes' terms, for who asks the trace further
+  Results results;  // in terms of the trace, for callers that query it further
   std::vector<PassTiming> timings;
 };
 
-// Prepares the trace, runs all passes, and makes the profile of what they found. A selection that
-// is not there is an error.
+// Prepares the trace, runs all passes, and builds the profile from their results. Fails if the
+// selection does not exist.
 Result<Analyzed> analyze(trace::Trace& trace, const AnalysisRules& rules,
                          const AnalysisOptions& options, Progress* progress = nullptr);
 

@@ -7,7 +7,8 @@
 namespace llmprof::analysis {
 namespace {
 
-// Chips differ in prefixes and suffixes: a name that holds `part` and has the unit has the role.
+// Prefixes and suffixes differ between chips: a counter has the role if its name contains `part`
+// and its unit matches.
 struct Known {
   std::string_view part;
   std::string_view unit;
@@ -73,7 +74,7 @@ void CounterSeries::put_in_order() {
 }
 
 size_t CounterSeries::first_ending_after(Nanoseconds time) const {
-  // Samples of one series follow each other: their ends are in order, too.
+  // Samples of one series do not overlap, so their ends are ordered too.
   const auto found =
       std::lower_bound(samples_.begin(), samples_.end(), time,
                        [](const Sample& sample, Nanoseconds at) { return sample.end < at; });

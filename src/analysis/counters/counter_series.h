@@ -12,46 +12,46 @@
 
 namespace llmprof::analysis {
 
-// What a counter or sensor of the collector tells.
+// What a counter or sensor of the collector measures.
 enum class CounterRole : uint8_t {
   dram_read,         // bytes, a sum over each sample
-  dram_write,        // likewise
+  dram_write,        // bytes, a sum over each sample
   sm_active,         // %, a mean
   tensor_active,     // %, a mean
   sm_clock,          // MHz
   memory_clock,      // MHz
   power,             // W
   temperature,       // C
-  energy,            // J since some beginning
-  throttle_reasons,  // NVML's bits
+  energy,            // J, cumulative
+  throttle_reasons,  // NVML's bit mask
 };
 inline constexpr size_t kCounterRoles = static_cast<size_t>(CounterRole::throttle_reasons) + 1;
 
-// None for what no figure is made of.
+// None if no figure uses the counter.
 std::optional<CounterRole> counter_role(std::string_view name, std::string_view unit);
 
-// NVML's reasons for lower clocks. Those that slow a GPU against its will are `slowing`; an idle
-// GPU and clocks that somebody chose are not.
+// NVML's reasons for lower clocks. Power, heat and hardware limits are `slowing`; an idle GPU and
+// clocks set on purpose are not.
 struct ThrottleReason {
   uint64_t bit = 0;
   std::string_view words;
   bool slowing = false;
 };
-// The reasons of a mask; bits that nobody knows are one reason together.
+// The reasons of a mask; all unknown bits together are one reason.
 std::vector<ThrottleReason> throttle_reasons(uint64_t mask);
 
-// The samples of one counter or sensor of one device, in order of time.
+// The samples of one counter or sensor of one device, in time order.
 class CounterSeries {
  public:
   struct Sample {
     Nanoseconds start = 0;
-    Nanoseconds end = 0;  // start: read at an instant
+    Nanoseconds end = 0;  // equals start if read at an instant
     double value = 0;
   };
-  // Of some window: a sample counts by the share of it that lies inside.
+  // Totals over a window: a sample counts by the share of it inside the window.
   struct Share {
-    double sum = 0;            // of values that are sums
-    double time_weighted = 0;  // value x ns, of values that are means
+    double sum = 0;            // for values that are sums
+    double time_weighted = 0;  // value x ns, for values that are means
     Nanoseconds covered = 0;
 
     [[nodiscard]] std::optional<double> mean() const {
@@ -70,7 +70,7 @@ class CounterSeries {
 
   [[nodiscard]] bool empty() const { return samples_.empty(); }
   [[nodiscard]] Share over(Nanoseconds from, Nanoseconds to) const;
-  // Calls visit(value) for what was read at an instant of [from, to], or over a time that meets it.
+  // Calls visit(value) for each sample at an instant in [from, to] or over a time that overlaps it.
   template <class Visit>
   void each_within(Nanoseconds from, Nanoseconds to, const Visit& visit) const {
     for (size_t i = first_ending_after(from); i < samples_.size() && samples_[i].start <= to; ++i) {
@@ -86,37 +86,38 @@ class CounterSeries {
   std::vector<Sample> samples_;
 };
 
-// All series of one device, by role; empty ones where a metric is absent.
+// All series of one device, by role; empty if a metric is absent.
 using DeviceCounters = std::array<CounterSeries, kCounterRoles>;
 inline const CounterSeries& series_of(const DeviceCounters& device, CounterRole role) {
   return device.at(static_cast<size_t>(role));
 }
 
-// One entry per device. What is not a number is left out.
+// One entry per device. Values that are not numbers are skipped.
 std::vector<DeviceCounters> counters_by_device(const trace::Trace& trace);
 
-// Energy of a stage's windows from readings that are often longer apart than the stage lasts. Only
-// what lies between two readings counts, and only where most of that time is the stage's own: else
-// it would be other stages' energy. Its mean power, times the windows' time, is the stage's.
+// Energy of a stage's windows. Readings are often further apart than a stage is long. An interval
+// between two readings counts only if most of it is the stage's own time; otherwise it would
+// include other stages' energy. The intervals' mean power times the windows' time is the stage's
+// energy.
 class StageEnergy {
  public:
-  // Windows of one device, in order of time.
+  // Windows of one device, in time order.
   void add(const DeviceCounters& device,
            const std::vector<std::pair<Nanoseconds, Nanoseconds>>& windows);
 
-  // W; none where the readings say too little.
+  // W; none if the readings cover too little.
   [[nodiscard]] std::optional<double> mean_power() const;
   [[nodiscard]] std::string_view source() const {
     return by_power_ ? "power over time" : "energy counter";
   }
-  // Why there is none; empty without any readings.
+  // Why there is no energy; empty without any readings.
   [[nodiscard]] profile::Reasons why_not() const;
 
  private:
   bool by_power_ = false;
   double joules_ = 0;
-  double between_ = 0;  // ns, of the intervals that count
-  double covered_ = 0;  // of them, the stage's own
+  double between_ = 0;  // ns in intervals that count
+  double covered_ = 0;  // ns of these in the stage
   double wall_ = 0;
   double reading_time_ = 0;  // ns between all readings around the windows
   double readings_ = 0;

@@ -11,17 +11,17 @@ namespace {
 
 constexpr double kFullPercent = 100;
 
-// Time in which launches of one kernel, and nothing else, ran on a GPU. `row` is of the ranking.
+// Time in which launches of one kernel, and nothing else, ran on a GPU. `row` indexes the ranking.
 struct AloneSpan {
   Nanoseconds start = 0;
   Nanoseconds end = 0;
   size_t row = 0;
 };
 
-// What a GPU did, as beginnings and ends.
+// GPU work as start and end events.
 class DeviceWork {
  public:
-  // `others`: the row that stands for all work that is no kernel of the ranking.
+  // `others`: the row for all work that is not a ranked kernel.
   explicit DeviceWork(size_t others) : running_(others + 1, 0) {}
 
   void add(Nanoseconds start, Nanoseconds end, size_t row) {
@@ -30,7 +30,7 @@ class DeviceWork {
     ends_.push_back({end, static_cast<uint32_t>(row)});
   }
 
-  // In order of time.
+  // In time order.
   std::vector<AloneSpan> alone() {
     sort(begins_);
     sort(ends_);
@@ -52,7 +52,7 @@ class DeviceWork {
     uint32_t row = 0;
   };
 
-  // Each table was recorded nearly in order.
+  // Each table was recorded nearly in order, so a few merges usually suffice.
   static void sort(std::vector<Change>& changes) {
     constexpr int kFewRuns = 8;
     const auto earlier = [](const Change& a, const Change& b) { return a.time < b.time; };
@@ -79,16 +79,16 @@ class DeviceWork {
   }
 
   void add_span(std::vector<AloneSpan>& spans, Nanoseconds start, Nanoseconds end) const {
-    const auto row = static_cast<size_t>(sum_of_rows_);  // of one kernel: its own
+    const auto row = static_cast<size_t>(sum_of_rows_);  // only one kernel runs: its row
     if (row + 1 == running_.size()) return;
     spans.push_back({start, end, row});
   }
 
   std::vector<Change> begins_;
   std::vector<Change> ends_;
-  std::vector<int32_t> running_;  // launches, by row
-  int64_t kernels_running_ = 0;   // distinct ones
-  int64_t sum_of_rows_ = 0;       // of the distinct ones that run
+  std::vector<int32_t> running_;  // running launches, by row
+  int64_t kernels_running_ = 0;   // number of distinct kernels
+  int64_t sum_of_rows_ = 0;       // over the distinct running kernels
 };
 
 size_t device_of(const trace::Trace& trace, size_t kernel) {
@@ -116,7 +116,7 @@ std::vector<AloneSpan> alone_on(size_t device, const trace::Trace& trace,
 
 using Spans = std::vector<std::pair<Nanoseconds, Nanoseconds>>;
 
-// Whether one of the spans, which are in order and apart, has time in common with [start, end).
+// Whether one of the spans, which are ordered and disjoint, overlaps [start, end).
 bool meets(const Spans& spans, Nanoseconds start, Nanoseconds end) {
   const auto next =
       std::lower_bound(spans.begin(), spans.end(), start,
@@ -124,7 +124,7 @@ bool meets(const Spans& spans, Nanoseconds start, Nanoseconds end) {
   return next != spans.end() && next->first < end;
 }
 
-// Gives each sample of a device to the kernel that fills it.
+// Assigns each sample of a device to the kernel that fills it.
 class SampleOwners {
  public:
   SampleOwners(const DeviceCounters& counters, std::vector<AloneSpan> alone, SampledRows& into)
@@ -194,8 +194,8 @@ class SampleOwners {
   const CounterSeries& tensor_;
   std::vector<AloneSpan> alone_;
   SampledRows& into_;
-  size_t next_ = 0;                // of alone_, the first that may reach into a sample
-  std::vector<Nanoseconds> time_;  // in the sample at hand, by row
+  size_t next_ = 0;                // first span of alone_ that may overlap the next sample
+  std::vector<Nanoseconds> time_;  // in the current sample, by row
   std::vector<Spans> owned_;       // samples, by row
   std::vector<CounterSeries::Share> tensor_percent_;
   Spans all_;

@@ -9,30 +9,30 @@
 
 namespace llmprof::analysis {
 
-// Of a sample's time, how long one kernel must run alone for the sample to be its own. What else
-// the GPU did in the rest of it is counted as the kernel's, too.
+// Share of a sample's time that one kernel must run alone to own the sample. Whatever else the GPU
+// did in the rest is also counted as the kernel's.
 inline constexpr double kLeastShareOfSample = 0.9;
 
 // Counter samples that the launches of one kernel filled.
 struct KernelSamples {
-  bool met = false;  // some sample and some launch have time in common
+  bool met = false;  // some sample and some launch overlap
   uint64_t samples = 0;
-  uint64_t launches = 0;  // with time in these samples
+  uint64_t launches = 0;  // that overlap these samples
   Nanoseconds time = 0;   // of these samples
-  Nanoseconds own = 0;    // of it, that in which the kernel ran alone
+  Nanoseconds own = 0;    // ns of these samples in which the kernel ran alone
   double bytes = 0;       // DRAM, read and written
-  // Activity of the tensor cores, mean over the samples, 0 to 1; none where it was not sampled.
+  // Mean tensor core activity over the samples, 0 to 1; none if it was not sampled.
   std::optional<double> tensor_active;
 };
 
 struct SampledRows {
   std::vector<KernelSamples> rows;  // one per row of the ranking
   uint64_t samples = 0;             // of DRAM bytes
-  uint64_t attributed = 0;          // of them, those that one kernel filled
-  Nanoseconds interval = 0;         // of a sample, median
+  uint64_t attributed = 0;          // samples that one kernel filled
+  Nanoseconds interval = 0;         // median sample length
 };
 
-// None without samples of DRAM bytes, and where the ranking has no times of launches.
+// None without samples of DRAM bytes, or if the ranking has no launch times.
 std::optional<SampledRows> sample_kernels(const trace::Trace& trace, const KernelRanking& ranking);
 
 }  // namespace llmprof::analysis

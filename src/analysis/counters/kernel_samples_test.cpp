@@ -7,7 +7,7 @@
 namespace llmprof::analysis {
 namespace {
 
-// Samples of 100 ns from time 0 on: 10 bytes read and 5 written a sample, tensor cores 40 % active.
+// Samples of 100 ns from time 0: 10 bytes read and 5 written per sample, tensor cores 40 % active.
 class KernelSamplesTest : public ::testing::Test {
  protected:
   void sample(Nanoseconds start, double read = 10, double tensor = 40) {
@@ -63,7 +63,7 @@ TEST_F(KernelSamplesTest, ARunOfTheSameKernelOwnsASample) {
   EXPECT_EQ(of(found, "norm").samples, 0U);
 }
 
-// 89 % are too few.
+// 89 % is too little.
 TEST_F(KernelSamplesTest, ASampleThatNobodyFillsIsNobodys) {
   t_.kernel("gemm", 0, 89);
   t_.kernel("norm", 89, 100);
@@ -73,7 +73,7 @@ TEST_F(KernelSamplesTest, ASampleThatNobodyFillsIsNobodys) {
   EXPECT_TRUE(of(found, "gemm").met);
 }
 
-// What runs beside a kernel, be it a kernel or a copy, may be what moved the bytes.
+// Any work that overlaps a kernel, kernel or copy, may have moved the bytes.
 TEST_F(KernelSamplesTest, AKernelBesideOthersIsNotAlone) {
   t_.kernel("gemm", 0, 300);
   t_.kernel("norm", 100, 150);

@@ -51,8 +51,8 @@ TEST(CounterSeries, ASampleCountsByTheShareInside) {
   EXPECT_FALSE(series.over(30, 40).mean());
 }
 
-// A decode from 10 to 20 ms, busy for 8 ms, and samples of 1 ms: 3 GB read and 1 GB written a
-// second, which are 3 MB and 1 MB a sample.
+// A decode from 10 to 20 ms, busy for 8 ms. Samples of 1 ms with 3 MB read and 1 MB written each: 3
+// GB/s and 1 GB/s.
 class DecodeWithCounters : public ::testing::Test {
  protected:
   DecodeWithCounters() {
@@ -123,7 +123,7 @@ TEST_F(DecodeWithCounters, TooFewSamplesGiveAReason) {
   EXPECT_EQ(number_of(decode.why_not_reasons, "share_of_wall"), 0.4);
 }
 
-// A second decode of 20 ms and two steps, in which counters rested.
+// A second decode of 20 ms and two steps, without counter samples.
 TEST_F(DecodeWithCounters, BytesAreOfSampledInstancesAndTheirSteps) {
   StageInstance& second = t_.instance(0, 30 * kSampleMs, 50 * kSampleMs);
   second.work.busy = 16 * kSampleMs;
@@ -140,7 +140,7 @@ TEST_F(DecodeWithCounters, BytesAreOfSampledInstancesAndTheirSteps) {
   t_.counter("energy", "J", 50 * kSampleMs, 50 * kSampleMs, 1016);
   Utilization use;
   StageUtilization stage;
-  stage.cost.parts.push_back({"weights", 1, 24e6, 0});  // of 3 steps, the mean
+  stage.cost.parts.push_back({"weights", 1, 24e6, 0});  // mean of 3 steps
   use.stages.push_back(stage);
   const profile::Measured decode = *counters(use).stages[0];
   EXPECT_EQ(decode.instances, 2U);
@@ -155,12 +155,12 @@ TEST_F(DecodeWithCounters, BytesAreOfSampledInstancesAndTheirSteps) {
   EXPECT_NEAR(decode.dram_read_per_step->value, 7.5e6, 1);
   EXPECT_NEAR(decode.dram_write_per_token->value, 2.5e6, 1);
   EXPECT_NEAR(decode.bytes_over_model->value, 40e6 / 32e6, 1e-9);
-  // 16 J in 32 ms are 500 W: 7.5 J an instance of 15 ms, of 3 tokens.
+  // 16 J in 32 ms is 500 W: 7.5 J per instance of 15 ms and 3 tokens.
   EXPECT_NEAR(decode.energy->value, 7.5, 1e-9);
   EXPECT_NEAR(decode.energy_per_token->value, 2.5, 1e-9);
 }
 
-// Samples begin within the first decode, at 14 of 20 ms.
+// Samples start within the first decode, at 14 ms of 20 ms.
 TEST_F(DecodeWithCounters, WholeInstancesComeBeforePartsOfOthers) {
   t_.instance(0, 20 * kSampleMs, 30 * kSampleMs);
   t_.step(20 * kSampleMs, 30 * kSampleMs);
@@ -172,7 +172,7 @@ TEST_F(DecodeWithCounters, WholeInstancesComeBeforePartsOfOthers) {
   EXPECT_DOUBLE_EQ(*decode.steps, 2.5);
 }
 
-// 0.8 of 2 s each: together more than a long stage needs, but of no instance half.
+// 0.8 s of 2 s each: more in total than a long stage needs, but less than half of each instance.
 TEST_F(DecodeWithCounters, PartsOfManyInstancesAreNoWholeOne) {
   for (int i = 0; i < 5; ++i) {
     const Nanoseconds start = (2'000 + i * 2'000) * kSampleMs;
@@ -241,7 +241,7 @@ TEST_F(DecodeWithCounters, BusyFiguresAreOfTracedSteps) {
             t_.call("cudaLaunchKernel", 17 * kSampleMs, 17 * kSampleMs + 1));
   const profile::Measured decode = *counters().stages[0];
   EXPECT_NEAR(decode.mbu.wall->value, 0.4, 1e-12);
-  // Of step 0 alone, whose start is known: 10 MB in 2 ms of busy time.
+  // Only step 0, whose start is known: 10 MB in 2 ms of busy time.
   EXPECT_NEAR(decode.mbu.gpu_busy->value, 10e6 / 0.002 / 10e9, 1e-12);
   EXPECT_DOUBLE_EQ(*decode.steps, 4);
   EXPECT_DOUBLE_EQ(*decode.tokens, 4);
@@ -259,14 +259,14 @@ TEST_F(DecodeWithCounters, ActivityIsATimeWeightedMean) {
   EXPECT_FALSE(decode.dram_read);
 }
 
-// Readings at 9, 17 and 21 ms: of the first 8 ms the decode has 7, of the other 4 it has 3.
+// Readings at 9, 17 and 21 ms: the decode covers 7 of the first 8 ms, and 3 of the next 4 ms.
 TEST_F(DecodeWithCounters, EnergyIsTheCountersDifference) {
   t_.counter("energy", "J", 9 * kSampleMs, 9 * kSampleMs, 1000);
   t_.counter("energy", "J", 17 * kSampleMs, 17 * kSampleMs, 1004);
   t_.counter("energy", "J", 21 * kSampleMs, 21 * kSampleMs, 1006);
   t_.counter("power", "W", 9 * kSampleMs, 9 * kSampleMs, 100);
   const profile::Measured decode = *counters().stages[0];
-  // 6 J in 12 ms, 500 W, for 10 ms.
+  // 6 J in 12 ms is 500 W, for 10 ms.
   EXPECT_NEAR(decode.energy->value, 5, 1e-9);
   EXPECT_EQ(decode.energy_source, "energy counter");
   EXPECT_NEAR(decode.energy_per_token->value, 1.25, 1e-9);
@@ -281,7 +281,7 @@ TEST_F(DecodeWithCounters, WithoutACounterEnergyIsPowerOverTime) {
   EXPECT_EQ(decode.energy_source, "power over time");
 }
 
-// Half of the time between the readings is not this decode's.
+// Half of the time between the readings is outside this decode.
 TEST_F(DecodeWithCounters, EnergyOfOthersIsNotTheStages) {
   t_.counter("energy", "J", 5 * kSampleMs, 5 * kSampleMs, 1000);
   t_.counter("energy", "J", 25 * kSampleMs, 25 * kSampleMs, 1010);

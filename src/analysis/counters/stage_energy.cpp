@@ -7,8 +7,8 @@
 namespace llmprof::analysis {
 namespace {
 
-constexpr double kMostOfStage = 0.75;  // of an interval between two readings: the stage's own time
-constexpr double kEnough = 0.5;        // of the stage's time: in intervals that count
+constexpr double kMostOfStage = 0.75;  // share of an interval that is the stage's own
+constexpr double kEnough = 0.5;        // share of the stage in intervals that count
 
 using Windows = std::vector<std::pair<Nanoseconds, Nanoseconds>>;
 

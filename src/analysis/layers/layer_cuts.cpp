@@ -8,14 +8,14 @@
 namespace llmprof::analysis {
 namespace {
 
-// What leads from a layer's begin to its attention is at least a norm and a product.
+// A layer has at least a norm and a GEMM before its attention (its lead).
 constexpr size_t kShortestLead = 2;
-// Share of equal kernels from which a lead is the same lead with another product variant in it.
+// Leads with this share of equal kernels are the same, with another GEMM variant.
 constexpr double kSameLead = 0.9;
-// Two halves of a period are two layers where this share of the longer one is in the other; a
-// layer with two attentions (its own and one to an encoder) has less in common.
+// Two halves of a period are two layers if this share of the longer one is in the other. A layer
+// with two attentions (self and cross) has less in common.
 constexpr double kSameKind = 0.75;
-// Without a period, what the cuts hold of the pass.
+// Without a period, the share of the pass that cuts must cover.
 constexpr double kLeastCut = 0.5;
 constexpr size_t kFewestWithoutPeriod = 3;
 
@@ -38,7 +38,7 @@ class BeatCuts {
       if (begin == 0) return {};
       cuts.push_back(begin);
     }
-    // The last layer ends as the one before it of its kind did.
+    // The last layer is as long as the previous one of its kind.
     const size_t alike = beats_.size() - 1 - kinds_;
     const size_t length = cuts[alike + 1] - cuts[alike];
     cuts.push_back(
@@ -47,8 +47,8 @@ class BeatCuts {
   }
 
  private:
-  // Kernels from the first layer's begin to its attention: as many as another layer of its kind has
-  // alike. In front of the first layer is no other layer, so they end there.
+  // Number of kernels from the first layer's start to its attention: the longest match with another
+  // layer of its kind. No layer precedes the first one, so the match ends at its start.
   [[nodiscard]] size_t first_lead() const {
     size_t longest = 0;
     const size_t first = beats_[0].first;
@@ -62,7 +62,7 @@ class BeatCuts {
     return longest;
   }
 
-  // 0 where none is found.
+  // 0 if not found.
   [[nodiscard]] size_t begin_of(size_t layer, size_t first, size_t lead) const {
     const size_t after = beats_[layer - 1].last + 1;
     const size_t attention = beats_[layer].first;
@@ -74,7 +74,7 @@ class BeatCuts {
       }
       if (token_share(same, lead) >= kSameLead) return begin;
     }
-    // Another kind of layer: it begins like the first one.
+    // Another kind of layer, which starts like the first one.
     size_t best = 0;
     size_t longest = kShortestLead;
     for (size_t at = after; at < attention; ++at) {
@@ -107,10 +107,10 @@ class BeatCuts {
 
   std::span<const uint32_t> tokens_;
   const std::vector<LayerBeat>& beats_;
-  size_t kinds_;  // that take turns
+  size_t kinds_;  // that alternate
 };
 
-// In most repeats: the first may begin in a layer unlike the others.
+// The median over the repeats: the first one may start in a layer unlike the others.
 size_t beats_in_a_repeat(const std::vector<LayerBeat>& beats, const LayerPeriod& period) {
   std::vector<size_t> counts(period.count, 0);
   for (const LayerBeat& beat : beats) {

@@ -13,23 +13,23 @@
 
 namespace llmprof::analysis {
 
-// Where the layers of one forward pass begin, as positions among its `tokens` (equal kernels, equal
-// tokens), and after them where the last one ends. Layers are the repeats of `period`; where the
-// pass has more attentions than repeats (layers of two kinds that alternate, a first layer unlike
-// the others, layers of varying length) each attention is a layer, if what lies around it is alike.
-// Empty where there are none.
+// Start positions of the layers of one forward pass among its `tokens` (equal kernels have equal
+// tokens), followed by the end of the last layer. Layers are the repeats of `period`. If the pass
+// has more attentions than repeats (two kinds of layers alternate, the first layer differs, layers
+// vary in length), each attention is a layer, provided the kernels around them are similar. Empty
+// if there are no layers.
 std::vector<size_t> layer_cuts(std::span<const uint32_t> tokens,
                                const std::vector<LayerBeat>& beats,
                                const std::optional<LayerPeriod>& period);
 
-// Where the layers of forward passes begin, by what repeats in their kernel names (layer_cuts).
-// Passes repeat: each distinct sequence is looked at once.
+// Finds layer starts in forward passes from repeating kernel names (layer_cuts). Passes repeat, so
+// each distinct sequence is examined once.
 class PassLayerCuts {
  public:
   PassLayerCuts(const trace::Trace& trace, const DescribedNames& names)
       : trace_(trace), names_(names) {}
 
-  // `kernels` are rows of Trace::kernels. Empty where no layers repeat.
+  // `kernels` are rows of Trace::kernels. Empty if no layers repeat.
   const std::vector<size_t>& of(std::span<const uint32_t> kernels);
 
  private:

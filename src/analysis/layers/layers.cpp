@@ -20,14 +20,14 @@ using profile::ReasonKind;
 
 constexpr std::string_view kOutside = "outside layers";
 
-// Layers as what repeats in each pass's kernel names.
+// Finds layers as repeats in each pass's kernel names.
 class RepeatedLayers {
  public:
   RepeatedLayers(const trace::Trace& trace, const DescribedNames& names, const PassKernels& passes,
                  const KernelTimes& times)
       : passes_(passes), times_(times), cuts_(trace, names) {}
 
-  // Of one model's passes only, where several ran.
+  // If several models ran, only passes of `model`.
   StageLayers run(uint32_t stage, std::optional<uint32_t> model = std::nullopt) {
     std::vector<std::pair<size_t, const std::vector<size_t>*>> cut;  // pass, where
     std::map<size_t, size_t> passes_by_count;
@@ -71,7 +71,7 @@ class RepeatedLayers {
   PassLayerCuts cuts_;
 };
 
-// What a stage's kernels come to, and its passes.
+// Totals of a stage's kernels and passes.
 struct StageWhole {
   LayerSum sum;
   uint64_t passes = 0;
@@ -99,7 +99,7 @@ std::vector<StageWhole> wholes_of(const trace::Trace& trace, const Stages& stage
   return wholes;
 }
 
-// Says of a layer that it is unlike most others of its stage, by its kernels a pass.
+// Notes layers whose kernels per pass differ from most others of the stage.
 class UnlikeMost {
  public:
   explicit UnlikeMost(const StageLayers& found) : passes_(std::max<uint64_t>(found.passes, 1)) {
@@ -121,12 +121,12 @@ class UnlikeMost {
   }
 
  private:
-  static constexpr uint64_t kUnlikePart = 10;  // of the median's kernels: a tenth
+  static constexpr uint64_t kUnlikePart = 10;  // a tenth of the median's kernels
   uint64_t passes_;
   uint64_t median_ = 0;
 };
 
-// With the row of each kernel that the layers count.
+// Also sets the row of each kernel that the layers count.
 void add_rows(const StageLayers& found, uint32_t stage, uint32_t model, const StageWhole& whole,
               size_t kernels, Layers& layers) {
   const size_t first = layers.rows.size();
@@ -167,7 +167,7 @@ ReasonKind why_none(const StageWhole& whole) {
   return ReasonKind::layers_not_repeating;
 }
 
-// `model` is given where several ran: the attention layers of the one that this is of.
+// `model` is set if several ran: the number of attention layers of this one.
 void add_reason(const Stage& stage, const StageWhole& whole, std::optional<uint32_t> model,
                 Layers& layers) {
   FindingValues values;
@@ -176,7 +176,7 @@ void add_reason(const Stage& stage, const StageWhole& whole, std::optional<uint3
   layers.reason.push_back(make_reason(why_none(whole), values));
 }
 
-// What the passes of each model come to. Passes of an unknown model are one of their own.
+// Totals per model. Passes of an unknown model form their own group.
 std::map<uint32_t, StageWhole> models_of(const PassKernels& passes, uint32_t stage,
                                          const KernelTimes& times) {
   std::map<uint32_t, StageWhole> models;
@@ -214,7 +214,7 @@ Layers find_layers(const trace::Trace& trace, const Stages& stages, const Meanin
   RepeatedLayers repeated(trace, names, passes, times);
   for (uint32_t stage = 0; stage < stages.stages.size(); ++stage) {
     const StageWhole& whole = wholes[stage];
-    // A few launches inside layer ranges (a captured graph's odd kernel) are not its layers.
+    // A few launches inside layer ranges (a captured graph's odd kernel) do not make layers.
     if (found[stage].layered_kernels * 2 >= whole.sum.kernel_count &&
         !found[stage].layers.empty()) {
       // A decode without known steps passes through a layer as often as its range was opened.

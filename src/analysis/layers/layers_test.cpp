@@ -51,7 +51,7 @@ const LayerRow* row(const Found& found, std::string_view stage, std::string_view
   return nullptr;
 }
 
-// The kernels that name a layer as theirs are those that it counts.
+// The kernels assigned to a layer are those that it counts.
 void expect_kernels_of_layers(const Found& found) {
   const trace::KernelTable& kernels = found.trace.kernels;
   std::vector<Nanoseconds> sums(found.layers.rows.size(), 0);
@@ -70,7 +70,7 @@ void expect_kernels_of_layers(const Found& found) {
   }
 }
 
-// Rows that are not parts come to the stage's kernels outside of warm-ups, and classes to the row.
+// Rows that are not parts add up to the stage's kernels outside warm-up, and classes to their row.
 void expect_whole(const Found& found) {
   expect_kernels_of_layers(found);
   for (uint32_t stage = 0; stage < found.stages.stages.size(); ++stage) {
@@ -112,7 +112,7 @@ TEST(Layers, AreRangesOpenAtTheLaunch) {
     made.kernel("b", at + 5, at + 5, at + 8);
     made.range("mlp", at + 10, at + 18);
     made.kernel("c", at + 11, at + 11, at + 15 + layer);
-    made.kernel("d", at + 19, at + 19, at + 20);  // in the layer, in no part
+    made.kernel("d", at + 19, at + 19, at + 20);  // in the layer, but in no part
   }
   made.kernel("head", 60, 60, 65);
   const Found found = find(made.freeze());
@@ -151,7 +151,7 @@ TEST(Layers, ReadModuleNamesAndLeaveVisionOutside) {
   expect_whole(found);
 }
 
-// Steps of an embedding, six layers of four kernels and a head, launched as one graph each.
+// Each step is one graph launch: an embedding, six layers of four kernels, and a head.
 TEST(Layers, ArePeriodsWhereNoRangeTellsThem) {
   testing::HandMadeTrace made;
   made.range("decode_all", 0, 100000);
@@ -179,8 +179,8 @@ TEST(Layers, ArePeriodsWhereNoRangeTellsThem) {
   expect_whole(found);
 }
 
-// Gives the kernels made so far, after those that have one, the range of their nodes' capture, by
-// its row; -1: none.
+// Sets the range in which each kernel's node was captured, by its row (-1: none), for kernels that
+// do not have one yet.
 void captured_in(testing::HandMadeTrace& made, const std::vector<int>& rows) {
   for (const int row : rows) {
     made.builder().trace().kernels.node_range.push_back(
@@ -194,12 +194,12 @@ void add_capture(testing::HandMadeTrace& made) {
   made.range("prefill", 1, 100);      // 1
   made.range("layer_00", 10, 30);     // 2
   made.range("attn", 10, 20);         // 3
-  made.range("bookkeeping", 13, 14);  // 4: of no meaning
+  made.range("bookkeeping", 13, 14);  // 4: without meaning
   made.range("layer_01", 40, 60);     // 5
 }
 
-// Both replays of that graph: two kernels in layer_00/attn, one in layer_00, one in layer_01, one
-// outside of layers, and an eager kernel after it.
+// Both replays of that graph: two kernels in layer_00/attn, one in layer_00, one in layer_01 and
+// one outside layers; then an eager kernel.
 void add_replays(testing::HandMadeTrace& made) {
   for (const Nanoseconds at : {1000, 1200}) {
     made.kernel("a", at + 5, at + 10, at + 11);
@@ -215,7 +215,7 @@ void add_replays(testing::HandMadeTrace& made) {
 void expect_captured_layers(const Found& found) {
   expect_whole(found);
   ASSERT_EQ(found.layers.rows.size(), 4U);
-  // The prefill of the capture has no kernels.
+  // The prefill that captured the graph has no kernels.
   for (const LayerRow& each : found.layers.rows) {
     EXPECT_EQ(found.stages.stages[each.stage].name, "decode");
   }
@@ -244,7 +244,7 @@ TEST(Layers, OfReplaysAreThoseOfTheirCapture) {
   expect_captured_layers(found);
 }
 
-// Each kernel of a replay has the replay's launch.
+// Each kernel of a replay refers to the replay's launch.
 TEST(Layers, OfReplaysAreCountedByReplayWhereStepsAreNotKnown) {
   testing::HandMadeTrace made;
   add_capture(made);
@@ -264,7 +264,7 @@ TEST(Layers, OfReplaysAreCountedByReplayWhereStepsAreNotKnown) {
   EXPECT_EQ(row(found, "decode", "layer_01")->kernel_sum, 3 * 4);
 }
 
-// A graph of one attention, captured outside of layers and replayed in two.
+// A graph of one attention, captured outside layers and replayed in two.
 TEST(Layers, OfAPartThatIsReplayedInsideThem) {
   testing::HandMadeTrace made;
   made.range("attn", 10, 20);
@@ -281,7 +281,7 @@ TEST(Layers, OfAPartThatIsReplayedInsideThem) {
   EXPECT_EQ(row(found, "decode", "layer_05/attn")->kernel_sum, 5);
 }
 
-// Without annotations asked for, the capture's ranges are none either.
+// With annotations disabled, the capture's ranges are ignored too.
 TEST(Layers, OfTheCaptureAreAnnotations) {
   testing::HandMadeTrace made;
   add_capture(made);
@@ -341,7 +341,7 @@ TEST(Layers, UnlikeTheOthersAreLayersToo) {
   expect_whole(found);
 }
 
-// A decoder that also looks at an encoder has two attentions a layer.
+// A decoder with cross-attention has two attentions per layer.
 TEST(Layers, MayHaveTwoAttentions) {
   const std::vector<const char*> layer = {
       "norm", "qkv",  "flash_fwd_kernel", "out", "add", "norm_x", "q_x", "flash_fwd_kernel",
@@ -366,8 +366,8 @@ TEST(Layers, SayWhyThereAreNone) {
   EXPECT_EQ(text_of({found.layers.reason[1]}, "stage"), "decode");
 }
 
-// SQL: layer and part ranges inside the prefills that are not warm-up, joined to kernels through
-// their launches. The program has 8 layers; a decode step replays 63 kernels for each.
+// SQL: layer and part ranges inside the prefills that are not warm-up, joined to kernels by their
+// launches. The program has 8 layers; a decode step replays 63 kernels for each.
 TEST(Layers, OfADenseDecoderInCudaGraphs) {
   const auto captures = testing::h200_captures();
   auto trace = testing::read_capture(captures / "h200-dense-graph/nsys_node.sqlite");
@@ -395,7 +395,7 @@ TEST(Layers, OfADenseDecoderInCudaGraphs) {
   EXPECT_EQ(row(found, "decode", "outside layers")->kernel_count, 48U * (517 - 8 * 63));
 }
 
-// Without looking at layer ranges, the prefill's period gives the same layers.
+// Without layer ranges, the prefill's period gives the same layers.
 TEST(Layers, OfADenseDecoderWithoutItsRanges) {
   const auto captures = testing::h200_captures();
   auto trace = testing::read_capture(captures / "h200-dense-graph/nsys_node.sqlite");
@@ -432,8 +432,8 @@ TEST(Layers, OfAMixtureOfExpertsWithADenseFirstLayer) {
   Found found;
   Diagnostics diagnostics;
   found.stages = detected_stages(*trace, names, diagnostics);
-  // Both prefills of the 12-layer model: the first is cold. The capture holds another model, of 8
-  // layers with 44 kernels each.
+  // Both prefills of the 12-layer model; the first is cold. The capture also contains another
+  // model, with 8 layers of 44 kernels each.
   for (StageInstance& instance : found.stages.instances) instance.warmup = false;
   const MeaningfulRanges ranges(*trace, *rules);
   found.layers = find_layers(*trace, found.stages, &ranges, names);

@@ -22,7 +22,7 @@ PassKernels::PassKernels(const trace::Trace& trace, const Stages& stages) {
                       instance.step_count == 0 && stages.stages[instance.stage].name == decode);
   }
 
-  // One pass to count, one to place. Work of an instance outside of its steps is in no pass.
+  // Counts first, then places. Work outside an instance's steps is in no pass.
   const WorkOwners& owners = stages.owners;
   const auto pass_of = [&](size_t kernel) {
     if (owners.kernel_step[kernel].valid()) return of_step[owners.kernel_step[kernel].index()];

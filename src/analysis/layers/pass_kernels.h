@@ -7,17 +7,17 @@
 
 namespace llmprof::analysis {
 
-// The kernels of each forward pass in the order of their starts: of a step, or of an instance that
-// has none. Instances that are warm-up are left out.
+// The kernels of each forward pass by start. A pass is a step, or an instance without steps.
+// Warm-up instances are excluded.
 class PassKernels {
  public:
   PassKernels(const trace::Trace& trace, const Stages& stages);
 
   [[nodiscard]] size_t size() const { return stage_.size(); }
   [[nodiscard]] uint32_t stage(size_t pass) const { return stage_[pass]; }
-  // Step::layers: which model's pass it is; 0 if not known.
+  // Step::layers, which identifies the model; 0 if unknown.
   [[nodiscard]] uint32_t model(size_t pass) const { return model_[pass]; }
-  // Whether it is a whole decode without known steps, so that its passes cannot be told apart.
+  // Whether it is an entire decode with unknown steps, so that its passes cannot be separated.
   [[nodiscard]] bool undivided(size_t pass) const { return undivided_[pass]; }
   // Rows of Trace::kernels.
   [[nodiscard]] std::span<const uint32_t> kernels(size_t pass) const {

@@ -6,24 +6,25 @@
 namespace llmprof::analysis {
 namespace {
 
-// A kernel's layer and part, and how they are known.
+// A kernel's layer and part, and where they come from.
 struct LayerAt {
   OpenRangeId layer;
   OpenRangeId part;
-  bool captured = false;  // with its graph's node
+  bool captured = false;  // from the capture of its graph's node
 
   friend bool operator==(const LayerAt&, const LayerAt&) = default;
   [[nodiscard]] bool any() const { return layer.valid() || part.valid(); }
 };
 
-// Finds each kernel's layer; kernels asked for in about the order of time cost a few steps each.
+// Finds each kernel's layer. Fast if kernels are queried roughly in time order.
 class KernelLayers {
  public:
   KernelLayers(const trace::Trace& trace, const MeaningfulRanges& ranges)
       : kernels_(trace.kernels), cursor_(ranges) {}
 
   LayerAt of(size_t kernel) {
-    const OpenAt launch = cursor_.at(kernels_.launch[kernel]);  // the next question is another
+    const OpenAt launch =
+        cursor_.at(kernels_.launch[kernel]);  // copied: the next query overwrites it
     const trace::RangeRow node =
         kernels_.node_range.empty() ? trace::RangeRow() : kernels_.node_range[kernel];
     if (!node.valid()) return {launch.layer, launch.part};
@@ -35,7 +36,7 @@ class KernelLayers {
   }
 
  private:
-  // Replays ask for the same few ranges again and again.
+  // Replays query the same few ranges again and again.
   const OpenAt& at_capture(trace::RangeRow range) {
     if (range == last_ && last_open_ != nullptr) return *last_open_;
     const auto [known, fresh] = captured_.try_emplace(range);
@@ -96,15 +97,16 @@ class RangeLayers {
     uint32_t stage = 0;
     std::string layer;
     std::string part;
-    StageSource source = StageSource::nvtx;  // of its ranges
+    StageSource source = StageSource::nvtx;  // where its ranges come from
     bool captured = false;
-    uint64_t openings = 0;  // of the layer's range, counted where its first kernel is
+    uint64_t openings = 0;  // of the layer's range, counted at its first kernel
     LayerSum sum;
   };
 
   void add_kernels(std::vector<StageLayers>& found) {
     KernelLayers layers(trace_, ranges_);
-    // By range: the launch that met it last. A range is met once, a captured one in each replay.
+    // By range: the launch that last used it. An eager range counts once, a captured one once per
+    // replay.
     std::vector<trace::LaunchRow> met(ranges_.ranges().size());
     const trace::KernelTable& kernels = trace_.kernels;
     for (size_t i = 0; i < kernels.size(); ++i) {
@@ -125,7 +127,7 @@ class RangeLayers {
   }
 
   uint32_t slot_of(uint32_t stage, const LayerAt& at) {
-    // A layer has several kernels in a row.
+    // A layer has several consecutive kernels.
     if (stage == last_stage_ && at == last_at_) return last_slot_;
     last_stage_ = stage;
     last_at_ = at;
@@ -148,7 +150,7 @@ class RangeLayers {
     made.stage = stage;
     if (at.layer.valid()) made.layer = ranges_.meaning(at.layer).name;
     if (at.part.valid()) {
-      // A module's full name tells the layer too: "layer_07/self_attn".
+      // A module's full name includes the layer: "layer_07/self_attn".
       const std::string& part = ranges_.meaning(at.part).name;
       const size_t slash = part.find('/');
       if (slash != std::string::npos) made.layer = part.substr(0, slash);

@@ -12,7 +12,7 @@
 
 namespace llmprof::analysis {
 
-// "layer_9" before "layer_10".
+// Numeric: "layer_9" before "layer_10".
 struct LayerOrder {
   bool operator()(const std::string& a, const std::string& b) const {
     return a.size() != b.size() ? a.size() < b.size() : a < b;
@@ -26,7 +26,7 @@ struct StageLayers {
     uint64_t openings = 0;                                // of its range
     std::vector<std::pair<std::string, LayerSum>> parts;  // in order of first occurrence
   };
-  // A kernel by its row, and its layer by its place in `labels`.
+  // A kernel's row, and its layer's index in `labels`.
   struct KernelLabel {
     uint32_t kernel = 0;
     uint32_t label = 0;
@@ -39,7 +39,7 @@ struct StageLayers {
   uint64_t passes = 0;  // with layers
 };
 
-// Adds a kernel's duration, by its class.
+// Adds a kernel's duration to a sum, by class.
 class KernelTimes {
  public:
   KernelTimes(const trace::Trace& trace, const DescribedNames& names)
@@ -56,9 +56,9 @@ class KernelTimes {
   const DescribedNames& names_;
 };
 
-// Of each stage: kernels by the layer and part that were open when they were launched. A graph's
-// kernel is in the layer that was open when its node was captured, where the capture knows; its
-// stage is the replay's all the same.
+// Per stage: kernels by the layer and part that were open at their launch. A graph's kernel belongs
+// to the layer that was open when its node was captured, if that is known; its stage is always the
+// replay's.
 std::vector<StageLayers> layers_of_ranges(const trace::Trace& trace, const Stages& stages,
                                           const MeaningfulRanges& ranges, const KernelTimes& times);
 

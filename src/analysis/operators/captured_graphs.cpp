@@ -56,7 +56,7 @@ class Captures {
     }
   }
 
-  // Those that matter, in order of time, of threads of PyTorch traces that begin a capture.
+  // The relevant calls, in time order, of threads in PyTorch traces that start a graph capture.
   std::vector<std::vector<uint32_t>> calls_of_threads() const {
     const trace::LaunchTable& launches = trace_.launches;
     std::vector<bool> begins(trace_.threads.size(), false);
@@ -92,7 +92,7 @@ class Captures {
           open = false;
           break;
         case CaptureCall::launch: {
-          // A driver's call inside a runtime's is the same launch.
+          // A driver call inside a runtime call is the same launch.
           const bool inside = launches.start[row] < reached;
           if (open && !inside && !has_work_[row]) found.back().launches.emplace_back(row);
           reached = std::max(reached, launches.end[row]);
@@ -119,8 +119,8 @@ class Captures {
     }
   }
 
-  // Ranges of a thread nest; the innermost one at a launch is the last that was opened and is not
-  // closed.
+  // Ranges of a thread nest: the innermost one at a launch is the last one opened that is still
+  // open.
   void add_ranges(trace::ThreadId thread, std::vector<CapturedGraph>& graphs) const {
     const trace::RangeTable& table = trace_.ranges;
     std::vector<uint32_t> rows;
@@ -136,7 +136,7 @@ class Captures {
     });
     std::vector<uint32_t> stack;
     auto next = rows.begin();
-    for (CapturedGraph& graph : graphs) {  // in order of time
+    for (CapturedGraph& graph : graphs) {  // in time order
       for (const trace::LaunchRow launch : graph.launches) {
         const Nanoseconds time = trace_.launches.start[launch.index()];
         for (; next != rows.end() && table.start[*next] <= time; ++next) {

@@ -18,10 +18,10 @@ struct CapturedReplay {
   std::vector<uint32_t> kernels;
 };
 
-// Which captured graphs a replay can be of, and which of its kernels each call captured.
+// The captured graphs that a replay can come from, and which call captured each of its kernels.
 struct Match {
   std::vector<size_t> graphs;    // rows of the captured graphs; empty: none
-  std::vector<uint32_t> places;  // by kernel of the replay: the place among the graph's calls
+  std::vector<uint32_t> places;  // by kernel of the replay: index of its call in the graph
   bool by_name = false;
   bool known = false;  // looked up
 };
@@ -78,7 +78,7 @@ class GraphCaptures {
     return key;
   }
 
-  // Replays of a graph are alike: each sequence of names is looked up once per capture.
+  // Replays of a graph are equal: each sequence of names is looked up once per capture.
   const Match& match_of(const CapturedReplay& replay) {
     Match& match = matches_.at(key_of(replay));
     if (!match.known) match = find_match(replay);
@@ -95,7 +95,7 @@ class GraphCaptures {
         if (!places) continue;
         const bool by_name = !graphs_[i].names.empty();
         if (!by_name && !number_decides(replay)) continue;
-        // Names are better evidence than a number.
+        // Matching names are better evidence than a matching number of kernels.
         if (by_name && !best.by_name) best = {};
         if (!best.graphs.empty() && (best.by_name != by_name || best.places != *places)) continue;
         best.graphs.push_back(i);
@@ -107,7 +107,7 @@ class GraphCaptures {
     return best;
   }
 
-  // Different graphs with the same number of kernels cannot be told apart by it.
+  // The number of kernels does not distinguish different graphs that have the same number.
   [[nodiscard]] bool number_decides(const CapturedReplay& replay) const {
     return sequences_of_.at({replay.capture.value, replay.kernels.size()}) == 1;
   }
@@ -127,7 +127,7 @@ class GraphCaptures {
     const bool in_order =
         std::ranges::all_of(places, [&](uint32_t i) { return name(i) == graph.names[i]; });
     if (in_order) return places;
-    std::map<trace::StringId, std::vector<uint32_t>> of_name;  // last first
+    std::map<trace::StringId, std::vector<uint32_t>> of_name;  // in reverse order
     for (auto i = static_cast<uint32_t>(count); i-- > 0;) of_name[graph.names[i]].push_back(i);
     for (uint32_t i = 0; i < count; ++i) {
       const auto left = of_name.find(name(i));
@@ -138,7 +138,7 @@ class GraphCaptures {
     return places;
   }
 
-  // Nodes are numbered as they are captured; kernels of several streams may start otherwise.
+  // Nodes are numbered in capture order; kernels of several streams may start in another order.
   [[nodiscard]] std::vector<uint32_t> in_order_of_nodes(const CapturedReplay& replay,
                                                         std::vector<uint32_t> places) const {
     const std::vector<uint64_t>& nodes = trace_.kernels.graph_node;
@@ -166,7 +166,7 @@ class GraphCaptures {
     used_[graph.capture.index()] = true;
   }
 
-  // Graphs that cannot be told apart may be of different layers (a graph for each).
+  // Graphs that cannot be distinguished may belong to different layers (one graph per layer).
   [[nodiscard]] bool is_same_range(const Match& match, uint32_t place) const {
     const auto text = [&](size_t graph) {
       const trace::RangeRow range = graphs_[graph].ranges[place];
@@ -229,7 +229,7 @@ class GraphCaptures {
     return more == 0 ? text : text + fmt::format(" and {} more", more);
   }
 
-  // A trace with replays of its own is of the execution as well.
+  // A trace with its own replays also recorded the execution.
   void leave_out_captures_alone() {
     if (matched_ == 0) return;
     std::vector<bool> alone = used_;
@@ -248,9 +248,9 @@ class GraphCaptures {
   std::vector<CapturedGraph> graphs_;
   std::vector<CapturedReplay> replays_;
   std::map<Key, Match> matches_;
-  // By capture and number of kernels: how many sequences of names were replayed.
+  // By capture and number of kernels: number of distinct name sequences replayed.
   std::map<std::pair<uint32_t, size_t>, uint64_t> sequences_of_;
-  std::vector<bool> used_;  // by capture: graphs of it were replayed
+  std::vector<bool> used_;  // by capture: its graphs were replayed
   uint64_t matched_ = 0;
   uint64_t matched_kernels_ = 0;
   uint64_t by_number_ = 0;

@@ -15,7 +15,7 @@
 namespace llmprof::analysis {
 namespace {
 
-// Events of a PyTorch trace. As ROCm writes it, a launch names its kernel; CUDA's do not.
+// Events of a PyTorch trace. ROCm launches name their kernel; CUDA launches do not.
 class Events {
  public:
   explicit Events(bool names) : names_(names) {}
@@ -40,7 +40,7 @@ class Events {
                            R"("ts":{},"dur":{})",
                            name, start, duration));
   }
-  // Launched by the call before.
+  // Launched by the previous call.
   Events& kernel(std::string_view name, int start, int stream = 7) {
     return add(fmt::format(R"("cat":"kernel","name":"{}","pid":0,"tid":{},"ts":{},"dur":2,)"
                            R"("args":{{"device":0,"context":1,"stream":{},"correlation":{}}})",
@@ -63,7 +63,7 @@ class Events {
   int correlation_ = 1;
 };
 
-// Two layers of a norm and a product, captured; before it a fill that runs.
+// A captured graph of two layers, each a norm and a GEMM; before it, a fill that runs.
 Events capture(bool names) {
   Events events(names);
   events.operation("aten::zero_", 5, 3).launch("fill", 6).kernel("fill", 8);
@@ -79,7 +79,7 @@ Events capture(bool names) {
   return events;
 }
 
-// Two steps: a copy of the input, launched by itself, and the replay.
+// Two steps: a separately launched copy of the input, then the replay.
 Events execution(bool names, std::vector<std::string> kernels = {"norm", "gemm", "norm", "gemm"}) {
   Events events(names);
   for (int step = 0; step < 2; ++step) {
@@ -134,7 +134,7 @@ Joined join(const Events& captured, const Events& executed) {
 TEST(GraphCaptures, GiveReplayedKernelsTheirOperatorsAndLayers) {
   for (const bool names : {true, false}) {
     const Joined joined = join(capture(names), execution(names));
-    EXPECT_EQ(joined.trace.kernels.size(), 10U);  // the capture's fill is no execution
+    EXPECT_EQ(joined.trace.kernels.size(), 10U);  // the fill during capture is not execution
     EXPECT_TRUE(joined.diagnostics.has("graph_captures_used"));
     EXPECT_TRUE(joined.diagnostics.has("graph_capture_not_executed"));
     const profile::Operator product = joined.row("aten::mm");
@@ -159,7 +159,7 @@ TEST(GraphCaptures, GiveReplayedKernelsTheirOperatorsAndLayers) {
   }
 }
 
-// Streams that ran side by side: each name in its own order.
+// Streams that ran concurrently: kernels match in order per name.
 TEST(GraphCaptures, MatchByNameWhereTheOrderDiffers) {
   const Joined joined = join(capture(true), execution(true, {"norm", "norm", "gemm", "gemm"}));
   EXPECT_EQ(joined.row("aten::mm").kernel_count, 4U);
@@ -176,7 +176,7 @@ TEST(GraphCaptures, LeaveOtherGraphsAlone) {
   EXPECT_EQ(shorter.operators.found.captured_kernels, 0U);
 }
 
-// Two graphs of four kernels: without names, their number does not tell which is which.
+// Two graphs of four kernels: without names, their number does not distinguish them.
 TEST(GraphCaptures, DoNotGuessAGraphByItsNumberOfKernels) {
   Events executed = execution(false);
   executed.call("cudaGraphLaunch", 1300, 5);
@@ -185,7 +185,7 @@ TEST(GraphCaptures, DoNotGuessAGraphByItsNumberOfKernels) {
   EXPECT_EQ(join(capture(true), execution(true)).operators.found.captured_kernels, 8U);
 }
 
-// Two graphs that cannot be told apart: the operators are the same, the layer is not known.
+// Two indistinguishable graphs: the operators are the same, the layer is unknown.
 TEST(GraphCaptures, DoNotGuessALayer) {
   Events events(true);
   for (int layer = 0; layer < 2; ++layer) {
@@ -207,12 +207,12 @@ TEST(GraphCaptures, SayWhatACaptureAloneIsFor) {
   EXPECT_EQ(alone.trace.kernels.size(), 1U);
 }
 
-// A trace from the program's start on: its operators keep their time on the CPU.
+// A trace from the program's start: its operators keep their CPU time.
 TEST(GraphCaptures, InTheTraceOfTheExecution) {
   const testing::TemporaryFolder folder;
   std::string both = capture(true).json();
   both.pop_back();
-  // Correlations of the two halves must differ.
+  // Correlations of the two parts must differ.
   std::string later = execution(true).json().substr(1);
   for (size_t at = 0; (at = later.find("\"correlation\":", at)) != std::string::npos;) {
     later.insert(at += 14, "9");
@@ -231,7 +231,7 @@ struct Pair {
   uint64_t executed;
 };
 
-// Pairs of traces of other people: every replayed kernel has the name of the call at its place.
+// Third-party pairs of traces: every replayed kernel has the name of the call that captured it.
 TEST(SharedCapturesGraphs, GiveOperatorsToReplaysOfSglangAndVllm) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
   const std::string folder = (captures / "public/AMD-AGI+TraceLens__").string();

@@ -17,8 +17,8 @@ constexpr std::array<std::string_view, 6> kNamespaces = {
 constexpr uint32_t kNoName = UINT32_MAX;
 constexpr uint32_t kNotLookedAt = UINT32_MAX - 1;
 
-// An outer call starts no later and ends no earlier than what it holds. Traces of whole
-// microseconds have calls alike in both; ids are given out as calls begin.
+// An outer call starts no later and ends no earlier than the calls inside it. In traces with whole
+// microseconds both can be equal; then ids decide, which increase with each call.
 bool is_outer_first(const OperatorCall& a, const OperatorCall& b) {
   if (a.start != b.start) return a.start < b.start;
   if (a.end != b.end) return a.end > b.end;
@@ -46,7 +46,7 @@ class OperatorCalls::Collector {
   explicit Collector(const trace::Trace& trace)
       : trace_(trace), name_of_text_(trace.strings.size(), kNotLookedAt) {}
 
-  // The operator's number for a text, or kNoName; `normalize` gives the operator's name in it.
+  // The operator's number for a text, or kNoName; `normalize` extracts the operator's name.
   template <class Normalize>
   uint32_t name(trace::StringId text, Normalize normalize) {
     if (!text.valid()) return kNoName;
@@ -58,7 +58,8 @@ class OperatorCalls::Collector {
     return known;
   }
 
-  // `each_call(visit)` calls visit(thread, call) for all: once to count, once to place them.
+  // `each_call(visit)` calls visit(thread, call) for every call. It runs twice: to count, then to
+  // place.
   template <class EachCall>
   OperatorCalls place(const EachCall& each_call) {
     OperatorCalls result;

@@ -10,11 +10,12 @@
 
 namespace llmprof::analysis {
 
-// The operator that an NVTX range of torch.autograd.profiler.emit_nvtx stands for; empty where the
-// text is of another kind. emit_nvtx (and nsys's --pytorch=autograd-nvtx, which switches it on)
-// writes the name, then what it knows of the call, in this order, over the versions:
+// The operator named by an NVTX range of torch.autograd.profiler.emit_nvtx; empty for any other
+// text. emit_nvtx (also enabled by nsys's --pytorch=autograd-nvtx) writes the name, then details of
+// the call, in this order in all versions:
 //   aten::mm, seq = 12, op_id = 345, sizes = [[4, 4], [4, 4]], input_op_ids = [(344,0), ...]
-// Without any of it (old versions, calls outside autograd) only the namespace tells.
+// Without details (old versions, calls outside autograd), only the namespace identifies an
+// operator.
 std::string_view nvtx_operator_name(std::string_view range_text);
 
 struct OperatorCall {
@@ -24,12 +25,12 @@ struct OperatorCall {
   uint32_t name = 0;         // index into OperatorCalls::names
 };
 
-// Every call of every operator, thread by thread, an outer call before those inside it.
+// Every call of every operator, by thread, outer calls before those inside them.
 class OperatorCalls {
  public:
-  // Those that a framework's own trace recorded.
+  // Calls recorded by a framework's own trace.
   static OperatorCalls recorded(const trace::Trace& trace);
-  // Those told by NVTX ranges (nvtx_operator_name.h).
+  // Calls found in NVTX ranges (nvtx_operator_name).
   static OperatorCalls of_ranges(const trace::Trace& trace);
 
   [[nodiscard]] bool empty() const { return calls_.empty(); }
@@ -45,7 +46,7 @@ class OperatorCalls {
  private:
   class Collector;
   std::vector<OperatorCall> calls_;
-  std::vector<size_t> first_;            // by thread; one more at the end
+  std::vector<size_t> first_;            // by thread; one extra at the end
   std::vector<std::string_view> names_;  // views into the trace
 };
 
@@ -53,7 +54,7 @@ class OperatorCalls {
 struct LaunchedWork {
   Nanoseconds time = 0;
   uint64_t kernels = 0;
-  uint64_t replays = 0;  // of the graph that its calls were captured into; 0: not captured
+  uint64_t replays = 0;  // of the graph that captured its calls; 0: not captured
 
   LaunchedWork& operator+=(const LaunchedWork& more) {
     time += more.time;
@@ -63,8 +64,8 @@ struct LaunchedWork {
   }
 };
 
-// The GPU work behind each API call: a graph's launch stands for all its kernels, unless the calls
-// that captured them are known.
+// GPU work launched by each API call. A graph launch has all of its kernels, unless the calls that
+// captured them are known.
 class WorkOfLaunches {
  public:
   explicit WorkOfLaunches(const trace::Trace& trace);
@@ -73,7 +74,7 @@ class WorkOfLaunches {
     Nanoseconds start = 0;
     LaunchedWork work;
   };
-  // Calls with work behind them, by start.
+  // Calls that launched work, by start.
   [[nodiscard]] const std::vector<Launch>& on(trace::ThreadId thread) const {
     return by_thread_[thread.index()];
   }

@@ -14,7 +14,7 @@ namespace llmprof::analysis {
 namespace {
 
 // All calls of one framework operator. An operator inside another of the same name adds to `calls`
-// and to the self times, but not again to the totals, so that no total exceeds the time there was.
+// and self times but not again to totals, so no total exceeds the elapsed time.
 struct OperatorRow {
   std::string_view name;
   uint64_t calls = 0;
@@ -27,30 +27,29 @@ struct OperatorRow {
   std::optional<double> bytes;
 };
 
-// The operators open on one thread as time goes by; what is closed goes into the rows, one per
-// name.
+// The stack of open operators on one thread. Closed calls are added to the rows, one per name.
 class OperatorStack {
  public:
   explicit OperatorStack(std::vector<OperatorRow>& rows)
       : rows_(rows), open_of_name_(rows.size()) {}
 
-  // Whether the calls that follow were captured into a graph, and count as often as it was
-  // replayed.
+  // Whether the following calls were captured into a graph; if so, they count once per replay.
   void captured(bool captured) { captured_ = captured; }
-  // Calls come as OperatorCalls orders them. `work` is GPU work known to be the call's own.
+  // Calls come in the order of OperatorCalls. `work` is GPU work known to belong to the call
+  // itself.
   void open(const OperatorCall& call, const LaunchedWork& work) {
     advance(call.start);
     stack_.push_back({call.start, call.end, 0, call.name, work, work});
     ++open_of_name_[call.name];
   }
-  // Closes what has ended by then.
+  // Closes calls that have ended by `time`.
   void advance(Nanoseconds time) {
     while (!stack_.empty() && stack_.back().end <= time) close();
   }
   void close_all() {
     while (!stack_.empty()) close();
   }
-  // To the innermost call; false where none is open.
+  // Assigns work to the innermost call; false if none is open.
   bool give(const LaunchedWork& work) {
     if (stack_.empty()) return false;
     stack_.back().own += work;
@@ -65,13 +64,13 @@ class OperatorStack {
     Nanoseconds inner = 0;  // time of the calls directly inside
     uint32_t name = 0;
     LaunchedWork own;
-    LaunchedWork all;  // with that of the calls inside
+    LaunchedWork all;  // including work of the calls inside
   };
   void close() {
     const Open call = stack_.back();
     stack_.pop_back();
     OperatorRow& row = rows_[call.name];
-    // Captured calls are made again by each replay, which takes no time of theirs on the CPU.
+    // Each replay repeats captured calls without CPU time.
     const Nanoseconds duration = captured_ ? 0 : call.end - call.start;
     row.calls += captured_ ? call.all.replays : 1;
     row.cpu_self += std::max<Nanoseconds>(duration - call.inner, 0);
@@ -83,7 +82,7 @@ class OperatorStack {
     }
     if (stack_.empty()) return;
     Open& outer = stack_.back();
-    // A call may stick out of the one around it where the clock is coarse.
+    // With a coarse clock, a call may end after the one around it.
     outer.inner += std::min(call.end, outer.end) - call.start;
     outer.all += call.all;
   }
@@ -100,7 +99,7 @@ struct NamedWork {
   LaunchedWork work;
 };
 
-// Kernels whose launch was not recorded, but whose operator the capture names.
+// Kernels whose launch was not recorded but whose operator the capture names.
 std::vector<NamedWork> work_without_launch(const trace::Trace& trace) {
   const trace::KernelTable& kernels = trace.kernels;
   std::vector<NamedWork> work;
@@ -114,7 +113,7 @@ std::vector<NamedWork> work_without_launch(const trace::Trace& trace) {
   return work;
 }
 
-// That work by call; empty where there is none.
+// This work by call; empty if there is none.
 std::vector<LaunchedWork> work_by_call(const trace::Trace& trace, const OperatorCalls& calls) {
   const std::vector<NamedWork> named = work_without_launch(trace);
   if (named.empty()) return {};
@@ -150,7 +149,7 @@ trace::CaptureId capture_of(const trace::Trace& trace, trace::ThreadId thread) {
   return trace.processes[trace.threads[thread.index()].process.index()].capture;
 }
 
-// By capture: whether it is a trace of graph captures alone, whose own work was taken out.
+// By capture: whether it contains only graph captures, so that its own work was removed.
 std::vector<bool> captures_of_graphs(const trace::Trace& trace) {
   const trace::KernelTable& kernels = trace.kernels;
   std::vector<bool> found(trace.captures.size(), false);
@@ -165,7 +164,7 @@ std::vector<bool> captures_of_graphs(const trace::Trace& trace) {
   return found;
 }
 
-// Fills the rows, one per name; returns how many kernels found an operator.
+// Fills the rows, one per name; returns the number of kernels assigned to an operator.
 uint64_t add_up(const trace::Trace& trace, const OperatorCalls& calls,
                 std::vector<OperatorRow>& rows) {
   const WorkOfLaunches launches(trace);
@@ -194,7 +193,7 @@ uint64_t add_up(const trace::Trace& trace, const OperatorCalls& calls,
   return kernels;
 }
 
-// Another capture's kernels cannot have an operator of this one.
+// Counts kernels in captures that have operators: only these can belong to an operator.
 uint64_t kernels_beside_operators(const trace::Trace& trace, const OperatorCalls& calls) {
   std::vector<bool> has_operators(trace.captures.size(), false);
   for (size_t thread = 0; thread < calls.thread_count(); ++thread) {
@@ -202,7 +201,7 @@ uint64_t kernels_beside_operators(const trace::Trace& trace, const OperatorCalls
     if (calls.first_of(id) == calls.behind_last_of(id)) continue;
     has_operators[capture_of(trace, id).index()] = true;
   }
-  // Replayed kernels have those of another capture.
+  // Operators of replayed kernels come from another capture.
   const trace::KernelTable& kernels = trace.kernels;
   for (size_t i = 0; i < kernels.node_launch.size(); ++i) {
     if (!kernels.node_launch[i].valid()) continue;
@@ -241,8 +240,8 @@ std::string recorders(const trace::Trace& trace) {
   return fmt::format("{}", fmt::join(formats, ", "));
 }
 
-// Replayed by CUDA graphs: those of a graph, or, where the capture names none, launched by a call
-// that replays one.
+// Number of kernels replayed by CUDA graphs: part of a graph or, if the capture names no graphs,
+// launched by a replay call.
 uint64_t graph_kernels(const trace::Trace& trace) {
   const trace::KernelTable& kernels = trace.kernels;
   uint64_t count = 0;
@@ -330,7 +329,7 @@ Operators find_operators(const trace::Trace& trace) {
   std::vector<OperatorRow> rows(calls.names().size());
   for (size_t i = 0; i < rows.size(); ++i) rows[i].name = calls.names()[i];
   found.kernels_with_operator = add_up(trace, calls, rows);
-  // Captured, and not replayed.
+  // Captured but not replayed.
   std::erase_if(rows, [](const OperatorRow& row) { return row.calls == 0; });
   add_recorded(trace, rows);
   std::ranges::sort(rows, [](const OperatorRow& a, const OperatorRow& b) {

@@ -12,10 +12,10 @@ struct Operators {
   profile::OperatorsFound found;
 };
 
-// GPU work belongs to the operator that was open innermost on the launching thread when it was
-// launched; work whose launch was not recorded, to the operator that the capture itself names.
+// GPU work belongs to the innermost operator open on the launching thread at its launch. If the
+// launch was not recorded, it belongs to the operator that the capture names.
 Operators find_operators(const trace::Trace& trace);
-// Into a profile that has its totals.
+// Requires the profile's totals.
 void fill_operators(Operators&& operators, profile::Profile& profile);
 
 }  // namespace llmprof::analysis

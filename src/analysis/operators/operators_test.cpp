@@ -16,7 +16,7 @@ namespace {
 using testing::Kinds;
 using testing::kinds_of;
 
-// A capture made by hand: one process, one GPU, as many threads as a test names.
+// A hand-made capture: one process, one GPU, as many threads as a test names.
 class OperatorsTest : public ::testing::Test {
  protected:
   OperatorsTest() {
@@ -57,7 +57,7 @@ class OperatorsTest : public ::testing::Test {
     table.correlation.push_back(correlation);
   }
 
-  // Kernels run long after everything on the CPU: only their launch ties them to it.
+  // Kernels run long after everything on the CPU: only their launch connects them to it.
   void kernel(uint32_t correlation, Nanoseconds duration, uint64_t external_id = 0) {
     trace::KernelTable& table = builder_.trace().kernels;
     table.start.push_back(gpu_time_);
@@ -140,7 +140,7 @@ void expect_row_named(const Operators& operators, std::string_view name,
   EXPECT_EQ(found.kernel_count, expected.kernel_count) << name;
 }
 
-// linear [0, 100) holds t [5, 15) and mm [20, 90); mm launches 40 ns, linear itself 3 ns.
+// linear [0, 100) contains t [5, 15) and mm [20, 90); mm launches 40 ns, linear itself 3 ns.
 TEST_F(OperatorsTest, GivesTimeToTheInnermostAndTotalsToAllAround) {
   call("mm", 20, 90);  // rows need not be in order
   call("linear", 0, 100);
@@ -160,7 +160,8 @@ TEST_F(OperatorsTest, GivesTimeToTheInnermostAndTotalsToAllAround) {
   EXPECT_EQ(found.found.kernels_without_operator, 0U);
 }
 
-// to [0, 100) > copy [10, 90) > to [20, 60), which launches 7 ns: the outer total is the total.
+// to [0, 100) > copy [10, 90) > to [20, 60), which launches 7 ns. Only the outer `to` adds to
+// totals.
 TEST_F(OperatorsTest, CountsRecursionOnceInTotals) {
   call("to", 0, 100);
   call("copy", 10, 90);
@@ -184,8 +185,8 @@ TEST_F(OperatorsTest, KeepsThreadsApart) {
   EXPECT_EQ(found.found.kernels_without_operator, 1U);
 }
 
-// Whole microseconds make calls that take no time, and calls alike, where the id tells which began
-// first. A launch at an operator's end is outside.
+// With whole microseconds, calls can have no duration or equal times; then the id shows which
+// started first. A launch at an operator's end is outside.
 TEST_F(OperatorsTest, StandsCoarseClocks) {
   call("empty", 10, 10, 1, 2);
   call("inner", 10, 30, 1, 4);
@@ -199,7 +200,8 @@ TEST_F(OperatorsTest, StandsCoarseClocks) {
   EXPECT_EQ(found.found.kernels_without_operator, 1U);
 }
 
-// A call that ends after the one around it: what sticks out is not taken from the outer's own time.
+// A call that ends after the one around it: the excess is not subtracted from the outer's self
+// time.
 TEST_F(OperatorsTest, StandsCallsThatStickOut) {
   call("outer", 0, 10);
   call("inner", 5, 15);
@@ -220,7 +222,7 @@ TEST_F(OperatorsTest, ResolvesKernelsWithoutLaunchByTheirOwnId) {
   call("linear", 0, 100, 1, 7);
   call("mm", 20, 90, 1, 8);
   kernel(0, 40, 8);
-  kernel(0, 5, 99);  // of an operator that was not recorded
+  kernel(0, 5, 99);  // its operator was not recorded
   kernel(0, 6, 0);
   const Operators found = operators();
   expect_row_named(found, "linear", {"", 1, 100, 30, 40, 0, 1});
@@ -229,7 +231,7 @@ TEST_F(OperatorsTest, ResolvesKernelsWithoutLaunchByTheirOwnId) {
   EXPECT_EQ(found.found.kernels_without_operator, 2U);
 }
 
-// One graph launch stands for all its kernels.
+// One graph launch has all of its kernels.
 TEST_F(OperatorsTest, GivesAGraphsKernelsToTheOperatorThatLaunchedIt) {
   call("graph", 0, 100);
   launch(1, 50);
@@ -240,7 +242,7 @@ TEST_F(OperatorsTest, GivesAGraphsKernelsToTheOperatorThatLaunchedIt) {
 }
 
 TEST_F(OperatorsTest, ReadsNvtxOperatorRanges) {
-  range("decode_step", 0, 1000);  // no operator
+  range("decode_step", 0, 1000);  // not an operator
   range("aten::linear, op_id = 4", 100, 200);
   range("aten::mm, seq = 12, op_id = 5, sizes = [[4, 4], [4, 4]]", 110, 190);
   range("aten::mm, seq = 13, op_id = 9", 300, 310);
@@ -321,8 +323,8 @@ Sums sums_of(const Operators& operators) {
   return sums;
 }
 
-// Expected: a plain Python program over json.load, which looks for the open operators of each
-// launch by comparing intervals, with decimal arithmetic.
+// Expected values are from a plain Python program that uses json.load, finds the open operators of
+// each launch by comparing intervals, and calculates in decimal.
 TEST(OperatorsOfCaptures, AgreeWithPlainPython) {
   const auto captures = testing::h200_captures();
   const Operators found = find_operators(
@@ -331,7 +333,7 @@ TEST(OperatorsOfCaptures, AgreeWithPlainPython) {
   EXPECT_EQ(sums_of(found), (Sums{3050, 68671356, 37454022, 25680298, 10979112, 1570}));
   EXPECT_EQ(found.found.kernels_with_operator, 972U);
   EXPECT_EQ(found.found.kernels_without_operator,
-            25740U - 972U);  // those of the graph, launched by no operator
+            25740U - 972U);  // the graph's kernels, launched by no operator
   EXPECT_EQ(found.rows[0].name, "aten::mm");
   expect_row_named(found, "aten::mm", {"", 66, 3529549, 3529549, 5925712, 5925712, 66});
   expect_row_named(found, "aten::linear", {"", 66, 5333862, 286901, 5925712, 0, 66});
@@ -368,7 +370,7 @@ TEST(SharedCapturesOperators, AgreeWithPlainPythonOnOtherPeoplesTraces) {
   EXPECT_EQ(sums_of(fractions), (Sums{23910, 926818753, 357782594, 1435365217, 472454441, 12505}));
   expect_row_named(fractions, "aten::copy_", {"", 1600, 57376377, 57376377, 3715404, 3715404, 0});
 
-  // Whole microseconds, of 2021.
+  // From 2021, in whole microseconds.
   const Operators old = found_in("pytorch+kineto__resnet50_worker0.1623143089861.pt.trace.json.gz");
   EXPECT_EQ(sums_of(old), (Sums{23646, 3134280000, 1222741000, 1973961000, 603558000, 26892}));
   expect_row_named(old, "aten::to", {"", 414, 64332000, 14834000, 11492000, 0, 0});
