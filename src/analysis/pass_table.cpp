@@ -23,7 +23,7 @@ std::string nothing_profiled(const trace::Trace& trace) {
   return trace.profiled_launches.size() > 0 ? "" : "no launches of a kernel profiler";
 }
 
-// What was cut out of a timeline is not idle time.
+// Time outside the selection is not idle time.
 std::string part_selected(const Prepared& in) {
   return in.narrowed ? "only a part of the timeline was selected" : "";
 }
@@ -153,8 +153,8 @@ LongestKernels longest_names(const std::vector<profile::Kernel>& kernels) {
   return longest_kernels(kernels, SIZE_MAX);
 }
 
-// A pass is skipped, and freed, as its row says; `into` names the members of the profile that it
-// fills.
+// Each row says when its pass is skipped and whether its result is freed early; `into` names the
+// profile members that it fills.
 std::vector<Pass> make_passes() {
   return {
       Pass("annotations", find_annotations).skipped_if(not_to_be_used).freed_early(),

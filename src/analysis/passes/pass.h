@@ -17,13 +17,13 @@
 
 namespace llmprof::analysis {
 
-// What the passes found, by its type. Passes that run at the same time write different values.
+// Results of the passes, by type. Concurrent passes write different values.
 class PassValues {
  public:
-  // Makes room for a value, before any pass runs.
+  // Reserves a value, before any pass runs.
   void expect(std::type_index type) { values_[type]; }
 
-  // Its default where the pass that finds it was skipped.
+  // The type's default value if the pass that finds it was skipped.
   template <class Value>
   [[nodiscard]] const Value& get() const {
     const auto known = values_.find(typeid(Value));
@@ -57,7 +57,7 @@ class PassValues {
   std::map<std::type_index, std::shared_ptr<void>> values_;
 };
 
-// What a pass may take beside what other passes found.
+// Inputs available to every pass besides the results of other passes.
 template <class Type>
 inline constexpr bool kAlwaysThere =
     std::is_same_v<Type, Prepared> || std::is_same_v<Type, trace::Trace> ||
@@ -88,8 +88,8 @@ struct PassInputs {
   }
 };
 
-// A pass is a function: its parameters are what it reads, its return type is what it finds. So a
-// pass sees nothing that it did not ask for. One that finds several things returns a tuple of them.
+// A pass is a function: its parameters are its inputs, its return type is its result. So a pass
+// sees only what it declares. A pass with several results returns a tuple.
 class Pass {
  public:
   template <class Function>
@@ -108,7 +108,7 @@ class Pass {
     };
   }
 
-  // `why` says why the pass has nothing to do here; nothing where it has.
+  // `why` returns why the pass is skipped; empty if it runs.
   template <class... Parameters>
   [[nodiscard]] Pass skipped_if(std::string (*why)(Parameters...)) && {
     (need<Parameters>(), ...);
@@ -116,13 +116,13 @@ class Pass {
     return std::move(*this);
   }
 
-  // What grows with the trace and only passes read is freed when the last of them is done.
+  // Frees the result after its last reader: it grows with the trace and only passes read it.
   [[nodiscard]] Pass freed_early() && {
     freed_early_ = true;
     return std::move(*this);
   }
 
-  // What it finds is part of the result: a member for each value.
+  // The result becomes part of the profile: one member per value.
   template <class... Values>
   [[nodiscard]] Pass into(Values profile::Profile::*... members) && {
     fill_ = [members...](PassValues& found, profile::Profile& profile) {
@@ -131,7 +131,7 @@ class Pass {
     return std::move(*this);
   }
 
-  // Where that is not enough: `put` puts it there.
+  // For results that need more than a copy: `put` stores them.
   template <class Value>
   [[nodiscard]] Pass into(void (*put)(Value&&, profile::Profile&)) && {
     fill_ = [put](PassValues& found, profile::Profile& profile) {
@@ -149,7 +149,7 @@ class Pass {
     return why_skipped_ ? why_skipped_(in) : std::string();
   }
   void run(const PassInputs& in, PassValues& out) const { run_(in, out); }
-  // When all passes are done.
+  // Runs after all passes.
   void fill(PassValues& found, profile::Profile& profile) const {
     if (fill_) fill_(found, profile);
   }
@@ -189,7 +189,7 @@ class Pass {
   bool freed_early_ = false;
 };
 
-// All passes, each after those that find what it needs.
+// All passes, each after the passes that it depends on.
 const std::vector<Pass>& all_passes();
 
 }  // namespace llmprof::analysis

@@ -11,7 +11,7 @@
 namespace llmprof::analysis {
 namespace {
 
-// A capture made by hand: one process, one thread, one GPU unless a test adds more.
+// A hand-made capture: one process, one thread, one GPU unless a test adds more.
 class ProfileTest : public ::testing::Test {
  protected:
   ProfileTest() {
@@ -74,7 +74,7 @@ class ProfileTest : public ::testing::Test {
     testing::add_metric_value(trace, {id, dram, 1, metric, metric, metric});
   }
 
-  // What the passes found, with the diagnostics beside it.
+  // Results of the passes, with their diagnostics.
   struct Analysis : Results {
     profile::Totals totals;
     std::set<std::string> diagnostics;  // codes
@@ -208,7 +208,7 @@ TEST_F(ProfileTest, JoinsMetricsByNameShapeAndRange) {
   EXPECT_DOUBLE_EQ(dram.mean, 200);
   EXPECT_EQ(dram.min, 100);
   EXPECT_EQ(dram.unit, "byte");
-  // Only what was joined counts as measured: grid 8, not 9.
+  // Only joined launches count as measured: grid 8, not 9.
   const KernelRow& row = p.ranking.rows[0];
   ASSERT_EQ(row.measured_shapes.size(), 1U);
   EXPECT_EQ(trace_.shapes[row.measured_shapes[0]].grid, (trace::Extent{8, 1, 1}));

@@ -10,7 +10,7 @@
 namespace llmprof::analysis {
 namespace {
 
-// The workload's own record fills what the user did not say.
+// Fills values that the user did not set from the workload's own record.
 Workload complete_workload(Workload workload,
                            const std::optional<trace::WorkloadMetrics>& metrics) {
   if (!metrics) return workload;
@@ -50,7 +50,7 @@ const trace::Device* main_device(const trace::Trace& trace) {
                                : &trace.devices[static_cast<size_t>(longest - time.begin())];
 }
 
-// The captured GPU's name where it is certainly another one than the user's; empty otherwise.
+// The captured GPU's name if it is certainly not the user's GPU; otherwise empty.
 std::string contradicting_gpu(const trace::Device* device, const llm::GpuSpec& wanted,
                               const llm::GpuSpecs& gpus) {
   if (device == nullptr) return {};
@@ -58,7 +58,7 @@ std::string contradicting_gpu(const trace::Device* device, const llm::GpuSpec& w
   return captured && captured->name != wanted.name ? device->name : "";
 }
 
-// A CPU's peaks as the workload measured them; none where it did not.
+// A CPU's peaks as measured by the workload; none if it did not measure them.
 std::optional<llm::GpuSpec> measured_cpu_of(const std::optional<trace::WorkloadMetrics>& metrics) {
   if (!metrics || !metrics->device) return std::nullopt;
   const trace::WorkloadMetrics::Device& device = *metrics->device;

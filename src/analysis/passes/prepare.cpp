@@ -45,8 +45,7 @@ std::vector<bool> cpu_queues(const trace::Trace& trace) {
   return cpu;
 }
 
-// What all kernels of a trace ran on: a CPU where they are a program's own operators and nothing
-// else, a GPU otherwise.
+// The device that all kernels ran on: a CPU if all are a program's own operators, otherwise a GPU.
 trace::DeviceKind device_kind(const trace::Trace& trace) {
   const std::vector<bool> cpu = cpu_queues(trace);
   const auto& queues = trace.kernels.queue;
@@ -58,8 +57,8 @@ trace::DeviceKind device_kind(const trace::Trace& trace) {
   return only_cpu ? trace::DeviceKind::cpu : trace::DeviceKind::gpu;
 }
 
-// CPU operators beside a GPU's kernels stay operators: both added up would be nobody's time. Takes
-// them out of the kernels and says so.
+// CPU operators recorded together with GPU kernels stay operators: the sum of both would be
+// meaningless. Removes them from the kernels and reports it.
 void leave_cpu_operators_aside(trace::Trace& trace, Diagnostics& diagnostics) {
   const std::vector<bool> cpu = cpu_queues(trace);
   if (std::find(cpu.begin(), cpu.end(), true) == cpu.end()) return;
@@ -77,7 +76,7 @@ void leave_cpu_operators_aside(trace::Trace& trace, Diagnostics& diagnostics) {
                    operators);
 }
 
-// A log does not know what CPU it was recorded on; the workload does.
+// A log does not record which CPU it ran on; the workload does.
 void name_cpu(trace::Trace& trace) {
   if (!trace.workload || !trace.workload->device || trace.workload->device->kind != "cpu") return;
   for (trace::Device& device : trace.devices) {
@@ -109,7 +108,7 @@ Result<Prepared> prepare(trace::Trace& trace, const AnalysisRules& rules,
   merge_profiled_twice(trace, diagnostics);
   leave_cpu_operators_aside(trace, diagnostics);
   name_cpu(trace);
-  // Kernels know their launches by now, and there are millions of these.
+  // Kernels are joined to their launches by now. Freed because there are millions.
   std::vector<uint32_t>().swap(trace.launches.correlation);
   Prepared prepared(trace, rules, options);
   prepared.diagnostics = std::move(diagnostics);

@@ -13,18 +13,18 @@
 
 namespace llmprof::analysis {
 
-// From annotations where there are any, from the kernel sequence otherwise. `ranges` is null where
-// annotations are not to be used.
+// Uses annotations if there are any, otherwise the kernel sequence. `ranges` is null if annotations
+// are disabled.
 Stages find_stages(const trace::Trace& trace, const MeaningfulRanges* ranges,
                    const DescribedNames& names, Diagnostics& diagnostics);
 
-// Stages that were found before the trace was narrowed to some of them.
+// Stages found before the trace was narrowed to a selection.
 struct NarrowedStages {
   Stages stages;
-  std::optional<profile::CollectorOverhead> collector_overhead;  // of the whole run
+  std::optional<profile::CollectorOverhead> collector_overhead;  // for the entire run
 };
 
-// A trace that changes no more, with what all passes look up in it.
+// A final trace with the lookups that all passes share.
 struct Prepared {
   Prepared(const trace::Trace& of, const AnalysisRules& with, const AnalysisOptions& asked);
 
@@ -33,19 +33,19 @@ struct Prepared {
   const AnalysisOptions& options;
   DescribedNames names;
   trace::DeviceKind device;                // what all kernels ran on
-  std::optional<NarrowedStages> narrowed;  // where a stage or steps were selected
-  Diagnostics diagnostics;                 // the readers', and of the preparation
+  std::optional<NarrowedStages> narrowed;  // if a stage or steps were selected
+  Diagnostics diagnostics;                 // from the readers and the preparation
 };
 
-// The ranges that mean something; none where annotations are not to be used.
+// Ranges with a known meaning; none if annotations are disabled.
 std::optional<MeaningfulRanges> find_annotations(const Prepared& in);
 
-// The one step that changes a trace: takes out what describes the same work twice and what is
-// outside of the selection. A selection that is not there is an error.
+// The only step that changes a trace: removes duplicate descriptions of the same work, and
+// everything outside the selection. Fails if the selection does not exist.
 Result<Prepared> prepare(trace::Trace& trace, const AnalysisRules& rules,
                          const AnalysisOptions& options);
 
-// Finds the peaks of what the stages ran on, and how much of them was used.
+// Finds the peaks of the stages' device, and how much of them was used.
 Utilization measure_utilization(const Prepared& prepared, const Stages& stages);
 
 }  // namespace llmprof::analysis

@@ -17,7 +17,7 @@
 
 namespace llmprof::analysis {
 
-// What the passes know beside the trace.
+// Configuration that the passes use.
 struct AnalysisRules {
   KernelRules kernels;
   StageRules stages;
@@ -25,7 +25,7 @@ struct AnalysisRules {
   EngineRules engines;
 };
 
-// What a run folder says of itself beside its captures.
+// A run folder's own records, apart from its captures.
 struct RunRecord {
   std::vector<profile::PassOverhead> overhead;
   std::vector<profile::CaptureFailure> captures_failed;
@@ -37,12 +37,11 @@ struct AnalysisOptions {
   Selection selection;
   bool use_annotations = true;
   std::optional<llm::ModelSpec> model;
-  std::optional<std::string> gpu;  // its name; the capture's own otherwise
+  std::optional<std::string> gpu;  // GPU name; the capture's own by default
   Workload workload;
-  // Another run of the same program, profiled for its operators: these are told, its kernels are
-  // not.
+  // Another run of the same program, profiled for its operators; its kernels are not reported.
   const trace::Trace* operators_of = nullptr;
-  // The control run: launches and waits alone, as the light watch noted them.
+  // The control run: only launches and waits, as recorded by the light watch.
   const trace::Trace* control = nullptr;
   RunRecord run;
   std::string tool_version;

@@ -11,8 +11,8 @@
 
 namespace llmprof::analysis {
 
-// What the passes found in terms of the trace, whose rows it names: for who asks the trace further.
-// All else is in the profile.
+// Results that refer to rows of the trace, for callers that query it further. Everything else is in
+// the profile.
 struct Results {
   Stages stages;
   KernelRanking ranking;

@@ -11,7 +11,7 @@
 namespace llmprof::analysis {
 namespace {
 
-// The pass before `user` that finds what it needs.
+// The pass before `user` that provides `need`.
 size_t finder_of(const std::vector<Pass>& passes, std::type_index need, size_t user) {
   for (size_t i = 0; i < user; ++i) {
     const auto& finds = passes[i].finds();
@@ -44,7 +44,7 @@ class Runner {
       try {
         others.emplace_back([this] { work(); });
       } catch (const std::system_error&) {
-        break;  // no more threads to be had: the others do it
+        break;  // cannot start more threads: the others do the work
       }
     }
     work();
@@ -60,7 +60,7 @@ class Runner {
   struct Job {
     State state = State::waiting;
     std::vector<size_t> needs;
-    size_t users = 0;  // passes that need it and are not done
+    size_t users = 0;  // unfinished passes that need it
     Diagnostics diagnostics;
   };
 
@@ -105,7 +105,7 @@ class Runner {
     for (const std::type_index value : passes_[need].finds()) run_.values.release(value);
   }
 
-  // Each pass writes what it finds and reads what is finished.
+  // A pass reads finished results and writes its own.
   void run(size_t i) {
     const Pass& pass = passes_[i];
     const PassInputs inputs{prepared_, run_.values, jobs_[i].diagnostics};

@@ -11,18 +11,17 @@ namespace llmprof::analysis {
 struct PassTiming {
   std::string name;
   Nanoseconds time = 0;
-  std::string skipped;  // why; empty where it ran
+  std::string skipped;  // why; empty if it ran
 };
 
 struct PassRun {
   PassValues values;
-  Diagnostics diagnostics;  // the preparation's, then each pass's in the order of the table
+  Diagnostics diagnostics;  // from the preparation, then from each pass in table order
   std::vector<PassTiming> timings;
 };
 
-// Runs each pass as soon as what it needs is there; those that do not need each other run at the
-// same time where there are cores. What it gives does not depend on how many.
-// `progress` is told of each pass; null where nobody waits.
+// Runs each pass as soon as its inputs are ready; independent passes run concurrently. The result
+// does not depend on the number of cores. `progress` is notified of each pass; may be null.
 PassRun run_passes(const std::vector<Pass>& passes, const Prepared& prepared,
                    Progress* progress = nullptr);
 

@@ -28,7 +28,7 @@ Second find_second(const First& first, Diagnostics& diagnostics) {
 }
 std::string nothing_to_do(const Prepared& /*in*/) { return "nothing to do"; }
 
-// An empty trace, for passes that look at what others found.
+// An empty trace, for passes that only read other passes' results.
 class RunnerTest : public ::testing::Test {
  protected:
   PassRun run(const std::vector<Pass>& passes) {

@@ -12,7 +12,8 @@ namespace {
 
 using Rank = std::optional<uint32_t>;
 
-// Of captures a.llmtrace, b.llmtrace, ..., each with one GPU and, but for `idle`, a queue on it.
+// Labels for captures a.llmtrace, b.llmtrace, ..., each with one GPU and, except `idle`, a queue on
+// it.
 std::vector<std::string> labels(const std::vector<Rank>& ranks, size_t idle = SIZE_MAX) {
   trace::TraceBuilder builder;
   std::vector<trace::DeviceId> devices;

@@ -30,7 +30,7 @@ struct Line {
 };
 using LineId = trace::Id<struct LineKind>;
 
-// Registers and shared memory may differ within one grid and block.
+// Ignores registers and shared memory, which may differ within one grid and block.
 std::vector<GridId> grids_of_shapes(const trace::Trace& trace,
                                     trace::Interner<GridId, GridAndBlock>& grids) {
   std::vector<GridId> ids;
@@ -72,7 +72,7 @@ class Lines {
   }
 
   [[nodiscard]] const std::vector<Line>& lines() const { return lines_.values(); }
-  // Of the ranking.
+  // Row of the ranking.
   [[nodiscard]] uint32_t ranked(size_t line) const { return rows_[line]; }
   [[nodiscard]] ShapeRow row(size_t line) const {
     const GridAndBlock& grid = grids_[lines_.values()[line].grid];

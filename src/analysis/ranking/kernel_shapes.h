@@ -16,13 +16,13 @@ struct ShapeRow {
   std::vector<StageTime> stages;  // one entry per stage of Stages::stages
 };
 
-// One row of the ranking, opened.
+// One row of the ranking, split by shape and stage.
 struct OpenedKernel {
   std::vector<ShapeRow> shapes;   // longest total first
   std::vector<StageTime> stages;  // one entry per stage
 };
 
-// For each row of the ranking. Without a timeline the entries are empty.
+// One per row of the ranking. Without a timeline the entries are empty.
 std::vector<OpenedKernel> open_kernels(const trace::Trace& trace, const KernelRanking& ranking,
                                        const Stages& stages);
 

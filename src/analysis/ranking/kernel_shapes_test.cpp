@@ -62,7 +62,7 @@ TEST(OpenKernels, HasNothingToOpenWithoutATimeline) {
   EXPECT_TRUE(opened[0].shapes.empty());
 }
 
-// Before stages were looked for, or where there are none.
+// Before stages were detected, or if there are none.
 TEST(OpenKernels, OpensWithoutStages) {
   testing::HandMadeTrace made;
   made.kernel("a", 1, 1, 4);

@@ -35,7 +35,7 @@ KernelRow row_of(const trace::Trace& trace, const Group& group, std::span<Nanose
   return row;
 }
 
-// Collects durations by group, each group's side by side: one pass to count, one to place.
+// Collects durations by group, contiguously: counts first, then places.
 std::vector<KernelRow> rows_of(const trace::Trace& trace,
                                const trace::Interner<GroupId, Group>& groups,
                                const std::vector<GroupId>& group_of, const auto& duration_of) {
@@ -56,7 +56,7 @@ std::vector<KernelRow> rows_of(const trace::Trace& trace,
   return rows;
 }
 
-// FLOPs and bytes of operators; `rows` are in the order of the groups.
+// Adds FLOPs and bytes of operators; `rows` are in group order.
 void add_recorded(const trace::KernelTable& kernels, const std::vector<GroupId>& group_of,
                   std::vector<KernelRow>& rows) {
   const auto add = [](std::optional<double>& sum, const std::vector<uint64_t>& column, size_t i) {
@@ -72,7 +72,7 @@ void add_recorded(const trace::KernelTable& kernels, const std::vector<GroupId>&
   }
 }
 
-// `row_of_kernel` gets the row of each kernel.
+// Sets `row_of_kernel` to the row of each kernel.
 std::vector<KernelRow> timeline_rows(const trace::Trace& trace,
                                      std::vector<uint32_t>& row_of_kernel) {
   const trace::KernelTable& kernels = trace.kernels;
@@ -165,7 +165,7 @@ void sort_rows(const trace::Trace& trace, KernelRanking& ranking) {
   for (uint32_t& row : ranking.row_of_kernel) row = place[row];
 }
 
-// Of those that have work on a device: each has a rank, and none the same.
+// Whether all captures with work on a device have a rank, and no two the same.
 bool ranks_tell_captures_apart(const trace::Trace& trace) {
   std::vector<bool> has_work(trace.captures.size());
   for (const trace::Queue& queue : trace.queues.values()) {

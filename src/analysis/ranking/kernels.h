@@ -26,25 +26,25 @@ struct MetricSummary {
 // All launches of one kernel name on one device. Times in nanoseconds.
 struct KernelRow {
   trace::StringId name;
-  std::string device;  // "cuda:0"; "cuda" where the capture does not say which
+  std::string device;  // "cuda:0"; "cuda" if the capture does not say which
   KernelDescription description;
   uint64_t calls = 0;
   Nanoseconds total = 0;
-  // Of the single launches, by nearest rank; absent where only totals are known.
+  // Over single launches, by nearest rank; absent if only totals are known.
   std::optional<Nanoseconds> min;
   std::optional<Nanoseconds> p50;
   std::optional<Nanoseconds> p99;
   std::optional<Nanoseconds> max;
   double share = 0;  // of the time of all kernels in the ranking, 0 to 1
-  // Over all calls, as the program recorded them (CPU operators); absent where it did not.
+  // Over all calls, as recorded by the program (CPU operators); absent if not recorded.
   std::optional<double> flops;
   std::optional<double> bytes;
   std::map<std::string, MetricSummary> metrics;
-  // What the metrics were measured on. Shapes are the timeline's where there is one, the profiler's
-  // otherwise; a shape may run in other ranges too, see KernelRanking::measured_kernels.
+  // What the metrics were measured on. Shapes are from the timeline if there is one, otherwise from
+  // the profiler. A shape may also run in other ranges, see KernelRanking::measured_kernels.
   std::vector<trace::ShapeId> measured_shapes;
   size_t measured_grids = 0;                    // distinct grids
-  std::optional<trace::Extent> commonest_grid;  // the one that most measured launches had
+  std::optional<trace::Extent> commonest_grid;  // the grid of most measured launches
 
   // The seed's contract: total over max(calls, 1).
   [[nodiscard]] double mean_ns() const {
@@ -62,13 +62,14 @@ struct ClassRow {
 struct KernelRanking {
   KernelSource source = KernelSource::none;
   std::vector<KernelRow> rows;    // longest total first
-  std::vector<ClassRow> classes;  // likewise
+  std::vector<ClassRow> classes;  // longest total first
   uint64_t calls = 0;
   Nanoseconds total = 0;
   // By row of Trace::kernels: whether a profiler measured a launch of the same kernel, grid, block
-  // and range, so that the row's metrics speak of it. Empty without both.
+  // and range, so that the row's metrics apply to it. Empty without a timeline or
+  // profiled launches.
   std::vector<bool> measured_kernels;
-  // By row of Trace::kernels: its row above. Empty where these are not of the timeline.
+  // By row of Trace::kernels: its index in `rows`. Empty if the rows are not from the timeline.
   std::vector<uint32_t> row_of_kernel;
 
   static constexpr uint32_t kNoRow = UINT32_MAX;
@@ -79,17 +80,17 @@ struct KernelRanking {
 
 KernelRanking rank_kernels(const trace::Trace& trace, const DescribedNames& names);
 
-// "cuda:0" or "cpu:0"; where several captures were read with the capture in front: "rank3/cuda:0",
-// or by its file where ranks do not tell captures apart.
+// "cuda:0" or "cpu:0". With several captures, the capture comes first: "rank3/cuda:0", or its file
+// if ranks do not distinguish the captures.
 std::string device_label(const trace::Trace& trace, trace::DeviceId device);
 
-// ncu calls different metrics the same ("Memory Throughput", in % of the peak and in byte/s): where
-// that happens in a trace, each stands under its name and unit in KernelRow::metrics.
+// ncu uses one name for different metrics ("Memory Throughput", in % of the peak and in byte/s). If
+// a trace has such metrics, KernelRow::metrics lists each by name and unit.
 std::string metric_name_with_unit(std::string_view name, std::string_view unit);
 
-// Puts each profiled launch's metrics into the row of the same kernel: same name (however spelled),
-// grid and block, and the same innermost range where both sides know it. Without a timeline the
-// rows are the profiler's own.
+// Adds each profiled launch's metrics to the row of the same kernel: same name (in any spelling),
+// grid and block, and the same innermost range if both sides know it. Without a timeline, the rows
+// are the profiler's own.
 profile::MetricJoin join_metrics(const trace::Trace& trace, KernelRanking& ranking);
 
 }  // namespace llmprof::analysis

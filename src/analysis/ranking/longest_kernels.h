@@ -24,12 +24,13 @@ Calls all_measured_calls(const std::vector<profile::Kernel>& kernels);
 // The first 20.
 std::vector<profile::KernelRecord> top_kernels(const std::vector<profile::Kernel>& kernels);
 
-// The longest names over all devices, with all their calls, and with those of measured stages.
+// Kernel names with the longest time over all devices: over all calls, and over calls in measured
+// stages.
 struct LongestKernels {
   std::vector<profile::KernelOnAllDevices> all;
   std::vector<profile::KernelOnAllDevices> measured;
 };
-// Names no more than so many devices of a kernel.
+// Lists at most `named_devices` devices per kernel.
 LongestKernels longest_kernels(const std::vector<profile::Kernel>& kernels, size_t named_devices);
 void fill_longest(LongestKernels&& kernels, profile::Profile& profile);
 

@@ -44,7 +44,7 @@ class RangeNumbers {
     if (path.empty()) return 0;
     return numbers_.try_emplace(std::string(innermost(path)), numbers_.size() + 1).first->second;
   }
-  // As if there was none where no path had it.
+  // 0, as for no range, if the range was never added.
   [[nodiscard]] uint32_t known(std::string_view path) const {
     const auto found = numbers_.find(std::string(innermost(path)));
     return found == numbers_.end() ? 0 : found->second;
@@ -54,7 +54,7 @@ class RangeNumbers {
   std::unordered_map<std::string, uint32_t> numbers_;
 };
 
-// What each metric is called in the rows.
+// The label of each metric in the rows.
 std::vector<std::string> metric_labels(const trace::Trace& trace) {
   std::unordered_map<trace::StringId, size_t> units;
   for (const trace::Metric& metric : trace.metrics.values()) ++units[metric.name];
@@ -84,7 +84,7 @@ class Join {
     for (KernelRow& row : ranking.rows) rows_[names_.of(row.name)].push_back(&row);
   }
 
-  // Counts timeline kernels by what a profiled launch can be matched on, with and without range.
+  // Counts timeline kernels by the keys that profiled launches match on, with and without range.
   void count_timeline() {
     const OpenRanges open(trace_);
     std::vector<uint32_t> range_of_path;
@@ -108,7 +108,7 @@ class Join {
     }
   }
 
-  // By row of Trace::kernels, after `run`.
+  // By row of Trace::kernels; valid after `run`.
   [[nodiscard]] std::vector<bool> measured_kernels() const {
     std::vector<bool> measured(of_kernel_.size());
     for (size_t i = 0; i < measured.size(); ++i) {
@@ -171,7 +171,7 @@ class Join {
   }
 
   // Launches of one grid and block may differ in registers or shared memory. Neighbors mostly
-  // repeat: only a pair not met yet costs a look-up of its shapes.
+  // repeat: only new pairs cost a lookup of their shapes.
   void note_shape(const Shape& shape, trace::ShapeId id) {
     const uint64_t pair = (uint64_t{shape.kernel} << kIdBits) | id.value;
     if (!noted_.insert(pair).second) return;
@@ -204,7 +204,7 @@ class Join {
     }
   }
 
-  // Totals per name know no shapes: the name has to do.
+  // Totals per name have no shapes, so only the name is matched.
   bool is_summarized(const trace::ProfiledIdentity& identity, profile::MetricJoin& result) {
     const auto rows = rows_.find(names_.of(identity.name));
     if (rows == rows_.end()) return false;
@@ -227,16 +227,16 @@ class Join {
   KernelNumbers names_;
   RangeNumbers ranges_;
   std::unordered_map<uint32_t, std::vector<KernelRow*>> rows_;
-  std::unordered_set<uint32_t> summarized_;                  // kernel numbers that were met
-  std::unordered_map<Shape, uint32_t, ShapeHash> timeline_;  // number of what was met
-  std::vector<uint64_t> counts_;                             // by that number: kernels
-  std::vector<bool> covered_;                                // and whether one was measured
-  std::vector<std::array<uint32_t, 2>> of_kernel_;           // without and with its range
+  std::unordered_set<uint32_t> summarized_;                  // kernel numbers already counted
+  std::unordered_map<Shape, uint32_t, ShapeHash> timeline_;  // index into counts_ and covered_
+  std::vector<uint64_t> counts_;                             // kernels
+  std::vector<bool> covered_;                                // whether one was measured
+  std::vector<std::array<uint32_t, 2>> of_kernel_;           // indices without and with its range
   static constexpr unsigned kIdBits = 32;
   std::unordered_set<uint64_t> noted_;  // kernel number and shape
   std::unordered_map<Shape, std::vector<trace::ShapeId>, ShapeHash> timeline_shapes_;
   std::unordered_map<KernelRow*, std::map<trace::Extent, uint64_t>>
-      grids_;  // launches measured by grid
+      grids_;  // measured launches by grid
   bool timeline_knows_ranges_ = false;
 };
 

@@ -6,7 +6,7 @@
 namespace llmprof::analysis {
 namespace {
 
-// Paths deeper than this end in their outer part: a runaway push without pop must not cost memory.
+// Deeper paths keep only their outer part, so that pushes without pops do not exhaust memory.
 constexpr size_t kDeepest = 64;
 
 }  // namespace
@@ -16,7 +16,7 @@ OpenRanges::OpenRanges(const trace::Trace& trace)
   const trace::RangeTable& ranges = trace.ranges;
   std::vector<std::vector<uint32_t>> by_thread(trace.threads.size());
   for (size_t i = 0; i < ranges.size(); ++i) {
-    // Other tools know no modules, start/end ranges are of no thread.
+    // Other tools have no module ranges; start/end ranges belong to no thread.
     if (ranges.kind[i] != trace::RangeKind::push_pop &&
         ranges.kind[i] != trace::RangeKind::annotation) {
       continue;
@@ -40,7 +40,7 @@ OpenRanges::OpenRanges(const trace::Trace& trace)
 
   for (size_t thread = 0; thread < by_thread.size(); ++thread) {
     auto& rows = by_thread[thread];
-    // An outer range starts no later and ends no earlier than what it holds.
+    // An outer range starts no later and ends no earlier than the ranges inside it.
     std::sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
       if (ranges.start[a] != ranges.start[b]) return ranges.start[a] < ranges.start[b];
       if (ranges.end[a] != ranges.end[b]) return ranges.end[a] > ranges.end[b];

@@ -7,15 +7,15 @@
 
 namespace llmprof::analysis {
 
-// Which push/pop ranges were open on a thread at a time, as one path per combination.
+// The push/pop ranges open on a thread at a given time, as one path per combination.
 class OpenRanges {
  public:
   explicit OpenRanges(const trace::Trace& trace);
 
   // Index of the path open at `time`; 0 is "none".
   [[nodiscard]] uint32_t at(trace::ThreadId thread, Nanoseconds time) const;
-  // Range labels outermost first, "decode_all/decode_step"; a label outside the default domain is
-  // "domain@name". Empty for "none".
+  // Range labels from the outermost, "decode_all/decode_step"; a label outside the default domain
+  // is "domain@name". Empty for "none".
   [[nodiscard]] const std::string& path(uint32_t index) const { return paths_[index]; }
   [[nodiscard]] size_t path_count() const { return paths_.size(); }
 

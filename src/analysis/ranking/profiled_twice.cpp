@@ -13,9 +13,9 @@
 namespace llmprof::analysis {
 namespace {
 
-// The details page gives three digits or more ("1.23 us", "12.35 us").
+// The details page has at least three digits ("1.23 us", "12.35 us").
 constexpr Nanoseconds kRoundedTo = 10;
-constexpr Nanoseconds kRoundedPart = 200;  // of the duration: 0.5 %
+constexpr Nanoseconds kRoundedPart = 200;  // 0.5 % of the duration
 
 bool known(Nanoseconds duration) { return duration != trace::kUnknownDuration; }
 
@@ -78,7 +78,7 @@ class PagesOfOneRun {
     return compared;
   }
 
-  // Known durations, and of those the ones that are not rounded.
+  // Number of known durations, and how many of these are not rounded.
   [[nodiscard]] std::pair<size_t, size_t> exactness(size_t capture) const {
     std::pair<size_t, size_t> counts;
     for (const size_t launch : launches_[capture]) {
@@ -113,7 +113,7 @@ class PagesOfOneRun {
     if (name.empty()) name = trace_.devices[from.index()].name;
   }
 
-  // Through pages that were themselves merged into another.
+  // Follows pages that were themselves merged into another one.
   [[nodiscard]] trace::IdentityId last_of(trace::IdentityId identity) const {
     while (become_[identity.index()].valid()) identity = become_[identity.index()];
     return identity;
@@ -128,7 +128,7 @@ class PagesOfOneRun {
     keep_marked(trace_.profiled_launches.duration, keep);
   }
 
-  // A metric that both pages have is the same measurement.
+  // A metric that is on both pages is the same measurement.
   void move_metrics() {
     std::vector<trace::MetricValues>& values = trace_.metric_values;
     std::set<std::pair<uint32_t, uint32_t>> held;
@@ -151,7 +151,7 @@ class PagesOfOneRun {
   Diagnostics& diagnostics_;
   KernelNumbers names_;
   std::vector<std::vector<size_t>> launches_;  // by capture
-  std::vector<trace::IdentityId> become_;      // none: it stays
+  std::vector<trace::IdentityId> become_;      // invalid: it stays
   bool any_ = false;
 };
 

@@ -12,7 +12,7 @@
 namespace llmprof::analysis {
 namespace {
 
-// A capture's kernels, whatever their order.
+// A capture's kernels, in any order.
 struct Content {
   uint64_t kernels = 0;
   uint64_t hashes = 0;  // summed over (kernel, duration)
@@ -35,7 +35,7 @@ class Timelines {
     }
   }
 
-  // Whether several captures have kernels; names are not looked at where only one has.
+  // Whether several captures have kernels; if not, names need not be compared.
   [[nodiscard]] bool several() const {
     std::vector<bool> used(contents_.size(), false);
     for (const trace::QueueId queue : trace_.kernels.queue) {
@@ -86,7 +86,7 @@ class Timelines {
     count(trace_.operators.thread);
   }
 
-  // Its API calls stay, because work refers to calls by row; nothing refers to those any more.
+  // API calls stay because other tables refer to them by row; nothing refers to these any more.
   void remove(const std::vector<bool>& drop) {
     leave_out_gpu_work(trace_, drop);
     const auto by_thread = [&](auto& table) {

@@ -13,7 +13,7 @@
 namespace llmprof::analysis {
 namespace {
 
-// Tools write it with and without "GPU-" in front, in small letters or capitals.
+// Tools write it with or without the prefix "GPU-", in lower or upper case.
 std::string plain_uuid(std::string_view uuid) {
   std::string plain;
   for (const char c : uuid) {
@@ -65,7 +65,7 @@ std::vector<std::vector<trace::DeviceId>> gpus_with_kernels(const trace::Trace& 
 size_t runs_on_one_gpu(const trace::Trace& trace) {
   size_t most = 0;
   for (const auto& gpu : gpus_with_kernels(trace)) {
-    std::set<std::filesystem::path> folders;  // of CPUs: a run has one log a process there
+    std::set<std::filesystem::path> folders;  // for CPUs, where a run has one log per process
     size_t runs = 0;
     for (const trace::DeviceId id : gpu) {
       const trace::Device& device = trace.devices[id.index()];

@@ -7,34 +7,34 @@
 #include "base/diagnostics.h"
 #include "trace/trace.h"
 
-// Work, or a GPU, that several captures describe.
+// Handles work, or a GPU, that several captures describe.
 namespace llmprof::analysis {
 
-// Takes the kernels, memory operations and graph replays of the marked captures out, and their
-// queues, which would count as timelines of their own. Returns how many kernels these were.
+// Removes kernels, memory operations and graph replays of the marked captures, and their queues,
+// which would count as timelines of their own. Returns the number of kernels removed.
 uint64_t leave_out_gpu_work(trace::Trace& trace, const std::vector<bool>& captures);
 
-// One ncu run exported as several pages (raw and details) describes the same launches again and
-// again: they are kept once, with the most exact durations and the metrics of all pages. Pages are
-// of one run where they have the same launches in the same order, and durations that differ by no
-// more than the details page rounds.
+// One ncu run exported as several pages (raw and details) describes the same launches several
+// times. They are kept once, with the most exact durations and the metrics of all pages. Pages are
+// from one run if they have the same launches in the same order, and their durations differ by no
+// more than the details page's rounding.
 void merge_profiled_twice(trace::Trace& trace, Diagnostics& diagnostics);
 
-// Takes a timeline out of the trace where another capture has the same kernels with the same
-// durations (an nsys export and the trace report made of it): their time would be added up twice.
-// The one that knows more of the CPU stays. Says which files these are.
+// Removes a timeline if another capture has the same kernels with the same durations (an nsys
+// export and the trace report generated from it), so that time is not counted twice. Keeps the
+// capture with more CPU data and reports the files.
 void drop_repeated_timelines(trace::Trace& trace, Diagnostics& diagnostics);
 
-// The devices that kernels ran on, one list a GPU: captures of several runs know one GPU as a
-// device each. Devices of one capture are different GPUs. Of two captures they are the same with
-// equal uuids; where one does not know it, with equal name (or none) and ordinal, unless the
-// captures are of different ranks or hosts.
+// The devices that kernels ran on, one list per GPU: each run's capture has its own device for the
+// same GPU. Devices of one capture are different GPUs. Devices of two captures are the same GPU if
+// their uuids are equal. If a uuid is unknown, ordinals and known names must be equal, and the
+// captures must not be from different ranks or hosts.
 std::vector<std::vector<trace::DeviceId>> gpus_with_kernels(const trace::Trace& trace);
 
-// The most captures that one GPU has kernels in.
+// The largest number of captures with kernels on one GPU.
 size_t runs_on_one_gpu(const trace::Trace& trace);
 
-// Several descriptions of the same work must not be added up; what was left aside is said.
+// Different descriptions of the same work must not be added up: reports which ones were ignored.
 void report_sources(const trace::Trace& trace, trace::DeviceKind device,
                     const KernelRanking& ranking, Diagnostics& diagnostics);
 

@@ -9,7 +9,7 @@
 namespace llmprof::analysis {
 namespace {
 
-// Captures of the same work, made by hand.
+// Hand-made captures of the same work.
 class SameWork : public ::testing::Test {
  protected:
   void capture(std::string path, std::string gpu = "NVIDIA H200", std::string uuid = "") {
@@ -149,7 +149,7 @@ TEST_F(SameWork, AnotherRunStaysAndIsOnTheSameGpu) {
   EXPECT_EQ(runs_on_one_gpu(trace), 2U);
 }
 
-// One spells the uuid differently, one does not know the GPU's name.
+// One spells the uuid differently, another lacks the GPU's name.
 TEST_F(SameWork, OneGpuInSeveralTimelinesIsOne) {
   capture("nsys.sqlite", "NVIDIA H200", "3d79c6fb-8838-e918");
   kernel("f", 0, 10);
@@ -186,7 +186,7 @@ trace::Trace read_all(const std::filesystem::path& folder, const std::vector<std
   return trace ? std::move(*trace) : trace::Trace();
 }
 
-// README: both pages are of one run of 120 launches.
+// README: both pages are from one run of 120 launches.
 TEST_F(SameWork, RawAndDetailsPagesOfACapture) {
   const auto captures = testing::h200_captures();
   const auto folder = captures / "h200-llama-eager";
@@ -198,7 +198,7 @@ TEST_F(SameWork, RawAndDetailsPagesOfACapture) {
   EXPECT_GT(both.metric_values.size(), raw.metric_values.size());
 }
 
-// The trace report was made of the node-level capture; the graph-level one is another run.
+// The trace report was generated from the node-level capture; the graph-level one is another run.
 TEST_F(SameWork, ACaptureAndItsOwnTraceReport) {
   const auto captures = testing::h200_captures();
   trace::Trace trace =

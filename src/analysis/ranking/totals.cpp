@@ -12,7 +12,7 @@
 namespace llmprof::analysis {
 namespace {
 
-// Grows with intervals in order of their starts.
+// Intervals must be added in order of their starts.
 class Union {
  public:
   void add(Nanoseconds start, Nanoseconds end) {
@@ -31,7 +31,7 @@ class Union {
   Nanoseconds covered_ = 0;
 };
 
-// Before times become milliseconds.
+// In nanoseconds, before conversion to milliseconds.
 struct TimesOfDevice {
   uint64_t kernels = 0;
   Nanoseconds sum = 0;
@@ -115,7 +115,7 @@ std::optional<profile::HiddenGraphs> hidden_graphs(const trace::Trace& trace,
 std::vector<profile::KernelScope> scope_rows(const ScopeTotals& scopes, Nanoseconds kernel_sum) {
   std::vector<profile::KernelScope> rows;
   for (size_t i = 0; i < kKernelScopes; ++i) {
-    // Most programs tune nothing.
+    // Most programs do not autotune.
     if (static_cast<KernelScope>(i) == KernelScope::autotuning && scopes[i].kernels == 0) continue;
     rows.push_back({static_cast<KernelScope>(i), scopes[i].kernels, to_milliseconds(scopes[i].time),
                     share(scopes[i].time, kernel_sum)});
@@ -133,7 +133,7 @@ profile::Totals total_up(const trace::Trace& trace, const KernelRanking& ranking
   totals.source = ranking.source;
   Nanoseconds sum = 0;
   std::optional<Nanoseconds> busy;  // summed over devices
-  std::optional<Nanoseconds> span;  // the longest: devices of several captures share no clock
+  std::optional<Nanoseconds> span;  // the longest one: devices of different captures share no clock
   for (const auto& [label, device] :
        timeline ? timeline_devices(trace) : ranked_devices(trace, ranking)) {
     totals.kernel_count += device.kernels;
@@ -149,7 +149,7 @@ profile::Totals total_up(const trace::Trace& trace, const KernelRanking& ranking
   totals.gpu_busy = to_milliseconds(busy);
   totals.span = to_milliseconds(span);
   totals.device_count = totals.devices.size();
-  // Timelines of several runs on one GPU list it once each.
+  // With several runs on one GPU, each timeline lists it.
   totals.gpu_count = timeline ? gpus_with_kernels(trace).size() : totals.devices.size();
   const trace::MemoryOperationTable& memory = trace.memory_operations;
   Nanoseconds of_memory = 0;

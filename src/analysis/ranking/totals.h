@@ -10,9 +10,9 @@
 
 namespace llmprof::analysis {
 
-// Kernel time, in all and by GPU: sums count overlapping kernels twice, busy times once; a span
-// runs from the first start to the last end. Busy times and spans need a timeline. Says so where
-// CUDA graphs hide kernels: a ranking without them is a part of the truth.
+// Kernel time, in total and by GPU. Sums count overlapping kernels twice, busy times once; a span
+// runs from the first start to the last end. Busy times and spans need a timeline. Reports if CUDA
+// graphs hide kernels, because the ranking is then incomplete.
 profile::Totals total_up(const trace::Trace& trace, const KernelRanking& ranking,
                          const std::optional<profile::MetricJoin>& join,
                          const std::optional<ScopeTotals>& scopes, Diagnostics& diagnostics);

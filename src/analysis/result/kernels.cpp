@@ -9,7 +9,7 @@
 namespace llmprof::analysis::result {
 namespace {
 
-// Kernel time per decode step; none where it has no part in decoding.
+// Kernel time per decode step; none if the kernel does not run in decode.
 class TimePerToken {
  public:
   explicit TimePerToken(const std::vector<profile::Stage>& stages) : stages_(stages) {
@@ -31,7 +31,7 @@ class TimePerToken {
   uint64_t steps_ = 0;
 };
 
-// In measured instances, summed over stages.
+// Adds calls in measured instances, summed over stages.
 void add_steady(const std::vector<StageTime>& times, Calls& sum) {
   for (const StageTime& time : times) {
     sum.calls += time.steady_calls;

@@ -8,7 +8,7 @@
 namespace llmprof::analysis::result {
 namespace {
 
-// "outside layers" is a row of its own beside the layers.
+// "outside layers" is a separate row next to the layers.
 bool is_outside(const LayerRow& row) { return row.name == "outside layers"; }
 bool is_layer(const LayerRow& row) { return !row.part && !is_outside(row); }
 

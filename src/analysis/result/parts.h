@@ -27,11 +27,11 @@
 #include "base/text.h"
 #include "profile/profile.h"
 
-// Passes that make parts of the profile from what other passes found: nothing is measured here but
-// sums, means and shares of it.
+// Passes that build parts of the profile from other passes' results. They only compute sums, means
+// and shares.
 namespace llmprof::analysis::result {
 
-// Null where there is none, or only warm-up.
+// Null if the stage does not exist or has only warm-up.
 const Stage* measured_stage(const Stages& stages, std::string_view name);
 
 profile::Context context(const Prepared& in);
@@ -49,7 +49,7 @@ std::optional<profile::Coverage> coverage(const Stages& stages,
 profile::TokenTimes token_times(const Prepared& in, const Stages& stages, const Budgets& budgets,
                                 const Utilization& use, const std::vector<ServedWindow>& windows);
 
-// What a stage's figures are made of.
+// Inputs of a stage's figures.
 struct StageParts {
   const Prepared& prepared;
   const Stages& stages;
@@ -62,7 +62,7 @@ struct StageParts {
 std::vector<profile::Stage> stages(const Prepared& in, const Stages& stages, const Budgets& budgets,
                                    const Utilization& utilization, const Counters& counters,
                                    const ClassesOfWork& classes, const Unwatched& unwatched);
-// Fills what the program did without profiling; `stage` has all else.
+// Fills the figures without profiling; `stage` must have all others.
 void add_unwatched(const StageParts& found, uint32_t index, profile::Stage& stage);
 std::vector<profile::StageNote> stage_notes(const Stages& stages);
 
@@ -71,12 +71,12 @@ std::vector<profile::Step> steps(const Stages& stages, const Counters& counters,
 std::vector<profile::Gap> gaps(const Prepared& in, const Stages& stages, const Budgets& budgets);
 std::vector<profile::RepeatedGap> repeated_gaps(const Prepared& in, const Stages& stages,
                                                 const Budgets& budgets);
-// And the rule by which they are slow; none where there are no steps.
+// Also returns the rule for slow steps; empty if there are no steps.
 std::tuple<std::vector<profile::SlowStep>, profile::Reasons> slow_steps(const Stages& stages,
                                                                         const Budgets& budgets);
 std::tuple<std::vector<profile::Layer>, profile::LayerSummary> layers(const Stages& stages,
                                                                       const Layers& found);
-// Without classes of 0.
+// Omits classes with time 0.
 profile::ByWord<KernelClass, profile::WholeNanoseconds> class_times(const ClassTimes& times);
 
 std::tuple<std::vector<profile::Kernel>, std::vector<profile::KernelRecord>> kernels(

@@ -6,7 +6,7 @@
 namespace llmprof::analysis::result {
 namespace {
 
-// Of the control run's time: above it the timings of a pass are not representative.
+// Share of the control run's time above which the timings of a pass are not representative.
 constexpr double kMuchOverhead = 0.25;
 
 std::vector<profile::Stage1Stage> stage1_stages(const trace::WorkloadMetrics& workload,

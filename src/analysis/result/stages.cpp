@@ -8,7 +8,7 @@
 namespace llmprof::analysis::result {
 namespace {
 
-// Of the time of kernels after initialization: with less in stages, what stages say is not what the
+// Share of kernel time after initialization. If stages cover less, they do not represent what the
 // GPU did.
 constexpr double kEnoughCoverage = 0.9;
 constexpr auto kNotTraced = static_cast<size_t>(BudgetPart::not_traced);
@@ -17,7 +17,7 @@ double total(const Statistics& statistics) {
   return statistics.mean * static_cast<double>(statistics.count);
 }
 
-// A CPU has one name for several parts.
+// For a CPU, several parts share one name.
 profile::ByWord<BudgetPart, profile::WholeNanoseconds> budget_by_name(const PartTimes& parts,
                                                                       trace::DeviceKind device) {
   profile::ByWord<BudgetPart, profile::WholeNanoseconds> named;
@@ -61,7 +61,7 @@ profile::Instance instance(const StageParts& found, size_t row) {
   return instance;
 }
 
-// One stage, put together.
+// Assembles one stage.
 class StageFigures {
  public:
   StageFigures(const StageParts& found, uint32_t index)
@@ -95,7 +95,7 @@ class StageFigures {
     add_unwatched(found, index, stage_);
   }
 
-  // Over all instances: what GPU times can be shares of.
+  // Over all instances: the denominator for shares of GPU time.
   [[nodiscard]] double traced_wall() const {
     return total(from_.wall) - not_traced_.value_or(0) * static_cast<double>(from_.wall.count);
   }
@@ -124,7 +124,7 @@ class StageFigures {
     }
   }
 
-  // The mean as a program's own clock has it that counts the capture of a graph.
+  // The mean that a program's own clock shows if it counts graph capture.
   void add_captures() {
     double sum = 0;
     size_t instances = 0;
@@ -233,7 +233,7 @@ void add_rates(const Stages& stages, const Utilization& use, profile::TokenTimes
   }
 }
 
-// Of all stages, as a stage's: GPU busy over wall time less what was not traced.
+// Over all stages, as for one stage: GPU busy time over traced wall time.
 std::optional<profile::Share> busy_share(const Stages& stages, const Budgets& budgets) {
   double wall = 0;
   double busy = 0;

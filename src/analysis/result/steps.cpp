@@ -5,7 +5,7 @@
 namespace llmprof::analysis::result {
 namespace {
 
-// An instance's place among those of its stage.
+// Each instance's index within its stage.
 std::vector<uint64_t> places_in_stage(const Stages& stages) {
   std::vector<uint64_t> next(stages.stages.size(), 0);
   std::vector<uint64_t> places;

@@ -15,15 +15,15 @@ using profile::ReasonKind;
 
 constexpr double kWholePercent = 100;
 
-// What else ran in the samples may have used the tensor cores all that time: activity up to its
-// share is not certainly the kernel's.
+// Other work in the samples may have used the tensor cores all of its time: only activity above its
+// share is certainly the kernel's.
 bool has_own_tensor_activity(const KernelRow& row, const KernelSamples& samples) {
   const double others =
       static_cast<double>(samples.time - samples.own) / static_cast<double>(samples.time);
   return may_use_tensor_cores(row.description.kernel_class) && *samples.tensor_active > others;
 }
 
-// Why there are none, where there are none.
+// Returns why no FLOPs were added; none if they were.
 std::optional<WhyNoFlops> add_flops(const trace::Trace& trace, const KernelRow& row,
                                     const KernelSamples& samples, const Utilization& use,
                                     KernelRoofline& kernel) {
@@ -42,7 +42,7 @@ std::optional<WhyNoFlops> add_flops(const trace::Trace& trace, const KernelRow& 
   return std::nullopt;
 }
 
-// Other units than the tensor cores are not sampled, so that nothing is said of latency.
+// Only tensor cores are sampled, not other compute units, so latency cannot be concluded.
 Bound bound_by_counters(double compute_percent, double memory_percent) {
   if (std::max(compute_percent, memory_percent) < kBoundPercent) return Bound::unknown;
   return compute_percent > memory_percent ? Bound::compute : Bound::memory;
@@ -66,7 +66,7 @@ KernelRoofline place_sampled(const trace::Trace& trace, const KernelRow& row, si
   std::optional<double> memory;
   if (use.gpu && use.gpu->memory_bandwidth > 0) {
     memory = bytes / use.gpu->memory_bandwidth * kWholePercent;
-    // More than the peak shows that it is another GPU's.
+    // More than 100 % shows that the peak is for another GPU.
     if (*memory > kWholePercent) memory.reset();
   }
   kernel.compute_share_of_peak = share_of_percent(compute);
@@ -81,7 +81,7 @@ void add_rule(Roofline& roofline, bool any_by_ncu) {
       .add("share_of_sample", profile::Share{kLeastShareOfSample});
   if (!any_by_ncu) {
     roofline.rule.clear();
-    roofline.missing.clear();  // ncu's metrics are not what is missing
+    roofline.missing.clear();  // ncu's metrics are not the ones missing
   }
   roofline.rule.push_back(make_reason(ReasonKind::bound_by_counters, values));
 }

@@ -13,7 +13,7 @@ using testing::Kinds;
 using testing::kinds_of;
 using testing::number_of;
 
-// Samples of 100 ns; the GPU moves 1000 bytes and multiplies 1e6 (bf16) in that time at its peaks.
+// Samples of 100 ns. At its peaks, the GPU moves 1000 bytes and does 1e6 bf16 FLOPs in that time.
 class CounterRooflineTest : public ::testing::Test {
  protected:
   CounterRooflineTest() {
@@ -82,7 +82,7 @@ TEST_F(CounterRooflineTest, WithoutTensorActivityThereIsABandwidthAlone) {
   EXPECT_EQ(gemm.bound, Bound::memory);
 }
 
-// The other kernel's 8 % of the sample could hold all of the activity.
+// The other kernel's 8 % of the sample could account for all of the activity.
 TEST_F(CounterRooflineTest, ActivityThatOthersMayHaveCausedIsNotTheKernels) {
   t_.kernel("gemm", 0, 92);
   t_.kernel("gemm2", 92, 100);

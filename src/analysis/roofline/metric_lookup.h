@@ -11,8 +11,8 @@
 
 namespace llmprof::analysis {
 
-// A kernel's metrics by the names that ncu gives them. Means are over the launches measured; rates
-// are means of rates.
+// A kernel's metrics by ncu's names. Means are over the measured launches; rates are means of
+// rates.
 class MetricLookup {
  public:
   explicit MetricLookup(const std::map<std::string, MetricSummary>& metrics) : metrics_(metrics) {}
@@ -21,15 +21,15 @@ class MetricLookup {
   [[nodiscard]] std::optional<double> first_mean(std::initializer_list<std::string_view> names,
                                                  std::string_view unit) const;
   [[nodiscard]] std::optional<double> duration_ns() const;
-  // The largest mean in percent among the metrics whose name begins and ends so.
+  // The largest mean, in percent, of the metrics with this prefix and suffix.
   [[nodiscard]] std::optional<double> highest_percent(std::string_view prefix,
                                                       std::string_view suffix) const;
 
-  // Metrics that begin so, as the names of their sums ("prefix_x.sum"), whichever of sum and rate
-  // was captured.
+  // Metrics with this prefix, as the names of their sums ("prefix_x.sum"), whether sum or rate was
+  // captured.
   [[nodiscard]] std::vector<std::string> counts_of_family(std::string_view prefix) const;
 
-  // The most launches that any metric was measured of.
+  // The largest number of launches that any metric was measured on.
   [[nodiscard]] uint64_t launches() const;
 
  private:

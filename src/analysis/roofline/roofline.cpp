@@ -17,7 +17,7 @@ using profile::FindingValues;
 using profile::make_reason;
 using profile::ReasonKind;
 
-// A rate as ncu gives it, else the count over the launch's duration.
+// A rate as reported by ncu, otherwise the count over the launch's duration.
 std::optional<double> per_second(const MetricLookup& metrics, std::string_view metric,
                                  std::string_view unit) {
   const std::string rate_unit = unit.empty() ? std::string() : std::string(unit) + "/s";
@@ -33,15 +33,15 @@ std::optional<double> dram_bytes(const MetricLookup& metrics) {
   const auto read = per_second(metrics, "dram__bytes_read.sum", "byte");
   const auto written = per_second(metrics, "dram__bytes_write.sum", "byte");
   if (read && written) return *read + *written;
-  return metrics.mean("Memory Throughput", "byte/s");  // the details page's name for it
+  return metrics.mean("Memory Throughput", "byte/s");  // its name on the details page
 }
 
 // Floating-point instructions outside the tensor cores, with the operations in each: an addition or
-// product is 1, both fused are 2, and a half-precision instruction works on a pair.
+// product is 1, a fused multiply-add is 2, and a half-precision instruction works on a pair.
 struct Instruction {
   std::string_view name;
   double operations;
-  bool needed;  // without it a sum would be too low; double precision is no LLM's business
+  bool needed;  // without it a sum would be too low; LLMs do not use double precision
 };
 constexpr std::array<Instruction, 9> kInstructions = {{{"fadd", 1, true},
                                                        {"fmul", 1, true},
@@ -76,8 +76,8 @@ std::optional<double> scalar_flops(const MetricLookup& metrics) {
   return sum;
 }
 
-// Operations of the tensor cores, multiply and add counted apart. ncu counts them once by type of
-// input and again by instruction.
+// Operations of the tensor cores, counting multiply and add separately. ncu counts them by input
+// type and again by instruction.
 std::optional<double> tensor_flops(const MetricLookup& metrics) {
   for (const std::string_view family : {"sm__ops_path_tensor_src_", "sm__ops_path_tensor_op_"}) {
     std::optional<double> sum;
@@ -110,8 +110,8 @@ void add_bound(const Percent& compute, const Percent& memory, KernelRoofline& ke
   kernel.bound = bound_of(compute, memory);
 }
 
-// Without SpeedOfLight's throughputs, the busiest pipe of the SMs stands for compute, and the
-// busiest level of memory for memory: SpeedOfLight's figures are the highest of such ones.
+// Without SpeedOfLight's throughputs, the busiest SM pipe represents compute and the busiest memory
+// level represents memory: SpeedOfLight uses the same maxima.
 std::optional<double> busiest_pipe(const MetricLookup& metrics) {
   for (const std::string_view of :
        {".avg.pct_of_peak_sustained_elapsed", ".avg.pct_of_peak_sustained_active"}) {
@@ -224,7 +224,7 @@ std::optional<KernelRoofline> place_operator(const KernelRow& row, size_t index,
   kernel.bytes_per_s = quantity<profile::BytesPerSecond>(bytes);
   if (row.flops && row.bytes) kernel.flops_per_byte = {*row.flops / *row.bytes};
   if (cpu == nullptr) return kernel;
-  // An operator that computes nothing worth counting, or moves nothing, still has one roof.
+  // An operator with no FLOPs worth counting, or no bytes, still has one roof.
   constexpr double kPercent = 100;
   add_bound(ratio(flops.value_or(0), cpu->fp32.value_or(0)).value_or(0) * kPercent,
             ratio(bytes.value_or(0), cpu->memory_bandwidth).value_or(0) * kPercent, kernel);
@@ -288,7 +288,7 @@ std::optional<profile::BoundShares> bound_shares(const KernelRanking& ranking,
   return shares;
 }
 
-// Any of them gives a kernel a place in the roofline.
+// Any one of these places a kernel in the roofline.
 constexpr std::array<std::string_view, 3> kNeededMetrics = {
     "sm__throughput.avg.pct_of_peak_sustained_elapsed",
     "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "dram__bytes.sum"};

@@ -80,7 +80,7 @@ TEST_F(RooflineTest, TakesTheBusiestPipeWithoutSpeedOfLight) {
   EXPECT_EQ(only().compute_share_of_peak->value, 0.71);
   EXPECT_EQ(only().memory_share_of_peak->value, 0.44);
   EXPECT_EQ(only().bound, Bound::compute);
-  metric(kCompute, 20, "%");  // SpeedOfLight goes first
+  metric(kCompute, 20, "%");  // SpeedOfLight takes precedence
   EXPECT_EQ(only().compute_share_of_peak->value, 0.20);
 }
 
@@ -109,9 +109,9 @@ TEST_F(RooflineTest, GivesNoFlopsOfAProductWithoutTensorMetrics) {
             (Kinds{"flops_not_counted", "bytes_not_counted", "throughput_not_measured"}));
   metric("sm__ops_path_tensor_src_bf16_dst_fp32.sum.per_second", 1e6, "");
   metric("sm__ops_path_tensor_src_fp16.sum.per_second", 1e5, "");
-  metric("sm__ops_path_tensor_src_fp16.sum", 7, "");  // its rate is there
+  metric("sm__ops_path_tensor_src_fp16.sum", 7, "");  // ignored: its rate is there
   metric("sm__ops_path_tensor_op_hgmma_src_fp16_sparsity_off.sum.per_second", 1e5,
-         "");  // once more
+         "");  // the same operations again
   EXPECT_DOUBLE_EQ(only().flops_per_s->value, 26000 + 1.1e6);
 }
 
@@ -149,7 +149,7 @@ TEST_F(RooflineTest, SaysWhatWouldGiveIt) {
   EXPECT_EQ(kinds_of(roofline.missing), Kinds{"no_kernel_metrics"});
 }
 
-// A capture's ranking and its roofline, with the kernels found by the beginning of their name.
+// A capture's ranking and its roofline; finds kernels by a prefix of their name.
 struct Placed {
   explicit Placed(const std::filesystem::path& path) : trace(testing::read_capture(path).value()) {
     const auto rules = KernelRules::load({});
@@ -172,8 +172,8 @@ struct Placed {
   Roofline roofline;
 };
 
-// Expected: a plain Python program over csv.reader, which computes FLOPs from the instruction
-// counts and the tensor operations of each launch, divides by its duration, and averages over
+// Expected values are from a plain Python program that uses csv.reader: it computes FLOPs from each
+// launch's instruction counts and tensor operations, divides by its duration, and averages over
 // launches.
 TEST(RooflineOfCaptures, AgreesWithPlainPythonOnTheRawPage) {
   const auto captures = testing::h200_captures();
@@ -182,7 +182,7 @@ TEST(RooflineOfCaptures, AgreesWithPlainPythonOnTheRawPage) {
   EXPECT_TRUE(placed.roofline.missing.empty());
   const auto expect = [&](std::string_view name, uint64_t launches, double flops, double bytes,
                           double compute, double memory, Bound bound) {
-    constexpr double kPart = 2e-4;  // the clock's rate is rounded to six decimals of a gigahertz
+    constexpr double kPart = 2e-4;  // the clock rate is rounded to six decimals of a gigahertz
     const KernelRoofline kernel = placed.kernel(name);
     EXPECT_EQ(kernel.launches, launches) << name;
     EXPECT_NEAR(kernel.flops_per_s->value, flops, flops * kPart) << name;
@@ -202,7 +202,7 @@ TEST(RooflineOfCaptures, AgreesWithPlainPythonOnTheRawPage) {
          Bound::latency);
 }
 
-// The details page counts no FLOPs; its figures are those of the raw page, rounded.
+// The details page has no FLOPs; its other figures are those on the raw page, rounded.
 TEST(RooflineOfCaptures, ReadsTheDetailsPageWithoutFlops) {
   const auto captures = testing::h200_captures();
   const Placed placed(captures / "h200-llama-eager" / "ncu_decode_details.csv.gz");
@@ -218,7 +218,7 @@ TEST(RooflineOfCaptures, ReadsTheDetailsPageWithoutFlops) {
   EXPECT_EQ(number_of(placed.roofline.missing, "kernels"), kernels);
 }
 
-// Four metrics only: bytes over time, summed over the launches in plain Python.
+// Only four metrics: bytes over time, summed over the launches in plain Python.
 TEST(RooflineOfCaptures, GivesWhatFewMetricsAllow) {
   const auto captures = testing::h200_captures();
   const Placed placed(captures / "h200-llama-eager" / "ncu_prefill_live.csv.gz");

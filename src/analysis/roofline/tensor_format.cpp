@@ -23,8 +23,8 @@ std::string format_spelled(std::span<const FormatSpelling> spellings, std::strin
   return std::string(known == spellings.end() ? "" : known->second);
 }
 
-// A type as names say it, in the spelling of GpuSpec::peak_for. Tensor cores multiply 32-bit
-// numbers as TF32.
+// Converts a type in a kernel name to the spelling of GpuSpec::peak_for. Tensor cores multiply
+// 32-bit numbers as TF32.
 std::string peak_spelling(std::string_view spoken) {
   constexpr std::array<FormatSpelling, 6> kSpellings = {{{"bf16", "bf16"},
                                                          {"f16", "f16"},
@@ -35,8 +35,8 @@ std::string peak_spelling(std::string_view spoken) {
   return spoken.starts_with("fp8") ? "fp8" : format_spelled(kSpellings, spoken);
 }
 
-// "nvjet_sm90_tst_64x8_...": a letter for the type of the first operand. Letters that are not known
-// here tell nothing.
+// "nvjet_sm90_tst_64x8_...": one letter for the type of the first operand. Unknown letters give no
+// format.
 std::string nvjet_format(std::string_view name) {
   constexpr std::string_view kPrefix = "nvjet_";
   if (!name.starts_with(kPrefix)) return {};

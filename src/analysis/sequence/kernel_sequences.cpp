@@ -16,7 +16,7 @@ namespace {
 
 using profile::PassBlock;
 
-// Names repeat at many places.
+// Caches keys, because names repeat at many places.
 class KernelKeys {
  public:
   explicit KernelKeys(const trace::Trace& trace) : trace_(trace) {}
@@ -32,13 +32,13 @@ class KernelKeys {
   std::unordered_map<trace::StringId, std::string> keys_;
 };
 
-// The places of one stage.
+// The kernel places of one stage.
 class PlacesOfStage {
  public:
   explicit PlacesOfStage(const trace::Trace& trace)
       : trace_(trace), names_(trace.strings.size() + 1, kNone) {}
 
-  // Consecutive kernels of one pass: a layer, or what lies around layers.
+  // Adds consecutive kernels of one pass: a layer, or the kernels before or after the layers.
   void add(PassBlock block, std::span<const uint32_t> kernels) {
     ++round_;
     for (size_t position = 0; position < kernels.size(); ++position) {
@@ -79,8 +79,8 @@ class PlacesOfStage {
   static constexpr uint32_t kNone = UINT32_MAX;
   static constexpr size_t kBlocks = static_cast<size_t>(PassBlock::outside_passes) + 1;
 
-  // All launches of one name at one place: the nth of that name in a layer, all layers of all
-  // passes of the stage together.
+  // All launches of one name at one place: the nth of that name in a layer, over all layers of all
+  // passes of the stage.
   struct Row {
     profile::PlacedKernel kernel;
     trace::StringId name;
@@ -88,7 +88,7 @@ class PlacesOfStage {
     std::map<uint32_t, uint64_t> shapes;  // launches by shape
   };
 
-  // What is known of a name: the rows of its first, second, ... launch in each kind of block.
+  // A name's rows: for its first, second, ... launch in each kind of block.
   struct Name {
     uint64_t round = 0;
     uint32_t launches = 0;  // in this round
@@ -128,9 +128,9 @@ class PlacesOfStage {
   }
 
   const trace::Trace& trace_;
-  std::vector<uint32_t> names_;  // by name of the trace (the last: none): its place in known_
+  std::vector<uint32_t> names_;  // by string id (last: no name): index into known_
   std::vector<Name> known_;
-  uint64_t round_ = 0;  // counts layers, and what lies around them
+  uint64_t round_ = 0;  // number of the current block
   std::vector<Row> rows_;
 };
 
@@ -159,7 +159,7 @@ std::tuple<std::vector<profile::KernelSequence>, ClassesOfWork> find_kernel_sequ
   for (size_t pass = 0; pass < passes.size(); ++pass) {
     profile::KernelSequence& stage = sequences[passes.stage(pass)];
     ++stage.passes;
-    // A whole decode repeats its steps, which are not layers.
+    // An entire decode repeats its steps, which are not layers.
     const std::vector<size_t> none;
     add_pass(passes.kernels(pass), passes.undivided(pass) ? none : cuts.of(passes.kernels(pass)),
              places[passes.stage(pass)], stage.layers);

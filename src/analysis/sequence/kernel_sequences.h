@@ -12,13 +12,13 @@ namespace llmprof::analysis {
 
 using ClassTimes = std::array<Nanoseconds, kKernelClasses>;
 
-// What the kernels of each instance and step come to.
+// Kernel time by class of each instance and step.
 struct ClassesOfWork {
   std::vector<ClassTimes> instances;
   std::vector<ClassTimes> steps;
 };
 
-// And the sequence of each stage that has kernels outside of warm-up.
+// Also returns the sequence of each stage that has kernels outside warm-up.
 std::tuple<std::vector<profile::KernelSequence>, ClassesOfWork> find_kernel_sequences(
     const trace::Trace& trace, const Stages& stages, const DescribedNames& names);
 

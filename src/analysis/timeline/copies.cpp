@@ -30,7 +30,7 @@ trace::MemoryPlace place_of(const std::vector<trace::MemoryPlace>& places, size_
 struct CopyGroup {
   uint64_t count = 0;
   Nanoseconds total = 0;        // overlap counts twice
-  Nanoseconds sized_total = 0;  // of those whose size is known
+  Nanoseconds sized_total = 0;  // of copies with a known size
   std::vector<uint64_t> sizes;
 };
 
@@ -69,7 +69,7 @@ std::vector<profile::Copies> find_copies(const trace::Trace& trace) {
     const Nanoseconds time = std::max<Nanoseconds>(0, memory.end[row] - memory.start[row]);
     ++group.count;
     group.total += time;
-    // Captures without sizes leave them 0.
+    // 0 if the capture has no sizes.
     if (memory.bytes[row] == 0) continue;
     group.sized_total += time;
     group.sizes.push_back(memory.bytes[row]);

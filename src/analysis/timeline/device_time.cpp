@@ -13,7 +13,7 @@
 namespace llmprof::analysis {
 namespace {
 
-// The time that intervals cover, which come in order of their starts.
+// Time covered by intervals, which must be added in order of their starts.
 class CoveredSum {
  public:
   void add(Nanoseconds start, Nanoseconds end) {
@@ -21,7 +21,7 @@ class CoveredSum {
     sum_ += end - std::max(start, until_);
     until_ = end;
   }
-  // What is covered until then was counted elsewhere.
+  // Time before this was counted elsewhere.
   void skip_to(Nanoseconds time) { until_ = std::max(until_, time); }
   [[nodiscard]] Nanoseconds sum() const { return sum_; }
 
@@ -30,8 +30,8 @@ class CoveredSum {
   Nanoseconds until_ = INT64_MIN;
 };
 
-// Kinds of work are bits, so that a set of them is a number: the time in which any kind of a set
-// ran is kept for each set, and overlaps are differences of these.
+// Kinds of work are bits, so a set of them is a number. The time in which any kind of a set ran is
+// kept for each set; overlaps are differences between these.
 enum WorkBit : unsigned { kCompute = 1, kCommunication = 2, kCopies = 4, kAllWork = 7 };
 
 class DeviceSweep {
@@ -42,7 +42,7 @@ class DeviceSweep {
   void add(WorkBit kind, Nanoseconds start, Nanoseconds end) {
     if (!begun_) first_ = until_ = start;
     begun_ = true;
-    if (start >= until_) {  // as most does, behind all other work
+    if (start >= until_) {  // the usual case: after all other work
       alone_[kind] += end - start;
       last_alone_ = {kind, end};
     } else {
@@ -78,8 +78,8 @@ class DeviceSweep {
     return row;
   }
 
-  Nanoseconds not_traced = 0;  // our collector did not record
-  // Idle time and the number of gaps by cause; a gap counts for its largest one.
+  Nanoseconds not_traced = 0;  // the collector did not record
+  // Idle time and number of gaps by cause; a gap counts for its largest cause.
   PartTimes idle_parts{};
   std::array<uint64_t, kBudgetParts> gaps{};
 
@@ -96,7 +96,7 @@ class DeviceSweep {
     }
   }
 
-  // In which any kind of the set ran.
+  // Time in which any kind of the set ran.
   [[nodiscard]] Nanoseconds time_of(unsigned set) const {
     Nanoseconds sum = covered_[set].sum();
     for (const WorkBit kind : {kCompute, kCommunication, kCopies}) {
@@ -119,8 +119,8 @@ class DeviceSweep {
   bool begun_ = false;
   Nanoseconds first_ = 0;  // start of its first work
   Nanoseconds until_ = 0;
-  std::array<CoveredSum, kAllWork + 1> covered_;  // by work that began while other ran
-  std::array<Nanoseconds, kCopies + 1> alone_{};  // by work that did not
+  std::array<CoveredSum, kAllWork + 1> covered_;  // by work that started during other work
+  std::array<Nanoseconds, kCopies + 1> alone_{};  // by all other work
   AloneWork last_alone_;
 };
 
@@ -168,7 +168,7 @@ class TimelineSweep {
     return communicates ? kCommunication : kCompute;
   }
 
-  // The gap before `work`.
+  // Attributes the gap before `work`.
   void settle(DeviceSweep& device, const trace::Queue& queue, const GpuWorkRow& work) {
     const bool later = work.launch.valid() && launched_[work.launch.index()];
     BudgetPart longest_cause = BudgetPart::unattributed;
@@ -213,7 +213,7 @@ class TimelineSweep {
   const DescribedNames& names_;
   IdleCauses causes_;
   UntracedGpuTime untraced_;
-  std::vector<bool> launched_;  // by launch: has put work on a GPU
+  std::vector<bool> launched_;  // by launch: has already put work on a GPU
   std::vector<DeviceSweep> devices_;
   IdleBefore idle_before_;
 };

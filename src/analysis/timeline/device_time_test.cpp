@@ -32,8 +32,8 @@ CauseTimes causes_of(const profile::DeviceTime& time) {
   return causes;
 }
 
-// all_reduce 0-100 with gemm 20-40 and mul 30-50 inside it; a copy 90-130 that norm 110-120 covers
-// in part. No stage anywhere.
+// all_reduce 0-100 contains gemm 20-40 and mul 30-50; a copy 90-130 is partly covered by norm
+// 110-120. There are no stages.
 TEST(TimeOfDevices, TellsOverlapsApart) {
   TestTrace t;
   t.kernel("all_reduce", 0, 100);
@@ -57,8 +57,8 @@ TEST(TimeOfDevices, TellsOverlapsApart) {
   EXPECT_EQ(causes_of(times[0]), (CauseTimes{{"unattributed", 20}}));  // no launch was recorded
 }
 
-// The gap 20-100: synchronization until 30, host until 80, launched [80, 82). Then 110-120 after a
-// launch in time.
+// The gap 20-100: synchronization until 30, host until 80, launched [80, 82). The gap 110-120
+// follows a timely launch.
 TEST(TimeOfDevices, SplitsIdleTimeByCause) {
   TestTrace t;
   t.launched("gemm", 5, 10, 20);
@@ -79,7 +79,7 @@ TEST(TimeOfDevices, SplitsIdleTimeByCause) {
   }
 }
 
-// Each piece of work knows why the GPU was idle before it.
+// Each piece of work records why the GPU was idle before it.
 TEST(TimeOfDevices, NamesTheCauseOfEachGap) {
   TestTrace t;
   t.launched("gemm", 5, 10, 20);
@@ -112,7 +112,7 @@ TEST(TimeOfDevices, KeepsDevicesApartAndCountsHiddenGraphsAsCompute) {
   EXPECT_EQ(to_nanoseconds(times[1].idle), 10);
 }
 
-// Not traced from 30 to 60: nobody knows whether the GPU was idle then.
+// Untraced from 30 to 60: whether the GPU was idle then is unknown.
 TEST(TimeOfDevices, LeavesOutWhatWasNotTraced) {
   TestTrace t;
   t.collection(0, true);

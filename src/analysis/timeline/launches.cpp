@@ -12,20 +12,19 @@
 namespace llmprof::analysis {
 namespace {
 
-// Clocks of CPU and GPU differ by a little: work that seems to begin before its call begins with
-// it.
+// CPU and GPU clocks differ slightly: work that appears to start before its call starts with it.
 Nanoseconds from_call(Nanoseconds called, Nanoseconds started) {
   return std::max<Nanoseconds>(0, started - called);
 }
 
-// `calls` and `starts` are of the same launches, `starts` in order. A launch whose work begins
-// before the call of another is not in the queue any more.
+// `calls` and `starts` are of the same launches; `starts` is sorted. A launch leaves the queue when
+// its work starts.
 Statistics depths(std::span<Nanoseconds> calls, const std::vector<Nanoseconds>& starts) {
   if (!std::is_sorted(calls.begin(), calls.end())) std::sort(calls.begin(), calls.end());
   size_t begun = 0;
   for (size_t i = 0; i < calls.size(); ++i) {
     while (begun < starts.size() && starts[begun] <= calls[i]) ++begun;
-    calls[i] = i > begun ? static_cast<Nanoseconds>(i - begun) : 0;  // from here on, its depth
+    calls[i] = i > begun ? static_cast<Nanoseconds>(i - begun) : 0;  // replaced by its depth
   }
   return summarize_reordering(calls);
 }
@@ -43,7 +42,7 @@ class LaunchesOfDevice {
       ++row_.without_launch;
     } else if (first_of_launch) {
       if (launches_.capacity() == 0) {
-        // What is not filled is never touched, and takes no memory.
+        // Unused capacity is never touched, so it takes no memory.
         launches_.reserve(expected_);
         starts_.reserve(expected_);
       }
@@ -53,7 +52,7 @@ class LaunchesOfDevice {
       if (until_ <= called) idle_waits_.push_back(from_call(called, work.start));
     }
   }
-  // The device has work until then.
+  // The device has work until `end`.
   void occupy(Nanoseconds end) { until_ = std::max(until_, end); }
 
   [[nodiscard]] bool begun() const { return begun_; }
@@ -67,7 +66,7 @@ class LaunchesOfDevice {
                                     share(total, kernel_time_)});
     }
     row_.to_idle_gpu = times(summarize(std::move(idle_waits_)));
-    // One quantity at a time, in the same memory: there may be millions of launches.
+    // One quantity at a time, reusing the memory: there may be millions of launches.
     std::vector<Nanoseconds> values(launches_.size());
     const auto of_each_launch = [&](auto&& value) -> std::span<Nanoseconds> {
       for (size_t i = 0; i < values.size(); ++i) values[i] = value(launches_[i].index(), i);
@@ -77,7 +76,7 @@ class LaunchesOfDevice {
         [&](size_t call, size_t) { return from_call(calls.start[call], calls.end[call]); })));
     row_.to_start = times(summarize_reordering(of_each_launch(
         [&](size_t call, size_t i) { return from_call(calls.start[call], starts_[i]); })));
-    // Of each launch: how many earlier launches had been called and their work not begun.
+    // Per launch: the number of earlier launches whose work had not started.
     row_.queue_depth = numbers(
         depths(of_each_launch([&](size_t call, size_t) { return calls.start[call]; }), starts_));
     return row_;
@@ -98,7 +97,7 @@ class LaunchesOfDevice {
   Nanoseconds until_ = INT64_MIN;  // end of all work so far
   uint64_t kernels_ = 0;
   Nanoseconds kernel_time_ = 0;
-  // Kernels shorter than each bound: how many, and their time.
+  // Per bound: number and time of shorter kernels.
   std::array<std::pair<uint64_t, Nanoseconds>, kShortKernelBounds.size()> shorter_{};
   profile::Launches row_;
   std::vector<trace::LaunchRow> launches_;

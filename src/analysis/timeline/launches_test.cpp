@@ -8,7 +8,7 @@ namespace llmprof::analysis {
 namespace {
 
 // Calls at 0, 10, 20 and 100; work at 5-50, 50-60, 60-70 and 107-120. Queues: empty, empty (the
-// first began at 5), one, empty.
+// first started at 5), one, empty.
 TEST(LaunchesOfDevices, TellLatencyAndQueueDepth) {
   TestTrace t;
   t.launched("gemm", 0, 5, 50);

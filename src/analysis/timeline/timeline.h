@@ -11,11 +11,11 @@
 #include "profile/timeline.h"
 #include "trace/trace.h"
 
-// What GPUs did, whatever the program: no stages are needed.
+// What GPUs did, in any program: needs no stages.
 namespace llmprof::analysis {
 
-// Why a GPU had nothing to do until a piece of its work began: a BudgetPart, the largest cause of
-// the gap. By row of the trace's tables, whose work may also have begun while other work ran.
+// Why a GPU was idle until a piece of its work started: a BudgetPart, the largest cause of the gap.
+// By row of the trace's tables; kNotIdle if the work started while other work ran.
 struct IdleBefore {
   static constexpr uint8_t kNotIdle = UINT8_MAX;
   std::vector<uint8_t> kernel;
@@ -23,21 +23,21 @@ struct IdleBefore {
   std::vector<uint8_t> graph_replay;
 };
 
-// Of each GPU with any work, from its first work to its last.
+// For each GPU with any work, from its first work to its last.
 using DeviceTimes = std::map<trace::DeviceId, profile::DeviceTime>;
 std::tuple<DeviceTimes, IdleBefore> device_times(const trace::Trace& trace,
                                                  const DescribedNames& names,
                                                  const BudgetBasis& basis);
 
-// How kernels came to each GPU that has kernels or graph replays. A launch is a call that put some
-// on it; its work begins with the first of them.
+// How kernels reached each GPU that has kernels or graph replays. A launch is a call that put some
+// on it; its work starts with the first one.
 using DeviceLaunches = std::map<trace::DeviceId, profile::Launches>;
 DeviceLaunches find_launches(const trace::Trace& trace);
 
 // Over the whole timeline; by device, then longest total first.
 std::vector<profile::Copies> find_copies(const trace::Trace& trace);
 
-// "pageable", "device"; empty where it is not known.
+// "pageable", "device"; empty if unknown.
 std::string_view to_string(trace::MemoryPlace place);
 
 }  // namespace llmprof::analysis
