@@ -6,7 +6,7 @@
 
 namespace llmprof::profile {
 
-// What a kernel does for the model. What each class holds is told at the top of conf/kernels.yaml.
+// What a kernel does for the model. The top of conf/kernels.yaml describes each class.
 enum class KernelClass : uint8_t {
   gemm,
   gemv,
@@ -51,10 +51,10 @@ constexpr bool is_product(KernelClass kernel_class) {
   return kernel_class == KernelClass::gemm || kernel_class == KernelClass::gemv;
 }
 
-// The parts of a stage's wall time. GPU time is charged once: where several kernels overlap, to the
-// one that started first; communication only where nothing else runs; memory operations only where
-// no kernel does. The classes come first, in the order of KernelClass; those behind `unattributed`
-// are a CPU's, which is not idle outside of operators, and a job's.
+// The parts of a stage's wall time. GPU time is charged once: when several kernels overlap, to the
+// one that started first; communication only while nothing else runs; memory operations only while
+// no kernel runs. The classes come first, in the order of KernelClass. The parts after
+// `unattributed` are for a CPU, which is not idle outside operators, and for a job.
 inline constexpr size_t kClassParts = kWords<KernelClass>.size();
 enum class TimePart : uint8_t {
   exposed_communication = static_cast<uint8_t>(KernelClass::communication),

@@ -44,7 +44,7 @@ struct Gpu {
   }
 };
 
-// Which run measured the peaks of a CPU.
+// The run that measured a CPU's peaks.
 enum class PeaksFrom : uint8_t { this_run, kept, both };
 constexpr auto words_of(PeaksFrom /*of*/) {
   using enum PeaksFrom;

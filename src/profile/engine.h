@@ -10,8 +10,8 @@
 
 namespace llmprof::profile {
 
-// `Engine::name` beside the names of conf/engines.
-// Code of its own on that framework, or an engine that leaves no trace of itself.
+// Values of `Engine::name` besides the names in conf/engines. kPyTorch: the program's own code on
+// PyTorch, or an engine that cannot be recognized.
 inline constexpr std::string_view kPyTorch = "PyTorch";
 inline constexpr std::string_view kUnknownEngine = "unknown";
 
@@ -39,7 +39,7 @@ constexpr auto words_of(EngineSign /*of*/) {
   });
 }
 
-// What an engine was recognized by.
+// Evidence that an engine was recognized by.
 struct EngineEvidence {
   EngineSign source{};
   std::string subject;
@@ -55,8 +55,7 @@ struct EngineEvidence {
   }
 };
 
-// The program that runs the model, and how: advice is written for it. A guess from what the
-// capture shows.
+// The program that runs the model, and how; advice is specific to it. A guess from the capture.
 struct Engine {
   std::string name{kUnknownEngine};
   std::optional<std::string> framework;

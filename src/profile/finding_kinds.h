@@ -6,7 +6,7 @@
 
 namespace llmprof::profile {
 
-// What a finding is about. They are a contract of profile.json, spelled as here.
+// What a finding is about. The names are a contract of profile.json, spelled as here.
 enum class FindingKind : uint8_t {
   hidden_graphs,
   host_stall_repeated,
@@ -40,8 +40,8 @@ enum class FindingKind : uint8_t {
   slow_link,
 };
 
-// What each means, and the names of the values that each finding of this kind has; it may have
-// others beside them.
+// What each kind means, and the names of the values that each of its findings has; a finding may
+// have more.
 constexpr auto words_of(FindingKind /*of*/) {
   using enum FindingKind;
   return kinds_with_values<FindingKind>({

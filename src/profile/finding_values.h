@@ -10,8 +10,8 @@
 
 namespace llmprof::profile {
 
-// A piece of a finding's evidence, or of a reason: a number with its unit, a text, or a number that
-// belongs to what the text names ("kernel_time" of "norm").
+// Evidence of a finding, or a value of a reason: a number with its unit, a text, or a number for
+// what the text names ("kernel_time" of "norm").
 struct FindingValue {
   std::string name;
   std::optional<double> value;
@@ -27,7 +27,7 @@ struct FindingValue {
   }
 };
 
-// Holds values in the order in which they are added. Texts are made printable.
+// Keeps values in the order in which they are added. Makes texts printable.
 class FindingValues {
  public:
   template <Unit U>
@@ -36,7 +36,7 @@ class FindingValues {
     push(name, quantity.value, std::string(symbol(U)), std::move(of));
     return *this;
   }
-  // A number without a unit: a count (a mean one need not be whole), a ratio.
+  // A number without a unit: a count (fractional if it is a mean) or a ratio.
   FindingValues& add_number(std::string_view name, double number,
                             std::optional<std::string> of = std::nullopt);
   FindingValues& add_text(std::string_view name, std::string_view text);
@@ -52,11 +52,11 @@ class FindingValues {
   std::vector<FindingValue> values_;
 };
 
-// The first value of that name, and, where `of` is given, with that text; null without one.
+// The first value with this name and, if `of` is given, this text; null if there is none.
 const FindingValue* find_value(const std::vector<FindingValue>& values, std::string_view name,
                                std::optional<std::string_view> of = std::nullopt);
 
-// None where it is missing or has another unit.
+// None if it is missing or has another unit.
 template <Unit U>
 std::optional<Quantity<U>> find_quantity(const std::vector<FindingValue>& values,
                                          std::string_view name,
@@ -69,9 +69,9 @@ std::optional<double> find_number(const std::vector<FindingValue>& values, std::
                                   std::optional<std::string_view> of = std::nullopt);
 std::optional<std::string> find_text(const std::vector<FindingValue>& values,
                                      std::string_view name);
-// The flag of findings whose time includes what tracing added, of unknown size.
+// Flag of findings whose time includes an unknown tracing overhead.
 inline constexpr std::string_view kTracingIncluded = "tracing_included";
-// False where it is missing.
+// False if it is missing.
 bool has_flag(const std::vector<FindingValue>& values, std::string_view name);
 
 }  // namespace llmprof::profile

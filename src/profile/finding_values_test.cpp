@@ -25,7 +25,7 @@ TEST(FindingValues, AreFoundByNameAndText) {
   EXPECT_FALSE(has_flag(values, "graphs_used"));
 }
 
-// A time is never taken for a share, nor a number with a unit for a count.
+// A time is never read as a share, nor a number with a unit as a count.
 TEST(FindingValues, KeepTheirUnit) {
   const auto values = example();
   EXPECT_EQ(values[0].unit, "ms");

@@ -13,7 +13,7 @@
 
 namespace llmprof::profile {
 
-// A value whose text is a sentence, told as kinds and values.
+// A value whose text is a sentence, as reason kinds and values.
 struct FindingValueReasons {
   uint64_t value = 0;
   Reasons reasons;
@@ -24,7 +24,7 @@ struct FindingValueReasons {
   }
 };
 
-// Advice with evidence. Largest potential saving first.
+// Advice with evidence. Sorted by potential saving, largest first.
 struct Finding {
   FindingKind kind{};
   std::string title;

@@ -31,8 +31,8 @@ constexpr auto words_of(ClockMethod /*of*/) {
   });
 }
 
-// How a rank's clock is brought to the job's: job time = t + offset + drift * t, with t on the
-// clock of the rank's capture.
+// Maps a rank's clock to the job's: job time = t + offset + drift * t, with t on the clock of the
+// rank's capture.
 struct RankClock {
   ClockMethod method = ClockMethod::none;
   WholeNanoseconds offset_ns;
@@ -55,7 +55,7 @@ struct RankClock {
   }
 };
 
-// The job's budget of time of one rank, per job step (per instance where a stage has no steps).
+// The job's time budget for one rank, per job step (per instance if a stage has no steps).
 struct RankStage {
   std::string stage;
   Milliseconds wall;
@@ -239,7 +239,7 @@ struct JobCollective {
   }
 };
 
-// What of a straggling rank takes the time.
+// What makes a straggling rank slower.
 enum class StragglerCause : uint8_t {
   longer_kernels,
   late_launch,
@@ -307,7 +307,7 @@ struct Heat {
   }
 };
 
-// Between the ranks of a job.
+// Comparison of a job's ranks.
 struct Job {
   std::optional<std::string> id;
   uint64_t world_size = 0;

@@ -14,11 +14,11 @@
 
 namespace llmprof::profile {
 
-// Values under names that the data give; in the order of the file.
+// Values by names from the data, in the order of the file.
 template <class Value>
 using ByName = std::vector<std::pair<std::string, Value>>;
 
-// Values under words of a vocabulary; likewise.
+// Values by words of a vocabulary, in the order of the file.
 template <class Word, class Value>
 using ByWord = std::vector<std::pair<Word, Value>>;
 
@@ -38,7 +38,7 @@ struct TimeInStage {
   }
 };
 
-// Time in the stages without warm-up and what is outside of them.
+// Time in the stages, excluding warm-up and everything outside stages.
 struct MeasuredTime {
   Milliseconds total;
   uint64_t calls = 0;
@@ -205,7 +205,7 @@ struct KernelOnAllDevices {
   }
 };
 
-// What keeps a kernel from being faster.
+// What limits a kernel's speed.
 enum class Bound : uint8_t { unknown, compute, memory, latency };
 constexpr auto words_of(Bound /*of*/) {
   using enum Bound;
@@ -297,7 +297,7 @@ struct RooflineKernel {
   }
 };
 
-// Kernels without ncu's metrics, by the GPU's counters.
+// Kernels without ncu's metrics, measured by the GPU's counters.
 struct SampledKernels {
   uint64_t samples = 0;
   uint64_t attributed_samples = 0;

@@ -10,7 +10,7 @@ namespace {
 
 using Codes = std::span<const std::string_view>;
 
-// tests/structure/check_lost_data.py holds every warning and error against these lists.
+// tests/structure/check_lost_data.py checks every warning and error against these lists.
 constexpr std::array<std::string_view, 29> kLostWork = {
     "capture_without_rank",
     "collector_cupti_dropped",
@@ -44,15 +44,15 @@ constexpr std::array<std::string_view, 29> kLostWork = {
 };
 constexpr std::array<std::string_view, 3> kLostLaunches = {"ncu_bad_rows", "ncu_file_damaged",
                                                            "ncu_no_duration"};
-// What nsys says of a recording is mostly that it might have missed something.
+// nsys's own messages mostly say that it might have missed something.
 constexpr std::array<std::string_view, 2> kHarmlessErrors = {"no_kernel_table", "nsys_says"};
 
 bool holds(Codes codes, std::string_view code) {
   return std::find(codes.begin(), codes.end(), code) != codes.end();
 }
 
-// Whether the times of the profile come from what this pass recorded. Others (the control run, ncu
-// and torch.profiler beside a timeline) may fail without a loss.
+// Whether the profile's times come from this pass. Other passes (the control run; ncu and
+// torch.profiler if there is a timeline) may fail without a loss.
 bool records_times(const CaptureFailure& failure, const Profile& profile) {
   if (failure.backend == "collector" || failure.backend.starts_with("rank")) return true;
   return failure.backend == "nsys" &&

@@ -5,9 +5,9 @@
 namespace llmprof::profile {
 namespace {
 
-// CPUs that others use without being noticed: the system's own threads, a shell.
+// Number of CPUs that others use unnoticed: the system's own threads, a shell.
 constexpr double kFew = 0.1;
-// With as many CPUs idle, or as large a share of them, nobody waits for one.
+// With this many CPUs idle, or this share of all CPUs, no program waits for one.
 constexpr double kEnoughIdle = 0.5;
 constexpr double kEnoughIdleShare = 0.1;
 

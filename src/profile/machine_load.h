@@ -6,14 +6,14 @@
 
 namespace llmprof::profile {
 
-// The pass whose recorded times the profile holds; null where its load was not measured.
+// The pass whose recorded times are in the profile; null if its load was not measured.
 const PassLoad* load_of_recording(std::span<const PassLoad> passes);
 
 // Whether other programs used so much of the CPUs that the program had to wait for one.
 bool cpus_were_short(const PassLoad& pass);
 
-// By which factor at most other programs made a part of the pass slower that took so long: as if
-// all that they did had been done meanwhile.
+// Upper bound for how much other programs slowed down a part of the pass with this duration, as a
+// factor: assumes that all of their work ran during it.
 double most_slowed_down(const PassLoad& pass, double part_seconds);
 
 }  // namespace llmprof::profile

@@ -38,7 +38,7 @@ struct ThrottleReason {
   }
 };
 
-// What the GPU's counters and sensors say of a stage, by time; warm-up excluded.
+// Counter and sensor values of a stage, assigned by time; warm-up excluded.
 struct Measured {
   uint64_t instances = 0;
   uint64_t sampled_instances = 0;

@@ -27,10 +27,10 @@ namespace llmprof::profile {
 
 inline constexpr uint64_t kSchemaVersion = 1;
 
-// All that is known about one run or capture: plain values that own what they hold. Each struct
-// describes itself once (`fields`: a name, a member whose type carries the unit, what it means);
-// the JSON writer and reader, the JSON Schema and the tables of docs/profile-schema.md are made
-// from that description. Missing is null, never 0. Texts are printable UTF-8.
+// Everything known about one run or capture, as plain values that own their data. Each struct
+// describes itself once (`fields`: a name, a member whose type carries the unit, the meaning). The
+// JSON writer and reader, the JSON Schema and the tables of docs/profile-schema.md use that
+// description. A missing value is null, never 0. Texts are printable UTF-8.
 struct Profile {
   uint64_t schema_version = kSchemaVersion;
   Tool tool;
@@ -74,7 +74,8 @@ struct Profile {
   std::optional<Job> job;
   std::vector<Rank> ranks;
 
-  // Compiled once, in profile.cpp: every unit that copies or destroys one would compile it again.
+  // Compiled once, in profile.cpp; otherwise every unit that copies or destroys one would compile
+  // it.
   Profile();
   Profile(const Profile& other);
   Profile(Profile&& other) noexcept;
@@ -144,7 +145,7 @@ struct Profile {
   }
 };
 
-// A text as an argument of a template.
+// A text as a template argument.
 template <size_t size>
 struct FixedText {
   char text[size];  // NOLINT(modernize-avoid-c-arrays): of a literal
@@ -153,25 +154,25 @@ struct FixedText {
   consteval FixedText(const char (&from)[size]) { std::copy_n(from, size, text); }
 };
 
-// Names a topic. What a module does for one topic is an overload for it: `add_section` of report,
-// `merge` of job/profile. A topic that lacks one does not compile.
+// Names a topic. Modules overload functions by topic: `add_section` in report, `merge` in
+// job/profile. A missing overload does not compile.
 template <FixedText name>
 struct Topic {
   static constexpr std::string_view kName = name.text;
 };
 
-// How a job has what its ranks have.
+// How a job gets a topic from its ranks.
 enum class OfJob : uint8_t {
-  first_rank,  // all ranks have the same
-  all_ranks,   // the rows of all, with the rank in front of each device
+  first_rank,  // equal on all ranks
+  all_ranks,   // all ranks' rows, each device prefixed with its rank
   merged,      // by an overload of merge
-  none,        // it is of single ranks, or what merging itself finds
+  none,        // for single ranks only, or found by merging itself
 };
 
-// Where report.md has a section on it.
+// When report.md has a section on the topic.
 enum class Section : uint8_t { always, on_gpus, none };
 
-// What is known of a topic everywhere; `view` is the id of the page's view that shows it.
+// A topic's properties; `view` is the id of the page's view that shows it.
 template <FixedText name, OfJob of_job, Section section, FixedText view>
 struct TopicRow {
   static constexpr Topic<name> kTopic{};
@@ -180,9 +181,9 @@ struct TopicRow {
   static constexpr std::string_view kView = view.text;
 };
 
-// The topics of a profile, in the order of report.md and of merging. `visit` is called with each
-// row and the members of Profile that hold the topic. Passes fill these: the `into` of their rows,
-// in analysis/pass_table.cpp.
+// The topics of a profile, in the order of report.md and of merging. Calls `visit` with each row
+// and the members of Profile that hold the topic. Passes fill these members: see `into` in
+// analysis/pass_table.cpp.
 template <class Visit>
 void each_topic(const Visit& visit) {
   using P = Profile;

@@ -32,7 +32,7 @@ constexpr std::string_view symbol(Unit unit) {
   return kSymbols[static_cast<size_t>(unit)];
 }
 
-// A number that cannot be taken for one of another unit.
+// A number that cannot be mistaken for another unit.
 template <Unit U>
 struct Quantity {
   static constexpr Unit kUnit = U;
@@ -72,7 +72,7 @@ inline Nanoseconds to_nanoseconds(Milliseconds time) {
   return std::llround(time.value * kNanosecondsPerMillisecond);
 }
 
-// Of some times, or of plain numbers. Percentiles by nearest rank: each is a measured value.
+// Of times or plain numbers. Percentiles by nearest rank: each is a measured value.
 template <class Value>
 struct Statistics {
   std::optional<Value> mean;
@@ -95,7 +95,7 @@ struct Statistics {
   }
 };
 
-// Which value represents some durations.
+// The value that represents several durations.
 enum class Typical : uint8_t { mean, range, median };
 constexpr auto words_of(Typical /*of*/) {
   using enum Typical;

@@ -6,8 +6,8 @@
 
 namespace llmprof::profile {
 
-// What a reason says: why a figure is missing, what it was made of, by which rule. They are a
-// contract of profile.json, spelled as here; report/reasons puts them into words.
+// What a reason says: why a figure is missing, what it was computed from, by which rule. The names
+// are a contract of profile.json, spelled as here; report/reasons puts them into words.
 enum class ReasonKind : uint8_t {
   // Why there is no utilization.
   no_stages,
@@ -31,7 +31,7 @@ enum class ReasonKind : uint8_t {
   above_measured_peak,
   above_measured_bandwidth,
   slightly_above_measured,
-  // The passes that a stage's cost counts.
+  // The passes included in a stage's cost.
   prefill_pass,
   decode_passes,
   engine_steps,
@@ -80,9 +80,9 @@ enum class ReasonKind : uint8_t {
   layer_steps_unknown,
   layers_not_repeating,
   unlike_median_layer,
-  // The collector's own cost.
+  // Collector overhead.
   few_tracing_windows,
-  // Slow steps: which they are, and what took longer.
+  // Slow steps: the rule for them, and what took longer.
   slow_step_rule,
   longer_work,
   longer_gap,
@@ -97,8 +97,8 @@ enum class ReasonKind : uint8_t {
   host_launched_ahead,
   host_launched_before,
   host_not_recorded,
-  // Between the ranks of a job: why they are not compared, what a group of ranks does together, why
-  // a rank is waited for.
+  // Job ranks: why they are not compared, what a group of ranks does together, why others wait for
+  // a rank.
   one_rank_recorded,
   ranks_without_collectives,
   collectives_not_matched,

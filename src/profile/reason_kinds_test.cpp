@@ -10,7 +10,7 @@
 namespace llmprof::profile {
 namespace {
 
-// The names are a contract of profile.json: a renamed one breaks scripts.
+// The names are a contract of profile.json: renaming one breaks scripts.
 TEST(ReasonKinds, HaveOneNameEach) {
   std::set<std::string_view> names;
   for (const auto& kind : kWords<ReasonKind>) {

@@ -8,8 +8,8 @@
 
 namespace llmprof::profile {
 
-// Why a figure is missing, what it was made of, or by which rule: a kind and the values that the
-// sentence beside it is made of.
+// Why a figure is missing, what it was computed from, or by which rule: a kind, and the values in
+// the sentence next to it.
 struct Reason {
   ReasonKind kind{};
   std::vector<FindingValue> values;
@@ -20,7 +20,7 @@ struct Reason {
   }
 };
 
-// In the order in which the sentence tells them.
+// In the order of the sentence.
 using Reasons = std::vector<Reason>;
 
 inline Reason make_reason(ReasonKind kind, FindingValues values = {}) {

@@ -75,7 +75,7 @@ struct Stage1Stage {
   }
 };
 
-// What the workload measured by itself, unprofiled: its metrics.json.
+// The workload's own unprofiled measurements: its metrics.json.
 struct Stage1 {
   std::string path;
   std::optional<std::string> model;
@@ -102,7 +102,7 @@ struct Stage1 {
   }
 };
 
-// What explains a difference between two runs besides profiling.
+// Causes other than profiling for a difference between two runs.
 enum class OtherCause : uint8_t { spread, cpus_short };
 constexpr auto words_of(OtherCause /*of*/) {
   using enum OtherCause;

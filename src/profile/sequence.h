@@ -11,7 +11,7 @@
 
 namespace llmprof::profile {
 
-// Where in a forward pass a kernel stands.
+// Where in a forward pass a kernel runs.
 enum class PassBlock : uint8_t { before_layers, layer, after_layers, whole_pass, outside_passes };
 constexpr auto words_of(PassBlock /*of*/) {
   using enum PassBlock;
@@ -56,7 +56,7 @@ struct PlacedKernel {
   }
 };
 
-// What the forward passes of one stage launch, in order. Warm-up is excluded.
+// The kernels that the forward passes of one stage launch, in order. Warm-up is excluded.
 struct KernelSequence {
   std::string stage;
   uint64_t passes = 0;

@@ -28,7 +28,7 @@ constexpr auto words_of(StageSource /*of*/) {
   });
 }
 
-// How far detected stages can be trusted: how many independent checks hold.
+// How reliable detected stages are: how many independent checks hold.
 enum class ConfidenceLevel : uint8_t { high, medium, low };
 constexpr auto words_of(ConfidenceLevel /*of*/) {
   using enum ConfidenceLevel;
@@ -36,7 +36,7 @@ constexpr auto words_of(ConfidenceLevel /*of*/) {
       {{high, "high", ""}, {medium, "medium", ""}, {low, "low", ""}});
 }
 
-// Why an instance is a warm-up.
+// Why an instance is warm-up.
 enum class WarmupReason : uint8_t {
   told,
   fewer_steps,
@@ -251,7 +251,7 @@ constexpr auto words_of(IdleLevel /*of*/) {
       {{little, "little", "below 0.05"}, {some, "some", ""}, {much, "much", "0.25 and more"}});
 }
 
-// Whether a stage can become faster without less work.
+// Whether a stage can get faster without doing less work.
 enum class Limit : uint8_t { room, near, implausible };
 constexpr auto words_of(Limit /*of*/) {
   using enum Limit;
@@ -260,7 +260,7 @@ constexpr auto words_of(Limit /*of*/) {
                             {implausible, "implausible", "near, although much is idle"}});
 }
 
-// What a stage's numbers mean, by fixed thresholds.
+// Assessment of a stage's numbers by fixed thresholds.
 struct StageJudgement {
   std::optional<IdleLevel> idle;
   bool mostly_idle = false;
@@ -341,7 +341,7 @@ struct StageShown {
   }
 };
 
-// In order of first occurrence. All but instances and the counts exclude warm-up.
+// In order of first occurrence. Everything except instances and counts excludes warm-up.
 struct Stage {
   std::string name;
   StageSource source = StageSource::detected;

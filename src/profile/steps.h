@@ -23,7 +23,7 @@ constexpr auto words_of(StepKind /*of*/) {
   });
 }
 
-// One forward pass. By instance, then start; steps that were not traced have no row.
+// One forward pass. Sorted by instance, then start; untraced steps have no row.
 struct Step {
   std::string stage;
   uint64_t instance = 0;

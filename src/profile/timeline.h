@@ -42,7 +42,7 @@ struct ShortKernels {
   }
 };
 
-// How kernels came to one GPU. A launch is a call that put kernels or a graph replay on it.
+// How kernels reached one GPU. A launch is a call that put kernels or a graph replay on it.
 struct Launches {
   uint64_t launches = 0;
   uint64_t without_launch = 0;

@@ -22,7 +22,7 @@ struct BatchTimes {
   }
 };
 
-// What an engine's requests saw while it was recorded without a break.
+// Times that an engine's requests saw during one uninterrupted recording.
 struct ServedWindow {
   Milliseconds start;
   Milliseconds span;
@@ -64,7 +64,7 @@ constexpr auto words_of(TokenTime /*of*/) {
                                 {of_engine_step, "engine_step", "of decode"}});
 }
 
-// What a user of the model waits for.
+// A time that a user of the model waits for.
 struct TokenFigure {
   TokenTime figure = TokenTime::to_first_token;
   std::string stage;

@@ -59,7 +59,7 @@ constexpr auto words_of(Scope /*of*/) {
   });
 }
 
-// Where kernels come from; the first one that a trace has is taken.
+// Where kernels come from; a trace's first available source is used.
 enum class KernelSource : uint8_t { timeline, summary, profiler, none };
 constexpr auto words_of(KernelSource /*of*/) {
   using enum KernelSource;
@@ -71,7 +71,7 @@ constexpr auto words_of(KernelSource /*of*/) {
   });
 }
 
-// Kernels of one part of the timeline; the parts together hold all kernels.
+// Kernels in one part of the timeline; every kernel is in one part.
 struct KernelScope {
   Scope scope = Scope::outside;
   uint64_t kernel_count = 0;

@@ -11,7 +11,7 @@
 
 namespace llmprof::profile {
 
-// How the times of the program without profiling were obtained.
+// Where the program's times without profiling come from.
 enum class UnwatchedSource : uint8_t { workload_clock, between_windows, control_launches };
 constexpr auto words_of(UnwatchedSource /*of*/) {
   using enum UnwatchedSource;
@@ -22,7 +22,7 @@ constexpr auto words_of(UnwatchedSource /*of*/) {
   });
 }
 
-// Why there are none.
+// Why there are no such times.
 enum class NotUnwatched : uint8_t {
   cpu_operators,
   does_not_fit,
@@ -101,8 +101,8 @@ struct Unwatched {
   }
 };
 
-// Of profiles that earlier versions wrote: a guess from the number of kernels. It was wrong where
-// programs launch past the runtime, by a factor of twenty.
+// From profiles of earlier versions: a guess from the number of kernels. It was wrong by a factor
+// of twenty for programs that launch past the runtime.
 struct LikelyAdded {
   uint64_t kernels = 0;
   uint64_t graph_kernels = 0;

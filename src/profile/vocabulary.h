@@ -15,8 +15,8 @@
 
 namespace llmprof::profile {
 
-// A closed set of names in profile.json is an enum of uint8_t that counts from 0. Beside it stands
-// once how each value is spelled and what it means:
+// A closed set of names in profile.json is an enum of uint8_t that counts from 0. Next to it,
+// words_of defines once how each value is spelled and what it means:
 //
 //   enum class Limit : uint8_t { room, near };
 //   constexpr auto words_of(Limit) {
@@ -24,13 +24,13 @@ namespace llmprof::profile {
 //     ""}});
 //   }
 //
-// The JSON writer and reader, the schema, the docs and the page's types are made from it. Tables by
-// value (Texts) are checked against the enum when they are compiled.
+// The JSON writer and reader, the schema, the docs and the page's types use it. Tables by value
+// (Texts) are checked against the enum at compile time.
 template <class Enum>
 struct Word {
   Enum value;
   std::string_view name;
-  std::string_view meaning;  // empty where the name says it
+  std::string_view meaning;  // empty if the name is self-explanatory
 };
 
 template <class T>
@@ -42,7 +42,7 @@ consteval bool is_enumerator() {
   return std::string_view(__PRETTY_FUNCTION__).find("= (") == std::string_view::npos;
 }
 
-// Refuses, when it is compiled, rows that are not one per enumerator, in the order of the enum.
+// Compile-time check that there is one row per enumerator, in the order of the enum.
 template <class Enum, class Row, size_t N>
 consteval std::array<Row, N> one_per_value(const Row (&rows)[N]) {
   if (is_enumerator<static_cast<Enum>(N)>()) throw "a value of the enum has no row";
@@ -57,7 +57,7 @@ consteval std::array<Word<Enum>, N> vocabulary(const Word<Enum> (&words)[N]) {
   return one_per_value<Enum>(words);
 }
 
-// As C++ spells it: "near" of Limit::near.
+// The C++ spelling: "near" for Limit::near.
 template <auto Value>
 consteval std::string_view enumerator_name() {
   std::string_view text = __PRETTY_FUNCTION__;
@@ -99,7 +99,7 @@ struct KindWord {
   std::string_view name = {};  // filled by kinds_with_values
 };
 
-// One for each value of the enum, whether it has a row or not.
+// One entry for each value of the enum, with or without a row.
 template <class Enum, size_t N>
 consteval auto kinds_with_values(const KindWord<Enum> (&rows)[N]) {
   auto kinds = []<size_t... value>(std::index_sequence<value...> /*all*/) {
@@ -117,7 +117,7 @@ consteval auto kinds_with_values(const KindWord<Enum> (&rows)[N]) {
 template <Vocabulary Enum>
 inline constexpr auto kWords = words_of(Enum{});
 
-// How profile.json spells all of them, in the order of the enum.
+// How profile.json spells each value, in the order of the enum.
 template <Vocabulary Enum>
 inline constexpr auto kNames = [] {
   std::array<std::string_view, kWords<Enum>.size()> names;
@@ -125,11 +125,11 @@ inline constexpr auto kNames = [] {
   return names;
 }();
 
-// Names that no word of this version has: those of another version's file keep their spelling, as
-// values behind the enumerators. Safe for threads.
+// Names that this version does not have: names from another version's file keep their spelling, as
+// values after the enumerators. Thread-safe.
 class LaterNames {
  public:
-  // None where there is no room for one more.
+  // None if there is no room for another one.
   std::optional<size_t> find_or_add(std::string_view name, size_t most);
   std::string_view at(size_t index);
 
@@ -157,7 +157,7 @@ std::string_view to_string(Enum value) {
   return later_names<Enum>().at(index - kWords<Enum>.size());
 }
 
-// None of a name that this version does not have.
+// None if this version does not have the name.
 template <Vocabulary Enum>
 constexpr std::optional<Enum> find_word(std::string_view name) {
   for (const auto& word : kWords<Enum>) {
@@ -166,8 +166,8 @@ constexpr std::optional<Enum> find_word(std::string_view name) {
   return std::nullopt;
 }
 
-// Of a file: a name of another version becomes a value that is spelled like it. None where a file
-// has hundreds of those.
+// For reading a file: another version's name becomes a value with the same spelling. None if there
+// are hundreds of such names.
 template <Vocabulary Enum>
 std::optional<Enum> read_word(std::string_view name) {
   if (const auto known = find_word<Enum>(name)) return known;
@@ -177,7 +177,7 @@ std::optional<Enum> read_word(std::string_view name) {
   return static_cast<Enum>(kKnown + *later);
 }
 
-// A text for each value of a vocabulary; a value of another version is shown as it is spelled.
+// A text for each value of a vocabulary; another version's value is shown by its name.
 template <class Enum>
 struct Text {
   Enum value;

@@ -20,7 +20,7 @@ namespace llmprof::profile::json {
 template <class T>
 concept Optional = std::same_as<T, std::optional<typename T::value_type>>;
 
-// Values under names: texts, or words of a vocabulary.
+// Values by name: texts, or words of a vocabulary.
 template <class T>
 struct IsByName : std::false_type {};
 template <class Name, class T>
@@ -32,9 +32,9 @@ inline constexpr auto kAnyVisitor = [](const char* /*name*/, auto /*member*/,
 template <class T>
 concept Described = requires { T::fields(kAnyVisitor); };
 
-// A described type as data, with access to its values: what the writer, the reader, the schema and
-// the tables of the docs are made from. Only the access is compiled for each type, so that a
-// hundred structs do not make a hundred writers and readers.
+// A described type as data, with access to its values. The writer, the reader, the schema and the
+// docs' tables use it. Only the access is compiled per type, so a hundred structs do not need a
+// hundred writers and readers.
 struct Type {
   enum class Kind : uint8_t { boolean, integer, count, number, text, word, list, by_name, object };
   struct Field;
@@ -46,31 +46,31 @@ struct Type {
   Kind kind = Kind::object;
   bool nullable = false;
   std::optional<std::string> unit;          // "ms"
-  std::shared_ptr<const Type> element;      // of lists and values under names
-  std::optional<size_t> length;             // of a list that always has as many
-  std::shared_ptr<const Type> key;          // of values under names: a text or a word
+  std::shared_ptr<const Type> element;      // of lists and values by name
+  std::optional<size_t> length;             // of a list with a fixed length
+  std::shared_ptr<const Type> key;          // of values by name: a text or a word
   std::type_index identity = typeid(void);  // of objects: the struct; of words: the enum
   std::vector<Name> names;                  // of words
   std::vector<Field> fields;                // of objects
 
-  // Of nullable types: the value inside, or null; one that is made; none again.
+  // Of nullable types: get the value inside or null, create it, remove it.
   const void* (*content)(const void* optional) = nullptr;
   void* (*emplace)(void* optional) = nullptr;
   void (*reset)(void* optional) = nullptr;
 
-  // Of integers and counts, which have several widths. False: it does not fit.
+  // Of integers and counts, which have several widths. False if the number does not fit.
   int64_t (*integer)(const void* value) = nullptr;
   uint64_t (*count)(const void* value) = nullptr;
   bool (*set_integer)(void* value, int64_t number) = nullptr;
   bool (*set_count)(void* value, uint64_t number) = nullptr;
 
-  // Of words. False: there is no room for one more name that this version does not have.
+  // Of words. False if there is no room for another name that this version does not have.
   std::string_view (*word)(const void* value) = nullptr;
   bool (*set_word)(void* value, std::string_view name) = nullptr;
 
-  // Of lists and values under names.
+  // Of lists and values by name.
   size_t (*size)(const void* list) = nullptr;
-  void (*resize)(void* list, size_t size) = nullptr;  // to values by default; not of fixed lengths
+  void (*resize)(void* list, size_t size) = nullptr;  // fills with defaults; not for fixed lengths
   void* (*at)(void* list, size_t index) = nullptr;
   void* (*key_at)(void* list, size_t index) = nullptr;
 };
@@ -87,7 +87,7 @@ const Type& type_of();
 
 namespace detail {
 
-// Not templates, and not in this header: they would be compiled again for every struct.
+// Neither templates nor inline, so that they are not compiled again for every struct.
 Type scalar(Type::Kind kind, std::optional<Unit> unit = std::nullopt);
 Type list(Type::Kind kind, const Type& element);
 void add_field(Type& object, const char* name, const char* meaning, const Type& type,
@@ -224,7 +224,7 @@ const Type& type_of() {
   return type;
 }
 
-// Of Profile: the description of a hundred structs, compiled in one place.
+// The type of Profile: its description of a hundred structs is compiled once.
 const Type& profile_type();
 
 }  // namespace llmprof::profile::json

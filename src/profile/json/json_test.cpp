@@ -76,7 +76,7 @@ TEST(ProfileJson, ReadsFilesThatLackNewerFields) {
   EXPECT_FALSE(read->coverage);
 }
 
-// A word that a later version added is kept, as a text would be.
+// A word added by a later version is kept, like a text.
 TEST(ProfileJson, KeepsWordsOfOtherVersions) {
   const auto read = from_json(R"({"schema_version": 1, "kernels": [],
       "stages": [{"source": "of_tomorrow", "instances": [{"warmup_reason": "longer"}]},

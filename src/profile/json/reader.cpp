@@ -11,7 +11,7 @@ namespace llmprof::profile {
 namespace json {
 namespace {
 
-// Of the file's order, which is that of values under names.
+// Keeps the file's order, which values by name need.
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kRemedy = "write it again with `llmprof analyze`";
@@ -136,7 +136,7 @@ class Reader {
   std::string problem_;
 };
 
-// Refuses what is no profile before anything of it is taken.
+// Rejects anything that is not a profile before reading any of it.
 std::optional<std::string> why_foreign(const Json& json) {
   if (!json.is_object())
     return fmt::format("no profile of llmprof, which is a JSON object; {}", kRemedy);

@@ -9,9 +9,8 @@
 
 namespace llmprof::profile {
 
-// Reads what to_json wrote, now or in an earlier release: a field that is missing keeps its
-// default, one that is unknown is passed over. Errors are of kind input and name the place
-// ("stages[1].wall_ms.mean").
+// Reads the output of to_json, also from earlier releases: a missing field keeps its default, an
+// unknown one is ignored. Errors are of kind input and name the place ("stages[1].wall_ms.mean").
 Result<Profile> from_json(std::string_view text);
 
 // The same from a file.
@@ -19,7 +18,7 @@ Result<Profile> read_profile(const std::filesystem::path& file);
 
 namespace json {
 
-// Fills a value of any described type from a whole document.
+// Fills a value of any described type from an entire document.
 Result<void> read_json_text(std::string_view text, const Type& type, void* value);
 
 template <Described T>

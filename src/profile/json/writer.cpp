@@ -4,8 +4,8 @@
 #include <charconv>
 #include <cmath>
 
-// Written by hand: a document of a million steps is written as it is visited, without a tree of it
-// in memory first.
+// Hand-written: a document of a million steps is written during the visit, without a tree in
+// memory.
 namespace llmprof::profile {
 namespace json {
 namespace {
@@ -43,7 +43,7 @@ void append_integer(std::string& out, Number number) {
   out.append(buffer.data(), end);
 }
 
-// The shortest digits that read back as the same number; always recognizable as no integer.
+// The shortest digits that read back as the same number; never looks like an integer.
 void append_double(std::string& out, double number) {
   constexpr double kSmallestFixed = 1e-4;
   constexpr double kLargestFixed = 1e15;
@@ -135,7 +135,7 @@ class Writer {
     const size_t size = type.size(value);
     out_ += named ? '{' : '[';
     if (size > 0) {
-      // Access by index is written once, for the reader, which fills what it finds.
+      // The only access by index is the reader's, which takes a mutable list.
       void* const list = const_cast<void*>(value);
       ++depth_;
       for (size_t i = 0; i < size; ++i) {

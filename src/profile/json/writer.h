@@ -7,13 +7,13 @@
 
 namespace llmprof::profile {
 
-// profile.json, as docs/profile-schema.md and docs/profile.schema.json describe it. What it holds,
-// read back, is the same profile to the last digit.
+// profile.json, as docs/profile-schema.md and docs/profile.schema.json describe it. Reading it back
+// gives the same profile to the last digit.
 std::string to_json(const Profile& profile);
 
 namespace json {
 
-// A value of any described type as a whole document, with a line break at the end.
+// A value of any described type as an entire document, with a trailing line break.
 std::string json_text(const Type& type, const void* value);
 
 template <Described T>
