@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-// ui/dist, as cmake/page.cmake embeds it (embedded_bundle.cpp): empty where it could not be built.
-// NOLINTBEGIN(readability-identifier-naming): names of the assembler's labels.
+// ui/dist as embedded by cmake/page.cmake (embedded_bundle.cpp); empty if it could not be built.
+// NOLINTBEGIN(readability-identifier-naming): names of assembler labels.
 extern "C" {
 extern const char llmprof_page_script_begin[];
 extern const char llmprof_page_script_end[];

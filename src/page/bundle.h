@@ -6,17 +6,17 @@
 
 namespace llmprof::page {
 
-// What ui/ is built into.
+// The files that ui/ is built into.
 struct Bundle {
   std::string_view script;
   std::string_view style;
   std::string_view script_sha256;  // of `script`, in hexadecimal
 };
 
-// The one that is embedded into this program; none where the build could not make it.
+// The bundle embedded in this program; none if it could not be built.
 std::optional<Bundle> embedded_bundle();
 
-// Why there is none, as the build found out, and how to get it.
+// Why the build has no bundle, and how to get one.
 std::string why_no_bundle();
 
 }  // namespace llmprof::page

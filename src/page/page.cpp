@@ -18,13 +18,13 @@
 namespace llmprof::page {
 namespace {
 
-// A block of data that the page decodes when it needs it.
+// A block of data that the page decodes on demand.
 struct NamedBytes {
   std::string_view name;
   std::string_view bytes;
 };
 
-// libdeflate's: level 6 takes 1.8 times as long for 3 % fewer bytes of a real capture
+// For libdeflate: level 6 takes 1.8 times as long and saves only 3 % on a real capture
 // (bench/RESULTS.md).
 constexpr int kCompression = 1;
 
@@ -48,7 +48,7 @@ std::string content_security_policy(const Bundle& bundle) {
       hash);
 }
 
-// Each block as an element. Blocks are compressed side by side, the longest first.
+// Each block as an element. Blocks are compressed in parallel, the longest first.
 std::vector<std::string> block_elements(const std::vector<NamedBytes>& blocks) {
   std::vector<size_t> order(blocks.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -74,7 +74,7 @@ std::vector<std::string> block_elements(const std::vector<NamedBytes>& blocks) {
   return elements;
 }
 
-// One file that needs no other, and reaches none: the overview as HTML, the data, the bundle.
+// One self-contained file that loads nothing: the overview as HTML, the data, the bundle.
 std::string make_shell(const Bundle& bundle, std::string_view title, std::string_view overview,
                        const std::vector<NamedBytes>& blocks) {
   const std::vector<std::string> elements = block_elements(blocks);

@@ -11,8 +11,7 @@
 
 namespace llmprof::page {
 
-// Bytes that the page decodes when it needs them (docs/report-html.md): "timeline",
-// "t.slices.start".
+// Bytes that the page decodes on demand (docs/report-html.md): "timeline", "t.slices.start".
 struct Block {
   std::string name;
   std::string bytes;
@@ -21,11 +20,11 @@ struct Block {
 struct Content {
   const profile::Profile& profile;
   std::string_view json;        // the text of profile.json
-  std::vector<Block> timeline;  // the header and its columns; empty where there is none
-  std::optional<std::string> timeline_missing;  // why, as a sentence
+  std::vector<Block> timeline;  // the header and its columns; empty without a timeline
+  std::optional<std::string> timeline_missing;  // why there is no timeline, as a sentence
 };
 
-// report.html: one file that needs no other, and reaches none.
+// report.html: one self-contained file that loads nothing.
 std::string make_page(const Bundle& bundle, const Content& content);
 
 struct DiffContent {
@@ -33,7 +32,7 @@ struct DiffContent {
   std::string_view json;  // the text of diff.json
 };
 
-// report.html of a comparison: the same shell and bundle as a run's, with diff.json in it.
+// report.html of a comparison: the same shell and bundle as for a run, with diff.json in it.
 std::string make_diff_page(const Bundle& bundle, const DiffContent& content);
 
 }  // namespace llmprof::page

@@ -48,7 +48,7 @@ TEST(Page, TheViewSaysWhyThereIsNoTimeline) {
             "The launching thread waited for the GPU before it launched the next work.");
 }
 
-// Reports show the program without tracing; so do the tiles.
+// Reports show times without tracing; so do the tiles.
 TEST(Page, TheViewHoldsWhatReportsShow) {
   profile::Profile profile;
   profile::Stage& decode = profile.stages.emplace_back();

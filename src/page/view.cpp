@@ -49,7 +49,7 @@ void add_part(Json& parts, profile::TimePart part) {
       part_json(report::look_of(part), report::class_of_part(part));
 }
 
-// By their names in profile.json.
+// Keyed by their names in profile.json.
 Json known_parts() {
   Json parts = Json::object();
   for (const auto& [value, name, meaning] : profile::kWords<profile::KernelClass>) {
@@ -81,7 +81,7 @@ Json part_list(const compare::Diff& diff) {
   return parts;
 }
 
-// What profile.json holds of a job as kinds and values.
+// Words for what profile.json stores about a job as kinds and values.
 Json job_words(const profile::Profile& profile) {
   if (!profile.job) return nullptr;
   const profile::Job& job = *profile.job;
@@ -125,7 +125,7 @@ Json headline_list(const profile::Profile& profile) {
   return list;
 }
 
-// Names of profile.json that readers know by another one.
+// Display names for names in profile.json.
 Json shown_names(const profile::Profile& profile) {
   Json names = Json::object();
   for (const profile::StageRecoverable& stage : profile.recoverable) {

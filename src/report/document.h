@@ -14,7 +14,7 @@
 
 namespace llmprof::report {
 
-// What a report says, before anyone decides how it looks. Texts are plain; a writer escapes them.
+// The content of a report, independent of its format. Texts are plain; writers escape them.
 struct Heading {
   int level = 1;
   std::string text;
@@ -35,7 +35,7 @@ struct BulletList {
   std::vector<std::string> items;
 };
 
-// Files beside the report, each with what it holds.
+// Files next to the report, each with a description.
 struct LinkList {
   struct Link {
     std::string file;
@@ -44,17 +44,16 @@ struct LinkList {
   std::vector<Link> links;
 };
 
-// A number of profile.json. What it is of decides its digits and its unit, in format/figures.cpp
-// alone: a writer asks text_of for its text.
+// A number from profile.json. `of` determines its digits and unit, in format/figures.cpp only;
+// writers call text_of for its text.
 struct Figure {
   enum class Of : uint8_t {
-    stage_time,   // ms of stages, steps, gaps, requests, all kernels together, and of what could be
-                  // saved there
+    stage_time,   // ms per stage, step, gap or request, of all kernels together, or saved there
     token_time,   // ms per token, per step or per layer
     kernel_time,  // ms of one kernel or operator: its total, its mean per launch or call
     share,        // a fraction, shown in percent
     ratio,        // one quantity over another of the same unit, not in percent
-    count,        // a mean of counts included
+    count,        // or a mean of counts
     rate,         // tokens per second
     intensity,    // FLOP per byte
     bytes,
@@ -65,12 +64,12 @@ struct Figure {
     energy,       // J
     power,        // W
     temperature,  // degrees Celsius
-    change,       // a difference over what it is of, in percent with its sign
+    change,       // a relative difference, in percent with its sign
     time_change,  // a difference of two times in ms, with its sign
   };
   Of of = Of::count;
-  std::optional<double> value;      // none where it is not known
-  std::optional<double> deviation;  // of the values that this is the mean of
+  std::optional<double> value;      // none if unknown
+  std::optional<double> deviation;  // standard deviation if the value is a mean
 };
 
 using Cell = std::variant<std::string, Figure>;
@@ -79,12 +78,12 @@ struct Column {
   enum class Kind { text, number, code };  // numbers are right-aligned, code is shown as typed
   std::string title;
   Kind kind = Kind::text;
-  int priority = 0;  // where there is no room for all, columns with the lowest are left out first
+  int priority = 0;  // if there is not enough room, columns with the lowest are dropped first
 };
 
 using Row = std::vector<Cell>;
 
-// Of texts of any kind and figures.
+// A row of texts of any kind and figures.
 template <class... Values>
 Row cells(Values&&... values) {
   const auto cell = [](auto&& value) -> Cell {
@@ -101,16 +100,15 @@ struct Table {
   std::vector<Column> columns;
   std::vector<Row> rows = {};
 
-  // Leaves the column of that title out where it is not `shown`.
+  // Drops the column with that title unless `shown`.
   Table& show_if(bool shown, std::string_view title);
 };
 
-// A table without rows. Titles stand in one text, "stage | #wall (ms) | `run@-1": `#` marks
-// numbers, a backtick code, and a priority other than 0 follows `@`.
+// A table without rows. One text has all titles, "stage | #wall (ms) | `run@-1": `#` marks numbers,
+// a backtick code, and a priority other than 0 follows `@`.
 Table table_of(std::string_view titles);
 
-// With a row for each item, as `row_of` gives it, at most as many as said. An empty one is left
-// out.
+// With a row from `row_of` for each item, at most `most`. Empty rows are skipped.
 template <class Items, class RowOf>
 Table table_of(std::string_view titles, const Items& items, const RowOf& row_of,
                size_t most = SIZE_MAX) {
@@ -122,7 +120,7 @@ Table table_of(std::string_view titles, const Items& items, const RowOf& row_of,
   return table;
 }
 
-// A picture beside the report, with what it shows in words. A terminal leaves it out.
+// A picture next to the report, with a description. Terminals skip it.
 struct Image {
   std::string file;
   std::string description;
@@ -133,7 +131,7 @@ using Block = std::variant<Heading, Paragraph, Callout, BulletList, LinkList, Ta
 struct Document {
   std::vector<Block> blocks;
 
-  // What has nothing to say is left out.
+  // Skips empty blocks.
   template <class B>
   void add(B block) {
     if constexpr (requires { block.text.empty(); }) {
@@ -144,9 +142,9 @@ struct Document {
     blocks.emplace_back(std::move(block));
   }
 
-  // A table without rows is left out, and `before` with it.
+  // Skips a table without rows, together with `before`.
   void add_filled(Table table, std::string before = {});
-  // The heading of a section. Where something is `missing`, that is all that it says: false.
+  // Adds the heading of a section. If something is `missing`, adds only that and returns false.
   bool begin(int level, std::string heading, std::string missing = {});
 };
 

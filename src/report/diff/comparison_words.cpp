@@ -19,7 +19,7 @@ using compare::Method;
 using compare::NoAnswer;
 using compare::Times;
 
-// {} is what the kernels ran on.
+// {} is the device that the kernels ran on.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kQuantityWords = {{
     {"step", "wall time per step"},
     {"step_busy", "{} busy per step"},
@@ -55,7 +55,7 @@ bool any_of_stage(const Diff& diff, std::string_view stage, Test test) {
                      [&](const Comparison& each) { return each.stage == stage && test(each); });
 }
 
-// A stage is told in steps where its times are means of steps.
+// A stage is reported per step if its times are means over steps.
 bool in_steps(const Diff& diff, std::string_view stage) {
   const auto of_steps = [](const Comparison& each) { return is_of_steps(each.quantity); };
   const auto of_instances = [](const Comparison& each) { return is_of_instances(each.quantity); };
@@ -87,7 +87,7 @@ bool is_shown(const Diff& diff, const Comparison& comparison) {
   if (is_of_steps(quantity) != steps && (is_of_steps(quantity) || is_of_instances(quantity))) {
     return false;
   }
-  // Recorded idle time is longer than the program's own by what recording costs.
+  // Recorded idle time includes recording overhead.
   const bool of_host = is_wall(quantity) || quantity == "idle" || quantity == "step_idle";
   if (!of_host || comparison.times == Times::unwatched) return true;
   return !any_of_stage(diff, comparison.stage, [&](const Comparison& each) {

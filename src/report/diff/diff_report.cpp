@@ -31,7 +31,7 @@ std::string one_damage_words(const compare::Damage& damage) {
       damage.count > 1 ? fmt::format(" ({})", grouped(damage.count)) : "", damage.code);
 }
 
-// What every document of a comparison begins with.
+// Starts every document of a comparison.
 void add_verdict(const Diff& diff, Document& document) {
   document.add(Paragraph{diff.summary});
   const bool good = diff.verdict == Verdict::pass;
@@ -55,7 +55,7 @@ void add_why_and_gates(const Diff& diff, Document& document) {
   }));
 }
 
-// In a terminal of 80 columns the new value and the answer have room.
+// Priorities keep the new value and the answer in a terminal of 80 columns.
 void add_comparisons(const Diff& diff, size_t rows, bool short_answers, Document& document) {
   if (diff.comparisons.empty()) return;
   document.add(Heading{2, "Stages and steps"});
@@ -96,7 +96,7 @@ void add_budget(const StageDiff& stage, size_t rows, Document& document) {
   document.add(std::move(table));
 }
 
-// The same kernel at several places of a sequence is one name: "mul (bf16) x 4".
+// A kernel that occurs several times in a sequence is named once: "mul (bf16) x 4".
 std::string names_of(const std::vector<compare::ChangedKernel>& kernels) {
   std::vector<std::pair<std::string, size_t>> names;
   for (const compare::ChangedKernel& kernel : kernels) {
@@ -190,7 +190,7 @@ void add_findings(const Diff& diff, size_t rows, Document& document) {
       rows));
 }
 
-// What differs, and yet can be compared.
+// Differences that do not prevent a comparison.
 BulletList likeness_notes(const Diff& diff) {
   BulletList notes;
   for (const compare::Aspect& aspect : diff.aspects) {
@@ -231,7 +231,7 @@ void add_likeness(const Diff& diff, Document& document) {
                       "Left out by rule (docs/diff.md says why):");
 }
 
-// With at most as many rows of each table, and of each table of kernels.
+// `rows` limits each table, `kernel_rows` each table of kernels.
 Document document_of(const Diff& diff, std::string title, size_t rows, size_t kernel_rows,
                      bool whole) {
   Document document;
@@ -250,7 +250,7 @@ Document document_of(const Diff& diff, std::string title, size_t rows, size_t ke
   return document;
 }
 
-// The last components of a path, as many as asked for.
+// The last `components` components of a path.
 std::string path_end(const std::string& path, size_t components) {
   std::filesystem::path whole = std::filesystem::path(path).lexically_normal();
   if (!whole.has_filename()) whole = whole.parent_path();

@@ -6,7 +6,7 @@
 #include "compare/model/diff.h"
 #include "report/document.h"
 
-// What is said of a comparison.
+// Words for a comparison.
 namespace llmprof::report {
 
 inline bool is_of_cpu(const compare::Diff& diff) {
@@ -19,13 +19,13 @@ inline profile::Milliseconds as_ms(profile::WholeNanoseconds time) {
 // ---- comparison_words
 
 // Whether reports have a row for it. A stage has rows of one unit, steps or instances, and its wall
-// time is listed once: without profiling where that is known. diff.json has all.
+// time is listed once: without profiling if that is known. diff.json has all.
 bool is_shown(const compare::Diff& diff, const compare::Comparison& comparison);
 
-// The comparison that says most of a stage: its wall time. Null without any.
+// The most important comparison of a stage: its wall time. Null if there is none.
 const compare::Comparison* headline(const compare::Diff& diff, std::string_view stage);
 
-// A value in its unit's digits: "4.5749", "74.7 %".
+// A value with the digits of its unit: "4.5749", "74.7 %".
 Figure value_figure(const compare::Comparison& comparison, const std::optional<double>& value);
 
 // "4.5749 to 9.1409 ms per step, +99.80 %".
@@ -33,40 +33,40 @@ std::string change_words(const compare::Comparison& comparison);
 // "95 % interval +66.20 % to +139.45 %"; empty without one.
 std::string interval_words(const compare::Comparison& comparison);
 
-// "worse", "cannot tell": what a narrow column has room for.
+// "worse", "cannot tell": for narrow columns.
 std::string short_answer(const compare::Comparison& comparison);
-// What the answer is, and what would have given one: "cannot tell: ...".
+// The answer; if there is none, what would give one: "cannot tell: ...".
 std::string answer_words(const compare::Comparison& comparison, profile::Share threshold);
 
-// Why nothing is claimed of a quantity, or would be of more runs: a sentence without its full stop.
+// Why a quantity has no answer, and how many runs would give one: a sentence without its full stop.
 std::string why_not_words(const compare::Comparison& comparison);
 
 // "wall time per step", "gemm kernels".
 std::string quantity_words(const compare::Comparison& comparison, bool on_cpu);
 
-// "1 %": without digits that say nothing.
+// "1 %": without trailing zeros.
 std::string threshold_words(profile::Share threshold);
 
 // ---- summary_words
 
-// "twice as slow", "6.12 % faster": what a change of a time is called.
+// "twice as slow", "6.12 % faster": a relative change of a time.
 std::string speed_words(double relative);
 
-// What happened, in one sentence: "decode is twice as slow; prefill is unchanged." Damage and what
-// makes the sides incomparable come first.
+// What happened, in one sentence: "decode is twice as slow; prefill is unchanged." Damage and
+// reasons why the sides are not comparable come first.
 std::string summary_words(const compare::Diff& diff);
 
 // ---- why_words
 
-// What a piece of a difference comes from: "fusing norm (3 kernels became 1)".
+// The cause of a part of a difference: "fusing norm (3 kernels became 1)".
 std::string cause_words(const compare::Cause& cause);
 
-// The paragraph that says whether a stage changed, by how much, and from what.
+// A paragraph: whether a stage changed, by how much, and why.
 std::string why_words(const compare::Diff& diff, const compare::StageDiff& stage);
 
 // ---- word_diff
 
-// Puts the sentences that are part of diff.json's contract into it, before it is written.
+// Fills in the sentences that are part of diff.json's contract, before it is written.
 void word_diff(compare::Diff& diff);
 
 }  // namespace llmprof::report

@@ -15,7 +15,7 @@ namespace {
 using compare::Comparison;
 using compare::Diff;
 
-// How far from 2 a ratio may be that is called twice.
+// A ratio this close to 2 is called "twice".
 constexpr double kAboutTwice = 0.1;
 
 std::string damage_words(const Diff& diff) {
@@ -28,7 +28,7 @@ std::string damage_words(const Diff& diff) {
                      first.count > 1 ? fmt::format(" ({})", grouped(first.count)) : std::string());
 }
 
-// Wall times vary with the host. Where they say nothing, what the GPU was busy for may.
+// Wall times vary with the host. If they are inconclusive, GPU busy time may not be.
 std::string busy_clause(const Diff& diff, std::string_view stage) {
   for (const Comparison& each : diff.comparisons) {
     const bool busy = each.quantity == "step_busy" || each.quantity == "busy";
@@ -44,7 +44,7 @@ std::string busy_clause(const Diff& diff, std::string_view stage) {
 }
 
 std::string stage_words(const Diff& diff) {
-  std::vector<std::string> parts;  // what changed comes first
+  std::vector<std::string> parts;  // changes come first
   std::vector<std::string> unchanged;
   std::vector<std::string> unknown;
   for (const compare::StageDiff& stage : diff.stages) {

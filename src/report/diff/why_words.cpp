@@ -20,7 +20,7 @@ using compare::Comparison;
 using compare::StageDiff;
 
 constexpr size_t kMostCauses = 4;
-// Points of the wall time below which a cause is not worth a word.
+// Smaller causes, as a share of the wall time, are not mentioned.
 constexpr double kLeastPoints = 0.0005;
 
 std::string unit_words(const Comparison& comparison) {
@@ -59,7 +59,7 @@ std::string headline_words(const compare::Diff& diff, const StageDiff& stage) {
                      why.empty() ? "" : "; ", why);
 }
 
-// Wall times vary with the host. Where they say nothing, what the GPU was busy for may.
+// Wall times vary with the host. If they are inconclusive, GPU busy time may not be.
 std::string busy_words(const compare::Diff& diff, const StageDiff& stage) {
   const Comparison* wall = headline(diff, stage.stage);
   if (wall == nullptr || wall->answer != Answer::cannot_tell) return {};
@@ -100,8 +100,8 @@ std::string causes_words(const StageDiff& stage) {
   return words;
 }
 
-// The means that the budget divides: over all traced steps, first ones and outliers included. They
-// are told in milliseconds alone, as the change of the wall time has its percentage already.
+// The means that the budget divides: over all traced steps, including first ones and outliers. In
+// milliseconds only, because the change of the wall time already has its percentage.
 std::string mean_words(const StageDiff& stage) {
   if (stage.base_wall.value == 0) return {};
   const std::string causes = causes_words(stage);
@@ -111,14 +111,14 @@ std::string mean_words(const StageDiff& stage) {
                      stage.times == compare::Times::unwatched ? " without profiling" : "", causes);
 }
 
-// What a difference is made of is worth telling where there is one.
+// Causes are only worth reporting if something changed.
 bool is_anything_changed(const compare::Diff& diff, const StageDiff& stage) {
   return std::ranges::any_of(diff.comparisons, [&](const Comparison& each) {
     return each.stage == stage.stage && each.answer == Answer::changed && is_shown(diff, each);
   });
 }
 
-// Where single runs are all there is, what their answer rests on.
+// With single runs only: what their answer is based on.
 std::string caveat_words(const compare::Diff& diff, const StageDiff& stage) {
   const Comparison* wall = headline(diff, stage.stage);
   if (wall == nullptr || !wall->between_runs || wall->method == compare::Method::identical)

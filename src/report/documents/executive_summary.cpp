@@ -13,7 +13,7 @@
 namespace llmprof::report {
 namespace {
 
-// " on one NVIDIA H200"; empty where the name is not known.
+// " on one NVIDIA H200"; empty if the name is unknown.
 std::string on_device(const profile::Profile& profile) {
   const auto& devices = profile.totals.devices;
   if (devices.empty()) return {};
@@ -32,7 +32,7 @@ const profile::Stage& longest_stage(const profile::Profile& profile) {
 }
 
 // "prefill takes 5.500 ms, decode 7.200 ms (1111.2 tokens per second)": what the workload measured
-// by itself of the stages told here; empty where that is nothing.
+// by itself for the reported stages; empty if nothing.
 std::string unprofiled_times(const profile::Profile& profile) {
   if (!profile.stage1) return {};
   std::string text;
@@ -65,7 +65,7 @@ std::string token_times(const profile::Profile& profile) {
 }
 
 // "requests get a first token 29.811 ms after their turn and another one every 6.747 ms (up to 8
-// sequences); ": empty where what requests saw is not known.
+// sequences); ": empty if request times are unknown.
 std::string request_times(const profile::Profile& profile) {
   const profile::ServedWindow* window = shown_window(profile);
   if (window == nullptr) return {};
@@ -160,7 +160,7 @@ std::string time_sentence(const profile::Profile& profile) {
   return text + ".";
 }
 
-// How far from what the hardware allows.
+// How far it is from the hardware limit.
 std::string limit_sentence(const profile::Profile& profile) {
   const bool cpu = on_cpu(profile);
   std::string figures = joined(profile.stages, ", ", [&](const profile::Stage& stage) {
@@ -194,7 +194,7 @@ std::string first_fix_sentence(const profile::Profile& profile) {
                      first->stage.value_or("the timeline"));
 }
 
-// What the reader must know before trusting the rest.
+// What to know before trusting the rest.
 std::string caveat_sentence(const profile::Profile& profile) {
   if (const auto& hidden = profile.totals.hidden_graphs) {
     return fmt::format(
@@ -215,7 +215,7 @@ std::string caveat_sentence(const profile::Profile& profile) {
   return caveats.empty() ? std::string() : "Caveat: " + joined(caveats, ", and ") + ".";
 }
 
-// What single kernels are bound by, where there is nothing to say of stages.
+// What single kernels are bound by, if there is nothing to say about stages.
 std::string kernel_bound_sentence(const profile::Profile& profile) {
   const auto& bounds = profile.roofline.share_of_kernel_time;
   if (!profile.stages.empty() || !bounds) return {};

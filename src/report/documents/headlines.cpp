@@ -45,7 +45,7 @@ class Headlines {
         Headline{std::move(name), std::move(text), value, std::move(unit), std::move(of), {}});
   }
 
-  // Whether the shown times of a stage are those of the program without tracing.
+  // Whether the shown times of a stage are without tracing.
   [[nodiscard]] bool without_tracing(std::string_view stage) const {
     const profile::Stage* const known = find_stage(profile_, stage);
     return known != nullptr && known->shown.without_tracing;

@@ -68,7 +68,7 @@ TEST(Headlines, OfTheProgramWithoutTracingHaveTheTracedTimeBesideThem) {
   EXPECT_EQ(token.beside->text, "3.000 ms");
 }
 
-// Pieces of decodes in windows of tracing: 0.8 and 15.2 ms are durations of nothing.
+// Parts of decodes in tracing windows: 0.8 and 15.2 ms are not durations of complete decodes.
 TEST(Headlines, OfWindowsAreThoseOfTheProgram) {
   profile::Profile profile = traced();
   profile.token_times.time_per_output_token = testing::times({0.8, 15.2});
@@ -106,11 +106,11 @@ TEST(Headlines, OfAServerAreWhatRequestsSaw) {
             "mean of 3,008 tokens, up to 8 sequences; 1.642 ms in another window, traced");
   EXPECT_EQ(find(lines, "output rate")->text, "148.2");
   EXPECT_EQ(find(lines, "output rate")->of, "per sequence, traced");
-  // 3,008 tokens and 64 first ones in 4 s.
+  // 3,008 tokens plus 64 first tokens in 4 s.
   EXPECT_EQ(find(lines, "output rate")->beside->text, "768.0 tokens/s");
 }
 
-// A step of the engine is no token's time: a batch may take several.
+// An engine step is not the time of a token: a batch may take several.
 TEST(Headlines, OfAServerWhoseRequestsAreNotKnownAreItsSteps) {
   profile::Profile profile = server();
   profile.token_times.served.clear();

@@ -18,8 +18,8 @@
 namespace llmprof::report {
 namespace {
 
-// A name longer than this is cut in Markdown, where it could not be read; profile.json has all of
-// it.
+// Longer names are cut in Markdown, because they would be unreadable; profile.json has them in
+// full.
 constexpr size_t kLongestName = 4000;
 constexpr size_t kKernelsWithShapes = 20;
 
@@ -43,7 +43,7 @@ std::string_view source_sentence(const profile::Profile& profile) {
   return "";
 }
 
-// "2 GPUs"; "2 timelines of 1 GPU" where captures of several runs hold the same one.
+// "2 GPUs"; "2 timelines of 1 GPU" if captures of several runs are from the same GPU.
 std::string devices_words(const profile::Profile& profile) {
   const profile::Totals& totals = profile.totals;
   std::string gpus = counted(totals.gpu_count, device_word(profile));
@@ -80,7 +80,7 @@ Table full_kernel_table(std::span<const profile::Kernel> kernels) {
   return table_of(
       "`kernel_name | #total_ms | #calls | #mean_ms | device | #share | class | short_name",
       kernels, [](const profile::Kernel& row) {
-        // Calls are bare digits here: scripts read this table.
+        // Calls have no digit grouping: scripts read this table.
         return cells(shortened(row.kernel_name, kLongestName), exact_ms(row.total),
                      std::to_string(row.calls), exact_ms(row.mean), row.device, percent(row.share),
                      shown_name(row.kernel_class), row.short_name);

@@ -87,7 +87,7 @@ void add_finding_overview(const profile::Profile& profile, Document& document) {
   document.add(std::move(list));
 }
 
-// On a narrow terminal the columns with the lowest priority are left out first.
+// On a narrow terminal, columns with the lowest priority are dropped first.
 Table kernel_overview_table(const profile::Profile& profile, size_t top) {
   Table table = table_of(
       "#total_ms@1 | #share | #calls@-2 | #mean_ms@-3 | device | class@-1 | `kernel@1",
@@ -101,7 +101,7 @@ Table kernel_overview_table(const profile::Profile& profile, size_t top) {
   return table.show_if(profile.totals.devices.size() > 1, "device");
 }
 
-// What the table is of, where that is not the whole capture.
+// The scope of the table; empty for the whole capture.
 std::string ranked_scope_sentence(const profile::Profile& profile) {
   if (!ranks_measured_kernels(profile)) return {};
   const std::string others = joined(profile.totals.scopes, ", ", [](const auto& scope) {
@@ -138,7 +138,7 @@ void add_stage_overview(const profile::Profile& profile, Document& document) {
   document.add(stage_table(profile));
   document.add(
       Paragraph{token_words(profile) + guess_sentence(profile) + coverage_sentence(profile)});
-  // What a step is depends on it.
+  // It defines what a step is.
   for (const profile::Diagnostic& item : profile.diagnostics) {
     if (item.code == "speculative_decoding") document.add(Paragraph{sentence(item.message)});
   }

@@ -29,7 +29,7 @@ void add_section(Topic<"plot of the roofline"> /*topic*/, const Profile& profile
   add_plot(roofline_plot(profile), document);
 }
 
-// A plot that has nothing to draw any more is removed: it would tell of another analysis.
+// Removes plots that have nothing left to draw: they would show an earlier analysis.
 Result<std::vector<std::string>> write_plots(const profile::Profile& profile,
                                              const fs::path& folder) {
   const Plots plots = all_plots(profile);
@@ -37,7 +37,7 @@ Result<std::vector<std::string>> write_plots(const profile::Profile& profile,
   for (const std::string_view file : plots.missing) fs::remove(folder / file, trouble);
   std::vector<std::string> written;
   if (plots.drawn.empty()) {
-    // Only where it is empty: what else lies in it is not ours.
+    // Keeps a folder that is not empty: other files in it are not ours.
     fs::remove(folder / kPlotFolder, trouble);
     return written;
   }

@@ -25,7 +25,7 @@ bool mentions(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
-// What stands under a heading.
+// The text below a heading.
 std::string section(const std::string& report, const std::string& heading) {
   const size_t start = report.find("\n## " + heading + "\n");
   if (start == std::string::npos) return {};
@@ -81,7 +81,7 @@ TEST(Stage2Report, KeepsTheLayersOfTwoModelsApart) {
   EXPECT_GT(other_at, second_at);
 }
 
-// 3.5 ms longer in all; the rest is told without a sign.
+// 3.5 ms longer in total: one part is longer, the other shorter.
 TEST(Stage2Report, WritesNoNegativeTimes) {
   profile::Profile sample = full_sample();
   ASSERT_FALSE(sample.slow_steps.empty());
@@ -99,7 +99,7 @@ TEST(Stage2Report, SaysWhichStepsWouldBeSlow) {
       "None. A step counts as slow if it is longer than the median step by more than 5 %."));
 }
 
-// ncu alone: every section that needs a timeline says so, with the one command that records it.
+// ncu only: every section that needs a timeline says so, with the one command that records it.
 TEST(Stage2Report, NamesTheCommandThatWouldFillASection) {
   const std::string report = report_of(profiler_sample());
   for (const char* heading :
@@ -139,7 +139,7 @@ TEST(Stage2Report, DoesNotTakeForwardPassesForAnLlm) {
                        "Not recognized as an LLM: these are forward passes of a model"));
 }
 
-// What precedes the first stage is not what stages should hold.
+// Work before the first stage does not count as missing from stages.
 TEST(Stage2Report, CoverageIsOfTheWorkAfterInitialization) {
   EXPECT_EQ(
       coverage_sentence(full_sample()),
@@ -198,7 +198,7 @@ TEST(Stage2Report, WarnsOfKernelsHiddenInGraphs) {
                        "decode (20.000 ms, 42.6 % of the time of kernels and graph replays)"));
 }
 
-// A bound by ncu's counts is only spoken of where there is one.
+// Bounds from ncu's counts are mentioned only if there are any.
 TEST(Stage2Report, SaysHowTheBoundsOfKernelsWereFound) {
   profile::Profile sample = full_sample();
   ASSERT_FALSE(sample.recoverable.empty());

@@ -24,7 +24,7 @@ std::string not_available(const std::string& reason) { return "Not available bec
 
 void add_environment(const profile::Profile& profile, Document& document) {
   Table facts = table_of("what | value");
-  // What is not known is left out.
+  // Skips unknown values.
   const auto add = [&](std::string_view what, const std::optional<std::string>& value) {
     if (value && !value->empty()) facts.rows.push_back(cells(what, *value));
   };
@@ -108,7 +108,7 @@ std::optional<profile::Share> unprofiled_mfu(const profile::Profile& profile,
   return own == profile.stage1->stages.end() ? std::nullopt : own->mfu;
 }
 
-// Why a stage has no figure, each reason once.
+// Why stages have no figure, each reason once.
 std::vector<std::string> missing_figures(const profile::Profile& profile) {
   std::vector<std::string> lines;
   const auto& for_all = profile.utilization.why_not;
@@ -174,7 +174,7 @@ void add_top_operators(const profile::Profile& profile, Document& document) {
   document.add(operator_table(profile, kShownRows));
 }
 
-// The class of a kernel that kernels_all_devices names.
+// The class of a kernel in kernels_all_devices.
 std::string_view class_of(const profile::Profile& profile, std::string_view kernel_name) {
   const auto found = std::ranges::find(profile.kernels, kernel_name, &profile::Kernel::kernel_name);
   return found == profile.kernels.end() ? kMissing : shown_name(found->kernel_class);

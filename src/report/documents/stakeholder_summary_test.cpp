@@ -94,7 +94,7 @@ TEST(ExecutiveSummary, SaysThatGraphsHideTheirKernels) {
             summary.find("decode is launch-bound | record"));
 }
 
-// Idle parts together are more than the longest work: 3.5 and 1.5 ms of 9 against 4 ms of gemm.
+// Idle parts add up to more than the longest work: 3.5 and 1.5 ms of 9, against 4 ms of gemm.
 TEST(ExecutiveSummary, NamesIdleTimeWhereItIsTheLargestPart) {
   profile::Profile sample = full_sample();
   profile::Stage& decode = sample.stages[1];

@@ -44,7 +44,7 @@ std::string selection_sentence(const profile::Profile& profile) {
   return fmt::format("Only {} ({}).", words, flags);
 }
 
-// Metrics were read, and yet no kernel has a place in the roofline.
+// For metrics that were read but place no kernel in the roofline.
 void word_missing_metrics(profile::Roofline& roofline) {
   if (!roofline.kernels.empty() || roofline.metrics_read == 0) return;
   const std::string read = counted(roofline.metrics_read, "metric");

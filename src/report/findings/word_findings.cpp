@@ -11,7 +11,7 @@ namespace {
 
 using profile::FindingKind;
 
-// Parts of several texts, filled from top to bottom: each may use those above it.
+// Parts that several texts share, filled from top to bottom: each may use those above it.
 struct Phrase {
   std::string_view name;
   std::string_view text;
@@ -39,7 +39,7 @@ constexpr Phrase kPhrases[] = {
     {"counted_twice", "; other findings may include the same time"},
 };
 
-// On a CPU; GPUs are advised by conf/engines.
+// For CPUs; conf/engines has the advice for GPUs.
 constexpr std::string_view kProductAdvice =
     "[on_cpu?[bound_by=memory?The weights are read below the memory bandwidth: read each row once, "
     "in long streams, on all cores (threads bound to cores, memory local to them, huge pages). "
@@ -47,8 +47,8 @@ constexpr std::string_view kProductAdvice =
     "floor itself.][!bound_by=memory?Use a blocked GEMM that fits the caches and the widest vector "
     "unit of this CPU (its vendor's BLAS), on all cores.]]";
 
-// As fill_text reads them. Numbers first, then what they mean; advice fits the program that was
-// seen, and is empty where conf/engines has it.
+// In the syntax of fill_text. Numbers first, then what they mean; advice fits the recorded program,
+// and is empty if conf/engines has it.
 struct FindingTexts {
   FindingKind value;
   std::string_view title;
@@ -144,7 +144,7 @@ constexpr auto kFindingTexts = [] {
       {expert_routing, "Expert routing", "{kernel_evidence}",
        "Use a fused routing kernel (gate, top-k and token order together), and grouped GEMMs for "
        "the experts instead of one GEMM per expert."},
-      // Of a job, waits are told apart.
+      // In a job, waits are reported separately.
       {exposed_communication, "Communication that no computation overlaps",
        "{saving}[wait_time? without waits for other ranks: of {communication_time:ms} ms in "
        "communication {per}, mean of {ranks:~rank}, {wait_time:ms} ms are waits and "
@@ -162,7 +162,7 @@ constexpr auto kFindingTexts = [] {
        "{per}",
        "Keep what the next step needs on the GPU. Send the rest through pinned memory on a stream "
        "of its own, so that it overlaps with kernels."},
-      // What counters, ncu and steps tell.
+      // From counters, ncu and steps.
       {low_clocks, "The GPU runs below its maximum clock",
        "{saving} if all GPU time scaled with the clock: SM clock {mean_clock:clock} on average "
        "({lowest_clock:clock} to {highest_clock:clock} in {samples:~sample}), maximum "
@@ -235,7 +235,7 @@ constexpr auto kFindingTexts = [] {
   });
 }();
 
-// What the texts are filled with: the finding's values and its fields, and the phrases.
+// Values for the texts: the finding's own values and fields, and the phrases.
 std::vector<profile::FindingValue> values_for(const profile::Finding& finding, bool on_cpu) {
   profile::FindingValues more;
   more.add_text("stage", finding.stage.value_or("the capture")).add_text("per", per_unit(finding));
@@ -246,8 +246,8 @@ std::vector<profile::FindingValue> values_for(const profile::Finding& finding, b
   };
   more.add("share_of_wall", finding.share_of_wall)
       .add_flag("on_cpu", on_cpu)
-      // Forward passes of a model that is not known to generate tokens: what only an LLM has
-      // (tokens, a KV cache, prompts) is no advice for it.
+      // Forward passes of a model that is not known to generate tokens: advice about tokens, KV
+      // caches or prompts does not apply.
       .add_flag("of_llm", finding.stage != profile::kForwardStage)
       .add_flag("pass_is_unit", profile::find_text(finding.values, "pass") == finding.unit)
       .add_flag("all_measured", same("launches", "launches_measured"));
@@ -259,7 +259,7 @@ std::vector<profile::FindingValue> values_for(const profile::Finding& finding, b
   return values;
 }
 
-// The one figure in what engines' files advise.
+// The only figure in the advice of conf/engines.
 void put_longest_gap(const std::vector<profile::FindingValue>& values, std::string& advice) {
   constexpr std::string_view kPlace = "{longest_gap}";
   const size_t place = advice.find(kPlace);

@@ -57,7 +57,7 @@ FindingValues clocks() {
   return values;
 }
 
-// What a finding of this kind is made of.
+// Values for a finding of this kind.
 FindingValues values_of(FindingKind kind) {
   FindingValues values;
   switch (kind) {
@@ -196,7 +196,7 @@ Finding worded(Finding finding, bool on_cpu = false) {
   return profile.findings.front();
 }
 
-// What conf/engines advises is put there by analysis.
+// Analysis fills in the advice of conf/engines.
 bool advised_by_engine(std::string_view kind) {
   for (const FindingKind each :
        {FindingKind::launch_bound, FindingKind::gap_between_steps, FindingKind::synchronization,
@@ -223,7 +223,7 @@ TEST(FindingWords, EveryKindHasThem) {
   }
 }
 
-// Each value that the list of kinds promises is needed, and without it nothing is invented.
+// Each value that the list of kinds promises is needed; without it, nothing is invented.
 TEST(FindingWords, StayAsTheyAreWhereAValueIsMissing) {
   for (const auto& kind : profile::kWords<FindingKind>) {
     for (const std::string_view name : kind.values) {
@@ -366,7 +366,7 @@ TEST(FindingWords, AdviceFitsTheProgram) {
             "Fuse them into the preceding GEMM's epilogue.");
 }
 
-// Every kind, with what makes its advice different.
+// Every kind, with each value that changes its advice.
 std::vector<Finding> all_examples() {
   std::vector<Finding> examples;
   for (const auto& kind : profile::kWords<FindingKind>) {
@@ -395,7 +395,7 @@ TEST(FindingWords, NeverNameAFramework) {
   }
 }
 
-// Kinds that only stages of an LLM have are not found in its forward passes.
+// Kinds that only LLM stages have do not occur in forward passes.
 TEST(FindingWords, SpeakOfNoTokensToAModelThatHasNone) {
   for (Finding example : all_examples()) {
     if (example.kind == FindingKind::token_selection ||

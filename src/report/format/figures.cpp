@@ -10,9 +10,9 @@ namespace llmprof::report {
 namespace {
 
 enum class Style : uint8_t {
-  fixed,    // as many digits behind the point as the table says
-  percent,  // likewise, of a fraction times 100
-  whole,    // grouped in threes; a number that is not whole has the digits of the table
+  fixed,    // as many decimals as the table says
+  percent,  // the same for a fraction times 100
+  whole,    // grouped in threes; a fractional number has the digits of the table
   signed_percent,
   signed_fixed,
   prefixed,  // with the unit and its prefix: k, M, G, T, P
@@ -22,9 +22,9 @@ struct Form {
   Figure::Of of;
   Style style;
   int digits;
-  double scale;           // what is shown is the value over this
-  std::string_view unit;  // behind the number; empty where the title or the sentence has it
-  std::optional<profile::Unit> of_unit = {};  // whose numbers are all of this
+  double scale;           // the value is divided by this
+  std::string_view unit;  // after the number; empty if the title or the sentence has it
+  std::optional<profile::Unit> of_unit = {};  // all numbers of this unit have this form
 };
 
 // The digits of all reports. Times are in milliseconds.
@@ -78,7 +78,7 @@ std::string with_prefix(double number, const Form& form) {
   return fmt::format("{:.{}f} {}{}", number, form.digits, kPrefixes[prefix], form.unit);
 }
 
-// What rounds to 0 has no sign.
+// Numbers that round to 0 have no sign.
 std::string with_sign(double number, int digits) {
   std::string text = fmt::format("{:.{}f}", std::abs(number), digits);
   if (text.find_first_not_of("0.") == std::string::npos) return text;

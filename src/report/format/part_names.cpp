@@ -10,7 +10,7 @@ namespace {
 using profile::KernelClass;
 using profile::TimePart;
 
-// Empty: as profile.json spells it, and `plain` as `shown`.
+// If empty, `shown` is the name in profile.json, and `plain` is `shown`.
 struct PartRow {
   TimePart value;
   std::string_view plain;

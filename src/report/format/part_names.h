@@ -7,7 +7,7 @@
 
 namespace llmprof::report {
 
-// On a light and on a dark background, "#0072b2".
+// For a light and for a dark background, "#0072b2".
 struct Color {
   std::string_view light;
   std::string_view dark;
@@ -16,20 +16,19 @@ struct Color {
 // The backgrounds that colors are chosen for.
 inline constexpr Color kBackground{"#ffffff", "#15181e"};
 
-// How readers meet a part of the budget or a class of kernels; profile.json keeps the words of its
-// contract ("quantise", "idle: synchronisation"). A color means a class of kernels in every view
-// and plot, and shades of gray that nothing runs.
+// How a part of the budget or a class of kernels is shown; profile.json keeps the words of its
+// contract ("quantise", "idle: synchronisation"). In every view and plot a color means a class of
+// kernels, and shades of gray mean that nothing runs.
 struct PartLook {
   std::string_view shown;
-  std::string_view plain;  // for people who write no kernels: "matrix products"
-  std::string_view why;    // why a GPU had nothing to do then, a sentence; empty of work
+  std::string_view plain;  // for people who do not write kernels: "matrix products"
+  std::string_view why;    // why a GPU was idle, a sentence; empty for work
   Color color;
 };
 PartLook look_of(profile::TimePart part);
 PartLook look_of(profile::KernelClass kernel_class);
 
-// The class whose work a part of the budget is: communication of "exposed communication"; none of
-// idle time.
+// The class of a part's kernels: communication for "exposed communication"; none for idle time.
 std::optional<profile::KernelClass> class_of_part(profile::TimePart part);
 
 template <class Name>
@@ -45,8 +44,7 @@ Color color_of(Name part) {
   return look_of(part).color;
 }
 
-// Of a text: a part or a class as diff.json has it, a collective, a link, a format, the basis of a
-// bound.
+// For a text: a part or a class in diff.json, a collective, a link, a format, the basis of a bound.
 std::string_view shown_text(std::string_view name);
 
 }  // namespace llmprof::report

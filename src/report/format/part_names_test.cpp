@@ -41,7 +41,7 @@ double contrast(std::string_view a, std::string_view b) {
   return (high + 0.05) / (low + 0.05);
 }
 
-// OKLab, a space in which distances are about those that people see; black to white is 1.
+// OKLab, a color space whose distances approximate perceived ones; black to white is 1.
 Triple oklab(const Triple& rgb) {
   constexpr Matrix kCones = {{{0.4122214708, 0.5363325363, 0.0514459929},
                               {0.2119034982, 0.6806995451, 0.1073969566},

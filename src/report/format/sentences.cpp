@@ -8,7 +8,7 @@
 namespace llmprof::report {
 namespace {
 
-// Words that a clause begins without a capital letter; what is no name begins a sentence with one.
+// First words that are not names: lowercase in a clause, capitalized in a sentence.
 constexpr std::array<std::string_view, 20> kPlainWords = {
     "a",    "an",  "by",  "few",   "from",  "in",   "it",    "its",    "no",   "none",
     "only", "one", "the", "their", "there", "this", "these", "totals", "what", "nothing"};

@@ -8,19 +8,19 @@
 
 namespace llmprof::report {
 
-// Both end with one full stop. A sentence stands alone, a clause follows a colon or "because":
-// their first word, where it is no name, begins with a capital letter or not.
+// Both end with one full stop. A sentence stands alone; a clause follows a colon or "because".
+// Their first word is capitalized or not accordingly, unless it is a name.
 std::string sentence(std::string_view reason);
 std::string clause(std::string_view reason);
 
-// A finding's title or advice behind a colon: its first letter is small, unless it begins a name
+// A finding's title or advice after a colon: its first letter is lowercase, unless it starts a name
 // ("FlashAttention").
 std::string after_colon(std::string_view words);
 
 // "a", "a and b", "a, b and c"
 std::string enumeration(const std::vector<std::string>& words);
 
-// What `words` says of each item, with `between` between them; what says nothing is left out.
+// The `words` for each item, joined by `between`; empty ones are skipped.
 template <class Items, class Words>
 std::string joined(const Items& items, std::string_view between, const Words& words) {
   std::string text;
@@ -36,8 +36,8 @@ inline std::string joined(const std::vector<std::string>& texts, std::string_vie
   return joined(texts, between, [](const std::string& text) { return text; });
 }
 
-// What a finding's saving is given per: "per request", "per engine step", "per 8 steps", "in the
-// traced part of a request"; empty where it is not known.
+// The unit of a finding's saving: "per request", "per engine step", "per 8 steps", "in the traced
+// part of a request"; empty if unknown.
 std::string per_unit(const profile::Finding& finding);
 
 }  // namespace llmprof::report

@@ -7,8 +7,8 @@
 
 namespace llmprof::report {
 
-// What reports say for the closed sets of names in profile.json: a table each, which the compiler
-// refuses where a value has no text.
+// Report texts for the closed sets of names in profile.json: one table each, which does not compile
+// if a value has no text.
 template <profile::Vocabulary Enum>
 struct InWords;
 
@@ -113,7 +113,7 @@ std::string_view in_words(Enum value) {
   return InWords<Enum>::kTexts[value];
 }
 
-// A cell of a table that shows a name as profile.json spells it.
+// A table cell with a name as in profile.json.
 template <profile::Vocabulary Enum>
 std::string spelled(Enum value) {
   return std::string(to_string(value));

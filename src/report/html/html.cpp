@@ -26,7 +26,7 @@ std::string escaped(std::string_view text, std::span<const Entity> entities) {
   return out;
 }
 
-// What stands between back quotes is code.
+// Text between backticks is code.
 std::string html_prose(std::string_view text) {
   std::string out;
   while (true) {
@@ -86,7 +86,7 @@ class HtmlWriter {
     out_ += "</tbody></table></div>\n";
   }
 
-  // A page that stands alone has no pictures beside it: what one shows is told.
+  // A self-contained page has no pictures next to it: the description replaces them.
   void operator()(const Image& image) {
     out_ += fmt::format("<p>{}</p>\n", html_prose(image.description));
   }

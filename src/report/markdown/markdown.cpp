@@ -18,7 +18,7 @@ bool is_word(char c) {
          (static_cast<unsigned char>(c) & 0x80U) != 0;
 }
 
-// There an underscore would begin or end emphasis; names like total_ms stay as they are.
+// There an underscore would start or end emphasis; names like total_ms need no escape.
 bool at_word_edge(std::string_view text, size_t i) {
   return i == 0 || i + 1 == text.size() || !is_word(text[i - 1]) || !is_word(text[i + 1]);
 }

@@ -8,13 +8,13 @@
 namespace llmprof::report {
 
 // GitHub-flavored Markdown. No text can break out of its place: pipes, angle brackets, backticks,
-// line breaks and bytes that are no UTF-8 in kernel names are escaped or replaced.
+// line breaks and invalid UTF-8 in kernel names are escaped or replaced.
 std::string to_markdown(const Document& document);
 
 std::string markdown_text(std::string_view text);
-// Text outside of tables, where `a command` is shown as typed.
+// Text outside tables, in which `a command` is shown as typed.
 std::string markdown_prose(std::string_view text);
-// For a table's cell.
+// For a table cell.
 std::string markdown_code(std::string_view text);
 
 }  // namespace llmprof::report

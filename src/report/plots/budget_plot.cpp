@@ -16,10 +16,10 @@ constexpr double kBudgetBar = 34;
 constexpr double kBudgetRow = 74;  // one stage: its name, its bar
 constexpr double kBudgetLegendRow = 22;
 constexpr size_t kMostBars = 6;
-constexpr size_t kMostBarsWithTimes = 3;  // beside their shares
+constexpr size_t kMostBarsWithTimes = 3;  // in addition to their shares
 constexpr size_t kNamedParts = 3;
 
-// What a bar draws: work first, idle time behind it, each in the same order in all bars.
+// The parts of a bar: work first, then idle time, each in the same order in all bars.
 struct PartOrder {
   profile::TimePart name{};
   bool idle = false;

@@ -110,7 +110,7 @@ TEST(RooflinePlot, TellsKernelsByCountersApart) {
   EXPECT_FALSE(shows(plot->svg, "bandwidth alone"));
   EXPECT_FALSE(shows(plot->svg, "ncu"));
   EXPECT_TRUE(shows(plot->description, "Kernels by samples of the GPU's counters."));
-  EXPECT_EQ(count(plot->svg, "<circle"), 0);  // dots are ncu's
+  EXPECT_EQ(count(plot->svg, "<circle"), 0);  // dots are for ncu
   sample.roofline.kernels[1] = counted_kernel("measured", 2e14);
   sample.roofline.kernels[1].source = profile::RooflineSource::ncu;
   const auto both = roofline_plot(shown(sample));

@@ -36,7 +36,7 @@ struct RoofPoint {
   std::string name;
   Color color;
   bool is_stage = false;
-  bool by_counters = false;  // a kernel's
+  bool by_counters = false;  // for kernels
 };
 
 void add_compute(Roofs& roofs, double flops, std::string name) {
@@ -98,7 +98,7 @@ std::vector<RoofPoint> kernel_points(const profile::Profile& profile) {
   return points;
 }
 
-// What has no FLOPs has no place on a logarithmic axis, nor has what no hardware does.
+// Points without FLOPs, or beyond any hardware, have no place on logarithmic axes.
 bool has_place(const RoofPoint& point) {
   constexpr double kLeast = 1e-30;
   constexpr double kMost = 1e30;
@@ -117,12 +117,12 @@ struct Box {
   }
 };
 
-// Labels that keep clear of each other and of the points.
+// Places labels so that they do not overlap each other or the points.
 class Labels {
  public:
   void keep_clear(const Box& box) { taken_.push_back(box); }
 
-  // The label's middle, as near to the point as there is room; none where there is none.
+  // The label's center, as near to the point as possible; none if there is no room.
   std::optional<std::pair<double, double>> place(double x, double y, double width, double height) {
     constexpr int kDirections = 12;
     constexpr double kTurn = 2 * std::numbers::pi / kDirections;
@@ -203,7 +203,7 @@ class RooflineDrawing {
     labels_.keep_clear({left, y - kSize, left + width, y + 4});
   }
 
-  // Left of its line, or right of it where there is no room.
+  // Left of its line, or right of it if there is no room.
   void label_ridge(double ridge, double y) {
     const std::string words =
         fmt::format("ridge point {} FLOP/B", in_unit(profile::FlopsPerByte{ridge}));
@@ -238,7 +238,7 @@ class RooflineDrawing {
     const double x2 = x_.place(end);
     const double y2 = y_.place(end * roofs_.bandwidth);
     svg_.line(x1, y1, x2, y2, kRoofLine, false);
-    // Nothing else is written over the slope.
+    // Keeps labels off the slope.
     constexpr int kPieces = 40;
     for (int i = 0; i < kPieces; ++i) {
       const double x = x1 + (x2 - x1) * i / kPieces;
@@ -257,7 +257,7 @@ class RooflineDrawing {
       const double y = y_.place(point.flops);
       labels_.keep_clear({x - 7, y - 7, x + 7, y + 7});
     }
-    // Stages over kernels: they are fewer, and what readers look for.
+    // Stages are drawn over kernels: they are fewer, and readers look for them.
     for (const bool stages : {false, true}) {
       for (const RoofPoint& point : points_) {
         if (point.is_stage != stages) continue;
@@ -329,7 +329,7 @@ class RooflineDrawing {
   Labels labels_;
 };
 
-// Kernels that are drawn, by what measured them.
+// The number of drawn kernels by source.
 struct Sources {
   size_t others = 0;  // ncu, or the program itself
   size_t by_counters = 0;
@@ -342,7 +342,7 @@ struct Sources {
   [[nodiscard]] size_t all() const { return others + by_counters; }
 };
 
-// Numbers that profile.json holds, as in every sentence of a report.
+// Uses only numbers from profile.json, like every sentence of a report.
 std::string plot_words(const profile::Profile& profile, const Roofs& roofs,
                        const Sources& kernels) {
   std::string words = "Roofline.";
@@ -365,7 +365,7 @@ std::string plot_words(const profile::Profile& profile, const Roofs& roofs,
   return words;
 }
 
-// What the points are made of: a line for stages, one for kernels.
+// The sources of the points: a line for stages, one for kernels.
 std::vector<std::string> roofline_sources(const profile::Profile& profile, size_t stages,
                                           const Sources& kernels, size_t left_out) {
   std::vector<std::string> lines;

@@ -19,7 +19,7 @@ constexpr double kStepsHead = 84;
 constexpr size_t kMostPanels = 3;
 constexpr size_t kFewestSteps = 2;
 constexpr size_t kMostDots = 1500;  // more are drawn as one line per column of pixels
-constexpr double kFlatBelow = 8;    // largest over smallest: a linear axis shows it
+constexpr double kFlatBelow = 8;    // a linear axis is used below this ratio of largest to smallest
 constexpr Color kDots = {"#0072b2", "#3698f5"};
 constexpr Color kMedianLine = {"#009e73", "#4fc9a0"};
 constexpr Color kTailLine = {"#d55e00", "#f0813a"};
@@ -36,7 +36,7 @@ struct StepSeries {
   double p99 = 0;
 };
 
-// Steps that statistics are of: no warm-up, wall time known.
+// Steps that statistics include: no warm-up, known wall time.
 StepSeries series_of(const profile::Profile& profile, const profile::Stage& stage) {
   StepSeries series;
   series.stage = &stage;
@@ -126,7 +126,7 @@ void draw_panel(const StepSeries& series, double top, Svg& svg) {
   svg.line(kStepsLeft, y.place(series.p50), kStepsRight, y.place(series.p50), kMedianLine, false);
   svg.line(kStepsLeft, y.place(series.p99), kStepsRight, y.place(series.p99), kTailLine, true);
   draw_steps(series, x, y, svg);
-  // What the lines are stands above the panel, where nothing is drawn over it.
+  // The key to the lines is above the panel, so that nothing is drawn over it.
   double at = kStepsLeft;
   svg.text(at, top - 12, series.stage->name, {.size = 15, .bold = true});
   at += text_width(series.stage->name, 15) + 18;

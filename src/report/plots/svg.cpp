@@ -19,7 +19,7 @@ constexpr Color kMutedInk = {"#57606a", "#9da7b3"};
 constexpr Color kGrid = {"#dde3ea", "#2d333b"};
 constexpr Color kAxis = {"#8c959f", "#6e7681"};
 
-// A hundredth of a pixel is more than anybody sees.
+// A hundredth of a pixel is finer than anyone can see.
 std::string px(double value) {
   std::string text = fmt::format("{:.2f}", value);
   while (text.ends_with('0')) text.pop_back();
@@ -39,7 +39,7 @@ double relative_luminance(std::string_view color) {
   return 0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5);
 }
 
-// By the contrast of the web's accessibility guidelines.
+// By the contrast that WCAG defines.
 std::string_view readable_on(std::string_view fill) {
   const double luminance = relative_luminance(fill);
   const double with_white = 1.05 / (luminance + 0.05);
@@ -205,7 +205,7 @@ double Axis::place(double value) const {
 }
 
 std::vector<double> marks_of(const Axis& axis, size_t about) {
-  // A profile that somebody else wrote may hold any number: beyond these no step leads anywhere.
+  // Numbers in a profile are untrusted: above this ratio of value to span, rounding swallows steps.
   constexpr double kSteps = 1e12;
   const double span = axis.high - axis.low;
   if (!std::isfinite(span) || !(span * kSteps > std::abs(axis.high))) return {};

@@ -14,15 +14,15 @@ inline constexpr double kPlotWidth = 880;
 inline constexpr double kPlotMargin = 24;
 inline constexpr double kPlotHead = 68;  // title and a line below it
 
-// A picture that is being drawn, in pixels, kPlotWidth wide. Everything has a class of the
+// A picture that is being drawn, in pixels, kPlotWidth wide. Every element has a class in the
 // picture's own style sheet, so that it follows the reader's choice of a light or a dark
 // background. Texts are escaped.
 class Svg {
  public:
-  // `title` and `description` are what a screen reader says.
+  // `title` and `description` are for screen readers.
   Svg(double height, std::string_view title, std::string_view description);
 
-  // The title as it is drawn, and what the picture shows.
+  // The visible title, and the lines below it.
   void head(std::string_view title, const std::vector<std::string>& lines);
 
   enum class Anchor { start, middle, end };
@@ -32,12 +32,12 @@ class Svg {
     bool muted = false;
     bool bold = false;
     bool code = false;
-    Color color = {};  // instead of the text's own; empty where not set
+    Color color = {};  // instead of the text's own; empty if not set
   };
   void text(double x, double y, std::string_view text, const TextLook& look);
   void text(double x, double y, std::string_view words) { text(x, y, words, TextLook()); }
 
-  // `tip` is shown where the pointer rests; empty: none.
+  // `tip` is shown on hover; none if empty.
   void bar(double x, double y, double width, double height, const Color& fill,
            std::string_view tip = "");
   void dot(double x, double y, double radius, const Color& fill, std::string_view tip = "");
@@ -60,12 +60,12 @@ class Svg {
   std::map<std::pair<std::string, std::string>, std::string> classes_;  // by light and dark color
 };
 
-// About how wide a text is, in pixels; rather too much than too little.
+// Approximate width of a text in pixels, rather too large than too small.
 double text_width(std::string_view text, double size, bool code = false);
-// Shortened in the middle to what fits.
+// Shortened in the middle to fit.
 std::string fitted(std::string_view text, double width, double size, bool code = false);
 
-// Where values of one axis go on the picture, in pixels.
+// Maps the values of one axis to pixels.
 struct Axis {
   double low = 0;   // value at `from`
   double high = 1;  // value at `to`
@@ -76,16 +76,16 @@ struct Axis {
   [[nodiscard]] double place(double value) const;
 };
 
-// Values to mark: 1, 2 or 5 times a power of ten; of a logarithmic axis powers of ten alone, or 1,
-// 2 and 5 times them where it spans less than two of them.
+// Values to mark: 1, 2 or 5 times a power of ten. A logarithmic axis marks only powers of ten, or
+// 1, 2 and 5 times them if it spans less than two.
 std::vector<double> marks_of(const Axis& axis, size_t about);
 
-// "0.5", "12", "1,500": as many digits as marks this far apart need.
+// "0.5", "12", "1,500": with as many digits as the value needs.
 std::string mark_text(double value);
 // "500 G", "2 T".
 std::string prefixed_mark(double value);
 
-// Black or white, whichever can be read on these backgrounds.
+// Black or white, whichever is readable on these backgrounds.
 Color text_on(const Color& fill);
 
 }  // namespace llmprof::report

@@ -16,7 +16,7 @@ namespace {
 constexpr double kKernelRow = 40;
 constexpr size_t kDrawnKernels = 12;
 constexpr size_t kNamedKernels = 3;
-constexpr double kValueRoom = 190;  // beside the longest bar
+constexpr double kValueRoom = 190;  // next to the longest bar
 
 std::string ranked_words(const profile::Profile& profile,
                          const std::vector<RankedKernel>& kernels) {

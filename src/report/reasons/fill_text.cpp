@@ -88,7 +88,7 @@ class Filling {
   [[nodiscard]] uint64_t count(std::string_view name) const {
     return static_cast<uint64_t>(value(name).value_or(0));
   }
-  // The value itself, or what a number comes from.
+  // The value itself, or the source of a number.
   [[nodiscard]] std::string text(std::string_view name) const {
     const FindingValue* found = profile::find_value(values_, name);
     return found == nullptr ? std::string(kMissing) : found->text.value_or("");
@@ -145,7 +145,7 @@ class Filling {
     return fmt::format("{} {}", count(name), plural_of(count(name), one));
   }
 
-  // With the prefix that fits, in the value's own unit.
+  // With a suitable prefix, in the value's own unit.
   [[nodiscard]] std::string scaled_text(std::string_view name) const {
     using enum profile::Unit;
     const FindingValue* found = profile::find_value(values_, name);
@@ -157,7 +157,7 @@ class Filling {
     return std::string(kMissing);
   }
 
-  // Of whole nanoseconds.
+  // Rounded to whole nanoseconds.
   static double microseconds(double milliseconds) {
     return std::round(milliseconds * kNanosecondsPerMillisecond) / kNanosecondsPerMicrosecond;
   }

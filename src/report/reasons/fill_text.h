@@ -10,26 +10,26 @@
 
 namespace llmprof::report {
 
-// Puts values into a text. `{name}` is a value: a text, or a count; `{name:how}` says how to show
-// it:
-//   #step   "1 step", "777 steps": digits as the program that said so would write them
-//   ~step   "12,430 steps", "36.5 steps": a mean, which may be no whole number
-//   mean    the same in words: "3.5 steps on average" of `mean step`
+// Puts values into a text. `{name}` is a value: a text or a count; `{name:how}` also says
+// how to show it:
+//   #step   "1 step", "777 steps": without digit grouping
+//   ~step   "12,430 steps", "36.5 steps": a mean, possibly fractional
+//   mean    the same in words: `mean step` gives "3.5 steps on average"
 //   source  where a number comes from: "--batch"; ()  "64 (--batch)"
-//   were    "was" or "were" of as many
-//   shown   a text as reports show it: "NVLink" of "nvlink"
+//   were    "was" or "were", by the number
+//   shown   a text as reports show it: "NVLink" for "nvlink"
 //   ms, fine_ms, exact_ms, percent, ratio, scaled, clock, power, temperature, plain    as reports
 //   show such a figure
-//   0%      a share without digits behind the point; g%  as few digits as it has
+//   0%      a share without decimals; g%  with as few digits as possible
 //   us      microseconds of a time; T and a format of fmt: in units of 1e12; a format of fmt:
 //   plainly
-// `[condition?text]` is there where the condition holds: `name` (it is given, and no flag that is
-// off), `@name` (its source is given), `name=value`, `@name=source`, `name>number`; `a|b` is
-// either, `!` is not. `[*name/, ?text]` is there once for each value of that name, with ", "
-// between; inside, values are those with the same text, and `first` is a flag.
+// `[condition?text]` is included if the condition holds: `name` (it is given, and not a flag that
+// is off), `@name` (its source is given), `name=value`, `@name=source`, `name>number`; `a|b` means
+// either, `!` not. `[*name/, ?text]` is repeated for each value of that name, separated by ", ";
+// inside, only values with the same text are used, and `first` is a flag.
 std::string fill_text(std::string_view text, const std::vector<profile::FindingValue>& values);
 
-// Whether its kind is known, and all values are there that its words need.
+// Whether the kind is known and all values that its words need are there.
 template <class Said>
 bool has_all_values(const Said& said) {
   return is_known(said.kind) &&

@@ -7,7 +7,7 @@ namespace {
 
 using profile::ReasonKind;
 
-// As fill_text reads them; `rest` follows what several kinds have in common.
+// In the syntax of fill_text; `rest` follows the part that several kinds share.
 struct ReasonText {
   ReasonKind value;
   std::string_view text;
@@ -21,7 +21,7 @@ constexpr std::string_view kOfModel =
 constexpr std::string_view kAtPeak =
     "[divided_by_time?, divided by time among all matrix products]"
     "[traced_share?, of which {traced_share:percent} was traced]";
-// What may be wrong, the likeliest first.
+// Possible errors, the likeliest first.
 constexpr std::string_view kImpossible =
     "{figure} of {stage} on {time} time would be {share:0%}, which is impossible: check "
     "[captured_gpu?--gpu {gpu} (the capture says {captured_gpu}), ]"
@@ -254,7 +254,7 @@ constexpr auto kReasonTexts = [] {
   });
 }();
 
-// How what follows a reason is told.
+// How the next reason is joined to one.
 struct Joint {
   std::string_view open;
   std::string_view close;

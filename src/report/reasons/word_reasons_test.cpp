@@ -490,7 +490,7 @@ TEST(ReasonWords, AreTheseOfEveryKind) {
   }
 }
 
-// An example has all values that its kind must have, and needs them: without one, a file of another
+// An example has all values that its kind requires, and needs each: without one, a file of another
 // version keeps its own words.
 TEST(ReasonWords, NeedAllValues) {
   for (const Example& example : examples()) {
@@ -521,7 +521,7 @@ TEST(ReasonWords, JoinSeveral) {
   EXPECT_EQ(reason_words({warmup, unknown}), std::nullopt);
 }
 
-// One reason at every place that has some; the text there must become its words.
+// One reason in every place that can have some; its words must replace the text there.
 TEST(ReasonWords, FillAllTextsOfAProfile) {
   const profile::Reasons why = {make_reason(ReasonKind::all_warmup)};
   const std::string words = "every instance is a warm-up";
@@ -545,7 +545,7 @@ TEST(ReasonWords, FillAllTextsOfAProfile) {
   profile::Finding& finding = filled.findings.emplace_back();
   finding.values =
       std::move(FindingValues().add_number("gaps", 1).add_text("floor_rule", "")).take();
-  finding.value_reasons = {{1, why}, {2, why}};  // the second is no value of it
+  finding.value_reasons = {{1, why}, {2, why}};  // the second is not one of its values
   filled.gaps.emplace_back().host_reasons = why;
   filled.repeated_gaps.emplace_back().longest.host_reasons = why;
   filled.slow_steps.emplace_back().reasons.push_back({"", {}, why});

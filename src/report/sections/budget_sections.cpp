@@ -12,9 +12,9 @@
 namespace llmprof::report {
 namespace {
 
-constexpr size_t kShownGaps = 5;  // of each stage
+constexpr size_t kShownGaps = 5;  // per stage
 
-// Why there is no budget; empty where there is one.
+// Empty if there is a budget.
 std::string why_no_budget(const profile::Profile& profile) {
   const bool any = std::ranges::any_of(
       profile.stages, [](const auto& stage) { return stage.shown.budget.has_value(); });
@@ -60,7 +60,7 @@ std::string between(const profile::Gap& gap) {
   return *gap.work_before + " ... " + *gap.work_after;
 }
 
-// By a gap's cause on; a CPU's gaps are not the host's alone.
+// Columns from a gap's cause onward; on a CPU, activity is not only the host's.
 std::string gap_titles(const profile::Profile& profile) {
   return on_cpu(profile) ? "cause | between | activity" : "cause | between | host activity";
 }

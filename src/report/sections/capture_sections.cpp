@@ -105,7 +105,7 @@ std::string graph_words(const profile::Engine& engine) {
                      percent(engine.kernels_in_graphs));
 }
 
-// {0} is what was seen, {1} the share of it.
+// {0} is the subject of the evidence, {1} its share.
 constexpr auto kSigns = [] {
   using enum profile::EngineSign;
   return profile::texts<profile::EngineSign>({
@@ -132,7 +132,7 @@ std::string evidence_line(const profile::EngineEvidence& evidence) {
 }
 
 // Work that is missing because of how it was recorded: reports have their own words for it, and
-// what to record otherwise is the right advice.
+// advise how to record it.
 bool is_of_recording(std::string_view code) {
   constexpr auto kCodes = std::to_array<std::string_view>(
       {"capture_without_rank", "collector_log_empty", "collector_stood_down",

@@ -24,7 +24,7 @@ profile::Profile damaged_trace() {
   return profile;
 }
 
-// Of the first block that is not the title.
+// The words of the first block after the title.
 std::string first_words(const Document& document) {
   for (const Block& block : document.blocks) {
     if (std::holds_alternative<Heading>(block)) continue;
@@ -52,7 +52,7 @@ TEST(Damage, IsSaidOnceOnTheTerminal) {
   EXPECT_EQ(text.find("gzip stream is truncated"), text.rfind("gzip stream is truncated")) << text;
 }
 
-// The GPU's part may be what is missing: neither its absence nor a remedy for it is a diagnosis.
+// The GPU's part may be missing: neither its absence nor a remedy for it is a diagnosis.
 TEST(Damage, IsTheDiagnosisInsteadOfWhatWasNotRecorded) {
   profile::Profile profile = damaged_trace();
   const auto says = [&](std::string_view words) {

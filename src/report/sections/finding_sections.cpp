@@ -63,7 +63,7 @@ std::string bound_sentence(const profile::Profile& profile,
                             stage.bound_reason ? " (" + why + ")" : "", most_words(stage));
 }
 
-// Where ncu counted no kernel's bytes and FLOPs, there is only one way to a bound.
+// If ncu counted no kernel's bytes and FLOPs, bounds have only one basis.
 std::string basis_sentence(const profile::StageRecoverable& stage) {
   const bool counted_any = std::ranges::any_of(stage.kernels, [](const auto& kernel) {
     return kernel.floor_basis != "share of the class's floor";

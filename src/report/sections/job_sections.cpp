@@ -39,7 +39,7 @@ std::string rank_words(const std::vector<uint64_t>& ranks) {
   return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", rank_list(ranks));
 }
 
-// "0.8000 ms per step (30.3 % of it)"; without stages the whole timeline.
+// "0.8000 ms per step (30.3 % of it)"; without stages, over the whole timeline.
 std::string wait_words(const profile::Straggler& straggler) {
   const bool staged = !straggler.stage.empty();
   std::string text = fmt::format("{} ms{}", fine_ms(straggler.wait_per_step),

@@ -20,7 +20,7 @@ constexpr size_t kOpenedKernels = 5;
 constexpr size_t kShownShapes = 4;
 constexpr std::string_view kPerDecodeStep = "ms per decode step";
 
-// Those that take most of the time, in their own order.
+// Stages that take most of the time, in their own order.
 std::vector<size_t> shown_stages(const profile::Profile& profile) {
   std::vector<size_t> shown(profile.stages.size());
   std::iota(shown.begin(), shown.end(), 0U);
@@ -80,7 +80,7 @@ Table scope_table(const profile::Profile& profile) {
   return table;
 }
 
-// What a kernel or a launch shape is ranked by: its time in the measured stages, or all of it.
+// The time that ranks a kernel or a launch shape: in the measured stages, or all of it.
 template <class Timed>
 std::optional<profile::MeasuredTime> ranked_time(const Timed& timed, bool measured) {
   if (measured) return timed.measured;
@@ -118,7 +118,7 @@ std::string largest_classes(const profile::Layer& layer) {
   });
 }
 
-// Layers are mostly alike: the slowest say what there is to say.
+// Most layers are alike: the slowest are enough.
 std::vector<const profile::Layer*> slowest_layers(const std::vector<profile::Layer>& layers,
                                                   const profile::StageLayers& of) {
   std::vector<const profile::Layer*> chosen;

@@ -14,7 +14,7 @@ profile::Instance instance(double wall, const char* reason = nullptr, bool captu
   return made;
 }
 
-// llama-bench: it counts the second prefill.
+// llama-bench, which counts the second prefill.
 profile::Profile benchmark() {
   profile::Profile profile;
   profile::Stage stage;

@@ -133,7 +133,7 @@ void add_section(Topic<"measured"> /*topic*/, const Profile& profile, Document& 
   document.add(std::move(sensors));
   const std::string sources = energy_sources(profile);
   if (sources.empty()) return;
-  // What counters draw was found on an H200 with CUPTI's sampling and with nsys's:
+  // The power that counters draw was measured on an H200 with CUPTI's and nsys's sampling:
   // docs/measurements.md.
   document.add(Paragraph{fmt::format(
       "Energy is for the whole GPU, including idle power ({}).{}{}", sources,

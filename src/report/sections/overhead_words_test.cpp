@@ -35,7 +35,7 @@ TEST(OverheadWords, MuchOverheadIsAWarning) {
   EXPECT_NE(overhead_words(profile).find("more than 25 % overhead"), std::string::npos);
 }
 
-// A control run that compiled what the other passes found in a cache.
+// The control run compiled code that the other passes found in a cache.
 TEST(OverheadWords, APassThatWasFasterIsNotSlowedDown) {
   profile::PassOverhead whole = overhead_of("collector", "whole run", 0.589);
   whole.whole_run = true;
@@ -45,7 +45,7 @@ TEST(OverheadWords, APassThatWasFasterIsNotSlowedDown) {
             "(compiled code, files) for the others.");
 }
 
-// 2.110 times on a busy machine, whose light mode records just as much.
+// 2.110 times on a busy machine; light mode would record just as much.
 TEST(OverheadWords, NoiseIsNotBlamedOnProfiling) {
   profile::PassOverhead noisy = overhead_of("collector", "decode", 2.11);
   noisy.other_cause = profile::OtherCause::spread;
@@ -54,7 +54,7 @@ TEST(OverheadWords, NoiseIsNotBlamedOnProfiling) {
             "the spread of the workload's own times, so not measurably slower.");
   noisy.other_cause = profile::OtherCause::cpus_short;
   EXPECT_EQ(overhead_words(with_passes({noisy})).find("Profiling slows"), std::string::npos);
-  // What nothing else explains comes first.
+  // Overhead without another cause comes first.
   EXPECT_NE(overhead_words(with_passes({noisy, overhead_of("torch", "decode", 1.4)}))
                 .find("in the torch pass: it takes 1.400 times"),
             std::string::npos);

@@ -18,7 +18,7 @@ constexpr std::string_view kNoStagesLeft =
     "no stages were found in the readable part of the damaged input; export, copy or record it "
     "again.";
 
-// Empty where there is one.
+// Empty if there is a timeline.
 std::string why_no_timeline(const profile::Profile& profile) {
   using enum profile::KernelSource;
   const profile::KernelSource source = profile.totals.source;

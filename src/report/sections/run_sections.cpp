@@ -52,8 +52,8 @@ const profile::CollectorOverhead* collector_of(const profile::Profile& profile) 
   return profile.overhead && profile.overhead->collector ? &*profile.overhead->collector : nullptr;
 }
 
-// Each backend records into the folder of its name: of a failed one, something was kept, as of the
-// ranks that did not die.
+// Each backend records into a folder with its name. A failed one may have left captures, for
+// example from ranks that did not die.
 bool was_read(const profile::Profile& profile, const std::string& backend) {
   return std::ranges::any_of(profile.context.captures, [&](const profile::Capture& capture) {
     return std::filesystem::path(capture.path).parent_path().filename() == backend;
@@ -82,9 +82,9 @@ std::string overhead_words(const profile::Profile& profile) {
   if (!profile.overhead) return {};
   const profile::PassOverhead* worst = nullptr;
   for (const profile::PassOverhead& pass : profile.overhead->passes) {
-    // ncu replays kernels one by one: nobody takes times from it.
+    // ncu replays kernels one by one: its times are never used.
     if (pass.pass == "ncu") continue;
-    // What something else explains says nothing of profiling.
+    // A ratio with another cause says nothing about profiling.
     const auto rank = [](const profile::PassOverhead& row) {
       return std::pair(!row.other_cause.has_value(), row.ratio);
     };
@@ -109,7 +109,7 @@ std::string overhead_words(const profile::Profile& profile) {
       stage, worst->pass, ratio(worst->ratio));
   const profile::Share much = profile.overhead->warn_above_share;
   if (worst->ratio <= 1 + much.value) return text + ".";
-  // What the light presets leave out is in these passes.
+  // The light presets record less in these passes.
   const bool light_helps = worst->pass == "torch" || worst->pass == "nsys";
   return text + fmt::format(
                     ". That is more than {} overhead, so the timings of that pass are not "

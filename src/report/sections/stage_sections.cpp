@@ -46,7 +46,7 @@ Table work_table(const profile::Profile& profile) {
 }
 
 std::string note_line(const profile::Profile& profile, const profile::StageNote& note) {
-  // A detected pass lies beside the passes of the language model, not inside them.
+  // A detected pass is between the passes of the language model, not inside them.
   const profile::Stage* stage = find_stage(profile, note.stage);
   const bool detected = stage != nullptr && stage->source == profile::StageSource::detected;
   if (detected) {
@@ -61,7 +61,7 @@ std::string note_line(const profile::Profile& profile, const profile::StageNote&
                      counted(note.kernel_count, "kernel"));
 }
 
-// Where each instance is one pass, its time stands in the table as a token's already.
+// If each instance is one pass, the table already has its time as a token time.
 bool is_time_of_tokens(const profile::Profile& profile, const profile::Stage& stage) {
   if (stage.step_count != stage.wall.count) return false;
   if (stage.name == "prefill") return profile.token_times.time_to_first_token.has_value();
@@ -81,7 +81,7 @@ void add_stage1(const profile::Stage1& stage1, Document& document) {
       Paragraph{"The capture's times include profiling overhead; users see the unprofiled times."});
 }
 
-// What an engine's requests saw, where that is known.
+// Times that an engine's requests saw, if known.
 void add_served(const profile::Profile& profile, Document& document) {
   if (profile.token_times.served.empty()) return;
   document.add(Heading{3, "Requests"});
@@ -120,7 +120,7 @@ void add_batches(const profile::Profile& profile, Document& document) {
 std::string coverage_sentence(const profile::Profile& profile) {
   if (!profile.coverage) return {};
   const profile::Coverage& coverage = *profile.coverage;
-  // A profile of an earlier llmprof does not tell initialization from work.
+  // A profile of an earlier llmprof does not separate initialization from work.
   if (coverage.work_kernels == 0) {
     return fmt::format("Coverage: stages hold {} of {} ({}) and {} of {} ms of kernel time ({}).",
                        grouped(coverage.kernels_in_stages), counted(coverage.kernels, "kernel"),

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kShownCopies = 20;
 
-// Empty where nothing but compute ran.
+// Empty if only compute ran.
 Table overlap_table(const profile::Profile& profile) {
   Table table = table_of("device | work | #overlapped (ms) | #exposed (ms)");
   for (const profile::DeviceTime& row : profile.device_time) {
@@ -75,7 +75,7 @@ Table short_kernel_table(const profile::Profile& profile) {
   return table;
 }
 
-// What a section without rows says.
+// For a section without rows.
 std::string none_recorded(const profile::Profile& profile, std::string_view what) {
   const std::string why = why_no_device_time(profile);
   return why.empty() ? fmt::format("No {} were recorded.", what) : "Not known: " + why;

@@ -19,7 +19,7 @@ std::string added_words(const profile::Stage& stage) {
   return fmt::format("a {} {} ms ({})", stage.name, ms(own.added), percent(own.added_share));
 }
 
-// Stages without unwatched times, by the reason.
+// Stages without unwatched times, by reason.
 std::string traced_words(const profile::Profile& profile) {
   if (on_cpu(profile)) return {};
   std::map<profile::NotUnwatched, std::vector<std::string>> stages;
@@ -55,7 +55,7 @@ std::string known_words(const profile::Profile& profile) {
       enumeration(how), enumeration(added));
 }
 
-constexpr size_t kShownInstances = 5;  // of what is left out
+constexpr size_t kShownInstances = 5;  // that are excluded from statistics
 
 std::string why_words(const profile::Instance& instance) {
   std::string text(in_words(instance.warmup_reason.value_or(profile::WarmupReason::told)));

@@ -29,7 +29,7 @@ Table ratio_table(const profile::Profile& profile) {
       });
 }
 
-// What the operators recorded, beside what the model needs.
+// What the operators recorded, next to what the model needs.
 Table recorded_table(const profile::Profile& profile) {
   return table_of(
       fmt::format("stage | #FLOPs recorded | #over the model's | #bytes recorded | #MFU on wall | "
@@ -77,7 +77,7 @@ std::string inputs_sentence(const profile::Stage& stage, std::string_view device
   return text;
 }
 
-// Which measurement it was, where it was not this run's.
+// Names the measurement if it is not from this run.
 std::string origin_sentence(const profile::Profile& profile) {
   for (const profile::Cpu& cpu : profile.context.cpus) {
     std::string text;
@@ -125,7 +125,7 @@ void add_stage_cost(const profile::Profile& profile, const profile::Stage& stage
 
 constexpr size_t kShownPoints = 20;
 
-// "120", "120, most frequent grid 64 x 1 x 1 (of 3)": figures are means over all of them.
+// "120", "120, most frequent grid 64 x 1 x 1 (of 3)": figures are means over all launches.
 std::string measured_launches_words(const profile::RooflineKernel& kernel) {
   if (!kernel.commonest_grid) return text_of(grouped(kernel.launches));
   const profile::Extent& grid = *kernel.commonest_grid;
@@ -148,7 +148,7 @@ Cell flops_cell(const profile::RooflineKernel& kernel) {
 }
 
 Table roofline_table(const profile::Profile& profile) {
-  // A CPU's operators say themselves what they compute and move.
+  // A CPU's operators record themselves what they compute and move.
   const bool recorded = on_cpu(profile);
   return table_of(
       fmt::format("kernel | {} | #compute | #{} | #FLOP/B | #compute share of peak | #memory share "

@@ -71,7 +71,7 @@ size_t columns_of(char32_t code) {
   return is_in(kWide, code) ? 2 : 1;
 }
 
-// Where the last part of the text begins that takes at most `width` columns.
+// The longest end of the text that takes at most `width` columns.
 std::string_view back_of(std::string_view text, size_t width) {
   size_t rest = display_width(text);
   while (rest > width) {
@@ -79,7 +79,7 @@ std::string_view back_of(std::string_view text, size_t width) {
     rest -= columns_of(character.code);
     text.remove_prefix(character.bytes);
   }
-  // Marks whose character is gone.
+  // Combining marks whose character was cut off.
   while (!text.empty() && columns_of(first_of(text).code) == 0) {
     text.remove_prefix(first_of(text).bytes);
   }
@@ -88,7 +88,7 @@ std::string_view back_of(std::string_view text, size_t width) {
 
 constexpr std::string_view kEllipsis = "\xE2\x80\xA6";
 
-// With `tail` of the columns for its end.
+// Keeps `tail` columns for the end of the text.
 std::string shortened_around(std::string_view text, size_t width, size_t tail) {
   if (display_width(text) <= width) return std::string(text);
   if (width == 0) return {};
@@ -100,8 +100,7 @@ std::string shortened_around(std::string_view text, size_t width, size_t tail) {
   return shortened;
 }
 
-// Moves the gap until no two of these look alike; where none of its places does that, a number ends
-// each.
+// Moves the gap until no two texts look alike; if no place works, appends a number to each.
 void add_distinct(const std::set<std::string>& group, size_t width,
                   std::map<std::string, std::string>& distinct) {
   for (size_t tail = 0; tail < width; ++tail) {
@@ -149,12 +148,12 @@ std::string shortened_in_the_middle(std::string_view text, size_t width) {
 
 std::vector<std::string> shortened_distinctly(const std::vector<std::string>& texts, size_t width) {
   std::vector<std::string> shown(texts.size());
-  std::map<std::string, std::set<std::string>> texts_of;  // by what is shown of them
+  std::map<std::string, std::set<std::string>> texts_of;  // by shortened text
   for (size_t i = 0; i < texts.size(); ++i) {
     shown[i] = shortened_in_the_middle(texts[i], width);
     texts_of[shown[i]].insert(texts[i]);
   }
-  std::map<std::string, std::string> distinct;  // of texts that look alike
+  std::map<std::string, std::string> distinct;  // for texts that look alike
   for (const auto& [alike, group] : texts_of) {
     if (group.size() > 1) add_distinct(group, width, distinct);
   }

@@ -12,12 +12,12 @@ namespace llmprof::report {
 namespace {
 
 constexpr size_t kGap = 2;            // blanks before a column
-constexpr size_t kShortestName = 28;  // of code: less than this tells kernels no longer apart
+constexpr size_t kShortestName = 28;  // of code: shorter names no longer distinguish kernels
 constexpr size_t kNarrowestText = 24;
 
 using Cells = std::vector<std::string>;
 
-// The one place where a cell becomes text.
+// The only place where a cell becomes text.
 std::string rendered(const Cell& cell) { return to_printable(text_of(cell)); }
 
 std::string padded(const std::string& text, size_t to, bool right) {
@@ -54,7 +54,7 @@ Cells cell_lines(const std::string& cell, Column::Kind kind, size_t width) {
   return {shortened_in_the_middle(cell, width)};
 }
 
-// Names that differ do so in the table, too.
+// Different names stay different in the table.
 void shorten_names(const Table& table, const FittedTable& fitted, std::vector<Cells>& rows) {
   for (const FittedColumn& column : fitted.shown) {
     if (table.columns[column.index].kind != Column::Kind::code) continue;

@@ -9,7 +9,8 @@
 namespace llmprof::report {
 namespace {
 
-// SGR parameters that every terminal palette shows on light and on dark grounds, by tint.
+// SGR parameters that are readable on light and on dark backgrounds in every terminal palette, by
+// tint.
 constexpr std::array<std::string_view, 5> kParameters = {"1", "1;33", "1;31", "32", "2"};
 
 struct Piece {
@@ -21,7 +22,7 @@ size_t end_of_word(std::string_view text, size_t begin) {
   return std::min(text.find(' ', begin), text.size());
 }
 
-// A unit stands behind the blank at the end of a number.
+// Whether a unit follows the blank after a number.
 bool unit_follows(std::string_view text, size_t begin, size_t blank) {
   constexpr auto kUnits = std::to_array<std::string_view>(
       {"%", "ns", "\xC2\xB5s", "us", "ms", "s", "min", "MB", "GB", "MiB", "GiB"});
@@ -35,8 +36,8 @@ bool unit_follows(std::string_view text, size_t begin, size_t blank) {
   return std::find(kUnits.begin(), kUnits.end(), word) != kUnits.end();
 }
 
-// What must stay together from `begin` on: a word, with a unit behind it, or a quotation that
-// begins in it and is no wider than `limit`.
+// Text that must stay together from `begin` on: a word, with the unit after it, or a quotation that
+// starts in it and is at most `limit` wide.
 Piece piece_at(std::string_view text, size_t begin, size_t limit) {
   size_t end = end_of_word(text, begin);
   if (unit_follows(text, begin, end)) end = end_of_word(text, end + 1);
@@ -51,11 +52,11 @@ Piece piece_at(std::string_view text, size_t begin, size_t limit) {
 
 constexpr size_t kLongestQuotation = 60;
 
-// Lines of which the first has another width than the others.
+// Lines whose first one has a different width.
 std::vector<std::string> lines_of(std::string_view text, size_t first_width, size_t width) {
   if (display_width(text) <= first_width) return {std::string(text)};
   std::vector<std::string> lines;
-  size_t line = 0;  // where it begins
+  size_t line = 0;  // where it starts
   size_t used = 0;  // columns
   size_t end = 0;   // of the line so far
   size_t next = std::min(text.find_first_not_of(' '), text.size());
@@ -82,7 +83,7 @@ size_t room_behind(std::string_view before, size_t width) {
   return width > taken ? width - taken : 1;
 }
 
-// Takes `excess` away from what can shrink, always from the widest.
+// Takes `excess` away from columns that can shrink, always from the widest.
 void shrink(std::span<const ColumnNeed> needs, size_t excess, std::vector<FittedColumn>& columns) {
   for (; excess > 0; --excess) {
     FittedColumn* widest = nullptr;
@@ -101,7 +102,7 @@ size_t total_width(const std::vector<FittedColumn>& columns, size_t gap) {
   return sum;
 }
 
-// A wide column that was left out last leaves room for narrow ones that were left out before it.
+// A wide column that was dropped last leaves room for narrow ones dropped before it.
 void take_back(std::span<const ColumnNeed> needs, size_t gap, size_t width, FittedTable& table) {
   for (size_t i = table.left_out.size(); i-- > 0;) {
     const size_t index = table.left_out[i];

@@ -12,17 +12,17 @@ namespace llmprof::report {
 inline constexpr size_t kNarrowestTerminal = 50;
 inline constexpr size_t kWidestTerminal = 200;
 
-// What a terminal can show. The default is that of a pipe or a file: text for grep and for other
-// programs, in which nothing is wrapped, shortened or left out.
+// What a terminal can show. The default is for a pipe or a file: text for grep and other programs,
+// in which nothing is wrapped, shortened or dropped.
 struct TerminalStyle {
   size_t width = 0;  // columns; 0: no limit
   bool color = false;
 };
 
-// Colors repeat what the words say already, and never carry a meaning alone.
+// Colors only repeat what the words already say.
 enum class Tint { heading, warning, error, good, quiet };
 
-// `text` itself where the style has no color.
+// `text` itself if the style has no color.
 std::string tinted(std::string_view text, Tint tint, const TerminalStyle& style);
 
 // ---- how wide text is: display_width.cpp
@@ -31,38 +31,38 @@ std::string tinted(std::string_view text, Tint tint, const TerminalStyle& style)
 // 2 for wide characters (CJK, emoji), 0 for combining marks, 1 for all others.
 size_t display_width(std::string_view text);
 
-// The longest front part that takes at most `width` columns; never half a character, and with the
+// The longest start that takes at most `width` columns; never half a character, and including the
 // marks that combine with its last one.
 std::string_view front_of(std::string_view text, size_t width);
 
-// At most `width` columns: the middle of a longer text becomes an ellipsis. Names of kernels differ
-// at both ends.
+// At most `width` columns: an ellipsis replaces the middle of a longer text, because kernel names
+// differ at both ends.
 std::string shortened_in_the_middle(std::string_view text, size_t width);
 
-// The same for the texts of one list: those that differ stay different, if need be by a number.
+// The same for the texts of one list: different texts stay different, if necessary by a number.
 std::vector<std::string> shortened_distinctly(const std::vector<std::string>& texts, size_t width);
 
 // ---- lines and columns
 
 // The lines of a text without line breaks, each at most `width` columns (0: no limit, one line).
-// Lines break at blanks only, so that what a reader copies (paths, names) stays whole: a longer
-// word stands in a line by itself. What is quoted in `backticks` stays together where it fits in a
-// line, and so do a number and its unit.
+// Lines break only at blanks, so that what a reader copies (paths, names) stays whole: a longer
+// word gets a line of its own. Text in `backticks` stays together if it fits in a line, and so do a
+// number and its unit.
 std::vector<std::string> wrapped(std::string_view text, size_t width);
 
-// The same as one text: `first` before the first line, `rest` (blanks, mostly) before the others.
-// Line breaks in the text stay. `width` counts what stands in front. No line break at the end.
+// The same as one text: `first` before the first line, `rest` (mostly blanks) before the others.
+// Line breaks in the text stay. `width` includes these prefixes. No line break at the end.
 std::string wrapped_behind(std::string_view first, std::string_view rest, std::string_view text,
                            size_t width);
 
 // The widest piece that `wrapped` does not break.
 size_t longest_piece(std::string_view text);
 
-// What a column of a table asks for, in columns of the terminal.
+// The room that a column of a table needs, in columns of the terminal.
 struct ColumnNeed {
   size_t natural = 0;   // all of its cells in full
-  size_t smallest = 0;  // below this it cannot be read; a number's is its natural width
-  int priority = 0;     // columns with the lowest are left out first; of equals the last
+  size_t smallest = 0;  // below this it is unreadable; for numbers, the natural width
+  int priority = 0;     // columns with the lowest are dropped first; among equals, the last
 };
 
 struct FittedColumn {
@@ -71,7 +71,7 @@ struct FittedColumn {
 };
 
 struct FittedTable {
-  std::vector<FittedColumn> shown;  // in the order of the needs; at least one where there are any
+  std::vector<FittedColumn> shown;  // in the order of the needs; at least one if there are any
   std::vector<size_t> left_out;     // in the order of the needs
 };
 

@@ -53,7 +53,7 @@ TEST(DisplayWidth, ShortensInTheMiddleAndKeepsBothEnds) {
   EXPECT_EQ(display_width(shorter), 16U);
   EXPECT_EQ(shortened_in_the_middle("abcdef", 1), kEllipsis);
   EXPECT_EQ(shortened_in_the_middle("abcdef", 0), "");
-  // Wide characters leave a column free rather than be cut in half.
+  // Wide characters leave a column free rather than being cut in half.
   for (size_t width = 1; width < 12; ++width) {
     std::string wide;
     for (int i = 0; i < 6; ++i) wide += kWideMiddle;
@@ -78,7 +78,7 @@ TEST(Wrap, KeepsCommandsTogetherAndUnitsWithNumbers) {
             Lines({"of the wall time", "86.7 %, mostly"}));
   EXPECT_EQ(wrapped("a span of 1.525237 ms, on", 20), Lines({"a span of", "1.525237 ms, on"}));
   EXPECT_EQ(wrapped("a number of 12 steps and", 14), Lines({"a number of 12", "steps and"}));
-  // One that does not fit in a line is broken like other text.
+  // A quotation that does not fit in a line is broken like other text.
   EXPECT_EQ(wrapped("`llmprof run model=x`", 12), Lines({"`llmprof run", "model=x`"}));
 }
 
