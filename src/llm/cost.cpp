@@ -8,7 +8,7 @@
 namespace llmprof::llm {
 namespace {
 
-// Keys that the queries at positions 0 to `end` - 1 see together.
+// Keys seen by all queries at positions 0 to `end` - 1 together.
 double pairs_up_to(const LayerSpec& layer, double end) {
   const double window = layer.window;
   if (layer.attention == AttentionKind::full || window == 0) return end * (end + 1) / 2;
@@ -31,19 +31,20 @@ double tokens_seen(const LayerSpec& layer, double context) {
   return std::min(context, window - 1);
 }
 
-// Sequences of a pass that attend alike: SequenceSums, in numbers that no length overflows.
+// Sequences of a pass with the same kind of attention: SequenceSums as doubles, which no length
+// overflows.
 struct Attending {
   double count = 0;
   double queries = 0;
   double keys = 0;
   double queries_squared = 0;
   double queries_by_keys = 0;
-  // Several tokens per sequence: keys and values are expanded from the latent, those of the cache
-  // as well. One token: the expansion is absorbed into the query and the output, at the same cost.
+  // Several tokens per sequence: keys and values are expanded from the latent, including cached
+  // ones. One token: the expansion is absorbed into the query and the output, at the same cost.
   bool expands_latent = false;
 
-  // Of one layer, all sequences together. Sums do not show how many tokens a window hides: a layer
-  // with one is calculated as if all sequences had the mean length, unless none can reach it.
+  // Per layer, over all sequences. Sums do not show how many tokens a window hides: unless no
+  // sequence can reach the window, the layer is calculated as if all had the mean length.
   [[nodiscard]] double pairs_in(const LayerSpec& layer) const {
     if (within_window(layer)) return queries_by_keys - (queries_squared - queries) / 2;
     return count * pairs(layer, mean_context(), queries / count);
@@ -87,7 +88,7 @@ PassShape shape_of(const ModelSpec& model, const ForwardPass& pass) {
   return shape;
 }
 
-// Engines verify drafted tokens as they decode: over the latent.
+// Engines verify drafted tokens like decode: over the latent.
 PassShape shape_of(const ModelSpec& model, const MixedPass& pass) {
   PassShape shape;
   shape.tokens = static_cast<double>(pass.tokens());
@@ -104,7 +105,7 @@ PassShape shape_of(const ModelSpec& model, const MixedPass& pass) {
   return shape;
 }
 
-// The parts of one pass on one of tp GPUs, all pipeline stages together.
+// The parts of one pass on one of tp GPUs, over all pipeline stages.
 class PassCalculation {
  public:
   PassCalculation(const ModelSpec& model, const PassShape& pass, const Parallelism& parallel)
@@ -139,7 +140,7 @@ class PassCalculation {
   }
   [[nodiscard]] double layers() const { return static_cast<double>(model_.layers.size()); }
 
-  // `matrices` stored so; biases and the like are never quantized.
+  // Bytes with the matrices in `format`; biases and the like are never quantized.
   [[nodiscard]] double bytes_of(const Weights& weights, const NumberFormat& format) const {
     return weights.matrices * format.bytes + weights.others * model_.dtype.bytes;
   }
@@ -163,8 +164,8 @@ class PassCalculation {
             layers() * flops, layers() * bytes_of(layer_.attention, model_.weights), 0};
   }
 
-  // FLOPs of one query with one key, all heads of a GPU: the product with the key, and the value
-  // weighted and added.
+  // FLOPs of one query with one key, for all heads of a GPU: the product with the key, and adding
+  // the weighted value.
   [[nodiscard]] double pair_flops(bool expands_latent) const {
     const double heads = model_.heads / tp_;
     if (!model_.latent) return 2 * kFlopsPerWeight * heads * model_.head_dim;
@@ -181,7 +182,7 @@ class PassCalculation {
     CostPart part{model_.latent && !expands ? "attention (over the latent)" : "attention", 0, 0, 0};
     const double token_bytes = cached_values(model_, tp_) * model_.kv_cache.bytes;
     for (const LayerGroup& group : groups_) {
-      double touched = tokens_;  // new ones are written, older ones read
+      double touched = tokens_;  // new tokens are written, older ones read
       for (const Attending& sequences : pass_.sequences) {
         part.flops +=
             group.count * sequences.pairs_in(group.layer) * pair_flops(sequences.expands_latent);
@@ -207,7 +208,7 @@ class PassCalculation {
       cost.parts.push_back({"shared experts", count * multiply(layer_.shared_experts),
                             count * bytes_of(layer_.shared_experts, model_.weights), 0});
     }
-    // Where more GPUs share the experts than share the rest, each replica of the rest brings its
+    // If more GPUs share the experts than share the rest, each replica of the rest contributes its
     // own tokens.
     const double gpus = ep_ > 1 ? ep_ : tp_;
     const double met = tokens_ * std::max(ep_ / tp_, 1.0);
@@ -218,8 +219,8 @@ class PassCalculation {
          count * experts_touched(met) / gpus * bytes_of(layer_.expert, format), 0});
   }
 
-  // Expected number of different experts that `tokens` tokens are sent to, each to its k of E
-  // independently.
+  // Expected number of different experts that `tokens` tokens are routed to, each independently to
+  // its k of E.
   [[nodiscard]] double experts_touched(double tokens) const {
     const double all = model_.mixture->experts;
     const double share = model_.mixture->experts_per_token / all;

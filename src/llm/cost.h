@@ -9,8 +9,8 @@
 
 namespace llmprof::llm {
 
-// How a model is spread over GPUs. Experts are spread over `ep` GPUs, or over `tp` where ep is 1.
-// Where ep exceeds tp there are ep / tp replicas of the rest, each with a batch of its own.
+// How a model is distributed over GPUs. Experts are distributed over `ep` GPUs, or over `tp` if ep
+// is 1. If ep exceeds tp, there are ep / tp replicas of the rest, each with its own batch.
 struct Parallelism {
   uint32_t tp = 1;
   uint32_t pp = 1;
@@ -18,19 +18,19 @@ struct Parallelism {
 };
 
 // One forward pass: `batch` sequences, each adding `new_tokens` to `context` tokens already cached.
-// Prefill is new_tokens = prompt, context = 0; a decode step new_tokens = 1, context = what
-// precedes.
+// Prefill: new_tokens = prompt, context = 0. Decode step: new_tokens = 1, context = all previous
+// tokens.
 struct ForwardPass {
   uint64_t batch = 1;
   uint64_t new_tokens = 1;
   uint64_t context = 0;
-  uint64_t positions_with_logits = 1;  // a sequence; HF computes 1 in prefill
+  uint64_t positions_with_logits = 1;  // per sequence; HF computes 1 in prefill
   uint64_t images = 0;                 // through the vision towers
 };
 
-// Sequences that pass together, described by sums over them. A sequence adds q tokens, its queries,
-// and has k tokens then, its keys: those that were cached and the q new ones. These sums determine
-// the work of causal attention without a window exactly, whatever the mix of lengths.
+// Sequences that share a pass, described by sums over them. A sequence adds q tokens, its queries.
+// It then has k tokens, its keys: the cached ones and the q new ones. These sums exactly determine
+// the work of causal attention without a window, whatever the mix of lengths.
 struct SequenceSums {
   uint64_t sequences = 0;
   uint64_t queries = 0;          // sum of q
@@ -41,22 +41,22 @@ struct SequenceSums {
   friend bool operator==(const SequenceSums&, const SequenceSums&) = default;
 };
 
-// Whether some sequences have these sums: each k is at least its q, and sums of squares are bounded
-// by the squares of sums.
+// Whether any sequences can have these sums: each k is at least its q, and sums of squares are
+// bounded by the squares of sums.
 [[nodiscard]] bool are_possible(const SequenceSums& sums);
 
-// (query, key) pairs of causal attention without a window: a sequence's queries see its cached
-// tokens, themselves and those before them.
+// (query, key) pairs of causal attention without a window: each query sees its sequence's cached
+// tokens, the new tokens before it, and itself.
 [[nodiscard]] double causal_pairs(const SequenceSums& sums);
 
-// One forward pass over a batch in which some sequences are in prefill, some in decode.
+// One forward pass over a batch with some sequences in prefill and some in decode.
 struct MixedPass {
   SequenceSums prefill;
   SequenceSums decode;
 
   [[nodiscard]] uint64_t tokens() const { return prefill.queries + decode.queries; }
-  // The last position of each prompt; of each sequence in decode all, since drafted tokens are
-  // verified by their logits.
+  // The last position of each prompt, but all positions of sequences in decode, since logits verify
+  // drafted tokens.
   [[nodiscard]] uint64_t positions_with_logits() const {
     return prefill.sequences + decode.queries;
   }
@@ -64,7 +64,7 @@ struct MixedPass {
   friend bool operator==(const MixedPass&, const MixedPass&) = default;
 };
 
-// A line of the calculation, as it is shown to the reader.
+// A line of the calculation, as shown in reports.
 struct CostPart {
   std::string name;  // "q, k, v, o projections", "attention", "routed experts", "head", ...
   double flops = 0;
@@ -72,8 +72,8 @@ struct CostPart {
   double kv_bytes = 0;      // cache read and written
 };
 
-// What one GPU computes and moves for a pass; of pipeline stages, the mean. Activations are left
-// out: they are small beside the weights, and stay in cache where kernels are fused.
+// What one GPU computes and moves for a pass; the mean over pipeline stages. Excludes activations:
+// they are small compared with the weights, and fused kernels keep them in cache.
 struct PassCost {
   std::vector<CostPart> parts;
   [[nodiscard]] double flops() const;
@@ -81,24 +81,24 @@ struct PassCost {
 };
 
 PassCost pass_cost(const ModelSpec& model, const ForwardPass& pass, const Parallelism& parallel);
-// The same parts. Attention is exact but for layers with a window.
+// The same parts. Attention is exact except in layers with a window.
 PassCost mixed_pass_cost(const ModelSpec& model, const MixedPass& pass,
                          const Parallelism& parallel);
 
-// Parameters and FLOPs are computed as doubles, since a faulty specification may ask for any size.
-// Counts that no model reaches are cut there, where every double still fits an integer.
+// Parameters and FLOPs are doubles, since a faulty specification may have any size. Counts that no
+// model reaches are capped here, where every double still fits an integer.
 inline uint64_t whole_count(double count) {
   constexpr double kLargestCount = 1e18;
   return static_cast<uint64_t>(std::min(count, kLargestCount));
 }
 
-// Of the whole model, all GPUs together.
+// Of the whole model, over all GPUs.
 uint64_t parameter_count(const ModelSpec& model);
-// Parameters that one token meets: without the experts it is not routed to, and without the input
+// Parameters that one token uses: without the experts it is not routed to, and without the input
 // embedding, of which it reads one row.
 uint64_t active_parameter_count(const ModelSpec& model);
 double weight_bytes(const ModelSpec& model);
-// The cache's growth a token, all layers, all GPUs together.
+// The cache's growth per token, over all layers and GPUs.
 double kv_bytes_per_token(const ModelSpec& model);
 
 }  // namespace llmprof::llm

@@ -38,8 +38,8 @@ constexpr double kAttention = 4096 * 4096.0 + 2 * 4096 * 1024.0 + 4096 * 4096.0;
 constexpr double kFeedForward = 3 * 4096 * 11008.0;
 constexpr double kHead = 32000 * 4096.0;
 
-// The program that was recorded has no final norm of its own (it uses the first layer's again) and
-// states 1,679,884,288 parameters; Llama's has one of 4,096.
+// The recorded program has no separate final norm (it reuses the first layer's) and states
+// 1,679,884,288 parameters; Llama has one of 4,096.
 TEST(Cost, CountsTheDenseModelExactly) {
   EXPECT_EQ(kAttention, 41943040);
   EXPECT_EQ(kFeedForward, 135266304);
@@ -54,15 +54,15 @@ TEST(Cost, CountsTheDenseModelExactly) {
 
 TEST(Cost, PrefillOfTheDenseModel) {
   const PassCost cost = pass_cost(dense_graph(), kPrefill777, {});
-  // 2 FLOPs a weight and token: 2 x 777 x 8 x 177,209,344 = 2.20307e12; the head for one position:
-  // 2.62e8; attention 4 x 8 layers x 32 heads x 128 x 777^2 / 2 (causal) = 3.9566e10.
+  // 2 FLOPs per weight and token: 2 x 777 x 8 x 177,209,344 = 2.20307e12; the head for one
+  // position: 2.62e8; attention 4 x 8 layers x 32 heads x 128 x 777^2 / 2 (causal) = 3.9566e10.
   const double by_hand =
       2.0 * 777 * 8 * (kAttention + kFeedForward) + 2 * kHead + 4.0 * 8 * 32 * 128 * 777 * 777 / 2;
   EXPECT_NEAR(by_hand, 2.24290e12, 0.0005e12);
   EXPECT_NEAR(cost.flops(), by_hand, 0.001 * by_hand);
-  // Exactly: every query sees itself and what precedes it, 777 x 778 / 2 pairs.
+  // Exactly: every query sees itself and all previous tokens, 777 x 778 / 2 pairs.
   EXPECT_EQ(part(cost, "attention").flops, 4.0 * 8 * 32 * 128 * (777.0 * 778 / 2));
-  // Bytes: all weights once but for the embedding, of which 777 rows; the cache is written.
+  // Bytes: all weights once, except the embedding (777 rows); the cache is written.
   const double bytes = 2 * (8 * (kAttention + kFeedForward) + 17 * kHidden + kHead) +
                        2 * 777 * kHidden + 777 * 32768.0;
   EXPECT_EQ(cost.bytes(), bytes);
@@ -99,7 +99,7 @@ TEST(Cost, TensorParallelHalves) {
   EXPECT_EQ(part(cost, "norms").weight_bytes, 17 * kHidden * 2);
 }
 
-// 16 GPUs for 8 kv heads: each GPU holds a whole one, so each head is there twice.
+// 16 GPUs for 8 kv heads: each GPU holds a complete head, so each head exists twice.
 TEST(Cost, KeyValueHeadsAreReplicated) {
   const PassCost cost = pass_cost(dense_graph(), kDecodeAt777, {16, 1, 1});
   EXPECT_EQ(part(cost, "attention").kv_bytes, 778 * 32768.0 / 8);
@@ -116,8 +116,8 @@ TEST(Cost, PipelineStagesShareTheLayers) {
   EXPECT_DOUBLE_EQ(four.bytes(), one.bytes() / 4);
 }
 
-// 4 layers, the first dense; 8 experts of 64, 2 per token, and 1 shared: small enough to do by
-// hand.
+// 4 layers, the first dense; 8 experts of 64, 2 per token, and 1 shared: small enough to calculate
+// by hand.
 constexpr std::string_view kMixture = R"({"model_type": "deepseek_v2", "hidden_size": 100,
   "intermediate_size": 300, "moe_intermediate_size": 64, "num_hidden_layers": 4,
   "num_attention_heads": 10, "num_key_value_heads": 10, "vocab_size": 1000, "use_mla": false,
@@ -155,13 +155,15 @@ TEST(Cost, ExpertsAreSpreadOverEpOrTp) {
                    whole / 2);
   EXPECT_DOUBLE_EQ(part(pass_cost(model, pass, {2, 1, 2}), "routed experts").weight_bytes,
                    whole / 2);
-  // Two replicas of the rest with 4 tokens each: 8 tokens meet the experts, half of which are here.
+  // Two replicas of the rest with 4 tokens each: 8 tokens reach the experts, half of which are
+  // here.
   const CostPart apart = part(pass_cost(model, pass, {1, 1, 2}), "routed experts");
   EXPECT_DOUBLE_EQ(apart.weight_bytes, 3 * 8 * (1 - std::pow(0.75, 8)) / 2 * kExpert * 2);
   EXPECT_DOUBLE_EQ(apart.flops, 8 * 2 * 3 * 2 * kExpert / 2);
 }
 
-// DeepSeek's attention in small: 2 heads, queries through 24, latent of 16, 8 + 4 a key, 6 a value.
+// DeepSeek's attention in miniature: 2 heads, queries through 24, latent of 16, keys of 8 + 4,
+// values of 6.
 constexpr std::string_view kLatent = R"({"model_type": "deepseek_v3", "hidden_size": 32,
   "intermediate_size": 50, "num_hidden_layers": 3, "num_attention_heads": 2, "vocab_size": 100,
   "q_lora_rank": 24, "kv_lora_rank": 16, "qk_nope_head_dim": 8, "qk_rope_head_dim": 4,
@@ -185,17 +187,17 @@ TEST(Cost, LatentAttention) {
   // A prompt of 5: expanded to keys of 12 and values of 6; 5 x 6 / 2 pairs.
   const PassCost prefill = pass_cost(model, {1, 5, 0, 1, 0}, {});
   EXPECT_EQ(part(prefill, "attention").flops, 3 * 2 * 2 * (12 + 6) * 15.0);
-  // Five more on top of them expand the cached five again.
+  // Five more tokens expand the cached five again.
   const PassCost chunk = pass_cost(model, {1, 5, 5, 1, 0}, {});
   EXPECT_EQ(part(chunk, "attention projections (latent)").flops, 3 * 2 * (5 * weights + 5 * 448));
-  // Two GPUs: each holds the whole latent, and half the heads.
+  // Two GPUs: each holds the entire latent, and half the heads.
   const PassCost two = pass_cost(model, {1, 1, 9, 1, 0}, {2, 1, 1});
   EXPECT_EQ(part(two, "attention (over the latent)").kv_bytes, 3 * 20 * 2 * 10.0);
   EXPECT_EQ(part(two, "attention projections (latent)").weight_bytes,
             3 * 2 * (768 + 576 / 2 + 640 + 448 / 2 + 384 / 2));
 }
 
-// 4 layers of 1 head of 8; windows of 6 in layers 0 and 2 (gpt-oss alternates so).
+// 4 layers with 1 head of 8; windows of 6 in layers 0 and 2 (gpt-oss alternates like this).
 constexpr std::string_view kSliding = R"({"model_type": "gemma2", "hidden_size": 8,
   "intermediate_size": 16, "num_hidden_layers": 4, "num_attention_heads": 1,
   "num_key_value_heads": 1, "head_dim": 8, "vocab_size": 10, "sliding_window": 6,
@@ -213,12 +215,12 @@ TEST(Cost, SlidingWindow) {
   // At context 3 the window does not matter yet.
   const PassCost early = pass_cost(model, {1, 1, 3, 1, 0}, {});
   EXPECT_EQ(part(early, "attention").flops, 4 * 8 * 4 * 4.0);
-  // 4 norms a layer (Gemma 2), tied embedding.
+  // 4 norms per layer (Gemma 2), tied embedding.
   EXPECT_EQ(parameter_count(model), 80U + 8U + 4 * (4 * 64U + 3 * 128U + 4 * 8U));
 }
 
-// The dense model in 4 bits, groups of 128 with an f16 scale and a 4-bit zero point each:
-// 0.5 + 2.5 / 128 bytes a weight; embedding, norms and head stay bf16; the cache in 8 bits.
+// The dense model in 4 bits, groups of 128 with an f16 scale and a 4-bit zero point each: 0.5 + 2.5
+// / 128 bytes per weight; embedding, norms and head stay bf16; the cache has 8 bits.
 TEST(Cost, QuantizedWeightsAndCache) {
   const ModelSpec model = parsed(R"({"model_type": "llama", "hidden_size": 4096,
     "intermediate_size": 11008, "num_hidden_layers": 8, "num_attention_heads": 32,

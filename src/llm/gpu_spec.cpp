@@ -18,9 +18,9 @@ constexpr std::array<std::string_view, 5> kSilentWords = {"nvidia", "geforce", "
 
 bool in_word(char c) { return is_lower(c) || is_digit(c) || c == '.'; }
 
-// "NVIDIA H100 80GB HBM3" as "h100 80gb hbm3": small letters, one space between words, without the
-// words that say nothing about the model. All that is left must agree for two names to be the same,
-// so that "RTX 4090" is not "RTX 4090 Laptop".
+// "h100 80gb hbm3" for "NVIDIA H100 80GB HBM3": lower case, single spaces, without words that say
+// nothing about the model. Two names are the same only if all remaining words agree, so that "RTX
+// 4090" is not "RTX 4090 Laptop".
 std::string normalized_gpu_name(std::string_view name) {
   std::string result;
   for (size_t i = 0; i < name.size();) {
@@ -146,7 +146,7 @@ Result<GpuSpecs> GpuSpecs::load(const config::ConfFiles& conf) {
   for (const config::ConfText& layer : *layers) {
     std::vector<Entry> entries;
     if (auto done = read(layer, entries); !done) return fail_with(done.error());
-    // A name that a layer above has is that layer's.
+    // A name in a higher layer overrides the same name in lower ones.
     for (Entry& entry : entries) {
       const auto same =
           std::find_if(specs.entries_.begin(), specs.entries_.end(), [&](const Entry& above) {
@@ -159,7 +159,8 @@ Result<GpuSpecs> GpuSpecs::load(const config::ConfFiles& conf) {
 }
 
 bool GpuSpecs::fits(const Entry& entry, uint32_t sm_count, uint64_t memory_bytes) {
-  // Drivers state from a little less than the nominal GB (error correction) to the same in GiB.
+  // Drivers report between slightly less than the nominal GB (error correction) and that number in
+  // GiB.
   constexpr double kLeast = 0.95;
   constexpr double kMost = 1.08;
   if (sm_count > 0 && entry.sm_count > 0 && sm_count != entry.sm_count) return false;

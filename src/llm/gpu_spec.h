@@ -11,43 +11,43 @@
 
 namespace llmprof::llm {
 
-// A GPU's dense peaks (without 2:4 sparsity, which data sheets like to include), or a CPU's that
-// were measured on it.
+// A GPU's dense peaks (without 2:4 sparsity, which data sheets often include), or a CPU's measured
+// peaks.
 struct GpuSpec {
   std::string name;             // "H200 SXM"
-  double memory_bandwidth = 0;  // bytes a second
-  double tensor_bf16 = 0;       // FLOP a second; fp16 is the same
-  bool fp16_only = false;       // Volta and Turing multiply no bf16
+  double memory_bandwidth = 0;  // bytes per second
+  double tensor_bf16 = 0;       // FLOP per second; fp16 is the same
+  bool fp16_only = false;       // Volta and Turing cannot multiply bf16
   std::optional<double> tensor_fp8;
   std::optional<double> tensor_fp4;
   std::optional<double> tensor_int8;
   std::optional<double> tensor_tf32;
   std::optional<double> fp32;  // CUDA cores
-  // Of a CPU: the number format that the one measured peak is of ("f32"), and how it was measured.
+  // For a CPU: the number format of the one measured peak ("f32"), and how it was measured.
   std::string measured_format;
   std::string measured_how;
 
   [[nodiscard]] bool is_measured() const { return !measured_format.empty(); }
 
-  // For products whose weights are stored so ("bf16", "f16", "f32", "fp8", "int4", ...): weights of
-  // fewer bits than the hardware multiplies are converted first, so they run at bf16's. None where
-  // the GPU has no such peak on record.
+  // The peak for products with weights in this format ("bf16", "f16", "f32", "fp8", "int4", ...).
+  // Weights with fewer bits than the hardware multiplies are converted first, so they run at the
+  // bf16 peak. None if the GPU's peak is unknown.
   [[nodiscard]] std::optional<double> peak_for(std::string_view number_format) const;
-  // Which peak that is: "bf16 dense".
+  // The name of this peak: "bf16 dense".
   [[nodiscard]] std::string peak_name(std::string_view number_format) const;
 };
 
-// A CPU's peaks as measured: every product runs at the one peak there is.
+// Measured CPU peaks: every product runs at the only peak there is.
 GpuSpec measured_cpu(std::string name, double flops, double bandwidth, std::string number_format,
                      std::string how);
 
-// conf/gpus.yaml, the user's over the shipped one. Finds "NVIDIA H200", "H200", "h200 sxm"; none
-// for what is not listed, for names that several variants have, and for parts of a GPU (fewer SMs
-// than it has): there is no guess.
+// conf/gpus.yaml, the user's before the shipped one. Finds "NVIDIA H200", "H200", "h200 sxm". Never
+// guesses: none for unlisted names, for names that several variants share, and for parts of a GPU
+// (fewer SMs than it has).
 class GpuSpecs {
  public:
   static Result<GpuSpecs> load(const config::ConfFiles& conf);
-  // `sm_count` and `memory_bytes`, where known (0: not), distinguish variants of the same name.
+  // `sm_count` and `memory_bytes` (0: unknown) distinguish variants of the same name.
   [[nodiscard]] std::optional<GpuSpec> find(std::string_view name, uint32_t sm_count = 0,
                                             uint64_t memory_bytes = 0) const;
   [[nodiscard]] std::vector<std::string> names() const;
@@ -55,7 +55,7 @@ class GpuSpecs {
  private:
   struct Entry {
     GpuSpec spec;
-    std::vector<std::string> names;  // as normalized for comparison
+    std::vector<std::string> names;  // normalized for comparison
     uint32_t sm_count = 0;           // 0: not stated
     uint64_t memory_bytes = 0;       // nominal; 0: not stated
   };

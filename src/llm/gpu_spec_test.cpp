@@ -23,7 +23,7 @@ std::string found(std::string_view name, uint32_t sm_count = 0, uint64_t memory 
 }
 
 TEST(GpuSpecs, TellsVariantsApart) {
-  EXPECT_EQ(found("NVIDIA H200", 132, 150109880320), "H200 SXM");  // as nsys states it
+  EXPECT_EQ(found("NVIDIA H200", 132, 150109880320), "H200 SXM");  // as nsys reports it
   EXPECT_EQ(found("h200"), "H200 SXM");
   EXPECT_EQ(found("h200 sxm"), "H200 SXM");
   EXPECT_EQ(found("NVIDIA H100 80GB HBM3"), "H100 SXM");
@@ -44,12 +44,12 @@ TEST(GpuSpecs, NeverGuesses) {
                            "NVIDIA A10G", "NVIDIA H200 MIG 1g.18gb", "RTX 40"}) {
     EXPECT_EQ(found(name), "none") << name;
   }
-  // What the name leaves open the capture may decide.
+  // The capture may decide what the name leaves open.
   EXPECT_EQ(found("H100", 114), "H100 PCIe");
   EXPECT_EQ(found("H100", 132, 84'929'000'000), "H100 SXM");
   EXPECT_EQ(found("H100", 132, 100'000'000'000), "H100 NVL");
   EXPECT_EQ(found("A100 SXM", 0, 42'300'000'000), "A100 40GB SXM");
-  // A slice of a GPU has not the whole one's peaks.
+  // A slice of a GPU does not have the full GPU's peaks.
   EXPECT_EQ(found("NVIDIA H200", 16), "none");
 }
 
@@ -67,7 +67,7 @@ TEST(GpuSpecs, DensePeaks) {
     ASSERT_TRUE(spec) << peaks.name;
     EXPECT_NEAR(spec->tensor_bf16 / 1e12, peaks.tflops, 1) << peaks.name;
     EXPECT_DOUBLE_EQ(spec->memory_bandwidth / 1e9, peaks.gb_per_s) << peaks.name;
-    // Twice bf16 where it exists: a figure with sparsity would be four times.
+    // Twice bf16 if it exists: a figure with sparsity would be four times as high.
     if (spec->tensor_fp8) {
       EXPECT_NEAR(*spec->tensor_fp8, 2 * spec->tensor_bf16, 0.03 * *spec->tensor_fp8) << peaks.name;
     }

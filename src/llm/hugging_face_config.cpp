@@ -12,10 +12,10 @@
 namespace llmprof::llm {
 namespace {
 
-// A thousand times the largest models there are.
+// A thousand times the largest existing models.
 constexpr uint64_t kMostParameters = 1'000'000'000'000'000;
 
-// conf/model_families.yaml as built in: tests read it, users cannot change it.
+// The built-in conf/model_families.yaml: tests read it, users cannot change it.
 const config::ConfigNode& model_families() {
   static const config::ConfigNode root = [] {
     const auto text = config::built_in_conf("model_families.yaml");
@@ -25,13 +25,13 @@ const config::ConfigNode& model_families() {
   return root;
 }
 
-// By model_type; null where it is not known.
+// By model_type; null if it is unknown.
 const config::ConfigNode* find_model_family(std::string_view type) {
   const config::ConfigNode* other = model_families()["other_names"].find(type);
   return model_families()["families"].find(other == nullptr ? type : other->text);
 }
 
-// The part that describes the language model: the whole, but for models that also see or hear.
+// The part that describes the language model: everything, except for multimodal models.
 ConfigKeys language_part(const ConfigKeys& root) {
   for (const std::string_view part : {"text_config", "language_config", "llm_config"}) {
     if (root.find(part) != nullptr) return root.within(part);
@@ -105,7 +105,7 @@ void read_feed_forward(ConfigKeys& text, ConfigKeys& family, ModelSpec& model) {
   model.layers = read_layers(text, family, model.mixture.has_value());
 }
 
-// In `text` or, for models of several parts, in the whole file.
+// From `text` or, for models of several parts, from the whole file.
 std::string either(ConfigKeys& text, ConfigKeys& root, std::string_view key) {
   std::string found = text.text(key);
   return found.empty() ? root.text(key) : found;

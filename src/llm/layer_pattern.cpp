@@ -10,7 +10,7 @@ namespace {
 constexpr uint32_t kMostLayers = 10'000;
 constexpr uint64_t kLargestSize = 1'000'000'000;
 
-// A list with one text per layer; null pointer where the file has none.
+// A list with one text per layer; a null pointer if the file has none.
 const config::ConfigNode* layer_list(ConfigKeys& keys, std::string_view key, size_t layers) {
   const config::ConfigNode* list = keys.find(key);
   if (list == nullptr) return nullptr;

@@ -5,7 +5,7 @@
 namespace llmprof::llm {
 namespace {
 
-// The sizes are 32-bit numbers; products of two or three are not.
+// The sizes are 32-bit numbers; products of two or three would overflow.
 double wide(uint32_t value) { return value; }
 
 Weights feed_forward(const ModelSpec& model, double size, bool bias) {
@@ -51,14 +51,14 @@ double vision_parameters(const ModelSpec& model) {
   return sum;
 }
 
-// What one weight counts: its bytes, or 1.
+// The value of one weight: its bytes, or 1.
 struct PerWeight {
   double matrix = 1;
   double expert = 1;
   double other = 1;
 };
 
-// All layers with `experts` routed experts in each mixture.
+// All layers, with `experts` routed experts in each mixture.
 double sum_of_layers(const ModelSpec& model, double experts, const PerWeight& per) {
   const LayerWeights layer = layer_weights(model, 1);
   const auto sum = [&](const Weights& weights, double of_matrix) {
@@ -83,7 +83,7 @@ double kv_heads_on_gpu(const ModelSpec& model, double tp) {
 }
 
 double cached_values(const ModelSpec& model, double tp) {
-  // The latent belongs to all heads, so every GPU holds it whole.
+  // All heads share the latent, so every GPU holds all of it.
   if (model.latent) return wide(model.latent->kv_rank) + model.latent->rope_dim;
   return 2 * kv_heads_on_gpu(model, tp) * model.head_dim;
 }

@@ -6,17 +6,17 @@
 
 namespace llmprof::llm {
 
-// The weights of a model whose layers are all alike.
+// The weights of a model whose layers are all the same size.
 struct EqualLayers {
   size_t fewest = 1;  // layers
   size_t layer_bytes = 0;
-  size_t other_bytes = 0;  // embeddings, head: there whatever the number of layers
+  size_t other_bytes = 0;  // embeddings, head: independent of the number of layers
 };
 
-// How many layers make the weights at least four times the last-level cache, so that each token
-// reads them from memory; no more than half the memory (0: unknown) holds, but never below the
-// fewest. `llmprof run` and cpu_llm both ask here, so that they agree; a header alone, so that
-// cpu_llm links nothing for it.
+// The number of layers that makes the weights at least four times the last-level cache, so that
+// each token reads them from memory; limited to half the memory (0: unknown), but never below the
+// fewest. `llmprof run` and cpu_llm both use it, so that they agree; header-only, so that cpu_llm
+// need not link a library.
 inline size_t layers_beyond_cache(const EqualLayers& weights, std::optional<size_t> cache_bytes,
                                   size_t memory_bytes) {
   constexpr size_t kEnoughCaches = 4;

@@ -7,7 +7,7 @@ namespace {
 
 constexpr size_t kPlenty = size_t{1} << 40U;
 
-// Layers of 25 bytes beside 50: eight are 250, four times 62.5.
+// Layers of 25 bytes and 50 others: eight layers make 250, four times 62.5.
 constexpr EqualLayers kWeights = {8, 25, 50};
 
 TEST(LayersBeyondCache, AreTheFewestWhereThoseAreFourCaches) {
@@ -25,7 +25,7 @@ TEST(LayersBeyondCache, GrowWithTheCache) {
 TEST(LayersBeyondCache, AreNoMoreThanHalfTheMemoryHolds) {
   EXPECT_EQ(layers_beyond_cache(kWeights, 1000, 1000), 18U);  // 50 + 18 * 25 = 500
   EXPECT_EQ(layers_beyond_cache(kWeights, 1000, 100), 8U);
-  EXPECT_EQ(layers_beyond_cache(kWeights, 1000, 0), 158U);  // memory is unknown
+  EXPECT_EQ(layers_beyond_cache(kWeights, 1000, 0), 158U);  // unknown memory
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kLargestConfig = 16UL << 20U;
 constexpr std::string_view kPresets = "model/llm";
-// The last ones are for `llmprof run`: what runs the model, and with which weights.
+// The last keys are for `llmprof run`: what runs the model, and with which weights.
 constexpr std::array<std::string_view, 11> kPresetKeys = {
     "name",           "variant",          "params",  "dtype", "config",       "alias_of",
     "kv_cache_dtype", "default_workload", "weights", "path",  "outgrow_cache"};
@@ -25,7 +25,7 @@ Result<std::string> read_text(const fs::path& path) {
   return text ? text : fail(ErrorKind::usage, text.error().message);
 }
 
-// A name for people: the folder's, where the file has the name that all of them have.
+// A display name: the folder's if the file has the generic name.
 std::string name_of(const fs::path& path) {
   if (path.filename() != "config.json") return path.stem().string();
   std::error_code ignored;
@@ -68,7 +68,7 @@ Result<ModelSpec> model_file(const fs::path& path) {
   const auto document = config::parse_json(*text, path.string());
   if (!document) return fail_with(document.error());
   auto model = read_hugging_face_config(*document, document->root, {});
-  // A path of the machine that saved it says less than where the file lies now.
+  // A path on the machine that saved it says less than the file's current location.
   if (model && (model->name.empty() || !contains(model->name, "/") || model->name.front() == '/' ||
                 model->name.front() == '.')) {
     model->name = name_of(path);
@@ -76,7 +76,7 @@ Result<ModelSpec> model_file(const fs::path& path) {
   return model;
 }
 
-// The preset in the first layer that has it; none where none has.
+// The preset from the first layer that has it; none if there is none.
 Result<std::optional<config::ConfigDocument>> find_preset(const std::string& name,
                                                           const config::ConfFiles& conf) {
   const auto layers = conf.layers(fmt::format("{}/{}.yaml", kPresets, name));
@@ -87,7 +87,7 @@ Result<std::optional<config::ConfigDocument>> find_preset(const std::string& nam
   return std::optional(std::move(*document));
 }
 
-// Likewise; of an alias, the one that is meant.
+// The same, but resolves aliases.
 Result<std::optional<config::ConfigDocument>> read_preset(const std::string& name,
                                                           const config::ConfFiles& conf) {
   auto preset = find_preset(name, conf);
@@ -119,7 +119,7 @@ tl::unexpected<Error> no_such_model(std::string_view what, const std::vector<std
                           fmt::join(names, ", ")));
 }
 
-// "Qwen/Qwen2-7B": by the name that a preset gives its model.
+// "Qwen/Qwen2-7B": by the model name in a preset.
 Result<std::optional<config::ConfigDocument>> preset_by_model_name(
     std::string_view what, const std::vector<std::string>& names, const config::ConfFiles& conf) {
   for (const std::string& name : names) {

@@ -15,7 +15,7 @@ namespace llmprof::llm {
 // How a set of weights, or the KV cache, is stored.
 struct NumberFormat {
   std::string name = "bf16";  // "bf16", "f16", "f32", "fp8", "int8", "int4", "mxfp4", ...
-  double bytes = 2;           // a value, its share of the scales included
+  double bytes = 2;           // per value, including its share of the scales
 };
 
 enum class AttentionKind : uint8_t { full, sliding, chunked };
@@ -24,7 +24,7 @@ enum class FeedForwardKind : uint8_t { dense, mixture };
 // One decoder layer.
 struct LayerSpec {
   AttentionKind attention = AttentionKind::full;
-  uint32_t window = 0;  // tokens that a query sees at most; 0: all before it
+  uint32_t window = 0;  // tokens that a query sees at most; 0: all previous ones
   FeedForwardKind feed_forward = FeedForwardKind::dense;
 
   friend bool operator==(const LayerSpec&, const LayerSpec&) = default;
@@ -47,19 +47,19 @@ struct MixtureOfExperts {
   uint32_t shared_expert_size = 0;  // of all shared experts together
   bool router_bias = false;
   bool expert_bias = false;
-  bool shared_expert_gate = false;  // a weight a hidden value, which scales the shared experts
+  bool shared_expert_gate = false;  // one weight per hidden value, which scales the shared experts
 };
 
-// A stack of transformer layers that looks at an image before the text (OCR and VL models).
+// A stack of transformer layers that processes an image before the text (OCR and VL models).
 struct VisionTower {
   std::string name;
   uint64_t parameters = 0;
-  uint64_t flops_per_image = 0;  // 0: the configuration does not state the image's size
+  uint64_t flops_per_image = 0;  // 0: the configuration does not state the image size
 };
 
-// A decoder-only language model: all that its cost depends on.
+// A decoder-only language model: everything that its cost depends on.
 struct ModelSpec {
-  std::string name;     // "Qwen/Qwen2-7B", or the file's
+  std::string name;     // "Qwen/Qwen2-7B", or the file's name
   std::string variant;  // model_type: "qwen2"
   std::string source;   // the file or preset it was read from
   uint32_t hidden = 0;
@@ -75,20 +75,20 @@ struct ModelSpec {
   bool feed_forward_bias = false;
   bool head_bias = false;
   bool query_key_norm = false;
-  bool attention_sinks = false;  // one learnt logit a head
+  bool attention_sinks = false;  // one learned logit per head
   uint32_t norms_per_layer = 2;
   bool norm_bias = false;
   std::optional<LatentAttention> latent;
   std::optional<MixtureOfExperts> mixture;
   std::vector<LayerSpec> layers;
   std::vector<VisionTower> vision;
-  NumberFormat dtype;                   // of what is not quantized: embeddings, norms
+  NumberFormat dtype;                   // of unquantized weights: embeddings, norms
   NumberFormat weights;                 // of the linear layers
-  std::optional<NumberFormat> experts;  // of routed experts where they differ
-  bool quantized_head = false;          // the head is stored as the other linear layers are
+  std::optional<NumberFormat> experts;  // of routed experts if different
+  bool quantized_head = false;          // the head is stored like the other linear layers
   NumberFormat kv_cache;
 
-  // What the file holds that this specification does not understand, for the reader to know.
+  // Notes for the user on what this specification does not understand in the file.
   std::vector<std::string> notes;
 };
 

@@ -53,7 +53,7 @@ std::vector<bool> sparse(const ModelSpec& model) {
   return layers;
 }
 
-// The counts that the models' authors publish, as every preset states them.
+// The counts that the models' authors publish; every preset states them.
 TEST(Presets, ParameterCountsAreThePublishedOnes) {
   const auto names = conf().names_in("model/llm");
   EXPECT_GE(names.size(), 18U);
@@ -111,7 +111,7 @@ TEST(Presets, TheUsersComeFirst) {
   const auto model = load_model_spec("qwen2_7b", *files);
   ASSERT_TRUE(model) << model.error().message;
   EXPECT_EQ(model->name, "mine");
-  EXPECT_EQ(model->dtype.name, "bf16");  // the configuration's own
+  EXPECT_EQ(model->dtype.name, "bf16");  // from the configuration
   EXPECT_EQ(model->kv_cache.name, "fp8");
   const auto wrong = load_model_spec("wrong", *files);
   ASSERT_FALSE(wrong);
@@ -245,7 +245,7 @@ TEST(HuggingFaceConfig, QuantizedFormats) {
   const auto with = [](std::string_view section) {
     return parsed(small(", \"quantization_config\": " + std::string(section)));
   };
-  // fp8 with a 4-byte scale a block of 128 x 128.
+  // fp8 with a 4-byte scale per block of 128 x 128.
   EXPECT_DOUBLE_EQ(
       with(R"({"quant_method": "fp8", "weight_block_size": [128, 128]})").weights.bytes,
       1 + 4.0 / 16384);
@@ -276,7 +276,7 @@ TEST(HuggingFaceConfig, QuantizedFormats) {
             1U);
 }
 
-// The text part of a model that sees images too, as transformers 5 writes it: 3.39 B with a SAM
+// The text part of a model that also sees images, as transformers 5 writes it: 3.39 B with a SAM
 // tower and an encoder of 24 layers.
 TEST(HuggingFaceConfig, SecondDeepSeekOcr) {
   const ModelSpec model = parsed(R"({"model_type": "deepseek_ocr2", "dtype": "bfloat16",

@@ -35,21 +35,21 @@ constexpr std::array<std::string_view, 10> kMethods = {
     "fp8",          "fbgemm_fp8", "gptq", "awq",       "mxfp4", "compressed-tensors",
     "bitsandbytes", "modelopt",   "eetq", "auto-round"};
 
-// Whether a list of modules, if there is one, names such a part.
+// Whether a list of modules, if there is one, names this part.
 bool names(const config::ConfigNode* list, std::string_view part) {
   return list != nullptr &&
          std::any_of(list->children.begin(), list->children.end(),
                      [&](const config::ConfigNode& item) { return contains(item.text, part); });
 }
 
-// Integers of a few bits in groups, each group with a 16-bit scale and a zero point.
+// Integers of a few bits in groups, each with a 16-bit scale and a zero point.
 NumberFormat grouped_integers(uint32_t bits, uint32_t group) {
   const double value = bits / kBitsPerByte;
   const double extra = group > 0 ? (kScaleF16 + value) / group : 0;
   return {bits == 8 ? "int8 weight-only" : fmt::format("int{}", bits), value + extra};
 }
 
-// -1 and null stand for one group per row, whose scales are next to nothing.
+// -1 and null mean one group per row, whose scales are negligible.
 uint32_t group_size(ConfigKeys& keys) {
   const config::ConfigNode* node = keys.find("group_size");
   if (node == nullptr || node->integer() == -1) return 0;

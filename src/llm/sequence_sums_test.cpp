@@ -11,7 +11,7 @@
 namespace llmprof::llm {
 namespace {
 
-// New tokens and cached ones of each sequence.
+// New and cached tokens of each sequence.
 using Lengths = std::vector<std::pair<uint64_t, uint64_t>>;
 
 SequenceSums sums_of(const Lengths& lengths) {
@@ -59,7 +59,7 @@ TEST(SequenceSums, CountPairsExactly) {
        std::vector<Lengths>{{{777, 0}}, {{1, 777}}, {{5, 3}, {1, 11}}, {{512, 388}, {7, 0}}}) {
     EXPECT_EQ(causal_pairs(sums_of(lengths)), counted_pairs(lengths));
   }
-  // By hand: a chunk of 5 behind 3 sees 4 + 5 + 6 + 7 + 8, a decode step at 11 sees 12.
+  // By hand: a chunk of 5 after 3 sees 4 + 5 + 6 + 7 + 8, a decode step at 11 sees 12.
   EXPECT_EQ(causal_pairs(sums_of({{5, 3}, {1, 11}})), 30 + 12);
 }
 
@@ -67,13 +67,13 @@ TEST(SequenceSums, KnowsWhatCannotBe) {
   EXPECT_TRUE(are_possible({}));
   EXPECT_TRUE(are_possible(sums_of({{5, 3}, {1, 11}, {64, 0}})));
   EXPECT_FALSE(are_possible({2, 10, 9, 50, 50}));    // fewer keys than queries
-  EXPECT_FALSE(are_possible({2, 10, 20, 49, 100}));  // two numbers of sum 10: 50 at least
+  EXPECT_FALSE(are_possible({2, 10, 20, 49, 100}));  // two numbers with sum 10: at least 50
   EXPECT_FALSE(are_possible({2, 10, 20, 101, 200}));
   EXPECT_FALSE(are_possible({0, 1, 1, 1, 1}));
   EXPECT_FALSE(are_possible({2, 10, 20, 50, 201}));
 }
 
-// A batch of one kind costs what the same sequences cost as a plain pass.
+// A batch of one kind costs the same as a plain pass of these sequences.
 TEST(MixedPassCost, EqualsThePlainPass) {
   const ModelSpec model = dense_model();
   const MixedPass decode{{}, sums_of({{1, 777}, {1, 777}, {1, 777}})};
@@ -92,7 +92,7 @@ TEST(MixedPassCost, OfAMixedBatchByHand) {
   EXPECT_EQ(pass.prefill, sums_of({{5, 3}}));
   EXPECT_EQ(pass.decode, sums_of({{1, 11}}));
   const PassCost cost = mixed_pass_cost(dense_model(), pass, {});
-  // 4 FLOPs a pair and value: 8 layers, 32 heads of 128, 30 + 12 pairs.
+  // 4 FLOPs per pair and value: 8 layers, 32 heads of 128, 30 + 12 pairs.
   EXPECT_EQ(attention_of(cost).flops, 4.0 * 8 * 32 * 128 * 42);
   // 3 + 11 tokens read, 5 + 1 written: 8 layers, k and v, 8 heads of 128, 2 bytes.
   EXPECT_EQ(attention_of(cost).kv_bytes, 20 * 32768.0);
@@ -117,7 +117,7 @@ TEST(MixedPassCost, OfLayersWithAWindow) {
     "max_window_layers": 1, "torch_dtype": "bfloat16"})");
   ASSERT_EQ(model.layers.back().window, 16U);
   ASSERT_EQ(model.layers.front().attention, AttentionKind::full);
-  // Within the window: exact. 12 + 4 keys at the most.
+  // Within the window: exact. At most 12 + 4 keys.
   const MixedPass inside{{}, sums_of({{1, 11}, {1, 3}})};
   EXPECT_EQ(attention_of(mixed_pass_cost(model, inside, {})).flops, 4.0 * 4 * 64 * 16);
   // Beyond: two sequences of the mean length, 1 + 99; one layer sees 200, three see 2 x 16.
@@ -127,8 +127,7 @@ TEST(MixedPassCost, OfLayersWithAWindow) {
   EXPECT_EQ(attention_of(mixed_pass_cost(model, beyond, {})).kv_bytes, 64 * 2.0 * (200 + 3 * 32));
 }
 
-// Latent attention: chunks of a prompt expand the cache's keys and values, decode works over the
-// latent.
+// Latent attention: prompt chunks expand the cached keys and values, decode works over the latent.
 TEST(MixedPassCost, OfLatentAttention) {
   const ModelSpec model = model_of(R"({"model_type": "deepseek_v2", "hidden_size": 64,
     "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4,

@@ -13,7 +13,7 @@ constexpr double kColors = 3;
 
 double squared(double value) { return value * value; }
 
-// A stack of transformer layers; biases and norms as CLIP, SigLIP and SAM have them.
+// A stack of transformer layers, with biases and norms like CLIP, SigLIP and SAM.
 struct Transformer {
   double layers = 0;
   double width = 0;
@@ -30,14 +30,14 @@ struct Transformer {
     const double other = biased ? qkv_bias + 6 * width + intermediate : qkv_bias + 2 * width;
     return layers * (layer_weights() + other);
   }
-  // Each of `tokens` looks at `seen` others.
+  // Each of `tokens` sees `seen` tokens.
   [[nodiscard]] double flops(double tokens, double seen) const {
     return layers * (2 * tokens * layer_weights() + 4 * tokens * seen * width);
   }
 };
 
-// SAM's ViT-B as DeepSeek-OCR uses it: windowed layers but for a few, then convolutions that make
-// 16 times fewer tokens.
+// SAM's ViT-B as DeepSeek-OCR uses it: mostly windowed layers, then convolutions that reduce the
+// tokens 16-fold.
 VisionTower sam_tower(ConfigKeys& sam, uint32_t image_size, double last_channels) {
   constexpr double kPatch = 16;
   constexpr double kWindow = 14;
@@ -71,7 +71,7 @@ VisionTower sam_tower(ConfigKeys& sam, uint32_t image_size, double last_channels
                       2 * tokens / 4 * middle + 2 * tokens / 16 * last)};
 }
 
-// CLIP's ViT-L, fed with SAM's features: one token for each, and one for the class.
+// CLIP's ViT-L on SAM's features: one token per feature, and one for the class.
 VisionTower clip_tower(ConfigKeys& clip, double tokens) {
   const double width = clip.number_or({"width", "hidden_size"}, 1024);
   const double layers = clip.number_or({"layers", "num_hidden_layers"}, 24);
@@ -85,7 +85,7 @@ VisionTower clip_tower(ConfigKeys& clip, double tokens) {
           whole_count(stack.flops(tokens + 1, tokens + 1))};
 }
 
-// The second DeepSeek-OCR's encoder: a small language model over SAM's tokens and as many queries.
+// DeepSeek-OCR 2's encoder: a small language model over SAM's tokens and as many queries.
 VisionTower query_tower(ConfigKeys& encoder, double tokens) {
   const double width = encoder.number_or({"hidden_size", "dim"}, 896);
   const double heads = encoder.number_or({"num_attention_heads"}, 14);
@@ -104,7 +104,7 @@ VisionTower projector(double input, double output, double tokens) {
 
 std::vector<VisionTower> deepseek_ocr(ConfigKeys& vision, uint32_t text_hidden,
                                       std::vector<std::string>& notes) {
-  constexpr double kPixelsPerToken = 64;  // a side: 16 a patch, and 4 patches to one token
+  constexpr double kPixelsPerToken = 64;  // per side: 16 per patch, 4 patches per token
   const uint32_t image_size = vision.number_or({"image_size"}, 1024);
   const double tokens = squared(image_size / kPixelsPerToken);
   ConfigKeys widths = vision.within("width");
@@ -120,7 +120,7 @@ std::vector<VisionTower> deepseek_ocr(ConfigKeys& vision, uint32_t text_hidden,
                               : encoder.number_or({"width", "hidden_size"}, 1024);
   towers.push_back(sam_tower(sam, image_size, width));
   towers.push_back(second ? query_tower(encoder, tokens) : clip_tower(encoder, tokens));
-  // The first model hands over CLIP's features beside SAM's.
+  // The first model passes on CLIP's features together with SAM's.
   towers.push_back(projector(second ? width : 2 * width, text_hidden, tokens));
   vision.take_error_of(sam);
   vision.take_error_of(encoder);

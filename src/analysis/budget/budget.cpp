@@ -13,7 +13,7 @@ namespace {
 constexpr auto kCommunicationClass = static_cast<size_t>(KernelClass::communication);
 constexpr auto kMemory = static_cast<size_t>(BudgetPart::memory_operations);
 
-// Time that is charged to `part` unless work that goes first covers it.
+// Time that is charged to `part` unless work of higher priority covers it.
 struct UnchargedTime {
   Nanoseconds from = INT64_MIN;
   Nanoseconds to = INT64_MIN;
@@ -29,7 +29,7 @@ struct UnchargedTime {
     charge_until(start, part);
     from = std::max(from, end);
   }
-  // What comes later starts later, so a gap before `start` is settled.
+  // Later work starts later, so a gap before `start` is settled.
   void extend(Nanoseconds start, Nanoseconds end, Nanoseconds& part) {
     if (start > to) {
       charge_until(to, part);
@@ -39,8 +39,8 @@ struct UnchargedTime {
   }
 };
 
-// Charges the time of overlapping GPU work once. Work comes in order of its start. `part` is paid
-// for [start, end) less what was or will be charged to work that goes first.
+// Charges the time of overlapping GPU work once. Work arrives in order of its start. `part` is
+// charged for [start, end) minus what was or will be charged to work of higher priority.
 class ChargeOnce {
  public:
   void kernel(Nanoseconds start, Nanoseconds end, size_t part, PartTimes& times) {
@@ -61,7 +61,7 @@ class ChargeOnce {
     const Nanoseconds free = std::max({start, kernels_until_, communication_until_});
     memory_.extend(free, end, times[kMemory]);
   }
-  // Charges what was still waiting for work that goes first.
+  // Charges the time that work of higher priority could still have covered.
   void finish(PartTimes& times) {
     communication_.charge_until(INT64_MAX, times[kCommunicationClass]);
     memory_.charge_until(INT64_MAX, times[kMemory]);
@@ -81,7 +81,7 @@ constexpr auto kUnattributed = static_cast<size_t>(BudgetPart::unattributed);
 struct Progress {
   bool begun = false;
   Nanoseconds until = 0;  // the end of its GPU work so far
-  GpuWorkRow last;        // that ends there
+  GpuWorkRow last;        // ends there
   ChargeOnce charge;
 };
 
@@ -105,7 +105,7 @@ class Sweep {
     if (work.launch.valid()) launched_[work.launch.index()] = true;
   }
 
-  // What remains of each instance after its last GPU work.
+  // Charges the time of each instance after its last GPU work.
   void finish() {
     for (size_t i = 0; i < stages_.instances.size(); ++i) {
       const StageInstance& instance = stages_.instances[i];
@@ -134,7 +134,7 @@ class Sweep {
     if (trace_.queues[work.queue].device != instance.device) return;
     const Nanoseconds start = std::max(work.start, instance.start);
     const Nanoseconds end = std::min(work.end, instance.end);
-    if (end < start) return;  // outside of the instance's time
+    if (end < start) return;  // outside the instance's time
 
     Progress& progress = progress_[work.instance.index()];
     if (!progress.begun) {
@@ -185,7 +185,7 @@ class Sweep {
   void settle_first(const GpuWorkRow& work, Nanoseconds start) {
     const StageInstance& instance = stages_.instances[work.instance.index()];
     each_traced(work.instance, instance.start, start, [&](Nanoseconds from, Nanoseconds to) {
-      const bool reaches_work = to == start;  // otherwise untraced time stands between
+      const bool reaches_work = to == start;  // otherwise untraced time lies between
       const IdleSplit split = reaches_work
                                   ? causes_.before_first(instance.device, from, to, work.launch)
                                   : causes_.at_edge(instance.device, from, to);
@@ -210,8 +210,8 @@ class Sweep {
     });
   }
 
-  // Charges what was not traced of [from, to), less what others did then, and calls
-  // visit(from, to) for the rest.
+  // Charges the untraced time of [from, to), minus other GPU work in it, and calls visit(from, to)
+  // for each traced stretch.
   template <class Visit>
   void each_traced(InstanceId id, Nanoseconds from, Nanoseconds to, const Visit& visit) {
     const StageInstance& instance = stages_.instances[id.index()];
@@ -227,7 +227,7 @@ class Sweep {
     if (reached < to) visit(reached, to);
   }
 
-  // `edge` is what split.edge is charged to; `before` and `after` are null at the edges.
+  // `edge`: the part that split.edge is charged to. `before` and `after` are null at the edges.
   void settle(InstanceId id, Nanoseconds start, Nanoseconds end, const IdleSplit& split,
               BudgetPart edge, const GpuWorkRow* before, const GpuWorkRow* after, bool in_graph) {
     split.charge_to(budgets_.instances[id.index()], edge);
@@ -250,7 +250,7 @@ class Sweep {
   IdleCauses causes_;
   std::vector<uint8_t> part_of_name_;  // by string
   const DescribedNames& names_;
-  std::vector<bool> launched_;  // by launch: has put work on a GPU
+  std::vector<bool> launched_;  // by launch: it has put work on a GPU
   std::vector<Progress> progress_;
   LongestGaps gaps_;
 };

@@ -16,29 +16,30 @@ namespace llmprof::analysis {
 
 using profile::kClassParts;
 using BudgetPart = profile::TimePart;
-// Those that an analysis finds; a CPU's and a job's names for some of them are behind.
+// The parts that an analysis finds; parts of CPUs and jobs follow in the enumeration.
 inline constexpr size_t kBudgetParts = static_cast<size_t>(BudgetPart::unattributed) + 1;
 inline bool is_idle(size_t part) {
   return part >= static_cast<size_t>(BudgetPart::idle_launch) &&
          part <= static_cast<size_t>(BudgetPart::idle_after_last);
 }
-// As the device has it: a CPU is not idle outside of operators, and nothing is launched.
+// The part's name on this device: time outside operators is not idle on a CPU, which launches
+// nothing.
 BudgetPart budget_part(size_t part, trace::DeviceKind device = trace::DeviceKind::gpu);
 // "gemm", ..., "exposed communication" (that class), "idle: launch-bound"
 inline std::string_view budget_part_name(size_t part) { return to_string(budget_part(part)); }
 
 using PartTimes = std::array<Nanoseconds, kBudgetParts>;
 
-// Idle time of the GPU inside an instance, with what the host did then.
+// Idle time of the GPU inside an instance, and what the host did meanwhile.
 struct IdleGap {
   InstanceId instance;
-  StepId step;  // none where it is in no step
+  StepId step;  // none outside steps
   Nanoseconds start = 0;
   Nanoseconds end = 0;
   BudgetPart cause = BudgetPart::unattributed;  // the largest part of it
   bool between_steps = false;                   // from one step's GPU work to another's
-  // Whatever GPU work is there, for a reader: a short kernel name, "copy Device-to-Host"; empty at
-  // the stage's edges.
+  // GPU work next to the gap, for display: a short kernel name, "copy Device-to-Host"; empty at the
+  // stage's edges.
   std::string work_before;
   std::string work_after;
   profile::Reason host;  // what was open on the host
@@ -46,8 +47,8 @@ struct IdleGap {
   [[nodiscard]] Nanoseconds length() const { return end - start; }
 };
 
-// Long gaps at the same place of a stage: between the same two pieces of GPU work, each at least
-// half as long as the longest of them.
+// Long gaps at the same place in a stage: between the same two pieces of GPU work, each at least
+// half as long as the longest.
 struct RepeatedGap {
   IdleGap longest;
   uint64_t count = 0;     // at least 2
@@ -56,18 +57,18 @@ struct RepeatedGap {
 
 struct StageBudget {
   uint32_t stage = 0;
-  uint64_t instances = 0;  // that are not warm-up
-  PartTimes total{};       // over them; divided by their number it is the stage's mean
+  uint64_t instances = 0;  // without warm-ups
+  PartTimes total{};       // over these instances; divided by their number, the stage's mean
   PartTimes
       between_steps{};  // of `total`: idle time from one step's last GPU work to the next's first
   std::array<uint64_t, kBudgetParts> gaps{};  // idle gaps by their largest part
-  // Of idle_queued: from the return of a launch to its work, where that is long: the GPU was busy
-  // with earlier work that the capture does not show. And the gaps of which that is the most.
+  // Part of idle_queued: long times from a launch's return to the start of its work, when the GPU
+  // was busy with earlier work that the capture does not show. Also, the gaps with this main cause.
   Nanoseconds queued_long = 0;
   uint64_t gaps_queued_long = 0;
 };
 
-// Why a step took longer than the median one of its stage.
+// Why a step took longer than the median step of its stage.
 struct SlowStep {
   StepId step;
   Nanoseconds above_median = 0;
@@ -75,13 +76,13 @@ struct SlowStep {
     profile::Reasons what;  // work that took longer, or a gap and what the host did in it
     Nanoseconds longer = 0;
   };
-  // The longest first, at most three. Where these are not the whole, one more so that all sum to
-  // `above_median`: positive, what none of them explains; negative, how much shorter the rest was.
-  // A rest below 1 % is left out; so is one where there is no reason at all.
+  // At most three, longest first. If they do not explain everything, one more makes all sum to
+  // `above_median`: positive if time is unexplained, negative if the rest was shorter. It is
+  // omitted if it is below 1 % or if there are no other reasons.
   std::vector<Reason> reasons;
 };
 
-// Gaps and slow steps are of instances that are not warm-up.
+// Gaps and slow steps exclude warm-up instances.
 struct Budgets {
   std::vector<PartTimes> instances;  // one per instance; the parts of each sum to its wall time
   std::vector<StageBudget> stages;   // one per stage
@@ -90,7 +91,7 @@ struct Budgets {
   std::vector<SlowStep> slow_steps;        // the slowest of each stage, at most 5 per stage
 };
 
-// What budgets are found with and no stage is needed for.
+// The inputs of budgets that do not depend on stages.
 struct BudgetBasis {
   explicit BudgetBasis(const trace::Trace& trace);
 
@@ -98,7 +99,7 @@ struct BudgetBasis {
   CallsByThread calls;
 };
 
-// An instance without any GPU work is unattributed altogether: there is no launch to ask why.
+// An instance without GPU work is entirely unattributed: no launch can explain it.
 Budgets time_budgets(const trace::Trace& trace, const Stages& stages, const DescribedNames& names,
                      const BudgetBasis& basis);
 

@@ -13,7 +13,7 @@
 namespace llmprof::analysis {
 namespace {
 
-// The kind and the texts of what the host did.
+// The kind and texts of what the host did.
 std::string told(const IdleGap& gap) {
   std::string words = std::string(to_string(gap.host.kind)) + ":";
   for (const profile::FindingValue& value : gap.host.values) {
@@ -59,7 +59,7 @@ TEST(TimeBudget, ChargesOverlapToTheKernelThatStartedFirst) {
   t.instance(t.stage("prefill"), 0, 60);
   t.kernel("gemm", 10, 30);
   t.kernel("mul", 20, 50);
-  t.kernel("norm", 25, 28);  // wholly inside
+  t.kernel("norm", 25, 28);  // entirely inside
   const Parts parts = parts_of(t.budgets().instances[0]);
   EXPECT_EQ(parts, (Parts{{"gemm", 20},
                           {"elementwise", 20},
@@ -108,7 +108,7 @@ TEST(TimeBudget, SplitsAGapByWhatTheLaunchingThreadDid) {
   t.call("cudaStreamSynchronize_v3020", 12, 30);
   t.call("cuStreamSynchronize", 13, 29);  // the driver's call inside the runtime's
   t.call("cudaMalloc_v3020", 40, 50);
-  t.call("cudaDeviceSynchronize", 20, 100, true);  // another thread's: of no interest
+  t.call("cudaDeviceSynchronize", 20, 100, true);  // another thread's call: irrelevant
   t.launched("gemm", 80, 100, 110);
   const Budgets budgets = t.budgets();
   EXPECT_EQ(parts_of(budgets.instances[0]), (Parts{{"gemm", 20},
@@ -145,8 +145,8 @@ TEST(TimeBudget, TellsQueuedWorkFromLateLaunches) {
   EXPECT_EQ(told(budgets.gaps[1]), "host_call: cudaLaunchKernel");
 }
 
-// Called at 60 us, returned at 65, begun at 10,000: the GPU waited for something else than the
-// launch. Begun 15 us after its call's return, the last one is a late launch.
+// Called at 60 us, returned at 65, started at 10,000: the GPU waited for something other than the
+// launch. The last one starts 15 us after its call returned: a late launch.
 TEST(TimeBudget, TakesTheTimeLongAfterALaunchReturnedAsQueued) {
   TestTrace t;
   t.instance(t.stage("decode"), 0, 11'060'000);
@@ -166,7 +166,8 @@ TEST(TimeBudget, TakesTheTimeLongAfterALaunchReturnedAsQueued) {
   EXPECT_NEAR(testing::number_of({budgets.gaps[0].host}, "before_start"), 9.94, 1e-9);
 }
 
-// One graph launch, still in its call when its nodes run: the nodes after the first are queued.
+// One graph launch whose call has not returned when its nodes run: nodes after the first are
+// queued.
 TEST(TimeBudget, TakesTheLaterNodesOfAGraphAsQueued) {
   TestTrace t;
   t.instance(t.stage("decode"), 0, 100);
@@ -186,8 +187,8 @@ TEST(TimeBudget, TakesTheLaterNodesOfAGraphAsQueued) {
   EXPECT_EQ(told(budgets.gaps[2]), "host_launched_graph:");
 }
 
-// The other kernel's work in the gaps is nobody's idle time: 25-35 between, 0-3 before, 95-100
-// after. A gap without a launch record (45-60) cannot be told, either.
+// Other work in the gaps is not idle time: 25-35 between, 0-3 before, 95-100 after. A gap without a
+// launch record (45-60) has no known cause, either.
 TEST(TimeBudget, LeavesOthersWorkAndUnknownLaunchesUnattributed) {
   TestTrace t;
   t.instance(t.stage("decode"), 0, 100);
@@ -202,7 +203,7 @@ TEST(TimeBudget, LeavesOthersWorkAndUnknownLaunchesUnattributed) {
   t.kernel("norm", 60, 95);
   t.outside();
   t.kernel("cast", 90, 100);
-  // Gap 20-40: 10 of others, host 20-25 and 35-38 (8), launch 38-40 (2). Gap 45-60: no record.
+  // Gap 20-40: 10 of other work, host 20-25 and 35-38 (8), launch 38-40 (2). Gap 45-60: no record.
   const Budgets budgets = t.budgets();
   EXPECT_EQ(parts_of(budgets.instances[0]), (Parts{{"gemm", 15},
                                                    {"norm", 35},
@@ -215,7 +216,7 @@ TEST(TimeBudget, LeavesOthersWorkAndUnknownLaunchesUnattributed) {
   EXPECT_EQ(budgets.gaps[0].cause, BudgetPart::unattributed);
 }
 
-// Each instance sees the other's kernels as others' work where their windows overlap.
+// Each instance sees the other's kernels as other work if their windows overlap.
 TEST(TimeBudget, TellsOverlappingInstancesApart) {
   TestTrace t;
   const uint32_t stage = t.stage("decode");
@@ -247,8 +248,8 @@ TEST(TimeBudget, LeavesAnInstanceWithoutGpuWorkUnattributed) {
   EXPECT_TRUE(budgets.gaps.empty());
 }
 
-// A kernel that starts before its own call (clocks of CPU and GPU apart), one that begins before
-// the instance and one that ends after it.
+// A kernel that starts before its own call (CPU and GPU clocks differ), one that starts before the
+// instance and one that ends after it.
 TEST(TimeBudget, CutsWhatClocksPutOutsideOfTheInstance) {
   TestTrace t;
   t.instance(t.stage("decode"), 10, 50);
@@ -256,7 +257,7 @@ TEST(TimeBudget, CutsWhatClocksPutOutsideOfTheInstance) {
   t.launched("mul", 33, 30, 35);
   t.launched("norm", 38, 45, 60);
   const Parts parts = parts_of(t.budgets().instances[0]);
-  // Gap 20-30: the call is after the kernel, the thread outside of calls: host 10.
+  // Gap 20-30: the call is after the kernel and the thread is outside calls: host 10.
   // Gap 35-45: called at 38: the call of mul until 35, so host 3, launch 7.
   EXPECT_EQ(parts, (Parts{{"gemm", 10},
                           {"elementwise", 5},
@@ -338,8 +339,8 @@ TEST(TimeBudget, KeepsTheTenLongestGapsOfAStage) {
   }
 }
 
-// Three stalls of 500, 400 and 260 before attention, at least half of 500; the fourth, of 100, and
-// the gaps of 10 before norm are not part of it.
+// Three stalls of 500, 400 and 260 before attention, each at least half of 500. The fourth, of 100,
+// and the gaps of 10 before norm do not count.
 TEST(TimeBudget, FindsLongGapsThatComeBack) {
   TestTrace t;
   t.instance(t.stage("decode"), 0, 10000);
@@ -360,7 +361,7 @@ TEST(TimeBudget, FindsLongGapsThatComeBack) {
   EXPECT_EQ(budgets.repeated_gaps[0].longest.work_after, "attention");
 }
 
-// ---- against an oracle that looks at every nanosecond on its own
+// ---- against an oracle that examines every nanosecond individually
 
 struct Random {
   std::mt19937 engine;
@@ -369,7 +370,7 @@ struct Random {
   }
 };
 
-// Three instances (two of them overlapping), two launching threads, and work of nobody.
+// Three instances (two overlap), two launching threads, and work outside all instances.
 void fill_at_random(TestTrace& t, Random& random) {
   const uint32_t stage = t.stage("decode");
   for (const auto& [start, end] : {std::pair{50, 300}, {280, 500}, {500, 620}}) {
@@ -448,7 +449,7 @@ std::vector<OracleWork> oracle_work(const trace::Trace& trace, const Stages& sta
 }
 
 // From the end of tracing, or of the last work launched before it, to the first work launched
-// after.
+// afterwards.
 std::vector<OracleWindow> oracle_windows(const trace::Trace& trace,
                                          const std::vector<OracleWork>& all) {
   std::vector<OracleWindow> windows;
@@ -481,7 +482,7 @@ bool in_call(const trace::Trace& trace, trace::ThreadId thread, Nanoseconds time
   return false;
 }
 
-// The part that the instant [time, time + 1) of an instance belongs to, by the rules as written.
+// The part that the instant [time, time + 1) of an instance belongs to, by the documented rules.
 BudgetPart oracle_part(const trace::Trace& trace, const StageInstance& instance, InstanceId id,
                        const std::vector<OracleWork>& all,
                        const std::vector<OracleWindow>& untraced, Nanoseconds time) {
@@ -549,7 +550,7 @@ TEST(TimeBudget, AgreesWithLookingAtEveryNanosecond) {
       ASSERT_EQ(sum_of(budgets.instances[i]), instance.wall());
     }
   }
-  // Every rule was put to the test.
+  // Every rule was exercised.
   for (auto part = static_cast<size_t>(BudgetPart::memory_operations); part < kBudgetParts;
        ++part) {
     EXPECT_GT(seen[part], 1000) << budget_part_name(part);

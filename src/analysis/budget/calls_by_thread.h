@@ -8,8 +8,8 @@
 
 namespace llmprof::analysis {
 
-// The CUDA calls of each thread in order of their starts; a runtime call comes before the driver
-// calls inside it.
+// The CUDA calls of each thread in order of start; a runtime call comes before the driver calls
+// inside it.
 class CallsByThread {
  public:
   explicit CallsByThread(const trace::Trace& trace);
@@ -20,15 +20,15 @@ class CallsByThread {
                                     first_[thread.index() + 1] - first_[thread.index()]);
   }
 
-  // Calls visit(row) for those that reach into [from, to), in order. `place` is where the last
-  // answer for this thread was found: questions in about the order of time are cheap.
+  // Calls visit(row) for each call that overlaps [from, to), in order. `place` is where the last
+  // answer for this thread was found: questions roughly in order of time are cheap.
   template <class Visit>
   void each(const trace::Trace& trace, trace::ThreadId thread, Nanoseconds from, Nanoseconds to,
             size_t& place, Visit&& visit) const {
     each_entry(trace, thread, from, to, place, [&](size_t entry) { visit(rows_[entry]); });
   }
 
-  // Likewise for those that are inside no other.
+  // The same for calls that are not inside another call.
   template <class Visit>
   void each_outermost(const trace::Trace& trace, trace::ThreadId thread, Nanoseconds from,
                       Nanoseconds to, Visit&& visit) const {
@@ -52,17 +52,17 @@ class CallsByThread {
     }
   }
 
-  // For an entry of rows_, the first of those that overlap with it and with each other.
+  // For an entry of rows_, the first of the calls that overlap it and each other.
   [[nodiscard]] size_t outermost(size_t entry) const {
     while (back_[entry] == kFarthestBack) entry -= kFarthestBack;
     return entry - back_[entry];
   }
 
   static constexpr uint8_t kFarthestBack = UINT8_MAX;
-  std::vector<uint32_t> first_;  // by thread: where its rows begin
+  std::vector<uint32_t> first_;  // by thread: where its rows start
   std::vector<uint32_t> rows_;   // by thread, then start
-  // How many entries the outermost is in front, or the farthest that fits: most calls hold
-  // few others, and there are millions.
+  // How many entries back the outermost call is, or the largest distance that fits. One byte each:
+  // there are millions, and most calls contain few others.
   std::vector<uint8_t> back_;
 };
 

@@ -7,7 +7,7 @@
 namespace llmprof::analysis {
 namespace {
 
-// Calls [i*10, i*10+5) inside one that holds `held` of them, and as many after it.
+// Calls [i*10, i*10+5): `held` inside one long call, and as many after it.
 trace::Trace nested_calls(int held) {
   trace::TraceBuilder builder;
   builder.begin_capture({});

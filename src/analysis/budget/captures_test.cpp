@@ -15,7 +15,7 @@
 namespace llmprof::analysis {
 namespace {
 
-// One instance a device: from its first GPU work to its last, and a microsecond around.
+// One instance per device: from 1 us before its first GPU work to 1 us after its last.
 Stages whole_captures(const trace::Trace& trace) {
   constexpr Nanoseconds kAround = 1000;
   Stages stages;
@@ -51,7 +51,7 @@ Stages whole_captures(const trace::Trace& trace) {
 struct Event {
   Nanoseconds time = 0;
   bool begins = false;
-  // What goes first among what is active: rank, start, table and row.
+  // Orders active work by priority: rank, start, table and row.
   std::tuple<int, Nanoseconds, int, size_t> work;
   size_t part = 0;
 };
@@ -117,7 +117,7 @@ void expect_budgets(const trace::Trace& trace, const Stages& stages, const std::
   }
 }
 
-// How many captures were read.
+// Returns the number of captures read.
 size_t expect_budgets_below(const std::filesystem::path& folder) {
   size_t read = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
@@ -168,9 +168,10 @@ TEST(BudgetsOfCaptures, SumToTheWallTimeOfStages) {
   }
 }
 
-// By SQL over the kernel table, ordered by start, after the second decode_all began (18005924120):
-// 12 times the GPU waits more than 10 ms, each time before the cuDNN attention kernel: 654.6 ms of
-// the 989.8 ms. (cuDNN builds a plan for each new context length; the warm-up met the first four.)
+// By SQL over the kernel table, ordered by start, after the second decode_all started
+// (18005924120): the GPU waits more than 10 ms 12 times, always before the cuDNN attention kernel:
+// 654.6 ms of the 989.8 ms. (cuDNN builds a plan for each new context length; warm-up covered the
+// first four.)
 TEST(BudgetsOfCaptures, FindTheStallsOfEagerDecode) {
   const auto captures = testing::h200_captures();
   const Staged read = read_staged(captures / "h200-llama-eager/nsys.sqlite");
@@ -192,8 +193,8 @@ TEST(BudgetsOfCaptures, FindTheStallsOfEagerDecode) {
   EXPECT_EQ(testing::text_of({stall->longest.host}, "in"), "decode_step");
 }
 
-// 516 of 517 kernels of a step come from one graph launch: between them the GPU waits for nobody on
-// the host. Only the first step of each request does, for its graph launch.
+// One graph launch starts 516 of a step's 517 kernels: between them the GPU never waits for the
+// host. Only the first step of each request waits, for its graph launch.
 TEST(BudgetsOfCaptures, TakeGraphDecodeAsQueued) {
   const auto captures = testing::h200_captures();
   const Staged read = read_staged(captures / "h200-dense-graph/nsys_node.sqlite");

@@ -39,7 +39,7 @@ Nanoseconds CoveredTime::within(Nanoseconds from, Nanoseconds to, size_t& place)
   if (to <= from) return 0;
   place = started(from, place);
   const Nanoseconds skipped = covered_until(from, place);
-  // Mostly a gap is asked for, in which no interval starts.
+  // Most questions are about a gap, in which no interval starts.
   if (place < intervals_.size() && intervals_[place].start < to) place = started(to, place);
   return covered_until(to, place) - skipped;
 }

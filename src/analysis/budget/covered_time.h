@@ -8,10 +8,9 @@
 
 namespace llmprof::analysis {
 
-// How many of `count` rows come first, where `comes_first(row)` holds for some rows and for none
-// after them. Most questions are about the row of the last answer, `place`, or the next: a few
-// plain steps come first. Then it doubles its stride away from there until the answer is enclosed,
-// then halves.
+// The number of leading rows, of `count`, for which `comes_first(row)` holds; it holds for no row
+// after them. Most answers are `place`, the last answer, or the next row, so a few linear steps
+// come first. Then the stride doubles until the answer is enclosed, and binary search finds it.
 template <class ComesFirst>
 size_t gallop(size_t place, size_t count, const ComesFirst& comes_first) {
   constexpr size_t kPlainSteps = 3;
@@ -51,23 +50,24 @@ size_t gallop(size_t place, size_t count, const ComesFirst& comes_first) {
 class CoveredTime {
  public:
   void reserve(size_t intervals) { intervals_.reserve(intervals); }
-  // In order of their starts; what overlaps or touches becomes one.
+  // Must be called in order of start; intervals that overlap or touch become one.
   void add(Nanoseconds start, Nanoseconds end);
 
-  // How much of [from, to) is covered. `place` is where the last answer was found: questions in
-  // about the order of time cost about the same each, whatever the number of intervals.
+  // How much of [from, to) is covered. `place` is where the last answer was found: questions
+  // roughly in order of time have a constant cost, whatever the number of intervals.
   [[nodiscard]] Nanoseconds within(Nanoseconds from, Nanoseconds to, size_t& place) const;
 
   [[nodiscard]] size_t interval_count() const { return intervals_.size(); }
 
  private:
-  // Its end follows from what the next one has in front: a capture may have millions of these.
+  // The end follows from the next interval's `covered_before`: a capture may have millions of
+  // intervals.
   struct Interval {
     Nanoseconds start;
-    Nanoseconds covered_before;  // by the intervals in front
+    Nanoseconds covered_before;  // by earlier intervals
   };
   [[nodiscard]] Nanoseconds end_of(size_t row) const;
-  // How much is covered before `time`, before which so many intervals start.
+  // How much is covered before `time`, given the number of intervals that start before it.
   [[nodiscard]] Nanoseconds covered_until(Nanoseconds time, size_t started_before) const;
   // The number of intervals that start before `time`.
   [[nodiscard]] size_t started(Nanoseconds time, size_t place) const;

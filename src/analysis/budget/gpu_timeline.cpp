@@ -15,7 +15,7 @@ std::string work_name(const trace::Trace& trace, const DescribedNames& names, Gp
   return direction.empty() ? "copy" : fmt::format("copy {}", direction);
 }
 
-// Captures have it in different columns, or only in the launch.
+// Captures store this in different columns, or only with the launch.
 bool replayed_by_graph(const trace::Trace& trace, size_t row) {
   const trace::KernelTable& kernels = trace.kernels;
   if (!kernels.graph.empty() && kernels.graph[row] != 0) return true;

@@ -29,11 +29,11 @@ struct GpuWorkRow {
 std::string work_name(const trace::Trace& trace, const DescribedNames& names, GpuWorkKind kind,
                       uint32_t row);
 
-// Whether a CUDA graph replayed this row of the kernels.
+// Whether a CUDA graph replayed this kernel row.
 bool replayed_by_graph(const trace::Trace& trace, size_t row);
 
-// Equal for rows that are the same work: kernels of one name, copies of one direction, replays of
-// one graph.
+// Equal for rows of the same work: kernels of one name, copies in one direction, replays of one
+// graph.
 using WorkKey = std::pair<GpuWorkKind, uint32_t>;
 WorkKey work_key(const trace::Trace& trace, const GpuWorkRow& work);
 
@@ -61,8 +61,8 @@ GpuWorkRow gpu_work_row(const Table& table, size_t row, GpuWorkKind kind,
 
 }  // namespace detail
 
-// Calls visit(const GpuWorkRow&) for all GPU work in order of its start; what starts together comes
-// as kernels, replays, memory operations.
+// Calls visit(const GpuWorkRow&) for all GPU work in order of start; at equal starts, kernels come
+// before replays, and replays before memory operations.
 template <class Visit>
 void each_gpu_work(const trace::Trace& trace, const WorkOwners& owners, Visit&& visit) {
   const trace::KernelTable& kernels = trace.kernels;
@@ -92,7 +92,7 @@ void each_gpu_work(const trace::Trace& trace, const WorkOwners& owners, Visit&& 
   others_until(INT64_MAX);
 }
 
-// When each device did anything: one entry per device.
+// When each device was busy: one entry per device.
 std::vector<CoveredTime> busy_devices(const trace::Trace& trace);
 
 }  // namespace llmprof::analysis

@@ -13,7 +13,7 @@ using profile::FindingValues;
 using profile::make_reason;
 using profile::ReasonKind;
 
-// The row that started last among those open, the shorter of two that started together.
+// Among open rows, the one that started last; of two that started together, the shorter.
 struct InnermostOpen {
   Nanoseconds start = 0;
   Nanoseconds end = 0;
@@ -25,7 +25,7 @@ struct InnermostOpen {
   }
 };
 
-// A stretch of a question's time; `api` is none outside of calls.
+// A stretch of a question's time; `api` is none outside calls.
 struct Piece {
   Nanoseconds from = 0;
   Nanoseconds to = 0;
@@ -35,19 +35,19 @@ struct Piece {
   [[nodiscard]] Nanoseconds length() const { return to - from; }
 };
 
-// A gap to be explained by what one thread of the host did in it.
+// A gap to be explained by what one host thread did meanwhile.
 struct HostQuestion {
   BudgetPart cause = BudgetPart::unattributed;
-  trace::ThreadId thread;  // none where no launch is recorded
+  trace::ThreadId thread;  // none if no launch is recorded
   Nanoseconds from = 0;
   Nanoseconds to = 0;
-  trace::LaunchRow launch = {};  // of what ran next
+  trace::LaunchRow launch = {};  // of the next work
   bool in_graph = false;
-  Piece piece = {};  // the longest one of its cause stands for the question
+  Piece piece = {};  // the longest stretch with this cause represents the question
   // What was open in the middle of the piece: framework operators, push/pop ranges and annotations.
   InnermostOpen operation = {};
   InnermostOpen range = {};
-  bool operators_known = false;  // the capture has operators of that thread
+  bool operators_known = false;  // the capture has operators of this thread
 
   [[nodiscard]] Nanoseconds moment() const { return piece.from + piece.length() / 2; }
 };
@@ -103,7 +103,7 @@ HostQuestion question_about(const trace::Trace& trace, const CallsByThread& call
   return question;
 }
 
-// Questions found by the thread and time of each row of a large table.
+// Finds questions by thread and time, for each row of a large table.
 class QuestionsByThread {
  public:
   QuestionsByThread(size_t threads, std::vector<HostQuestion>& questions) : by_thread_(threads) {
@@ -113,7 +113,7 @@ class QuestionsByThread {
     for (auto& all : by_thread_) std::ranges::sort(all, {}, &HostQuestion::moment);
   }
 
-  // Calls visit(question) for those whose moment is in [start, end).
+  // Calls visit(question) for each question whose moment is in [start, end).
   template <class Visit>
   void each_in(trace::ThreadId thread, Nanoseconds start, Nanoseconds end, Visit&& visit) const {
     if (!thread.valid() || by_thread_[thread.index()].empty()) return;
@@ -123,7 +123,7 @@ class QuestionsByThread {
   }
 
  private:
-  std::vector<std::vector<HostQuestion*>> by_thread_;  // in order of time
+  std::vector<std::vector<HostQuestion*>> by_thread_;  // in time order
 };
 
 // One pass over the tables for all questions.
@@ -163,7 +163,7 @@ std::string_view without_numbers(std::string_view range) {
   return range;
 }
 
-// `around` is the operator or range that it happened in; empty where there is none.
+// `around` is the operator or range that contains it; empty if there is none.
 profile::Reason inside_of(std::string_view around, ReasonKind kind, FindingValues values) {
   if (!around.empty()) values.add_text("in", around);
   return make_reason(kind, std::move(values));
@@ -232,7 +232,7 @@ std::vector<profile::Reason> what_the_host_did(const trace::Trace& trace,
     } else if (question.piece.length() > 0) {
       answers.push_back(answer_of(trace, question));
     } else {
-      // A launch that itself synchronizes: cudaMemcpy.
+      // A launch that synchronizes by itself: cudaMemcpy.
       answers.push_back(call_of(trace.strings[trace.launches.api[question.launch.index()]]));
     }
   }

@@ -5,12 +5,13 @@
 namespace llmprof::analysis {
 namespace {
 
-// A free GPU begins some microseconds after the launch; even large graphs do within this time.
+// A free GPU starts work a few microseconds after the launch; even large graphs start within this
+// time.
 constexpr Nanoseconds kLongInQueue = 1'000'000;
 
-// A GPU that has nothing else to do begins within this time after the launching call returned: 2.7
+// A GPU with nothing else to do starts work within this time after the launching call returned: 2.7
 // us in 99 % of 60,000 launches of kernels, copies and graphs on H100, H200 and T4, never above 16.
-// Longer than that, the work waits for something that is not its launch.
+// Beyond it, the work waits for something other than its launch.
 constexpr Nanoseconds kLaunchLatency = 20'000;
 
 }  // namespace
@@ -76,7 +77,7 @@ IdleSplit IdleCauses::while_occupied(trace::DeviceId device, Nanoseconds from, N
     split.unknown = idle;
     return split;
   }
-  // A call that had not returned when the GPU ran dry came late, too.
+  // A call that had not returned when the GPU ran dry was late, too.
   if (later_of_launch || trace_.launches.end[launch.index()] <= from) {
     split.queued = idle;
     return split;
@@ -87,7 +88,7 @@ IdleSplit IdleCauses::while_occupied(trace::DeviceId device, Nanoseconds from, N
   Nanoseconds in_calls = 0;
   Nanoseconds calls_until = from;
   Nanoseconds synchronized_until = from;
-  // Time of [from, called) in a call, less what other GPU work took; calls inside calls count once.
+  // Time of [from, called) in a call, minus other GPU work; nested calls count once.
   const auto added = [&](Nanoseconds start, Nanoseconds end, Nanoseconds& until) {
     start = std::max(start, until);
     end = std::min(end, called);

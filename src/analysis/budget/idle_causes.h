@@ -10,7 +10,7 @@
 
 namespace llmprof::analysis {
 
-// A time in which no GPU work of an instance ran, by cause; the parts sum to its length.
+// A period in which no GPU work of an instance ran, by cause; the parts sum to its length.
 struct IdleSplit {
   Nanoseconds launch = 0;
   Nanoseconds synchronization = 0;
@@ -20,10 +20,10 @@ struct IdleSplit {
   Nanoseconds unknown = 0;   // no launch record
   Nanoseconds occupied = 0;  // other GPU work ran
 
-  // The largest of all but `occupied`, which is not idle time; for an edge, that edge.
+  // The largest part except `occupied`, which is not idle time; for an edge, that edge.
   [[nodiscard]] BudgetPart cause(BudgetPart edge_part) const;
   void charge_to(PartTimes& times, BudgetPart edge_part) const;
-  // In the queue for much longer than launching takes: the GPU was busy with something else.
+  // In the queue for much longer than a launch takes: the GPU was busy with something else.
   [[nodiscard]] bool waited_long() const;
   [[nodiscard]] Nanoseconds idle() const {
     return launch + synchronization + host + queued + edge + unknown;
@@ -34,30 +34,30 @@ struct IdleSplit {
   [[nodiscard]] std::array<Part, 6> idle_parts(BudgetPart edge_part) const;
 };
 
-// Why a GPU was idle, from what the launching thread did then. Questions come in about the order of
-// time.
+// Why a GPU was idle, from what the launching thread did meanwhile. Fastest if asked roughly in
+// order of time.
 class IdleCauses {
  public:
   // `busy` holds one entry per device. All three must outlive this.
   IdleCauses(const trace::Trace& trace, const CallsByThread& calls,
              const std::vector<CoveredTime>& busy);
 
-  // Between two pieces of GPU work: `launch` is the second one's call. `later_of_launch`: that call
-  // has put other work on the GPU before (a CUDA graph). After the call's return the work waits for
-  // something else than its launch, but for the latency of launching.
+  // Between two pieces of GPU work: `launch` is the second one's call. `later_of_launch`: this call
+  // has already put other work on the GPU (a CUDA graph). Once the call has returned and the launch
+  // latency has passed, the work waits for something other than its launch.
   IdleSplit between(trace::DeviceId device, Nanoseconds from, Nanoseconds to,
                     trace::LaunchRow launch, bool later_of_launch) {
     return while_occupied(device, from, to, occupied(device, from, to), launch, later_of_launch);
   }
-  // Likewise where it is known how much of that time the device worked on something else.
+  // The same if the time for which the device did other work is known.
   IdleSplit while_occupied(trace::DeviceId device, Nanoseconds from, Nanoseconds to,
                            Nanoseconds occupied_time, trace::LaunchRow launch,
                            bool later_of_launch);
-  // Before the first, whose call is `launch`: a long time after that call's return is queued time,
-  // since an idle GPU would have begun at once.
+  // Before the first work, whose call is `launch`. A long time after this call's return is queued
+  // time, since an idle GPU would have started at once.
   IdleSplit before_first(trace::DeviceId device, Nanoseconds from, Nanoseconds to,
                          trace::LaunchRow launch);
-  // Before the first or after the last.
+  // Before the first work or after the last.
   IdleSplit at_edge(trace::DeviceId device, Nanoseconds from, Nanoseconds to);
 
  private:

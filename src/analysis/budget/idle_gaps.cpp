@@ -47,7 +47,7 @@ struct Place {
   Nanoseconds total = 0;
 };
 
-// `gaps` come longest first.
+// `gaps` are sorted, longest first.
 std::vector<Place> repeated_places(const trace::Trace& trace, const std::vector<GapFound>& gaps) {
   std::map<std::pair<WorkKey, WorkKey>, Place> by_work;
   for (const GapFound& gap : gaps) {

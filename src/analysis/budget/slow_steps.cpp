@@ -12,20 +12,20 @@
 namespace llmprof::analysis {
 namespace {
 
-constexpr size_t kMostSteps = 5;  // a stage
+constexpr size_t kMostSteps = 5;  // per stage
 constexpr size_t kMostReasons = 3;
-constexpr double kWorthNaming = 0.10;  // of the time above the median: a gap on its own line
+constexpr double kWorthNaming = 0.10;  // of the time above the median: a gap gets its own line
 constexpr double kWorthListing = 0.05;
 constexpr double kRestWorthTelling = 0.01;
 
 struct WorkInStep {
   GpuWorkRow work;
   Nanoseconds gap = 0;    // idle before it
-  bool in_graph = false;  // launched by the same call as work before it
+  bool in_graph = false;  // launched by the same call as earlier work
 };
 using StepWork = std::vector<WorkInStep>;
 
-// The GPU work of the wanted steps only.
+// The GPU work of the given steps only.
 std::map<uint32_t, StepWork> work_of(const trace::Trace& trace, const Stages& stages,
                                      const std::vector<StepOutlier>& outliers) {
   std::vector<bool> wanted(stages.steps.size(), false);
@@ -48,17 +48,17 @@ std::map<uint32_t, StepWork> work_of(const trace::Trace& trace, const Stages& st
   return by_step;
 }
 
-// Something that took longer than in the step compared with.
+// Work, or a gap, that took longer than in the reference step.
 struct Growth {
   Nanoseconds longer = 0;
-  const WorkInStep* where = nullptr;  // in the slow step: its longest
+  const WorkInStep* where = nullptr;  // in the slow step: the longest
   int64_t more_calls = 0;
   uint64_t calls = 0;
   bool gap = false;  // idle time before the work, not its own
 };
 
-// What is compared with what: work of one name that both steps have; other kernels by their class,
-// since another variant of the same operation does the same.
+// Matches the work of two steps: by name if both have it, otherwise kernels by class, since another
+// variant of an operation does the same job.
 class Alignment {
  public:
   Alignment(const trace::Trace& trace, const DescribedNames& names, const StepWork& slow,
@@ -90,8 +90,8 @@ class Alignment {
   std::set<WorkKey> common_;
 };
 
-// By what the work is. `time_of` an entry; where `replaces(entry, known)`, it stands for the
-// others.
+// Groups by kind of work. `time_of(entry)` is the time to compare. If `replaces(entry, known)`, the
+// entry becomes the group's `where`.
 template <class TimeOf, class Replaces>
 std::vector<Growth> growth_by_work(const Alignment& alignment, const StepWork& slow,
                                    const StepWork& usual, TimeOf time_of, Replaces replaces) {
@@ -130,8 +130,8 @@ bool same_sequence(const Alignment& alignment, const StepWork& a, const StepWork
                     });
 }
 
-// By position where both steps run the same kinds of work in the same order, by what follows
-// otherwise.
+// By position if both steps run the same kinds of work in the same order, otherwise by the work
+// that follows.
 std::vector<Growth> growth_of_gaps(const Alignment& alignment, const StepWork& slow,
                                    const StepWork& usual) {
   std::vector<Growth> growths;
@@ -146,7 +146,7 @@ std::vector<Growth> growth_of_gaps(const Alignment& alignment, const StepWork& s
       [](const WorkInStep& entry, const WorkInStep& known) { return entry.gap > known.gap; });
 }
 
-// The largest first. Gaps that say little each are one row together (`where` is none).
+// Largest first. Gaps too small to list become one entry without `where`.
 std::vector<Growth> causes_of(const Alignment& alignment, Nanoseconds above, const StepWork& slow,
                               const StepWork& usual) {
   const auto at_least = [&](double share) {

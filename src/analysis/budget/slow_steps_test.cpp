@@ -14,7 +14,7 @@ using testing::text_of;
 using testing::value_of;
 
 // Steps of 1000 ns: launch call at +100, gemm from +200 to +600, norm queued from +700 to +1000.
-// `gemm_longer` and `gap_longer` (before gemm) stretch one.
+// `gemm_longer` and `gap_longer` (before gemm) stretch a step.
 class SlowSteps : public ::testing::Test {
  protected:
   void step(Nanoseconds gap_longer = 0, Nanoseconds gemm_longer = 0) {
@@ -101,8 +101,8 @@ TEST_F(SlowSteps, CompareStepsOfTheSameBatchOnly) {
   EXPECT_TRUE(found().empty());
 }
 
-// Walls of ns: 4 x 300, 8 x 1000, 1080, 1090. The median of 14 is the 7th, 1000; the faster half at
-// 1000 does not spread, and the other mode below does not count.
+// Wall times in ns: 4 x 300, 8 x 1000, 1080, 1090. The median of 14 is the 7th, 1000. The steps at
+// 1000 have no spread, and the faster mode does not count.
 TEST_F(SlowSteps, AreFoundBesideAFasterMode) {
   t_.instance(t_.stage("decode"), 0, 0);
   for (int i = 0; i < 4; ++i) step(-150, -350);
@@ -128,8 +128,8 @@ TEST_F(SlowSteps, AreFoundWhereNoTwoStepsAreAlike) {
   EXPECT_EQ(steps[0].above_median, 4000);
 }
 
-// gemm2 instead of gemm after a gap longer by 300; norm is 200 shorter. Against the usual: gemm
-// 400 -> 500 and the gap +300, norm 300 -> 100: 200 in all.
+// gemm2 instead of gemm after a gap longer by 300; norm is 200 shorter. Compared with the usual
+// step: gemm 400 -> 500, the gap +300, norm 300 -> 100: 200 in total.
 TEST_F(SlowSteps, HaveReasonsThatSumToTheExcess) {
   t_.instance(t_.stage("decode"), 0, 0);
   for (int i = 0; i < 6; ++i) step();

@@ -7,12 +7,12 @@
 namespace llmprof::analysis {
 namespace {
 
-constexpr size_t kFewestSteps = 4;       // below, no median to speak of
+constexpr size_t kFewestSteps = 4;       // fewer have no useful median
 constexpr double kClearShare = 0.05;     // above the median
 constexpr Nanoseconds kClearSpread = 3;  // times the median deviation of the faster half
 constexpr double kSameMode = 0.67;       // of the median
 constexpr size_t kFewestUnlike = 3;
-constexpr Nanoseconds kUnlikeTimes = 2;  // the median, of steps of which few are alike
+constexpr Nanoseconds kUnlikeTimes = 2;  // times the median, if few steps are comparable
 constexpr uint64_t kMoreTokens = 2;      // times as many
 constexpr double kMiddle = 0.50;
 
@@ -20,13 +20,13 @@ uint32_t stage_of(const Stages& stages, const Step& step) {
   return stages.instances[step.instance.index()].stage;
 }
 
-// The same for steps alike.
+// Equal for comparable steps.
 auto likeness_key(const Stages& stages, uint32_t row) {
   const Step& step = stages.steps[row];
   return std::make_tuple(stage_of(stages, step), step.kind, step.batch, step.tokens);
 }
 
-// Steps alike whose wall time is known, by wall time within.
+// Steps with a known wall time, grouped with comparable ones and sorted by wall time.
 std::vector<uint32_t> ordered_steps(const Stages& stages) {
   std::vector<uint32_t> rows;
   for (size_t i = 0; i < stages.steps.size(); ++i) {
@@ -42,7 +42,7 @@ std::vector<uint32_t> ordered_steps(const Stages& stages) {
   return rows;
 }
 
-using Rows = std::span<const uint32_t>;  // of Stages::steps, alike, by wall time
+using Rows = std::span<const uint32_t>;  // of Stages::steps, comparable, by wall time
 
 uint32_t middle_of(Rows rows) { return rows[(rows.size() - 1) / 2]; }
 
@@ -92,8 +92,8 @@ class Outliers {
     }
   }
 
-  // The slower half must not hide itself; and where the faster half holds steps of another mode,
-  // far below the median, these say nothing about the spread around it.
+  // Of the faster half only, so that slow steps do not hide themselves. Steps of another mode, far
+  // below the median, do not count: they say nothing about the spread around it.
   [[nodiscard]] Nanoseconds spread_of_faster(Rows rows, Nanoseconds median) const {
     std::vector<Nanoseconds> apart;
     for (const uint32_t row : rows) {
@@ -105,7 +105,7 @@ class Outliers {
     return nearest_rank(apart, kMiddle);
   }
 
-  // Steps of which few are alike, as in an engine whose batch changes: by stage and kind together.
+  // Groups steps by stage and kind if few are comparable, as in an engine whose batch changes.
   void judge_unlike() {
     const auto kind_of = [&](uint32_t row) {
       return std::pair(stage_of(stages_, step(row)), step(row).kind);
@@ -131,14 +131,14 @@ class Outliers {
     }
   }
 
-  // More tokens are a reason of their own to take longer.
+  // More tokens already explain a longer time.
   [[nodiscard]] bool has_more_tokens(uint32_t row, uint32_t than) const {
     const Step& usual = step(than);
     return step(row).kind != StepKind::decode && step(row).tokens && usual.tokens &&
            *step(row).tokens > kMoreTokens * *usual.tokens;
   }
 
-  // The middle one of as many kernels, or of the whole group where there are too few.
+  // The median of steps with as many kernels, or of the whole group if there are too few.
   [[nodiscard]] StepId reference_for(uint32_t slow, Rows rows) const {
     std::vector<uint32_t> same;
     for (const uint32_t row : rows) {

@@ -21,14 +21,14 @@ namespace {
 
 using trace::CollectiveKind;
 
-// A CollectiveKey in terms of the trace; each part may be missing.
+// A CollectiveKey with the trace's ids; each part may be missing.
 struct KeyOfCollective {
   CollectiveKind kind = CollectiveKind::other;
   uint64_t bytes = 0;
   trace::StringId group;
   trace::StringId members;
   uint32_t group_size = 0;
-  trace::QueueId queue;  // where the group is not stated
+  trace::QueueId queue;  // if the group is not stated
 
   friend bool operator==(const KeyOfCollective&, const KeyOfCollective&) = default;
   [[nodiscard]] size_t hash() const {
@@ -38,15 +38,15 @@ struct KeyOfCollective {
   }
 };
 
-// What is known of one collective beside its kernel.
+// What is known about one collective besides its kernel.
 struct CollectiveFacts {
   KeyOfCollective key;
   uint64_t sequence = trace::kNoSequence;
 };
 
-// Finds what rows of CollectiveTable say of a kernel: the row that names it, the row of its
-// operator, and those that were open on the launching thread when it was launched, innermost first.
-// The first that states something is believed.
+// Finds the rows of CollectiveTable about a kernel: the row that names it, the row of its operator,
+// and rows open on the launching thread at its launch, innermost first. The first row that states a
+// fact wins.
 class CollectiveRows {
  public:
   explicit CollectiveRows(const trace::Trace& trace)
@@ -80,7 +80,7 @@ class CollectiveRows {
     }
   }
 
-  // Whether a row names this very kernel: communication by whatever name.
+  // Whether a row names this kernel: it then communicates, whatever its name.
   [[nodiscard]] bool name(size_t kernel) const { return row_of(kernel).valid(); }
 
   [[nodiscard]] CollectiveFacts of(size_t kernel) const {
@@ -111,7 +111,7 @@ class CollectiveRows {
            time <= trace_.collectives.end[row.index()];
   }
 
-  // Kernels of one graph replay share its correlation: they differ in where rows begin.
+  // Kernels of one graph replay share its correlation; their start times distinguish them.
   [[nodiscard]] Row row_of(size_t kernel) const {
     if (by_correlation_.empty() || trace_.kernels.correlation[kernel] == 0) return {};
     const auto [from, to] = by_correlation_.equal_range(trace_.kernels.correlation[kernel]);
@@ -127,8 +127,8 @@ class CollectiveRows {
     if (by_operator_.empty() || trace_.kernels.external_id.empty()) return {};
     const uint64_t number = trace_.kernels.external_id[kernel];
     if (number == 0) return {};
-    // Old PyTorch traces number kernels by their correlation here, which may be some operator's
-    // number by chance: the launch decides.
+    // Old PyTorch traces store the correlation here, which may be an operator's number by chance:
+    // the launch decides.
     const trace::LaunchRow launch = trace_.kernels.launch[kernel];
     const bool doubtful = number == trace_.kernels.correlation[kernel] && launch.valid();
     const auto [from, to] = by_operator_.equal_range(number);
@@ -141,7 +141,7 @@ class CollectiveRows {
     return {};
   }
 
-  // The innermost row that was open on `thread` at `time`; its `outer_` are the others.
+  // The innermost row that was open on `thread` at `time`; `outer_` leads to the others.
   [[nodiscard]] Row open_at(trace::ThreadId thread, Nanoseconds time) const {
     const trace::CollectiveTable& table = trace_.collectives;
     const auto behind = std::upper_bound(by_thread_.begin(), by_thread_.end(),
@@ -172,13 +172,13 @@ class CollectiveRows {
   std::unordered_multimap<uint32_t, Row> by_correlation_;
   std::unordered_multimap<uint64_t, Row> by_operator_;
   std::vector<Row> by_thread_;  // spans on the host, by thread and start, outer ones first
-  std::vector<Row> outer_;      // by row: the one that it is inside of
+  std::vector<Row> outer_;      // by row: the row that contains it
 };
 
-// Of one device.
+// Progress on one device.
 struct DeviceProgress {
   CoveredTime compute;               // kernels that do not communicate, and hidden graph replays
-  size_t place = 0;                  // of the last question to it
+  size_t place = 0;                  // of the last query in `compute`
   Nanoseconds last_end = INT64_MIN;  // of the collectives so far
 };
 
@@ -195,7 +195,7 @@ class CollectiveSweep {
     for (size_t kernel = 0; kernel < trace_.kernels.size(); ++kernel) {
       if (communicates(kernel)) communicating_.push_back(kernel);
     }
-    // Most captures are of one GPU: what follows takes memory for every kernel.
+    // Most captures have one GPU, and the rest takes memory for every kernel.
     if (communicating_.empty()) return {};
     add_compute();
     kinds_.resize(trace_.strings.size());

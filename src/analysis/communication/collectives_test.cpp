@@ -52,8 +52,8 @@ Collectives collectives_of(const trace::Trace& trace, const Stages& stages = {})
   return find_collectives(trace, DescribedNames(trace, *rules), stages);
 }
 
-// In ns: compute 0-100 and 130-150, a collective 100-140 of which 10 are beside compute, another
-// one 160-170 behind a gap.
+// In ns: compute 0-100 and 130-150; a collective 100-140, of which 10 overlap with compute; another
+// one 160-170 after a gap.
 TEST(FindCollectives, TellsWhatRanBesideAndBefore) {
   HandMadeTrace made;
   made.kernel("gemm", 0, 10, 60);
@@ -128,7 +128,7 @@ TEST(FindCollectives, BelievesTheKernelsOwnRowFirst) {
   EXPECT_EQ(found.sequence, std::vector<uint64_t>{17});
 }
 
-// A replay's kernels share its correlation: a row is about the one that began with it.
+// A replay's kernels share its correlation: a row is about the kernel that starts with it.
 TEST(FindCollectives, ARowNamesOneKernelOfAReplay) {
   HandMadeTrace made;
   tell(made, {.start = 200, .end = 240, .correlation = 1, .bytes = 8});
@@ -159,7 +159,7 @@ TEST(FindCollectives, JoinsByOperator) {
   EXPECT_FALSE(found.keys[found.key[1]].bytes);
 }
 
-// Old traces give a kernel its correlation for its operator's number.
+// Old traces store a kernel's correlation as its operator's number.
 TEST(FindCollectives, DoubtsAnOperatorWhoseNumberIsTheCorrelation) {
   HandMadeTrace made;
   tell(made, {.start = 20, .end = 30, .thread = made.thread(1), .external_id = 1, .bytes = 8});
@@ -186,7 +186,7 @@ TEST(FindCollectives, JoinsByTheLaunchInsideASpanOfItsThread) {
   tell(made, {.start = 40, .end = 50, .thread = thread, .bytes = 9});
   tell(made, {.start = 0, .end = 1000, .thread = other, .bytes = 10});
   made.kernel(kSendRecv, 20, 100, 110);   // inner
-  made.kernel(kSendRecv, 35, 120, 130);   // outer alone, though another one ended in between
+  made.kernel(kSendRecv, 35, 120, 130);   // outer only, although another one ended in between
   made.kernel(kSendRecv, 45, 140, 150);   // the second inner one
   made.kernel(kSendRecv, 101, 160, 170);  // none
   made.kernel(kSendRecv, 101, 180, 190, {other});
@@ -200,7 +200,7 @@ TEST(FindCollectives, JoinsByTheLaunchInsideASpanOfItsThread) {
   EXPECT_EQ(key(4), (CollectiveKey{CollectiveKind::other, 10, "cuda:0 stream 7", false, "", 0}));
 }
 
-// Operators of a program on the CPU may have any name.
+// Operators of a CPU program may have any name.
 TEST(FindCollectives, ANamedKernelCommunicatesWhateverItsName) {
   HandMadeTrace made;
   tell(made, {.start = 20,

@@ -12,7 +12,7 @@ class Adviser {
   Adviser(const EngineRules& rules, const profile::Finding& finding, const profile::Engine& engine)
       : finding_(finding),
         engine_(engine),
-        // Engines of LLMs have advice of their own, which fits their LLMs alone.
+        // LLM engines have specific advice, which fits only LLMs.
         rules_(rules.that_advise(of_llm()    ? engine_name()
                                  : pytorch() ? std::string(profile::kPyTorch)
                                              : std::string())) {}
@@ -22,7 +22,7 @@ class Adviser {
   }
 
  private:
-  static constexpr int kDeepest = 8;  // a phrase that holds itself stays as it is
+  static constexpr int kDeepest = 8;  // a phrase that contains itself is left unexpanded
 
   [[nodiscard]] bool of_llm() const { return finding_.stage != profile::kForwardStage; }
   [[nodiscard]] bool pytorch() const {
@@ -33,7 +33,7 @@ class Adviser {
                ? profile::has_flag(finding_.values, "compiled")
                : engine_.compiled.value_or(false);
   }
-  // "PyTorch" where only the framework is known; empty where nothing is.
+  // "PyTorch" if only the framework is known; empty if nothing is.
   [[nodiscard]] std::string engine_name() const {
     if (engine_.name != profile::kUnknownEngine) return engine_.name;
     const std::string seen = value("engine");
@@ -73,7 +73,7 @@ class Adviser {
     return std::nullopt;
   }
 
-  // Phrases may hold phrases; what is neither a phrase nor known of the finding stays.
+  // Phrases may contain phrases; a name that is neither a phrase nor a value of the finding stays.
   [[nodiscard]] std::string filled(std::string_view pattern, int depth) const {
     std::string result;
     while (!pattern.empty()) {

@@ -44,7 +44,7 @@ std::string advice_for(const profile::Engine& engine, profile::Finding finding) 
   return findings.front().advice;
 }
 
-// Every kind that engines advise on, with what makes its advice different.
+// Every kind of finding that engines have advice for, with the values that change the advice.
 std::vector<profile::Finding> all_findings() {
   std::vector<profile::Finding> findings;
   for (const FindingKind kind :
@@ -124,7 +124,7 @@ TEST(Advise, NeverNamesAFrameworkThatTheProgramDoesNotUse) {
       for (const char* word : {"torch", "Torch", "max-autotune"}) {
         EXPECT_EQ(advice.find(word), std::string::npos) << name << ": " << advice;
       }
-      if (name == "JAX") continue;  // its own words
+      if (name == "JAX") continue;  // it has its own terms
       for (const char* word : {".item()", "is_causal"}) {
         EXPECT_EQ(advice.find(word), std::string::npos) << name << ": " << advice;
       }

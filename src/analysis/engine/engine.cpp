@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kAten = "ATen";
 // A few generated kernels do not make a compiled program: engines have small compiled functions
-// beside eager layers.
+// among eager layers.
 constexpr double kCompiledTime = 0.01;
 constexpr double kCompiledCalls = 0.05;
 constexpr double kFrameworkWeight = 0.9;
@@ -36,7 +36,7 @@ struct UsedKernel {
   Use use;
 };
 
-// Each distinct string of a column once.
+// Each distinct string of a column, once.
 std::vector<trace::StringId> distinct(const trace::Trace& trace,
                                       const std::vector<trace::StringId>& column) {
   std::vector<char> seen(trace.strings.size(), 0);
@@ -52,7 +52,7 @@ std::vector<trace::StringId> distinct(const trace::Trace& trace,
   return result;
 }
 
-// The kernels that the stages measure, or all where no stages were found.
+// The kernels in measured stages, or all if no stages were found.
 class MeasuredKernels {
  public:
   MeasuredKernels(const trace::Trace& trace, const KernelRanking& ranking, const Stages& stages)
@@ -66,7 +66,7 @@ class MeasuredKernels {
         add({row.calls, row.total}, of_name[row.name.index()]);
     }
     for (const KernelRow& row : ranking.rows) {
-      // A row for each device; the name's use is over all of them.
+      // There is one row per device; a name's use is the sum over devices.
       Use& use = of_name[row.name.index()];
       if (use.calls > 0) {
         kernels_.push_back({row.name, std::string(canonical_kernel_name(trace.strings[row.name])),
@@ -83,7 +83,7 @@ class MeasuredKernels {
   [[nodiscard]] double share(const Use& use) const {
     return whole_.time > 0 ? static_cast<double>(use.time) / static_cast<double>(whole_.time) : 0;
   }
-  // Of the kernels for which `counts` holds.
+  // The use of all kernels for which `counts` holds.
   template <class Counts>
   [[nodiscard]] Use sum(const Counts& counts) const {
     Use sum;
@@ -126,13 +126,13 @@ class MeasuredKernels {
 
 using Source = profile::EngineSign;
 
-// What an engine was recognized by, as profile.json names it: by kind of sign.
+// The kinds of evidence as profile.json names them, by kind of sign.
 constexpr std::array kSources = {Source::annotation,     Source::process,   Source::command,
                                  Source::python_package, Source::operators, Source::kernels,
                                  Source::kernels};
 
 struct Vote {
-  EngineSign::Kind kind{};  // of kernels and libraries: kernel
+  EngineSign::Kind kind{};  // `kernel` for both kernels and libraries
   double confidence = 0;
   profile::EngineEvidence evidence;
 };
@@ -145,12 +145,12 @@ profile::EngineEvidence evidence_of(EngineSign::Kind kind, std::string_view subj
   return evidence;
 }
 
-// What points to each engine.
+// The evidence for each engine.
 class Votes {
  public:
   void add(std::string_view engine, Vote vote) {
     Vote& strongest = of_engine_[engine][vote.kind];
-    // One name of a kind is enough: a thousand annotations say no more than one.
+    // Only the strongest sign of a kind counts: a thousand annotations prove no more than one.
     if (vote.confidence > strongest.confidence) strongest = std::move(vote);
   }
   [[nodiscard]] bool any_but(std::string_view engine) const {
@@ -167,8 +167,8 @@ class Votes {
     found->second.erase(EngineSign::Kind::kernel);
     if (found->second.empty()) of_engine_.erase(found);
   }
-  // Independent evidence adds up; evidence for another engine leaves a doubt: the odds of the one
-  // against those of the other. The strongest evidence comes first.
+  // Independent evidence adds up. Evidence for another engine lowers the confidence: the odds of
+  // one against the odds of the other. The strongest evidence comes first.
   void decide(profile::Engine& engine) const {
     double best = 0;
     double others = 0;
@@ -198,7 +198,7 @@ class Votes {
   std::map<std::string_view, std::map<EngineSign::Kind, Vote>> of_engine_;
 };
 
-// The first of an engine's signs of this kind that a text shows.
+// The engine's first sign of this kind that matches the text.
 const EngineSign* sign_in(const EngineRule& rule, EngineSign::Kind kind, std::string_view text) {
   const auto found =
       std::find_if(rule.signs.begin(), rule.signs.end(),
@@ -256,8 +256,7 @@ EngineKernels kernels_of(const EngineRule& rule, const MeasuredKernels& kernels)
   return found;
 }
 
-// Engines ship each other's kernels, which is why kernels weigh less than what an engine says of
-// itself.
+// Engines ship each other's kernels, so kernels weigh less than an engine's own annotations.
 void look_at_kernels(const EngineRules& rules, const MeasuredKernels& kernels,
                      profile::Engine& engine, Votes& votes) {
   for (const EngineRule& rule : rules.all()) {
@@ -296,7 +295,7 @@ void look_at_framework(const trace::Trace& trace, const trace::Trace& operators_
                                   kCompiledCalls * static_cast<double>(kernels.whole().calls));
 }
 
-// How the program works, whatever it is.
+// How the program works, whatever engine it is.
 void add_mode(const MeasuredKernels& kernels, const trace::Trace& trace, profile::Engine& engine) {
   const auto add = [&](Source source, std::string_view subject,
                        std::optional<profile::Share> share) {

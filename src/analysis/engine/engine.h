@@ -11,20 +11,20 @@
 
 namespace llmprof::analysis {
 
-// What runs the model, and how. `command` is what a run folder says was run; `operators_of` has the
-// operators, the trace itself or another capture of the program. Looks at the measured stages where
-// there are some.
+// What runs the model, and how. `command` is the command of a run folder. `operators_of` has the
+// operators: the trace itself or another capture of the program. Considers only measured stages if
+// there are any.
 profile::Engine find_engine(const EngineRules& rules, const trace::Trace& trace,
                             const trace::Trace& operators_of, const KernelRanking& ranking,
                             const Stages& stages, std::string_view command);
 
-// Whether torch.compile generated a kernel of this name.
+// Whether torch.compile generated the kernel with this name.
 bool is_generated(std::string_view kernel_name);
 
-// Gives findings of GPU work the advice that conf/engines has for their kind and the program's
-// engine: no advice that the program already follows, and none for a framework that it does not
-// use. "{longest_gap}" stays in it for report/, which writes figures. Findings without such advice
-// get theirs from report/.
+// Gives findings about GPU work the advice that conf/engines has for their kind and the program's
+// engine: none that the program already follows, and none for a framework that it does not use.
+// "{longest_gap}" remains in the text, because report/ formats figures. Findings without such
+// advice get theirs from report/.
 void advise(const EngineRules& rules, const profile::Engine& engine,
             std::vector<profile::Finding>& findings);
 

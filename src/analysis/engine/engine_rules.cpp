@@ -25,14 +25,14 @@ constexpr std::array<std::string_view, 10> kSignKeys = {
     "annotation", "process", "command",    "python_package", "operator",
     "kernel",     "library", "confidence", "least_share",    "framework"};
 constexpr std::array<std::string_view, 2> kAdviceKeys = {"when", "text"};
-// What `advise` knows of a finding: flags, then texts.
+// What `advise` can check in a finding: flags, then texts.
 constexpr std::array<std::string_view, 12> kConditions = {
     "llm",       "pytorch",      "compiled", "compiled_elsewhere",
     "quantized", "splits_cache", "decodes",  "graphs_used",
     "bound_by",  "engine",       "library",  "framework"};
 constexpr size_t kFlags = 8;
 
-// Keeps the first mistake, so that who reads on needs to look only at the end.
+// Keeps the first mistake, so that callers check only once, at the end.
 class EngineFile {
  public:
   EngineFile(const config::ConfigDocument& document, EngineRule& into)

@@ -14,22 +14,22 @@
 
 namespace llmprof::analysis {
 
-// One thing that an engine is recognized by.
+// One sign that identifies an engine.
 struct EngineSign {
   enum class Kind : uint8_t {
     annotation,      // the text of a range
-    process,         // the name of an executable, or of a process as it calls itself
+    process,         // the name of an executable, or the name that a process gives itself
     command,         // the command line of a run
-    python_package,  // whose functions call stacks show
+    python_package,  // whose functions appear in call stacks
     operators,       // the name of an operator
     kernel,          // the canonical name of a kernel
     library,         // of kernels, as conf/kernels.yaml names it
   };
   Kind kind{};
   std::shared_ptr<const RE2> expression;
-  double confidence = 0;  // how likely the engine is by this alone, 0 to 1
-  // Of kernels and libraries that are no PyTorch: named where they take this share of the kernel
-  // time, and PyTorch is not seen.
+  double confidence = 0;  // how likely the engine is by this sign alone, 0 to 1
+  // For kernels and libraries outside PyTorch: the framework to report if they take at least this
+  // share of the kernel time and PyTorch was not found.
   std::string framework;
   double least_share = 0;
 
@@ -38,14 +38,14 @@ struct EngineSign {
   }
 };
 
-// A text that holds under conditions on a finding: "{name}" in it stands for a phrase or a value.
+// A text that applies under conditions on a finding; "{name}" stands for a phrase or a value.
 struct Advice {
   struct Condition {
     std::string name;
     std::shared_ptr<const RE2> expression;  // null: a flag
     bool flag = false;
   };
-  std::vector<Condition> when;  // all of them
+  std::vector<Condition> when;  // all must hold
   std::string text;
 };
 using AdviceByName = std::map<std::string, std::vector<Advice>, std::less<>>;
@@ -60,19 +60,19 @@ struct EngineRule {
   AdviceByName advice;  // by kind of finding
 };
 
-// Of `kernels_shipped_by`: kernels say nothing where anything points to another engine.
+// In `kernels_shipped_by`: kernels prove nothing if anything points to another engine.
 inline constexpr std::string_view kEveryEngine = "everyone";
-// The rule whose advice and phrases serve where no other's fit.
+// The rule whose advice and phrases apply if no other's do.
 inline constexpr std::string_view kAnyEngine = "any";
 
-// conf/engines/*.yaml, the user's first. Several files may be about one engine.
+// conf/engines/*.yaml, the user's first. Several files may describe one engine.
 class EngineRules {
  public:
   static Result<EngineRules> load(const config::ConfFiles& conf);
 
   [[nodiscard]] const std::vector<EngineRule>& all() const { return rules_; }
   // The rules for a program of this engine, in the order in which their advice is tried: its own,
-  // what it refers to, the general ones.
+  // those it refers to, then the general ones.
   [[nodiscard]] std::vector<const EngineRule*> that_advise(std::string_view engine) const;
 
  private:

@@ -25,7 +25,7 @@ profile::Engine engine_in(const trace::Trace& trace, std::string_view command = 
   return find_engine(shipped_engines(), trace, trace, rank_kernels(trace, names), {}, command);
 }
 
-// Whether an engine has such a sign, by which this text is recognized.
+// Whether an engine has a sign of this kind that matches the text.
 bool recognized(EngineSign::Kind kind, std::string_view text) {
   for (const EngineRule& rule : shipped_engines().all()) {
     for (const EngineSign& sign : rule.signs) {
@@ -66,7 +66,7 @@ TEST(Engine, JaxByTheNamesOfItsFusions) {
   EXPECT_NEAR(found.evidence[0].share->value, 50 / 90.0, 1e-9);
 }
 
-// vLLM runs GGUF files with kernels that came from ggml.
+// vLLM runs GGUF files with kernels from ggml.
 TEST(Engine, KernelsOfGgmlInPyTorchAreNotLlamaCpp) {
   testing::HandMadeTrace made;
   made.kernel("void mul_mat_vec_q<(ggml_type)12, 1, false, false>(void const*)", 0, 10, 90);
@@ -103,7 +103,7 @@ TEST(Engine, WhatAnEngineSaysOfItselfCountsMoreThanKernelsItShips) {
   const profile::Engine found = engine_in(made.freeze());
   EXPECT_EQ(found.name, "SGLang");
   EXPECT_EQ(found.evidence[0].subject, "step[DECODE bs=32]");
-  EXPECT_LT(found.confidence->value, 0.97);  // the others' kernels leave a doubt
+  EXPECT_LT(found.confidence->value, 0.97);  // other engines' kernels leave some doubt
   EXPECT_GT(found.confidence->value, 0.6);
 }
 
@@ -135,7 +135,7 @@ TEST(Engine, ByTheCommandOfARun) {
   EXPECT_EQ(engine_in(trace, "python mine.py --vllm-like").name, profile::kPyTorch);
 }
 
-// vLLM reads configurations with transformers.
+// vLLM uses transformers to read configurations.
 TEST(Engine, ByThePythonPackagesOnCallStacks) {
   testing::HandMadeTrace made;
   made.kernel(kSilu, 0, 10, 50);
@@ -162,7 +162,7 @@ TEST(EngineSigns, AreWholeWords) {
   EXPECT_FALSE(recognized(EngineSign::Kind::operators, "aten::mm"));
 }
 
-// The engines' logs: what was run is known.
+// The engines' logs show what was run.
 TEST(SharedCapturesEngine, TheEnginesOfKnownCaptures) {
   LLMPROF_NEEDS_SHARED_CAPTURES(folder);
   struct Known {

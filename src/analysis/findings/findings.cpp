@@ -29,7 +29,7 @@ double hidden_time(const StageFacts& facts) {
   return facts.time(BudgetPart::hidden_graphs) * facts.instances();
 }
 
-// CUDA graphs whose kernels the capture does not show: reported for the stage with most of them.
+// CUDA graphs whose kernels the capture does not show: reported for the stage with most replays.
 void find_hidden_time(const trace::Trace& trace, const std::vector<StageFacts>& all,
                       std::vector<Finding>& findings) {
   const double hidden = gpu_time(trace.graph_replays);
@@ -85,9 +85,9 @@ void find_step_outliers(const StageFacts& facts, std::vector<Finding>& findings)
 }
 
 constexpr double kFarBelow = 0.9;  // of the maximum clock
-constexpr double kOften = 0.05;    // of the samples: below, a reason is no more than a moment
+constexpr double kOften = 0.05;    // of the samples: a rarer reason is only momentary
 
-// Clocks far below the GPU's maximum, or lowered by heat or power, in the stage.
+// Clocks in the stage that are far below the GPU's maximum or lowered by heat or power.
 void find_low_clocks(const StageFacts& facts, std::vector<Finding>& findings) {
   const auto& counters = facts.evidence->counters.stages;
   if (facts.index >= counters.size() || !counters[facts.index]) return;
@@ -113,7 +113,7 @@ void find_low_clocks(const StageFacts& facts, std::vector<Finding>& findings) {
               std::move(values), findings);
 }
 
-// Idle time that is not the program's alone.
+// Marks idle time that includes tracing overhead.
 void mark_traced(const StageFacts& facts, std::span<Finding> idle) {
   const std::vector<StageUnwatched>* unwatched = facts.evidence->unwatched;
   if (unwatched == nullptr || facts.index >= unwatched->size()) return;

@@ -17,17 +17,17 @@
 
 namespace llmprof::analysis {
 
-// Something to fix: what was found, the potential saving, and the values that prove it. Its words
-// are made where it is reported. Where the capture does not show the potential saving, both times
-// are none, and `share_of_wall` is what it hides: such a finding comes first, since no other one
-// includes that time.
+// Something to fix: what was found, the potential saving, and the values that prove it. The report
+// writes its text. If the capture does not show the potential saving, both times are none, and
+// `share_of_wall` is the hidden share. Such a finding comes first, since no other one includes this
+// time.
 using profile::Finding;
 
-// What passes before found, which findings are made of.
+// Results of earlier passes that findings are based on.
 struct FindingEvidence {
   const trace::Trace& trace;
   const Stages& stages;
-  const Budgets& budgets;  // of the unwatched program, where they are known
+  const Budgets& budgets;  // of the program without tracing, if known
   const std::vector<StageSavings>& recoverable;
   const Utilization& utilization;
   const KernelRanking& ranking;
@@ -35,12 +35,12 @@ struct FindingEvidence {
   const Selection& selection;
   const Counters& counters;
   const profile::Engine& engine;
-  // Of stages whose times without tracing are not known, idle time includes what tracing added.
-  // Null: no times are traced.
+  // If a stage's times without tracing are unknown, its idle time includes tracing overhead. Null:
+  // no times are traced.
   const std::vector<StageUnwatched>* unwatched = nullptr;
 };
 
-// Largest total potential saving in the capture first (total_recoverable).
+// Sorted by total potential saving in the capture (total_recoverable), largest first.
 std::vector<Finding> find_findings(const FindingEvidence& evidence);
 
 }  // namespace llmprof::analysis

@@ -70,11 +70,11 @@ class Findings : public ::testing::Test {
   Selection selection_;
   std::vector<StageUnwatched> unwatched_;  // empty: no times are traced
   Counters counters_;
-  bool measured_ = false;  // every kernel, by a profiler
+  bool measured_ = false;  // a profiler measured every kernel
 };
 
-// Four steps of 1000 ns with 5 kernels of 20 ns each; every launch is called 150 ns after the
-// kernel before has ended, and its kernel starts 30 ns later.
+// Four steps of 1000 ns with 5 kernels of 20 ns each. Every launch is called 150 ns after the
+// previous kernel ended, and its kernel starts 30 ns later.
 TEST_F(Findings, TellLaunchBoundDecode) {
   t_.instance(t_.stage("decode"), 0, 4000);
   Nanoseconds at = 0;
@@ -86,7 +86,7 @@ TEST_F(Findings, TellLaunchBoundDecode) {
     }
   }
   const std::vector<Finding> findings = found();
-  // 20 gaps, of which the first is the edge: 16 in steps, 3 between steps, each 180.
+  // 20 gaps, the first at the edge: 16 inside steps and 3 between steps, each 180.
   const Finding* launch = first(findings, FindingKind::launch_bound);
   ASSERT_NE(launch, nullptr);
   EXPECT_DOUBLE_EQ(nanoseconds(launch->recoverable), 16 * 180);
@@ -107,7 +107,7 @@ TEST_F(Findings, TellLaunchBoundDecode) {
   EXPECT_EQ(&findings.front(), launch);
 }
 
-// A graph of 3 kernels a step, launched late.
+// A graph of 3 kernels per step, launched late.
 TEST_F(Findings, PointOutsideOfGraphsWhereGraphsAreUsed) {
   t_.instance(t_.stage("decode"), 0, 3000);
   for (Nanoseconds at = 0; at < 3000; at += 1000) {
@@ -153,7 +153,7 @@ TEST_F(Findings, TellClocksThatHeatOrPowerLower) {
   EXPECT_DOUBLE_EQ(share(*clocks, "slowed_by", "thermal slowdown (hardware)"), 0.25);
   const auto reasons = std::count_if(clocks->values.begin(), clocks->values.end(),
                                      [](const auto& value) { return value.name == "slowed_by"; });
-  EXPECT_EQ(reasons, 2);  // an idle GPU is no reason
+  EXPECT_EQ(reasons, 2);  // an idle GPU is not a reason
 }
 
 TEST_F(Findings, LeaveUsualClocksAlone) {
@@ -244,7 +244,7 @@ TEST_F(Findings, HoldProductsAgainstTheirFloor) {
   t_.instance(t_.stage("prefill"), 0, 1000);
   t_.launched("gemm", 0, 0, 1000);
   StageUtilization stage;
-  stage.peak_flops = 1e12;  // 1000 FLOP a nanosecond
+  stage.peak_flops = 1e12;  // 1000 FLOP per ns
   stage.peak_bandwidth = 1e12;
   stage.peak_name = "bf16 dense";
   stage.cost.parts = {{"feed-forward", 600000, 1000, 0}};
@@ -257,7 +257,7 @@ TEST_F(Findings, HoldProductsAgainstTheirFloor) {
   EXPECT_DOUBLE_EQ(nanoseconds(findings[0].recoverable), 400);
   EXPECT_DOUBLE_EQ(milliseconds(findings[0], "time"), 1000e-6);
   EXPECT_DOUBLE_EQ(milliseconds(findings[0], "floor"), 600e-6);
-  // The rule's words are made where it is reported.
+  // The report writes the rule's text.
   ASSERT_EQ(findings[0].value_reasons.size(), 1U);
   const profile::FindingValueReasons& rule = findings[0].value_reasons[0];
   EXPECT_EQ(findings[0].values.at(rule.value).name, "floor_rule");
@@ -278,7 +278,7 @@ TEST_F(Findings, TellExposedCommunication) {
   EXPECT_DOUBLE_EQ(milliseconds(findings[0], "communication_time"), 200e-6);
 }
 
-// Measured at 30 % of its nearer roof: 70 % of its 500 ns is above it.
+// Measured at 30 % of its nearer roof: 70 % of its 500 ns are above it.
 TEST_F(Findings, TellLatencyBoundKernels) {
   t_.instance(t_.stage("decode"), 0, 1000);
   t_.launched("gemm", 0, 0, 500);
@@ -301,7 +301,7 @@ TEST_F(Findings, TellLatencyBoundKernels) {
   EXPECT_DOUBLE_EQ(share(findings[0], "kernel_share_of_roof", "gemm2"), 0.3);
 }
 
-// Two prefills with 20 gaps of 10 ns each; in the second one, one gap is 2000 ns.
+// Two prefills with 20 gaps of 10 ns each, except one gap of 2000 ns in the second.
 TEST_F(Findings, TellASingleStallAsOne) {
   const uint32_t prefill = t_.stage("prefill");
   Nanoseconds at = 0;
@@ -331,7 +331,7 @@ TEST_F(Findings, TellASingleStallAsOne) {
   EXPECT_EQ(text(*waits, "decodes"), "no");
 }
 
-// Two decodes with 20 gaps of 10 ns; before attention 2000 ns in the first, before norm 3000 ns in
+// Two decodes with 20 gaps of 10 ns; 2000 ns before attention in the first, 3000 ns before norm in
 // the second.
 TEST_F(Findings, CountSeveralSingleStalls) {
   const uint32_t decode = t_.stage("decode");
@@ -406,7 +406,7 @@ TEST_F(Findings, SayWhatSomeStepsAre) {
   EXPECT_DOUBLE_EQ(number(of_steps[0], "kernels_per_pass"), 1);
 }
 
-// A detected prefill has one step; its kernels are counted, and advice is given, by request.
+// A detected prefill has one step; kernel counts and advice are per request.
 TEST_F(Findings, SpeakOfPrefillAsOfAPass) {
   t_.instance(t_.stage("prefill"), 0, 400);
   t_.step(0, 400).kind = StepKind::prefill;
@@ -419,7 +419,8 @@ TEST_F(Findings, SpeakOfPrefillAsOfAPass) {
   EXPECT_EQ(text(*waits, "decodes"), "no");
 }
 
-// Three decode steps with 30 ns of norm each, and a prefill step with 60: the steps cost more.
+// Three decode steps with 30 ns of norm each and a prefill step with 60: the decode steps cost
+// more.
 TEST_F(Findings, RankAnEnginesStepsByWhatTheyCostTogether) {
   t_.stages().serving = true;
   const uint32_t prefill = t_.stage("prefill");
@@ -445,7 +446,7 @@ TEST_F(Findings, RankAnEnginesStepsByWhatTheyCostTogether) {
   EXPECT_DOUBLE_EQ(number(findings[0], "kernels_per_pass"), 1);
 }
 
-// 600 ns of replays beside 200 of kernels.
+// 600 ns of replays and 200 of kernels.
 TEST_F(Findings, BeginWithWhatTheCaptureHides) {
   t_.instance(t_.stage("decode"), 0, 1000);
   t_.launched("norm", 0, 0, 200);
@@ -460,7 +461,7 @@ TEST_F(Findings, BeginWithWhatTheCaptureHides) {
   EXPECT_DOUBLE_EQ(findings[0].share_of_wall.value, 0.6);
 }
 
-// 8 layers: top-k in each of them chooses experts, the one behind them a token.
+// 8 layers: top-k in each layer chooses experts, the one after them a token.
 TEST_F(Findings, TellExpertsFromTokensByTheirNumber) {
   t_.instance(t_.stage("decode"), 0, 1000);
   t_.step(0, 1000);
@@ -476,8 +477,8 @@ TEST_F(Findings, TellExpertsFromTokensByTheirNumber) {
   EXPECT_DOUBLE_EQ(nanoseconds(routing->recoverable), 160);
 }
 
-// Launched at 0 (the call returns after 2 ns), begun 3 ms later, though nothing of the capture ran.
-// Long before that, the stream had been free: what it waited for was not launched before recording.
+// Launched at 0 (the call returns after 2 ns), started 3 ms later although nothing in the capture
+// ran. The stream had been free long before, so work launched before recording cannot be the cause.
 TEST_F(Findings, DoNotBlameTheStageForAGpuThatWasNotFree) {
   constexpr Nanoseconds kMs = 1'000'000;
   t_.launched("norm", -9 * kMs, -9 * kMs, -9 * kMs + 1);
@@ -496,7 +497,7 @@ TEST_F(Findings, LeaveOutWhatIsBelowOnePercent) {
   EXPECT_TRUE(found().empty());
 }
 
-// Advice must fit the program: torch.compile's kernels show that it is used already.
+// Advice must fit the program: torch.compile's kernels show that it is already used.
 TEST_F(Findings, TellThatTheProgramIsCompiled) {
   t_.instance(t_.stage("decode"), 0, 1000);
   t_.launched("triton_poi_fused_add_mul_0", 0, 0, 100);
@@ -512,7 +513,7 @@ TEST_F(Findings, TellThatTheProgramIsCompiled) {
 
 TEST_F(Findings, AreNoneWithoutStages) { EXPECT_TRUE(found().empty()); }
 
-// Where no time without tracing is known, idle time is not called the program's.
+// If no time without tracing is known, idle time is not attributed to the program alone.
 TEST_F(Findings, MarkIdleTimeThatIncludesTracing) {
   for (const auto& [why_not, included] :
        {std::pair{std::optional(NotUnwatched::no_other_time), true},

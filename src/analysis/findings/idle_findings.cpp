@@ -12,18 +12,18 @@ namespace {
 using profile::FindingKind;
 using profile::FindingValues;
 
-// A gap is a stall of its own where it is so much longer than the average one.
+// A gap is a separate stall if it is this many times as long as the average gap.
 constexpr double kStallOverAverage = 10;
-// One that does not come back, from this share of the stage's wall time on.
+// The least share of the stage's wall time for a stall that does not repeat.
 constexpr double kSingleStallShare = 0.05;
 constexpr double kMostlyGraphs = 0.5;
 
-// The host's late launches of a stage, split so that no time is counted twice. ns per instance.
+// Late launches of a stage, split so that no time is counted twice. ns per instance.
 struct LateLaunches {
   double between_steps = 0;  // without stalls
   double inside = 0;         // without stalls
   std::vector<const RepeatedGap*> stalls;
-  std::vector<const IdleGap*> single_stalls;  // long, and not at a place that stalls again
+  std::vector<const IdleGap*> single_stalls;  // long, and not at a place that stalls repeatedly
 
   void take_out(bool is_between_steps, double time) {
     double& rest = is_between_steps ? between_steps : inside;
@@ -83,7 +83,7 @@ const IdleGap* longest_gap(const StageFacts& facts, BudgetPart cause) {
   return found == facts.gaps.end() ? nullptr : *found;
 }
 
-// longest_gap and host; nothing where no gap is known.
+// longest_gap and host; empty if no gap is known.
 FindingValues longest_and_host(const IdleGap* gap) {
   FindingValues values;
   if (gap == nullptr) return values;
@@ -91,7 +91,7 @@ FindingValues longest_and_host(const IdleGap* gap) {
   return values;
 }
 
-// Adds a finding whose `values` have those of longest_and_host.
+// Adds a finding whose `values` include those of longest_and_host.
 Finding& add_idle(const StageFacts& facts, FindingKind kind, double time, FindingValues values,
                   const IdleGap* longest, std::vector<Finding>& findings) {
   Finding& finding = add_finding(facts, kind, time, std::move(values), findings);
@@ -133,7 +133,7 @@ void add_single_stalls(const StageFacts& facts, const std::vector<const IdleGap*
            &longest, findings);
 }
 
-// How many kernels a pass has, and how many of them CUDA graphs launch.
+// How many kernels a pass has, and how many of these CUDA graphs launch.
 FindingValues kernels_of_pass(const StageFacts& facts) {
   FindingValues values;
   values.add_number("kernels_per_pass", static_cast<double>(facts.kernels) / facts.passes())

@@ -10,13 +10,13 @@ namespace {
 using profile::FindingKind;
 using profile::FindingValues;
 
-constexpr size_t kNamedKernels = 3;  // of those that a finding is about, the longest
+constexpr size_t kNamedKernels = 3;  // the longest kernels that a finding is about
 constexpr size_t kNamedCopies = 3;
-// Attention kernels per pass below which once per layer and once per pass look the same.
+// With fewer attention kernels per pass, once per layer and once per pass look the same.
 constexpr double kFewestLayers = 4;
 constexpr double kPercent = 100;
 
-// kernel_time and kernel_calls of the first ones, per instance.
+// kernel_time and kernel_calls of the first kernels, per instance.
 FindingValues longest_in_stage(const StageFacts& facts, KernelsInStage kernels) {
   FindingValues values;
   for (const KernelInStage& kernel : kernels.first(std::min(kNamedKernels, kernels.size()))) {
@@ -58,7 +58,7 @@ FindingValues bound_by(const StageFacts& facts) {
   return FindingValues().add_text("bound_by", facts.memory_bound ? "memory" : "compute");
 }
 
-// Weights of less than 16 bits, by what the longest products are.
+// `quantized`: weights of less than 16 bits, judged by the longest kernel of each product class.
 FindingValues product_values(const StageFacts& facts) {
   const bool quantized = std::ranges::any_of(kProducts, [&](KernelClass kernel_class) {
     const KernelsInStage kernels = facts.of(kernel_class);
@@ -83,12 +83,12 @@ FindingValues copy_values(const StageFacts& facts) {
       "concatenates", any_has(facts, facts.of(KernelClass::copy_cast), KernelTrait::concatenation));
 }
 
-// A finding about the time of kernels of some classes above their floor.
+// A finding about how far kernels of some classes are above their floor.
 struct ClassRule {
   FindingKind kind;
   std::span<const KernelClass> classes;
   FindingValues (*more)(const StageFacts& facts) = nullptr;
-  bool has_floor = false;  // from the model's cost, and told; otherwise the floor is 0
+  bool has_floor = false;  // reported, from the model's cost; otherwise the floor is 0
 };
 
 using Only = const KernelClass[1];
@@ -118,7 +118,7 @@ constexpr ClassRule kCpuRules[] = {
     {FindingKind::token_selection, kOnlySampling},
 };
 
-// time, floor and floor_rule; returns the words of the rule.
+// Adds time, floor and floor_rule; returns the reasons for the rule's text.
 profile::Reasons add_floor(const StageFacts& facts, std::span<const KernelClass> classes,
                            FindingValues& values) {
   profile::Reasons rule;
@@ -174,8 +174,8 @@ double total_of(KernelsInStage kernels) {
   return total;
 }
 
-// The kernels that choose something: tokens once per pass, experts in every layer. Their names do
-// not show which, their number does.
+// The kernels that choose something: tokens once per pass, experts in every layer. Their number
+// shows which; their names do not.
 void add_selection(const StageFacts& facts, std::vector<Finding>& findings) {
   const KernelsInStage routing = facts.of(KernelClass::moe_routing);
   const KernelsInStage sampling = facts.of(KernelClass::sampling);
@@ -203,9 +203,9 @@ void add_selection(const StageFacts& facts, std::vector<Finding>& findings) {
 
 struct LatencyBound {
   const KernelRow* row = nullptr;
-  double roof = 0;  // the higher of both, 0 to 1
+  double roof = 0;  // the higher of both roofs, 0 to 1
   uint64_t calls = 0;
-  uint64_t measured_calls = 0;  // like one that was measured
+  uint64_t measured_calls = 0;  // launches like a measured one
   Nanoseconds measured_total = 0;
 
   [[nodiscard]] double above(const StageFacts& facts) const {  // ns per instance
@@ -213,7 +213,7 @@ struct LatencyBound {
   }
 };
 
-// By ncu's raw and details pages.
+// From ncu's raw and details pages.
 std::optional<double> occupancy(const KernelRow& row) {
   for (const char* name :
        {"sm__warps_active.avg.pct_of_peak_sustained_active", "Achieved Occupancy"}) {
@@ -223,7 +223,7 @@ std::optional<double> occupancy(const KernelRow& row) {
   return std::nullopt;
 }
 
-// One for each kernel name in the stage that is latency-bound; launches are not counted yet.
+// One entry per latency-bound kernel name in the stage; launches are not yet counted.
 std::vector<LatencyBound> latency_bound(const StageFacts& facts) {
   const std::vector<KernelRow>& rows = facts.evidence->ranking.rows;
   std::vector<bool> in_stage(rows.size(), false);

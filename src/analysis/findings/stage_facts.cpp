@@ -47,7 +47,7 @@ class FactsCollector {
   }
 
  private:
-  // Of a piece of work; none for warm-ups.
+  // The stage of a piece of work; none for warm-ups.
   [[nodiscard]] uint32_t stage_of(const std::vector<InstanceId>& owners, size_t row) const {
     if (row >= owners.size() || !owners[row].valid()) return kNone;
     return steady_stage_[owners[row].index()];
@@ -61,7 +61,7 @@ class FactsCollector {
     facts.budget = &evidence.budgets.stages[i];
     facts.recoverable = &evidence.recoverable[i];
     facts.unit = instance_unit(stages_, evidence.selection, i);
-    // Where some steps were not traced, all figures are of the others.
+    // If some steps were not traced, all figures cover only the others.
     if (!evidence.selection.steps && !stage_tracing(stages_, i).whole()) {
       const bool vowel = std::string_view("aeiou").find(facts.unit.front()) != std::string::npos;
       facts.unit = fmt::format("traced part of {} {}", vowel ? "an" : "a", facts.unit);
@@ -146,7 +146,7 @@ class FactsCollector {
     }
   }
 
-  // A few generated kernels beside eager layers do not make the stage compiled.
+  // A few generated kernels among eager layers do not make the stage compiled.
   [[nodiscard]] bool is_compiled(const StageFacts& facts) const {
     constexpr double kWorthNaming = 0.01;
     Nanoseconds whole = 0;

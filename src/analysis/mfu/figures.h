@@ -13,11 +13,11 @@ namespace llmprof::analysis {
 bool is_prefill(const Stage& stage);
 bool is_decode(const Stage& stage);
 
-// The mean number of steps of a stage's instances that are no warm-up; none without steps.
+// The mean number of steps of a stage's instances, without warm-ups; none without steps.
 std::optional<double> mean_steps(const Stages& stages, uint32_t stage);
 
-// Fills in what the user and the workload leave unsaid from what the stages show, each figure with
-// its source. Under continuous batching every step has tokens of its own: nothing is filled in.
+// Completes what the user and the workload leave open from the stages, each figure with its source.
+// With continuous batching, tokens differ from step to step: nothing is filled in.
 Workload complete_workload(const Stages& stages, Workload workload);
 
 // The figure as a reason's value; its text is the source.
@@ -27,21 +27,21 @@ void add_count(std::string_view name, const TokenCount& count, profile::FindingV
 StageUtilization stage_cost(const Stages& stages, uint32_t stage, const llm::ModelSpec& model,
                             const Workload& workload);
 
-// Where a figure of any stage is above its peak, takes back all figures and floors and says in each
-// stage's `why_not` which one it was and which inputs to check, the likeliest to be wrong first.
+// If a figure of any stage is above its peak, removes all figures and floors. Each stage's
+// `why_not` then says which figure it was and which inputs to check, the likeliest to be wrong
+// first.
 void refuse_impossible(const Stages& stages, const llm::ModelSpec& model, const DeviceAsked& device,
                        Utilization& use);
 
-// Peaks measured on a CPU are themselves measurements, and its caches are faster than its memory:
-// figures a little above 1 stand with a note, others are taken back alone, with the reason.
+// CPU peaks are themselves measurements, and CPU caches are faster than memory. Figures slightly
+// above 1 are kept with a note; higher ones are removed individually, with the reason.
 void refuse_above_measured(const Stages& stages, Utilization& use);
 
 std::vector<InputWarning> input_warnings(const Stages& stages, const llm::ModelSpec& model,
                                          const Workload& workload, const std::string& gpu_wanted,
                                          const std::string& gpu_captured);
 
-// Where the model's FLOPs and those that operators recorded are not the same, one of the two is
-// wrong.
+// If the model's FLOPs differ from those that operators recorded, one of the two is wrong.
 void warn_of_recorded(const Stages& stages, Utilization& use);
 
 }  // namespace llmprof::analysis

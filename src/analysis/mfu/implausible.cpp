@@ -18,10 +18,10 @@ using profile::FindingValues;
 using profile::make_reason;
 using profile::ReasonKind;
 
-// Weights that a pass reads, below which the L2 caches of large GPUs may hold them.
+// The L2 caches of large GPUs may hold the weights of a pass if they are smaller than this (bytes).
 constexpr double kMayStayInCache = 100e6;
 
-// A figure that is too high, and the time that it is on.
+// A figure that is too high, and the time it is based on.
 struct TooHigh {
   std::string_view time;
   double value = 0;
@@ -31,7 +31,7 @@ struct TooHigh {
   }
 };
 
-// Of a pair that on wall time where it is above `most`, too.
+// The figure on wall time if it is above `most`, otherwise the one on busy time.
 std::optional<TooHigh> above(const profile::Ratios& ratios, double most) {
   if (ratios.wall && ratios.wall->value > most) return TooHigh{"wall", ratios.wall->value};
   if (ratios.gpu_busy && ratios.gpu_busy->value > most) {
@@ -56,7 +56,7 @@ std::vector<Impossible> impossible_figures(const Utilization& use) {
   return found;
 }
 
-// `passes` of one instance read the weights once each.
+// `passes` of one instance each read the weights once.
 bool may_stay_in_cache(const llm::PassCost& cost, double passes) {
   double weights = 0;
   for (const llm::CostPart& part : cost.parts) weights += part.weight_bytes;
@@ -95,10 +95,10 @@ void take_back_floor(StageUtilization& stage) {
   stage.memory_bound = false;
 }
 
-// How far above a measured peak a figure may stand.
+// How far a figure may exceed a measured peak.
 constexpr double kMeasuredSlack = 1.1;
 
-// The figure that cannot be; none where both can be. Takes both back.
+// The impossible figure, or none. If there is one, removes both.
 std::optional<TooHigh> take_back_above_measured(profile::Ratios& ratios) {
   const auto found = above(ratios, kMeasuredSlack);
   if (found) ratios = {};
@@ -151,7 +151,7 @@ void check_heads(const llm::ModelSpec& model, const llm::Parallelism& parallel,
   if (model.kv_heads != model.heads) check("KV heads", model.kv_heads);
 }
 
-// The first new token may be the prefill's.
+// Prefill may produce the first new token.
 void check_new_tokens(const Stages& stages, const Workload& workload,
                       std::vector<InputWarning>& warnings) {
   if (stages.serving || !workload.new_tokens) return;

@@ -21,7 +21,7 @@ std::span<const Step> steps_of(const Stages& stages, const StageInstance& instan
   return std::span(stages.steps).subspan(instance.first_step, instance.step_count);
 }
 
-// The tokens that each prefill passed through the layers; empty where any of them is not known.
+// The tokens that each prefill passed through the layers; empty if any count is unknown.
 std::vector<uint64_t> prefill_tokens(const Stages& stages) {
   std::vector<uint64_t> all;
   for (const StageInstance& instance : stages.instances) {
@@ -37,7 +37,7 @@ std::vector<uint64_t> prefill_tokens(const Stages& stages) {
   return all;
 }
 
-// Where all steps that are no warm-up agree.
+// The batch if all steps except warm-ups agree.
 std::optional<uint64_t> batch_of_steps(const Stages& stages) {
   std::optional<uint64_t> batch;
   for (const StageInstance& instance : stages.instances) {
@@ -69,26 +69,26 @@ std::optional<TokenCount> prompt_of_prefills(const Stages& stages, uint64_t batc
                     all_equal ? "tokens of the prefill steps" : "mean tokens of the prefill steps"};
 }
 
-// What is known of the size of one step of a serving engine.
+// What is known about the size of one step of a serving engine.
 struct SizedStep {
   uint64_t tokens = 0;
   uint64_t positions_with_logits = 0;
-  std::optional<llm::MixedPass> sequences;  // with their contexts, where the engine states them
+  std::optional<llm::MixedPass> sequences;  // with their contexts, if the engine states them
 };
 
-// The steps of a stage's instances that are not warm-up.
+// The steps of a stage's instances, without warm-ups.
 struct StepsOfStage {
   uint64_t instances = 0;
   uint64_t all = 0;
   uint64_t with_tokens = 0;
   uint64_t with_contexts = 0;
-  uint64_t tokens = 0;           // of those with tokens
-  uint64_t keys = 0;             // contexts of those with contexts, new tokens included
-  std::vector<SizedStep> steps;  // those with tokens
+  uint64_t tokens = 0;           // of steps with known tokens
+  uint64_t keys = 0;             // contexts of steps with known contexts, including new tokens
+  std::vector<SizedStep> steps;  // with known tokens
 };
 
-// A detected decode step has one token per sequence; of an engine's, whose annotation counts its
-// sequences but not their tokens, it is not known (drafted tokens are verified).
+// A detected decode step has one token per sequence. An engine's step, whose annotation counts
+// sequences but not tokens, has an unknown number (drafted tokens are verified).
 std::optional<uint64_t> tokens_of(const Step& step) {
   if (step.tokens) return step.tokens;
   const bool one_each = step.kind == StepKind::decode && !step.phases.decode.sequences;
@@ -123,7 +123,8 @@ StepsOfStage steps_of_stage(const Stages& stages, uint32_t stage) {
   return found;
 }
 
-// Passes computed one by one; of longer loops, one in each of so many equal pieces.
+// Passes computed one by one. A longer loop is divided into this many equal pieces, with one pass
+// computed for each.
 constexpr uint64_t kMostPasses = 4096;
 
 // Costs of the same model have the same parts in the same order.
@@ -138,7 +139,7 @@ void add(llm::PassCost& sum, const llm::PassCost& cost, double times) {
   }
 }
 
-// Of the model, one GPU's share: those above 1.
+// Adds the degrees of parallelism above 1: the cost is one GPU's share of the model.
 void add_parallelism(const llm::Parallelism& parallel, FindingValues& values) {
   if (parallel.tp > 1) values.add_number("tp", parallel.tp);
   if (parallel.pp > 1) values.add_number("pp", parallel.pp);
@@ -165,8 +166,8 @@ StageUtilization prefill_cost(const llm::ModelSpec& model, const Workload& workl
   return result;
 }
 
-// `steps` passes of one token each, the first behind `prompt` tokens. A mean number of steps need
-// not be whole: the last pass then counts by its fraction.
+// `steps` passes of one token each, the first after `prompt` tokens. A mean number of steps may
+// have a fraction: the last pass then counts for this fraction.
 llm::PassCost decode_passes(const llm::ModelSpec& model, const Workload& workload, double steps) {
   llm::PassCost sum;
   const auto whole = static_cast<uint64_t>(std::floor(steps));
@@ -207,7 +208,7 @@ StageUtilization decode_cost(const llm::ModelSpec& model, const Workload& worklo
       .add_number("last_context", static_cast<double>(last));
   add_count("prompt_tokens", *workload.prompt_tokens, values);
   add_count("batch", *workload.batch, values);
-  // The first new token may be the prefill's.
+  // Prefill may produce the first new token.
   if (counted_steps && workload.new_tokens &&
       std::abs(static_cast<double>(workload.new_tokens->value) - *steps) > 1) {
     add_count("other_new_tokens", *workload.new_tokens, values);
@@ -217,14 +218,14 @@ StageUtilization decode_cost(const llm::ModelSpec& model, const Workload& worklo
   return result;
 }
 
-// A step of an engine: tokens of several sequences, whose contexts are not known.
+// An engine step: tokens of several sequences with unknown contexts.
 llm::PassCost step_without_attention(const llm::ModelSpec& model, uint64_t tokens,
                                      uint64_t sequences, const llm::Parallelism& parallel) {
   llm::ForwardPass pass;
   pass.new_tokens = tokens;
   pass.positions_with_logits = sequences;
   llm::PassCost cost = llm::pass_cost(model, pass, parallel);
-  // Attention itself is the part that has to do with the cache.
+  // Attention is the only part that uses the cache.
   std::erase_if(cost.parts, [](const llm::CostPart& part) { return part.kv_bytes > 0; });
   return cost;
 }

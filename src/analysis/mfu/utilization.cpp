@@ -22,7 +22,7 @@ struct Peak {
   std::string name;
 };
 
-// The highest of the peaks that the model's products could run at, so that MFU is never flattered.
+// The highest peak that the model's products could run at, so that MFU is never overstated.
 std::optional<Peak> peak_of(const llm::GpuSpec& gpu, const llm::ModelSpec& model) {
   std::optional<Peak> best;
   for (const llm::NumberFormat& format : {model.weights, model.experts.value_or(model.weights)}) {
@@ -34,7 +34,7 @@ std::optional<Peak> peak_of(const llm::GpuSpec& gpu, const llm::ModelSpec& model
   return best;
 }
 
-// The GPUs of one process that a stage's instances run on, at the most.
+// The largest number of GPUs in one process that a stage's instances run on.
 size_t gpus_of_one_process(const Stages& stages, uint32_t stage) {
   std::set<std::pair<size_t, size_t>> seen;
   size_t most = 0;
@@ -50,13 +50,13 @@ size_t gpus_of_one_process(const Stages& stages, uint32_t stage) {
   return most;
 }
 
-// Work over what the peak could do in that time; none for no time.
+// Work divided by what the peak could do in this time; none if there is no time.
 std::optional<profile::Share> share_of_peak(double work, double nanoseconds, double peak) {
   if (nanoseconds <= 0 || peak <= 0) return std::nullopt;
   return profile::Share{work / (nanoseconds / kNanosecondsPerSecond * peak)};
 }
 
-// Of the work, `traced` was done while the GPU was seen to be busy.
+// `traced` is the share of the work done in the recorded busy time.
 profile::Ratios ratios(const Stage& stage, double work, double peak, double traced = 1) {
   return {share_of_peak(work, stage.wall.mean, peak),
           share_of_peak(work * traced, stage.busy.mean, peak)};
@@ -124,7 +124,7 @@ bool is_spread(const llm::Parallelism& parallel) {
   return parallel.tp > 1 || parallel.pp > 1 || parallel.ep > 1;
 }
 
-// What one stage needs and reaches.
+// What one stage needs and achieves.
 class StageFigures {
  public:
   StageFigures(const Stages& stages, const Utilization& use, const DeviceAsked& device)
@@ -134,7 +134,7 @@ class StageFigures {
         workload_(use.workload),
         device_(device) {}
 
-  // By the model; `recorded` stands beside it.
+  // From the model; `recorded` is reported with it.
   [[nodiscard]] StageUtilization of_model(uint32_t index,
                                           const std::optional<RecordedWork>& recorded) const {
     const Stage& stage = stages_.stages[index];
@@ -157,7 +157,7 @@ class StageFigures {
     return result;
   }
 
-  // By what the operators recorded.
+  // From what the operators recorded.
   [[nodiscard]] StageUtilization of_operators(uint32_t index, const RecordedWork& recorded) const {
     const Stage& stage = stages_.stages[index];
     StageUtilization result;
@@ -224,7 +224,7 @@ RecordedWork mean_of(const RecordedSum& sum) {
   return work;
 }
 
-// Why there is nothing to say of any stage; empty where there may be.
+// Why no stage has any figure; empty if some may have one.
 profile::Reasons why_nothing(const Stages& stages, const Utilization& use,
                              const DeviceAsked& device, bool any_recorded) {
   if (stages.stages.empty()) {

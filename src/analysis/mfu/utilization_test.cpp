@@ -36,7 +36,7 @@ llm::GpuSpec h200() {
 
 constexpr Nanoseconds kMs = 1'000'000;
 
-// Stages as a capture of the dense decoder shows them: one prefill and one decode loop a request.
+// Stages as in a capture of the dense decoder: one prefill and one decode loop per request.
 class StagesOfARun {
  public:
   StagesOfARun() {
@@ -98,9 +98,9 @@ Workload told_workload(uint64_t prompt) {
 // 4 x 8 x 32 x 128 x 777 x 778 / 2.
 constexpr double kPrefillFlops =
     2.0 * 777 * 1'417'674'752 + 2.0 * 131'072'000 + 4.0 * 8 * 32 * 128 * 777 * 778 / 2;
-// 24 times (1,548,816,384 weights without the embedding, one row of it: 4,096) x 2 bytes, and
-// (778 + ... + 801) tokens of the cache at 32,768 bytes. Of 1,548,816,384: the layers, their norms
-// (65,536), the final norm (4,096) and the head.
+// 24 times (1,548,816,384 weights without the embedding, plus one row of it: 4,096) x 2 bytes, and
+// (778 + ... + 801) tokens of the cache at 32,768 bytes. The 1,548,816,384 are the layers, their
+// norms (65,536), the final norm (4,096) and the head.
 constexpr double kDecodeBytes = 24 * 2.0 * (1'417'674'752 + 65'536 + 4'096 + 131'072'000 + 4'096) +
                                 32'768.0 * (24 * 778 + 23 * 24 / 2);
 
@@ -141,7 +141,7 @@ TEST(Utilization, MfuAndMbuOfTheDenseModel) {
   EXPECT_EQ(use.workload.new_tokens->source, "number of decode steps");
 }
 
-// 6 of 24 steps were traced: the wall time is that of all of them, the busy time that of six.
+// 6 of 24 steps were traced: wall time covers all steps, busy time only six.
 TEST(Utilization, OnBusyTimeTracedStepsAloneCount) {
   StagesOfARun run;
   run.instance(1, 44 * kMs, 10 * kMs, std::vector<Step>(6));
@@ -223,7 +223,8 @@ TEST(Utilization, WithoutStepsTheFlagCounts) {
   EXPECT_EQ(kinds_of(use.stages[0].why_not), Kinds{"all_warmup"});
 }
 
-// A loop too long to go through pass by pass: n weights, and an arithmetic series of contexts.
+// A loop too long to compute pass by pass: n times the weights, and an arithmetic series of
+// contexts.
 TEST(Utilization, LongDecodeLoops) {
   StagesOfARun run;
   run.instance(1, 44 * kMs, 40 * kMs, {});
@@ -261,7 +262,8 @@ TEST(Utilization, FiguresAboveThePeakAreRefused) {
     EXPECT_NEAR(number_of(stage.why_not, "share"), kDecodeBytes / (0.014 * 4.8e12), 1e-9);
     EXPECT_EQ(text_of(stage.why_not, "weights_dtype"), "bf16");
     EXPECT_EQ(text_of(stage.why_not, "weights_may_be_cached"), "no");
-    // Not what the figure depends on: one GPU is known, a prompt is no decode's, and batch 1.
+    // The figure does not depend on these: one GPU is known, decode has no prompt, and the batch is
+    // 1.
     for (const char* name : {"captured_gpu", "prompt_tokens", "batch"}) {
       EXPECT_EQ(value_of(stage.why_not, name), nullptr) << name;
     }
@@ -278,7 +280,7 @@ TEST(Utilization, FiguresAboveThePeakAreRefused) {
 }
 
 // 64 x 777 tokens in 8 ms are 2.2 PFLOP in 8 ms: impossible. Decode's 40 ms at batch 64 would be
-// possible (24 times the weights and 64 caches: 77.7 GB + 39.7 GB in 44 ms), and is not given.
+// possible (24 times the weights and 64 caches: 77.7 GB + 39.7 GB in 44 ms) but is not reported.
 TEST(Utilization, OneRefusalTakesAllFiguresBack) {
   Workload workload = told_workload(777);
   workload.batch = TokenCount{64, "--batch"};
@@ -390,7 +392,7 @@ TEST(Utilization, ServingStepsByTheirTokens) {
   EXPECT_EQ(number_of(use.stages[0].why_not, "steps"), 1);
 }
 
-// The contexts are told: a mixed step of 5 tokens behind 3 and one behind 11, and a decode step.
+// Contexts are known: a mixed step with 5 tokens after 3 and one after 11, and a decode step.
 TEST(Utilization, ServingStepsWithTheirContexts) {
   StagesOfARun run;
   run.stages_.serving = true;
@@ -424,7 +426,7 @@ TEST(Utilization, ServingStepsWithTheirContexts) {
   EXPECT_NEAR(use.stages[0].mbu.wall->value, bytes / (0.003 * 4.8e12), 1e-9);
   EXPECT_EQ(kinds_of(use.stages[0].basis), Kinds{"engine_steps_in_context"});
   EXPECT_EQ(number_of(use.stages[0].basis, "contexts_per_step"), 20);
-  // One of two decode steps: none with attention, so that they are of one kind.
+  // One of two decode steps has contexts: both omit attention, to be comparable.
   EXPECT_FALSE(use.stages[1].mbu.wall);
   EXPECT_EQ(number_of(use.stages[1].basis, "steps_without_contexts"), 1);
 }
@@ -467,7 +469,7 @@ TEST(Utilization, BytesFromACacheCostTheMbuAlone) {
   EXPECT_NEAR(number_of(use.stages[1].why_not, "share"), 2000e6 / (0.044 * 20e9), 1e-12);
   EXPECT_TRUE(use.stages[1].mfu.wall);
   EXPECT_TRUE(use.stages[0].mfu.wall && use.stages[0].mbu.wall);
-  // A peak that was measured may be missed by a little: 44 ms at 20 GB/s are 880 MB.
+  // A measured peak may be exceeded slightly: 44 ms at 20 GB/s are 880 MB.
   const Utilization near =
       utilization(dense_run(), std::nullopt, small_cpu(), {}, kCpu, recorded(120e6, 860e6));
   EXPECT_GT(near.stages[1].mbu.gpu_busy->value, 1);

@@ -18,7 +18,7 @@ namespace llmprof::analysis {
 using profile::is_product;
 using profile::KernelClass;
 
-// What else a kernel's name says, beside its class: `traits` of conf/kernels.yaml.
+// What a kernel's name shows besides its class: `traits` of conf/kernels.yaml.
 enum class KernelTrait : uint8_t {
   kv_cache,
   convolution,
@@ -46,7 +46,7 @@ inline constexpr size_t kKernelTraits = profile::kWords<KernelTrait>.size();
 
 struct KernelDescription {
   std::string short_name;  // printable, 1 to 60 characters
-  std::string library;     // empty where the name does not show it
+  std::string library;     // empty if the name does not show it
   KernelClass kernel_class = KernelClass::other;
   std::bitset<kKernelTraits> traits;
 
@@ -55,17 +55,17 @@ struct KernelDescription {
   }
 };
 
-// The rules of conf/kernels.yaml, with a user's own in front. Cheap to copy, safe for threads.
+// The rules of conf/kernels.yaml, preceded by the user's own. Cheap to copy, thread-safe.
 class KernelRules {
  public:
   // The first text's rules are tried first. A mistake is an error of kind usage that names the
-  // file, the line and the rule.
+  // file, line and rule.
   static Result<KernelRules> parse(std::span<const config::ConfText> texts);
-  // All the conf folder's kernels.yaml, the user's rules first.
+  // Every kernels.yaml of the conf folders, the user's rules first.
   static Result<KernelRules> load(const config::ConfFiles& conf);
 
-  // About ten microseconds; the caller keeps what it gets for each distinct name. Bounded in time
-  // and memory whatever the name.
+  // Takes about ten microseconds: callers cache the result for each distinct name. Time and memory
+  // are bounded for any name.
   [[nodiscard]] KernelDescription describe(std::string_view full_name) const;
 
  private:

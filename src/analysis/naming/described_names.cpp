@@ -33,8 +33,8 @@ CapturesOfNames captures_of(const trace::Trace& trace, const std::vector<bool>& 
   return captures;
 }
 
-// What stands for one kernel: its key, which is the same however tools spell it. One tool spells a
-// kernel in one way, so that several names with one key in a capture are several kernels:
+// Identifies one kernel by its key, which does not depend on a tool's spelling. A tool spells a
+// kernel in only one way, so several names with one key in a capture are several kernels:
 // overloads, or functions of different namespaces.
 std::vector<std::string> kernels_of(const trace::Trace& trace,
                                     const std::vector<trace::StringId>& names,
@@ -68,7 +68,7 @@ std::vector<std::string> kernels_of(const trace::Trace& trace,
   return kernels;
 }
 
-// `names` are those of the descriptions.
+// `names` belong to the descriptions, in the same order.
 void make_short_names_unique(const trace::Trace& trace, const std::vector<trace::StringId>& names,
                              std::vector<KernelDescription>& descriptions) {
   std::map<std::string, Rows> of_short_name;
@@ -107,7 +107,7 @@ DescribedNames::DescribedNames(const trace::Trace& trace, const KernelRules& rul
   for (const trace::StringId name : trace.kernels.name) add(name);
   for (const trace::ProfiledIdentity& identity : trace.identities.values()) add(identity.name);
   for (const trace::KernelSummary& summary : trace.kernel_summaries) add(summary.name);
-  // Twice: names that were shortened for what was added may have become equal.
+  // Twice: names that were shortened to make room may have become equal.
   make_short_names_unique(trace, names, descriptions_);
   make_short_names_unique(trace, names, descriptions_);
 }

@@ -7,13 +7,13 @@
 
 namespace llmprof::analysis {
 
-// What the rules say of every kernel name in a trace, each looked up once. Different kernels have
-// different short names, whatever the rules call them.
+// Descriptions of all kernel names in a trace, each looked up once. Different kernels get different
+// short names, whatever the rules call them.
 class DescribedNames {
  public:
   DescribedNames(const trace::Trace& trace, const KernelRules& rules);
 
-  // Of a name that some kernel, profiled launch or kernel summary of the trace has.
+  // `name` must occur in a kernel, profiled launch or kernel summary of the trace.
   [[nodiscard]] const KernelDescription& operator[](trace::StringId name) const {
     return descriptions_[row_[name.index()]];
   }

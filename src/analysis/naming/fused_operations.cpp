@@ -32,7 +32,7 @@ constexpr WordList kLookups = {"embedding|index_select|embedding_dense_backward"
 constexpr WordList kOtherReductions = {
     "sum|amax|amin|max|min|any|all|prod|cumsum|cumprod|aminmax|norm|nll_loss_forward|"
     "count_nonzero"};
-// What changes no value and moves none in a fused kernel.
+// Operators that neither change nor move values in a fused kernel.
 constexpr WordList kReshapes = {
     "view|_unsafe_view|reshape|permute|transpose|t|expand|unsqueeze|squeeze|select|slice|"
     "split|split_with_sizes|unbind|alias|as_strided|detach|chunk|scalar_tensor|unflatten|"
@@ -40,7 +40,7 @@ constexpr WordList kReshapes = {
 constexpr WordList kCopyWords = {
     "_to_copy|clone|copy|copy_|cat|stack|repeat|slice_scatter|select_scatter|constant_pad_nd|"
     "new_zeros|lift_fresh_copy|roll|flip"};
-// Done elsewhere; a pointwise kernel that names them prepares their inputs or reads their results.
+// Run elsewhere; a pointwise kernel that names them prepares their inputs or reads their results.
 constexpr WordList kElsewhere = {"moe_forward|moe_forward_shared"};
 
 bool has_any(const Identifiers& identifiers, const WordList& list) {
@@ -79,10 +79,10 @@ KernelClass class_of_template(const Identifiers& identifiers) {
   return has_any(identifiers, kProductWords) ? KernelClass::gemm : KernelClass::other;
 }
 
-// One block reduces one or more rows. torch.compile makes a reduction of a product only where one
-// side is a vector; others call a library or a template. A kernel that reads its weights has
-// their transposition among its operators: without one, a product beside another reduction was
-// done before, and the kernel reads its result.
+// One block reduces one or more rows. torch.compile turns a product into a reduction only if one
+// side is a vector; otherwise it calls a library or a template. A kernel that reads its weights
+// lists their transposition among its operators. Without one, a product named with another
+// reduction was done earlier, and the kernel reads its result.
 KernelClass class_of_reduction(const Identifiers& identifiers) {
   const bool reads_weights = has(identifiers, {"t"}) || has(identifiers, {"permute"});
   if (has_any(identifiers, kProductWords) &&
@@ -118,7 +118,7 @@ KernelClass class_of_pointwise(const Identifiers& identifiers) {
   return copies ? KernelClass::copy_cast : KernelClass::elementwise;
 }
 
-// Whether an operator is why the kernel has its class.
+// Whether an operator is the reason for the kernel's class.
 bool decides(std::string_view identifier, KernelClass kernel_class) {
   switch (kernel_class) {
     case KernelClass::gemm:
@@ -137,8 +137,8 @@ bool decides(std::string_view identifier, KernelClass kernel_class) {
   }
 }
 
-// The length of the operator at the front of `rest`: the longest that is known, so that
-// "index_put" is not "index" and "put".
+// The length of the operator at the front of `rest`: the longest known one, so that "index_put" is
+// not read as "index" and "put".
 size_t operator_length(std::string_view rest, const OperationWords& words) {
   const auto known = [&](std::string_view text) {
     return words.find(text) != words.end() || kProductWords.contains(text) ||
@@ -172,7 +172,7 @@ Identifiers fused_identifiers(std::string_view identifier, const OperationWords&
   } else if (is_digits(rest)) {
     return {};
   }
-  // Each operator looks at all that follows; torch.compile's own names stay far below this.
+  // Each operator scans the rest of the name; torch.compile's own names are far shorter than this.
   rest = rest.substr(0, kLongestFusedName);
   Identifiers found;
   while (!rest.empty()) {
@@ -201,7 +201,7 @@ std::string fused_operations(std::string_view identifier, const OperationWords& 
   Identifiers identifiers = fused_identifiers(identifier, words);
   const KernelClass kernel_class = fused_class(identifier, words);
   const auto is_reshape = [](std::string_view i) { return kReshapes.contains(i); };
-  // Neither is work of this kernel; where nothing else is named, they are better than nothing.
+  // Not work of this kernel; kept only if nothing else is named.
   const auto passes_by = [&](std::string_view i) {
     const bool product = kernel_class == KernelClass::gemm || kernel_class == KernelClass::gemv;
     return is_reshape(i) || (!product && kProductWords.contains(i)) ||

@@ -17,8 +17,8 @@ const OperationWords& some_words() {
   return words;
 }
 
-// Of gpt-fast's decode on an H200, where the launch shape tells products from norms: a product has
-// one block or more for each row of its weights, a norm of one token a single block.
+// From gpt-fast's decode on an H200, where the launch shape distinguishes products from norms: a
+// product has at least one block per row of its weights, a norm of one token a single block.
 TEST(FusedClass, ProductsAreToldFromReadersOfTheirResults) {
   const std::map<std::string, KernelClass> expected = {
       {"triton_red_fused__unsafe_view_mm_mul_silu_t_view_10", KernelClass::gemv},

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kLongestName = 64UL << 10U;
 
-// Length of "(int)" and the like in front of a number, 0 if there is none.
+// Length of a cast such as "(int)" in front of a number; 0 if there is none.
 size_t cast_length(std::string_view text) {
   constexpr std::array<std::string_view, 12> kCasts = {
       "(int)",           "(bool)",        "(unsigned int)", "(unsigned long)",
@@ -31,7 +31,7 @@ size_t cast_length(std::string_view text) {
 }
 
 // Writes "{lambda(float)#2}" for nsys's "[lambda(float) (instance 2)]" at the front of `text`;
-// returns how much of it that was.
+// returns the length it replaces.
 size_t lambda_length(std::string_view text, std::string& key) {
   constexpr std::string_view kOpen = "[lambda";
   constexpr std::string_view kInstance = "(instance ";
@@ -57,11 +57,11 @@ size_t unnamed_length(std::string_view text) {
   return 0;
 }
 
-// What stands before "::" is a namespace or a class, and goes.
+// A word before "::" is a namespace or a class and is dropped.
 std::string canonical(std::string_view name) {
   std::string key;
   key.reserve(name.size());
-  size_t word = 0;  // where the identifier being written began in `key`
+  size_t word = 0;  // where the current identifier starts in `key`
   for (size_t i = 0; i < name.size();) {
     if (is_identifier(name[i])) {
       key += name[i++];
@@ -99,7 +99,7 @@ std::string_view without_parameters(std::string_view name) {
   return name;
 }
 
-// More than this of a short name is not given up for what differs.
+// A difference may take at most this much of a short name.
 constexpr size_t kLongestDifference = 28;
 
 using Parts = std::vector<std::string>;
@@ -120,8 +120,8 @@ Parts template_arguments(std::string_view canonical) {
   return parts;
 }
 
-// What each has at the places where not all are the same; empty where that is not short, or does
-// not distinguish every one from the others.
+// Each name's parts at the positions that are not the same in all; empty if they are not short or
+// do not distinguish all names.
 std::vector<std::string> differences(const std::vector<Parts>& all) {
   const size_t count = all.front().size();
   const bool alike = std::all_of(all.begin(), all.end(),
@@ -158,7 +158,7 @@ std::string parameters_of(std::string_view full_name) {
   return std::string(trim(full_name.substr(before.size())));
 }
 
-// Of overloads, and of functions that namespaces distinguish.
+// For overloads, and for functions that only their namespaces distinguish.
 Parts signature(std::string_view canonical, std::string_view full_name) {
   Parts parts = template_arguments(canonical);
   for (std::string& name : split_at("::", split_template(canonical).path)) {
@@ -203,7 +203,7 @@ std::string kernel_key(std::string_view name) {
 }
 
 void distinguish(std::vector<Namesake>& namesakes) {
-  // One entry for each kernel, in the order of the alphabet, whatever the order of the capture.
+  // One entry per kernel, in alphabetical order, independent of the capture's order.
   std::map<std::string_view, std::string_view> name_of_kernel;
   for (const Namesake& namesake : namesakes) {
     name_of_kernel.try_emplace(namesake.kernel, namesake.full_name);

@@ -19,8 +19,8 @@ namespace {
 
 constexpr int kMostCaptures = 9;
 
-// RE2, because it matches in linear time whatever the rule and the name; std::regex overflows the
-// stack on long names. Latin-1, so that a name with broken UTF-8 matches byte by byte.
+// RE2, because it matches in linear time for any rule and name; std::regex overflows the stack on
+// long names. Latin-1, so that a name with invalid UTF-8 matches byte by byte.
 RE2::Options matching_options(int64_t memory) {
   RE2::Options options(RE2::Latin1);
   options.set_log_errors(false);
@@ -35,7 +35,7 @@ struct CompiledRule {
   CompiledRule(const KernelRule& from, NameTemplate short_name)
       : rule(from), name(std::move(short_name)) {}
 
-  // Compiled when a name first matches it: few of the rules match anything in one capture.
+  // Compiled when a name first matches the rule: few rules match anything in one capture.
   [[nodiscard]] const RE2& expression() const {
     std::call_once(once,
                    [&] { compiled = std::make_unique<RE2>(rule.expression, options_of_one()); });
@@ -48,10 +48,9 @@ struct CompiledRule {
   mutable std::unique_ptr<RE2> compiled;
 };
 
-// Rules that follow each other: one pass over a name finds all that match. An automaton of all
-// rules has so many states that most names add new ones, and making them took nearly all of the
-// time. Compiled for the first name that no rule before them matches; at once where a user's are
-// among them.
+// Consecutive rules: one pass over a name finds all that match. One automaton for all rules would
+// have so many states that most names add new ones, which took nearly all of the time. Compiled for
+// the first name that no earlier rule matches; immediately if it contains a user's rules.
 class RuleSet {
  public:
   [[nodiscard]] bool full() const { return rules_.size() == kMostRules; }
@@ -60,7 +59,7 @@ class RuleSet {
     shipped_ = shipped_ && rule.shipped;
   }
 
-  // False where a user's rules are too large.
+  // False if a user's rules are too large.
   [[nodiscard]] bool check() const { return shipped_ || compiled(); }
 
   [[nodiscard]] const CompiledRule* first_match(const std::string& name) const {
@@ -72,7 +71,7 @@ class RuleSet {
       }
       if (problem.kind == RE2::Set::kNoError) return nullptr;
     }
-    // Out of memory for the automaton: one by one is slower and needs none.
+    // Out of memory for the automaton: matching one by one is slower but needs none.
     const auto found = std::find_if(rules_.begin(), rules_.end(), [&](const CompiledRule& rule) {
       return RE2::PartialMatch(name, rule.expression());
     });
@@ -84,7 +83,7 @@ class RuleSet {
 
   [[nodiscard]] bool compiled() const {
     std::call_once(once_, [&] {
-      // The memory is for the automaton's states and is taken as needed.
+      // Limits the automaton's states; the memory is allocated as needed.
       set_.emplace(matching_options(64L << 20U), RE2::UNANCHORED);
       for (const CompiledRule& rule : rules_) set_->Add(rule.rule.expression, nullptr);
       if (!set_->Compile()) set_.reset();
@@ -98,7 +97,7 @@ class RuleSet {
   mutable std::optional<RE2::Set> set_;
 };
 
-// How many groups it captures. The shipped rules are checked by the tests, not by every analysis.
+// The number of capture groups. Tests check the shipped rules, so an analysis does not.
 Result<int> checked_captures(const KernelRule& rule) {
   if (rule.shipped) return kMostCaptures;
   const RE2 expression(rule.expression, options_of_one());
@@ -151,7 +150,7 @@ class KernelRules::Compiled {
     std::string matched = canonical;
     const CompiledRule* rule = first_match(matched);
     if (rule == nullptr) {
-      // Rules know words that stand alone; some programs write them together.
+      // Rules match separate words; some programs join them.
       matched = words_of_identifier(own_identifier(canonical));
       rule = first_match(matched);
     }

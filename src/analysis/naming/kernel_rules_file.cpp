@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 7> kKeys = {"function", "prefix", "contai
 
 bool is_text(const config::ConfigNode& node) { return node.is_scalar() && !node.text.empty(); }
 
-// Keeps the first mistake, so that who reads on needs to look only at the end.
+// Keeps the first mistake, so that callers check only once, at the end.
 class RulesReader {
  public:
   RulesReader(std::string_view file, KernelRulesFile& into) : file_(file), into_(into) {}
@@ -122,7 +122,8 @@ class RulesReader {
     return list == prefix ? "^" + any : any;
   }
 
-  // Calls visit(name, text) for each text of a map of lists. `known`: the names; empty: any.
+  // Calls visit(name, text) for each text of a map of lists. `known`: the allowed names; empty:
+  // any.
   template <class Visit>
   void each_listed(const config::ConfigNode& map, std::span<const std::string_view> known,
                    std::string_view no_map, std::string_view no_list, std::string_view no_text,

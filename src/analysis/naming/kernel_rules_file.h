@@ -11,26 +11,26 @@
 
 namespace llmprof::analysis {
 
-// The `class` of a rule whose kernels have their operators in their names (torch.compile).
+// The `class` of a rule for kernels with their operators in their names (torch.compile).
 inline constexpr std::string_view kByFusedOperations = "by fused operations";
 
-// One rule of a kernels.yaml, its ways of matching brought into one RE2 expression.
+// One rule of a kernels.yaml; all ways of matching become one RE2 expression.
 struct KernelRule {
   std::string expression;
   std::string library;
   std::optional<KernelClass> kernel_class;  // none: by the operations in the kernel's name
   std::string name;                         // the template's text
   std::string place;                        // "kernels.yaml:12: rule 3", for messages
-  bool shipped = false;                     // of the file that is in the program
+  bool shipped = false;                     // built into the program
 };
 
-// Names that start so belong to this library where their rule does not say.
+// Names with this prefix belong to this library unless their rule names one.
 struct LibraryPrefix {
   std::string prefix;
   std::string library;
 };
 
-// Names that match have the trait, whatever their class.
+// Matching names have the trait, whatever their class.
 struct TraitRule {
   KernelTrait trait = KernelTrait::kv_cache;
   std::string expression;
@@ -44,7 +44,7 @@ struct KernelRulesFile {
   OperationWords operations;
 };
 
-// Adds a file's rules after those there; an operation already there stays.
+// Appends a file's rules; operations that are already there are kept.
 Result<void> read_kernel_rules(const config::ConfText& source, KernelRulesFile& into);
 
 }  // namespace llmprof::analysis

@@ -71,7 +71,7 @@ TEST(KernelRules, ExpectedNames) {
   }
 }
 
-// h200.tsv holds the names and sums of Python's sqlite3 and json over our captures.
+// h200.tsv has names and sums that Python's sqlite3 and json computed from our captures.
 TEST(KernelRules, LessThanTwoPercentOfKernelTimeHasNoClass) {
   const auto rows = tab_separated("h200.tsv");
   ASSERT_GT(rows.size(), 100U);
@@ -170,7 +170,7 @@ rules:
   EXPECT_EQ(rules->describe("ncclDevKernel_SendRecv").library, "NCCL");
 }
 
-// What programs call the operators that they record of themselves.
+// Names of operators in programs that record themselves.
 TEST(KernelRules, PlainOperatorNames) {
   const std::map<std::string, KernelClass> expected = {
       {"q_proj", KernelClass::gemm},
@@ -205,7 +205,7 @@ TEST(KernelRules, LibraryByPrefixWhereTheRuleLeavesItOut) {
   EXPECT_EQ(rules->describe("a_gemm").library, "");
 }
 
-// An analysis does not check the shipped rules; one byte more, and they are a user's.
+// An analysis does not check the shipped rules; with one byte added, they count as a user's.
 TEST(KernelRules, ShippedRulesPassTheChecksOfAUsersRules) {
   const auto shipped_text = config::built_in_conf("kernels.yaml");
   ASSERT_TRUE(shipped_text);
@@ -245,7 +245,7 @@ TEST(KernelClass, SpellingsGoBothWays) {
   EXPECT_FALSE(profile::find_word<KernelClass>("gemms"));
 }
 
-// Kernels of an engine in C++, named as its functions are.
+// Kernels of a C++ engine, named like its functions.
 TEST(KernelRules, WordsCountHoweverTheyAreWritten) {
   const auto rules = KernelRules::load({});
   ASSERT_TRUE(rules);

@@ -1,5 +1,5 @@
-// Classes of the kernels in every shared capture. The names of real programs were read one by one;
-// what no rule knows stays "other", because a wrong class is worse than none.
+// Classes of the kernels in every shared capture. The names in real programs were read one by one;
+// names that no rule covers stay "other", because a wrong class is worse than none.
 
 #include <gtest/gtest.h>
 
@@ -23,11 +23,11 @@ struct ClassedCapture {
   std::string_view file;
   std::string_view largest;      // class
   double share = 0;              // of the kernel time, in percent
-  double other = 2;              // at most, in percent of the kernel time
+  double other = 2;              // maximum, in percent of the kernel time
   std::string_view reason = "";  // why more than 2 % cannot be known
 };
 
-// Shares: sums over the kernel table of each capture in Python, by the class of each name.
+// Shares: Python sums over each capture's kernel table, by the class of each name.
 constexpr std::array kClassedCaptures = {
     ClassedCapture{"engines/gpt_fast_compiled.llmtrace.gz", "elementwise", 51.37},
     ClassedCapture{"engines/llama_cpp_bench_f16.llmtrace.gz", "gemv", 70.07},
@@ -102,14 +102,14 @@ constexpr std::array kClassedCaptures = {
                    66.63},
 };
 
-// SQLite reads no compressed file.
+// SQLite cannot read compressed files.
 std::filesystem::path plain_sqlite(const std::filesystem::path& file,
                                    const testing::TemporaryFolder& folder) {
   if (!file.string().ends_with(".sqlite.gz")) return file;
   return folder.write("plain.sqlite", gunzip_small(testing::file_bytes(file)).value());
 }
 
-// Text that is refused, captures without kernels, requests of clients, and what is packed by xz.
+// Rejected text, captures without kernels, client requests, and xz files.
 bool holds_no_kernels(const std::string& file) {
   return file.starts_with("memory/") || file.ends_with(".requests.json.gz") ||
          file.ends_with(".vllm_bench.json.gz") || file.ends_with(".xz") || file.ends_with(".txt") ||
@@ -151,7 +151,7 @@ TEST(SharedCapturesKernelClasses, TheTableHasEveryCapture) {
   }
 }
 
-// Kernels that differ have names that differ, in every capture.
+// Different kernels have different names in every capture.
 TEST(SharedCapturesKernelClasses, ShortNamesAreUnique) {
   LLMPROF_NEEDS_SHARED_CAPTURES(folder);
   const auto rules = KernelRules::load(*config::ConfFiles::open(std::nullopt));

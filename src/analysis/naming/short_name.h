@@ -11,22 +11,22 @@
 #include "analysis/naming/classes.h"
 #include "base/error.h"
 
-// How kernels are called: one spelling for what tools spell differently, what an ATen kernel does,
-// what torch.compile fused, and the templates of kernels.yaml that make a short name of these.
+// Kernel names: one spelling for all tools, what an ATen kernel does, what torch.compile fused, and
+// the templates of kernels.yaml that combine these into a short name.
 namespace llmprof::analysis {
 
-// No more of a name is looked at; what distinguishes kernels comes first.
+// The rest of a longer name is ignored; what distinguishes kernels comes first.
 inline constexpr size_t kKernelNameHead = 64UL << 10U;
 
 // One spelling for what nsys, CUPTI and the mangled form spell differently: the function with its
 // namespaces and template arguments, without return type, parameter lists, anonymous namespaces,
-// `const`, the types and suffixes of literals and the numbers of lambdas, and with the wrapping
-// calls of nested lambdas folded away:
+// `const`, the types and suffixes of literals and the numbers of lambdas. Calls that only wrap
+// nested lambdas are folded away:
 //   at::native::elementwise_kernel<128, 4, at::native::silu_kernel::{lambda(c10::BFloat16)}>
-// This is what the rules in kernels.yaml match. Linear in the (cut) name.
+// The rules in kernels.yaml match this. Linear in the (cut) name.
 std::string canonical_kernel_name(std::string_view full_name);
 
-// "a::b<x, y<z>>::{lambda(int)}" in parts; `args` are without surrounding blanks.
+// "a::b<x, y<z>>::{lambda(int)}" in parts; `args` have no surrounding blanks.
 struct TemplateName {
   std::string_view path;  // "a::b"
   std::vector<std::string_view> args;
@@ -42,22 +42,22 @@ std::vector<std::string> split_at(std::string_view separator, std::string_view t
 // "a", "b" of "_a__b".
 std::vector<std::string> between_underscores(std::string_view name);
 
-// Its words with underscores between them: "Rope_From_Cache_Kernel" for "RopeFromCacheKernel",
+// The identifier's words joined by underscores: "Rope_From_Cache_Kernel" for "RopeFromCacheKernel",
 // "RMS_Norm" for "RMSNorm".
 std::string words_of_identifier(std::string_view identifier);
 
-// How a data type is said: "c10::BFloat16", "__nv_bfloat16" and "bf16" are "bf16"; OpaqueType<2> is
-// "2-byte". Empty for what is not a data type.
+// The display name of a data type: "c10::BFloat16", "__nv_bfloat16" and "bf16" are "bf16";
+// OpaqueType<2> is "2-byte". Empty if it is not a data type.
 std::string spoken_type(std::string_view type);
 
-// The first data type of weights or activations in a canonical kernel name; a number's or an
-// index's type only where there is no other. Empty where there is none.
+// The first data type of weights or activations in a canonical kernel name; the type of a number or
+// an index only if there is no other. Empty if there is none.
 std::string first_spoken_type(std::string_view canonical);
 
-// A number of ggml's enumeration of types, "12" as "q4_K"; empty where it is not known.
+// The name of a number in ggml's type enumeration, "q4_K" for "12"; empty if unknown.
 std::string ggml_type(std::string_view number);
 
-// Identifier to spoken word, from the `operations` of kernels.yaml.
+// Identifier to display word, from the `operations` of kernels.yaml.
 using OperationWords = std::map<std::string, std::string, std::less<>>;
 
 // What an ATen kernel does, read from the functor in its template arguments:
@@ -70,29 +70,29 @@ struct KernelOperation {
 };
 KernelOperation kernel_operation(std::string_view canonical, const OperationWords& words);
 
-// "silu_kernel_cuda" as "SiLU"; what has no word of its own loses only its usual affixes.
+// "SiLU" for "silu_kernel_cuda"; an identifier without a word only loses its usual affixes.
 std::string spoken_operation(std::string_view identifier, const OperationWords& words);
 
-// A kernel that torch.compile generated has in its name how it works and which operators of the
-// program are behind it, in the order of the alphabet: "triton_red_fused__to_copy_mean_rsqrt_3".
-// Operators whose results the kernel only reads can be among them, so that the list alone does not
-// show what the kernel computes; fused_class weighs the list against how the kernel works.
+// The name of a kernel that torch.compile generated shows how it works and the program's operators
+// that it fuses, in alphabetical order: "triton_red_fused__to_copy_mean_rsqrt_3". The list may
+// include operators whose results the kernel only reads, so it alone does not show what the kernel
+// computes; fused_class weighs it against how the kernel works.
 
-// The operators in such a name, each once; `words` has those of more than one word.
+// The operators in such a name, each once; `words` contains those of more than one word.
 std::vector<std::string_view> fused_identifiers(std::string_view identifier,
                                                 const OperationWords& words);
 
-// What the kernel spends its time on. `other` where the name does not show it.
+// What the kernel spends its time on; `other` if the name does not show it.
 KernelClass fused_class(std::string_view identifier, const OperationWords& words);
 
-// "mm, SiLU, mul" for a person: what decides the class first, without reshapes, shortened at a
-// comma to `longest` characters; "unnamed operations" where the name has none.
+// "mm, SiLU, mul" for display: operators that decide the class first, without reshapes, cut at a
+// comma to `longest` characters; "unnamed operations" if the name has none.
 std::string fused_operations(std::string_view identifier, const OperationWords& words,
                              size_t longest);
 
 inline constexpr size_t kLongestShortName = 60;
 
-// What a name template may speak of.
+// What a name template may refer to.
 struct NamedKernel {
   std::string_view canonical;
   std::span<const std::string_view> captures;  // 0: the whole match
@@ -100,7 +100,7 @@ struct NamedKernel {
   KernelClass kernel_class = KernelClass::other;
 };
 
-// The `name` of a rule in kernels.yaml, whose syntax stands at the top of that file.
+// The `name` of a rule in kernels.yaml; the top of that file explains its syntax.
 class NameTemplate {
  public:
   // Errors say what is wrong, not where.
@@ -111,8 +111,8 @@ class NameTemplate {
 
  private:
   struct Part {
-    std::string text;                                    // where there is no field
-    std::string (*field)(const NamedKernel&) = nullptr;  // none of a capture
+    std::string text;                                    // if there is no field
+    std::string (*field)(const NamedKernel&) = nullptr;  // null for a capture
     size_t capture = 0;
     std::string (*filter)(std::string_view, const OperationWords&) = nullptr;
 

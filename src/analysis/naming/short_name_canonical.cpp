@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kNowhere = std::string_view::npos;
 
-// The place of each opening bracket's closing one; brackets that do not pair have none.
+// The position of each opening bracket's closing one; unmatched brackets have none.
 std::vector<size_t> matching_brackets(std::string_view text) {
   std::vector<size_t> match(text.size(), kNowhere);
   std::vector<size_t> open;
@@ -24,7 +24,7 @@ std::vector<size_t> matching_brackets(std::string_view text) {
     }
     const char opening = c == ')' ? '(' : c == '>' ? '<' : c == '}' ? '{' : c == ']' ? '[' : '\0';
     if (opening == '\0' || (c == '>' && i > 0 && text[i - 1] == '-')) continue;
-    // A "<" that compares never closes: it is passed over by the bracket around it.
+    // A "<" that compares never closes: the enclosing bracket skips it.
     while (!open.empty() && c != '>' && text[open.back()] == '<') open.pop_back();
     if (open.empty() || text[open.back()] != opening) continue;
     match[open.back()] = i;
@@ -33,7 +33,7 @@ std::vector<size_t> matching_brackets(std::string_view text) {
   return match;
 }
 
-// Rewrites tokens from left to right; the brackets of the result pair as those of the input.
+// Rewrites tokens from left to right; brackets pair in the result as in the input.
 class Rewriter {
  public:
   explicit Rewriter(std::string_view text) : text_(text) { out_.reserve(text.size()); }
@@ -150,7 +150,7 @@ class Rewriter {
         c == ' ' && (next == '*' || next == '&' || next == '>' || next == ' ' || next == ',' ||
                      (next == '(' && std::string_view(out_).ends_with("operator")));
     if (idle_blank) return;
-    // nsys leaves a comma behind where an empty pack ended a list.
+    // nsys leaves a comma if an empty pack ends a list.
     while (c == '>' && !out_.empty() && (out_.back() == ',' || out_.back() == ' ')) out_.pop_back();
     out_ += c;
     if (c == ',' && next != ' ') out_ += ' ';
@@ -165,8 +165,8 @@ bool follows(std::string_view text, size_t at, std::string_view what) {
   return text.substr(std::min(at, text.size())).starts_with(what);
 }
 
-// Takes out the parameter lists of enclosing functions, "f(int)::{lambda()}" to "f::{lambda()}",
-// and the calls that only wrap a lambda, "::{lambda()}::operator()".
+// Removes the parameter lists of enclosing functions, "f(int)::{lambda()}" to "f::{lambda()}", and
+// the calls that only wrap a lambda, "::{lambda()}::operator()".
 std::string without_inner_parameters(std::string_view text) {
   constexpr std::string_view kWrapper = "::{lambda()}::operator()";
   const std::vector<size_t> match = matching_brackets(text);
@@ -199,7 +199,7 @@ std::string function_only(std::string_view text) {
     }
     if (c == ' ' && i > 0 && !text.substr(0, i).ends_with("operator")) begin = i + 1;
     if (c != '<' && c != '{' && c != '[' && c != '(') continue;
-    // A name that was cut breaks off inside its arguments.
+    // A truncated name ends inside its arguments.
     if (match[i] == kNowhere) break;
     i = match[i];
   }
@@ -207,7 +207,7 @@ std::string function_only(std::string_view text) {
 }
 
 // What a mangled name that cannot be demangled still shows: its leading identifiers, then the raw
-// rest as if it were the arguments, so that rules for either find it.
+// rest in place of the arguments, so that rules for either match.
 std::string from_mangled(std::string_view name) {
   std::string path;
   size_t at = std::min(name.find_first_of("0123456789"), name.size());
@@ -236,7 +236,7 @@ bool is_memory_operation(std::string_view name) {
                      [&](std::string_view start) { return name.starts_with(start); });
 }
 
-// ncu leaves out every namespace but the first: "at::f" is "at::native::f" there.
+// ncu omits every namespace but the first: it writes "at::f" for "at::native::f".
 std::string with_aten_namespace(std::string_view name) {
   constexpr std::string_view kOuter = "at::";
   constexpr std::array<std::string_view, 3> kInner = {"native::", "cuda::", "functorch::"};

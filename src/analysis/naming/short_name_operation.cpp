@@ -8,7 +8,7 @@
 namespace llmprof::analysis {
 namespace {
 
-// The last component of a type's name, as it is spelled.
+// The last component of a type's name, and how it is displayed.
 struct Spelling {
   std::string_view spoken;
   WordList written;
@@ -76,7 +76,7 @@ std::string_view last_lambda_parameters(std::string_view text) {
   return end == std::string_view::npos ? std::string_view() : rest.substr(0, end);
 }
 
-// A mask's bool says less than the data beside it.
+// A mask's bool says less than the type of the data.
 std::string type_of_parameters(std::string_view parameters) {
   std::string found;
   while (!parameters.empty()) {
@@ -144,7 +144,7 @@ std::string first_spoken_type(std::string_view canonical) {
 }
 
 std::string ggml_type(std::string_view number) {
-  // Gaps are types that ggml has given up.
+  // Gaps are types that ggml has removed.
   constexpr std::array<std::string_view, 41> kTypes = {
       "f32",     "f16",   "q4_0",   "q4_1",  "",      "",       "q5_0", "q5_1",    "q8_0",
       "q8_1",    "q2_K",  "q3_K",   "q4_K",  "q5_K",  "q6_K",   "q8_K", "iq2_xxs", "iq2_xs",
@@ -200,7 +200,7 @@ KernelOperation kernel_operation(std::string_view canonical, const OperationWord
     const std::string_view identifier = own_identifier(parts.path);
     const bool functor = identifier == "BinaryFunctor" || takes_scalar(identifier);
     if (!is_launcher(identifier) && !functor) break;
-    // A tensor of another type is converted on the way in or out.
+    // Tensors of another type are converted on the way in or out.
     const bool casts =
         identifier == "gpu_kernel_impl" || (unwrapped == 0 && contains(canonical, "LoadWithCast"));
     if (casts && operation.how == "strided") operation.how = "strided, casting";
@@ -223,7 +223,7 @@ KernelOperation kernel_operation(std::string_view canonical, const OperationWord
   if (at == canonical) return operation;
   const TemplateName parts = split_template(at);
   if (operation.dtype.empty()) operation.dtype = type_of_parameters(last_lambda_parameters(at));
-  // A functor that moves bytes names the element's size instead.
+  // A functor that moves bytes names the size of the element instead.
   std::string of_arguments;
   for (const std::string_view argument : parts.args) {
     const std::string type = spoken_type(argument);

@@ -10,7 +10,7 @@
 namespace llmprof::analysis {
 namespace {
 
-// With "Triton: " before it and " (fused, #123)" after it a name has its 60 characters.
+// With "Triton: " before it and " (fused, #123)" after it, a name has its 60 characters.
 constexpr size_t kLongestFusedList = 38;
 std::string did_you_mean(std::string_view wanted, std::span<const std::string_view> candidates) {
   if (const auto close = nearest(wanted, candidates)) {
@@ -19,7 +19,8 @@ std::string did_you_mean(std::string_view wanted, std::span<const std::string_vi
   return fmt::format("; available: {}", fmt::join(candidates, ", "));
 }
 
-// With the blank before it, since a name without it has none: "Triton norm: ...", "Triton: ...".
+// Includes the blank before it, because a name without this word has none: "Triton norm: ...",
+// "Triton: ...".
 std::string_view what_it_is(KernelClass kernel_class) {
   constexpr std::pair<KernelClass, std::string_view> kWhat[] = {
       {KernelClass::gemm, " GEMM"},           {KernelClass::gemv, " GEMV"},
@@ -91,7 +92,7 @@ constexpr Named<std::string (*)(std::string_view, const OperationWords&)> kFilte
     {"ggml", [](std::string_view raw, const OperationWords& /*words*/) { return ggml_type(raw); }},
 };
 
-// The one of this name; an error says which there are.
+// The entry with this name; an error lists the available names.
 template <class Function, size_t N>
 Result<Function> find_named(const Named<Function> (&all)[N], std::string_view name,
                             std::string_view unknown) {
@@ -104,7 +105,7 @@ Result<Function> find_named(const Named<Function> (&all)[N], std::string_view na
               fmt::format("unknown {} in name{}", unknown, did_you_mean(name, names)));
 }
 
-// Fields that stayed empty leave gaps: "SiLU (, vectorized)", "copy ()", "GEMM  sm90".
+// Empty fields leave gaps: "SiLU (, vectorized)", "copy ()", "GEMM  sm90".
 std::string without_gaps(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -193,7 +194,7 @@ std::string NameTemplate::expand(const NamedKernel& kernel) const {
   for (const Part& part : parts_) text += part.value(kernel).substr(0, kKernelNameHead);
   std::string name = shortened(trim(to_printable(without_gaps(text))), kLongestShortName);
   if (!trim(name).empty()) return name;
-  // Enough of a nameless name to distinguish it from another.
+  // Enough of an unnamed kernel to distinguish it from others.
   name = shortened(trim(to_printable(kernel.canonical.substr(0, 4 * kLongestShortName))),
                    kLongestShortName);
   return trim(name).empty() ? "(no name)" : name;

@@ -44,7 +44,7 @@ TEST(CanonicalName, KeepsWhatItCannotRead) {
   EXPECT_EQ(canonical_kernel_name(unreadable), "at::native::my_kernel<IQ>");
 }
 
-// Quadratic time would be hours.
+// Quadratic time would take hours.
 TEST(CanonicalName, HostileNamesOfAMegabyteAreCut) {
   for (const char* unit :
        {"(", "<", "{lambda(", "a::", "(int)4", "<unnamed>", "[lambda() (instance ", "operator()",

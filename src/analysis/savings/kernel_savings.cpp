@@ -14,14 +14,14 @@
 namespace llmprof::analysis {
 namespace {
 
-// The least time of one launch by what a kernel profiler counted of it.
+// The least time of one launch, from a kernel profiler's counts.
 struct OwnFloor {
-  double each = 0;  // ns per launch: its DRAM bytes or its FLOPs at the GPU's peak, the longer
+  double each = 0;  // ns per launch: the longer of its DRAM bytes and its FLOPs at the GPU's peak
   profile::Reasons rule;
 };
 
-// What the tensor cores multiplied, by ncu's spelling and by that of GpuSpec::peak_for. The
-// fastest that occurs counts, since a floor must not be too high.
+// Number formats that tensor cores multiply, as ncu and GpuSpec::peak_for spell them. The fastest
+// one that occurs counts, since a floor must not be too high.
 struct Format {
   std::string_view ncu;
   std::string_view peak;
@@ -38,8 +38,8 @@ std::string_view number_format(const KernelRow& row) {
   return "f16";
 }
 
-// None where bytes, FLOPs or duration were not measured, where launches of several grids were
-// (their mean is of none of them), and without the peak of what the kernel multiplies.
+// None if bytes, FLOPs or duration were not measured, if launches of several grids were (their mean
+// fits none), or if the peak for the kernel's number format is unknown.
 std::optional<OwnFloor> own_floor(const KernelRow& row, const KernelRoofline& measured,
                                   const llm::GpuSpec& gpu) {
   const auto duration = MetricLookup(row.metrics).duration_ns();
@@ -49,7 +49,7 @@ std::optional<OwnFloor> own_floor(const KernelRow& row, const KernelRoofline& me
   const std::string_view format = number_format(row);
   const auto peak = gpu.peak_for(format);
   if (!peak || *peak <= 0 || gpu.memory_bandwidth <= 0) return std::nullopt;
-  // Rates times the profiler's duration are counts again, whatever its clocks were.
+  // Rates times the profiler's duration give counts again, whatever its clocks were.
   const double for_bytes = measured.bytes_per_s->value * *duration / gpu.memory_bandwidth;
   const double for_flops = measured.flops_per_s->value * *duration / *peak;
   OwnFloor floor;
@@ -65,13 +65,13 @@ std::optional<OwnFloor> own_floor(const KernelRow& row, const KernelRoofline& me
   return floor;
 }
 
-// The matrix products of gemm and gemv share one floor; all other classes have their own.
+// gemm and gemv share one floor for matrix products; every other class has its own.
 size_t floor_group(KernelClass kernel_class) {
   return static_cast<size_t>(kernel_class == KernelClass::gemv ? KernelClass::gemm : kernel_class);
 }
 
 struct ClassFloor {
-  double floor_part = 0;  // of that time, 0 to 1
+  double floor_part = 0;  // share of this time, 0 to 1
   profile::Reasons rule;
 };
 using ClassFloors = std::array<ClassFloor, kClassParts>;
@@ -93,7 +93,7 @@ ClassFloors floors_of(const StageSavings& stage) {
   return floors;
 }
 
-// One per row of the ranking.
+// One entry per row of the ranking.
 std::vector<std::optional<OwnFloor>> own_floors(const KernelRanking& ranking,
                                                 const Roofline& roofline, const llm::GpuSpec* gpu) {
   std::vector<std::optional<OwnFloor>> floors(ranking.rows.size());

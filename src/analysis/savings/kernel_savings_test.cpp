@@ -32,8 +32,8 @@ void add(KernelRanking& ranking, std::vector<OpenedKernel>& opened, KernelClass 
 
 double nanoseconds(profile::Milliseconds time) { return time.value * kNanosecondsPerMillisecond; }
 
-// Two instances. Products: 300 + 100 ns of gemm and gemv an instance against a floor of 200: half
-// of each kernel's time is floor. A norm has none.
+// Two instances. Products: 300 + 100 ns of gemm and gemv per instance against a floor of 200: half
+// of each kernel's time is floor. The norm has no floor.
 TEST(KernelSavings, SharesTheFloorOfItsClassByTime) {
   KernelRanking ranking;
   std::vector<OpenedKernel> opened;
@@ -57,8 +57,8 @@ TEST(KernelSavings, SharesTheFloorOfItsClassByTime) {
   EXPECT_DOUBLE_EQ(nanoseconds(found[2].recoverable), 50);
 }
 
-// A GPU of 1 TB/s and 100 TFLOP/s. ncu measured 10 ns with 2,000 bytes (2 ns) and 500,000 FLOP
-// (5 ns) a launch; 6 launches in 2 instances: 15 ns each.
+// A GPU with 1 TB/s and 100 TFLOP/s. ncu measured 10 ns with 2,000 bytes (2 ns) and 500,000 FLOP (5
+// ns) per launch; 6 launches in 2 instances: 15 ns per instance.
 class OwnFloors : public ::testing::Test {
  protected:
   OwnFloors() {

@@ -26,14 +26,14 @@ constexpr auto kAttentionPart = static_cast<size_t>(KernelClass::attention);
 
 bool is_attention(const llm::CostPart& part) { return part.name.starts_with("attention"); }
 
-// Of recorded operators each class is a part; of a model all but attention is products.
+// With recorded operators, each class is a part; in a model, everything but attention is products.
 bool is_product(const StageUtilization& stage, const llm::CostPart& part) {
   if (!stage.from_operators) return !is_attention(part);
   return part.name == to_string(KernelClass::gemm) || part.name == to_string(KernelClass::gemv);
 }
 
-// The longer of FLOPs and bytes at the GPU's peaks, of all steps; the rule says what of them was
-// traced.
+// The longer of FLOPs and bytes at the GPU's peaks, for all steps; the rule states the traced
+// share.
 struct Least {
   double flops = 0;
   double bytes = 0;
@@ -84,11 +84,11 @@ ReasonKind zero_rule(size_t part, trace::DeviceKind device) {
                                           : ReasonKind::zero_idle_gpu;
 }
 
-// Floors of one stage's parts, from the model's cost where it is known. Of an instance of which
-// only some steps were traced, the parts are those steps', and so are the floors.
+// Floors of one stage's parts, from the model's cost if it is known. If only some steps of an
+// instance were traced, both parts and floors cover only these.
 class StageFloors {
  public:
-  // `mean` is the stage's budget, ns per instance, by part; `stage` is null where nothing is known.
+  // `mean` is the stage's budget, ns per instance, by part; `stage` is null if nothing is known.
   StageFloors(const StageUtilization* stage, const std::array<double, kBudgetParts>& mean,
               profile::Reasons why_no_model, trace::DeviceKind device)
       : stage_(stage), mean_(mean), why_no_model_(std::move(why_no_model)), device_(device) {}
@@ -121,7 +121,7 @@ class StageFloors {
     return floor;
   }
 
-  // One floor for all products, shared out by their time.
+  // One floor for all products, divided by their time.
   [[nodiscard]] Floor of_products(size_t part) const {
     if (stage_ == nullptr) return without_floor(part);
     Least least;
@@ -157,7 +157,7 @@ class StageFloors {
   trace::DeviceKind device_;
 };
 
-// What the user can act on; the stage's own reason is the more exact one.
+// Reasons the user can act on; the stage's own reason is more precise.
 profile::Reasons why_no_floor(const Utilization& utilization, const StageUtilization* stage) {
   if (stage != nullptr && !stage->why_not.empty()) return stage->why_not;
   if (!utilization.why_not.empty()) return utilization.why_not;
@@ -169,8 +169,8 @@ bool has_floor(const StageUtilization* stage) {
          stage->peak_bandwidth > 0;
 }
 
-// What all steps of a stage's instances generate, warm-ups left out: tokens of all sequences, and
-// decode steps. Sums.
+// Sums of what all steps of a stage's instances generate, without warm-ups: tokens of all
+// sequences, and decode steps.
 void count_generated(const Stages& stages, const Workload& workload, StageSavings& into) {
   const double batch = workload.batch ? static_cast<double>(workload.batch->value) : 1;
   for (const Step& step : stages.steps) {

@@ -91,12 +91,12 @@ TEST_F(Recoverable, TakesFloorsFromTheModel) {
   EXPECT_DOUBLE_EQ(found_part(stage, part_of(BudgetPart::idle_after_last)).recoverable(), 410);
   ASSERT_TRUE(stage.bound);
   EXPECT_DOUBLE_EQ(*stage.bound, 350);
-  // The most recoverable first.
+  // Largest potential saving first.
   EXPECT_EQ(stage.parts[0].part, part_of(BudgetPart::idle_after_last));
   EXPECT_EQ(stage.parts[1].part, part_of(KernelClass::gemm));
 }
 
-// Half of the steps were traced: what is not traced recovers nothing, and floors are of that half.
+// Half of the steps were traced: untraced time saves nothing, and floors cover only this half.
 TEST_F(Recoverable, OfTracedStepsAlone) {
   budgets_.stages[0].total[part_of(BudgetPart::not_traced)] = 2000;
   Utilization half = known();
@@ -122,7 +122,7 @@ TEST_F(Recoverable, HasNoFloorWithoutAModel) {
   EXPECT_EQ(kinds_of(stages[0].bound_reason), Kinds{"no_model_given"});
 }
 
-// A floor above the time (weights in the cache, a wrong model) recovers nothing.
+// A floor above the time (weights in the cache, a wrong model) saves nothing.
 TEST_F(Recoverable, NeverRecoversLessThanNothing) {
   Utilization wrong = known();
   wrong.stages[0].cost.parts[0].weight_bytes = 5000;
@@ -145,8 +145,8 @@ TEST(RecoverableTime, DoesNotRecoverWhatIsUnknown) {
   EXPECT_FALSE(stages[0].bound);
 }
 
-// A decode of 100 ns, in 70 of which the host launches nothing, that the workload timed at 50 ns,
-// unprofiled.
+// A decode of 100 ns, in which the host launches nothing for 70 ns. The workload timed it at 50 ns
+// without profiling.
 TEST(RecoverableTime, SavesNoMoreThanTheUnprofiledStage) {
   TestTrace t;
   t.instance(t.stage("decode"), 0, 100);
@@ -160,18 +160,18 @@ TEST(RecoverableTime, SavesNoMoreThanTheUnprofiledStage) {
   limit_to_unprofiled(workload, t.stages(), stages);
   EXPECT_DOUBLE_EQ(stages[0].most, 50);
   EXPECT_DOUBLE_EQ(stages[0].parts[0].recoverable(), 50);
-  // Of these, 20 ns are what the hardware needs.
+  // The hardware needs 20 ns of these.
   stages[0].bound = 20;
   limit_to_unprofiled(workload, t.stages(), stages);
   EXPECT_DOUBLE_EQ(stages[0].parts[0].recoverable(), 30);
-  // One that is longer than the recorded stage limits nothing.
+  // An unprofiled time above the recorded one limits nothing.
   stages = recoverable_time(t.stages(), budgets, {});
   workload.workload->stages = {{"decode", 2e-4, {}}};
   limit_to_unprofiled(workload, t.stages(), stages);
   EXPECT_DOUBLE_EQ(stages[0].parts[0].recoverable(), 70);
 }
 
-// The replay's own time is no bound: with a model, the bound is the model's.
+// The replay's own time is not a bound: with a model, the bound comes from the model.
 TEST(RecoverableTime, BoundsHiddenGraphsByTheModel) {
   TestTrace t;
   t.instance(t.stage("decode"), 0, 100);

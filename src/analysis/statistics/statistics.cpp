@@ -49,7 +49,7 @@ Statistics summarize_reordering(std::span<Nanoseconds> values) {
   }
   const size_t middle = nearest_rank_of(values.size(), kMedian);
   result.p50 = value_of_rank(values, middle);
-  // What is smaller than the median stands in front of it.
+  // Values before the median's position are not larger.
   result.p99 =
       value_of_rank(values.subspan(middle), nearest_rank_of(values.size(), kTail) - middle);
   return result;

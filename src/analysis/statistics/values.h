@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "profile/quantity.h"
 
-// From the passes' plain numbers to quantities. Missing is none, never 0.
+// Converts the passes' plain numbers to quantities. A missing value is none, never 0.
 namespace llmprof::analysis {
 
 using profile::to_milliseconds;
@@ -27,7 +27,7 @@ std::optional<Quantity> quantity(const std::optional<double>& value) {
   return Quantity{*value};
 }
 
-// Passes that know a number only sometimes leave it 0.
+// Passes leave a number 0 if they do not know it.
 template <class Quantity>
 std::optional<Quantity> quantity_unless_zero(double value) {
   if (value == 0) return std::nullopt;
