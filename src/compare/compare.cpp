@@ -45,7 +45,7 @@ void compare_stages(const Sides& sides, const Judging& judging, bool all_kernels
   if (quantities.empty()) diff.stages.push_back(diff_all_kernels(sides));
 }
 
-// Its times are per instance, and of no instance the end was recorded.
+// Its times are per instance, and no instance's end was recorded.
 bool is_known_in_part(const profile::Stage& stage) {
   const auto is_measured = [](const profile::Instance& instance) { return !instance.warmup; };
   const auto is_whole = [&](const profile::Instance& instance) {
@@ -55,8 +55,8 @@ bool is_known_in_part(const profile::Stage& stage) {
          std::ranges::none_of(stage.instances, is_whole);
 }
 
-// What is missing of either side: what analyze reports as lost, and stages of which recording saw
-// no whole instance.
+// Data missing on either side: what analyze reports as lost, and stages without a completely
+// recorded instance.
 std::vector<Damage> find_damage(const Sides& sides) {
   std::vector<Damage> found;
   for (const auto& [side, runs] :
@@ -75,7 +75,7 @@ std::vector<Damage> find_damage(const Sides& sides) {
   return found;
 }
 
-// What a recording measured, without where it lies and who analyzed it.
+// A recording's measurements, without its location and the analyzing tool.
 std::string measured(const profile::Profile& from) {
   profile::Profile only;
   only.totals = from.totals;
@@ -88,8 +88,8 @@ std::string measured(const profile::Profile& from) {
   return profile::json::described_to_json(only);
 }
 
-// Whether both sides are the same recordings: run by run, every stage, step, kernel and total is
-// the same to the last digit. Where they were read from does not matter.
+// Whether both sides are the same recordings: in each run, every stage, step, kernel and total is
+// equal to the last digit. Their locations do not matter.
 bool same_measurements(const Sides& sides) {
   return std::equal(sides.base.begin(), sides.base.end(), sides.now.begin(), sides.now.end(),
                     [](const Run& base, const Run& now) {
@@ -116,14 +116,14 @@ Diff compare(const Sides& sides, const CompareOptions& options) {
   Judging judging;
   judging.threshold = options.threshold;
   judging.single = SingleRuns::of(sides);
-  // Where both sides know their times without profiling, these do not block; they spoil what was
-  // recorded all the same.
+  // These do not block if both sides have times without profiling, but recorded times are still not
+  // comparable.
   judging.recorded_alike = !has("recording") && !has("hidden_graphs");
   judging.own_peaks = !comparable;
   if (!diff.damage.empty()) judging.withheld = NoAnswer::damaged;
   if (!comparable) judging.withheld = NoAnswer::not_comparable;
   std::vector<StageQuantities> quantities;
-  // Kernels, budgets and utilization of another processor are worth seeing side by side.
+  // Kernels, budgets and utilization of another processor are worth showing next to each other.
   if (!has_any([](const Aspect& aspect) { return aspect.blocking && aspect.aspect != "gpu"; })) {
     compare_stages(sides, judging, !has("hidden_graphs"), quantities, diff);
   }
@@ -131,7 +131,7 @@ Diff compare(const Sides& sides, const CompareOptions& options) {
     diff.ranks = diff_ranks(sides);
     diff.findings = find_finding_changes(sides, options.threshold);
   } else {
-    quantities.clear();  // no rule is about sides that stand side by side
+    quantities.clear();  // rules do not apply to incomparable sides
   }
   for (const Rule& rule : options.rules) {
     for (GateResult& result : evaluate(rule, quantities)) diff.gates.push_back(std::move(result));

@@ -17,7 +17,7 @@ struct CompareOptions {
   std::string tool_version;
 };
 
-// Each side has at least one run. Texts are left empty: report/ words them.
+// Each side has at least one run. Texts stay empty: report/ writes them.
 Diff compare(const Sides& sides, const CompareOptions& options);
 
 }  // namespace llmprof::compare

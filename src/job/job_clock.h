@@ -7,9 +7,9 @@
 
 namespace llmprof::job {
 
-// Brings times of one rank's capture to the job's clock; a job of its own leaves them as they are.
-// Both ends of whatever has a length are brought there, so that what does not overlap on the rank
-// does not overlap in the file.
+// Converts times of one rank's capture to the job's clock; a default-constructed clock changes
+// nothing. Convert both ends of an interval, so that intervals that do not overlap on the rank do
+// not overlap in the file.
 class JobClock {
  public:
   JobClock() = default;

@@ -11,16 +11,16 @@
 
 namespace llmprof::job {
 
-// Who a rank is, as its captures and the launcher say.
+// A rank's identity, according to its captures and the launcher.
 struct RankIdentity {
   uint64_t rank = 0;
   std::optional<uint64_t> local_rank;
   std::optional<uint64_t> world_size;
-  std::string host;                          // empty where unknown
-  std::string job;                           // the launcher's id; empty where unknown
+  std::string host;                          // empty if unknown
+  std::string job;                           // the launcher's id; empty if unknown
   std::string clock_domain;                  // ranks of one domain read one clock
-  std::optional<Nanoseconds> clock_ns;       // what that clock showed at the rank's time 0
-  std::optional<Nanoseconds> wall_clock_ns;  // Unix time there
+  std::optional<Nanoseconds> clock_ns;       // that clock at the rank's time 0
+  std::optional<Nanoseconds> wall_clock_ns;  // Unix time at the rank's time 0
   std::string state = "recorded";            // as profile::Rank::state
   std::string state_detail;
 
@@ -40,18 +40,18 @@ struct RankIdentity {
   }
 };
 
-// All that a job's profile is made of, of one rank: its own profile and its collectives. What
-// `analyze --partial` writes; a job in one process is made of the same.
+// One rank's input to a job's profile: its own profile and its collectives. `analyze --partial`
+// writes it; a job analyzed in one process uses the same.
 struct RankPart {
   RankIdentity identity;
-  profile::Profile profile;  // of this rank alone, without its steps
+  profile::Profile profile;  // this rank only, without its steps
   PackedSteps steps;         // of that profile
   PackedCollectives collectives;
   std::vector<Nanoseconds> step_start;  // of steps, exact, on the rank's clock
   std::vector<Nanoseconds> step_end;
 };
 
-// The stage of that name of one rank; null without one.
+// The part's stage of that name; null if there is none.
 inline const profile::Stage* stage_of(const RankPart& part, std::string_view name) {
   for (const profile::Stage& stage : part.profile.stages) {
     if (stage.name == name) return &stage;

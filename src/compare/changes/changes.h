@@ -10,33 +10,33 @@
 
 namespace llmprof::compare {
 
-// Where a stage's difference is: by part of the budget, by kernel, and by cause. Without
-// `all_kernels_seen`, a side hides kernels that the other shows: they are not matched.
+// Splits a stage's difference by budget part, kernel and cause. Without `all_kernels_seen`, one
+// side hides kernels that the other shows: kernels are not matched.
 StageDiff diff_stage(const Sides& sides, const std::string& stage, bool all_kernels_seen);
 
-// The kernels of whole captures, where neither side has stages.
+// The kernels of whole captures, if neither side has stages.
 StageDiff diff_all_kernels(const Sides& sides);
 
 inline constexpr std::string_view kAllKernels = "all kernels";
 
-// The part of a whole capture's time in which kernels run: it has no budget by class.
+// The part of a whole capture's time with running kernels: it has no budget by class.
 inline constexpr std::string_view kKernelsRunning = "kernels running";
 
-// Sums the rows of kernels and budget up to what a reader asks for: kernels by kind of change and
-// class, idle time by part, the rest. Causes sum to the wall's difference exactly.
+// Sums the rows of kernels and budget into causes: kernels by kind of change and class, idle time
+// by part, the rest. Causes sum exactly to the wall time's difference.
 void find_causes(StageDiff& diff);
 
-// Ranks that every run of both sides has, by rank, then stage of the job. Empty unless all runs are
-// jobs.
+// Ranks that every run of both sides has, by rank, then by stage of the job. Empty unless all runs
+// are jobs.
 std::vector<RankDiff> diff_ranks(const Sides& sides);
 
-// By kind, stage and subject: gone and new ones first, then those that changed by more than
-// `threshold` of the base's potential saving, then the rest. A finding of a side is one that at
-// least half of its runs have.
+// By kind, stage and subject: gone and new findings first, then those that changed by more than
+// `threshold` of the base's potential saving, then the rest. A side has a finding if at least half
+// of its runs do.
 std::vector<FindingChange> find_finding_changes(const Sides& sides, double threshold);
 
-// Each total over `units`, in whole nanoseconds, so that their sum is that of all totals over
-// `units`, rounded once: row by row, what was rounded off before is made good.
+// Each total divided by `units`, in whole nanoseconds. Rounding errors carry over from row to row,
+// so the results sum to the sum of all totals divided by `units`, rounded once.
 std::vector<int64_t> apportion(const std::vector<int64_t>& totals, double units);
 
 }  // namespace llmprof::compare

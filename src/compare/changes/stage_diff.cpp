@@ -25,7 +25,7 @@ StageOfRuns stage_of_runs(std::span<const Run> runs, const std::string& name) {
   return stages;
 }
 
-// The stage of one rank, where every run has it.
+// One rank's stage in each run; empty unless every run has it.
 StageOfRuns stage_of_rank(std::span<const Run> runs, uint64_t rank, const std::string& name) {
   StageOfRuns stages;
   for (const Run& run : runs) {
@@ -37,7 +37,7 @@ StageOfRuns stage_of_rank(std::span<const Run> runs, uint64_t rank, const std::s
   return stages.size() == runs.size() ? stages : StageOfRuns();
 }
 
-// Steps that were traced, or instances of a stage without.
+// Traced steps, or instances of a stage without steps.
 double units_of(const StageOfRuns& stages) {
   uint64_t units = 0;
   for (const profile::Stage* stage : stages) {
@@ -51,7 +51,7 @@ TimeUnit unit_of(const profile::Stage& stage) {
   return stage.step_count > 0 ? TimeUnit::step : TimeUnit::instance;
 }
 
-// Of a job: its kernels are those of all ranks, its times those of one. Both sides have as many.
+// A job's kernels are from all ranks, its times from one. Both sides have the same number of ranks.
 double recorded_ranks(const Sides& sides) {
   const auto& job = sides.base.front().profile.job;
   return job ? static_cast<double>(std::max<uint64_t>(job->recorded, 1)) : 1;
@@ -64,7 +64,7 @@ struct PartTotal {
 };
 using PartTotals = std::map<std::string, PartTotal>;
 
-// Over all measured instances, as recorded or without profiling.
+// Over all measured instances, recorded or without profiling.
 void add_parts(const StageOfRuns& stages, bool unwatched, int64_t PartTotal::* side,
                PartTotals& totals) {
   for (const profile::Stage* stage : stages) {
@@ -172,7 +172,7 @@ void finish(StageDiff& diff) {
   rank(diff.causes);
 }
 
-// What a GPU did from its first work to its last.
+// GPU time from the first to the last work.
 void add_device_time(std::span<const Run> runs, int64_t PartTotal::* side, PartTotals& totals) {
   for (const Run& run : runs) {
     for (const profile::DeviceTime& device : run.profile.device_time) {
@@ -192,7 +192,7 @@ void add_device_time(std::span<const Run> runs, int64_t PartTotal::* side, PartT
   }
 }
 
-// The classes of what was there before, else of what is there now: "norm + elementwise".
+// The classes of the base kernels, otherwise of the new ones: "norm + elementwise".
 std::string classes_of(const KernelChange& change) {
   const auto& kernels = change.base_kernels.empty() ? change.now_kernels : change.base_kernels;
   std::vector<std::string_view> names;
@@ -209,7 +209,7 @@ double calls_of(const std::vector<ChangedKernel>& kernels) {
   return calls;
 }
 
-// What as many launches more or fewer of the same kernel come to, each as long as before.
+// Time that additional or missing launches of the same kernel account for, at the base duration.
 int64_t of_launches(const KernelChange& change) {
   const double base = calls_of(change.base_kernels);
   const double more = calls_of(change.now_kernels) - base;
@@ -320,7 +320,7 @@ void find_causes(StageDiff& diff) {
       for (const ChangedKernel& kernel : *kernels) classes.emplace(to_string(kernel.kernel_class));
     }
   }
-  // Budgets charge each moment once: to the class of one of the kernels that run then.
+  // Budgets charge each moment once, to the class of one of the running kernels.
   int64_t of_kernels = 0;
   for (const PartChange& part : diff.budget) {
     if (classes.contains(part.part) || part.part == kKernelsRunning) {

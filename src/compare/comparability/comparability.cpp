@@ -18,9 +18,9 @@ namespace {
 using profile::Profile;
 using Text = std::optional<std::string>;
 
-// Parameters of two models that are further apart are not one model with a change.
+// If parameter counts differ by more, the models are different, not one changed model.
 constexpr double kSameModel = 0.25;
-// Clocks that are further apart than this are worth a word.
+// Larger clock differences are mentioned.
 constexpr double kSameClock = 0.02;
 
 Text number(const std::optional<uint64_t>& value) {
@@ -28,7 +28,7 @@ Text number(const std::optional<uint64_t>& value) {
   return std::to_string(*value);
 }
 
-// All different texts of rows as one; none of none.
+// Joins the different texts of rows; none if no row has one.
 template <class Rows, class TextOf>
 Text distinct(const Rows& rows, const TextOf& text_of, std::string_view between = " + ") {
   std::set<std::string> found;
@@ -52,7 +52,7 @@ Text gpu_names(const Profile& profile) {
   return distinct(names, std::identity());
 }
 
-// Each tool once. Metrics of single kernels are measured in runs of their own.
+// Each tool once. Nsight Compute is skipped: it measures kernels in separate runs.
 Text recording(const Profile& profile) {
   return distinct(profile.context.captures, [](const profile::Capture& capture) -> Text {
     if (capture.tool == "Nsight Compute") return std::nullopt;
@@ -94,7 +94,7 @@ Text graphs(const Profile& profile) {
                                       : "all kernels recorded";
 }
 
-// Of the stage that holds most of the time.
+// Mean over all stages, weighted by samples.
 std::optional<double> mean_clock(std::span<const Run> runs) {
   double sum = 0;
   double count = 0;
@@ -125,7 +125,7 @@ Text throttled(std::span<const Run> runs) {
   return fmt::format("{:.0f} % of the steps", kPercent * slowed / known);
 }
 
-// Peaks of one CPU, measured in each run: what MFU and MBU of the run are of.
+// A CPU's peaks, measured in each run; the run's MFU and MBU refer to them.
 Text cpu_peaks(const Profile& profile) {
   const auto& cpu = profile.utilization.cpu;
   if (!cpu || !cpu->flops) return std::nullopt;
@@ -133,7 +133,7 @@ Text cpu_peaks(const Profile& profile) {
                      cpu->memory_bandwidth.value / kGiga);
 }
 
-// Of the pass that was most disturbed.
+// Taken from the most disturbed pass.
 Text shared_cpus(std::span<const Run> runs) {
   const profile::PassLoad* most = nullptr;
   for (const Run& run : runs) {
@@ -159,7 +159,7 @@ class Aspects {
     if (!base || !now || *base == *now) return;
     push(aspect, blocking, std::move(base), std::move(now));
   }
-  // Where one side says it, too.
+  // Also counts a difference if only one side has a value.
   void push(std::string_view aspect, bool blocking, Text base, Text now) {
     if (!base && !now) return;
     found_.push_back({std::string(aspect), std::move(base), std::move(now), blocking, {}});
@@ -198,7 +198,7 @@ void add_model(const Sides& sides, Aspects& aspects) {
   });
 }
 
-// Repeated measurements of one machine differ by less.
+// Repeated measurements on one machine differ by less.
 void add_cpu_peaks(const Sides& sides, Aspects& aspects) {
   const auto& base = sides.base.front().profile.utilization.cpu;
   const auto& now = sides.now.front().profile.utilization.cpu;
@@ -261,7 +261,7 @@ void add_recording(const Sides& sides, Aspects& aspects) {
       });
   aspects.add("kernel_source", true,
               [](const Profile& p) -> Text { return std::string(to_string(p.totals.source)); });
-  // Each way to record costs another time, which only times without profiling are free of.
+  // Each recording method adds a different overhead; only times without profiling are free of it.
   aspects.add("recording", !unwatched, recording);
   aspects.add("recording_version", false, recording_versions);
   aspects.add("hidden_graphs", !unwatched, graphs);

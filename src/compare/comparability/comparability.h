@@ -8,13 +8,13 @@
 
 namespace llmprof::compare {
 
-// What differs besides times: what makes the sides incomparable first, then notes.
+// Differences other than times: first those that make the sides incomparable, then notes.
 std::vector<Aspect> find_aspects(const Sides& sides);
 
 // Stages that every run of both sides has, in the order of the base.
 std::vector<std::string> common_stages(const Sides& sides);
 
-// Whether a stage's times without profiling can be compared: every run knows them, by one source.
+// Whether times without profiling can be compared: every run has them, from the same source.
 bool unwatched_on_both(const Sides& sides, const std::string& stage);
 
 }  // namespace llmprof::compare

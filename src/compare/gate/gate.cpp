@@ -28,7 +28,7 @@ std::vector<std::string_view> trimmed_pieces(std::string_view text, char at) {
   return pieces;
 }
 
-// In milliseconds, as times are; of a rate or a share bare.
+// Times are in milliseconds; rates and shares have no unit.
 Result<void> add_limit(std::string_view text, Rule& rule) {
   constexpr double kPercent = 100;
   constexpr double kPerMillisecond[] = {1, 1e3, 1e6};
@@ -37,7 +37,7 @@ Result<void> add_limit(std::string_view text, Rule& rule) {
     return wrong(rule.text, fmt::format("the limit '{}' has no sign", to_printable(text)));
   }
   const std::string_view digits = text.starts_with('+') ? text.substr(1) : text;
-  // "nan" and "inf" are decimals to the parser; nothing is beyond them.
+  // The parser accepts "nan" and "inf", which nothing can exceed.
   const auto number = [&](size_t unit_size) {
     const auto value = parse_decimal(trim(digits.substr(0, digits.size() - unit_size)));
     return value && std::isfinite(*value) ? value : std::nullopt;
@@ -98,8 +98,8 @@ Result<void> set_metric(std::string_view metric, Rule& rule) {
   return {};
 }
 
-// Of the difference, in the quantity's unit: with two limits, the wider one, so that only what is
-// beyond both is beyond it.
+// Limit of the difference, in the quantity's unit. With two limits it is the wider one: exceeding
+// it means exceeding both.
 std::optional<double> limit_of(const Rule& rule, const Comparison& measured) {
   std::optional<double> limit = rule.absolute;
   if (rule.relative) {

@@ -12,14 +12,14 @@
 
 namespace llmprof::compare {
 
-// What must hold of a difference: "decode.step.p50<=+2%".
+// A condition on a difference: "decode.step.p50<=+2%".
 struct Rule {
   std::string text;                  // as written
   std::string from;                  // "command line", or a file
   std::optional<std::string> stage;  // none: every stage that has the quantity
   std::string quantity;              // as Comparison::quantity
   Statistic statistic = Statistic::mean;
-  bool at_most = true;             // else at least
+  bool at_most = true;             // otherwise at least
   std::optional<double> relative;  // 0.02
   std::optional<double> absolute;  // in the quantity's unit; with both, both must be exceeded
 };
@@ -28,8 +28,7 @@ struct Rule {
 // A limit is signed: +2%, -5%, +0.2ms, +30us. Errors are of kind usage.
 Result<Rule> parse_rule(std::string_view text, std::string_view from);
 
-// One result per rule and stage that it is about; a rule whose quantity no stage has is
-// `cannot_tell`.
+// One result per rule and matching stage; a rule whose quantity no stage has is `cannot_tell`.
 std::vector<GateResult> evaluate(const Rule& rule, std::span<const StageQuantities> stages);
 
 Verdict verdict_of(std::span<const GateResult> results);

@@ -68,7 +68,7 @@ TEST(Judge, GivesThreeAnswers) {
   EXPECT_EQ(with_interval(0.05, 0.01).answer, Answer::unchanged);
   const Comparison unknown = with_interval(0.2, 0.3);
   EXPECT_EQ(unknown.answer, Answer::cannot_tell);
-  // Half 3 %, threshold 1 %: 1 % + 3 % x (1 + 0.8416 / 1.96).
+  // Half-width 3 %, threshold 1 %: 1 % + 3 % x (1 + 0.8416 / 1.96).
   EXPECT_NEAR(unknown.smallest_seen->value, 0.05288, 1e-5);
   // 2 % is 1 % beyond the threshold: noise must shrink to a third, in nine runs.
   EXPECT_EQ(unknown.runs_needed, 9U);
@@ -104,7 +104,7 @@ TEST(Judge, AnIntervalEndsWhereNothingIsLeft) {
   EXPECT_DOUBLE_EQ(*comparison.low, -10);
   EXPECT_DOUBLE_EQ(comparison.relative_high->value, -0.65);
   EXPECT_EQ(comparison.answer, Answer::changed);
-  // The noise is what it was.
+  // The noise is unchanged.
   EXPECT_NEAR(comparison.smallest_seen->value, 0.01 + 0.25 * (1 + 0.8416 / 1.96), 1e-12);
 }
 

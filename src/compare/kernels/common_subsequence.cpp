@@ -9,9 +9,10 @@
 namespace llmprof::compare {
 namespace {
 
-// The table of all pairs is too large beyond: the nth launch of a name is then the other's nth.
+// Beyond this, the table of all pairs is too large: the n-th launch of a name matches the other's
+// n-th.
 constexpr size_t kMostPairs = 4'000'000;
-constexpr uint32_t kSameName = 1024;  // more than any number of equal shapes outweighs
+constexpr uint32_t kSameName = 1024;  // outweighs any number of equal shapes
 constexpr uint32_t kSameShape = 1;
 
 uint32_t likeness(const PlacedRow& a, const PlacedRow& b) {
@@ -60,7 +61,7 @@ std::vector<std::pair<size_t, size_t>> by_occurrence(const std::vector<const Pla
   for (size_t i = 0; i < base.size(); ++i) {
     const auto known = places.find({base[i]->key, base[i]->occurrence});
     if (known == places.end()) continue;
-    // In order alone, as the table would have it.
+    // Only in order, as in the table.
     if (pairs.empty() || pairs.back().second < known->second) pairs.emplace_back(i, known->second);
   }
   return pairs;

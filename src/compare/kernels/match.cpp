@@ -32,7 +32,7 @@ std::vector<Block> blocks_of(const std::vector<PlacedRow>& base,
   return blocks;
 }
 
-// What a kernel of another kind cannot do: products and attention.
+// GEMMs and attention, whose work no kernel of another kind can do.
 std::optional<profile::KernelClass> heavy_family(profile::KernelClass kernel_class) {
   using enum profile::KernelClass;
   if (is_product(kernel_class)) return gemm;
@@ -59,7 +59,7 @@ class Matching {
     for (const Block block : blocks_of(base_, now_)) match_block(block);
   }
 
-  // The first of each that are left.
+  // Pairs the first remaining row of each side with the same key.
   template <class KeyOf>
   void pair_up(std::string_view by, KeyOf key_of) {
     std::multimap<decltype(key_of(base_[0])), size_t> open;
@@ -75,7 +75,7 @@ class Matching {
     }
   }
 
-  // A class that has one kernel left on each side.
+  // Pairs classes with one kernel left on each side.
   void pair_lone_classes() {
     const auto count = [](const std::vector<PlacedRow>& rows, const std::vector<bool>& done) {
       std::map<profile::KernelClass, uint64_t> counts;
@@ -170,8 +170,8 @@ class Matching {
     }
   }
 
-  // Between two kernels that both sides have, what one side runs there does the work of what the
-  // other runs there, unless one of them is a product or an attention and the other is not.
+  // Between two common kernels, the kernels of one side do the work of the other's, unless one is a
+  // GEMM or attention and the other is not.
   void fill_gap(const std::vector<size_t>& base, const std::vector<size_t>& now) {
     if (base.empty() || now.empty()) return;
     if (base.size() >= now.size()) {
@@ -192,8 +192,8 @@ class Matching {
 
   using Spread = std::vector<std::pair<size_t, std::vector<size_t>>>;
 
-  // Cuts `many` into as many consecutive pieces as there are `few`, so that most pieces do the work
-  // of theirs, and hold a kernel of its class.
+  // Cuts `many` into as many consecutive pieces as there are `few`, so that most pieces do the same
+  // work as theirs and contain a kernel of its class.
   static Spread spread(const std::vector<PlacedRow>& few_rows, const std::vector<size_t>& few,
                        const std::vector<PlacedRow>& many_rows, const std::vector<size_t>& many) {
     // best[f][m]: how well the first f of few fit the first m of many.

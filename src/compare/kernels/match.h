@@ -11,9 +11,9 @@
 
 namespace llmprof::compare {
 
-// A kernel at its place in a stage's passes, all runs of a side together.
+// A kernel at its place in a stage's passes, over all runs of a side.
 struct PlacedRow {
-  std::optional<profile::PassBlock> block;  // none where places are not known
+  std::optional<profile::PassBlock> block;  // none if places are unknown
   uint64_t occurrence = 0;
   double position = 0;
   std::string key;
@@ -25,19 +25,19 @@ struct PlacedRow {
   int64_t total_ns = 0;
 };
 
-// In the order of a pass where `by_place`; else one row per kernel of the stage. All rows together
-// are the kernel time of the stage's measured instances.
+// In pass order if `by_place`; otherwise one row per kernel of the stage. All rows add up to the
+// kernel time of the stage's measured instances.
 std::vector<PlacedRow> placed_rows(std::span<const Run> runs, const std::string& stage,
                                    bool by_place);
-// Of a whole capture, stages or not.
+// Rows of a whole capture, with or without stages.
 std::vector<PlacedRow> all_kernels(std::span<const Run> runs);
 
-// Whether every run of the side knows the places. Profiles of earlier versions do not.
+// Whether every run of the side has places. Profiles from earlier versions do not.
 bool knows_places(std::span<const Run> runs, const std::string& stage);
 
-// Rows that are the same kernel in the same order: pairs of places in `base` and `now`, which are
-// rows of one block. Of equally long ones, those with most equal shapes. A layer has no natural
-// beginning: the one of `now` is turned until it fits best, and `turn` is where it then begins.
+// The longest common subsequence of kernels: pairs of places in `base` and `now`, which are rows of
+// one block. Among equally long ones, the one with the most equal shapes. A layer has no natural
+// start: `now` is rotated until it fits best, and `turn` is its start then.
 struct CommonRows {
   std::vector<std::pair<size_t, size_t>> pairs;
   size_t turn = 0;
@@ -56,8 +56,8 @@ ChangeKind change_of(const Match& match, const std::vector<PlacedRow>& base,
                      const std::vector<PlacedRow>& now);
 
 // Every row of both sides is in exactly one match. By place: in each block the longest common
-// subsequence of names, then what lies between it, then across blocks by class and shape, and by
-// name. `by_place` is false where the order of rows means nothing.
+// subsequence of names, then the rows between, then across blocks by class and shape, and by name.
+// `by_place` is false if the order of rows is meaningless.
 std::vector<Match> match_rows(const std::vector<PlacedRow>& base, const std::vector<PlacedRow>& now,
                               bool by_place);
 

@@ -10,7 +10,7 @@
 namespace llmprof::compare {
 namespace {
 
-// (name, class) of one layer, in order.
+// Name and class of each kernel of one layer, in order.
 using Names = std::initializer_list<std::pair<const char*, const char*>>;
 
 std::vector<PlacedRow> layer(Names names) {
@@ -31,7 +31,7 @@ std::vector<PlacedRow> layer(Names names) {
   return rows;
 }
 
-// "a+b>c" of each match that is not the same kernel, sorted.
+// "a+b>c" for each match of different kernels, sorted.
 std::vector<std::string> changes(const std::vector<PlacedRow>& base,
                                  const std::vector<PlacedRow>& now, bool by_place = true) {
   std::vector<std::string> found;

@@ -9,11 +9,11 @@
 namespace llmprof::compare {
 namespace {
 
-// A group with fewer steps in a run says too little of its location; the only group is kept.
+// A group with fewer steps in a run does not determine its location well; a lone group is kept.
 constexpr uint64_t kFewestInGroup = 5;
 
-// The steps or the instances of a stage that are compared, run by run. What is left out of them is
-// counted by rule.
+// The steps or instances of a stage that are compared, run by run. Excluded ones are counted by
+// rule.
 template <class Row>
 class ComparedRows {
  public:
@@ -31,7 +31,7 @@ class ComparedRows {
         what_(what),
         left_out_(left_out) {}
 
-  // `all_of` gives a stage's rows in a run, `rule_of` why a row is left out; empty: it is not.
+  // `all_of` returns a stage's rows in a run; `rule_of` returns why a row is excluded, or empty.
   template <class AllOf, class RuleOf>
   void take(AllOf all_of, RuleOf rule_of) {
     for (Side& side : sides_) {
@@ -102,7 +102,7 @@ class ComparedRows {
     });
   }
 
-  // Lowered clocks are a reason to leave a row out where they are the exception.
+  // Rows with lowered clocks are excluded only if they are the exception.
   void leave_out_lowered(const Side& side, const Run& run, Rows& rows) {
     const auto is_lowered = [](const Row& row) { return row.clocks_lowered.value_or(false); };
     const auto lowered =
@@ -116,7 +116,7 @@ class ComparedRows {
   std::vector<LeftOut>& left_out_;
 };
 
-// None for a step of another stage.
+// None if the step belongs to another stage.
 std::optional<std::string_view> why_unlike(const profile::Step& step, const profile::Stage& stage) {
   if (step.stage != stage.name || step.instance >= stage.instances.size()) return std::nullopt;
   const profile::Instance& instance = stage.instances[step.instance];
@@ -186,7 +186,7 @@ class Grouping {
     return tells_context_ ? *step.context_tokens / *step.batch : step.step_of_instance;
   }
 
-  // That every run has at least so many steps of.
+  // Keys of which every run has at least `fewest` steps.
   [[nodiscard]] std::vector<Key> keys_with(uint64_t fewest) const {
     std::map<Key, size_t> runs_with;
     size_t runs = 0;
@@ -273,7 +273,7 @@ uint64_t all_steps(const profile::Instance& instance) {
   return instance.steps + instance.untraced_steps;
 }
 
-// Instances of as many steps are alike: the number that most of those have that every run has.
+// Instances with as many steps are comparable: the most frequent number among those in every run.
 std::optional<uint64_t> commonest_steps(const ComparedRows<profile::Instance>& instances) {
   std::map<uint64_t, uint64_t> counts;
   std::map<uint64_t, size_t> runs_with;

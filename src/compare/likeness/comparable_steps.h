@@ -8,11 +8,11 @@
 
 namespace llmprof::compare {
 
-// Steps or instances of one run that are compared, in the order of time.
+// Compared steps or instances of one run, by time.
 template <class Row>
 struct RowsOfRun {
   std::vector<const Row*> rows;
-  std::vector<uint32_t> groups;  // of each; instances are one group
+  std::vector<uint32_t> groups;  // one per row; instances are one group
 };
 template <class Row>
 struct ComparableRows {
@@ -23,8 +23,7 @@ struct ComparableRows {
 using ComparableSteps = ComparableRows<profile::Step>;
 using ComparableInstances = ComparableRows<profile::Instance>;
 
-// By what makes them alike: kind, batch, tokens and range of context. What is left out is added to
-// `left_out`.
+// Groups steps by kind, batch, tokens and range of context. Excluded ones are added to `left_out`.
 ComparableSteps comparable_steps(const Sides& sides, const std::string& stage,
                                  std::vector<LeftOut>& left_out);
 ComparableInstances comparable_instances(const Sides& sides, const std::string& stage,

@@ -31,7 +31,7 @@ TEST(ComparableSteps, StepsOfOneKindBatchAndContextAreAGroup) {
   const StepGroup& group = found.groups.front();
   EXPECT_EQ(group.batch, 2U);
   EXPECT_EQ(group.context_by, "context_tokens");
-  EXPECT_EQ(group.context_low, 101U);  // the first step of an instance is left out
+  EXPECT_EQ(group.context_low, 101U);  // the first step of an instance is excluded
   EXPECT_EQ(group.context_high, 109U);
   EXPECT_EQ(group.base_steps, 18U);
   EXPECT_EQ(group.now_steps, 9U);

@@ -19,8 +19,8 @@ using profile::Milliseconds;
 using profile::Share;
 using profile::WholeNanoseconds;
 
-// What diff.json holds, described once, as profile::Profile is. Missing is null, never 0. All
-// differences are new less base; relative ones are over base.
+// The content of diff.json, described once, like profile::Profile. Missing is null, never 0.
+// Differences are new minus base; relative ones are divided by base.
 
 struct SideRun {
   std::string path;
@@ -39,7 +39,7 @@ struct SideRun {
   }
 };
 
-// Something that is missing of a side.
+// Data missing on a side.
 struct Damage {
   SideName side{};
   std::string run;
@@ -78,7 +78,7 @@ struct Aspect {
   }
 };
 
-// Steps or instances that no comparison counts, by which rule.
+// Steps or instances excluded from comparisons, by rule.
 struct LeftOut {
   SideName side{};
   std::string run;
@@ -105,7 +105,7 @@ struct LeftOut {
   }
 };
 
-// Steps that are like each other on both sides.
+// Comparable steps of both sides.
 struct StepGroup {
   std::string stage;
   std::string kind;
@@ -135,7 +135,7 @@ struct StepGroup {
   }
 };
 
-// One quantity of both sides.
+// One quantity on both sides.
 struct Comparison {
   std::string stage;
   std::string quantity;
@@ -279,7 +279,7 @@ struct KernelChange {
   }
 };
 
-// A piece of why a stage is faster or slower. Pieces sum to the wall's difference.
+// One reason why a stage is faster or slower. Causes sum to the wall time's difference.
 struct Cause {
   ChangeKind kind{};
   std::optional<std::string> subject;

@@ -20,7 +20,7 @@ struct Sides {
   std::span<const Run> now;
 };
 
-// Null where there is no measured instance of that stage.
+// Null if the stage has no measured instance.
 inline const profile::Stage* find_measured(std::span<const profile::Stage> stages,
                                            std::string_view name) {
   for (const profile::Stage& stage : stages) {

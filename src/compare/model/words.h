@@ -10,7 +10,7 @@ namespace llmprof::compare {
 using profile::to_string;
 using profile::vocabulary;
 
-// Of a comparison, and of a gate's rule, which is never not_comparable.
+// Verdict on a comparison or a gate's rule; rules are never not_comparable.
 enum class Verdict : uint8_t { pass, fail, cannot_tell, not_comparable };
 constexpr auto words_of(Verdict /*of*/) {
   using enum Verdict;
@@ -38,7 +38,7 @@ constexpr auto words_of(Direction /*of*/) {
   return vocabulary<Direction>({{better, "better", ""}, {worse, "worse", ""}});
 }
 
-// Why no answer is given whatever the figures are.
+// Why no answer is given, regardless of the figures.
 enum class NoAnswer : uint8_t { damaged, shared_cpus, recorded_differently, not_comparable };
 constexpr auto words_of(NoAnswer /*of*/) {
   using enum NoAnswer;
@@ -59,7 +59,7 @@ constexpr auto words_of(Times /*of*/) {
        {recorded, "recorded", ""}});
 }
 
-// What an interval comes from.
+// How an interval was computed.
 enum class Method : uint8_t {
   identical,
   block_bootstrap,
@@ -84,7 +84,7 @@ constexpr auto words_of(Method /*of*/) {
   });
 }
 
-// What became of kernels, and what a stage's difference is made of.
+// How kernels changed, and the causes of a stage's difference.
 enum class ChangeKind : uint8_t {
   matched,
   replaced,
@@ -116,7 +116,7 @@ constexpr auto words_of(ChangeKind /*of*/) {
   });
 }
 
-// What is compared of two sides. A shift is the Hodges-Lehmann estimate: the median of all
+// The statistic that is compared. A shift is the Hodges-Lehmann estimate: the median of all
 // differences between a value of one side and one of the other.
 enum class Statistic : uint8_t { shift, mean, p50, p90, p99 };
 constexpr auto words_of(Statistic /*of*/) {
@@ -128,7 +128,7 @@ constexpr auto words_of(Statistic /*of*/) {
                                 {p99, "p99", ""}});
 }
 
-// In the order of reports.
+// In report order.
 enum class FindingFate : uint8_t { gone, fresh, smaller, larger, same };
 constexpr auto words_of(FindingFate /*of*/) {
   using enum FindingFate;
@@ -144,7 +144,7 @@ constexpr auto words_of(SideName /*of*/) {
   return vocabulary<SideName>({{SideName::base, "base", ""}, {SideName::now, "new", ""}});
 }
 
-// What times are of.
+// The unit that times refer to.
 enum class TimeUnit : uint8_t { step, instance, capture };
 constexpr auto words_of(TimeUnit /*of*/) {
   using enum TimeUnit;

@@ -8,16 +8,16 @@
 namespace llmprof::compare {
 namespace {
 
-// Of the time of a GPU's kernels. Ten runs of one program on one H200 (tests/data/h200-repeats):
-// two of them differed by at most 0.29 % in the longest class, in others by less than their own
+// Share of a GPU's kernel time. In ten runs of one program on one H200 (tests/data/h200-repeats),
+// two runs differed by at most 0.29 % in the longest class, and in others by less than their own
 // steps.
 constexpr double kKernels = 0.003;
-// Of a GPU's wall time: the host's part of it is what varies, which is idle time on the GPU. In the
-// same runs it differed by up to 21 % of the wall time, which was idle for 23 %.
+// Share of a GPU's wall time: it varies with the host, whose delays are idle time on the GPU. In
+// the same runs it differed by up to 21 % of the wall time, 23 % of which was idle.
 constexpr double kMostOfWall = 0.25;
 // Times on a CPU that ran nothing else: equal runs differ by 3 to 4 % (standard deviation).
 constexpr double kQuietCpu = 1.2;
-// Of the wall time: what short operators take depends on what the caches hold.
+// Share of the wall time: the time of short operators depends on the contents of the caches.
 constexpr double kOfWallOnCpu = 0.005;
 // If the load is unknown: a second program doubles all times on two cores.
 constexpr double kUnknownCpu = 2.1;
@@ -39,7 +39,7 @@ std::optional<SingleRuns> SingleRuns::of(const Sides& sides) {
   return single;
 }
 
-// Times on a CPU vary by factors: what a second program takes, all operators lack.
+// Times on a CPU vary by factors: a second program slows down all operators.
 double SingleRuns::widen_on_cpu(const Made& made, Comparison& comparison) const {
   double base_factor = kUnknownCpu;
   double now_factor = kUnknownCpu;
@@ -59,7 +59,7 @@ double SingleRuns::widen_on_gpu(const Made& made, Comparison& comparison) const 
   if (made.of_host) {
     margin = kKernels * made.base_wall + std::min(made.most_idle, kMostOfWall * made.base_wall);
   }
-  // What varies within a run and what varies between runs do not depend on each other.
+  // Variation within a run and between runs is independent.
   const double low = *comparison.difference - *comparison.low;
   const double high = *comparison.high - *comparison.difference;
   comparison.low = *comparison.difference - std::hypot(low, margin);

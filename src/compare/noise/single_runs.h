@@ -7,27 +7,26 @@
 
 namespace llmprof::compare {
 
-// What single runs can show. One run per side says nothing of how far equal runs differ, so a
-// comparison of two assumes it: by how far equal runs differed where they were recorded, and by
-// what other programs did meanwhile (docs/diff.md, "Single runs"). None where a side has several
-// runs, which measure it.
+// Noise of single runs. One run per side cannot show how far equal runs differ, so a comparison
+// assumes it: from measured differences of equal runs, and from the load of other programs
+// (docs/diff.md, "Single runs"). None if a side has several runs, which measure it.
 class SingleRuns {
  public:
   static std::optional<SingleRuns> of(const Sides& sides);
 
-  // What a quantity is made of, in its unit.
+  // What a quantity consists of, in its unit.
   struct Made {
-    bool of_host = false;     // of a GPU: the host's time is in it, too (wall and idle times)
-    double base_wall = 0;     // the wall time that it is a part of
-    double most_idle = 0;     // the larger of both sides' idle times in that
+    bool of_host = false;     // on a GPU: includes the host's time (wall and idle times)
+    double base_wall = 0;     // wall time that contains it
+    double most_idle = 0;     // the larger idle time of both sides
     double base_stage_s = 0;  // all measured instances of its stage, in seconds
     double now_stage_s = 0;
   };
-  // Widens the interval by what equal runs may differ by, before it is judged.
+  // Widens the interval by the assumed difference of equal runs, before it is judged.
   void widen(const Made& made, Comparison& comparison) const;
 
  private:
-  // By how much equal runs are taken to differ, relative.
+  // Assumed relative difference of equal runs.
   double widen_on_cpu(const Made& made, Comparison& comparison) const;
   double widen_on_gpu(const Made& made, Comparison& comparison) const;
 

@@ -15,7 +15,7 @@ Run run_on(std::string_view device, std::vector<profile::PassLoad> load) {
   return run;
 }
 
-// 10 ms became 20, 19.8 to 20.2 within these runs.
+// 10 ms became 20 ms, 19.8 to 20.2 ms within these runs.
 Comparison twice_as_long() {
   Comparison comparison;
   comparison.method = Method::block_bootstrap;
@@ -52,7 +52,7 @@ TEST(SingleRuns, OnAQuietCpuDifferByAFifth) {
 }
 
 TEST(SingleRuns, OnASharedCpuDifferByWhatOthersTook) {
-  // Others used as much as the program: it may have taken twice as long for that.
+  // Others used as much CPU as the program, which may have doubled its time.
   const profile::PassLoad shared{"collector", 2, 2, 1, 1};
   const Comparison slower =
       widened(run_on("cpu", {kQuiet}), run_on("cpu", {shared}), {true, 10, 0, 2, 2});
@@ -72,10 +72,10 @@ TEST(SingleRuns, OnACpuOfWhichNothingIsKnownTwiceIsNotEnough) {
 
 TEST(SingleRuns, OnAGpuTheHostVariesWithinItsIdleTime) {
   const compare::Run gpu = run_on("gpu", {});
-  // 1 ms idle, and 0.3 % of the wall time; independent of the 0.2 ms within the runs.
+  // 1 ms idle plus 0.3 % of the wall time; independent of the 0.2 ms within the runs.
   const Comparison wall = widened(gpu, gpu, {true, 10, 1, 1, 1});
   EXPECT_NEAR(*wall.low, 10 - std::hypot(0.2, 1.03), 1e-12);
-  // A quarter of the wall time at most.
+  // At most a quarter of the wall time.
   const Comparison idle = widened(gpu, gpu, {true, 10, 9, 1, 1});
   EXPECT_NEAR(*idle.high, 10 + std::hypot(0.2, 2.53), 1e-12);
   const Comparison kernels = widened(gpu, gpu, {false, 10, 9, 1, 1});

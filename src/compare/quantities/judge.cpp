@@ -8,7 +8,7 @@ namespace llmprof::compare {
 namespace {
 
 constexpr double kMostRuns = 1000;
-// Runs per side from which on an interval assumes nothing.
+// Runs per side from which an interval assumes nothing.
 constexpr uint64_t kRunsWithoutAssumption = 5;
 
 // Noise shrinks with the square root of the runs.
@@ -28,11 +28,11 @@ void judge(double threshold, Comparison& comparison) {
   const double base = std::abs(*comparison.base);
   const bool nothing = base == 0 && *comparison.difference == 0;
   const auto over_base = [&](double value) { return Share{nothing ? 0 : value / base}; };
-  if (base == 0 && !nothing) return;  // nothing became something: no share of it
+  if (base == 0 && !nothing) return;  // from zero to something: no relative change
   comparison.relative = over_base(*comparison.difference);
   if (!comparison.low || !comparison.high) return;
   const double half = (over_base(*comparison.high).value - over_base(*comparison.low).value) / 2;
-  // What is there cannot shrink by more than itself; an interval to both sides alike may say so.
+  // A quantity cannot shrink below zero, although a symmetric interval may reach further.
   const double least = std::min(-base, *comparison.difference);
   comparison.low = std::max(*comparison.low, least);
   comparison.high = std::max(*comparison.high, least);

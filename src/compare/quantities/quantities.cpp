@@ -17,7 +17,7 @@ double of_class(const profile::ByWord<profile::KernelClass, WholeNanoseconds>& c
   return 0;
 }
 
-// Of a step or an instance, in ms; none for what it does not have.
+// Value of a step or instance in ms; none if it does not have the quantity.
 template <class Row>
 std::optional<double> value_of(const Row& row, std::string_view quantity) {
   if (quantity.starts_with(kClass)) return of_class(row.classes, quantity.substr(kClass.size()));
@@ -32,7 +32,7 @@ std::optional<double> value_of(const Row& row, std::string_view quantity) {
   return std::nullopt;
 }
 
-// None where a run has no value: its runs would not be as many as they are.
+// None if a run has no value: the number of runs would be wrong.
 template <class Row>
 std::optional<std::vector<Series>> side_of(const std::vector<RowsOfRun<Row>>& runs,
                                            std::string_view quantity) {
@@ -76,7 +76,7 @@ void fill(const Estimate& estimate, const Sides& sides, std::string_view single,
   into.unit_of_noise = several ? "runs" : std::string(single);
 }
 
-// Of the runs' stages: a figure that each run has once.
+// A figure that each run has once per stage.
 template <class Value>
 std::optional<std::vector<double>> one_per_run(std::span<const Run> runs, const std::string& stage,
                                                Value value) {
@@ -91,7 +91,7 @@ std::optional<std::vector<double>> one_per_run(std::span<const Run> runs, const 
   return values;
 }
 
-// How much of the wall time is the host's to vary.
+// How much of the wall time may vary with the host.
 SingleRuns::Made made_of_walls(const std::optional<std::vector<Series>>& base_wall,
                                const std::optional<std::vector<Series>>& base_idle,
                                const std::optional<std::vector<Series>>& now_idle) {
@@ -124,10 +124,10 @@ double measured_seconds(const profile::Stage& stage) {
   return sum / kMillisecondsPerSecond;
 }
 
-// Of MFU or MBU: each side's, over one peak for both. Peaks of a CPU are measured, and a disturbed
-// measurement is too low: the highest of one machine is the best that is known of it.
+// One peak for both sides' MFU or MBU. A CPU's peaks are measured, and a disturbed measurement is
+// too low: the highest one of a machine is the best estimate.
 struct SharedPeak {
-  bool known = true;  // false: there is no such peak, and no comparison
+  bool known = true;  // false: there is no common peak, and no comparison
   std::optional<double> peak;
 };
 
@@ -149,7 +149,7 @@ SharedPeak shared_peak(const Sides& sides, const std::string& stage, bool of_flo
     }
   }
   const bool measured = !machines.contains("");
-  if (missing) return {!measured && peaks.empty(), {}};  // an earlier version's, of a GPU
+  if (missing) return {!measured && peaks.empty(), {}};  // GPU, from an earlier version
   if (peaks.size() == 1) return {true, *peaks.begin()};
   if (measured && machines.size() == 1) return {true, *peaks.rbegin()};
   return {false, {}};
@@ -181,7 +181,7 @@ StageQuantities::StageQuantities(const Sides& sides, std::string stage, const Ju
       unwatched_(unwatched_on_both(sides, stage_)),
       steps_(comparable_steps(sides, stage_, left_out)),
       classes_(classes_of(sides, stage_)) {
-  // Under continuous batching each instance is one step, whose batch is its own.
+  // With continuous batching each instance is one step with its own batch.
   if (!serving_) instances_ = comparable_instances(sides, stage_, left_out);
   of_steps_ = made_of_walls(side_of(steps_.base, "step"), side_of(steps_.base, "step_idle"),
                             side_of(steps_.now, "step_idle"));
@@ -206,8 +206,8 @@ std::optional<Comparison> StageQuantities::recorded(std::string_view quantity,
   return comparison;
 }
 
-// Each run has one mean of its stage without profiling, per step where it has steps. Of single runs
-// it varies as the recorded times do.
+// Each run has one mean of its stage without profiling, per step if it has steps. In single runs it
+// varies like the recorded times.
 std::optional<Comparison> StageQuantities::unwatched(Statistic statistic) const {
   if (!unwatched_ || statistic != Statistic::mean) return std::nullopt;
   const auto wall = [](const profile::Stage& stage) -> std::optional<double> {
@@ -243,7 +243,7 @@ bool StageQuantities::is_of_steps(std::string_view quantity) const {
   return quantity.starts_with("step") || (quantity.starts_with(kClass) && has_steps());
 }
 
-// What a stage takes: a token's time of a decode, else that of an instance.
+// A decode's time per token, otherwise the time per instance.
 std::optional<Comparison> StageQuantities::wall_time() const {
   auto wall = unwatched(Statistic::mean);
   if (!wall || !wall->low) wall = recorded("wall", Statistic::mean);
@@ -272,7 +272,7 @@ SingleRuns::Made StageQuantities::made_of(const Comparison& comparison) const {
   return made;
 }
 
-// What is a constant over the wall time has the noise of the wall time.
+// A constant divided by the wall time has the noise of the wall time.
 std::optional<Comparison> StageQuantities::from_wall(std::string_view quantity) const {
   const bool of_flops = quantity == "mfu";
   std::optional<std::vector<double>> base;
@@ -280,7 +280,7 @@ std::optional<Comparison> StageQuantities::from_wall(std::string_view quantity) 
   auto wall = wall_time();
   if (quantity == "tokens_per_s") {
     wall = measure("step", Statistic::mean);
-    // One token per sequence and step; groups of several batches have no one rate.
+    // One token per sequence and step; groups with several batch sizes have no single rate.
     if (!wall || groups().size() != 1 || groups().front().kind != "decode" ||
         !groups().front().batch) {
       return std::nullopt;
@@ -316,7 +316,7 @@ std::optional<Comparison> StageQuantities::from_wall(std::string_view quantity) 
   comparison.low.reset();
   comparison.high.reset();
   if (wall->low && wall->high) {
-    // value is proportional to 1 / wall.
+    // The value is proportional to 1 / wall.
     const double middle = *wall->base + *wall->difference;
     const double ratio = *comparison.now / *comparison.base;
     const auto at = [&](double difference) {
@@ -337,7 +337,7 @@ std::optional<Comparison> StageQuantities::measure(std::string_view quantity,
   const auto& without = find_stage(sides_.base.front().profile, stage_)->unwatched;
   if (quantity == (without && without->per_step ? "step" : "wall")) {
     found = unwatched(statistic);
-    // One number per side has no interval: the recorded times have.
+    // One number per side has no interval, but the recorded times do.
     if (found && !found->low) found.reset();
   }
   return widened(found ? std::move(found) : recorded(quantity, statistic));
@@ -363,7 +363,7 @@ std::optional<Comparison> StageQuantities::compare(std::string_view quantity,
 
 std::vector<Comparison> StageQuantities::compare_all() const {
   std::vector<Comparison> all;
-  // Each is a thousand resamples, and none needs another.
+  // Each takes a thousand resamples and is independent of the others.
   std::vector<std::future<std::optional<Comparison>>> begun;
   const auto add = [&](std::string quantity) {
     begun.push_back(std::async(std::launch::async, [this, quantity = std::move(quantity)] {

@@ -14,7 +14,7 @@
 
 namespace llmprof::compare {
 
-// Of a step, of an instance, and of the wall time; besides them, the time of a kernel class.
+// Quantities of steps, instances and wall time; the time of a kernel class is an additional one.
 inline constexpr std::string_view kClass = "class.";
 inline constexpr std::array<std::string_view, 11> kAllQuantities = {
     "step", "step_busy", "step_idle",    "step_kernels", "wall", "busy",
@@ -23,16 +23,16 @@ inline bool is_from_wall(std::string_view quantity) {
   return quantity == "tokens_per_s" || quantity == "mfu" || quantity == "mbu";
 }
 
-// By which rules figures become answers.
+// Rules that turn figures into answers.
 struct Judging {
   double threshold = 0;              // relative
-  std::optional<SingleRuns> single;  // where both sides are one run
-  std::optional<NoAnswer> withheld;  // why nothing is claimed
-  bool recorded_alike = true;        // by the same tool, with the same kernels to be seen
-  bool own_peaks = false;            // utilization of different GPUs, each of its own peak
+  std::optional<SingleRuns> single;  // if both sides are one run
+  std::optional<NoAnswer> withheld;  // why no change is claimed
+  bool recorded_alike = true;        // by the same tool, with the same visible kernels
+  bool own_peaks = false;            // different GPUs: utilization of each relative to its own peak
 };
 
-// All that can be compared of one stage: which values are alike is found once.
+// All comparisons of one stage; comparable values are found once.
 class StageQuantities {
  public:
   StageQuantities(const Sides& sides, std::string stage, const Judging& judging,
@@ -44,23 +44,23 @@ class StageQuantities {
   // Kernel classes that some run has in this stage.
   [[nodiscard]] const std::vector<std::string>& classes() const { return classes_; }
 
-  // None where a side has no such quantity. `quantity` as in Comparison.
+  // None if a side does not have the quantity. `quantity` as in Comparison.
   [[nodiscard]] std::optional<Comparison> compare(std::string_view quantity,
                                                   Statistic statistic) const;
-  // All that diff.json has.
+  // All comparisons in diff.json.
   [[nodiscard]] std::vector<Comparison> compare_all() const;
 
  private:
-  // Without an answer yet.
+  // Without a verdict.
   [[nodiscard]] std::optional<Comparison> measure(std::string_view quantity,
                                                   Statistic statistic) const;
   [[nodiscard]] std::optional<Comparison> recorded(std::string_view quantity,
                                                    Statistic statistic) const;
   [[nodiscard]] std::optional<Comparison> unwatched(Statistic statistic) const;
   [[nodiscard]] std::optional<Comparison> from_wall(std::string_view quantity) const;
-  // A step's wall time, else that of an instance.
+  // A step's wall time, otherwise an instance's.
   [[nodiscard]] std::optional<Comparison> wall_time() const;
-  // By what single runs may differ by.
+  // Widened by the assumed difference of single runs.
   [[nodiscard]] std::optional<Comparison> widened(std::optional<Comparison> found) const;
   [[nodiscard]] bool is_of_steps(std::string_view quantity) const;
   [[nodiscard]] SingleRuns::Made made_of(const Comparison& comparison) const;
@@ -74,14 +74,14 @@ class StageQuantities {
   ComparableSteps steps_;
   ComparableInstances instances_;
   std::vector<std::string> classes_;
-  SingleRuns::Made of_steps_;  // without what differs from quantity to quantity
+  SingleRuns::Made of_steps_;  // without what differs between quantities
   SingleRuns::Made of_instances_;
 };
 
-// Fills relative values, the answer, what could have been seen and how many runs would do.
+// Sets relative values, the verdict, the smallest detectable change and the number of runs needed.
 void judge(double threshold, Comparison& comparison);
 
-// Takes back whatever it says of a change; its figures stay.
+// Removes any claim of a change; the figures stay.
 void withhold(Comparison& comparison);
 
 }  // namespace llmprof::compare

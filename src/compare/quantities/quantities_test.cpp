@@ -9,7 +9,7 @@ namespace {
 
 using testing::decode_run;
 
-// Twelve steps of about `ms`, which do not repeat each other.
+// Twelve steps of about `ms`, all different.
 std::vector<double> steps_of(double ms) {
   std::vector<double> steps;
   for (int i = 0; i < 12; ++i) steps.push_back(ms + 0.001 * ((7 * i) % 5));

@@ -11,7 +11,7 @@
 namespace llmprof::compare {
 namespace {
 
-// None where a run has no such value.
+// None if a run does not have the value.
 template <class Row>
 std::optional<std::vector<double>> recorded(const std::vector<RowsOfRun<Row>>& runs,
                                             profile::Milliseconds Row::* time) {

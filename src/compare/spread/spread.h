@@ -18,17 +18,16 @@ struct Spread {
   Times times = Times::recorded;
   std::vector<double> values;  // one mean per run
   double mean = 0;
-  double deviation = 0;  // standard deviation of the runs; 0 of one
+  double deviation = 0;  // standard deviation between runs; 0 for one run
   double low = 0;
   double high = 0;
-  // The relative change that as many runs per side would show with probability 0.8, beyond the
-  // threshold; none of a single run.
+  // The relative change beyond the threshold that as many runs per side would detect with
+  // probability 0.8; none for a single run.
   std::optional<profile::Share> smallest_seen;
 };
 
-// Of stages that every run has: the wall time, per step where they have steps and without profiling
-// where that is known, and how long the device was busy. Like steps only, as comparisons count
-// them.
+// For stages that every run has: wall time (per step if there are steps, without profiling if
+// known) and device busy time. Only comparable steps count, as in comparisons.
 std::vector<Spread> find_spread(std::span<const Run> runs, double threshold);
 
 }  // namespace llmprof::compare

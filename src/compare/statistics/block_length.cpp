@@ -23,7 +23,7 @@ std::vector<double> autocovariances(std::span<const double> values, size_t lags)
   return found;
 }
 
-// The lag from which on `run` correlations in a row are no more than noise.
+// The lag from which `run` consecutive correlations are only noise.
 size_t last_significant_lag(const std::vector<double>& covariances, size_t run, double noise) {
   size_t quiet = 0;
   for (size_t lag = 1; lag < covariances.size(); ++lag) {
@@ -57,10 +57,10 @@ size_t block_length(std::span<const double> values) {
   }
   const size_t longest =
       std::max<size_t>(1, static_cast<size_t>(std::min(3 * std::sqrt(count), count / 3)));
-  // Few values do not show their correlation: without this, intervals of 20 to 60 correlated values
-  // miss in up to 27 of 100 instead of 5.
+  // Few values do not show their correlation: without this minimum, the intervals of 20 to 60
+  // correlated values miss in up to 27 of 100 cases instead of 5.
   const size_t shortest = std::min(longest, static_cast<size_t>(std::ceil(2 * std::cbrt(count))));
-  // Negative or no spectrum at 0: the correlation is too long to be distinguished from a trend.
+  // No or negative spectrum at 0: the correlation is too long to distinguish from a trend.
   if (spectrum <= 0) return longest;
   const double wanted =
       std::cbrt(2 * weighted * weighted / (4.0 / 3 * spectrum * spectrum)) * std::cbrt(count);

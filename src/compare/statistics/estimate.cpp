@@ -17,12 +17,12 @@ constexpr size_t kFewestResamples = 200;
 constexpr size_t kFirstResamples = 20;
 constexpr double kFineEnough = 0.05;
 constexpr double kMostDeviations = 3;
-// Values drawn in all resamples together: beyond, fewer resamples are drawn.
+// Values drawn in all resamples together; if there would be more, fewer resamples are drawn.
 constexpr size_t kMostDrawn = 1'000'000;
-// A percentile is not known from fewer values beyond it.
+// A percentile is unknown if fewer values lie beyond it.
 constexpr double kFewestBeyond = 5;
 
-// Where the same two sides are compared again, the interval is the same.
+// Fixed, so that comparing the same two sides again gives the same interval.
 using Random = std::mt19937_64;
 constexpr uint64_t kSeed = 20261115;
 
@@ -57,7 +57,7 @@ double difference(const GroupedValues& base, const GroupedValues& now,
   return sum;
 }
 
-// Circular blocks of consecutive values, as many values as there are.
+// Draws circular blocks of consecutive values, as many values as there are.
 void draw(size_t length, Random& random, std::vector<uint32_t>& drawn) {
   std::ranges::fill(drawn, 0);
   const size_t size = drawn.size();
@@ -67,7 +67,7 @@ void draw(size_t length, Random& random, std::vector<uint32_t>& drawn) {
   }
 }
 
-// Each value less the mean of its group: differences between groups are not noise.
+// Each value minus the mean of its group: differences between groups are not noise.
 std::vector<double> residuals(const Series& series, size_t groups) {
   std::vector<double> sum(groups, 0);
   std::vector<double> count(groups, 0);
@@ -91,8 +91,8 @@ bool enough_beyond(size_t count, Statistic statistic) {
   return true;
 }
 
-// Of each group, by what the first resamples differ by: most others are no further away, and a
-// twentieth of it is fine enough for them: it adds 1/5000 to their variance.
+// Per group, from the deviation of the first resamples: most others are no further away. A
+// twentieth of it is precise enough: it adds 1/5000 to their variance.
 std::vector<GroupedValues::Near> expected_shifts(const GroupedValues& base,
                                                  const GroupedValues& now,
                                                  std::span<const double> weights,
@@ -140,7 +140,7 @@ void bootstrap(const Series& base, const Series& now, std::span<const double> we
   const double base_blocks = blocks(base.values.size(), into.base_block);
   const double now_blocks = blocks(now.values.size(), into.now_block);
   const double fewest = std::min(base_blocks, now_blocks);
-  // Resampled sums vary less than those of new data, by the share that one block has.
+  // Resampled sums vary less than new data would, by the share of one block.
   const double error = deviation(differences) * std::sqrt(fewest / std::max(fewest - 1, 1.0));
   const double half = student_t_975(base_blocks + now_blocks - 2) * error;
   into.low = into.difference - half;
@@ -148,7 +148,7 @@ void bootstrap(const Series& base, const Series& now, std::span<const double> we
   into.method = Method::block_bootstrap;
 }
 
-// One number of each run.
+// One number per run.
 std::vector<double> run_values(std::span<const Series> runs, std::span<const double> weights,
                                Statistic statistic) {
   std::vector<double> values;

@@ -9,7 +9,7 @@
 
 namespace llmprof::compare {
 
-// Values of one run in the order of time. Only values of one group are like each other.
+// Values of one run, by time. Only values of one group are comparable.
 struct Series {
   std::vector<double> values;
   std::vector<uint32_t> groups;  // one per value
@@ -31,32 +31,32 @@ struct Estimate {
   uint64_t now_block = 0;
 };
 
-// `weights` are those of the groups, and sum to 1. A side with several runs is compared run by
-// run: the values within a run say nothing of how far runs differ. None where a side has no value.
+// `weights` are the groups' weights and sum to 1. If a side has several runs, runs are compared:
+// values within a run do not show how far runs differ. None if a side has no value.
 std::optional<Estimate> estimate(std::span<const Series> base, std::span<const Series> now,
                                  std::span<const double> weights, Statistic statistic);
 
-// The same of sides of which each value stands for itself: by ranks from five values a side on, by
-// Welch's t below; one value against several by their spread.
+// Like estimate(), for independent values: by ranks from five values per side, by Welch's t below
+// that; one value against several by their spread.
 Estimate independent_difference(std::span<const double> base, std::span<const double> now);
 
-// How many of the smallest (and of the largest) pairwise differences a 95 % interval leaves out,
-// by the exact Mann-Whitney distribution; none where even all of them are too few.
+// How many of the smallest (and largest) pairwise differences a 95 % interval excludes, by the
+// exact Mann-Whitney distribution; none if there are too few for such an interval.
 std::optional<size_t> differences_left_out(size_t base, size_t now);
 
-// How many consecutive values a block bootstrap must draw together, so that what one value says of
-// the next is kept: the automatic choice of Politis and White (2004), as corrected by Patton,
-// Politis and White (2009), for circular blocks; but at least twice the cube root of their number,
-// and at most a third of it.
+// How many consecutive values a block bootstrap must draw together to preserve their correlation:
+// the automatic choice of Politis and White (2004), as corrected by Patton, Politis and White
+// (2009), for circular blocks; but at least twice the cube root of their number, and at most a
+// third of it.
 size_t block_length(std::span<const double> values);
 
 // Standard deviation of a sample.
 double deviation(std::span<const double> values);
 
-// The relative change that would be called one with probability 0.8, where a 95 % interval reaches
-// `half` to either side.
+// The relative change that is detected with probability 0.8 if a 95 % interval reaches `half` to
+// either side.
 inline double smallest_seen(double threshold, double half) {
-  // Quantiles of the normal distribution: of a probability of 0.8, and of half of that interval.
+  // Quantiles of the normal distribution: for a probability of 0.8, and for half of that interval.
   constexpr double kPower = 0.8416;
   constexpr double kHalf = 1.96;
   return threshold + half * (1 + kPower / kHalf);

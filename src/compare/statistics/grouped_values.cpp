@@ -15,16 +15,16 @@ double fraction_of(Statistic statistic) {
   return statistic == Statistic::p90 ? kTenth : kMedian;
 }
 
-// Ascending, each with how often it was drawn; none that was not.
+// Ascending values that were drawn, each with its count.
 struct Weighted {
   std::vector<double> values;
   std::vector<uint64_t> weights;
   uint64_t total = 0;
 };
 
-// The median of all differences between two lists. They are never held: there are as many as the
-// product of both counts. How many are at most x is one walk along both lists, and the x with half
-// of them is found by such walks.
+// The median of all differences between two lists. Their number is the product of both counts, so
+// they are never stored: one walk along both lists counts the differences of at most x, and
+// repeated walks find the x with half of all differences.
 class DifferenceMedian {
  public:
   DifferenceMedian(Weighted from, Weighted to)
@@ -35,7 +35,7 @@ class DifferenceMedian {
         high_{to_.values.back() - from_.values.front(), pairs_} {}
 
   double find(const GroupedValues::Near& near) {
-    constexpr double kPrecision = 1e-9;  // of the largest difference
+    constexpr double kPrecision = 1e-9;  // relative to the largest difference
     const double largest = std::max(std::abs(low_.x), std::abs(high_.x));
     const double enough = std::max(near.precision, kPrecision * largest);
     if (near.distance > 0) begin_near(near);
@@ -44,7 +44,7 @@ class DifferenceMedian {
       const double middle = halve ? low_.x + (high_.x - low_.x) / 2 : along_the_line(enough);
       if (middle <= low_.x || middle >= high_.x) break;
       tell(middle);
-      // A line through counts far from straight closes in slowly.
+      // If the line converged slowly, the next step bisects.
       const double width = high_.x - low_.x;
       halve = 2 * width > before;
       before = width;
@@ -55,12 +55,12 @@ class DifferenceMedian {
  private:
   struct At {
     double x = 0;
-    uint64_t count = 0;  // of differences that are at most x
+    uint64_t count = 0;  // differences of at most x
   };
 
   [[nodiscard]] uint64_t at_most(double x) const {
     uint64_t found = 0;
-    uint64_t below = 0;  // of `from`: less than the value of `to` less x
+    uint64_t below = 0;  // values of `from` below the value of `to` minus x
     size_t next = 0;
     const size_t last = from_.values.size();
     for (size_t i = 0; i < to_.values.size(); ++i) {
@@ -78,7 +78,7 @@ class DifferenceMedian {
     (is_half(count) ? high_ : low_) = {x, count};
   }
 
-  // Closes in from both ends of what is expected, further where that does not hold it.
+  // Brackets the median between the expected shift and a point at growing distance from it.
   void begin_near(const GroupedValues::Near& near) {
     const auto is_inside = [&](double x) { return x > low_.x && x < high_.x; };
     if (is_inside(near.shift)) tell(near.shift);
@@ -91,8 +91,8 @@ class DifferenceMedian {
     }
   }
 
-  // Where a line through both ends has half of the differences, and a little to the further end,
-  // so that both ends come close in turn.
+  // Where a line through both ends reaches half of the differences, moved slightly to the further
+  // end so that both ends converge.
   [[nodiscard]] double along_the_line(double enough) const {
     const double half = static_cast<double>(pairs_) / 2;
     const auto of_low = static_cast<double>(low_.count);

@@ -7,8 +7,8 @@
 
 namespace llmprof::compare {
 
-// A series sorted once within its groups, so that each resample of it, which is how often each
-// value was drawn, is evaluated without sorting.
+// A series sorted once within its groups, so that resamples, given as a count per value, are
+// evaluated without sorting.
 class GroupedValues {
  public:
   GroupedValues(const Series& series, size_t groups);
@@ -22,18 +22,18 @@ class GroupedValues {
   // Whether a resample has values of every group.
   [[nodiscard]] bool holds_all_groups(std::span<const uint32_t> drawn) const;
 
-  // Of one group. Percentiles by nearest rank; of a shift, the median.
+  // Location of one group. Percentiles by nearest rank; the median for a shift.
   [[nodiscard]] double location(Statistic statistic, size_t group,
                                 std::span<const uint32_t> drawn) const;
 
-  // Where a shift is sought, and how precisely it must be known: resamples of two series shift by
-  // about what the series themselves do.
+  // Where to search for a shift, and how precisely: resamples of two series shift by about as much
+  // as the series themselves.
   struct Near {
     double shift = 0;
-    double distance = 0;   // that it is expected to be within; 0: nothing is known of it
-    double precision = 0;  // 0: to the digits of a double
+    double distance = 0;   // expected maximum distance from `shift`; 0: unknown
+    double precision = 0;  // 0: full precision of a double
   };
-  // Hodges-Lehmann: the median of all differences `other` less this, in one group.
+  // Hodges-Lehmann: the median of all differences `other` minus this, in one group.
   [[nodiscard]] double shift_to(const GroupedValues& other, size_t group,
                                 std::span<const uint32_t> drawn,
                                 std::span<const uint32_t> other_drawn, const Near& near) const;

@@ -10,7 +10,7 @@ namespace llmprof::compare {
 namespace {
 
 constexpr size_t kFewestForRanks = 5;
-// Beyond, the exact distribution is a matter of minutes and Student's t is as good.
+// Beyond this, the exact distribution takes minutes and Student's t is as good.
 constexpr size_t kMostForRanks = 40;
 constexpr double kOutside = 0.05;
 
@@ -45,7 +45,7 @@ void by_ranks(std::span<const double> base, std::span<const double> now, size_t 
   }
   std::ranges::sort(differences);
   const size_t count = differences.size();
-  // The difference of the means is seldom outside, with a run far from the others.
+  // If one run is far from the others, the difference of the means may be outside.
   into.low = std::min(differences[left_out], into.difference);
   into.high = std::max(differences[count - 1 - left_out], into.difference);
   into.method = Method::rank_interval;
@@ -54,12 +54,12 @@ void by_ranks(std::span<const double> base, std::span<const double> now, size_t 
 }  // namespace
 
 std::optional<size_t> differences_left_out(size_t base, size_t now) {
-  // ways[u]: orders of both sides in which u pairs are the wrong way round.
+  // ways[u]: orders of both sides with u pairs in the wrong order.
   std::vector<std::vector<double>> ways(now + 1, std::vector<double>(base * now + 1, 0));
   for (auto& row : ways) row[0] = 1;
   for (size_t b = 1; b <= base; ++b) {
     for (size_t n = 1; n <= now; ++n) {
-      // The largest value is either of `now`, and above all b of base, or of base.
+      // The largest value is either in `now`, above all b of base, or in base.
       std::vector<double> next = ways[n];
       for (size_t u = b; u < next.size(); ++u) next[u] += ways[n - 1][u - b];
       ways[n] = std::move(next);
@@ -105,7 +105,7 @@ Estimate independent_difference(std::span<const double> base, std::span<const do
                                       now_part * now_part / static_cast<double>(now.size() - 1));
     set_interval(student_t_975(freedom) * std::sqrt(both), Method::welch, found);
   } else if (most >= 2) {
-    // One run of the other side is as far from its mean as one of these is.
+    // The single run of the other side is assumed to vary like these.
     const double variance = std::max(from.variance, to.variance);
     const auto several = static_cast<double>(most);
     set_interval(student_t_975(several - 1) * std::sqrt(variance * (1 + 1 / several)),

@@ -19,7 +19,7 @@ Series one_group(std::vector<double> values) {
   return series;
 }
 
-// Values of which each says `correlation` of the next.
+// Values with the given correlation from one to the next.
 std::vector<double> correlated(size_t count, double mean, double deviation, double correlation,
                                uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -48,7 +48,7 @@ TEST(HodgesLehmann, IsTheMedianOfAllDifferences) {
   EXPECT_NEAR(shift, differences[(differences.size() - 1) / 2], 1e-8);
 }
 
-// Wherever the search begins, with ties and outliers, the median of the differences is found.
+// The median of the differences is found from any starting point, with ties and outliers.
 TEST(HodgesLehmann, IsFoundFromAnyBeginning) {
   std::vector<double> base = correlated(301, 10, 1, 0, 11);
   std::vector<double> now = correlated(257, 10.5, 1, 0, 12);
@@ -87,7 +87,7 @@ TEST(HodgesLehmann, CountsAValueAsOftenAsItWasDrawn) {
 }
 
 TEST(BlockLength, GrowsWithCorrelation) {
-  // The least that it may be: 2 x 12.6.
+  // The minimum: 2 x 12.6.
   EXPECT_EQ(block_length(correlated(2000, 0, 1, 0, 3)), 26U);
   const size_t correlated_length = block_length(correlated(2000, 0, 1, 0.95, 4));
   EXPECT_GT(correlated_length, 40U);
@@ -97,7 +97,7 @@ TEST(BlockLength, GrowsWithCorrelation) {
   EXPECT_EQ(block_length(correlated(12, 0, 1, 0, 5)), 4U);  // a third
 }
 
-// By tables of the Mann-Whitney distribution: critical values of U at 5 %, two-sided.
+// From tables of the Mann-Whitney distribution: critical values of U at 5 %, two-sided.
 TEST(RunInterval, LeavesOutAsManyDifferencesAsTheTablesSay) {
   EXPECT_FALSE(differences_left_out(3, 3));
   EXPECT_EQ(differences_left_out(4, 4), 0U);
@@ -124,7 +124,7 @@ TEST(RunInterval, OfOneAgainstSeveralIsTheirSpread) {
   EXPECT_FALSE(independent_difference(std::vector<double>{1}, std::vector<double>{2}).low);
 }
 
-// The interval of correlated steps without a difference holds 0 in 95 of 100.
+// The interval of correlated steps without a difference contains 0 in 95 of 100 cases.
 TEST(Estimate, IntervalsHoldTheirShareUnderCorrelation) {
   constexpr int kTries = 100;
   int missed = 0;
@@ -137,7 +137,7 @@ TEST(Estimate, IntervalsHoldTheirShareUnderCorrelation) {
     EXPECT_EQ(found->method, Method::block_bootstrap);
     if (*found->low > 0 || *found->high < 0) ++missed;
   }
-  // 5 % of 100 are 5; four standard deviations of a binomial more are 13.
+  // 5 % of 100 is 5; plus four standard deviations of a binomial is 13.
   EXPECT_LE(missed, 13);
 }
 
@@ -160,7 +160,7 @@ TEST(Estimate, OutliersMoveTheMeanAndNotTheShift) {
   EXPECT_GT(estimate(base, now, kWhole, Statistic::mean)->difference, 9);
 }
 
-// An interval is not rounded away where few values are far from the others.
+// The interval keeps its width if a few values are far from the others.
 TEST(Estimate, FarValuesLeaveTheIntervalItsWidth) {
   std::vector<double> base = correlated(100, 10, 0.1, 0, 21);
   std::vector<double> now = correlated(100, 10, 0.1, 0, 22);
@@ -174,7 +174,7 @@ TEST(Estimate, FarValuesLeaveTheIntervalItsWidth) {
 }
 
 TEST(Estimate, SeveralRunsAreTheUnit) {
-  // Steps of a run hardly differ, runs do: only runs tell how far off the difference is.
+  // Steps within a run hardly differ, but runs do: only runs show the uncertainty.
   std::vector<Series> base;
   std::vector<Series> now;
   for (const double mean : {10.0, 10.5, 11.0, 11.5, 12.0}) {

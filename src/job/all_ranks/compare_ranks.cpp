@@ -15,7 +15,7 @@
 namespace llmprof::job {
 namespace {
 
-// Which ranks the job has, which of them were recorded, and where they ran.
+// Which ranks the job has, which ones were recorded, and where they ran.
 profile::Job identify_job(const std::vector<RankPart>& parts) {
   profile::Job job;
   std::set<uint64_t> recorded;
@@ -30,8 +30,8 @@ profile::Job identify_job(const std::vector<RankPart>& parts) {
     if (!who.host.empty()) hosts.insert(who.host);
   }
   job.recorded = recorded.size();
-  job.hosts = hosts.size();  // 0 where no capture states one
-  // No list of what lies beyond any machine: a wrong number in a capture must not fill memory.
+  job.hosts = hosts.size();  // 0 if no capture states one
+  // Bounded: a wrong world size in a capture must not fill memory.
   constexpr uint64_t kMostRanks = 1'000'000;
   for (uint64_t rank = 0; rank < std::min(job.world_size, kMostRanks); ++rank) {
     if (!recorded.contains(rank)) job.missing.push_back(rank);
@@ -45,7 +45,7 @@ using profile::FindingValues;
 using profile::make_reason;
 using profile::ReasonKind;
 
-// Why nothing is said of waits.
+// Why waits were not measured.
 profile::Reasons why_not_compared(const std::vector<RankPart>& parts,
                                   const std::vector<MatchedLane>& lanes) {
   if (parts.size() < 2) return {make_reason(ReasonKind::one_rank_recorded)};
@@ -61,7 +61,7 @@ profile::Reasons why_not_compared(const std::vector<RankPart>& parts,
                       FindingValues().add_number("collectives", static_cast<double>(collectives)))};
 }
 
-// Of all stages, by their time.
+// Bubble share of all stages, weighted by their time.
 std::optional<profile::Share> bubbles(const std::vector<RankPart>& parts,
                                       const RankComparison& comparison, const Units& units) {
   double idle = 0;

@@ -14,7 +14,7 @@ RankComparison compared(const std::vector<RankPart>& parts,
   return compare_ranks(parts, Links(), options);
 }
 
-// Times between collectives that are never twice the same, as in real programs.
+// Times between collectives that never repeat, as in real programs.
 Nanoseconds uneven(uint32_t n) {
   return 150'000 + static_cast<Nanoseconds>((n * 2654435761U) >> 16U) % 100'000;
 }
@@ -41,7 +41,7 @@ TEST(CompareRanks, RecoversClocksFromCollectives) {
   EXPECT_NEAR(found.clocks[1].drift_ppm, 20, 0.5);
   EXPECT_LE(found.clocks[1].residual_max->value, 1 * kMicrosecond);
   EXPECT_TRUE(found.job.stragglers.empty());
-  // All ranks came together, so that nobody waited.
+  // All ranks arrived together, so none waited.
   EXPECT_LT(wait_of(found, 0), 1 * kMicrosecond * job.per_step);
 }
 
@@ -72,7 +72,7 @@ TEST(CompareRanks, FindsASingleDelay) {
   EXPECT_NEAR(finding.recoverable_per_token->value, 1.0 / 100, kMicrosecond);
 }
 
-// Rank 1 computes 1.5 times as long: 8 x 100 us longer per step, which rank 0 waits.
+// Rank 1 computes 1.5 times as long: 8 x 100 us more per step, for which rank 0 waits.
 TEST(CompareRanks, FindsASlowRank) {
   TestJob job;
   job.warmup_steps = 2;
@@ -115,7 +115,7 @@ TEST(CompareRanks, FindsASlowRank) {
   EXPECT_NEAR(collective.latency.p50->value, 0.03, kMicrosecond);
   EXPECT_NEAR(collective.wait.mean->value, 0.1, kMicrosecond);
   EXPECT_EQ(collective.last_rank, 1);
-  // 16 KiB are moved once by each of two ranks, in 30 us.
+  // Each of the two ranks moves 16 KiB once, in 30 us.
   EXPECT_NEAR(collective.wire_bandwidth->value, 16384 / 30e-6, 16384 / 30e-6 * 0.05);
   EXPECT_FALSE(collective.lower_bound);
   ASSERT_EQ(found.job.groups.size(), 1);
@@ -141,7 +141,7 @@ TEST(CompareRanks, TellsTheCause) {
   EXPECT_EQ(found.job.stragglers[0].cause, profile::StragglerCause::late_launch);
   EXPECT_EQ(found.job.stragglers[0].why[0].kind, profile::ReasonKind::rank_launched_later);
 
-  // 40 us of longer kernels and 60 us without any: the second is most of it.
+  // 40 us of longer kernels and 60 us without any kernel: the latter is the larger part.
   TestJob both;
   both.work = [](uint32_t rank, uint32_t) {
     return rank == 0 ? TestJob::Work{240'000, 60'000} : TestJob::Work{200'000, 0};
@@ -202,7 +202,7 @@ TEST(CompareRanks, CallsWaitsOfAPartOfTheGroupLowerBounds) {
   EXPECT_EQ(found.job.groups[0].ranks, (std::vector<uint64_t>{0, 1}));
 }
 
-// No numbers, no clocks: kinds, sizes and the times between ends alone.
+// No numbers, no clocks: only kinds, sizes and the times between ends.
 TEST(CompareRanks, MatchesCapturesThatBeginAndEndElsewhere) {
   TestJob job = uneven_job();
   job.ranks = 3;
@@ -229,7 +229,7 @@ TEST(CompareRanks, MatchesCapturesThatBeginAndEndElsewhere) {
   EXPECT_EQ(found.steps.front().row, (std::vector<uint32_t>{12, 0, 12}));
 }
 
-// Replays of CUDA graphs: neither group nor number nor size.
+// Replays of CUDA graphs have no group, number or size.
 TEST(CompareRanks, MatchesByOrderAndKindAlone) {
   TestJob job = uneven_job();
   job.numbered = false;
@@ -250,7 +250,7 @@ TEST(CompareRanks, MatchesByOrderAndKindAlone) {
   EXPECT_NEAR(found.job.stragglers[0].wait_per_step.value, 0.48, kMicrosecond);
 }
 
-// A capture that lost collectives in between: what follows is told by time.
+// The capture lost collectives in between: those that follow are matched by time.
 TEST(CompareRanks, MatchesAcrossLostCollectives) {
   for (const bool with_clock : {true, false}) {
     TestJob job = uneven_job();
@@ -319,7 +319,7 @@ TEST(CompareRanks, TellsHiddenFromExposed) {
   EXPECT_NEAR(found.job.collectives[0].hidden_total.value, 2 * 20 * 8 * 0.03 * 0.75, 1e-3);
 }
 
-// Four ranks, two of tensor parallelism each; the second pair works later in the pipeline.
+// Four ranks in two pairs of tensor parallelism; the second pair is the later pipeline stage.
 std::vector<RankPart> tensor_and_pipeline(bool with_members) {
   std::vector<RankPart> all;
   for (uint32_t stage = 0; stage < 2; ++stage) {
@@ -391,7 +391,7 @@ TEST(CompareRanks, TellsGroupsApart) {
   }
 }
 
-// Replicas that never communicate: steps by order, the slower one by its steps.
+// Replicas that never communicate: steps match by order, and the slower rank has longer steps.
 TEST(CompareRanks, ComparesRanksWithoutCollectives) {
   TestJob job = uneven_job();
   job.steps = 30;
@@ -449,7 +449,7 @@ TEST(CompareRanks, TakesAnything) {
   const RankComparison found = compared(parts);
   EXPECT_EQ(found.job.collectives.at(0).matched, 0);
   EXPECT_EQ(found.job.collectives.at(0).unmatched, 160);
-  // Without stages: what is in the whole timeline.
+  // Without stages, the whole timeline is compared.
   parts = job.make();
   for (RankPart& part : parts) {
     part.profile.stages.clear();

@@ -13,7 +13,7 @@ namespace {
 using profile::ClockMethod;
 
 constexpr double kPartsPerMillion = 1e6;
-// Quartz oscillators differ by tens of ppm; more is no drift.
+// Quartz oscillators differ by tens of ppm; a larger slope is not drift.
 constexpr double kLargestDrift = 500e-6;
 constexpr size_t kFewestForDrift = 8;
 constexpr int kFitRounds = 6;
@@ -24,7 +24,7 @@ double median_absolute(const std::vector<double>& values) {
   return upper_median(absolute);
 }
 
-// Differences against time, both relative to the middle one, so that doubles hold them exactly.
+// Differences against time, both relative to the middle point, so that doubles hold them exactly.
 struct Points {
   Nanoseconds time_0 = 0;
   Nanoseconds difference_0 = 0;
@@ -61,8 +61,7 @@ std::vector<double> residuals_of(const Points& points, const Line& line) {
   return left;
 }
 
-// Of pairs half of all points apart, in order of time: what Theil and Sen's estimator takes of all
-// pairs, at the cost of one pass.
+// Theil-Sen estimate from pairs half of all points apart in time, not from all pairs: one pass.
 Line first_line(const Points& points) {
   Line line;
   const size_t half = points.time.size() / 2;
@@ -78,11 +77,11 @@ Line first_line(const Points& points) {
   return line;
 }
 
-// Least squares of the points within three deviations of the line before.
+// Least squares over the points within three deviations of the previous line.
 Line refined(const Points& points, const Line& before) {
   const auto left = residuals_of(points, before);
-  // 1.4826: of a normal distribution, the standard deviation over the median absolute one. Clocks
-  // count whole nanoseconds, so that 1 ns is never an outlier.
+  // 1.4826 is the ratio of standard to median absolute deviation in a normal distribution. Clocks
+  // count whole nanoseconds, so 1 ns is never an outlier.
   const double limit = std::max(3 * 1.4826 * median_absolute(left), 1.0);
   double n = 0;
   double sum_t = 0;
@@ -122,7 +121,7 @@ Line robust_line(const Points& points) {
   for (int round = 0; round < kFitRounds; ++round) line = refined(points, line);
   if (std::abs(line.slope) > kLargestDrift) return constant;
   const auto [first, last] = std::ranges::minmax_element(points.time);
-  // A drift that is lost in the noise would only be wrong outside of the moments.
+  // A drift smaller than the noise would only add error outside the measured moments.
   const double over_span = std::abs(line.slope) * (*last - *first);
   if (over_span <= median_absolute(residuals_of(points, line))) return constant;
   return line;
@@ -136,7 +135,7 @@ profile::RankClock clock_of(ClockMethod method, Nanoseconds offset, double drift
   return clock;
 }
 
-// The job's time of what `through`'s clock shows, where that is t + fit.
+// Clock of a part whose time t is t + fit on `through`'s clock.
 profile::RankClock composed(const profile::RankClock& through, const ClockFit& fit,
                             ClockMethod method) {
   const double outer = through.drift_ppm / kPartsPerMillion;
@@ -151,7 +150,7 @@ struct Aligning {
   std::vector<std::optional<profile::RankClock>> clocks;
 };
 
-// All that share a clock with `known`.
+// Gives every part that shares a clock with `known` its clock.
 void spread_in_domain(uint32_t known, Aligning& state) {
   for (uint32_t other = 0; other < state.parts.size(); ++other) {
     if (state.clocks[other]) continue;
@@ -165,7 +164,7 @@ void spread_in_domain(uint32_t known, Aligning& state) {
   }
 }
 
-// Of the moments that join a known clock to an unknown one, those that are most; then the next.
+// Joins an unknown clock to a known one by the largest set of moments, then repeats.
 void join_by_moments(Aligning& state) {
   const SameMoments* best = nullptr;
   for (const SameMoments& each : state.moments) {
@@ -201,7 +200,7 @@ void join_by_wall_clock(Aligning& state) {
   }
 }
 
-// Ranks that nothing joins to the reference have clocks of their own, but may be compared with each
+// Ranks that nothing joins to the reference keep their own clocks, but may be compared with each
 // other.
 void add_islands(Aligning& state) {
   for (uint32_t part = 0; part < state.parts.size(); ++part) {
@@ -222,7 +221,7 @@ void add_residuals(Aligning& state) {
   for (const SameMoments& each : state.moments) {
     const auto& first = *state.clocks[each.first];
     const auto& second = *state.clocks[each.second];
-    // Counted for the one that is not the reference; the first is what the second is compared with.
+    // Counted for the second part, unless that is the reference.
     const uint32_t of = second.method == ClockMethod::reference ? each.first : each.second;
     for (size_t i = 0; i < each.on_first.size(); ++i) {
       left[of].push_back(std::abs(static_cast<double>(job_time(first, each.on_first[i]) -

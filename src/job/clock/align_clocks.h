@@ -15,8 +15,8 @@ struct SameMoments {
   std::vector<Nanoseconds> on_second;
 };
 
-// Times on the first clock by times on the second: second + offset + drift * second. Robust: up to
-// a third of the moments may be wrong.
+// Maps times on the second clock to the first: second + offset + drift * second. Robust: up to a
+// third of the moments may be wrong.
 struct ClockFit {
   Nanoseconds offset = 0;
   double drift = 0;  // a ratio: 20e-6 is 20 ppm
@@ -27,8 +27,8 @@ ClockFit fit_clock(const std::vector<Nanoseconds>& on_first,
 // The part whose clock is the job's: the lowest rank that recorded work.
 uint32_t reference_part(const std::vector<RankPart>& parts);
 
-// What the captures say of two clocks, before any collective: the first's time less the second's,
-// at the second's time 0.
+// What the captures state about two clocks, before collectives are used: the first's time minus the
+// second's, at the second's time 0.
 struct ClocksStated {
   bool shared = false;  // one clock, exact
   bool wall = false;    // Unix time of the hosts
@@ -36,8 +36,8 @@ struct ClocksStated {
 };
 ClocksStated clocks_stated(const RankIdentity& first, const RankIdentity& second);
 
-// By part. Clocks of one domain are one; others are joined by the collectives that most moments are
-// of, then by the hosts' wall clocks.
+// By part. Clocks of one domain are identical. Others are joined by the collectives with the most
+// moments, then by the hosts' wall clocks.
 std::vector<profile::RankClock> align_clocks(const std::vector<RankPart>& parts,
                                              const std::vector<SameMoments>& moments);
 

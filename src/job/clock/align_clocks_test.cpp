@@ -7,7 +7,7 @@
 namespace llmprof::job {
 namespace {
 
-// The first clock by the second: offset + (1 + drift) * t.
+// The first clock as a function of the second: offset + (1 + drift) * t.
 SameMoments moments_of(uint32_t first, uint32_t second, Nanoseconds offset, double drift) {
   SameMoments moments{first, second, {}, {}};
   for (Nanoseconds i = 0; i < 90; ++i) {

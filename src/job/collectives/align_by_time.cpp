@@ -11,7 +11,7 @@ namespace llmprof::job {
 namespace {
 
 constexpr size_t kBlock = 256;            // collectives that vote for an offset
-constexpr size_t kMostVotes = 4'000'000;  // of a block
+constexpr size_t kMostVotes = 4'000'000;  // per block
 constexpr Nanoseconds kNarrowest = 20'000;
 constexpr Nanoseconds kWidest = 1'000'000;
 constexpr Nanoseconds kLeastTolerance = 50'000;
@@ -31,10 +31,11 @@ Nanoseconds tolerance_of(const Compared& first, const Compared& second) {
 struct Offset {
   Nanoseconds value = 0;
   size_t votes = 0;
-  size_t anchor = 0;  // place in the second that voted
+  size_t anchor = 0;  // place in the second sequence that voted
 };
 
-// A short run of collectives, so that drift does not smear it: the offset of most of its pairs.
+// The offset that most pairs of a short run of collectives agree on; short, so that drift is
+// negligible.
 Offset voted_offset(const Compared& first, const Compared& second, size_t from, Nanoseconds width,
                     const std::optional<RoughClock>& rough) {
   std::vector<Nanoseconds> votes;
@@ -69,7 +70,7 @@ Offset voted_offset(const Compared& first, const Compared& second, size_t from, 
   return best;
 }
 
-// From one place of the second on, forward or backward; the offset follows the drift.
+// Walks forward or backward from one place of the second sequence; the offset follows the drift.
 class Walk {
  public:
   Walk(const Compared& first, const Compared& second, Nanoseconds tolerance,
@@ -134,7 +135,7 @@ class Walk {
   std::vector<uint32_t>& match_;
 };
 
-// Enough for a line.
+// Keeps enough times to fit a line.
 std::vector<Nanoseconds> thinned(const std::vector<Nanoseconds>& times) {
   constexpr size_t kEnough = 2000;
   if (times.size() <= kEnough) return times;

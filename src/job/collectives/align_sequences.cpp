@@ -14,17 +14,17 @@ namespace {
 constexpr size_t kProbes = 64;
 constexpr size_t kManyProbes = 2048;
 constexpr size_t kEarlyProbes = 8;
-// How far captures may be apart where no clock shows it.
+// How far captures may be shifted if no clock shows it.
 constexpr int64_t kFarthestShift = 50'000;
-// What two ranks' ends of the same collectives differ by, at most, besides offset and drift: half
-// of the differences are smaller.
+// Largest median difference between two ranks' ends of the same collectives, after offset and
+// drift.
 constexpr double kCloseEnds = 20e3;  // ns
 constexpr double kLargestSlope = 500e-6;
-// Differences of spread that decide nothing.
+// Ratios of spread below this decide nothing.
 constexpr double kSameSpread = 1.25;
 constexpr double kLeastSpread = 500;  // ns
 
-// How well second[i] is first[i + shift].
+// How well second[i] matches first[i + shift].
 struct Fit {
   int64_t shift = 0;
   double agreement = 0;  // share of probes with equal tokens
@@ -39,7 +39,7 @@ class ShiftSearch {
       : first_(first), second_(second), rough_(rough) {}
 
   [[nodiscard]] Fit best() {
-    // Captures that begin, or end, together.
+    // Captures that start, or end, together.
     Fit found = evaluate(0, kManyProbes);
     const Fit ends = evaluate(signed_size(first_) - signed_size(second_), kManyProbes);
     if (better(ends, found)) found = ends;
@@ -66,7 +66,7 @@ class ShiftSearch {
  private:
   static int64_t signed_size(const Compared& of) { return static_cast<int64_t>(of.end.size()); }
 
-  // Of the shorter sequence, a quarter at least; few ends fit anything.
+  // At least a quarter of the shorter sequence; few ends fit anything.
   [[nodiscard]] int64_t least_overlap() const {
     constexpr int64_t kFew = 8;
     const int64_t shorter = std::min(signed_size(first_), signed_size(second_));
@@ -78,7 +78,7 @@ class ShiftSearch {
     int64_t from = std::max(-kFarthestShift, least - signed_size(second_));
     int64_t to = std::min(kFarthestShift, signed_size(first_) - least);
     if (!rough_) return {from, to};
-    // The places in the first at which the second's middle may be.
+    // The places in the first sequence where the second's middle may be.
     const size_t middle = second_.end.size() / 2;
     const Nanoseconds expected = second_.end[middle] + rough_->offset;
     const auto place = [&](Nanoseconds time) {
@@ -156,7 +156,8 @@ class ShiftSearch {
     return rough_ && rough_->exact ? from_rough(fit) <= kCloseEnds : fit.spread <= kCloseEnds;
   }
 
-  // Kinds and sizes first, then what the clocks exclude, then times between ends, then the clocks.
+  // Compares kinds and sizes, then what the clocks exclude, then times between ends, then the
+  // clocks.
   [[nodiscard]] bool better(const Fit& a, const Fit& b) const {
     constexpr double kAgreementStep = 0.05;
     if (std::abs(a.agreement - b.agreement) > kAgreementStep) return a.agreement > b.agreement;
@@ -206,7 +207,7 @@ std::vector<uint32_t> by_numbers(const Compared& first, const Compared& second) 
   return match;
 }
 
-// Walks both from the shift on; where kinds or sizes differ, skips what one of them has more.
+// Walks both from the shift on; if kinds or sizes differ, skips the collectives that only one has.
 std::vector<uint32_t> by_order(const Compared& first, const Compared& second, int64_t shift) {
   constexpr size_t kFarthest = 64;
   constexpr size_t kAlike = 4;
@@ -244,7 +245,7 @@ std::vector<uint32_t> by_order(const Compared& first, const Compared& second, in
 
 constexpr double kNearlyAll = 0.95;
 
-// Nearly all ends fit; of sequences that are alike from end to end, most of them are enough.
+// Nearly all ends must fit; if the sequences agree from end to end, most ends are enough.
 bool is_plausible(const Compared& first, const Compared& second, const Fit& fit,
                   const std::vector<uint32_t>& ordered) {
   constexpr double kAlike = 0.999;
@@ -270,7 +271,7 @@ std::vector<uint32_t> align_sequences(const Compared& first, const Compared& sec
                                       ? by_order(first, second, fit.shift)
                                       : std::vector<uint32_t>(first.end.size(), kNoRow);
   if (is_plausible(first, second, fit, ordered)) return ordered;
-  // Whatever is missing in between moves all that follows: then times say more.
+  // A missing collective shifts all that follow; then times are more reliable than order.
   constexpr Nanoseconds kClose = 1'000'000;
   std::vector<uint32_t> timed = align_by_time(first, second, rough);
   const auto by_time = static_cast<double>(pairs_that_fit(first, second, timed, kClose));

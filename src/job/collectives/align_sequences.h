@@ -9,34 +9,34 @@
 
 namespace llmprof::job {
 
-// Collectives of one rank in a lane, as they are compared.
+// One rank's collectives in a lane, in the form that is compared.
 struct Compared {
   std::vector<uint64_t> token;     // kind and size; equal ones may be the same collective
-  std::vector<uint64_t> sequence;  // the group's own numbers; empty where not all are stated
+  std::vector<uint64_t> sequence;  // the group's own numbers; empty unless all are stated
   std::vector<Nanoseconds> end;    // on the rank's clock
 };
 
-// What the captures say of the clocks: `offset` is the first's time less the second's.
+// What the captures state about the clocks: `offset` is the first's time minus the second's.
 struct RoughClock {
   Nanoseconds offset = 0;
   Nanoseconds tolerance = 0;
-  bool exact = false;  // one clock: the ends themselves show what belongs together
+  bool exact = false;  // one clock: the ends alone show which collectives match
 };
 
-// By place in `first`: the place in `second` of the same collective, or kNoRow. By the group's own
-// numbers; else by order, where a capture that began earlier or later is found by kinds, sizes and
-// the times between ends, which all ranks have in common.
+// By place in `first`: the place in `second` of the same collective, or kNoRow. Matches by the
+// group's own numbers, otherwise by order. If a capture started earlier or later, its shift is
+// found from kinds, sizes and the times between ends, which all ranks share.
 std::vector<uint32_t> align_sequences(const Compared& first, const Compared& second,
                                       const std::optional<RoughClock>& rough);
 
-// As align_sequences, for captures that miss collectives in between: those of equal kind and size
-// whose ends fit one offset and a slow drift. The offset is what most pairs agree on; of one clock
-// it is known.
+// Like align_sequences, for captures that miss collectives in between. Matches collectives of equal
+// kind and size whose ends fit one offset and a slow drift. The offset is the one most pairs agree
+// on; it is known if both read one clock.
 std::vector<uint32_t> align_by_time(const Compared& first, const Compared& second,
                                     const std::optional<RoughClock>& rough);
 
-// Of an alignment: pairs whose ends fit its own offset and drift, to half of the median time
-// between collectives, and to `most`.
+// Pairs of an alignment whose ends fit its offset and drift to within half of the median time
+// between collectives, and within `most`.
 size_t pairs_that_fit(const Compared& first, const Compared& second,
                       const std::vector<uint32_t>& match, Nanoseconds most = 50'000'000);
 

@@ -7,7 +7,7 @@
 namespace llmprof::job {
 namespace {
 
-// Ends as uneven as those of real programs, `offset` later on this rank's clock.
+// Ends as irregular as in real programs, `offset` later on this rank's clock.
 Compared compared_from(uint32_t first, uint32_t count, Nanoseconds offset, bool numbered) {
   Compared made;
   Nanoseconds end = 0;

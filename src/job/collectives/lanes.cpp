@@ -23,13 +23,13 @@ bool is_point_to_point(CollectiveKind kind) {
   return kind == CollectiveKind::send || kind == CollectiveKind::receive;
 }
 
-// "cuda:0 stream 7" and "cuda:1 stream 7" are of one program's same stream: without the device.
+// Drops the device: "cuda:0 stream 7" and "cuda:1 stream 7" are the same stream of one program.
 std::string without_device(const std::string& name) {
   const size_t end = name.find_first_of(" /,");
   return end == std::string::npos ? std::string() : name.substr(end + 1);
 }
 
-// What a key's group is known by on all ranks.
+// Identifies a key's group on all ranks.
 struct GroupIdentity {
   std::string name;
   std::vector<uint64_t> members;
@@ -50,7 +50,7 @@ GroupIdentity identity_of(const CollectiveKey& key) {
 
 using ByGroup = std::map<GroupIdentity, std::vector<Sequence>>;
 
-// By key. What one collective of a group states holds for all of them.
+// By key. A statement of one collective holds for its whole group.
 std::vector<GroupIdentity> identities_of(const PackedCollectives& from) {
   std::vector<GroupIdentity> identities;
   std::map<std::string, GroupIdentity> most;
@@ -88,8 +88,8 @@ ByGroup rows_by_group(const std::vector<RankPart>& parts) {
   return groups;
 }
 
-// Streams have other numbers on some ranks where these run more beside the model: where a name is
-// not on all ranks, the streams with most collectives are taken for the same.
+// Stream numbers differ between ranks if some run more work next to the model. If a name is missing
+// on some ranks, the streams with the most collectives are taken to be the same.
 void join_streams(size_t parts, ByGroup& groups) {
   std::vector<std::vector<Sequence>> streams(parts);  // by part
   bool differ = false;
@@ -111,7 +111,7 @@ void join_streams(size_t parts, ByGroup& groups) {
   }
 }
 
-// The same ranks may call their group by names of their own.
+// The same ranks may name their group differently.
 void join_by_members(ByGroup& groups) {
   std::map<std::vector<uint64_t>, std::vector<GroupIdentity>> by_members;
   for (const auto& [identity, rows] : groups) {
@@ -133,9 +133,9 @@ void join_by_members(ByGroup& groups) {
   }
 }
 
-// Ranks that state no members, but have a name in common and a size that is too small for all of
-// them: neighbors, or ranks as far apart as possible where their rounds of collectives end together
-// more often.
+// Splits ranks that state no members but share a group name whose size is too small for all of
+// them: into neighbors, or into ranks as far apart as possible if their rounds of collectives end
+// together more often.
 class Splitter {
  public:
   Splitter(const std::vector<RankPart>& parts, const std::vector<Sequence>& rows, uint64_t size)
@@ -157,14 +157,14 @@ class Splitter {
     std::vector<std::vector<Sequence>> found(groups);
     for (size_t i = 0; i < rows_.size(); ++i) {
       const uint64_t rank = parts_[rows_[i].part].identity.rank;
-      // By rank where all ranks are there, else by order.
+      // By order if all ranks are present, otherwise by rank.
       const uint64_t place = rows_.size() == groups * size_ ? i : rank;
       found[apart ? place % groups : (place / size_) % groups].push_back(rows_[i]);
     }
     return found;
   }
 
-  // Groups in which somebody sends and somebody receives.
+  // Groups with at least one sender and one receiver.
   [[nodiscard]] size_t complete_pairs(const std::vector<std::vector<Sequence>>& groups) const {
     size_t complete = 0;
     for (const auto& group : groups) {
@@ -182,8 +182,8 @@ class Splitter {
     return complete;
   }
 
-  // Of the first ends, the share that two ranks of a group have in common: the ends themselves
-  // where they read one clock, else the times between them.
+  // Share of the first ends that two ranks of a group have in common: the ends themselves if both
+  // ranks read one clock, otherwise the times between them.
   [[nodiscard]] double likeness(const std::vector<std::vector<Sequence>>& groups) const {
     constexpr size_t kEnds = 500;
     double alike = 0;
@@ -260,7 +260,7 @@ class LaneMaker {
     made_.groups.push_back(std::move(group));
   }
 
-  // Of a group without any statement: all ranks of the job.
+  // A group that states nothing contains all ranks of the job.
   [[nodiscard]] uint64_t size_where_not_stated(uint64_t recorded) const {
     uint64_t size = recorded;
     for (const RankPart& part : parts_) {
@@ -309,7 +309,8 @@ class LaneMaker {
     for (size_t i = 0; i < sends.size(); ++i) {
       if (sends[i].rows.empty()) continue;
       const size_t next = (i + 1) % sends.size();
-      // Kernels that both send and receive are all called sends: of two ranks, each other's.
+      // Some kernels both send and receive, and are all called sends: two ranks then send to each
+      // other.
       if (!any_received) {
         if (sends.size() != 2 || i != 0) continue;
         made_.lanes.push_back({group, true, {std::move(sends[0]), std::move(sends[1])}});
@@ -321,7 +322,7 @@ class LaneMaker {
     }
   }
 
-  // "tp" of two groups is "tp (0,1)" and "tp (2,3)".
+  // Two groups named "tp" become "tp (0,1)" and "tp (2,3)".
   void name_once() {
     std::map<std::string, size_t> names;
     for (const Group& group : made_.groups) ++names[group.name];

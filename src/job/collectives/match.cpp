@@ -12,7 +12,7 @@ using analysis::CollectiveKey;
 using analysis::Collectives;
 using trace::CollectiveKind;
 
-// The message is as long on all ranks.
+// The message has the same length on all ranks.
 bool has_common_size(CollectiveKind kind) {
   return kind == CollectiveKind::all_reduce || kind == CollectiveKind::all_gather ||
          kind == CollectiveKind::reduce_scatter || kind == CollectiveKind::broadcast ||
@@ -20,7 +20,7 @@ bool has_common_size(CollectiveKind kind) {
          kind == CollectiveKind::receive;
 }
 
-// No rank leaves it before all have come.
+// No rank leaves before all have arrived.
 bool holds_all(CollectiveKind kind) {
   return kind == CollectiveKind::all_reduce || kind == CollectiveKind::all_gather ||
          kind == CollectiveKind::reduce_scatter || kind == CollectiveKind::all_to_all ||
@@ -28,14 +28,14 @@ bool holds_all(CollectiveKind kind) {
 }
 
 uint64_t token_of(const CollectiveKey& key, bool with_size) {
-  // What one rank sends, the other receives.
+  // A send and its receive match.
   const auto kind = key.kind == CollectiveKind::receive ? CollectiveKind::send : key.kind;
   constexpr uint64_t kKinds = 16;
   const uint64_t size = with_size && has_common_size(kind) ? key.bytes.value_or(0) : 0;
   return size * kKinds + static_cast<uint64_t>(kind);
 }
 
-// Sizes that a capture does not state for all (as of CUDA graphs) say nothing.
+// Sizes are ignored unless a capture states all of them; it states none for CUDA graphs.
 bool all_have_sizes(const std::vector<RankPart>& parts, const Lane& lane) {
   for (const Sequence& sequence : lane.sequences) {
     const PackedCollectives& of = parts[sequence.part].collectives;
@@ -70,7 +70,7 @@ Compared compared(const RankPart& part, const Sequence& sequence, bool with_size
 
 std::optional<RoughClock> rough_clock(const RankIdentity& first, const RankIdentity& second) {
   const ClocksStated stated = clocks_stated(first, second);
-  // Hosts whose clocks are kept by NTP differ by milliseconds; a second is generous.
+  // Clocks of hosts synchronized by NTP differ by milliseconds; a second is generous.
   constexpr Nanoseconds kWallTolerance = 1'000'000'000;
   if (stated.shared) return RoughClock{stated.offset, kWallTolerance, true};
   if (stated.wall) return RoughClock{stated.offset, kWallTolerance, false};
@@ -120,7 +120,7 @@ MatchedLane matched(const std::vector<RankPart>& parts, const Lane& lane) {
 
 using PairOfParts = std::pair<uint32_t, uint32_t>;
 
-// In order of time, as an estimate of drift needs them; at most `most`, evenly.
+// Sorts by time, which the drift estimate requires; keeps at most `most`, evenly spaced.
 void thin_out(size_t most, SameMoments& moments) {
   std::vector<size_t> order(moments.on_first.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;

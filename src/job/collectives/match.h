@@ -9,7 +9,7 @@
 
 namespace llmprof::job {
 
-// Collectives of a lane that all its parts have. The n-th is row rows[k][n] of the collectives of
+// Collectives that all parts of a lane have. The n-th is row rows[k][n] of the collectives of
 // parts[k].
 struct MatchedLane {
   uint32_t group = 0;
@@ -24,12 +24,12 @@ struct MatchedLane {
 // Lanes of fewer than two parts have no matches.
 std::vector<MatchedLane> match_collectives(const std::vector<RankPart>& parts, const Lanes& lanes);
 
-// What clocks are aligned by: ends of collectives that no rank leaves before all have come; where
-// a pair of parts has none, of others. At most `most` of each pair.
+// Moments to align clocks by: ends of collectives that no rank leaves before all have arrived; if a
+// pair of parts has none, ends of others. At most `most` per pair.
 std::vector<SameMoments> same_moments(const std::vector<RankPart>& parts,
                                       const std::vector<MatchedLane>& lanes, size_t most = 20'000);
 
-// Steps in which these collectives are.
+// Steps that contain these collectives.
 std::vector<SameSteps> same_steps(const std::vector<RankPart>& parts,
                                   const std::vector<MatchedLane>& lanes);
 

@@ -18,17 +18,17 @@ using profile::Milliseconds;
 
 constexpr double kWorthNaming = 0.01;  // of the stage's wall time
 constexpr double kImbalanced = 1.1;    // the longest rank's expert time over the mean
-// Smaller messages are bound by latency, and say nothing of a link.
+// Smaller messages are latency-bound and do not measure the link.
 constexpr double kLargeMessage = 4.0 * 1024 * 1024;
 constexpr double kSlowShareOfPeak = 0.5;
 constexpr uint64_t kEnoughCollectives = 8;
 constexpr size_t kNamedCollectives = 3;
 
-// What a stage of the job is, as findings need it.
+// A stage of the job, with the figures that findings need.
 struct JobStage {
   std::string name;
   double steps = 0;      // counted
-  double instances = 0;  // likewise
+  double instances = 0;  // counted
   double wall = 0;       // of these steps, ms
   bool by_step = false;
   std::string unit;
@@ -36,7 +36,7 @@ struct JobStage {
   std::optional<double> decode_steps;  // per instance
 };
 
-// As the reference rank's own findings give it; all ranks serve the same requests.
+// Taken from the reference rank's own findings; all ranks serve the same requests.
 std::string unit_of(const profile::Profile& profile, const std::string& stage) {
   for (const Finding& finding : profile.findings) {
     if (finding.stage == stage && finding.unit) return *finding.unit;
@@ -154,7 +154,7 @@ class FindingMaker {
     made_.push_back(std::move(made));
   }
 
-  // Over all counted steps, as the mean of the ranks that have the stage.
+  // Over all counted steps, averaged over the ranks that have the stage.
   [[nodiscard]] double total_of_ranks(const JobStage& stage,
                                       Milliseconds profile::RankStage::* per_step) const {
     double sum = 0;
@@ -241,7 +241,7 @@ class FindingMaker {
     }
     const double time = each.wait_total.value + each.transfer_total.value;
     const double exposed = time > 0 ? each.exposed_total.value / time : 0;
-    // Per rank, without compute beside it, above what the link needs.
+    // Per rank: exposed transfer time beyond what the link needs.
     const double saved = each.transfer_total.value / static_cast<double>(each.ranks) * exposed *
                          (1 - each.share_of_peak->value);
     if (saved < kWorthNaming * stage->wall) return;

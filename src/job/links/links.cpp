@@ -14,7 +14,7 @@
 namespace llmprof::job {
 namespace {
 
-// Beyond any link: a figure in other units.
+// Larger than any link: the figure has a wrong unit.
 constexpr double kLargestGigabytes = 1e5;
 
 constexpr std::array<std::string_view, 2> kSections = {"inside_host", "network"};
@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 3> kLinkKeys = {"link", "gb_per_s", "gpus
 constexpr std::array<std::string_view, 1> kNetworkKeys = {"gb_per_s"};
 constexpr std::array<std::string_view, 2> kInsideNames = {"nvlink", "pcie"};
 
-// None where the key is not there.
+// None if the key is missing.
 Result<std::optional<double>> link_bandwidth(const config::ConfigDocument& document,
                                              const config::ConfigNode& map) {
   const config::ConfigNode* node = map.find("gb_per_s");

@@ -10,21 +10,21 @@
 
 namespace llmprof::job {
 
-// What data between two ranks move over, with its peak in one direction.
+// A connection between two ranks, with its peak in one direction.
 struct Link {
   std::string name;                 // "nvlink", "pcie", "network", "memory"
-  std::optional<double> bandwidth;  // bytes per second of one rank; none: not known
+  std::optional<double> bandwidth;  // bytes per second per rank; none: unknown
 };
 
-// conf/links.yaml, the user's over the shipped one: what connects GPUs of a model in one host, and
-// hosts. A GPU that is not listed has no peak, never a guess.
+// conf/links.yaml, the user's before the shipped one: connections between GPUs of a model in one
+// host, and between hosts. A GPU that is not listed has no peak; it is never guessed.
 class Links {
  public:
   static Result<Links> load(const config::ConfFiles& conf);
 
-  // Between GPUs of one host; `gpu` is a name of conf/gpus.yaml. None where it is not listed.
+  // Between GPUs of one host; `gpu` is a name in conf/gpus.yaml. None if it is not listed.
   [[nodiscard]] std::optional<Link> inside_host(std::string_view gpu) const;
-  // Between hosts, of one rank; without a bandwidth where the file has none.
+  // Between hosts, per rank; without a bandwidth if the file has none.
   [[nodiscard]] Link between_hosts() const { return network_; }
 
  private:

@@ -9,21 +9,21 @@
 
 namespace llmprof::job {
 
-// Numbers and texts one behind the other, each in as many bytes as it needs (base/varint.h).
-// Columns of small differences become a few bytes a row, which deflate then halves. A writer and a
-// reader have the same functions, so that one piece of code writes a format and reads it.
+// A sequence of numbers and texts, each in as many bytes as it needs (base/varint.h). Columns of
+// small differences take a few bytes per row, which deflate then halves. Writer and reader have the
+// same functions, so one piece of code writes and reads a format.
 class NumberWriter {
  public:
   static constexpr bool kReads = false;
 
   explicit NumberWriter(std::string& out) : out_(out) {}
 
-  // As the difference from another, which may wrap around.
+  // Stored as the difference from `from`, which may wrap around.
   void number(uint64_t number, uint64_t from) {
     char bytes[kLongestVarint];
     out_.append(bytes, put_varint(bytes, zigzag(number - from)));
   }
-  void text(std::string_view text) {  // behind its length
+  void text(std::string_view text) {  // preceded by its length
     number(text.size(), 0);
     out_ += text;
   }
@@ -33,7 +33,7 @@ class NumberWriter {
   std::string& out_;
 };
 
-// Damage is remembered, not thrown: everything read behind it is 0.
+// Damage is recorded, not thrown: everything read after it is 0.
 class NumberReader {
  public:
   static constexpr bool kReads = true;
@@ -75,7 +75,7 @@ void code_number(Stream& stream, Number& value, std::integral auto from) {
   }
 }
 
-// A row takes `least` bytes or more: a damaged number of them takes no memory.
+// A row takes at least `least` bytes, so a damaged row count cannot allocate too much memory.
 template <class Stream, class Rows>
 void code_size(Stream& stream, Rows& rows, size_t least = 1) {
   uint64_t size = rows.size();

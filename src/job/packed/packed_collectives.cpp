@@ -9,7 +9,7 @@ Nanoseconds difference(Nanoseconds to, Nanoseconds from) {
   return static_cast<Nanoseconds>(static_cast<uint64_t>(to) - static_cast<uint64_t>(from));
 }
 
-// Frees each column when it is packed.
+// Frees each column once it is packed.
 template <class From, class To>
 void pack(std::vector<From>&& from, To& to) {
   for (const From number : from) to.push_back(number);

@@ -7,8 +7,7 @@
 
 namespace llmprof::job {
 
-// One rank's analysis::Collectives, in about a fifth of its memory: a merge holds those of all
-// ranks at once.
+// One rank's analysis::Collectives in about a fifth of the memory: a merge holds all ranks at once.
 class PackedCollectives {
  public:
   PackedCollectives() = default;
@@ -31,7 +30,7 @@ class PackedCollectives {
   [[nodiscard]] analysis::Collectives unpacked() const;
 
  private:
-  // Numbers of a file may be anything: differences wrap around, and come back.
+  // Numbers in a file are arbitrary: differences may wrap around, and sums undo that.
   static Nanoseconds sum(Nanoseconds a, Nanoseconds b) {
     return static_cast<Nanoseconds>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
   }
@@ -39,7 +38,7 @@ class PackedCollectives {
   PackedTimes start_;
   PackedTimes duration_;
   PackedTimes launched_;
-  PackedTimes shown_;  // exposed less duration: 0 without work beside it
+  PackedTimes shown_;  // exposed minus duration: 0 without concurrent work
   PackedTimes busy_before_;
   PackedIndexes key_;
   PackedIndexes step_;

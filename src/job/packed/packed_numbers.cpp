@@ -23,7 +23,7 @@ void PackedNumbers::close_block() {
   } else {
     const uint64_t largest = static_cast<uint64_t>(most) - static_cast<uint64_t>(least);
     const bool some_missing = missing > 0;
-    // One difference more, of ones alone, where some are missing.
+    // If some are missing, the all-ones difference stands for them and must stay free.
     const bool as_they_are = largest >= UINT64_MAX / 2;
     if (as_they_are) {
       append(kWord, 0, false);

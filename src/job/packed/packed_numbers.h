@@ -8,19 +8,19 @@
 
 namespace llmprof::job {
 
-// A column of whole numbers in few bits, each of which can be read by itself: blocks of them are
-// kept as differences from their smallest, in as many bits as the largest difference needs. A job
-// holds tens of millions of collectives, whose times differ by microseconds from one to the next.
+// A column of integers in few bits, with random access. Each block stores differences from its
+// smallest number, in as many bits as the largest difference needs. A job has tens of millions of
+// collectives, whose times differ by microseconds from one to the next.
 class PackedNumbers {
  public:
-  // `missing` stands for "not known", and costs no more than the numbers around it.
+  // `missing` means "unknown" and takes no more space than the numbers around it.
   explicit PackedNumbers(int64_t missing) : missing_(missing) {}
 
   void push_back(int64_t number) {
     open_.push_back(number);
     if (open_.size() == kBlock) close_block();
   }
-  // Gives back what growing took in advance.
+  // Frees spare capacity.
   void shrink();
 
   [[nodiscard]] size_t size() const { return blocks_.size() * kBlock + open_.size(); }
@@ -48,8 +48,8 @@ class PackedNumbers {
   struct Block {
     int64_t least = 0;
     uint32_t first_word = 0;
-    uint8_t bits = 0;           // of each difference; 0: all numbers are `least`
-    bool some_missing = false;  // they have a difference of ones alone
+    uint8_t bits = 0;           // per difference; 0: all numbers are `least`
+    bool some_missing = false;  // stored as all-ones differences
   };
 
   void close_block();
@@ -58,12 +58,12 @@ class PackedNumbers {
   int64_t missing_;
   std::vector<Block> blocks_;
   std::vector<uint64_t> words_;
-  std::vector<int64_t> open_;  // behind the blocks, fewer than fill one
+  std::vector<int64_t> open_;  // numbers after the last full block
 };
 
 inline constexpr uint32_t kNoRow = UINT32_MAX;
 
-// Of one type, with its own word for "not known".
+// Numbers of one type, with a value that means "unknown".
 template <class Number, Number kMissing>
 class PackedColumn {
  public:
@@ -86,7 +86,7 @@ class PackedColumn {
 using PackedTimes = PackedColumn<Nanoseconds, INT64_MIN>;
 using PackedIndexes = PackedColumn<uint32_t, UINT32_MAX>;
 
-// Rows that mostly follow each other, which then take no bits at all; kNoRow is one of them.
+// Rows that mostly follow each other, and then take no bits; may contain kNoRow.
 class PackedRows {
  public:
   void push_back(uint32_t row) {
@@ -104,7 +104,7 @@ class PackedRows {
  private:
   static constexpr int64_t kNone = INT64_MIN;
 
-  PackedNumbers ahead_{kNone};  // row less its place
+  PackedNumbers ahead_{kNone};  // row minus its place
 };
 
 }  // namespace llmprof::job

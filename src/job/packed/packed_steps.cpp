@@ -13,7 +13,7 @@ using profile::Quantity;
 using profile::Step;
 using profile::Unit;
 
-// Place of `wanted`, which is added where it is new; few different ones occur.
+// Place of `wanted`, which is added if it is new; only a few different texts occur.
 uint64_t place_of(std::string_view wanted, std::vector<std::string>& among) {
   const auto found = std::ranges::find(among, wanted);
   const auto place = static_cast<uint64_t>(found - among.begin());
@@ -21,7 +21,7 @@ uint64_t place_of(std::string_view wanted, std::vector<std::string>& among) {
   return place;
 }
 
-// What a whole number stands for: of times, nanoseconds.
+// The value that an integer encodes; times are in nanoseconds.
 template <Unit U>
 double of_whole(int64_t number) {
   if constexpr (U == Unit::milliseconds) return profile::to_milliseconds(number).value;
@@ -35,7 +35,7 @@ int64_t nearest_whole(double value) {
   return std::abs(scaled) < kFar ? std::llround(scaled) : 0;
 }
 
-// Writes or reads the fields of steps, each as its difference from that of another one.
+// Writes or reads the fields of steps, each as its difference from the same field of another step.
 template <class Stream>
 class StepCode {
  public:
@@ -106,7 +106,7 @@ void each_member(const Visit& visit) {
   Step::fields(field);
 }
 
-// A row that stands for itself.
+// A row that can be decoded by itself.
 template <class Stream>
 void code_step(StepCode<Stream> fields, Step& step) {
   static const Step none;

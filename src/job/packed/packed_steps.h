@@ -11,8 +11,8 @@
 
 namespace llmprof::job {
 
-// One rank's profile::Step rows, in about a tenth of their memory: a merge holds those of all ranks
-// at once. Every field is kept, to the last digit; what comparing ranks asks for, beside the rows.
+// One rank's profile::Step rows in about a tenth of the memory: a merge holds all ranks at once.
+// Every field is exact; the fields that rank comparison needs are also kept as columns.
 class PackedSteps {
  public:
   PackedSteps() = default;
@@ -32,17 +32,17 @@ class PackedSteps {
  private:
   using Counts = PackedColumn<uint64_t, UINT64_MAX>;
 
-  std::string bytes_;               // of all rows, one behind the other
-  std::vector<std::string> texts_;  // that occur in them
-  PackedTimes first_;               // byte of each row
-  PackedIndexes stage_;             // in texts_
+  std::string bytes_;               // all rows, concatenated
+  std::vector<std::string> texts_;  // texts that occur in the rows
+  PackedTimes first_;               // first byte of each row
+  PackedIndexes stage_;             // index in texts_
   Counts instance_;
   Counts after_untraced_;
   Counts tokens_;
   PackedTimes gpu_busy_;
 };
 
-// As columns of a file; a reader finds them damaged where they are no steps.
+// As columns of a file; the reader marks invalid steps as damage.
 void write_steps(std::vector<profile::Step> steps, NumberWriter& out);
 std::vector<profile::Step> read_steps(NumberReader& in);
 

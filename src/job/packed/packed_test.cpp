@@ -21,7 +21,7 @@ void expect_back(const std::vector<Nanoseconds>& numbers) {
   EXPECT_EQ(packed.unpacked(), numbers);
 }
 
-// Of each number of bits, over blocks that are full, and one that is not.
+// Every bit width, over full blocks and a partial one.
 TEST(Packed, NumbersOfAnyWidthComeBack) {
   std::mt19937_64 chance(7);
   for (unsigned bits = 0; bits <= 64; ++bits) {
@@ -45,7 +45,7 @@ TEST(Packed, ExtremesComeBack) {
   expect_back(std::vector<Nanoseconds>(1000, INT64_MIN));
   expect_back(std::vector<Nanoseconds>(1000, INT64_MAX));
   expect_back({});
-  // A whole block between its least and most, of which none is the word for missing.
+  // A full block that uses the all-ones difference, with no number missing.
   std::vector<Nanoseconds> ramp;
   for (int i = 0; i < 256; ++i) ramp.push_back(i % 128);
   expect_back(ramp);
@@ -96,7 +96,7 @@ TEST(Packed, CollectivesComeBack) {
   EXPECT_EQ(packed.keys, plain.keys);
 }
 
-// All that a step may say, among many that say less.
+// A step with all fields, among many with fewer.
 TEST(Packed, StepsComeBack) {
   std::vector<profile::Step> plain = testing::full_sample().steps;
   ASSERT_FALSE(plain.empty());
@@ -148,7 +148,7 @@ TEST(Packed, ColumnsOfOtherThingsAreNoSteps) {
   for (size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_FALSE(reads_steps(std::string_view(bytes).substr(0, size))) << size;
   }
-  // As bytes of one more step, and of texts that are not there.
+  // Columns with one step too many, and with texts that do not exist.
   std::string columns;
   NumberReader in(bytes);
   std::vector<std::string> texts;

@@ -9,7 +9,7 @@ namespace {
 
 using trace::CollectiveKind;
 
-// Where the ranks of a group are, by what their captures say.
+// Where the ranks of a group are, according to their captures.
 enum class Where { unknown, one_host, several_hosts };
 
 Where where_is(const std::vector<RankPart>& parts, const Group& group) {
@@ -55,7 +55,7 @@ void add_bandwidth(const CollectiveSumsKey& key, const Group& group,
   if (seconds <= 0) return;
   const double rate = static_cast<double>(*key.bytes) * *factor / seconds;
   into.wire_bandwidth = profile::BytesPerSecond{rate};
-  // More than a link can do is no measurement of that link.
+  // A rate above the link's peak does not measure that link.
   if (into.peak_bandwidth && rate <= into.peak_bandwidth->value) {
     into.share_of_peak = profile::Share{rate / into.peak_bandwidth->value};
   }

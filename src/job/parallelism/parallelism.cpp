@@ -14,10 +14,10 @@ using profile::Share;
 using trace::CollectiveKind;
 
 constexpr double kMostly = 0.5;
-// A layer has one or two collectives of tensor parallelism, and models have several layers.
+// A layer has one or two tensor-parallel collectives, and models have several layers.
 constexpr double kManyPerStep = 4;
 
-// What a group did, over all stages; time of a collective is that of all its ranks.
+// What a group did in all stages; the time of a collective is summed over its ranks.
 struct GroupUse {
   double collectives = 0;
   double point_to_point = 0;
@@ -59,7 +59,7 @@ std::vector<GroupUse> uses_of(const Lanes& lanes, const Units& units, const Wait
   return uses;
 }
 
-// Ranks of one group follow each other: tensor parallelism is inside of a host.
+// Ranks of one group are consecutive: tensor parallelism stays inside a host.
 bool are_neighbors(const std::vector<uint64_t>& ranks) {
   for (size_t i = 1; i < ranks.size(); ++i) {
     if (ranks[i] != ranks[i - 1] + 1) return false;

@@ -7,7 +7,7 @@
 
 namespace llmprof::job {
 
-// By group: what its ranks do together.
+// By group: the kind of parallelism of its ranks.
 std::vector<profile::RankGroup> find_parallelism(const std::vector<RankPart>& parts,
                                                  const Lanes& lanes, const Units& units,
                                                  const Waits& waits,
@@ -19,8 +19,8 @@ std::vector<profile::JobCollective> job_collectives(const std::vector<RankPart>&
                                                     const Lanes& lanes, const Units& units,
                                                     const Waits& waits, const Links& links);
 
-// Bytes over each rank's link that an algorithm cannot avoid, by bytes of the message of one rank
-// (what a rank contributes; of a reduce-scatter, all that it reduces). None where not known.
+// Bytes over each rank's link that no algorithm can avoid, per byte of one rank's message (its
+// contribution; for a reduce-scatter, all that it reduces). None if unknown.
 std::optional<double> wire_factor(trace::CollectiveKind kind, uint64_t ranks);
 
 }  // namespace llmprof::job

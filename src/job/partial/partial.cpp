@@ -21,7 +21,7 @@ constexpr uint64_t kVersion = 3;
 constexpr size_t kVersionBytes = 4;
 constexpr size_t kSizeBytes = 8;
 constexpr size_t kHeaderBytes = 24;
-constexpr int kLevel = 6;  // libdeflate's: 9 takes three times as long for 2 % fewer bytes
+constexpr int kLevel = 6;  // of libdeflate: 9 takes three times as long for 2 % fewer bytes
 constexpr std::string_view kAgain = "write it again with `llmprof analyze --partial`";
 
 void append_number(std::string& out, uint64_t number, size_t bytes) {
@@ -59,7 +59,7 @@ void code_key(Stream& stream, CollectiveKey& key) {
   code_number(stream, key.group_size, 0);
 }
 
-// Column by column, each number by what is known of its row or of the row before.
+// Column by column, each number relative to a prediction from its row or the previous one.
 template <class Stream>
 void code_collectives(Stream& stream, Collectives& of, size_t steps) {
   constexpr size_t kColumns = 9;
@@ -77,7 +77,7 @@ void code_collectives(Stream& stream, Collectives& of, size_t steps) {
     code_number(stream, duration[i], 0);
   }
   for (Nanoseconds& busy : of.busy_before) code_number(stream, busy, 0);
-  // Since the collective before it ended, the device computed; the rest is short.
+  // The device computed between the previous collective's end and this start; the rest is short.
   uint64_t before = 0;
   for (size_t i = 0; i < rows; ++i) {
     code_number(stream, of.start[i], before + bits(of.busy_before[i]));
@@ -89,7 +89,7 @@ void code_collectives(Stream& stream, Collectives& of, size_t steps) {
     code_number(stream, is_known, 0);
     if (!is_known) launched = Collectives::kNotKnown;
   }
-  // A host launches at its own pace, however far behind the device is.
+  // Relative to the previous launch: the host launches at its own pace, however late the device is.
   before = 0;
   for (Nanoseconds& launched : of.launched) {
     if (launched == Collectives::kNotKnown) continue;
@@ -107,7 +107,7 @@ void code_collectives(Stream& stream, Collectives& of, size_t steps) {
     stream.check(step < steps || step == Collectives::kNoStep);
     before = step;
   }
-  std::vector<uint64_t> last(of.keys.size() + 1, 0);  // a group numbers its own
+  std::vector<uint64_t> last(of.keys.size() + 1, 0);  // each group has its own numbers
   for (size_t i = 0; i < rows; ++i) {
     uint64_t& of_key = last[std::min<size_t>(of.key[i], of.keys.size())];
     code_number(stream, of.sequence[i], of_key);

@@ -8,7 +8,7 @@
 #include "job/packed/number_stream.h"
 #include "job/rank_part.h"
 
-// The file that `llmprof analyze --partial` writes of one rank and `llmprof merge` reads:
+// The file that `llmprof analyze --partial` writes for one rank and `llmprof merge` reads:
 //
 //   "LLMPPART", version (4 bytes), 0 (4 bytes), size of the content (8 bytes); little-endian
 //   content, as one zlib stream, which is checked by its own checksum:
@@ -27,13 +27,13 @@ std::string to_partial(const RankPart& part);
 Result<RankPart> from_partial(std::string_view bytes);
 
 void write_collectives(analysis::Collectives from, NumberWriter& out);
-// Of a rank with that many steps; the reader finds what is none damaged.
+// For a rank with `steps` steps; the reader marks invalid collectives as damage.
 analysis::Collectives read_collectives(NumberReader& in, size_t steps);
 
-// By its first bytes.
+// Checks the first bytes.
 bool is_partial(std::string_view head);
 
-// Whole or not at all.
+// Writes the complete file or none.
 Result<void> write_partial(const std::filesystem::path& file, const RankPart& part, bool replace);
 Result<RankPart> read_partial(const std::filesystem::path& file);
 

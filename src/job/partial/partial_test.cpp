@@ -25,7 +25,7 @@ void add(Collectives& to, Nanoseconds start, Nanoseconds time, uint32_t key) {
   to.in_graph.push_back(0);
 }
 
-// A rank whose numbers are as awkward as numbers get.
+// A rank with extreme and irregular numbers.
 RankPart sample_part() {
   RankPart part;
   part.identity.rank = 3;
@@ -153,7 +153,7 @@ TEST(Partial, DamageIsAnErrorNeverAPart) {
     if (at >= kReservedFrom && at < kReservedTo) continue;
     std::string flipped = whole;
     flipped[at] = static_cast<char>(flipped[at] ^ 0x10);
-    // A few bits of a zlib stream mean nothing: what is read is the same without them.
+    // A few bits of a zlib stream are unused: flipping them changes nothing.
     if (const auto read = from_partial(flipped)) expect_same(*read, part);
   }
 }
@@ -164,7 +164,7 @@ bool reads_collectives(std::string_view bytes, size_t steps) {
   return !in.damaged();
 }
 
-// zlib's checksum is no protection from who writes the file.
+// zlib's checksum does not protect against a malicious writer.
 TEST(Columns, WhatIsNoCollectiveIsRefused) {
   EXPECT_FALSE(reads_collectives("", 0));
   std::string bytes;

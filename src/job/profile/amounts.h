@@ -14,7 +14,7 @@
 
 namespace llmprof::job::result {
 
-// Milliseconds of a profile are whole nanoseconds over a million: rounding gives these back.
+// Milliseconds in a profile are whole nanoseconds divided by a million: rounding restores them.
 inline Nanoseconds exact(profile::Milliseconds time) { return profile::to_nanoseconds(time); }
 inline Nanoseconds exact(const std::optional<profile::Milliseconds>& time) {
   return time ? exact(*time) : 0;
@@ -37,8 +37,8 @@ void add_amount(std::optional<profile::Quantity<unit>>& sum,
   if (sum && more) sum->value += more->value;
 }
 
-// Adds the counts and times of a described struct, and what else is summed up; texts stay. What is
-// derived from them is for the caller.
+// Adds the counts, times and other additive fields of a described struct; texts stay. The caller
+// updates derived fields.
 template <class Struct>
 void add_amounts(Struct& sum, const Struct& more) {
   auto add = [&](const char* /*name*/, auto member, const char* /*meaning*/) {
@@ -54,7 +54,7 @@ inline std::string device_of_rank(uint64_t rank, const std::string& device) {
   return "rank" + std::to_string(rank) + "/" + device;
 }
 
-// One rank's rows behind those of others, with the rank in front of each device.
+// Appends one rank's rows, with the rank in front of each device.
 template <class Row>
 void add_rows(uint64_t rank, const std::vector<Row>& from, std::vector<Row>& to) {
   for (Row row : from) {
@@ -72,7 +72,7 @@ void add_optional(const std::optional<Amounts>& from, std::optional<Amounts>& to
   }
 }
 
-// Sums a row up with the one of the same key, and adds it where there is none.
+// Adds a row to the one with the same key, or appends it if there is none.
 template <class Row, class... Key>
 void add_by_key(const Row& from, std::vector<Row>& rows, Key Row::*... key) {
   const auto known =
@@ -84,7 +84,7 @@ void add_by_key(const Row& from, std::vector<Row>& rows, Key Row::*... key) {
   }
 }
 
-// Times by word, added up in the order in which the words come first.
+// Times by word, in the order in which words first occur.
 template <class Word>
 class NamedTimes {
  public:
@@ -106,8 +106,8 @@ class NamedTimes {
   }
   [[nodiscard]] Rows& rows() { return rows_; }
 
-  // Each over `ranks`, in whole nanoseconds that sum to the total over `ranks`, rounded down;
-  // without those of 0.
+  // Each time divided by `ranks`, in whole nanoseconds that sum to the total divided by `ranks`,
+  // rounded down; zeros are dropped.
   [[nodiscard]] Rows mean(size_t ranks) const {
     const auto count = static_cast<Nanoseconds>(ranks);
     Rows means;

@@ -24,7 +24,7 @@ std::optional<profile::MeasuredTime> measured_time(const Calls& calls, Nanosecon
 
 std::vector<profile::KernelClassTotal> class_totals(const std::vector<profile::Kernel>& kernels,
                                                     Nanoseconds all, Nanoseconds all_measured) {
-  std::map<std::string_view, std::pair<Calls, Calls>> sums;  // by the name: the order of equals
+  std::map<std::string_view, std::pair<Calls, Calls>> sums;  // by name: a stable order of equals
   for (const profile::Kernel& kernel : kernels) {
     auto& [calls, measured] = sums[to_string(kernel.kernel_class)];
     const Calls own = analysis::measured_calls(kernel);
@@ -71,7 +71,7 @@ void merge(Topic<"kernels"> /*topic*/, const Ranks& ranks, profile::Profile& pro
   analysis::fill_longest(analysis::longest_kernels(kernels, kNamedDevices), profile);
 }
 
-// With shares of the time of all ranks' kernels.
+// Shares are of the kernel time of all ranks.
 void merge(Topic<"roofline"> /*topic*/, const Ranks& ranks, profile::Profile& job) {
   profile::Roofline& to = job.roofline;
   const Nanoseconds all = analysis::all_calls(job.kernels).total;
@@ -87,7 +87,7 @@ void merge(Topic<"roofline"> /*topic*/, const Ranks& ranks, profile::Profile& jo
     add_rows(part.identity.rank, from.kernels, to.kernels);
     const auto interval = std::max(to.sampled.value_or(profile::SampledKernels{}).interval,
                                    from.sampled.value_or(profile::SampledKernels{}).interval);
-    add_optional(from.sampled, to.sampled);  // kernels of each rank count by themselves
+    add_optional(from.sampled, to.sampled);  // kernels of each rank count separately
     if (to.sampled) to.sampled->interval = interval;
     if (!from.share_of_kernel_time || all == 0) continue;
     const double weight = as_double(part.profile.totals.kernel_sum_ns.value) / as_double(all);

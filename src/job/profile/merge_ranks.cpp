@@ -44,7 +44,7 @@ Result<void> check_parts(const std::vector<RankPart>& parts) {
 
 bool is_recorded(const RankPart& part) { return !part.profile.context.captures.empty(); }
 
-// What the ranks were told, which is the same for all of them. 1 is what nobody said.
+// Options of the ranks, equal on all of them. 1 is the default and means unset.
 ParallelismOptions told_by(const profile::Workload& workload) {
   const auto unless_one = [](uint64_t count) {
     return count > 1 ? std::optional(count) : std::nullopt;
@@ -103,7 +103,7 @@ profile::Profile profile_of(const result::Ranks& ranks, std::string_view tool_ve
 
 }  // namespace
 
-// What the workload measured by itself, beside the job's stages instead of one rank's.
+// Compares the workload's own times with the job's stages instead of one rank's.
 void result::merge(Topic<"workload's own times"> /*topic*/, const Ranks& ranks,
                    profile::Profile& job) {
   job.stage1 = ranks.parts.front().profile.stage1;

@@ -24,7 +24,7 @@ Links shipped_links() {
 
 Nanoseconds nanoseconds_of(profile::Milliseconds time) { return result::exact(time); }
 
-// A sample of a whole analysis, as rank `rank`.
+// A sample of a complete analysis, as rank `rank`.
 RankPart part_of(uint64_t rank) {
   RankPart part;
   part.identity.rank = rank;
@@ -56,7 +56,7 @@ TEST(MergeRanks, ShortNamesStandForOneKernel) {
     part.profile.kernels.at(row).short_name = short_name;
   };
   for (RankPart& part : parts) part.profile.kernels.resize(2, part.profile.kernels.at(0));
-  // Only the first rank had two of a name to distinguish.
+  // Only the first rank had to distinguish two kernels of one name.
   name(parts[0], 0, "f<1>(int)", "f [1]");
   name(parts[0], 1, "f<2>(int)", "f [2]");
   name(parts[1], 0, "f<2>(int)", "f");
@@ -123,7 +123,7 @@ TEST(MergeRanks, StepsOfRanksAreLeftOutAboveFiftyThousand) {
   std::vector<RankPart> parts;
   for (uint64_t rank = 0; rank < 2; ++rank) {
     RankPart& part = parts.emplace_back(part_of(rank));
-    // Outside of any instance: a step that no other rank has.
+    // A step outside any instance that no other rank has.
     std::vector<profile::Step> steps = part.steps.unpacked();
     profile::Step step = steps.front();
     step.stage = "other";

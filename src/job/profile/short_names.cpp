@@ -10,8 +10,8 @@ namespace {
 
 using ShortNames = std::map<std::string, std::string, std::less<>>;  // by the full name
 
-// A rank that has only one of several namesakes calls it by the name that they share: the most
-// particular one is the job's.
+// A rank with only one of several kernels of the same short name does not distinguish it: the job
+// uses the most specific name.
 ShortNames particular_names(const std::vector<RankPart>& parts) {
   ShortNames names;
   for (const RankPart& part : parts) {
@@ -26,7 +26,7 @@ ShortNames particular_names(const std::vector<RankPart>& parts) {
   return names;
 }
 
-// Kernels of different ranks, which no rank had to distinguish.
+// Distinguishes kernels of different ranks that no single rank had to distinguish.
 void distinguish(ShortNames& names) {
   std::map<std::string, std::vector<std::string>> of_short_name;
   for (const auto& [full_name, short_name] : names) of_short_name[short_name].push_back(full_name);
@@ -42,7 +42,7 @@ void distinguish(ShortNames& names) {
   }
 }
 
-// `renamed` by the rank's own short names, which are unique within it.
+// `renamed` is keyed by the rank's own short names, which are unique within it.
 void rename(const ShortNames& renamed, profile::Profile& profile) {
   const auto rename_text = [&](std::string& name) {
     if (const auto known = renamed.find(name); known != renamed.end()) name = known->second;

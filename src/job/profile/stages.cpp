@@ -17,7 +17,7 @@ using profile::to_milliseconds;
 
 constexpr auto kNotTracedPart = profile::TimePart::not_traced;
 
-// What the ranks of an instance have in common, as sums over them.
+// Sums over the ranks of an instance.
 struct InstanceSums {
   size_t ranks = 0;
   Nanoseconds gpu_sum = 0;
@@ -34,7 +34,7 @@ struct InstanceSums {
   }
 };
 
-// One stage of the job, put together.
+// Builds one stage of the job from its ranks.
 class StageOfRanks {
  public:
   StageOfRanks(const Ranks& ranks, std::string name)
@@ -115,8 +115,8 @@ class StageOfRanks {
     kernel_counts_.push_back(static_cast<Nanoseconds>(to.kernel_count));
   }
 
-  // The rank's own parts, and what is missing to the job's wall time. Where the rank's clock is
-  // slower than the job's, its parts may exceed that by parts per million: its longest is cut.
+  // Adds the rank's own parts and the difference to the job's wall time. If the rank's clock is
+  // slower than the job's, its parts may exceed that by parts per million: its longest part is cut.
   void add_rank(const profile::Instance& own, Nanoseconds wall, InstanceSums& sums) {
     ++sums.ranks;
     sums.gpu_sum += exact(own.gpu_sum);
@@ -254,14 +254,14 @@ class StageOfRanks {
       stage_.wall_over_floor = stage_.wall.mean->value / stage_.floor->value;
     }
     add_recorded(peak_flops, peak_bandwidth);
-    // A figure above its peak was refused: as the work of one GPU, which is shared after all.
+    // A rank's figure refused for exceeding its peak is valid only if the ranks share the work.
     if (!known || (refused && sharing <= 1)) return;
     stage_.why_not_reasons.clear();
     stage_.mfu = ratios(flops, peak_flops);
     stage_.mbu = ratios(bytes, peak_bandwidth);
   }
 
-  // Over all ranks that know it.
+  // Over all ranks with a value.
   template <class Quantity>
   double sum(std::optional<Quantity> profile::Stage::* member, double sharing) {
     double total = 0;
@@ -304,7 +304,7 @@ class StageOfRanks {
     stage_.recorded = sum;
   }
 
-  // Of amounts per instance.
+  // For amounts per instance.
   [[nodiscard]] profile::Ratios ratios(double amount, double peak) const {
     constexpr double kMillisecondsPerSecond = 1e3;
     const auto over = [&](const std::optional<profile::Milliseconds>& time) {
@@ -319,9 +319,9 @@ class StageOfRanks {
 
   const Ranks& ranks_;
   bool on_cpu_;
-  std::vector<const profile::Stage*> own_;  // by rank part; null where it has none
+  std::vector<const profile::Stage*> own_;  // by rank part; null if it has none
   std::map<profile::TimePart, bool> idle_;  // by part of the budget
-  std::vector<Nanoseconds> walls_;          // of instances without warm-up, likewise the others
+  std::vector<Nanoseconds> walls_;          // of instances without warm-up, as are the others
   std::vector<Nanoseconds> gpu_sums_;
   std::vector<Nanoseconds> busy_;
   std::vector<Nanoseconds> kernel_counts_;

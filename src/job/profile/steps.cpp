@@ -12,7 +12,7 @@ namespace {
 using analysis::times;
 using profile::to_milliseconds;
 
-// Counts of tokens and sequences: of all ranks that have tokens of their own.
+// Adds up tokens and sequences of all ranks that have tokens of their own.
 void add_tokens(const std::vector<profile::Step>& own, const std::vector<size_t>& owners,
                 const JobStep& from, profile::Step& to) {
   using profile::Step;
@@ -29,7 +29,7 @@ void add_tokens(const std::vector<profile::Step>& own, const std::vector<size_t>
   }
 }
 
-// What the ranks did in it, as means of the ranks that have it.
+// Means over the ranks that have the step.
 void add_work(const std::vector<profile::Step>& steps, const JobStep& from, profile::Step& to) {
   Nanoseconds gpu_sum = 0;
   Nanoseconds gpu_busy = 0;
@@ -56,7 +56,7 @@ void add_work(const std::vector<profile::Step>& steps, const JobStep& from, prof
   to.classes = classes.mean(count);
 }
 
-// An engine's steps: each gives every sequence in it one token.
+// An engine's step gives each of its sequences one token.
 void add_served_times(const Ranks& ranks, const profile::Profile& profile,
                       profile::TokenTimes& told) {
   std::vector<Nanoseconds> per_token;
@@ -80,7 +80,7 @@ void add_served_times(const Ranks& ranks, const profile::Profile& profile,
   }
 }
 
-// Requests one after the other.
+// Requests that run one after another.
 void add_request_times(const profile::Profile& profile, profile::TokenTimes& told) {
   std::vector<Nanoseconds> first_token;
   std::vector<Nanoseconds> per_token;

@@ -14,7 +14,7 @@ namespace {
 
 using analysis::share;
 
-// A GPU that several ranks use has one identifier.
+// Ranks that share a GPU report the same identifier.
 uint64_t count_gpus(const Ranks& ranks) {
   uint64_t count = 0;
   std::set<std::string> seen;
@@ -84,7 +84,7 @@ void merge(Topic<"key figures"> /*topic*/, const Ranks& ranks, profile::Profile&
 }
 
 void merge(Topic<"coverage"> /*topic*/, const Ranks& ranks, profile::Profile& job) {
-  constexpr double kEnough = 0.9;  // as of a single rank
+  constexpr double kEnough = 0.9;  // as for a single rank
   std::optional<profile::Coverage>& to = job.coverage;
   for (const RankPart& part : ranks.parts) add_optional(part.profile.coverage, to);
   if (!to) return;
@@ -113,7 +113,7 @@ void merge(Topic<"captures"> /*topic*/, const Ranks& ranks, profile::Profile& jo
     add_rows(part.identity.rank, from.gpus, to.gpus);
     add_rows(part.identity.rank, from.cpus, to.cpus);
     for (const profile::Capture& capture : from.captures) {
-      // What belongs to the whole job was read for each of its ranks.
+      // Captures of the whole job were read once per rank.
       const bool known = std::ranges::any_of(to.captures, [&](const profile::Capture& other) {
         return !capture.rank && !other.rank && other.path == capture.path;
       });
@@ -130,7 +130,7 @@ void merge(Topic<"diagnostics"> /*topic*/, const Ranks& ranks, profile::Profile&
   const bool shared = untold_sharing(ranks) > 1;
   for (const RankPart& part : ranks.parts) {
     for (const profile::Diagnostic& item : part.profile.diagnostics) {
-      // Of a rank alone: the model's work is shared, as its collectives show.
+      // Applies to a single rank only: the ranks share the model's work, as their collectives show.
       if (shared && item.code == "recorded_flops_differ") continue;
       const auto [known, is_new] =
           places.try_emplace({item.severity, item.code, item.message}, rows.size());
@@ -150,8 +150,8 @@ void merge(Topic<"diagnostics"> /*topic*/, const Ranks& ranks, profile::Profile&
   }
 }
 
-// A step of the job gains nothing from what one rank alone saves, and at most what the rank saves
-// that would save most: a finding of several ranks is told once, with that rank's figures.
+// Fixing one rank alone does not shorten the job's step. Fixing several saves at most the largest
+// saving among them: their finding is listed once, with that rank's figures.
 void merge(Topic<"findings"> /*topic*/, const Ranks& ranks, profile::Profile& job) {
   std::vector<profile::Finding>& findings = job.findings;
   findings = ranks.comparison.findings;
@@ -174,7 +174,8 @@ void merge(Topic<"findings"> /*topic*/, const Ranks& ranks, profile::Profile& jo
       }
     }
   }
-  // What a capture hides has no saving and comes first, as in a single rank's profile.
+  // Findings about what a capture hides have no saving and come first, as in a single rank's
+  // profile.
   std::ranges::stable_sort(findings, {}, [](const profile::Finding& finding) {
     return std::pair(finding.total_recoverable.has_value(), -saving_of(finding));
   });

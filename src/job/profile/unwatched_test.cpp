@@ -5,7 +5,7 @@
 namespace llmprof::job::result {
 namespace {
 
-// 10 ms recorded: 4 of gemm, 6 idle, 2 of them for the slowest rank.
+// 10 ms recorded: 4 ms of GEMM and 6 ms idle, including 2 ms of waiting for the slowest rank.
 profile::Stage recorded_stage() {
   profile::Stage stage;
   stage.name = "decode";

@@ -10,13 +10,13 @@
 namespace llmprof::job {
 namespace {
 
-// What one part has of a stage: its steps, or its instances where it has no steps there.
+// A part's steps in a stage, or its instances if it has no steps there.
 struct UnitsOfPart {
   uint32_t part = 0;
   std::vector<uint32_t> rows;
   std::vector<Nanoseconds> start;  // on the job's clock
   std::vector<Nanoseconds> end;
-  int64_t shift = 0;  // place in rows less place in those of the stage's first part
+  int64_t shift = 0;  // place in rows minus place in the rows of the stage's first part
 };
 
 // All parts that have the stage, by rank part.
@@ -46,7 +46,7 @@ class StepMaker {
     return clocks_[part].method != profile::ClockMethod::none;
   }
 
-  // The reference first, so that places are relative to its own.
+  // The reference comes first, so that places are relative to it.
   [[nodiscard]] StageUnits units_of(const std::string& name) const {
     StageUnits units;
     units.stage = &name;
@@ -95,14 +95,14 @@ class StepMaker {
     return of;
   }
 
-  // Place of a step among those of its stage; kNoRow of others.
+  // Place of each step among the steps of this stage; kNoRow for other steps.
   [[nodiscard]] static std::vector<uint32_t> places(const UnitsOfPart& of, size_t steps) {
     std::vector<uint32_t> place(steps, kNoRow);
     for (uint32_t i = 0; i < of.rows.size(); ++i) place[of.rows[i]] = i;
     return place;
   }
 
-  // The most frequent difference of places; none without a step of this stage in both.
+  // The most frequent difference of places; none if no step of this stage is in both.
   static std::optional<int64_t> voted(const SameSteps& same, const std::vector<uint32_t>& first,
                                       const std::vector<uint32_t>& second) {
     std::map<int64_t, size_t> votes;
@@ -117,7 +117,7 @@ class StepMaker {
     return best->first;
   }
 
-  // From the stage's first part on, along pairs of parts with common collectives.
+  // Follows pairs of parts with common collectives, starting from the stage's first part.
   void shift_by_collectives(StageUnits& units, std::vector<uint8_t>& known) const {
     std::vector<std::vector<uint32_t>> place(parts_.size());
     std::vector<size_t> slot(parts_.size(), units.parts.size());
@@ -142,8 +142,8 @@ class StepMaker {
     }
   }
 
-  // Where the numbers of steps differ, the place at which this part's first step (or the first
-  // part's) began.
+  // If the numbers of steps differ, shifts by the place at which this part's (or the first part's)
+  // first step started.
   void shift_by_time(const UnitsOfPart& first, UnitsOfPart& of) const {
     if (of.start.size() == first.start.size() || of.start.empty() || first.start.empty()) return;
     if (!has_clock(of.part) || !has_clock(first.part)) return;
@@ -195,7 +195,7 @@ class StepMaker {
     is_first = false;
   }
 
-  // Where all parts are, together; wall times of their own where clocks are not comparable.
+  // Spans all parts; if clocks are not comparable, each part keeps its own wall time.
   void place_unit(const StageUnits& units, int64_t place, JobInstance& unit) const {
     unit.stage = *units.stage;
     unit.row.assign(parts_.size(), kNoRow);
@@ -258,7 +258,7 @@ class StepMaker {
     made_.instances.push_back(std::move(instance));
   }
 
-  // That holds a step; from the first rank's start to the slowest rank's end.
+  // The instance that contains `step`, from the first rank's start to the slowest rank's end.
   [[nodiscard]] JobInstance instance_of(const StageUnits& units, const JobStep& step,
                                         uint64_t number) const {
     JobInstance made;

@@ -19,16 +19,16 @@ struct JobSteps {
   std::vector<JobInstance> instances;  // by start
   std::vector<JobStep> steps;          // by start
   uint64_t matched = 0;
-  uint64_t unmatched = 0;  // steps of single parts
+  uint64_t unmatched = 0;  // steps of one rank without a match on the others
 };
 
-// Steps that all parts have, recognized by the collectives in them; without those by order, and
-// where captures hold different numbers of them, by time.
+// Steps that all parts have, matched by their collectives. Without collectives, they are matched by
+// order; if captures have different numbers of steps, by time.
 JobSteps make_job_steps(const std::vector<RankPart>& parts,
                         const std::vector<profile::RankClock>& clocks,
                         const std::vector<SameSteps>& same);
 
-// Names of the parts' stages, in order of first occurrence in the reference part, then in others.
+// Names of the parts' stages, by first occurrence in the reference part, then in others.
 std::vector<std::string> job_stage_names(const std::vector<RankPart>& parts);
 
 }  // namespace llmprof::job

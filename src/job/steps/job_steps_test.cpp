@@ -29,7 +29,7 @@ TEST(JobSteps, EndWithTheSlowestRankAndFollowEachOther) {
 
 TEST(JobSteps, AreThoseThatAllRanksHave) {
   std::vector<RankPart> parts = TestJob().make();
-  cut(parts[1], 16, 144);  // from the third step on, to the last but two
+  cut(parts[1], 16, 144);  // from the third step to the third from last
   const JobSteps by_collectives = make_job_steps(parts, one_clock(2), {{0, 1, {{2, 0}, {3, 1}}}});
   EXPECT_EQ(by_collectives.steps.size(), 16U);
   EXPECT_EQ(by_collectives.steps.front().row, (std::vector<uint32_t>{2, 0}));

@@ -8,13 +8,13 @@ using profile::make_reason;
 using profile::ReasonKind;
 using profile::StragglerCause;
 
-// Differences of tokens and clocks that matter.
+// Smallest differences of tokens and clocks that matter.
 constexpr double kClearly = 0.03;
-// Of the wait, what a cause must explain. A CPU is shared: a rank that is preempted also leaves
-// collectives late, and computes between them no longer than it would alone.
+// Share of the wait that a cause must explain. A CPU is shared: a preempted rank also leaves
+// collectives late, and does not compute longer between them than it would alone.
 constexpr double kMostOfWait = 0.5;
 constexpr double kPartOfWaitOnCpu = 0.25;
-// Of the wait: kernels that are longer by this much are mentioned beside another cause.
+// Share of the wait from which longer kernels are mentioned next to another cause.
 constexpr double kWorthMentioning = 0.05;
 
 }  // namespace

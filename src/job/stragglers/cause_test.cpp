@@ -33,7 +33,7 @@ TEST(StragglerCause, IsALateLaunchWhereKernelsAreAsLong) {
   EXPECT_EQ(find_cause(rank).cause, StragglerCause::unknown);
   rank.launched_later = 800'000;
   EXPECT_EQ(find_cause(rank).cause, StragglerCause::late_launch);
-  rank.on_cpu = true;  // nothing is launched there
+  rank.on_cpu = true;  // nothing is launched on a CPU
   EXPECT_EQ(find_cause(rank).cause, StragglerCause::unknown);
 }
 

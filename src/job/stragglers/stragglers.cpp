@@ -14,45 +14,45 @@ using profile::FindingValues;
 using profile::make_reason;
 using profile::ReasonKind;
 
-constexpr double kClearShareOfWall = 0.02;  // of the stage's wall time: worth naming
-constexpr double kAheadOfSecond = 1.5;      // of the rank that causes the second longest waits
-// A single delay: far above what is usual, and long for a step.
+constexpr double kClearShareOfWall = 0.02;  // share of the stage's wall time worth naming
+constexpr double kAheadOfSecond = 1.5;      // times the waits for the second rank
+// A single delay is far above the usual ones and long for a step.
 constexpr double kTimesUsual = 10;
 constexpr double kShareOfUnit = 0.05;
 constexpr double kLongDelay = 0.5e6;     // ns, however long the step is
 constexpr double kShortestDelay = 20e3;  // ns
 constexpr double kSingleAheadOfSecond = 2;
-// Delays that are nearly all of the wait, in few collectives.
+// Delays that make up nearly all of the wait, in few collectives.
 constexpr double kNearlyAlways = 0.8;
 constexpr double kFew = 0.1;
 
-// Where ranks meet: in a collective, or, in a stage without matched ones, at the end of a step that
-// all of them begin together.
+// Where ranks meet: in a collective or, in a stage without matched collectives, at the end of a
+// step that all ranks start together.
 struct Meeting {
   struct OfRank {
     uint32_t part = 0;
-    double busy = 0;                 // since they met before, ns
-    std::optional<double> launched;  // later than others means late: ns
+    double busy = 0;                 // since the previous meeting, ns
+    std::optional<double> launched;  // ns; later than others means late
     double wall = 0;                 // of its step
   };
   std::vector<OfRank> ranks;
-  size_t last = 0;  // among ranks
+  size_t last = 0;  // index in ranks
   double longest_wait = 0;
   double all_waits = 0;
-  Nanoseconds arrival = 0;  // of the last one, on the job's clock; likewise
+  Nanoseconds arrival = 0;  // of the last rank, on the job's clock; `end` too
   Nanoseconds end = 0;
 };
 
 // One rank in one stage.
 struct RankWaits {
   double longest = 0;  // sum of the longest waits for it
-  double all = 0;      // of all ranks that waited
-  uint64_t last = 0;   // meetings to which it came last
-  // Where it came last, against the mean of the others.
+  double all = 0;      // sum over all ranks that waited
+  uint64_t last = 0;   // meetings at which it arrived last
+  // In meetings at which it arrived last, compared with the mean of the others.
   double busy_longer = 0;
   double launched_later = 0;
   bool launches_known = true;
-  // In all of them.
+  // In all meetings.
   double busy = 0;
   double wall = 0;
   uint64_t meetings = 0;
@@ -61,12 +61,12 @@ struct RankWaits {
 struct StageWaits {
   bool by_collectives = false;
   uint64_t meetings = 0;
-  PackedTimes longest;  // of each
+  PackedTimes longest;  // longest wait of each meeting
   std::vector<RankWaits> by_part;
-  std::vector<RankWaits> single;  // delays alone
+  std::vector<RankWaits> single;  // single delays only
   std::vector<double> longest_single;
   double single_limit = 0;
-  Nanoseconds first = 0;  // on the job's clock: where there are no stages
+  Nanoseconds first = 0;  // on the job's clock; used without stages
   Nanoseconds last = 0;
 };
 
@@ -80,7 +80,7 @@ class StragglerSearch {
         clocks_(comparison.clocks.begin(), comparison.clocks.end()),
         units_(units),
         waits_(waits) {
-    // The last one is of what is in no stage, named where there are no stages at all.
+    // The last entry is for time outside stages, reported only if there are no stages at all.
     stages_.resize(units.stages().size() + 1);
     for (StageWaits& stage : stages_) {
       stage.by_part.resize(parts.size());
@@ -157,8 +157,8 @@ class StragglerSearch {
     meeting_.end = times.end;
   }
 
-  // Ranks that do not wait for each other, but whose steps are the job's together. What is longer
-  // and not busy is idle: the device waits for its host.
+  // Ranks that do not wait for each other but share the job's steps. Additional time without work
+  // is idle: the device waits for its host.
   void read_unit(uint32_t unit) {
     meeting_ = {};
     for (uint32_t part = 0; part < parts_.size(); ++part) {
@@ -193,7 +193,7 @@ class StragglerSearch {
     }
   }
 
-  // Of the stage's units; of the whole timeline where there are none.
+  // Wall time of the stage's units, or of the whole timeline if there are none.
   [[nodiscard]] double wall(uint32_t stage) const {
     if (!is_outside(stage)) return static_cast<double>(units_.wall(stage));
     return static_cast<double>(stages_[stage].last - stages_[stage].first);
@@ -210,7 +210,7 @@ class StragglerSearch {
     return std::max({kTimesUsual * usual, std::min(of_unit, kLongDelay), kShortestDelay});
   }
 
-  // The last rank against the mean of the others.
+  // Compares the last rank with the mean of the others.
   static void compare(StageWaits& stage, const Meeting& meeting) {
     const Meeting::OfRank& last = meeting.ranks[meeting.last];
     double busy = 0;
@@ -239,7 +239,7 @@ class StragglerSearch {
     longest = std::max(longest, meeting.longest_wait);
   }
 
-  // Of the ranks that this one meets.
+  // Longest waits among the ranks that this one meets.
   [[nodiscard]] double second(const std::vector<RankWaits>& waits, uint32_t part) const {
     double longest = 0;
     for (uint32_t other = 0; other < waits.size(); ++other) {
@@ -325,7 +325,7 @@ class StragglerSearch {
     return number > 0 ? sum / number : 0;
   }
 
-  // Tokens per step and SM clock; the median of the others.
+  // Tokens per step and SM clock, next to the median of the others.
   [[nodiscard]] RankAgainstOthers figures_of(uint32_t number, uint32_t part) const {
     RankAgainstOthers rank;
     rank.by_step = !is_outside(number);
@@ -361,7 +361,7 @@ class StragglerSearch {
   const Waits& waits_;
   Meeting meeting_;  // reused: there are millions
   std::vector<StageWaits> stages_;
-  std::vector<std::vector<uint8_t>> peers_;  // by part: those that it meets
+  std::vector<std::vector<uint8_t>> peers_;  // by part: ranks that it meets
 };
 
 }  // namespace

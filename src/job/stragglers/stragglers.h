@@ -7,10 +7,10 @@
 
 namespace llmprof::job {
 
-// Ranks that others wait for: in most collectives, or for long in a few. Groups of pipelines are
-// left out, since a stage of one always waits for the one before it. In stages without matched
-// collectives: ranks whose steps take longer. Longest wait first. Of the comparison, clocks, groups
-// and the ranks' stages are known.
+// Ranks that delay others: in most collectives, or for long in a few. Pipeline groups are excluded,
+// since a pipeline stage always waits for the previous one. In stages without matched collectives:
+// ranks whose steps take longer. Longest wait first. Needs the comparison's clocks, groups and rank
+// stages.
 std::vector<profile::Straggler> find_stragglers(const std::vector<RankPart>& parts,
                                                 const std::vector<MatchedLane>& lanes,
                                                 const RankComparison& comparison,
@@ -18,13 +18,14 @@ std::vector<profile::Straggler> find_stragglers(const std::vector<RankPart>& par
 
 // What distinguishes one rank from the others, per step of the job; times in ns.
 struct RankAgainstOthers {
-  bool by_step = true;  // else times are of the whole timeline
-  bool on_cpu = false;  // operators of the program itself: nothing is launched
+  bool by_step = true;  // otherwise times cover the whole timeline
+  bool on_cpu = false;  // the program's own operators: nothing is launched
   double wait = 0;      // for this rank
-  // Where it came last: how much longer it computed before, and how much later it launched.
+  // In meetings at which it arrived last: how much longer it computed before, and later it
+  // launched.
   double busy_longer = 0;
   std::optional<double> launched_later;
-  double busy = 0;  // in all collectives' intervals
+  double busy = 0;  // between all meetings
   double busy_of_others = 0;
   std::optional<double> tokens;
   std::optional<double> tokens_of_others;
@@ -37,7 +38,7 @@ struct Cause {
   profile::Reason why;
 };
 
-// More tokens before lower clocks before longer kernels: each explains the next.
+// Checks tokens, then clocks, then kernels: each can cause the next.
 Cause find_cause(const RankAgainstOthers& rank);
 
 }  // namespace llmprof::job

@@ -22,7 +22,7 @@ class WaitMeter {
     found_.by_bin.assign(parts.size(), std::vector<double>(bins, 0));
   }
 
-  // All of it is transfer, until a match shows the wait.
+  // Everything counts as transfer until a match shows the wait.
   void add_all_transfers() {
     for (uint32_t part = 0; part < parts_.size(); ++part) {
       const PackedCollectives& of = parts_[part].collectives;
@@ -73,7 +73,7 @@ class WaitMeter {
     return &found_.by_stage[units_.units()[unit].stage][part];
   }
 
-  // Collectives outside of stages are shown, too; those of warm-ups and of steps that not all ranks
+  // Collectives outside stages are shown too; those in warm-ups and in steps that not all ranks
   // have are not.
   [[nodiscard]] bool is_shown(uint32_t unit) const {
     if (unit == Units::kOutside) return true;
@@ -85,7 +85,7 @@ class WaitMeter {
     const CollectiveKey& key = of.keys[of.key(row)];
     const uint32_t stage = unit == Units::kOutside ? Units::kOutside : units_.units()[unit].stage;
     CollectiveSumsKey wanted{stage, group, key.kind, key.bytes};
-    // What one rank sends, the other receives: counted once.
+    // A send and its receive share one entry.
     if (wanted.kind == trace::CollectiveKind::receive) wanted.kind = trace::CollectiveKind::send;
     if (last_sums_ != nullptr && wanted == last_key_) return *last_sums_;
     last_key_ = wanted;
@@ -93,8 +93,8 @@ class WaitMeter {
     return *last_sums_;
   }
 
-  // What one rank has of a match; it waits until the last one arrived, but never longer than its
-  // own kernel is.
+  // One rank's part of a match. It waits until the last rank arrives, but never longer than its own
+  // kernel runs.
   struct OfRank {
     uint32_t row = 0;
     Nanoseconds start = 0;  // on the job's clock
@@ -152,7 +152,7 @@ class WaitMeter {
     const auto wait = static_cast<double>(rank.wait);
     const auto duration = static_cast<double>(rank.duration);
     const auto exposed = static_cast<double>(parts_[part].collectives.exposed(rank.row));
-    // Compute beside a collective is taken to be spread evenly over it.
+    // Concurrent compute is assumed to be spread evenly over the collective.
     const double exposed_wait = duration > 0 ? wait * exposed / duration : 0;
     const uint32_t unit = units_.unit_of(part, rank.row);
     if (RankCommunication* of_rank = counted(part, unit)) {

@@ -13,14 +13,14 @@ namespace llmprof::job {
 
 // One collective on all ranks of a lane, on the job's clock.
 struct MatchTimes {
-  uint32_t last = 0;        // place in the lane's parts: came last
-  Nanoseconds arrival = 0;  // of the last one
+  uint32_t last = 0;        // place in the lane's parts of the last rank to arrive
+  Nanoseconds arrival = 0;  // of the last rank
   Nanoseconds end = 0;      // the last end
   Nanoseconds longest_wait = 0;
-  Nanoseconds all_waits = 0;  // of all ranks together
+  Nanoseconds all_waits = 0;  // sum over all ranks
 };
 
-// Of each match of a lane.
+// Times of each match of a lane.
 class PackedMatchTimes {
  public:
   void push_back(const MatchTimes& times);
@@ -33,21 +33,21 @@ class PackedMatchTimes {
  private:
   PackedIndexes last_;
   PackedTimes arrival_;
-  PackedTimes latency_;  // from the arrival to the end
+  PackedTimes latency_;  // from arrival to end
   PackedTimes longest_wait_;
   PackedTimes all_waits_;
 };
 
 // Communication of one rank in the counted units of a stage.
 struct RankCommunication {
-  double wait = 0;  // without compute beside it, ns; likewise
+  double wait = 0;  // ns without concurrent compute, as is `transfer`
   double transfer = 0;
-  double hidden = 0;  // beside compute
+  double hidden = 0;  // with concurrent compute
   double caused = 0;  // longest waits for this rank
 };
 
 struct CollectiveSumsKey {
-  uint32_t stage = 0;  // Units::kOutside: of none
+  uint32_t stage = 0;  // Units::kOutside: none
   uint32_t group = 0;
   trace::CollectiveKind kind = trace::CollectiveKind::other;
   std::optional<uint64_t> bytes;
@@ -57,7 +57,7 @@ struct CollectiveSumsKey {
 struct CollectiveSums {
   uint64_t unmatched = 0;
   PackedTimes latency;
-  PackedTimes wait;  // the longest of each
+  PackedTimes wait;  // the longest wait of each match
   double wait_total = 0;
   double transfer_total = 0;
   double exposed_total = 0;
@@ -78,19 +78,19 @@ Waits measure_waits(const std::vector<RankPart>& parts, const Lanes& lanes,
                     const std::vector<profile::RankClock>& clocks, const Units& units,
                     uint64_t units_per_bin);
 
-// By part, by stage that the part has: where its time in the job's steps went.
+// By part, by stage that the part has: how its time in the job's steps was spent.
 std::vector<std::vector<profile::RankStage>> rank_stages(const std::vector<RankPart>& parts,
                                                          const Units& units, const Waits& waits);
 
 inline constexpr uint64_t kMostBins = 512;
 uint64_t units_per_bin(const Units& units);
 
-// Ranks by units: the job's steps, in their order.
+// Rows are ranks, columns are units: the job's steps, in order.
 profile::Heat make_heat(const std::vector<RankPart>& parts, const Units& units, const Waits& waits);
 
 // Wall time of the part's own step or instance; it includes waits.
 Nanoseconds own_wall(const RankPart& part, const Units& units, uint32_t unit, uint32_t row);
-// Its time with work on the device.
+// Time with work on the device.
 Nanoseconds own_busy(const RankPart& part, const Units& units, uint32_t unit, uint32_t row);
 
 }  // namespace llmprof::job

@@ -7,7 +7,7 @@
 namespace llmprof::job {
 namespace {
 
-// All that waits are measured of.
+// Everything that measuring waits needs.
 struct Measured {
   explicit Measured(std::vector<RankPart> made)
       : parts(std::move(made)),
@@ -27,7 +27,7 @@ struct Measured {
   Waits waits;
 };
 
-// Rank 1 is 100 us later at each of the 8 collectives of 20 steps.
+// Rank 1 is 100 us late at each of the 8 collectives of 20 steps.
 TestJob of_late_rank() {
   TestJob job;
   job.work = [](uint32_t rank, uint32_t) {

@@ -6,7 +6,7 @@
 namespace llmprof::job {
 namespace {
 
-// Time of copies and fills alone, per unit; a budget has it for all units that are no warm-up.
+// Time of copies and fills only, per unit; the budget covers all units except warm-up.
 double copies_per_unit(const profile::Stage& stage, bool by_step) {
   if (!stage.budget) return 0;
   for (const profile::BudgetPart& part : *stage.budget) {
@@ -56,7 +56,7 @@ profile::RankStage rank_stage(const RankPart& part, uint32_t number, const Units
   const double wait = communication.wait / n;
   const double copies = std::min(copies_per_unit(own, units.by_step(stage)),
                                  std::max(0.0, sums.busy / n - transfer - wait));
-  // Work of a rank that is ahead of the job's step may lie before it; on the mean it does not.
+  // Work of a rank ahead of the job's step may lie before the step; on average it does not.
   const double compute = std::clamp(sums.busy / n - transfer - wait - copies, 0.0,
                                     std::max(0.0, wall - transfer - wait - copies));
   profile::RankStage made;

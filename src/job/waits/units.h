@@ -27,12 +27,12 @@ class Units {
   [[nodiscard]] const std::vector<std::string>& stages() const { return stages_; }
   [[nodiscard]] const std::vector<JobUnit>& units() const { return units_; }
   [[nodiscard]] bool by_step(uint32_t stage) const { return by_step_[stage] != 0; }
-  // Row of the part's steps or instances; kNoRow.
+  // Row in the part's steps or instances, or kNoRow.
   [[nodiscard]] uint32_t row(uint32_t unit, uint32_t part) const;
   [[nodiscard]] uint64_t counted(uint32_t stage) const { return counted_[stage]; }
-  [[nodiscard]] Nanoseconds wall(uint32_t stage) const { return wall_[stage]; }  // of counted ones
+  [[nodiscard]] Nanoseconds wall(uint32_t stage) const { return wall_[stage]; }  // of counted units
 
-  // Of a collective by its row.
+  // Unit of a collective, by the collective's row.
   [[nodiscard]] uint32_t unit_of(uint32_t part, uint32_t row) const;
 
  private:
@@ -50,7 +50,7 @@ class Units {
   std::vector<uint64_t> counted_;
   std::vector<Nanoseconds> wall_;
   std::vector<JobUnit> units_;              // steps, then instances of stages without steps
-  std::vector<uint32_t> instance_of_unit_;  // behind the steps
+  std::vector<uint32_t> instance_of_unit_;  // units after the steps
   std::vector<std::vector<uint32_t>> unit_of_step_;  // by part, by row of steps
   std::vector<std::vector<Span>> spans_;             // by part, by start
 };
