@@ -1,11 +1,11 @@
-// Writes the collector's logs of a job of many ranks: a decoder under tensor parallelism, two
-// all-reduces a layer, which all ranks of the job end together. Times are jittered, so that they
-// compress as a program's own do.
+// Writes the collector's logs of a job with many ranks: a tensor-parallel decoder with two
+// all-reduces per layer, which all ranks end together. Times are jittered, so that they compress
+// like a real program's.
 //
 //   bench_job_logs FOLDER RANKS KERNELS [SLOW_RANK [EVERY]]
 //
-// KERNELS of each rank, roughly; every EVERY-th of them is an all-reduce (16, which is also the
-// most).
+// KERNELS is per rank, approximately; every EVERY-th kernel is an all-reduce (default and maximum:
+// 16).
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ namespace wire = llmprof::wire;
 constexpr uint32_t kChunk = wire::kChunkBytes;
 constexpr uint32_t kThread = 1;
 
-// One rank's log. Only the chunks that are being filled are in memory.
+// One rank's log. Only the chunks being filled are in memory.
 class Log {
  public:
   Log(const std::string& path, uint64_t process)
@@ -150,7 +150,7 @@ constexpr uint32_t kLaunchCode = 1;
 constexpr uint32_t kLaunchTime = 2500;
 constexpr size_t kBatch = 64;
 
-// One rank: a host that launches, and a GPU that works.
+// One rank: a host that launches, and a GPU that executes.
 class Rank {
  public:
   Rank(const std::string& folder, uint32_t rank, double slow)
@@ -200,7 +200,7 @@ class Rank {
     const int64_t start = launch(name);
     end(start, start + static_cast<int64_t>(static_cast<double>(time) * slow_) + jitter(time / 8));
   }
-  // A collective begins by itself, and is ended for all.
+  // Each rank starts a collective by itself; it ends for all ranks together.
   int64_t begin_collective(const char* name) { return pending_start_ = launch(name); }
   void end_collective(int64_t at) { end(pending_start_, at + jitter(300)); }
 
@@ -286,7 +286,7 @@ class Job {
     }
   }
 
-  // Prefill and decode; gives the number of kernels of one rank.
+  // Runs prefill and decode; returns one rank's number of kernels.
   uint64_t request() {
     constexpr int kSteps = 63;
     uint64_t kernels = 0;

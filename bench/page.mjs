@@ -1,6 +1,6 @@
 // How fast report.html opens, pans and zooms with a million kernels, measured in the page.
 //   node bench/page.mjs [--llmprof build/bin/llmprof] [--kernels 1000000] [--page report.html]
-// Needs Chromium and `npm ci` in ui/. Prints one JSON object; fails where a limit is exceeded.
+// Needs Chromium and `npm ci` in ui/. Prints one JSON object; fails if a limit is exceeded.
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import { createRequire } from "node:module";
@@ -72,7 +72,7 @@ try {
   const file = path.resolve(values.page ?? makePage(folder));
   const url = pathToFileURL(file).href;
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
-  // The first page of a browser pays for starting its processes.
+  // The first page of a browser includes the start of its processes.
   await (await context.newPage()).goto("about:blank");
 
   const overview = await context.newPage();

@@ -1,7 +1,7 @@
-// Times reading and analyzing a capture and making its page separately, and the time that memory
-// alone would take for reading: bench_phases CAPTURE [runs [PASS...]]
-// With passes, as `--timings` names them, the analysis is also timed without these: what an older
-// program did not do is left out where the two are compared.
+// Separately times reading a capture, analyzing it and building its page, and the time that memory
+// alone would take for reading: bench_phases CAPTURE [runs [PASS...]]. With passes, named as in
+// `--timings`, the analysis is also timed without them, to compare with an older version that did
+// not have them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-// The wall time of each phase, and the CPU time of all threads in it.
+// The wall time of each phase, and the CPU time of all its threads.
 class Phases {
  public:
   void begin() {
@@ -87,7 +87,7 @@ size_t bytes_of_tables(llmprof::trace::Trace& trace) {
 }
 
 // One thread copies the file from the page cache and fills as much new memory as the tables take:
-// the yardstick for reading.
+// the baseline for reading.
 void move_bytes(const char* path, size_t table_bytes) {
   constexpr size_t kWindow = 1UL << 20U;
   constexpr size_t kColumn = 16UL << 20U;
@@ -107,7 +107,7 @@ void move_bytes(const char* path, size_t table_bytes) {
 
 using Names = std::vector<std::string_view>;
 
-// All passes but these, and those that need what they find.
+// All passes except these and those that depend on them.
 std::vector<llmprof::analysis::Pass> passes_without(const Names& left_out) {
   std::vector<llmprof::analysis::Pass> passes;
   std::set<std::type_index> missing;
@@ -139,7 +139,7 @@ void analyze_without(const Names& left_out, llmprof::trace::Trace& trace,
   for (const llmprof::analysis::Pass& pass : passes) pass.fill(run.values, profile);
 }
 
-// report.html as `llmprof analyze` makes it, with an empty script.
+// Builds report.html like `llmprof analyze`, with an empty script.
 size_t make_page(const llmprof::trace::Trace& trace, const llmprof::analysis::Analyzed& analyzed,
                  Phases& phases) {
   const std::string json = llmprof::profile::to_json(analyzed.profile);

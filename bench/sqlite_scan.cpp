@@ -1,5 +1,5 @@
-// The yardstick for the nsys reader: one thread reads exactly the columns that llmprof reads, with
-// the SQLite C API, and does nothing with them.
+// The baseline for the nsys reader: one thread reads exactly the columns that llmprof reads, with
+// the SQLite C API, and discards them.
 #include <sqlite3.h>
 
 #include <chrono>

@@ -11,26 +11,25 @@
 
 namespace llmprof::exports {
 
-// What files for viewers are made of: an analyzed trace and what the passes found in it.
+// Source of the files for viewers: an analyzed trace and its analysis.
 struct ExportSource {
   const trace::Trace& trace;
   const analysis::Results& results;
-  // Of one rank of a job, read and analyzed by itself.
-  std::string rank = {};     // "rank 3": unique in the job; empty where the file is of no job
-  job::JobClock clock = {};  // brings its times to the job's
+  // For one rank of a job, read and analyzed separately.
+  std::string rank = {};     // "rank 3": unique in the job; empty outside a job
+  job::JobClock clock = {};  // converts its times to the job's
 };
-// One that is of no job, or ranks in the order in which files show them.
+// One source without a job, or ranks in display order.
 using ExportSources = std::vector<ExportSource>;
 
-// A trace of Perfetto with all that the captures hold of the program's time: GPUs with their
-// streams, stages, steps, layers and counters; processes with their threads; arrows from launches
-// to the work they launched. A rank is a process that holds its GPUs and its threads. An error
-// where no capture has a timeline.
+// A Perfetto trace of the program's recorded time: GPUs with their streams, stages, steps, layers
+// and counters; processes with their threads; arrows from launches to the launched work. A rank is
+// a process that contains its GPUs and threads. Fails if no capture has a timeline.
 Result<std::string> perfetto_trace(const ExportSources& sources, std::string_view tool_version);
 
 // A flame graph for speedscope, one per device: stage > layer > class > kernel, weighted by kernel
-// time in nanoseconds. Levels that are not known are left out: without a timeline it is class >
-// kernel. Of the first source alone. An error where no kernel is known.
+// time in nanoseconds. Unknown levels are omitted: without a timeline it is class > kernel. Uses
+// only the first source. Fails if no kernel is known.
 Result<std::string> speedscope_profile(const ExportSources& sources, std::string_view tool_version);
 
 // The timeline of report.html (docs/report-html.md): a header in JSON and the columns of its
@@ -44,9 +43,9 @@ struct Timeline {
   std::vector<NamedColumn> columns;
 };
 
-// The tracks of each rank are in groups of its own ("rank 1 / GPU 0"), the GPUs of all ranks above
-// the threads of all. An error where a trace holds nothing with a place in time (totals, or what
-// ncu measured kernel by kernel), or times too far apart for one axis.
+// Each rank's tracks are in their own groups ("rank 1 / GPU 0"), with the GPUs of all ranks above
+// all threads. Fails if a trace has nothing with a place in time (totals, or ncu's metrics per
+// kernel), or times too far apart for one axis.
 Result<Timeline> make_timeline(const ExportSources& sources);
 
 }  // namespace llmprof::exports

@@ -5,7 +5,7 @@
 namespace llmprof::exports {
 namespace {
 
-// Kernels of a layer follow each other but for a few that overlap the next one.
+// Kernels of a layer are consecutive, except for a few that overlap the next layer.
 void add_kernel(const LayerSpan& kernel, std::vector<LayerSpan>& spans) {
   constexpr size_t kLookBack = 4;
   for (size_t i = 0; i < std::min(kLookBack, spans.size()); ++i) {

@@ -14,7 +14,7 @@
 
 namespace llmprof::exports {
 
-// What calls of a kind are to viewers: Perfetto's category, and what the page draws them as.
+// How viewers show calls: Perfetto's category, and how the page draws them.
 enum class CallKind : uint8_t { other, launch, synchronization, copy };
 struct CallGroup {
   std::string_view category;
@@ -28,7 +28,7 @@ inline constexpr std::array<CallGroup, 9> kCallGroups = {{
     {"copy", CallKind::copy},
     {"copy", CallKind::copy},  // blocking
     {"allocation", CallKind::other},
-    {"graph capture", CallKind::other},  // its beginning
+    {"graph capture", CallKind::other},  // its start
     {"graph capture", CallKind::other},  // its end
 }};
 static_assert(kCallGroups.size() == static_cast<size_t>(trace::ApiKind::capture_end) + 1);
@@ -36,7 +36,7 @@ constexpr const CallGroup& call_group(trace::ApiKind kind) {
   return kCallGroups[static_cast<size_t>(kind)];
 }
 
-// Texts that a file refers to by their number, each once.
+// Texts that a file refers to by number, each stored once.
 class Names {
  public:
   uint32_t add(std::string_view text) {
@@ -73,8 +73,8 @@ void each_counter(const trace::CounterTable& counters, const Visit& visit) {
   }
 }
 
-// A sample's value holds from its start to its end, and falls to 0 where no other begins there;
-// what was read at an instant holds until the next.
+// A sample's value holds from its start to its end, and falls to 0 if no other sample starts there;
+// an instant reading holds until the next.
 inline bool falls_to_zero(const trace::CounterTable& counters, size_t row, size_t end) {
   const bool followed = row + 1 < end && counters.start[row + 1] <= counters.end[row];
   return counters.end[row] > counters.start[row] && !followed;

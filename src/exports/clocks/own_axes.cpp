@@ -40,7 +40,7 @@ class CaptureOfRows {
   const trace::Trace& trace_;
 };
 
-// Calls visit(whose, start, end) for all that an export shows, with the times as they are stored.
+// Calls visit(whose, start, end) for everything that an export shows, with the stored times.
 template <class Trace, class Stages, class Visit>
 void each_time(Trace& trace, Stages& stages, const Visit& visit) {
   const auto rows = [&](auto& table, const auto& owners) {
@@ -59,7 +59,7 @@ void each_time(Trace& trace, Stages& stages, const Visit& visit) {
   }
 }
 
-// Times of a damaged capture may be further apart than a Nanoseconds holds.
+// Times in a damaged capture may be further apart than Nanoseconds can hold.
 uint64_t length(Nanoseconds from, Nanoseconds to) {
   return static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
 }
@@ -77,8 +77,8 @@ std::vector<TimeSpan> recorded_times(const ExportSource& source) {
 
 uint64_t apart(Nanoseconds a, Nanoseconds b) { return a < b ? length(a, b) : length(b, a); }
 
-// By the clocks' names, else by when they were at 0: the same for captures of one clock, and for
-// those that count from their own beginning not far apart within one run.
+// Compares the clocks' names, otherwise when they were at 0: equal for captures of one clock, and
+// close for captures of one run that each count from their own start.
 bool may_be_one_clock(const trace::Capture& a, const trace::Capture& b) {
   if (!a.clock_domain.empty() && !b.clock_domain.empty()) return a.clock_domain == b.clock_domain;
   if (a.wall_clock_ns && b.wall_clock_ns) {
@@ -116,7 +116,7 @@ std::string file_of(const trace::Capture& capture) {
 
 }  // namespace
 
-// A range that nobody closed has no end.
+// A range that was never closed has no end.
 void TimeSpan::add(Nanoseconds start, Nanoseconds end) {
   first = std::min(first, start);
   last = std::max({last, start, end == trace::kOpenEnd ? start : end});
@@ -160,7 +160,7 @@ std::optional<OwnAxes> on_own_axes(const ExportSources& sources) {
               const size_t capture = captures.of(whose);
               if (capture == kNoCapture) return;
               const TimeSpan& span = spans[group[capture]];
-              // A range that nobody closed ends with what was recorded beside it.
+              // A range that was never closed ends with the last time recorded on its axis.
               end = (end == trace::kOpenEnd ? span.last : end) - span.first;
               start -= span.first;
             });

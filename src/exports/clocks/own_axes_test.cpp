@@ -13,7 +13,7 @@ namespace {
 constexpr Nanoseconds kDay = 86'400'000'000'000;
 constexpr Nanoseconds kSecond = 1'000'000'000;
 
-// Captures of one kernel, its launch and a range that nobody closed, each.
+// Captures that each contain one kernel, its launch and a range that was never closed.
 class CapturesOnAxes : public ::testing::Test {
  protected:
   void capture(std::string_view path, std::string_view domain, Nanoseconds start,
@@ -69,9 +69,9 @@ TEST_F(CapturesOnAxes, CapturesOfDifferentDaysEachBeginAtZero) {
     EXPECT_EQ(own->trace.kernels.end[i], 100);
     EXPECT_EQ(own->trace.launches.start[i], 0);
     EXPECT_EQ(own->trace.ranges.start[i], 1);
-    EXPECT_EQ(own->trace.ranges.end[i], 100);  // with what was recorded beside it
+    EXPECT_EQ(own->trace.ranges.end[i], 100);  // with the last recorded time
   }
-  // The analysis' own trace stays as it is.
+  // The analysis's own trace does not change.
   EXPECT_EQ(trace_.kernels.start[0], kDay + 5);
 }
 

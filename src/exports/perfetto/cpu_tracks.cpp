@@ -29,7 +29,7 @@ class CpuTracks {
   }
 
  private:
-  // Millions of calls: growing lists would be copied again and again.
+  // There are millions of calls: growing lists would be copied repeatedly.
   void reserve() {
     std::vector<size_t> counts(of_thread_.size(), 0);
     const auto count = [&](const auto& threads) {
@@ -60,7 +60,7 @@ class CpuTracks {
     for (size_t i = 0; i < ranges.size(); ++i) {
       if (!ranges.thread[i].valid()) continue;
       const size_t thread = ranges.thread[i].index();
-      // They begin and end on any thread of their process, and need not lie within each other.
+      // They start and end on any thread of their process, and need not be nested.
       const bool any_thread = ranges.kind[i] == trace::RangeKind::start_end;
       add(any_thread ? of_process_[trace_.threads[thread].process.index()] : of_thread_[thread],
           ranges, i, ranges.end[i] == trace::kOpenEnd ? last_time_ : ranges.end[i],
@@ -95,7 +95,7 @@ class CpuTracks {
       const std::string name = thread.name.empty() ? "thread" : thread.name;
       bool first = true;
       write(std::move(of_thread_[i]), [&] {
-        // A thread has one track; what does not fit into its calls is shown beside it.
+        // A thread has one track; slices that do not nest in it get tracks next to it.
         if (!first) return file_.track(shown.uuid, name + " (overlapping)");
         first = false;
         return file_.thread(shown, name, thread.tid);
@@ -159,8 +159,8 @@ class CpuTracks {
   TraceFile& file_;
   std::vector<std::vector<Interval>> of_thread_;
   std::vector<std::vector<Interval>> of_process_;  // start/end ranges
-  std::vector<Call> calls_;                        // by the string of their name
-  std::vector<Annotation> annotations_;            // of the slice that is being written
+  std::vector<Call> calls_;                        // by name id
+  std::vector<Annotation> annotations_;            // of the current slice
 };
 
 }  // namespace

@@ -2,8 +2,7 @@
 
 #include <cstdint>
 
-// Numbers of the fields of Perfetto's messages that we write, as its public .proto files have them,
-// and of their values.
+// Field numbers and values of the Perfetto messages that we write, from its public .proto files.
 namespace llmprof::exports::fields {
 
 enum class Trace : uint32_t { packet = 1 };
@@ -26,7 +25,7 @@ enum class Defaults : uint32_t { track_event = 11, clock = 58 };
 enum class ClockSnapshot : uint32_t { clocks = 1 };
 enum class Clock : uint32_t { id = 1, time = 2, incremental = 3 };
 enum ClockId : uint32_t { realtime = 1, boottime = 6, of_sequence = 64 };
-// Each entry of a table of repeated texts has the same two fields.
+// All tables of interned texts have the same two fields.
 enum class Interned : uint32_t { id = 1, text = 2 };
 enum class InternedData : uint32_t {
   categories = 1,

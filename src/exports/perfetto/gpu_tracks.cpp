@@ -191,14 +191,14 @@ class GpuTracks {
   }
 
  private:
-  // What all launches of a row of the ranking share.
+  // Shared by all launches of a row of the ranking.
   struct KernelTexts {
     TextId name;
     TextId full_name;
     TextId kernel_class;
-    std::vector<Annotation> metrics;  // ncu's, in short
+    std::vector<Annotation> metrics;  // ncu's headline metrics
   };
-  // What arguments are called: looked up once, not for every kernel.
+  // Argument names, looked up once instead of for every kernel.
   struct ArgumentNames {
     TextId kernel;
     TextId shape;
@@ -216,12 +216,12 @@ class GpuTracks {
   TraceFile& file_;
   std::vector<std::vector<Interval>> work_;  // by queue
   std::vector<KernelTexts> kernels_;         // by row of the ranking
-  std::vector<TextId> shapes_;               // by shape, once it was asked for
+  std::vector<TextId> shapes_;               // by shape, filled on demand
   ArgumentNames names_;
   std::vector<TextId> stages_;
   std::vector<TextId> layers_;
-  std::vector<Annotation> annotations_;  // of the slice that is being written
-  bool several_processes_ = false;       // on the GPU that is being written
+  std::vector<Annotation> annotations_;  // of the current slice
+  bool several_processes_ = false;       // on the current GPU
   bool several_contexts_ = false;
 };
 

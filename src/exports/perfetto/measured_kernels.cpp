@@ -39,9 +39,9 @@ constexpr uint64_t kQueueNumber = 1;
 constexpr uint64_t kStageNumber = 2;
 constexpr uint64_t kContextNumber = 1;
 
-// ncu has more than a thousand values per kernel. Left to profile.json: facts about the device, the
-// same for every kernel; the least and the most of the GPU's units; the peaks that percents are of;
-// and sums where the mean over the units says the same.
+// ncu has more than a thousand values per kernel. Only profile.json contains device facts, equal
+// for every kernel; minima and maxima over the GPU's units; the peaks that percentages refer to;
+// and sums if the mean over the units says the same.
 bool is_argument(std::string_view metric) {
   if (metric.starts_with("device__attribute_")) return false;
   for (const std::string_view left_out :
@@ -69,7 +69,7 @@ class MeasuredKernels {
   MeasuredKernels(const ExportSource& source, MeasuredNumbers& numbers, TraceFile& file)
       : trace_(source.trace), results_(source.results), numbers_(numbers), file_(file) {}
 
-  // Counters belong to the GPU as a whole: launches that overlap cannot both have some.
+  // Counters belong to the whole GPU: of overlapping launches, only one can have them.
   std::vector<uint32_t> representatives(trace::DeviceId device) const {
     const trace::KernelTable& kernels = trace_.kernels;
     const auto& measured = results_.ranking.measured_kernels;
@@ -147,8 +147,8 @@ class MeasuredKernels {
     }
   }
 
-  // A value speaks of the time since the one before: 0 at the kernel's start, the kernel's at its
-  // end.
+  // A value applies to the time since the previous one: 0 at the kernel's start, the kernel's value
+  // at its end.
   void write_counters(const analysis::KernelRow& row, uint32_t gpu, bool of_kernel,
                       ProtoWriter& packet) const {
     packet.message(fields::Packet::gpu_counter_event, [&] {

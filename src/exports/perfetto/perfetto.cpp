@@ -10,7 +10,7 @@
 namespace llmprof::exports {
 namespace {
 
-// Where all captures are on one clock.
+// Known only for a single capture.
 std::optional<int64_t> wall_clock_of(const trace::Trace& trace) {
   if (trace.captures.size() != 1 || !trace.captures.front().wall_clock_ns) return std::nullopt;
   return trace.captures.front().wall_clock_ns;
@@ -34,8 +34,8 @@ bool any_instance_on(const analysis::Stages& stages, trace::DeviceId device) {
          stages.instances.end();
 }
 
-// GPUs and threads of one source, until `last` of its own times. Without a rank's process, each GPU
-// is shown as one.
+// GPUs and threads of one source, until `last` on its own clock. Without a rank's process, each GPU
+// is shown as a process.
 void write_source(const ExportSource& source, Nanoseconds last, uint64_t first_flow,
                   const TraceFile::Process* rank, MeasuredNumbers& numbers, TraceFile& file) {
   const trace::Trace& trace = source.trace;
@@ -83,7 +83,7 @@ Result<std::string> trace_of(const ExportSources& sources) {
     return fail_input(
         "times before the capture's own beginning cannot be exported; record the program again");
   }
-  // The job's clock is one rank's, and another's times may lie before its beginning.
+  // The job's clock is one rank's; times of other ranks may be earlier than its start.
   const Nanoseconds shift = first < 0 ? -first : 0;
   FileClock clock{first + shift};
   if (!of_job) clock.wall_clock = wall_clock_of(sources.front().trace);

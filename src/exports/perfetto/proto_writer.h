@@ -13,8 +13,8 @@
 
 namespace llmprof::exports {
 
-// Bytes that grow at their end. By hand, because a file has a hundred million of them: a string
-// asks for room and writes its terminator at each.
+// A growing byte buffer. Not a std::string, because a file has a hundred million bytes: a string
+// checks capacity and writes its terminator for each.
 class ProtoBuffer {
  public:
   [[nodiscard]] std::string_view view() const { return {bytes_.get(), size_}; }
@@ -22,12 +22,12 @@ class ProtoBuffer {
   [[nodiscard]] bool empty() const { return size_ == 0; }
   void clear() { size_ = 0; }
 
-  // Where the next bytes go; `count` of them may be written there.
+  // Returns where to write the next bytes, at most `count`.
   [[nodiscard]] char* room(size_t count) {
     if (capacity_ - size_ < count) grow(size_ + count);
     return bytes_.get() + size_;
   }
-  // What was written into the last room() ends here.
+  // Ends the bytes written since the last room() at `end`.
   void end_at(const char* end) { size_ = static_cast<size_t>(end - bytes_.get()); }
   [[nodiscard]] char* at(size_t place) { return bytes_.get() + place; }
   void reserve(size_t capacity) {
@@ -61,8 +61,8 @@ struct FieldNumber {
   uint32_t value;
 };
 
-// Writes protobuf's wire format. By hand, because two dozen fields do not need Perfetto's generated
-// code, which Debian does not package.
+// Writes protobuf's wire format. Hand-written, because two dozen fields do not need Perfetto's
+// generated code, which Debian does not package.
 class ProtoWriter {
  public:
   explicit ProtoWriter(ProtoBuffer& out) : out_(out) {}
@@ -103,12 +103,12 @@ class ProtoWriter {
  private:
   enum WireType : uint32_t { kVarint = 0, kFixed64 = 1, kLength = 2 };
 
-  // Room for `count` bytes behind the tag.
+  // Room for `count` bytes after the tag.
   char* with_tag(FieldNumber field, WireType type, size_t count) {
     return put_varint(out_.room(kLongestVarint + count), field.value << 3U | type);
   }
 
-  // One byte was left for the length of what begins at `begin`.
+  // One byte was reserved for the length of the message that starts at `begin`.
   void put_long_length(size_t begin, size_t length) {
     char bytes[kLongestVarint];
     const auto size = static_cast<size_t>(put_varint(bytes, length) - bytes);

@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::string_literals;
 
-// The bytes of protobuf's own documentation.
+// The example bytes from protobuf's documentation.
 TEST(ProtoWriter, WritesNumbersTextsAndMessages) {
   ProtoBuffer out;
   ProtoWriter writer(out);

@@ -18,8 +18,8 @@
 
 namespace llmprof::exports {
 
-// The packets of a trace file. They are compressed in blocks, as Perfetto's own recorder does, on
-// threads of their own: that takes longer than writing them.
+// The packets of a trace file. They are compressed in blocks, like Perfetto's own recorder does, on
+// separate threads: compressing takes longer than writing.
 class PacketStream {
  public:
   // Calls fill(writer), which writes the packet's fields.
@@ -39,14 +39,14 @@ class PacketStream {
   void take_first();
 
   ProtoBuffer block_;
-  size_t blocks_ = 0;                                 // that are compressed, or being so
-  std::deque<std::future<std::string>> compressing_;  // in the order of the file
+  size_t blocks_ = 0;                                 // compressed or being compressed
+  std::deque<std::future<std::string>> compressing_;  // in file order
   std::string file_;
 };
 
-using TextId = trace::StringId;  // of the pool that the whole file shares
+using TextId = trace::StringId;  // in the string pool of the whole file
 
-// An argument of a slice: a number, or a text.
+// An argument of a slice: a number or a text.
 struct Annotation {
   TextId name;
   std::variant<uint64_t, double, TextId> value;
@@ -56,31 +56,30 @@ struct Slice {
   TextId name;
   TextId category;
   std::span<const Annotation> annotations = {};
-  std::optional<uint64_t> flow_from = {};  // this slice causes what ends that flow
+  std::optional<uint64_t> flow_from = {};  // this slice causes the one where that flow ends
   std::optional<uint64_t> flow_to = {};
 };
 
-// The clock of a file's times.
+// The clock of all times in a file.
 struct FileClock {
-  Nanoseconds zero = 0;                    // not after any time of the file, nor below 0
-  std::optional<int64_t> wall_clock = {};  // Unix time in nanoseconds at `zero`, where known
-  job::JobClock source = {};               // brings the times of a rank's trace to it
+  Nanoseconds zero = 0;                    // not after any time of the file, and not negative
+  std::optional<int64_t> wall_clock = {};  // Unix time in nanoseconds at `zero`, if known
+  job::JobClock source = {};               // converts the times of a rank's trace to it
 };
 
-// The events of one track, in the order of time, with times of the trace that they are of. Perfetto
-// calls it a packet sequence: texts are written once and then referred to by number, times as
-// differences from the event before.
+// The events of one track, by time, with times on their trace's clock. Perfetto calls this a packet
+// sequence: texts are written once and then referred to by number, times as differences from the
+// previous event.
 class Sequence {
  public:
-  // No two sequences of a file have the same `id`, which is above 0. A sequence without a track
-  // holds GPU events alone.
+  // `id` is unique in the file and above 0. A sequence without a track contains only GPU events.
   Sequence(PacketStream& stream, const trace::StringPool& texts, uint32_t id, uint64_t track,
            const FileClock& clock);
 
   void begin(Nanoseconds time, const Slice& slice);
   void end(Nanoseconds time);
   void counter(Nanoseconds time, double value);
-  // A packet of any kind: `fill` writes its fields.
+  // Writes a packet of any kind: `fill` writes its fields.
   template <class Fill>
   void write(Nanoseconds time, const Fill& fill);
 
@@ -94,10 +93,10 @@ class Sequence {
   const trace::StringPool& texts_;
   uint32_t id_;
   job::JobClock clock_;
-  Nanoseconds last_;                              // on the clock of the file
+  Nanoseconds last_;                              // on the file's clock
   std::array<std::vector<uint32_t>, 4> numbers_;  // by table and text; 0: not written yet
   std::array<uint32_t, 4> next_{1, 1, 1, 1};
-  ProtoBuffer interned_;  // texts that the next packet brings
+  ProtoBuffer interned_;  // texts that the next packet defines
 };
 
 template <class Fill>

@@ -18,8 +18,8 @@ std::vector<Interval> intervals_on(trace::DeviceId device, const std::vector<Row
   return intervals;
 }
 
-// A layer lasts until the next one starts at most: kernels that overlap by a little do not make
-// layers that overlap.
+// A layer ends no later than the next one starts: slightly overlapping kernels do not make layers
+// overlap.
 std::vector<Interval> layers_on(const ExportSource& source, trace::DeviceId device) {
   std::vector<Interval> intervals;
   auto spans = layer_spans(source);
@@ -87,7 +87,7 @@ class StageTracks {
   const analysis::Layers& layers_;
   TrackUuid parent_;
   TraceFile& file_;
-  std::vector<Annotation> annotations_;  // of the slice that is being written
+  std::vector<Annotation> annotations_;  // of the current slice
 };
 
 }  // namespace

@@ -30,7 +30,7 @@ std::vector<Lane> in_lanes(std::vector<Interval> intervals, Nesting nesting) {
   const auto before = [](const Interval& a, const Interval& b) {
     return a.start != b.start ? a.start < b.start : a.end > b.end;
   };
-  // Often those of two tables, each in its order.
+  // Often from two tables, each in order.
   const auto second = std::is_sorted_until(intervals.begin(), intervals.end(), before);
   if (std::is_sorted(second, intervals.end(), before)) {
     std::inplace_merge(intervals.begin(), second, intervals.end(), before);
@@ -42,7 +42,7 @@ std::vector<Lane> in_lanes(std::vector<Interval> intervals, Nesting nesting) {
     const bool taken =
         std::ranges::any_of(open, [&](OpenLane& lane) { return lane.takes(interval, nesting); });
     if (taken) continue;
-    // Most are in the first lane.
+    // Most intervals are in the first lane.
     OpenLane& lane = open.emplace_back();
     if (open.size() == 1) lane.intervals.reserve(intervals.size());
     lane.takes(interval, nesting);
@@ -54,7 +54,7 @@ std::vector<Lane> in_lanes(std::vector<Interval> intervals, Nesting nesting) {
 }
 
 TraceFile::TraceFile(const FileClock& clock) : clock_(clock) {
-  // Without this the viewer orders processes by how busy they are.
+  // Otherwise the viewer orders processes by how busy they are.
   stream_.packet([&](ProtoWriter& packet) {
     packet.number(fields::Packet::sequence, kDescriptions);
     packet.number(fields::Packet::sequence_flags, fields::state_cleared);

@@ -11,7 +11,7 @@
 
 namespace llmprof::exports {
 
-// Something with a length in time, and what it is to who placed it.
+// A time interval, and its meaning to the caller.
 struct Interval {
   Nanoseconds start = 0;
   Nanoseconds end = 0;
@@ -20,42 +20,41 @@ struct Interval {
 };
 using Lane = std::vector<Interval>;
 
-// Whether intervals of one lane may lie within each other.
+// Whether intervals of one lane may be nested.
 enum class Nesting : uint8_t { none, allowed };
 
-// A track shows no two slices that overlap without one being inside the other. Distributes
-// intervals over as few lanes as their order gives; each is in the order of starts, outer ones
-// first.
+// A track cannot show slices that overlap without nesting. Distributes intervals greedily over few
+// lanes; each lane is ordered by start, outer intervals first.
 std::vector<Lane> in_lanes(std::vector<Interval> intervals, Nesting nesting);
 
 using TrackUuid = uint64_t;
 
-// A file that is being written: its tracks, its texts, its packets.
+// A file being written: its tracks, texts and packets.
 class TraceFile {
  public:
   explicit TraceFile(const FileClock& clock);
 
-  // What is written from now on has times on that clock.
+  // Times written from now on are on that clock.
   void begin_source(const job::JobClock& clock) { clock_.source = clock; }
 
   // Texts are made printable. Each distinct one is kept once.
   TextId text(std::string_view text);
 
-  // What the viewer shows as a process. It gets `pid` where no other has it.
+  // A process in the viewer. It gets `pid` unless another one has it.
   struct Process {
     TrackUuid uuid = 0;
     uint32_t pid = 0;
   };
   Process process(std::string_view name, uint64_t pid);
   TrackUuid thread(const Process& process, std::string_view name, uint64_t tid);
-  // Tracks of one parent are shown in the order in which they were made. Those of one name are
-  // shown as one, with several rows.
+  // Tracks of one parent are shown in the order of creation. Those with the same name are shown as
+  // one, with several rows.
   TrackUuid track(TrackUuid parent, std::string_view name);
   TrackUuid counter(TrackUuid parent, std::string_view name, std::string_view unit);
 
   Sequence sequence(TrackUuid track = 0);
-  // Distributes intervals over lanes, each on a track that make_track() makes; describe(interval)
-  // returns the slice of one.
+  // Distributes intervals over lanes, each on a track that make_track() creates; describe(interval)
+  // returns an interval's slice.
   template <class MakeTrack, class Describe>
   void write(std::vector<Interval> intervals, Nesting nesting, const MakeTrack& make_track,
              const Describe& describe) {
@@ -76,7 +75,7 @@ class TraceFile {
   [[nodiscard]] std::string finish() && { return std::move(stream_).finish(); }
 
  private:
-  // Process and thread ids that the viewer must not take for the same.
+  // Process and thread ids that the viewer must not confuse.
   class DistinctIds {
    public:
     uint32_t take(uint64_t wanted);
@@ -84,10 +83,10 @@ class TraceFile {
    private:
     std::set<uint32_t> taken_;
     uint32_t next_ = kInvented;
-    static constexpr uint32_t kInvented = 1U << 30U;  // above any process id of Linux
+    static constexpr uint32_t kInvented = 1U << 30U;  // above any Linux process id
   };
 
-  // Calls fill(writer, uuid), which writes what distinguishes the track.
+  // Calls fill(writer, uuid), which writes the fields specific to the track.
   template <class Fill>
   TrackUuid describe(TrackUuid parent, std::string_view name, const Fill& fill);
 

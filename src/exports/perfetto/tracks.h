@@ -17,19 +17,19 @@
 
 namespace llmprof::exports {
 
-// The tables of a trace that hold GPU work.
+// The tables of a trace that contain GPU work.
 enum class WorkKind : uint8_t { kernel, memory_operation, graph_replay };
 
-// The first work that each call put on a GPU: where its arrow leads. A CUDA graph's launch has an
-// arrow to the first of its kernels alone.
+// The first GPU work that each call launched: its arrow ends there. The arrow of a CUDA graph
+// launch ends at the first kernel only.
 class WorkOfLaunches {
  public:
-  // Flows have numbers from first_flow on: those of the file's other sources have others.
+  // Flows are numbered from first_flow; the file's other sources use other numbers.
   explicit WorkOfLaunches(const trace::Trace& trace, uint64_t first_flow = 1);
 
-  // The flow that begins at a call; none where it launched nothing.
+  // The flow that starts at a call; none if it launched nothing.
   [[nodiscard]] std::optional<uint64_t> flow_from(size_t launch) const;
-  // The flow that ends at some work; none where another is the first of its launch.
+  // The flow that ends at some work; none unless it is the first work of its launch.
   [[nodiscard]] std::optional<uint64_t> flow_to(WorkKind kind, size_t row) const;
 
  private:
@@ -43,53 +43,53 @@ class WorkOfLaunches {
   [[nodiscard]] trace::LaunchRow launch_of(WorkKind kind, size_t row) const;
 
   const trace::Trace& trace_;
-  uint64_t first_flow_;       // above 0, which is no flow
+  uint64_t first_flow_;       // above 0, which means no flow
   std::vector<First> first_;  // by launch
 };
 
-// Writes the streams of one GPU, each with its kernels, copies, fills and graph replays. What it
-// was made of must outlive it.
+// Writes the streams of one GPU, each with its kernels, copies, fills and graph replays. The
+// arguments must outlive the result.
 using WriteDevice = std::function<void(trace::DeviceId device, TrackUuid parent)>;
 WriteDevice gpu_tracks(const ExportSource& source, const WorkOfLaunches& launched, TraceFile& file);
 
-// Every counter and sensor of one GPU. A sample's value holds from its start to its end; where no
-// other begins there, the track falls to 0. What was read at an instant holds until the next.
+// Every counter and sensor of one GPU. A sample's value holds from its start to its end; if no
+// other sample starts there, the track falls to 0. An instant reading holds until the next.
 void write_counter_tracks(const trace::Trace& trace, trace::DeviceId device, TrackUuid parent,
                           TraceFile& file);
 
-// The processes of a trace with their threads: ranges, operators and calls, inside each other. The
-// threads of a rank belong to the rank's own process where one is given.
+// The processes of a trace with their threads: nested ranges, operators and calls. If `rank` is
+// given, the threads belong to the rank's process.
 void write_cpu_tracks(const ExportSource& source, const WorkOfLaunches& launched,
                       Nanoseconds last_time, const TraceFile::Process* rank, TraceFile& file);
 
-// The stages, steps and layers of what ran on one GPU; of no GPU where `device` is none.
+// The stages, steps and layers on one GPU; those without a GPU if `device` is none.
 void write_stage_tracks(const ExportSource& source, trace::DeviceId device, TrackUuid parent,
                         TraceFile& file);
 
-// A metric of ncu that Perfetto's page on compute kernels shows, under the name that it has there.
+// An ncu metric that Perfetto's page on compute kernels shows, under that page's name.
 struct ComputeMetric {
-  std::string_view name;   // as ncu's raw page has it
-  std::string_view label;  // as ncu's details page has it; empty where that does not show it
+  std::string_view name;   // on ncu's raw page
+  std::string_view label;  // on ncu's details page; empty if it is not there
   std::string_view unit;
-  bool headline = false;  // short enough a list for every launch of the kernel
+  bool headline = false;  // one of the few shown at every launch of the kernel
 };
 std::span<const ComputeMetric> compute_metrics();
 
-// Its mean over the launches that ncu measured of a kernel.
+// The metric's mean over the launches of a kernel that ncu measured.
 std::optional<double> find_metric(const std::map<std::string, analysis::MetricSummary>& metrics,
                                   const ComputeMetric& wanted);
 
-// What distinguishes the events and counters of a file's sources.
+// Distinguishes the events and counters of a file's sources.
 struct MeasuredNumbers {
   uint64_t last_event = 0;
   uint32_t first_counter = 1;  // counters have different ids on different GPUs
-  uint32_t first_gpu = 0;      // every rank's GPUs are numbered from 0 on
+  uint32_t first_gpu = 0;      // every rank numbers its GPUs from 0
 };
 
-// Writes one launch of each kernel and launch shape that ncu measured on a GPU, as Perfetto's own
-// kind of GPU event, with all of ncu's metrics as its arguments and those that Perfetto's page on
-// compute kernels shows as counters. ncu measures in a run of its own: the launch is the first like
-// it in the timeline.
+// Writes one launch of each kernel and launch shape that ncu measured on a GPU, as a Perfetto GPU
+// event. All of ncu's metrics are its arguments; those on Perfetto's page on compute kernels are
+// also counters. ncu measures in a separate run: the launch is the first matching one in the
+// timeline.
 void write_measured_kernels(const ExportSource& source, trace::DeviceId device,
                             MeasuredNumbers& numbers, TraceFile& file);
 

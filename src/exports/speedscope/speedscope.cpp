@@ -12,7 +12,8 @@ namespace llmprof::exports {
 namespace {
 
 using Json = nlohmann::ordered_json;
-// Where a kernel's time goes. Ordered as the stages, layers, classes and kernels are elsewhere.
+// What a kernel's time is attributed to. Ordered like the stages, layers, classes and kernels in
+// reports.
 struct Place {
   uint32_t stage = kNowhere;
   bool warmup = false;
@@ -87,7 +88,7 @@ class FlameGraph {
   }
 
   std::vector<uint32_t> stack_of(const Place& place) {
-    std::vector<uint32_t> stack;  // of frames
+    std::vector<uint32_t> stack;  // frame numbers
     const analysis::KernelRow& row = results_.ranking.rows[place.row];
     if (place.stage != Place::kNowhere) {
       const std::string& name = results_.stages.stages[place.stage].name;

@@ -9,31 +9,31 @@
 
 namespace llmprof::exports {
 
-// How the rows of a column become bytes; the page undoes it (docs/report-html.md).
+// How the rows of a column are encoded; the page decodes them (docs/report-html.md).
 enum class Coding : uint8_t {
   u,       // unsigned LEB128
   s,       // zigzag, then LEB128
-  udelta,  // the difference to the row before (to 0 at first), as u
-  sdelta,  // likewise, as s
+  udelta,  // the difference from the previous row (the first: from 0), as u
+  sdelta,  // the same, as s
   u8,      // bytes
   f32,     // little-endian
 };
 std::string_view to_string(Coding coding);
 
-// The bytes of one column, appended row by row. Rows are encoded many at a time: a dozen columns
-// are written per kernel, and a loop over one of them keeps its state in registers.
+// The bytes of one column, appended row by row. Rows are encoded in batches: a dozen columns are
+// written per kernel, and a loop over one column keeps its state in registers.
 class Column {
  public:
   explicit Column(Coding coding) : coding_(coding) {}
 
-  // For that many rows more: what they do not fill is never touched, and takes no memory.
+  // Reserves space for more rows; unused pages are never touched and take no memory.
   void reserve(size_t rows) { bytes_.reserve(bytes_.size() + rows * 2); }
 
   void add(std::integral auto value) {
     waiting_[count_++] = static_cast<uint64_t>(value);
     if (count_ == waiting_.size()) encode_waiting();
   }
-  void add(float value) { add(std::bit_cast<uint32_t>(value)); }  // of coding f32
+  void add(float value) { add(std::bit_cast<uint32_t>(value)); }  // for coding f32
 
   [[nodiscard]] Coding coding() const { return coding_; }
   [[nodiscard]] std::string take() {
@@ -47,8 +47,8 @@ class Column {
   Coding coding_;
   std::string bytes_;
   std::array<uint64_t, 128> waiting_;  // not in bytes_ yet
-  size_t count_ = 0;                   // of waiting_
-  uint64_t previous_ = 0;              // row, of udelta and sdelta
+  size_t count_ = 0;                   // rows in waiting_
+  uint64_t previous_ = 0;              // previous row, for udelta and sdelta
 };
 
 }  // namespace llmprof::exports

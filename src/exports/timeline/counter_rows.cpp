@@ -17,11 +17,11 @@ using analysis::CounterRole;
 struct Shown {
   std::string_view label;
   std::string_view unit;
-  bool rate = false;  // samples are sums of bytes: shown per time, bytes per ns being GB/s
+  bool rate = false;  // samples are byte counts, shown as rates: bytes per ns are GB/s
   double scale = 1;
 };
 
-// What no line shows is left out: a counter that only rises, bits.
+// Omits what a line cannot show: counters that only rise, and bit masks.
 constexpr std::array<std::pair<CounterRole, Shown>, 8> kOfRoles = {{
     {CounterRole::dram_read, {"DRAM read", "GB/s", true}},
     {CounterRole::dram_write, {"DRAM write", "GB/s", true}},
@@ -32,8 +32,8 @@ constexpr std::array<std::pair<CounterRole, Shown>, 8> kOfRoles = {{
     {CounterRole::power, {"power", "W"}},
     {CounterRole::temperature, {"temperature", "°C"}},
 }};
-// What no figure of the reports is made of, and the collector samples where the GPU has it: by a
-// part of the metric's name.
+// Metrics that no report uses but the collector samples if the GPU has them, by a part of the
+// metric's name.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kLabels = {{
     {"gr__cycles_active", "graphics and compute engine active"},
     {"gpc__cycles_elapsed", "GPC clock"},

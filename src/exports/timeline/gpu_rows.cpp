@@ -119,7 +119,7 @@ class GpuRowWriter {
     track.device = device_of(source_, queue.device);
     track.label = cpu ? "operators" : fmt::format("stream {}", queue.stream);
     track.id = fmt::format("{}/stream{}", track.group, queue.stream);
-    size_t same = 0;  // other contexts and processes have streams of the same number
+    size_t same = 0;  // other contexts and processes have streams with the same number
     for (size_t i = 0; i < trace_.queues.size(); ++i) {
       const trace::Queue& other = trace_.queues[trace::QueueId(i)];
       if (other.device == queue.device && other.stream == queue.stream) ++same;
@@ -207,7 +207,7 @@ class GpuRowWriter {
                 linked(draft_.rows.call, owner(table.launch, row)),
                 linked(draft_.rows.instance, owner(instances, row)),
                 linked(draft_.rows.step, owner(steps, row)), slice.layer, slice.bytes,
-                static_cast<uint8_t>(cause + 1));  // 0: it was not idle
+                static_cast<uint8_t>(cause + 1));  // 0: not idle
     if (pyramid_ != nullptr) {
       const Nanoseconds from = draft_.window.origin + at;
       pyramid_->add(from, from + static_cast<Nanoseconds>(length),
@@ -258,7 +258,7 @@ class GpuRowWriter {
   uint32_t replay_ = RowsOf::kNone;
   std::vector<uint32_t> shape_row_;  // + 1
   std::vector<uint32_t> layer_names_;
-  Pyramid* pyramid_ = nullptr;  // of the stream that is being written
+  Pyramid* pyramid_ = nullptr;  // of the current stream
   Table& slices_ = draft_.table("slices", {{"start", Coding::sdelta},
                                            {"duration", Coding::u},
                                            {"kind", Coding::u8},

@@ -7,7 +7,7 @@
 namespace llmprof::exports {
 namespace {
 
-// What no thread is known of comes last.
+// Rows without a known thread come last.
 size_t thread_place(const trace::Trace& trace, trace::ThreadId thread) {
   return thread.valid() ? thread.index() : trace.threads.size();
 }
@@ -38,9 +38,9 @@ Track thread_track(const ExportSource& source, size_t thread, std::string_view t
   return track;
 }
 
-// A million kernels come with millions of queries of the driver (a kernel's name, a function's
-// address), which take a tenth of a microsecond each and half of the page: of so many calls these
-// are left out, and the track says so.
+// A million kernels come with millions of driver queries (a kernel's name, a function's address),
+// which take a tenth of a microsecond each but half of the page. If there are that many calls, such
+// queries are omitted, and the track says so.
 bool is_short_query(const trace::Trace& trace, size_t call) {
   constexpr size_t kManyCalls = 1UL << 20U;
   constexpr Nanoseconds kShort = 1000;
@@ -74,7 +74,7 @@ std::vector<std::vector<uint32_t>> calls_by_thread(const trace::Trace& trace,
   return rows;
 }
 
-// A range of the program, an annotation, or an operator of the framework.
+// A range or annotation of the program, or a framework operator.
 struct HostRange {
   Nanoseconds start = 0;
   Nanoseconds end = 0;
@@ -85,7 +85,7 @@ bool is_outer_range_first(const HostRange& a, const HostRange& b) {
   return a.start != b.start ? a.start < b.start : a.end > b.end;
 }
 
-// Ranges, then operators, both mostly in order: what stable_sort would do, in a pass or two.
+// Ranges, then operators, both mostly in order: does the same as stable_sort in one or two passes.
 void order_ranges(std::vector<HostRange>& ranges, size_t operators_from) {
   const auto middle = ranges.begin() + static_cast<std::ptrdiff_t>(operators_from);
   for (const auto& [from, to] : {std::pair(ranges.begin(), middle), {middle, ranges.end()}}) {
@@ -116,7 +116,8 @@ std::vector<std::vector<HostRange>> ranges_by_thread(const trace::Trace& trace, 
   return found;
 }
 
-// The page's numbers of texts of the trace: of all that may be asked for, before rows are encoded.
+// The page's numbers for texts of the trace, assigned to all that may be used before rows are
+// encoded.
 class TextNumbers {
  public:
   explicit TextNumbers(const trace::Trace& trace) : known_(trace.strings.size(), RowsOf::kNone) {}
@@ -136,14 +137,14 @@ class TextNumbers {
   uint32_t of_none_ = RowsOf::kNone;
 };
 
-// The nesting depth of ranges that come in order; what overlaps without nesting gets a line of its
-// own.
+// The nesting depth of ranges that come in order; ranges that overlap without nesting get separate
+// lines.
 class Depths {
  public:
   uint64_t of(const HostRange& range) {
     size_t depth = 0;
     while (depth < open_until_.size() && open_until_[depth] > range.start) ++depth;
-    // A mark takes no time, and yet stands on its own line.
+    // A mark takes no time, but still has its own line.
     if (depth == open_until_.size()) open_until_.push_back(0);
     open_until_[depth] = range.end;
     return depth;

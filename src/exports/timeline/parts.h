@@ -18,7 +18,7 @@
 #include "exports/shared_rows.h"
 #include "exports/timeline/column.h"
 
-// What the parts of a timeline share while it is made.
+// Shared by the parts of a timeline while it is built.
 namespace llmprof::exports {
 
 struct Table {
@@ -27,14 +27,14 @@ struct Table {
   std::vector<std::pair<std::string, Column>> columns;
 
   [[nodiscard]] Column& column(std::string_view of);
-  // Values of one row, in the order of the columns. Who adds them counts the rows.
+  // Adds the values of one row, in column order. The caller counts the rows.
   void add(auto... values) {
     auto next = columns.begin();
     ((next++)->second.add(values), ...);
   }
 };
 
-// A level of a track's pyramid: bins of equal width from the origin on.
+// A level of a track's pyramid: bins of equal width from the origin.
 struct Level {
   Nanoseconds bin = 0;
   size_t first = 0;  // in the columns of the pyramid
@@ -42,17 +42,17 @@ struct Level {
 };
 
 struct Track {
-  size_t source = 0;  // the rank's place among those of the file
+  size_t source = 0;  // the rank's place in the file
   std::string id;
   std::string kind;
   std::string label;
   std::string group;
-  std::string device;  // as profile.json has it; empty of threads
+  std::string device;  // as in profile.json; empty for threads
   std::string table;
   size_t first = 0;  // row
   size_t count = 0;
   std::optional<std::string> unit;  // of counters
-  std::optional<double> max;        // likewise
+  std::optional<double> max;        // of counters
   std::vector<Level> levels;
 };
 
@@ -63,7 +63,7 @@ struct Window {
   [[nodiscard]] Nanoseconds span() const { return end - origin; }
 };
 
-// Where the rows of other tables are that GPU work refers to.
+// Rows of other tables that GPU work refers to.
 struct RowsOf {
   static constexpr uint32_t kNone = UINT32_MAX;
   std::vector<uint32_t> call;      // by row of Trace::launches
@@ -84,35 +84,35 @@ struct ColumnSpec {
   Coding coding;
 };
 
-// Idle gaps of one cause inside the measured instances of a stage, in ns.
+// Idle gaps with one cause inside the measured instances of a stage, in ns.
 struct GapsOfCause {
   uint64_t count = 0;
   uint64_t total = 0;
   uint64_t longest = 0;
-  Nanoseconds longest_start = 0;  // since the window's origin
+  Nanoseconds longest_start = 0;  // from the window's origin
 };
 
 struct Draft {
-  Window window;                  // on the clock of the file
-  std::vector<ClockSpan> clocks;  // of captures that each begin at 0; empty where all share one
+  Window window;                  // on the file's clock
+  std::vector<ClockSpan> clocks;  // of captures that each start at 0; empty if all share one
   Names names;
   std::vector<Track> tracks;
-  std::deque<Table> tables;  // who adds rows holds on to a table while others are made
+  std::deque<Table> tables;  // a deque: references to tables stay valid while others are added
   std::vector<KernelEntry> kernels;
   std::vector<trace::LaunchShape> shapes;
   std::map<std::pair<std::string, uint8_t>, GapsOfCause> gaps;  // by stage and BudgetPart
-  // Of the source that is being added.
+  // The source being added.
   size_t source = 0;
   job::JobClock clock;
   RowsOf rows;
 
-  // The table of that name, to which each source adds its rows.
+  // The table of that name, shared by all sources.
   Table& table(std::string_view name, std::initializer_list<ColumnSpec> columns);
   void add_track(Track track);
   // The row of an entry in `kernels`: ranks that run the same kernel share it.
   uint32_t kernel(const KernelEntry& entry);
 
-  // Since the window's origin.
+  // Relative to the window's origin.
   [[nodiscard]] Nanoseconds at(Nanoseconds time) const {
     return clock.job_time(time) - window.origin;
   }
@@ -124,17 +124,17 @@ struct Draft {
   std::map<KernelEntry, uint32_t> known_kernels_;
 };
 
-// "GPU 0", "rank 3 / GPU 0"; "CPU" where the processors compute.
+// "GPU 0", "rank 3 / GPU 0"; "CPU" if the program computes on the CPU.
 std::string group_of(const ExportSource& source, trace::DeviceId device);
-// The same as profile.json's kernels name it: "cuda:0", "rank3/cuda:0"; empty of none.
+// The device in profile.json's kernels: "cuda:0", "rank3/cuda:0"; empty for none.
 std::string device_of(const ExportSource& source, trace::DeviceId device);
 
-// Fills the columns of rows that are known and have their tracks; may run beside all but another
-// one of the same table. The source and the draft must outlive it.
+// Fills the columns of known rows that have their tracks. May run concurrently with everything
+// except another one on the same table. The source and the draft must outlive it.
 using EncodeRows = std::function<void()>;
 
 // Each adds rows to its tables, and a track for each stream, thread, stage level and counter.
-// Calls, stages and steps come before the GPU's work, which refers to them.
+// Calls, stages and steps come before the GPU work, which refers to them.
 void add_stage_rows(const ExportSource& source, Draft& draft);
 [[nodiscard]] EncodeRows add_call_rows(const ExportSource& source, Draft& draft);
 [[nodiscard]] EncodeRows add_range_rows(const ExportSource& source, Nanoseconds last, Draft& draft);
@@ -143,11 +143,11 @@ void add_gpu_rows(const ExportSource& source, Draft& draft);
 void add_counter_rows(const ExportSource& source, Draft& draft);
 void add_gap_summary(const ExportSource& source, Draft& draft);
 
-// Levels of detail of one stream: how much of each bin is busy, and which class took most of it.
-// Work is added in order of its start.
+// Levels of detail of one stream: the busy share of each bin, and the class with the most time in
+// it. Work must be added by start.
 class Pyramid {
  public:
-  static constexpr size_t kFewestRows = 4096;  // fewer are drawn one by one
+  static constexpr size_t kFewestRows = 4096;  // fewer are drawn individually
   static constexpr size_t kClasses = 16;
 
   explicit Pyramid(const Window& window);
@@ -158,40 +158,40 @@ class Pyramid {
 
  private:
   static constexpr size_t kFinestBins = 65536;
-  static constexpr size_t kWider = 4;        // each level than the one before
+  static constexpr size_t kWider = 4;        // than the previous level
   static constexpr size_t kFewestBins = 64;  // of the coarsest level
 
   struct Bin {
     uint32_t busy = 0;
-    uint32_t classes = 0;  // the bits of those that have time
+    uint32_t classes = 0;  // bit set of the classes with time
     std::array<uint32_t, kClasses> by_class{};
 
     void add(size_t kernel_class, uint32_t time);
     void add(const Bin& other);
-    // Of equal ones the first; the first of all where none has time.
+    // The first of equal ones; class 0 if none has time.
     [[nodiscard]] uint8_t longest_class() const;
   };
-  // What is known of a level: its finished bins, and the sum of those that begin the next level's.
+  // A level in progress: its finished bins, and the partial sum for the next level's bin.
   struct OpenLevel {
     Nanoseconds width = 0;
-    size_t bins = 0;  // when it is complete
+    size_t bins = 0;  // when complete
     std::string busy;
     std::string classes;
     Bin wider;
   };
 
-  // No more work begins before that bin.
+  // No more work starts before that bin.
   void close_before(size_t bin);
   Bin& open_bin(size_t bin);
   void finish_bin(size_t level, const Bin& bin);
 
   Nanoseconds origin_;
   Nanoseconds bin_;
-  uint32_t shift_;  // times are counted in units of 2^shift ns, so that a bin's fit 32 bits
+  uint32_t shift_;  // times are in units of 2^shift ns, so that a bin fits 32 bits
   Nanoseconds busy_until_;
-  size_t bin_of_start_ = 0;  // of the work added last
+  size_t bin_of_start_ = 0;  // of the most recently added work
   std::vector<OpenLevel> levels_;
-  std::vector<Bin> open_;  // of the finest level, from closed_of_open_ on
+  std::vector<Bin> open_;  // bins of the finest level, from closed_of_open_
   size_t closed_of_open_ = 0;
 };
 

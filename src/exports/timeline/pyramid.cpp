@@ -54,14 +54,14 @@ Pyramid::Pyramid(const Window& window)
 }
 
 void Pyramid::add(Nanoseconds start, Nanoseconds end, uint8_t kernel_class) {
-  const Nanoseconds fresh = std::max(start, busy_until_);  // overlap is busy once
+  const Nanoseconds fresh = std::max(start, busy_until_);  // overlap counts once
   busy_until_ = std::max(busy_until_, end);
   const size_t kind = std::min<size_t>(kernel_class, kClasses - 1);
   const size_t bins = levels_[0].bins;
   const auto end_of = [this](size_t bin) {
     return origin_ + static_cast<Nanoseconds>(bin + 1) * bin_;
   };
-  // Steps through bins cost less than a division for each kernel, of which there are more.
+  // Stepping through bins is cheaper than a division per kernel: there are more kernels than bins.
   while (bin_of_start_ < bins && end_of(bin_of_start_) <= start) ++bin_of_start_;
   close_before(bin_of_start_);
   Nanoseconds at = start;
@@ -99,7 +99,7 @@ void Pyramid::finish_bin(size_t level, const Bin& bin) {
   constexpr uint64_t kAll = 255;
   OpenLevel& own = levels_[level];
   const auto whole = static_cast<uint64_t>(std::max(kAtLeast, own.width >> shift_));
-  // What is busy at all shows.
+  // Any busy time is visible.
   const uint64_t share = (bin.busy * kAll + whole / 2) / whole;
   own.busy += static_cast<char>(std::clamp<uint64_t>(share, bin.busy > 0 ? 1 : 0, kAll));
   own.classes += static_cast<char>(bin.longest_class());

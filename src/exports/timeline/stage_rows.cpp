@@ -25,8 +25,8 @@ Track stage_track(const ExportSource& source, trace::DeviceId device, std::strin
   return track;
 }
 
-// Instances or steps, a track for each device, by start; what has no GPU work comes last. Calls
-// add(row, start, duration), and returns where each is in the table.
+// Instances or steps by start, with a track for each device; rows without GPU work come last. Calls
+// add(row, start, duration), and returns each row's place in the table.
 template <class Row, class DeviceOf, class Add>
 std::vector<uint32_t> add_by_device(const ExportSource& source, const std::vector<Row>& rows,
                                     const DeviceOf& device_of, const Add& add, Table& table,
@@ -54,7 +54,7 @@ void add_instances(const ExportSource& source, Draft& draft) {
                                         {"index", Coding::u},
                                         {"flags", Coding::u8}});
   std::vector<uint64_t> next(stages.stages.size(), 0);
-  std::vector<uint64_t> place;  // among those of its stage
+  std::vector<uint64_t> place;  // within its stage
   place.reserve(instances.size());
   for (const analysis::StageInstance& instance : instances) place.push_back(next[instance.stage]++);
   draft.rows.instance = add_by_device(
@@ -130,7 +130,7 @@ void add_gap_summary(const ExportSource& source, Draft& draft) {
     const uint8_t cause = cause_before(source.results.idle_before, work);
     if (cause == analysis::IdleBefore::kNotIdle || !work.instance.valid()) return;
     const analysis::StageInstance& instance = stages.instances[work.instance.index()];
-    // What lies before the instance is not its own.
+    // Gaps that start before the instance do not belong to it.
     if (instance.warmup || from < instance.start) return;
     GapsOfCause& sum = draft.gaps[{stages.stages[instance.stage].name, cause}];
     const uint64_t length = draft.length(from, work.start);

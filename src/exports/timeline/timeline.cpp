@@ -14,7 +14,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kTimelineVersion = 1;
-constexpr uint64_t kLongestSpan = 1ULL << 53U;  // ns: what a number of JavaScript holds exactly
+constexpr uint64_t kLongestSpan =
+    1ULL << 53U;  // ns: largest integer range that a JavaScript number holds exactly
 
 Json shape_json(const trace::LaunchShape& shape) {
   return {shape.grid[0],
@@ -89,8 +90,7 @@ Json header_json(const Draft& draft) {
   return header;
 }
 
-// Stages, steps, layers, streams and counters of a GPU stand together, rank by rank, threads behind
-// them.
+// Groups stages, steps, layers, streams and counters of a GPU, rank by rank, then threads.
 void order_tracks(std::vector<Track>& tracks) {
   const auto rank = [](const Track& track) {
     constexpr std::array<std::string_view, 6> kOrder = {"stages", "steps",   "layers",
@@ -109,7 +109,7 @@ void add_source(const ExportSource& source, Nanoseconds last, Draft& draft) {
   add_stage_rows(source, draft);
   const EncodeRows encode_calls = add_call_rows(source, draft);
   const EncodeRows encode_ranges = add_range_rows(source, last, draft);
-  // What threads did is half of the work.
+  // Threads are half of the work.
   std::future<void> threads = std::async([&] {
     encode_calls();
     encode_ranges();

@@ -35,7 +35,7 @@ TEST(Column, ExtremesFitTenBytes) {
   EXPECT_EQ(static_cast<uint8_t>(bytes[9]), 1);
 }
 
-// Many rows are encoded at a time; the difference goes on from one lot to the next.
+// Rows are encoded in batches; differences continue from one batch to the next.
 TEST(Column, DifferencesOfManyRows) {
   constexpr size_t kRows = 1000;
   Column up(Coding::udelta);
@@ -76,7 +76,7 @@ Levels written(Pyramid& pyramid) {
 
 TEST(Pyramid, OverlapIsBusyOnce) {
   Pyramid pyramid(Window{1000, 1000 + 65536 * 100});
-  // The first bin of 100 ns: two kernels of 50 ns that overlap by 30; the second: all of it.
+  // The first bin of 100 ns has two kernels of 50 ns that overlap by 30 ns; the second bin is full.
   pyramid.add(1000, 1050, 2);
   pyramid.add(1020, 1070, 3);
   pyramid.add(1100, 1200, 3);
@@ -194,7 +194,7 @@ std::vector<int64_t> sdeltas(const Timeline& timeline, std::string_view name) {
 
 TEST(Timeline, RanksAreOnOneClock) {
   const analysis::Results results;
-  // The same kernel at the same time of the job, on two clocks.
+  // The same kernel at the same job time, on two clocks.
   std::vector<trace::Trace> traces;
   for (const Nanoseconds behind : {0, 5'000}) {
     testing::HandMadeTrace capture;
@@ -214,11 +214,11 @@ TEST(Timeline, RanksAreOnOneClock) {
   EXPECT_EQ(header["tracks"][1]["device"], "rank10/cuda:0");
   EXPECT_EQ(header["tracks"][2]["kind"], "thread");
   EXPECT_EQ(sdeltas(*timeline, "slices.start"), (std::vector<int64_t>{10'000, 10'000}));
-  // A kernel's call is of its own rank.
+  // A kernel refers to a call of its own rank.
   EXPECT_EQ(sdeltas(*timeline, "slices.call"), (std::vector<int64_t>{1, 2}));
 }
 
-// A decode from 10 to 60 us with gaps of 20 and 5 us, and one before it that is not its own.
+// A decode from 10 to 60 us with gaps of 20 and 5 us, and an earlier gap outside it.
 TEST(Timeline, GapsAreSummedByStageAndCause) {
   testing::HandMadeTrace capture;
   for (const auto& [start, end] : {std::pair{1'000, 2'000}, std::pair{11'000, 20'000},
@@ -245,7 +245,7 @@ TEST(Timeline, GapsAreSummedByStageAndCause) {
   EXPECT_EQ(header["gaps"][0]["gaps"], 2);
   EXPECT_EQ(header["gaps"][0]["total_ns"], 25'000);
   EXPECT_EQ(header["gaps"][0]["longest_ns"], 20'000);
-  // The capture begins with the first launch, at 0.5 us.
+  // The capture starts with the first launch, at 0.5 us.
   EXPECT_EQ(header["gaps"][0]["longest_start_ns"], 19'500);
 }
 
