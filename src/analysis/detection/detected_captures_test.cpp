@@ -1,4 +1,4 @@
-// Detection on real captures, against what their annotations say. Detection itself looks at none.
+// Detection on real captures, compared with their annotations, which detection itself ignores.
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ struct Detected {
     }
     return count;
   }
-  // How many layers the kernels of a step show.
+  // Number of layers that a step's kernels show.
   [[nodiscard]] std::optional<LayerPeriod> layers_of(StepId step) const {
     std::vector<uint32_t> tokens;
     for (size_t i = 0; i < trace.kernels.size(); ++i) {
@@ -51,7 +51,7 @@ Detected detect(const std::filesystem::path& path) {
   return detected;
 }
 
-// The row of the range of this name that was open on the launching thread, for each kernel.
+// For each kernel, the row of the range of this name that was open on the launching thread.
 std::vector<std::optional<size_t>> open_range(const trace::Trace& trace, std::string_view name) {
   std::map<trace::ThreadId, std::map<Nanoseconds, size_t>> by_start;
   for (size_t i = 0; i < trace.ranges.size(); ++i) {
@@ -71,7 +71,7 @@ std::vector<std::optional<size_t>> open_range(const trace::Trace& trace, std::st
   return open;
 }
 
-// Kernels inside annotated ranges and those of them that detection puts elsewhere.
+// Counts kernels inside annotated ranges, and those that detection assigns elsewhere.
 void expect_as_annotated(const Detected& detected) {
   const trace::Trace& trace = detected.trace;
   const auto prefill = open_range(trace, "prefill");
@@ -125,7 +125,7 @@ TEST(DetectedCapturesTest, DenseDecoderWithGraphNodes) {
   EXPECT_EQ(layers->count, 8U);
 }
 
-// Only the annotated prefills are those whose time the README gives.
+// The README gives times only for annotated prefills.
 TEST(DetectedCapturesTest, GpuTimeOfPrefillAndDecodeIsTheAnnotatedOne) {
   const auto captures = testing::h200_captures();
   const Detected detected = detect(captures / "h200-dense-graph" / "nsys_node.sqlite");
@@ -165,7 +165,7 @@ TEST(DetectedCapturesTest, DenseDecoderInAPyTorchTrace) {
     EXPECT_EQ(instance.step_count, i % 2 == 0 ? 1U : 24U);
     EXPECT_EQ(instance.work.kernel_count, i % 2 == 0 ? 462U : 12'408U);
   }
-  // A step is one fill and the 516 kernels of one graph launch, that and nothing else.
+  // A step is exactly one fill and the 516 kernels of one graph launch.
   std::map<StepId, std::map<trace::LaunchRow, size_t>> launches;
   for (size_t i = 0; i < detected.trace.kernels.size(); ++i) {
     ++launches[detected.stages.owners.kernel_step[i]][detected.trace.kernels.launch[i]];
@@ -201,9 +201,9 @@ TEST(DetectedCapturesTest, HuggingFaceLlamaEager) {
   }
 }
 
-// Two calls of generate_batch: 2 requests of 900 and 60 tokens, then 10 requests of 5,420 tokens
-// together (the program's random choice repeated), 24 new tokens each. Nothing is padded, no graph
-// is used, and each call takes all its prompts in one step, so that no step is mixed.
+// Two calls of generate_batch: 2 requests of 900 and 60 tokens, then 10 requests of 5,420 tokens in
+// total (the program's random choice, repeated), 24 new tokens each. There is no padding and no
+// graph, and each call takes all its prompts in one step, so no step is mixed.
 TEST(DetectedCapturesTest, HuggingFaceContinuousBatching) {
   const auto captures = testing::h200_captures();
   const Detected detected = detect(captures / "h200-hf" / "hf_continuous_batching.sqlite");
@@ -230,7 +230,7 @@ TEST(DetectedCapturesTest, HuggingFaceContinuousBatching) {
   EXPECT_EQ(layers->count, 14U);
 }
 
-// The truth is in the ranges: "execute_context_2(511)_generation_1(1)".
+// The ranges have the expected values: "execute_context_2(511)_generation_1(1)".
 TEST(DetectedCapturesTest, MixedStepsOfContinuousBatching) {
   const Detected detected = detect(testing::test_data("h200-serving/nsys.sqlite"));
   const Stages& stages = detected.stages;
@@ -255,8 +255,8 @@ TEST(DetectedCapturesTest, MixedStepsOfContinuousBatching) {
   }
 }
 
-// Text prefill of 300 twice and three steps through 12 layers; a vision pass, which has no tokens;
-// then a smaller model of 8 layers under continuous batching, 6 sequences of 12 new tokens.
+// Two text prefills of 300 tokens and three steps through 12 layers; a vision pass, which has no
+// tokens; then a smaller model of 8 layers under continuous batching, 6 sequences of 12 new tokens.
 TEST(DetectedCapturesTest, DeepseekOcrTextPasses) {
   const auto captures = testing::h200_captures();
   const Detected detected = detect(captures / "h200-hf" / "deepseek_ocr2.sqlite");
@@ -269,14 +269,14 @@ TEST(DetectedCapturesTest, DeepseekOcrTextPasses) {
     EXPECT_EQ(stages.steps[i].layers, i < 5 ? 12U : 8U);
   }
   EXPECT_NE(stages.confidence, ConfidenceLevel::high);
-  // Its image encoder: 12 and 24 layers.
+  // Its image encoders have 12 and 24 layers.
   EXPECT_NE(stages.reason.find("36 of 192 attention layers are outside them, 36 of them in 1 "
                                "vision pass"),
             std::string::npos)
       << stages.reason;
   ASSERT_EQ(stages.notes.size(), 1U);
   EXPECT_EQ(stages.stages[stages.notes[0].stage].name, "prefill");
-  // By SQL: kernels from the first convolution to before the next random fill of weights.
+  // From SQL: kernels from the first convolution up to the next random fill of weights.
   EXPECT_EQ(stages.notes[0].instances, 1U);
   EXPECT_EQ(stages.notes[0].kernel_count, 1421U);
   EXPECT_EQ(stages.notes[0].kernel_sum, 14585604);
@@ -300,7 +300,7 @@ TEST(DetectedCapturesTest, SmallDecoder) {
   expect_as_annotated(hidden);
   EXPECT_EQ(hidden.instances_of("prefill", 1), 2U);
   EXPECT_EQ(hidden.instances_of("decode", 8), 2U);
-  EXPECT_EQ(hidden.stages.steps.size(), 19U);  // one more to record the graph
+  EXPECT_EQ(hidden.stages.steps.size(), 19U);  // one extra to record the graph
 
   const Detected kineto = detect(testing::test_data("h200-decoder") / "kineto.json.gz");
   EXPECT_EQ(kineto.instances_of("prefill", 1), 1U);
@@ -316,7 +316,7 @@ TEST(SharedCapturesDetectedTest, OtherPrograms) {
     if (!name.ends_with(".sqlite") && !name.ends_with(".json.gz")) continue;
     const Detected detected = detect(entry.path());
     ++seen;
-    // A diffusion model: forward passes, and nothing that only an LLM has.
+    // A diffusion model: forward passes, without anything that only an LLM has.
     if (name.find("xdit_sd") != std::string::npos) {
       ASSERT_EQ(detected.stages.stages.size(), 1U) << detected.stages.reason;
       EXPECT_EQ(detected.stages.stages[0].name, "forward");

@@ -12,7 +12,7 @@ namespace {
 
 using namespace detection_test;
 
-// A small model proposes three tokens, a large one verifies them in one pass.
+// A small model proposes three tokens; a large one verifies them in one pass.
 TEST(DetectedModels, DraftAndVerifyPassesAreToldApart) {
   Program program;
   for (int request = 0; request < 3; ++request) {
@@ -38,7 +38,7 @@ TEST(DetectedModels, DraftAndVerifyPassesAreToldApart) {
   EXPECT_FALSE(program.said("several_models"));
 }
 
-// The draft model takes the prompt and proposes, before the large one takes both.
+// The draft model takes the prompt and proposes tokens before the large one takes both.
 TEST(DetectedModels, ARequestOfADraftModelIsOnePrefillAndOneDecode) {
   Program program;
   for (int request = 0; request < 4; ++request) {
@@ -79,15 +79,15 @@ TEST(DetectedModels, APrefillMayBeAllThatIsRecorded) {
   EXPECT_EQ(stages.steps[0].layers, 12U);
 }
 
-// One step alone: its rows are as many behind the layers as in them, as those of any encoder.
+// A single step: as many rows after the layers as in them, as in any encoder.
 TEST(DetectedModels, AStepAloneIsNotCalledAPrefill) {
   Program program;
   program.pass({.layers = 12});
   EXPECT_TRUE(program.detect().steps.empty());
 }
 
-// A compiler tries as many candidates for each of its kernels, one after the other: that is
-// repeated as layers are, but what is repeated is another kernel each time.
+// A compiler tries equally many candidates for each of its kernels, one after the other. They
+// repeat like layers, but with a different kernel each time.
 TEST(DetectedModels, CandidatesThatACompilerTriesAreNoLayers) {
   Program program;
   for (int tuned = 0; tuned < 3; ++tuned) {
@@ -107,7 +107,7 @@ TEST(DetectedModels, CandidatesThatACompilerTriesAreNoLayers) {
   for (const Step& step : stages.steps) EXPECT_EQ(step.layers, 6U);
 }
 
-// Two models that are measured one after the other do not speculate.
+// Two models measured one after the other do not speculate.
 TEST(DetectedModels, TwoModelsInOneCaptureAreSaid) {
   Program program;
   for (const uint32_t layers : {4U, 16U}) {
@@ -129,8 +129,8 @@ TEST(DetectedModels, TwoModelsInOneCaptureAreSaid) {
 constexpr std::array<std::string_view, 9> kLayerOfNoName{"a", "b", "c", "d", "e",
                                                          "f", "g", "h", "i"};
 
-// Training without a telling name: forward passes by the program's thread, backward passes by the
-// framework's. The same kernels by one thread are no training.
+// Training without revealing names: the program's thread launches forward passes, the framework's
+// thread backward passes. The same kernels from one thread are not training.
 TEST(DetectedModels, PassesOfTwoThreadsInTurnAreTraining) {
   const auto run = [](uint64_t second_thread) {
     Program program;
@@ -153,8 +153,9 @@ TEST(DetectedModels, PassesOfTwoThreadsInTurnAreTraining) {
   EXPECT_EQ(run(1).reason.find("two threads in turn"), std::string::npos);
 }
 
-// The softmax of a loss stands between the product of a head and the first of the backward pass, in
-// each training step as often, beside an embedding: names alone take that for a model's layers.
+// The softmax of a loss runs between the head's GEMM and the first one of the backward pass,
+// equally often in each training step, next to an embedding: by names alone it looks like a model's
+// layers.
 TEST(DetectedModels, TheSoftmaxOfALossIsNoAttention) {
   Program program;
   uint32_t random = 7;
@@ -178,7 +179,7 @@ TEST(DetectedModels, TheSoftmaxOfALossIsNoAttention) {
       << stages.reason;
 }
 
-// A program that was killed in its last decode: 41 of 64 steps.
+// A program killed during its last decode: 41 of 64 steps.
 TEST(DetectedModels, ALastDecodeThatIsCutOffIsInNoMean) {
   Program program;
   for (int i = 0; i < 3; ++i) program.request(400, 64);

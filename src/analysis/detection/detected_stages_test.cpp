@@ -51,7 +51,7 @@ TEST(DetectedStagesTest, KernelsMayChangeWithTheContext) {
   program.expect_all_found();
 }
 
-// A loop over the experts that were hit has another length in every layer.
+// A loop over the active experts has a different length in every layer.
 TEST(DetectedStagesTest, LayersNeedNotBeEqual) {
   Program program;
   uint32_t random = 1;
@@ -113,7 +113,7 @@ TEST(DetectedStagesTest, AttentionMayBeUnfused) {
   program.expect_all_found();
 }
 
-// What the host reads ends a step, even if kernels stand between it and the selection.
+// A read by the host ends a step, even if kernels run between it and the selection.
 TEST(DetectedStagesTest, AStepEndsWhereItsResultIsRead) {
   Program program;
   std::vector<size_t> ends;
@@ -164,7 +164,7 @@ TEST(DetectedStagesTest, StepsAloneAreAGuess) {
   EXPECT_NE(stages.reason.find("their kind is a guess"), std::string::npos);
 }
 
-// llama-bench -p 0: one token to warm up, which loads kernels, and then the decode.
+// llama-bench -p 0: one warm-up token, which loads kernels, then the decode.
 TEST(DetectedStagesTest, ASlowFirstStepOfADecodeAloneIsAWarmUp) {
   Program program;
   const auto cold = [](Program& of, const ProgramPass& pass, uint32_t layer) {
@@ -215,7 +215,7 @@ TEST(DetectedStagesTest, HiddenGraphReplaysAreSteps) {
   }
 }
 
-// Sequences come and go: 2 are decoded, a third and a fourth join while the others go on.
+// Sequences come and go: 2 are decoded, a third and a fourth join while the others continue.
 TEST(DetectedStagesTest, ContinuousBatching) {
   Program program;
   const auto engine = [&](StepKind kind, uint32_t tokens, uint32_t sequences) {
@@ -243,7 +243,7 @@ TEST(DetectedStagesTest, ContinuousBatching) {
   }
 }
 
-// Long prompts in pieces: the sequences whose prompts are through get a token in every pass.
+// Long prompts in pieces: sequences whose prompts are complete get a token in every pass.
 TEST(DetectedStagesTest, PromptsInPiecesBesideSequencesThatGoOn) {
   Program run;
   const auto engine = [&](StepKind kind, uint32_t tokens, uint32_t sequences) {
@@ -326,7 +326,7 @@ TEST(DetectedStagesTest, NoiseIsNoModel) {
   EXPECT_TRUE(stages.stages.empty() || stages.confidence == ConfidenceLevel::low) << stages.reason;
 }
 
-// Whatever the order of things, steps follow each other and do not overlap.
+// Steps follow each other and never overlap, in any order of passes.
 TEST(DetectedStagesTest, StepsNeverOverlap) {
   for (uint32_t seed = 1; seed <= 200; ++seed) {
     Program program;
@@ -389,9 +389,9 @@ TEST(DetectedStagesTest, FindsAllStepsOfALongRun) {
   EXPECT_EQ(stages.steps.size(), program.truth().size());
 }
 
-// As llama.cpp does: logits of each sequence that gets a token are copied to the host, and a batch
-// is split into passes of equally many tokens per sequence.
-// Norms have one block per token; nothing is gathered or selected per sequence.
+// Like llama.cpp: the logits of each sequence that gets a token are copied to the host, and a batch
+// is split into passes of equally many tokens per sequence. Norms have one block per token; nothing
+// is gathered or selected per sequence.
 void engine_layer(Program& program, const ProgramPass& pass, uint32_t /*layer*/) {
   program.kernel("norm", pass.tokens);
   program.kernel("gemm_qkv");
@@ -415,7 +415,7 @@ TEST(DetectedStagesTest, ResultsThatTheHostReadsTellTheSequences) {
   engine_pass(program, StepKind::prefill, 300, 1);
   for (int i = 0; i < 10; ++i) engine_pass(program, StepKind::decode, 1, 1);
   for (int round = 0; round < 4; ++round) {
-    // Two prompts come: a token of each beside the sequence in decode, then their rest.
+    // Two prompts arrive: one token of each next to the sequence in decode, then the rest.
     engine_pass(program, StepKind::mixed, 3, 1);
     engine_pass(program, StepKind::prefill, 512, 0);
     engine_pass(program, StepKind::prefill, 127, 2);
@@ -453,8 +453,8 @@ TEST(DetectedStagesTest, WhatAnEngineDoesBetweenStepsIsOfTheNextOne) {
   }
 }
 
-// A draft model of two layers proposes four tokens, a model of eight verifies them: five tokens of
-// one sequence pass through it, and are no prompt.
+// A draft model of two layers proposes four tokens; a model of eight layers verifies them: five
+// tokens of one sequence pass through it, but are not a prompt.
 TEST(DetectedStagesTest, PassesOfADraftModel) {
   Program program;
   for (int request = 0; request < 3; ++request) {
@@ -472,12 +472,12 @@ TEST(DetectedStagesTest, PassesOfADraftModel) {
   EXPECT_TRUE(stages.speculative);
   EXPECT_FALSE(stages.serving);
   EXPECT_TRUE(program.said("speculative_decoding"));
-  // How many tokens a round gives is not known.
+  // The number of tokens per round is unknown.
   EXPECT_FALSE(stages.time_per_output_token);
 }
 
-// Sampling takes several kernels, of which the last chooses the token of each of four sequences.
-// The capture's last pass has them as well, and nothing behind it.
+// Sampling takes several kernels; the last one chooses the token of each of four sequences. The
+// capture's last pass also has them, with nothing after it.
 TEST(DetectedStagesTest, TheLastStepOfASampledBatch) {
   Program program;
   const auto sample = [&](const ProgramPass& pass) {
@@ -497,7 +497,7 @@ TEST(DetectedStagesTest, TheLastStepOfASampledBatch) {
   }
 }
 
-// The denoising steps of a diffusion model, on batches of two: forward passes, no tokens.
+// The denoising steps of a diffusion model on batches of two: forward passes without tokens.
 TEST(DetectedStagesTest, PassesOfAModelThatIsNoLlm) {
   Program program;
   for (int image = 0; image < 3; ++image) {
@@ -521,8 +521,8 @@ TEST(DetectedStagesTest, PassesOfAModelThatIsNoLlm) {
   EXPECT_NE(stages.confidence, ConfidenceLevel::high);
 }
 
-// Sentences of different lengths are classified: embedded, passed through the layers, and the most
-// likely of four labels is chosen, by a small product.
+// Classifies sentences of different lengths: embedding, layers, then a small GEMM chooses the most
+// likely of four labels.
 TEST(DetectedStagesTest, AClassifierIsNoLlm) {
   Program program;
   for (int round = 0; round < 4; ++round) {

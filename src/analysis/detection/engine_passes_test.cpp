@@ -10,7 +10,7 @@ using detection_test::kMillisecond;
 using detection_test::Program;
 using detection_test::ProgramPass;
 
-// vLLM with VLLM_NVTX_SCOPES_FOR_PROFILING=1. No pass is like the one before: nothing repeats.
+// vLLM with VLLM_NVTX_SCOPES_FOR_PROFILING=1. No pass equals the previous one: nothing repeats.
 void scoped_pass(Program& program, uint32_t tokens, uint32_t sequences) {
   const StepKind kind = tokens > sequences ? StepKind::prefill : StepKind::decode;
   const Nanoseconds begin = program.now();
@@ -48,7 +48,7 @@ TEST(EnginePasses, AreBetweenTheRangesOfTheModelRunner) {
   EXPECT_NE(stages.reason.find("model runner"), std::string::npos) << stages.reason;
 }
 
-// Without the ranges the same kernels show nothing, and that is said.
+// Without the ranges the same kernels show nothing, and the reason says so.
 TEST(EnginePasses, AreNoneWithoutRanges) {
   Program program;
   for (int i = 0; i < 3; ++i) scoped_pass(program, 300 + 13 * static_cast<uint32_t>(i), 2);

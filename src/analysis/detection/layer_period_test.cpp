@@ -11,7 +11,7 @@ namespace {
 
 using Tokens = std::vector<uint32_t>;
 
-// `length` distinct kernels, as of a layer.
+// `length` distinct kernels, like a layer.
 Tokens distinct(uint32_t first, size_t length) {
   Tokens tokens(length);
   std::iota(tokens.begin(), tokens.end(), first);
@@ -23,7 +23,7 @@ Tokens& append(Tokens& tokens, const Tokens& more) {
   return tokens;
 }
 
-// A layer of 63 kernels with 20 names, as eager PyTorch has them.
+// A layer of 63 kernels with 20 names, as in eager PyTorch.
 Tokens eager_layer() {
   Tokens layer;
   for (uint32_t i = 0; i < 63; ++i) layer.push_back(i % 3 == 0 ? 1 : 2 + (i * 7) % 19);
@@ -72,13 +72,13 @@ TEST(LayerPeriodTest, FirstLayerMayDifferALittle) {
   EXPECT_EQ(layers->first, 3U);
   EXPECT_EQ(layers->period, 40U);
   EXPECT_EQ(layers->count, 12U);
-  // 3 of the 11 x 40 kernels that follow the first layer are not as one layer before.
+  // 3 of the 11 x 40 kernels after the first layer differ from the previous layer.
   EXPECT_NEAR(layers->agreement, 1 - 3.0 / 440, 1e-9);
 }
 
 TEST(LayerPeriodTest, LastLayerMayDifferALittle) {
   Tokens last = distinct(100, 40);
-  last[20] = 502;  // on the last token only: another GEMM
+  last[20] = 502;  // only for the last token: another GEMM
   last[30] = 503;
   Tokens step{900, 901, 902};
   for (int i = 0; i < 11; ++i) append(step, distinct(100, 40));

@@ -10,8 +10,8 @@
 namespace llmprof::analysis {
 namespace {
 
-// Passes of 60 kernels whose classes and tokens nobody knows: two that are alike, one of the same
-// kernels that lacks its end, and one of other kernels.
+// Passes of 60 kernels with unknown classes and tokens: two equal ones, one with the same kernels
+// but without its end, and one with other kernels.
 class PassKindTest : public ::testing::Test {
  protected:
   PassKindTest() {
@@ -65,7 +65,7 @@ TEST_F(PassKindTest, APassThatAWindowCutsIsAsThoseOfItsKernels) {
             (std::vector{StepKind::decode, StepKind::decode, StepKind::decode, StepKind::prefill}));
 }
 
-// Each pass is cut elsewhere, so that no two are the same.
+// Each pass is cut at a different place, so no two are equal.
 class CutPassKindTest : public PassKindTest {
  protected:
   CutPassKindTest() {
@@ -89,7 +89,7 @@ TEST_F(CutPassKindTest, WithoutWindowsPassesThatDifferTakePrompts) {
   EXPECT_EQ(kinds(), std::vector(5, StepKind::prefill));
 }
 
-// That nothing is recorded after the program's end cuts nothing.
+// The end of recording after the program's end does not cut a pass.
 TEST_F(PassKindTest, TheEndOfRecordingIsNoWindow) {
   trace_.collection(0, true, trace::CollectionReason::program_start);
   trace_.collection(9000, false, trace::CollectionReason::process_end);

@@ -10,7 +10,7 @@ namespace {
 constexpr uint32_t kServedLayers = 4;
 
 // An engine that decodes and reads its results, times in us. A pass runs from `start` to `end`; its
-// results are copied to the host in the 2 us after it.
+// results are copied to the host in the next 2 us.
 class Engine {
  public:
   Engine() {
@@ -19,7 +19,7 @@ class Engine {
     t_.stages().confidence = ConfidenceLevel::high;
   }
 
-  // Results are asked for, but the host goes on with the next pass of the batch.
+  // The host requests results but continues with the batch's next pass.
   Engine& pass(StepKind kind, uint64_t rows, Nanoseconds start, Nanoseconds end) {
     t_.instance(static_cast<uint32_t>(kind), start * 1000, end * 1000);
     Step& step = t_.step(start * 1000, end * 1000);
@@ -32,8 +32,8 @@ class Engine {
     t_.copy(end * 1000, (end + 2) * 1000, asked);
     return *this;
   }
-  // The host waits for the results of the last pass, until 3 us after it, and then for as long to
-  // choose each of `rows` tokens.
+  // The host waits for the last pass's results until 3 us after it, then takes `choose` us for each
+  // of `rows` tokens.
   Engine& waits(Nanoseconds end, Nanoseconds rows = 0, Nanoseconds choose = 0) {
     t_.call("cuStreamSynchronize", end * 1000, (end + 3) * 1000);
     for (Nanoseconds i = 1; i <= rows; ++i) {
@@ -63,7 +63,7 @@ class Engine {
   TestTrace t_;
 };
 
-// Results are there at 203, 1203, 2203; two prompts in two passes of one batch.
+// Results arrive at 203, 1203, 2203; two prompts in two passes of one batch.
 TEST(ServedWindowsTest, ABatchGivesEachSequenceOneToken) {
   Engine engine;
   engine.pass(StepKind::prefill, 1, 100, 150).pass(StepKind::prefill, 1, 170, 200).waits(200);
@@ -75,13 +75,13 @@ TEST(ServedWindowsTest, ABatchGivesEachSequenceOneToken) {
   EXPECT_EQ(windows[0].passes, 5U);
   EXPECT_EQ(windows[0].most_rows, 2U);
   EXPECT_EQ(windows[0].prompts, 2U);
-  EXPECT_DOUBLE_EQ(windows[0].prompt_time, 103'000);  // from 100, where its first pass begins
+  EXPECT_DOUBLE_EQ(windows[0].prompt_time, 103'000);  // from 100, the start of its first pass
   EXPECT_EQ(windows[0].tokens, 4U);
   EXPECT_DOUBLE_EQ(windows[0].token_time, 1'000'000);
 }
 
-// A new prompt waits for a cache to be moved, and so does the token of the sequence in decode. Its
-// own time begins when the move has ended, at 603.9.
+// A new prompt waits for a cache transfer, and so does the token of the sequence in decode. The
+// prompt's own time starts when the transfer has ended, at 603.9.
 TEST(ServedWindowsTest, TokensWaitForMovesOfCachesAndPromptsBeginAfterThem) {
   Engine engine;
   engine.pass(StepKind::prefill, 1, 100, 200).waits(200);
@@ -97,7 +97,7 @@ TEST(ServedWindowsTest, TokensWaitForMovesOfCachesAndPromptsBeginAfterThem) {
   EXPECT_DOUBLE_EQ(windows[0].token_time, (200'000 + 600'000 + 2 * 100'000) / 4.0);
 }
 
-// The host chooses three tokens, 30 us each: on average 60 us after the results are there.
+// The host chooses three tokens in 30 us each: on average 60 us after the results arrive.
 TEST(ServedWindowsTest, APromptEndsWhenItsTokenIsChosen) {
   Engine engine;
   engine.pass(StepKind::prefill, 3, 100, 200).waits(200, 3, 30);
@@ -108,8 +108,8 @@ TEST(ServedWindowsTest, APromptEndsWhenItsTokenIsChosen) {
   EXPECT_DOUBLE_EQ(windows[0].token_time, 300'000);
 }
 
-// The second prompt is taken in two batches: its time begins at 203, where the host has chosen the
-// first one's token.
+// The second prompt takes two batches: its time starts at 203, when the host has chosen the first
+// prompt's token.
 TEST(ServedWindowsTest, APromptOfSeveralBatchesBeginsWithTheFirst) {
   Engine engine;
   engine.pass(StepKind::prefill, 1, 100, 200).waits(200);
@@ -136,7 +136,7 @@ TEST(ServedWindowsTest, EachWindowThatSomebodyOpenedIsToldApart) {
   EXPECT_DOUBLE_EQ(windows[1].token_time, 200'000);
 }
 
-// A prompt and a sequence in decode in one pass: which of them the token is of is not told.
+// A prompt and a sequence in decode in one pass: it is unknown which one gets the token.
 TEST(ServedWindowsTest, RefusesPassesThatTakeBoth) {
   Engine engine;
   engine.pass(StepKind::prefill, 1, 100, 200).waits(200);

@@ -104,7 +104,7 @@ TEST(SpeculationTest, TwoModelsOneAfterTheOtherDoNotSpeculate) {
   EXPECT_FALSE(find_speculation(steps));
 }
 
-// Requests of two models in turn: each has many steps of its own.
+// Alternating requests of two models: each has many steps of its own.
 TEST(SpeculationTest, RequestsOfTwoModelsInTurnDoNotSpeculate) {
   std::vector<Step> steps;
   for (int request = 0; request < 6; ++request) {
@@ -122,7 +122,7 @@ TEST(SpeculationTest, OneModelOrThreeAreNone) {
   EXPECT_FALSE(find_speculation(three));
 }
 
-// Layers hidden in a graph replay tell no model.
+// Layers hidden in a graph replay do not identify a model.
 TEST(SpeculationTest, HiddenPassesAreNoModel) {
   std::vector<Step> steps;
   for (int i = 0; i < 10; ++i) add_steps(steps, i % 2 == 0 ? 0 : kVerify, 10);

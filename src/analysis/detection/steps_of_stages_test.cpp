@@ -15,7 +15,7 @@ constexpr Nanoseconds kTick = 1000;  // a microsecond
 constexpr uint32_t kLayers = 6;
 constexpr size_t kKernelsOfAPass = 1 + 8 * kLayers + 2;
 
-// A program with ranges around its stages; no kernel's name is known.
+// A program with ranges around its stages and unknown kernel names.
 class StepsOfStagesTest : public ::testing::Test {
  protected:
   void kernel(std::string_view name, uint32_t blocks) {
@@ -130,7 +130,7 @@ TEST_F(StepsOfStagesTest, AnAnnotatedPrefillOfSeveralPassesGetsThem) {
                           [](const Step& step) { return step.kind == StepKind::prefill; }));
 }
 
-// What the program annotates stays; only what lacks steps is looked at.
+// The program's annotations stay; only instances without steps are examined.
 TEST_F(StepsOfStagesTest, APrefillBesideAnnotatedStepsGetsItsPasses) {
   for (int i = 0; i < 3; ++i) {
     within("LLM@prefill", [&] {
@@ -151,7 +151,7 @@ TEST_F(StepsOfStagesTest, APrefillBesideAnnotatedStepsGetsItsPasses) {
   EXPECT_EQ(said_of_steps(), 12U);
 }
 
-// What reads a result belongs to the step that it reads.
+// A read of a result belongs to the step that it reads.
 TEST_F(StepsOfStagesTest, CopiesBelongToTheStepBeforeThem) {
   for (int i = 0; i < 3; ++i) request(4);
   find();
@@ -167,7 +167,7 @@ TEST_F(StepsOfStagesTest, CopiesBelongToTheStepBeforeThem) {
   }
 }
 
-// Passes that make up less than most of an instance do not explain it.
+// Passes that are not most of an instance do not explain it.
 TEST_F(StepsOfStagesTest, WhatDoesNotRepeatGetsNone) {
   uint32_t random = 7;
   for (int i = 0; i < 3; ++i) {

@@ -1,5 +1,4 @@
-// Stages from structure: of engines that nobody here wrote, and of captures whose kernels are
-// called something else.
+// Stages from structure: of third-party engines, and of captures with renamed kernels.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +17,7 @@ namespace {
 
 enum class Names : uint8_t { as_recorded, replaced };
 
-// Each name by another that says nothing, one to one.
+// Replaces each name one to one by a meaningless one.
 void replace_names(trace::Trace& trace) {
   std::unordered_map<trace::StringId, trace::StringId> replaced;
   for (trace::StringId& name : trace.kernels.name) {
@@ -43,7 +42,7 @@ struct FoundStages {
     return std::all_of(stages.steps.begin(), stages.steps.end(),
                        [&](const Step& step) { return step.layers == layers; });
   }
-  // Milliseconds.
+  // In milliseconds.
   [[nodiscard]] std::vector<double> walls(StepKind kind) const {
     std::vector<double> found;
     for (const Step& step : stages.steps) {
@@ -78,8 +77,8 @@ INSTANTIATE_TEST_SUITE_P(Captures, SharedCapturesStructureTest,
                            return tested.param == Names::as_recorded ? "AsRecorded" : "Renamed";
                          });
 
-// By the engine's clock: 9.606 ms a prefill, 97.883 ms for 64 tokens, after one prefill and one
-// token to warm up.
+// By the engine's clock: 9.606 ms per prefill, 97.883 ms for 64 tokens, after one warm-up prefill
+// and token.
 TEST_P(SharedCapturesStructureTest, LlamaBench) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
   const FoundStages found =
@@ -94,8 +93,8 @@ TEST_P(SharedCapturesStructureTest, LlamaBench) {
   EXPECT_NEAR(per_request, 97.883, 0.01 * 97.883);
 }
 
-// 8 requests one after the other, of which the log holds 7, then 64 at concurrency 8; 48 new tokens
-// each, the first of them by the prefill. A pass may take several prompts.
+// 8 requests one after the other, 7 of which are in the log, then 64 at concurrency 8; 48 new
+// tokens each, the first one from the prefill. A pass may take several prompts.
 TEST_P(SharedCapturesStructureTest, LlamaServer) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
   const FoundStages found =
@@ -111,15 +110,15 @@ TEST_P(SharedCapturesStructureTest, LlamaServer) {
       if (i > 0) decode.push_back(static_cast<double>(step.wall()) / 1e6);
     }
   }
-  // By the server's own clock: 1.650 ms a token in the first window. Without names it is not taken
-  // for an engine, and what it did between a prefill and the first step is in no stage.
+  // By the server's own clock: 1.650 ms per token in the first window. Without names it is not
+  // recognized as an engine, and its time between a prefill and the first step belongs to no stage.
   const double tolerance = GetParam() == Names::as_recorded ? 0.01 : 0.02;
   EXPECT_NEAR(sum_from(decode, 0) / static_cast<double>(decode.size()), 1.650, tolerance * 1.650);
 }
 
-// Prompts of 256, 320, 384, 448, 512 tokens in turn. The server splits a batch of prompts into
-// passes of at most 512 tokens and of equally many per sequence; the host reads one row of logits
-// for every token that it generates.
+// Prompts cycle through 256, 320, 384, 448 and 512 tokens. The server splits a batch of prompts
+// into passes of at most 512 tokens and equally many per sequence; the host reads one row of logits
+// per generated token.
 TEST(SharedCapturesServerTest, TokensAndSequences) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
   const FoundStages found =
@@ -140,11 +139,11 @@ TEST(SharedCapturesServerTest, TokensAndSequences) {
   }
   EXPECT_EQ(rows[0], 7U * 48);
   EXPECT_EQ(rows[1], 64U * 48);
-  // All prompts', and one for each new token but the last.
+  // All prompt tokens, and one for each new token but the last.
   EXPECT_EQ(tokens[0], 2 * (256U + 320) + 384 + 448 + 512 + 7 * 47);
   EXPECT_EQ(tokens[1], 13U * (256 + 320 + 384 + 448) + 12 * 512 + 64 * 47);
-  // One prefill each in the first window; 70 passes of prompts in the second, 6 of which do not
-  // finish one, and 34 that begin some beside sequences in decode.
+  // One prefill per request in the first window; in the second, 70 prompt passes, 6 of which
+  // complete no prompt, and 34 that start prompts next to sequences in decode.
   EXPECT_EQ(found.steps(StepKind::prefill), 7U + 70);
   EXPECT_EQ(found.steps(StepKind::mixed), 34U);
 }
@@ -160,7 +159,7 @@ TEST_P(SharedCapturesStructureTest, GptFastCompiled) {
   }
 }
 
-// No name is known: the same numbers of passes as with names, or none and the reason.
+// With unknown names: as many passes as with names, or none and the reason.
 TEST(RenamedCapturesTest, OwnCaptures) {
   const auto captures = testing::h200_captures();
   for (const std::string_view name :
@@ -197,13 +196,13 @@ TEST(StructureCapturesTest, ModelsOfOtherKinds) {
   struct Truth {
     std::string_view log;
     uint32_t layers;
-    size_t steps;  // of each of four requests, the prefill included
+    size_t steps;  // of each of four requests, including the prefill
   };
   for (const Truth& truth : {Truth{"h200-models/hf_mixtral.llmtrace.gz", 6, 12},
                              Truth{"h200-models/hf_mamba.llmtrace.gz", 8, 8}}) {
     for (const Names named : {Names::as_recorded, Names::replaced}) {
       const FoundStages found = find_in(testing::test_data(truth.log), named);
-      // Without names it may be refused.
+      // Without names, detection may refuse.
       if (named == Names::replaced && found.stages.stages.empty()) {
         EXPECT_FALSE(found.stages.reason.empty()) << truth.log;
         continue;
@@ -220,7 +219,7 @@ TEST(StructureCapturesTest, ModelsOfOtherKinds) {
   }
 }
 
-// Programs of others, most of them training or no LLM: nothing is found in them under any names.
+// Third-party programs, most of them training or not an LLM: no stages under any names.
 TEST(SharedCapturesRenamedTest, OtherProgramsAreRefused) {
   LLMPROF_NEEDS_SHARED_CAPTURES(captures);
   size_t seen = 0;

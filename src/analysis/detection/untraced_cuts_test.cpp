@@ -6,8 +6,8 @@ namespace {
 constexpr uint32_t kLayers = 6;
 constexpr uint32_t kSteps = 5;
 
-// A window that ends in layer `last` of a decode step, and one that begins in layer `first` of a
-// later one. Rows of the passes that lie in one of them as a whole.
+// A window that ends in layer `last` of a decode step, and one that starts in layer `first` of a
+// later one. Returns the passes that are entirely inside a window.
 std::vector<Program::Truth> run_with_cut_passes(Program& program, uint32_t last, uint32_t first) {
   program.begin_window();
   program.request(200, kSteps);
@@ -28,7 +28,7 @@ std::vector<Program::Truth> run_with_cut_passes(Program& program, uint32_t last,
   return whole;
 }
 
-// Parts of two passes have the layers of one, or more, or fewer.
+// Parts of two passes may have as many layers as one pass, or more, or fewer.
 TEST(UntracedCuts, NoPassGoesOnBehindThem) {
   for (uint32_t last = 1; last < kLayers; ++last) {
     for (uint32_t first = 1; first < kLayers; ++first) {
@@ -39,7 +39,7 @@ TEST(UntracedCuts, NoPassGoesOnBehindThem) {
       for (size_t i = 0; i < whole.size(); ++i) {
         EXPECT_EQ(stages.steps[i].layers, kLayers);
         EXPECT_EQ(stages.steps[i].kind, whole[i].pass.kind);
-        // What begins a pass is seen behind another one only.
+        // The start of a pass is visible only after another pass.
         const size_t from = i == whole.size() - kSteps ? whole[i].begin + 1 : whole[i].begin;
         for (size_t row = from; row < whole[i].end; ++row) {
           ASSERT_EQ(stages.owners.kernel_step[row], StepId(i)) << last << ' ' << first;
@@ -84,7 +84,7 @@ TEST(TracedParts, OfADecodeAreInNoStatistics) {
   EXPECT_TRUE(program.said("stage_traced_in_part"));
 }
 
-// A request of fewer steps, all of it within a window.
+// A request of fewer steps, entirely within a window.
 TEST(TracedParts, AreAtTheEdgeOfAWindow) {
   Program program;
   program.begin_window();

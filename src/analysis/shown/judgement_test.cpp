@@ -16,7 +16,7 @@ profile::StageJudgement judged(const profile::Stage& stage) {
   return testing::shown(profile).stages[0].judgement;
 }
 
-// Of a decode of 18 ms in all with this budget.
+// Judges a decode of 18 ms in total with this budget.
 profile::StageJudgement with_budget(const std::vector<llmprof::testing::PartTime>& parts) {
   profile::Stage decode = llmprof::testing::full_sample().stages[1];
   llmprof::testing::set_budget(decode, parts);
@@ -44,7 +44,7 @@ TEST(Judgement, SaysNothingOfIdleTimeWithoutABudget) {
   EXPECT_FALSE(judgement.waits_for_host);
 }
 
-// Idle parts together against the longest part that is work; what was not traced is neither.
+// Compares the sum of idle parts with the longest work part; untraced time is neither.
 TEST(Judgement, ComparesIdleTimeWithTheLongestWork) {
   EXPECT_TRUE(
       with_budget({{"gemm", 8}, {"idle: launch-bound", 9, true}, {"attention", 1}}).mostly_idle);
@@ -76,7 +76,7 @@ TEST(Judgement, DoubtsAStageThatReachesItsPeakAlthoughItWaits) {
   EXPECT_FALSE(judged(decode).limit.has_value());
 }
 
-// The hand-made profiles that tests of reports read carry what this says of them.
+// The hand-made profiles for report tests contain the same judgement.
 TEST(Judgement, AgreesWithTheSamples) {
   for (const profile::Profile& profile :
        {llmprof::testing::full_sample(), llmprof::testing::duty_sample(),

@@ -11,7 +11,7 @@ namespace {
 using profile::Milliseconds;
 using profile::Share;
 
-// A prefill that took 9 and 11 ms traced, 6 ms of them busy, and 8 ms without tracing.
+// A prefill that took 9 and 11 ms traced, of which 6 ms busy, and 8 ms untraced.
 profile::Stage prefill() {
   profile::Stage stage;
   stage.name = "prefill";
@@ -41,7 +41,7 @@ profile::Stage prefill() {
   return stage;
 }
 
-// A decode of ten steps in 30 ms, half of them busy; only traced.
+// A decode of ten steps in 30 ms, half of it busy; only traced.
 profile::Stage decode() {
   profile::Stage stage;
   stage.name = "decode";
@@ -54,7 +54,7 @@ profile::Stage decode() {
   return stage;
 }
 
-// The same, timed without tracing: 24 ms.
+// The same decode takes 24 ms untraced.
 profile::Stage unwatched_decode() {
   profile::Stage stage = decode();
   profile::Unwatched own;
@@ -91,7 +91,7 @@ TEST(Shown, ShowsTheTimesOfTheProgramWithoutTracing) {
   EXPECT_TRUE(stage.without_tracing);
   EXPECT_EQ(shown.stages[0].wall.mean->value, 10) << "as recorded";
   EXPECT_DOUBLE_EQ(stage.wall.mean->value, 8);
-  EXPECT_DOUBLE_EQ(stage.wall.min->value, 7.2);  // spread as recorded, scaled with the mean
+  EXPECT_DOUBLE_EQ(stage.wall.min->value, 7.2);  // recorded spread, scaled with the mean
   EXPECT_DOUBLE_EQ(stage.wall.max->value, 8.8);
   EXPECT_EQ(stage.wall.count, 2U);
   EXPECT_EQ(stage.idle->value, 2);
@@ -107,7 +107,7 @@ TEST(Shown, ShowsTheTimesOfTheProgramWithoutTracing) {
   EXPECT_TRUE((*stage.budget)[1].idle);
 }
 
-// 16 of 76 ms are of prefills, of which 12 are busy, and 30 of the 60 of decodes.
+// Prefills take 16 of 76 ms, 12 of them busy; decodes take 60 ms, 30 of them busy.
 TEST(Shown, SharesAreOfTheTimesThatAreShown) {
   const profile::Profile shown = testing::shown(profile_of({prefill(), decode()}));
   EXPECT_DOUBLE_EQ(shown.stages[0].shown.share_of_stage_time.value, 16.0 / 76);
@@ -124,7 +124,7 @@ TEST(Shown, AStageThatWasOnlyTracedStaysAsItIs) {
   EXPECT_EQ(shown.token_times.shown->time_per_output_token->mean->value, 3);
   EXPECT_EQ(shown.token_times.shown->tokens_per_s->value, 1000);
   EXPECT_EQ(shown.token_times.shown->request->value,
-            40);  // half of it is not known without tracing
+            40);  // half of it is unknown without tracing
 }
 
 TEST(Shown, TokenTimesFollowFromTheStages) {
@@ -139,8 +139,8 @@ TEST(Shown, TokenTimesFollowFromTheStages) {
   EXPECT_DOUBLE_EQ(shown.token_times.shown->by_batch[0].tokens_per_s->value, 1250);
 }
 
-// Two decodes of which windows hold pieces: 400 and 20 ms with what was not traced, 3 steps each.
-// Whether the time without tracing is from between them or from the control run does not matter.
+// Windows contain pieces of two decodes: 400 and 20 ms including untraced time, 3 steps each. The
+// untraced time may come from between the windows or from the control run.
 class PiecesInWindows : public ::testing::TestWithParam<profile::UnwatchedSource> {};
 
 TEST_P(PiecesInWindows, HaveNoSpread) {
@@ -172,7 +172,7 @@ TEST(Shown, WithoutUnwatchedTimesIsTheProfileItself) {
   traced.unwatched.reset();
   const profile::Profile shown = testing::shown(profile_of({traced, decode()}));
   EXPECT_EQ(shown.stages[0].shown.wall.mean->value, 10);
-  EXPECT_EQ(shown.stages[0].shown.share_of_stage_time.value, 0.25);  // as recorded
+  EXPECT_EQ(shown.stages[0].shown.share_of_stage_time.value, 0.25);  // of recorded times
   EXPECT_EQ((*shown.stages[0].shown.budget)[0].time.value, 10);
   EXPECT_EQ(shown.token_times.shown->gpu_busy_share_of_wall->value, 0.525);
 }

@@ -44,7 +44,7 @@ TEST_F(AnnotatedStagesTest, KeepsToWhatTheProgramCallsWarmUp) {
   trace_.range("prefill", 10, 50);
   trace_.kernel("a", 20, 21, 22);
   trace_.range("vocode", 60, 90);
-  // Slower than the warm-up, which a comparison of times would take for one.
+  // Slower than the warm-up, so comparing times would flag this one.
   trace_.range("prefill", 110, 300);
   trace_.kernel("a", 120, 121, 290);
   trace_.range("prefill", 310, 350);
@@ -74,9 +74,9 @@ TEST_F(AnnotatedStagesTest, PutsAKernelInTheInnermostRangeOpenAtItsLaunch) {
   trace_.range("prefill", 0, 100);
   trace_.range("decode_all", 20, 60);  // inside the prefill
   trace_.kernel("before", -5, 0, 5);
-  trace_.kernel("a", 0, 6, 10);      // a range holds its start
+  trace_.kernel("a", 0, 6, 10);      // a range includes its start
   trace_.kernel("b", 30, 110, 120);  // runs after all ranges, was launched in the inner one
-  trace_.kernel("c", 60, 121, 130);  // and not its end
+  trace_.kernel("c", 60, 121, 130);  // but not its end
   trace_.kernel("d", 100, 131, 140);
   const auto stages = find();
   ASSERT_TRUE(stages);
@@ -131,7 +131,8 @@ TEST_F(AnnotatedStagesTest, KeepsPushPopRangesToTheirThread) {
   EXPECT_EQ(stage_of_kernel(*stages, 1), "prefill");
 }
 
-// Overlapping start/end ranges: the one opened last is the innermost; what closed under it is gone.
+// Overlapping start/end ranges: the one opened last is the innermost; ranges closed under it are
+// gone.
 TEST_F(AnnotatedStagesTest, FollowsStartEndRangesThatOverlap) {
   trace_.range("prefill", 0, 50, trace::RangeKind::start_end);
   trace_.range("decode_all", 30, 80, trace::RangeKind::start_end);
@@ -224,7 +225,7 @@ TEST_F(AnnotatedStagesTest, TakesLoneDecodeStepsInARowForADecode) {
 }
 
 TEST_F(AnnotatedStagesTest, LeavesAPlainStepOutsideOfStagesAlone) {
-  trace_.range("step", 0, 10);  // a training loop's, for instance
+  trace_.range("step", 0, 10);  // of a training loop, for example
   trace_.kernel("k", 1, 2, 5);
   EXPECT_FALSE(find());
 }
@@ -261,8 +262,7 @@ TEST_F(AnnotatedStagesTest, MakesEveryEngineStepAnInstance) {
   EXPECT_FALSE(stages->time_to_first_token);
 }
 
-// The engine prepares the second step while the GPU still works on the first.
-// An engine that tells of one step twice says more in one of the ranges.
+// An engine that annotates one step twice gives more detail in one of the ranges.
 TEST_F(AnnotatedStagesTest, TakesTheContextsOfAStepFromTheInnerRange) {
   using trace::RangeKind;
   trace_.range("step[DECODE bs=2]", 0, 100, RangeKind::annotation);
@@ -283,7 +283,7 @@ TEST_F(AnnotatedStagesTest, TakesTheContextsOfAStepFromTheInnerRange) {
   EXPECT_EQ(stages->steps[1].phases.decode.sequences, 2U);
 }
 
-// TensorRT-LLM annotates each rank's step in its process.
+// TensorRT-LLM annotates each rank's step in that rank's process.
 TEST_F(AnnotatedStagesTest, EachRankHasItsOwnSteps) {
   for (uint64_t rank = 0; rank < 2; ++rank) {
     const auto thread = trace_.thread(trace_.process(rank + 1), rank + 1);
@@ -342,7 +342,7 @@ TEST_F(AnnotatedStagesTest, NotesVisionInsidePrefill) {
   EXPECT_EQ(stages->notes[1].range_time, 10);
   EXPECT_EQ(stages->notes[1].kernel_sum, 5);
   EXPECT_EQ(stages->notes[2].name, "vision_tower");
-  EXPECT_EQ(stages->notes[2].kernel_count, 2U);  // with what is inside
+  EXPECT_EQ(stages->notes[2].kernel_count, 2U);  // including nested notes
   EXPECT_EQ(stages->notes[2].kernel_sum, 8);
   EXPECT_EQ(stages->notes[2].range_time, 50);
 }
@@ -418,7 +418,7 @@ TEST_F(AnnotatedStagesTest, APrefillToldInPiecesIsOneStep) {
   tell_step(trace_, 1, trace::StepTable::Kind::prefill, 1, 512);
   tell_step(trace_, 50, trace::StepTable::Kind::prefill, 1, 88);
   trace_.kernel("a", 10, 20, 90);
-  trace_.range("decode_all", 100, 200);  // two told, no range of their own: how many is not known
+  trace_.range("decode_all", 100, 200);  // two steps noted, without ranges: their number is unknown
   tell_step(trace_, 101, trace::StepTable::Kind::decode, 1, 1);
   tell_step(trace_, 151, trace::StepTable::Kind::decode, 1, 1);
   trace_.kernel("b", 110, 120, 140);

@@ -1,4 +1,4 @@
-// Stages of real captures against what plain SQL and nsys itself say of them.
+// Stages of real captures compared with plain SQL and nsys itself.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -57,8 +57,8 @@ void expect_instances(const Stages& stages, const std::vector<Expected>& expecte
   }
 }
 
-// Ranges joined to RUNTIME (thread, range start <= call start < range end) and that to KERNEL
-// (process, correlation), counted and summed by range in SQL.
+// SQL joins ranges to RUNTIME (thread, range start <= call start < range end) and RUNTIME to KERNEL
+// (process, correlation), then counts and sums by range.
 TEST(StagesOfCaptures, DenseDecoderInCudaGraphs) {
   const auto captures = testing::h200_captures();
   const Read read = read_stages(captures / "h200-dense-graph/nsys_node.sqlite");
@@ -80,14 +80,14 @@ TEST(StagesOfCaptures, DenseDecoderInCudaGraphs) {
   EXPECT_EQ(stages.coverage.kernels, 41227U);
   EXPECT_EQ(stages.coverage.kernels_in_stages, 3U * (462 + 12408));
   EXPECT_EQ(stages.coverage.time, 157504418);
-  // The CPU range of a step lasts 0.93 ms, the GPU works 1.9 ms on it.
+  // A step's CPU range lasts 0.93 ms; its GPU work takes 1.9 ms.
   EXPECT_GT(stages.stages[1].step_wall.p50, 1800000);
   ASSERT_TRUE(stages.time_per_output_token);
   EXPECT_NEAR(stages.time_per_output_token->mean, (45817311 + 45795761) / 48.0, 1);
   EXPECT_TRUE(read.diagnostics.has("warmup_set_apart"));
 }
 
-// The decode's kernels are hidden in 24 graph replays a request; SQL over GRAPH_TRACE.
+// The decode's kernels are hidden in 24 graph replays per request; SQL over GRAPH_TRACE.
 TEST(StagesOfCaptures, DenseDecoderWithGraphsAsWholes) {
   const auto captures = testing::h200_captures();
   const Read read = read_stages(captures / "h200-dense-graph/nsys_graph.sqlite");
@@ -112,7 +112,7 @@ TEST(StagesOfCaptures, DenseDecoderWithGraphsAsWholes) {
   for (const Step& step : stages.steps) EXPECT_GT(step.work.hidden_graph_sum, 1700000);
 }
 
-// Rows of an nsys stats report by their columns' names.
+// Rows of an nsys stats report by column name.
 std::vector<std::map<std::string, std::string>> csv_report(const std::filesystem::path& path) {
   const std::string text = testing::file_bytes(path);
   CsvRows rows(text);
@@ -185,7 +185,7 @@ TEST(StagesOfCaptures, EagerLlamaAgreesWithNsys) {
   }
   EXPECT_EQ(compared, 3U);
 
-  // nvtx_kern_sum: launches and time by range and kernel; ranges inside count for outer ones too.
+  // nvtx_kern_sum: launches and time by range and kernel; nested ranges also count for outer ones.
   std::map<std::pair<std::string, std::string>, std::pair<uint64_t, Nanoseconds>> by_kernel;
   const trace::KernelTable& kernels = read.trace.kernels;
   for (size_t i = 0; i < kernels.size(); ++i) {
@@ -220,7 +220,7 @@ TEST(StagesOfCaptures, EagerLlamaAgreesWithNsys) {
   EXPECT_EQ(stages.instances[3].step_count, 16U);
 }
 
-// As vLLM's: one step of 32 sequences, whose kernels all come from one graph launch.
+// Like vLLM: one step of 32 sequences whose kernels all come from one graph launch.
 TEST(StagesOfCaptures, EngineStepInAPyTorchTrace) {
   constexpr uint64_t kKernels = 400;
   std::string events = R"json([

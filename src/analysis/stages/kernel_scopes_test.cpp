@@ -32,7 +32,7 @@ TEST(KernelScopes, HoldEveryKernelOnce) {
   EXPECT_EQ(of(KernelScope::outside).time, 3 + 7 + 1);
 }
 
-// A compiler tries kernels in the first request, each after a fill of the cache; requests fill
+// A compiler tries kernels in the first request, filling the cache before each; requests fill
 // nothing. A scan over tokens is a burst in every request.
 TEST(KernelScopes, TellAutotuningFromWhatRequestsRepeat) {
   TestTrace t;

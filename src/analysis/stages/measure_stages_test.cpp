@@ -10,7 +10,7 @@
 namespace llmprof::analysis {
 namespace {
 
-// Instances, steps and owners made by hand, one kernel a step or instance.
+// Hand-made instances, steps and owners, with one kernel per step or instance.
 class MeasureStagesTest : public ::testing::Test {
  protected:
   MeasureStagesTest() {
@@ -46,7 +46,7 @@ class MeasureStagesTest : public ::testing::Test {
     stages_.owners.kernel_step.push_back(step);
   }
 
-  // A request from `start`: a prefill, then a decode with its steps, each full of its kernel.
+  // A request at `start`: a prefill, then a decode with steps, each filled by its kernel.
   void request(Nanoseconds start, Nanoseconds prefill, uint32_t steps, Nanoseconds a_step) {
     const InstanceId first = instance(kPrefill, start, start + prefill);
     kernel(first, {}, start, start + prefill);
@@ -108,7 +108,7 @@ TEST_F(MeasureStagesTest, ExtendsARangeToItsLastGpuWorkAndSaysSo) {
   EXPECT_NE(diagnostics_.items()[0].message.find("3.000 ms"), std::string::npos);
 }
 
-// Launched ahead: all three steps' launches are made by 30, the GPU works on until 100.
+// The CPU runs ahead: all three steps are launched by 30, the GPU works until 100.
 TEST_F(MeasureStagesTest, MeasuresAStepFromTheEndOfTheOneBefore) {
   const InstanceId loop = instance(kDecode, 0, 110);
   const StepId first = step(loop, 0);
@@ -128,7 +128,7 @@ TEST_F(MeasureStagesTest, MeasuresAStepFromTheEndOfTheOneBefore) {
   EXPECT_EQ(stages_.stages[0].name, "decode");
   EXPECT_EQ(stages_.stages[0].step_wall.count, 3U);
   ASSERT_TRUE(stages_.time_per_output_token);
-  EXPECT_DOUBLE_EQ(stages_.time_per_output_token->mean, 37);  // 110 / 3, to a nanosecond
+  EXPECT_DOUBLE_EQ(stages_.time_per_output_token->mean, 37);  // 110 / 3, to the nanosecond
 }
 
 TEST_F(MeasureStagesTest, PutsInstancesAndStepsInOrderWithTheirOwners) {
@@ -176,8 +176,8 @@ TEST_F(MeasureStagesTest, FlagsAFirstRequestThatIsClearlySlower) {
   EXPECT_EQ(warmups(), (std::vector<bool>{true, true, false, false, false, false, false, false}));
 }
 
-// Eager code on a busy host: later prefills differ by half, and the first, cold one takes ten times
-// as long for the same 80 ns of GPU work.
+// Eager code on a busy host: later prefills vary by half, and the cold first one takes ten times as
+// long for the same 80 ns of GPU work.
 TEST_F(MeasureStagesTest, FlagsAColdFirstRequestAmongThoseThatVary) {
   Nanoseconds start = 0;
   for (const Nanoseconds prefill : {1500, 100, 150, 108, 160}) {
@@ -193,9 +193,9 @@ TEST_F(MeasureStagesTest, FlagsAColdFirstRequestAmongThoseThatVary) {
   EXPECT_EQ(warmups(), expected);
 }
 
-// gpt-fast, eager, on an H200, in us. Put together of several runs, to have the noise that one run
+// gpt-fast, eager, on an H200, in us. Combined from several runs, to have the noise that one run
 // may have: the first, second, fourth and fifth decode, and the first, second and fifth prefill,
-// are instances of one recorded run, the others are means of two more. The GPU works for 4.5 and
+// are instances of one recorded run; the others are means of two more. The GPU works for 4.5 and
 // 145 ms.
 TEST_F(MeasureStagesTest, FlagsTheColdRequestOfANoisyEagerProgram) {
   const std::array<Nanoseconds, 5> prefills = {437'050, 17'910, 30'006, 22'745, 17'350};
@@ -218,7 +218,7 @@ TEST_F(MeasureStagesTest, FlagsTheColdRequestOfANoisyEagerProgram) {
   EXPECT_NEAR(stages_.stages[kPrefill].wall.mean, 22'003, 1);
 }
 
-// The same noise without a cold start: less than twice the longest later one is noise.
+// The same noise without a cold start: less than twice the longest later instance is noise.
 TEST_F(MeasureStagesTest, FlagsNothingInANoisyEagerProgramThatIsWarm) {
   Nanoseconds start = 0;
   for (const Nanoseconds prefill : {55'000, 17'910, 30'006, 22'745, 17'350}) {
@@ -230,7 +230,8 @@ TEST_F(MeasureStagesTest, FlagsNothingInANoisyEagerProgramThatIsWarm) {
   EXPECT_EQ(warmups(), std::vector<bool>(5, false));
 }
 
-// A budget's windows: the first sees the program's first prefill, the second some decode steps.
+// Windows of an overhead budget: the first sees the program's first prefill, the second some decode
+// steps.
 TEST_F(MeasureStagesTest, SaysThatTheOnlyPrefillIsAColdOne) {
   trace_.collection(0, true, trace::CollectionReason::program_start);
   trace_.collection(900, false, trace::CollectionReason::budget);
@@ -249,7 +250,7 @@ TEST_F(MeasureStagesTest, SaysThatTheOnlyPrefillIsAColdOne) {
   EXPECT_TRUE(diagnostics_.has("only_first_recorded"));
 }
 
-// Two that are alike, or a cold one and a warm one.
+// Two equal prefills, or a cold one and a warm one.
 TEST_F(MeasureStagesTest, SaysThatTheFirstTwoPrefillsMayBeCold) {
   trace_.collection(0, true, trace::CollectionReason::program_start);
   trace_.collection(3'000, false, trace::CollectionReason::budget);
@@ -278,7 +279,7 @@ TEST_F(MeasureStagesTest, DoesNotCallAPrefillColdBehindAWarmUp) {
   EXPECT_FALSE(stages_.stages[kPrefill].only_the_first);
 }
 
-// Attached late: nothing says that the prefill is the first.
+// Attached late: nothing shows that the prefill is the first.
 TEST_F(MeasureStagesTest, DoesNotCallAPrefillColdBeforeWhichOthersMayHaveRun) {
   trace_.collection(50, true, trace::CollectionReason::command);
   trace_.collection(900, false, trace::CollectionReason::command);
@@ -290,7 +291,7 @@ TEST_F(MeasureStagesTest, DoesNotCallAPrefillColdBeforeWhichOthersMayHaveRun) {
   EXPECT_FALSE(diagnostics_.has("only_first_recorded"));
 }
 
-// 2 % slower where the others are within 0.1 % of each other.
+// 2 % slower, while the others are within 0.1 % of each other.
 TEST_F(MeasureStagesTest, FlagsAFirstRequestThatIsMeasurablySlower) {
   request(0, 100, 10, 10200);
   request(1000000, 110, 10, 10000);
@@ -324,7 +325,7 @@ TEST_F(MeasureStagesTest, FlagsNothingWithOneRequest) {
   EXPECT_EQ(stages_.stages[0].wall.count, 1U);
 }
 
-// One other request says nothing about prompts: twice the GPU time is twice the prompt.
+// With a single other request, prompts may differ: twice the GPU time is twice the prompt.
 TEST_F(MeasureStagesTest, DoesNotTakeALongerPromptForAWarmup) {
   request(0, 200, 8, 10);
   request(1000, 100, 8, 10);
@@ -355,7 +356,7 @@ TEST_F(MeasureStagesTest, FlagsSlowEngineStepsBeforeALongPause) {
   EXPECT_EQ(warmups(), expected);
 }
 
-// Walls 500, 30, 30, 30 with 20 of GPU work each: the first one is cold.
+// Wall times 500, 30, 30, 30 with 20 of GPU work each: the first one is cold.
 TEST_F(MeasureStagesTest, FlagsAColdFirstEngineStep) {
   stages_.serving = true;
   Nanoseconds at = 0;
@@ -367,7 +368,7 @@ TEST_F(MeasureStagesTest, FlagsAColdFirstEngineStep) {
   EXPECT_EQ(warmups(), (std::vector<bool>{true, false, false, false}));
 }
 
-// One prefill of 500 ms before decode steps of 30 ms: cold or not, there is none to compare it
+// One prefill of 500 ms before decode steps of 30 ms: cold or not, there is no other to compare it
 // with.
 TEST_F(MeasureStagesTest, KeepsTheOnlyStepOfItsKindAndSaysSo) {
   constexpr Nanoseconds kMs = 1'000'000;
@@ -409,7 +410,7 @@ TEST_F(MeasureStagesTest, FlagsNoEngineStepsWithoutAPause) {
   EXPECT_EQ(warmups(), std::vector<bool>(12, false));
 }
 
-// A program that was killed: its last decode has 5 of 8 steps.
+// A killed program: its last decode has 5 of 8 steps.
 TEST_F(MeasureStagesTest, ALastDecodeThatIsCutOffIsInNoMean) {
   for (int i = 0; i < 3; ++i) request(1000 * i, 100, 8, 10);
   request(3000, 100, 5, 10);
@@ -422,8 +423,8 @@ TEST_F(MeasureStagesTest, ALastDecodeThatIsCutOffIsInNoMean) {
   EXPECT_NE(said->message.find("the last instance of decode is cut off"), std::string::npos);
 }
 
-// The warm-up tells how many steps a decode has. Nothing whole is left: it is kept, and said to be
-// a part.
+// The warm-up shows how many steps a decode has. No other instance is complete, so this one is kept
+// and reported as partial.
 TEST_F(MeasureStagesTest, TheOnlyDecodeThatIsCutOffIsSaidToBeAPart) {
   request(0, 400, 8, 40);
   request(1000, 400, 8, 40);
@@ -457,7 +458,7 @@ TEST_F(MeasureStagesTest, SaysThatAGraphIsCapturedInAWarmUp) {
       << said->message;
 }
 
-// Requests of different lengths: a shorter one at the end is as whole as the others.
+// Requests of different lengths: a shorter one at the end is as complete as the others.
 TEST_F(MeasureStagesTest, AShortLastDecodeAmongDifferentOnesIsKept) {
   request(0, 100, 8, 10);
   request(1000, 100, 7, 10);
@@ -467,7 +468,7 @@ TEST_F(MeasureStagesTest, AShortLastDecodeAmongDifferentOnesIsKept) {
   EXPECT_EQ(stages_.stages[kDecode].wall.count, 4U);
 }
 
-// Recording began within the first prefill: of its three kernels one was seen.
+// Recording started within the first prefill: one of its three kernels was recorded.
 TEST_F(MeasureStagesTest, AFirstInstanceThatHadBegunBeforeIsInNoMean) {
   for (int i = 0; i < 4; ++i) {
     const Nanoseconds start = 1000 * i;
@@ -481,7 +482,7 @@ TEST_F(MeasureStagesTest, AFirstInstanceThatHadBegunBeforeIsInNoMean) {
 }
 
 // The step before the first one was not recorded: the GPU worked on it until 40 ms. One kernel of
-// another stream ran meanwhile, and belongs to no stage.
+// another stream ran meanwhile and belongs to no stage.
 TEST_F(MeasureStagesTest, StartsTheFirstStepBehindWorkThatWasNotRecorded) {
   constexpr Nanoseconds kMs = 1'000'000;
   stages_.serving = true;
@@ -501,8 +502,8 @@ TEST_F(MeasureStagesTest, StartsTheFirstStepBehindWorkThatWasNotRecorded) {
   EXPECT_TRUE(diagnostics_.has("unrecorded_work_before"));
 }
 
-// A profiler that starts within the first step: 60 ms before its first kernel, 20 ms of work. Alone
-// it is kept without them; beside another it is in no mean.
+// A profiler starts within the first step: 60 ms before its first kernel, 20 ms of work. If it is
+// the only step, it is kept without them; next to another step, statistics exclude it.
 TEST_F(MeasureStagesTest, DoesNotCountWhatPrecedesTheFirstWorkOfTheCapture) {
   stages_.serving = true;
   kernel(instance(kPrefill, 0, 80), {}, 60, 80);
@@ -522,7 +523,7 @@ TEST_F(MeasureStagesTest, LeavesOutAFirstStepThatBeganBeforeRecordingDid) {
 }
 
 // A decoder in JAX on an H200, in us: it compiles in its first request. The second one is a third
-// longer than the longest of the others, as the machine's noise makes any of them.
+// longer than the longest other one, within the machine's noise.
 TEST_F(MeasureStagesTest, FlagsOnlyTheRequestThatCompiles) {
   const std::array<Nanoseconds, 6> prefills = {897'650, 12'940, 8'220, 9'250, 8'100, 8'340};
   const std::array<Nanoseconds, 6> decodes = {147'600, 131'270, 128'940, 129'000, 164'280, 166'240};
@@ -541,7 +542,7 @@ TEST_F(MeasureStagesTest, FlagsOnlyTheRequestThatCompiles) {
   EXPECT_EQ(warmups(), expected);
 }
 
-// Hugging Face, eager, on an H200, in us: three requests of a program that warmed up before.
+// Hugging Face, eager, on an H200, in us: three requests of a program that had already warmed up.
 TEST_F(MeasureStagesTest, FlagsNoSecondRequestForNoise) {
   const std::array<Nanoseconds, 3> prefills = {21'156, 20'105, 13'756};
   const std::array<Nanoseconds, 3> decodes = {1'279'038, 922'406, 817'715};

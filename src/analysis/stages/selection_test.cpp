@@ -20,8 +20,8 @@ TEST(StepRange, ReadsAllForms) {
   }
 }
 
-// Two requests: a prefill of 10 and three steps of 10 each, a kernel of 8 in each; a copy in the
-// first decode outside of its steps, and a kernel outside of all.
+// Two requests: a prefill of 10 and three steps of 10 each, each with a kernel of 8; a copy in the
+// first decode outside its steps, and a kernel outside all stages.
 class SelectionTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -72,7 +72,7 @@ TEST_F(SelectionTest, KeepsOneStage) {
   EXPECT_FALSE(stages_.time_to_first_token);
 }
 
-// Steps end with their kernels, at 19, 29 and 39 past the request's start.
+// Steps end with their kernels, 19, 29 and 39 after the request's start.
 TEST_F(SelectionTest, KeepsSomeStepsOfEveryInstance) {
   ASSERT_TRUE(keep(std::nullopt, std::pair(1U, 3U)));
   ASSERT_EQ(stages_.instances.size(), 2U);
@@ -105,7 +105,7 @@ TEST_F(SelectionTest, NamesWhatIsThereWhereTheWantedIsNot) {
   const auto none = keep("prefill", std::pair(0U, 1U));
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().message, "--steps: the instances of prefill have no steps");
-  EXPECT_EQ(trace_.kernels.size(), 9U);  // nothing was taken
+  EXPECT_EQ(trace_.kernels.size(), 9U);  // nothing was removed
 }
 
 TEST_F(SelectionTest, SaysWhyThereIsNothingToSelect) {

@@ -101,7 +101,7 @@ TEST(StageRules, ReadsEngineSteps) {
   }
   EXPECT_EQ(rules.meaning("", "execute_context_0(0)_generation_0(0)").kind, Kind::none);
   EXPECT_EQ(rules.meaning("", "step[IDLE]").kind, Kind::none);
-  // vLLM's scopes do not tell what a step is of, but where it is.
+  // vLLM's scopes show where a step is, but not its kind.
   for (const char* part : {"preprocess", "forward", "sample"}) {
     const RangeMeaning meaning = rules.meaning("", std::string("gpu_model_runner: ") + part);
     EXPECT_EQ(meaning.kind, Kind::pass_part) << part;
@@ -165,7 +165,7 @@ TEST(StageRules, TriesTheUsersRulesFirst) {
   ASSERT_TRUE(rules) << rules.error().message;
   EXPECT_EQ(rules->meaning("", "decode").kind, Kind::none);
   EXPECT_EQ(rules->meaning("", "Denoise 4").name, "denoise");
-  EXPECT_EQ(rules->meaning("", "Denoise 4 times").kind, Kind::none);  // the whole label
+  EXPECT_EQ(rules->meaning("", "Denoise 4 times").kind, Kind::none);  // the entire label must match
   EXPECT_EQ(rules->meaning("", "prefill").name, "prefill");
   EXPECT_EQ(rules->meaning("mine", "prefill").kind, Kind::ignored);
 }

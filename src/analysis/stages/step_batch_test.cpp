@@ -24,7 +24,7 @@ struct Label {
 TEST(StepBatch, SumsOfEnginesAnnotations) {
   using enum StepKind;
   for (const Label& label : std::vector<Label>{
-           // vLLM: a prompt of 512 behind 388 cached tokens, and 30 sequences of 300.
+           // vLLM: a prompt of 512 after 388 cached tokens, and 30 sequences of 300.
            {"execute_542_context_1(sq512sk900sqsq262144sqsk460800)_generation_30(sq30sk9000sqsq30"
             "sqsk9000)",
             mixed,
@@ -34,12 +34,12 @@ TEST(StepBatch, SumsOfEnginesAnnotations) {
             decode,
             {},
             {32, 32, 55086, 32, 55086}},
-           // Four drafted tokens in each of 32.
+           // Four draft tokens in each of 32 sequences.
            {"execute_128_context_0(sq0sk0sqsq0sqsk0)_generation_32(sq128sk65536sqsq512sqsk262144)",
             decode,
             {},
             {32, 128, 65536, 512, 262144}},
-           // SGLang: 8 new behind 2, and 4 behind 6; toks is the sum of new tokens.
+           // SGLang: 8 new tokens after 2, and 4 after 6; toks is the sum of new tokens.
            {"step[EXTEND bs=2 toks=12 c_sqsq=80 c_sqsk=120 c_sk=20]",
             prefill,
             {2, 12, 20, 80, 120},
@@ -54,13 +54,13 @@ TEST(StepBatch, SumsOfEnginesAnnotations) {
             mixed,
             {1, 5, 8, 25, 40},
             {1, 1, 12, 1, 12}},
-           // Called mixed, but nothing is in decode.
+           // Named mixed, but nothing is in decode.
            {"step[MIXED bs=1 c=1 g=0 c_sq=3 c_sk=3 c_sqsq=9 c_sqsk=9 g_sq=0 g_sk=0 g_sqsq=0 "
             "g_sqsk=0]",
             prefill,
             {1, 3, 3, 9, 9},
             {}},
-           // ATOM: lengths one by one; all their tokens are new, or one sequence alone.
+           // ATOM: lengths of each sequence; all tokens are new, or there is a single sequence.
            {"prefill[bs=3 tok=16384 ctx=[8063, 7153, 1168]]",
             prefill,
             {3, 16384, 16384, 117541602, 117541602},
@@ -99,7 +99,7 @@ TEST(StepBatch, UnsplitSumsOfAMixedStep) {
   EXPECT_EQ(sums->tokens(), 11U);
 }
 
-// What is not said stays unknown, and what cannot be is not used.
+// Missing values stay unknown, and impossible ones are ignored.
 TEST(StepBatch, SaysNothingThatIsNotSaid) {
   for (const char* label :
        {"execute_context_1(512)_generation_30(30)", "execute_context_1(888_788544)_generation_0(0)",
@@ -112,7 +112,7 @@ TEST(StepBatch, SaysNothingThatIsNotSaid) {
     EXPECT_EQ(meaning.kind, RangeMeaning::Kind::engine_step) << label;
     EXPECT_FALSE(meaning.phases.sums()) << label;
   }
-  // Drafted tokens: more than one for each sequence, how many is not said.
+  // Draft tokens: more than one per sequence, in unknown number.
   const RangeMeaning verify = read_label("step[TARGET_VERIFY bs=4]");
   EXPECT_EQ(verify.step_kind, StepKind::decode);
   EXPECT_EQ(verify.batch, 4U);

@@ -25,8 +25,8 @@ TEST(UntracedGpuTime, RunsFromTheLastWorkLaunchedBeforeToTheFirstLaunchedAfter) 
   t.collection(100, false);
   t.collection(200, true);
   t.launched("gemm", 10, 20, 60);
-  t.launched("gemm", 50, 60, 150);    // the CPU ran ahead: until 150 all is seen
-  t.launched("gemm", 210, 400, 450);  // untraced work kept the GPU until 400, or did not
+  t.launched("gemm", 50, 60, 150);    // the CPU ran ahead: everything until 150 is visible
+  t.launched("gemm", 210, 400, 450);  // untraced work may have kept the GPU busy until 400
   t.freeze();
   EXPECT_EQ(windows_of(t), (TracedWindows{{150, 400}}));
   EXPECT_TRUE(t.stages().untraced.within(trace::ProcessId(0), trace::DeviceId(0), 0, 150).empty());
@@ -88,7 +88,8 @@ TEST(TracingPeriods, TellWhetherATimeWasTraced) {
   EXPECT_FALSE(periods.traced_at(trace::ProcessId(0), 300));
 }
 
-// Steps of 100 ns from 1000 on, one kernel of 80 ns each, called 10 ns before; traced: 0, 1, 4, 5.
+// Steps of 100 ns from 1000 on, one kernel of 80 ns each, launched 10 ns before; traced: 0, 1, 4,
+// 5.
 class DutyCycle : public ::testing::Test {
  protected:
   static constexpr Nanoseconds kFirst = 1000;
@@ -139,12 +140,12 @@ TEST_F(DutyCycle, NoStepLastsAsLongAsTheUntracedOnesBeforeIt) {
   EXPECT_EQ(stages.steps[2].start, 1400);
   EXPECT_EQ(stages.steps[2].wall(), 80);
   EXPECT_EQ(stages.steps[3].wall(), 100);
-  // Step 0 (from the range's start, 980), 1 and 5: 100 each; step 4's is not known.
+  // Step 0 (from the range's start, 980), 1 and 5: 100 each; step 4's time is unknown.
   EXPECT_EQ(stages.stages[0].step_wall.count, 3U);
   EXPECT_EQ(stages.stages[0].step_wall.max, 100);
 }
 
-// TracedWindows of time end and begin within steps.
+// Tracing windows set by time end and start within steps.
 TEST(TimeWindows, AStepThatHoldsUntracedTimeIsInNoStatistics) {
   TestTrace t;
   t.collection(0, true, trace::CollectionReason::program_start);

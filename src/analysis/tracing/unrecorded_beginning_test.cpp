@@ -23,9 +23,8 @@ class UnrecordedBeginningTest : public ::testing::Test {
   testing::HandMadeTrace trace_;
 };
 
-// As an engine's step that was launched while the GPU worked on the one before,
-// which nobody recorded: one kernel on another stream runs at once, the others
-// 90 ms after their launches.
+// Like an engine's step launched while the GPU worked on the previous, unrecorded one: one kernel
+// on another stream runs at once, the others 90 ms after their launches.
 TEST_F(UnrecordedBeginningTest, EndsWithTheFirstWorkOfAStreamThatWaited) {
   kernel(0, 1000, 2000, 8);
   kernel(3000, 90 * kOneMs, 91 * kOneMs);
@@ -36,12 +35,11 @@ TEST_F(UnrecordedBeginningTest, EndsWithTheFirstWorkOfAStreamThatWaited) {
 TEST_F(UnrecordedBeginningTest, IsNoneWhereWorkBeginsSoonAfterItsLaunch) {
   kernel(0, 3000, 40 * kOneMs);
   kernel(1000, 40 * kOneMs,
-         95 * kOneMs);  // behind the one before, on the same stream
+         95 * kOneMs);  // after the previous one, on the same stream
   EXPECT_EQ(found(), std::nullopt);
 }
 
-// A second stream waits for an event of the first: what was recorded meanwhile
-// explains it.
+// A second stream waits for an event of the first: work recorded meanwhile explains the wait.
 TEST_F(UnrecordedBeginningTest, IsNoneWhereRecordedWorkExplainsTheWait) {
   kernel(0, 3000, 80 * kOneMs);
   kernel(1000, 80 * kOneMs, 90 * kOneMs, 8);

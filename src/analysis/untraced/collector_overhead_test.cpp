@@ -18,8 +18,8 @@ double in_ns(const std::optional<profile::Milliseconds>& time) {
   return time->value * kNanosecondsPerMillisecond;
 }
 
-// A decode whose steps are one kernel each, 10 ns apart: traced ones last as told, untraced ones
-// are a gap in the timeline.
+// A decode with one kernel per step, 10 ns apart: traced steps have the given durations, untraced
+// ones are a gap in the timeline.
 class Alternation {
  public:
   Alternation() {
@@ -79,10 +79,10 @@ class Alternation {
 };
 
 // Untraced steps of 90 + 10, traced ones of 97, 98, 99 + 10: by hand, means 108 and 100, deviations
-// 1 and 0, so that the standard error is 1 / sqrt(3) with 2 degrees of freedom (t = 4.303).
+// 1 and 0, so the standard error is 1 / sqrt(3) with 2 degrees of freedom (t = 4.303).
 TEST(CollectorOverhead, IsTheDifferenceOfTracedAndUntracedSteps) {
   Alternation run;
-  run.traced({500, 500}).untraced(6, 90);  // the first window may have begun before the decode
+  run.traced({500, 500}).untraced(6, 90);  // the first window may have started before the decode
   run.traced({97, 97}).untraced(6, 90).traced({98, 98}).untraced(6, 90).traced({99, 99});
   run.untraced(6, 90);
   const auto overhead = run.measured();
@@ -98,18 +98,18 @@ TEST(CollectorOverhead, IsTheDifferenceOfTracedAndUntracedSteps) {
   EXPECT_NEAR(in_ns(overhead->low_per_step), 8 - 4.303 / std::sqrt(3.0), 1e-9);
   EXPECT_NEAR(in_ns(overhead->high_per_step), 8 + 4.303 / std::sqrt(3.0), 1e-9);
   EXPECT_NEAR(overhead->share_of_untraced_step->value, 0.08, 1e-12);
-  // 8 traced steps of 32.
+  // 8 of 32 steps are traced.
   EXPECT_EQ(overhead->steps_traced, 8U);
   EXPECT_EQ(overhead->steps_all, 32U);
   EXPECT_NEAR(overhead->share_of_decode->value, 0.02, 1e-12);
   EXPECT_EQ(overhead->duty_traced, 2U);
   EXPECT_EQ(overhead->duty_period, 8U);
-  EXPECT_EQ(overhead->switches, 8U);  // on with the program, then off four times and on three
+  EXPECT_EQ(overhead->switches, 8U);  // on at program start, then off four times and on three times
   EXPECT_TRUE(overhead->why_not_reasons.empty());
 }
 
-// The first untraced step after each window takes as long as a traced one, 98 + 10, which is the
-// other five's 90 + 10 and 8 more: windows of 608.
+// The first untraced step after each window takes as long as a traced one, 98 + 10, which is 8 more
+// than the other five's 90 + 10: windows of 608.
 TEST(CollectorOverhead, BehindGraphsOneStepMoreIsTraced) {
   Alternation run;
   run.with_graphs().traced({98, 98}).untraced(1, 98).still_untraced(5, 90);

@@ -10,10 +10,11 @@ namespace {
 constexpr uint32_t kPrefill = 0;
 constexpr uint32_t kDecode = 1;
 
-// A program: prefills of 12 kernels in three layers, decodes of one graph each, waiting after each.
+// A program with prefills of 12 kernels in three layers and decodes of one graph; it waits after
+// each.
 class LaunchingProgram {
  public:
-  // Handles of another process are other numbers.
+  // Another process has other handles.
   explicit LaunchingProgram(uint64_t first_handle) : handle_(first_handle) {}
 
   void prefill() {
@@ -31,7 +32,7 @@ class LaunchingProgram {
     launch(99, true);
     end(time);
   }
-  // After so many launches the host waits; 80 more follow.
+  // The host waits after this many launches; 80 more follow.
   void begin_long_prefill(uint64_t launches, Nanoseconds time) {
     begin(kPrefill);
     for (uint64_t i = 0; i < launches; ++i) launch(40 + i);
@@ -103,7 +104,7 @@ TEST(PassSignatures, FindPassesInAnotherRun) {
   signatures.learn(recorded.tokens(), recorded.sequence, recorded.passes());
 
   LaunchingProgram control(5000);
-  control.other_work();  // which the recorded run does not have
+  control.other_work();  // not in the recorded run
   control.prefill();
   for (int i = 0; i < 2; ++i) control.decode();
   control.prefill();
@@ -162,8 +163,8 @@ TEST(PassSignatures, FoundPassesBeginWithWhatIsCapturedIntoThem) {
     }
     return found;
   };
-  EXPECT_EQ(leads(0), (std::vector<size_t>{0, 2, 3}));  // no launch is of two passes
-  EXPECT_EQ(leads(2), (std::vector<size_t>{1, 3}));     // nor from before what is looked at
+  EXPECT_EQ(leads(0), (std::vector<size_t>{0, 2, 3}));  // no launch belongs to two passes
+  EXPECT_EQ(leads(2), (std::vector<size_t>{1, 3}));     // nor to launches before the searched part
 }
 
 TEST(PassTimes, BeginWithWhatIsCapturedIntoTheirGraph) {
@@ -179,7 +180,7 @@ TEST(PassTimes, BeginWithWhatIsCapturedIntoTheirGraph) {
   }
 }
 
-// The program waits between capturing and launching: for nothing of the pass before.
+// The program waits between capturing and launching, but not for the previous pass.
 TEST(PassTimes, WhatTheNextPassBeginsWithDoesNotEndThePassBefore) {
   LaunchingProgram program(1);
   program.decode_ahead();
@@ -232,7 +233,7 @@ TEST(PassTimes, OfAProgramThatRunsAheadAreOfTheWholeRun) {
   EXPECT_DOUBLE_EQ(times[kDecode].per_pass(), 100);
 }
 
-// Tokens are joined, and only then the host waits: the whole run takes until then.
+// Tokens are joined before the host waits: the whole run lasts until then.
 TEST(PassTimes, AFewLaunchesMayComeBeforeTheWait) {
   LaunchingProgram program(1);
   for (int request = 0; request < 2; ++request) {
@@ -247,7 +248,7 @@ TEST(PassTimes, AFewLaunchesMayComeBeforeTheWait) {
   EXPECT_DOUBLE_EQ(times[kDecode].per_pass(), 100);
 }
 
-// The kernels that join a decode's tokens may be taken for the begin of the next prefill.
+// The kernels that join a decode's tokens may look like the start of the next prefill.
 TEST(PassTimes, AWaitBehindTheFirstLaunchesEndsThePassBefore) {
   LaunchingProgram program(1);
   for (int i = 0; i < 10; ++i) program.decode_ahead();
@@ -259,7 +260,7 @@ TEST(PassTimes, AWaitBehindTheFirstLaunchesEndsThePassBefore) {
   EXPECT_EQ(timed[10].start, *timed[9].done);
 }
 
-// What lies between is another stage's, which was not found.
+// The launches between them belong to another stage, which was not found.
 TEST(PassTimes, ManyLaunchesEndARun) {
   LaunchingProgram program(1);
   for (int request = 0; request < 2; ++request) {
@@ -295,7 +296,7 @@ TEST(PassTimes, AtTheCutOfASequenceTheLastPassHasNoEnd) {
   EXPECT_DOUBLE_EQ(times[kDecode].per_pass(), 11);
 }
 
-// Two requests: a prefill that is not waited for, and two decodes.
+// Two requests: a prefill that the host does not wait for, and two decodes.
 struct Requests {
   Requests() {
     stages.stages.resize(2);
@@ -324,7 +325,7 @@ TimedPass timed(uint32_t stage, Nanoseconds start, Nanoseconds launched, Nanosec
 
 TEST(PassTimes, AStageThatIsNotWaitedForEndsNoSoonerThanItsWork) {
   const Requests requests;
-  // The prefill is launched in 10 and works for 60; the decodes of 20 each end at 100.
+  // The prefill's launches take 10 and its work 60; the decodes of 20 each end at 100.
   std::vector<TimedPass> passes;
   std::vector<LaunchPass> recorded;
   for (size_t request = 0; request < 2; ++request) {
@@ -344,9 +345,8 @@ TEST(PassTimes, AStageThatIsNotWaitedForEndsNoSoonerThanItsWork) {
   EXPECT_DOUBLE_EQ(times[kDecode].total, 40);
 }
 
-// A prefill is launched from 0 to 20 and works until 60, 40 of the time; the host prepares the
-// decode until 100. The decode's launches run ahead, and the next request's first one follows it at
-// once.
+// A prefill is launched from 0 to 20 and ends at 60, with 40 busy; the host prepares the decode
+// until 100. The decode's launches run ahead, and the next request's first launch follows at once.
 TEST(PassTimes, WhereNoWaitIsNotedTheTracedRunShowsWhenTheGpuHadEnded) {
   Requests requests;
   std::vector<TimedPass> passes;
@@ -364,7 +364,7 @@ TEST(PassTimes, WhereNoWaitIsNotedTheTracedRunShowsWhenTheGpuHadEnded) {
   }
   const std::vector<UnnotedEnd> ends = unnoted_ends(passes, recorded, requests.stages);
   EXPECT_DOUBLE_EQ(ends[kPrefill].share_until_next, 0.6);
-  EXPECT_DOUBLE_EQ(ends[kPrefill].after_last_launch, 35);  // of 30 and 40
+  EXPECT_DOUBLE_EQ(ends[kPrefill].after_last_launch, 35);  // mean of 30 and 40
   EXPECT_DOUBLE_EQ(ends[kDecode].share_until_next, 0.96);
 
   // Without tracing the host is faster: launched until 10, the decode from 70 on, until 150.
@@ -380,7 +380,7 @@ TEST(PassTimes, WhereNoWaitIsNotedTheTracedRunShowsWhenTheGpuHadEnded) {
   EXPECT_NEAR(times[kDecode].total, 0.96 * 80, 1e-6);
 }
 
-// Two launches are captured in the recorded run, four in this one, behind a pause of 400.
+// Two launches are captured in the recorded run, four in this one, after a pause of 400.
 TEST(PassTimes, ACaptureBeginsBehindThePauseOfItsPreparation) {
   LaunchSequence sequence;
   for (const Nanoseconds start : {0, 20, 420, 440, 460, 480, 500}) {
@@ -396,7 +396,7 @@ TEST(PassTimes, ACaptureBeginsBehindThePauseOfItsPreparation) {
   EXPECT_EQ(time_passes(sequence, launched, {1000, 0}).front().start, 460);  // no such pause
 }
 
-// The program ends its streams long after its last pass.
+// The program closes its streams long after its last pass.
 TEST(PassTimes, AWaitThatHoldsNobodyIsNotThePasss) {
   LaunchSequence sequence;
   for (const Nanoseconds start : {0, 10, 100, 110}) {

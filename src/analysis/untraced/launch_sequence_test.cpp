@@ -10,8 +10,8 @@ namespace {
 using Times = std::vector<Nanoseconds>;
 using Flags = std::vector<bool>;
 
-// Recorded in no order: a kernel, a wait, a captured kernel, a graph of ID 1, another kernel of the
-// first one's name, a copy that waits, and calls that neither launch nor wait.
+// Recorded out of order: a kernel, a wait, a captured kernel, a graph with ID 1, another kernel
+// with the first one's name, a copy that waits, and calls that neither launch nor wait.
 TEST(TracedSequence, HoldsLaunchesAndWaitsByTheirStart) {
   TestTrace t;
   t.instance(t.stage("prefill"), 0, 1000);
@@ -67,8 +67,8 @@ TEST(TracedSequence, IsEmptyWhereNothingWasLaunched) {
   EXPECT_TRUE(traced_sequences(t.freeze()).empty());
 }
 
-// Where only some launches are traced, kernels of the same name have the same distances as
-// functions of the same address have in the driver's reports.
+// If only some launches are traced, kernels of the same name have the same distances as functions
+// of the same address in the driver's reports.
 TEST(TracedSequence, HasTheTokensOfTheDriversReports) {
   TestTrace traced;
   TestTrace reported;

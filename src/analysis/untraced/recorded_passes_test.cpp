@@ -9,7 +9,7 @@ namespace {
 
 using CallKind = trace::HostCallTable::Kind;
 
-// Tracing from 1000 to 5000, launches before and after it that the light watch alone noted.
+// Tracing from 1000 to 5000; only the light watch noted the launches before and after.
 class TracedWindow {
  public:
   static constexpr Nanoseconds kFrom = 1000;
@@ -30,7 +30,7 @@ class TracedWindow {
   void launches(Nanoseconds from, int count) {
     for (int i = 0; i < count; ++i) launch(from + 10 * i);
   }
-  // Of ten launches.
+  // Has ten launches.
   void pass(Nanoseconds from, uint32_t layers = 0) {
     t_.instance(prefill_, from, from + 110);
     if (layers > 0) t_.step(from, from + 110).layers = layers;
@@ -39,7 +39,7 @@ class TracedWindow {
   }
   void wait(Nanoseconds from) { t_.noted(CallKind::wait, 0, from, from + 5); }
 
-  // Where the whole passes begin.
+  // Starts of the complete passes.
   std::vector<Nanoseconds> whole() {
     launch(kUntil + 100);
     const trace::Trace& trace = t_.freeze();
@@ -68,7 +68,7 @@ TEST(RecordedPasses, AtTheBeginningOfAWindowMayHaveBegunBeforeIt) {
   EXPECT_EQ(window.whole(), (Starts{1200, 1400}));
 }
 
-// More than a quarter of a pass is none of this one, which has all its layers.
+// This pass has all its layers, so more than a quarter of a pass before it belongs to another.
 TEST(RecordedPasses, BeginAndEndBesideThePartsOfOthers) {
   TracedWindow window;
   window.launches(1000, 4);
@@ -102,7 +102,7 @@ TEST(RecordedPasses, AFewLaunchesMayLieBetweenTheWaitAndThePass) {
   EXPECT_EQ(window.whole(), (Starts{1200}));
 }
 
-// They may be the beginning of the pass: its layers were found from the second on.
+// They may be the start of the pass: its layers were found from the second one on.
 TEST(RecordedPasses, BehindManyLaunchesOfNoPassMayHaveBegunBefore) {
   TracedWindow window;
   window.wait(950);
@@ -130,8 +130,7 @@ TEST(RecordedPasses, EndBeforeAWait) {
   EXPECT_EQ(window.whole(), (Starts{1000, 4800}));
 }
 
-// What the driver was called for, without the light watch: launches that are captured put no work
-// on the GPU.
+// Driver calls without the light watch: captured launches put no work on the GPU.
 class TracedCalls {
  public:
   TracedCalls() : prefill_(t_.stage("prefill")) {}
@@ -143,7 +142,7 @@ class TracedCalls {
     t_.launched("mul", now_, now_ + 3, now_ + 5);
     now_ += 10;
   }
-  // Of a stage that begins so long before its graph is launched.
+  // The stage starts `before` ns before its graph is launched.
   void pass(Nanoseconds before = 0) {
     t_.instance(prefill_, now_ - before, now_ + 100);
     t_.replay(now_ + 10, now_ + 100, t_.call("cuGraphLaunch", now_, now_ + 2));
@@ -196,7 +195,7 @@ TEST(RecordedPasses, DoNotBeginBeforeTheirStage) {
   EXPECT_EQ(calls.leads(), (std::vector<size_t>{0, 2}));
 }
 
-// The light watch does not know what was captured.
+// The light watch cannot see which launches were captured.
 TEST(RecordedPasses, AsTheLightWatchSeesThemHaveNoLead) {
   TestTrace t;
   const uint32_t prefill = t.stage("prefill");

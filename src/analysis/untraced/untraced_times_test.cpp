@@ -12,7 +12,7 @@ namespace {
 
 using CallKind = trace::HostCallTable::Kind;
 
-// The parts that are not zero, by name.
+// The nonzero parts, by name.
 std::map<std::string, double> unwatched_parts(const StageUnwatched& stage) {
   std::map<std::string, double> parts;
   for (size_t part = 0; part < kBudgetParts; ++part) {
@@ -23,7 +23,7 @@ std::map<std::string, double> unwatched_parts(const StageUnwatched& stage) {
 double sum_of_parts(const StageUnwatched& stage) {
   return std::accumulate(stage.parts.begin(), stage.parts.end(), 0.0);
 }
-// What holds of every stage whose unwatched time is known.
+// Properties of every stage with a known untraced time.
 void expect_whole_stage(const StageUnwatched& stage) {
   EXPECT_TRUE(stage.known());
   EXPECT_DOUBLE_EQ(sum_of_parts(stage), stage.wall);
@@ -31,7 +31,7 @@ void expect_whole_stage(const StageUnwatched& stage) {
   for (const double part : stage.parts) EXPECT_GE(part, 0);
 }
 
-// A prefill of 10 ms: 1 ms before its first kernel, 4 ms gemm, 2 ms elementwise, 3 ms after.
+// A prefill of 10 ms: 1 ms before its first kernel, 4 ms GEMM, 2 ms elementwise, 3 ms after.
 class UnwatchedByWorkload : public ::testing::Test {
  protected:
   UnwatchedByWorkload() {
@@ -87,7 +87,7 @@ TEST_F(UnwatchedByWorkload, ShorterThanTheBusyTimeScalesThatDown) {
   EXPECT_DOUBLE_EQ(parts.at("gemm"), 4e6 * 5.5 / 6);
   EXPECT_DOUBLE_EQ(parts.at("elementwise"), 2e6 * 5.5 / 6);
 }
-// 6 ms busy are more than 1.1 times 5.4 ms: other work, or another speed of the machine.
+// 6 ms busy exceed 1.1 times 5.4 ms: other work, or the machine ran at another speed.
 TEST_F(UnwatchedByWorkload, MuchShorterThanTheBusyTimeDoesNotFit) {
   const StageUnwatched stage = find_with(5.4);
   EXPECT_EQ(stage.why_not, NotUnwatched::does_not_fit);
@@ -102,7 +102,7 @@ TEST_F(UnwatchedByWorkload, OneQuarterLongerFits) { expect_whole_stage(find_with
 
 TEST_F(UnwatchedByWorkload, IsOfTheStageOfThatNameAlone) {
   t.workload_time("decode", 8);
-  t.workload_time("prefill", 0);  // was not timed
+  t.workload_time("prefill", 0);  // not timed
   EXPECT_EQ(find().why_not, NotUnwatched::no_other_time);
 }
 
@@ -164,16 +164,16 @@ TEST(Unwatched, ATenthOfTheTracedTimeIsTheShortestThatFits) {
   }
 }
 
-// WatchedRequests of a prefill of eight kernels in a row and three decode steps of a CUDA graph
-// each; the host waits for each pass. Traced, a prefill takes 1000 of which 800 busy, a step 200 of
-// which 150. The first request is a warm-up.
+// Requests with a prefill of eight consecutive kernels and three decode steps of one CUDA graph;
+// the host waits for each pass. Traced, a prefill takes 1000 with 800 busy, a step 200 with 150
+// busy. The first request is a warm-up.
 class WatchedRequests {
  public:
   static constexpr Nanoseconds kFirst = 10'000;
   static constexpr Nanoseconds kApart = 10'000;
   static constexpr int kRequests = 3;
 
-  // Handles of another process are other numbers.
+  // Another process has other handles.
   explicit WatchedRequests(uint64_t first_handle) : handle_(first_handle) {}
 
   void record() {
@@ -227,8 +227,8 @@ class WatchedRequests {
   uint64_t handle_;
 };
 
-// Prefills of 900 and 940: 920 - 800 busy leaves 120. Steps of 180 and 190: 540 and 570 make 555,
-// of which 450 busy.
+// Prefills of 900 and 940: 920 - 800 busy leaves 120. Steps of 180 and 190: decodes of 540 and 570,
+// mean 555 with 450 busy.
 void expect_times_by_instance(const Unwatched& unwatched) {
   const StageUnwatched& prefill = unwatched.stages.at(0);
   expect_whole_stage(prefill);
@@ -273,7 +273,7 @@ TEST(UnwatchedByControl, FindsThePassesAmongOtherLaunches) {
   expect_times_by_instance(recorded.find(&control));
 }
 
-// One step more in each request. The warm-up's prefill and its first three steps are left out, as
+// One more step in each request. The warm-up's prefill and its first three steps are excluded, as
 // many as are warm-up in the recorded run.
 TEST(UnwatchedByControl, OfOtherNumbersOfPassesTimesEachPass) {
   WatchedRequests recorded(100);
@@ -292,12 +292,12 @@ TEST(UnwatchedByControl, OfOtherNumbersOfPassesTimesEachPass) {
   expect_whole_stage(decode);
   EXPECT_EQ(decode.passes, 9U);
   EXPECT_EQ(decode.per_step, 180);
-  EXPECT_EQ(decode.wall, 540);  // of three steps, as recorded
+  EXPECT_EQ(decode.wall, 540);  // for three steps, as recorded
   EXPECT_EQ(decode.added, 60);
 }
 
-// Compiled code: the first request of a process tunes, with other launches in each process; a
-// decode is launched ahead of the GPU, and its tokens are joined before the host waits.
+// Compiled code: the first request of a process tunes, with different launches in each process;
+// decode launches run ahead of the GPU, and its tokens are joined before the host waits.
 TEST(UnwatchedByControl, OfCompiledCodeThatTunesAndRunsAhead) {
   const auto decode_ahead = [](WatchedRequests& program, Nanoseconds base, Nanoseconds time) {
     for (int i = 0; i < 20; ++i) program.note_graph(base + 5 * i);
@@ -379,7 +379,7 @@ TEST(UnwatchedByControl, TheWorkloadsClockComesFirstWhereItFits) {
   WatchedRequests recorded(100);
   recorded.record();
   recorded.t.workload_time("prefill", 0.00096);
-  recorded.t.workload_time("decode", 0.01);  // of something else
+  recorded.t.workload_time("decode", 0.01);  // for other work
   WatchedRequests control(7'000);
   control.note_request(10'000, 5000, {900, 900, 900});
   control.note_request(20'000, 900, {180, 180, 180});
@@ -392,8 +392,8 @@ TEST(UnwatchedByControl, TheWorkloadsClockComesFirstWhereItFits) {
   EXPECT_EQ(unwatched.stages.at(1).wall, 555);
 }
 
-// The same requests of a program that calls the driver past the runtime: only the traced calls show
-// its launches. In each prefill the host works alone before the first launch.
+// The same requests of a program that calls the driver directly, not the runtime: only the traced
+// calls show its launches. In each prefill, only the host works before the first launch.
 class TracedRequests {
  public:
   using Preparations = std::array<Nanoseconds, WatchedRequests::kRequests>;
@@ -430,8 +430,8 @@ class TracedRequests {
   static constexpr std::array<std::string_view, 3> kNames = {"gemm", "mul", "add"};
 };
 
-// 800 and 840 from the first launch to the end of the wait: 820, and 100 before (80 and 120). What
-// precedes the warm-up's first launch does not count.
+// 800 and 840 from the first launch to the end of the wait: mean 820, plus 100 before (80 and 120).
+// The time before the warm-up's first launch does not count.
 TEST(UnwatchedByDriver, AddsWhatPrecedesTheFirstLaunch) {
   TracedRequests recorded;
   recorded.record({150, 80, 120});
@@ -443,7 +443,7 @@ TEST(UnwatchedByDriver, AddsWhatPrecedesTheFirstLaunch) {
   expect_times_by_instance(recorded.find(control));
 }
 
-// Stages that begin with their GPU work: their launches precede it.
+// Stages that start with their GPU work: their launches come before it.
 TEST(UnwatchedByDriver, ALaunchBeforeTheStageIsNoPreparation) {
   TracedRequests recorded;
   recorded.record({-50, -50, -50});
@@ -468,7 +468,7 @@ TEST(UnwatchedByDriver, OtherLaunchesAreNotTimed) {
   }
 }
 
-// The light watch sees the runtime's launches alone: they are not those that were traced.
+// The light watch sees only the runtime's launches, which differ from the traced ones.
 TEST(UnwatchedByDriver, LaunchesOfTheRuntimeAloneAreNotComparedWithTracedOnes) {
   TracedRequests recorded;
   recorded.record({0, 0, 0});
@@ -481,8 +481,8 @@ TEST(UnwatchedByDriver, LaunchesOfTheRuntimeAloneAreNotComparedWithTracedOnes) {
   EXPECT_EQ(unwatched.stages.at(1).why_not, NotUnwatched::no_other_time);
 }
 
-// Each instance captures six kernels and launches the graph: 40 before the first of them, 800 busy.
-// Without tracing 860 from the first captured launch on.
+// Each instance captures six kernels and launches the graph: 40 before the first one, 800 busy.
+// Untraced, 860 from the first captured launch on.
 TEST(UnwatchedByDriver, TimesPassesFromTheLaunchesCapturedIntoThem) {
   TestTrace recorded;
   const uint32_t prefill = recorded.stage("prefill");
@@ -512,8 +512,8 @@ TEST(UnwatchedByDriver, TimesPassesFromTheLaunchesCapturedIntoThem) {
   EXPECT_EQ(stage.passes, 2U);
 }
 
-// Passes of four kernels are too short to be searched for: only the same launches show them. The
-// program begins with three launches that were captured, whose kernels are not known.
+// Passes of four kernels are too short to search for: only identical launches show them. The
+// program starts with three captured launches, whose kernels are unknown.
 class ShortPasses {
  public:
   static constexpr int kPasses = 20;
@@ -539,7 +539,7 @@ class ShortPasses {
       control_.noted(CallKind::wait, 0, base + 10, base + 450);
     }
   }
-  // The control run's launch number, of those of all passes in a row.
+  // `launch`: number in the control run, counted over all passes.
   void change(int launch, CallKind kind, uint64_t function) {
     const auto row = static_cast<size_t>(launch + 3);
     changes_.push_back({row, kind, function});
@@ -578,7 +578,7 @@ class ShortPasses {
   std::vector<Change> changes_;
 };
 
-// 500 each as traced, 450 without.
+// 500 each traced, 450 untraced.
 TEST(UnwatchedByDriver, TheSameLaunchesNeedNoSearch) {
   const StageUnwatched stage = ShortPasses().find();
   expect_whole_stage(stage);
@@ -590,12 +590,12 @@ TEST(UnwatchedByDriver, TheSameLaunchesNeedNoSearch) {
 
 TEST(UnwatchedByDriver, AnotherKernelIsAnotherProgram) {
   ShortPasses passes;
-  passes.change(60, CallKind::kernel, 13);  // the function of the launch before
+  passes.change(60, CallKind::kernel, 13);  // the previous launch's function
   EXPECT_EQ(passes.find().why_not, NotUnwatched::launches_differ);
 }
 
-// Up to 48 launches behind a captured one it is not known which kernels are the same. A changed one
-// is seen until its function and the other one are launched again, four launches later.
+// Up to 48 launches after a captured one, it is unknown which kernels are equal. A changed launch
+// stays visible until both functions are launched again, four launches later.
 TEST(UnwatchedByDriver, KernelsBehindACapturedOneAreNotCompared) {
   ShortPasses unseen;
   unseen.change(43, CallKind::kernel, 12);
@@ -617,8 +617,8 @@ TEST(UnwatchedByDriver, OneLaunchMoreIsAnotherProgram) {
   EXPECT_EQ(passes.find().why_not, NotUnwatched::launches_differ);
 }
 
-// A decode of 14 steps of a CUDA graph each: 4 traced ones of 200, of which 150 busy, and after
-// CUPTI was detached 10 of 160.
+// A decode of 14 steps of one CUDA graph: 4 traced ones of 200 with 150 busy, and 10 of 160 after
+// CUPTI was detached.
 class Windows {
  public:
   static constexpr Nanoseconds kDetached = 800;
@@ -646,7 +646,8 @@ class Windows {
   TestTrace t;
 };
 
-// Steps of the same process that were twice as slow are the same steps; any slower are not.
+// Steps of the same process that are up to twice as slow count as the same steps; slower ones do
+// not.
 TEST(UnwatchedBetweenWindows, MayBeTwiceAsLongAsTraced) {
   for (const Nanoseconds time : {390, 410}) {
     Windows windows;
@@ -657,7 +658,7 @@ TEST(UnwatchedBetweenWindows, MayBeTwiceAsLongAsTraced) {
   }
 }
 
-// 14 steps in the run with windows, which are too slow there to be the traced ones.
+// 14 steps in the run with windows; there they are too slow to be the traced ones.
 TEST(UnwatchedByControl, PassesThatAreSeldomThereAreOthers) {
   for (const int steps : {4, 12}) {
     Windows windows;
@@ -676,8 +677,8 @@ TEST(UnwatchedByControl, PassesThatAreSeldomThereAreOthers) {
   }
 }
 
-// The first two are of a program that still recovers, the last may be cut: 7 are timed. 14 steps of
-// 160 make 2240; of 150 busy each 2100. Traced, they would have taken 2800.
+// The first two passes still recover from tracing and the last may be cut, so 7 are timed. 14 steps
+// of 160 make 2240, with 150 busy each 2100. Traced, they would have taken 2800.
 TEST(UnwatchedBetweenWindows, TimesWhatRanWhileNothingWasTraced) {
   Windows windows;
   for (int i = 0; i < 10; ++i) windows.note_step(1000 + 160 * i, i < 2 ? 155 : 160);
