@@ -1,11 +1,11 @@
-// What every view gets, and what a view is.
+// The data that every view gets, and the interface of a view.
 import type { Profile } from "./data/profile";
 import type { Palette } from "./data/palette";
 import type { View } from "./data/view";
 import type { Words } from "./data/words";
 import type { GapsOfCause } from "./timeline/header";
 
-/** What the page of a run and the page of a comparison have in common. */
+/** Shared by the page of a run and the page of a comparison. */
 export interface PageApp {
   view: { title: string; made_by: string };
   palette: Palette;
@@ -13,22 +13,22 @@ export interface PageApp {
 }
 
 export interface App extends PageApp {
-  /** What profile.json holds; `shown` in it is what views show first, all else is as recorded. */
+  /** The content of profile.json; views show its `shown` first, everything else is as recorded. */
   profile: Profile;
   view: View;
-  /** Idle gaps of the timeline by stage and cause; empty without one. */
+  /** Idle gaps of the timeline by stage and cause; empty without a timeline. */
   gaps: GapsOfCause[];
 }
 
 export interface MountedView {
   element: HTMLElement;
-  /** The view is in the page for the first time: it may scroll to what the address names. */
+  /** Called when the view is first in the page: it may scroll to what the address names. */
   arrive?: () => void;
-  /** The theme or the width changed: canvases must be drawn again, at once. */
+  /** Called when the theme or the width changed: canvases must be redrawn at once. */
   redraw?: () => void;
-  /** The view is taken out of the page, and may come back. */
+  /** Called when the view is taken out of the page; it may come back. */
   leave?: () => void;
-  /** The view will not come back. */
+  /** Called when the view will not come back. */
   close?: () => void;
 }
 

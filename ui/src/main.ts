@@ -24,7 +24,7 @@ import { rooflineView } from "./views/roofline";
 import { stepsView } from "./views/steps";
 import { timelineView } from "./views/timeline";
 
-/** In the order of the links, with each view that a topic names; some are there where there is something to show. */
+/** In the order of the links; every view that a topic names is here. Some are shown only if they have content. */
 const VIEWS: Record<TopicView | "timeline", { view: ViewDescription; isShown?: (profile: Profile) => boolean }> = {
   overview: { view: overviewView },
   timeline: { view: timelineView },
@@ -39,7 +39,7 @@ const VIEWS: Record<TopicView | "timeline", { view: ViewDescription; isShown?: (
 };
 
 async function startRun(root: HTMLElement, overview: HTMLElement | null): Promise<void> {
-  // A timeline that cannot be read says so in its own view.
+  // If the timeline cannot be read, its own view says so.
   const gaps = hasTimeline()
     ? readHeader().then(
         (header) => header.gaps ?? [],
@@ -76,7 +76,7 @@ async function main(): Promise<void> {
     root.dataset["ready"] = "true";
     performance.mark("llmprof-open");
   } catch (error) {
-    // What C++ wrote as text stays and says what the data say.
+    // The text from C++ stays: it says the same as the data.
     root.replaceChildren(
       h(
         "p",

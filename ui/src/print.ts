@@ -1,4 +1,4 @@
-// Printing: every view as one document, light, with a picture of the timeline as it is shown.
+// Printing: all views as one document, in the light theme, with a picture of the timeline as shown.
 import type { MountedView, PageApp, ViewDescription } from "./app";
 import { h } from "./dom/dom";
 

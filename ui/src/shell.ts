@@ -1,4 +1,4 @@
-// What is around the views: the title, the links between them, the footer; it opens the view that the address names.
+// The frame around the views: the title, links, the footer; it opens the view that the address names.
 import type { PageApp, ViewDescription } from "./app";
 import { listenForCopies } from "./dom/copy";
 import { h, replace } from "./dom/dom";

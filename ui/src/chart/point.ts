@@ -1,12 +1,12 @@
-// A point of a chart: where it lies, how it looks, what it says.
+// A point of a chart: its place, its look, its text.
 export interface Point {
   x: number;
   y: number;
-  /** A second value of the same point, drawn as a line from y to it. */
+  /** A second y value of the point, connected to y by a line. */
   y2?: number | null;
   color: () => string;
   radius: number;
-  /** "above": beyond the upper end of the axis, at its edge. */
+  /** "above": beyond the upper end of the axis, drawn at its edge. */
   shape: "dot" | "square" | "ring" | "triangle" | "above";
   label?: string;
   lines: string[];

@@ -1,8 +1,8 @@
-// Points of a chart by keyboard: left and right go from one to the next, Home and End to the first and the last.
+// Keyboard access to the points of a chart: left and right move by one, Home and End go to the first and the last.
 import type { Point } from "./point";
 
 export interface PointKeys {
-  /** The point that the keys are at; null where the chart has no focus. */
+  /** The point selected by keyboard; null if the chart does not have the focus. */
   current: () => Point | null;
 }
 

@@ -1,4 +1,4 @@
-// Points on two axes, over uPlot, which gives scales, axes and zoom by dragging. Points are drawn here, for shapes and
+// Points on two axes. uPlot provides scales, axes and zoom by dragging; points are drawn here, for their shapes and
 // sizes.
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
@@ -39,7 +39,7 @@ export interface Scatter {
 const REACH_PIXELS = 18;
 const FONT = "11px system-ui, sans-serif";
 const LEAST_AXIS = 36;
-/** Beside a label of the axis: its ticks and gaps. */
+/** Room next to an axis label for ticks and gaps. */
 const AXIS_ROOM = 14;
 
 let ruler: CanvasRenderingContext2D | null = null;
@@ -129,7 +129,7 @@ export function scatter(options: ScatterOptions): Scatter {
     const before = end || edge + width + 6 * ratio > right;
     const left = Math.max(u.bbox.left + 2 * ratio, before ? edge - width - 6 * ratio : edge + 6 * ratio);
     const bottom = u.valToPos(y, "y", true) - 3 * ratio;
-    // Points behind the text would make it unreadable.
+    // Points under the text would make it unreadable.
     u.ctx.fillStyle = chartColors.background();
     u.ctx.fillRect(left - 2 * ratio, bottom - 12 * ratio, width + 4 * ratio, 12 * ratio);
     u.ctx.fillStyle = chartColors.muted();
@@ -180,7 +180,7 @@ export function scatter(options: ScatterOptions): Scatter {
     }
   }
 
-  /** Around the point that the keys are at. */
+  /** Marks the point selected by keyboard. */
   function drawRing(u: uPlot, context: CanvasRenderingContext2D, point: Point, ratio: number): void {
     context.strokeStyle = chartColors.text();
     context.lineWidth = 2 * ratio;
@@ -226,11 +226,11 @@ export function scatter(options: ScatterOptions): Scatter {
       values: (_, values) => values.map((value) => (value === null ? "" : text(value))),
     });
     const x = axis(options.xTitle, options.xText, () => 34);
-    // As wide as its longest label, none of which is cut.
+    // As wide as its longest label, so that none is cut.
     const y = axis(options.yTitle, options.yText, (_, values) =>
       Math.max(LEAST_AXIS, Math.ceil(Math.max(0, ...(values ?? []).map((each) => textWidth(each)))) + AXIS_ROOM),
     );
-    // Lines of whole decades alone.
+    // Grid lines only at whole decades.
     const decades = (_: uPlot, splits: number[]) =>
       splits.map((value) =>
         options.log && Math.abs(Math.log10(value) - Math.round(Math.log10(value))) > 1e-6 ? null : value,
@@ -282,7 +282,7 @@ export function scatter(options: ScatterOptions): Scatter {
       const width = Math.max(260, Math.floor(element.clientWidth));
       if (!chart) {
         chart = make(width);
-        // uPlot draws in a microtask, which a printer does not wait for.
+        // uPlot draws in a microtask, which printing does not wait for.
         chart.batch(() => chart!.redraw(false, true));
         return;
       }

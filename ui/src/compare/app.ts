@@ -1,12 +1,12 @@
-// What the views of a comparison get.
+// The data that the views of a comparison get.
 import type { PageApp } from "../app";
 import type { Diff } from "../data/diff";
 import type { View } from "../data/view";
 
-/** What C++ words for the page of a comparison, in the order of diff.json's lists. */
+/** Texts from C++ for the page of a comparison, in the order of diff.json's lists. */
 export interface CompareView extends Pick<View, "made_by" | "title" | "classes" | "parts"> {
   verdict: string;
-  /** In reports a stage has rows of one unit, and its wall time once. */
+  /** `shown`: in reports a stage has rows of one unit, and its wall time once. */
   comparisons: { quantity: string; answer: string; shown: boolean }[];
   stages: { headline: number | null; causes: string[] }[];
 }

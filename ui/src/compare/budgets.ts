@@ -1,4 +1,4 @@
-// The time budgets of both sides on one scale, and what the difference is made of.
+// The time budgets of both sides on one scale, and the parts of their difference.
 import { msOf, type PartChange, type StageDiff } from "../data/diff";
 import { figure } from "../dom/copy";
 import { h, type Child } from "../dom/dom";
@@ -9,13 +9,13 @@ import type { CompareApp } from "./app";
 import { differenceBar } from "./interval";
 
 const SHOWN_CAUSES = 8;
-/** Of the base's wall time: less is rounding. */
+/** Share of the base's wall time; less is rounding. */
 const LEAST_POINTS = 0.00005;
 
 function sideBar(app: CompareApp, stage: StageDiff, side: "base" | "new", scale: number): HTMLElement {
   const wall = side === "base" ? stage.base_wall_ns : stage.new_wall_ns;
   const value = (part: PartChange) => (side === "base" ? part.base_ns : part.new_ns);
-  // Both bars in one order, so that parts stand below each other: that of the base, longest first.
+  // Both bars have the order of the base, longest first, so that parts line up.
   const parts = [...stage.budget]
     .sort((a, b) => Number(a.idle) - Number(b.idle) || b.base_ns - a.base_ns || b.new_ns - a.new_ns)
     .filter((part) => value(part) > 0);

@@ -1,4 +1,4 @@
-// The verdict, why, the gate, and stage by stage: quantities with their intervals, budgets, the kernels that matter;
+// The verdict, its reasons, the gate; then for each stage quantities with intervals, budgets and the main kernels;
 // findings.
 import type { MountedView, ViewDescription } from "../app";
 import {
@@ -22,7 +22,7 @@ import { kernelTable } from "./kernel_rows";
 import { answer, intervalText, quantitiesOf, unitText, valueText } from "./quantities";
 
 const SHOWN_KERNELS = 10;
-/** Of the base's wall time: the same kernels that differ by less are not worth a row here. */
+/** Share of the base's wall time; matched kernels that differ by less get no row here. */
 const LEAST_POINTS = 0.0001;
 
 function verdict(app: CompareApp): HTMLElement {

@@ -1,11 +1,11 @@
-// A relative difference with its interval, drawn on an axis that many rows share. The numbers stand beside it as text.
+// A relative difference with its interval, on an axis that many rows share. The numbers are next to it as text.
 import type { Comparison } from "../data/diff";
 import { h, type Child } from "../dom/dom";
 import { change } from "../format/figures";
 
 /**
- * Differences of a thousandth and of all there is, on one axis: linear around 0, logarithmic beyond the threshold,
- * which takes the same width in every table.
+ * Shows differences from 0.1 % to over 100 % on one axis: linear around 0, logarithmic beyond the threshold, which has
+ * the same width in every table.
  */
 export class ChangeAxis {
   private readonly end: number;
@@ -32,7 +32,7 @@ export class ChangeAxis {
       (each) => this.bent(each) < this.end * 0.97,
     );
     const kept: number[] = [];
-    // Labels need room: of those that would touch, the outer one stays.
+    // Labels need room: if two would touch, the outer one stays.
     for (const each of round.reverse()) {
       const nearest = kept.length > 0 ? this.at(kept[kept.length - 1]!) : 111;
       if (nearest - this.at(each) >= 13 && this.at(each) - 50 >= 10) kept.push(each);
@@ -59,9 +59,7 @@ export function axisHead(axis: ChangeAxis): HTMLElement {
   );
 }
 
-/**
- * How a change is told apart without its color: filled where it is beyond the threshold, hollow where it is not known.
- */
+/** Distinguishes changes without color: filled if beyond the threshold, hollow if unknown. */
 function toneOf(row: Comparison): string {
   if (row.answer === "changed") return row.direction === "worse" ? "worse" : "better";
   return row.answer === "unchanged" ? "unchanged" : "unknown";
@@ -98,7 +96,7 @@ export function intervalCell(axis: ChangeAxis, row: Comparison, threshold: numbe
   );
 }
 
-/** A difference as a bar to the left (less) or to the right (more) of the middle. */
+/** A difference as a bar to the left (less) or right (more) of the center. */
 export function differenceBar(value: number, largest: number): HTMLElement {
   const width = largest > 0 ? (Math.min(1, Math.abs(value) / largest) * 50).toFixed(2) : "0";
   return h(

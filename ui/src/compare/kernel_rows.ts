@@ -21,7 +21,7 @@ interface Named {
   places: number;
 }
 
-/** The same kernel at several places of a sequence is one name. */
+/** A kernel that occurs several times in a sequence is named once. */
 function distinct(kernels: ChangedKernel[]): Named[] {
   const found = new Map<string, Named>();
   for (const { short_name, class: kernelClass } of kernels) {
@@ -109,7 +109,7 @@ function detail(app: CompareApp, row: KernelRow): Child {
   );
 }
 
-/** Largest effect on time first, as diff.json has them. */
+/** Largest effect on time first, as in diff.json. */
 export function kernelTable(
   app: CompareApp,
   caption: string,

@@ -1,4 +1,4 @@
-// Every quantity of one stage: base, new, the change with its interval, and whether that is a change.
+// All quantities of one stage: base, new, the difference with its interval, and whether it is a change.
 import type { Comparison } from "../data/diff";
 import { figure } from "../dom/copy";
 import { h, type Child } from "../dom/dom";
@@ -20,7 +20,7 @@ interface Quantity {
   answer: string;
 }
 
-/** With the word's mark, so that no color is needed. */
+/** Changed and unknown quantities have a mark, so that no color is needed. */
 export function answer(row: Comparison, words: string): HTMLElement {
   if (row.why_not === "not_comparable") return h("span", { class: "answer" }, words);
   const mark =

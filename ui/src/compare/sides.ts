@@ -1,4 +1,4 @@
-// What was compared with what: runs, what differs between them besides times, which steps, and which were left out.
+// The compared sides: runs, their differences other than times, which steps were compared and which excluded.
 import type { MountedView, ViewDescription } from "../app";
 import type { Diff } from "../data/diff";
 import { h } from "../dom/dom";

@@ -13,7 +13,7 @@ export function hasBlock(name: string): boolean {
   return document.getElementById(`block-${name}`) !== null;
 }
 
-/** The bytes of a block, inflated; the element is emptied, so that its text is in memory no longer. */
+/** The inflated bytes of a block; empties the element to free its text. */
 export async function readBlock(name: string): Promise<Uint8Array<ArrayBuffer>> {
   const element = document.getElementById(`block-${name}`);
   if (!element)

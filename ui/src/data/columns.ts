@@ -1,12 +1,12 @@
-// The column codings of the timeline: LEB128 varints, zigzag, differences, raw bytes and floats.
+// Column encodings of the timeline: LEB128 varints, zigzag, deltas, raw bytes and floats.
 
 export type Coding = "u" | "s" | "udelta" | "sdelta" | "u8" | "f32";
 
 const TWO_TO_28 = 2 ** 28;
 
 /**
- * Varints into an array of the rows' number. Most take one to four bytes, which integers hold; longer ones are summed
- * as doubles, exact up to 2^53: 104 days in ns.
+ * Decodes varints into an array with one element per row. Most take one to four bytes, which fit integers; longer ones
+ * are summed as doubles, exact up to 2^53: 104 days in ns.
  */
 export function decodeColumn<Out extends Float64Array | Uint32Array>(
   bytes: Uint8Array,

@@ -1,4 +1,4 @@
-// Short names for parts of the generated description of diff.json.
+// Short names for parts of diff.json's generated types.
 import type { Diff } from "../generated/diff";
 
 export type { Diff };

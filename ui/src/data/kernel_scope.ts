@@ -1,9 +1,10 @@
-// Which launches the sums of kernels are over: those of the measured stages, as the terminal ranks them; of one stage;
-// or of the whole capture, with warm-up, initialization and autotuning.
+// The launches that kernel sums cover: those of the measured stages, as in the terminal; of one stage; or of the whole
+// capture, with warm-up, initialization and autotuning.
 import type { Kernel, Profile } from "./profile";
 
 /**
- * In the address: "" is the measured stages (without stages the capture), "*" the capture, otherwise a stage's name.
+ * As in the address: "" means the measured stages (without stages, the capture), "*" the capture, otherwise a stage's
+ * name.
  */
 export type Scope = string;
 export const WHOLE_CAPTURE = "*";
@@ -22,7 +23,7 @@ const ranksMeasured = (profile: Profile): boolean => profile.kernels.some((kerne
 const isWhole = (profile: Profile, scope: Scope): boolean =>
   scope === WHOLE_CAPTURE || (scope === "" && !ranksMeasured(profile));
 
-/** Of a stage without warm-up; of one that is nothing else, with it. */
+/** Excludes warm-up, unless the stage has nothing else. */
 function inStage(profile: Profile, stage: string): (kernel: Kernel) => { calls: number; total: number } | null {
   const steady = profile.kernels.some((kernel) => (kernel.stages[stage]?.steady_calls ?? 0) > 0);
   return (kernel) => {
@@ -65,16 +66,16 @@ export function kernelSums(profile: Profile, scope: Scope): KernelSum[] {
   return sums.map((each) => ({ ...each, share: all > 0 ? each.total / all : null }));
 }
 
-/** "the measured stages": what sums and shares are of. */
+/** "the measured stages": the scope of sums and shares. */
 export function scopeWords(profile: Profile, scope: Scope): string {
   if (isWhole(profile, scope)) return "the whole capture";
   return scope === "" ? "the measured stages" : scope;
 }
 
-/** Whether statistics of single launches, which are of all of them, are of this scope. */
+/** Whether statistics of single launches, which always cover all launches, apply to this scope. */
 export const isOfAllLaunches = isWhole;
 
-/** What the select of stages offers. */
+/** The options of the stage selector. */
 export function scopeChoices(profile: Profile): [Scope, string][] {
   const stages = profile.stages.map((stage): [Scope, string] => [stage.name, stage.name]);
   return ranksMeasured(profile)

@@ -13,10 +13,10 @@ function luminance(hex: string): number {
   return 0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5);
 }
 
-/** Black or white, whichever stands out more: at least 4.58 to 1 on any color. */
+/** Black or white, whichever has more contrast: at least 4.58 to 1 on any color. */
 export const textOn = (hex: string): string => (luminance(hex) > 0.179 ? BLACK : WHITE);
 
-/** Of the page itself: what tints are mixed with. */
+/** The page's background, with which tints are mixed. */
 const BACKGROUND: Color = { light: "#ffffff", dark: "#15181e" };
 
 function mixed(hex: string, background: string, share: number): string {
@@ -45,12 +45,12 @@ export class Palette {
     return this.labels.get(part) ?? part;
   }
 
-  /** What a part of the budget means, as a sentence; null where its name says it. */
+  /** The meaning of a part of the budget, as a sentence; null if its name is enough. */
   why(part: string): string | null {
     return this.view.parts[part]?.why ?? null;
   }
 
-  /** The class whose kernels are behind a part of the budget; null of idle time. */
+  /** The class of a part's kernels; null for idle time. */
   classOf(part: string): string | null {
     const known = this.view.parts[part];
     if (known) return known.class;
@@ -67,13 +67,13 @@ export class Palette {
     return `light-dark(${light}, ${dark})`;
   }
 
-  /** Text on that color, likewise. */
+  /** Text on that color; also follows the theme. */
   textCss(part: string): string {
     const { light, dark } = this.color(part);
     return `light-dark(${textOn(light)}, ${textOn(dark)})`;
   }
 
-  /** So much of that color on the page's background, and text on it, as CSS. */
+  /** CSS for this share of the color on the page's background, and for text on it. */
   tint(part: string, share: number): string {
     const { light, dark } = this.color(part);
     const onLight = mixed(light, BACKGROUND.light, share);
@@ -84,7 +84,7 @@ export class Palette {
     );
   }
 
-  /** For canvases, which know no theme. */
+  /** For canvases, which do not follow the theme. */
   now(part: string): string {
     return this.color(part)[isDark() ? "dark" : "light"];
   }

@@ -1,4 +1,4 @@
-// Short names for parts of the generated description of profile.json.
+// Short names for parts of profile.json's generated types.
 import type { Profile } from "../generated/profile";
 
 export type { Profile };
@@ -20,17 +20,17 @@ export type Times = NonNullable<Profile["token_times"]["time_to_first_token_ms"]
 export const onCpu = (profile: Profile): boolean => profile.context.device_kind === "cpu";
 export const deviceWord = (profile: Profile): string => (onCpu(profile) ? "CPU" : "GPU");
 export const isServing = (profile: Profile): boolean => profile.stages_found.serving ?? false;
-/** What an instance of a stage is called where the stage is not named beside it. */
+/** What to call an instance of a stage if the stage is not named next to it. */
 export const instanceWord = (profile: Profile): string => (isServing(profile) ? "engine step" : "instance");
 
-/** The least time that a stage could take; null where what limits it is not known. */
+/** The shortest time that a stage could take; null if its limit is unknown. */
 export const knownFloor = (stage: Stage): number | null => (stage.shown.bound === null ? null : stage.floor_ms);
 
-/** A capture's format as reports name it. */
-/** Each backend records into the folder of its name: of a failed one, something may have been kept and read. */
+/** Each backend records into a folder with its name; captures of a failed one may have been kept and read. */
 export const failedCaptureWords = (captures: { path: string }[], backend: string): string =>
   `The ${backend} capture is ` +
   `${captures.some((capture) => capture.path.split("/").at(-2) === backend) ? "not complete" : "missing"}: `;
 
+/** A capture's format as reports name it. */
 export const formatWords = (format: string): string =>
   format === "Stage 1 metrics" ? "the workload's own metrics" : format;

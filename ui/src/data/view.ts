@@ -1,11 +1,11 @@
-// What C++ words and colors for the page.
+// Texts and colors from C++ for the page.
 
 export interface Color {
   light: string;
   dark: string;
 }
 
-/** A figure that a reader sees first. */
+/** A key figure. */
 export interface Headline {
   name: string;
   text: string;
@@ -21,9 +21,9 @@ export interface View {
   classes: { id: string; label: string; plain?: string; color: Color }[];
   parts: Record<string, { label: string; plain?: string; class: string | null; color?: Color; why?: string | null }>;
   headlines: Headline[];
-  /** Names of profile.json that readers know by another one. */
+  /** Display names for names in profile.json. */
   names: Record<string, string>;
   timeline_missing: string | null;
-  /** Of a job: sentences on it, evidence of stragglers and groups in their order, names as readers know them. */
+  /** For a job: its sentences, the evidence for stragglers and groups in their order, display names. */
   job: { sentences: string[]; stragglers: string[]; groups: string[]; names: Record<string, string> } | null;
 }

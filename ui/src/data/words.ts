@@ -1,8 +1,8 @@
-// The sentences of the reports. C++ wrote them into the page as its overview without JavaScript; views show the same
+// The sentences of the reports. C++ writes them into the page as the overview without JavaScript; views show the same
 // words, so that nothing is worded twice.
 
 export class Words {
-  /** Paragraphs by the headings above them: "" is what stands below the title. */
+  /** Paragraphs by the headings above them; "" for those below the title. */
   private readonly sections = new Map<string, HTMLElement[]>();
 
   constructor(overview: Element | null) {
@@ -19,7 +19,7 @@ export class Words {
     }
   }
 
-  /** Paragraphs and lists below a heading ("Time budget/Budget of decode"), as elements of their own. */
+  /** Copies of the paragraphs and lists below a heading ("Time budget/Budget of decode"). */
   of(heading: string): HTMLElement[] {
     return (this.sections.get(heading) ?? []).map((element) => element.cloneNode(true) as HTMLElement);
   }

@@ -11,7 +11,7 @@ function say(text: string): void {
   hiding = window.setTimeout(() => toast?.classList.remove("shown"), 2600);
 }
 
-// Browsers refuse the clipboard interface to some local files.
+// Browsers deny the clipboard API to some local files.
 function copyBySelection(text: string): boolean {
   const area = document.body.appendChild(h("textarea", { class: "offscreen", "aria-hidden": "true" }));
   area.value = text;
@@ -32,7 +32,7 @@ export async function copyText(text: string, what: string): Promise<void> {
   say(done ? `Copied ${what}` : "The browser refused the clipboard: select the text and copy it.");
 }
 
-/** A number as profile.json has it, with what it is of: hover tells it, a click copies it. */
+/** A number; hovering shows its exact value, unit and denominator, and a click copies the exact value. */
 export function figure(
   text: string,
   exact: number | string | null | undefined,

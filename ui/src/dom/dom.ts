@@ -1,4 +1,4 @@
-// Elements from data. Text becomes text nodes and nothing is ever parsed as HTML: names are hostile input.
+// Elements from data. Text becomes text nodes and is never parsed as HTML: names are untrusted input.
 
 export type Child = Node | string | number | null | undefined | false | Child[];
 type Attributes = Record<string, string | number | boolean | null | undefined | ((event: never) => void)>;

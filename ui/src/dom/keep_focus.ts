@@ -1,8 +1,8 @@
-// Parts of a view are drawn anew when a filter or a sort order changes; who works by keyboard stays where they were.
+// Keeps the keyboard focus when a filter or a sort order redraws a part of a view.
 
 const FOCUSABLE = "a[href], button, select, input, summary, [tabindex]";
 
-/** What a control is called, which stays the same when it is drawn anew. */
+/** The name of a control, which stays the same when it is redrawn. */
 function nameOf(element: HTMLElement): string {
   const label =
     element.getAttribute("aria-label") ??
@@ -12,7 +12,7 @@ function nameOf(element: HTMLElement): string {
   return `${element.tagName} ${element.dataset["focus"] ?? label}`;
 }
 
-/** Draws a part of the page anew; the control in it that had the focus, by its name, has it again. */
+/** Redraws a part of the page, then restores the focus to the control with the same name. */
 export function keepFocus(container: HTMLElement, draw: () => void): void {
   const active = document.activeElement;
   const had = active instanceof HTMLElement && active !== container && container.contains(active) ? active : null;

@@ -1,6 +1,6 @@
 import { h, type Child } from "./dom";
 
-/** A link, or what it would be around where it leads nowhere. */
+/** A link; only its content if it has no target. */
 export function link(
   href: string | null,
   attributes: Record<string, string | null>,

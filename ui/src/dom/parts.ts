@@ -1,4 +1,4 @@
-// Small pieces that several views show.
+// Small parts that several views share.
 import type { PageApp } from "../app";
 import { h, type Child } from "./dom";
 
@@ -18,7 +18,7 @@ export function section(title: string, ...children: Child[]): HTMLElement {
   return h("section", {}, h("h2", {}, title), ...children);
 }
 
-/** A share of a whole as a bar; the number stands beside it. */
+/** A share of a whole as a bar; the number is next to it. */
 export function bar(share: number | null, className = ""): HTMLElement {
   const width = Math.min(1, Math.max(0, share ?? 0)) * 100;
   return h(
@@ -28,12 +28,12 @@ export function bar(share: number | null, className = ""): HTMLElement {
   );
 }
 
-/** Whether a text has room in a part of a bar of some 600 pixels; narrower ones cut it off. */
+/** Whether a text fits in a part of a bar about 600 pixels wide; narrower bars cut it off. */
 export const hasRoom = (text: string, share: number): boolean => share * 600 > text.length * 6.6 + 12;
 
 export const note = (...children: Child[]): HTMLElement => h("p", { class: "muted" }, ...children);
 
-/** What stands between back quotes is code, as in report.md. */
+/** Text between backticks is code, as in report.md. */
 export function prose(text: string): Child {
   return text.split(/`([^`]+)`/).map((part, index) => (index % 2 === 1 ? h("code", {}, part) : part));
 }

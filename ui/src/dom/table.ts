@@ -1,4 +1,4 @@
-// Tables that sort, copy, and say what each column is of.
+// Tables that sort, copy, and describe each column.
 import { copyText, figure } from "./copy";
 import { h, replace, type Child } from "./dom";
 import { keepFocus } from "./keep_focus";
@@ -7,17 +7,17 @@ import { watchWidth } from "./wide_table";
 export interface Column<Row> {
   id: string;
   title: string;
-  /** What the numbers are of: unit and denominator, in the header's tooltip and in each copied number. */
+  /** Unit and denominator of the numbers, in the header's tooltip and in each copied number. */
   of?: string;
   /** Sorts the column and is copied; null is missing and sorts last. */
   value: (row: Row) => number | string | null;
-  /** How its number is shown. */
+  /** Formats the value. */
   format?: (value: number | null) => string;
-  /** How a row is shown where a format of the value does not do. */
+  /** Text for a row that formatting the value cannot produce. */
   text?: (row: Row) => string;
-  /** What a cell shows where it is more than text. */
+  /** The content of a cell that is more than text. */
   cell?: (row: Row) => Child;
-  /** Sorts by numbers, although its cells show something else. */
+  /** Sorts by numbers even if cells show something else. */
   numeric?: boolean;
   /** Names the row: a header cell. */
   heads?: boolean;
@@ -33,13 +33,13 @@ export interface TableOptions<Row> {
   onSort?: (sort: string) => void;
   sortable?: boolean;
   limit?: number;
-  /** Shown below a row that is open. */
+  /** Shown below an open row. */
   detail?: (row: Row) => Child;
   isOpen?: (row: Row) => boolean;
   onOpen?: (row: Row, open: boolean) => void;
   key?: (row: Row) => string;
   foot?: Child;
-  /** As wide as its columns, not as the page. */
+  /** As wide as its columns, not the page. */
   fit?: boolean;
 }
 
@@ -81,7 +81,7 @@ function tabSeparated<Row>(columns: Column<Row>[], rows: Row[]): string {
     .join("\n");
 }
 
-/** What a row is called. */
+/** The name of a row. */
 function rowName<Row>(row: Row, columns: Column<Row>[]): string {
   const heading = columns.find((column) => column.heads) ?? columns[0];
   return String(heading?.value(row) ?? "");
@@ -96,7 +96,7 @@ function textOf<Row>(row: Row, column: Column<Row>): string {
 const classesOf = <Row>(column: Column<Row>, numeric: boolean): string | null =>
   [numeric ? "number" : "", column.className ?? ""].join(" ").trim() || null;
 
-/** The header's cells: made once, so that the focus stays on the one that sorts. */
+/** The header cells: created once, so that the focus stays on the one that sorts. */
 function headOf<Row>(
   columns: Column<Row>[],
   numeric: boolean[],
@@ -106,7 +106,7 @@ function headOf<Row>(
   const cells = columns.map((column, index) => {
     const attributes = { scope: "col", class: classesOf(column, numeric[index]!) };
     if (!sortBy) return h("th", { ...attributes, title: column.of }, column.title);
-    // Beside numbers the mark stands in front, so that the title ends where they do.
+    // In number columns the mark comes first, so that the title lines up with the numbers.
     const title = numeric[index] ? [marks[index], column.title] : [column.title, marks[index]];
     return h(
       "th",
@@ -264,7 +264,7 @@ export function table<Row>(options: TableOptions<Row>): TableView<Row> {
   };
 }
 
-/** Rows of a name and a value. */
+/** Rows with a name and a value. */
 export function facts(rows: [string, Child][]): HTMLElement {
   const shown = rows.filter(([, value]) => value !== null && value !== undefined && value !== false && value !== "");
   return h(

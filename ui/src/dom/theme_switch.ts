@@ -1,4 +1,4 @@
-// Light, dark, or as the system has it.
+// Light, dark, or the system's theme.
 import { h } from "./dom";
 
 const KEY = "llmprof-theme";
@@ -6,7 +6,7 @@ const CHOICES = ["auto", "light", "dark"] as const;
 type Choice = (typeof CHOICES)[number];
 const listeners: (() => void)[] = [];
 
-// Some browsers refuse storage to local files; the choice then lasts as long as the page.
+// Some browsers deny storage to local files; the choice then lasts as long as the page.
 function stored(): Choice {
   try {
     const value = localStorage.getItem(KEY);

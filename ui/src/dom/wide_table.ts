@@ -1,9 +1,9 @@
-// Headers of tables stay in sight. A table that is wider than the page scrolls inside of its own frame, in which its
-// header and its first column stay; all others scroll with the page, below the page's header.
+// Table headers stay visible. A table wider than the page scrolls inside its own frame, where its header and first
+// column stay; all others scroll with the page, below the page's header.
 
 const frames = new WeakMap<Element, () => void>();
 
-// Made when the first table is: tests of modules have no browser.
+// Created with the first table, because unit tests have no browser.
 let observer: ResizeObserver | null = null;
 
 export function watchWidth(frame: HTMLElement, table: HTMLElement): void {
@@ -17,7 +17,7 @@ export function watchWidth(frame: HTMLElement, table: HTMLElement): void {
   }
 }
 
-/** The height of the page's header, which other headers stand below. */
+/** Tracks the height of the page's header, below which other headers stay. */
 export function followHeader(header: HTMLElement): void {
   const measure = () => document.documentElement.style.setProperty("--top", `${header.offsetHeight}px`);
   new ResizeObserver(measure).observe(header);

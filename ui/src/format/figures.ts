@@ -1,9 +1,9 @@
-// Digits and units of every number, the same as in report.md (report/format/figures).
+// Digits and units of all numbers, as in report.md (report/format/figures).
 import type { Times } from "../data/profile";
 
 export const MISSING = "-";
 
-/** C's "%.Nf": where two results are equally near, the one with the even digit, of which toFixed takes the larger. */
+/** C's "%.Nf": ties round to the even digit, whereas toFixed rounds them up. */
 export function fixed(value: number, digits: number): string {
   const text = value.toFixed(digits);
   const size = Math.abs(value);
@@ -18,30 +18,29 @@ type Number_ = number | null | undefined;
 const or = (value: Number_, text: (value: number) => string): string =>
   value === null || value === undefined || Number.isNaN(value) ? MISSING : text(value);
 
-/** Of stages, steps, gaps, requests: "57.331". */
+/** For stages, steps, gaps, requests: "57.331". */
 export const ms = (value: Number_): string => or(value, (v) => fixed(v, 3));
 /** Per token, per step or per layer: "0.0016". */
 export const fineMs = (value: Number_): string => or(value, (v) => fixed(v, 4));
-/** Of one kernel or operator, exact to the nanosecond: "57.331089". */
+/** For one kernel or operator, exact to the nanosecond: "57.331089". */
 export const exactMs = (value: Number_): string => or(value, (v) => fixed(v, 6));
 export const percent = (share: Number_): string => or(share, (v) => `${fixed(v * 100, 1)} %`);
 export const ratio = (value: Number_): string => or(value, (v) => fixed(v, 3));
 export const rate = (value: Number_): string => or(value, (v) => fixed(v, 1));
 export const intensity = (value: Number_): string => or(value, (v) => fixed(v, 2));
 
-/** Signed, but for what rounds to 0: C's "%+.Nf". */
+/** With a sign unless it rounds to 0: C's "%+.Nf". */
 function signed(value: number, digits: number): string {
   const text = fixed(value, digits);
   return /^-?0(\.0*)?$/.test(text) ? text.replace("-", "") : value > 0 ? `+${text}` : text;
 }
 
-/** A difference over what it is of: "+6.12 %". */
+/** A relative difference: "+6.12 %". */
 export const change = (relative: Number_): string => or(relative, (v) => `${signed(v * 100, 2)} %`);
-/** A difference in hundredths of a whole: "+6.12". */
 /** A difference of two times in ms: "-0.0150". */
 export const timeChange = (difference: Number_): string => or(difference, (v) => signed(v, 4));
 
-/** Counts, and means of counts with one digit: "41,227", "462.2". */
+/** Counts, and means of counts with one decimal: "41,227", "462.2". */
 export function count(value: Number_): string {
   return or(value, (v) =>
     v >= 0 && Number.isInteger(v) ? v.toString().replace(/\B(?=(\d{3})+$)/g, ",") : fixed(v, 1),
@@ -76,7 +75,7 @@ export function meanAndStd(times: Times): string {
   return times.std === null || times.mean === null ? ms(times.mean) : `${ms(times.mean)} ± ${ms(times.std)}`;
 }
 
-/** A duration on the timeline's axis and in its tooltips, with a unit that fits: "12.345 us". */
+/** A duration on the timeline's axis and in its tooltips, with a suitable unit: "12.345 us". */
 export function duration(ns: number): string {
   const size = Math.abs(ns);
   if (size < 1000) return `${fixed(ns, Number.isInteger(ns) ? 0 : 1)} ns`;

@@ -1,4 +1,4 @@
-// Ranks by steps on a canvas: one row per rank, one column per bin of steps. The pointer and the arrow keys tell a
+// Ranks by steps on a canvas: one row per rank, one column per bin of steps. The pointer and the arrow keys describe a
 // cell.
 import { isDark } from "../data/palette";
 import { h } from "../dom/dom";
@@ -12,7 +12,7 @@ export interface Cell {
 
 export interface HeatMapOptions {
   label: string;
-  /** What a cell is, in lines of text. */
+  /** Describes a cell in lines of text. */
   describe: (cell: Cell) => string[];
   /** The stage of a bin, for the band above the map. */
   stageOf: (bin: number) => string | null;
@@ -97,7 +97,7 @@ export function heatMap(options: HeatMapOptions): HeatMap {
     return bin >= 0 && bin < values.bins && row >= 0 && row < values.ranks.length ? { row, bin } : null;
   }
 
-  /** One pixel per cell, then stretched: a thousand ranks by 512 bins are drawn at once. */
+  /** Draws one pixel per cell, then stretches it: fast enough for a thousand ranks by 512 bins. */
   function picture(own: HeatValues): HTMLCanvasElement {
     const small = document.createElement("canvas");
     small.width = own.bins;

@@ -1,5 +1,4 @@
-// The heat map of ranks and steps with what belongs to it: what is shown, the scale, the map in words, the chosen
-// cell.
+// The heat map of ranks and steps with its controls, its scale, its description in words and the selected cell.
 import type { App } from "../app";
 import type { Job } from "../data/profile";
 import { h, replace, type Child } from "../dom/dom";
@@ -9,7 +8,7 @@ import { spanLink } from "../state/links";
 import { heatMap, type Cell } from "./heat_map";
 import { heatValues, HEAT_MODES, isMissing, type HeatMode, type HeatValues } from "./heat_values";
 
-/** The steps of a bin, by their place among the job's. */
+/** The steps of a bin, by their position among the job's steps. */
 function stepsOfBin(app: App, job: Job, bin: number): { first: number; last: number } {
   const per = job.heat.steps_per_bin;
   return { first: bin * per, last: Math.max(bin * per, Math.min((bin + 1) * per, app.profile.steps.length) - 1) };
@@ -35,7 +34,7 @@ function cellWords(app: App, job: Job, against: HeatValues, cell: Cell): string[
   ];
 }
 
-/** The map's rows in words, for who cannot see it. */
+/** The map's rows in words, for readers who cannot see it. */
 function heatText({ ranks, bins, values }: HeatValues, stepsPerBin: number): string {
   const mean = (row: number) => {
     const present = [...values.slice(row * bins, (row + 1) * bins)].filter((value) => !Number.isNaN(value));

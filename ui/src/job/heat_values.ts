@@ -1,5 +1,4 @@
-// What the heat map of ranks and steps shows: times of one rank in one bin of steps, absolute or against the other
-// ranks.
+// The values of the heat map: times of one rank in one bin of steps, absolute or relative to the other ranks.
 import type { Job } from "../data/profile";
 
 export type HeatMode = "against" | "own" | "wait";
@@ -10,11 +9,11 @@ export const HEAT_MODES: [HeatMode, string][] = [
   ["wait", "time waiting for others (ms per step)"],
 ];
 
-/** Written where a rank has no step in a bin. */
+/** Stored if a rank has no step in a bin. */
 const NONE = -1;
-/** Differences below this share are noise, and must not look like much. */
+/** Differences below this share are noise and must not look significant. */
 const LEAST_SCALE = 0.02;
-/** The few largest must not make all others pale. */
+/** The few largest values must not make all others pale. */
 const SCALE_QUANTILE = 0.99;
 
 export const isMissing = (value: number): boolean => value === NONE || Number.isNaN(value);
@@ -28,11 +27,11 @@ function median(values: number[]): number {
 export interface HeatValues {
   ranks: number[];
   bins: number;
-  /** By rank, then bin; NaN where there is none. */
+  /** By rank, then bin; NaN if there is none. */
   values: Float64Array;
   /** The value with the strongest color. */
   scale: number;
-  /** Whether values lie on both sides of 0. */
+  /** Whether values are on both sides of 0. */
   diverging: boolean;
 }
 

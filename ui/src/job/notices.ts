@@ -1,5 +1,4 @@
-// What a reader of a job must not miss: ranks that are not there, waits that are lower bounds, why ranks are not
-// compared.
+// Caveats about a job: missing ranks, waits that are lower bounds, why ranks are not compared.
 import type { Job, Rank } from "../data/profile";
 import { h, type Child } from "../dom/dom";
 import { prose } from "../dom/parts";

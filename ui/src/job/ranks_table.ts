@@ -1,4 +1,4 @@
-// Where each rank's time goes in a step of the job, drawn and as numbers.
+// Where each rank's time goes in a step of the job, as bars and as numbers.
 import type { App } from "../app";
 import type { Rank, RankStage } from "../data/profile";
 import { h } from "../dom/dom";

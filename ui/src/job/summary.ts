@@ -1,4 +1,4 @@
-// What the overview of a job says of its ranks.
+// The overview's section on the ranks of a job.
 import type { App } from "../app";
 import { h } from "../dom/dom";
 import { prose, section } from "../dom/parts";
@@ -8,7 +8,7 @@ export function jobSummary(app: App): HTMLElement | null {
   const { job, ranks } = app.profile;
   if (!job) return null;
   const [head = "", ...rest] = app.view.job?.sentences ?? [];
-  // Ranks that are not there are told by the notices, and the straggler above.
+  // The notices report missing ranks, and the text above reports the straggler.
   const lead = app.words.text("");
   const others = rest.filter((sentence) => !/^(Ended before|Not recorded)/.test(sentence) && !lead.includes(sentence));
   return section(

@@ -72,7 +72,7 @@ export function stragglersTable(app: App, rows: Straggler[]): HTMLElement {
   }).element;
 }
 
-/** Waiting against moving bytes, of the time of these kernels on all ranks. */
+/** Waiting and transfer as shares of these kernels' time on all ranks. */
 function splitBar(app: App, row: Collective): Child {
   const total = row.wait_total_ms + row.transfer_total_ms;
   if (total <= 0) return "-";

@@ -1,8 +1,8 @@
-// Names in profile.json that readers know by other words.
+// Display names for names in profile.json.
 import type { App } from "../app";
 import type { Job } from "../data/profile";
 
-/** Of a cause, a kind of collective, a link: as C++ words it. */
+/** The words from C++ for a cause, a kind of collective, a link. */
 export const nameOf = (app: App, name: string): string => app.view.job?.names[name] ?? name.replaceAll("_", " ");
 
 export const stageWords = (stage: string): string => stage || "whole timeline";
@@ -16,7 +16,7 @@ const METHODS: Record<string, string> = {
 };
 export const methodWords = (method: string): string => METHODS[method] ?? method;
 
-/** "0 to 7", "0, 2, 5": a range where they follow each other. */
+/** "0 to 7", "0, 2, 5": a range if they are consecutive. */
 export function rankList(ranks: number[]): string {
   const parts: string[] = [];
   for (let i = 0; i < ranks.length; ) {
@@ -28,7 +28,7 @@ export function rankList(ranks: number[]): string {
   return parts.join(", ");
 }
 
-/** "tensor 4, data 2", from the groups; empty where none is known. */
+/** "tensor 4, data 2", from the groups; empty if none is known. */
 export function parallelismWords(job: Job): string {
   const sizes = new Map<string, number>();
   for (const group of job.groups)

@@ -1,4 +1,4 @@
-// Kernel time by class, in one bar; each class filters the table.
+// Kernel time by class in one bar; a click on a class filters the table.
 import type { App } from "../app";
 import type { KernelSum } from "../data/kernel_scope";
 import { h } from "../dom/dom";

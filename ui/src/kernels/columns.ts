@@ -1,4 +1,4 @@
-// Columns of the table of kernels.
+// Columns of the kernel table.
 import type { App } from "../app";
 import type { KernelSum } from "../data/kernel_scope";
 import { onCpu, type Kernel } from "../data/profile";
@@ -29,7 +29,7 @@ function distribution(kernel: Kernel, low: number, high: number): SVGElement | s
   );
 }
 
-/** `of` names what sums and shares are over. */
+/** `of` names the scope of sums and shares. */
 export function kernelColumns(app: App, kernels: Kernel[], of: () => string): Column<KernelSum>[] {
   const { profile } = app;
   const low = Math.min(...kernels.map((k) => k.min_ms ?? Infinity).filter((v) => v > 0));

@@ -1,4 +1,4 @@
-// What is known of one kernel: its full name, launch shapes, single launches, ncu's metrics.
+// Details of one kernel: its full name, launch shapes, single launches, ncu's metrics.
 import type { App } from "../app";
 import type { Kernel } from "../data/profile";
 import { copyText } from "../dom/copy";

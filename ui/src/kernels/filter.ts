@@ -1,10 +1,10 @@
-// Which kernels are shown, and which of their launches the sums are over: options of the address.
+// Which kernels are shown, and which of their launches the sums cover: options of the address.
 import type { KernelSum, Scope } from "../data/kernel_scope";
 import type { Options } from "../state/fragment";
 
 export interface KernelFilter {
   text: string;
-  /** Empty: all. */
+  /** All if empty. */
   classes: string[];
   scope: Scope;
   layer: string;
@@ -32,7 +32,7 @@ export const filterOptions = (filter: KernelFilter): Options => ({
   library: filter.library,
 });
 
-/** But for the class, which the bar of classes shows beside each other. */
+/** Ignores the class, because the class bar shows all classes. */
 export function matchesButClass({ kernel }: KernelSum, filter: KernelFilter): boolean {
   const text = filter.text.toLowerCase();
   return (

@@ -1,4 +1,4 @@
-// The controls that choose kernels.
+// The controls that filter kernels.
 import type { App } from "../app";
 import { scopeChoices } from "../data/kernel_scope";
 import { h, type Child } from "../dom/dom";
@@ -6,7 +6,7 @@ import { select } from "../dom/parts";
 import { hasTimeline } from "../timeline/header";
 import { NO_FILTER, NO_LIBRARY, type KernelFilter } from "./filter";
 
-/** Layers, by which single launches tell kernels apart. */
+/** Layers to filter by, which needs the single launches in the timeline. */
 function layerNames(app: App): string[] {
   return hasTimeline()
     ? [...new Set(app.profile.layers.filter((layer) => !layer.part && !layer.outside).map((layer) => layer.name))]

@@ -66,7 +66,7 @@ function launchTable(timeline: Timeline, kernel: Kernel, launches: Launch[]): HT
   }).element;
 }
 
-/** Filled once the timeline is read; nothing where there is none. */
+/** Filled once the timeline is read; null without one. */
 export function launchList(app: App, kernel: Kernel, filter: KernelFilter): HTMLElement | null {
   const loading = loadWholeTimeline(app);
   if (!loading) return null;

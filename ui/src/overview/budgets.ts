@@ -1,4 +1,4 @@
-// Where the time of each stage goes: parts that sum to its wall time, each with a link to what it is made of.
+// Where the time of each stage goes: parts that sum to its wall time, each linked to its details.
 import type { App } from "../app";
 import { instanceWord, isServing, type BudgetPart, type Stage } from "../data/profile";
 import { figure } from "../dom/copy";

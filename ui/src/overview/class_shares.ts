@@ -1,4 +1,4 @@
-// Where no stage was found: the kernel time by class, of everything that was recorded.
+// If no stage was found: the kernel time of the whole recording by class.
 import type { App } from "../app";
 import { h } from "../dom/dom";
 import { hasRoom, swatch } from "../dom/parts";

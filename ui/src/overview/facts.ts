@@ -1,4 +1,4 @@
-// What ran, and how sure all of it is.
+// What ran, and how reliable the figures are.
 import type { App } from "../app";
 import { deviceWord, failedCaptureWords, formatWords, onCpu } from "../data/profile";
 import { figure } from "../dom/copy";

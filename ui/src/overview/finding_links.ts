@@ -1,4 +1,4 @@
-// What a finding is about, one click away: its kernels, its gaps, its steps.
+// Links from a finding to its kernels, gaps and steps.
 import type { App } from "../app";
 import type { Finding, Gap } from "../data/profile";
 import { ms } from "../format/figures";
@@ -23,7 +23,7 @@ export interface FindingLink {
   words: string;
 }
 
-/** Classes of the kernels that a kind of finding is about. */
+/** Kernel classes that a kind of finding is about. */
 const CLASSES: Record<string, string[]> = {
   gemm_above_floor: ["gemm", "gemv"],
   gemv_above_floor: ["gemv"],
@@ -40,7 +40,7 @@ const CLASSES: Record<string, string[]> = {
 
 const LATE_HOST = ["idle: launch-bound", "idle: host between launches", "idle: synchronisation"];
 
-/** Causes of the gaps that it is about. */
+/** Causes of the gaps that a kind of finding is about. */
 const CAUSES: Record<string, string[]> = {
   host_stall_repeated: LATE_HOST,
   host_stall_single: LATE_HOST,
@@ -73,7 +73,7 @@ function kernelLinks(app: App, finding: Finding): [string, Href][] {
   ];
 }
 
-/** The longest gap of that kind that profile.json lists. */
+/** The longest gap that profile.json lists for the finding. */
 function longestGap(app: App, finding: Finding, gaps: Gap[]): Gap | null {
   const text = (name: string) => finding.values.find((value) => value.name === name)?.text ?? null;
   if (finding.kind === "host_stall_repeated") {

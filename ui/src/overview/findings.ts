@@ -1,4 +1,4 @@
-// What to fix first: each finding with its potential saving, its evidence, and links to what it is about.
+// What to fix first: each finding with its potential saving, its evidence, and links to details.
 import type { App } from "../app";
 import type { Finding } from "../data/profile";
 import { figure } from "../dom/copy";

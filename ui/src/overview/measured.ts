@@ -1,4 +1,4 @@
-// What the GPU's counters and sensors say of the stages.
+// Values of the GPU's counters and sensors for each stage.
 import type { App } from "../app";
 import type { Stage } from "../data/profile";
 import { note, section } from "../dom/parts";

@@ -7,7 +7,7 @@ import { note, section } from "../dom/parts";
 import { table } from "../dom/table";
 import { count, ms, percent } from "../format/figures";
 
-/** On wall time as the bar, on busy time as a mark: what idle time alone costs lies between them. */
+/** Utilization on wall time as a bar, on busy time as a mark: the difference is the cost of idle time. */
 function useBar(share: { wall: number | null; gpu_busy: number | null }, of: string, bounds: boolean): Child {
   if (share.wall === null) return "-";
   const busy = share.gpu_busy;

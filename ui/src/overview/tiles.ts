@@ -1,4 +1,4 @@
-// The figures that a reader sees first, as C++ words them.
+// The key figures, in the words from C++.
 import type { App } from "../app";
 import type { Headline } from "../data/view";
 import { figure } from "../dom/copy";

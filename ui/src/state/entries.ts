@@ -1,9 +1,9 @@
-// Steps of the tab's history. Each keeps its view as the reader left it (open rows, scrolled tables, the focused
-// link), so that the back button returns to the place and not only to the view. After a reload, the address and the
-// scroll position are left.
+// Entries of the tab's history. Each keeps its view as the reader left it (open rows, scrolled tables, the focused
+// link), so that the back button returns to the place and not only to the view. A reload keeps only the address and the
+// scroll position.
 import type { MountedView } from "../app";
 
-/** What a step of the history shows. */
+/** What an entry of the history shows. */
 export interface Entry {
   key: string;
   view: string;
@@ -13,7 +13,7 @@ export interface Entry {
 interface Kept extends Entry {
   scroll: number;
   focused: HTMLElement | null;
-  /** What scrolls inside of the view: a detached element forgets it. */
+  /** Scroll positions inside the view, which a detached element loses. */
   inner: { element: Element; top: number; left: number }[];
 }
 
@@ -29,7 +29,7 @@ let made = 0;
 
 const stored = (): StoredState => (history.state ?? {}) as StoredState;
 
-/** Names the current step of the history. */
+/** Names the current entry of the history. */
 export function entryKey(): string {
   const { key } = stored();
   if (key) return key;
@@ -38,12 +38,10 @@ export function entryKey(): string {
   return fresh;
 }
 
-/** Browsers refuse more than some 100 changes of the history in 30 s. */
+/** Browsers refuse more than about 100 history changes in 30 s. */
 const SCROLL_DELAY_MS = 400;
 
-/**
- * For a reload of the page: where the reader is, a little after each scrolling. Leaving the page is too late for it.
- */
+/** For a reload: saves the scroll position shortly after each scroll. Leaving the page is too late for it. */
 export function rememberScrolling(): void {
   let timer = 0;
   window.addEventListener("scroll", () => {
@@ -58,8 +56,8 @@ export function rememberScrolling(): void {
 const LOADING_MS = 3000;
 
 /**
- * Scrolls to where the reader was before a reload, or to the top. Parts of a view come later, and until then the page
- * may be too short: it is tried again until the place is reached, or the reader goes elsewhere.
+ * Scrolls to where the reader was before a reload, or to the top. Parts of a view load later, and until then the page
+ * may be too short: it retries until it reaches the place or the reader goes elsewhere.
  */
 export function scrollToRemembered(content: HTMLElement): void {
   const place = stored().scroll ?? 0;
@@ -80,7 +78,7 @@ export function scrollToRemembered(content: HTMLElement): void {
   growing.observe(content);
 }
 
-/** Views that were left, by their step of the history. */
+/** Views that were left, by their entry of the history. */
 export class KeptEntries {
   private readonly kept = new Map<string, Kept>();
 
@@ -106,7 +104,7 @@ export class KeptEntries {
     oldest!.mounted.close?.();
   }
 
-  /** The view as it was left; null where it was not, or too long ago. */
+  /** The view as it was left; null if it was not, or too long ago. */
   take(key: string): Kept | null {
     const known = this.kept.get(key) ?? null;
     this.kept.delete(key);
@@ -114,7 +112,7 @@ export class KeptEntries {
   }
 }
 
-/** Call when the view is in the page again. */
+/** Call when the view is back in the page. */
 export function restorePlace(kept: Kept, fallback: HTMLElement): void {
   for (const { element, top, left } of kept.inner) element.scrollTo(left, top);
   (kept.focused ?? fallback).focus({ preventScroll: true });

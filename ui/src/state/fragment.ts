@@ -1,5 +1,5 @@
-// Where the reader is: the view and what is selected in it, in the URL's fragment (#kernels?class=gemm&sort=-total),
-// so that a copied address, reload and the back button restore it.
+// The current view and its selection, in the URL's fragment (#kernels?class=gemm&sort=-total), so that a copied
+// address, a reload and the back button restore them.
 
 export interface Place {
   view: string;
@@ -27,7 +27,7 @@ export function placeHash(view: string, options?: Options): string {
   return hashOf(view, params);
 }
 
-/** Changes options of the current view without a step in the history; empty values are taken out. */
+/** Changes options of the current view without adding to the history; empty values are removed. */
 export function setOptions(view: string, changes: Options): void {
   const place = parsePlace(location.hash);
   if (place.view !== view) return;

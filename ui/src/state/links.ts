@@ -1,4 +1,4 @@
-// Where links inside of the page lead. Each is null where nothing would be there: then there is no link.
+// Links inside the page. Each is null if its target would be empty: then no link is shown.
 import type { App } from "../app";
 import { kernelSums, WHOLE_CAPTURE, type Scope } from "../data/kernel_scope";
 import type { Gap, Profile, Stage } from "../data/profile";
@@ -7,7 +7,7 @@ import { placeHash, type Options } from "./fragment";
 
 export type Href = string | null;
 
-/** Kernels of classes in a scope. */
+/** Kernels of these classes in a scope. */
 export function kernelsLink(app: App, classes: string[], scope: Scope): Href {
   const has = kernelSums(app.profile, scope).some(({ kernel }) => classes.includes(kernel.class));
   return has ? placeHash("kernels", { class: classes.join(","), stage: scope }) : null;
@@ -15,7 +15,7 @@ export function kernelsLink(app: App, classes: string[], scope: Scope): Href {
 
 const nameKey = (name: string, device: string): string => `${name}\n${device}`;
 
-/** Rows of kernels by name and device: as places in profile.json's list. */
+/** Kernels by name and device, as indices into profile.json's list. */
 class KernelPlaces {
   private readonly full = new Map<string, number>();
   private readonly short = new Map<string, number>();
@@ -24,7 +24,7 @@ class KernelPlaces {
     profile.kernels.forEach((kernel, index) => {
       const short = nameKey(kernel.short_name, kernel.device);
       this.full.set(nameKey(kernel.kernel_name, kernel.device), index);
-      // The longest of equal short names stands first.
+      // Kernels with the same short name: the longest comes first.
       if (!this.short.has(short)) this.short.set(short, index);
       if (!this.short.has(kernel.short_name)) this.short.set(kernel.short_name, index);
     });
@@ -47,7 +47,7 @@ export function kernelPlaces(profile: Profile): KernelPlaces {
   return known;
 }
 
-/** One kernel, by its place in profile.json's list, opened. */
+/** One kernel, opened, by its index in profile.json's list. */
 export function kernelLink(app: App, place: number | undefined, scope: Scope = ""): Href {
   const kernel = place === undefined ? undefined : app.profile.kernels[place];
   if (!kernel) return null;
@@ -61,7 +61,7 @@ export const gapsOf = (profile: Profile, stage: string, causes: string[]): Gap[]
 export const timelineGapsOf = (app: App, stage: string, causes: string[]): GapsOfCause[] =>
   app.gaps.filter((gap) => (!stage || gap.stage === stage) && causes.includes(gap.cause));
 
-/** Idle gaps of a stage by cause: the longest of profile.json, or those of the timeline. */
+/** Idle gaps of a stage by cause: the longest ones from profile.json, or those of the timeline. */
 export function gapsLink(app: App, stage: string, causes: string[]): Href {
   const has = gapsOf(app.profile, stage, causes).length > 0 || timelineGapsOf(app, stage, causes).length > 0;
   return has ? placeHash("steps", { stage, cause: causes.join(",") }) : null;
@@ -73,21 +73,21 @@ export const copiesLink = (app: App): Href =>
 export const isGpuViewShown = (profile: Profile): boolean =>
   profile.device_time.length > 0 || profile.copies.length > 0;
 
-/** What a part of a stage's budget is made of. */
+/** The details of a part of a stage's budget. */
 export function partLink(app: App, stage: Stage, part: string): Href {
   if (part === "memory copies and fills") return copiesLink(app);
   const kernelClass = app.palette.classOf(part);
   return kernelClass !== null ? kernelsLink(app, [kernelClass], stage.name) : gapsLink(app, stage.name, [part]);
 }
 
-/** A span of the capture's own clock, in ns: the timeline opens with it selected and a little room around it. */
+/** A span on the capture's own clock, in ns: the timeline opens with it selected and some room around it. */
 export function spanLink(startNs: number, lengthNs: number, more: Options = {}): Href {
   return hasTimeline()
     ? placeHash("timeline", { span: `${Math.round(startNs)},${Math.round(startNs + Math.max(lengthNs, 1))}`, ...more })
     : null;
 }
 
-/** The same by the timeline's own axis. */
+/** The same on the timeline's own axis. */
 export function selectionLink(startNs: number, lengthNs: number): Href {
   const room = Math.max(lengthNs * 0.15, 500);
   const pair = (from: number, to: number) => `${Math.round(from)},${Math.round(to)}`;
@@ -109,5 +109,5 @@ export function stepSpan(app: App, index: number): Href {
   return step ? spanLink(step.start_ms * 1e6, step.wall_ms * 1e6) : null;
 }
 
-/** GPU work in the timeline: what is filtered there stands out. */
+/** GPU work in the timeline, with the filtered rows highlighted. */
 export const timelineFilterLink = (options: Options): Href => (hasTimeline() ? placeHash("timeline", options) : null);

@@ -1,4 +1,4 @@
-// Each step a point, in order, with p50 and p99 of its stage.
+// Each step as a point, in order, with p50 and p99 of its stage.
 import type { App } from "../app";
 import type { Point } from "../chart/point";
 import { chartColors, scatter, type Line, type Scatter } from "../chart/scatter";
@@ -13,11 +13,11 @@ interface ShownStep {
   warmup: boolean;
 }
 
-/** A few steps far above the others would press all of them to the bottom: these many times p99 are far. */
+/** A few very long steps would squeeze all others to the bottom: steps longer than this many times p99 are cut off. */
 const FAR = 4;
 const ROOM_ABOVE = 1.12;
 
-/** The axis' end: warm-up does not set it, nor does what is far above all others; such points stand at its edge. */
+/** The upper end of the axis. Warm-up and very long steps do not count; their points are at the edge. */
 function axisEnd(steps: ShownStep[]): number {
   const measured = steps.filter((each) => !each.warmup);
   const times = (measured.length > 0 ? measured : steps).map(({ step }) => step.wall_ms).sort((a, b) => a - b);
@@ -67,7 +67,7 @@ function wordsOf(app: App, { step, slow, warmup }: ShownStep, above: boolean): s
 
 export interface StepsChart {
   chart: Scatter;
-  /** Points that stand at the axis' edge; null where all are inside. */
+  /** Describes points at the edge of the axis; null if all are inside. */
   above: string | null;
 }
 

@@ -1,4 +1,4 @@
-// The chosen step: why it was slow, what it held, its place in the timeline.
+// The selected step: why it was slow, what it contains, its place in the timeline.
 import type { App } from "../app";
 import { onCpu } from "../data/profile";
 import { h } from "../dom/dom";

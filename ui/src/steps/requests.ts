@@ -1,4 +1,4 @@
-// What an engine's requests saw, one row per window of recording.
+// Times that an engine's requests saw, one row per recording window.
 import type { App } from "../app";
 import type { Child } from "../dom/dom";
 import { link } from "../dom/link";

@@ -1,4 +1,4 @@
-// Steps that take clearly longer than those like them, and what is longer in them.
+// Steps that take clearly longer than comparable ones, and which parts of them are longer.
 import type { App } from "../app";
 import { h, type Child } from "../dom/dom";
 import { link } from "../dom/link";

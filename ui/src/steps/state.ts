@@ -1,10 +1,10 @@
-// What the view of steps shows: options of its address.
+// The state of the steps view: options of its address.
 import type { App } from "../app";
 import { isServing } from "../data/profile";
 
 export interface StepsState {
   stage: string;
-  /** Of gaps; empty: all. */
+  /** Causes of gaps; all if empty. */
   causes: string[];
   step: number | null;
 }

@@ -1,4 +1,4 @@
-// Times of tokens and steps, all in one table, and by the number of sequences.
+// Token and step times in one table, and by the number of sequences.
 import type { App } from "../app";
 import { isServing } from "../data/profile";
 import type { Child } from "../dom/dom";
@@ -13,7 +13,7 @@ export function statistics(app: App): HTMLElement {
   } = app.profile;
   const rows = [
     { name: "first token", times: times?.time_to_first_token_ms ?? null },
-    // An engine's requests have a table of their own: a step of it is no token's time.
+    // An engine's requests have their own table: an engine step is not the time of a token.
     {
       name: "output token (a decode's wall time over its steps)",
       times: isServing(app.profile) ? null : (times?.time_per_output_token_ms ?? null),

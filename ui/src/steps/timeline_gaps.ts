@@ -1,4 +1,4 @@
-// The gaps of a cause that the timeline has, of which profile.json lists the longest of a stage alone.
+// All gaps of a cause in the timeline; profile.json lists only the longest of each stage.
 import type { App } from "../app";
 import { h, replace } from "../dom/dom";
 import { note, swatch } from "../dom/parts";
@@ -59,7 +59,7 @@ function gapTable(app: App, timeline: Timeline, gaps: ListedGap[], caption: stri
   }).element;
 }
 
-/** Filled once the timeline is read; null where it has no such gap. */
+/** Filled once the timeline is read; null if it has no such gap. */
 export function timelineGaps(app: App, state: StepsState): HTMLElement | null {
   const sums = timelineGapsOf(app, state.stage, state.causes);
   const loading = sums.length > 0 ? loadWholeTimeline(app) : null;

@@ -1,6 +1,6 @@
-// What the timeline shows, as options of the address: t (the shown span), sel (the selected one), both in ns since the
-// origin; span (one of the capture's own clock that arrives selected, with room around it); pin (a row); q, class,
-// stage and layer (what stands out).
+// The timeline's state as options of the address: t (the visible span) and sel (the selected span), in ns since the
+// origin; span (on the capture's own clock; opens selected, with room around it); pin (a row); q, class, stage and
+// layer (the filter).
 import type { App } from "../app";
 import type { Options } from "../state/fragment";
 import type { Filter } from "./filter";
@@ -15,7 +15,7 @@ export interface Place {
   filter: Filter;
 }
 
-/** Of what arrives selected. */
+/** Around a span that opens selected, as a share of it. */
 const ROOM = 0.15;
 const LEAST_ROOM_NS = 500;
 

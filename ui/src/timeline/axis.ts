@@ -1,4 +1,4 @@
-// Ticks of the time axis: round numbers of a unit that fits, some 100 pixels apart.
+// Ticks of the time axis: round numbers in a suitable unit, about 100 pixels apart.
 
 const UNITS: [number, string][] = [
   [1e9, "s"],
@@ -18,7 +18,7 @@ export function axisTicks(start: number, end: number, pixels: number): Ticks {
   const rough = ((end - start) / Math.max(1, pixels)) * APART_PIXELS;
   const power = 10 ** Math.floor(Math.log10(Math.max(rough, 1)));
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= rough) ?? 10 * power;
-  // A unit that the step is whole in, unless the numbers would be too long to read: "1460.1 ms", not "1460100 us".
+  // The unit makes the step a whole number, unless numbers would be too long to read: "1460.1 ms", not "1460100 us".
   const longest = Math.max(Math.abs(start), Math.abs(end));
   const [unit, name] = UNITS.find(([size]) => step >= size || longest / size >= LONG_NUMBER / 10) ?? [1, "ns"];
   const digits = Math.max(0, -Math.floor(Math.log10(step / unit) + 1e-9));

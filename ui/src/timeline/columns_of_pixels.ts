@@ -1,4 +1,4 @@
-// Level of detail: for each pixel of a track, the share of its time that is busy and the class with the most time.
+// Level of detail: for each pixel of a track, the busy share of its time and the class with the most time.
 import { firstAtLeast, type Level, type Timeline, type Track } from "./model";
 
 export class PixelColumns {
@@ -25,7 +25,7 @@ export class PixelColumns {
     this.touched[x] = 1;
   }
 
-  /** Calls back for each run of pixels that look the same: busy share in steps of 1/height. */
+  /** Calls back for each run of identical pixels: busy share in steps of 1/height. */
   runs(
     width: number,
     nsPerPixel: number,
@@ -60,9 +60,7 @@ export class PixelColumns {
   }
 }
 
-/**
- * The widest level whose bins are not wider than a pixel; null where even the finest is, and rows are read instead.
- */
+/** The level with the widest bins that are at most a pixel wide; null if there is none: then rows are read. */
 export function levelFor(track: Track, nsPerPixel: number): Level | null {
   let best: Level | null = null;
   for (const level of track.levels ?? [])
@@ -88,7 +86,7 @@ export function addBins(
   }
 }
 
-/** Of tracks without levels: the time of the rows that begin in each pixel, from sums made once. */
+/** For tracks without levels: the time of the rows that start in each pixel, from precomputed sums. */
 export function addSums(track: Track, columns: PixelColumns, start: number, nsPerPixel: number, width: number): void {
   const end = track.first + track.count;
   let row = firstAtLeast(track.start, track.first, end, start);

@@ -2,14 +2,14 @@
 import { AXIS_HEIGHT, MINIMAP_HEIGHT, TOP } from "./layout";
 
 export interface Target {
-  /** Zooms around a place of the canvas; a factor below 1 shows less. */
+  /** Zooms around a point on the canvas; a factor below 1 shows less. */
   zoomAt: (factor: number, x: number) => void;
   panPixels: (dx: number) => void;
   scroll: (dy: number) => void;
   hover: (x: number, y: number, clientX: number, clientY: number) => void;
   leave: () => void;
   click: (x: number, y: number) => void;
-  /** While a span is being selected; done at its end. */
+  /** Called while a span is being selected; `done` at the end. */
   select: (fromX: number, toX: number, done: boolean) => void;
   jump: (x: number) => void;
   key: (key: string, shift: boolean) => boolean;
@@ -19,7 +19,7 @@ export interface Target {
 
 const CLICK_PIXELS = 4;
 const ZOOM_PER_WHEEL = 1.0018;
-/** Held keys zoom by this factor a second, and pan by this share of the screen. */
+/** Held keys zoom by this factor per second, and pan by this share of the screen. */
 const KEY_ZOOM_PER_S = 6;
 const KEY_PAN_PER_S = 0.9;
 const LINE_PIXELS = 16;
@@ -125,7 +125,7 @@ export function control(canvas: HTMLElement, target: Target): () => void {
     if (held.size > 0) frame = requestAnimationFrame(step);
   }
 
-  /** Where keys belong to what they are typed into. */
+  /** Whether the keys go into an input field. */
   function isTyping(event: Event): boolean {
     return event.target instanceof HTMLElement && event.target.closest("input, select, textarea") !== null;
   }
@@ -137,7 +137,7 @@ export function control(canvas: HTMLElement, target: Target): () => void {
       event.preventDefault();
       if (held.has(key)) return;
       held.add(key);
-      // A short press must be seen too.
+      // A short press must have a visible effect, too.
       const middle = (target.width() + target.gutter()) / 2;
       if (key === "w") target.zoomAt(1 / 1.25, middle);
       if (key === "s") target.zoomAt(1.25, middle);

@@ -1,4 +1,4 @@
-// What a row of the timeline is, in words: for the tooltip, the pinned details and screen readers.
+// Describes a row of the timeline in words: for the tooltip, the pinned details and screen readers.
 import { count, duration } from "../format/figures";
 import { bytes } from "../format/figures";
 import type { RowRef, Timeline, Track } from "./model";
@@ -6,7 +6,7 @@ import type { View } from "../data/view";
 
 export interface Description {
   title: string;
-  /** The full name where the title is a short one. */
+  /** The full name if the title is a short one. */
   full: string | null;
   /** A kernel's class, by index in view.classes. */
   classIndex: number | null;
@@ -18,7 +18,7 @@ export interface Description {
 const CALL_KINDS = ["CUDA call", "launch", "synchronization", "copy call"];
 const SLICE_KINDS = ["kernel", "copy", "fill", "CUDA graph replay, kernels not recorded"];
 
-/** "decode 1" of a stage's instance, "step 7 (decode)" of a step. */
+/** "decode 1" for a stage's instance, "step 7 (decode)" for a step. */
 export function instanceWords(timeline: Timeline, table: "stages" | "steps", row: number): string {
   const columns = timeline.tables[table];
   const name = timeline.names[columns["name"]?.[row] ?? -1] ?? "";

@@ -1,10 +1,10 @@
-// Search and filters over the whole capture: every row of every track whose name holds the text; of GPU work also by
+// Search and filters over the whole capture: every row of every track whose name contains the text; GPU work also by
 // class, stage and layer.
 import { firstAbove, type Numbers, type Timeline, type Track } from "./model";
 
 export interface Filter {
   text: string;
-  /** Indices in view.classes; empty: all. */
+  /** Indices in view.classes; all if empty. */
   classes: number[];
   stage: string;
   layer: string;
@@ -18,9 +18,9 @@ export interface Hits {
   starts: Float64Array;
   count: number;
   totalNs: number;
-  /** Of hits by track, for marks: rows in order. */
+  /** Rows of hits by track, in order, for marks. */
   byTrack: Map<number, Uint32Array>;
-  /** By row of slices: 1 where it is a hit. */
+  /** By row of slices: 1 if it is a hit. */
   wanted: Uint8Array;
 }
 
@@ -28,13 +28,13 @@ const narrowsWork = (filter: Filter): boolean =>
   filter.classes.length > 0 || filter.stage !== "" || filter.layer !== "";
 export const isEmpty = (filter: Filter): boolean => filter.text === "" && !narrowsWork(filter);
 
-/** By index of the name: 1 where it holds the text. */
+/** By index of the name: 1 if it contains the text. */
 function namesWith(timeline: Timeline, text: string): Uint8Array {
   const needle = text.toLowerCase();
   return Uint8Array.from(timeline.names, (name) => (name.toLowerCase().includes(needle) ? 1 : 0));
 }
 
-/** Whether a row of slices belongs to a stage's instances, as a test by row. */
+/** A test for whether a row of slices belongs to a stage's instances. */
 export function inStage(timeline: Timeline, stage: string, withWarmup = true): (row: number) => boolean {
   if (!stage) return () => true;
   const { name, flags } = timeline.tables.stages;
@@ -52,7 +52,7 @@ export function inLayer(timeline: Timeline, layer: string): (row: number) => boo
   return (row) => wanted > 0 && layers?.[row] === wanted;
 }
 
-/** Whether a row of slices is wanted. */
+/** A test for whether a row of slices matches the filter. */
 function wantsSlice(timeline: Timeline, filter: Filter, names: Uint8Array): (row: number) => boolean {
   const kernels = Uint8Array.from(
     timeline.kernels,
@@ -96,7 +96,7 @@ export function find(timeline: Timeline, filter: Filter): Hits {
   return { filter, count, totalNs, byTrack, wanted, ...merged(timeline, byTrack, count) };
 }
 
-/** All hits in order of start; those of one track are in order already. */
+/** All hits in order of start; each track's hits are already in order. */
 function merged(
   timeline: Timeline,
   byTrack: Map<number, Uint32Array>,
@@ -122,7 +122,7 @@ function merged(
   return hits;
 }
 
-/** The hit behind (or in front of) the current one; around the end. */
+/** The hit after (or before) the current one; wraps around. */
 export function nextHit(hits: Hits, current: number | null, time: number, forward: boolean): number {
   if (hits.count === 0) return -1;
   if (current !== null) return (current + (forward ? 1 : hits.count - 1)) % hits.count;

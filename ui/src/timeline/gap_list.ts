@@ -1,4 +1,5 @@
-// All idle gaps inside the measured instances of a stage, by cause, longest first: what the timeline's header sums up.
+// All idle gaps inside the measured instances of a stage, by cause, longest first: the timeline's header has their
+// sums.
 import type { RowRef, Timeline, Track } from "./model";
 
 export interface ListedGap {
@@ -6,7 +7,7 @@ export interface ListedGap {
   cause: string;
   start: number;
   ns: number;
-  /** What runs after it. */
+  /** The work after the gap. */
   after: RowRef;
 }
 

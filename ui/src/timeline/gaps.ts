@@ -1,4 +1,4 @@
-// Times in which a GPU did nothing: where each begins and ends, and what it waited for.
+// Periods in which a GPU was idle: their start, end and cause.
 import { firstAbove, refOf, rowsWithin, type RowRef, type Timeline, type Track } from "./model";
 
 export interface IdleGap {
@@ -7,21 +7,21 @@ export interface IdleGap {
   device: string;
   start: number;
   end: number;
-  /** What ran before it and after it; null at the ends of the capture. */
+  /** The work before and after it; null at the ends of the capture. */
   before: RowRef | null;
   after: RowRef | null;
-  /** A part of the budget; null where it is not known. */
+  /** A part of the budget; null if unknown. */
   cause: string | null;
 }
 
-/** A CPU is not idle while no operator was recorded. */
+/** A CPU is not necessarily idle between operators. */
 export const isBetweenOperators = (gap: IdleGap): boolean => gap.device.split("/").pop()!.startsWith("cpu");
 
 /** "GPU 0 idle", "CPU outside of operators". */
 export const idleWords = (gap: IdleGap): string =>
   isBetweenOperators(gap) ? `${gap.group} outside of operators` : `${gap.group || "GPU"} idle`;
 
-/** The row of a track that ends last among those up to an index. */
+/** The row of a track that ends last, up to an index. */
 function endingLast(track: Track, last: number): number {
   const end = track.latestEnd[last - track.first]!;
   let row = last;
@@ -34,7 +34,7 @@ function causeOf(timeline: Timeline, row: number): string | null {
   return code > 0 ? (timeline.causes[code - 1] ?? null) : null;
 }
 
-/** The gap of a GPU at a time; null where it was busy. */
+/** The gap of a GPU at a time; null if it was busy. */
 export function gapAt(timeline: Timeline, group: string, time: number): IdleGap | null {
   const gap: IdleGap = { group, device: "", start: -Infinity, end: Infinity, before: null, after: null, cause: null };
   for (const [index, track] of timeline.tracks.entries()) {
@@ -59,14 +59,14 @@ export function gapAt(timeline: Timeline, group: string, time: number): IdleGap 
   return { ...gap, start: Math.max(gap.start, 0), end: Math.min(gap.end, timeline.spanNs) };
 }
 
-/** What the thread that launched a piece of work did in a time. */
+/** What the launching thread did during a period. */
 export interface HostActivity {
   thread: string;
   call: { name: string; ref: RowRef | null; startNs: number; durationNs: number };
-  /** Of that time, in any CUDA call, and in the one that took most of it. */
+  /** Time in any CUDA call, and in the one that took the most. */
   inCallsNs: number;
   longest: { name: string; ns: number } | null;
-  /** The innermost range open in the middle of it. */
+  /** The innermost range open in the middle of the period. */
   range: string | null;
 }
 
@@ -88,7 +88,7 @@ function callsIn(
     const ns = overlap(track, row, start, end);
     if (ns <= 0) continue;
     if (ns > (longest?.ns ?? 0)) longest = { name: timeline.names[timeline.tables.calls["name"]![row]!] ?? "", ns };
-    // Calls inside of calls count once.
+    // Nested calls count once.
     inCallsNs += Math.max(0, overlap(track, row, until, end));
     until = Math.max(until, Math.min(end, track.start[row]! + track.duration![row]!));
   }
@@ -108,7 +108,7 @@ function innermostRange(timeline: Timeline, thread: Track, time: number): string
   return best < 0 ? null : (timeline.names[timeline.tables.ranges["name"]![best]!] ?? null);
 }
 
-/** Null where the launch of what runs after the gap was not recorded. */
+/** Null if the launch of the work after the gap was not recorded. */
 export function hostIn(timeline: Timeline, gap: IdleGap): HostActivity | null {
   const call = gap.after ? (timeline.tables.slices["call"]?.[gap.after.row] ?? 0) - 1 : -1;
   const ref = call < 0 ? null : refOf(timeline, "calls", call);

@@ -1,4 +1,4 @@
-// What the timeline's columns are: read when the page opens, since links depend on what there is.
+// The timeline's columns: read when the page opens, because links depend on what there is.
 import { hasBlock, readJson } from "../data/blocks";
 import type { Coding } from "../data/columns";
 
@@ -16,7 +16,7 @@ export interface TrackHeader {
   kind: TrackKind;
   label: string;
   group: string;
-  /** As in kernels of profile.json; not of threads. */
+  /** As in `kernels` of profile.json; absent for threads. */
   device?: string;
   table: TableName;
   first: number;
@@ -45,11 +45,11 @@ export interface Header {
   shapes: number[][];
   tracks: TrackHeader[];
   tables: Record<string, { rows: number; columns: Record<string, Coding> }>;
-  /** What a GPU waits for: slices refer to them by number. */
+  /** Why a GPU is idle; slices refer to causes by number. */
   causes?: string[];
   /** Idle gaps inside measured instances, by stage and cause. */
   gaps?: GapsOfCause[];
-  /** Of captures whose clocks are unrelated: each begins at 0. Absent where all share one axis. */
+  /** For captures with unrelated clocks: each starts at 0. Absent if all share one axis. */
   clocks?: { label: string; first_ns: string; last_ns: string }[];
 }
 

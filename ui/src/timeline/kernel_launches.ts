@@ -1,5 +1,4 @@
-// Single launches of kernels in the timeline: which belong to a scope and a layer, their sums, and those of one
-// kernel.
+// Single kernel launches in the timeline: which belong to a scope and a layer, their sums, and those of one kernel.
 import { isOfAllLaunches, type KernelSum, type Scope } from "../data/kernel_scope";
 import type { Kernel, Profile } from "../data/profile";
 import { kernelPlaces } from "../state/links";
@@ -8,10 +7,7 @@ import type { RowRef, Timeline } from "./model";
 
 const KERNEL = 0;
 
-/**
- * Whether a row of slices is in the scope, as sums of kernels count it: without warm-up, but of a stage that has
- * nothing else.
- */
+/** Whether a row of slices counts in the scope's kernel sums: warm-up does not, unless the stage has nothing else. */
 function inScope(timeline: Timeline, profile: Profile, scope: Scope): (row: number) => boolean {
   if (isOfAllLaunches(profile, scope)) return () => true;
   const stages = scope === "" ? profile.stages.map((stage) => stage.name) : [scope];
@@ -21,7 +17,7 @@ function inScope(timeline: Timeline, profile: Profile, scope: Scope): (row: numb
 }
 
 interface Launch extends RowRef {
-  /** Place in profile.json's list. */
+  /** Index in profile.json's list. */
   kernel: number;
   ns: number;
 }

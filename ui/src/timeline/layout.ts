@@ -1,4 +1,4 @@
-// Where tracks lie: a column of labels on the left (above each track on narrow screens), group headings between them.
+// Positions of tracks: a column of labels on the left (above each track on narrow screens), group headings in between.
 import { counterMax, type Timeline, type Track, type TrackKind } from "./model";
 
 export const MINIMAP_HEIGHT = 28;
@@ -9,7 +9,7 @@ const GAP = 4;
 export const RANGE_LINE = 15;
 const LEAST_GUTTER = 168;
 const MOST_GUTTER = 250;
-/** A mean width of a letter, to cut texts without measuring each. */
+/** The mean width of a letter, to cut texts without measuring each. */
 export const LETTER = 5.8;
 const NARROW_SCREEN = 640;
 
@@ -18,7 +18,7 @@ const HEIGHTS: Record<TrackKind, number> = { stream: 30, thread: 16, stages: 20,
 const FEW_SAMPLES = 3;
 const FEW_HEIGHT = 16;
 
-/** What shows shares grows into room that is left, up to so many times its height. */
+/** Tracks that show shares grow into free space, up to this many times their height. */
 const GROWING: readonly TrackKind[] = ["stream", "counter"];
 const MOST_GROWTH = 3;
 
@@ -40,8 +40,7 @@ export interface Layout {
 }
 
 /**
- * Calls and ranges of a thread together; counters last, so that streams and the threads that launch are near each
- * other.
+ * Keeps calls and ranges of a thread together; counters come last, so that streams are near the threads that launch.
  */
 function drawingOrder(timeline: Timeline): number[] {
   const { tracks } = timeline;
@@ -57,7 +56,7 @@ function drawingOrder(timeline: Timeline): number[] {
     .map((each) => each.index);
 }
 
-/** A counter that was read once or twice is a number, and no curve. */
+/** A counter with only a few samples is shown as a number, not a curve. */
 const isCurve = (track: Track): boolean => track.kind !== "counter" || track.count > FEW_SAMPLES;
 
 function ownHeight(track: Track): number {

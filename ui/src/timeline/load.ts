@@ -1,4 +1,4 @@
-// The timeline is read once, when a view first needs it.
+// Reads the timeline once, when a view first needs it.
 import type { App } from "../app";
 import { isServing } from "../data/profile";
 import { hasTimeline } from "./header";
@@ -12,14 +12,14 @@ function stepWords(app: App, index: number): string {
   return isServing(app.profile) ? `engine step ${step.instance}` : `step ${step.step_of_instance}`;
 }
 
-/** What the first picture needs; its `details` settle later. */
+/** Resolves with the data for the first picture; its `details` settle later. */
 export function loadTimeline(app: App): Promise<Timeline> | null {
   if (!hasTimeline()) return null;
   reading ??= readTimeline((index) => stepWords(app, index));
   return reading;
 }
 
-/** With all columns. */
+/** Resolves with all columns. */
 export function loadWholeTimeline(app: App): Promise<Timeline> | null {
   const wait = async (timeline: Timeline) => {
     await timeline.details;

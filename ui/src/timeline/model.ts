@@ -1,12 +1,12 @@
-// The timeline's tables as typed arrays, decoded once when the view is first opened: first what the first picture
-// needs.
+// The timeline's tables as typed arrays, decoded once when the view is first opened: data for the first picture comes
+// first.
 import { hasBlock, readBlock } from "../data/blocks";
 import { decodeColumn, floatColumn, type Coding } from "../data/columns";
 import { readHeader, type Header, type TableName, type TrackHeader } from "./header";
 
 export type { Level, TableName, TrackKind } from "./header";
 
-/** Captures on one axis, and what they span on their own clock. */
+/** Captures on one axis, and their span on their own clock. */
 export interface Clock {
   label: string;
   firstNs: number;
@@ -17,18 +17,18 @@ export type Numbers = Float64Array | Uint32Array | Int32Array | Uint8Array | Flo
 export type Columns = Record<string, Numbers>;
 
 export interface Track extends TrackHeader {
-  /** Rows of the track's table that have begun by a time are found in this column. */
+  /** Sorted: finds rows of the track's table that have started by a time. */
   start: Numbers;
-  /** Null of counters, whose rows are moments. */
+  /** Null for counters, whose rows are points in time. */
   duration: Numbers | null;
   /** The latest end among the rows of this track up to each one (its first row at 0): ends are not in order. */
   latestEnd: Float64Array;
-  /** Of calls: time of all rows of this track before each one, and behind the last (count + 1 values). */
+  /** For calls: total time of this track's rows before each one, and of all rows (count + 1 values). */
   before: Float64Array;
-  /** Lines that nested ranges take, and the rows of each where there are several. */
+  /** Number of lines that nested ranges take, and the rows of each if there are several. */
   lines: number;
   lineRows: Uint32Array[] | null;
-  /** The label as the header has it: of a thread's calls and ranges the same. */
+  /** The label in the header: a thread's calls and ranges share it. */
   thread: string;
 }
 
@@ -40,7 +40,7 @@ export interface RowRef {
 
 export interface Timeline {
   originNs: number;
-  /** Empty where all captures share one axis. */
+  /** Empty if all captures share one axis. */
   clocks: Clock[];
   spanNs: number;
   names: string[];
@@ -51,13 +51,13 @@ export interface Timeline {
   tables: Record<TableName, Columns>;
   busy: Uint8Array;
   dominant: Uint8Array;
-  /** How a step is called, by its index in profile.json. */
+  /** The name of a step, by its index in profile.json. */
   stepWords: (index: number) => string;
-  /** Settles when the columns are there that only details and arrows need. */
+  /** Settles when the columns that only details and arrows need are read. */
   details: Promise<void>;
 }
 
-// What fits 32 bits is kept so: a million rows are read every frame.
+// Values that fit 32 bits are stored that way: a million rows are read every frame.
 const NARROW = new Set(["kernel", "shape", "call", "instance", "step", "layer", "name", "depth", "index"]);
 
 async function readColumn(table: string, column: string, coding: Coding, rows: number): Promise<Numbers> {
@@ -67,7 +67,7 @@ async function readColumn(table: string, column: string, coding: Coding, rows: n
   return decodeColumn(bytes, coding, NARROW.has(column) ? new Uint32Array(rows) : new Float64Array(rows));
 }
 
-/** What is read before the first picture, of tables that can have a million rows. */
+/** Columns that are read before the first picture, for tables that can have a million rows. */
 const DRAWN: Record<string, Set<string>> = {
   slices: new Set(["start", "duration", "kernel"]),
   calls: new Set(["start", "duration"]),
@@ -201,7 +201,7 @@ export function rowsWithin(track: Track, start: number, end: number): [number, n
   return [first, Math.max(first, last)];
 }
 
-/** Of one line of nested ranges, which do not overlap: the first in the list that ends behind a time. */
+/** For one line of nested ranges, which do not overlap: the first in the list that ends after a time. */
 export function firstEndingAfter(track: Track, rows: Uint32Array, time: number, from = 0): number {
   let to = rows.length;
   while (from < to) {
@@ -224,17 +224,17 @@ function prefixed(value: number): string {
   return `${Number((value / 1000 ** steps).toPrecision(3))} ${["", "k", "M", "G", "T"][steps]}`;
 }
 
-/** "max 87.3 %": what a counter reached. */
+/** "max 87.3 %": the largest value of a counter. */
 export const counterMax = (track: Track): string =>
   track.max === undefined ? "" : `max ${counterText(track.max)}${track.unit ?? ""}`.trim();
 
-/** What a counter's track is high for: shares are of 100 %, other values of the largest. */
+/** The value at the top of a counter's track: 100 % for shares, otherwise the largest value. */
 export function counterTop(track: Track): number {
   const max = track.max && track.max > 0 ? track.max : 1;
   return track.unit === "%" ? Math.max(100, max) : max;
 }
 
-/** The track that has a row of a table. */
+/** The reference to a row of a table, with its track. */
 export function refOf(timeline: Timeline, table: TableName, row: number): RowRef | null {
   const track = timeline.tracks.findIndex(
     (each) => each.table === table && row >= each.first && row < each.first + each.count,
@@ -242,7 +242,7 @@ export function refOf(timeline: Timeline, table: TableName, row: number): RowRef
   return track < 0 ? null : { track, row };
 }
 
-/** The calls of slices, the other way round: rows of slices by the call that launched them. */
+/** Inverts the slices' calls: rows of slices by the call that launched them. */
 export class LaunchedBy {
   private readonly offsets: Uint32Array;
   private readonly rows: Uint32Array;
@@ -268,7 +268,7 @@ export class LaunchedBy {
   }
 }
 
-/** The time of a capture's own clock that is 0 on the axis. */
+/** The time on a capture's own clock that is 0 on the axis. */
 export function beginningOf(timeline: Timeline, timeNs: number): number {
   return (
     timeline.clocks.find((clock) => clock.firstNs <= timeNs && timeNs <= clock.lastNs)?.firstNs ?? timeline.originNs

@@ -1,8 +1,8 @@
-// What lies under the pointer.
+// Finds the row under the pointer.
 import { firstAbove, firstEndingAfter, rowsWithin, type RowRef } from "./model";
 import { RANGE_LINE, type Layout, type PlacedTrack } from "./layout";
 
-/** Rows this near to the pointer count as under it: one can be narrower than a pixel. */
+/** Rows this close to the pointer count as under it: a row can be narrower than a pixel. */
 const REACH_PIXELS = 2;
 
 export function trackAt(layout: Layout, y: number): PlacedTrack | null {

@@ -1,4 +1,4 @@
-// What a span of time holds, exact rows clipped at its edges; what an instance, a step or a layer holds.
+// Sums over a span of time, with rows clipped exactly at its edges, and over an instance, a step or a layer.
 import { rowsWithin, type RowRef, type Timeline, type Track } from "./model";
 
 export interface Sum {
@@ -13,7 +13,7 @@ export interface SpanSums {
   gpus: { group: string; busyNs: number; idleNs: number }[];
   /** By index of the class; overlapping operations count in full. */
   classes: Map<number, Sum>;
-  /** By index of the kernel; likewise. */
+  /** By index of the kernel; overlapping operations count in full. */
   kernels: Map<number, Sum>;
   operations: number;
   sumNs: number;
@@ -27,7 +27,7 @@ function add(map: Map<number, Sum>, key: number, ns: number): void {
   } else map.set(key, { ns, count: 1 });
 }
 
-/** The length of the union of intervals, given as starts and ends by start. */
+/** The length of the union of intervals, given as starts and ends in order of start. */
 function unionLength(starts: number[], ends: number[]): number {
   let total = 0;
   let reached = -Infinity;
@@ -50,7 +50,7 @@ function workByGpu(timeline: Timeline): Map<string, Track[]> {
 }
 
 interface Work {
-  /** Of one GPU alone; all where it is not given. */
+  /** Only this GPU; all if not given. */
   group?: string;
   /** By row of slices. */
   wants?: (row: number) => boolean;
@@ -91,12 +91,12 @@ export function sumSpan(timeline: Timeline, start: number, end: number, { group:
 
 const OWNERS: Partial<Record<Track["table"], string>> = { stages: "instance", steps: "step" };
 
-/** Of a row of stages, steps or layers: the work that belongs to it, on its GPU; null of other rows. */
+/** For a row of stages, steps or layers: the work that belongs to it, on its GPU; null for other rows. */
 export function sumOwned(timeline: Timeline, ref: RowRef): SpanSums | null {
   const track = timeline.tracks[ref.track]!;
   const start = track.start[ref.row]!;
   const end = start + track.duration![ref.row]!;
-  // A stage without GPU work of its own is on no GPU.
+  // The track of a stage without GPU work of its own belongs to no GPU.
   const work: Work = timeline.tracks.some((each) => each.table === "slices" && each.group === track.group)
     ? { group: track.group }
     : {};

@@ -10,12 +10,12 @@ export interface CanvasTheme {
   rule: string;
   accent: string;
   selection: string;
-  /** Calls by kind, ranges, stages: no kernel classes, so no hues. */
+  /** Calls by kind, ranges, stages: not kernel classes, so no hues. */
   calls: string[];
   onCalls: string[];
   range: string;
   rangeAlternate: string;
-  /** Spans too narrow to tell apart. */
+  /** Spans too narrow to distinguish. */
   narrowSpans: string;
   area: string;
   areaLine: string;

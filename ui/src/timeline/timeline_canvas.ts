@@ -1,4 +1,4 @@
-// Draws the state of the timeline on a canvas that scrolls, and says what lies at a place of it.
+// Draws the state of the timeline on a canvas that scrolls, and finds what is at a point on it.
 import type { App } from "../app";
 import { h } from "../dom/dom";
 import { gapAt, type IdleGap } from "./gaps";
@@ -52,12 +52,12 @@ export class TimelineCanvas {
     return Math.max(1, this.width - this.layout.gutter);
   }
 
-  /** The time at a place of the canvas. */
+  /** The time at a point on the canvas. */
   timeAt(x: number): number {
     return this.state.window.start + (x - this.layout.gutter) * this.nsPerPixel;
   }
 
-  /** The same on the small map of the whole capture above it. */
+  /** The same on the minimap above it. */
   timeOnMap(x: number): number {
     return ((x - this.layout.gutter) / this.innerWidth) * this.state.timeline.spanNs;
   }
@@ -71,7 +71,7 @@ export class TimelineCanvas {
     return pick(this.layout, this.timeAt(x), y - TOP + this.element.scrollTop, this.nsPerPixel);
   }
 
-  /** The gap of a GPU that lies there; null where there is work, or no stream. */
+  /** The gap of a GPU at this point; null if there is work, or no stream. */
   gapUnder(x: number, y: number): IdleGap | null {
     if (!this.isOnTracks(x, y) || this.rowUnder(x, y)) return null;
     const placed = trackAt(this.layout, y - TOP + this.element.scrollTop);

@@ -1,4 +1,4 @@
-// What pointer, wheel and keys do to the timeline.
+// How pointer, wheel and keys change the timeline.
 import type { Span } from "./address";
 import type { Target } from "./controls";
 import type { Filter } from "./filter";
@@ -9,7 +9,7 @@ import { NO_FILTER, type TimelineState } from "./timeline_state";
 
 const KEY_SCROLL = 40;
 
-/** What the view does besides changing the state: it draws, fills the panels, keeps the address. */
+/** Actions of the view besides changing the state: it draws, fills the panels, updates the address. */
 export interface TimelineActions {
   changeWindow: (change: () => void) => void;
   pin: (ref: RowRef | null) => void;
@@ -33,7 +33,7 @@ export function timelineInput(state: TimelineState, drawn: TimelineCanvas, actio
     actions.select([drawn.timeAt(Math.min(from, to)), drawn.timeAt(Math.max(from, to))], done);
   }
 
-  /** Of the first stream, in the middle of what is shown. */
+  /** A row of the first stream, in the middle of the visible span. */
   function firstRow(): RowRef | null {
     const { tracks } = state.timeline;
     const track = tracks.findIndex((each) => each.table === "slices" && each.count > 0);
@@ -54,7 +54,7 @@ export function timelineInput(state: TimelineState, drawn: TimelineCanvas, actio
     else actions.setFilter(NO_FILTER);
   }
 
-  /** Whether the key means something here. */
+  /** Returns whether it handled the key. */
   function key(name: string, shift: boolean): boolean {
     const { pinned, selection } = state;
     const stepping = document.activeElement === drawn.canvas || pinned;

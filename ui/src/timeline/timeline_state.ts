@@ -1,13 +1,13 @@
-// What the timeline shows: the visible span, what is pinned, selected, hovered and found. No DOM, no pixels.
+// The state of the timeline: the visible span, and what is pinned, selected, hovered and found. No DOM, no pixels.
 import type { Place, Span } from "./address";
 import { type Filter, find, type Hits, isEmpty, nextHit } from "./filter";
 import type { RowRef, Timeline } from "./model";
 import { TimeWindow } from "./window";
 
 export const NO_FILTER: Filter = { text: "", classes: [], stage: "", layer: "" };
-/** Beside what is zoomed to, on each side, as a share of it. */
+/** Room on each side of what is zoomed to, as a share of it. */
 const ZOOM_ROOM = 0.3;
-/** What a revealed row is shown in, at most: so many times its length, but not less than so many ns. */
+/** The longest visible span for a revealed row: this many times its length, but at least REVEALED_NS. */
 const REVEALED_LENGTHS = 60;
 const REVEALED_NS = 2000;
 const LEAST_ROW_NS = 50;
@@ -21,7 +21,7 @@ export class TimelineState {
   selection: Span | null = null;
   filter: Filter = NO_FILTER;
   hits: Hits | null = null;
-  /** Which of the hits was gone to. */
+  /** The current hit. */
   hit: number | null = null;
 
   constructor(readonly timeline: Timeline) {
@@ -40,7 +40,7 @@ export class TimelineState {
     this.setFilter(place.filter);
   }
 
-  /** Returns whether another row is hovered now. */
+  /** Returns whether the hovered row changed. */
   hover(ref: RowRef | null): boolean {
     const before = this.hovered;
     this.hovered = ref;
@@ -52,7 +52,7 @@ export class TimelineState {
     this.selection = span && start !== null ? [start, Math.max(start + 1, Math.round(span[1]))] : null;
   }
 
-  /** A filter that found nothing is tried again: rows may have come with the details. */
+  /** Retries a filter that found nothing: the details may have added rows. */
   setFilter(filter: Filter): void {
     this.filter = filter;
     if (this.hits && this.hits.count > 0 && same(this.hits.filter, filter)) return;
@@ -60,7 +60,7 @@ export class TimelineState {
     this.hit = null;
   }
 
-  /** Pins the next hit, or the one before; null without any. */
+  /** Pins the next or previous hit; null if there is none. */
   goToHit(forward: boolean): RowRef | null {
     if (!this.hits || this.hits.count === 0) return null;
     this.hit = nextHit(this.hits, this.hit, forward ? this.window.start : this.window.end, forward);
@@ -79,7 +79,7 @@ export class TimelineState {
     return [start, start + Math.max(track.duration?.[row] ?? 0, LEAST_ROW_NS)];
   }
 
-  /** The row `by` places behind another one of its track, or the last there. */
+  /** The row `by` places after another one, limited to its track. */
   rowBeside(ref: RowRef, by: number): RowRef {
     const { first, count } = this.timeline.tracks[ref.track]!;
     return { track: ref.track, row: Math.min(Math.max(ref.row + by, first), first + count - 1) };
@@ -90,13 +90,13 @@ export class TimelineState {
     this.window.set(start - room, end + room);
   }
 
-  /** Shows as much as now, around a time. */
+  /** Centers the visible span on a time, with the same width. */
   jumpTo(middle: number): void {
     const half = this.window.width / 2;
     this.window.set(middle - half, middle + half);
   }
 
-  /** Brings a row into the visible span; zooms in where it would be narrower than a few pixels. */
+  /** Brings a row into the visible span; zooms in if it would be narrower than a few pixels. */
   reveal(ref: RowRef): void {
     const { window } = this;
     const track = this.timeline.tracks[ref.track]!;

@@ -1,5 +1,5 @@
-// The timeline: what is visible on a canvas (timeline_canvas), what is pinned or selected beside it, search above it.
-// Its state (timeline_state) changes by pointer and keys (timeline_input), and is in the address.
+// The timeline: its visible part on a canvas (timeline_canvas), pinned and selected rows next to it, search above it.
+// Pointer and keys (timeline_input) change its state (timeline_state), which is in the address.
 import type { App } from "../app";
 import { h, replace } from "../dom/dom";
 import { keepFocus } from "../dom/keep_focus";
@@ -22,7 +22,7 @@ import { TimelineState } from "./timeline_state";
 import { Toolbar } from "./toolbar";
 
 export const VIEW = "timeline";
-/** Browsers refuse more than some 100 changes of the address in 30 s. */
+/** Browsers refuse more than about 100 address changes in 30 s. */
 const ADDRESS_DELAY_MS = 350;
 
 export class TimelineView {
@@ -39,7 +39,7 @@ export class TimelineView {
     zoomTo: (span) => this.changeWindow(() => this.state.zoomTo(span)),
   };
   private addressTimer = 0;
-  /** Columns that only details need are there. */
+  /** Whether the columns that only details need are read. */
   private complete = false;
 
   constructor(
@@ -103,7 +103,7 @@ export class TimelineView {
     this.drawn.invalidate();
   }
 
-  /** Writes what is shown into the address, a little later. */
+  /** Writes the state into the address, a little later. */
   private remember(): void {
     const write = () => setOptions(VIEW, placeOptions(this.app, this.timeline, this.state.place));
     window.clearTimeout(this.addressTimer);
@@ -198,7 +198,7 @@ export class TimelineView {
     this.drawn.resize();
   }
 
-  /** The view is taken out of the page, and may come back. */
+  /** Called when the view is taken out of the page; it may come back. */
   leave(): void {
     hideTooltip();
     this.toolbar.stop();

@@ -1,4 +1,4 @@
-// Above the canvas: search, filters by stage and layer, zoom; below it: the classes, each of which filters.
+// Above the canvas: search, filters by stage and layer, zoom; below it: the classes, which also filter.
 import type { App } from "../app";
 import { kernelSums, WHOLE_CAPTURE } from "../data/kernel_scope";
 import { deviceWord } from "../data/profile";
@@ -100,7 +100,7 @@ export class Toolbar {
     });
     this.input.addEventListener("keydown", (event) => {
       if (event.key === "Enter") {
-        // Enter may come before the pause after typing is over, which would begin from the first hit again.
+        // Enter may come before the delay after typing is over; the late search would restart at the first hit.
         this.stop();
         this.actions.filter({ text: this.input.value });
         this.actions.goToHit(!event.shiftKey);
@@ -172,7 +172,7 @@ export class Toolbar {
     replace(this.counts, words, href && [" ", h("a", { href }, "As a list of kernels")]);
   }
 
-  /** The same choice among kernels; null where they are all, or none: copies are not kernels. */
+  /** The same filter in the list of kernels; null if it selects all or none: copies are not kernels. */
   private listHref(filter: Filter): string | null {
     if (filter.classes.length === 0 && filter.stage === "" && filter.layer === "") return null;
     const chosen = {

@@ -1,8 +1,8 @@
-// The part of the capture that is shown, in ns since its origin.
+// The visible part of the capture, in ns since its origin.
 
-/** Zooming in ends where a screen shows this little: a few kernels are 1,000 ns long. */
+/** The shortest visible span: some kernels take only 1,000 ns. */
 const NARROWEST_NS = 50;
-/** Room in front of the first and behind the last operation, as a share of the whole. */
+/** Room before the first and after the last operation, as a share of the whole. */
 const MARGIN = 0.02;
 
 export class TimeWindow {
@@ -33,7 +33,7 @@ export class TimeWindow {
     const width = Math.min(Math.max(end - start, NARROWEST_NS), this.widest);
     const middle = (start + end) / 2;
     const margin = (this.widest - this.spanNs) / 2;
-    // Half a screen may hang over an edge, so that the first and the last operation can be in the middle.
+    // Half a screen may extend beyond an edge, so that the first and the last operation can be centered.
     const slack = Math.min(width / 2, Math.max(margin, width / 2));
     const lowest = width >= this.widest ? -margin : Math.min(-margin, -slack);
     const highest = width >= this.widest ? this.spanNs + margin : Math.max(this.spanNs + margin, this.spanNs + slack);

@@ -97,7 +97,7 @@ export function deviceTime(app: App): HTMLElement | null {
   );
 }
 
-/** The kinds of memory that are read and written. */
+/** The kinds of memory that copies read and write. */
 function memoryWords(copies: Copies): string {
   return copies.from === null ? (copies.to ?? "") : `${copies.from} to ${copies.to ?? "-"}`;
 }

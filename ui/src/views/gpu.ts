@@ -1,4 +1,4 @@
-// What each GPU did from its first work to its last: busy and idle time, why it was idle, copies, launches.
+// Each GPU from its first work to its last: busy and idle time, why it was idle, copies, launches.
 import type { App, MountedView, ViewDescription } from "../app";
 import { h } from "../dom/dom";
 import { note } from "../dom/parts";

@@ -1,4 +1,4 @@
-// The ranks of a job: who waits for whom, ranks by steps, where each rank's time goes, collectives, clocks.
+// The ranks of a job: which rank waits for which, ranks by steps, where each rank's time goes, collectives, clocks.
 import type { App, MountedView, ViewDescription } from "../app";
 import { figure } from "../dom/copy";
 import { h, replace, type Child } from "../dom/dom";

@@ -1,5 +1,5 @@
-// Every kernel: sorted, filtered by stage, layer and class, with its times and its distribution; full name, shapes,
-// single launches and metrics on demand.
+// All kernels: sorted, filtered by stage, layer and class, with times and distributions; full name, shapes, single
+// launches and metrics on demand.
 import type { App, MountedView, ViewDescription } from "../app";
 import { kernelSums, scopeWords, type KernelSum } from "../data/kernel_scope";
 import { h, replace } from "../dom/dom";
@@ -20,7 +20,7 @@ import { savingsByKernel } from "./savings";
 
 const VIEW = "kernels";
 
-/** Kernels outside of what is measured, in words; empty where there are none. */
+/** Kernels outside the measured stages, in words; empty if there are none. */
 function leftOutWords(app: App, filter: KernelFilter): string {
   const scopes = app.profile.totals.scopes.filter((scope) => scope.scope !== "measured" && scope.kernel_count > 0);
   if (filter.scope !== "" || scopes.length === 0 || !app.profile.kernels.some((kernel) => kernel.measured)) return "";
@@ -30,7 +30,7 @@ function leftOutWords(app: App, filter: KernelFilter): string {
 function mount(app: App, options: URLSearchParams, printing: boolean): MountedView {
   const { kernels } = app.profile;
   let filter = filterOf(options);
-  /** Of the scope and layer, whatever their names and classes. */
+  /** For the scope and layer, whatever the names and classes. */
   let sums: KernelSum[] = [];
   const opened = new Set((options.get("open") ?? "").split(" ").filter(Boolean));
   const keyOf = ({ kernel }: KernelSum) => String(kernels.indexOf(kernel));
@@ -104,7 +104,7 @@ function mount(app: App, options: URLSearchParams, printing: boolean): MountedVi
     if (document.activeElement !== input) input.value = filter.text;
   }
 
-  /** Sums of a layer are made of single launches, which the timeline has. */
+  /** Sums of a layer need single launches, which are in the timeline. */
   function sum(): void {
     const loading = filter.layer ? loadWholeTimeline(app) : null;
     if (!loading) {

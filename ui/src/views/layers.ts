@@ -1,4 +1,4 @@
-// Layer by class, as a heat map that is a table: the color is the class, its strength the time.
+// Layers by class, as a table that is a heat map: color means class, strength means time.
 import type { App, MountedView, ViewDescription } from "../app";
 import type { Layer } from "../data/profile";
 import { copyText, figure } from "../dom/copy";
@@ -41,7 +41,7 @@ function classesOf(layers: Layer[]): string[] {
   return [...totals].sort((a, b) => b[1] - a[1]).map(([name]) => name);
 }
 
-/** The kernels of one layer, which the timeline tells apart. */
+/** The kernels of one layer, which only the timeline distinguishes. */
 const layerHref = (layer: Layer): string | null =>
   layer.part || layer.outside || !hasTimeline()
     ? null
@@ -50,7 +50,7 @@ const layerHref = (layer: Layer): string | null =>
 function heatMap(app: App, group: Group, withParts: boolean): HTMLElement {
   const layers = group.layers.filter((layer) => withParts || !layer.part);
   const classes = classesOf(layers);
-  // What runs outside of layers can be far longer than any layer, and would make all of them pale.
+  // Work outside layers can take far longer than any layer, and would make all layers pale.
   const strongest = Math.max(
     ...layers.filter((layer) => !layer.outside).flatMap((layer) => Object.values(layer.classes)),
     1e-12,

@@ -1,4 +1,4 @@
-// Operators of the framework, with the GPU time they launched.
+// Operators of the framework, with the GPU time of the work they launched.
 import type { App, MountedView, ViewDescription } from "../app";
 import type { Operator } from "../data/profile";
 import { onCpu } from "../data/profile";

@@ -1,4 +1,4 @@
-// Where every number comes from: captures, tools, devices, what profiling cost, what the input lacks.
+// The sources of all numbers: captures, tools, devices, profiling overhead, what the input lacks.
 import type { App, MountedView, ViewDescription } from "../app";
 import { deviceWord, failedCaptureWords, formatWords } from "../data/profile";
 import { h } from "../dom/dom";

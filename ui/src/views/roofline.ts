@@ -1,5 +1,5 @@
-// Log-log: what kernels reach by ncu, by the GPU's counters or by recorded work, what stages reach by the model, under
-// the roofs of the hardware.
+// Log-log: kernels by ncu, by the GPU's counters or by recorded work, and stages by the model, under the roofs of the
+// hardware.
 import type { App, MountedView, ViewDescription } from "../app";
 import type { Point } from "../chart/point";
 import { chartColors, scatter, type Line, type Scatter } from "../chart/scatter";
@@ -75,7 +75,7 @@ function flopsText(measured: Measured): string {
     : flopsPerS(measured.flops_per_s);
 }
 
-/** What the FLOP/s of a kernel by counters are made of. */
+/** How FLOP/s from counters are estimated; null for other sources. */
 function estimateWords(measured: Measured): string | null {
   if (!byCounters(measured)) return null;
   const alone =
@@ -87,7 +87,7 @@ function estimateWords(measured: Measured): string | null {
     : alone;
 }
 
-/** The kernel of a row: one of a name on one device. */
+/** The kernel with a row's name and device. */
 function kernelOf(app: App, measured: Measured): Kernel | undefined {
   const place = kernelPlaces(app.profile).byName(measured.kernel_name, measured.device);
   return place === undefined ? undefined : app.profile.kernels[place];
@@ -147,7 +147,7 @@ function stagePoints(app: App): Point[] {
   return points;
 }
 
-/** The same stages with the DRAM bytes that the GPU's counters saw in place of the model's. */
+/** The same stages with the DRAM bytes that the GPU's counters measured instead of the model's. */
 function measuredPoints(app: App): Point[] {
   const points: Point[] = [];
   for (const stage of app.profile.stages) {
@@ -243,7 +243,7 @@ function boundShares(app: App): HTMLElement | null {
   const shares = app.profile.roofline.share_of_kernel_time;
   if (!shares) return null;
   const { kernels } = app.profile.roofline;
-  // Counters say nothing of units other than the tensor cores, and so nothing of latency.
+  // Counters cover only the tensor cores, so they cannot show latency.
   const bounds = (["memory", "compute", "latency", "unknown"] as const).filter(
     (bound) => bound !== "latency" || !kernels.every(byCounters),
   );
@@ -378,7 +378,7 @@ function stageTable(app: App): HTMLElement {
 type CostPart = Stage["cost"][number];
 
 /**
- * The parts of the model that a stage's FLOPs and bytes are of. Operators of one class move either weights or the
+ * The parts of the model that a stage's FLOPs and bytes come from. Operators of one class move either weights or the
  * cache.
  */
 function costOf(stage: Stage): Child {

@@ -1,4 +1,4 @@
-// Each step a point; a slow one opens its explanation and its place in the timeline. What requests saw. Idle gaps.
+// Each step as a point; a slow one opens its explanation and its place in the timeline. Request times. Idle gaps.
 import type { App, MountedView, ViewDescription } from "../app";
 import { isServing, onCpu } from "../data/profile";
 import { h, replace } from "../dom/dom";
@@ -28,7 +28,7 @@ function mount(app: App, options: URLSearchParams): MountedView {
   const gapsBy = h("div", { class: "filters no-print" });
   const gaps = h("div", { class: "gaps" });
 
-  /** One stage at a time: a prefill is no decode step. */
+  /** One stage at a time: a prefill is not a decode step. */
   const chartStage = () =>
     stages.includes(state.stage)
       ? state.stage

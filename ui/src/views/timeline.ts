@@ -1,4 +1,4 @@
-// The timeline, once it is read.
+// The timeline view, shown once the timeline is read.
 import type { App, MountedView, ViewDescription } from "../app";
 import { h, replace } from "../dom/dom";
 import { prose } from "../dom/parts";

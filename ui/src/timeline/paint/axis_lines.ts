@@ -1,4 +1,4 @@
-// The axis and the lines of its ticks through all tracks.
+// The axis, and its tick lines through all tracks.
 import { duration } from "../../format/figures";
 import { axisTicks } from "../axis";
 import { AXIS_HEIGHT, MINIMAP_HEIGHT, TOP } from "../layout";
@@ -31,7 +31,7 @@ export function paintAxis(context: CanvasRenderingContext2D, scene: Scene): void
     context.fillRect(x, TOP - 6, 1, 5);
     const label = text(tick);
     const long = context.measureText(label).width;
-    // The last label stands before its tick where it would be cut behind it, or not at all.
+    // The last label is left of its tick if it would be cut off on the right, or omitted.
     const at = x + 4 + long <= width - 2 ? x + 4 : x - 4 - long;
     if (at < reached) continue;
     context.fillText(label, at, MINIMAP_HEIGHT + AXIS_HEIGHT / 2);

@@ -1,4 +1,4 @@
-// Samples of a counter as an area: the highest of each pixel, which lasts until the next sample.
+// Samples of a counter as an area: the highest in each pixel, held until the next sample.
 import type { PlacedTrack } from "../layout";
 import { counterTop, firstAtLeast } from "../model";
 import { nsPerPixelOf, type Rect, type Scene } from "./scene";
@@ -21,7 +21,7 @@ export function paintCounter(context: CanvasRenderingContext2D, scene: Scene, pl
   const bottom = y + height;
   let runStart = -1;
   let runTop = bottom;
-  // Whole pixels in runs: a path of a thousand corners costs a software canvas ten times as much.
+  // Draws runs of whole pixels: a path with a thousand corners costs a software canvas ten times as much.
   const runs: Rect[] = [];
   const flush = (x: number) => {
     if (runStart >= 0 && x > runStart) runs.push([left + runStart, runTop, x - runStart, bottom - runTop]);
@@ -42,7 +42,7 @@ export function paintCounter(context: CanvasRenderingContext2D, scene: Scene, pl
     // The value lasts until the next sample.
     x = row < end ? Math.max(x + 1, Math.floor((track.start[row]! - window.start) / nsPerPixel)) : x + 1;
   }
-  // How long the last value held is not known.
+  // The duration of the last value is unknown.
   if (row >= end && runStart >= 0) x = Math.max(x, runStart + LAST_PIXELS);
   flush(Math.min(x, width));
   context.fillStyle = theme.area;

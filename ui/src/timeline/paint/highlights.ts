@@ -1,4 +1,4 @@
-// What the reader chose or points at: the selected span, outlines of rows, arrows from launches to what they launched.
+// Highlights of the selection and of hovered rows: the selected span, outlines, arrows from launches to their work.
 import { TOP } from "../layout";
 import { refOf, type RowRef } from "../model";
 import { rectOf, xOf, type Scene } from "./scene";
@@ -58,7 +58,7 @@ function paintArrow(context: CanvasRenderingContext2D, scene: Scene, from: RowRe
   context.restore();
 }
 
-/** From a launching call to what it launched, for the row under the pointer and the pinned one. */
+/** From a launching call to its work, for the row under the pointer and the pinned one. */
 export function paintArrows(context: CanvasRenderingContext2D, scene: Scene): void {
   for (const ref of [scene.pinned, scene.hovered]) {
     if (!ref) continue;
@@ -68,7 +68,7 @@ export function paintArrows(context: CanvasRenderingContext2D, scene: Scene): vo
       if (call >= 0) paintArrow(context, scene, refOf(scene.timeline, "calls", call), ref);
     } else if (track.table === "calls") {
       const rows = scene.launchedBy().of(ref.row);
-      // A graph launches hundreds: the first and the last of them say where its work lies.
+      // A graph launches hundreds of kernels: the first and the last show where its work is.
       const few = rows.length > 8 ? [rows[0]!, rows[rows.length - 1]!] : [...rows];
       for (const row of few) paintArrow(context, scene, ref, refOf(scene.timeline, "slices", row));
     }

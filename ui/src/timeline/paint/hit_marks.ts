@@ -1,4 +1,4 @@
-// Where in a track the search found something, however many rows share a pixel.
+// Marks where the search has hits in a track, however many rows share a pixel.
 import type { PlacedTrack } from "../layout";
 import { nsPerPixelOf, type Scene } from "./scene";
 

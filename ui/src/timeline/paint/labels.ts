@@ -1,9 +1,9 @@
-// Names of groups and tracks. In the gutter they change only with scrolling, and are kept as a picture.
+// Names of groups and tracks. In the gutter they change only with scrolling, and are cached as a picture.
 import { LETTER, TOP, type PlacedTrack } from "../layout";
 import { counterMax } from "../model";
 import { FONT, SMALL_FONT, type Scene } from "./scene";
 
-/** Pixels that a name and the largest value below it take. */
+/** Height in pixels of a name with the largest value below it. */
 const LINES_OF_TWO = 28;
 
 export class LabelPainter {

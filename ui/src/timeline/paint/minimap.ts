@@ -1,4 +1,4 @@
-// The whole capture in one strip, with the window that is shown.
+// The whole capture in one strip, with the visible window.
 import { duration } from "../../format/figures";
 import { addBins, levelFor, type PixelColumns } from "../columns_of_pixels";
 import { MINIMAP_HEIGHT } from "../layout";

@@ -1,4 +1,4 @@
-// Draws what is visible of the timeline, and nothing else.
+// Draws only the visible part of the timeline.
 import { PixelColumns } from "../columns_of_pixels";
 import { TOP, type PlacedTrack } from "../layout";
 import { paintAxis, paintGrid } from "./axis_lines";

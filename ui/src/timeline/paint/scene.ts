@@ -1,4 +1,4 @@
-// What is drawn: the timeline, the part of it that is shown, and where its times lie on the canvas.
+// The scene to draw: the timeline, its visible part, and the mapping from times to the canvas.
 import type { Hits } from "../filter";
 import { RANGE_LINE, TOP, type Layout } from "../layout";
 import type { LaunchedBy, RowRef, Timeline } from "../model";

@@ -1,4 +1,4 @@
-// Calls, ranges, stages, steps, layers: gray, since hues mean classes of kernels.
+// Calls, ranges, stages, steps, layers: gray, because hues mean kernel classes.
 import { addSums, type PixelColumns } from "../columns_of_pixels";
 import { instanceWords } from "../describe";
 import { LETTER, RANGE_LINE, type PlacedTrack } from "../layout";
@@ -7,7 +7,7 @@ import { paintHitMarks } from "./hit_marks";
 import { FONT, nsPerPixelOf, SMALL_FONT, type Rect, type Scene } from "./scene";
 import type { Texts } from "./texts";
 
-/** Rows above this number are drawn from sums, not one by one. */
+/** More rows than this are drawn from sums, not one by one. */
 const MANY_ROWS = 6000;
 
 function spanColor(scene: Scene, table: string, row: number, kind: number): string {
@@ -25,7 +25,7 @@ function spanText(timeline: Timeline, table: string, row: number, width: number)
     return width > words.length * LETTER + 8 ? words : (/\d+/.exec(words)?.[0] ?? "");
   }
   const name = timeline.names[timeline.tables[table as "calls"]["name"]?.[row] ?? -1] ?? "";
-  // "07" of "layer_07" where no more has room.
+  // "07" for "layer_07" if there is no room for more.
   return table === "layers" && width < name.length * LETTER + 8 ? (/\d+$/.exec(name)?.[0] ?? name) : name;
 }
 
@@ -71,7 +71,7 @@ export class SpanPainter {
       const rows = track.lineRows?.[line] ?? null;
       const end = rows ? rows.length : last;
       let at = rows ? firstEndingAfter(track, rows, window.start) : first;
-      // The run of narrow spans that is being gathered: thousands that touch are one.
+      // The current run of narrow spans: thousands that touch are drawn as one.
       let runStart = -1;
       let runEnd = -1;
       const flush = () => {
@@ -85,7 +85,7 @@ export class SpanPainter {
         const to = from + track.duration![row]! / nsPerPixel;
         at++;
         if (to < 0) continue;
-        // Whole pixels: edges between them cost a software canvas far more.
+        // Whole pixels: edges between pixels cost a software canvas far more.
         const x0 = Math.max(Math.floor(from), -2);
         const x1 = Math.min(Math.max(Math.round(to), x0 + 1), width + 2);
         if (x1 - x0 <= 3) {
@@ -94,7 +94,7 @@ export class SpanPainter {
             runStart = x0;
           }
           runEnd = Math.max(x1, runEnd);
-          // What lies in the same pixel adds nothing to see.
+          // Other rows in the same pixel would not be visible.
           const limit = window.start + x1 * nsPerPixel;
           if (to - from < 1)
             at = rows

@@ -1,5 +1,5 @@
-// GPU work of a stream: each row where there is room, otherwise how much of each pixel is busy, in the color of the
-// class that takes most of it.
+// GPU work of a stream: each row if there is room, otherwise the busy share of each pixel, in the color of the class
+// that takes the most time.
 import { addBins, levelFor, type PixelColumns } from "../columns_of_pixels";
 import type { PlacedTrack } from "../layout";
 import { rowsWithin } from "../model";

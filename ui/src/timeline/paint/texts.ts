@@ -1,4 +1,4 @@
-// Texts inside of what they name, cut where it ends. Widths are measured once per text.
+// Texts inside the shapes that they name, cut to fit. Widths are measured once per text.
 import type { Rect, Scene } from "./scene";
 
 export class Texts {
@@ -7,7 +7,7 @@ export class Texts {
   constructor(private readonly context: CanvasRenderingContext2D) {}
 
   within(scene: Scene, text: string, [x, y, width, height]: Rect): void {
-    // Cut at the visible edge: text stays in sight while its row reaches beyond the left one.
+    // Cut at the visible edge: text stays visible while its row extends beyond the left one.
     const left = Math.max(x, scene.layout.gutter);
     const room = x + width - left - 8;
     const letters = Math.floor((room / this.width(text)) * text.length);

@@ -1,4 +1,4 @@
-// Why a GPU had nothing to do: what it waited for, between which work, and what the launching thread did meanwhile.
+// Why a GPU was idle: the cause, the work before and after, and what the launching thread did meanwhile.
 import type { App } from "../../app";
 import type { Gap } from "../../data/profile";
 import { h, type Child } from "../../dom/dom";
@@ -11,7 +11,7 @@ import { hostIn, idleWords, isBetweenOperators, type HostActivity, type IdleGap 
 import { beginningOf, type RowRef, type Timeline } from "../model";
 import { panel, quietButton, type PanelActions } from "./panel";
 
-/** Of a gap's length: one of profile.json that begins and ends this near is the same. */
+/** Share of a gap's length: a gap in profile.json whose start and end are this close is the same. */
 const SAME = 0.05;
 const SAME_NS = 2000;
 

@@ -1,4 +1,4 @@
-// A block beside the canvas: its title, a button that closes it, what it says.
+// A block next to the canvas: its title, a close button, its content.
 import { h, type Child } from "../../dom/dom";
 import type { Span } from "../address";
 import type { RowRef } from "../model";

@@ -1,4 +1,4 @@
-// The pinned row: what it is; of a stage, a step or a layer also what it holds.
+// Details of the pinned row; for a stage, a step or a layer also the sums of its work.
 import type { App } from "../../app";
 import { copyText } from "../../dom/copy";
 import { h, type Child } from "../../dom/dom";
@@ -13,7 +13,7 @@ import { sumOwned } from "../sums";
 import { panel, quietButton, type PanelActions } from "./panel";
 import { sumFacts, sumTables } from "./sum_tables";
 
-/** What profile.json says of a step. */
+/** Values of a step in profile.json. */
 function stepFacts(app: App, index: number): [string, Child][] {
   const step = app.profile.steps[index];
   if (!step) return [];
@@ -24,7 +24,7 @@ function stepFacts(app: App, index: number): [string, Child][] {
   ];
 }
 
-/** Where more of the same is. */
+/** A link to more of the same kind. */
 function moreOf(app: App, timeline: Timeline, ref: RowRef): [string, Href] | null {
   const track = timeline.tracks[ref.track]!;
   const column = (name: string) => timeline.tables[track.table][name]?.[ref.row] ?? 0;

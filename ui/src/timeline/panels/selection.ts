@@ -1,4 +1,4 @@
-// The selected span: its sums, and why a GPU that did nothing in it was idle.
+// The selected span: its sums, and why a GPU was idle if it did nothing in it.
 import type { App } from "../../app";
 import { h } from "../../dom/dom";
 import { facts } from "../../dom/table";
@@ -10,7 +10,7 @@ import { gapPanel } from "./gap";
 import { panel, quietButton, type PanelActions } from "./panel";
 import { sumFacts, sumTables } from "./sum_tables";
 
-/** Of a selected span: a GPU that is idle for as much of it is explained. Clocks of captures round to some 100 ns. */
+/** Explains a GPU that is idle for this share of the selected span. Clocks of captures round to about 100 ns. */
 const MOSTLY = 0.9;
 
 function idleGaps(timeline: Timeline, sums: SpanSums): IdleGap[] {
@@ -18,7 +18,7 @@ function idleGaps(timeline: Timeline, sums: SpanSums): IdleGap[] {
   return sums.gpus.flatMap(({ group, idleNs }) => {
     if (idleNs < MOSTLY * span) return [];
     const gap = gapAt(timeline, group, (sums.start + sums.end) / 2);
-    // One that is far longer than what was selected is another matter.
+    // Skips a gap that does not span most of the selection.
     return gap && gap.start <= sums.start + span / 4 && gap.end >= sums.end - span / 4 ? [gap] : [];
   });
 }

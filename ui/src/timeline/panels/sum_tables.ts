@@ -1,4 +1,4 @@
-// Sums of a span, of a stage or of a step: busy and idle time, by class, by kernel.
+// Sums over a span, a stage or a step: busy and idle time, by class, by kernel.
 import type { App } from "../../app";
 import { h, type Child } from "../../dom/dom";
 import { swatch } from "../../dom/parts";

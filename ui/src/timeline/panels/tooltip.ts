@@ -1,4 +1,4 @@
-// What the box at the pointer says: of a row, and of a gap of a GPU.
+// The tooltip at the pointer: for a row, or for a gap of a GPU.
 import type { App } from "../../app";
 import { h, type Child } from "../../dom/dom";
 import { swatch } from "../../dom/parts";
