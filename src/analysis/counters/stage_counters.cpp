@@ -18,8 +18,7 @@ using profile::Measured;
 constexpr double kWhole = 0.95;
 // Below this share, a stage's bytes would mostly be extrapolated.
 constexpr double kLeastSampled = 0.5;
-// Lower limit for long stages with many samples, because the collector's counters pause from time
-// to time.
+// For long stages with many samples: the collector's counters pause from time to time.
 constexpr double kLeastSampledOfLong = 0.1;
 constexpr Nanoseconds kManySamples = 2'000'000'000;
 

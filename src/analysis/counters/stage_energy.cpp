@@ -7,8 +7,8 @@
 namespace llmprof::analysis {
 namespace {
 
-constexpr double kMostOfStage = 0.75;  // share of an interval that is the stage's own
-constexpr double kEnough = 0.5;        // share of the stage in intervals that count
+constexpr double kMostOfStage = 0.75;  // least share of an interval in the stage
+constexpr double kEnough = 0.5;        // least share of the stage in such intervals
 
 using Windows = std::vector<std::pair<Nanoseconds, Nanoseconds>>;
 

@@ -29,7 +29,7 @@ class RepeatedLayers {
 
   // If several models ran, only passes of `model`.
   StageLayers run(uint32_t stage, std::optional<uint32_t> model = std::nullopt) {
-    std::vector<std::pair<size_t, const std::vector<size_t>*>> cut;  // pass, where
+    std::vector<std::pair<size_t, const std::vector<size_t>*>> cut;  // pass, its cuts
     std::map<size_t, size_t> passes_by_count;
     for (size_t pass = 0; pass < passes_.size(); ++pass) {
       if (passes_.stage(pass) != stage || passes_.undivided(pass)) continue;

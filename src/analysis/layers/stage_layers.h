@@ -19,7 +19,6 @@ struct LayerOrder {
   }
 };
 
-// Layers of one stage.
 struct StageLayers {
   struct Layer {
     LayerSum sum;

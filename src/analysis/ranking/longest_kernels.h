@@ -7,7 +7,6 @@
 
 namespace llmprof::analysis {
 
-// Calls and their time.
 struct Calls {
   uint64_t calls = 0;
   Nanoseconds total = 0;

@@ -81,7 +81,7 @@ void add_rule(Roofline& roofline, bool any_by_ncu) {
       .add("share_of_sample", profile::Share{kLeastShareOfSample});
   if (!any_by_ncu) {
     roofline.rule.clear();
-    roofline.missing.clear();  // ncu's metrics are not the ones missing
+    roofline.missing.clear();  // without ncu, its metrics are not reported as missing
   }
   roofline.rule.push_back(make_reason(ReasonKind::bound_by_counters, values));
 }

@@ -15,7 +15,7 @@
 namespace llmprof::analysis {
 
 // Why a GPU was idle until a piece of its work started: a BudgetPart, the largest cause of the gap.
-// By row of the trace's tables; kNotIdle if the work started while other work ran.
+// By row of the trace's tables; kNotIdle if there was no gap.
 struct IdleBefore {
   static constexpr uint8_t kNotIdle = UINT8_MAX;
   std::vector<uint8_t> kernel;
