@@ -206,8 +206,8 @@ void each_topic(const Visit& visit) {
   visit(TopicRow<"token times", merged, kAlways, "overview">(), &P::token_times);
   visit(TopicRow<"workload's own times", merged, kNone, "overview">(), &P::stage1);
   visit(TopicRow<"utilization", first_rank, kAlways, "overview">(), &P::utilization);
-  visit(TopicRow<"measured", none, kAlways, "overview">());     // of stages
-  visit(TopicRow<"time budget", none, kAlways, "overview">());  // of stages
+  visit(TopicRow<"measured", none, kAlways, "overview">());     // in stages
+  visit(TopicRow<"time budget", none, kAlways, "overview">());  // in stages
   visit(TopicRow<"plot of budgets", none, kAlways, "">());
   visit(TopicRow<"idle gaps", none, kAlways, "steps">(), &P::gaps, &P::repeated_gaps);
   visit(TopicRow<"slow steps", none, kAlways, "steps">(), &P::slow_steps,
@@ -215,7 +215,7 @@ void each_topic(const Visit& visit) {
   visit(TopicRow<"plot of steps", none, kAlways, "">());
   visit(TopicRow<"device time", all_ranks, kOnGpus, "gpu">(), &P::device_time);
   visit(TopicRow<"copies", all_ranks, kOnGpus, "gpu">(), &P::copies);
-  visit(TopicRow<"launches", none, kOnGpus, "gpu">());  // of device times
+  visit(TopicRow<"launches", none, kOnGpus, "gpu">());  // in device times
   visit(TopicRow<"layers", none, kAlways, "layers">(), &P::layers, &P::layer_summary);
   visit(TopicRow<"kernels", merged, kAlways, "kernels">(), &P::kernels, &P::classes,
         &P::kernels_topk, &P::kernels_all_devices, &P::measured_kernels_all_devices);

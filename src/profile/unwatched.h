@@ -61,7 +61,7 @@ struct UnwatchedPart {
   }
 };
 
-// A stage of the program without profiling.
+// A stage's times without profiling.
 struct Unwatched {
   UnwatchedSource source = UnwatchedSource::workload_clock;
   Milliseconds wall;
