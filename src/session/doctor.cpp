@@ -29,7 +29,7 @@ bool is_found(const std::vector<capture::Probe>& probes, std::string_view name) 
   });
 }
 
-// Line breaks stay.
+// Keeps line breaks.
 std::string json_string(std::string_view text) {
   std::string json;
   for (const std::string_view line : split(text, '\n')) {
@@ -41,7 +41,7 @@ std::string json_string(std::string_view text) {
 
 constexpr size_t kNarrow = 80;  // columns
 
-// A path cannot be wrapped.
+// Paths cannot be wrapped.
 size_t longest_word(const std::vector<capture::Probe>& probes) {
   size_t longest = 0;
   for (const capture::Probe& probe : probes) {

@@ -13,7 +13,7 @@ capture::Probe found(std::string name) {
   return {std::move(name), capture::Probe::State::found, "here", "", false};
 }
 
-// A machine with these, and a CPU workload that needs nothing else.
+// A machine that has these, and a CPU workload that needs nothing else.
 std::vector<capture::Probe> machine(const std::vector<std::string>& names,
                                     bool runs_on_cpu = true) {
   std::vector<capture::Probe> probes;

@@ -4,7 +4,7 @@
 
 namespace llmprof::session {
 
-// "0.1.0", as CMakeLists.txt has it.
+// "0.1.0", from CMakeLists.txt.
 inline constexpr std::string_view kVersion = LLMPROF_VERSION;
 
 }  // namespace llmprof::session

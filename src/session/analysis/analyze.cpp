@@ -34,7 +34,7 @@ void add_timings(std::vector<analysis::PassTiming> passes, std::vector<PartTimin
   }
 }
 
-// A trace without kernels may still hold a framework's operators, or a GPU's copies and graphs.
+// A trace without kernels may still contain framework operators, or GPU copies and graphs.
 bool holds_nothing(const profile::Profile& profile) {
   const bool operators = !profile.operators.empty() && profile.operators_found.source;
   return profile.kernels.empty() && profile.device_time.empty() && !operators;
@@ -54,7 +54,7 @@ void check_free(const JobInputs& job, const AnalyzeOptions& options) {
   }
 }
 
-// Of captures none of which is a rank's, or that are none.
+// The error if no input is a capture that names its rank.
 Error without_ranks(const std::vector<Input>& inputs) {
   for (const Input& input : inputs) {
     const auto head = read_head(input.path, readers::kHeadBytes);
@@ -70,7 +70,7 @@ Error without_ranks(const std::vector<Input>& inputs) {
                       inputs.empty() ? std::string("no input") : inputs.front().path.string())};
 }
 
-// A log that does not say itself why it holds no work.
+// A collector log without work whose diagnostics do not already say why.
 bool is_log_without_work(const trace::Trace& trace) {
   const Diagnostics& diagnostics = trace.diagnostics;
   if (diagnostics.has("collector_never_armed") || diagnostics.has("collector_stood_down")) {
@@ -81,7 +81,7 @@ bool is_log_without_work(const trace::Trace& trace) {
   });
 }
 
-// What to do about it; empty where the diagnostics have to say it.
+// What the user can do about it; empty if the diagnostics already say it.
 std::string remedy(const trace::Trace& trace) {
   if (trace.profiled_launches.size() > 0) {
     return fmt::format(
@@ -105,7 +105,7 @@ std::string remedy(const trace::Trace& trace) {
   return {};
 }
 
-// Why a trace holds no kernels to rank, and what to record instead, from what the readers noticed.
+// Why a trace has no kernels to rank and what to record instead, based on the readers' diagnostics.
 // `list_failures` adds the captures that failed; a run reports those itself.
 Error no_kernels(const trace::Trace& trace, const profile::Profile& profile, bool list_failures) {
   std::string files;
@@ -118,7 +118,7 @@ Error no_kernels(const trace::Trace& trace, const profile::Profile& profile, boo
         return item.code != "collector_log_empty" &&
                profile::means_lost_data(item, profile.totals.source);
       });
-  // What was not recorded is not known of a file that cannot be read.
+  // A damaged file does not show what was not recorded, so it gets no remedy.
   std::string message = damaged ? fmt::format("{}: damaged; no kernels in it could be read", files)
                                 : fmt::format("{}: no kernels to analyze", files) + remedy(trace);
   if (list_failures) {
@@ -132,7 +132,7 @@ Error no_kernels(const trace::Trace& trace, const profile::Profile& profile, boo
   return {ErrorKind::input, message};
 }
 
-// Before anything is written. `traces` is filled where they are wanted.
+// Runs before anything is written. `traces` may be null.
 Analysis analyze_all(AnalysisPlan plan, const AnalyzeOptions& options, Progress& progress,
                      OutputFolder& out, Reading reading, KeptTraces* traces) {
   const JobInputs job = inputs_of_job(plan.inputs, options.inputs);
@@ -184,7 +184,7 @@ Analysis write_outputs(const AnalyzeOptions& options, const KeptTraces& traces, 
                        OutputFolder& out, Analysis analysis) {
   analysis.folder = needed(out.open()).root();
   page::Content content{analysis.profile, {}, {}, std::nullopt};
-  // Made while the reports are written.
+  // The timeline is made while the reports are written.
   const auto bundle = page::embedded_bundle();
   auto timeline = std::async(std::launch::async, [&] {
     if (bundle) traces.add_timeline(content);
@@ -229,7 +229,8 @@ Result<Analysis> analyze_to_profile(const AnalyzeOptions& options, Progress& pro
 
 Result<Analysis> analyze_partially(const AnalyzeOptions& options, Progress& progress) {
   return attempt([&] {
-    // Other ranks may write into the same folder now; a file of this one is not overwritten.
+    // Other ranks may be writing into the same folder; this rank's existing file is not
+    // overwritten.
     OutputFolder out = OutputFolder::shared(options.out);
     const AnalysisPlan plan = plan_analysis(options);
     const JobInputs job = inputs_by_rank(plan.inputs, options.inputs);

@@ -26,7 +26,7 @@
 namespace llmprof::session {
 namespace {
 
-// As its captures say; of several, the first that does.
+// Takes each property from the first capture that has it.
 void identify(const trace::Trace& trace, job::RankIdentity& who) {
   for (const trace::Capture& capture : trace.captures) {
     if (!who.local_rank) who.local_rank = capture.local_rank;
@@ -59,7 +59,7 @@ void take_results(AnalyzedInputs& analyzed, job::RankPart& part) {
   }
 }
 
-// A run folder of its own has records of its own.
+// If a rank has its own run folder, that folder's records apply.
 AnalysisPlan plan_of_rank(const AnalysisPlan& plan, const RankInputs& rank,
                           const AnalyzeOptions& options) {
   AnalysisPlan own = plan;
@@ -70,7 +70,7 @@ AnalysisPlan plan_of_rank(const AnalysisPlan& plan, const RankInputs& rank,
   return own;
 }
 
-// Empty where it could not be made.
+// Empty if it could not be made.
 fs::path make_scratch_folder() {
   std::error_code trouble;
   std::string name = (fs::temp_directory_path(trouble) / "llmprof-XXXXXX").string();
@@ -81,13 +81,13 @@ std::optional<uint32_t> rank_read(const readers::Reader& reader, const fs::path&
   trace::TraceBuilder scratch;
   const auto done = reader.read(path, scratch);
   const auto& captures = scratch.trace().captures;
-  // A rank is known before the place where a cut file ends.
+  // A truncated file may end in an error, but its rank was read before that.
   static_cast<void>(done);
   return captures.empty() ? std::nullopt : captures.back().rank;
 }
 
-// From the beginning of the file alone, where its own reader finds the rank: in a file of the same
-// name, since the name may contain it.
+// Reads only the start of the file, where its reader finds the rank. The copy has the same name,
+// because the name may contain the rank.
 std::optional<uint32_t> rank_in_front(const readers::Reader& reader, const fs::path& path) {
   constexpr size_t kFrontBytes = 4UL << 20U;
   const auto front = read_head(path, kFrontBytes);
@@ -105,11 +105,11 @@ std::optional<uint32_t> rank_in_front(const readers::Reader& reader, const fs::p
   return file ? rank_read(reader, copy) : std::nullopt;
 }
 
-// What a file can say of a job.
+// What a file can contribute to a job.
 enum class JobContent : uint8_t {
-  unknown,   // no capture
-  facts,     // of kernels or of the workload, whichever rank they were measured on
-  timeline,  // of one process or more, each of which may be a rank
+  unknown,   // not a capture
+  facts,     // about kernels or the workload, whichever rank they were measured on
+  timeline,  // of one or more processes, each of which may be a rank
 };
 
 JobContent job_content_of(const fs::path& path) {
@@ -121,12 +121,12 @@ JobContent job_content_of(const fs::path& path) {
   return timeline ? JobContent::timeline : JobContent::facts;
 }
 
-// The rank of a timeline, as its reader will say, from as little of the file as possible.
+// The rank that the timeline's reader will report, from as little of the file as possible.
 std::optional<uint32_t> rank_of_capture(const fs::path& path) {
   const readers::Reader* reader = content_of(path).reader;
   if (reader == nullptr) return readers::rank_of_path(path);
   if (reader != &readers::kNsysSqliteReader) return rank_in_front(*reader, path);
-  // A database cannot be read in part, and what its name does not say, NCCL may.
+  // A database cannot be read in part. If its name has no rank, its NCCL data may.
   const auto named = readers::rank_of_path(path);
   return named ? named : rank_read(*reader, path);
 }
@@ -141,13 +141,12 @@ RanksRecord record_of(const std::vector<fs::path>& paths, Diagnostics& notes) {
   return {};
 }
 
-// What is known of an input.
 struct Place {
   JobContent content = JobContent::unknown;
   std::optional<uint32_t> rank;
 };
 
-// nsys follows all processes of a run, and so all ranks.
+// nsys records all processes of a run, and so all ranks.
 bool is_of_all_ranks(const Input& input) { return input.role == RunRole::nsys; }
 
 std::vector<Place> places_of(const std::vector<Input>& inputs) {

@@ -14,7 +14,7 @@
 namespace llmprof::session {
 namespace {
 
-// Partial profiles in a folder and those in it.
+// Partial profiles in a folder and its subfolders.
 std::set<fs::path> partials_in(const fs::path& folder) {
   constexpr int kDeepest = 3;
   std::set<fs::path> files;
@@ -48,7 +48,7 @@ std::vector<fs::path> all_partials(const std::vector<fs::path>& inputs) {
   return files;
 }
 
-// Side by side: a partial profile is text to be parsed.
+// Concurrently: parsing a partial profile takes CPU time.
 std::vector<job::RankPart> read_partials(const std::vector<fs::path>& files) {
   std::vector<Result<job::RankPart>> read(files.size());
   std::atomic<size_t> next = 0;

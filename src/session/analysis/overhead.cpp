@@ -31,14 +31,14 @@ std::optional<trace::WorkloadMetrics> metrics_in(const fs::path& folder) {
   return scratch.trace().workload;
 }
 
-// A command that ran the workload, as against one that exported or converted.
+// Whether a command ran the workload, instead of exporting or converting.
 bool runs_workload(std::string_view name) {
   constexpr std::array<std::string_view, 4> kNames = {"control", "record", "profile", "torch"};
   return std::ranges::any_of(kNames,
                              [&](std::string_view known) { return name.starts_with(known); });
 }
 
-// What the status.json of a recording says of the last command that ran the workload.
+// The last command in a recording's status.json that ran the workload.
 struct CommandStatus {
   std::optional<double> seconds;
   std::optional<profile::PassLoad> load;
@@ -75,7 +75,7 @@ profile::PassOverhead overhead(std::string_view pass, std::string stage, double 
           .other_cause = {}};
 }
 
-// Times of requests vary: what is within twice their deviation need not come from profiling.
+// Request times vary: a difference within twice their deviation may not come from profiling.
 bool within_spread(const trace::WorkloadMetrics::StageTiming& control,
                    const trace::WorkloadMetrics::StageTiming& profiled) {
   constexpr double kDeviations = 2;

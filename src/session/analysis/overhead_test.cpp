@@ -66,7 +66,7 @@ TEST(MachineLoad, IsThatOfTheLastCommandThatRanTheProgram) {
   EXPECT_DOUBLE_EQ(passes[1].used, 1);
 }
 
-// 30 and 62 ms, each +- 10: within twice their deviations.
+// 30 and 62 ms, each +- 10: the difference is within twice their deviations.
 TEST(Overhead, IsNotProfilingsWhereRequestsVaryAsMuch) {
   const testing::TemporaryFolder folder;
   write(

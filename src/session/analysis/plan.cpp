@@ -14,7 +14,7 @@
 namespace llmprof::session {
 namespace {
 
-// The run folder that all inputs come from; empty where they come from elsewhere.
+// The run folder that all inputs come from; empty if they do not share one.
 fs::path run_folder(const AnalyzeOptions& options) {
   const bool one_run = options.inputs.size() == 1 && is_run_folder(options.inputs.front());
   return one_run ? options.inputs.front() : fs::path();
@@ -32,7 +32,7 @@ LoadingRules begin_to_load_rules(const config::ConfFiles& conf) {
   });
 }
 
-// What can be wrong with the user's own files, or with what is looked up in ours.
+// Waits for the rules only if they may be wrong: the user's own files, or an unknown GPU.
 void check_rules(const AnalyzeOptions& options, const LoadingRules& loading) {
   const auto& gpu = options.requested.gpu;
   if (!options.config_folder && !gpu) return;
@@ -54,7 +54,7 @@ void add_run_records(const fs::path& run, const config::ConfFiles& conf, Analysi
   plan.notes.merge(captures.notes);
 }
 
-// The user's word, instead of what a run recorded.
+// A model named by the user replaces the one that a run recorded.
 void add_named_model(const AnalyzeOptions& options, const config::ConfFiles& conf,
                      AnalysisPlan& plan) {
   if (options.model) plan.options.model = needed(llm::load_model_spec(*options.model, conf));
@@ -71,7 +71,7 @@ void complete_workload(const std::optional<trace::WorkloadMetrics>& metrics, con
   fill(workload.batch, metrics && metrics->batch, run.batch);
 }
 
-// The model that the workload recorded with its times, where the user named none.
+// The model that the workload recorded with its times, if the user named none.
 void complete_model(const std::optional<trace::WorkloadMetrics>& metrics, Diagnostics& diagnostics,
                     std::optional<llm::ModelSpec>& model) {
   if (model || !metrics || metrics->model_config.empty()) return;

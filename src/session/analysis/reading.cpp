@@ -18,10 +18,10 @@
 namespace llmprof::session {
 namespace {
 
-// What a file holds of work on a timeline.
+// The kind of work that a file adds to a timeline.
 enum class Work : uint8_t { none, cpu, gpu };
 
-// The work in `trace` beyond that of `before`, an earlier state of it.
+// The work in `trace` that `before`, an earlier state of it, does not have.
 Work work_added(const trace::Trace& before, const trace::Trace& trace) {
   if (trace.graph_replays.size() > before.graph_replays.size()) return Work::gpu;
   const auto& queues = trace.kernels.queue;
@@ -37,7 +37,7 @@ bool has_device_work(const trace::Trace& trace) {
   return trace.kernels.size() > 0 || trace.graph_replays.size() > 0;
 }
 
-// The capture is listed with its diagnostics; its work is in no total.
+// Lists the capture with its diagnostics; its work is not part of any total.
 void list_operator_capture(const trace::Trace& operators, trace::TraceBuilder& timeline) {
   for (const trace::Capture& capture : operators.captures) {
     timeline.diagnostics().info(
@@ -50,7 +50,7 @@ void list_operator_capture(const trace::Trace& operators, trace::TraceBuilder& t
   timeline.diagnostics().merge(operators.diagnostics);
 }
 
-// None where no reader recognizes the content.
+// None if no reader recognizes the content.
 std::optional<Result<void>> read_recognized(const fs::path& path, std::string_view head,
                                             trace::TraceBuilder& builder, Progress& progress) {
   const readers::Reader* reader = readers::find_reader(head);
@@ -62,7 +62,7 @@ std::optional<Result<void>> read_recognized(const fs::path& path, std::string_vi
   return reader->read(path, builder);
 }
 
-// SQLite reads at any place of a file, and so no compressed one.
+// SQLite needs random access, so it cannot read a compressed file.
 bool is_compressed_database(const fs::path& path, std::string_view head) {
   constexpr std::string_view kDatabase = "SQLite format 3";
   if (!head.starts_with(kDatabase)) return false;
@@ -72,13 +72,13 @@ bool is_compressed_database(const fs::path& path, std::string_view head) {
   return !file || std::string_view(first.data(), first.size()) != kDatabase;
 }
 
-// What precedes the damage of a gzip stream is read, too.
+// If a gzip stream is damaged, the content before the damage is kept.
 Result<fs::path> decompress(const fs::path& path, const fs::path& folder,
                             Diagnostics& diagnostics) {
   constexpr size_t kBlock = 1UL << 20U;
   auto stream = open_byte_stream(path);
   if (!stream) return fail_with(stream.error());
-  fs::path plain = folder / path.stem();  // diagnostics name it
+  fs::path plain = folder / path.stem();  // diagnostics show this name
   std::ofstream file(plain, std::ios::binary);
   std::vector<char> block(kBlock);
   while (file) {
@@ -96,7 +96,7 @@ Result<fs::path> decompress(const fs::path& path, const fs::path& folder,
   return plain;
 }
 
-// An error of a temporary file is one of the file that it was made of.
+// Attributes an error in a temporary file to the file it was made from.
 Error about(const fs::path& from, const fs::path& converted, Error error) {
   const std::string temporary = converted.string();
   if (const size_t at = error.message.find(temporary); at != std::string::npos) {
@@ -105,7 +105,7 @@ Error about(const fs::path& from, const fs::path& converted, Error error) {
   return error;
 }
 
-// Reads a file that `convert` makes in a temporary folder; the capture is the file it comes from.
+// Reads a file that `convert` makes in a temporary folder; the capture names the original file.
 template <class Convert>
 Result<void> read_converted(const fs::path& from, Convert convert, trace::TraceBuilder& builder,
                             OutputFolder& out, Progress& progress) {
@@ -115,7 +115,7 @@ Result<void> read_converted(const fs::path& from, Convert convert, trace::TraceB
   // Other ranks may convert theirs in the same folder.
   const auto path = artifacts->path(fmt::format("converting-{}.tmp", ::getpid()));
   if (auto made = make_own_folder(path); !made) return made;
-  // Gone when the reading is done, because nsys puts the program's whole environment into exports.
+  // Removed after reading, because nsys puts the program's entire environment into exports.
   const TemporaryFolder folder(path);
   const auto converted = convert(folder.path());
   if (!converted) return fail_with(converted.error());
@@ -133,8 +133,8 @@ Result<void> read_converted(const fs::path& from, Convert convert, trace::TraceB
   return *done;
 }
 
-// Reads one file with whichever reader recognizes its content. Reports of nsys and ncu are
-// converted first, in a temporary folder in `out`.
+// Reads one file with the reader that recognizes its content. Reports of nsys and ncu are converted
+// first, in a temporary folder in `out`.
 Result<void> read_input(const fs::path& path, trace::TraceBuilder& builder, OutputFolder& out,
                         Progress& progress) {
   const auto head = read_head(path, readers::kHeadBytes);
@@ -183,7 +183,7 @@ void Reading::add(const std::vector<Input>& inputs, OutputFolder& out, Progress&
   }
 }
 
-// Keeps what was read before the logs. That is a copy, which costs nothing where they are first.
+// Keeps the state before the logs. The copy costs nothing if they are read first.
 void Reading::note_log(const Input& log, const std::vector<Input>& inputs) {
   if (!logs_ || logs_->run != log.run) {
     const bool replaceable =

@@ -18,14 +18,14 @@
 
 namespace llmprof::session {
 
-// What a file holds, recognized from its first bytes.
+// A file's content, recognized from its first bytes.
 struct Content {
-  const readers::Reader* reader = nullptr;  // of a format that is read
-  bool is_report = false;                   // of a tool that has to convert it
+  const readers::Reader* reader = nullptr;  // if the format is supported
+  bool is_report = false;                   // a report that its tool has to convert
 };
 Content content_of(const fs::path& path);
 
-// A folder that is gone with this object. Empty: none.
+// A folder that is removed with this object. Empty: none.
 class TemporaryFolder {
  public:
   explicit TemporaryFolder(fs::path path) : path_(std::move(path)) {}
@@ -41,39 +41,39 @@ class TemporaryFolder {
   fs::path path_;
 };
 
-// What an analysis works on.
+// The input of an analysis.
 struct FrozenReading {
   trace::Trace trace;
-  std::optional<trace::Trace> operators;  // of a run's torch pass, beside a timeline
-  std::optional<trace::Trace> control;    // what the light watch noted of a run's control run
+  std::optional<trace::Trace> operators;  // from a run's torch pass, next to a timeline
+  std::optional<trace::Trace> control;    // the light watch's notes from a run's control run
   std::optional<Error> incomplete;        // a named file that could not be read
 };
 
-// Inputs, read into one trace. Each file is read once: inputs can be added while a run is going on,
-// and those that were added before are not read again. A copy can be frozen and analyzed while the
-// original keeps reading; it takes as much memory as the original.
+// Inputs read into one trace. Each file is read once: inputs can be added during a run, and earlier
+// ones are not read again. A copy can be frozen and analyzed while the original keeps reading; it
+// takes as much memory as the original.
 class Reading {
  public:
-  // Reads the inputs that are new, in their order. A file that the user named and that cannot be
-  // read makes the reading incomplete, and so does a capture that was found in a folder; another
-  // file there is a note. What a run did not get, it records itself.
+  // Reads the new inputs in their order. The reading is incomplete if a file that the user named,
+  // or a capture found in a folder, cannot be read; for any other file in a folder there is a note.
+  // A run records its own failures.
   //
-  // Each pass of a run executes the program again, so that only one of them can be the timeline:
-  // the collector's logs where they hold GPU work, else nsys's export where that does, else the
-  // logs with their CPU operators. The logs of a run that nsys's export may follow in a later call
-  // must be the first files that are read.
+  // Each pass of a run executes the program again, so only one can be the timeline: the collector's
+  // logs if they contain GPU work, otherwise nsys's export if that does, otherwise the logs with
+  // their CPU operators. If nsys's export may follow in a later call, the run's logs must be the
+  // first files that are read.
   void add(const std::vector<Input>& inputs, OutputFolder& out, Progress& progress);
 
-  // What was read so far, neither ordered nor joined.
+  // The data read so far, neither sorted nor joined.
   [[nodiscard]] const trace::Trace& trace() { return state_.timeline.trace(); }
 
-  // Why files of a run that were read, or could have been, are not in the trace.
+  // Why some files of a run are not in the trace.
   [[nodiscard]] const Diagnostics& notes() const { return notes_; }
 
-  // Of each file that was read, in their order.
+  // One per file, in the order of reading.
   [[nodiscard]] const std::vector<PartTiming>& timings() const { return timings_; }
 
-  // `notes` are added to the trace's diagnostics. An error where no file could be read.
+  // Adds `notes` to the trace's diagnostics. Fails if no file could be read.
   Result<FrozenReading> freeze(const Diagnostics& notes) &&;
 
  private:
@@ -82,13 +82,13 @@ class Reading {
     std::optional<trace::TraceBuilder> operators;
     std::optional<trace::TraceBuilder> control;
     size_t files_read = 0;
-    std::optional<Error> incomplete;   // the first of a named file
-    std::optional<Error> passed_over;  // the first of a file found in a folder
+    std::optional<Error> incomplete;   // the first error in a named file
+    std::optional<Error> passed_over;  // the first error in a file found in a folder
   };
-  // The logs of a run, which nsys's export of the same run may replace.
+  // A run's logs, which nsys's export of the same run may replace.
   struct Logs {
     size_t run = 0;
-    State before;  // what was read before them
+    State before;  // the state before they were read
     std::vector<fs::path> paths;
   };
 
@@ -100,7 +100,7 @@ class Reading {
   void pass_over_logs(std::string_view why);
 
   State state_;
-  std::optional<Logs> logs_;  // of the run that was read last
+  std::optional<Logs> logs_;  // of the last run that was read
   std::set<fs::path> seen_;
   Diagnostics notes_;
   std::vector<PartTiming> timings_;

@@ -94,7 +94,7 @@ TEST_F(ReadingTest, WhatIsAddedInStepsIsTheSameAndReadOnce) {
   const std::vector<Input> run = {nsys(kExport), other(kNcu), other(kMetrics)};
   Reading steps;
   add(steps, {run[0]});
-  const trace::Trace before = frozen(steps).trace;  // as a run does to choose kernels
+  const trace::Trace before = frozen(steps).trace;  // as a run does to select kernels
   EXPECT_GT(before.kernels.size(), 0U);
   EXPECT_EQ(before.profiled_launches.size(), 0U);
   add(steps, run);

@@ -62,7 +62,7 @@ std::vector<fs::path> captures_behind(const fs::path& folder, const profile::Pro
   return paths;
 }
 
-// A stage, steps or a device that the profile was narrowed to.
+// Applies the stage, steps or device that the profile was narrowed to.
 void narrow(const std::optional<profile::Selection>& selection, AnalyzeOptions& options) {
   if (!selection) return;
   options.requested.selection.stage = selection->stage;
@@ -83,10 +83,9 @@ bool is_the_same(const analysis::Results& again, const profile::Profile& profile
          again.stages.steps.size() == profile.steps.size();
 }
 
-// The captures behind a profile, read and analyzed once more: for what is made of single events,
-// which profile.json does not hold. Of a run's folder its captures; of another folder those that
-// its profile names, if they are still there. What they give must be what the profile says, else
-// it is an error.
+// Reads and analyzes a profile's captures again, for outputs that need single events, which
+// profile.json does not contain. For a run folder, these are its captures; for another folder,
+// those that its profile names, if they still exist. Fails if the result differs from the profile.
 KeptTraces read_again(const fs::path& folder, const profile::Profile& profile, Progress& progress) {
   AnalyzeOptions options;
   options.inputs = captures_behind(folder, profile);
@@ -122,7 +121,7 @@ Analysis rewritten_reports(const AnalyzeOptions& options, Progress& progress) {
     throw Failure(without_captures(source, "a profile.json does not contain them"));
   }
   profile::Profile profile = needed(profile::read_profile(file));
-  const bool earlier = !profile.token_times.shown;  // a file of an earlier llmprof
+  const bool earlier = !profile.token_times.shown;  // written by an earlier llmprof
   if (earlier) analysis::add_shown(profile);
   Analysis rewritten;
   const Artifacts folder = needed(Artifacts::create(options.out.value_or(run), !options.out));

@@ -10,15 +10,15 @@
 
 namespace llmprof::session {
 
-// How long a part of an analysis took on the wall clock: reading an input, a pass, writing. Parts
-// that ran concurrently overlap.
+// Wall time of one part of an analysis: reading an input, a pass, writing. Parts that ran
+// concurrently overlap.
 struct PartTiming {
   std::string name;
   std::chrono::nanoseconds time{0};
   std::optional<std::string> skipped = std::nullopt;  // why it did not run
 };
 
-// Runs from its making on.
+// Starts when it is constructed.
 class Stopwatch {
  public:
   [[nodiscard]] std::chrono::nanoseconds elapsed() const { return Clock::now() - begun_; }
@@ -28,7 +28,7 @@ class Stopwatch {
   Clock::time_point begun_ = Clock::now();
 };
 
-// Does a part of the work, which is shown as progress and timed under `name`.
+// Does a part of the work, shows it as progress and times it as `name`.
 template <class Work>
 auto timed(const std::string& name, Progress& progress, std::vector<PartTiming>& timings,
            Work&& work) {

@@ -15,22 +15,22 @@ namespace llmprof::session {
 
 struct Analysis;
 
-// What single events are taken from: the trace that was analyzed, or those of all ranks of a job,
-// as long as one page, and memory, hold that many.
+// The source of single events: the analyzed trace, or those of all ranks of a job if a page and
+// memory can hold that many.
 class KeptTraces {
  public:
-  // Of one rank of a job, or of no job.
+  // `rank` is none if there is no job.
   void keep(std::optional<uint64_t> rank, trace::Trace&& trace, analysis::Results&& results);
 
-  // Of all ranks, also where they are not kept.
+  // Includes ranks that are not kept.
   [[nodiscard]] uint64_t kernel_count() const { return kernels_; }
 
-  // Puts the timeline into what a page holds, or says why there is none. Ranks are on the clocks
-  // that the job's profile names.
+  // Adds the timeline to the page's content, or the reason why there is none. Ranks are aligned to
+  // the clocks that the job's profile names.
   void add_timeline(page::Content& content) const;
-  // Writes the files for other viewers that were asked for into the folder of `analysis`, in place
-  // of those of an earlier analysis, and says there which: of a job one Perfetto file of all ranks,
-  // and a flame graph per rank (trace.rank3.speedscope.json).
+  // Writes the requested files for other viewers into the folder of `analysis`, replacing earlier
+  // ones, and lists them there. A job has one Perfetto file for all ranks and a flame graph per
+  // rank (trace.rank3.speedscope.json).
   void write_exports(const Exports& wanted, const profile::Profile& profile,
                      Analysis& analysis) const;
 
@@ -40,7 +40,7 @@ class KeptTraces {
     trace::Trace trace;
     analysis::Results results;
   };
-  // They refer to what is kept here. An error says why there are none.
+  // They refer to data kept here. The error says why there are none.
   [[nodiscard]] Result<exports::ExportSources> sources(const profile::Profile& profile) const;
 
   std::vector<Kept> kept_;

@@ -9,14 +9,14 @@
 
 namespace llmprof::session {
 
-// A file for other viewers, beside the reports.
+// A file for other viewers, next to the reports.
 struct ExportRow {
-  std::string_view option;  // of run, analyze and report
+  std::string_view option;  // an option of run, analyze and report
   std::string_view help;
-  std::string_view ending;   // "trace" in front
+  std::string_view ending;   // after "trace"
   std::string_view content;  // in lists of artifacts
   Result<std::string> (*make)(const exports::ExportSources&, std::string_view tool_version);
-  bool file_per_rank = false;  // of a job: trace.rank3.speedscope.json
+  bool file_per_rank = false;  // in a job: trace.rank3.speedscope.json
 };
 
 inline constexpr std::array<ExportRow, 2> kExports = {{
@@ -28,7 +28,7 @@ inline constexpr std::array<ExportRow, 2> kExports = {{
      ".speedscope.json", "flame graph for speedscope", exports::speedscope_profile, true},
 }};
 
-// What a file of this name is; null: none of these.
+// The row for a file of this name; null: not an export.
 constexpr const ExportRow* export_named(std::string_view name) {
   for (const ExportRow& row : kExports) {
     if (name.ends_with(row.ending)) return &row;
@@ -36,7 +36,7 @@ constexpr const ExportRow* export_named(std::string_view name) {
   return nullptr;
 }
 
-// Those that are asked for.
+// The exports that were requested.
 using Exports = std::bitset<kExports.size()>;
 
 }  // namespace llmprof::session

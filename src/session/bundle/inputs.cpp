@@ -44,18 +44,18 @@ std::vector<Input> run_captures(const fs::path& folder, size_t run) {
     files.push_back({folder / file.name, false, run, file.role, folder});
     has_capture = has_capture || file.name != kOwnMetrics;
   }
-  // Where nothing else was captured, what nsys recorded of the program itself is all there is: a
-  // CPU program's operators, or ranges that say what is missing.
+  // If nothing else was captured, our log of nsys's pass is all there is: a CPU program's
+  // operators, or ranges that show what is missing.
   if (!has_capture) {
     add_logs("nsys/annotations", RunRole::annotations);
   } else if (!add_logs("stage1/driver_calls", RunRole::control)) {
-    // Where the driver reported launches, the light watch had hardly seen any.
+    // If the driver reported launches, the light watch saw hardly any.
     add_logs("stage1/launches", RunRole::control);
   }
   return files;
 }
 
-// What our own bundles hold besides captures.
+// Files that our own bundles contain in addition to captures.
 bool is_our_output(const fs::path& file) {
   constexpr auto kEndings = std::to_array<std::string_view>(
       {"/profile.json", "/env.json", "/captures.json", "/ranks.json", ".svg", ".md", ".html",
@@ -83,17 +83,17 @@ std::string names_of(const std::set<fs::path>& paths) {
   return names;
 }
 
-// The files of a folder and its subfolders, and what was not looked at.
+// The files of a folder and its subfolders, and the paths that were skipped.
 struct Listing {
   std::set<fs::path> files;
   std::set<fs::path> too_deep;       // folders
   std::set<fs::path> our_outputs;    // files
   std::set<fs::path> no_files;       // pipes, sockets, devices
-  std::set<fs::path> earlier;        // folders of runs that another one replaced
+  std::set<fs::path> earlier;        // folders of runs that a later run replaced
   std::set<std::string> unreadable;  // folders, each with the reason
 };
 
-// The reason where the folder itself cannot be listed.
+// Returns the reason if the folder itself cannot be listed.
 std::error_code list(const fs::path& folder, int depth, Listing& listing) {
   std::error_code trouble;
   fs::directory_iterator entries(folder, trouble);
@@ -162,7 +162,7 @@ Result<std::vector<Input>> folder_captures(const fs::path& folder, Diagnostics& 
 }
 
 // Runs of single ranks, which `llmprof run --rank-folder` puts into one folder, are numbered from
-// `first_of_ranks` on.
+// `first_of_ranks`.
 Result<std::vector<Input>> captures_in(const fs::path& folder, size_t run, size_t first_of_ranks,
                                        Diagnostics& notes) {
   if (is_run_folder(folder)) return run_captures(folder, run);

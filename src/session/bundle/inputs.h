@@ -12,32 +12,32 @@
 namespace llmprof::session {
 namespace fs = std::filesystem;
 
-// What a file is in the run folder that it was found in.
+// The role of a file in its run folder.
 enum class RunRole : uint8_t {
   other,
-  log,          // the collector's
-  nsys,         // the export
+  log,          // the collector's log
+  nsys,         // nsys's export
   torch,        // the PyTorch trace
   annotations,  // our own log of nsys's pass
-  control,      // what the light watch noted of the control run
+  control,      // the light watch's notes from the control run
 };
 
-// The files that a named path stands for: a file means itself, a run folder its captures
-// (collector/*.llmtrace, nsys/run.sqlite, ncu/raw.csv, torch/trace.json.gz; where it has none of
-// these nsys/annotations/*.llmtrace; and stage1/metrics.json, stage1/launches/*.llmtrace), a folder
-// of one run folder per rank (rank0/, rank1/, ...) those of each of them, any other folder the
-// captures in it and its subfolders. Reports that lie next to their own export (run.nsys-rep and
-// run.sqlite) are left out.
+// The files that a path stands for. A file stands for itself. A run folder stands for its captures:
+// collector/*.llmtrace, nsys/run.sqlite, ncu/raw.csv, torch/trace.json.gz (if it has none of these,
+// nsys/annotations/*.llmtrace), stage1/metrics.json and stage1/launches/*.llmtrace. A folder with
+// one run folder per rank (rank0/, rank1/, ...) stands for the captures of all ranks, any other
+// folder for the captures in it and its subfolders. Reports next to their own export (run.nsys-rep
+// and run.sqlite) are skipped.
 struct Input {
   fs::path path;
-  bool named = true;          // by the user; a file found in a folder may be something else
+  bool named = true;          // by the user; a file found in a folder may not be a capture
   std::optional<size_t> run;  // the same number for all files of one run folder
   RunRole role = RunRole::other;
-  fs::path run_folder = {};  // that folder
+  fs::path run_folder = {};  // the folder with this number
 };
-// A folder that `llmprof run` made, whole or not: it knows what ran, and has folders of captures.
+// A folder that `llmprof run` made, complete or not: it records what ran and contains captures.
 bool is_run_folder(const fs::path& folder);
-// What of a folder was not looked at, and why, is added to `notes`.
+// Adds to `notes` what was skipped in a folder, and why.
 Result<std::vector<Input>> expand_inputs(std::span<const fs::path> paths, Diagnostics& notes);
 
 }  // namespace llmprof::session

@@ -13,11 +13,11 @@ namespace llmprof::session {
 namespace {
 
 struct Kind {
-  std::string_view suffix;  // of the name in the bundle
+  std::string_view suffix;  // of the file's name in the bundle
   std::string_view kind;
 };
 
-// The first that fits.
+// The first match counts.
 constexpr std::array<Kind, 29> kKinds = {{
     {"env.json", "provenance"},
     {"config.yaml", "provenance"},
@@ -50,7 +50,7 @@ constexpr std::array<Kind, 29> kKinds = {{
     {".txt", "text"},
 }};
 
-// A run id means the folder of that name.
+// A run id stands for the folder of that name.
 fs::path folder_of(const fs::path& run) {
   std::error_code ignored;
   if (fs::is_directory(run, ignored) || run.has_parent_path()) return run;
@@ -60,7 +60,7 @@ fs::path folder_of(const fs::path& run) {
   return run;
 }
 
-// What a file of that name is, by where it lies in a bundle.
+// The kind of a file, from its path in the bundle.
 std::string_view kind_of(std::string_view name) {
   if (const ExportRow* row = export_named(name)) return row->content;
   const auto* found =
@@ -78,7 +78,7 @@ Result<ArtifactList> list_artifacts(const fs::path& run) {
   std::error_code trouble;
   fs::recursive_directory_iterator entries(list.folder, trouble);
   while (!trouble && entries != fs::recursive_directory_iterator()) {
-    // An earlier run is none of this one's files.
+    // An earlier run's files are not part of this run.
     if (is_earlier_run(entries->path())) entries.disable_recursion_pending();
     if (entries->is_regular_file(trouble) && !trouble) {
       const std::string name = fs::relative(entries->path(), list.folder, trouble).generic_string();

@@ -16,7 +16,7 @@ struct ArtifactFile {
   std::string kind;  // "nsys report", "provenance", "log", ...
 };
 
-// Every file of a run's folder, sorted by name. `run` is the folder, or a run id under tmp/stage2
+// Every file in a run's folder, sorted by name. `run` is the folder, or a run id under tmp/stage2
 // or tmp/analyze.
 struct ArtifactList {
   fs::path folder;
@@ -26,8 +26,8 @@ Result<ArtifactList> list_artifacts(const fs::path& run);
 
 std::string to_json(const ArtifactList& list);
 
-// The report.html of a run: `run` is its folder, a run id under tmp/stage2 or tmp/analyze, or the
-// page itself. An absolute path.
+// The absolute path of a run's report.html. `run` is its folder, a run id under tmp/stage2 or
+// tmp/analyze, or the page itself.
 Result<fs::path> find_page(const fs::path& run);
 
 }  // namespace llmprof::session

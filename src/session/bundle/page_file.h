@@ -14,14 +14,14 @@ namespace fs = std::filesystem;
 
 inline constexpr std::string_view kPageFile = "report.html";
 
-// What became of report.html.
+// Where report.html is, or why it is missing.
 struct PageOutcome {
   std::optional<fs::path> file;
   std::optional<std::string> left_out;  // why there is none, and how to get it
 };
 
-// Writes report.html into a folder that exists; without a bundle, says why not. A page of an
-// earlier program is then removed, because it would show other numbers than the new reports.
+// Writes report.html into an existing folder. Without a bundle, it returns the reason and removes
+// an earlier page, because that would show other numbers than the new reports.
 Result<PageOutcome> write_page_file(const std::optional<page::Bundle>& bundle,
                                     const fs::path& folder,
                                     const std::function<std::string(const page::Bundle&)>& make);

@@ -20,7 +20,7 @@ Result<void> write_record(const Artifacts& bundle, std::string_view name, const 
   return bundle.write(name, to_printable_lines(profile::json::described_to_json(record)));
 }
 
-// None where there is no such file; one that cannot be read is a diagnostic of this code.
+// None if the file does not exist; an unreadable one adds a diagnostic with this code.
 template <class Record>
 std::optional<Record> read_record(const fs::path& file, size_t largest, std::string_view code,
                                   Diagnostics& diagnostics) {
@@ -38,7 +38,7 @@ std::optional<Record> read_record(const fs::path& file, size_t largest, std::str
 constexpr std::string_view kCapturesFile = "captures.json";
 constexpr size_t kLargestCapturesFile = 4UL << 20U;
 
-// What the file holds.
+// The content of captures.json.
 struct CapturesFile {
   std::vector<profile::CaptureFailure> failed;
   std::vector<profile::Diagnostic> notes;
@@ -68,7 +68,7 @@ std::string known_state(const std::string& written) {
   return std::string(kRankRecorded);
 }
 
-// None where there is no such file.
+// None if the file does not exist.
 std::optional<RanksRecord> read_one(const fs::path& folder, Diagnostics& diagnostics) {
   auto record = read_record<RanksRecord>(folder / kRanksFile, kLargestRanksFile,
                                          "ranks_record_unreadable", diagnostics);
@@ -94,7 +94,7 @@ std::string command_text(const config::ConfigNode& command) {
   return words;
 }
 
-// The recorded configuration where there is one, else the model that the record names.
+// The recorded configuration if there is one, otherwise the model that the record names.
 std::optional<llm::ModelSpec> model_of(const config::ConfigDocument& document,
                                        const config::ConfigNode& model,
                                        const config::ConfFiles& conf, Diagnostics& diagnostics) {
@@ -171,7 +171,7 @@ RanksRecord read_ranks_record(const fs::path& folder, Diagnostics& diagnostics) 
   RanksRecord all;
   for (const RankFolder& of_rank : rank_folders(folder)) {
     auto record = read_one(of_rank.path, diagnostics);
-    if (!record) continue;  // recorded by other means than --rank-folder
+    if (!record) continue;  // recorded without --rank-folder
     all.finished = all.finished && record->finished;
     if (record->world_size) {
       all.world_size = std::max(all.world_size.value_or(0), *record->world_size);
@@ -200,7 +200,7 @@ RunInputs read_run_inputs(const fs::path& run, const config::ConfFiles& conf,
   if (!document) return unusable(document.error());
   inputs.model = model_of(*document, document->root["model"], conf, diagnostics);
   const config::ConfigNode& workload = document->root["workload"];
-  // An earlier llmprof recorded what this one hides.
+  // Earlier versions of llmprof recorded values that this one hides.
   inputs.command = llmprof::without_secrets(command_text(workload["command"]));
   inputs.prompt_tokens = positive(workload["prompt_tokens"]);
   inputs.new_tokens = positive(workload["new_tokens"]);

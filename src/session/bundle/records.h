@@ -16,25 +16,25 @@
 
 namespace llmprof::session {
 
-// Small files in which a run's folder says what its captures do not, so that a later analysis of
-// the folder reports the same. What is read is empty where the folder has no such file; one that
-// cannot be read is a diagnostic, since captures can be analyzed without it.
+// Small files in a run folder with facts that its captures lack, so that a later analysis of the
+// folder reports the same. Reading returns an empty record if the file does not exist. An
+// unreadable file is a diagnostic, since captures can be analyzed without it.
 
 // captures.json: {"failed": [{"backend", "message"}],
 //                 "notes": [{"severity", "code", "message", "count"}]}
 struct CapturesRecord {
   std::vector<profile::CaptureFailure> failures;
-  Diagnostics notes;  // what worked in another way than planned
+  Diagnostics notes;  // deviations from the plan
 };
 Result<void> write_captures_record(const Artifacts& bundle, const CapturesRecord& record);
 CapturesRecord read_captures_record(const fs::path& run, Diagnostics& diagnostics);
 
-// As profile::Rank::state.
+// Values of profile::Rank::state.
 inline constexpr std::string_view kRankRecorded = "recorded";
 inline constexpr std::string_view kRankDied = "died";
 inline constexpr std::string_view kRankMissing = "missing";
 
-// ranks.json: what is known of the ranks of a distributed job.
+// ranks.json: the known ranks of a distributed job.
 //   {"world_size": 4, "finished": true, "ranks": [{"rank", "state", "detail"}]}
 struct RankRecord {
   uint64_t rank = 0;
@@ -54,7 +54,7 @@ inline std::optional<std::string> none_if_empty(std::string text) {
 
 struct RanksRecord {
   std::optional<uint64_t> world_size;
-  bool finished = true;           // false while the ranks are recorded
+  bool finished = true;           // false while the ranks are being recorded
   std::vector<RankRecord> ranks;  // by rank
 
   [[nodiscard]] std::vector<RankRecord> not_recorded() const;
@@ -66,13 +66,13 @@ struct RanksRecord {
   }
 };
 Result<void> write_ranks_record(const Artifacts& bundle, const RanksRecord& record);
-// Of a folder that holds one run per rank (rank0/, rank1/, ...) all of them together. Ranks without
-// a folder are not in it: they may be on other machines' disks.
+// For a folder with one run per rank (rank0/, rank1/, ...), all records together. Ranks without a
+// folder are not listed: they may be on other machines' disks.
 RanksRecord read_ranks_record(const fs::path& folder, Diagnostics& diagnostics);
 
-// "rank3", the folder of a rank beside those of the others.
+// "rank3", the name of a rank's folder.
 std::string rank_folder_name(uint64_t rank);
-// The folders of ranks in `folder`, by rank.
+// The rank folders in `folder`, by rank.
 struct RankFolder {
   uint64_t rank = 0;
   fs::path path;

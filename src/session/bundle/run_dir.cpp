@@ -41,10 +41,10 @@ std::string new_run_id() {
   return {text.data(), length};
 }
 
-// The right to write into a folder that exists, which one process has at a time. Whatever else this
-// process claims the same folder for shares it; it ends with the last of them, and with the
-// process, however that ends. A file system that cannot lock folders gives it to everybody. An
-// error where another process has it.
+// The exclusive right of one process to write into an existing folder. All claims of this process
+// for the same folder share it. It ends with the last claim or with the process, however that ends.
+// A file system that cannot lock folders grants it to every process. Fails if another process has
+// it.
 Result<FolderClaim> claim_folder(const fs::path& folder) {
   using Identity = std::pair<dev_t, ino_t>;
   static std::mutex mutex;
@@ -52,7 +52,7 @@ Result<FolderClaim> claim_folder(const fs::path& folder) {
   const std::lock_guard guard(mutex);
   FileDescriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   struct stat status{};
-  // What cannot be opened cannot be locked; whoever writes into it learns why not.
+  // A folder that cannot be opened cannot be locked; writing into it will report why.
   if (!opened.valid() || ::fstat(opened.get(), &status) != 0) return FolderClaim();
   auto& known = ours[{status.st_dev, status.st_ino}];
   if (auto claim = known.lock()) return claim;
@@ -67,7 +67,7 @@ Result<FolderClaim> claim_folder(const fs::path& folder) {
   return claim;
 }
 
-// The folder and those above it that do not exist.
+// The folder and its parents, as far as they do not exist.
 std::vector<fs::path> missing_folders(fs::path folder) {
   std::vector<fs::path> missing;
   std::error_code unreadable;
@@ -82,7 +82,7 @@ std::vector<fs::path> missing_folders(fs::path folder) {
 
 constexpr std::string_view kPrevious = "previous-";
 
-// What runs, analyses and reports write at the top of a folder.
+// Names that runs, analyses and reports write at the top of a folder.
 bool is_ours(const fs::path& path) {
   constexpr auto kNames = std::to_array<std::string_view>(
       {"env.json", "config.yaml", "inputs.yaml", "captures.json", "ranks.json", "profile.json",
@@ -113,7 +113,7 @@ bool is_empty_folder(const fs::path& path) {
   return fs::is_directory(fs::symlink_status(path, trouble)) && fs::is_empty(path, trouble);
 }
 
-// A folder that is not there yet: the one after all that are.
+// Makes a new folder, numbered after all existing ones.
 Result<fs::path> make_aside(const fs::path& root) {
   int64_t last = 0;
   for (const fs::path& entry : entries_of(root))
@@ -179,7 +179,7 @@ Result<Artifacts> Artifacts::create(fs::path root, bool force) {
   auto claim = claim_folder(root);
   if (!claim) return fail_with(claim.error());
   artifacts->claim_ = std::move(*claim);
-  // Once more: until now another process could fill it, or remove the folder as its own.
+  // Checked again: until the claim, another process could fill or remove the folder.
   if (auto free = check_free(root, force); !free) return fail_with(free.error());
   std::error_code ignored;
   return fs::is_directory(root, ignored) ? artifacts : create(std::move(root), force);
@@ -202,7 +202,7 @@ Result<Artifacts> Artifacts::create_fresh(const fs::path& parent) {
   const std::string id = new_run_id();
   Artifacts artifacts;
   artifacts.root_ = parent / id;
-  // Making it is the test: only one of two runs that begin at once can.
+  // Creating the folder is the test: of two runs that start at once, only one succeeds.
   for (int number = 2; !fs::create_directory(artifacts.root_, trouble); ++number) {
     if (trouble) return cannot_make(artifacts.root_, trouble);
     artifacts.root_ = parent / fmt::format("{}-{}", id, number);
@@ -269,7 +269,7 @@ std::set<fs::path> logs_in(const fs::path& folder) {
 }
 
 OutputFolder::~OutputFolder() {
-  // Only empty ones go.
+  // Removes empty folders only.
   for (const fs::path& folder : made_) {
     std::error_code in_use;
     if (!fs::remove(folder, in_use)) break;
@@ -319,7 +319,7 @@ std::optional<fs::path> interrupted_ncu_capture(const fs::path& root) {
     fs::path ncu = run / "ncu";
     std::error_code missing;
     if (fs::exists(ncu / "finished.txt", missing)) return ncu;
-    if (fs::exists(ncu / "raw.csv", missing)) break;  // it was complete
+    if (fs::exists(ncu / "raw.csv", missing)) break;  // that capture was complete
   }
   return std::nullopt;
 }

@@ -14,24 +14,24 @@
 namespace llmprof::session {
 namespace fs = std::filesystem;
 
-// Keeps other processes from writing into a folder, as long as a copy of it exists.
+// Keeps other processes from writing into a folder while a copy of it exists.
 using FolderClaim = std::shared_ptr<FileDescriptor>;
 
-// The folder that one run or analysis leaves behind.
+// The output folder of one run or analysis.
 class Artifacts {
  public:
-  // A folder that exists and is not empty is refused unless `force`: nothing that a user captured
-  // is overwritten by accident.
+  // Refuses an existing folder that is not empty unless `force`, so that captures are never
+  // overwritten by accident.
   static Result<void> check_free(const fs::path& root, bool force);
-  // Makes the folder, unless it is refused. Nobody else writes into it while this object, or a copy
-  // of it, exists.
+  // Makes the folder, unless it is refused. No other process of llmprof writes into it while this
+  // object or a copy exists.
   static Result<Artifacts> create(fs::path root, bool force);
-  // The same for one into which other processes write, too.
+  // The same for a folder that other processes also write into.
   static Result<Artifacts> create_shared(fs::path root);
-  // Makes `parent`/<run id>, with a number behind it where another run has that one, be it at the
-  // same moment.
+  // Makes `parent`/<run id>, with a number appended if another run has that id, even one that
+  // starts at the same moment.
   static Result<Artifacts> create_fresh(const fs::path& parent);
-  // One that exists.
+  // Opens an existing folder.
   static Result<Artifacts> from_root(fs::path root);
 
   [[nodiscard]] const fs::path& root() const { return root_; }
@@ -39,7 +39,7 @@ class Artifacts {
   [[nodiscard]] fs::path path(std::string_view name) const { return root_ / name; }
 
   [[nodiscard]] Result<void> make_folder(std::string_view name) const;
-  // Whole or not at all, like every file of a bundle.
+  // Writes the complete file or nothing, like every file of a bundle.
   [[nodiscard]] Result<void> write(std::string_view name, std::string_view content) const;
 
  private:
@@ -47,57 +47,57 @@ class Artifacts {
   FolderClaim claim_;
 };
 
-// A run's folder. `chosen` is the user's own choice, from which an earlier run is moved aside;
-// empty: a fresh one in `parent`.
+// A run's folder. `chosen` is the user's choice, in which an earlier run is moved aside; if it is
+// empty, a new folder in `parent`.
 struct RunFolder {
   Artifacts bundle;
-  std::optional<fs::path> earlier;  // where the earlier run is now
+  std::optional<fs::path> earlier;  // new location of the earlier run
 };
 Result<RunFolder> create_run_folder(const fs::path& parent, const fs::path& chosen, bool force);
-// The same with what every run has in it: nsys/ and ncu/.
+// The same, with the subfolders that every run has: nsys/ and ncu/.
 Result<RunFolder> create_stage2_root(const fs::path& parent, const fs::path& chosen, bool force);
 
-// What is in a folder; nothing of one that cannot be listed.
+// The entries of a folder; empty if it cannot be listed.
 std::vector<fs::path> entries_of(const fs::path& folder);
-// The collector's logs in it, by name.
+// The collector's logs in a folder, by name.
 std::set<fs::path> logs_in(const fs::path& folder);
 
-// A folder belongs to one run. What an earlier run left in a folder that is used again goes into
-// `previous-1` in it (previous-2, ... after that), a run's folder like any other; nothing that
-// reads the folder looks into these.
+// A folder belongs to one run. If it is used again, the earlier run moves to `previous-1` in it
+// (then previous-2, ...), a run folder like any other. Nothing that reads the folder looks into
+// these.
 
-// Moves what a run, an analysis or the ranks of a job leave; whatever else is there stays. Gives
-// the folder it is in now; none where there was nothing.
+// Moves the outputs of a run, an analysis or a job's ranks; other files stay. Returns the folder
+// they are in now; none if there was nothing to move.
 Result<std::optional<fs::path>> move_earlier_run_aside(const fs::path& root);
 
-// Of a job whose ranks have a folder each: what is there for all of them together, and the folders
-// of ranks that a job of `world_size` does not have.
+// For a job with one folder per rank: moves the files common to all ranks, and the folders of ranks
+// that a job of `world_size` does not have.
 Result<std::optional<fs::path>> move_earlier_job_aside(const fs::path& root,
                                                        std::optional<uint64_t> world_size);
 
-// Whether a folder of this name holds an earlier run.
+// Whether a folder of this name contains an earlier run.
 bool is_earlier_run(const fs::path& folder);
 
-// The ncu folder of the last earlier run that used ncu, if it was interrupted there; none where
-// nothing is to be continued.
+// The ncu folder of the last earlier run that used ncu, if it was interrupted there; none if there
+// is nothing to continue.
 std::optional<fs::path> interrupted_ncu_capture(const fs::path& root);
 
-// Where a bundle goes. Folders that are made for it and stay empty are gone with this object, so
-// that an analysis that fails leaves none behind.
+// The destination of a bundle. Folders made for it that stay empty are removed with this object, so
+// that a failed analysis leaves none.
 class OutputFolder {
  public:
-  // None: a new one under tmp/analyze. `force` allows one that is not empty.
+  // No path: a new folder under tmp/analyze. `force` allows a folder that is not empty.
   OutputFolder(std::optional<fs::path> path, bool force) : path_(std::move(path)), force_(force) {}
-  // One into which other processes write at the same time, files of other names.
+  // A folder into which other processes write files of other names at the same time.
   static OutputFolder shared(std::optional<fs::path> path) { return {std::move(path), true, true}; }
   OutputFolder(const OutputFolder&) = delete;
   OutputFolder& operator=(const OutputFolder&) = delete;
   ~OutputFolder();
 
-  // Before an analysis takes its time: refuses a folder that is not free, and keeps others from
-  // writing into it.
+  // Called before a long analysis: refuses a folder that is not free, and keeps other processes
+  // from writing into it.
   Result<void> claim();
-  // The same folder on every call.
+  // Returns the same folder on every call.
   Result<Artifacts> open();
 
  private:
@@ -108,7 +108,7 @@ class OutputFolder {
   bool force_;
   bool is_shared_ = false;
   std::optional<Artifacts> opened_;
-  std::vector<fs::path> made_;  // the innermost first
+  std::vector<fs::path> made_;  // innermost first
 };
 
 }  // namespace llmprof::session

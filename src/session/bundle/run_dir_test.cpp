@@ -69,7 +69,7 @@ TEST(RunDir, ARunDoesNotShareItsFolderWithAnEarlierOne) {
     ASSERT_TRUE(again);
     ASSERT_EQ(again->earlier, folder.path() / aside);
     EXPECT_FALSE(fs::exists(folder.path() / "collector"));
-    EXPECT_TRUE(fs::is_empty(folder.path() / "torch"));  // nothing to be kept
+    EXPECT_TRUE(fs::is_empty(folder.path() / "torch"));  // nothing to keep
     EXPECT_EQ(file_bytes(folder.path() / aside / "env.json"), "env.json");
     EXPECT_EQ(file_bytes(folder.path() / "notes.txt"), "mine");
     (void)folder.write("env.json", "env.json");

@@ -42,8 +42,8 @@ bool is_same_file(const fs::path& a, const fs::path& b) {
   return a == b && a != "-" && !fs::is_other(fs::status(a, missing));
 }
 
-// Of the files that the user named besides the folder (--junit, --summary): refuses, before
-// anything is read, one that is one of the sides, or both outputs at once.
+// For the files that the user named in addition to the folder (--junit, --summary): refuses, before
+// anything is read, a file that is one of the sides, or the same file for both.
 void check_named_outputs(const DiffOptions& options) {
   const auto check = [](std::string_view option, const std::optional<fs::path>& file,
                         const std::vector<fs::path>& side) {
@@ -73,7 +73,7 @@ double parse_threshold(std::string_view text, std::string_view from) {
   std::string_view digits = trim(text);
   if (digits.ends_with('%')) digits = trim(digits.substr(0, digits.size() - 1));
   const auto value = parse_decimal(digits);
-  const bool is_percentage = value && *value >= 0 && *value < kPercent;  // not a number: no
+  const bool is_percentage = value && *value >= 0 && *value < kPercent;  // also rejects NaN
   if (!is_percentage) {
     give_up(ErrorKind::usage, fmt::format("{}: '{}' is not a percentage from 0% to 100%; write "
                                           "it as 1% or 0.5%",
@@ -82,7 +82,7 @@ double parse_threshold(std::string_view text, std::string_view from) {
   return *value / kPercent;
 }
 
-// A class by its name in profile.json, or by the one that reports show.
+// Accepts a class by its name in profile.json or by the name shown in reports.
 void name_class(compare::Rule& rule) {
   constexpr std::string_view kClass = "class.";
   const std::string_view quantity = rule.quantity;
@@ -131,8 +131,8 @@ void add_file(const std::string& name, const config::ConfFiles& conf, GateRules&
   }
 }
 
-// `gates` are rules, or names of conf/gate/NAME.yaml, which hold `rules` and may hold `threshold`.
-// `threshold` is what the user typed, and holds before that of a file.
+// `gates` are rules, or names of conf/gate/NAME.yaml, which contain `rules` and may contain
+// `threshold`. The user's `threshold` has precedence over that of a file.
 GateRules load_gate_rules(const DiffOptions& options) {
   GateRules found;
   const auto conf = needed(config::ConfFiles::open(options.config_folder));
@@ -166,7 +166,7 @@ void write_all(const DiffOptions& options, DiffOutcome& outcome) {
   }
 }
 
-// By its first field: a PyTorch trace is JSON too.
+// Recognized by its first field: a PyTorch trace is JSON too.
 bool is_profile(const fs::path& file) {
   constexpr size_t kHead = 256;
   std::string head(kHead, '\0');
@@ -175,7 +175,7 @@ bool is_profile(const fs::path& file) {
   return head.starts_with('{') && contains(head, "\"schema_version\"");
 }
 
-// Each run of a side, and how long reading and analyzing it took.
+// Reads and analyzes each run of a side, and times both.
 class SideReader {
  public:
   SideReader(const std::optional<fs::path>& config_folder, Progress& progress,
@@ -194,7 +194,7 @@ class SideReader {
     progress_.begin("reading " + file.string());
     const Stopwatch reading;
     profile::Profile profile = needed(profile::read_profile(file));
-    if (!profile.token_times.shown) analysis::add_shown(profile);  // a file of an earlier llmprof
+    if (!profile.token_times.shown) analysis::add_shown(profile);  // written by an earlier llmprof
     timings_.push_back({"reading " + file.string(), reading.elapsed()});
     // Data that an earlier version did not write to profile.json is read from the captures.
     const bool earlier = profile.kernel_sequences.empty() && !profile.stages.empty();
@@ -205,7 +205,7 @@ class SideReader {
   }
 
  private:
-  // Reading the captures is timed apart from all that follows.
+  // Reading the captures is timed separately from the rest.
   [[nodiscard]] compare::Run analyzed(const fs::path& path, const fs::path& input) const {
     const Stopwatch analyzing;
     AnalyzeOptions options;

@@ -31,21 +31,21 @@ struct DiffOptions {
 struct DiffOutcome {
   compare::Diff diff;
   fs::path folder;
-  std::vector<std::string> files;  // written into it
+  std::vector<std::string> files;  // files written into it
   std::string json;                // the text of diff.json
   std::vector<PartTiming> timings;
   PageOutcome page;
 };
 
-// Reads both sides, compares them, and writes diff.md, diff.json and report.html; the sides stay
-// untouched.
+// Reads both sides, compares them, and writes diff.md, diff.json and report.html; the sides are not
+// changed.
 Result<DiffOutcome> diff(const DiffOptions& options, Progress& progress);
 
 // 0, 5 (a rule failed), 3 (undecided or not comparable).
 int exit_code(const compare::Diff& diff);
 
 // Each path is a profile.json, a folder or run id with one, or captures, which are analyzed. Adds
-// to `timings` what took how long.
+// the time of each part to `timings`.
 Result<std::vector<compare::Run>> read_side(std::span<const fs::path> paths,
                                             const std::optional<fs::path>& config_folder,
                                             Progress& progress, std::vector<PartTiming>& timings);

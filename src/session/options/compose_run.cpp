@@ -38,13 +38,13 @@ std::vector<std::string> local_model(const fs::path& path) {
   return overrides;
 }
 
-// What the command line says, in front of what follows from it.
+// The command line's overrides, preceded by those that they imply.
 struct RunOverrides {
   std::vector<std::string> implied;
   std::vector<std::string> given;
   bool chooses_model = false;
   bool chooses_workload = false;
-  bool changes_shape = false;  // of the model: it is then as large as the user says
+  bool changes_shape = false;  // of the model: its size is then the user's choice
 
   [[nodiscard]] std::vector<std::string> all() const {
     std::vector<std::string> joined = implied;
@@ -66,26 +66,26 @@ void take_model(const config::ConfFiles& conf, const config::Override& change,
     const auto local = local_model(path);
     overrides.implied.insert(overrides.implied.end(), local.begin(), local.end());
   } else {
-    // Composition says what there is.
+    // Composition reports the available choices.
     overrides.implied.push_back(by_target ? text_override("model", change.value.text) : text);
   }
 }
 
-// Only for layers of one kind: in a mixture it is unknown what one more would be.
+// Only for layers of one kind: with several kinds, the kind of an added layer is unknown.
 llm::ModelSpec with_layers(llm::ModelSpec model, size_t count) {
   model.layers.resize(count, model.layers.back());
   return model;
 }
 
-// Overrides that give a model with `outgrow_cache: true` as many layers as make its weights four
-// times this machine's last-level cache, or as half of its memory holds, and the count of its
-// parameters with them. None where the layers that it has do, or where the cache is not known.
+// Overrides for a model with `outgrow_cache: true`: enough layers to make its weights four times as
+// large as this machine's last-level cache, limited to half of its memory, and the matching
+// parameter count. None if the model is large enough, or the cache size is unknown.
 std::vector<std::string> overrides_to_outgrow_cache(const config::ComposedConfig& config,
                                                     const config::ComposeContext& context) {
   const config::ConfigNode& model = config.tree.root["model"];
   const config::ConfigNode& shape = model["config"];
   if (!model["outgrow_cache"].boolean().value_or(false) || !shape.is_map()) return {};
-  // Its errors are reported when the options are read.
+  // Errors are reported when the options are read.
   const auto spec = llm::read_hugging_face_config(config.tree, shape,
                                                   {model["name"].text, model["dtype"].text, {}});
   if (!spec || spec->layers.empty()) return {};
@@ -103,7 +103,7 @@ std::vector<std::string> overrides_to_outgrow_cache(const config::ComposedConfig
 
 }  // namespace
 
-// In quotes commas and brackets mean nothing.
+// Commas and brackets have no meaning in quotes.
 std::string text_override(std::string_view key, std::string_view value) {
   return fmt::format("{}={}", key, in_quotes(value));
 }

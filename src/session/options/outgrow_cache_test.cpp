@@ -32,8 +32,8 @@ std::string layers_of(const RunOptions& options) {
   return flag == argv.end() ? "" : *(flag + 1);
 }
 
-// By hand: a layer has 25.171968 MB, what is beside the layers 50.33472 MB. cpu_llm finds the same
-// by itself (workloads/cpu_llm/default_layers_test.cpp).
+// Computed by hand: a layer has 25.171968 MB, the rest of the model 50.33472 MB. cpu_llm computes
+// the same (workloads/cpu_llm/default_layers_test.cpp).
 TEST(OutgrowCache, TheDefaultModelIsFourTimesTheCache) {
   struct Machine {
     size_t cache_mb;
@@ -43,7 +43,7 @@ TEST(OutgrowCache, TheDefaultModelIsFourTimesTheCache) {
        {Machine{32, 8}, Machine{62, 8}, Machine{114, 17}, Machine{256, 39}, Machine{1000, 157}}) {
     const RunOptions made = options_with(machine.cache_mb * kMegabyte);
     EXPECT_EQ(layers_of(made), std::to_string(machine.layers));
-    // All that tells of the model tells the same.
+    // All descriptions of the model agree.
     const uint64_t parameters = 12'583'680 + machine.layers * 6'292'992;
     EXPECT_EQ(made.model.params, parameters);
     EXPECT_GE(4 * parameters, 4 * machine.cache_mb * kMegabyte);

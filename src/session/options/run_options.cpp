@@ -111,7 +111,7 @@ void read_manifest(config::Settings& settings, RunOptions& options) {
   options.facts.inputs_manifest = *manifest;
 }
 
-// The preset that was chosen, as `analyze --model` takes it.
+// The chosen preset, in the form that `analyze --model` takes.
 std::string chosen_preset(const config::ComposedConfig& config) {
   for (const config::GroupChoice& choice : config.choices) {
     if (choice.group == "model" && choice.choice.starts_with("llm/")) return choice.choice;
@@ -129,7 +129,7 @@ void read_model_config(config::Settings& settings, ModelChoice& model) {
   }
 }
 
-// A preset's count is as published; of a shape that was changed it would be wrong.
+// A preset has the published parameter count, which is wrong for a changed shape.
 void correct_parameters(ModelChoice& model) {
   constexpr double kPublishedWithin = 0.01;
   if (model.config_json.empty()) return;

@@ -18,15 +18,15 @@
 namespace llmprof::session {
 namespace fs = std::filesystem;
 
-// What `llmprof run` was asked for, as the composed configuration (conf/runner/stage2.yaml) says.
+// The options of `llmprof run`, from the composed configuration (conf/runner/stage2.yaml).
 enum class RunMode : uint8_t { deep, light };
 
-// conf/profiling/torch/*.yaml: handed to the workload, which profiles itself.
+// conf/profiling/torch/*.yaml: passed to the workload, which profiles itself.
 struct TorchOptions {
   bool record_shapes = true;
   bool with_stack = false;
   bool profile_memory = false;
-  uint64_t requests = 1;  // profiled ones
+  uint64_t requests = 1;  // to profile
 };
 
 // Of every `period` steps, `traced` are recorded; the others run at the program's own speed.
@@ -36,23 +36,23 @@ struct DutyCycle {
   friend bool operator==(const DutyCycle&, const DutyCycle&) = default;
 };
 
-// conf/profiling/collector/*.yaml. What concerns CUDA holds for programs that use it alone.
+// conf/profiling/collector/*.yaml. CUDA options apply only to programs that use CUDA.
 struct CollectorOptions {
-  std::optional<uint64_t> max_log_mb;  // of one process; none: the library's own limit
+  std::optional<uint64_t> max_log_mb;  // per process; none: the library's default limit
   std::string arm = "start";           // "start", "command", or the range that arms it
-  std::optional<uint64_t> delay_ms;    // from CUDA's start until it arms
-  std::optional<uint64_t> steps;       // traced ones, after which it detaches
+  std::optional<uint64_t> delay_ms;    // from the start of CUDA until it arms
+  std::optional<uint64_t> steps;       // traced steps, after which it detaches
   std::string step_range = "decode_step";
   std::optional<DutyCycle> duty;
   std::optional<double> overhead_budget;  // percent of the program's own time
-  bool api = false;                       // every CUDA call, not launches alone
+  bool api = false;                       // every CUDA call, not only launches
   bool counters = true;
-  bool counter_rounds = true;          // counters rest between rounds of requests
+  bool counter_rounds = true;          // counters pause between rounds of requests
   std::optional<uint64_t> counter_hz;  // none: the collector chooses
   bool sensors = true;
 };
 
-// Automatic: as the workload and the machine suggest (session/run/captures.h).
+// Automatic: depends on the workload and the machine (session/run/captures.h).
 enum class Switch : uint8_t { off, on, automatic };
 
 struct PipelineToggles {
@@ -63,20 +63,21 @@ struct PipelineToggles {
   Switch driver_calls = Switch::automatic;
 };
 
-// What is known about the model besides what runs: goes into inputs.yaml and the reports.
+// Facts about the model that runs, for inputs.yaml and the reports.
 struct ModelChoice {
   std::string target;  // preset ("llm/llama_1b"), config.json or folder; empty: none named
-  // What ran, overrides included, as the text of a Hugging Face config.json; empty: not a preset.
+  // The model that ran, including overrides, as the text of a Hugging Face config.json; empty: not
+  // a preset.
   std::string config_json;
   std::string name;
   std::string variant;
   std::optional<uint64_t> params;
   std::string dtype;
   std::string weights;  // "random" or "real"
-  std::string path;     // of real weights, or of a configuration on this machine
+  std::string path;     // of real weights, or of a local configuration
 };
 
-// What the workload is asked to do, for the record and the analysis.
+// What the workload is asked to do, for inputs.yaml and the analysis.
 struct WorkloadFacts {
   std::string name;  // "cpu_llm", "hf_llm", "program"
   std::optional<uint64_t> prompt_tokens;
@@ -84,21 +85,21 @@ struct WorkloadFacts {
   std::optional<uint64_t> batch;
   std::optional<uint64_t> requests;
   std::optional<uint64_t> seed;
-  std::optional<uint64_t> expected_seconds;  // of one unprofiled run, for the plan alone
+  std::optional<uint64_t> expected_seconds;  // of one unprofiled run; only for the plan
   std::optional<fs::path> inputs_manifest;
 };
 
 struct RunOptions {
   RunMode mode = RunMode::deep;
   uint64_t top_n_kernels = 10;
-  uint64_t repeats = 1;  // of the control run
+  uint64_t repeats = 1;  // control runs
   std::optional<std::chrono::milliseconds> timeout;
-  std::optional<std::chrono::seconds> time_limit;  // of all recordings together
+  std::optional<std::chrono::seconds> time_limit;  // for all recordings together
   std::optional<uint64_t> max_trace_bytes;
   std::string device = "cuda:0";
   fs::path stage2_folder;      // artifacts.stage2_dir
-  fs::path run_folder;         // hydra.run.dir; empty: a fresh one in stage2_folder
-  bool change_folder = false;  // hydra.job.chdir: the workload runs in the run's folder
+  fs::path run_folder;         // hydra.run.dir; empty: a new one in stage2_folder
+  bool change_folder = false;  // hydra.job.chdir: the workload runs in the run folder
   PipelineToggles pipeline;
   capture::NsysOptions nsys;
   capture::NcuOptions ncu;
@@ -107,32 +108,32 @@ struct RunOptions {
   ModelChoice model;
   WorkloadFacts facts;
   capture::WorkloadCommand workload;
-  std::optional<uint64_t> ranks;  // workload.ranks: processes that mpirun starts of the workload
+  std::optional<uint64_t> ranks;  // workload.ranks: processes that mpirun starts
 };
 
-// conf/runner/stage2.yaml with the command line's overrides. A model may be named by its path as
-// well (model=/models/mine, +model.target=...); a `program`, given after `--`, brings the
-// workload of that name and no model, unless they are chosen.
+// conf/runner/stage2.yaml with the command line's overrides. A model may also be named by its path
+// (model=/models/mine, +model.target=...). A `program` given after `--` selects the workload of
+// that name and no model, unless overrides choose them.
 Result<config::ComposedConfig> compose_run(const config::ConfFiles& conf,
                                            const std::vector<std::string>& overrides,
                                            const std::vector<std::string>& program,
                                            const config::ComposeContext& context);
 
-// A group of the shipped configuration and what can be chosen in it: "model" and "llm/llama_1b",
-// ...; typed as `model=llm/llama_1b`.
+// A group of the shipped configuration and its choices: "model" and "llm/llama_1b", ...; typed as
+// `model=llm/llama_1b`.
 struct GroupChoices {
   std::string_view group;
   std::vector<std::string> choices;  // sorted
 };
 std::vector<GroupChoices> configuration_choices();
-// Of one group; empty where there is none of that name.
+// The choices of one group; empty if there is no such group.
 std::vector<std::string> choices_in(std::span<const GroupChoices> groups, std::string_view group);
 
-// "key=value" for compose_run, where the value is a text whatever characters it has.
+// "key=value" for compose_run; the value is a text, whatever characters it contains.
 std::string text_override(std::string_view key, std::string_view value);
 
-// Every value is checked; errors are of kind usage, name the file and line or the override, and the
-// nearest valid value or key. `program` takes the place of the workload's command.
+// Checks every value. Errors are of kind usage and name the file and line or the override, and the
+// nearest valid value or key. `program` replaces the workload's command.
 Result<RunOptions> read_run_options(const config::ComposedConfig& config,
                                     const std::vector<std::string>& program);
 

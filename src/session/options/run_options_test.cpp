@@ -51,7 +51,7 @@ std::string error(const Words& overrides, const Words& program = {}) {
   return made.error().message;
 }
 
-// The argument behind a flag; empty where the flag is not there.
+// The argument after a flag; empty if there is no such flag.
 std::string value_of(const RunOptions& options, std::string_view flag) {
   const Words& argv = options.workload.argv;
   const auto at = std::find(argv.begin(), argv.end(), flag);
@@ -137,7 +137,7 @@ TEST(RunOptions, AnotherModelBringsItsWorkload) {
   EXPECT_TRUE(made.pipeline.collector && made.pipeline.torch_profiler);
   EXPECT_EQ(made.model.target, "llm/llama_1b");
   EXPECT_EQ(made.model.params, 1'235'814'400U);
-  // The configuration arrives whole: the model it describes is the preset's.
+  // The configuration is passed completely: it describes the preset's model.
   EXPECT_EQ(value_of(made, "--model-config"), made.model.config_json);
   const auto told = llm::parse_hugging_face_config(made.model.config_json, "argv");
   ASSERT_TRUE(told) << told.error().message;
@@ -168,7 +168,7 @@ TEST(RunOptions, SwitchesAreTheUsersToDecide) {
   EXPECT_EQ(made.pipeline.nsys, Switch::automatic);
   EXPECT_EQ(made.pipeline.ncu, Switch::off);
   EXPECT_FALSE(made.pipeline.collector);
-  // A file of the user's may have the switch follow the workload.
+  // A user's file may make the switch depend on the workload.
   EXPECT_EQ(options({"pipeline.nsys.enable=${workload.uses_cuda}"}).pipeline.nsys, Switch::off);
   const RunOptions without = options({"model=llm/llama_1b", "device=cpu"});
   EXPECT_FALSE(without.workload.uses_cuda);
@@ -475,7 +475,7 @@ TEST(RunOptions, FilesAreNamedWithTheirLine) {
                 "is 'kernels'; did you mean 'kernel'?");
 }
 
-// Numbers of a small generator of its own, so that a failure can be repeated.
+// A small deterministic generator, so that failures can be reproduced.
 uint64_t next(uint64_t& state) {
   constexpr uint64_t kFactor = 6364136223846793005ULL;
   constexpr uint64_t kStep = 1442695040888963407ULL;

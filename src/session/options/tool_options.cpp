@@ -10,7 +10,7 @@
 namespace llmprof::session {
 namespace {
 
-// Values that nsys and ncu take, apart by blanks.
+// Values that nsys and ncu accept, separated by blanks.
 constexpr std::string_view kTraces =
     "cuda nvtx osrt cublas cudnn cuda-hw cublas-verbose cusparse cusparse-verbose cusolver "
     "cusolver-verbose mpi oshmem ucx openacc openmp opengl opengl-annotations vulkan "
@@ -53,7 +53,7 @@ std::string read_range_end(config::Settings& settings) {
   return settings.one_of(kKey, kRangeEnds, "stop");
 }
 
-// nsys names the range first, ncu the domain: a value in the other's order never matches.
+// nsys puts the range first, ncu the domain: a value in the wrong order never matches.
 std::string read_nvtx_capture(config::Settings& settings) {
   constexpr std::string_view kKey = "nvtx_capture";
   constexpr std::string_view kOurDomain = "LLM@";
@@ -106,9 +106,9 @@ std::vector<std::string> read_metrics(config::Settings& settings) {
 constexpr uint64_t kLargestLog = 1'000'000'000;     // MB
 constexpr uint64_t kLongestDelay = 7UL * 86400000;  // ms
 constexpr uint64_t kLongestPeriod = 1'000'000;      // steps
-constexpr uint64_t kFastestCounters = 200'000;      // samples a second
+constexpr uint64_t kFastestCounters = 200'000;      // samples per second
 constexpr double kLargestBudget = 100;              // percent
-// Switching costs some 20 us each way: a window of several steps makes that small.
+// Switching costs about 20 us each way, which is little for a window of several steps.
 constexpr uint64_t kStepsOfWindow = 4;
 
 std::optional<DutyCycle> parse_duty(std::string_view text) {
@@ -149,7 +149,7 @@ std::optional<double> read_budget(config::Settings& settings) {
                                    kLargestBudget, to_printable(*written)));
 }
 
-// A misspelt word would be a range that never opens, and nothing would be recorded.
+// A misspelled word would mean a range that never opens, and nothing would be recorded.
 std::string read_arm(config::Settings& settings) {
   constexpr std::string_view kKey = "arm";
   constexpr std::string_view kOurDomain = "@LLM";

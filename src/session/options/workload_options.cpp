@@ -72,7 +72,7 @@ void read_environment(config::Settings& settings, const config::ConfigNode& map,
   }
 }
 
-// The argument list that runs the workload: its command, or the program after `--`.
+// The workload's command line: its own command, or the program after `--`.
 std::vector<std::string> build_work_argv(config::Settings& settings,
                                          const std::vector<std::string>& program) {
   std::vector<std::string> argv = settings.texts("command");
@@ -95,7 +95,7 @@ void read_workload_options(config::Settings& settings, const std::vector<std::st
   facts.requests = settings.optional_whole("requests", 1, kMostTokens);
   facts.seed = settings.optional_whole("seed");
   facts.expected_seconds = settings.optional_whole("expected_s");
-  // Those that only a workload's own command uses.
+  // Keys that only a workload's own command uses.
   settings.optional_whole("warm_up", 0, kMostTokens);
   settings.optional_whole("threads", 1);
   settings.optional_number("peak_seconds", 0, kLongestPeakSeconds);

@@ -13,7 +13,7 @@ bool decide(Switch wanted, bool suits) {
   return wanted == Switch::automatic ? suits : wanted == Switch::on;
 }
 
-// ncu replays a kernel several times: within a collective the other ranks would wait for ever.
+// ncu replays a kernel several times; in a collective, the other ranks would wait forever.
 bool starts_several_ranks(const RunOptions& options) {
   const auto launcher = capture::find_launcher(options.workload.argv);
   return launcher && capture::starts_several_ranks(*launcher);
@@ -57,7 +57,7 @@ std::vector<std::string> reasons(const RunOptions& options, const CollectorReach
   return notes;
 }
 
-// Python's packages may bring a CUPTI: those of the Python that the workload runs in.
+// The workload's Python, since its packages may include CUPTI.
 std::string python_of(const capture::WorkloadCommand& workload) {
   const std::string program = workload.argv.empty() ? std::string() : workload.argv.front();
   const std::string name = fs::path(program).filename().string();
@@ -77,7 +77,7 @@ Captures choose_captures(const RunOptions& options, const CollectorReach& reach)
       decide(wanted.ncu, cuda && !starts_several_ranks(options) &&
                              (options.mode == RunMode::deep || !captures.collector_cuda));
   captures.torch_profiler = wanted.torch_profiler;
-  // Without CUDA tracing the log would hold only ranges, which nsys's pass records too.
+  // Without CUDA tracing the log would contain only ranges, which nsys's pass records too.
   captures.collector = wanted.collector && (!cuda || captures.collector_cuda || !captures.nsys);
   if (captures.collector_cuda) captures.cupti = reach.cupti;
   captures.notes = reasons(options, reach, captures);
@@ -100,13 +100,13 @@ CollectorReach collector_reach(const RunOptions& options, const ProgramFiles& pr
         fmt::format("it was built without CUDA tracing (CUPTI); {}", capture::cuda_half_remedy());
     return reach;
   }
-  // Whoever names a CUPTI by hand knows of a GPU, also where a sandbox hides the driver.
+  // A user who names a CUPTI has a GPU, even if a sandbox hides the driver.
   if (machine.cuda.cupti.empty() && !capture::has_nvidia_driver(machine.search)) {
     reach.why_not = "no NVIDIA driver is loaded here";
     return reach;
   }
   reach.cupti = capture::find_cupti(machine);
-  // The program may bring a CUPTI that no search finds: better tried than no timeline at all.
+  // Without nsys, try the collector anyway: the program may include a CUPTI that no search finds.
   reach.records_cuda = reach.cupti || !capture::ensure_tool(capture::Tool::nsys, machine.search);
   if (!reach.records_cuda) {
     reach.why_not = "no libcupti.so was found; LLMPROF_CUPTI=FILE names one (see llmprof doctor)";

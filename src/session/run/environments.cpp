@@ -13,7 +13,7 @@
 namespace llmprof::session {
 namespace {
 
-// Ours in front: the workload finds llmprof_annotate whatever else it imports.
+// Ours comes first, so that the workload finds llmprof_annotate whatever else it imports.
 std::string in_front_of(const std::string& variable, const std::string& ours) {
   const std::string theirs = environment_variable(variable);
   return theirs.empty() ? ours : ours + ":" + theirs;
@@ -72,7 +72,7 @@ bool is_sanitized(const fs::path& program) {
   return false;
 }
 
-// What every tool gets.
+// Settings for every tool.
 template <class ToolRequest>
 void begin_request(const RunRequest& request, const Artifacts& bundle, ToolRequest& wanted) {
   wanted.workload = request.options.workload;
@@ -90,7 +90,7 @@ Variables recording_environment(const RunRequest& request, const fs::path& metri
     variables.emplace_back("PYTHONPATH",
                            in_front_of("PYTHONPATH", (request.program.home / "python").string()));
   }
-  // What the user's own shell may have set must not make an unprofiled run record.
+  // A variable from the user's shell must not make an unprofiled run record.
   const bool annotated = annotations == Annotations::on && request.program.collector;
   variables.emplace_back("LLMPROF_COLLECTOR",
                          annotated ? request.program.collector->string() : std::string());
@@ -110,7 +110,7 @@ capture::CaptureLimits recording_limits(const RunRequest& request) {
 
 Variables injection_environment(const RunRequest& request) {
   Variables variables = {{"CUDA_INJECTION64_PATH", request.program.collector->string()}};
-  // Not LLMPROF_CUPTI: that would come before the one that the program brings itself.
+  // Not LLMPROF_CUPTI, which would have precedence over the program's own CUPTI.
   if (request.captures.cupti && !is_set("LLMPROF_CUPTI")) {
     const auto found = fs::absolute(*request.captures.cupti);
     variables.emplace_back("LLMPROF_CUPTI_FALLBACK", found.string());
@@ -132,7 +132,7 @@ Variables collector_environment(const RunRequest& request) {
   append(injection_environment(request), variables);
   variables.emplace_back("NVTX_INJECTION64_PATH", request.program.collector->string());
   append(watch_environment(request, Watch::besides), variables);
-  // What the user's own shell may have set must not change what this run says it does.
+  // Variables from the user's shell must not override this run's options.
   for (auto& [name, value] : settings_of(options)) {
     if (!value.empty() || is_set(name)) variables.emplace_back(name, std::move(value));
   }

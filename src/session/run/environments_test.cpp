@@ -92,7 +92,7 @@ TEST_F(RecordingEnvironment, TheCuptiThatWasFoundIsTheLastResort) {
   request_.captures.cupti = "/venv/nvidia/cuda_cupti/lib/libcupti.so.12";
   EXPECT_EQ(told()["LLMPROF_CUPTI_FALLBACK"], "/venv/nvidia/cuda_cupti/lib/libcupti.so.12");
   EXPECT_FALSE(told().contains("LLMPROF_CUPTI"));
-  ::setenv("LLMPROF_CUPTI", "/opt/libcupti.so", 1);  // that one or none
+  ::setenv("LLMPROF_CUPTI", "/opt/libcupti.so", 1);  // then only this one is used
   EXPECT_FALSE(told().contains("LLMPROF_CUPTI_FALLBACK"));
 }
 
@@ -101,7 +101,7 @@ TEST_F(RecordingEnvironment, WithoutCudaItIsNotLoadedByCuda) {
   EXPECT_TRUE(told().empty());
 }
 
-// Two users of CUPTI in one program get in each other's way.
+// Two users of CUPTI in one program interfere with each other.
 TEST_F(RecordingEnvironment, NoOtherPassLoadsItIntoCuda) {
   const std::vector<Variables> others = {
       plan_recording(Recording::control, request_, bundle_).commands.front().environment,
@@ -117,7 +117,7 @@ TEST_F(RecordingEnvironment, NoOtherPassLoadsItIntoCuda) {
   EXPECT_TRUE(has(ours, "CUDA_INJECTION64_PATH"));
 }
 
-// Launches are counted by ncu, not timed: one short request has them all.
+// ncu counts launches and does not time them: one short request has all of them.
 TEST_F(RecordingEnvironment, OnlyNcuAsksForAShortRun) {
   const Variables plain = ncu_request(request_, bundle_).environment;
   const std::map<std::string, std::string> told_to_ncu(plain.begin(), plain.end());
@@ -132,7 +132,7 @@ TEST_F(RecordingEnvironment, OnlyNcuAsksForAShortRun) {
   for (const Variables& environment : others) EXPECT_FALSE(has(environment, "LLMPROF_SHORT_RUN"));
 }
 
-// CUDA loads the collector; NVTX does not: ranges cost time, and nothing is traced.
+// CUDA loads the collector, NVTX does not: ranges cost time, and nothing is traced.
 TEST_F(RecordingEnvironment, WhatWatchesTheDriverIsLoadedByCudaAlone) {
   request_.captures.cupti = "/venv/nvidia/cuda_cupti/lib/libcupti.so.12";
   EXPECT_EQ(injection_environment(request_),

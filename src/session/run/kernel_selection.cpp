@@ -11,8 +11,8 @@
 namespace llmprof::session {
 namespace {
 
-// ncu's filter for the range that identifies a stage; empty where its kernels are in no range.
-// Our own annotations are NVTX ranges as well; an engine's steps have a name each.
+// ncu's filter for the range that identifies a stage; empty if its kernels are not in a range. Our
+// own annotations are NVTX ranges too; an engine's steps each have their own name.
 std::string range_filter(const trace::Trace& trace, const analysis::Stages& stages,
                          const analysis::Stage& stage) {
   if (stage.source == analysis::StageSource::detected || stages.serving) return {};
@@ -35,7 +35,7 @@ std::string range_filter(const trace::Trace& trace, const analysis::Stages& stag
   return {};
 }
 
-// When the first instance of a stage after warm-up begins; the first of all where all are warm-up.
+// Start of a stage's first instance after warm-up, or of its first instance if all are warm-up.
 Nanoseconds first_start(const analysis::Stages& stages, uint32_t stage) {
   Nanoseconds any = INT64_MAX;
   Nanoseconds steady = INT64_MAX;
@@ -55,7 +55,7 @@ uint64_t launches_before(const trace::Trace& trace, trace::StringId name, Nanose
   return count;
 }
 
-// Empty where several symbols share the name: unnamed namespaces of two files, say.
+// Empty if several symbols share the name, for example from unnamed namespaces of two files.
 std::string_view symbol_of(const trace::Trace& trace, trace::StringId name) {
   trace::StringId known;
   for (const auto& [shown, symbol] : trace.symbols) {
@@ -68,11 +68,11 @@ std::string_view symbol_of(const trace::Trace& trace, trace::StringId name) {
 
 struct TopKernel {
   trace::StringId name;
-  std::vector<size_t> rows;  // of the ranking: one per device
+  std::vector<size_t> rows;  // rows of the ranking, one per device
   Nanoseconds time = 0;
 };
 
-// What a kernel takes inside stages; of a timeline without stages, all of it.
+// A kernel's time inside stages; in a timeline without stages, all of its time.
 Nanoseconds time_that_counts(const analysis::Results& results, size_t row) {
   if (results.stages.stages.empty()) return results.ranking.rows[row].total;
   Nanoseconds time = 0;
@@ -80,8 +80,8 @@ Nanoseconds time_that_counts(const analysis::Results& results, size_t row) {
   return time;
 }
 
-// Rows are one per device; a kernel is chosen once. What only runs outside of stages (creating
-// weights, say) is part of no token.
+// Each kernel is chosen once, although it has a row per device. Kernels that run only outside of
+// stages (creating weights, for example) do not contribute to any token.
 std::vector<TopKernel> top_kernels(const analysis::Results& results, size_t top_n) {
   std::vector<TopKernel> kernels;
   for (size_t row = 0; row < results.ranking.rows.size(); ++row) {

@@ -11,14 +11,14 @@
 
 namespace llmprof::session {
 
-// What ncu is to measure: the `top_n` kernels with the longest total time in the stages of a
-// timeline (in all of it where no stages are known), once per stage they run in (warm-up is
-// excluded where there is more). Empty without a timeline of kernels.
+// The kernels for ncu to measure: the `top_n` with the longest total time in a timeline's stages
+// (in the whole timeline if it has none), once per stage they run in. Warm-up is excluded unless
+// there is nothing else. Empty without a timeline of kernels.
 std::vector<capture::ChosenKernel> select_top_kernels(const trace::Trace& trace,
                                                       const analysis::Results& results,
                                                       size_t top_n);
 
-// The same, of what was read so far. Writes nothing.
+// The same for the inputs read so far. Writes no files.
 std::vector<capture::ChosenKernel> select_top_kernels(Reading timeline,
                                                       const std::optional<fs::path>& config_folder,
                                                       size_t top_n);

@@ -86,7 +86,7 @@ TEST(SelectTopKernels, TheLongestOncePerStageWithLaunchesAndShapes) {
   EXPECT_EQ(decode->distinct_shapes, 2);
 }
 
-// Our own annotations reach NVTX as well, so that ncu can be gated by them.
+// Our own annotations reach NVTX too, so ncu can be gated by them.
 TEST(SelectTopKernels, RangesOfOurOwnLogGateToo) {
   HandMadeTrace made;
   add_request(made, 100, 3);

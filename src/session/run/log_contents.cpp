@@ -11,7 +11,7 @@
 namespace llmprof::session {
 namespace {
 
-constexpr size_t kMostRanges = 8;  // that a message names
+constexpr size_t kMostRanges = 8;  // named in a message
 
 std::string stood_down_because(trace::CollectionReason reason) {
   switch (reason) {
@@ -83,7 +83,7 @@ LogContents log_contents(const trace::Trace& trace) {
       static_cast<uint64_t>(std::ranges::count_if(trace.kernels.queue, [&](trace::QueueId queue) {
         return trace.device_of(queue).kind == trace::DeviceKind::gpu;
       }));
-  // The trace is not frozen yet: API calls are classified by name.
+  // The trace is not frozen yet, so API calls are classified by name.
   std::map<trace::StringId, uint64_t> calls;
   for (const trace::StringId api : trace.launches.api) ++calls[api];
   for (const auto& [api, count] : calls) {
@@ -118,7 +118,7 @@ LogContents log_contents(const trace::Trace& trace) {
 }
 
 bool watch_is_blind(const LogContents& contents) {
-  constexpr uint64_t kHardlyAny = 10;  // one launch in so many
+  constexpr uint64_t kHardlyAny = 10;  // one launch in this many
   return contents.launches > 0 && contents.watched * kHardlyAny < contents.launches;
 }
 

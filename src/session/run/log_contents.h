@@ -11,25 +11,26 @@
 
 namespace llmprof::session {
 
-// What the logs of one pass say of the GPU, and of what became of the recording.
+// What one pass's logs contain about the GPU and the recording itself.
 struct LogContents {
-  uint64_t gpu_work = 0;  // kernels and whole graph replays
+  uint64_t gpu_work = 0;  // kernels and complete graph replays
   uint64_t launches = 0;  // recorded calls that launch kernels or graphs
-  uint64_t watched = 0;   // launches that the light watch noted
-  bool saw_cuda = false;  // in a process that the collector was loaded into
+  uint64_t watched = 0;   // launches noted by the light watch
+  bool saw_cuda = false;  // in a process that loaded the collector
   bool traced = false;    // at any time
   std::set<trace::CollectionReason> stood_down;
-  std::set<std::string> ranges;  // that were opened, as reports name them: "LLM@prefill"
+  std::set<std::string> ranges;  // opened ranges, as reports name them: "LLM@prefill"
 };
 LogContents log_contents(const trace::Trace& trace);
 
-// The program launches past the runtime's shared library: the light watch saw hardly any of it.
+// The program launches without the runtime's shared library, so the light watch saw hardly any
+// launch.
 bool watch_is_blind(const LogContents& contents);
 
-// Why the collector recorded no GPU work of a workload that uses CUDA, and what helps.
+// Why the collector recorded no GPU work of a workload that uses CUDA, and the remedy.
 Error no_gpu_work(const LogContents& contents, const CollectorOptions& options);
 
-// Why the timeline of a workload that uses CUDA may hold no kernel, and what helps.
+// Why the timeline of a workload that uses CUDA may contain no kernel, and the remedy.
 Error zero_kernels(const capture::NsysOptions& options);
 
 }  // namespace llmprof::session

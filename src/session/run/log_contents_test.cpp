@@ -97,7 +97,7 @@ TEST(LogContents, NamesWhatElseMayBe) {
   EXPECT_TRUE(contains(told_of_log(contents), "nothing ran on the GPU"));
 }
 
-// Of launches that were recorded, and of those that the light watch noted.
+// Contains recorded launches and launches noted by the light watch.
 class WatchedLog {
  public:
   WatchedLog() { builder_.begin_capture({}); }
@@ -136,7 +136,7 @@ TEST(LogContents, CountsLaunchesAndNotWaits) {
   EXPECT_EQ(log.contents().watched, 3U);
 }
 
-// One launch in ten is as few as it may see.
+// One launch in ten is the fewest that it may see.
 TEST(LogContents, TheWatchIsBlindWhereItSawHardlyAnyLaunch) {
   for (const int seen : {0, 9, 10, 100, 200}) {
     WatchedLog log;

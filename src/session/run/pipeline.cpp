@@ -22,15 +22,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// An estimate that is a fifth off is still one.
+// An estimate may be off by one part in this many.
 constexpr int kClose = 5;
 constexpr std::chrono::milliseconds kUnknownTime(0);
-// Nobody plans around less.
+// Shorter times are not worth announcing.
 constexpr std::chrono::milliseconds kWorthSaying = std::chrono::seconds(20);
 
 class Pipeline {
  public:
-  // `request` is fitted to its time limit on the way.
+  // Adapts `request` to its time limit during the run.
   Pipeline(RunRequest& request, Artifacts bundle, Progress& progress)
       : request_(request),
         options_(request.options),
@@ -65,7 +65,7 @@ class Pipeline {
   }
 
  private:
-  // One rank of a job that its launcher started.
+  // Records one rank of a job that its launcher started.
   RunOutcome run_rank(const RankOfJob& own) {
     outcome_.folder = bundle_.root();
     begin_rank(own, bundle_);
@@ -83,7 +83,7 @@ class Pipeline {
     return std::move(outcome_);
   }
 
-  // A script or the program itself may have started the ranks: only the logs show that.
+  // A script or the program itself may have started the ranks; only the logs show it.
   bool leaves_ncu_out() {
     if (options_.pipeline.ncu != Switch::automatic) return false;
     const size_t ranks = count_ranks(rank_logs(bundle_.path("collector")));
@@ -95,7 +95,7 @@ class Pipeline {
     return true;
   }
 
-  // Ranks that only the analysis misses: their job counts more than were recorded here.
+  // Reports ranks that only the analysis finds missing: their job has more than were recorded here.
   void tell_ranks_of_analysis() {
     const auto launcher = capture::find_launcher(options_.workload.argv);
     if (!outcome_.analysis || !outcome_.analysis->profile.job || !outcome_.failures.empty()) return;
@@ -117,13 +117,13 @@ class Pipeline {
 
   [[nodiscard]] bool stopped() const { return request_.stop != nullptr && request_.stop->load(); }
 
-  // Shows which of all recordings begins. nsys in place of the collector is one more.
+  // Shows which recording starts, out of how many. nsys as a fallback for the collector adds one.
   void begin_recording(std::string_view what) {
     progress_.set_pass(++recording_, recordings_);
     progress_.begin(what);
   }
 
-  // The control run and the captures, without the analysis.
+  // Control run and captures, without the analysis.
   static size_t count_recordings(const RunRequest& request) {
     return static_cast<size_t>(std::ranges::count_if(
         kRecordings, [&](const RecordingRow& row) { return row.is_certain(request); }));
@@ -155,7 +155,7 @@ class Pipeline {
                                    duration_words(*control_time_), run_time_words(now)));
   }
 
-  // None without a limit; never less than none at all.
+  // None without a limit; never negative.
   [[nodiscard]] std::optional<std::chrono::milliseconds> time_left() const {
     if (!options_.time_limit) return std::nullopt;
     const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin_);
@@ -197,7 +197,7 @@ class Pipeline {
     if (recorded_gpu_ && !captured.failure) watch_driver_calls(contents);
   }
 
-  // Times without tracing, of a program that the light watch does not see.
+  // Times a program without tracing if the light watch cannot see its launches.
   void watch_driver_calls(const LogContents& contents) {
     const Switch wanted = options_.pipeline.driver_calls;
     if (wanted == Switch::off || stopped()) return;
@@ -212,8 +212,8 @@ class Pipeline {
     keep("driver_calls", run_driver_calls(request_, bundle_));
   }
 
-  // What the analysis reads anyway is kept; it analyzes the ranks of a job one after the other, so
-  // that their logs are not held together here either.
+  // Keeps what the analysis reads anyway. It analyzes a job's ranks one after the other, so their
+  // logs are not held together here either.
   LogContents contents_of_logs() {
     if (count_ranks(rank_logs(bundle_.path("collector"))) < 2) {
       read_captures(RunRole::log);
@@ -233,7 +233,7 @@ class Pipeline {
   void trace() {
     if (stopped()) return;
     const auto nsys = capture::ensure_tool(capture::Tool::nsys, capture::tool_search_here());
-    if (!nsys && !captures_.nsys) return;  // the collector's failure is what to mend
+    if (!nsys && !captures_.nsys) return;  // report the collector's failure instead
     if (!nsys) return fail_backend("nsys", nsys.error());
     if (const auto made = bundle_.make_folder(kNsysAnnotations); !made) {
       return fail_backend("nsys", made.error());
@@ -243,7 +243,7 @@ class Pipeline {
     const capture::CaptureResult captured =
         capture::capture_with_nsys(*nsys, nsys_request(request_, bundle_));
     keep("nsys", captured);
-    // A range that opens again begins another report: run.sqlite, run.2.sqlite, ...
+    // A range that opens again starts another report: run.sqlite, run.2.sqlite, ...
     std::vector<fs::path> exports;
     bool scrubbed = true;
     for (const fs::path& file : captured.files) {
@@ -257,7 +257,7 @@ class Pipeline {
     }
   }
 
-  // nsys stores the whole environment of what it ran.
+  // nsys stores the program's entire environment.
   bool scrub(const fs::path& exported) {
     const auto scrubbed = capture::scrub_environment(exported, recorded_variables());
     if (scrubbed) return true;
@@ -300,7 +300,7 @@ class Pipeline {
                                            *left - planned[Recording::torch_profiler]);
   }
 
-  // Whether the recordings before it left no time for it.
+  // Whether earlier recordings left too little time for torch.profiler.
   bool is_too_late_for_operators() {
     const auto left = time_left();
     const auto takes =
@@ -330,20 +330,19 @@ class Pipeline {
     record_captures();
   }
 
-  // At once: what dies later leaves it. A disk that is full shows elsewhere.
+  // Written at once, so that it survives a crash. A full disk is reported elsewhere.
   void record_captures() const {
     [[maybe_unused]] const auto written =
         write_captures_record(bundle_, {outcome_.failures, notes_});
   }
 
-  // Reads captures of one kind as soon as they are needed; the analysis at the end reads the
-  // others.
+  // Reads captures of one kind as soon as they are needed; the analysis at the end reads the rest.
   void read_captures(RunRole role) {
     OutputFolder out(bundle_.root(), true);
     reading_.add(inputs_of(role), out, progress_);
   }
 
-  // None where nothing was captured so far.
+  // Empty if nothing was captured so far.
   [[nodiscard]] std::vector<Input> inputs_of(RunRole role) const {
     const std::vector<fs::path> folder = {bundle_.root()};
     Diagnostics said_by_the_analysis;
@@ -373,13 +372,13 @@ class Pipeline {
   const Captures& captures_;
   Artifacts bundle_;
   Progress& progress_;
-  size_t recording_ = 0;  // the last that was begun
+  size_t recording_ = 0;  // the last one that started
   size_t recordings_;
   Clock::time_point begin_ = Clock::now();
-  std::optional<RunTime> expected_;  // before the control run
+  std::optional<RunTime> expected_;  // estimated before the control run
   std::optional<std::chrono::milliseconds> control_time_;
   bool recorded_gpu_ = false;  // by the collector
-  Reading reading_;            // of the captures that the run itself looks into
+  Reading reading_;            // captures that the run itself reads
   Diagnostics notes_;
   RunOutcome outcome_;
 };

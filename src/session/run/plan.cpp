@@ -45,7 +45,7 @@ class Fitting {
     while (!fits() && launches > 1) --launches;
     while (!fits() && kernels > kFewestKernels) kernels = std::max(kernels / 2, kFewestKernels);
     if (launches == launches_before && kernels == kernels_before) return;
-    if (!fits()) {  // it goes as a whole
+    if (!fits()) {  // ncu is left out entirely
       launches = launches_before;
       kernels = kernels_before;
       return;

@@ -18,16 +18,15 @@ struct RunTime {
   std::chrono::milliseconds operator[](Recording recording) const {
     return of.at(static_cast<size_t>(recording));
   }
-  // Of one recording and all that follow it.
+  // Of one recording and all later ones.
   [[nodiscard]] std::chrono::milliseconds total(Recording from = Recording::control) const;
 };
 
-// Before a timeline has shown the kernels; `one_run`: of the workload, unprofiled.
+// An estimate before a timeline shows the kernels. `one_run` is an unprofiled run of the workload.
 RunTime estimate_run(const RunRequest& request, std::chrono::milliseconds one_run);
 
-// Leaves out of the run, whose next recording is `from`, what does not fit into `time`, the least
-// important first: launches that ncu measures, ncu, torch.profiler. Gives what it changed, for
-// people.
+// Removes from the run, whose next recording is `from`, what does not fit into `time`, the least
+// important first: launches that ncu measures, ncu, torch.profiler. Returns its changes, as text.
 std::vector<std::string> fit_run(RunRequest& request, std::chrono::milliseconds one_run,
                                  std::chrono::milliseconds time, Recording from);
 
@@ -39,12 +38,12 @@ std::string duration_words(std::chrono::milliseconds time);
 // Everything that `run` would do, in order.
 std::vector<capture::CapturePlan> plan_run(const RunRequest& request);
 
-// The plan for people: every command line ready to paste, the files expected, the time.
+// The plan as text: every command line ready to paste, the expected files, the time.
 std::string describe_plan(const RunRequest& request,
                           const std::vector<capture::CapturePlan>& plans);
 
-// Where a workload's ranks are more than the machine has cores: that they share them, and in how
-// many runs. It takes long, and without a word.
+// If a workload has more ranks than the machine has cores: a message that they share cores, and in
+// how many runs. Such a run takes long and prints nothing meanwhile.
 std::optional<std::string> crowded_ranks(const RunOptions& options, size_t runs);
 
 }  // namespace llmprof::session

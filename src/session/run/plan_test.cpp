@@ -66,7 +66,7 @@ TEST(RunTimeTest, WhatFitsIsLeftAlone) {
   EXPECT_EQ(request.options.top_n_kernels, 10U);
 }
 
-// 25 + 25 + 27.5 s, and 40 s of two runs under ncu leave 17.5 s of 135: 26 launches of 0.666 s.
+// 25 + 25 + 27.5 s, and 40 s for two runs under ncu, leave 17.5 of 135 s: 26 launches of 0.666 s.
 TEST(RunTimeTest, NcuMeasuresFewerLaunchesFirst) {
   RunRequest request = deep_run();
   const auto notes = fit_run(request, 25s, 135s, Recording::control);

@@ -43,7 +43,7 @@ std::string end_of_output(const fs::path& log) {
   return text;
 }
 
-// What the launcher printed of its ranks.
+// What the launcher printed about its ranks.
 struct LauncherReport {
   std::map<uint64_t, capture::RankEnd> by_rank;
   std::vector<uint64_t> first;  // ranks that ended the job
@@ -62,12 +62,12 @@ LauncherReport report_of_launcher(const std::string& output, const std::vector<R
   return report;
 }
 
-// What is known of all ranks together.
+// Facts about all ranks together.
 struct Evidence {
-  std::string launcher;  // for texts
-  bool failed = false;   // the launcher, by itself
+  std::string launcher;  // for messages
+  bool failed = false;   // the launcher itself
   bool ended_by_us = false;
-  bool any_by_exit = false;  // a rank whose log says so
+  bool any_by_exit = false;  // a rank's log shows it
   LauncherReport report;
 };
 
@@ -91,7 +91,7 @@ RankRecord judge_rank(uint64_t rank, bool has_log, bool by_exit, const Evidence&
   if (by_exit) return recorded({});
   if (evidence.ended_by_us) return recorded("stopped with the run");
   if (!evidence.report.first.empty()) return recorded(ended_after(evidence));
-  // Without a word from the launcher: where all ranks leave by _exit() that is how they end.
+  // The launcher reported nothing. If all ranks leave by _exit(), this is how they normally end.
   if (evidence.failed || evidence.any_by_exit) {
     return {rank, std::string(kRankDied),
             "its log has no end: it was killed, or left without exit()"};
@@ -140,17 +140,16 @@ RanksRecord judge_own(const RankOfJob& own, const capture::CaptureResult& captur
   return record_of_rank(own, kRankRecorded, {});
 }
 
-// Only ranks that have not ended before are looked at again: there may be a thousand on a file
-// system far away.
+// Ranks that have ended are not read again: there may be a thousand on a remote file system.
 bool has_ended(const fs::path& folder) {
-  Diagnostics ignored;  // a file that cannot be read is looked at again
+  Diagnostics ignored;  // an unreadable file is read again later
   std::error_code trouble;
   if (!fs::is_regular_file(folder / "ranks.json", trouble)) return false;
   const RanksRecord record = read_ranks_record(folder, ignored);
   return record.finished && !record.ranks.empty();
 }
 
-// All ranks, those that never started too.
+// All ranks, including those that never started.
 RanksRecord with_missing(const RankOfJob& own) {
   Diagnostics of_the_analysis;
   RanksRecord all = read_ranks_record(own.folder, of_the_analysis);
@@ -187,7 +186,7 @@ size_t count_ranks(const std::vector<RankLog>& logs) {
 
 RanksRecord rank_states(const std::optional<capture::Launcher>& launcher,
                         const capture::CommandRecord& command, const std::vector<RankLog>& logs) {
-  // Processes that a rank forks have logs of their own, and leave by _exit().
+  // Processes that a rank forks have their own logs and leave by _exit().
   std::map<uint64_t, bool> by_exit;
   for (const RankLog& log : logs) by_exit[log.rank] = by_exit[log.rank] || log.by_exit;
   RanksRecord record;
@@ -245,7 +244,7 @@ std::optional<Error> rank_failure(const RanksRecord& ranks, const capture::Comma
 Result<RunFolder> create_rank_root(const RankOfJob& own, const fs::path& folder, bool force) {
   std::error_code trouble;
   fs::create_directories(folder.parent_path(), trouble);
-  // Making it is the test: only one of two processes can.
+  // Creating the folder is the test: only one of two processes succeeds.
   if (!fs::create_directory(folder, trouble) && !trouble && !force) {
     return fail(ErrorKind::usage,
                 fmt::format("{}: exists: another process is or was this rank; name another "
@@ -267,7 +266,7 @@ Result<RunFolder> create_rank_root(const RankOfJob& own, const fs::path& folder,
 void begin_rank(const RankOfJob& own, const Artifacts& bundle) {
   RanksRecord record = record_of_rank(own, kRankDied, "its recording did not finish");
   record.finished = false;
-  // A disk that is full shows when the log is written.
+  // A full disk is reported when the log is written.
   [[maybe_unused]] const auto written = write_ranks_record(bundle, record);
 }
 

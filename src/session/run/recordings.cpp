@@ -22,19 +22,19 @@ constexpr size_t kLargestMetrics = 16UL << 20U;
 constexpr std::string_view kTorchFolder = "torch";
 constexpr std::string_view kTrace = "torch/trace.json.gz";
 constexpr std::string_view kFolder = "collector";
-// Where the control run's notes are, in the bundle.
+// The control run's notes, in the bundle.
 constexpr std::string_view kControlLaunches = "stage1/launches";
-// Where those of a run are whose launches the driver reported.
+// The notes of a run whose launches the driver reported.
 constexpr std::string_view kDriverCalls = "stage1/driver_calls";
 
-// Instead of the folder that is set, if any.
+// Replaces a folder that is already set.
 void set_log_folder(const fs::path& folder, Variables& variables) {
   constexpr std::string_view kName = "LLMPROF_LOG_DIR";
   std::erase_if(variables, [&](const auto& variable) { return variable.first == kName; });
   variables.emplace_back(kName, fs::absolute(folder).string());
 }
 
-// Why a run of the workload did not end well, with where its output is; none where it did.
+// Why a run of the workload failed, and where its output is; none if it succeeded.
 std::optional<Error> recording_failure(const capture::CommandRecord& record) {
   const capture::ProcessResult& result = record.result;
   if (record.ended_well()) return record.trouble;
@@ -72,7 +72,7 @@ std::optional<Error> recording_failure(const capture::CommandRecord& record) {
   return Error{ErrorKind::tool, message};
 }
 
-// Runs the workload once more. Null where that is not possible, for the reason that `result` gets.
+// Runs the workload once more. Null if that is not possible; `result` then has the reason.
 const capture::CommandRecord* record(const RunRequest& request,
                                      const capture::WorkloadRecording& recording,
                                      capture::CaptureResult& result) {
@@ -110,7 +110,7 @@ capture::WorkloadRecording recording_in(std::string_view folder, std::string nam
   return recording;
 }
 
-// What the light watch notes.
+// The folder of the light watch's notes.
 fs::path launches_folder(const RunRequest& request, const Artifacts& bundle, uint64_t number) {
   const bool only = request.options.repeats <= 1;
   return bundle.path(only ? std::string(kControlLaunches)
@@ -137,7 +137,7 @@ struct Control {
   std::chrono::nanoseconds duration{0};
 };
 
-// The metrics of the median run are kept, and its launches.
+// Keeps the metrics and launches of the median run.
 void keep_median(const RunRequest& request, const Artifacts& bundle, const Control& median) {
   std::error_code none;  // a program without launches has no such folder
   fs::rename(launches_folder(request, bundle, median.number), bundle.path(kControlLaunches), none);
@@ -147,7 +147,7 @@ void keep_median(const RunRequest& request, const Artifacts& bundle, const Contr
   needed(bundle.write(kMetrics, needed(read_all(metrics, kLargestMetrics))));
 }
 
-// Where a rank of a distributed job died by itself.
+// The error if a rank of a distributed job died by itself.
 std::optional<Error> job_failure(const RunRequest& request, const capture::CommandRecord& record) {
   const auto launcher = capture::find_launcher(request.options.workload.argv);
   return rank_failure(rank_states(launcher, record, {}), record,
@@ -196,8 +196,8 @@ Error nothing_recorded(const Artifacts& bundle) {
                       bundle.path(kFolder).string())};
 }
 
-// Of a distributed job: which ranks died or are missing. The pipeline
-// reports a rank that records itself.
+// For a distributed job: which ranks died or are missing. The pipeline reports a rank that records
+// itself.
 std::optional<Error> note_ranks(const RunRequest& request, const capture::CommandRecord& recording,
                                 const Artifacts& bundle) {
   if (request.rank) return std::nullopt;
@@ -246,7 +246,7 @@ capture::CapturePlan plan_collector(const RunRequest& request, const Artifacts& 
   return plan;
 }
 
-// A tool that is missing is a plan without commands, which says so.
+// If a tool is missing, its plan has no commands and says why.
 capture::CapturePlan plan_without(std::string_view backend, const Error& missing) {
   capture::CapturePlan plan;
   plan.backend = backend;
@@ -266,9 +266,9 @@ capture::CapturePlan plan_ncu(const RunRequest& request, const Artifacts& bundle
              : plan_without("ncu", ncu.error());
 }
 
-// Time of a recording in runs of the workload. nsys writes its report and exports it. On an
-// H200 a run under the collector took 0.82 of the control run, which had filled the caches, and one
-// under torch.profiler, of one request, 1.09 (17 November 2026, llama_1b).
+// Duration of a recording, in runs of the workload. nsys also writes and exports its report. On an
+// H200, a run under the collector took 0.82 of the control run, which had filled the caches, and
+// one under torch.profiler, with one request, 1.09 (17 November 2026, llama_1b).
 constexpr double kUnderCollector = 1.0;
 constexpr double kUnderNsys = 2.0;
 constexpr double kUnderTorch = 1.1;
@@ -283,7 +283,7 @@ milliseconds time_of_ncu(const RunRequest& request, milliseconds one_run) {
   const bool timeline = request.captures.collector || request.captures.nsys;
   const auto chosen =
       timeline ? std::optional(request.options.top_n_kernels) : std::optional<uint64_t>();
-  // The workloads that come with llmprof set ranges; a program after `--` may not.
+  // llmprof's own workloads set ranges; a program after `--` may not.
   const bool annotated = request.options.facts.name != "program";
   const bool gated = request.options.ncu.gating_nvtx && annotated;
   return capture::predicted_time_unseen(request.options.ncu, chosen, gated, one_run);
@@ -384,7 +384,7 @@ capture::CaptureResult run_collector(const RunRequest& request, const Artifacts&
   }
   if (done == nullptr) return result;
   if (auto of_ranks = note_ranks(request, *done, bundle)) result.failure = std::move(of_ranks);
-  // Of a program that uses CUDA the pipeline looks into the logs, and knows more.
+  // If the program uses CUDA, the pipeline checks the logs and reports more.
   const bool empty = result.files.empty() && !request.captures.collector_cuda;
   if (!result.failure && empty) result.failure = nothing_recorded(bundle);
   return result;

@@ -13,7 +13,7 @@ namespace {
 
 // One of the two programs.
 struct RepeatedSide {
-  std::string name;  // of its runs' folders: "base", "new"
+  std::string name;  // prefix of its runs' folders: "base", "new"
   RunRequest request;
   std::vector<fs::path>* runs = nullptr;
 };
@@ -50,7 +50,7 @@ class Repeats {
   RepeatOutcome& outcome_;
 };
 
-// Of the runs as they were analyzed; what cannot be read again is not worth an error.
+// From the analyzed runs; if they cannot be read again, no spread is reported.
 void measure_spread(const RepeatArguments& arguments, Progress& progress, RepeatOutcome& outcome) {
   if (outcome.base.empty()) return;
   std::vector<PartTiming> ignored;
@@ -60,10 +60,10 @@ void measure_spread(const RepeatArguments& arguments, Progress& progress, Repeat
   outcome.on_cpu = runs->front().profile.context.device_kind == profile::DeviceKind::cpu;
 }
 
-// The arguments of `COMMAND` for a run: words are split as a shell does, by a shell where the
-// command needs one.
+// The arguments of `COMMAND` for a run: split at blanks, or passed to a shell if the command needs
+// one.
 std::vector<std::string> program_of_command(const std::string& command) {
-  // Words without anything that a shell would read otherwise.
+  // Characters that have a meaning for a shell.
   constexpr std::string_view kForShell = "|&;<>()$`\\\"'*?[]#~=%!{}\n";
   if (command.find_first_of(kForShell) != std::string::npos) return {"/bin/sh", "-c", command};
   std::vector<std::string> words;

@@ -31,8 +31,8 @@ constexpr std::array kRankVariables = {
     RankVariables{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
 };
 
-// A batch script, too, has the variables of a task, before it starts any. Only a step has a number;
-// those of scripts and interactive shells are reserved ones.
+// A Slurm batch script has a task's variables before it starts any task. Only a step has a step
+// number; scripts and interactive shells have reserved ones.
 bool is_of_no_step(std::string_view variable) {
   constexpr int64_t kFirstReserved = 4'000'000'000;
   if (!variable.starts_with("SLURM_")) return false;
@@ -47,8 +47,8 @@ std::optional<uint64_t> number_in(const char* variable) {
   return static_cast<uint64_t>(*number);
 }
 
-// Which rank of a job this process is, by the variables that launchers set: torchrun, Open MPI,
-// MPICH and its relatives, PMIx, Slurm. A launcher inside another knows better and comes first.
+// This process's rank in a job, from the variables that launchers set: torchrun, Open MPI, MPICH
+// and its derivatives, PMIx, Slurm. A launcher inside another one is more specific and comes first.
 RankOfJob own_rank() {
   for (const RankVariables& variables : kRankVariables) {
     const auto rank = number_in(variables.rank);
@@ -61,8 +61,8 @@ RankOfJob own_rank() {
       "DIR -- PROGRAM`, or let llmprof start the launcher: `llmprof run -- mpirun -n 4 PROGRAM`");
 }
 
-// Of a rank that a launcher started: it is recorded by the collector alone, in one run, since an
-// MPI program takes its place in the job once.
+// A rank that a launcher started is recorded only by the collector, in one run, since an MPI
+// program can join its job only once.
 void record_as_rank(const RunArguments& arguments, RunRequest& request) {
   if (arguments.out) {
     give_up(ErrorKind::usage,
@@ -78,7 +78,7 @@ void record_as_rank(const RunArguments& arguments, RunRequest& request) {
           "`llmprof doctor` says what is missing");
 }
 
-// By variables, which other MPIs than Open MPI ignore; its options they would refuse.
+// Uses variables because MPIs other than Open MPI ignore them, but refuse its options.
 void allow_here(std::vector<std::pair<std::string, std::string>>& environment) {
   const auto set = [&](std::string_view name, std::string_view value) {
     const bool chosen = std::ranges::any_of(
@@ -96,9 +96,9 @@ void allow_here(std::vector<std::pair<std::string, std::string>>& environment) {
   }
 }
 
-// Puts mpirun in front of a workload that runs as several ranks (workload.ranks), as root too and
-// with more ranks than cores. An error names the package where mpirun is missing. Other workloads
-// stay as they are.
+// Puts mpirun in front of a workload that runs as several ranks (workload.ranks), also as root and
+// with more ranks than cores. If mpirun is missing, an error names its package. Other workloads
+// stay unchanged.
 void start_under_mpirun(RunOptions& options) {
   std::vector<std::string>& argv = options.workload.argv;
   if (!options.ranks || capture::find_launcher(argv)) return;
@@ -121,7 +121,7 @@ void start_under_mpirun(RunOptions& options) {
   allow_here(options.workload.environment);
 }
 
-// What is known before anything has run; after the control run the run fits itself again.
+// Uses what is known before anything has run; the run is fitted again after the control run.
 void fit_time_limit(RunRequest& request) {
   const RunOptions& options = request.options;
   if (!options.time_limit) return;

@@ -17,12 +17,13 @@
 namespace llmprof::session {
 
 // One rank of a job that a launcher started: `srun llmprof run --rank-folder DIR -- PROGRAM`. It is
-// recorded once, into a folder of its own in `folder`.
+// recorded once, into its own subfolder of `folder`.
 struct RankOfJob {
   uint64_t rank = 0;
   std::optional<uint64_t> world_size;
-  fs::path folder;                           // of all ranks
-  std::optional<std::chrono::seconds> wait;  // for the others, whose reports this rank writes
+  fs::path folder;                           // for all ranks
+  std::optional<std::chrono::seconds> wait;  // for the other ranks; this rank writes the job's
+                                             // reports
 };
 
 struct RunRequest {
@@ -31,15 +32,16 @@ struct RunRequest {
   Captures captures;
   ProgramFiles program;
   std::optional<fs::path> config_folder;  // as in AnalyzeOptions
-  std::vector<std::string> rank_titles;   // of engines' workers, as conf/engines says
+  std::vector<std::string> rank_titles;   // process titles of engines' workers, from conf/engines
   bool force = false;                     // write into a folder that is not empty
   Exports exports;
   std::optional<RankOfJob> rank;
-  std::vector<std::string> left_out;        // by the time limit, and when, for people
-  const std::atomic<bool>* stop = nullptr;  // set, it ends what runs; what exists is kept and read
+  std::vector<std::string> left_out;        // what the time limit removed, and when, as text
+  const std::atomic<bool>* stop = nullptr;  // if set, ends what is running; existing captures are
+                                            // kept and read
 };
 
-// What the user typed.
+// The user's command line.
 struct RunArguments {
   std::vector<std::string> overrides;  // "run.mode=light", "model=llm/alt", ...
   std::vector<std::string> program;    // after `--`; empty: the configured workload
@@ -51,19 +53,20 @@ struct RunArguments {
   std::optional<std::chrono::seconds> wait_for_ranks;  // rank 0 then writes the job's reports
 };
 
-// Composes the configuration and checks all of it, before anything runs.
+// Composes the configuration and checks it completely before anything runs.
 Result<RunRequest> make_run_request(const RunArguments& arguments, const std::atomic<bool>* stop);
 
 struct RunOutcome {
   fs::path folder;
-  std::optional<fs::path> earlier;    // where the run is that was in the folder before
-  std::optional<Analysis> analysis;   // of what was captured
-  std::optional<Error> not_analyzed;  // why there is none; neither where others will analyze
+  std::optional<fs::path> earlier;    // new location of the folder's earlier run
+  std::optional<Analysis> analysis;   // of the captures
+  std::optional<Error> not_analyzed;  // why there is no analysis; also empty if other ranks will
+                                      // analyze
   std::vector<profile::CaptureFailure> failures;
 };
 
-// Control run, captures, analysis. An error means that there is no run folder; what fails later
-// is in the outcome, with what worked.
+// Control run, captures, analysis. An error means that there is no run folder; later failures are
+// in the outcome, next to the results.
 Result<RunOutcome> run(const RunRequest& request, Progress& progress);
 
 }  // namespace llmprof::session

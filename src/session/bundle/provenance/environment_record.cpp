@@ -22,10 +22,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr auto kPatience = std::chrono::seconds(10);  // with a tool that should answer at once
+constexpr auto kPatience = std::chrono::seconds(10);  // for tools that should answer at once
 constexpr size_t kLargestText = 4UL << 20U;
 
-// Full names, no prefixes: an unforeseen variable must not be recorded.
+// Full names, not prefixes: an unexpected variable must not be recorded.
 constexpr std::string_view kRecordedVariables =
     "CUDA_DEVICE_MAX_CONNECTIONS CUDA_DEVICE_ORDER CUDA_HOME CUDA_LAUNCH_BLOCKING "
     "CUDA_MODULE_LOADING CUDA_VISIBLE_DEVICES CUBLAS_WORKSPACE_CONFIG GOMP_CPU_AFFINITY "
@@ -35,12 +35,12 @@ constexpr std::string_view kRecordedVariables =
     "TOKENIZERS_PARALLELISM TORCHINDUCTOR_MAX_AUTOTUNE TORCH_CUDA_ARCH_LIST "
     "TRANSFORMERS_OFFLINE VLLM_ATTENTION_BACKEND";
 
-// Missing is null, never empty.
+// Missing values are null, never empty.
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 std::string file_text(const fs::path& path) { return read_all(path, kLargestText).value_or(""); }
 
-// What a program prints; empty where it is not there or fails.
+// The output of a program; empty if it is missing or fails.
 std::string answer_of(std::vector<std::string> argv) {
   capture::Command command;
   command.argv = std::move(argv);
@@ -50,7 +50,7 @@ std::string answer_of(std::vector<std::string> argv) {
   return result->output_tail;
 }
 
-// "key : value" or "key=value"; the first of that key.
+// The first value of this key in lines "key : value" or "key=value".
 std::string value_of(std::string_view text, std::string_view key, char separator) {
   for (const std::string_view line : split(text, '\n')) {
     const size_t at = line.find(separator);
@@ -90,7 +90,7 @@ std::string toolkit_version() {
   return std::string(rest.substr(0, rest.find(',')));
 }
 
-// The driver's version and one row per GPU, as nvidia-smi prints them.
+// The driver version and one row per GPU, as nvidia-smi prints them.
 struct Gpus {
   std::string driver;
   Json rows = Json::array();
@@ -122,8 +122,7 @@ Gpus ask_driver() {
   return gpus;
 }
 
-// Of the folder that the run was started in: its revision, and whether it had changes that no
-// commit holds.
+// The revision of the folder that the run was started in, and whether it had uncommitted changes.
 Json git_record() {
   const std::string revision(trim(answer_of({"git", "rev-parse", "HEAD"})));
   if (revision.empty()) return {{"revision", nullptr}, {"changed", nullptr}};

@@ -11,7 +11,7 @@ namespace {
 
 using config::ConfigNode;
 
-// What is not known is null.
+// Unknown values are null.
 ConfigNode value(const std::string& text) {
   return text.empty() ? ConfigNode() : ConfigNode::scalar(text);
 }
@@ -34,7 +34,7 @@ ConfigNode map_of(const std::vector<std::pair<std::string, ConfigNode>>& members
   return map;
 }
 
-// As sha256sum prints it; empty where it cannot.
+// As sha256sum prints it; empty on failure.
 std::string sha256(const fs::path& file) {
   constexpr auto kPatience = std::chrono::minutes(1);
   constexpr size_t kHexDigits = 64;
@@ -43,12 +43,12 @@ std::string sha256(const fs::path& file) {
   command.timeout = kPatience;
   const auto result = capture::run_process(command);
   if (!result || !result->succeeded()) return {};
-  const size_t at = result->output_tail.starts_with('\\') ? 1 : 0;  // of names that were escaped
+  const size_t at = result->output_tail.starts_with('\\') ? 1 : 0;  // sha256sum marks escaped file
+                                                                    // names
   return result->output_tail.substr(at, kHexDigits);
 }
 
-// What the outcome depends on and a later reader cannot see: the program and its files as they
-// were.
+// Files that determine the outcome and may change later: the program and its files.
 std::vector<fs::path> files_of(const RunOptions& options) {
   std::vector<fs::path> files;
   std::error_code ignored;
@@ -111,7 +111,7 @@ void replace(ConfigNode& scalar, std::string text) {
   scalar.quoted = true;
 }
 
-// A list of texts in place, so that a flag meets its value.
+// Hides secrets in a list of texts as a whole, because a flag's value may be the next element.
 void hide_in_list(ConfigNode& list) {
   std::vector<std::string> texts;
   texts.reserve(list.children.size());

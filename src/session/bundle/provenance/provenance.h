@@ -11,21 +11,20 @@
 
 namespace llmprof::session {
 
-// env.json, config.yaml and inputs.yaml: what ran, where, and with which configuration, without
-// secrets (base/secrets/secrets.h).
+// Writes env.json, config.yaml and inputs.yaml: what ran, where, and with which configuration,
+// without secrets (base/secrets/secrets.h).
 Result<void> write_provenance(const config::ComposedConfig& config, const RunOptions& options,
                               const Artifacts& bundle);
 
-// The contents.
+// The contents of env.json and inputs.yaml.
 std::string environment_record();                                                            // JSON
 std::string inputs_record(const config::ComposedConfig& config, const RunOptions& options);  // YAML
 
-// The variables that decide how a run goes, and that a record may hold, and no others: environments
-// hold secrets.
+// The only environment variables that are recorded: those that affect a run. Others may be secrets.
 std::vector<std::string_view> recorded_variables();
 
-// A configuration as it may be written down: values whose keys name secrets are hidden, lists are
-// taken for command lines (base/secrets/secrets.h).
+// A configuration that is safe to record: values whose keys name secrets are hidden, and lists are
+// treated as command lines (base/secrets/secrets.h).
 config::ConfigNode without_secrets(config::ConfigNode node);
 
 }  // namespace llmprof::session
