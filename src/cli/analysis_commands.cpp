@@ -17,7 +17,7 @@
 namespace llmprof::cli {
 namespace {
 
-// Where report.html is, on stdout, or why it was left out, on stderr.
+// Prints where report.html is to stdout, or why it is missing to stderr.
 void print_page(const session::PageOutcome& page) {
   if (page.file) print_text(fmt::format("Page: {}\n", page.file->string()));
   if (page.left_out) tell(*page.left_out);
@@ -96,7 +96,7 @@ session::DiffOptions diff_options(const Arguments& arguments) {
   return options;
 }
 
-// Of what was printed, with what could not be done after all.
+// The exit code after printing; reports what is incomplete.
 int finish(const session::Analysis& analysis, const Arguments& arguments) {
   const int printed = finish_output();
   print_timings(analysis.timings, arguments);

@@ -34,7 +34,7 @@ std::string_view option_name(std::string_view word) { return word.substr(0, word
 
 bool looks_like_option(std::string_view word) { return word.size() > 1 && word.front() == '-'; }
 
-// What a line, or the part of it before the command, may consist of.
+// The valid words of a command line, or of the part before the command.
 class Grammar {
  public:
   Grammar(const CommandSpec* command, std::initializer_list<std::span<const OptionSpec>> lists)
@@ -80,7 +80,7 @@ class Grammar {
     return rest;
   }
 
-  // The arguments by place, of a command.
+  // Assigns a command's positional arguments.
   void place(std::vector<std::string> words, Values& values) const {
     for (const OptionSpec& argument : command_->arguments) {
       const size_t count = argument.repeatable ? words.size() : std::min<size_t>(words.size(), 1);
@@ -112,7 +112,7 @@ class Grammar {
     return found == options_.end() ? nullptr : *found;
   }
 
-  // An option where a value should be is a value that was forgotten.
+  // An option in place of a value means that the value was forgotten.
   void check_words(Words words) const {
     for (size_t i = 0; i < words.size(); ++i) {
       const OptionSpec* option = find(words[i]);
@@ -167,8 +167,8 @@ class Grammar {
   std::vector<const OptionSpec*> options_;
 };
 
-// Options may stand before the command; the first word that is neither one of them nor its value is
-// the command.
+// Options may precede the command: the command is the first word that is neither an option nor its
+// value.
 size_t command_place(Words words) {
   size_t i = 0;
   while (i < words.size() && looks_like_option(words[i])) {
@@ -226,7 +226,7 @@ ParsedLine parsed_line(Words words) {
       wrong_usage(fmt::format("{} does not run a program; remove `--` and what follows",
                               line.command->name));
     }
-    // Behind `--` a file may be called like an option.
+    // After `--`, a file may have the name of an option.
     rest.insert(rest.end(), line.program.begin(), line.program.end());
     line.program.clear();
   }

@@ -16,9 +16,9 @@
 
 namespace llmprof::cli {
 
-// A command line that agrees with the table.
+// A command line that matches the table.
 struct ParsedLine {
-  const CommandSpec* command = nullptr;  // null: help on the program or its version is wanted
+  const CommandSpec* command = nullptr;  // null: help or the version was requested
   bool help = false;
   bool version = false;
   ColorWhen color = ColorWhen::automatic;
@@ -26,23 +26,24 @@ struct ParsedLine {
   std::vector<std::string> program;                        // after `--`
 };
 
-// What the user typed for one command, checked against the table. Asking for a name that the
-// command does not declare, or as another kind, is an internal error (std::logic_error).
+// The user's arguments for one command, checked against the table. Requesting a name that the
+// command does not declare, or another kind of value, is an internal error (std::logic_error).
 class Arguments {
  public:
-  // Of a line that names a command.
+  // `line` must name a command.
   Arguments(ParsedLine line, report::TerminalStyle style) : line_(std::move(line)), style_(style) {}
 
   [[nodiscard]] bool flag(std::string_view name) const;
   [[nodiscard]] std::optional<std::string> text(std::string_view name) const;
   [[nodiscard]] std::optional<std::filesystem::path> path(std::string_view name) const;
-  // Within the bounds that the table has.
+  // Within the bounds in the table.
   [[nodiscard]] std::optional<int64_t> number(std::string_view name) const;
-  [[nodiscard]] std::vector<std::string> all(std::string_view name) const;  // of a repeatable one
+  [[nodiscard]] std::vector<std::string> all(std::string_view name) const;  // for a repeatable
+                                                                            // option
 
   // The words after `--`.
   [[nodiscard]] const std::vector<std::string>& program() const { return line_.program; }
-  // Of stdout, as --color and the environment have it.
+  // The style of stdout, from --color and the environment.
   [[nodiscard]] const report::TerminalStyle& style() const { return style_; }
 
  private:
@@ -53,8 +54,8 @@ class Arguments {
   report::TerminalStyle style_;
 };
 
-// `words`: without the program's own name. An error is of kind usage, and names what was meant
-// where the spelling is close.
+// `words` excludes the program's own name. Errors are of kind usage and suggest the nearest valid
+// word if the spelling is close.
 Result<ParsedLine> parse_line(std::span<const std::string> words);
 
 }  // namespace llmprof::cli

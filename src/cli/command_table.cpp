@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kLargestCount = std::numeric_limits<uint32_t>::max();
 constexpr int64_t kLargestProcess = std::numeric_limits<int32_t>::max();
 
-// "--out DIR": the name, and what help calls the value; a flag has none.
+// "--out DIR": the name, and the name of its value in help; a flag has none.
 OptionSpec option(std::string_view name, Takes takes, std::string_view help) {
   const size_t blank = std::min(name.find(' '), name.size());
   return {.name = name.substr(0, blank),
@@ -30,7 +30,7 @@ OptionSpec repeatable(OptionSpec spec) {
   return spec;
 }
 
-// Other values than the choices are valid too.
+// Values other than the choices are valid too.
 OptionSpec open_choice(std::string_view name, std::vector<std::string_view> choices,
                        std::string_view help) {
   OptionSpec spec = option(name, Takes::text, help);
@@ -50,14 +50,14 @@ OptionSpec count(std::string_view name, std::string_view help) {
   return number(name, 1, kLargestCount, help);
 }
 
-// An argument by its place.
+// A positional argument.
 OptionSpec required(std::string_view name, Takes takes, std::string_view help) {
   return {.name = name, .takes = takes, .help = help, .required = true};
 }
 
 using Options = std::vector<OptionSpec>;
 
-// Under a heading of their own in help.
+// Gives options their own heading in help.
 Options group(std::string_view heading, Options options) {
   for (OptionSpec& spec : options) spec.group = heading;
   return options;
@@ -74,7 +74,7 @@ const OptionSpec kPrintJson = flag("--json", "Print the same facts as JSON");
 const OptionSpec kTimings =
     flag("--timings", "Print on stderr how long each part of the analysis took");
 
-// One per file for other viewers.
+// One option per file for other viewers.
 Options exports() {
   Options options;
   for (const session::ExportRow& row : session::kExports) {
@@ -317,7 +317,7 @@ CommandSpec doctor_spec() {
   return spec;
 }
 
-// arm and disarm.
+// Adds what arm and disarm have in common.
 CommandSpec of_collector(CommandSpec spec) {
   OptionSpec process = number("PID", 1, kLargestProcess, "Process that has the collector loaded");
   process.required = true;

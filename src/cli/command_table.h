@@ -11,26 +11,28 @@ namespace llmprof::cli {
 
 class Arguments;
 
-// What the command line consists of, said once: the parser, --help, the shell completions and the
-// manual page are made from it.
+// The definition of the command line. The parser, --help, the shell completions and the manual page
+// are generated from it.
 
-// The kind of a value: what the parser accepts, and what a shell completes.
+// The kind of a value: the parser checks it, and shells complete it.
 enum class Takes : uint8_t { nothing, text, number, file, folder, path };
 
 // An option, or a positional argument.
 struct OptionSpec {
-  std::string_view name = {};     // "--out"; of an argument what help calls it: "PATH"
-  std::string_view metavar = {};  // "DIR"; empty where it takes nothing, and of an argument
+  std::string_view name = {};     // "--out"; for an argument, its name in help: "PATH"
+  std::string_view metavar = {};  // "DIR"; empty for flags and positional arguments
   Takes takes = Takes::nothing;
   std::string_view help = {};
   std::string_view group = {};                 // its heading in help; empty: "Options"
-  std::vector<std::string_view> choices = {};  // for completion, and all there are unless is_open
-  bool is_open = false;                        // other values than the choices are valid too
-  std::string_view choices_of = {};            // a group of the configuration: files, or these
-  int64_t least = 0;                           // of a number
+  std::vector<std::string_view> choices = {};  // for completion; the only valid values unless
+                                               // is_open
+  bool is_open = false;                        // values other than the choices are valid too
+  std::string_view choices_of = {};            // a configuration group: completes files or its
+                                               // choices
+  int64_t least = 0;                           // for a number
   int64_t most = std::numeric_limits<int64_t>::max();
   bool repeatable = false;
-  bool required = false;  // of an argument
+  bool required = false;  // for an argument
 };
 
 struct Example {
@@ -43,7 +45,7 @@ struct CommandSpec {
   std::string_view summary = {};
   int (*run)(const Arguments&) = nullptr;
   std::vector<Example> examples = {};
-  std::vector<OptionSpec> arguments = {};  // by place; the last may be repeatable
+  std::vector<OptionSpec> arguments = {};  // positional; the last may be repeatable
   std::vector<OptionSpec> options = {};
   bool takes_program = false;  // the words after `--` are another program's command line
   std::string_view notes = {};
@@ -51,10 +53,10 @@ struct CommandSpec {
 
 std::span<const CommandSpec> all_commands();
 
-// What every command takes.
+// Options of every command.
 std::span<const OptionSpec> common_options();
 
-// What stands in place of a command: --version.
+// Options without a command: --version.
 std::span<const OptionSpec> program_options();
 
 // The environment variables that llmprof itself reads.
@@ -73,13 +75,13 @@ std::span<const ExitCodeSpec> exit_codes();
 inline constexpr std::string_view kProgramSummary =
     "A deep profiler for LLM inference on NVIDIA GPUs";
 
-// Null where there is none of that name.
+// Null if there is no such command.
 const CommandSpec* find_command(std::string_view name);
 
 // "--out DIR", "--json", "-h, --help".
 std::string option_synopsis(const OptionSpec& option);
 
-// "PATH...", "[OVERRIDE...]", "PID": how an argument stands in a usage line.
+// "PATH...", "[OVERRIDE...]", "PID": an argument in a usage line.
 std::string argument_synopsis(const OptionSpec& argument);
 
 // "llmprof run [OVERRIDE...] [OPTIONS] [-- PROGRAM ARGUMENT...]".

@@ -63,7 +63,7 @@ TEST(CommandTable, EveryOptionIsComplete) {
   }
 }
 
-// Examples are what people copy: each is a command line that the parser takes.
+// Users copy examples, so the parser must accept each.
 TEST(CommandTable, EveryExampleIsValid) {
   size_t checked = 0;
   for (const CommandSpec& command : all_commands()) {

@@ -59,7 +59,8 @@ bool on_path(const std::string& program) {
   return capture::find_executable(program, environment_variable("PATH")).has_value();
 }
 
-// $BROWSER is a list of command lines, in which %s stands for the page; without one it comes last.
+// $BROWSER is a list of command lines, in which %s stands for the page; without %s the page comes
+// last.
 std::optional<CommandLine> browser_of_user(const std::string& page) {
   const std::string commands = environment_variable("BROWSER");
   for (const std::string_view line : split(commands, ':')) {
@@ -81,7 +82,7 @@ std::optional<CommandLine> browser_of_user(const std::string& page) {
   return std::nullopt;
 }
 
-// None where this machine shows nothing: a server, a container.
+// None if this machine cannot show a page: a server, a container.
 std::optional<CommandLine> opener(const std::string& page) {
   if (auto words = browser_of_user(page)) return words;
   const bool screen =

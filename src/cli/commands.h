@@ -8,7 +8,7 @@
 
 namespace llmprof::cli {
 
-// One for each command of the table. Each gives the exit code.
+// One function per command of the table. Each returns the exit code.
 int run_command(const Arguments& arguments);
 int analyze_command(const Arguments& arguments);
 int merge_command(const Arguments& arguments);
@@ -26,16 +26,17 @@ int manual_command(const Arguments& arguments);
 // Default number of rows in the kernel table.
 inline constexpr size_t kTerminalRows = 20;
 
-// What `analyze` and `run` print on stdout: the overview and where the bundle is, or profile.json.
+// Prints the result of `analyze` and `run` to stdout: the overview and the bundle's path, or
+// profile.json.
 void print_analysis(const session::Analysis& analysis, size_t kernel_rows,
                     const Arguments& arguments);
-// Likewise of a comparison.
+// The same for a comparison.
 void print_diff(const session::DiffOutcome& outcome, const Arguments& arguments);
 
-// The table of --timings, on stderr, where that was asked for.
+// Prints the table of --timings to stderr if it was requested.
 void print_timings(std::span<const session::PartTiming> parts, const Arguments& arguments);
 
-// Of a command that has their options.
+// For a command that has the export options.
 session::Exports exports_of(const Arguments& arguments);
 
 }  // namespace llmprof::cli

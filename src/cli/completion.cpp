@@ -56,7 +56,7 @@ constexpr std::string_view kTail = R"(}
 complete -F _llmprof llmprof
 )";
 
-// What completes a value; empty where nothing can.
+// The completion of a value; empty if there is none.
 std::string values_of(const OptionSpec& option, std::span<const session::GroupChoices> groups) {
   if (!option.choices_of.empty()) {
     return fmt::format("_llmprof_words_or_files '{}' \"$current\"",
@@ -85,7 +85,7 @@ void add_values(std::string_view command, const OptionSpec& option,
       fmt::format("    {}:{}) {}; return ;;\n", command, option.name, values_of(option, groups));
 }
 
-// What stands at an argument's place.
+// The completion of positional arguments.
 std::string arguments_of(const CommandSpec& command,
                          std::span<const session::GroupChoices> groups) {
   if (!command.takes_program) {
@@ -98,7 +98,7 @@ std::string arguments_of(const CommandSpec& command,
   return fmt::format("compopt -o nospace 2>/dev/null; _llmprof_words '{}' \"$current\"", keys);
 }
 
-// For the inside of single quotes in the argument of _arguments or _describe.
+// Escapes text for single quotes in an argument of _arguments or _describe.
 std::string zsh_escaped(std::string_view text) {
   std::string quoted;
   for (const char c : text) {
@@ -129,7 +129,7 @@ std::string option_argument(const OptionSpec& option) {
                      zsh_escaped(option.metavar), action_of(option));
 }
 
-// What an option takes that names a file or a choice of this group.
+// The completion for an option that takes a file or a choice of this group.
 void add_group(const session::GroupChoices& group, std::string& script) {
   const auto commands = all_commands();
   const bool wanted = std::ranges::any_of(commands, [&](const CommandSpec& command) {

@@ -20,9 +20,9 @@
 namespace llmprof::cli {
 namespace {
 
-// A reader of our output that goes away is an error of writing, not the end of us. A standard
-// stream that is closed must not become the first file that is opened: what is printed would land
-// in it. Its descriptor is held by something that can be neither read nor written.
+// If a reader closes our output, writing fails instead of ending the process. A closed standard
+// stream must not become the first file that is opened, because output would be written to it: its
+// descriptor gets a file that can be neither read nor written.
 void prepare_standard_streams() {
   std::signal(SIGPIPE, SIG_IGN);
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
@@ -55,8 +55,9 @@ int run_line(const std::vector<std::string>& words) {
 int main(int argc, char** argv) {
   llmprof::cli::prepare_standard_streams();
 #ifdef M_MMAP_THRESHOLD
-  // A larger block goes back to the system when it is freed. By itself glibc comes to keep those of
-  // many megabytes: 191 instead of 179 MB at most for a capture of a million kernels.
+  // Larger blocks are returned to the system when they are freed. By default, glibc raises this
+  // threshold and keeps blocks of many megabytes: a peak of 191 instead of 179 MB for a capture of
+  // a million kernels.
   mallopt(M_MMAP_THRESHOLD, 4 << 20);
 #endif
   try {
@@ -74,7 +75,7 @@ int main(int argc, char** argv) {
                stderr);
     return static_cast<int>(llmprof::ErrorKind::tool);
   } catch (const std::system_error& error) {
-    // No thread more, a disk that cannot be read: limits and faults of the machine.
+    // For example, no more threads or an unreadable disk: limits and faults of the machine.
     return llmprof::cli::complain(
         {llmprof::ErrorKind::tool, std::string("the system refused: ") + error.what()});
   } catch (const std::exception& error) {

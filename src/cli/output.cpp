@@ -13,7 +13,7 @@
 namespace llmprof::cli {
 namespace {
 
-// What fails shows in finish_output.
+// finish_output reports failures.
 void write_to_stdout(std::string_view text) {
   [[maybe_unused]] const size_t written = std::fwrite(text.data(), 1, text.size(), stdout);
 }
@@ -113,7 +113,7 @@ std::string message_text(std::string_view told, const report::TerminalStyle& sty
     text += report::wrapped_behind(first, rest, message.substr(0, end), style.width) + '\n';
     if (end == message.size()) break;
     message.remove_prefix(end + 1);
-    // A line's own blanks stay, where they are more than ours.
+    // A line keeps its own indentation if it is deeper than ours.
     const size_t blanks = std::min(message.find_first_not_of(' '), message.size());
     message.remove_prefix(blanks);
     const bool is_empty = message.empty() || message.front() == '\n';

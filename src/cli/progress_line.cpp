@@ -16,13 +16,12 @@ namespace {
 constexpr std::chrono::milliseconds kBetweenDrawings{100};
 constexpr std::string_view kEraseLine = "\r\x1B[K";
 
-// Past stdio, whose lock a message may hold. A terminal that takes nothing more is no reason to
-// stop.
+// Bypasses stdio, whose lock a message may hold. A failing terminal does not stop the work.
 void write_to_terminal(std::string_view text) {
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
 }
 
-// Never 100: what is done is no longer shown.
+// Never 100, since finished work is not shown.
 uint64_t percent_of(const ProgressState& state) {
   const double share = static_cast<double>(state.done) / static_cast<double>(state.total);
   return static_cast<uint64_t>(std::clamp(100.0 * share, 0.0, 99.0));
@@ -138,8 +137,8 @@ std::string ProgressLine::text_now(size_t width) {
 }
 
 void ProgressLine::draw() {
-  // Asked every time: a window may change its size. The last column stays free, since a line that
-  // fills it may wrap.
+  // Queried every time, because a window may be resized. The last column stays empty, since a line
+  // that fills it may wrap.
   const size_t columns = terminal_of(STDERR_FILENO).columns;
   const size_t room = (columns == 0 ? kUsualColumns : columns) - 1;
   write_to_terminal(std::string(kEraseLine) + text_now(room));

@@ -13,35 +13,35 @@
 
 namespace llmprof::cli {
 
-// What is being done, at one moment.
+// The work in progress at one moment.
 struct ProgressState {
   enum class Unit : uint8_t { none, bytes, steps };
   std::string what;      // "reading trace.sqlite (nsys SQLite)"
-  std::string step;      // the one under way, where it goes by steps
+  std::string step;      // the current one, if the work has steps
   size_t recording = 0;  // of a run, from 1; 0: none
   size_t recordings = 0;
   Unit unit = Unit::none;
   uint64_t done = 0;
   uint64_t total = 0;
-  std::chrono::milliseconds elapsed{0};  // since this work began
+  std::chrono::milliseconds elapsed{0};  // since this work started
 };
 
 // One line, at most `width` columns: "llmprof: reading trace.sqlite (nsys SQLite): 42 %, 1.2 of 2.9
-// GB, 3 s". What is being done is shortened in the middle where there is no room for all.
+// GB, 3 s". If it is too long, the description is shortened in the middle.
 std::string progress_text(const ProgressState& state, size_t width);
 
 // How often progress is shown.
 struct ProgressPace {
   std::chrono::milliseconds wait{std::chrono::seconds(1)};  // before work is shown on a terminal
-  // Where stderr is a log: before the first line, and between lines.
+  // If stderr is a log: time before the first line, and between lines.
   std::chrono::milliseconds quiet{std::chrono::seconds(10)};
   std::chrono::milliseconds between{std::chrono::seconds(30)};
 };
 
-// One line on stderr that says what is being done. A thread of its own draws it, ten times a second
-// and not within the first second, so that work costs no more for being watched. It is erased when
-// this object ends. Where stderr is no terminal that can redraw a line, a line is written now and
-// then, so that long work is never silent.
+// One line on stderr that shows the current work. A separate thread draws it ten times per second,
+// after the first second, so that showing progress does not slow the work down. The line is erased
+// when this object ends. If stderr is not a terminal that can redraw a line, it prints a line from
+// time to time, so that long work is never silent.
 class ProgressLine final : public Progress {
  public:
   explicit ProgressLine(ProgressPace pace = {});
@@ -70,18 +70,18 @@ class ProgressLine final : public Progress {
   const bool is_shown_;
   const ProgressPace pace_;
   const Clock::time_point show_from_;
-  std::mutex lock_;  // of what follows, and of stderr
+  std::mutex lock_;  // guards the members below and stderr
   std::condition_variable stopping_;
   bool stopped_ = false;
   bool drawn_ = false;
   ProgressState state_;
   Clock::time_point begun_;
-  uint64_t bytes_before_ = 0;  // bytes_read() when the file was begun
+  uint64_t bytes_before_ = 0;  // bytes_read() when reading the file started
   size_t steps_begun_ = 0;
   std::thread drawer_;
 };
 
-// Does work while a line says how far it is; the line is gone when this returns.
+// Does work while a line shows its progress; the line is erased when this returns.
 template <class Work>
 auto watched(Work&& work) {
   ProgressLine progress;

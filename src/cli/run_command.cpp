@@ -19,13 +19,13 @@
 namespace llmprof::cli {
 namespace {
 
-// Set by a signal: what runs is ended then, and what was captured is kept.
+// Set by a signal: the running program is ended, and existing captures are kept.
 std::atomic<bool> stop_wanted = false;
 static_assert(std::atomic<bool>::is_always_lock_free);
 
 extern "C" void want_stop(int /*signal*/) { stop_wanted.store(true); }
 
-// A second signal ends llmprof at once, as it would without us.
+// A second signal ends llmprof at once, by its default action.
 void stop_on_signals() {
   struct sigaction action = {};
   action.sa_handler = want_stop;
@@ -55,12 +55,12 @@ int tell_outcome(const session::RunOutcome& outcome, const Arguments& arguments)
     return static_cast<int>(ErrorKind::tool);
   }
   if (outcome.not_analyzed) return complain(*outcome.not_analyzed);
-  if (!outcome.analysis) return told;  // a rank of a job that others analyze
+  if (!outcome.analysis) return told;  // a rank of a job that other ranks analyze
   if (outcome.analysis->not_exported) return complain(*outcome.analysis->not_exported);
   return told;
 }
 
-// Options that set configuration keys come after the overrides: the last one wins.
+// Options that set configuration keys follow the overrides: the last one wins.
 std::vector<std::string> all_overrides(const Arguments& arguments) {
   std::vector<std::string> overrides = arguments.all("OVERRIDE");
   const auto set = [&](std::string_view key, std::string_view option) {
@@ -80,9 +80,9 @@ std::vector<std::string> all_overrides(const Arguments& arguments) {
   return overrides;
 }
 
-// Where the user's shell loads the collector into all that uses CUDA, the passes of a run must not
-// inherit it: ncu refuses a program that has the variable, and the run itself says which pass has
-// it.
+// If the user's shell loads the collector into every CUDA program, the passes of a run must not
+// inherit it: ncu refuses a program with that variable, and the run itself decides which pass loads
+// the collector.
 void forget_collector_of_shell() {
   for (const char* variable : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"}) {
     const char* library = std::getenv(variable);
@@ -164,7 +164,7 @@ int run_command(const Arguments& arguments) {
   if (arguments.number("--repeat") || arguments.text("--against")) {
     return repeat_command(arguments);
   }
-  // Which recordings are possible is asked of the tools, which takes a while.
+  // Finding out which recordings are possible takes a while, because it runs the tools.
   const auto request = needed(watched([&](Progress& progress) {
     progress.begin("checking the tools");
     return session::make_run_request(run_arguments(arguments), &stop_wanted);

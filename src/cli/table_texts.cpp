@@ -14,8 +14,8 @@
 namespace llmprof::cli {
 namespace {
 
-constexpr size_t kLongestTerm = 24;  // a longer one stands in a line of its own
-constexpr size_t kHelpWidth = 100;   // of lines in a pipe, and the most on a wide terminal
+constexpr size_t kLongestTerm = 24;  // a longer term gets its own line
+constexpr size_t kHelpWidth = 100;   // line length in a pipe, and the maximum on a terminal
 
 struct Entry {
   std::string term;
@@ -54,7 +54,7 @@ class HelpPage {
       return;
     }
     out_ += '\n' + report::tinted("Examples:", report::Tint::heading, style_) + '\n';
-    // A command is never wrapped: it is there to be copied.
+    // A command is never wrapped, so that it can be copied.
     for (const Example& example : examples) {
       if (!example.about.empty()) {
         out_ += "  " +
@@ -92,7 +92,7 @@ void add_entries(const Rows& rows, Term term, About about, std::vector<Entry>& e
   }
 }
 
-// Options under their headings, in the order in which the table has the headings.
+// Options by heading, with headings in the table's order.
 std::vector<std::pair<std::string, std::vector<Entry>>> by_group(const CommandSpec& command) {
   std::vector<std::pair<std::string, std::vector<Entry>>> groups;
   const auto add = [&](const OptionSpec& option) {
@@ -106,8 +106,8 @@ std::vector<std::pair<std::string, std::vector<Entry>>> by_group(const CommandSp
   return groups;
 }
 
-// Text for roff: a backslash and a hyphen have meanings of their own, and so has a dot or an
-// apostrophe at the front of a line.
+// Escapes text for roff: backslashes and hyphens have a special meaning, and so have dots and
+// apostrophes at the start of a line.
 std::string escaped(std::string_view text) {
   struct Special {
     char character;

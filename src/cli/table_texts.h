@@ -9,7 +9,7 @@
 
 namespace llmprof::cli {
 
-// Texts that are made from the table of commands.
+// Texts generated from the command table.
 
 // `llmprof --help`.
 std::string program_help(const report::TerminalStyle& style);
@@ -19,8 +19,8 @@ std::string command_help(const CommandSpec& command, const report::TerminalStyle
 // The manual page llmprof(1), as roff for man.
 std::string manual_page();
 
-// Scripts that complete commands, options, their choices and files, and for `llmprof run` the
-// groups of the configuration.
+// Scripts that complete commands, options, their choices and files, and configuration groups for
+// `llmprof run`.
 std::string bash_completion(std::span<const session::GroupChoices> groups);
 std::string zsh_completion(std::span<const session::GroupChoices> groups);
 

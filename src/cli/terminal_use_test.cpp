@@ -69,13 +69,13 @@ TEST(ProgressText, SaysHowFarAReadingIs) {
             "GB, 3 s");
   ProgressState small = reading();
   small.done = 7'000'000;
-  small.total = 5'000'000;  // more than expected was read
+  small.total = 5'000'000;  // more was read than expected
   EXPECT_EQ(progress_text(small, 200),
             "llmprof: reading a/long/folder/with/a/capture.sqlite (nsys SQLite): 99 %, 5 of 5 MB, "
             "3 s");
 }
 
-// Behind stderr of a test is no terminal.
+// In a test, stderr is not a terminal.
 TEST(ProgressLine, IsNeverSilentForLong) {
   using std::chrono::milliseconds;
   ::testing::internal::CaptureStderr();

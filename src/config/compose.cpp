@@ -26,7 +26,7 @@ std::string joined(const std::string& front, const std::string& back) {
   return front.empty() || back.empty() ? front + back : front + "." + back;
 }
 
-// Where in the tree the contents of a group go, seen from the file that names the group.
+// The position of a group's contents in the tree, relative to the file that names the group.
 std::string natural_package(const std::string& group, const std::string& folder) {
   std::string package = group;
   if (group == folder) return {};
@@ -35,7 +35,7 @@ std::string natural_package(const std::string& group, const std::string& folder)
   return package;
 }
 
-// "nsys", "_global_", "_global_.a", "_here_", "_group_": as Hydra's packages are written.
+// "nsys", "_global_", "_global_.a", "_here_", "_group_": Hydra's package syntax.
 std::string final_package(const std::string& written, const std::string& parent,
                           const std::string& natural) {
   constexpr std::string_view kGlobal = "_global_";
@@ -68,7 +68,7 @@ class Composition {
   }
 
  private:
-  // What the command line or an "override" line makes of a group.
+  // A change to a group by the command line or an "override" line.
   struct GroupOverride {
     Override change;
     bool used = false;
@@ -100,8 +100,8 @@ class Composition {
     groups_.push_back({std::move(change)});
   }
 
-  // Reads conf/<name>.yaml into the tree, with all that its defaults name. `written` is the package
-  // that the line which names it gives; the file's own header counts where it gives none.
+  // Reads conf/<name>.yaml into the tree, with everything that its defaults name. `written` is the
+  // package in the line that names it; if that line has none, the file's own header counts.
   void add_config(const std::string& name, const std::string& written, const std::string& parent,
                   const std::string& natural) {
     if (std::ranges::find(loading_, name) != loading_.end()) {
@@ -124,7 +124,7 @@ class Composition {
     loading_.pop_back();
   }
 
-  // "alias_of: other": the configuration of that name in the same folder.
+  // "alias_of: other": includes the configuration of that name from the same folder.
   static void follow_alias(ConfigPart& part, const std::string& name) {
     const ConfigNode* other = part.body.find(kAlias);
     if (other == nullptr) return;
@@ -181,7 +181,7 @@ class Composition {
            (package.empty() || package == entry.package || package == entry_package);
   }
 
-  // The command line's word first, then the outermost "override" line's, then the list's own.
+  // The command line has precedence, then the outermost "override" line, then the list itself.
   std::vector<ConfigNode> choices_for(const DefaultsEntry& entry, const std::string& package) {
     std::vector<ConfigNode> chosen = entry.choices;
     for (const DefaultsEntry& replacement : replacements_) {
@@ -214,7 +214,7 @@ class Composition {
     return value.is_list() ? value.children : std::vector<ConfigNode>{value};
   }
 
-  // +group=choice where no list names the group: as if it stood at the list's end.
+  // +group=choice for a group that no list names: added at the end of the list.
   void add_appended_groups() {
     for (const GroupOverride& group : groups_) {
       const Override& change = group.change;
@@ -229,7 +229,7 @@ class Composition {
     }
   }
 
-  // Empty where an optional choice is not there.
+  // Empty if an optional choice does not exist.
   std::string config_name(const DefaultsEntry& entry, const ConfigNode& choice) {
     std::string wanted = choice.text;
     if (contains(wanted, "${")) {
@@ -241,7 +241,7 @@ class Composition {
     if (wanted.ends_with(kEnding)) wanted.resize(wanted.size() - kEnding.size());
     const std::string folder = entry.group.empty() ? std::string() : entry.group + "/";
     if (exists(folder + wanted)) return folder + wanted;
-    // "ncu.default" of profiling/ncu is its "default".
+    // "ncu.default" in profiling/ncu is its choice "default".
     const std::string prefix = last_part(entry.group) + ".";
     if (wanted.starts_with(prefix) && exists(folder + wanted.substr(prefix.size()))) {
       return folder + wanted.substr(prefix.size());
@@ -273,7 +273,7 @@ class Composition {
     std::vector<Override> changes;
     for (const auto& [change, used] : groups_) {
       if (used) continue;
-      // "~key" may mean a key that has a folder's name.
+      // "~key" may mean a key with the same name as a folder.
       if (change.action != OverrideAction::remove || !change.package.empty()) refuse_group(change);
       changes.push_back(change);
     }

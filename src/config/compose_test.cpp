@@ -24,7 +24,7 @@ ComposeContext context() {
   return made;
 }
 
-// A conf folder of its own: shipped files are there too, but none of these names is shipped.
+// A conf folder over the shipped files, none of which has these names.
 class Compose : public ::testing::Test {
  protected:
   void write(const std::string& name, const std::string& text) const {
@@ -69,7 +69,7 @@ TEST_F(Compose, LaterFilesWinAndMapsMerge) {
                     R"("name":"main"})");
   write("main", "defaults:\n  - _self_\n  - db: mysql\ndb: {port: 1, list: [7, 8, 9]}\n");
   EXPECT_EQ(tree(), R"({"db":{"port":3306,"list":[1,2],"host":"local","more":{"a":1}}})");
-  // Without _self_ the file itself comes last, as in Hydra from 1.1 on.
+  // Without _self_, the file itself comes last, as in Hydra since 1.1.
   write("main", "defaults:\n  - db: mysql\ndb: {port: 1}\n");
   EXPECT_EQ(error({"~db.list=[1]"}),
             "override '~db.list=[1]': 'db.list' is [1,2], so nothing was removed");
@@ -407,7 +407,7 @@ TEST_F(Compose, ShippedConfigurationsCompose) {
     const std::vector<std::string> overrides = {"model=llm/" + model};
     const auto config = compose(*conf, "runner/stage2", overrides, context());
     ASSERT_TRUE(config) << model << ": " << config.error().message;
-    // config.yaml says all there is: it composes to itself.
+    // config.yaml is complete: it composes to itself.
     write("main", to_yaml(config->tree.root));
     const auto again = composed();
     ASSERT_TRUE(again) << again.error().message;
@@ -415,7 +415,7 @@ TEST_F(Compose, ShippedConfigurationsCompose) {
   }
 }
 
-// Numbers of a small generator of its own, so that a failure can be repeated.
+// A small deterministic generator, so that failures can be reproduced.
 class Noise {
  public:
   explicit Noise(uint64_t seed) : state_(seed) {}

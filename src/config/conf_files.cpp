@@ -36,7 +36,7 @@ Result<std::vector<ConfText>> ConfFiles::layers(std::string_view name) const {
   const auto add = [&](const fs::path& folder) -> Result<void> {
     const fs::path path = folder / name;
     std::error_code ignored;
-    // A link that leads nowhere is an error, not a file that is not there.
+    // A dangling link is an error, not a missing file.
     if (!fs::exists(fs::symlink_status(path, ignored))) return {};
     auto text = read_all(path, kLargestConf);
     if (!text) return fail(ErrorKind::usage, text.error().message);

@@ -53,7 +53,7 @@ TEST(ConfFiles, MissingUserFolderIsAnError) {
   EXPECT_EQ(conf.error().message, "--config-dir /nonexistent/conf: no such folder");
 }
 
-// Whatever is under conf/ is in the program, byte for byte.
+// Everything under conf/ is built into the program, byte for byte.
 TEST(BuiltInConf, IsTheShippedFolder) {
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator("conf")) {

@@ -12,8 +12,7 @@
 namespace llmprof::config {
 namespace {
 
-// Longer texts are not misspelled keys, and comparing them takes time with the square of the
-// length.
+// Longer texts are not misspelled keys, and comparison time is quadratic in the length.
 constexpr size_t kLongestKey = 200;
 
 std::optional<size_t> child(const ConfigNode& node, std::string_view part) {
@@ -41,7 +40,7 @@ void add_keys(const ConfigNode& node, const std::string& prefix, std::vector<std
   }
 }
 
-// "b.c" of "a.b.c", and "b.c" for "z.b.c": all but what leads to it is the same.
+// Finds "a.b.c" for "b.c" and for "z.b.c": only the leading parts may differ.
 std::optional<std::string> same_but_for_its_place(std::string_view wanted,
                                                   const std::vector<std::string>& keys) {
   const size_t first_part = wanted.find('.');

@@ -13,16 +13,16 @@
 
 namespace llmprof::config {
 
-// A value of a YAML or JSON document, with its place for messages.
+// A value in a YAML or JSON document, with its place for messages.
 struct ConfigNode {
   enum class Kind { null, scalar, list, map };
   Kind kind = Kind::null;
-  size_t line = 0;                   // from 1, a member's is its key's; 0 where unknown (JSON)
-  std::string text;                  // of a scalar, as written; numbers and booleans too
+  size_t line = 0;                   // from 1, of a member's key; 0 if unknown (JSON)
+  std::string text;                  // of a scalar, as written, including numbers and booleans
   std::vector<ConfigNode> children;  // of a list or a map, in the document's order
-  std::vector<std::string> keys;     // of a map, one a child
+  std::vector<std::string> keys;     // of a map, one per child
   bool quoted = false;               // a scalar in quotes: a text, whatever it looks like
-  // The file or the override it came from, where several made one tree; none: the document's.
+  // The file or override it came from, if the tree has several sources; none: the document's.
   std::shared_ptr<const std::string> source;
 
   static ConfigNode scalar(std::string text, bool quoted = false);
@@ -32,11 +32,11 @@ struct ConfigNode {
   [[nodiscard]] bool is_scalar() const { return kind == Kind::scalar; }
   [[nodiscard]] bool is_null() const { return kind == Kind::null; }
 
-  // The member of a map; null pointer where there is none, or where this is not a map.
+  // The member of a map; null pointer if it is missing or this is not a map.
   [[nodiscard]] const ConfigNode* find(std::string_view key) const;
-  // The same; a null where there is none.
+  // The same, but a null node if it is missing.
   [[nodiscard]] const ConfigNode& operator[](std::string_view key) const;
-  // Of scalars alone; none where the text is something else.
+  // Only for scalars; none if the text is something else.
   [[nodiscard]] std::optional<double> number() const;
   [[nodiscard]] std::optional<int64_t> integer() const;
   [[nodiscard]] std::optional<bool> boolean() const;
@@ -50,20 +50,20 @@ struct ConfigDocument {
   [[nodiscard]] tl::unexpected<Error> wrong(const ConfigNode& node, std::string_view what) const;
   // The same, thrown (base/needed.h).
   [[noreturn]] void refuse(const ConfigNode& node, std::string_view what) const;
-  // Refuses a map's keys that are not among these, naming the nearest that is.
+  // Refuses keys of a map that are not listed, naming the nearest valid key.
   [[nodiscard]] Result<void> check_keys(const ConfigNode& map,
                                         std::span<const std::string_view> known) const;
 };
 
-// Of a scalar without quotes.
+// For a scalar without quotes.
 bool means_null(std::string_view plain);
 
-// As YAML that composes to the same tree.
+// YAML that composes to the same tree.
 std::string to_yaml(const ConfigNode& node);
-// As JSON in one line; what is not in quotes and looks like a number or a boolean is one.
+// JSON in one line; unquoted values that look like numbers or booleans are written as such.
 std::string to_json(const ConfigNode& node);
 
-// "unknown key 'nme'; did you mean 'name'?", or all that are known.
+// "unknown key 'nme'; did you mean 'name'?", or all known keys.
 std::string unknown_word(std::string_view what, std::string_view text,
                          std::span<const std::string_view> known);
 // "; did you mean 'x'?", or nothing.
@@ -76,25 +76,25 @@ Result<ConfigDocument> parse_json(std::string_view text, std::string name);
 
 using KeyPath = std::vector<std::string>;
 
-// "a.b[0].c" as its parts; none where a part is empty or a bracket is left open.
+// Splits "a.b[0].c" into parts; none if a part is empty or a bracket is not closed.
 std::optional<KeyPath> split_key(std::string_view dotted);
 
-// The member, or the element of a list by its number; null pointer where there is none.
+// The member, or the list element by its number; null pointer if there is none.
 const ConfigNode* find_path(const ConfigNode& root, std::span<const std::string> path);
 ConfigNode* find_path(ConfigNode& root, std::span<const std::string> path);
 
-// The member, made where it is not there, with the maps that lead to it; null pointer where
-// something on the way is neither a map nor null.
+// The member, created with the maps that lead to it if missing; null pointer if something on the
+// way is neither a map nor null.
 ConfigNode* make_path(ConfigNode& root, std::span<const std::string> path);
 
-// Takes a member or an element away; false where there is none.
+// Removes a member or an element; false if there is none.
 bool erase_path(ConfigNode& root, std::span<const std::string> path);
 
 // Maps are merged member by member; everything else is replaced.
 void merge_into(ConfigNode& into, const ConfigNode& from);
 
-// The dotted key of the tree that was probably meant: close in spelling, or the same but for what
-// leads to it ("nsys.trace" for "profiling.nsys.trace").
+// The dotted key that was probably meant: close in spelling, or with other leading parts
+// ("nsys.trace" for "profiling.nsys.trace").
 std::optional<std::string> nearest_key(const ConfigNode& root, std::string_view wanted);
 
 }  // namespace llmprof::config

@@ -16,7 +16,7 @@ TEST(ConfigTree, YamlKeepsOrderTextAndLines) {
   EXPECT_EQ(root.find("b")->integer(), 1);
   const ConfigNode* list = root.find("a");
   ASSERT_TRUE(list != nullptr && list->is_list());
-  EXPECT_EQ(list->line, 2U);  // its key's
+  EXPECT_EQ(list->line, 2U);  // of its key
   EXPECT_EQ(list->children[0].text, "x");
   EXPECT_EQ(list->children[0].line, 3U);
   EXPECT_EQ(list->children[1].number(), 2.5);
@@ -97,7 +97,7 @@ TEST(ConfigTree, AliasesAreCopies) {
   EXPECT_EQ(root.find("c")->find("b")->children[1].integer(), 2);
   EXPECT_EQ(root.find("c")->line, 2U);
   EXPECT_EQ(root.find("d")->integer(), 3);
-  EXPECT_EQ(root.keys[2], "");  // a list as a key has no text
+  EXPECT_EQ(root.keys[2], "");  // a list used as a key has no text
   const auto unknown = parse_yaml("a: 1\nb: [*x]\n", "f.yaml");
   ASSERT_FALSE(unknown);
   EXPECT_TRUE(contains(unknown.error().message, "f.yaml:2: not valid YAML"))
@@ -108,7 +108,7 @@ TEST(ConfigTree, OnlyTheFirstDocumentIsRead) {
   EXPECT_EQ(parse_yaml("a: 1\n---\na: 2\n", "f")->root.find("a")->integer(), 1);
 }
 
-// A recorded command line holds whatever bytes the user gave.
+// A recorded command line contains whatever bytes the user gave.
 TEST(ConfigTree, BytesThatAreNoTextAreReplaced) {
   const auto document = parse_yaml(
       "\xEF\xBB\xBF"

@@ -19,7 +19,7 @@ void set_source(ConfigNode& node, const std::shared_ptr<const std::string>& sour
   for (ConfigNode& child : node.children) set_source(child, source);
 }
 
-// Of the comments at the head of the file.
+// Read from the comments at the start of the file.
 std::string package_of_header(std::string_view text) {
   constexpr std::string_view kDirective = "@package";
   for (std::string_view line : split(text, '\n')) {
@@ -32,7 +32,7 @@ std::string package_of_header(std::string_view text) {
   return {};
 }
 
-// Of two equal keys one would be ignored silently.
+// One of two equal keys would be ignored silently.
 void refuse_doubled_keys(const ConfigDocument& document, const ConfigNode& node) {
   std::set<std::string_view> seen;
   for (size_t i = 0; i < node.children.size(); ++i) {
@@ -95,7 +95,7 @@ class DefaultsReader {
     entry.kind = DefaultsEntry::Kind::group;
     entry.place = item.children.front();
     std::string_view key = trim(item.keys.front());
-    // Either order, as Hydra takes them.
+    // Either order, as in Hydra.
     for (int word = 0; word < 2; ++word) {
       entry.optional = take_word(key, "optional") || entry.optional;
       entry.replaces = take_word(key, "override") || entry.replaces;

@@ -1,5 +1,5 @@
-// libyaml, because it reads kernels.yaml, which every analysis needs, in a fifth of the
-// instructions that yaml-cpp takes.
+// Uses libyaml, because every analysis reads kernels.yaml, and libyaml needs a fifth of yaml-cpp's
+// instructions for it.
 #include <fmt/format.h>
 #include <yaml.h>
 
@@ -20,7 +20,7 @@ class TreeLimits {
  public:
   explicit TreeLimits(const std::string& document) : document_(document) {}
 
-  // A value at this depth, the root's being 0; with values below it, all of them.
+  // Counts a value at this depth (the root is 0); `nodes` includes the values below it.
   void admit(int depth, size_t nodes = 1) {
     if (depth > kDeepest || nodes > kMostNodes - nodes_) {
       give_up(ErrorKind::usage,
@@ -31,9 +31,10 @@ class TreeLimits {
   }
 
  private:
-  // Deeper documents are refused: they would exhaust the stack, and no configuration is so deep.
+  // Deeper documents are refused: they would exhaust the stack, and no configuration needs that
+  // depth.
   static constexpr int kDeepest = 200;
-  // Larger ones too: a few lines of YAML aliases can stand for billions of values.
+  // Larger documents are refused too: a few lines of YAML aliases can stand for billions of values.
   static constexpr size_t kMostNodes = 1'000'000;
   const std::string& document_;
   size_t nodes_ = 0;
@@ -61,7 +62,7 @@ void convert(const nlohmann::ordered_json& from, ConfigNode& into, TreeLimits& l
 
 class Event {
  public:
-  // The parser says what is wrong where there is none.
+  // Throws the parser's error if there is no event.
   explicit Event(yaml_parser_t& parser, const std::string& document) {
     if (yaml_parser_parse(&parser, &event_) != 0) return;
     const char* problem = parser.problem == nullptr ? "out of memory" : parser.problem;
@@ -86,7 +87,7 @@ class Event {
   [[nodiscard]] bool is_plain() const {
     return event_.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
   }
-  // What an alias refers to, or what a value can be referred to by; empty: by nothing.
+  // The anchor that an alias refers to, or that a value defines; empty: none.
   [[nodiscard]] std::string_view anchor() const {
     const yaml_char_t* name =
         event_.type == YAML_ALIAS_EVENT            ? event_.data.alias.anchor
@@ -101,7 +102,7 @@ class Event {
   yaml_event_t event_{};
 };
 
-// YAML has no other control characters.
+// YAML allows no other control characters.
 bool is_allowed(std::string_view character) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(character[i]); };
   if (character.size() == 1) {
@@ -112,10 +113,10 @@ bool is_allowed(std::string_view character) {
   return character != "\xEF\xBB\xBF" && character != "\xEF\xBF\xBE" && character != "\xEF\xBF\xBF";
 }
 
-// A command line that a run recorded may hold any bytes; libyaml would refuse the whole file.
+// A recorded command line may contain any bytes, for which libyaml would refuse the whole file.
 std::string readable(std::string_view text) {
   const bool is_utf16 = text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF");
-  if (is_utf16) return std::string(text);  // as libyaml reads it
+  if (is_utf16) return std::string(text);  // libyaml reads it
   std::string readable;
   readable.reserve(text.size());
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
@@ -168,7 +169,7 @@ class YamlReader {
   }
 
  private:
-  // What begins with `event`. A member of a map has its key's line already.
+  // Reads the value that starts with `event`. A map's member already has its key's line.
   void value(const Event& event, ConfigNode& into, int depth) {
     if (event.type() == YAML_ALIAS_EVENT) return copy(event, into, depth);
     limits_.admit(depth);
@@ -206,7 +207,7 @@ class YamlReader {
     while (true) {
       const Event key(parser_, name_);
       if (key.type() == YAML_MAPPING_END_EVENT) return;
-      // A list or a map as a key has no text.
+      // A list or map used as a key has no text.
       ConfigNode named;
       value(key, named, depth + 1);
       into.keys.push_back(std::move(named.text));

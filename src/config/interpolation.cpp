@@ -13,7 +13,7 @@
 namespace llmprof::config {
 namespace {
 
-// References can multiply what they refer to: beyond these a configuration is refused.
+// References can multiply what they refer to; larger configurations are refused.
 constexpr size_t kMostResolvedNodes = 200'000;
 constexpr size_t kMostText = 16UL << 20U;
 constexpr size_t kDeepestReference = 200;
@@ -42,7 +42,7 @@ class Interpolation {
                 const ComposeContext& context)
       : tree_(tree), choices_(choices), context_(context), now_(time_parts(context.now)) {}
 
-  // Then `${group}` stands for the group's choice.
+  // From then on, `${group}` stands for the group's choice.
   void let_groups_stand_for_choices() { groups_are_choices_ = true; }
 
   ConfigNode resolve(const ConfigNode& node, const KeyPath& path) {
@@ -66,7 +66,7 @@ class Interpolation {
     const ConfigNode* node;
     std::string path;
   };
-  // Where an expression stands: the scalar for messages, its path for relative keys.
+  // The place of an expression: the scalar for messages, its path for relative keys.
   struct Place {
     const ConfigNode& node;
     const KeyPath& path;
@@ -103,7 +103,7 @@ class Interpolation {
     return value;
   }
 
-  // A text that is one interpolation is whatever that stands for; others are put together.
+  // A text that is a single interpolation keeps its value's type; others are concatenated.
   ConfigNode expanded(std::string_view text, const Place& place) {
     const auto pieces = split_interpolations(text);
     if (!pieces) {
@@ -125,7 +125,7 @@ class Interpolation {
       }
       joined.text += value.is_null() ? "null" : value.text;
     }
-    // "1${x}" may well be a count.
+    // "1${x}" may be a number.
     joined.quoted = !joined.number() && !joined.boolean();
     text_ += joined.text.size();
     return joined;
@@ -162,7 +162,7 @@ class Interpolation {
                        did_you_mean(nearest_key(tree_.root, dotted))));
   }
 
-  // None where there is no such key.
+  // None if there is no such key.
   std::optional<ConfigNode> value_at(const std::string& key, std::string_view expression,
                                      const Place& place) {
     if (const auto path = absolute(key, place)) return value_at(*path);
@@ -181,7 +181,7 @@ class Interpolation {
     return whole;
   }
 
-  // None where there is no such key. What leads to it may be an interpolation itself.
+  // None if there is no such key. The path to it may itself contain an interpolation.
   std::optional<ConfigNode> value_at(const KeyPath& path) {
     const ConfigNode* node = &tree_.root;
     for (size_t i = 0; i <= path.size(); ++i) {
@@ -226,7 +226,7 @@ class Interpolation {
                     hint.empty() ? "; available:" : hint + " Available:", fmt::join(names, ", ")));
   }
 
-  // Arguments are looked at when they are needed: a default that is not needed may be wrong.
+  // Arguments are evaluated when they are needed: an unused default may be invalid.
   ConfigNode argument(const FunctionCall& call, size_t index, const Place& place) {
     const std::string& written = call.arguments[index];
     if (const auto text = unquoted(written)) return ConfigNode::scalar(text_of(*text, place), true);
@@ -261,7 +261,7 @@ class Interpolation {
     return found == choices_.end() ? nullptr : &*found;
   }
 
-  // What Hydra knows of itself; the rest of it is the key `hydra` of the tree.
+  // Hydra's information about itself; the rest is in the tree's key `hydra`.
   ConfigNode hydra(const FunctionCall& call, std::string_view expression, const Place& place) {
     constexpr std::string_view kChoices = "runtime.choices.";
     const std::string key = argument(call, 0, place).text;
@@ -296,7 +296,7 @@ class Interpolation {
     return ConfigNode::scalar(to_json(value), true);
   }
 
-  // [FLAG, value], or [] where the value is null: for lists of arguments. A map goes as JSON.
+  // [FLAG, value], or [] if the value is null: for argument lists. A map is passed as JSON.
   ConfigNode option(const FunctionCall& call, const Place& place) {
     ConfigNode flag = argument(call, 1, place);
     ConfigNode value = value_of_key(call.arguments[2], place);
@@ -310,7 +310,7 @@ class Interpolation {
   const ConfigDocument& tree_;
   std::span<const GroupChoice> choices_;
   const ComposeContext& context_;
-  std::tm now_;  // one time for all of the tree
+  std::tm now_;  // the same time for the entire tree
   bool groups_are_choices_ = false;
   std::vector<Active> active_;
   size_t nodes_ = 0;

@@ -12,7 +12,7 @@ constexpr std::string_view kEscaped = "\\${";
 
 bool belongs_in_a_name(char c) { return is_identifier(c) || c == '.'; }
 
-// How far the inside of an interpolation reaches: up to the '}' that closes it.
+// The end of an interpolation's content: the position of its closing '}'.
 size_t end_of_inside(std::string_view text) {
   size_t open = 1;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -26,7 +26,7 @@ size_t end_of_inside(std::string_view text) {
   return std::string_view::npos;
 }
 
-// At commas that are neither in quotes nor in an interpolation.
+// Splits at commas that are neither in quotes nor in an interpolation.
 std::vector<std::string> split_arguments(std::string_view text) {
   std::vector<std::string> arguments(1);
   size_t open = 0;

@@ -115,7 +115,7 @@ class ValueParser {
     return made;
   }
 
-  // A backslash keeps the quote, or itself, from meaning anything.
+  // A backslash escapes a quote or itself.
   ConfigNode quoted() {
     ConfigNode made = node(ConfigNode::Kind::scalar);
     made.quoted = true;
@@ -133,7 +133,7 @@ class ValueParser {
     return made;
   }
 
-  // Up to one of `ends`, or to the end; an interpolation is taken whole, whatever is in it.
+  // Reads up to one of `ends` or to the end; an interpolation is taken as a whole.
   ConfigNode plain(std::string_view ends) {
     const size_t start = position_;
     size_t open = 0;

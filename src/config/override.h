@@ -29,16 +29,16 @@ struct Override {
   [[noreturn]] void refuse(std::string_view what) const;
 };
 
-// A value after '=' is a scalar, [a, b] or {key: value}; quotes make a text of anything. Commas
-// outside of brackets and quotes are refused, since they could mean a list. An error of kind usage
-// says what the grammar expects.
+// A value after '=' is a scalar, [a, b] or {key: value}; anything in quotes is a text. Commas
+// outside of brackets and quotes are refused, since they could mean a list. Errors are of kind
+// usage and say what the grammar expects.
 Result<Override> parse_override(const std::string& text);
 
-// Sets, adds and removes keys in the order given. A key that is not there is an error that names
-// the nearest one and says that '+' adds it.
+// Sets, adds and removes keys in the given order. A missing key is an error that names the nearest
+// one and says that '+' adds it.
 Result<void> apply_overrides(ConfigNode& root, std::span<const Override> overrides);
 
-// Sets and adds as far as it goes, for a look at a tree that is not yet complete.
+// Sets and adds as far as possible, to preview a tree that is not complete yet.
 void apply_what_fits(ConfigNode& root, std::span<const Override> overrides);
 
 }  // namespace llmprof::config

@@ -10,15 +10,16 @@
 
 namespace llmprof::config {
 
-// Typed access to one map of a composed tree. What is not valid is thrown (base/needed.h):
-// "f.yaml:3: run.mode must be ...".
+// Typed access to one map of a composed tree. Invalid values throw (base/needed.h): "f.yaml:3:
+// run.mode must be ...".
 class Settings {
  public:
-  // Both must outlive it. `path` is the map's key, for messages: "ncu"; empty: the root.
+  // Both arguments must outlive this object. `path` is the map's key, for messages: "ncu"; empty:
+  // the root.
   Settings(const ConfigDocument& document, const ConfigNode& node, std::string path = {})
       : document_(document), node_(node), path_(std::move(path)) {}
 
-  // Absent and null are the same everywhere: then it is `otherwise`.
+  // Absent and null mean the same everywhere: the result is `otherwise`.
   std::string text(std::string_view key, std::string_view otherwise = {});
   bool boolean(std::string_view key, bool otherwise);
   uint64_t whole(std::string_view key, uint64_t otherwise, uint64_t least = 0,
@@ -27,28 +28,28 @@ class Settings {
                                          uint64_t most = INT64_MAX);
   std::optional<double> optional_number(std::string_view key, double least, double most);
   std::optional<std::string> optional_text(std::string_view key);
-  // A scalar is a list of one; lists within the list are part of it, and nulls are nothing.
+  // A scalar is a list of one. Nested lists are flattened, and nulls are skipped.
   std::vector<std::string> texts(std::string_view key);
-  // `valid` are words apart by blanks.
+  // `valid` contains words separated by blanks.
   std::string one_of(std::string_view key, std::string_view valid, std::string_view otherwise);
   std::vector<std::string> each_one_of(std::string_view key, std::string_view valid);
 
-  // The map at `key`; where that is absent, nothing is found in it.
+  // The map at `key`; empty if that is absent.
   Settings within(std::string_view key);
-  // Lets `read` read that map. Keys that it does not read are refused, with the nearest that it
-  // does.
+  // Lets `read` read that map. Keys that it does not read are refused, naming the nearest one that
+  // it does.
   template <class Read>
   void section(std::string_view key, Read&& read) {
     Settings inner = within(key);
     std::forward<Read>(read)(inner);
     inner.refuse_unknown_keys();
   }
-  // As it is; null pointer where it is absent or null.
+  // The node itself; null pointer if it is absent or null.
   const ConfigNode* node(std::string_view key);
-  // Keys that need no reading.
+  // Accepts keys that are not read.
   void allow(std::initializer_list<std::string_view> keys);
   [[noreturn]] void wrong(std::string_view key, std::string_view what) const;
-  // To be called last, of the root.
+  // Call last, on the root.
   void refuse_unknown_keys() const;
 
  private:

@@ -15,7 +15,7 @@ ConfigDocument document(std::string_view text) {
   return std::move(*parsed);
 }
 
-// What `read` finds wrong with a document; empty: nothing.
+// The error that `read` reports for a document; empty: none.
 template <class Read>
 std::string fault(std::string_view text, Read read) {
   const ConfigDocument tree = document(text);

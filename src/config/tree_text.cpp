@@ -18,17 +18,17 @@ bool is_plain_letter(char c) {
   return is_identifier(c) || kOthers.find(c) != std::string_view::npos;
 }
 
-// Narrower than YAML: what is refused here is only written in quotes.
+// Stricter than YAML: a refused text is only written in quotes.
 bool needs_no_quotes(std::string_view text) {
   constexpr std::string_view kDocumentEnd = "...";
   if (text.empty() || text.starts_with(kDocumentEnd) || text.back() == ':') return false;
-  constexpr std::string_view kIndicators = "-:%@";  // harmless further on
+  constexpr std::string_view kIndicators = "-:%@";  // only special at the start
   const bool minus_of_a_number = text.front() == '-' && parse_decimal(text);
   if (kIndicators.find(text.front()) != std::string_view::npos && !minus_of_a_number) return false;
   return !means_null(text) && std::ranges::all_of(text, is_plain_letter);
 }
 
-// What would be an interpolation again says that it is none.
+// Escapes text that would be read as an interpolation.
 std::string without_interpolations(std::string_view text) {
   std::string escaped;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -92,7 +92,7 @@ void write_block(const ConfigNode& node, size_t indent, std::string& out) {
       out += fmt::format("{}{}\n", margin, head);
       write_block(child, indent + kIndent, out);
     } else {
-      // The first line of the element stands after the dash.
+      // The first line of the element follows the dash.
       std::string element;
       write_block(child, indent + kIndent, element);
       element.replace(indent, 1, "-");
