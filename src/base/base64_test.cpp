@@ -11,7 +11,7 @@ std::string base64(std::string_view bytes) {
   return out;
 }
 
-// The examples of RFC 4648.
+// Examples from RFC 4648.
 TEST(Base64, PadsTheLastGroup) {
   EXPECT_EQ(base64(""), "");
   EXPECT_EQ(base64("f"), "Zg==");

@@ -15,7 +15,7 @@ constexpr std::string_view kStat =
 TEST(CpuTimes, AreThoseOfTheCpusThatAreAskedFor) {
   const auto first = cpu_times(kStat, {0}, 100);
   ASSERT_TRUE(first);
-  // Without idle and waiting for a disk; guests (the last two) are in the first two already.
+  // Excludes idle and disk waits; the first two columns already include guests (the last two).
   EXPECT_DOUBLE_EQ(first->busy, (72000 + 40000 + 7000 + 40 + 200) / 100.0);
   const auto both = cpu_times(kStat, {0, 1}, 100);
   ASSERT_TRUE(both);
@@ -33,7 +33,7 @@ TEST(CpuTimes, OfThisMachineGrowWithWork) {
   const double own = own_cpu_seconds();
   volatile uint64_t sum = 0;
   while (own_cpu_seconds() < own + 0.1) sum = sum + 1;
-  // Ticks are of 10 ms.
+  // A tick is 10 ms.
   EXPECT_GE(usable_cpu_times()->busy, before->busy + 0.05);
 }
 

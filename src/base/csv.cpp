@@ -4,7 +4,7 @@
 
 namespace llmprof {
 
-// Called after the opening quote; leaves the rest after the closing one.
+// Called after the opening quote; stops after the closing one.
 std::string_view CsvRows::quoted_field() {
   const std::string_view text = rest_;
   std::string* copy = nullptr;
@@ -31,7 +31,7 @@ bool CsvRows::next(std::vector<std::string_view>& fields) {
       rest_.remove_prefix(1);
       field = quoted_field();
     }
-    // Plain text; after a closing quote it is an error of the writer, and dropped.
+    // Plain text; text after a closing quote is the writer's error and is dropped.
     size_t length = 0;
     while (length < rest_.size() && rest_[length] != ',' && rest_[length] != '\n') ++length;
     if (field.data() == nullptr) {

@@ -11,8 +11,8 @@ enum class Severity : uint8_t { info, warning, error };
 
 std::string_view to_string(Severity severity);
 
-// One defect of the input, with its count. `code` is stable and meant for scripts; `message` is for
-// people and says what to do next if something can be done.
+// One defect of the input, with its count. `code` is stable, for scripts; `message` is for people
+// and says what to do next if something can be done.
 struct Diagnostic {
   Severity severity = Severity::info;
   std::string code;
@@ -20,7 +20,7 @@ struct Diagnostic {
   uint64_t count = 1;
 };
 
-// Adding the same code and message again adds to its count, so that a million bad rows are one
+// Adding the same code and message again increases its count, so that a million bad rows become one
 // line.
 class Diagnostics {
  public:

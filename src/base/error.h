@@ -7,7 +7,7 @@
 
 namespace llmprof {
 
-// The kind of failure that callers of the program can react to; the value is the exit code.
+// The kinds of failure that callers of the program can react to; the value is the exit code.
 enum class ErrorKind { internal = 1, usage = 2, input = 3, tool = 4 };
 
 // A message names the file, the place, the cause and what to do next, in one or more lines.
@@ -15,7 +15,7 @@ struct Error {
   ErrorKind kind = ErrorKind::internal;
   std::string message;
 
-  // Prepends where it happened: `within("trace.json")` gives "trace.json: message".
+  // Prepends the place: `within("trace.json")` gives "trace.json: message".
   [[nodiscard]] Error within(std::string_view place) const {
     return {kind, std::string(place) + ": " + message};
   }

@@ -41,7 +41,7 @@ std::string_view name_of(file_type type) {
   return "a file";
 }
 
-// Whoever can put a link into a bundle would decide which file we overwrite.
+// A link in a bundle would let its creator choose which file we overwrite.
 Result<void> refuse_what_is_not_ours(const fs::path& path, file_type wanted) {
   std::error_code unreadable;
   const file_type found = fs::symlink_status(path, unreadable).type();
@@ -58,22 +58,22 @@ int rename_file(const std::string& from, const fs::path& to, Existing existing) 
   if (existing == Existing::replaced) return ::rename(from.c_str(), to.c_str());
   const int done = ::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE);
   if (done == 0 || (errno != EINVAL && errno != ENOSYS)) return done;
-  // A file system that does not know how: a second name is refused where there is a first.
+  // The file system does not support the flag; link() also fails if the name exists.
   if (::link(from.c_str(), to.c_str()) != 0) return -1;
   return ::unlink(from.c_str());
 }
 
-// Under another name in the same folder first, so that `path` is whole at any time.
+// Writes to another name in the same folder first, so that `path` is complete at any time.
 Result<void> put_in_place(const fs::path& path, std::string_view content, Existing existing) {
   struct stat before{};
   const bool replaces = ::stat(path.c_str(), &before) == 0;
   constexpr mode_t kNew = 0644;
   constexpr mode_t kPermissions = 07777;
-  // Nobody else may read a file that is about to get stricter permissions.
+  // Other users must not read a file that is about to get stricter permissions.
   constexpr mode_t kUntilThen = 0600;
   std::string aside;
   int opened = -1;
-  // A name that is taken, be it by a link, is somebody else's.
+  // A name that is taken, even by a link, belongs to another process.
   for (int number = 0; opened < 0 && number < 100; ++number) {
     aside = path.string() + fmt::format(".{}{}.tmp", ::getpid(),
                                         number == 0 ? std::string() : fmt::format("-{}", number));
@@ -88,7 +88,7 @@ Result<void> put_in_place(const fs::path& path, std::string_view content, Existi
     return fail_with(cannot_write(path, error_number));
   };
   if (replaces) {
-    // Only root may give a file away; then it stays the writer's.
+    // Only root may change the owner; otherwise the file stays the writer's.
     [[maybe_unused]] const int given = ::fchown(file.get(), before.st_uid, before.st_gid);
     if (::fchmod(file.get(), before.st_mode & kPermissions) != 0) return give_up(errno);
   }
@@ -99,11 +99,11 @@ Result<void> put_in_place(const fs::path& path, std::string_view content, Existi
   return {};
 }
 
-// How long a pipe may be without a reader: whoever starts one beside us has that long.
+// How long a pipe may have no reader: time to start one in parallel.
 constexpr std::chrono::seconds kPatience(5);
 
-// The descriptor that a path stands for. Its file, opened by this path, would be another open file
-// with a place of its own, and replaced where it is a regular one.
+// The descriptor that a path stands for. Opening the path would create another open file with its
+// own position, and a regular file would be replaced.
 std::optional<int> descriptor_of(const fs::path& path) {
   const std::string name = path.lexically_normal().string();
   if (name == "-" || name == "/dev/stdout") return STDOUT_FILENO;
@@ -117,9 +117,9 @@ std::optional<int> descriptor_of(const fs::path& path) {
   return std::nullopt;
 }
 
-// Behind all links, of which the last may lead to a file that does not exist yet.
+// Follows all links; the last may lead to a file that does not exist yet.
 Result<fs::path> behind_links(const fs::path& path) {
-  constexpr int kMostLinks = 40;  // as the kernel has it
+  constexpr int kMostLinks = 40;  // the kernel's limit
   fs::path target = path;
   for (int followed = 0; followed < kMostLinks; ++followed) {
     std::error_code trouble;
@@ -132,7 +132,7 @@ Result<fs::path> behind_links(const fs::path& path) {
   return fail_with(cannot_write(path, ELOOP));
 }
 
-// Opening a pipe that nobody reads waits for ever; this ends.
+// Opening a pipe without a reader would wait forever; this gives up.
 Result<FileDescriptor> open_what_is_there(const fs::path& path) {
   const auto until = std::chrono::steady_clock::now() + kPatience;
   while (true) {
@@ -155,7 +155,7 @@ Result<FileDescriptor> open_what_is_there(const fs::path& path) {
 }
 
 Result<void> write_into(int descriptor, const fs::path& path, std::string_view content) {
-  std::fflush(stdout);  // what was printed before comes first
+  std::fflush(stdout);  // earlier output comes first
   const int failed = write_all(descriptor, content);
   if (failed == 0) return {};
   return fail_with(cannot_write(path == "-" ? fs::path("standard output") : path, failed));
@@ -169,7 +169,7 @@ Error system_error(ErrorKind kind, const fs::path& path, int error_number) {
 }
 
 Result<FileDescriptor> open_for_reading(const fs::path& path) {
-  // Opening some devices does something to them.
+  // Opening a device may have side effects.
   std::error_code trouble;
   const file_type type = fs::status(path, trouble).type();
   const bool may_open = type == file_type::regular || type == file_type::not_found ||
@@ -222,7 +222,7 @@ int write_all(int descriptor, std::string_view content) {
     const ssize_t written = ::write(descriptor, content.data(), content.size());
     if (written < 0) {
       if (errno == EINTR) continue;
-      // Whoever opened the descriptor may have chosen not to wait.
+      // The descriptor may have been opened as non-blocking.
       pollfd takes{descriptor, POLLOUT, 0};
       if ((errno == EAGAIN || errno == EWOULDBLOCK) && ::poll(&takes, 1, -1) >= 0) continue;
       return errno;

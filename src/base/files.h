@@ -36,47 +36,47 @@ class FileDescriptor {
   int fd_;
 };
 
-// A file of ours, in a bundle: it appears completely or not at all. Whatever else has its name (a
-// symbolic link, a pipe, a device) is refused, never replaced. What a user names goes through
+// Writes a file of a bundle completely or not at all. If its name belongs to anything else (a
+// symbolic link, a pipe, a device), it is refused, never replaced. For files that a user names, use
 // write_named_file.
 Result<void> write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
-// The same, and an error where there is such a file: of two processes only one writes it.
+// The same, but fails if the file exists: of two processes, only one writes it.
 Result<void> write_new_file(const std::filesystem::path& path, std::string_view content);
 
-// A folder of ours, in a bundle, with those above it; a symbolic link is refused.
+// Makes a folder of a bundle and its parents; a symbolic link is refused.
 Result<void> make_own_folder(const std::filesystem::path& folder);
 
-// Written under a temporary name, flushed, renamed. A file that is replaced hands on its
-// permissions and, where that is allowed, its owner.
+// Writes under a temporary name, flushes and renames. A replaced file passes on its permissions
+// and, if allowed, its owner.
 Result<void> replace_file(const std::filesystem::path& path, std::string_view content);
 
-// All of it, or the error number; 0: it is written.
+// Writes everything, or returns the error number; 0: success.
 int write_all(int descriptor, std::string_view content);
 
-// A file to be read. What is not a regular one is refused at once, with what it is: a pipe would
-// wait for a writer, a device may never end.
+// Opens a file for reading. Anything but a regular file is refused at once, with its type: a pipe
+// would wait for a writer, a device may never end.
 Result<FileDescriptor> open_for_reading(const std::filesystem::path& path);
 
-// The whole content of a file that `is_wanted` by its first bytes; of any other the first bytes
-// alone, so that a file of any size is refused without being read.
+// The entire content of a file if `is_wanted` accepts its first bytes, otherwise only these bytes,
+// so that a file of any size is refused without being read.
 using HeadTest = bool (*)(std::string_view head);
 Result<std::string> read_file(const std::filesystem::path& path, HeadTest is_wanted);
 
-// The content of a small file; nothing if it cannot be opened or read. A std::ifstream would throw
-// if a process ends while its entry in /proc is read.
+// The content of a small file; none if it cannot be opened or read. A std::ifstream would throw if
+// a process ends while its entry in /proc is read.
 std::optional<std::string> file_content(const std::filesystem::path& path);
 
-// What is in a folder, in no order; nothing where it cannot be read.
+// The entries of a folder, unordered; empty if it cannot be read.
 std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
 
 // "path: No such file or directory", from errno.
 Error system_error(ErrorKind kind, const std::filesystem::path& path, int error_number);
 
-// A file that a user named. `-`, /dev/stdout, /dev/stderr and /dev/fd/N are those descriptors,
-// which are written into whatever they are; a symbolic link stands for its target; a regular file
-// is replaced completely or not at all (replace_file); anything else (a pipe, a terminal, a device)
-// is written into. Every option of ours that names a file to write ends here.
+// Writes a file that a user named. `-`, /dev/stdout, /dev/stderr and /dev/fd/N are descriptors and
+// are written to, whatever they are. A symbolic link stands for its target. A regular file is
+// replaced completely or not at all (replace_file). Anything else (a pipe, a terminal, a device) is
+// written to. Every option that names an output file uses this.
 Result<void> write_named_file(const std::filesystem::path& path, std::string_view content);
 
 }  // namespace llmprof

@@ -2,15 +2,15 @@
 
 namespace llmprof {
 
-// Whether the characters of a JSON text, taken one by one, are within a string: between quotes,
-// with escaped quotes respected.
+// Whether the characters of a JSON text, read one by one, are within a string: between quotes that
+// are not escaped.
 class JsonString {
  public:
   void begin() { open_ = true; }
   [[nodiscard]] bool open() const { return open_; }
 
-  // Consumes the next character if it belongs to the open string; the closing quote does, and
-  // closes it.
+  // Consumes the next character if it belongs to the open string, including the closing quote,
+  // which closes it.
   bool takes(char c) {
     if (!open_) return false;
     if (escaped_) {

@@ -32,7 +32,7 @@ std::string_view value_of(std::string_view text, std::string_view key) {
   return {};
 }
 
-// The number that a text begins with.
+// The number that a text starts with.
 std::optional<uint64_t> leading_number(std::string_view text, int base = 10) {
   uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
@@ -49,7 +49,7 @@ struct ArmPart {
   std::string_view name;
 };
 
-// Implementer and part of the MIDR register, as Arm and the others assign them.
+// Implementer and part number in the MIDR register, as assigned by Arm and other vendors.
 constexpr std::array<ArmPart, 25> kArmParts = {{
     {0x41, 0xd03, "Cortex-A53"},  {0x41, 0xd05, "Cortex-A55"},  {0x41, 0xd07, "Cortex-A57"},
     {0x41, 0xd08, "Cortex-A72"},  {0x41, 0xd09, "Cortex-A73"},  {0x41, 0xd0a, "Cortex-A75"},
@@ -73,12 +73,12 @@ std::string arm_name(uint64_t implementer, uint64_t part) {
   return fmt::format("arm64 CPU (implementer {:#x}, part {:#x})", implementer, part);
 }
 
-// user nice system idle iowait irq softirq steal: guests are in user already.
+// user nice system idle iowait irq softirq steal: user already includes guests.
 constexpr size_t kColumns = 8;
 constexpr size_t kIdle = 3;
 constexpr size_t kIoWait = 4;
 
-// "cpu0 72002 40848 ...": the ticks of all but the idle columns; none if it is not such a line.
+// "cpu0 72002 40848 ...": the ticks of all columns except idle ones; none for other lines.
 std::optional<double> busy_ticks(std::string_view line) {
   std::istringstream columns(std::string(line.substr(std::min(line.find(' '), line.size()))));
   double busy = 0;

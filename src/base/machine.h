@@ -10,30 +10,30 @@
 
 namespace llmprof {
 
-// A variable of this process's environment; empty where it is not set.
+// A variable of this process's environment; empty if it is not set.
 std::string environment_variable(const std::string& name);
 
-// "Neoverse-N1"; from the text of /proc/cpuinfo, which on arm64 has numbers only. Empty if it
-// has neither.
+// "Neoverse-N1", from the text of /proc/cpuinfo, which on arm64 contains only numbers. Empty if it
+// contains neither.
 std::string cpu_name(std::string_view cpuinfo);
 
-// What CPUs have done since the machine started, in seconds summed over them.
+// CPU time since the machine started, in seconds summed over CPUs.
 struct CpuTimes {
   double busy = 0;  // all programs, the kernel, and other guests of the same host ("steal")
   size_t cpus = 0;
 };
 
-// From the text of /proc/stat, of these CPUs alone. None if it lacks one of them.
+// From the text of /proc/stat, only for these CPUs. None if one is missing.
 std::optional<CpuTimes> cpu_times(std::string_view proc_stat, const std::vector<size_t>& cpus,
                                   double ticks_per_second);
 
-// Of the CPUs that this process may use; none where /proc/stat cannot be read.
+// For the CPUs that this process may use; none if /proc/stat cannot be read.
 std::optional<CpuTimes> usable_cpu_times();
 
 // CPU seconds of this process and of all its children that have ended.
 double own_cpu_seconds();
 
-// Bytes of all caches of the highest level together: data that fit are not read from memory again.
+// Total bytes of all caches of the highest level: data that fit are not read from memory again.
 // None if the system does not report it. `cpus` is /sys/devices/system/cpu.
 std::optional<size_t> last_level_cache_bytes(const std::filesystem::path& cpus);
 std::optional<size_t> last_level_cache_bytes();

@@ -71,7 +71,7 @@ TEST(NamedFile, APipeIsWrittenInto) {
   EXPECT_TRUE(fs::is_fifo(pipe));
 }
 
-// Nodes of the test's own where it may make them: a mistake as root would replace the machine's.
+// Uses the test's own device nodes if it may make them: as root, a bug would replace the machine's.
 fs::path device(const testing::TemporaryFolder& folder, const char* name, unsigned minor) {
   fs::path own = folder.path() / name;
   constexpr unsigned kMemory = 1;
@@ -92,7 +92,7 @@ TEST(NamedFile, DevicesStayDevices) {
   EXPECT_TRUE(fs::is_character_file(full));
 }
 
-// gtest puts a regular file behind stdout: neither replaced nor written from its start.
+// gtest redirects stdout to a regular file: it is neither replaced nor written from its start.
 TEST(NamedFile, StandardOutputIsPrintedOn) {
   ::testing::internal::CaptureStdout();
   std::printf("before\n");

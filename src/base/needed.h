@@ -8,8 +8,8 @@
 
 namespace llmprof {
 
-// An error on its way out of code in which every error ends the work. It never leaves a module:
-// `attempt`, at the border, makes a Result of it.
+// An error thrown by code in which every error ends the work. It never leaves a module: `attempt`,
+// at the module's boundary, turns it into a Result.
 class Failure : public std::exception {
  public:
   explicit Failure(Error error) : error_(std::move(error)) {}
@@ -24,14 +24,14 @@ class Failure : public std::exception {
   throw Failure({kind, std::move(message)});
 }
 
-// The value, without which the work cannot go on.
+// The value, without which the work cannot continue.
 template <class T>
 T needed(Result<T> result) {
   if (!result) throw Failure(std::move(result.error()));
   if constexpr (!std::is_void_v<T>) return std::move(*result);
 }
 
-// What `work` gives, or the error that ended it.
+// The result of `work`, or the error that ended it.
 template <class Work>
 Result<std::invoke_result_t<Work>> attempt(Work&& work) {
   try {

@@ -10,7 +10,7 @@
 
 namespace llmprof {
 
-// Each reorders the values, of which there is at least one.
+// Each function reorders the values, of which there must be at least one.
 
 template <class Value>
 Value value_of_rank(std::span<Value> values, size_t rank) {
@@ -19,13 +19,13 @@ Value value_of_rank(std::span<Value> values, size_t rank) {
   return values[rank];
 }
 
-// Of an even number of values, the larger of the two in the middle.
+// For an even number of values, the larger of the two in the middle.
 template <class Value>
 Value upper_median(std::vector<Value>& values) {
   return value_of_rank(std::span(values), values.size() / 2);
 }
 
-// From 0: the smallest value that at least `fraction` of all values do not exceed.
+// Index from 0 of the smallest value that at least `fraction` of all values do not exceed.
 inline size_t nearest_rank_of(size_t count, double fraction) {
   const double wanted = std::ceil(fraction * static_cast<double>(count));
   return std::max<size_t>(1, static_cast<size_t>(wanted)) - 1;
@@ -40,9 +40,10 @@ Value nearest_rank(std::vector<Value>& values, double fraction) {
 }
 
 // The 97.5 % quantile of Student's distribution: half of a 95 % interval is this times the standard
-// error. A table: the quantile has no closed form, and no library of this program has it.
+// error. A table, because the quantile has no closed form and no linked library provides it.
 inline double student_t_975(double degrees_of_freedom) {
-  // Between the degrees of the table the lower ones count, so that an interval is rather too wide.
+  // Between two rows of the table, the lower degrees of freedom count, so that intervals are too
+  // wide rather than too narrow.
   constexpr std::array kUpTo30 = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
                                   2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
                                   2.110,  2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064,

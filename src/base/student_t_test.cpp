@@ -5,7 +5,7 @@
 namespace llmprof {
 namespace {
 
-// Of tables of Student's distribution.
+// From tables of Student's distribution.
 TEST(StudentT, QuantilesAreRatherTooWide) {
   EXPECT_DOUBLE_EQ(student_t_975(1), 12.706);
   EXPECT_DOUBLE_EQ(student_t_975(4.9), 2.776);

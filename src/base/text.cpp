@@ -21,10 +21,10 @@ char32_t code_of(std::string_view text, size_t length) {
   return code;
 }
 
-// Unicode's format characters, line and paragraph separators: what changes how other text is shown
-// without being seen itself.
+// Unicode's format characters, line and paragraph separators: invisible, but they change how other
+// text is shown.
 bool is_format(char32_t code) {
-  // In order: where a range of them begins, and where it is over.
+  // Sorted: the first code of each range, then the first code after it.
   constexpr auto kBounds = std::to_array<char32_t>(
       {0x00AD, 0x00AE, 0x061C,  0x061D,  0x115F,  0x1161,  0x180E,  0x180F, 0x200B, 0x2010,
        0x2028, 0x202F, 0x2060,  0x2070,  0x3164,  0x3165,  0xFEFF,  0xFF00, 0xFFA0, 0xFFA1,
@@ -32,8 +32,8 @@ bool is_format(char32_t code) {
   return (std::ranges::upper_bound(kBounds, code) - kBounds.begin()) % 2 == 1;
 }
 
-// Of the character that `text` begins with. Joiners belong to words of some scripts and to emoji,
-// and so between characters beyond ASCII.
+// The kind of the first character of `text`. Joiners are part of words in some scripts and of
+// emoji, so they are allowed between non-ASCII characters.
 CharacterKind kind_of(std::string_view text, size_t length, bool after_ascii) {
   if (length == 1) {
     const auto byte = static_cast<unsigned char>(text[0]);
@@ -49,8 +49,8 @@ CharacterKind kind_of(std::string_view text, size_t length, bool after_ascii) {
                                                     : CharacterKind::invisible;
 }
 
-// The text that `append(character, kind, text)` makes of each character; a byte that is part of
-// none is an empty, invisible one.
+// The concatenation of what `append(character, kind, text)` adds for each character. A byte that is
+// not part of a character is passed as an empty, invisible one.
 template <class Append>
 std::string each_character(std::string_view text, const Append& append) {
   std::string made;
@@ -66,7 +66,7 @@ std::string each_character(std::string_view text, const Append& append) {
   return made;
 }
 
-// As JSON does: in UTF-16.
+// In UTF-16, as JSON requires.
 void append_escaped(char32_t code, std::string& json) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   const auto append = [&](unsigned unit) {
@@ -159,8 +159,8 @@ std::optional<int64_t> parse_int(std::string_view text) {
 }
 
 std::optional<double> parse_decimal(std::string_view text) {
-  // Short plain decimals, which nearly all are, are exact as digits over a power of ten (both
-  // below 2^53); std::from_chars takes three times as long for them.
+  // Nearly all numbers are short plain decimals, which are exact as digits over a power of ten
+  // (both below 2^53); std::from_chars takes three times as long for them.
   constexpr std::array<double, 16> kPowers = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                               1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
   uint64_t digits = 0;
@@ -205,7 +205,7 @@ std::optional<int64_t> parse_scaled(std::string_view text, int power) {
     text = text.substr(0, mark);
     const bool down = take_sign(digits);
     if (digits.empty() || !all_digits(digits)) return std::nullopt;
-    // Far beyond any number, far below overflow: a longer exponent means the same.
+    // Far beyond any number, far below overflow: longer exponents have the same effect.
     constexpr int64_t kEnough = 1'000'000'000;
     const int64_t size = std::min(parse_int(digits).value_or(kEnough), kEnough);
     exponent += down ? -size : size;
@@ -219,7 +219,7 @@ std::optional<int64_t> parse_scaled(std::string_view text, int power) {
   const auto digit = [&](size_t i) { return i < count ? text[i < point ? i : i + 1] - '0' : 0; };
   size_t i = 0;
   while (i < count && digit(i) == 0) ++i;
-  // Digits of the result, leading zeros included; the one behind them rounds.
+  // Digits of the result, including leading zeros; the next one decides rounding.
   const int64_t wanted = static_cast<int64_t>(point) + exponent;
   if (i == count || wanted < 0) return 0;
   const auto end = static_cast<size_t>(wanted);
@@ -290,7 +290,8 @@ std::string to_printable_json(std::string_view json) {
     if (character.empty()) {
       to += kReplacement;
     } else if (character.size() == 1 || kind == CharacterKind::visible) {
-      to += character;  // of one byte also the blanks between values; within strings JSON has none
+      to += character;  // single bytes include the whitespace between values; JSON strings contain
+                        // none unescaped
     } else {
       append_escaped(code_of(character, character.size()), to);
     }

@@ -4,7 +4,7 @@
 
 namespace llmprof {
 
-// Time is counted in whole nanoseconds, on the clock of its capture.
+// Times are whole nanoseconds on their capture's clock.
 using Nanoseconds = int64_t;
 
 inline constexpr double kNanosecondsPerMicrosecond = 1e3;

@@ -16,11 +16,12 @@ enum class DemangleExtent {
   name_only,  // "f<int>"
 };
 
-// The C++ spelling of an Itanium-mangled name ("_Z..."), in c++filt's style. Nothing for any
-// other text, for constructs that kernel names do not have (vtables, thunks), and for a name that
-// would exceed the limits; time, memory and depth are bounded whatever the name. A clone suffix
-// (".kd") is dropped. By hand, since libiberty's cannot be stopped: measured, a name of 147 bytes
-// keeps it busy for 4.7 s between two calls of its callback, and every five bytes more double that.
+// The C++ spelling of an Itanium-mangled name ("_Z..."), in c++filt's style. None for any other
+// text, for constructs that kernel names do not have (vtables, thunks), and for a name that would
+// exceed the limits. Time, memory and depth are bounded for every name. A clone suffix (".kd") is
+// dropped. Handwritten, since libiberty's demangler cannot be stopped: a name of 147 bytes keeps it
+// busy for 4.7 s between two calls of its callback (measured), and every five more bytes double
+// that.
 std::optional<std::string> demangle(std::string_view mangled,
                                     DemangleExtent extent = DemangleExtent::whole);
 

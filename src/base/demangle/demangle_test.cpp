@@ -112,12 +112,12 @@ std::string reference(size_t index) {
   return std::string("S").append(text).append("_");
 }
 
-// Each argument is b<x, x> of the one before it: 2^64 characters if written out.
+// Each argument is b<x, x> of the previous one: 2^64 characters if written out.
 TEST(Demangle, ExpandingNameIsRefusedAtOnce) {
   std::string name = "_Z1fI1a";
   size_t latest = 1;  // substitutions: f, a, then b and the first b<a, a>
   for (int i = 0; i < 64; ++i) {
-    // 2^10 characters are still written out: the name itself is a good one.
+    // 2^10 characters are still written out: the name itself is valid.
     if (i == 8) {
       EXPECT_TRUE(demangle(name + "Evv"));
     }
@@ -128,16 +128,15 @@ TEST(Demangle, ExpandingNameIsRefusedAtOnce) {
   EXPECT_FALSE(demangle(name + "Evv"));
 }
 
-// Both keep libiberty, which c++filt and libstdc++ share, busy without writing anything: twice as
-// long for each level.
+// Both keep libiberty, which c++filt and libstdc++ use, busy without output: twice as long for each
+// level.
 TEST(Demangle, NamesThatHangOtherDemanglersAreRefusedAtOnce) {
   constexpr size_t kLevels = 150;
-  // A pack expansion without a pack; its pattern names the function type before it twice, and so
-  // on.
+  // A pack expansion without a pack; its pattern names the previous function type twice, and so on.
   std::string pattern = "F1aS0_E";
   for (size_t i = 0; i < kLevels; ++i) pattern = "F" + pattern + reference(i + 2) + "E";
-  // A conversion operator to T<T<T<...>>>: whether the arguments are the type's or the operator's
-  // shows at their end.
+  // A conversion operator to T<T<T<...>>>: only the end shows whether the arguments belong to the
+  // type or to the operator.
   std::string conversion = "_ZN1Acv";
   for (size_t i = 0; i < kLevels; ++i) conversion += "T_I";
   conversion += "i" + std::string(kLevels, 'E') + "Ev";
@@ -146,7 +145,7 @@ TEST(Demangle, NamesThatHangOtherDemanglersAreRefusedAtOnce) {
   }
 }
 
-// The same with packs, each of whose elements is the whole pack before it.
+// The same with packs, each of whose elements is the entire previous pack.
 TEST(Demangle, ExpandingPacksStayBounded) {
   std::string name = "_Z1fIJ";
   name.append(200, 'i').append("EEv");

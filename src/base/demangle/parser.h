@@ -11,16 +11,16 @@
 
 namespace llmprof::demangling {
 
-// A type is written around what it declares: "int (*" and ")(float)" for a pointer to a function.
+// A type surrounds what it declares: "int (*" and ")(float)" for a pointer to a function.
 struct Piece {
   enum class Shape { plain, function, array, lvalue_reference, rvalue_reference, pack };
 
   std::string left;
   std::string right;
   Shape shape = Shape::plain;
-  std::vector<Piece> elements = {};  // of a pack
-  // Where a type that names a template parameter was read. A later reference to it means the
-  // parameter of the place that refers, so it is read again there.
+  std::vector<Piece> elements = {};  // for a pack
+  // Where a type that names a template parameter was read. A later reference means the parameter at
+  // the place of the reference, so the type is read again there.
   std::optional<size_t> source = {};
 
   [[nodiscard]] std::string text() const;
@@ -34,9 +34,9 @@ struct Operator {
 };
 const Operator* find_operator(std::string_view code);
 
-// One name, read once from left to right. Every step and every byte written is deducted from one
-// allowance, which bounds time and memory together; `failed_` then stays set and every member
-// returns at once.
+// Reads one name from left to right. Every step and every byte written is deducted from one
+// allowance, which bounds time and memory together. When it is used up, `failed_` stays set and
+// every member returns at once.
 class Parser {
  public:
   explicit Parser(std::string_view mangled) : text_(mangled) {}
@@ -97,12 +97,12 @@ class Parser {
   std::string fail();
   Piece fail_piece();
   void remember(const Piece& piece);
-  // All text is concatenated here, so that its length is deducted and bounded.
+  // All text is concatenated here, so that its length is bounded.
   std::string joined(std::initializer_list<std::string_view> parts);
 
   std::string_view text_;
   size_t position_ = 0;
-  size_t allowance_ = 1UL << 20U;  // real names take up to a tenth of it
+  size_t allowance_ = 1UL << 20U;  // real names use up to a tenth of it
   size_t depth_ = 0;
   bool failed_ = false;
   bool in_lambda_signature_ = false;
@@ -115,7 +115,7 @@ class Parser {
   std::vector<Piece> parameters_;
 };
 
-// Counts nesting; too deep a name fails before the stack does.
+// Counts nesting: a name that is nested too deeply fails before the stack overflows.
 class Parser::Level {
  public:
   explicit Level(Parser& parser) : parser_(parser) {

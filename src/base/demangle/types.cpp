@@ -149,7 +149,7 @@ Piece Parser::qualified_type() {
   if (accept("r")) qualifiers += " __restrict__";
   if (accept("V")) qualifiers += " volatile";
   if (accept("K")) qualifiers += " const";
-  // Qualifiers belong to a function's type: without them it is no type to refer back to.
+  // Qualifiers belong to a function's type: without them it is not a type that can be referred to.
   Piece piece = peek() == 'F' ? function_type() : type();
   if (piece.shape == Piece::Shape::pack) {
     for (Piece& element : piece.elements) element.left = joined({element.left, qualifiers});
@@ -262,7 +262,7 @@ Piece Parser::template_parameter() {
   if (!index) return fail_piece();
   ++parameter_uses_;
   if (in_lambda_signature_) return plain(joined({"auto:", std::to_string(*index + 1)}));
-  // An argument may refer to its own list, which is not known before its end.
+  // An argument may refer to its own list, which is unknown until its end.
   if (*index >= parameters_.size()) return plain(joined({"T", std::to_string(*index + 1)}));
   const Piece& parameter = parameters_[*index];
   if (parameter.shape == Piece::Shape::pack && pack_index_) {

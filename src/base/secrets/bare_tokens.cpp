@@ -11,7 +11,7 @@ namespace {
 bool is_letter(char c) { return is_lower(c) || is_upper(c); }
 bool is_alphanumeric(char c) { return is_letter(c) || is_digit(c); }
 
-// What tokens are made of, beside the first letters of each.
+// Characters of tokens after their prefix.
 constexpr std::string_view kDashed =
     "-_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 constexpr std::string_view kAlphanumeric = kDashed.substr(2);
@@ -21,8 +21,8 @@ constexpr std::string_view kDotted =
 constexpr std::string_view kPath =
     "/-_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
-// What issuers of tokens put in front of them, and the fewest characters that follow. None of
-// these begins an ordinary word.
+// Prefixes that issuers give their tokens, and the minimum number of characters that follow. No
+// ordinary word starts with one of these.
 struct Issued {
   std::string_view prefixes;
   std::string_view alphabet;
@@ -53,7 +53,7 @@ size_t length_of_run(std::string_view text, std::string_view alphabet) {
 
 bool has_digit(std::string_view text) { return std::ranges::any_of(text, is_digit); }
 
-// How often letters and digits follow each other: 1 in "bfloat16", 3 in "s3cr3" .
+// How often letters and digits alternate: 1 in "bfloat16", 3 in "s3cr3".
 size_t changes_in(std::string_view text) {
   size_t changes = 0;
   for (size_t i = 1; i < text.size(); ++i) {
@@ -62,7 +62,8 @@ size_t changes_in(std::string_view text) {
   return changes;
 }
 
-// OpenAI, Anthropic and those who follow them: "sk-" also begins ordinary words (sk-learn-tests).
+// OpenAI, Anthropic and services that follow their format: "sk-" also starts ordinary words
+// (sk-learn-tests).
 size_t length_after_sk(std::string_view rest) {
   constexpr size_t kLong = 16;
   constexpr size_t kShort = 8;
@@ -74,7 +75,7 @@ size_t length_after_sk(std::string_view rest) {
   return is_long || (length >= kShort && has_digit(body)) ? length : 0;
 }
 
-// Hugging Face: "hf_" also begins names of files and functions (hf_llm.py, hf_generate).
+// Hugging Face: "hf_" also starts names of files and functions (hf_llm.py, hf_generate).
 size_t length_after_hf(std::string_view rest) {
   constexpr size_t kLong = 16;
   constexpr size_t kShort = 12;
@@ -84,7 +85,7 @@ size_t length_after_hf(std::string_view rest) {
   return length >= kLong || (length >= kShort && mixed) ? length : 0;
 }
 
-// A JSON web token: two or more parts in base64, of which the first is an object.
+// A JSON web token: two or more base64 parts, the first of which is an object.
 size_t length_after_eyj(std::string_view rest) {
   constexpr size_t kHeader = 6;
   constexpr size_t kPayload = 4;
@@ -94,7 +95,7 @@ size_t length_after_eyj(std::string_view rest) {
   return length_of_run(rest, kDotted);
 }
 
-// Of the token that a text begins with; 0: it begins with none.
+// The length of the token at the start of a text; 0: there is none.
 size_t length_of_token(std::string_view text) {
   for (const Issued& issued : kIssued) {
     for (const std::string_view prefix : split(issued.prefixes, ' ')) {

@@ -10,8 +10,8 @@
 namespace llmprof {
 namespace {
 
-// What a word of a name says, at its end and elsewhere (auth_type, pass-through). In the plural and
-// elsewhere, numbers are taken for counts and identifiers (eos_token_id).
+// The meaning of a word at the end of a name and elsewhere (auth_type, pass-through). In a plural
+// or elsewhere in the name, numbers are treated as counts and identifiers (eos_token_id).
 struct SecretWords {
   WordList words;
   Secrecy last;
@@ -30,7 +30,7 @@ constexpr auto kSecretWords = std::to_array<SecretWords>({
     {{"pat"}, Secrecy::unless_plain, Secrecy::open},  // a personal access token
     {{"sig|signature"}, Secrecy::unless_number, Secrecy::open},
 });
-// At the end of a name that contains a key or a token they make it a property of one.
+// At the end of a name with a key or a token, these words make it a property of that.
 constexpr WordList kProperties = {
     "id|type|dtype|cache|heads|head|dim|dims|size|length|len|count|limit|budget|file|path|dir|"
     "folder|name|format|mode|style"};
@@ -52,7 +52,7 @@ std::vector<std::string> words_of(std::string_view name) {
     inside = true;
     words.back() += to_lower(name[i]);
   }
-  // A number counts the secrets: API_KEY_2.
+  // A trailing number only counts secrets: API_KEY_2.
   while (words.size() > 1 && std::ranges::all_of(words.back(), is_digit)) words.pop_back();
   return words;
 }

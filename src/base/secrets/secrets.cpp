@@ -12,7 +12,7 @@
 namespace llmprof {
 namespace {
 
-// A quotation mark, as it is or escaped in a script.
+// A quotation mark, plain or escaped in a script.
 struct Quote {
   char mark = '\0';
   size_t length = 0;  // 2 if it is escaped; 0: there is none
@@ -59,7 +59,7 @@ size_t end_of_value(std::string_view text, size_t at) {
   return depth == 0 ? at : std::string_view::npos;
 }
 
-// The position after the ':' of a member whose name begins at `at`; npos: there is none.
+// The position after the ':' of a member whose name starts at `at`; npos: there is none.
 size_t value_of_member(std::string_view text, size_t at, std::string_view& name) {
   const Quote quote = quote_at(text, at);
   if (quote.length == 0) return std::string_view::npos;
@@ -70,11 +70,11 @@ size_t value_of_member(std::string_view text, size_t at, std::string_view& name)
   return colon < text.size() && text[colon] == ':' ? colon + 1 : std::string_view::npos;
 }
 
-// A text in which the members of JSON objects whose names say that they are secret have another
-// value; also of what looks like JSON, in other quotes or escaped in a script.
+// Hides the values of JSON members whose names say that they are secret; also in text that
+// resembles JSON, with other quotes or escaped in a script.
 std::string without_secret_members(std::string_view text) {
   std::string safe;
-  size_t kept = 0;  // start of what was not copied yet
+  size_t kept = 0;  // start of the text not copied yet
   for (size_t at = 0; at < text.size(); ++at) {
     std::string_view name;
     size_t value = value_of_member(text, at, name);
@@ -94,7 +94,7 @@ std::string without_secret_members(std::string_view text) {
 
 bool is_name(char c) { return is_identifier(c) || c == '-' || c == '.'; }
 
-// The name in front of a '=' or ':'.
+// The name before a '=' or ':'.
 std::string_view name_before(std::string_view text) {
   if (!text.empty() && is_quote(text.back())) text.remove_suffix(1);
   size_t begin = text.size();
@@ -102,23 +102,23 @@ std::string_view name_before(std::string_view text) {
   return text.substr(begin);
 }
 
-// Of a JSON object, which has been looked at by itself.
+// Whether this is a member of a JSON object; those are handled separately.
 bool is_member(std::string_view text, size_t colon) {
   while (colon > 0 && is_blank(text[colon - 1])) --colon;
   return colon > 0 && is_quote(text[colon - 1]);
 }
 
-// Authentication schemes of the header Authorization: what follows them is secret, they are not.
+// Authentication schemes of the Authorization header: they are not secret, the text after them is.
 bool is_scheme(std::string_view word) {
   return WordList{"Basic|Bearer|bearer|Digest|token|ApiKey"}.contains(word);
 }
 
-// "user:password" is what these options take (curl).
+// Options that take "user:password" (curl).
 bool takes_credentials(std::string_view option) {
   return WordList{"-u|--user|--proxy-user|-U"}.contains(option);
 }
 
-// The position after the word at the start of a text: blanks within quotes do not end it.
+// The position after the first word of a text: blanks within quotes do not end it.
 size_t end_of_word(std::string_view text) {
   size_t at = 0;
   while (at < text.size() && !is_blank(text[at])) {
@@ -131,8 +131,8 @@ size_t end_of_word(std::string_view text) {
   return at;
 }
 
-// Where the value that begins at `at` ends: of a parameter in a URL, or of one among several that
-// ';' separates, before the next one.
+// The end of the value that starts at `at`: for a URL parameter, or one of several separated by
+// ';', before the next one.
 size_t end_of_value(std::string_view word, size_t name, size_t at) {
   if (name == 0) return word.size();
   const char before = word[name - 1];
@@ -141,10 +141,10 @@ size_t end_of_value(std::string_view word, size_t name, size_t at) {
   return std::min(word.find_first_of(ends, at), word.size());
 }
 
-// Word by word: the value of a name may be the next word.
+// Processes text word by word: the value of a name may be the next word.
 class Words {
  public:
-  // A whole argument, which may be a script of several words or a value that contains blanks.
+  // A complete argument, which may be a script of several words or a value that contains blanks.
   std::string recorded_argument(std::string_view argument) {
     if (awaits_value() && !is_option(argument)) return recorded_value_of_option(argument);
     return recorded_segment(without_secret_members(argument));
@@ -163,7 +163,7 @@ class Words {
     return word.starts_with("--") || (word.size() == 2 && word.front() == '-');
   }
 
-  // What one pair of quotes, or one argument, holds.
+  // The content of one pair of quotes or of one argument.
   std::string recorded_segment(std::string_view text) {
     const size_t sign = text.find_first_of("=: \t\n");
     if (sign != std::string_view::npos && text[sign] != ' ') {
@@ -200,7 +200,7 @@ class Words {
     return safe;
   }
 
-  // A word of a text: what it has in quotes may be a header, or a script of its own.
+  // A word of a text: its quoted part may be a header or a script.
   std::string recorded_quoted(std::string_view word) {
     const Quote quote = quote_at(word, 0);
     const bool is_whole = quote.length > 0 && end_of_quotes(word, 0, quote) == word.size();
@@ -217,7 +217,7 @@ class Words {
     const std::string_view value = without_quotes(word);
     const Secrecy secrecy = std::exchange(awaited_, Secrecy::open);
     if (std::exchange(awaits_credentials_, false)) return without_credentials(word);
-    // "Authorization: Bearer x": the scheme is not secret, what follows it is.
+    // "Authorization: Bearer x": the scheme is not secret, the text after it is.
     if (is_scheme(value)) {
       awaited_ = Secrecy::always;
       return std::string(word);
@@ -225,7 +225,7 @@ class Words {
     return std::string(is_hidden(secrecy, value) ? kHiddenSecret : word);
   }
 
-  // "1000:1000" are numbers of a user and a group.
+  // "1000:1000" are user and group numbers.
   static std::string without_credentials(std::string_view word) {
     const size_t colon = word.find(':');
     const bool numbers = std::ranges::all_of(word, [](char c) { return is_digit(c) || c == ':'; });
@@ -238,7 +238,7 @@ class Words {
     awaited_ = Secrecy::open;
     awaits_credentials_ = false;
     std::string safe;
-    size_t kept = 0;  // start of what was not copied yet
+    size_t kept = 0;  // start of the text not copied yet
     for (size_t i = 0; i < word.size(); ++i) {
       if (word[i] != '=' && (word[i] != ':' || is_member(word, i))) continue;
       const std::string_view name = name_before(word.substr(0, i));
@@ -257,12 +257,12 @@ class Words {
       awaited_ = secrecy_of_option(word);
       awaits_credentials_ = takes_credentials(word);
     }
-    // Wherever it stands: "Bearer x".
+    // "Bearer x" anywhere.
     if (word == "Bearer") awaited_ = Secrecy::always;
     return safe;
   }
 
-  Secrecy awaited_ = Secrecy::open;  // of the value that the next word is
+  Secrecy awaited_ = Secrecy::open;  // secrecy of the next word, if it is a value
   bool awaits_credentials_ = false;  // "user:password" is the next word
 };
 

@@ -8,20 +8,21 @@
 namespace llmprof {
 
 // Passwords, tokens and keys are passed to the programs that need them and are never written to a
-// file. They are recognized by name, that of a variable (HF_TOKEN), an option (--api-key), a
-// configuration key (client_secret), a header (Authorization), a parameter of a URL (sig), and by
-// themselves, where issuers mark them (ghp_...). `***` is recorded in their place.
+// file. They are recognized by the name of a variable (HF_TOKEN), an option (--api-key), a
+// configuration key (client_secret), a header (Authorization) or a URL parameter (sig), or by an
+// issuer's prefix (ghp_...). `***` is recorded in their place.
 
 // Whether a name says that its value may be secret.
 bool names_a_secret(std::string_view name);
 
-// The value of a name, or what is recorded in its place. Numbers stay if their name says that they
-// are counts or identifiers (num_key_value_heads: 4, eos_token_id: 2).
+// The value of a name, or its replacement in records. Numbers stay if their name says that they are
+// counts or identifiers (num_key_value_heads: 4, eos_token_id: 2).
 std::string recorded_value(std::string_view name, std::string_view value);
 
-// A text that may hold names and values: "HF_TOKEN=x python serve.py --api-key y", headers, JSON,
-// "https://user:password@host". What follows such a name up to the next blank outside of quotes is
-// hidden; of a JSON member, its whole value; of a parameter in a URL, up to the next one.
+// A text that may contain names and values: "HF_TOKEN=x python serve.py --api-key y", headers,
+// JSON, "https://user:password@host". After a name that marks a secret, everything up to the next
+// blank outside of quotes is hidden; in JSON, the member's entire value; in a URL, up to the next
+// parameter.
 std::string without_secrets(std::string_view text);
 
 // A command line; a value may also be the argument after its name (--api-key y). An argument may be

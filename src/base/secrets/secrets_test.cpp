@@ -53,7 +53,7 @@ TEST(Secrets, AreHiddenInCommandLines) {
             (Words{"client", "https://host/?token=***"}));
 }
 
-// What comes out of a command line of one script, of one text, or of an argument each.
+// The recorded form of a command line given as one script, as one text, or as separate arguments.
 std::string in_script(const std::string& script) {
   return without_secrets(Words{"bash", "-c", script}).back();
 }

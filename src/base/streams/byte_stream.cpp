@@ -58,7 +58,7 @@ class MemoryStream final : public ByteStream {
   std::span<const char> rest_;
 };
 
-// Content too large to hold at once: libdeflate cannot stream, zlib can.
+// For content too large to hold at once: zlib can stream, libdeflate cannot.
 class GzipStream final : public ByteStream {
  public:
   explicit GzipStream(std::unique_ptr<ByteStream> compressed) : compressed_(std::move(compressed)) {

@@ -30,7 +30,7 @@ std::string gzip(std::string_view content) {
   return out;
 }
 
-// Text that does not compress to nothing, the same each time.
+// Text that compresses only partly, the same each time.
 std::string text_of(size_t bytes) {
   std::string text;
   uint32_t seed = 1;
@@ -42,7 +42,7 @@ std::string text_of(size_t bytes) {
   return text;
 }
 
-// Everything, read in pieces of `piece` bytes, until the stream says that it ended.
+// The entire content, read in pieces of `piece` bytes until the stream ends.
 std::string drain(ByteStream& stream, size_t piece) {
   std::string all;
   std::vector<char> buffer(piece);
@@ -224,7 +224,7 @@ TEST(GzipBlock, WholeContentOrNothing) {
 
 TEST(GzipBlock, StatedSizeMayLie) {
   std::string packed = gzip(text_of(1000));
-  // The size in the last four bytes, far too large: refused before anything is allocated.
+  // The size in the last four bytes is far too large: refused before anything is allocated.
   for (size_t i = 1; i <= 4; ++i) packed[packed.size() - i] = '\xFF';
   EXPECT_FALSE(gunzip_small(packed));
 }

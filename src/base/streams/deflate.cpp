@@ -8,8 +8,8 @@
 namespace llmprof {
 namespace {
 
-// The last four bytes of a gzip file hold its content's size; they may be wrong, so it is a first
-// guess.
+// The last four bytes of a gzip file contain its content's size. They may be wrong, so this is only
+// a first guess.
 size_t stated_size(std::string_view compressed) {
   size_t size = 0;
   for (size_t i = 4; i > 0; --i) {
@@ -58,7 +58,7 @@ std::string zlib_compressed(std::string_view content, int level) {
 }
 
 std::optional<std::string> zlib_decompressed(std::string_view stream, size_t size) {
-  constexpr size_t kLargestRatio = 1032;  // of deflate: more than that is a damaged size
+  constexpr size_t kLargestRatio = 1032;  // deflate's maximum: a larger ratio means a damaged size
   if (size / kLargestRatio > stream.size()) return std::nullopt;
   const std::unique_ptr<libdeflate_decompressor, void (*)(libdeflate_decompressor*)> inflater(
       libdeflate_alloc_decompressor(), &libdeflate_free_decompressor);

@@ -17,16 +17,17 @@
 
 namespace llmprof {
 
-// How many threads work on one input: one per core, up to the number that still helps.
+// Threads for one input: one per core, up to the number that still helps.
 inline unsigned worker_count() { return std::clamp(std::thread::hardware_concurrency(), 1U, 8U); }
 
-// Slots for parse_in_windows: one more than cores, so that a window waits for each core while the
-// calling thread reads the next and merges the last.
+// Slots for parse_in_windows: one more than cores, so that each core has a window while the calling
+// thread reads the next one and merges the last.
 inline unsigned window_slot_count() { return worker_count() + 1; }
 
-// Returns how many bytes at the front of `buffer` are whole records; the rest is carried into the
-// next window. Bytes before `fresh` were seen by the call before, which found no further record end
-// in them. 0 requests more bytes. At the end of the content everything left is one last window.
+// Returns how many bytes at the start of `buffer` are complete records; the rest is carried into
+// the next window. The previous call has seen the bytes before `fresh` and found no further record
+// end in them. 0 requests more bytes. At the end of the content, everything left is one last
+// window.
 using WindowCut = std::function<size_t(std::string_view buffer, size_t fresh)>;
 
 // Bytes directly before and after its window that a parser may overwrite.
@@ -38,8 +39,8 @@ inline void make_room(std::vector<char>& buffer, size_t content) {
   buffer.resize(std::max(buffer.size(), content + 2 * kWindowMargin));
 }
 
-// Reads after the `filled` bytes until there are `target`, or the content ends; returns how many
-// there are. The buffer grows with the content, so that a small file takes little memory.
+// Reads after the `filled` bytes until there are `target` bytes or the content ends; returns their
+// number. The buffer grows with the content, so that a small file takes little memory.
 inline Result<size_t> fill(ByteStream& stream, std::vector<char>& buffer, size_t filled,
                            size_t target) {
   constexpr size_t kFirstRead = 64UL << 10U;
@@ -54,8 +55,8 @@ inline Result<size_t> fill(ByteStream& stream, std::vector<char>& buffer, size_t
   return filled;
 }
 
-// A thread that parses one window after another with the same slot; starting a thread for each
-// window would cost a tenth of the time.
+// A thread that parses one window after another with the same slot. Starting a thread for each
+// window would cost 10 % of the time.
 template <class Slot>
 class Worker {
  public:
@@ -79,7 +80,7 @@ class Worker {
     slot_.parse(window);
     parsed_ = true;
   }
-  // Waits for the window being parsed; false if there was none since the last call.
+  // Waits for the current window; false if there was none since the last call.
   bool finish() {
     if (parsing_) {
       done_.acquire();
@@ -115,15 +116,15 @@ class Worker {
 
 }  // namespace window_detail
 
-// Reads a stream in windows of about `window_bytes` that end between records, lets each slot parse
-// one (`slot.parse(std::span<char> window)`, one thread each, all at once), and hands the slots to
-// `merge` on the calling thread in the order of the content. A slot is used again and again, so
-// what it allocates is allocated once. `merge` returns false to stop early. Memory: at most two
-// windows per slot, unless a single record is longer.
+// Reads a stream in windows of about `window_bytes` that end between records. Each slot parses one
+// window (`slot.parse(std::span<char> window)`) in its own thread, all concurrently. The calling
+// thread passes the slots to `merge` in the order of the content. Slots are reused, so their memory
+// is allocated once. `merge` returns false to stop early. Memory: at most two windows per slot,
+// unless a single record is longer.
 template <class Slot, class Merge>
 Result<void> parse_in_windows(ByteStream& stream, size_t window_bytes, const WindowCut& cut,
                               std::vector<Slot>& slots, Merge merge) {
-  // Declared before the workers, which read them until they end, even if this returns early.
+  // Declared before the workers, which use them until they end, even if this returns early.
   std::vector<std::vector<char>> buffers(slots.size());
   std::deque<window_detail::Worker<Slot>> workers;
   for (Slot& slot : slots) workers.emplace_back(slot);
@@ -155,7 +156,7 @@ Result<void> parse_in_windows(ByteStream& stream, size_t window_bytes, const Win
     }
     const auto window = std::span(buffer).subspan(kWindowMargin, whole);
     carried.assign(window.data() + whole, window.data() + filled);
-    // The last window needs no other thread: this one would wait for it anyway.
+    // The last window is parsed here: this thread would wait for it anyway.
     if (ended) {
       workers[turn].parse_here(window);
     } else {

@@ -139,7 +139,7 @@ class FailingStream final : public ByteStream {
 TEST(OrderedWindows, AReadErrorIsReturned) {
   FailingStream stream(lines(200));
   std::vector<Slot> slots(3);
-  slots[1].delay_ms = 10;  // still at work when the error comes
+  slots[1].delay_ms = 10;  // still working when the error occurs
   std::string merged;
   const auto done = parse_in_windows(stream, 64, whole_lines, slots, [&](Slot& slot) {
     merged += slot.text;
