@@ -12,8 +12,8 @@ namespace llmprof::analysis {
 // Evidence that passes generate tokens one after the other, as an LLM does. Image, audio and
 // sentence networks also run passes of equal layers.
 struct TokenEvidence {
-  bool convolves = false;    // most passes contain convolutions
-  bool keeps_cache = false;  // most passes have kernels that keep the keys and values of sequences
+  bool convolves = false;       // most passes contain convolutions
+  bool keeps_cache = false;     // most passes have kernels that keep a KV cache
   bool chooses_tokens = false;  // most passes end by choosing a token
   bool embeds_tokens = false;   // most passes start with a gather of rows
   // Most choices follow a GEMM that takes at least twice as long as the layers' GEMMs: it has a row
@@ -22,7 +22,7 @@ struct TokenEvidence {
   bool one_token_each = false;  // most passes take one token per sequence that gets one
   // Mean number of consecutive decode steps after one prefill of the same model; 0: none.
   double steps_per_prefill = 0;
-  double size_step = 0;  // size of its prefills over its decode steps; 0: only one size
+  double size_step = 0;  // ratio of prefill size to decode step size; 0: only one size
 
   [[nodiscard]] bool of_llm() const;
   // How many of these suggest an LLM.

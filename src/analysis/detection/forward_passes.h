@@ -33,12 +33,11 @@ struct ForwardPass {
   // Attention of its first and last layer, or the replay.
   uint32_t first_beat = 0;
   uint32_t last_beat = 0;
-  std::optional<uint32_t> embedding;  // position of the gather that starts it
-  std::optional<uint32_t>
-      row_gather;  // gathers the rows that get a next token, before the last GEMM
-  std::optional<uint32_t> selection;  // position of the kernel that selects its token
-  bool start_seen = false;            // something marks the boundary; otherwise it is
-  bool end_seen = false;              // copied from another pass
+  std::optional<uint32_t> embedding;   // position of the gather that starts it
+  std::optional<uint32_t> row_gather;  // of rows that get a next token, before the last GEMM
+  std::optional<uint32_t> selection;   // position of the kernel that selects its token
+  bool start_seen = false;             // something marks the boundary; otherwise it is
+  bool end_seen = false;               // copied from another pass
   PassSize size;
   // Its kind (tell_kinds).
   StepKind kind = StepKind::decode;

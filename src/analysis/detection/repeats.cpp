@@ -56,8 +56,7 @@ class Likeness {
   }
 
   // Calls `visit(begin, end, length)` for stretches in which every window of one distance has at
-  // least `needed` equal tokens. `length` counts all tokens; begin and end are trimmed to equal
-  // ones.
+  // least `needed` equal tokens. `begin` and `end` are trimmed to equal tokens, `length` is not.
   template <class Visit>
   void each_stretch(size_t needed, const Visit& visit) const {
     const size_t whole = 2 * distance_;  // the first window's end

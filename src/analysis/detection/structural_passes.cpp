@@ -115,9 +115,9 @@ class BoundarySetter {
     behind.start_seen = behind.start_seen || was_read;
   }
 
-  // Passes of this kind that are immediately followed by one of their kind show what comes after
-  // the layers; a graph's pass has nothing more. The rest, before a pass of another kind, belongs
-  // to neither (filling the next request's caches, for example).
+  // Before a pass of another kind, a graph's pass has no more kernels after its layers than before
+  // one of its own kind. The rest belongs to neither (filling the next request's caches, for
+  // example).
   void leave_what_is_between() {
     std::map<std::pair<uint32_t, uint32_t>, std::map<uint32_t, size_t>> tails;
     const auto followed_by_like = [&](size_t i) {

@@ -107,8 +107,8 @@ void start_after_unrecorded_work(const trace::Trace& trace, Stages& stages,
 }
 
 // The engine prepares a step while the GPU still works on the previous one: that wait is not this
-// step's time. Neither is the time before the capture's first work, if it is a quarter of the GPU
-// time (a profiler starts, an unrecorded step ends). Instances are in order.
+// step's time. Neither is the time before the capture's first work, if it exceeds a quarter of the
+// GPU time (a profiler starts, an unrecorded step ends). Instances are in order.
 void start_after_the_step_before(Stages& stages) {
   std::map<GpuOfProcess, Nanoseconds> reached;
   for (StageInstance& instance : stages.instances) {

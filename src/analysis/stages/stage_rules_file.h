@@ -8,7 +8,7 @@
 
 namespace llmprof::analysis {
 
-// One rule of a stages.yaml, unparsed; `place` is "stages.yaml:12: rule 3".
+// One rule of a stages.yaml; `place` is "stages.yaml:12: rule 3".
 struct StageRule {
   std::string place;
   std::string expression;

@@ -9,10 +9,10 @@
 // itself (its own sizes, tails, preparations, spreads), there is no limit here.
 //
 // Each comment says what the limit separates and, in brackets, on which captures it was set:
-// `tuning`, the half of tests/data/h200-detection/labels.json of that name, with the decisive ones;
-// `runs`, tests/data/h200-runs and h200-unwatched; `llama.cpp`, its server on an H200. None was set
-// on the other half of labels.json, `held_out`, which tests them (bench/detection/calibrate.py,
-// tests/end_to_end/test_detected_models.py).
+// `tuning`, the half of tests/data/h200-detection/labels.json of that name, with the captures that
+// show it; `runs`, tests/data/h200-runs and h200-unwatched; `llama.cpp`, its server on an H200.
+// None was set on the other half of labels.json, `held_out`, which tests them
+// (bench/detection/calibrate.py, tests/end_to_end/test_detected_models.py).
 namespace llmprof::analysis::threshold {
 
 // ---- how many are not a coincidence
@@ -101,14 +101,14 @@ inline constexpr Nanoseconds kSoon = 500'000;
 inline constexpr Nanoseconds kDirectly = 20'000;
 
 // ---- times without tracing
-// A time outside these ratios to the traced time is for other work: tracing never makes a program
+// A time outside these ratios to the traced time means other work: tracing never makes a program
 // faster, and runs of one program differ [runs].
 inline constexpr double kShortestUntraced = 0.1;
 inline constexpr double kLongestUntraced = 1.25;
 // Recorded times of small kernels in a graph are too long (by 0.23 us each in compiled gpt-fast on
-// an H200) [its runs]. At most, in ns.
+// an H200) [its runs]. Upper limit, in ns.
 inline constexpr double kAddedToAKernel = 500;
-// Passes after CUPTI was detached [runs].
+// Passes to skip after CUPTI was detached [runs].
 inline constexpr uint32_t kSettlingPasses = 2;
 // If a wait is this many times shorter than the host's work since the last launch, the GPU had
 // already finished long before [runs].

@@ -71,7 +71,7 @@ bool took_longer(const StageInstance& first, const Instances& later, bool once) 
                                                    as_double(most - least) * threshold::kFarMore);
 }
 
-// A warm-up has fewer steps than most later instances, which all have equally many.
+// A warm-up has fewer steps than most later instances, which have equally many.
 bool has_fewer_steps(const StageInstance& first, const Instances& later) {
   std::vector<Nanoseconds> counts;
   for (const StageInstance* other : later) counts.push_back(other->all_steps());

@@ -38,8 +38,8 @@ struct PassTimes {
 // How instances of a stage end if the host's wait is not noted (the GPU's queue calls it back).
 // From the traced run, which shows when the GPU finished.
 struct UnnotedEnd {
-  // Share of the time from the first launch to the next one after the instance until the GPU
-  // finished.
+  // Time until the GPU finished over the time until the next launch after the instance, both from
+  // its first launch.
   double share_until_next = 1;
   // From its last launch until the GPU finished, in ns. Without tracing, this is between the GPU's
   // busy time and the traced time, whose gaps include overhead: the mean of both.
