@@ -48,8 +48,8 @@ inline constexpr double kSmallPart = 0.05;
 // Distances in a repeat, coverage of two periods [tuning], busy and wall time [runs] are about
 // equal if they differ by less.
 inline constexpr double kTolerance = 0.1;
-// Minimum share of a loop's period that layers fill, that a model's layer has of another's, or in
-// which stretches follow each other [tuning].
+// Minimum share of a loop's period that layers fill, of stretches that follow each other, and of
+// the usual layer length that a layer of the model has [tuning].
 inline constexpr double kMuch = 0.4;
 // Minimum share of a pass that repeats, that two passes of a model have in common [tuning], or that
 // two runs share of their passes [runs].
