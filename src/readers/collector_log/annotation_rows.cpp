@@ -21,7 +21,7 @@ static_assert(static_cast<uint32_t>(trace::CollectiveKind::all_reduce) ==
               static_cast<uint32_t>(trace::CollectiveKind::barrier) ==
                   static_cast<uint32_t>(wire::CollectiveKind::barrier));
 
-// A kind of a newer annotation API is another one.
+// Kinds of a newer annotation API are `other`.
 trace::CollectiveKind kind_of(wire::CollectiveKind kind) {
   return kind <= wire::CollectiveKind::barrier ? static_cast<trace::CollectiveKind>(kind)
                                                : trace::CollectiveKind::other;
@@ -78,7 +78,7 @@ void AnnotationRows::add(const wire::RangeStart& start, trace::ThreadId thread) 
                  trace::RangeKind::start_end);
 }
 
-// The thread that ends a range may stand in the file before the one that started it.
+// The ending thread's records may precede the starting thread's in the file.
 void AnnotationRows::end_started_ranges() {
   for (const wire::RangeEnd& end : ends_) {
     const auto started = started_.find(end.range);
@@ -101,7 +101,7 @@ void AnnotationRows::add(const wire::Step& step, trace::ThreadId thread) {
                  step.tokens);
 }
 
-// The bytes of a message are not those that its operator moves in memory.
+// A message's bytes are not memory traffic of its operator.
 void AnnotationRows::add(const wire::Collective& call, trace::ThreadId thread) {
   collectives_.operators.push_back(builder_.trace().operators.size());
   add(wire::CpuOperator{call.start, call.end, 0, 0, call.name, 0}, thread);
@@ -112,15 +112,15 @@ void AnnotationRows::add(const wire::Collective& call, trace::ThreadId thread) {
 
 void AnnotationRows::add(const wire::CpuOperator& call, trace::ThreadId thread) {
   trace::OperatorTable& operators = builder_.trace().operators;
-  // Rows of captures before this one do not have these columns.
+  // Rows of earlier captures do not have these columns.
   operators.flops.resize(operators.size());
   operators.bytes.resize(operators.size());
   trace::add_row(operators, call.start, call.end, thread, call.name, 0U, call.flops, call.bytes);
 }
 
-// Names that the program gave say more than the system's, which are cut at 15 bytes. The system
-// gives the number of a thread that has ended to another: where one is named from outside, which of
-// them is meant is not known.
+// The program's names say more than the system's, which are cut at 15 bytes. The system reuses the
+// id of an ended thread: if another thread names it, any thread with that id may be meant, so all
+// get the name.
 void AnnotationRows::name_threads() {
   for (const auto& [by, record] : names_) {
     const trace::StringId text = texts_.find(record.name);
@@ -137,7 +137,7 @@ void AnnotationRows::name_threads() {
   }
 }
 
-// A lost domain is the default one; stages are recognized there as well.
+// A lost domain becomes the default one, in which stages are also recognized.
 void AnnotationRows::finish() {
   name_threads();
   end_started_ranges();

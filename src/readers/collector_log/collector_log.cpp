@@ -37,7 +37,7 @@ std::string text_of(const char (&characters)[Size]) {
   return to_printable({characters, strnlen(characters, Size)});
 }
 
-// Logs before version 1.4 have zeros there.
+// Logs before version 1.4 have zeros in these fields.
 std::string clock_domain(const wire::FileHeader& header) {
   constexpr uint64_t kInitialTimeNamespace = 0xEFFFFFFA;
   const auto& id = header.boot_id;
@@ -77,7 +77,7 @@ class Log {
   // The collector maps up to four chunks in advance, and threads may be about to take one.
   static constexpr uint64_t kMostSpareChunks = 6;
 
-  // The header is the front of chunk 0, which stays in chunk_.
+  // The header is the start of chunk 0, which stays in chunk_.
   Result<void> read_header(ByteStream& stream) {
     chunk_.resize(sizeof header_);
     auto got = stream.read(chunk_);
@@ -129,7 +129,7 @@ class Log {
         capture.wall_clock_ns = header_.wall_ns - header_.monotonic_ns;
       }
       capture.clock_domain = clock_domain(header_);
-      // The log's times are the clock's.
+      // The log's times are the clock's values.
       if (!capture.clock_domain.empty()) capture.clock_ns = 0;
     }
     const uint64_t id = header_intact_ ? header_.process_id : 0;
@@ -142,7 +142,7 @@ class Log {
     const auto bytes = std::filesystem::file_size(file_, unknown);
     if (!unknown) expected_chunks_ = bytes / header_.chunk_bytes;
     if (auto first = read_first_chunk(stream, rows); !first || cut_off_) return first;
-    // Both are powers of two: a window holds whole chunks.
+    // Both are powers of two: a window holds complete chunks.
     const size_t window_bytes = std::max<size_t>(kWindowBytes, header_.chunk_bytes);
     const uint64_t window_chunks = window_bytes / header_.chunk_bytes;
     std::vector<DecodedChunks> slots;
@@ -178,7 +178,7 @@ class Log {
     damage_ += decoded.damage();
     cut_off_ = cut_off_ || decoded.cut_off();
     chunks_ += decoded.chunks();
-    // A large log is about the same throughout: its first part shows how many rows will follow.
+    // A large log is similar throughout: its first part shows how many rows will follow.
     if (!made_room_ && chunks_ * kSample >= expected_chunks_) {
       rows.expect(expected_chunks_ / chunks_ + 1);
       made_room_ = true;
@@ -266,8 +266,8 @@ class Log {
   bool header_intact_ = false;
   trace::ProcessId process_;
   std::vector<char> chunk_;
-  uint64_t chunks_ = 0;           // read
-  uint64_t expected_chunks_ = 0;  // by the file's size; 0: not known
+  uint64_t chunks_ = 0;           // read so far
+  uint64_t expected_chunks_ = 0;  // from the file's size; 0: unknown
   bool made_room_ = false;
   ChunkDamage damage_;
   bool cut_off_ = false;

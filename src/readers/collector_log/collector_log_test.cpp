@@ -37,7 +37,7 @@ void pop(TestLog& log, int64_t time, uint32_t depth) {
 }
 void close(TestLog& log) { log.add(RecordType::clean_end, wire::CleanEnd{9000, 0, 3}); }
 
-// decode_all [10, 100] on thread 7 with decode_step [20, 30] and [40, 50] in it.
+// decode_all [10, 100] on thread 7, containing decode_step [20, 30] and [40, 50].
 TestLog small_log() {
   TestLog log;
   close(log);
@@ -96,7 +96,7 @@ TEST(CollectorLog, CollectivesAreOperatorsAndMore) {
           wire::Collective{20, 90, 4096, kReduce, kGroup, kMembers, Kind::all_reduce, 2, 0});
   log.add(RecordType::collective,
           wire::Collective{90, 95, 0, kReduce, 0, 0, static_cast<Kind>(12), 0, 0});
-  // One that holds an operator: its own time is the operator's.
+  // This one contains an operator: its time counts as the operator's.
   log.add(RecordType::cpu_operator, wire::CpuOperator{101, 109, 0, 0, kGemm, 0});
   log.add(RecordType::collective,
           wire::Collective{100, 110, 8, kReduce, kLost, 0, Kind::barrier, 0, 0});
@@ -124,7 +124,7 @@ TEST(CollectorLog, CollectivesAreOperatorsAndMore) {
   EXPECT_FALSE(collectives.group[2].valid());
   EXPECT_EQ(collectives.sequence[0], trace::kNoSequence);
   EXPECT_EQ(collectives.correlation[2], 0U);
-  // The kernel of a row has its correlation and its times; its bytes are not memory traffic.
+  // A row's kernel has its correlation and its times; its bytes are not memory traffic.
   ASSERT_EQ(trace.kernels.size(), 4U);
   for (const size_t row : {0U, 1U}) {
     const auto& correlations = trace.kernels.correlation;
@@ -147,10 +147,11 @@ TEST(CollectorLog, ThreadsHaveTheNamesThatTheProgramGaveThem) {
   TestLog log;
   log.add(RecordType::clean_end, wire::CleanEnd{9000, 0, 1});
   log.thread_chunk(1, 70);
-  log.add(RecordType::thread_name, wire::ThreadName{80, kLoader});  // another's
-  log.add(RecordType::thread_name, wire::ThreadName{99, kLoader});  // that recorded nothing
+  log.add(RecordType::thread_name, wire::ThreadName{80, kLoader});  // names another thread
+  log.add(RecordType::thread_name,
+          wire::ThreadName{99, kLoader});  // names a thread that recorded nothing
   log.thread_chunk(2, 80);
-  log.thread_chunk(3, 90);  // ended, and its number came again
+  log.thread_chunk(3, 90);  // ended, and its id was reused
   log.thread_chunk(4, 90);
   log.add(RecordType::thread_name, wire::ThreadName{90, kSampler});
   log.thread_chunk(5, 100);
@@ -206,14 +207,14 @@ TEST(CollectorLog, InnermostOperatorsAreKernelsOfTheCpu) {
   log.thread_chunk(1, 7);
   add_operator(log, 10, 20, 1);
   add_operator(log, 20, 30, 2);
-  add_operator(log, 10, 30, 3);  // holds both: recorded when it ends
-  add_operator(log, 30, 30, 4);  // takes no time; touches the one before
+  add_operator(log, 10, 30, 3);  // contains both: recorded when it ends
+  add_operator(log, 30, 30, 4);  // takes no time; touches the previous one
   add_operator(log, 40, 50, 5);
-  add_operator(log, 40, 50, 6);  // of two alike the later one is around the earlier
+  add_operator(log, 40, 50, 6);  // of two with equal times, the later one contains the earlier
   add_operator(log, 60, 80, 8);
   add_operator(log, 70, 90, 9);  // overlaps without nesting: both are kernels
   log.thread_chunk(2, 8);
-  add_operator(log, 12, 18, 10);  // another thread's is inside of none
+  add_operator(log, 12, 18, 10);  // on another thread: contained in none
   add_names(log);
   const trace::Trace trace = read_or_fail(log.bytes());
   EXPECT_EQ(trace.operators.size(), 9U);
@@ -424,7 +425,7 @@ TEST(CollectorLogDamage, EveryTruncation) {
     const size_t rows = trace->ranges.size() + trace->steps.size() + trace->operators.size();
     ASSERT_GE(rows, most) << kept;
     most = rows;
-    // Between chunks too: the log was closed, and says how many there were.
+    // Also at chunk boundaries: the log was closed, and says how many chunks there were.
     ASSERT_EQ(count_of(*trace, "collector_log_truncated"), 1U) << kept;
     ASSERT_EQ(count_of(*trace, "collector_log_bad_values"), 0U) << kept;
   }
@@ -443,7 +444,7 @@ TEST(CollectorLogDamage, FlippedBytes) {
       ASSERT_EQ(trace.error().kind, ErrorKind::input);
       continue;
     }
-    // No damage makes rows out of nothing.
+    // Damage never creates rows.
     ASSERT_LE(trace->ranges.size(), 3U);
     ASSERT_LE(trace->operators.size(), 1U);
   }

@@ -6,8 +6,8 @@
 namespace llmprof::readers::collector_log {
 namespace {
 
-// Calls use(place, value) for each of the values that follow a record's head; a count that the
-// record cannot hold is counted instead.
+// Calls use(index, value) for each value that follows a record's head. A count larger than the
+// record is counted as bad instead.
 template <class Value, class Use>
 void each_value(std::span<const char> bytes, uint32_t count, Findings& findings, const Use& use) {
   if (count > bytes.size() / sizeof(Value)) {

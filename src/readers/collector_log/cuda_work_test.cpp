@@ -89,8 +89,8 @@ TestLog empty_log(uint64_t chunks = 1) {
   return log;
 }
 
-// Two launches and a long call on thread 7; the kernels stand before them, their definitions and
-// all names after them.
+// Two launches and a long call on thread 7; the kernels precede them in the file, their definitions
+// and all names follow.
 TestLog eager_log() {
   TestLog log = empty_log(5);
   log.chunk(wire::ChunkKind::device, 0);
@@ -171,7 +171,7 @@ TEST(CollectorLogCuda, ReadsReplaysWhoseKernelsAreNotRecorded) {
   EXPECT_EQ(trace.queues[trace.graph_replays.queue[0]].stream, 7U);
 }
 
-// Correlations are of one process: 101 is another launch in the other log.
+// Correlations are unique only within a process: 101 is another launch in the other log.
 TEST(CollectorLogCuda, SeveralProcessesKeepTheirLaunches) {
   const testing::TemporaryFolder folder;
   TestLog other = eager_log();
@@ -191,7 +191,7 @@ TEST(CollectorLogCuda, SeveralProcessesKeepTheirLaunches) {
   EXPECT_EQ(count_of(trace, "kernels_without_launch"), 2U);
 }
 
-// A CPU operator of the same process is no CUDA call's kernel.
+// A CPU operator of the same process is not the kernel of a CUDA call.
 TEST(CollectorLogCuda, OperatorsOfTheCpuHaveCorrelationsOfTheirOwn) {
   TestLog log = eager_log();
   log.thread_chunk(1, 7);
@@ -219,7 +219,7 @@ TEST(CollectorLogCuda, OperatorsOfTheCpuLeaveOutTheCorrelationsInUse) {
 }
 
 // Captured on thread 7: node 900 in layer_03/attn (in another domain), 901 in layer_03, 902 in
-// decode_all, 903 outside. Thread 8 clones 900 and 901; its records stand before the creation.
+// decode_all, 903 outside. Thread 8 clones 900 and 901; its records precede the creation.
 TestLog graph_log() {
   TestLog log = empty_log(6);
   log.thread_chunk(2, 8);
@@ -245,8 +245,8 @@ TestLog graph_log() {
   define_kernel(log, 4, kPlain, 3, 903);
   log.chunk(wire::ChunkKind::device, 0);
   define_kernel(log, 5, kPlain);
-  define_kernel(log, 6, kPlain, 4, 777);  // never seen
-  define_kernel(log, 7, kPlain, 5);       // of a graph, without a node
+  define_kernel(log, 6, kPlain, 4, 777);  // never created in this log
+  define_kernel(log, 7, kPlain, 5);       // from a graph, without a node
   log.add_kernels(100, {{0, 1, 201, 1},
                         {1, 1, 201, 2},
                         {2, 1, 201, 3},
@@ -273,14 +273,14 @@ TEST(CollectorLogGraphs, KernelsHaveTheRangeOfTheirNodesCapture) {
   EXPECT_EQ(range(1), "layer_03");
   EXPECT_EQ(range(2), "decode_all");
   for (size_t i = 3; i < 8; ++i) EXPECT_EQ(range(i), "none") << i;
-  // Node 903 is known, outside of ranges; 777 and the kernel without a node are not.
+  // Node 903 is known, outside any range; 777 and the kernel without a node are unknown.
   EXPECT_EQ(count_of(trace, "graph_built_before_attach"), 3U);
   EXPECT_NE(message_of(trace, "graph_built_before_attach").find("built before the collector"),
             std::string::npos);
 }
 
-// Of replays 201 and 202 the first was written over; a kernel outside of graphs that happens to
-// carry its correlation is none of it.
+// The first of replays 201 and 202 was overwritten. A kernel outside graphs that happens to have
+// its correlation does not belong to it.
 TEST(CollectorLogGraphs, ReplaysThatWereWrittenOverAreLeftOut) {
   TestLog log = empty_log(3);
   log.chunk(wire::ChunkKind::device, 0);
@@ -359,7 +359,7 @@ TEST(CollectorLogCuda, ImpossibleValuesAreLeftOut) {
 TEST(CollectorLogCudaDamage, LostDefinitionsCostTheirRows) {
   TestLog log = eager_log();
   log.chunk(wire::ChunkKind::device, 0);
-  // Far keys are found as near ones are.
+  // Large keys are found like small ones.
   define_kernel(log, 4'000'000'000, kPlain);
   log.add_kernels(5000, {{0, 1, 1, 3}, {10, 1, 1, 4'000'000'000}, {20, 1, 1, 3'999'999'999}});
   log.add(RecordType::memory_operation, wire::MemoryOperation{1, 2, 3, 4, 55});
@@ -378,7 +378,7 @@ TEST(CollectorLogCudaDamage, LostNamesKeepTheirRows) {
   EXPECT_EQ(trace.strings[trace.kernels.name[0]], "(name lost)");
   ASSERT_EQ(trace.launches.size(), 3U);
   EXPECT_EQ(trace.strings[trace.launches.api[0]], "(name lost)");
-  EXPECT_EQ(count_of(trace, "collector_log_lost_names"), 2U + 3U);  // of two kernels, three calls
+  EXPECT_EQ(count_of(trace, "collector_log_lost_names"), 2U + 3U);  // two kernels, three calls
 }
 
 TEST(CollectorLogCudaDamage, EveryTruncation) {
@@ -402,7 +402,7 @@ TEST(CollectorLogCudaDamage, FlippedBytes) {
     for (int i = 0; i <= round % 4; ++i) damaged[place(random)] = static_cast<char>(random());
     const auto trace = read_bytes(damaged);
     if (!trace) continue;
-    // No damage makes rows out of nothing.
+    // Damage never creates rows.
     ASSERT_LE(trace->kernels.size(), 8U);
     ASSERT_LE(trace->launches.size(), 1U);
   }

@@ -11,7 +11,7 @@ using wire::RecordType;
 
 namespace {
 
-// Calls without their threads, whose names are the log's codes.
+// Adds a call without its thread; its name is the log's code.
 void add_call(Nanoseconds start, Nanoseconds end, uint32_t code, uint32_t correlation,
               trace::LaunchTable& calls) {
   calls.start.push_back(start);
@@ -33,7 +33,7 @@ void decode_call(const Record& record, trace::LaunchTable& calls, Findings& find
   add_call(call.start, call.end, call.code, call.correlation, calls);
 }
 
-// The columns that a log's kernels fill before their definitions are known.
+// The columns that are filled before a log's kernel definitions are known.
 void resize_kernels(trace::KernelTable& kernels, size_t rows) {
   kernels.start.resize(rows);
   kernels.end.resize(rows);
@@ -41,7 +41,7 @@ void resize_kernels(trace::KernelTable& kernels, size_t rows) {
   kernels.correlation.resize(rows);
 }
 
-// Times and correlations, and as names the keys of their definitions.
+// Decodes times, correlations and, as names, the keys of the definitions.
 void decode_kernels(const Record& record, trace::KernelTable& kernels, Findings& findings) {
   wire::KernelBatch batch{};
   if (!take(record, batch, findings)) return;
@@ -103,7 +103,7 @@ void DecodedChunks::parse(std::span<const char> window) {
   first_ += stride_;
 }
 
-// A damaged header costs nothing but the thread's name: records carry checksums of their own.
+// A damaged header loses only the thread's name: records have their own checksums.
 void DecodedChunks::parse_chunk(std::span<const char> chunk, uint64_t sequence) {
   ++chunks_;
   wire::ChunkHeader header{};

@@ -26,41 +26,42 @@ struct ChunkDamage {
   }
 };
 
-// Records in a row that are of one thread: rows of DecodedChunks::records and calls.
+// Consecutive records of one thread: rows of DecodedChunks::records and calls.
 struct ThreadRecords {
-  bool begins_chunk = false;  // of the thread `serial`; else a ThreadInfo is the first record
+  bool begins_chunk = false;  // by thread `serial`; otherwise the first record is a ThreadInfo
   uint32_t serial = 0;
   size_t first_record = 0;
   size_t records_end = 0;
   size_t first_call = 0;
   size_t calls_end = 0;
-  bool any_calls = false;  // also where none of them is sane
+  bool any_calls = false;  // even if none is sane
 };
 
-// Neighboring chunks of a log, taken apart without knowing the others, so that several threads can
-// do so at once. What comes by the million is in columns: names hold the log's own codes and keys.
+// Neighboring chunks of a log, decoded independently of the others, so that several threads can
+// work at once. Records that come by the million are stored in columns; names hold the log's own
+// codes and keys.
 class DecodedChunks {
  public:
-  // Chunks of this size; the first window given to `parse` begins with chunk `first`, each further
-  // one `stride` chunks after the last.
+  // `parse` takes windows of chunks of this size: the first window starts with chunk `first`, each
+  // later one `stride` chunks after the previous one.
   DecodedChunks(size_t chunk_bytes, uint64_t first, uint64_t stride)
       : chunk_bytes_(chunk_bytes), first_(first), stride_(stride) {}
 
   // The result refers to the window's bytes. The last chunk may be cut off.
   void parse(std::span<const char> window);
-  // `chunk` is without the file's header.
+  // `chunk` excludes the file's header.
   void parse_chunk(std::span<const char> chunk, uint64_t sequence);
 
   // In the order of the file.
   [[nodiscard]] const std::vector<ThreadRecords>& stretches() const { return stretches_; }
-  // All but those in columns.
+  // All except those in columns.
   [[nodiscard]] std::span<const Record> records() const { return records_; }
   // Without their threads.
   [[nodiscard]] const trace::LaunchTable& calls() const { return calls_; }
-  // Times, names and correlations alone.
+  // Only times, names and correlations.
   [[nodiscard]] const trace::KernelTable& kernels() const { return kernels_; }
   [[nodiscard]] const ChunkDamage& damage() const { return damage_; }
-  // Counts of what the columns left out.
+  // Counts what the columns do not include.
   [[nodiscard]] const Findings& findings() const { return findings_; }
   [[nodiscard]] uint64_t chunks() const { return chunks_; }
   [[nodiscard]] bool cut_off() const { return cut_off_; }

@@ -44,7 +44,7 @@ trace::HostCallTable::Kind kind_of(wire::HostCallKind kind) {
   return Kind::kernel;
 }
 
-// Adds rows [first, end) of a column after those of another.
+// Appends rows [first, end) of one column to another.
 template <class Value>
 void append(const std::vector<Value>& from, size_t first, size_t end, std::vector<Value>& to) {
   to.insert(to.end(), from.begin() + static_cast<std::ptrdiff_t>(first),
@@ -85,8 +85,8 @@ uint32_t LaunchRows::largest_correlation() const {
   return largest_from(builder_.trace().launches.correlation, first_);
 }
 
-// A program clones a graph, and instantiating clones it again; more generations are damage, as is a
-// circle.
+// A program clones a graph, and instantiating clones it again; more generations mean damage, as
+// does a cycle.
 std::optional<trace::RangeRow> DeviceRows::range_of(uint64_t node) const {
   constexpr int kGenerations = 64;
   std::optional<trace::RangeRow> range;
@@ -111,7 +111,7 @@ void DeviceRows::add_kernels(const trace::KernelTable& decoded) {
   append(decoded.correlation, 0, decoded.size(), kernels.correlation);
 }
 
-// Queue and kind follow from the definition.
+// Queue and kind come from the definition.
 void DeviceRows::add(const wire::MemoryOperation& operation) {
   trace::MemoryOperationTable& memory = builder_.trace().memory_operations;
   trace::add_row(memory, operation.start, operation.end, operation.bytes, operation.definition);

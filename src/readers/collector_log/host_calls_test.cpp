@@ -1,4 +1,4 @@
-// Launches and waits that the light watch noted.
+// Launches and waits recorded by the light watch.
 #include <gtest/gtest.h>
 
 #include "testing/readers/collector_log.h"
@@ -19,7 +19,7 @@ constexpr uint64_t kGraph = 0xFFFF'8000'0000'0008;
 
 void add_call(TestLog& log, const wire::HostCall& call) { log.add(RecordType::host_call, call); }
 
-// A log that was closed, with `chunks` chunks after this one.
+// A closed log with `chunks` chunks after this one.
 TestLog closed_log(uint64_t chunks) {
   TestLog log;
   log.add(RecordType::clean_end, wire::CleanEnd{9000, 0, 1 + chunks});
@@ -36,12 +36,12 @@ TEST(HostCalls, AreReadWithKindThreadAndHandle) {
   add_call(log, {120, 5, 0, HostCallKind::kernel});
   add_call(log, {300, 0, UINT32_MAX, HostCallKind::wait});
   const trace::Trace trace = read_or_fail(log.bytes());
-  // Nothing in it can be analyzed by itself, and nothing is wrong with it.
+  // It contains nothing to analyze on its own, and nothing is wrong with it.
   ASSERT_EQ(trace.diagnostics.items().size(), 1U);
   EXPECT_EQ(count_of(trace, "collector_log_empty"), 1U);
   const trace::HostCallTable& calls = trace.host_calls;
   ASSERT_EQ(calls.size(), 5U);
-  EXPECT_EQ(trace.launches.size(), 0U);  // those that were traced
+  EXPECT_EQ(trace.launches.size(), 0U);  // only traced launches
   std::vector<uint64_t> tids;
   for (const trace::ThreadId thread : calls.thread)
     tids.push_back(trace.threads[thread.index()].tid);
@@ -54,7 +54,7 @@ TEST(HostCalls, AreReadWithKindThreadAndHandle) {
   EXPECT_FALSE(calls.of_driver);
 }
 
-// As callbacks of the driver note them, in a run of their own.
+// Recorded by driver callbacks, in a separate run.
 TEST(HostCalls, OfTheDriverAreKnownAsSuch) {
   TestLog log = closed_log(1);
   log.thread_chunk(1, 70);
@@ -71,7 +71,7 @@ TEST(HostCalls, ImpossibleOnesAreLeftOutAndCounted) {
   log.thread_chunk(1, 70);
   add_call(log, {100, kFunction, 0, HostCallKind::kernel});
   add_call(log, {-1, kFunction, 0, HostCallKind::kernel});
-  add_call(log, {INT64_MAX - 1, 0, 40, HostCallKind::wait});  // its end is beyond all times
+  add_call(log, {INT64_MAX - 1, 0, 40, HostCallKind::wait});  // its end exceeds the largest time
   add_call(log, {110, kFunction, 0, static_cast<HostCallKind>(0)});
   add_call(log, {120, kFunction, 0, static_cast<HostCallKind>(7)});
   log.add_bytes(RecordType::host_call, std::string(16, 'k'));  // too short

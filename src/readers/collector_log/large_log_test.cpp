@@ -1,4 +1,4 @@
-// A log of several windows, which are taken apart by several threads.
+// A log of several windows, which several threads decode.
 #include <gtest/gtest.h>
 
 #include "testing/readers/collector_log.h"
@@ -15,15 +15,15 @@ using wire::RecordType;
 constexpr wire::StringKey kName = 1;
 constexpr uint32_t kCode = 1;
 constexpr wire::DefinitionKey kKind = 1;
-// Of 1 KiB each: 18 windows and a part of another, so that each of the 9 places that a machine of
-// many cores has for windows is used again.
+// Chunks of 1 KiB: 18 windows and a part of another, so that each of the 9 window slots on a
+// machine with many cores is used again.
 constexpr uint32_t kRounds = 6300;
 constexpr uint32_t kChunksARound = 3;
 constexpr uint32_t kCallsAChunk = 20;
 
-// Each round is a chunk of thread 1, one that thread 2 begins and thread 3 goes on with, and one of
-// the GPU. Calls are numbered through, and start at ten times their number; so do their kernels,
-// five later.
+// Each round is a chunk of thread 1, one that thread 2 starts and thread 3 continues, and one of
+// the GPU. Calls are numbered consecutively and start at ten times their number; their kernels
+// start five later.
 class LargeLog {
  public:
   LargeLog() {
@@ -49,7 +49,7 @@ class LargeLog {
 
   static uint32_t calls() { return kRounds * 2 * kCallsAChunk; }
   [[nodiscard]] std::string bytes() const { return log_.bytes(); }
-  // Where a round's first chunk begins.
+  // Where a round's first chunk starts.
   static size_t place_of(uint32_t round) {
     return (1 + size_t{round} * kChunksARound) * wire::kSmallestChunkBytes;
   }
@@ -94,7 +94,7 @@ TEST(LargeCollectorLog, KeepsTheOrderOfTheFile) {
   }
 }
 
-// One flipped bit in each of two windows costs the thread's name and one launch; the cut costs the
+// One flipped bit in each of two windows loses the thread's name and one launch; the cut loses the
 // last rounds.
 TEST(LargeCollectorLog, CountsDamageOfAllWindows) {
   constexpr uint32_t kDamagedHeader = 500;
@@ -110,14 +110,14 @@ TEST(LargeCollectorLog, CountsDamageOfAllWindows) {
   EXPECT_EQ(count_of(trace, "collector_log_damaged_chunks"), 1U);
   EXPECT_EQ(count_of(trace, "collector_log_damaged_records"), 1U);
   EXPECT_EQ(count_of(trace, "collector_log_truncated"), 1U);
-  // The definition of all kernels stood after the cut.
+  // The definition of all kernels was after the cut.
   EXPECT_EQ(count_of(trace, "collector_log_lost_definitions"), kCutRound * 2 * kCallsAChunk);
   EXPECT_EQ(trace.launches.size(), kCutRound * 2 * kCallsAChunk - 1);
   EXPECT_EQ(trace.threads.size(), 3U);
 }
 
-// The chunk's number is part of every checksum: a window that took its chunks for others would lose
-// all of them.
+// Every checksum includes the chunk's number: a window with wrong numbers would lose all its
+// chunks.
 TEST(LargeCollectorLog, LosesChunksThatChangedPlaces) {
   std::string bytes = LargeLog().bytes();
   const auto chunk = [&](uint32_t round) {

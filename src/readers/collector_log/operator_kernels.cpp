@@ -12,7 +12,7 @@ namespace llmprof::readers::collector_log {
 namespace {
 
 // Rows by thread, then start, an outer operator before those inside it. A program records an
-// operator when it ends: of two with the same times the later row is the outer one.
+// operator when it ends: of two with equal times, the later row is the outer one.
 std::vector<size_t> outer_first(const trace::OperatorTable& operators, size_t first) {
   std::vector<size_t> order(operators.size() - first);
   std::iota(order.begin(), order.end(), first);
@@ -23,8 +23,8 @@ std::vector<size_t> outer_first(const trace::OperatorTable& operators, size_t fi
   return order;
 }
 
-// In `order`: whether an operator holds none that takes time. What follows starts no earlier, so
-// one that ends no later is inside.
+// In `order`: whether an operator contains no other that takes time. Later ones in `order` do not
+// start earlier, so one that ends no later is inside.
 std::vector<bool> innermost(const trace::OperatorTable& operators,
                             const std::vector<size_t>& order) {
   std::vector<bool> inner(order.size(), true);
@@ -41,7 +41,7 @@ std::vector<bool> innermost(const trace::OperatorTable& operators,
   return inner;
 }
 
-// Correlations that no CUDA call has.
+// Correlations that no CUDA call uses.
 class FreeCorrelations {
  public:
   FreeCorrelations(const trace::Trace& trace, uint32_t last, size_t wanted) : last_(last) {
@@ -63,7 +63,7 @@ class FreeCorrelations {
 
  private:
   uint32_t last_;
-  std::unordered_set<uint32_t> used_;  // empty where those after the last one suffice
+  std::unordered_set<uint32_t> used_;  // empty if the numbers after the last one suffice
 };
 
 }  // namespace
@@ -79,7 +79,7 @@ uint64_t add_operator_kernels(trace::TraceBuilder& builder, trace::ProcessId pro
   const trace::ShapeId shape = builder.shape({});
   const trace::StringId api = builder.string("operator");
   FreeCorrelations correlations(trace, last_correlation, order.size());
-  // Rows of captures before this one do not have these columns.
+  // Rows of earlier captures do not have these columns.
   trace.kernels.flops.resize(trace.kernels.size());
   trace.kernels.bytes.resize(trace.kernels.size());
   for (size_t i = 0; i < order.size(); ++i) {

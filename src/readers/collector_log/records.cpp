@@ -7,7 +7,8 @@
 namespace llmprof::readers::collector_log {
 namespace {
 
-// Without a limit, a chunk full of false headers would cost the square of its size.
+// Without a limit, the time for a chunk full of false headers would grow with the square of its
+// size.
 constexpr size_t kMostTimesSearched = 64;
 
 }  // namespace

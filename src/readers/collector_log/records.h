@@ -18,7 +18,7 @@
 
 namespace llmprof::readers::collector_log {
 
-// Something the log says in words of its own.
+// A message in the log's own words.
 struct Notice {
   Severity severity = Severity::info;
   std::string_view code;
@@ -26,7 +26,7 @@ struct Notice {
   uint64_t count = 1;
 };
 
-// What the records of a log said about the log itself, and what was wrong with them.
+// What the records of a log say about the log itself, and what is wrong with them.
 struct Findings {
   uint64_t rows = 0;
   uint64_t unknown = 0;
@@ -34,12 +34,12 @@ struct Findings {
   uint64_t dropped = 0;
   uint64_t cut_names = 0;
   uint64_t lost_names = 0;
-  uint64_t lost_definitions = 0;  // rows left out for want of them
+  uint64_t lost_definitions = 0;  // rows skipped because their definition is lost
   uint64_t open_ranges = 0;
   uint64_t ends_without_start = 0;
   uint64_t outer_operators = 0;        // with others inside them
-  uint64_t kernels_of_old_graphs = 0;  // whose nodes' creation is not in the log
-  uint64_t overwritten_kernels = 0;    // of replays whose times were lost
+  uint64_t kernels_of_old_graphs = 0;  // their nodes' creation is not in the log
+  uint64_t overwritten_kernels = 0;    // of replays whose times were overwritten
   uint64_t cupti_dropped = 0;
   uint64_t counters_lost = 0;
   bool never_armed = false;
@@ -52,8 +52,8 @@ struct Record {
   wire::RecordType type = wire::RecordType::none;
   std::span<const char> payload;
 
-  // False where the payload is too short for it. A longer one is of a newer collector, whose
-  // further fields are not read.
+  // False if the payload is too short. A longer one is from a newer collector; its additional
+  // fields are not read.
   template <class Payload>
   [[nodiscard]] bool get(Payload& to) const {
     if (payload.size() < sizeof to) return false;
@@ -62,7 +62,7 @@ struct Record {
   }
 };
 
-// Takes a record's payload out; false where it is too short or not sane, which is counted.
+// Reads a record's payload; false, and counted, if it is too short or not sane.
 template <class Payload>
 bool take(const Record& record, Payload& payload, Findings& findings) {
   if (record.get(payload) && is_sane(payload)) return true;
@@ -70,12 +70,12 @@ bool take(const Record& record, Payload& payload, Findings& findings) {
   return false;
 }
 
-// The records of one chunk, in order. What is damaged is stepped over, up to the next record whose
-// checksum is right; where too much looks like records and is none, the rest of the chunk is
+// The records of one chunk, in order. Damage is skipped up to the next record with a correct
+// checksum. If too many bytes look like records but are not, the rest of the chunk counts as
 // damaged.
 class Records {
  public:
-  // `bytes` begin after the chunk's header; `sequence` is the chunk's place in the file.
+  // `bytes` start after the chunk's header; `sequence` is the chunk's index in the file.
   Records(std::span<const char> bytes, uint64_t sequence) : bytes_(bytes), sequence_(sequence) {}
 
   // False at the end. Inline: there are millions.
@@ -85,14 +85,15 @@ class Records {
     return true;
   }
 
-  // Stretches of damaged bytes between or after records.
+  // Number of damaged stretches between or after records.
   [[nodiscard]] uint64_t damaged() const { return damaged_; }
-  // Bytes after the last record, but no header: it was being written when the process ended.
+  // There are bytes after the last record but no header: it was being written when the process
+  // ended.
   [[nodiscard]] bool unfinished() const { return unfinished_; }
 
  private:
   bool next_behind_damage(Record& record);
-  // Whether bytes may be a header, by its type and size.
+  // Whether bytes may be a header, judged by type and size.
   [[nodiscard]] bool header_at(size_t place, wire::RecordHeader& header) const {
     if (bytes_.size() - place < sizeof header) return false;
     std::memcpy(&header, bytes_.data() + place, sizeof header);
@@ -114,17 +115,17 @@ class Records {
   std::span<const char> bytes_;
   uint64_t sequence_;
   size_t place_ = 0;
-  size_t searched_ = 0;  // bytes of what looked like records behind damage
+  size_t searched_ = 0;  // bytes that looked like records after damage
   uint64_t damaged_ = 0;
   bool unfinished_ = false;
 };
 
-// What small numbers of a log stand for. They are counted up from 1: a plain array finds them, but
-// for the large ones that only a damaged log has.
+// What a log's small numbers stand for. They count up from 1, so a plain array is used, except for
+// large numbers, which only a damaged log has.
 template <class Value>
 class Definitions {
  public:
-  // The first one with a key stays.
+  // The first definition of a key is kept.
   void add(uint32_t key, const Value& value) {
     if (find(key) != nullptr) return;
     if (key < kDense) {
@@ -143,7 +144,7 @@ class Definitions {
     return known == sparse_.end() ? nullptr : &values_[known->second];
   }
 
-  // In the order they came.
+  // In order of arrival.
   [[nodiscard]] std::vector<Value>& values() { return values_; }
 
  private:
@@ -155,19 +156,19 @@ class Definitions {
   std::unordered_map<uint32_t, uint32_t> sparse_;
 };
 
-// The strings of a log by their keys. A string may stand after its use in the file: ask when all
-// records are read.
+// The strings of a log by their keys. A string may follow its use in the file: look it up after
+// reading all records.
 class Texts {
  public:
   Texts(trace::TraceBuilder& builder, Findings& findings)
       : builder_(builder), findings_(findings) {}
 
-  // `bytes` are those behind the record's head.
+  // `bytes` are those after the record's head.
   void add(const wire::Text& head, std::span<const char> bytes);
 
   // None for key 0, and for a lost string, which is counted.
   trace::StringId find(wire::StringKey key) const;
-  // Its name where it is lost.
+  // A placeholder for a lost string.
   trace::StringId find_name(wire::StringKey key) const;
   [[nodiscard]] std::string_view text(trace::StringId id) const {
     return id.valid() ? builder_.trace().strings[id] : std::string_view();
@@ -179,7 +180,7 @@ class Texts {
   Definitions<trace::StringId> texts_;
 };
 
-// As nsys and Linux write it: 3d79c6fb-8838-e918-5193-3fe6bfedd8a7.
+// In the format of nsys and Linux: 3d79c6fb-8838-e918-5193-3fe6bfedd8a7.
 inline std::string uuid_text(std::span<const uint8_t, 16> uuid) {
   std::string text;
   for (size_t i = 0; i < uuid.size(); ++i) {

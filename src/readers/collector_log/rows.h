@@ -25,7 +25,7 @@ struct LogReading {
   Texts& texts_;
 };
 
-// Lets `settle(row)` complete the rows from `first` on, and leaves out those that it refuses.
+// Calls `settle(row)` to complete the rows from `first` on, and removes those that it rejects.
 template <class Table, class Settle>
 void settle_rows(Table& table, size_t first, const Settle& settle) {
   size_t kept = first;
@@ -43,22 +43,22 @@ void settle_rows(Table& table, size_t first, const Settle& settle) {
   });
 }
 
-// The operators that are collectives, in the order of their rows from `first` on.
+// The operators that are collectives, in the order of the collective rows from `first` on.
 struct CollectiveOperators {
   size_t first = 0;
   std::vector<size_t> operators;  // rows
 };
 
-// Makes the CPU operators from row `first` on, all of one process, kernels of the device cpu:0,
-// each launched by its own thread at its own start, so that analyses treat them as they treat a
-// GPU's. Of operators inside each other only the innermost are kernels: their time counts once.
-// Collectives get the correlations of their kernels. `last_correlation` is the largest that the
-// process's CUDA calls have. Returns how many operators have others inside them.
+// Turns the CPU operators from row `first` on, all of one process, into kernels of the device
+// cpu:0, each launched by its own thread at its own start, so that analyses treat them like a GPU's
+// kernels. Of nested operators only the innermost are kernels: their time counts once. Collectives
+// get the correlations of their kernels. `last_correlation` is the largest that the process's CUDA
+// calls have. Returns how many operators contain others.
 uint64_t add_operator_kernels(trace::TraceBuilder& builder, trace::ProcessId process, size_t first,
                               const CollectiveOperators& collectives, uint32_t last_correlation);
 
-// What a program annotated: ranges, marks, steps, CPU operators and collectives, each by the
-// thread that recorded it, and names of its threads.
+// A program's annotations: ranges, marks, steps, CPU operators and collectives, each with the
+// thread that recorded it, and thread names.
 class AnnotationRows : LogReading {
  public:
   explicit AnnotationRows(const LogReading& reading) : LogReading(reading) {}
@@ -70,15 +70,15 @@ class AnnotationRows : LogReading {
   void add(const wire::Mark& mark, trace::ThreadId thread);
   void add(const wire::Step& step, trace::ThreadId thread);
   void add(const wire::CpuOperator& call, trace::ThreadId thread);
-  // Also an operator.
+  // Also adds an operator.
   void add(const wire::Collective& call, trace::ThreadId thread);
-  // By a thread, which may name itself or another.
+  // `by` is the thread that gave the name, to itself or to another thread.
   void add(const wire::ThreadName& name, trace::ThreadId by) { names_.emplace_back(by, name); }
 
-  // The push/pop range that this thread opened last of those still open, whatever their domains.
+  // The thread's most recently opened push/pop range that is still open, in any domain.
   [[nodiscard]] trace::RangeRow innermost(trace::ThreadId thread) const;
 
-  // Ends ranges and names everything: until then text columns hold the log's own keys.
+  // Ends ranges and resolves names: until then, text columns hold the log's own keys.
   void finish();
 
   [[nodiscard]] size_t first_operator() const { return first_operator_; }
@@ -99,15 +99,16 @@ class AnnotationRows : LogReading {
   size_t first_operator_ = builder_.trace().operators.size();
   CollectiveOperators collectives_{builder_.trace().collectives.size(), {}};
   std::unordered_map<trace::ThreadId, std::unordered_map<wire::StringKey, OpenRows>> open_;
-  trace::ThreadId last_thread_;  // whose open rows were asked for last,
+  trace::ThreadId last_thread_;  // the last lookup: thread, domain
   wire::StringKey last_domain_ = 0;
-  OpenRows* last_open_ = nullptr;                 // and these rows
+  OpenRows* last_open_ = nullptr;                 // and its rows
   std::unordered_map<uint64_t, size_t> started_;  // rows, by range
   std::vector<wire::RangeEnd> ends_;
-  std::vector<std::pair<trace::ThreadId, wire::ThreadName>> names_;  // and who gave them
+  std::vector<std::pair<trace::ThreadId, wire::ThreadName>>
+      names_;  // with the thread that gave them
 };
 
-// CUDA API calls, each by the thread that made it.
+// CUDA API calls, each with the thread that made it.
 class LaunchRows : LogReading {
  public:
   explicit LaunchRows(const LogReading& reading) : LogReading(reading) {}
@@ -116,10 +117,10 @@ class LaunchRows : LogReading {
   // Rows [first, end) of decoded calls.
   void add_calls(const trace::LaunchTable& calls, size_t first, size_t end, trace::ThreadId thread);
 
-  // A call that the light watch noted.
+  // A call recorded by the light watch.
   void add(const wire::HostCall& call, trace::ThreadId thread);
 
-  // Names the calls: until then their names hold the log's codes.
+  // Resolves the calls' names: until then, they hold the log's codes.
   void finish();
 
   [[nodiscard]] size_t rows() const { return builder_.trace().launches.size() - first_; }
@@ -135,7 +136,7 @@ class LaunchRows : LogReading {
   Definitions<Api> names_;
 };
 
-// What ran on the GPUs: kernels, memory operations and whole graph replays.
+// GPU work: kernels, memory operations and entire graph replays.
 class DeviceRows : LogReading {
  public:
   explicit DeviceRows(const LogReading& reading) : LogReading(reading) {}
@@ -150,22 +151,22 @@ class DeviceRows : LogReading {
   void add(const wire::MemoryOperation& operation);
   void add(const wire::GraphReplay& replay);
   void add(const wire::ReplayOverwritten& replay) { overwritten_.insert(replay.correlation); }
-  // Of a graph; `range` is the innermost open on the thread, none: no range was open.
+  // A graph node; `range` is the innermost range open on the thread, none: no range was open.
   void add(const wire::GraphNodeCreated& made, trace::RangeRow range) {
     created_.try_emplace(made.node, range);
   }
   void add(const wire::GraphNodeCloned& made) { originals_.try_emplace(made.node, made.original); }
 
-  // Gives every row what its definition says: until then names (of memory operations: details) hold
-  // the definitions' keys. Rows whose definition is lost are left out and counted, and kernels
-  // whose times were written over.
+  // Completes every row from its definition: until then, names (of memory operations: details) hold
+  // the definitions' keys. Removes and counts rows whose definition is lost, and kernels whose
+  // times were overwritten.
   void finish();
 
   [[nodiscard]] size_t rows() const;
   [[nodiscard]] uint32_t largest_correlation() const;
 
  private:
-  // A definition as the log has it and, once settled, as the trace has it.
+  // A definition from the log and, once settled, its values in the trace.
   struct KernelKind {
     wire::KernelDefinition definition{};
     trace::StringId name = {};
@@ -186,8 +187,8 @@ class DeviceRows : LogReading {
     uint32_t stream;
   };
   trace::QueueId queue(const Place& place);
-  // The range in which a node was created; a clone's is its original's. Nothing for a node that the
-  // log does not have.
+  // The range in which a node was created; a clone has its original's. None for a node that is not
+  // in the log.
   [[nodiscard]] std::optional<trace::RangeRow> range_of(uint64_t node) const;
   void settle_kernel_kinds();
   trace::StringId readable_name(wire::StringKey key);
@@ -207,18 +208,18 @@ class DeviceRows : LogReading {
   bool any_node_range_ = false;
 };
 
-// Samples of hardware counters and sensors: one row a value.
+// Samples of hardware counters and sensors: one row per value.
 class CounterRows : LogReading {
  public:
   explicit CounterRows(const LogReading& reading) : LogReading(reading) {}
 
-  // `values` are the bytes behind the record's head.
+  // `values` are the bytes after the record's head.
   void add(const wire::CounterSet& head, std::span<const char> values);
   void add(const wire::CounterSample& sample, std::span<const char> values);
   void add(const wire::ShortCounterSample& sample, std::span<const char> values);
 
-  // Gives samples their device and metric: until then these columns hold the set and the place in
-  // it. Samples of a lost set are left out and counted.
+  // Gives samples their device and metric: until then, these columns hold the set and the index in
+  // it. Samples of a lost set are removed and counted.
   void finish();
 
   [[nodiscard]] size_t rows() const { return builder_.trace().counters.size() - first_; }
@@ -240,7 +241,7 @@ class CounterRows : LogReading {
   std::map<uint32_t, Set> sets_;
 };
 
-// What a log says of the process, its GPUs and what was recorded when.
+// What a log says about the process, its GPUs and when it was recording.
 class SessionFacts : LogReading {
  public:
   explicit SessionFacts(const LogReading& reading) : LogReading(reading) {}
@@ -256,7 +257,7 @@ class SessionFacts : LogReading {
   void add(const wire::Dropped& dropped);
   void add(const wire::CleanEnd& end);
 
-  // What needed the log's strings.
+  // Processes what needs the log's strings.
   void finish();
 
  private:
@@ -267,7 +268,7 @@ class SessionFacts : LogReading {
 
   std::vector<wire::CudaSession> sessions_;
   std::optional<wire::Waiting> waiting_;
-  bool armed_ = false;  // or it was tried
+  bool armed_ = false;  // or arming was attempted
   std::vector<wire::Variable> variables_;
   std::vector<wire::CountersOff> counters_off_;
 };
@@ -280,27 +281,27 @@ class Rows {
   Rows(const Rows&) = delete;
   Rows& operator=(const Rows&) = delete;
 
-  // Chunks that follow those added before.
+  // Adds chunks that follow those added before.
   void add(const DecodedChunks& chunks);
-  // Makes room for `times` the rows of this log so far, and a little more: growing step by step
+  // Reserves room for `times` the rows of this log so far, and a little more: growing step by step
   // would touch every column's memory twice.
   void expect(uint64_t times);
-  // Settles what may stand after its use in the file: names, definitions, ends of ranges.
+  // Resolves what may follow its use in the file: names, definitions, ends of ranges.
   const Findings& finish();
 
  private:
-  // Records that follow are of the thread with this serial number; a ThreadInfo among them says
-  // more.
+  // The following records belong to the thread with this serial number; a ThreadInfo among them
+  // gives details.
   void begin_thread(uint32_t serial) {
     serial_ = serial;
     thread_ = {};
   }
   void add(const Record& record);
-  // Of the records that are being added; made with the first that needs it.
+  // The thread of the records being added; created for the first record that needs it.
   trace::ThreadId thread();
   void add_thread(const Record& record);
-  // Hands the payload to a part, unless it is too short or not sane: with the thread that recorded
-  // it, the bytes behind it, or the innermost range, where the part takes that.
+  // Passes the payload to a part unless it is too short or not sane, together with the recording
+  // thread, the bytes after it, or the innermost range if the part takes them.
   template <class Payload, auto Part>
   void give(const Record& record);
 

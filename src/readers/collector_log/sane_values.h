@@ -3,8 +3,8 @@
 #include "trace/tables.h"
 #include "wire/cuda_records.h"
 
-// What the fields of a record may hold. A record with anything else is damaged, or of a program
-// that wrote nonsense, and is left out.
+// Valid values of a record's fields. A record with any other value is damaged, or from a program
+// that wrote nonsense, and is skipped.
 namespace llmprof::readers::collector_log {
 
 inline bool is_time(int64_t time) { return time >= 0 && time < trace::kOpenEnd; }
@@ -14,7 +14,7 @@ inline bool is_interval(int64_t start, int64_t end) {
 
 // Deeper nesting of ranges means damage.
 inline constexpr uint32_t kDeepest = 1U << 16U;
-// So far from both ends of time that a batch's kernels are times too.
+// Far enough from both ends of the range that all kernels of a batch have valid times.
 inline constexpr Nanoseconds kLatestBase = trace::kOpenEnd - (int64_t{1} << 34U);
 
 template <class Payload>
@@ -55,7 +55,7 @@ inline bool has_sane_rest(const wire::Waiting& waiting) {
   return waiting.what >= wire::WaitsFor::command && waiting.what <= wire::WaitsFor::delay;
 }
 
-// Times, depths and references by the names that they have in all records, then the rest.
+// Checks times, depths and references, which have the same names in all records, then the rest.
 template <class Payload>
 bool is_sane(const Payload& record) {
   bool sane = true;

@@ -40,14 +40,14 @@ std::string why_stood_down(const wire::Collection& change) {
   }
 }
 
-// What launchers and engines set for a process, by name.
+// Variables set by launchers and engines, by name.
 using LauncherVariables = std::map<std::string_view, std::string_view>;
 
 struct PlaceInJob {
   std::optional<uint32_t> rank;
   std::optional<uint32_t> local_rank;
   std::optional<uint32_t> world_size;
-  std::string job;  // the launcher's id of it; empty where not known
+  std::string job;  // the launcher's job id; empty if unknown
   uint64_t bad_values = 0;
 };
 
@@ -64,7 +64,7 @@ constexpr std::array<Launcher, 6> kLaunchers = {{
     {"PMIX_RANK", "SLURM_LOCALID", "SLURM_NTASKS"},
     {"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS"},
 }};
-// Where a step has fewer tasks than its job.
+// Preferred to SLURM_NTASKS: a step may have fewer tasks than its job.
 constexpr std::string_view kTasksOfStep = "SLURM_STEP_NUM_TASKS";
 // torchrun without rendezvous calls every job "none".
 constexpr std::array<std::string_view, 3> kJobs = {"TORCHELASTIC_RUN_ID", "PMIX_NAMESPACE",
@@ -84,7 +84,8 @@ std::optional<uint32_t> number_of(const LauncherVariables& variables, std::strin
   return std::nullopt;
 }
 
-// A part "TP3" of "sglang::scheduler_DP0_TP3_EP3". Experts are spread over the same ranks.
+// A part like "TP3" in "sglang::scheduler_DP0_TP3_EP3". EP is ignored: experts are spread over the
+// same ranks.
 bool is_dimension(std::string_view part) {
   constexpr size_t kLetters = 2;
   const std::string_view kind = part.substr(0, kLetters);
@@ -92,7 +93,7 @@ bool is_dimension(std::string_view part) {
          parse_int(part.substr(kLetters)).has_value();
 }
 
-// With two dimensions a rank depends on their sizes, which a title does not have.
+// With two dimensions a rank depends on their sizes, which a title does not contain.
 std::optional<uint32_t> rank_in_title(std::string_view title) {
   std::optional<uint32_t> rank;
   for (const std::string_view part : split(title, '_')) {
@@ -119,8 +120,8 @@ std::string job_of(const LauncherVariables& variables) {
   return job.empty() || step.empty() ? std::string(job) : fmt::format("{}.{}", job, step);
 }
 
-// By the variables of torchrun, MPI and Slurm, in this order: a launcher inside another knows
-// better. Without any, by the title that vLLM and SGLang give their workers, if it has one number.
+// From the variables of torchrun, MPI and Slurm, in this order: an inner launcher is more specific.
+// Without any, from the title that vLLM and SGLang give their workers, if it has one number.
 PlaceInJob place_in_job(const LauncherVariables& variables) {
   PlaceInJob place;
   for (const Launcher& launcher : kLaunchers) {

@@ -1,4 +1,4 @@
-// What a log says of the process, its GPUs, what was recorded when, and counters.
+// What a log says about the process, its GPUs, when it was recording, and counters.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,7 +16,7 @@ using testing::read_or_fail;
 using testing::TestLog;
 using wire::RecordType;
 
-// A log that was closed, with `strings` defined at its end under the keys 1, 2, ...
+// A closed log, with `strings` defined at its end under the keys 1, 2, ...
 template <class Fill>
 std::string log_with(const std::vector<std::string_view>& strings, const Fill& fill) {
   TestLog log;
@@ -51,7 +51,7 @@ TEST(CollectorLogSession, TellsOfCudaAndItsDevices) {
   ASSERT_EQ(trace.devices.size(), 1U);
   EXPECT_EQ(trace.devices[0].ordinal, 1U);
   EXPECT_EQ(trace.devices[0].name, "NVIDIA H200");
-  // As nsys's TARGET_INFO_GPU has it of the same GPU.
+  // Same as in nsys's TARGET_INFO_GPU for this GPU.
   EXPECT_EQ(trace.devices[0].uuid, "3d79c6fb-8838-e918-5193-3fe6bfedd8a7");
   EXPECT_EQ(trace.devices[0].sm_count, 132U);
   EXPECT_EQ(trace.devices[0].memory_bytes, 150'109'880'320U);
@@ -94,7 +94,7 @@ TEST(CollectorLogSession, KnowsItsRank) {
   EXPECT_EQ(rank_of({"WORLD_SIZE", "16", "LOCAL_RANK", "1"}), std::nullopt);
   EXPECT_EQ(rank_of({"RANK", "first"}), std::nullopt);
   EXPECT_EQ(rank_of({"RANK", "", "SLURM_PROCID", "4"}), 4U);
-  // Written again when an engine had set it.
+  // Recorded again after an engine had set it.
   EXPECT_EQ(rank_of({"RANK", "0", "WORLD_SIZE", "4", "RANK", "2"}), 2U);
 }
 
@@ -112,7 +112,7 @@ Place place_of(const std::vector<std::string_view>& names_and_values) {
   return {capture.rank, capture.local_rank, capture.world_size, capture.job};
 }
 
-// As the launchers set them: torchrun 2.9 inside srun, Open MPI 4.1, MPICH 4.0, Slurm 22.05.
+// Values from real launchers: torchrun 2.9 inside srun, Open MPI 4.1, MPICH 4.0, Slurm 22.05.
 TEST(CollectorLogSession, KnowsItsPlaceInAJob) {
   EXPECT_EQ(place_of({"RANK", "5", "LOCAL_RANK", "1", "WORLD_SIZE", "8", "TORCHELASTIC_RUN_ID",
                       "f3a", "SLURM_PROCID", "1", "SLURM_NTASKS", "2", "SLURM_JOB_ID", "77",
@@ -130,7 +130,7 @@ TEST(CollectorLogSession, KnowsItsPlaceInAJob) {
   // Without a rendezvous torchrun has no name for the job.
   EXPECT_EQ(place_of({"RANK", "0", "WORLD_SIZE", "2", "TORCHELASTIC_RUN_ID", "none"}),
             (Place{0, std::nullopt, 2, ""}));
-  // A world that its rank is not in.
+  // A world that does not contain its rank.
   EXPECT_EQ(place_of({"RANK", "4", "WORLD_SIZE", "4"}), (Place{4, std::nullopt, std::nullopt, ""}));
 }
 
@@ -154,7 +154,7 @@ TEST(CollectorLogSession, KnowsWhoseClockItIs) {
   const uint8_t boot[] = {0x08, 0xd4, 0xc0, 0x16, 0x51, 0x91, 0x4d, 0x28,
                           0x89, 0x79, 0xd1, 0x90, 0x11, 0x83, 0x0f, 0x9b};
   std::memcpy(log.header.boot_id, boot, sizeof boot);
-  log.header.time_namespace = 4026531834;  // that of the machine itself
+  log.header.time_namespace = 4026531834;  // the machine's own
   EXPECT_EQ(capture_with(log).clock_domain, "08d4c016-5191-4d28-8979-d19011830f9b");
   EXPECT_EQ(capture_with(log).clock_ns, 0);
   log.header.time_namespace = 4026532000;
@@ -196,7 +196,7 @@ TEST(CollectorLogSession, SaysWhatItWaitedForInVain) {
     const trace::Trace trace = read_or_fail(
         log_with({"LLM@decode_al"}, [&](TestLog& log) { log.add(RecordType::waiting, waiting); }));
     EXPECT_EQ(count_of(trace, "collector_never_armed"), 1U);
-    // One word on it is enough.
+    // One message about it is enough.
     EXPECT_FALSE(trace.diagnostics.has("collector_log_empty"));
     return message_of(trace, "collector_never_armed");
   };
@@ -257,7 +257,7 @@ TEST(CollectorLogCounters, ShortSamplesAreTheSame) {
                      std::vector<wire::CounterColumn>{{1, 2}});
         log.add_list(RecordType::short_counter_sample, wire::ShortCounterSample{100, 500, 3, 1},
                      std::vector<float>{4096.0F});
-        // Longer than the record, and at the end of time.
+        // Longer than the record, and at the maximum time.
         log.add_list(RecordType::short_counter_sample, wire::ShortCounterSample{100, 500, 3, 9},
                      std::vector<float>{1.0F});
         log.add_list(RecordType::short_counter_sample,
@@ -270,7 +270,7 @@ TEST(CollectorLogCounters, ShortSamplesAreTheSame) {
   EXPECT_EQ(count_of(trace, "collector_log_bad_values"), 2U);
 }
 
-// The set stands after its samples, the names after both.
+// The set follows its samples, the names follow both.
 TEST(CollectorLogCounters, AreOneRowAValue) {
   const double none = std::nan("");
   const trace::Trace trace =
@@ -284,8 +284,8 @@ TEST(CollectorLogCounters, AreOneRowAValue) {
         sample(100, 200, 1, {4096, none});
         sample(200, 300, 1, {8192, 350.5});
         sample(250, 250, 2, {341});
-        sample(250, 250, 3, {1, 2});      // of no set
-        sample(260, 260, 2, {342, 343});  // more than its set has
+        sample(250, 250, 3, {1, 2});      // of an unknown set
+        sample(260, 260, 2, {342, 343});  // more values than its set has
         const std::vector<wire::CounterColumn> columns = {{1, 2}, {3, 4}};
         log.add_list(RecordType::counter_set, wire::CounterSet{1, 0, 100, 2, 0}, columns);
         log.add_list(RecordType::counter_set, wire::CounterSet{2, 1, 0, 1, 0},

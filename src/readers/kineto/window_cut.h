@@ -18,8 +18,8 @@ struct EventDepth {
 // the last character visited. Braces inside strings are ignored.
 size_t walk_event(std::string_view text, size_t from, EventDepth& state);
 
-// The next place from `from` on that can only be the start of an event: '{' and one of the keys
-// that events begin with. Inside a string the quote of that key could not follow. npos if none.
+// The next position from `from` on that can only be the start of an event: '{' and one of the keys
+// that events start with. Inside a string the quote of that key could not follow. npos if none.
 size_t find_event_start(std::string_view text, size_t from);
 
 // No real event comes near this size. A longer one has a broken string or a missing brace, and

@@ -49,7 +49,7 @@ TEST(NcuCaptures, DecodeRawPage) {
   }
   EXPECT_EQ(registers, 6103U);
   EXPECT_EQ(dynamic_shared, 2'973'492U);
-  // As nsys states them for the same GPU in TARGET_INFO_GPU.
+  // Same as nsys's TARGET_INFO_GPU for this GPU.
   ASSERT_EQ(trace.devices.size(), 1U);
   EXPECT_EQ(trace.devices[0].name, "NVIDIA H200");
   EXPECT_EQ(trace.devices[0].sm_count, 132U);
@@ -59,9 +59,9 @@ TEST(NcuCaptures, DecodeRawPage) {
   EXPECT_EQ(trace.devices[0].compute_capability, "9.0");
 }
 
-// ncu rounds the details page to two decimals of the printed unit (here us), the raw page has all
-// digits. Registers and shared memory stand on the details page only with the section
-// LaunchStats, which this run did not collect.
+// ncu rounds the details page to two decimals of the printed unit (here us); the raw page has all
+// digits. The details page has registers and shared memory only with the section LaunchStats, which
+// this run did not collect.
 TEST(NcuCaptures, BothPagesGiveTheSameLaunches) {
   const auto captures = testing::h200_captures();
   const trace::Trace raw = read_ncu_csv(captures / "h200-llama-eager/ncu_decode_raw.csv.gz");
@@ -110,7 +110,7 @@ TEST(SharedCapturesNcu, PublicRaggedDetails) {
       read_ncu_csv(captures / "public/CodeGandee+llm-perf-opt__k0001_ncu.details.csv");
   ASSERT_EQ(trace.profiled_launches.size(), 1U);
   EXPECT_EQ(trace.profiled_launches.duration[0], 6460);
-  EXPECT_EQ(trace.metric_values.size(), 41U);  // 44 metrics, three of them n/a
+  EXPECT_EQ(trace.metric_values.size(), 41U);  // 44 metrics, three n/a
   EXPECT_FALSE(trace.diagnostics.has("ncu_bad_rows"));
   expect_metric(trace, "dram__bytes_read.sum", "byte", 1, 2.33e6, 2.33e6, 2.33e6);
 }
@@ -121,7 +121,7 @@ TEST(SharedCapturesNcu, PublicThousandsAndRules) {
       read_ncu_csv(captures / "public/brycelelbach+nsightful__copy_blocked.csv");
   ASSERT_EQ(trace.profiled_launches.size(), 1U);
   EXPECT_EQ(trace.profiled_launches.duration[0], 21'058'944);
-  EXPECT_EQ(trace.metric_values.size(), 71U);  // 72 metrics, one of them text
+  EXPECT_EQ(trace.metric_values.size(), 71U);  // 72 metrics, one is text
   expect_metric(trace, "DRAM Frequency", "hz", 1, 4963609951.19, 4963609951.19, 4963609951.19);
   EXPECT_EQ(trace.shapes[identity_of_launch(trace, 0).shape].registers_per_thread, 32U);
 }

@@ -12,7 +12,8 @@
 namespace llmprof::readers {
 namespace {
 
-// The power of 1000 in front of `base`, if `unit` is one of its family.
+// The factor of the prefix before `base` (a power of 1000), if `unit` is `base` with or without
+// one.
 std::optional<double> prefix_of(std::string_view unit, std::string_view base) {
   if (equals_ignoring_case(unit, base)) return 1;
   if (unit.size() != base.size() + 1 || !equals_ignoring_case(unit.substr(1), base)) return {};
@@ -22,7 +23,7 @@ std::optional<double> prefix_of(std::string_view unit, std::string_view base) {
   return std::pow(1000, thousands + 1);
 }
 
-// `scale` is what the value is to be multiplied with, below the stroke as well.
+// `scale` is the factor for the value, also below the stroke.
 NcuUnit base_part(std::string_view part, bool below_stroke) {
   if (const auto power = time_unit_power(part)) {
     if (below_stroke) return {"s", std::pow(10, 9 - *power)};
@@ -36,7 +37,7 @@ NcuUnit base_part(std::string_view part, bool below_stroke) {
   return {std::string(part), 1};
 }
 
-// Facts of the machine, repeated in every row, and columns that describe the launch in words.
+// Facts about the machine, repeated in every row, and columns that describe the launch in words.
 constexpr std::array<std::string_view, 4> kFactPrefixes = {"device__attribute_", "nvlink__",
                                                            "c2clink__", "numa__"};
 constexpr std::array<std::string_view, 12> kDescriptions = {
@@ -51,7 +52,7 @@ bool is_fact(std::string_view name) {
 
 bool is_metric(std::string_view name, bool is_field) {
   if (name.empty() || is_fact(name)) return false;
-  // Grid, registers and shared memory of the launch are metrics as well as parts of its shape.
+  // Grid, registers and shared memory of the launch are both metrics and parts of its shape.
   if (is_field) return name.starts_with("launch__");
   return std::find(kDescriptions.begin(), kDescriptions.end(), name) == kDescriptions.end();
 }
@@ -146,7 +147,7 @@ int ncu_duration_rank(std::string_view metric) {
 }
 
 std::optional<size_t> ncu_field_named(std::string_view name) {
-  // The details page's words for what the raw page has as columns, and parts of longer names.
+  // The details page's names for columns of the raw page, and parts of longer names.
   static constexpr std::pair<std::string_view, size_t> kWords[] = {
       {"Registers Per Thread", NcuField("launch__registers_per_thread").index},
       {"Static Shared Memory Per Block", NcuField("launch__shared_mem_per_block_static").index},

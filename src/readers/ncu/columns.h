@@ -14,19 +14,20 @@
 
 namespace llmprof::readers {
 
-// A unit as ncu prints it, in terms of a base unit: value * scale is in `unit`.
+// A unit printed by ncu in terms of a base unit: value * scale is in `unit`.
 struct NcuUnit {
   std::string unit;
   double scale = 1;
 };
 
-// ncu picks prefixes per file and per kernel ("us", "Kbyte", "Ghz") and renamed units over the
-// years ("nsecond", "cycle/nsecond"); values can be summed only in one base unit: ns, byte, hz,
-// byte/s, byte/block, ... Prefixes are powers of 1000, as ncu means them. Below a stroke time is
-// in seconds, and cycle/s is hz. Everything else ("%", "inst", "register/thread") stays.
+// ncu picks prefixes per file and per kernel ("us", "Kbyte", "Ghz") and has renamed units over the
+// years ("nsecond", "cycle/nsecond"). Values can be summed only in one base unit: ns, byte, hz,
+// byte/s, byte/block, ... Prefixes are powers of 1000, as in ncu. Below a stroke, time is in
+// seconds, and cycle/s is hz. All other units ("%", "inst", "register/thread") stay.
 NcuUnit ncu_base_unit(std::string_view printed);
 
-// What is read of a row besides its metrics, as columns are named; those of NVTX ranges are longer.
+// Fields read from a row in addition to its metrics, by column name; names of NVTX columns are
+// longer.
 inline constexpr std::string_view kNcuFieldNames =
     "ID|Process ID|Kernel Name|Block Size|Grid Size|Device|CC|Metric Name|Metric Unit|"
     "Metric Value|launch__block_dim_x|launch__block_dim_y|launch__block_dim_z|"
@@ -38,22 +39,22 @@ inline constexpr std::string_view kNcuFieldNames =
     "Start/Stop_Range";
 using NcuField = ListedName<kNcuFieldNames>;
 
-// Where a header's columns are and what they mean. Two pages exist: raw, a row per launch and a
-// column per metric, with a row of units below the header; details, a row per metric, where rows
-// may end after their value and rule rows have no metric name.
+// The positions and meanings of a header's columns. There are two pages: raw, with a row per
+// launch, a column per metric and a row of units below the header; details, with a row per metric,
+// where rows may end after their value and rule rows have no metric name.
 struct NcuColumns {
   static constexpr uint32_t kAbsent = UINT32_MAX;
   static constexpr uint8_t kNoField = UINT8_MAX;
 
   size_t width = 0;
   bool details = false;
-  bool has_units = false;                                 // raw: the row of units was there
-  std::array<uint32_t, NcuField::kCount> field_column{};  // kAbsent where the page has none
+  bool has_units = false;                                 // raw: there was a row of units
+  std::array<uint32_t, NcuField::kCount> field_column{};  // kAbsent if the page lacks it
   std::array<double, NcuField::kCount> field_scale{};     // to the base unit
-  // Stretches of columns, first and after the last, that repeat the machine's facts in every row.
+  // Stretches of columns [first, end) that repeat facts about the machine in every row.
   std::vector<std::pair<size_t, size_t>> fact_stretches;
-  std::vector<uint8_t> field_of_column;   // the NcuField that a column is, or kNoField
-  std::vector<uint32_t> metric_column;    // raw: where each metric stands,
+  std::vector<uint8_t> field_of_column;   // the NcuField of a column, or kNoField
+  std::vector<uint32_t> metric_column;    // raw: the column of each metric,
   std::vector<double> metric_scale;       // its factor to the base unit,
   std::vector<std::string> metric_name;   // its name
   std::vector<std::string> metric_unit;   // and its base unit
@@ -66,19 +67,19 @@ struct NcuColumns {
 
 using NcuColumnsPtr = std::shared_ptr<const NcuColumns>;
 
-// Nothing where the names are not those of an ncu table (no kernel name).
+// None if the names are not those of an ncu table (no kernel name).
 std::optional<NcuColumns> ncu_columns(std::span<const std::string_view> header);
 
 // How well a metric stands for the launch's duration: 0 not at all, higher is better.
 int ncu_duration_rank(std::string_view metric);
 
-// The place of the field that a column, or a metric of the details page, is.
+// The index of the field that a column, or a metric of the details page, stands for.
 std::optional<size_t> ncu_field_named(std::string_view name);
 
 // The ranges that were open at a launch, from ncu's two NVTX cells: outermost first, joined by '/',
-// each spelled as ncu's own filter spells it: "name" in the default domain, "domain@name" in
-// another ("LLM@decode_all/decode_step"). Start/stop ranges, which know no nesting, come before
-// push/pop ranges. Empty where no range was open.
+// each spelled as in ncu's own filter: "name" in the default domain, "domain@name" in another
+// ("LLM@decode_all/decode_step"). Start/stop ranges, which do not nest, come before push/pop
+// ranges. Empty if no range was open.
 //   push/pop cell:   563  "<default domain>:decode_all:none:none:none:none:none:none"  "..."
 //   start/stop cell: 1:<default domain>:request:none:none:none:none:none:none  (quoted or not)
 std::string ncu_ranges(std::string_view push_pop, std::string_view start_stop);

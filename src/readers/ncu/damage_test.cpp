@@ -9,7 +9,7 @@
 namespace llmprof::readers {
 namespace {
 
-// An error or launches with diagnostics; never an empty success.
+// Either an error or launches with diagnostics; never an empty success.
 void expect_sane(const Reader& reader, const std::filesystem::path& path, size_t most_launches) {
   trace::TraceBuilder builder;
   const auto done = reader.read(path, builder);
@@ -49,7 +49,7 @@ TEST_P(NcuDamage, SurvivesFlippedBytes) {
     for (int i = 0; i < 8; ++i) {
       content[below(content.size())] = static_cast<char>(below(round % 2 == 0 ? 256 : 48));
     }
-    // A flipped number can make two launches of one; quotes that open let none appear from nowhere.
+    // A flipped number can split one launch into two; an opened quote cannot create launches.
     expect_sane(*GetParam().reader, folder.write("flipped", content), 64);
   }
 }

@@ -29,8 +29,8 @@ constexpr std::string_view kTextPage =
 
 constexpr size_t kLongestError = 300;
 
-// ncu names sections in several wordings over the versions; its error lines speak of sections only
-// when one is missing or broken.
+// The wording about sections differs between versions of ncu; its error lines mention sections only
+// if one is missing or broken.
 bool is_section_error(std::string_view line) {
   return contains(line, "section") || contains(line, "Section");
 }
@@ -101,7 +101,7 @@ Error ncu_refusal(const NcuMessages& messages, uint64_t bad_rows) {
         "an ncu table without a single complete row (" + std::to_string(bad_rows) +
         " damaged). Export it again: `ncu --import REPORT.ncu-rep --page raw --csv > raw.csv`");
   }
-  // An error explains an empty run better than the warning that follows from it.
+  // An error explains an empty run better than the warning that it causes.
   if (messages.errors > 0) return refuse(ncu_failure(messages));
   if (messages.nothing_profiled) return refuse(std::string(kNothingProfiled));
   if (messages.header) {

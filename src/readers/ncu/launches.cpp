@@ -11,14 +11,14 @@
 namespace llmprof::readers {
 namespace {
 
-// 32 bytes each here and 48 in the trace: 64 MB together, within a reader's fixed allowance. Room
+// 32 bytes each here and 48 in the trace: 64 MB in total, within a reader's fixed allowance. Enough
 // for 700 identities with all 1,150 metrics of a full raw page.
 constexpr size_t kMostValues = 800'000;
 // A full raw page has about 1,500.
 constexpr size_t kMostMetrics = 1UL << 16U;
 
 uint32_t rounded_count(double value) {
-  // False for NaN as well.
+  // Also false for NaN.
   const bool fits = value >= 0 && value <= std::numeric_limits<uint32_t>::max();
   return fits ? static_cast<uint32_t>(std::lround(value)) : 0;
 }
@@ -50,7 +50,7 @@ trace::StringId NcuLaunches::ranges_of(const NcuRecord& record) {
   return last_ranges_;
 }
 
-// Symbols are what `--print-kernel-base mangled` prints.
+// Symbols come from `--print-kernel-base mangled`.
 trace::StringId NcuLaunches::name_of(std::string_view printed) {
   if (!is_printable_utf8(printed)) return strings_.intern(to_printable(printed));
   if (!printed.starts_with("_Z")) return strings_.intern(printed);
@@ -101,14 +101,14 @@ void NcuLaunches::note_device(const NcuColumns& columns, const NcuRecord& record
         parse_ncu_number(record[field], convention_, value) == NcuNumber::value;
     return known_value && value >= 0 && value < 1e15 ? value : 0;
   };
-  // CUDA states clocks in kHz, and so does ncu where it prints no unit.
+  // CUDA states clocks in kHz, and so does ncu if it prints no unit.
   const auto hertz = [&](NcuField field) {
     return number(field) * (columns.scale(field) == 1 ? 1e3 : columns.scale(field));
   };
   device.sm_count = rounded_count(number("device__attribute_multiprocessor_count"));
   device.memory_bytes = static_cast<uint64_t>(number("device__attribute_total_memory"));
   device.clock_hz = static_cast<uint64_t>(hertz("device__attribute_clock_rate"));
-  // Two transfers a clock, as the driver itself computes it.
+  // Two transfers per clock, as in the driver's own computation.
   device.memory_bandwidth =
       static_cast<uint64_t>(2 * hertz("device__attribute_memory_clock_rate") *
                             number("device__attribute_global_memory_bus_width") / 8);
@@ -236,7 +236,7 @@ void NcuLaunches::add_detail_value(const NcuRecord& record) {
   if (last_launch_.size() < metrics_.size()) last_launch_.resize(metrics_.size());
   uint64_t& last_launch = last_launch_[metric.index()];
   const uint64_t this_launch = launches_.size() + 1;
-  // Sections overlap: the same metric may stand in several.
+  // Sections overlap: several may contain the same metric.
   if (last_launch == this_launch) return;
   last_launch = this_launch;
   open_->values.emplace_back(metric, value);

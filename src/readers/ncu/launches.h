@@ -19,7 +19,7 @@
 
 namespace llmprof::readers {
 
-// A launch of the details page whose rows are still coming.
+// A launch of the details page whose rows are not yet complete.
 struct OpenLaunch {
   std::string id;
   std::string process;
@@ -32,24 +32,24 @@ struct OpenLaunch {
   bool rounded = false;            // printed in a larger unit, to two decimals
 };
 
-// The launches of an ncu table, gathered row by row in the order of the file: a duration each, and
-// each metric's count, sum, minimum and maximum over the launches alike.
+// The launches of an ncu table, collected row by row in the order of the file: one duration each,
+// and each metric's count, sum, minimum and maximum over launches of the same identity.
 class NcuLaunches {
  public:
   explicit NcuLaunches(DecimalConvention convention) : convention_(convention) {}
 
-  // Rows of the raw page, or of the details page, where the rows of a launch follow each other.
+  // Rows of the raw page, or of the details page, on which the rows of a launch are consecutive.
   void add(const NcuTable& table);
-  // Rows that follow are of another launch, even if it has the number of the one before.
+  // The following rows belong to another launch, even if it has the same number.
   void close_launch();
 
   NcuMessages messages;
   uint64_t bad_rows = 0;
-  uint64_t other_convention = 0;  // values that only the other decimal convention can read
+  uint64_t other_convention = 0;  // values that can be read only with the other decimal convention
   std::string damage;             // why the content ended early
 
-  // Everything into the builder, as one capture; or an error that says why there is nothing. Gives
-  // up its own memory on the way.
+  // Writes everything to the builder, as one capture; an error says why there is nothing. Frees its
+  // own memory on the way.
   Result<void> write(const std::filesystem::path& path, std::string_view format,
                      trace::TraceBuilder& builder) &&;
 
@@ -78,7 +78,7 @@ class NcuLaunches {
   const Unit& unit(std::string_view printed);
   void learn_columns(const NcuColumnsPtr& columns);
   void note_device(const NcuColumns& columns, const NcuRecord& record);
-  // Room for the metrics of an identity; nothing once all room is taken.
+  // The values of an identity's metrics; null if the limit is reached.
   std::vector<Values>* values_of(trace::IdentityId identity);
   void push_launch(trace::IdentityId identity, std::optional<double> duration);
   void write_devices(trace::TraceBuilder& builder);
@@ -91,22 +91,22 @@ class NcuLaunches {
   DecimalConvention convention_;
   trace::StringPool strings_;
   trace::Interner<trace::ShapeId, trace::LaunchShape> shapes_;
-  // Here DeviceId is CUDA's number, and the capture is none.
+  // Here, DeviceId is CUDA's device number, and the capture is none.
   trace::Interner<trace::IdentityId, trace::ProfiledIdentity> identities_;
   trace::Interner<trace::MetricId, trace::Metric> metrics_;
   std::vector<std::vector<Values>> values_;  // by identity, then metric
   size_t value_count_ = 0;
   std::vector<trace::IdentityId> launches_;
   std::vector<Nanoseconds> durations_;
-  std::map<uint32_t, trace::Device> devices_;  // by CUDA's number
+  std::map<uint32_t, trace::Device> devices_;  // by CUDA's device number
 
-  NcuColumnsPtr known_columns_;  // those that metric_ids_ is of
+  NcuColumnsPtr known_columns_;  // the columns that metric_ids_ is for
   std::vector<trace::MetricId> metric_ids_;
   bool ids_in_a_row_ = false;
   std::unordered_map<std::string, Unit> units_;
   std::unordered_map<std::string, trace::StringId> names_of_symbols_;
   std::optional<OpenLaunch> open_;
-  std::vector<uint64_t> last_launch_;  // by metric: the launch (counted from 1) that had it last
+  std::vector<uint64_t> last_launch_;  // by metric: the last launch (counted from 1) that had it
   std::string last_push_pop_;
   std::string last_start_stop_;
   trace::StringId last_ranges_;
@@ -117,11 +117,11 @@ class NcuLaunches {
   uint64_t without_metrics_ = 0;
 };
 
-// Reads a whole file, its numbers in the one convention.
+// Reads an entire file with one decimal convention.
 using NcuPass = Result<NcuLaunches> (*)(const std::filesystem::path& path, DecimalConvention);
 
-// A file into the builder, read with the decimal convention that leaves fewer values unreadable,
-// point where both leave the same (number.h).
+// Reads a file into the builder with the decimal convention that leaves fewer values unreadable;
+// point if both leave the same number (number.h).
 Result<void> read_ncu_file(const std::filesystem::path& path, std::string_view format, NcuPass pass,
                            trace::TraceBuilder& builder);
 

@@ -49,7 +49,7 @@ void NcuLaunches::write_launches(trace::TraceBuilder& builder,
   table.duration.insert(table.duration.end(), durations_.begin(), durations_.end());
 }
 
-// In bulk: these identities are of this capture alone, so no row of theirs can exist yet.
+// In bulk: these identities belong only to this capture, so they have no rows yet.
 void NcuLaunches::write_metrics(trace::TraceBuilder& builder,
                                 const std::vector<trace::IdentityId>& identities) {
   trace::Trace& trace = builder.trace();

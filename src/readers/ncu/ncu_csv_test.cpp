@@ -160,7 +160,8 @@ TEST(NcuCsv, ReadsSeveralTablesInOneFile) {
   EXPECT_EQ(trace.devices[identity_of_launch(trace, 2).device.index()].ordinal, 1U);
 }
 
-// The header changes in the middle of a content of many windows, all parsed before it is known.
+// The header changes in the middle of a content of many windows, which are all parsed before that
+// is known.
 TEST(NcuCsv, HeadersGovernTheWindowsBehindThem) {
   std::string rows;
   const std::string kernel(3000, 'k');

@@ -20,7 +20,7 @@ constexpr size_t kChunk = 1UL << 20U;
 constexpr size_t kReadableBehindObject = 64;
 constexpr size_t kLongestObject = 32UL << 20U;
 
-// Follows strings and brackets only; whether an object is valid is for its reader to say.
+// Tracks only strings and brackets; the object's reader decides whether it is valid.
 class ObjectFinder {
  public:
   // Looks at one more character; true when it closes an outermost object.
@@ -43,15 +43,15 @@ class ObjectFinder {
   JsonString string_;
 };
 
-// Hands each outermost object of a JSON array, or of a text with one object after the other, to
-// `use`; 64 bytes after it are readable. Returns how many could not be handed on: an object that
-// the end of the content cuts off, or one longer than any row can be.
+// Passes each outermost object of a JSON array, or of a text with consecutive objects, to `use`; 64
+// bytes after it are readable. Returns how many could not be passed on: an object cut off by the
+// end of the content, or one longer than any row can be.
 Result<uint64_t> each_json_object(ByteStream& stream,
                                   const std::function<void(std::string_view)>& use) {
   std::string buffer;
   ObjectFinder finder;
   uint64_t lost = 0;
-  size_t begin = 0;  // of the object that is open
+  size_t begin = 0;  // of the open object
   size_t at = 0;
   bool ended = false;
   while (!ended) {
@@ -92,13 +92,13 @@ bool recognizes_ncu_json(std::string_view head) {
          contains(head, "\"Metric Name\"") || contains(head, "gpu__time_duration");
 }
 
-// Reads objects as rows of the table that their keys head.
+// Reads objects as rows of the table whose header is their keys.
 class RowObjects {
  public:
   explicit RowObjects(DecimalConvention convention) : launches_(convention), numbers_{convention} {}
 
   void add(std::string_view object);
-  // With the objects that could not be handed on, and why the content ended early.
+  // Adds the number of objects that could not be passed on, and why the content ended early.
   NcuLaunches finish(uint64_t lost, std::string damage) {
     launches_.bad_rows += lost;
     launches_.other_convention = numbers_.other_convention;
@@ -152,7 +152,7 @@ bool RowObjects::take_cells(std::string_view object) {
 }
 
 RowObjects::Table& RowObjects::table() {
-  // Objects without some keys (rule rows) alternate with whole ones.
+  // Objects without some keys (rule rows) alternate with complete ones.
   constexpr size_t kMostTables = 16;
   for (Table& known : tables_) {
     if (std::equal(keys_.begin(), keys_.end(), known.keys.begin(), known.keys.end())) return known;

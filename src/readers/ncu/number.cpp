@@ -12,16 +12,16 @@ namespace {
 constexpr std::array<double, 20> kNegativePowersOfTen = {
     1e0,   1e-1,  1e-2,  1e-3,  1e-4,  1e-5,  1e-6,  1e-7,  1e-8,  1e-9,
     1e-10, 1e-11, 1e-12, 1e-13, 1e-14, 1e-15, 1e-16, 1e-17, 1e-18, 1e-19};
-constexpr size_t kMostDigits = 19;  // fit 64 bits
+constexpr size_t kMostDigits = 19;  // fit in 64 bits
 
-// Thousands in groups or none, then a fraction or none; without groups also an exponent.
+// Optional groups of thousands, then an optional fraction; without groups also an exponent.
 bool scan(std::string_view text, DecimalConvention convention, double& value) {
   const char group = convention == DecimalConvention::point ? ',' : '.';
   const char point = convention == DecimalConvention::point ? '.' : ',';
   std::string plain;
   uint64_t number = 0;
   size_t count = 0;
-  size_t in_group = 0;  // digits since it began
+  size_t in_group = 0;  // digits since it started
   size_t fraction = 0;
   bool grouped = false;
   bool whole = true;
@@ -62,7 +62,7 @@ bool starts_like_number(std::string_view text) {
   return !text.empty() && (is_digit(text.front()) || text.front() == '.' || text.front() == ',');
 }
 
-// Takes the separators between digits that no convention uses as decimal sign.
+// Removes separators between digits that no convention uses as a decimal sign.
 std::string without_spacing(std::string_view text) {
   std::string plain;
   for (size_t i = 0; i < text.size(); ++i) {

@@ -33,13 +33,13 @@ NcuNumber parse_ncu_number(std::string_view cell, DecimalConvention convention, 
 static_assert(std::endian::native == std::endian::little, "digits are read as words");
 inline constexpr uint64_t kEveryByte = 0x0101010101010101ULL;
 
-// Eight characters, of which the first `count` (1 to 8) are a number, as a number, all at once.
-// False where one of them is not a digit.
+// Converts eight characters at once, of which the first `count` (1 to 8) are the number. False if
+// one of these is not a digit.
 [[gnu::always_inline]] inline bool parse_eight_digits(uint64_t word, size_t count,
                                                       uint64_t& value) {
   word = (word ^ (kEveryByte * '0')) << ((8 - count) * 8);
   if ((((word + kEveryByte * 0x76) | word) & (kEveryByte * 0x80)) != 0) return false;
-  // Digits to pairs, then all pairs by their powers of ten in two products.
+  // Digits become pairs, then two products combine all pairs by their powers of ten.
   constexpr uint64_t kPairs = 0x000000FF000000FFULL;
   word = word * 10 + (word >> 8U);
   value = ((word & kPairs) * (100 + (1000000ULL << 32U)) +
@@ -59,14 +59,14 @@ inline uint64_t word_at(const char* text) {
   return word;
 }
 
-// A decimal as digits and the number of those after the point.
+// A decimal number as its digits and the number of digits after the point.
 struct PlainNumber {
   uint64_t digits = 0;
   size_t fraction_count = 0;
   bool valid = false;
 
   [[nodiscard]] double value() const {
-    // A product costs a fifth of a quotient.
+    // A multiplication costs a fifth of a division.
     return static_cast<double>(digits) * kInversePowersOfTen[fraction_count];
   }
 };
@@ -114,7 +114,7 @@ struct PlainNumber {
 // "8,533,333,333.33". No other text is valid. Eight bytes after the text must be readable.
 [[gnu::always_inline]] inline PlainNumber parse_grouped_number(std::string_view text, char group,
                                                                char point) {
-  constexpr size_t kLongestWhole = 23;  // 18 digits: 64 bits hold one more, or two decimals more
+  constexpr size_t kLongestWhole = 23;  // 18 digits: 64 bits hold one more, or two more decimals
   PlainNumber number;
   size_t whole_size = text.size();
   uint64_t fraction = 0;

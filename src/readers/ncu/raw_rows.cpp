@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kAhead = 256;
 
-// The first quote at or after `at`, or at least `end` where there is none before it.
+// The first quote at or after `at`; if there is none before `end`, a pointer of at least `end`.
 [[gnu::always_inline]] inline const char* find_quote(const char* at, const char* end) {
   while (true) {
     const uint64_t word = word_at(at) ^ (kEveryByte * '"');
@@ -21,7 +21,7 @@ constexpr size_t kAhead = 256;
   }
 }
 
-// Whether a cell ends at this quote and another begins: `","`.
+// Whether a cell ends at this quote and another starts: `","`.
 [[gnu::always_inline]] inline bool another_cell_follows(const char* quote) {
   uint32_t bytes = 0;
   std::memcpy(&bytes, quote, sizeof bytes);
@@ -30,8 +30,8 @@ constexpr size_t kAhead = 256;
 
 }  // namespace
 
-// Hands each row's next cell to `use(row number, cell)` and goes on to the one after it. A row
-// with anything unusual is given up here. Always inline, with `use` capturing by value, so that
+// Passes each row's next cell to `use(row number, cell)` and advances to the next one. Rows with
+// anything unusual are left to `settle`. Always inline, with `use` capturing by value, so that
 // constants stay in registers.
 template <class Use>
 [[gnu::always_inline]] inline void NcuRawRows::take_column(const char* end, Use use) {
@@ -46,13 +46,13 @@ template <class Use>
       continue;
     }
     rows[i].cell = quote + 3;
-    // So many streams are too many for the processor to foresee.
+    // The processor cannot prefetch this many streams by itself.
     __builtin_prefetch(quote + kAhead);
     use(i, std::string_view(cell, static_cast<size_t>(quote - cell)));
   }
 }
 
-// The same for one row, whose cell may hold quotes or be the last.
+// The same for one row, whose cell may contain quotes or be the last.
 std::optional<NcuRawRows::Cell> NcuRawRows::take_cell(Row& row, const char* end, bool last) {
   const char* const cell = std::exchange(row.cell, nullptr);
   if (cell == nullptr) return std::nullopt;
@@ -67,8 +67,8 @@ std::optional<NcuRawRows::Cell> NcuRawRows::take_cell(Row& row, const char* end,
   return Cell{std::string_view(cell, static_cast<size_t>(quoted.end - cell)), quoted.doubled};
 }
 
-// Most rows have these columns word for word as the row before: one comparison instead of hundreds
-// of cells.
+// In most rows these columns equal those of the previous row: one comparison instead of hundreds of
+// cells.
 void NcuRawRows::take_facts(const NcuColumns& columns, const char* end,
                             std::pair<size_t, size_t> stretch, NcuSplitter& splitter,
                             NcuRecord* batch) {
@@ -150,7 +150,7 @@ uint64_t NcuRawRows::read(std::string_view text, std::span<const std::string_vie
   return settle(text, numbers, splitter, table);
 }
 
-// Reads the unusual rows one by one and closes the gaps of those that are not records.
+// Reads the unusual rows one by one and closes the gaps left by those that are not records.
 uint64_t NcuRawRows::settle(std::string_view text, NcuNumbers& numbers, NcuSplitter& splitter,
                             NcuTable& table) {
   const size_t width = table.columns->metric_column.size();
@@ -162,7 +162,7 @@ uint64_t NcuRawRows::settle(std::string_view text, NcuNumbers& numbers, NcuSplit
   for (size_t i = 0; i < rows_.size(); ++i) {
     size_t record = end - rows_.size() + i;
     if (rows_[i].cell == nullptr || table.records[record]["Kernel Name"].empty()) {
-      // A row that ends in a comma where the text ends is cut off: raw pages quote every cell.
+      // A row that ends in a comma at the end of the text is cut off: raw pages quote every cell.
       const std::string_view rest = text.substr(static_cast<size_t>(rows_[i].begin - text.data()));
       const size_t length = splitter.split(rest);
       if (length == 0 || rest[length - 1] == ',' ||

@@ -15,8 +15,8 @@
 
 namespace llmprof::readers {
 
-// One row of an ncu table: the fields it has (views into the input), and its metrics: a number a
-// metric column on the raw page, `value` on the details page. NaN is "no value".
+// One row of an ncu table: its fields (views into the input) and its metrics: on the raw page a
+// number per metric column, on the details page `value`. NaN is "no value".
 struct NcuRecord {
   std::array<std::string_view, NcuField::kCount> fields;
   double value = 0;
@@ -27,29 +27,29 @@ struct NcuRecord {
 // Rows under one header.
 struct NcuTable {
   NcuColumnsPtr columns;
-  bool continued = false;  // from the window before
+  bool continued = false;  // from the previous window
   std::vector<NcuRecord> records;
   std::vector<double> values;  // raw page: records x metric columns
 };
 
-// How the numbers of a file are read, and how many only the other convention can read.
+// How to read a file's numbers, and how many can be read only with the other convention.
 struct NcuNumbers {
   DecimalConvention convention;
   uint64_t other_convention = 0;
 };
 
-// Adds a row of these cells (8 bytes after each are readable) to the table. False where it is not a
-// whole record of it; then the table is as before.
+// Adds a row of these cells (8 bytes after each are readable) to the table. False, with the table
+// unchanged, if it is not a complete record.
 bool add_ncu_record(std::span<const std::string_view> cells, NcuNumbers& numbers, NcuTable& table);
 
-// What the line at the front of a text is. Every record of ncu begins with its quoted number.
+// The kind of the line at the start of a text. Every ncu record starts with its quoted number.
 enum class NcuLine : uint8_t { record, header, units, other };
 NcuLine ncu_line_kind(std::string_view text);
 
-// Where the quoted cell that begins at `at` has its closing quote; none: nullptr.
+// The closing quote of the quoted cell that starts at `at`; nullptr: none.
 struct NcuQuoted {
   const char* end = nullptr;
-  bool doubled = false;  // quotes inside it, doubled
+  bool doubled = false;  // contains doubled quotes
 };
 // Eight bytes after `end` must be readable.
 [[gnu::always_inline]] inline NcuQuoted ncu_quoted_cell(const char* at, const char* end) {
@@ -76,11 +76,12 @@ struct NcuQuoted {
   return cell;
 }
 
-// A cell's content with quotes single again, kept in `undone`, with 8 readable bytes after it.
+// A cell's content with doubled quotes made single, kept in `undone`, with 8 readable bytes after
+// it.
 std::string_view undo_doubled_quotes(std::string_view cell, std::deque<std::string>& undone);
 
 double ncu_unusual_value(std::string_view cell, double scale, NcuNumbers& numbers);
-// A metric's value in its base unit; NaN is none. Eight bytes after the cell must be readable.
+// A metric's value in its base unit; NaN: none. Eight bytes after the cell must be readable.
 [[gnu::always_inline]] inline double ncu_value(std::string_view cell, double scale,
                                                NcuNumbers& numbers) {
   if (cell.empty()) return std::numeric_limits<double>::quiet_NaN();
@@ -96,11 +97,11 @@ double ncu_unusual_value(std::string_view cell, double scale, NcuNumbers& number
 // Splits records into cells. Eight bytes after the text must be readable.
 class NcuSplitter {
  public:
-  // Splits the record at the front of `text` and returns its length with the line end, or 0 where
-  // quotes and commas do not make a record.
+  // Splits the record at the start of `text` and returns its length including the line end, or 0 if
+  // quotes and commas do not form a record.
   size_t split(std::string_view text);
-  // Those of the record split last: views into the text, or, where quotes were doubled, into what
-  // is kept here until `forget`.
+  // The cells of the record split last: views into the text or, if quotes were doubled, into copies
+  // kept here until `forget`.
   [[nodiscard]] std::span<const std::string_view> cells() const { return cells_; }
   [[nodiscard]] std::deque<std::string>& undone() { return undone_; }
   void forget() { undone_.clear(); }

@@ -6,9 +6,9 @@
 namespace llmprof::readers {
 namespace {
 
-// Far beyond any record; a longer stretch without one is the program's output.
+// Far longer than any record; a longer stretch without one is the program's output.
 constexpr size_t kLongestRecord = 16UL << 20U;
-// A record's beginning may have been cut off where the bytes seen so far ended.
+// The start of a record may be cut off at the end of the bytes seen so far.
 constexpr size_t kLongestBeginning = 32;
 
 size_t line_length(std::string_view text) {
@@ -122,7 +122,7 @@ size_t NcuWindow::take_units(std::string_view text) {
 size_t NcuWindow::take_line(std::string_view text) {
   const size_t length = line_length(text);
   const std::string_view line = text.substr(0, length);
-  // A byte order mark, or program output without a line end, before the header.
+  // A byte order mark, or program output without a line end, precedes the header.
   const size_t header = line.find(R"("ID","Process ID",)");
   if (header != std::string_view::npos && header > 0) return header;
   messages_.note_line(line);

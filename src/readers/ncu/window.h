@@ -11,9 +11,9 @@
 
 namespace llmprof::readers {
 
-// What one window of an ncu CSV file holds. Windows are parsed before it is known which header
-// governs their first rows: a window assumes the one known when it starts (`assume`), and is parsed
-// again where that was wrong, which happens only next to a header.
+// The content of one window of an ncu CSV file. Windows are parsed before it is known which header
+// applies to their first rows: a window assumes the one known when it starts (`assume`), and is
+// parsed again if that was wrong, which happens only next to a header.
 class NcuWindow {
  public:
   explicit NcuWindow(DecimalConvention convention) : numbers_{convention} {}
@@ -28,7 +28,7 @@ class NcuWindow {
   [[nodiscard]] std::span<const NcuTable> tables() const {
     return std::span(tables_).first(table_count_);
   }
-  // The header that governs what follows.
+  // The header that applies to what follows.
   [[nodiscard]] const NcuColumnsPtr& columns() const { return columns_; }
   [[nodiscard]] const NcuMessages& messages() const { return messages_; }
   [[nodiscard]] uint64_t bad_rows() const { return bad_rows_; }
@@ -46,17 +46,18 @@ class NcuWindow {
   NcuColumnsPtr assumed_;
   NcuColumnsPtr columns_;
   std::span<char> window_;
-  std::vector<NcuTable> tables_;  // those after table_count_ keep their room for the next window
+  std::vector<NcuTable>
+      tables_;  // those after table_count_ keep their capacity for the next window
   size_t table_count_ = 0;
   NcuSplitter splitter_;
-  std::vector<std::string_view> raw_rows_;  // from a row's beginning to the end of its line
+  std::vector<std::string_view> raw_rows_;  // from a row's start to the end of its line
   NcuRawRows raw_reader_;
   NcuMessages messages_;
   uint64_t bad_rows_ = 0;
 };
 
-// Where a window may end: before the last line that begins a record. Text without any is cut at a
-// line end once it is long.
+// Where a window may end: before the last line that starts a record. Text without records is cut at
+// a line end once it is long.
 size_t cut_ncu_window(std::string_view buffer, size_t fresh);
 
 }  // namespace llmprof::readers
