@@ -20,8 +20,7 @@ struct Diagnostic {
   uint64_t count = 1;
 };
 
-// Adding the same code and message again increases its count, so that a million bad rows become one
-// line.
+// Adding the same code and message again increases its count: a million bad rows become one line.
 class Diagnostics {
  public:
   void add(Severity severity, std::string_view code, std::string_view message, uint64_t count = 1);

@@ -290,8 +290,7 @@ std::string to_printable_json(std::string_view json) {
     if (character.empty()) {
       to += kReplacement;
     } else if (character.size() == 1 || kind == CharacterKind::visible) {
-      to += character;  // single bytes include the whitespace between values; JSON strings contain
-                        // none unescaped
+      to += character;  // also line breaks between values; JSON strings have none
     } else {
       append_escaped(code_of(character, character.size()), to);
     }

@@ -17,7 +17,7 @@
 namespace llmprof::cli {
 namespace {
 
-// Prints where report.html is to stdout, or why it is missing to stderr.
+// Prints to stdout where report.html is, or to stderr why it is missing.
 void print_page(const session::PageOutcome& page) {
   if (page.file) print_text(fmt::format("Page: {}\n", page.file->string()));
   if (page.left_out) tell(*page.left_out);

@@ -38,8 +38,7 @@ class Arguments {
   [[nodiscard]] std::optional<std::filesystem::path> path(std::string_view name) const;
   // Within the bounds in the table.
   [[nodiscard]] std::optional<int64_t> number(std::string_view name) const;
-  [[nodiscard]] std::vector<std::string> all(std::string_view name) const;  // for a repeatable
-                                                                            // option
+  [[nodiscard]] std::vector<std::string> all(std::string_view name) const;  // if repeatable
 
   // The words after `--`.
   [[nodiscard]] const std::vector<std::string>& program() const { return line_.program; }

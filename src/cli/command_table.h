@@ -24,11 +24,9 @@ struct OptionSpec {
   Takes takes = Takes::nothing;
   std::string_view help = {};
   std::string_view group = {};                 // its heading in help; empty: "Options"
-  std::vector<std::string_view> choices = {};  // for completion; the only valid values unless
-                                               // is_open
+  std::vector<std::string_view> choices = {};  // for completion; exclusive unless is_open
   bool is_open = false;                        // values other than the choices are valid too
-  std::string_view choices_of = {};            // a configuration group: completes files or its
-                                               // choices
+  std::string_view choices_of = {};            // a configuration group: files or its choices
   int64_t least = 0;                           // for a number
   int64_t most = std::numeric_limits<int64_t>::max();
   bool repeatable = false;

@@ -59,8 +59,7 @@ bool on_path(const std::string& program) {
   return capture::find_executable(program, environment_variable("PATH")).has_value();
 }
 
-// $BROWSER is a list of command lines, in which %s stands for the page; without %s the page comes
-// last.
+// $BROWSER is a list of command lines in which %s stands for the page; without %s it comes last.
 std::optional<CommandLine> browser_of_user(const std::string& page) {
   const std::string commands = environment_variable("BROWSER");
   for (const std::string_view line : split(commands, ':')) {

@@ -26,8 +26,7 @@ int manual_command(const Arguments& arguments);
 // Default number of rows in the kernel table.
 inline constexpr size_t kTerminalRows = 20;
 
-// Prints the result of `analyze` and `run` to stdout: the overview and the bundle's path, or
-// profile.json.
+// Prints the result of `analyze` and `run`: the overview and the bundle's path, or profile.json.
 void print_analysis(const session::Analysis& analysis, size_t kernel_rows,
                     const Arguments& arguments);
 // The same for a comparison.

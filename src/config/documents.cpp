@@ -31,8 +31,7 @@ class TreeLimits {
   }
 
  private:
-  // Deeper documents are refused: they would exhaust the stack, and no configuration needs that
-  // depth.
+  // Deeper documents are refused: they would exhaust the stack, and no configuration is that deep.
   static constexpr int kDeepest = 200;
   // Larger documents are refused too: a few lines of YAML aliases can stand for billions of values.
   static constexpr size_t kMostNodes = 1'000'000;

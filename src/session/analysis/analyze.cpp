@@ -229,8 +229,7 @@ Result<Analysis> analyze_to_profile(const AnalyzeOptions& options, Progress& pro
 
 Result<Analysis> analyze_partially(const AnalyzeOptions& options, Progress& progress) {
   return attempt([&] {
-    // Other ranks may be writing into the same folder; this rank's existing file is not
-    // overwritten.
+    // Other ranks may be writing into this folder; this rank's existing file is not overwritten.
     OutputFolder out = OutputFolder::shared(options.out);
     const AnalysisPlan plan = plan_analysis(options);
     const JobInputs job = inputs_by_rank(plan.inputs, options.inputs);

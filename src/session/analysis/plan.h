@@ -53,7 +53,7 @@ AnalysisPlan plan_analysis(const AnalyzeOptions& options);
 // The rules for kernels, stages and GPUs, with the user's files layered over the shipped ones.
 analysis::AnalysisRules load_analysis_rules(const std::optional<fs::path>& config_folder);
 
-// Replaces the plan's run records with those of the folder `run`. What the user specified has
+// Replaces the plan's run records with those of the folder `run`. The user's options have
 // precedence.
 void read_run_records(const fs::path& run, const AnalyzeOptions& options, AnalysisPlan& plan);
 

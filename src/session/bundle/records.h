@@ -80,8 +80,9 @@ struct RankFolder {
 std::vector<RankFolder> rank_folders(const fs::path& folder);
 
 // inputs.yaml: what ran.
-//   model:    {target, name, variant, params, dtype, weights, source, config: {a config.json's
-//   keys}} workload: {name, command, prompt_tokens, new_tokens, batch, requests, seed}
+//   model:    {target, name, variant, params, dtype, weights, source, config}
+//   workload: {name, command, prompt_tokens, new_tokens, batch, requests, seed}
+// `config` has the keys of a config.json.
 struct RunInputs {
   std::optional<llm::ModelSpec> model;
   std::string command;

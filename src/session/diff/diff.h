@@ -37,8 +37,7 @@ struct DiffOutcome {
   PageOutcome page;
 };
 
-// Reads both sides, compares them, and writes diff.md, diff.json and report.html; the sides are not
-// changed.
+// Reads and compares both sides, and writes diff.md, diff.json and report.html; changes no side.
 Result<DiffOutcome> diff(const DiffOptions& options, Progress& progress);
 
 // 0, 5 (a rule failed), 3 (undecided or not comparable).

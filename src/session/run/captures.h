@@ -15,8 +15,7 @@ inline constexpr std::string_view kCollectorFile = "libllmprof_collector.so";
 // Files that ship with llmprof.
 struct ProgramFiles {
   fs::path bin;                       // the running program's folder, which also contains cpu_llm
-  fs::path home;                      // the folder of workloads/ and python/; empty if there is
-                                      // none
+  fs::path home;                      // of workloads/ and python/; empty if there is none
   std::optional<fs::path> collector;  // kCollectorFile
 };
 

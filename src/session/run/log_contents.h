@@ -23,8 +23,7 @@ struct LogContents {
 };
 LogContents log_contents(const trace::Trace& trace);
 
-// The program launches without the runtime's shared library, so the light watch saw hardly any
-// launch.
+// The program bypasses the runtime's shared library, so the light watch saw hardly any launch.
 bool watch_is_blind(const LogContents& contents);
 
 // Why the collector recorded no GPU work of a workload that uses CUDA, and the remedy.

@@ -60,8 +60,7 @@ void measure_spread(const RepeatArguments& arguments, Progress& progress, Repeat
   outcome.on_cpu = runs->front().profile.context.device_kind == profile::DeviceKind::cpu;
 }
 
-// The arguments of `COMMAND` for a run: split at blanks, or passed to a shell if the command needs
-// one.
+// The arguments of `COMMAND` for a run: split at blanks, or passed to a shell if necessary.
 std::vector<std::string> program_of_command(const std::string& command) {
   // Characters that have a meaning for a shell.
   constexpr std::string_view kForShell = "|&;<>()$`\\\"'*?[]#~=%!{}\n";

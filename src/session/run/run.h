@@ -22,8 +22,7 @@ struct RankOfJob {
   uint64_t rank = 0;
   std::optional<uint64_t> world_size;
   fs::path folder;                           // for all ranks
-  std::optional<std::chrono::seconds> wait;  // for the other ranks; this rank writes the job's
-                                             // reports
+  std::optional<std::chrono::seconds> wait;  // for the other ranks, to write the job's reports
 };
 
 struct RunRequest {
@@ -37,8 +36,7 @@ struct RunRequest {
   Exports exports;
   std::optional<RankOfJob> rank;
   std::vector<std::string> left_out;        // what the time limit removed, and when, as text
-  const std::atomic<bool>* stop = nullptr;  // if set, ends what is running; existing captures are
-                                            // kept and read
+  const std::atomic<bool>* stop = nullptr;  // if set, ends the run; captures are kept and read
 };
 
 // The user's command line.
@@ -60,8 +58,7 @@ struct RunOutcome {
   fs::path folder;
   std::optional<fs::path> earlier;    // new location of the folder's earlier run
   std::optional<Analysis> analysis;   // of the captures
-  std::optional<Error> not_analyzed;  // why there is no analysis; also empty if other ranks will
-                                      // analyze
+  std::optional<Error> not_analyzed;  // why not; both are empty if other ranks analyze
   std::vector<profile::CaptureFailure> failures;
 };
 

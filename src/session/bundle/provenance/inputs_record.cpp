@@ -43,8 +43,7 @@ std::string sha256(const fs::path& file) {
   command.timeout = kPatience;
   const auto result = capture::run_process(command);
   if (!result || !result->succeeded()) return {};
-  const size_t at = result->output_tail.starts_with('\\') ? 1 : 0;  // sha256sum marks escaped file
-                                                                    // names
+  const size_t at = result->output_tail.starts_with('\\') ? 1 : 0;  // marks an escaped name
   return result->output_tail.substr(at, kHexDigits);
 }
 

@@ -11,8 +11,8 @@
 
 namespace llmprof::session {
 
-// Writes env.json, config.yaml and inputs.yaml: what ran, where, and with which configuration,
-// without secrets (base/secrets/secrets.h).
+// Writes env.json, config.yaml and inputs.yaml, without secrets (base/secrets/secrets.h): what ran,
+// where, and with which configuration.
 Result<void> write_provenance(const config::ComposedConfig& config, const RunOptions& options,
                               const Artifacts& bundle);
 
