@@ -56,7 +56,7 @@ constexpr std::string_view kTail = R"(}
 complete -F _llmprof llmprof
 )";
 
-// The completion of a value; empty if there is none.
+// The shell command that completes a value; ":" if nothing can.
 std::string values_of(const OptionSpec& option, std::span<const session::GroupChoices> groups) {
   if (!option.choices_of.empty()) {
     return fmt::format("_llmprof_words_or_files '{}' \"$current\"",
@@ -129,7 +129,7 @@ std::string option_argument(const OptionSpec& option) {
                      zsh_escaped(option.metavar), action_of(option));
 }
 
-// The completion for an option that takes a file or a choice of this group.
+// Adds a function that completes a file or a choice of this group, if an option takes them.
 void add_group(const session::GroupChoices& group, std::string& script) {
   const auto commands = all_commands();
   const bool wanted = std::ranges::any_of(commands, [&](const CommandSpec& command) {

@@ -175,7 +175,7 @@ bool is_profile(const fs::path& file) {
   return head.starts_with('{') && contains(head, "\"schema_version\"");
 }
 
-// Reads and analyzes each run of a side, and times both.
+// Reads each run of a side, analyzes it if necessary, and times both.
 class SideReader {
  public:
   SideReader(const std::optional<fs::path>& config_folder, Progress& progress,
