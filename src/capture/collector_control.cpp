@@ -31,7 +31,7 @@ struct Address {
   }
 };
 
-// In the abstract namespace: the name's first byte is 0, and it is no file.
+// In the abstract namespace: the name starts with a null byte, and there is no file.
 Address address_of(pid_t pid) {
   Address address;
   address.name.sun_family = AF_UNIX;
@@ -41,7 +41,7 @@ Address address_of(pid_t pid) {
   return address;
 }
 
-// Bound without a name, the kernel gives one, and an answer can come.
+// Binding without a name makes the kernel assign one, so that an answer can arrive.
 Address any_name() {
   Address address;
   address.name.sun_family = AF_UNIX;
@@ -113,7 +113,7 @@ Result<std::string> ask_collector(pid_t pid, std::string_view question,
   const auto socket = open_socket(patience);
   if (!socket) return fail_with(socket.error());
   const Address collector = address_of(pid);
-  // Connected, only the collector's answers are let in.
+  // A connected socket accepts only the collector's answers.
   if (::connect(socket->get(), collector.get(), collector.size) != 0 ||
       ::send(socket->get(), question.data(), question.size(), MSG_NOSIGNAL) < 0) {
     const int error_number = errno;

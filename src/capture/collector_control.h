@@ -10,9 +10,9 @@
 
 namespace llmprof::cli {
 
-// Asks the collector in a running process, over its socket (docs/collector.md), and gives what it
-// answered behind "ok: ". An error says why not: no such process, no collector in it, no right, no
-// answer in time, or what the collector answered behind "error: ".
+// Sends a question to the collector in a running process, over its socket (docs/collector.md), and
+// returns its answer after "ok: ". An error says why not: no such process, no collector in it, no
+// permission, no answer in time, or the collector's answer after "error: ".
 Result<std::string> ask_collector(pid_t pid, std::string_view question,
                                   std::chrono::milliseconds patience);
 

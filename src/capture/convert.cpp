@@ -29,7 +29,7 @@ constexpr std::string_view kNcuReportMagic = "NVR\0"sv;
 constexpr std::string_view kGzipMagic = "\x1F\x8B";
 constexpr std::string_view kSqliteMagic = "SQLite format 3\0"sv;
 
-// A raw-page CSV begins with its header, after warnings at most.
+// A raw-page CSV starts with its header, after warnings at most.
 constexpr size_t kNcuHeaderReach = 1UL << 20U;
 constexpr size_t kHeadBytes = 128;
 
@@ -38,7 +38,7 @@ struct KindOfReport {
   std::string_view extension;            // of its usual name
   std::string_view extension_of_before;  // of older versions
   std::string_view magic;
-  size_t reach;  // the magic is among so many first bytes
+  size_t reach;  // the magic is within this many first bytes
 };
 constexpr std::array<KindOfReport, 3> kKinds = {{
     {"an Nsight Systems report", ".nsys-rep", ".qdrep", kNsysReportMagic, kNsysReportMagic.size()},
@@ -55,8 +55,8 @@ std::string stream_version(std::string_view head) {
   return std::string(rest.substr(0, rest.find_first_not_of("0123456789.")));
 }
 
-// Scratch space in the output folder, gone when the conversion is over. It is the tools' working
-// folder and HOME too: they leave caches there, which are nobody's.
+// Scratch space in the output folder, removed after the conversion. It is also the tools' working
+// folder and HOME, because they leave caches there.
 class WorkFolder {
  public:
   static Result<WorkFolder> make(const path& parent) {
@@ -114,7 +114,7 @@ std::string file_word(const path& file) {
   return shell_word(name);
 }
 
-// Beside the report, and never the report itself.
+// Next to the report, and never the report itself.
 path sibling(const path& report, std::string_view extension) {
   path file = report;
   file.replace_extension(extension);
@@ -160,8 +160,8 @@ class Conversion {
              const WorkFolder& work)
       : report_(report), kind_(kind), options_(options), work_(work) {}
 
-  // The tools see the report under a name of ours: it may lie in a read-only folder, its name may
-  // look like an option, and QdstrmImporter appends to what it imports.
+  // The tools see the report under our own name: it may be in a read-only folder, its name may look
+  // like an option, and QdstrmImporter appends to the file that it imports.
   [[nodiscard]] Result<void> place_report(const std::string& name) const {
     std::error_code status;
     const path source = std::filesystem::absolute(report_, status);
@@ -179,7 +179,7 @@ class Conversion {
     return {};
   }
 
-  // A tool refuses reports of other versions than its own, so each installation gets its chance.
+  // A tool refuses reports of other versions, so each installation is tried.
   [[nodiscard]] Result<path> run(const Step& step, const std::vector<path>& installations,
                                  const std::string& from) const {
     std::optional<Error> first_failure;
@@ -193,7 +193,7 @@ class Conversion {
       std::string how = describe_end(*ended);
       if (ended->succeeded()) how = "it reported success but left no usable output";
       std::string said = ended->output_tail;
-      // ncu writes its errors where the data go.
+      // ncu writes errors to the same file as its data.
       if (step.tool == Tool::ncu) said += "\n" + file_part(made, -4096, 4096);
       if (!first_failure) {
         first_failure = failed_tool(report_, kind_, step.tool, executable, how, said);
@@ -211,7 +211,7 @@ class Conversion {
     for (const std::string_view word : split(step.arguments, ' ')) {
       command.argv.emplace_back(word == "FROM" ? from : word);
     }
-    // The locale decides how ncu writes numbers, and an unknown one makes the tools abort.
+    // The locale determines how ncu writes numbers, and the tools abort if it is unknown.
     command.environment = {{"HOME", work_.where().string()}, {"LC_ALL", "C"}};
     command.working_folder = work_.where();
     if (step.tool == Tool::ncu) command.stdout_file = work_ / step.made;
@@ -228,7 +228,7 @@ class Conversion {
   const WorkFolder& work_;
 };
 
-// Gives the result its name without ever replacing a file.
+// Gives the result its final name without ever replacing a file.
 Result<path> settle(const path& made, const path& folder, const path& stem,
                     std::string_view suffix) {
   for (int number = 1; number < 10000; ++number) {
@@ -236,7 +236,7 @@ Result<path> settle(const path& made, const path& folder, const path& stem,
     target += number == 1 ? std::string(suffix) : fmt::format("-{}{}", number, suffix);
     if (::link(made.c_str(), target.c_str()) == 0) return target;
     if (errno == EEXIST) continue;
-    // A file system without hard links.
+    // For file systems without hard links.
     std::error_code status;
     if (std::filesystem::exists(std::filesystem::symlink_status(target, status))) continue;
     std::filesystem::rename(made, target, status);

@@ -23,11 +23,11 @@ enum class ReportKind : uint8_t {
   ncu_report,   // .ncu-rep
 };
 
-// By the first bytes (64 suffice), else by the name. The name decides even where the content is
+// By the first bytes (64 suffice), otherwise by the name. The name decides even if the content is
 // something else, so ask the readers first.
 std::optional<ReportKind> report_kind(const std::filesystem::path& path, std::string_view head);
 
-// What converts the report, ready to paste into a shell, one line each.
+// The commands that convert the report, ready to paste into a shell, one line each.
 std::vector<std::string> conversion_commands(const std::filesystem::path& report, ReportKind kind);
 
 struct ConversionOptions {
@@ -36,20 +36,20 @@ struct ConversionOptions {
   std::chrono::milliseconds grace = std::chrono::seconds(5);     // as in Command
   const std::atomic<bool>* stop = nullptr;                       // as in Command
   // Runs a tool for a step ("import", "export", "raw"), for callers that keep records; run_process
-  // where there is none.
+  // if empty.
   std::function<Result<ProcessResult>(std::string_view step, Command command)> run;
 };
 
-// Has the installed tool write an SQLite export or a raw-page CSV into `output_folder`, under the
-// report's name or, where that is taken, a numbered one, and returns its path. Neither the report
-// nor anything beside it is written to. Where the tool is missing, or the file cannot be a report,
-// the error is of kind input and holds the commands that convert it; where every installed tool
-// fails it is of kind tool and holds what the first one said.
+// Makes the installed tool write an SQLite export or a raw-page CSV to `output_folder`, under the
+// report's name, numbered if that is taken, and returns its path. The report and the files next to
+// it are not changed. If the tool is missing, or the file cannot be a report, the error is of kind
+// input and contains the commands that convert it. If every installed tool fails, it is of kind
+// tool and quotes the first one.
 Result<std::filesystem::path> convert_report(const std::filesystem::path& report, ReportKind kind,
                                              const std::filesystem::path& output_folder,
                                              const ConversionOptions& options = {});
 
-// Has QdstrmImporter make a report (.nsys-rep) of a stream, in the same way.
+// Makes a report (.nsys-rep) from a stream with QdstrmImporter, in the same way.
 Result<std::filesystem::path> import_nsys_stream(const std::filesystem::path& stream,
                                                  const std::filesystem::path& output_folder,
                                                  const ConversionOptions& options = {});

@@ -1,4 +1,4 @@
-// Conversions by the real tools, where they are installed.
+// Conversions by the real tools, if they are installed.
 #include <gtest/gtest.h>
 
 #include "base/streams/byte_stream.h"
@@ -23,8 +23,8 @@ std::optional<path> installed(Tool tool) {
   return found->front();
 }
 
-// The report of a program that runs no kernel, whatever kind this nsys leaves; an error where it
-// cannot profile (a sandbox, say).
+// The report of a program that runs no kernel, of whatever kind this nsys writes; an error if it
+// cannot profile (in a sandbox, for example).
 Result<path> profile_something(const path& nsys, const TemporaryFolder& folder) {
   Command command;
   command.argv = {nsys.string(),
@@ -84,9 +84,9 @@ TEST(ConvertInstalled, ADamagedNsysReportIsAToolError) {
   EXPECT_TRUE(std::filesystem::is_empty(output.path()));
 }
 
-// The report: ncu 2025.3.1 on an H200, a kernel of two launches,
-// --metrics gpu__time_duration.sum,sm__cycles_active.avg. That ncu's own raw page says 2.752 and
-// 2.208 us; ncu 2022.3 on another machine agrees.
+// The report: ncu 2025.3.1 on an H200, a kernel of two launches, --metrics
+// gpu__time_duration.sum,sm__cycles_active.avg. The raw page of that ncu shows 2.752 and 2.208 us;
+// ncu 2022.3 on another machine agrees.
 TEST(ConvertInstalled, NcuReportBecomesCsv) {
   const path report = testing::test_data("reports/scale.ncu-rep");
   const auto head = read_head(report, 64);

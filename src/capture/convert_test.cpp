@@ -90,7 +90,7 @@ class Convert : public ::testing::Test {
   }
 
   ~Convert() override {
-    // Conversions must leave nothing behind but their result.
+    // Conversions must leave nothing but their result.
     for (const auto& entry : std::filesystem::directory_iterator(output.path())) {
       EXPECT_FALSE(entry.path().filename().string().starts_with(".")) << entry.path();
     }

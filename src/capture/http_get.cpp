@@ -41,7 +41,7 @@ std::optional<Address> numeric_address(const std::string& host, uint16_t port) {
   return address;
 }
 
-// Waits no longer for each call.
+// Each call waits at most `patience`.
 FileDescriptor connect_to(const Address& address, std::chrono::milliseconds patience) {
   FileDescriptor socket(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const auto* where = reinterpret_cast<const sockaddr*>(&address.storage);

@@ -21,10 +21,10 @@ struct HttpUrl {
   std::string path = "/";  // with the query
 };
 
-// Plain http only, and addresses rather than names: the server is one that we started.
+// Plain http only, and addresses instead of names: we started the server ourselves.
 Result<HttpUrl> parse_http_url(std::string_view url);
 
-// The status code of the answer to a GET; none where nobody answers in time.
+// The status code of the answer to a GET; none if there is no answer in time.
 std::optional<int> http_get_status(const HttpUrl& url, std::chrono::milliseconds timeout);
 
 }  // namespace llmprof::capture

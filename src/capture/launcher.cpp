@@ -20,7 +20,7 @@ constexpr std::string_view kMpiLaunchers =
     "mpirun mpiexec mpirun.openmpi mpiexec.openmpi mpirun.mpich mpiexec.mpich mpiexec.hydra "
     "orterun prterun";
 
-// Options of MPI's launchers by how many words follow them. Others are looked at more closely.
+// Options of MPI's launchers, by the number of words that follow them.
 constexpr std::array<std::string_view, 3> kMpiOptions = {
     "--oversubscribe -oversubscribe --allow-run-as-root --enable-recovery --tag-output --quiet -q "
     "-v --report-bindings",
@@ -39,7 +39,7 @@ std::optional<uint64_t> as_count(std::string_view text) {
   return number && *number > 0 ? std::optional(static_cast<uint64_t>(*number)) : std::nullopt;
 }
 
-// The option's name and its value, where both are one word: "--ntasks=4".
+// The option's name and its value, if both are in one word: "--ntasks=4".
 struct SplitWord {
   std::string_view name;
   std::optional<std::string_view> value;
@@ -54,7 +54,7 @@ bool is_program(const std::string& word) {
   return find_executable(word, environment_variable("PATH")).has_value();
 }
 
-// The options of a launcher end where its program begins, which may have a `-n` of its own.
+// A launcher's options end where its program starts, which may have its own `-n`.
 void read_mpi_words(Words words, Launcher& launcher) {
   uint64_t ranks = 0;
   bool counted = false;
@@ -90,7 +90,7 @@ void read_mpi_words(Words words, Launcher& launcher) {
       i += static_cast<size_t>(known - kMpiOptions.begin());
     } else if (i + 1 < words.size() && !words[i + 1].starts_with('-') &&
                !is_program(words[i + 1])) {
-      ++i;  // what is neither an option nor a program is its value
+      ++i;  // a word that is neither an option nor a program is its value
     }
   }
   if (is_certain && counted) launcher.ranks = ranks;
@@ -130,7 +130,7 @@ void read_srun_words(Words words, Launcher& launcher) {
   }
 }
 
-// Behind `env`, its options and variables.
+// The words after `env`, its options and its variables.
 Words without_env(Words words) {
   if (words.empty() || file_name(words.front()) != "env") return words;
   size_t begin = 1;
@@ -140,7 +140,7 @@ Words without_env(Words words) {
   return words.subspan(begin);
 }
 
-// `python -m torch.distributed.run ...`: the words behind it, and its name.
+// `python -m torch.distributed.run ...`: the index after the module's name.
 std::optional<size_t> torch_module_end(Words words) {
   if (words.empty() || !file_name(words.front()).starts_with("python")) return std::nullopt;
   for (size_t i = 1; i + 1 < words.size() && words[i].starts_with('-'); ++i) {

@@ -14,24 +14,24 @@ enum class LauncherKind : uint8_t { mpi, torchrun, srun };
 struct Launcher {
   LauncherKind kind = LauncherKind::mpi;
   std::string name;               // "mpirun", as it was typed
-  std::optional<uint64_t> ranks;  // that its command line asks for; none where it does not say
+  std::optional<uint64_t> ranks;  // that its command line asks for; none if it does not say
   // One launcher per machine: this one starts only some of the job's ranks.
   bool one_of_several = false;
   bool names_hosts = false;  // other machines, which do not have this one's environment
 };
 
-// The launcher that a command line starts, behind `env NAME=VALUE ...` too. None where it starts
-// something else: a script that calls a launcher is not looked into.
+// The launcher that a command line starts, also after `env NAME=VALUE ...`. None if it starts
+// something else; scripts that call a launcher are not examined.
 std::optional<Launcher> find_launcher(const std::vector<std::string>& argv);
 
-// Several ranks, or as many as the launcher likes.
+// Several ranks, or a number that the launcher chooses.
 inline bool starts_several_ranks(const Launcher& launcher) {
   return launcher.one_of_several || launcher.ranks.value_or(2) > 1;
 }
 
-// The command line that runs a workload with these variables. Open MPI's mpirun passes only
-// listed variables to ranks on other machines: if it names hosts, `-x NAME` is added for each.
-// Other launchers hand on all, and other programs stay as they are.
+// The command line that runs a workload with these variables. Open MPI's mpirun passes only listed
+// variables to ranks on other machines: if it names hosts, `-x NAME` is added for each. Other
+// launchers pass on all variables, and other programs are unchanged.
 std::vector<std::string> exported_argv(
     const std::vector<std::string>& argv,
     const std::vector<std::pair<std::string, std::string>>& variables);

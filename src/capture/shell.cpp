@@ -25,7 +25,7 @@ bool is_shown(std::string_view text) {
   return is_printable_utf8(lines);
 }
 
-// $'...', in which every byte can be spelled.
+// $'...', which can express every byte.
 std::string escaped_word(std::string_view text) {
   std::string word = "$'";
   for (const char c : text) {
@@ -65,7 +65,7 @@ std::string shell_line(std::span<const std::string> argv,
   for (size_t i = 0; i < shown.size(); ++i) {
     if (i > 0) line += ' ';
     std::string word = shell_word(shown[i]);
-    // A program whose name holds '=' would be an assignment.
+    // A program whose name contains '=' would be an assignment.
     if (i == 0 && word == shown[i] && word.find('=') != std::string::npos)
       word.insert(0, "'").append("'");
     line += word;
@@ -81,7 +81,7 @@ std::string last_words(std::string_view output) {
     output = output.substr(0, begin == 0 ? 0 : begin - 1);
     const bool is_progress = line.ends_with("%]") || (line.ends_with(']') && contains(line, "% "));
     if (line.empty() || is_progress) continue;
-    // The last line counts most: earlier ones come along only where they fit.
+    // The last line matters most: earlier ones are added only if they fit.
     if (lines > 0 && words.size() + line.size() > kQuotedCharacters) break;
     words =
         fmt::format("{}{}{}", to_printable(without_secrets(line)), lines > 0 ? " | " : "", words);

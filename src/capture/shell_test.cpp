@@ -7,7 +7,7 @@
 namespace llmprof::capture {
 namespace {
 
-// The shell itself is the judge: what it makes of the line are the words that went in.
+// The shell itself is the judge: it must split the line into the words that went in.
 TEST(ShellLine, IsReadByAShellAsItWasMeant) {
   const std::vector<std::string> argv = {"printf", "%s|",       "plain-1.0/a@b:c,d",
                                          "",       "two words", "$HOME `id` \"x\" \\",
@@ -22,7 +22,7 @@ TEST(ShellLine, IsReadByAShellAsItWasMeant) {
   EXPECT_EQ(result->output_tail, expected);
 }
 
-// Bash's own quotes, where a terminal would obey a character.
+// Bash's own quotes, if a terminal would obey a character.
 TEST(ShellLine, SpellsWhatATerminalWouldObey) {
   const std::vector<std::string> argv = {"printf",          "%s|",    "\x1B[31m",
                                          "it's \xC2\x9B\\", "\u202E", "\xFF"};

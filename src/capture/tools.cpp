@@ -30,7 +30,7 @@ constexpr std::array kNsysPlaces = {
     "opt/nvidia/hpc_sdk/Linux_*/*/profilers/Nsight_Systems/bin/nsys",
     "usr/lib/nsight-systems/bin/nsys",
     "usr/lib/*/nsight-systems/target-linux-*/nsys",
-    // A whole nsys comes with ncu, on no PATH.
+    // A complete nsys comes with ncu, but is not on PATH.
     "opt/nvidia/nsight-compute*/*/host/target-linux-*/nsys",
     "usr/local/cuda*/nsight-compute*/host/target-linux-*/nsys",
     "usr/local/NVIDIA-Nsight-Compute*/host/target-linux-*/nsys",
@@ -53,7 +53,7 @@ constexpr std::array kImporterPlaces = {
     "usr/local/cuda*/nsight-compute*/host/linux-desktop-*/QdstrmImporter",
     "usr/local/NVIDIA-Nsight-Compute*/host/linux-desktop-*/QdstrmImporter",
 };
-// Seen from the folder of an nsys.
+// Relative to the folder of an nsys.
 constexpr std::array kImporterBesideNsys = {
     "../host-linux-*/QdstrmImporter",
     "../linux-desktop-*/QdstrmImporter",
@@ -108,7 +108,7 @@ bool newer_first(std::string_view a, std::string_view b) {
   return a.size() > b.size();
 }
 
-// An installation carries programs for machines other than the one it is on.
+// An installation also contains programs for other machine types.
 bool fits_machine(std::string_view folder, std::string_view machine) {
   const bool names_one = folder.starts_with("target-linux-") || folder.starts_with("host-linux-") ||
                          folder.starts_with("linux-desktop-");
@@ -132,8 +132,8 @@ std::vector<std::string> folders_matching(const path& folder, const std::string&
   return names;
 }
 
-// The executables that a place with `*` in its folders stands for. By hand because the C library's
-// glob sorts by locale and, linked statically, wants the user database.
+// The executables that a place with `*` in its folders stands for. Written by hand because the C
+// library's glob sorts by locale and, if linked statically, needs the user database.
 void expand(const path& folder, std::string_view place, std::string_view machine,
             std::vector<path>& found) {
   const size_t slash = place.find('/');

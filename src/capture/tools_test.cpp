@@ -13,7 +13,7 @@ namespace {
 using std::filesystem::path;
 
 // An empty machine to install into. The programs are links to /bin/sh and the like, because the
-// folder's file system may allow no execution.
+// folder's file system may not allow execution.
 class Tools : public ::testing::Test {
  protected:
   Tools() {

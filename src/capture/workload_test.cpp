@@ -18,7 +18,7 @@ using std::filesystem::path;
 using testing::file_bytes;
 using testing::TemporaryFolder;
 
-// A workload that is a shell script in a file of its own.
+// A workload that is a shell script in its own file.
 class WorkloadPassTest : public ::testing::Test {
  protected:
   WorkloadPassTest() {
@@ -123,7 +123,7 @@ TEST_F(ServerRun, RunsForItsClientAndIsStoppedByItsSignal) {
   EXPECT_FALSE(record->trouble) << record->trouble->message;
   EXPECT_EQ(file_bytes(log("control")), "serving on port 1\ninterrupted\n");
   EXPECT_EQ(file_bytes(log("control-warm_up")), "warm\n");
-  // The server had been ready when the client began.
+  // The server was ready when the client started.
   EXPECT_EQ(file_bytes(log("control-client")), "asked\n1\n");
   const nlohmann::json rows = status();
   ASSERT_EQ(rows.size(), 3U);
@@ -134,8 +134,7 @@ TEST_F(ServerRun, RunsForItsClientAndIsStoppedByItsSignal) {
   EXPECT_EQ(rows[2]["asked_to_stop"], true);
 }
 
-// As nsys and ncu do, the wrapper runs it in a session of its own; unlike them it passes nothing
-// on.
+// As nsys and ncu do, the wrapper runs it in its own session; unlike them, it passes no signals on.
 TEST_F(ServerRun, TheSignalGoesPastTheToolAround) {
   serve("trap 'echo used; exit 0' USR1; trap '' INT");
   workload.server->stop_signal = SIGUSR1;

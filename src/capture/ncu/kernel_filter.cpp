@@ -26,7 +26,7 @@ bool begins_number(std::string_view text) {
   return !text.empty() && is_digit(text.front());
 }
 
-// "(int)" in front of a number, as template arguments are printed.
+// "(int)" before a number, as template arguments are printed.
 std::optional<std::string_view> cast_at(std::string_view text) {
   if (!text.starts_with('(')) return std::nullopt;
   const size_t close = text.find(')');
@@ -43,7 +43,7 @@ void append_escaped(std::string& pattern, char c) {
   pattern += c;
 }
 
-// Where tools put blanks or none.
+// Places where tools may or may not print blanks.
 bool blanks_may_differ(char before, char after) {
   return (is_punctuation(before) && is_punctuation(after)) || before == ',' || after == '*' ||
          after == '&' || after == '(';
@@ -51,7 +51,7 @@ bool blanks_may_differ(char before, char after) {
 
 constexpr std::string_view kReturnsNothing = "void ";
 
-// Names are compared without what the tools print differently.
+// Removes what the tools print differently, to compare names.
 std::string bare_name(std::string_view name) {
   std::string bare;
   if (name.starts_with(kReturnsNothing)) name.remove_prefix(kReturnsNothing.size());

@@ -5,9 +5,9 @@
 
 namespace llmprof::capture {
 
-// For --kernel-name regex:..., which is Boost.Regex in Perl syntax and finds a match anywhere
-// (seen with ncu 2022.3 and 2025.3). The tools print one name with other blanks ("> >") and with
-// or without casts ("(int)4"): the expressions match either, and no other name.
+// For --kernel-name regex:..., which is Boost.Regex in Perl syntax and finds a match anywhere (seen
+// with ncu 2022.3 and 2025.3). Tools print the same name with different blanks ("> >") and with or
+// without casts ("(int)4"): the expressions match all variants, and no other name.
 
 // Matches this demangled name, in an alternation.
 std::string kernel_name_pattern(std::string_view name);
@@ -15,7 +15,7 @@ std::string kernel_name_pattern(std::string_view name);
 // Matches exactly this mangled name, in an alternation.
 std::string kernel_symbol_pattern(std::string_view symbol);
 
-// Whether two tools' demangled names are of one kernel.
+// Whether two tools' demangled names denote the same kernel.
 bool same_kernel_name(std::string_view a, std::string_view b);
 
 enum class NvtxRangeStyle : unsigned char { push_pop, start_end };

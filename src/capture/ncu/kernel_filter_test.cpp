@@ -18,7 +18,7 @@ std::string kernel_name_regex(std::string_view name) {
   return "^" + kernel_name_pattern(name) + "$";
 }
 
-// ECMAScript agrees with Perl's syntax, which is ncu's, on all that the filter uses. Like ncu, it
+// ECMAScript agrees with ncu's Perl syntax on everything that the filter uses. Like ncu, it
 // searches.
 bool matches(const std::string& regex, const std::string& name) {
   return std::regex_search(name, std::regex(regex));

@@ -21,7 +21,7 @@ constexpr std::string_view kFinished = "finished.txt";
 
 using std::filesystem::path;
 
-// Exporting reads one file: it is slow only where something is wrong.
+// Exporting reads one file: it is slow only if something is wrong.
 constexpr std::chrono::minutes kExportTime(15);
 
 bool is_there(const path& file) {
@@ -35,13 +35,13 @@ void remove_file(const path& file) {
   std::filesystem::remove(file, status);
 }
 
-// What one run measured, in the way that worked.
+// What one run measured, with the settings that worked.
 struct Measured {
   NcuRun run;
   RawTable table;
 };
 
-// What one attempt left.
+// The outcome of one attempt.
 struct Attempt {
   CommandRecord record;
   NcuRunMessages messages;
@@ -106,7 +106,7 @@ class NcuCapture {
   }
   [[nodiscard]] path raw_of(const NcuRun& run) const { return folder_ / (run.name + "_raw.csv"); }
 
-  // Everything that decides what a run measures: as it was planned, whatever then worked.
+  // Everything that determines what a run measures: as planned, whatever worked in the end.
   [[nodiscard]] std::vector<std::string> identity(const NcuRun& run) const {
     auto words = build_ncu_cmd(ncu_, features_, request_.options, run, folder_ / run.name,
                                request_.workload.argv);
@@ -163,7 +163,8 @@ class NcuCapture {
     return Measured{std::move(run), std::move(*table)};
   }
 
-  // Counting launches by shape, ncu loses kernels. They get one run more, counted in its plain way.
+  // When counting launches by shape, ncu loses kernels. One more run measures them, counted
+  // plainly.
   void measure_lost_kernels(const Measured& measured) {
     const std::vector<ChosenKernel> lost = unseen_kernels(measured.run, measured.table);
     if (lost.empty()) return;
@@ -176,14 +177,15 @@ class NcuCapture {
       if (is_stopped()) fail_run(found.error());
       return note_unseen(again, lost, ", and a run for it alone failed: " + found.error().message);
     }
-    // What the first run had is not to count twice, whatever else this one matched.
+    // Kernels of the first run must not count twice, whatever else this one matched.
     found->table.leave_out(measured.table.kernel_names());
     if (!found->table.launches.empty()) all_.add(found->table);
     note_unseen(again, unseen_kernels(again, found->table),
                 ", nor did a first run, with the stage's other kernels");
   }
 
-  // Runs the workload under ncu, again without what ncu did not take. `run` is what worked.
+  // Runs the workload under ncu, again without sections or a gate that failed. `run` is what
+  // worked.
   Result<Attempt> profile_until_it_works(NcuRun& run) {
     while (true) {
       auto attempt = profile(run);
@@ -201,7 +203,7 @@ class NcuCapture {
              run.name, describe_filter(run));
         continue;
       }
-      // It profiled, but kept no report: its table may still be printed.
+      // It profiled but kept no report: its table may still be printed.
       if (ended && attempt->messages.launches > 0 && attempt->messages.first_error.empty()) {
         return attempt;
       }
@@ -211,7 +213,7 @@ class NcuCapture {
   }
 
   Result<Attempt> profile(const NcuRun& run) {
-    // ncu writes beside the final name, so that a report is whole or not there.
+    // ncu writes next to the final name, so that a report is either complete or absent.
     const path aside = folder_ / (run.name + ".part");
     const path made = folder_ / (run.name + ".part.ncu-rep");
     remove_file(made);
@@ -233,12 +235,12 @@ class NcuCapture {
     return attempt;
   }
 
-  // ncu by itself, printing into a file.
+  // Runs ncu without a workload, printing to a file.
   Result<CommandRecord> run_ncu(const std::string& name, std::vector<std::string> argv,
                                 const path& output) {
     Command command;
     command.argv = std::move(argv);
-    // The locale decides how ncu writes numbers.
+    // The locale determines how ncu writes numbers.
     command.environment = {{"LC_ALL", "C"}};
     command.stdout_file = output;
     command.timeout = kExportTime;
@@ -249,7 +251,7 @@ class NcuCapture {
     return record;
   }
 
-  // Most programs go on for long after the launches that are wanted, and slowly under ncu.
+  // Most programs continue long after the wanted launches, and slowly under ncu.
   [[nodiscard]] decltype(WorkloadRecording::is_enough) end_when_enough(const NcuRun& run) const {
     const bool countable = options_.stop_when_measured && options_.replay_mode == "kernel";
     const auto wanted = countable ? run.expected_launches() : std::nullopt;
@@ -303,7 +305,7 @@ class NcuCapture {
     if (!record) return fail_with(record.error().within("ncu, " + run.name));
     result_.commands.push_back(*record);
     auto table = read_raw_table(aside);
-    // Where it ignores --log-file, the table is among the program's output.
+    // If it ignores --log-file, the table is in the program's output.
     if (!table) table = read_raw_table(record->log);
     NcuRunMessages messages = read_ncu_messages(aside);
     if (messages.first_error.empty()) messages = read_ncu_messages(record->log);
@@ -327,7 +329,7 @@ class NcuCapture {
     if (auto noted = finished_.add(run.name, identity(run)); !noted) fail_run(noted.error());
   }
 
-  // Proof that what was measured is what was chosen.
+  // The chosen kernels that were not measured.
   static std::vector<ChosenKernel> unseen_kernels(const NcuRun& run, const RawTable& table) {
     const std::vector<std::string> seen = table.kernel_names();
     std::vector<ChosenKernel> unseen = run.kernels;
@@ -378,7 +380,7 @@ class NcuCapture {
 
   const InstalledTool& ncu_;
   const NcuRequest& request_;
-  NcuOptions options_;  // less the sections that this ncu does not have
+  NcuOptions options_;  // without sections that this ncu lacks
   NcuFeatures features_;
   path folder_;
   FinishedRuns finished_;

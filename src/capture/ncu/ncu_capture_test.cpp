@@ -21,7 +21,7 @@ using std::filesystem::path;
 using testing::file_bytes;
 using testing::TemporaryFolder;
 
-// A fake ncu in a folder of its own, and a bundle.
+// A fake ncu in its own folder, and a bundle.
 class NcuCaptureTest : public ::testing::Test {
  protected:
   NcuCaptureTest() {
@@ -64,7 +64,7 @@ class NcuCaptureTest : public ::testing::Test {
   void add_prefill() {
     request_.kernels.push_back({"norm(float *)", "", "prefill", "LLM@prefill/", 4, 0});
   }
-  // Where the capture is now, as `run --force` moves it.
+  // Moves the capture as `run --force` does, and returns where it is now.
   [[nodiscard]] path move_aside() const {
     path aside = request_.bundle / "previous-1" / "ncu";
     std::filesystem::create_directories(aside.parent_path());
@@ -77,7 +77,7 @@ class NcuCaptureTest : public ::testing::Test {
       EXPECT_FALSE(contains(name, ".part") || name.ends_with(".tmp")) << name;
     }
   }
-  // A failure of its own kind, with these words, that leaves nothing half written.
+  // Expects a failure of kind tool with these words that leaves no partial files.
   void expect_failure(std::string_view words) const {
     const CaptureResult result = capture();
     ASSERT_TRUE(result.failure);
@@ -134,11 +134,11 @@ TEST_F(NcuCaptureTest, MeasuresOnceMoreWhatItLostByCountingShapes) {
   EXPECT_EQ(profiled(), 2U);
   for (const char* file : {"decode_lost.ncu-rep", "decode_lost_raw.csv"}) EXPECT_TRUE(made(file));
   EXPECT_EQ(launches_in("decode_raw.csv"), 1U);
-  // The fake measures both kernels again: the one that was there already counts once.
+  // The fake measures both kernels again: the one measured before counts once.
   EXPECT_EQ(launches_in("decode_lost_raw.csv"), 2U);
   EXPECT_EQ(launches_in("raw.csv"), 2U);
   // For the lost kernel alone, in the same range, counted plainly: 40 launches of one shape, so
-  // that twice the period of one launch, and one more, has it.
+  // twice the period of one launch, plus one, includes it.
   const std::string text = calls();
   const std::string again = text.substr(text.rfind("--target-processes"));
   EXPECT_TRUE(contains(again, "--nvtx-include LLM@decode_all/")) << again;
@@ -147,7 +147,7 @@ TEST_F(NcuCaptureTest, MeasuresOnceMoreWhatItLostByCountingShapes) {
   EXPECT_FALSE(contains(again, "per-launch-config")) << again;
   expect_nothing_half_written();
 
-  EXPECT_FALSE(made("finished.txt"));  // nothing is left to be continued
+  EXPECT_FALSE(made("finished.txt"));  // nothing is left to continue
 }
 
 TEST_F(NcuCaptureTest, SaysWhatAlsoTheSecondRunLost) {
@@ -228,7 +228,7 @@ TEST_F(NcuCaptureTest, ContinuesWhatTheSameCommandCaptured) {
   EXPECT_NE(std::find(second.files.begin(), second.files.end(), "ncu/decode_raw.csv"),
             second.files.end());
   EXPECT_TRUE(made("decode.ncu-rep"));
-  EXPECT_TRUE(std::filesystem::exists(earlier / "decode.ncu-rep"));  // it stays as it was
+  EXPECT_TRUE(std::filesystem::exists(earlier / "decode.ncu-rep"));  // unchanged
   EXPECT_FALSE(made("finished.txt"));  // it is complete: nothing is left to continue
   request_.options.set = "full";
   EXPECT_FALSE(capture().notes.has("ncu_resumed"));
@@ -299,7 +299,7 @@ TEST_F(NcuCaptureTest, EveryOtherFailureHasItsMessage) {
   }
 }
 
-// Six launches are wanted: three of each kernel, which have one shape.
+// Six launches are wanted: three of each kernel, with one shape each.
 TEST_F(NcuCaptureTest, EndsTheProgramOnceItsLaunchesAreMeasured) {
   behave("measures_first");
   folder_.write("measured", "6");

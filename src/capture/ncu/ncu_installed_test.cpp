@@ -1,4 +1,4 @@
-// The real ncu, where it is installed.
+// The real ncu, if it is installed.
 #include <gtest/gtest.h>
 
 #include "base/text.h"
@@ -18,7 +18,7 @@ std::optional<InstalledTool> installed_ncu() {
   return ncu ? std::optional(*ncu) : std::nullopt;
 }
 
-// /bin/true launches no kernel: on a machine without a driver ncu says so, with one it says that it
+// /bin/true launches no kernel: without a driver ncu reports that, with one it reports that it
 // profiled nothing.
 TEST(NcuInstalled, AProgramWithoutKernelsIsAFailureWithItsReason) {
   const auto ncu = installed_ncu();
@@ -38,7 +38,7 @@ TEST(NcuInstalled, AProgramWithoutKernelsIsAFailureWithItsReason) {
   EXPECT_TRUE(contains(testing::file_bytes(folder.path() / "ncu" / "sections.txt"), "Occupancy"));
 }
 
-// The names of a report of two launches of one kernel, as a run with it would print them.
+// The names in a report of two launches of one kernel, as a run with it would print them.
 std::vector<std::string> exported_names(const InstalledTool& ncu, const ChosenKernel& kernel) {
   NcuRun run;
   run.kernels = {kernel};

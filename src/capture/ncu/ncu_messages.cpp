@@ -25,8 +25,8 @@ std::string_view between(std::string_view text, std::string_view before, std::st
   return end == std::string_view::npos ? std::string_view{} : text.substr(0, end);
 }
 
-// Calls use(line) for each line of a text that comes in parts. `begun` is the last one, which may
-// go on; of an endless line only the beginning counts.
+// Calls use(line) for each line of a text that comes in parts. `begun` is the last line, which may
+// continue; only the start of an endless line is kept.
 template <class Use>
 void each_line(std::string& begun, std::string_view text, const Use& use) {
   while (true) {
@@ -40,7 +40,7 @@ void each_line(std::string& begun, std::string_view text, const Use& use) {
   }
 }
 
-// The file from an offset on, in parts; the offset moves on.
+// Reads the file in parts, from an offset that it advances.
 template <class Use>
 void each_part(const std::filesystem::path& file, uint64_t& offset, const Use& use) {
   std::ifstream stream(file, std::ios::binary);
@@ -151,7 +151,7 @@ void NcuRunMessages::note_line(std::string_view line) {
     first_error = shortened(to_printable(without_secrets(error)), kLongestError);
   };
   if (!is_error && !line.starts_with("==WARNING==")) {
-    // A wrong option is reported without any mark.
+    // A wrong option is reported without a prefix.
     if (line.starts_with("the argument for option") || line.starts_with("unrecognised option")) {
       keep_first(line);
     }

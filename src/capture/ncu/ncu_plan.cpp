@@ -28,14 +28,14 @@ void append(Argv& argv, std::initializer_list<std::string> more) {
   argv.insert(argv.end(), more.begin(), more.end());
 }
 
-// ncu replaces %p, %i and the like in names of files.
+// ncu replaces %p, %i and the like in file names.
 std::string literal_name(const std::filesystem::path& file) {
   std::string name;
   for (const char c : file.string()) name += c == '%' ? "%%" : std::string(1, c);
   return name;
 }
 
-// The sections and metrics. Durations are always among them.
+// The sections and metrics, always including durations.
 void append_measurements(Argv& argv, const NcuOptions& options) {
   if (!options.set.empty()) append(argv, {"--set", options.set});
   for (const std::string& section : options.sections) append(argv, {"--section", section});
@@ -65,7 +65,7 @@ Argv profile_cmd(const InstalledTool& ncu, const NcuFeatures& features, const Nc
   Argv argv = {ncu.path.string()};
   if (features.has_config_file) append(argv, {"--config-file", "off"});
   append(argv, {"--target-processes", options.target_processes});
-  // Also where nothing is gated: the table then names each launch's ranges.
+  // Even if nothing is gated: the table then names each launch's ranges.
   append(argv, {"--nvtx"});
   for (const std::string& range : run.nvtx_include) append(argv, {"--nvtx-include", range});
   append_measurements(argv, options);
@@ -106,19 +106,19 @@ constexpr std::array kSectionPasses = {
     Passes{"MemoryWorkloadAnalysis_Tables", 30},
 };
 
-// Of a set or section that the tables do not know.
+// For a set or section that is not in the tables.
 constexpr uint64_t kUnknownPasses = 10;
-// Beyond the program's own time 120 launches took 72 s, 60 took 42 s, each 18 passes; saving and
-// restoring memory is most of it. Where launches are counted by their shape and no NVTX range gates
-// them, 44 took 64 s, 66 took 97 s.
+// Beyond the program's own time, 120 launches took 72 s and 60 took 42 s, 18 passes each; most of
+// it is saving and restoring memory. If launches are counted by shape and no NVTX range gates them,
+// 44 took 64 s and 66 took 97 s.
 constexpr std::chrono::milliseconds kTimePerPass(37);
 constexpr std::chrono::milliseconds kTimePerPassUngated(80);
 
-// Of the workload's own time, what a run under ncu takes beside the launches that it measures: one
-// that ends early spends most of it on starting. Measured on an H200: 20.1 and 17.2 s of 25.0 s.
+// Share of the workload's own time that a run under ncu takes in addition to the measured launches:
+// one that ends early spends most of it starting. Measured on an H200: 20.1 and 17.2 s of 25.0 s.
 constexpr double kShareUntilMeasured = 0.8;
-// A prefill and a decode; together they had 56 launches where 10 kernels of each were chosen, and
-// three launches of each shape; 110 where kernels of all requests matched.
+// A prefill and a decode. With 10 kernels chosen in each, and three launches of each shape, they
+// had 56 launches together; 110 if kernels of all requests matched.
 constexpr int64_t kStages = 2;
 constexpr double kLaunchesOfAKernel = 1.9;
 constexpr double kLaunchesOfAKernelUngated = 3.7;
@@ -205,8 +205,8 @@ Argv build_ncu_import_cmd(const InstalledTool& ncu, const NcuFeatures& features,
 }
 
 uint64_t predicted_passes(const NcuOptions& options) {
-  // ncu packs what was asked for into shared passes: roofline's 17 with MemoryWorkloadAnalysis (9),
-  // Occupancy and SchedulerStats became 18. So the most demanding part counts, and a little.
+  // ncu packs everything requested into shared passes: roofline's 17 with MemoryWorkloadAnalysis
+  // (9), Occupancy and SchedulerStats became 18. So the most demanding part counts, plus a little.
   uint64_t most = options.set.empty() ? 1 : passes_of(kSetPasses, options.set);
   bool several = false;
   for (const std::string& section : options.sections) {
@@ -223,7 +223,7 @@ std::optional<std::chrono::seconds> predicted_time(
   const uint64_t passes = predicted_passes(options);
   std::chrono::milliseconds total(0);
   for (const NcuRun& run : runs) {
-    // The whole program runs once for each pass.
+    // The whole program runs once per pass.
     if (replays_program(options)) {
       total += *workload_time * static_cast<int64_t>(passes);
       continue;

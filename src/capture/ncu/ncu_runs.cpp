@@ -12,13 +12,13 @@
 namespace llmprof::capture {
 namespace {
 
-// Linux takes at most 128 KiB for one argument.
+// Linux allows at most 128 KiB for one argument.
 constexpr size_t kLongestFilter = 100'000;
-// A name that alone would be longer is matched by this much of its beginning.
+// A longer name is matched by its start, up to this length.
 constexpr size_t kLongestName = 30'000;
-// What counting over all launches may cost at most, where ncu cannot count per shape.
+// The most launches to measure if ncu cannot count per shape.
 constexpr uint64_t kMostLaunches = 200;
-// ncu's output is for a stage nobody named.
+// Names ncu's output if no stage is known.
 constexpr const char* kUnnamedStage = "all";
 
 std::string pattern_of(const ChosenKernel& kernel, bool by_symbol) {
@@ -34,8 +34,8 @@ uint64_t total_launches(const std::vector<ChosenKernel>& kernels) {
   return total;
 }
 
-// A stage repeats its kernels, step by step. The rarest of them in one of its shapes comes once in
-// so many launches; twice that window has it wherever the window begins.
+// A stage repeats its kernels step by step. The rarest one, in one of its shapes, occurs once in
+// this many launches; twice that window includes it wherever the window starts.
 uint64_t window_with_all(const std::vector<ChosenKernel>& kernels) {
   double rarest = std::numeric_limits<double>::max();
   for (const ChosenKernel& kernel : kernels) {
@@ -54,7 +54,7 @@ bool counts_shapes(const NcuOptions& options, const NcuFeatures& features) {
 void choose_launches(NcuRun& run, const NcuOptions& options, const NcuFeatures& features) {
   const bool gated = !run.nvtx_include.empty();
   const bool known_stage = !run.kernels.empty() && !run.kernels.front().stage.empty();
-  // Per shape, ncu takes the program's first launches, which without a gate are of any stage.
+  // Per shape, ncu takes the program's first launches, which without a gate may be of any stage.
   if (counts_shapes(options, features) && (gated || !known_stage)) {
     run.count_per_shape = true;
     run.launch_skip = 0;

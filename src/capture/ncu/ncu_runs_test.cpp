@@ -15,7 +15,7 @@ constexpr NcuFeatures kNew = {
     .renames_kernels = true, .counts_per_shape = true, .has_config_file = true};
 const InstalledTool kNcu = {"/opt/ncu", "2025.3.1.0"};
 
-// The word after an option; empty: the option is not there.
+// The word after an option; empty if the option is missing.
 std::string value_of(const std::vector<std::string>& argv, std::string_view option) {
   const auto at = std::find(argv.begin(), argv.end(), option);
   return at == argv.end() || at + 1 == argv.end() ? "" : *(at + 1);
@@ -26,7 +26,7 @@ ChosenKernel kernel(std::string name, std::string stage, std::string include, ui
   return {std::move(name), {}, std::move(stage), std::move(include), launches, before, shapes};
 }
 
-// Two stages of a model of 16 layers: 8 decode steps.
+// Two stages of a model with 16 layers; 8 decode steps.
 std::vector<ChosenKernel> annotated() {
   return {kernel("gemm<(int)8>(T1 *)", "decode", "LLM@decode_all/", 8 * 16 * 4, 64, 3),
           kernel("gemm<(int)8>(T1 *)", "prefill", "LLM@prefill/", 64, 0, 4),
@@ -47,7 +47,7 @@ TEST(NcuRuns, AreOneForEachStageGatedAndCountedPerShape) {
   EXPECT_EQ(runs[1].expected_launches(), 12U);
 }
 
-// head comes once in a step of 65 launches, each shape of gemm more often: two steps hold all.
+// head comes once in a step of 65 launches, each shape of gemm more often: two steps include all.
 TEST(NcuRuns, CountTwoStepsWhereNcuCannotCountPerShape) {
   const auto runs = plan_ncu_runs({}, annotated(), kOld);
   ASSERT_EQ(runs.size(), 2U);
@@ -55,7 +55,7 @@ TEST(NcuRuns, CountTwoStepsWhereNcuCannotCountPerShape) {
   EXPECT_EQ(runs[0].launch_skip, 0U);
   EXPECT_GE(runs[0].launch_count, 2U * 65);
   EXPECT_LE(runs[0].launch_count, 2U * 65 + 1);
-  // Four shapes of 16 launches each: a window of 8 holds all.
+  // Four shapes of 16 launches each: a window of 8 includes all.
   EXPECT_GE(runs[1].launch_count, 8U);
   EXPECT_LE(runs[1].launch_count, 9U);
 }
@@ -111,7 +111,7 @@ TEST(NcuRuns, AreSplitWhereACommandLineWouldNotHoldTheNames) {
   }
   kernels.push_back(kernel(std::string(400'000, 'z'), "decode", "", 10));
   const auto runs = plan_ncu_runs({}, kernels, kNew);
-  ASSERT_EQ(runs.size(), 3U);  // 240 kB of names, and the beginning of the longest
+  ASSERT_EQ(runs.size(), 3U);  // 240 kB of names, and the start of the longest
   EXPECT_EQ(runs[1].name, "decode_2");
   size_t planned = 0;
   for (const NcuRun& run : runs) {
@@ -132,8 +132,8 @@ TEST(NcuRuns, FilterTakesEachOfItsKernels) {
   EXPECT_FALSE(std::regex_search("head(float *) const", regex));
 }
 
-// 16 steps: the head once per step, attention once in each of 16 layers. Every 17 launches have
-// both, wherever they begin; 35 have them twice.
+// 16 steps: the head once per step, attention once in each of 16 layers. Any 17 launches in a row
+// include both; 35 include them twice.
 TEST(NcuRuns, OfLostKernelsHaveEachOfThem) {
   NcuRun run;
   run.name = "decode";
@@ -150,7 +150,7 @@ TEST(NcuRuns, OfLostKernelsHaveEachOfThem) {
   EXPECT_EQ(again.launch_skip, 0U);
   EXPECT_EQ(again.launch_count, 35U);
   EXPECT_EQ(again.kernels.size(), 2U);
-  // Of one that comes once in a thousand launches not all are taken.
+  // If a kernel comes once in a thousand launches, not all are taken.
   const NcuRun rare =
       run_of_lost_kernels(run, {kernel("head", "decode", "LLM@decode_all/", 1),
                                 kernel("attention", "decode", "LLM@decode_all/", 1000)});

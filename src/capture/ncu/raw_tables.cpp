@@ -15,10 +15,10 @@ namespace {
 
 constexpr std::string_view kHeaderBegin = "\"ID\",";
 constexpr std::string_view kKernelName = "Kernel Name";
-// A launch is some 10 kB with every section there is.
+// A launch takes about 10 kB with all sections.
 constexpr size_t kMostBytes = 2UL << 30U;
 
-// The lines of one table, from its header on; messages of ncu's own may stand between rows.
+// The lines of one table, from its header on; ncu's own messages may come between rows.
 std::string table_text(std::string_view output) {
   size_t begin = output.starts_with(kHeaderBegin) ? 0 : output.find("\n\"ID\",");
   if (begin == std::string_view::npos) return {};
@@ -53,7 +53,7 @@ bool has_other_units(const RawTable& table, const RawTable& more) {
   return false;
 }
 
-// Where each column of `more` goes among those of `all`, new ones at the end.
+// Where each column of `more` goes among the columns of `all`, new ones at the end.
 std::vector<size_t> make_room(RawTable& all, const RawTable& more) {
   Places known = places_of(all);
   std::vector<size_t> places;
@@ -121,7 +121,7 @@ Result<RawTable> parse_raw_table(std::string_view output) {
   if (rows.next(fields)) table.columns = copied(fields);
   table.units.resize(table.columns.size());
   while (rows.next(fields)) {
-    // Other programs' lines, and rows that were cut off.
+    // Other programs' lines, and truncated rows.
     if (fields.size() != table.columns.size()) continue;
     if (parse_int(fields.front())) {
       table.launches.push_back(copied(fields));
