@@ -134,7 +134,7 @@ inline bool is_by_counters(const profile::RooflineKernel& kernel) {
   return kernel.source == profile::RooflineSource::counters;
 }
 
-// Counters cover only the tensor cores, so they cannot show latency.
+// Of the compute units, counters cover only tensor cores, so they cannot show latency.
 inline bool latency_is_known(const profile::Roofline& roofline) {
   return !std::all_of(roofline.kernels.begin(), roofline.kernels.end(), is_by_counters);
 }

@@ -3,7 +3,7 @@ import type { Times } from "../data/profile";
 
 export const MISSING = "-";
 
-/** C's "%.Nf": ties round to the even digit, whereas toFixed rounds them up. */
+/** C's "%.Nf": ties round to the even digit, whereas toFixed rounds them away from zero. */
 export function fixed(value: number, digits: number): string {
   const text = value.toFixed(digits);
   const size = Math.abs(value);

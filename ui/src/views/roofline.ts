@@ -243,7 +243,7 @@ function boundShares(app: App): HTMLElement | null {
   const shares = app.profile.roofline.share_of_kernel_time;
   if (!shares) return null;
   const { kernels } = app.profile.roofline;
-  // Counters cover only the tensor cores, so they cannot show latency.
+  // Of the compute units, counters cover only tensor cores, so they cannot show latency.
   const bounds = (["memory", "compute", "latency", "unknown"] as const).filter(
     (bound) => bound !== "latency" || !kernels.every(byCounters),
   );
