@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures what the collector costs on a GPU, against nsys and no profiler: interleaved runs, medians.
+"""Measures the collector's overhead on a GPU, compared with nsys and no profiler: interleaved runs, medians.
 
   nvcc -O2 -o /tmp/launch_loop bench/launch_loop.cu
   bench/collector_overhead.py launch --program /tmp/launch_loop --results launch.json
@@ -28,7 +28,7 @@ import collector_overhead_captures as captures
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 LIBRARY = "libllmprof_collector.so"
-# Removed from the user's environment, because they would change what is measured.
+# Removed from the user's environment, because they would change the measurement.
 OURS = ("CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "LLMPROF_LOG_DIR", "LLMPROF_ARM",
         "LLMPROF_DUTY", "LLMPROF_OVERHEAD_BUDGET", "LLMPROF_COUNTERS", "LLMPROF_COUNTER_ROUNDS",
         "LLMPROF_API")
@@ -55,7 +55,7 @@ def settings_of(variant, arguments):
 
 
 class Runner:
-    """Runs one variant once, in its own folder."""
+    """Runs one variant once, in a separate folder."""
 
     def __init__(self, arguments, command):
         self.arguments = arguments

@@ -49,8 +49,8 @@ def nsys_sqlite(path, kernels):
 
 
 def noisy_nsys_sqlite(path, kernels):
-    """The same, without two equal times: starts move by up to 0.8 us, durations by up to a twelfth. Copies of one
-    capture would compress far better than any program's own times."""
+    """Like nsys_sqlite, but without equal times: starts move by up to 0.8 us, durations by up to a twelfth. Copies of
+    one capture would compress far better than any real program's times."""
     nsys_sqlite(path, kernels)
     database = sqlite3.connect(path)
     database.execute("PRAGMA journal_mode = OFF")

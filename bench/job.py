@@ -3,7 +3,7 @@
 
     job.py [--ranks 64] [--kernels 1000000] [--every 16] [--processes 2] [--at-once] [--keep]
 
-Prints a Markdown table and, with --keep, appends it to bench/RESULTS.md. The logs take 41 bytes a kernel on the disk.
+Prints a Markdown table and, with --keep, appends it to bench/RESULTS.md. The logs take 41 bytes per kernel on disk.
 """
 import argparse
 import concurrent.futures

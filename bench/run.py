@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures reading speed against yardsticks and other tools, interleaved; medians of ROUNDS runs.
+"""Measures reading speed against baselines and other tools, interleaved; medians of ROUNDS runs.
 
 Prints Markdown tables and, with --keep, appends them to bench/RESULTS.md.
 """
@@ -53,7 +53,7 @@ def measure(argv):
 
 
 def interleaved(contestants, rounds):
-    """name -> (median seconds, peak bytes). `slow` ones run once, to save hours."""
+    """name -> (median seconds, peak bytes). `slow` programs run once, to save hours."""
     times = {name: [] for name in contestants}
     peaks = dict.fromkeys(contestants, 0)
     for turn in range(rounds):
@@ -102,7 +102,7 @@ def phases(path, runs):
 
 
 def part_seconds(argv):
-    """What `--timings` says of one run, and the CPU time of all of it: part -> seconds."""
+    """Output of `--timings` for one run, and the run's total CPU time: part -> seconds."""
     begin = time.perf_counter()
     process = subprocess.Popen([*argv, "--timings"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     error = process.stderr.read()
@@ -116,7 +116,7 @@ def part_seconds(argv):
 
 
 def medians_of_parts(commands, rounds):
-    """name -> part -> median seconds; the commands take turns."""
+    """name -> part -> median seconds; the commands run alternately."""
     found = {name: [] for name in commands}
     for _ in range(rounds):
         for name, argv in commands.items():

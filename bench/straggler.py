@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures whether the other rank of a job waits as long as one was slowed down on purpose.
+"""Measures whether the other rank of a job waits as long as one rank was deliberately delayed.
 
   bench/straggler.py [--llmprof build/bin/llmprof] [--runs 5]
 
@@ -27,7 +27,7 @@ TOLERANCE = 0.05
 
 
 def medians(runs):
-    """Of [{stage: waited over injected}, ...], by stage."""
+    """Medians by stage, from [{stage: waited over injected}, ...]."""
     return {stage: statistics.median(run[stage] for run in runs) for stage in runs[0]}
 
 
@@ -47,7 +47,7 @@ def main():
     parser.add_argument("--runs", type=int, default=5)
     arguments = parser.parse_args()
     os.environ["LLMPROF"] = arguments.llmprof
-    import slowed_rank  # takes the program from there
+    import slowed_rank  # reads LLMPROF when imported
 
     with tempfile.TemporaryDirectory() as folder:
         def record(number, *words):

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""How often detected stages are right, by level of confidence.
+"""Measures how often detected stages are correct, by confidence level.
 
   bench/detection/calibrate.py                        with the captures of tests/data/h200-detection
-  bench/detection/calibrate.py --captures DIR         and NAME.llmtrace[.gz] of those that are too large for it
-  bench/detection/calibrate.py --captures DIR --record   writes what was found into labels.json
+  bench/detection/calibrate.py --captures DIR         also with the larger NAME.llmtrace[.gz] in DIR
+  bench/detection/calibrate.py --captures DIR --record   writes the results into labels.json
 
-A capture is right where LLM or not is right and the number of passes of each kind is exact. Only captures that were
-not used for tuning calibrate; where nothing is claimed, a capture has no level and is counted apart. The share is
-(right + 1) / (captures + 2), so that a few captures never show certainty. The values are those of
+A capture is correct if "LLM or not" is correct and the number of passes of each kind is exact. Only captures that were
+not used for tuning calibrate; a capture without detected stages has no level and is counted separately. The share is
+(correct + 1) / (captures + 2), so that a few captures never show certainty. The values are those of
 measured_confidence (src/analysis/stages/stages.cpp). A capture that is in no folder counts as it was found last.
 """
 import argparse
@@ -29,7 +29,7 @@ LEVELS = ("high", "medium", "low")
 
 
 def log_of(label, folders):
-    """The capture's log; None where it is in no folder."""
+    """The capture's log; None if it is in no folder."""
     if label["file"]:
         return DATA / label["file"]
     for folder in folders:
@@ -41,7 +41,7 @@ def log_of(label, folders):
 
 
 def analyze(llmprof, log):
-    """What llmprof finds without annotations: the level, and how many passes of each kind."""
+    """llmprof's result without annotations: the level, and the number of passes of each kind."""
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "bundle"
         done = subprocess.run(
@@ -94,7 +94,7 @@ def print_levels(labels, all_found):
 
 
 def record(all_found, run_now):
-    """Replaces the line "found" of every capture that was analyzed now."""
+    """Replaces the line "found" of every capture that was analyzed in this call."""
     text = LABELS.read_text(encoding="utf-8")
     for name in run_now:
         line = re.compile(rf'("name": "{re.escape(name)}",.*?"found": )\{{[^}}]*\}}', re.DOTALL)

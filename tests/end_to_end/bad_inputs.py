@@ -1,5 +1,5 @@
-"""Inputs that no command can use, made from tests/data: what is there instead of a file, files that are cut,
-garbled or zeroed, JSON and YAML of the wrong types."""
+"""Inputs that no command can use, made from tests/data: paths that are not files, files that are truncated, garbled or
+zeroed, JSON and YAML with wrong types."""
 import copy
 import gzip
 import json
@@ -9,7 +9,7 @@ import random
 
 from program import DATA, run
 
-# Values of the wrong type or size for whatever stands there.
+# Values of the wrong type or size for any field.
 WRONG_VALUES = [None, True, -1, 2 ** 64, 1e308, "text", "\x1b[31m\u202e", [], {}, [[{}]], {"a": [1]}]
 
 
@@ -19,7 +19,7 @@ def written(path, data):
 
 
 class BadInputs:
-    """All of them, in one folder."""
+    """All bad inputs, in one folder."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
@@ -51,7 +51,7 @@ class BadInputs:
         }
 
     def not_files(self):
-        """What stands where a file should be: name -> path."""
+        """Objects in place of a file: name -> path."""
         folder = self.folder / "not_files"
         folder.mkdir()
         (folder / "a-folder").mkdir()

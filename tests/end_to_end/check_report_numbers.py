@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Checks that every number of a Markdown report is found in profile.json.
+"""Checks that every number in a Markdown report is in profile.json.
 
-A number is found where some number of profile.json, rounded to the digits shown, is the same:
+A number is found if it equals some number in profile.json, rounded to the digits shown:
 milliseconds among fields in ms, a percentage among shares (fractions there), 2.5 TFLOP or GB among
-FLOPs and bytes, a plain number among all. Names and sentences that profile.json holds word for word
+FLOPs and bytes, a plain number among all. Names and sentences that profile.json contains verbatim
 (kernel names, versions, evidence) are found as a whole. Code, links and the numbering of headings do
 not count.
 
@@ -27,7 +27,7 @@ PREFIXES = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 
 
 class Numbers:
-    """Sorted, to be looked up by closeness."""
+    """Sorted numbers, for lookup by closeness."""
 
     def __init__(self, values):
         self.values = sorted(set(values))
@@ -58,7 +58,7 @@ class Profile:
                 text = "/".join(path)
                 if re.search(r"(^|[_/])ms($|[_/])", text) or "classes" in path:
                     ms.append(value)
-                    if path[-1] == "longer_ms":  # "1.9 ms shorter" is -1.9 there
+                    if path[-1] == "longer_ms":  # "1.9 ms shorter" is -1.9 in profile.json
                         ms.append(abs(value))
                 if any(word in text for word in SHARE_WORDS):
                     shares.append(value * 100)
@@ -81,7 +81,7 @@ class Profile:
 
 
 def mentions(profile, blocks):
-    """(number as text, unit, where) of all that a report states."""
+    """(number as text, unit, where) of every number in a report."""
 
     def of_text(text, where, unit=""):
         rest = profile.without_known_strings(text)
@@ -125,7 +125,7 @@ def found(profile, number, unit):
 
 
 def unfound(profile_json, markdown):
-    """Lines on numbers of a report that profile.json does not hold."""
+    """Lines about numbers in a report that are not in profile.json."""
     profile = Profile(profile_json)
     return [
         f"{number} {unit}".strip() + f" ({where})"

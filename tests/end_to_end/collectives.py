@@ -1,4 +1,4 @@
-"""What llmprof finds of communication in one capture (list_collectives), and what runs beside it by plain Python."""
+"""llmprof's view of communication in one capture (list_collectives), and concurrent work computed in plain Python."""
 import bisect
 import json
 import os

@@ -1,4 +1,4 @@
-"""Reads a collector's log by its definition (docs/collector.md, src/wire), independently of llmprof.
+"""Reads a collector's log by its specification (docs/collector.md, src/wire), independently of llmprof.
 
 Records come as dictionaries, in the order in which they were written: those of each thread, and
 those of the device. Checksums are not looked at: llmprof's own reader is tested with damaged logs."""
@@ -79,8 +79,8 @@ def text(raw):
 
 
 class Log:
-    """One log. `threads`: lists of records by the thread's serial number; `device`: records of no
-    thread; `control`: those of chunk 0."""
+    """One log. `threads`: lists of records by the thread's serial number; `device`: records without a thread;
+    `control`: records of chunk 0."""
 
     def __init__(self, path):
         self.path = pathlib.Path(path)
@@ -91,11 +91,11 @@ class Log:
         (self.pid,) = struct.unpack_from("<Q", self.bytes, 24)
         self.strings = {}
         self.threads = {}
-        self.thread_names = {}  # by serial number, as the system has them
+        self.thread_names = {}  # by serial number, as the system names them
         self.thread_ids = {}
         self.device = []
         self.control = []
-        self.unused_chunks = []  # places of chunks that nobody began
+        self.unused_chunks = []  # places of chunks that were never started
         for start in range(0, len(self.bytes), self.chunk_bytes):
             self.read_chunk(start)
 
@@ -145,7 +145,7 @@ class Log:
         return record
 
     def of(self, *types):
-        """Records of these types, wherever they stand."""
+        """Records of these types, in all lists."""
         everywhere = [self.control, *self.threads.values(), self.device]
         return [record for records in everywhere for record in records if record["type"] in types]
 
@@ -177,7 +177,7 @@ class Log:
         return [{**definitions[r["definition"]], **r} for r in self.of("memory_operation")]
 
     def counter_samples(self):
-        """(device, start, end, {metric: value}) of every sample of a time, in order of time."""
+        """(device, start, end, {metric: value}) of every sample, by time."""
         sets = {}
         for record in self.of("counter_set"):
             sets[record["set"]] = (record["device"], [self.strings[name] for name, _ in record["columns"]])
@@ -193,8 +193,8 @@ class Log:
         return {record["code"]: self.strings[record["name"]] for record in self.of("api_name")}
 
     def calls(self):
-        """Launches and recorded calls: thread, function, start, end, correlation and the ranges
-        that were open on the thread, outermost first."""
+        """Launches and recorded calls: thread, function, start, end, correlation and the ranges that were open on the
+        thread, outermost first."""
         names = self.api_names()
         rows = []
         for serial, records in self.threads.items():
@@ -222,7 +222,7 @@ class Log:
         return rows
 
     def nodes(self):
-        """The ranges open where each graph node was created, clones' as their originals'."""
+        """The ranges open at the creation of each graph node; clones have those of their originals."""
         stacks = {}
         for records in self.threads.values():
             open_ranges = []
@@ -267,6 +267,6 @@ class Log:
         return [tuple(row) for row in rows]
 
     def collections(self):
-        """(state, reason) in the order of their times."""
+        """(state, reason), by time."""
         rows = sorted(self.of("collection"), key=lambda r: r["time"])
         return [(STATES[r["state"]], REASONS[r["reason"]]) for r in rows]

@@ -31,7 +31,7 @@ def checksum(seed, data):
 
 
 class LogFile:
-    """Chunks and records. A stream (a thread, the GPUs, the strings) fills its chunks by itself."""
+    """Chunks and records. Each stream (a thread, the GPUs, the strings) fills its own chunks."""
 
     def __init__(self, chunk_bytes=65536):
         self.chunk_bytes = chunk_bytes
@@ -100,7 +100,7 @@ BATCHED_KERNELS = 64
 
 
 class Program:
-    """Runs the decoder on a clock of its own and records it."""
+    """Runs the decoder on a simulated clock and records it."""
 
     def __init__(self, chunk_bytes=65536, layers=4):
         self.log = LogFile(chunk_bytes)
@@ -134,7 +134,7 @@ class Program:
     def end(self):
         self.flush_kernels()
         log = self.log
-        for name, code in API.items():  # behind their use: a reader settles them last
+        for name, code in API.items():  # after their use: a reader resolves them last
             log.record("strings", API_NAME, struct.pack("<II", log.key(name), code))
         self.collection(DETACHED, PROCESS_END)
         log.record("control", CLEAN_END, struct.pack("<qQQ", self.now, 0, len(log.chunks)))
@@ -229,7 +229,7 @@ class Program:
             self.run_kernel(name, scale * (1000 + 10 * place), correlation, layer, part)
 
     def capture_graph(self):
-        """Nodes are created inside the layers' ranges; instantiating clones them, outside of any."""
+        """Nodes are created inside the layers' ranges; instantiating clones them, outside any range."""
         for name, layer, part, place in self.each_kernel(True):
             self.log.record(MAIN_THREAD, NODE_CREATED, struct.pack("<Q", 1000 + place))
             self.nodes.append((name, layer, part, place))
@@ -305,7 +305,7 @@ def small_run(path, chunk_bytes=65536):
 
 
 def large_eager_run(path, kernels):
-    """Each kernel with a launch of its own, in decode steps of 32 layers."""
+    """Each kernel has its own launch, in decode steps of 32 layers."""
     program = Program(layers=32)
     program.start()
     a_pass = 2 + program.layers * sum(map(len, PARTS.values()))

@@ -25,7 +25,7 @@ def new_string(database, text):
 
 
 def slow_down(source, target, pattern, factor):
-    """Kernels whose name matches take `factor` times as long; all that comes later comes later."""
+    """Kernels whose name matches take `factor` times as long; everything after them shifts."""
     database = copied(source, target)
     matching = {number for number, text in names(database).items() if re.search(pattern, text)}
     rows = database.execute(f"SELECT start, end, demangledName FROM {KERNELS} ORDER BY start").fetchall()
@@ -62,7 +62,7 @@ def slow_down(source, target, pattern, factor):
 
 
 def rename(source, target, old, new):
-    """All kernels with this whole name have another one."""
+    """Renames all kernels with this complete name."""
     database = copied(source, target)
     changed = database.execute("UPDATE StringIds SET value = ? WHERE value = ?", (new, old)).rowcount
     database.commit()
@@ -70,13 +70,13 @@ def rename(source, target, old, new):
     return changed
 
 
-# What an eager RMS norm launches, by a word of each name.
+# Kernels of an eager RMS norm, by a word in each name.
 RMS_NORM = ("copy", "pow", "Mean", "add", "rsqrt", "Mul", "copy", "Mul")
 
 
 def fuse_norms(source, target, kernel="rms_norm_kernel"):
-    """Each chain of RMS_NORM becomes one kernel at its place, as long as its longest part. What launched only the
-    others goes with them: a launch without its kernel is lost data."""
+    """Replaces each chain of RMS_NORM with one kernel at its place, as long as its longest part. Launches of the other
+    kernels are removed too: a launch without its kernel is lost data."""
     database = copied(source, target)
     launched = set(database.execute(f"SELECT DISTINCT globalPid, correlationId FROM {KERNELS}"))
     text = names(database)

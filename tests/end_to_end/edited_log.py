@@ -29,7 +29,7 @@ def write(path, data):
 
 
 class Record:
-    """A view of one record: its fields, and its rows where it is a batch of kernels."""
+    """A view of one record: its fields, and its rows if it is a batch of kernels."""
 
     def __init__(self, data, at, chunk):
         self.data, self.at, self.chunk = data, at, chunk
@@ -56,7 +56,7 @@ class Record:
 
 
 def chunks(data):
-    """(sequence, begin of the records, end) of every chunk that has some."""
+    """(sequence, start of the records, end) of every chunk with records."""
     header_bytes, chunk_bytes = struct.unpack_from("<II", data, 16)
     for start in range(0, len(data), chunk_bytes):
         at = start + (header_bytes if start == 0 else 0)
@@ -86,7 +86,7 @@ def name_of_string(record, fields):
 
 
 def kernels(data):
-    """(start, end, mangled name) of every kernel, and of every operator of a CPU."""
+    """(start, end, mangled name) of every kernel and every CPU operator."""
     strings, definitions, found = {}, {}, []
     for record in records(data):
         fields = record.fields()
@@ -108,7 +108,7 @@ def kernels(data):
 
 
 class Stretched:
-    """A clock that runs slower while one of some intervals lasts: there, `factor` ns pass for each."""
+    """A clock that runs slower during some intervals: there, `factor` ns pass for each ns."""
 
     def __init__(self, intervals, factor):
         self.factor = factor
@@ -133,8 +133,8 @@ class Stretched:
 
 
 class SlowDown:
-    """Changes a log's records: kernels of `names` last longer by `factor`, others as long as before, and all that
-    comes later comes later."""
+    """Changes a log's records: kernels of `names` take `factor` times as long, others as long as before, and everything
+    after them shifts."""
 
     def __init__(self, data, names, factor):
         self.names, self.factor = set(names), factor
@@ -197,7 +197,7 @@ class SlowDown:
 
 
 def slow_down(source, target, names, factor):
-    """How many kernels take `factor` times as long in the copy."""
+    """Returns how many kernels take `factor` times as long in the copy."""
     data = read(source)
     change = SlowDown(data, names, factor)
     for record in records(data):
@@ -210,7 +210,7 @@ COUNTERS = {"counter_set", "counter_sample", "short_counter_sample", "counters_o
 
 
 def keep(source, target, begin, end):
-    """What happened between two times on the log's clock, without counters; names and definitions stay."""
+    """Keeps what happened between two times on the log's clock, without counters; names and definitions stay."""
     data = read(source)
     for chunk in chunks(data):
         kept = bytearray()
@@ -226,7 +226,7 @@ def keep(source, target, begin, end):
 
 
 def without(source, target, names):
-    """A program's own ranges, say, which a framework may have more of than it has kernels."""
+    """Removes records, for example a program's own ranges, of which a framework may have more than kernels."""
     data = read(source)
     used = set()
     for record in records(data):

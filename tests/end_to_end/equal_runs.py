@@ -1,10 +1,10 @@
-"""What `llmprof diff` says of runs of one program that nothing distinguishes: every ordered pair of single runs.
+"""Runs `llmprof diff` on equal runs of one program: every ordered pair of single runs.
 
     equal_runs.py [--runs N] [--without-load] [--keep FOLDER] [OVERRIDE...]    records N runs (7) of the default workload
     equal_runs.py [--without-load] PROFILE.json...                             compares these
 
 Of 42 pairs of equal runs at most 2 may be called faster or slower, and at most 2 may fail a gate. --without-load takes
-away what the profiles say of other programs, as in profiles of versions that did not measure it. LLMPROF names the
+away what the profiles say about other programs, as in profiles of versions that did not measure it. LLMPROF names the
 program."""
 import argparse
 import gzip
@@ -23,7 +23,7 @@ def load(path):
 
 
 def record(count, folder, overrides=()):
-    """Profiles of as many runs."""
+    """Records `count` runs; returns their profiles."""
     profiles = []
     for number in range(1, count + 1):
         out = pathlib.Path(folder) / f"run-{number}"
@@ -41,7 +41,7 @@ def load_words(profile):
 
 
 class Pair:
-    """What one comparison of two single runs says."""
+    """The result of comparing two single runs."""
 
     def __init__(self, diff, exit_code):
         self.failed_gate = exit_code == 5

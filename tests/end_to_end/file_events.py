@@ -1,4 +1,4 @@
-"""Counts what happens to files, as the kernel reports it (inotify), whoever opens them."""
+"""Counts file accesses as the kernel reports them (inotify), by any process."""
 import collections
 import ctypes
 import os
@@ -13,8 +13,8 @@ HEADER = struct.Struct("iIII")  # watch, mask, cookie, length of the name
 
 
 class FileEvents:
-    """Of the folders given, which must exist. Opens are watched as well as closes, because the kernel
-    merges equal events that follow each other."""
+    """Events in the given folders, which must exist. Watches opens as well as closes, because the kernel merges equal
+    consecutive events."""
 
     def __init__(self, *folders):
         self.libc = ctypes.CDLL(None, use_errno=True)

@@ -28,7 +28,7 @@ PYTORCH_GRAPH = DATA / "h200-captures" / "h200-dense-graph" / "kineto_graph.json
 NSYS_EAGER = DATA / "h200-decoder" / "nsys.sqlite"
 
 MILLISECOND = 1_000_000
-# Tensor parallelism reduces what the output and down projections give, before it is added to the residual.
+# Tensor parallelism reduces the output and down projections, before they are added to the residual.
 RESIDUAL_ADD = re.compile(r"CUDAFunctor_add<c10::BFloat16>")
 PROJECTION = re.compile(r"nvjet|gemm|gemv|splitK", re.I)
 DTYPE_BYTES = 2
@@ -45,16 +45,16 @@ NCCL_CALLS = {"all_reduce": "ncclAllReduce", "all_gather": "ncclAllGather", "red
 
 @dataclasses.dataclass(frozen=True)
 class Clock:
-    """A rank's clock shows `offset_ns` less than the job's when the job begins, and loses `drift_ppm` from then on:
-    job time = t + offset + drift * (t - begin), with t on the rank's clock."""
+    """A rank's clock is `offset_ns` behind the job's when the job starts, and loses `drift_ppm` from then on: job time
+    = t + offset + drift * (t - start), with t on the rank's clock."""
     offset_ns: int = 0
     drift_ppm: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True)
 class Delay:
-    """What one rank does too long before the collectives `at` (their numbers): the kernel before each is longer
-    ("longer_kernels"), or is launched too late ("late_launch")."""
+    """A delay of one rank before the collectives `at` (their numbers): the preceding kernel is longer
+    ("longer_kernels") or launched late ("late_launch")."""
     rank: int
     at: tuple
     ns: int = MILLISECOND
@@ -63,17 +63,17 @@ class Delay:
 
 @dataclasses.dataclass
 class Collective:
-    """Times by rank: on the job's clock, and as the rank's own capture says."""
+    """Times by rank: on the job's clock, and in the rank's own capture."""
     number: int            # in its group, from 0
     kind: str
-    bytes: int             # that each rank puts in
+    bytes: int             # that each rank contributes
     members: list
     in_graph: bool
     start_ns: dict
     end_ns: dict
-    wait_ns: dict          # until the last rank of the group began
+    wait_ns: dict          # until the last rank of the group started
     transfer_ns: int
-    last_rank: int         # the first of those that began last
+    last_rank: int         # the first of those that started last
     captured_ns: dict = dataclasses.field(default_factory=dict)  # rank -> (start, end); without ranks that were cut
 
 
@@ -101,19 +101,19 @@ class _Kernel:
     name: str
     launch_start: int
     launch_end: int
-    next_call: int         # begin of the call behind the launch
+    next_call: int         # start of the call after the launch
     in_graph: bool
     grid: int
 
 
 class _Moved:
-    """One rank's times: those of the source, later by what was inserted before them, on the rank's clock."""
+    """One rank's times: those of the source, shifted by the inserted time before them, on the rank's clock."""
 
     def __init__(self, clock, begin):
         self.clock = clock
         self.begin = begin
         self.points = []   # times of the source, ascending
-        self.shifts = []   # what is added from there on
+        self.shifts = []   # added from there on
         self.longer = {}   # kernel -> ns
 
     def shift(self):
@@ -153,7 +153,7 @@ def _places(kernels, hidden_bytes):
 
 
 def _per_pass(places):
-    """The source begins with a prefill, whose messages are longer than those of the decode steps behind it."""
+    """The source starts with a prefill, whose messages are longer than those of the decode steps after it."""
     return next((at for at, place in enumerate(places) if place[1] != places[0][1]), len(places))
 
 
@@ -203,7 +203,7 @@ def _first_kept(collectives, rank, cut):
 
 
 def _launch_of(collective, kernel, rank, moved):
-    """Begin and end of the call that launches it, between its kernel's launch and the call behind that."""
+    """Start and end of the call that launches it, between its kernel's launch and the following call."""
     room = max(kernel.next_call - kernel.launch_end, 8)
     start, end = moved[rank].host(kernel.launch_end + room // 4, kernel.launch_end + room // 2)
     return min(start, collective.captured_ns[rank][0]), min(end, collective.captured_ns[rank][0])
@@ -282,7 +282,7 @@ def pytorch_job(folder, ranks=2, *, source=PYTORCH_EAGER, hidden=2048, clocks=No
                  "traceEvents": written}
         path = pathlib.Path(folder) / name.format(rank)
         with gzip.open(path, "wt", encoding="utf-8", compresslevel=1) as file:
-            file.write(json.dumps(whole))  # json.dump would do without the encoder in C
+            file.write(json.dumps(whole))  # json.dump would not use the C encoder
         captures.append(path)
     return Job(captures, collectives, clocks, begin, delays, _per_pass(places))
 
@@ -304,9 +304,9 @@ def _torch_events(collective, kernel, row, call, rank, groups, moved, facts, seq
     if facts == "kernel" and not collective.in_graph:
         arguments.update(told)
     if facts == "annotation":
-        arguments["External id"] = number + 1_000_000  # old traces number kernels by themselves
+        arguments["External id"] = number + 1_000_000  # old traces number kernels separately
     if collective.in_graph:
-        # A replayed kernel has the correlation of the replay, and nobody noted the operator.
+        # A replayed kernel has the correlation of the replay, and no operator is recorded for it.
         arguments["correlation"] = row["args"]["correlation"]
         arguments["External id"] = row["args"].get("External id", 0)
     kernel_event = {**row, "name": KERNEL_NAMES[collective.kind], "ts": start / 1000, "dur": (end - start) / 1000,
@@ -330,8 +330,7 @@ def _torch_events(collective, kernel, row, call, rank, groups, moved, facts, seq
     return made
 
 
-# What NCCL declares of its payloads, as nsys writes them: names of fields, their types (5: int, 18: uint64, 22: size_t)
-# and offsets.
+# NCCL's payload declaration as nsys writes it: field names, types (5: int, 18: uint64, 22: size_t) and offsets.
 NCCL_SCHEMAS = {
     16777218: (24, [("NCCL communicator ID", 18, None), ("No. of ranks", 5, 8), ("Rank", 5, 12), ("CUDA device", 5, 16)]),
     16777223: (24, [("NCCL communicator ID", 18, None), ("Message size [bytes]", 22, 8),
@@ -357,8 +356,8 @@ def _add_row(database, table, row):
 def nsys_job(folder, ranks=2, *, source=NSYS_EAGER, hidden=2048, clocks=None, delays=(), groups=None,
              kinds=("all_reduce",), transfer_ns=20_000, spread_ns=0, jitter_ns=0, cut=None, facts="payload", hosts=None,
              name="report_rank{}.sqlite"):
-    """One nsys export per rank. `facts`: "payload" (NCCL's NVTX ranges with their payloads), "ranges" (without), "names"
-    (nothing but kernel names)."""
+    """One nsys export per rank. `facts`: "payload" (NCCL's NVTX ranges with payloads), "ranges" (without payloads),
+    "names" (only kernel names)."""
     groups, clocks, delays = _set_up(ranks, groups, clocks, delays)
     cut = cut or {}
     base = sqlite3.connect(f"file:{source}?mode=ro&immutable=1", uri=True)
@@ -476,7 +475,7 @@ def _add_nccl(database, collectives, rank, groups, rows, calls, kernels, moved, 
             continue
         size = collective.bytes
         if collective.kind == "reduce_scatter":
-            size //= len(collective.members)  # NCCL counts what a rank gets
+            size //= len(collective.members)  # NCCL counts what a rank receives
         payload = (nccl_payload(PLAIN, communicator, size) if collective.kind == "all_gather"
                    else nccl_payload(REDUCTION, communicator, size, 0))
         _add_row(database, "NVTX_EVENTS", {

@@ -1,4 +1,4 @@
-"""Ranks without MPI: cpu_llm, started several times by a real launcher, with a rank that does what FATE says."""
+"""Ranks without MPI: cpu_llm, started several times by a real launcher, with one rank that fails as FATE says."""
 import collections
 import json
 import os
@@ -19,8 +19,8 @@ SMALL = ["--hidden", "64", "--intermediate", "128", "--layers", "2", "--heads", 
          "--vocabulary", "256", "--prompt-tokens", "8", "--new-tokens", "4", "--warm-up", "1", "--threads", "1",
          "--no-peaks"]
 
-# Rank 1 is killed once it has a log, leaves with an exit code, or records nothing. The others have something
-# to do meanwhile. What is killed is the very process that the launcher started.
+# Rank 1 is killed once it has a log, exits with an exit code, or records nothing. The others have work to do meanwhile.
+# The killed process is the one that the launcher started.
 RANK_PROGRAM = """#!/bin/sh
 rank=${RANK:-${OMPI_COMM_WORLD_RANK:-$SLURM_PROCID}}
 wait_for_log() {
@@ -44,10 +44,10 @@ def write_rank_program(folder):
 
 
 def environment(**more):
-    """Without what a launcher around the tests may have set."""
+    """The environment without variables of a launcher around the tests."""
     foreign = ("LLMPROF_", "SLURM_", "OMPI_", "PMI", "RANK", "WORLD_SIZE", "LOCAL_RANK")
     own = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
-    # Open MPI refuses to run as root, and more ranks than cores, unless it is told so.
+    # By default, Open MPI refuses to run as root, or more ranks than cores.
     allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1"}
     together = {**own, **allowed, **more}
@@ -60,7 +60,7 @@ def call(*words, cwd=None, **more):
 
 
 def operators_in(logs):
-    """Of cpu_operator records, by a reader of its own: name -> (calls, total in ns)."""
+    """cpu_operator records, read independently: name -> (calls, total in ns)."""
     sums = collections.defaultdict(lambda: [0, 0])
     for path in logs:
         log = Log(path)
@@ -79,7 +79,7 @@ def operators_of(profile):
 
 
 class Run:
-    """What `llmprof run` left: the folder of a bundle, or of one per rank."""
+    """The result of `llmprof run`: the folder of a bundle, or of one per rank."""
 
     def __init__(self, folder, result):
         self.folder = pathlib.Path(folder)
@@ -100,6 +100,6 @@ class Run:
 
     @property
     def states(self):
-        """Of ranks.json: rank -> (state, detail)."""
+        """From ranks.json: rank -> (state, detail)."""
         record = json.loads((self.folder / "ranks.json").read_text())
         return {row["rank"]: (row["state"], row.get("detail")) for row in record["ranks"]}

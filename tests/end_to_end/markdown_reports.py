@@ -9,7 +9,7 @@ PARSER = shutil.which("cmark-gfm")
 needs_parser = unittest.skipUnless(PARSER, "needs cmark-gfm (scripts/setup.sh test installs it)")
 
 NAMESPACE = "{http://commonmark.org/xml/1.0}"
-# What a reader sees as typed or as a name of a file, not as a statement.
+# Shown as code or as a file name, not as a statement.
 UNSPOKEN = {"code", "link", "html_inline", "html_block", "code_block"}
 
 
@@ -26,7 +26,7 @@ class Heading:
 
 
 class Text:
-    """A paragraph, or an item of a list."""
+    """A paragraph, or a list item."""
 
     def __init__(self, text):
         self.text = text
@@ -80,8 +80,8 @@ def to_html(markdown):
 
 
 def raw_tables(markdown):
-    """The lines of each table as they were written, cut at the pipes that are not escaped. The parser
-    itself adds missing cells and drops surplus ones, so it cannot tell."""
+    """The source lines of each table, split at unescaped pipes. The parser itself adds missing cells and drops surplus
+    ones, so it cannot show them."""
     tables = [[]]
     for line in markdown.splitlines():
         if line.startswith("|"):
@@ -93,7 +93,7 @@ def raw_tables(markdown):
 
 
 def faults_of_form(markdown, widest=8):
-    """What is wrong with a report's tables and headings."""
+    """Errors in a report's tables and headings."""
     faults = []
     blocks = parse(markdown)
     tables = [block for block in blocks if isinstance(block, Table)]

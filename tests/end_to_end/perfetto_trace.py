@@ -1,5 +1,5 @@
-"""Decodes a Perfetto trace with protoc and the fields of perfetto_trace.proto: tracks, slices, counters,
-flows. Nothing is shared with the encoder."""
+"""Decodes a Perfetto trace with protoc and the fields of perfetto_trace.proto: tracks, slices, counters, flows. Shares
+no code with the encoder."""
 import codecs
 import collections
 import pathlib
@@ -26,11 +26,11 @@ def value_of(text):
     try:
         return float(text)
     except ValueError:
-        return text  # a name of an enumeration
+        return text  # an enumerator
 
 
 def parse(lines):
-    """field -> values, of one message of protobuf's text format."""
+    """field -> values, for one message in protobuf's text format."""
     message = collections.defaultdict(list)
     for line in lines:
         if line.strip() == "}":
@@ -193,5 +193,5 @@ class Trace:
             tuple(one(grid, axis) for axis in "xyz"), arguments))
 
     def on(self, name):
-        """The slices of tracks of that name."""
+        """The slices on tracks of that name."""
         return [each for each in self.slices if each.track.name == name]

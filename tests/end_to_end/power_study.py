@@ -1,4 +1,4 @@
-"""How often `llmprof diff` finds a known slowdown, with several recorded runs a side.
+"""Measures how often `llmprof diff` finds a known slowdown, with several recorded runs per side.
 
     power_study.py [--class CLASS]... [--percent P]... [--stage STAGE] [--pairings N] LOG...
 
@@ -21,7 +21,7 @@ RUNS_A_SIDE = 5
 
 
 def demangled(name):
-    """As the C++ runtime has it, which llmprof asks as well."""
+    """Demangles with the C++ runtime, which llmprof uses as well."""
     ask = ctypes.CDLL("libstdc++.so.6").__cxa_demangle
     ask.restype = ctypes.c_void_p
     status = ctypes.c_int()
@@ -58,7 +58,7 @@ class RecordedRuns:
         return self.names[kernel_class]
 
     def at(self, number, kernel_class=None, percent=0):
-        """The profile of a run, its kernels of a class slower."""
+        """The profile of a run with slower kernels of one class."""
         key = (number, kernel_class if percent else None, percent)
         if key not in self.known:
             log = self.logs[number]
@@ -73,7 +73,7 @@ class RecordedRuns:
         return self.known[key]
 
     def pairings(self, count, seed=17):
-        """Choices of five runs and five others; all of them where `count` is not less."""
+        """Choices of five runs and five others; all choices if there are at most `count`."""
         everyone = range(len(self.logs))
         every = [(base, new) for base in itertools.combinations(everyone, RUNS_A_SIDE)
                  for new in itertools.combinations(sorted(set(everyone) - set(base)), RUNS_A_SIDE)] \
@@ -100,7 +100,7 @@ class RecordedRuns:
 
 
 class Found:
-    """What one comparison says of a stage's classes, of which one was made slower."""
+    """The result of a comparison for a stage's classes, one of which was slowed down."""
 
     def __init__(self, diff, stage, kernel_class, percent):
         rows = {row["quantity"].removeprefix("class."): row for row in diff["comparisons"]
@@ -111,10 +111,10 @@ class Found:
         self.called_changed = row["answer"] == "changed"
         self.relative = row["relative"]
         self.half_width = (row["relative_high"] - row["relative_low"]) / 2
-        # Times are whole nanoseconds: the mean of many rounded ones is what was asked for to within this.
+        # Times are whole nanoseconds: rounding moves the mean of many by at most this.
         rounding = 1e-5
         self.within = row["relative_low"] - rounding <= percent / 100 <= row["relative_high"] + rounding
-        # Each other class is a chance of its own to see a difference that is none: 5 % of them may.
+        # Every other class is an additional chance of a false difference: 5 % may show one.
         self.others = len(rows)
         self.others_changed = sorted(name for name, other in rows.items() if other["answer"] == "changed")
         causes = next(entry for entry in diff["stages"] if entry["stage"] == stage)["causes"]
@@ -124,7 +124,7 @@ class Found:
 
 
 def threshold(percent):
-    """A difference as large as the threshold cannot be determined from it: half of it, where that is less than 1 %."""
+    """A difference equal to the threshold cannot be decided: use half of it, if that is less than 1 %."""
     return min(1.0, percent / 2) if percent else 1.0
 
 

@@ -1,4 +1,4 @@
-"""Runs the real llmprof and reads what it leaves behind."""
+"""Runs the real llmprof and reads its output."""
 import csv
 import json
 import os
@@ -9,15 +9,15 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "data"
 LLMPROF = os.environ.get("LLMPROF", str(ROOT / "build" / "bin" / "llmprof"))
-# The whole captures of tests/data/h200-captures, as the build unpacks them.
+# The complete captures of tests/data/h200-captures, as the build unpacks them.
 H200_CAPTURES = pathlib.Path(os.environ.get("H200_CAPTURES", ROOT / "build" / "captures"))
 
 csv.field_size_limit(1 << 30)
 
 
-# The width that output is written for would come from it.
+# It would change the width of the output.
 os.environ.pop("COLUMNS", None)
-# What runs keep of this machine is the tests' own, and goes with them.
+# Runs cache facts about this machine in a folder of the tests, which is removed with them.
 _CACHE = tempfile.TemporaryDirectory(prefix="llmprof-cache-")
 os.environ["XDG_CACHE_HOME"] = _CACHE.name
 
@@ -35,7 +35,7 @@ def run(*arguments, env=None, cwd=None):
 
 
 class Bundle:
-    """One analysis: what was printed and what was written."""
+    """One analysis: its printed output and its files."""
 
     def __init__(self, *paths, options=(), env=None):
         with tempfile.TemporaryDirectory() as folder:
@@ -61,7 +61,7 @@ class Bundle:
 
 
 def kernel_summary(path):
-    """What nsys's own cuda_gpu_kern_sum says: name -> (calls, total in ns)."""
+    """The output of nsys's own cuda_gpu_kern_sum: name -> (calls, total in ns)."""
     with open(path, newline="", encoding="utf-8") as file:
         return {
             row["Name"]: (int(row["Instances"]), int(row["Total Time (ns)"]))

@@ -1,4 +1,4 @@
-"""A job of cpu_llm_tp with a rank that was slowed down on purpose, for test_straggler and bench/straggler.py."""
+"""A job of cpu_llm_tp with a deliberately slowed rank, for test_straggler and bench/straggler.py."""
 import json
 
 from job_of_ranks import CPU_LLM_TP, Run, call
@@ -34,7 +34,7 @@ def named_ranks(run):
 
 
 def injected(run):
-    """By stage, in ms per step: what the workload says that it added to the slowed rank."""
+    """The delay that the workload reports for the slowed rank: by stage, in ms per step."""
     told = json.loads((run.folder / "collector" / "metrics.json").read_text())["tensor_parallel"]
     if (told["ranks"], told["slow_rank"]) != (2, SLOWED):
         raise AssertionError(told)

@@ -1,4 +1,4 @@
-"""A real Slurm on this machine alone: munged, slurmctld and slurmd in the foreground, in a folder of their own."""
+"""A real Slurm on this machine only: munged, slurmctld and slurmd in the foreground, in a separate folder."""
 import os
 import pathlib
 import secrets
@@ -42,7 +42,7 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=
 
 
 def find(name):
-    """Daemons are in a folder that users' PATH may lack."""
+    """Daemons are in a folder that may be missing in users' PATH."""
     return shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
 
 
@@ -53,7 +53,7 @@ def free_port():
 
 
 class SlurmCluster:
-    """Raises unittest.SkipTest, saying why, where it cannot be."""
+    """Raises unittest.SkipTest with the reason if it cannot start."""
 
     def __init__(self):
         missing = [name for name in PROGRAMS if find(name) is None]

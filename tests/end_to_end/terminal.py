@@ -1,4 +1,4 @@
-"""Runs llmprof on a pseudo-terminal of a given size and keeps what it writes there."""
+"""Runs llmprof on a pseudo-terminal of a given size and records its output."""
 import fcntl
 import os
 import pty
@@ -17,8 +17,8 @@ ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
 class Finished:
-    """All that came over the terminal (raw), what of it stays on the screen (shown, with its colors,
-    and plain, without), how long it took and the exit code."""
+    """All bytes from the terminal (raw), the final screen (shown, with its colors, and plain, without), the duration
+    and the exit code."""
 
     def __init__(self, returncode, raw, seconds):
         self.returncode = returncode
@@ -28,7 +28,7 @@ class Finished:
         self.plain = ESCAPES.sub("", self.shown)
 
     def drawings(self):
-        """The progress line, each time that it was drawn."""
+        """The progress line, each time it was drawn."""
         parts = (part.split("\n")[0] for part in self.raw.split(ERASE)[1:])
         return [part for part in parts if re.match(r"llmprof: .*, (\d+ min )?\d+ s$", part)]
 

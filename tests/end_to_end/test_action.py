@@ -1,6 +1,6 @@
 """packaging/github/action.yml and the workflow of docs/ci.md, run step by step as GitHub's runner would: inputs and
 outputs are put into their places, `run:` blocks are executed by bash, a checkout is a clone of a repository made here.
-Artifacts are not uploaded; it is checked that what would be is there."""
+Artifacts are not uploaded; the test checks that they exist."""
 import copy
 import json
 import os
@@ -31,14 +31,14 @@ MAKEFILE = """llm:
 
 
 def filled(value, known):
-    """With the values of its expressions; one that is not known is an error, as no runner would know it."""
+    """The text with its expressions replaced by their values; an unknown expression is an error, as on a runner."""
     if not isinstance(value, str):
         return value
     return re.sub(r"\$\{\{\s*([\w.-]+)\s*\}\}", lambda match: known[match[1]], value)
 
 
 class Ran:
-    """What a composite action left behind."""
+    """The results of a composite action."""
 
     def __init__(self):
         self.code = 0
@@ -49,7 +49,7 @@ class Ran:
 
 
 def run_block(script, workspace, env):
-    """As the runner executes a step with `shell: bash`."""
+    """Executes a step with `shell: bash` like the runner."""
     with tempfile.NamedTemporaryFile("w", suffix=".sh", encoding="utf-8") as file:
         file.write(script)
         file.flush()
@@ -116,7 +116,7 @@ class TwoProfiles(ActionCase):
     def setUp(self):
         super().setUp()
         slower = copy.deepcopy(self.profile)
-        # Single runs of this program differ by up to its idle time, a quarter of the wall time at most.
+        # Single runs of this program differ by up to its idle time, at most a quarter of the wall time.
         for step in slower["steps"]:
             step["wall_ms"] *= 1.5
         for name, profile in (("main", self.profile), ("pr", slower)):
@@ -206,7 +206,7 @@ class Workflow(ActionCase):
             if uses.startswith("actions/checkout@"):
                 self.checkout(**options)
             elif uses:
-                # Fewer repeats than the example's, to save time, and a program without a GPU.
+                # Fewer repeats than in the example, to save time, and a program without a GPU.
                 ran = run_action(self.workspace / uses, {**options, "repeat": 2, "llmprof": LLMPROF,
                                                          "overrides": "workload.uses_cuda=false\n"}, self.workspace)
             else:
@@ -219,7 +219,7 @@ class Workflow(ActionCase):
         self.assertEqual((len(diff["base"]), len(diff["new"])), (2, 2))
         self.assertEqual([gate["rule"] for gate in diff["gates"]],
                          ["decode.step.p50<=+2%", "prefill.wall.mean<=+5%&+0.2ms"])
-        # One layer more of two: whether it is beyond the noise of this machine is not the point here.
+        # One layer more than two: whether it exceeds this machine's noise does not matter here.
         self.assertEqual(ran.outputs, {"verdict": diff["verdict"]})
         self.assertEqual(ran.code, {"pass": 0, "fail": 5}.get(diff["verdict"], 3))
         self.assertTrue(ran.summary)

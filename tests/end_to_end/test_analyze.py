@@ -1,4 +1,4 @@
-"""`llmprof analyze` as a user meets it, on the repository's own captures."""
+"""`llmprof analyze` as users run it, on the repository's own captures."""
 import gzip
 import json
 import os
@@ -16,7 +16,7 @@ DECODER = DATA / "h200-decoder"
 
 
 def table_rows(markdown, first_column):
-    """The cells of the table whose header starts so."""
+    """The cells of the table whose header starts like this."""
     lines = markdown.splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith(f"| {first_column} |"))
     rows = []
@@ -72,7 +72,7 @@ class Ranking(unittest.TestCase):
         self.assertEqual(raw.profile["totals"]["kernel_count"], 24)
         self.assertEqual(raw.kernels().keys(), details.kernels().keys())
         for name, (calls, total) in raw.kernels().items():
-            # The details page prints microseconds with two digits: 5 ns at the most per launch.
+            # The details page prints microseconds with two digits: at most 5 ns per launch.
             self.assertEqual(details.kernels()[name][0], calls)
             self.assertLessEqual(abs(details.kernels()[name][1] - total), 5 * calls, name)
 
@@ -148,7 +148,7 @@ class Devices(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "two_gpus.sqlite"
             path.write_bytes((DECODER / "nsys.sqlite").read_bytes())
-            # Every third kernel runs on another GPU; a third one is there, and idle.
+            # Every third kernel runs on another GPU; a third GPU is present but idle.
             database = sqlite3.connect(path)
             database.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET deviceId = 1 WHERE rowid % 3 = 0")
             for ordinal in (1, 2):
@@ -168,7 +168,7 @@ class Devices(unittest.TestCase):
 
 
 class HiddenGraphs(unittest.TestCase):
-    # 16 replays, 9490248 ns, beside 2779695 ns of kernels: plain SQL (README beside the capture).
+    # 16 replays, 9490248 ns, and 2779695 ns of kernels: plain SQL (README next to the capture).
     def test_says_what_is_missing_everywhere(self):
         bundle = Bundle(DECODER / "nsys_graph_level.sqlite")
         hidden = bundle.profile["totals"]["hidden_graphs"]
@@ -257,7 +257,7 @@ class Surroundings(unittest.TestCase):
             self.assertEqual(refused.returncode, 2)
             self.assertIn("--force", refused.stderr)
             self.assertEqual(kept.read_text(encoding="utf-8"), "mine")
-            # Before anything is read: a capture that cannot be read would be the error otherwise.
+            # Checked before anything is read: otherwise the unreadable capture would be the error.
             early = run("analyze", ROOT / "Makefile", "--out", folder)
             self.assertIn("not empty", early.stderr)
             forced = run("analyze", DECODER / "nsys.sqlite", "--out", folder, "--force")
@@ -347,7 +347,7 @@ class Usage(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             tools = pathlib.Path(folder) / "tools"
             tools.mkdir()
-            # What the real tools do with these arguments: see src/capture/convert.cpp.
+            # The behavior of the real tools with these arguments: see src/capture/convert.cpp.
             (tools / "nsys").write_text(
                 "#!/bin/bash\nwhile [[ $# -gt 1 ]]; do\n"
                 f'  [[ $1 == --output || $1 == -o ]] && cp "{DECODER}/nsys.sqlite" "$2"\n  shift\ndone\n',
@@ -371,7 +371,7 @@ class Usage(unittest.TestCase):
                 [capture["path"] for capture in bundle.profile["context"]["captures"]],
                 [str(report) for report in reports],
             )
-            # The converted export holds the program's environment, and is gone.
+            # The converted export contained the program's environment, and was removed.
             self.assertEqual(
                 sorted(set(bundle.files) - {"report.html"}),
                 ["budget.svg", "kernels.md", "operators.md", "profile.json", "report.md", "roofline.svg",

@@ -1,4 +1,4 @@
-"""`llmprof arm` and `llmprof disarm`: what they ask a process, and what they say when it fails."""
+"""`llmprof arm` and `llmprof disarm`: their requests to a process, and their messages when it fails."""
 import contextlib
 import json
 import os
@@ -12,7 +12,7 @@ import unittest
 
 from program import LLMPROF, run
 
-# A process that answers as the collector does: a datagram socket in the abstract namespace.
+# A process that answers like the collector: a datagram socket in the abstract namespace.
 ANSWERING = """
 import os, socket, sys
 answers = dict(word.split("=", 1) for word in sys.argv[1:])
@@ -121,7 +121,7 @@ class Arm(unittest.TestCase):
         if b"InitializeInjection\0" not in COLLECTOR.read_bytes():
             self.skipTest("needs a collector with CUDA tracing (CUPTI's headers when it is built)")
         with tempfile.TemporaryDirectory() as folder, process(LOADED, COLLECTOR, folder) as other:
-            for _ in range(100):  # its thread opens the socket in its own time
+            for _ in range(100):  # its thread opens the socket asynchronously
                 result = run("disarm", other.pid, "--json")
                 if result.returncode == 0:
                     break

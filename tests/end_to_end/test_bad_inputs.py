@@ -22,12 +22,12 @@ SECONDS = 20
 MEMORY = 6 << 30
 MOST_LINES = 14
 NOBODY = 65534
-# What a terminal would obey, in the bytes of UTF-8: C0 but for line breaks, DEL, C1, directions, zero-width blanks.
+# Control characters of a terminal, in UTF-8: C0 except line breaks, DEL, C1, directions, zero-width blanks.
 OBEYED = re.compile(rb"[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8b\x8e\x8f\xaa-\xae]|\xe2\x81[\xa0-\xaf]|\xef\xbb\xbf")
 
 
 class Case:
-    """One call: what is judged besides the rules for all."""
+    """One call, with its additional expectations."""
 
     def __init__(self, label, *arguments, names=None, codes=CODES, out=None, env=None, stdout=None, stderr=None, user=None):
         self.label, self.arguments, self.names, self.codes = label, arguments, names, codes
@@ -61,7 +61,7 @@ def call(case, cwd):
 
 
 def is_filled(folder):
-    """Whether a bundle says something: the profile of an analysis, or a comparison."""
+    """Whether a bundle has content: the profile of an analysis, or a comparison."""
     profile = folder / "profile.json"
     if profile.exists():
         content = json.loads(profile.read_text(encoding="utf-8"))
@@ -107,7 +107,7 @@ class Matrix(unittest.TestCase):
         return self.folder / "out" / str(self.number)
 
     def judge(self, cases):
-        """Runs all, a few at a time, and fails with every fault."""
+        """Runs all calls, a few at a time, and fails with every fault."""
         cwd = self.folder / "cwd"
         cwd.mkdir(exist_ok=True)
         cwd.chmod(0o777)
@@ -127,7 +127,7 @@ class Matrix(unittest.TestCase):
         self.assertFalse(wrong, f"{len(wrong)} faults in {len(cases)} calls\n" + "\n".join(wrong[:25]))
 
     def reading(self, label, path, names=None, **more):
-        """Every command that reads what a user names."""
+        """Every command that reads a file named by the user."""
         good = self.good["profile"]
         commands = {
             "analyze": (path,), "analyze --partial": ("--partial", path), "merge": (path,), "report": (path,),
@@ -147,7 +147,7 @@ class Matrix(unittest.TestCase):
     def test_what_is_no_file(self):
         cases = []
         for label, path in self.bad.not_files().items():
-            # Of a folder nothing is wrong with --config-dir, and a list of files has none.
+            # A folder is valid for --config-dir, and a list of files has none.
             cases += [case for case in self.reading(label, path, names=path.name[:60])]
         self.judge(cases)
 
@@ -187,7 +187,7 @@ class Matrix(unittest.TestCase):
     def test_configuration(self):
         cases = []
         for label, (folder, name) in self.bad.conf_folders().items():
-            # Each file is read by some of them, where an error names it.
+            # Each file is read by some command, whose error names it.
             out = self.out()
             commands = [("analyze", self.good["sqlite"], "--out", out), ("run", "--dry-run")]
             if name.startswith("gate"):
@@ -259,7 +259,7 @@ class Matrix(unittest.TestCase):
                     if name == "stdout" and arguments == ("run", "--dry-run"):
                         codes = {4}
                     cases.append(Case(f"{arguments[0]}, {name} {stream}", *arguments, *where, codes=codes, **{name: stream}))
-        # What prints nothing on stdout does not mind.
+        # Commands that print nothing on stdout are unaffected.
         self.judge([case for case in cases if case.label.split(",")[0] != "arm" or case.stdout != "closed"])
 
     @unittest.skipUnless(os.getuid() == 0, "needs root, to be somebody else")
@@ -369,7 +369,7 @@ class Matrix(unittest.TestCase):
         self.judge(cases)
 
     def test_little_memory(self):
-        """What the machine does not have is no error of ours."""
+        """Too little memory is not reported as an internal error."""
         for megabytes in range(28, 68):
             done = subprocess.run(["sh", "-c", f'ulimit -c 0; ulimit -v {megabytes * 1024}; exec "$@"', "sh", LLMPROF, "analyze",
                                    self.good["sqlite"], "--out", self.out()], capture_output=True, timeout=SECONDS, check=False)
@@ -377,7 +377,7 @@ class Matrix(unittest.TestCase):
             self.assertNotIn(b"internal error", done.stderr)
 
     def test_what_is_stopped(self):
-        """A signal ends a run with what it has, not with itself."""
+        """A signal ends a run with its results so far, not with the signal."""
         for sent in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             out = self.out()
             process = subprocess.Popen([LLMPROF, "run", "workload.uses_cuda=false", "--out", out, "--", "sleep", "30"],

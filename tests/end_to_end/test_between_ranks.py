@@ -1,5 +1,5 @@
-"""What is between the ranks of a job: captures made of one real one, on clocks of their own, with a delay that must be
-found."""
+"""Waits, collectives and stragglers of a job: captures made from one real capture, each with its own clock, with a
+delay that must be found."""
 import json
 import pathlib
 import tempfile
@@ -49,7 +49,7 @@ class Made(unittest.TestCase):
         self.assertGreater(finding["recoverable_ms_per_output_token"], 0)
 
     def check_waits(self, job, profile):
-        """Per rank, over the steps that statistics are of; all passes are alike but for the delays."""
+        """Per rank, over the steps in the statistics; all passes are equal except for the delays."""
         for rank in profile["ranks"]:
             told = sum(each["wait_ms"] * each["steps"] for each in rank["between"])
             self.assertAlmostEqual(told, job.wait_ns(rank["rank"]) / 1e6, delta=0.005 + 0.01 * told)

@@ -1,4 +1,4 @@
-"""The real binary on whole captures of an H200: the truth of their README, nsys's own reports and plain
+"""The real binary on complete captures of an H200, against the truth in their README, nsys's own reports and plain
 Python."""
 import decimal
 import gzip
@@ -10,7 +10,7 @@ from program import DATA, H200_CAPTURES, Bundle, kernel_summary
 
 
 def exact_kineto_total(path):
-    """(kernels, total in ns) by Python's json and decimal alone."""
+    """(kernels, total in ns), computed only with Python's json and decimal."""
     raw = path.read_bytes()
     if raw[:2] == b"\x1f\x8b":
         raw = gzip.decompress(raw)
@@ -51,7 +51,7 @@ class Truth(unittest.TestCase):
         self.assertEqual(raw.profile["totals"]["kernel_count"], 120)
         self.assertEqual(raw.kernels().keys(), details.kernels().keys())
         for name, (calls, total) in raw.kernels().items():
-            # The details page prints microseconds with two digits: 5 ns at the most per launch.
+            # The details page prints microseconds with two digits: at most 5 ns per launch.
             self.assertEqual(details.kernels()[name][0], calls)
             self.assertLessEqual(abs(details.kernels()[name][1] - total), 5 * calls, name)
 

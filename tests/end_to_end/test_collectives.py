@@ -1,4 +1,4 @@
-"""Collectives of captures made out of real ones: everything that was put in is found, rank by rank."""
+"""Collectives in captures made from real ones: every inserted one is found, rank by rank."""
 import gzip
 import json
 import pathlib
@@ -34,7 +34,7 @@ class MadeJobs(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def check(self, job, rank, compute, **told):
-        """Times, kinds and what ran before and beside; `told`: what else each row must say."""
+        """Times, kinds, and preceding and concurrent work; `told`: other values that each row must have."""
         found = collectives_of(job.captures[rank])
         self.assertEqual(found["rank"], rank)
         rows = found["collectives"]

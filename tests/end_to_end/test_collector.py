@@ -1,4 +1,4 @@
-"""Programs that annotate themselves, and what their logs hold afterwards, however they ended."""
+"""Programs that use our annotation API, and the content of their logs, however they ended."""
 import collections
 import json
 import os
@@ -144,7 +144,7 @@ class Annotated(CollectedCase):
             [["before", "child"], ["before", "child"], ["before", "parent"]],
         )
         closed = [log for log in logs if "collector_log_not_closed" not in codes(log)]
-        self.assertEqual(len(closed), 2)  # one child leaves by _exit
+        self.assertEqual(len(closed), 2)  # one child exits with _exit
 
     def test_a_child_that_no_fork_handler_saw_leaves_its_parents_log_alone(self):
         self.run_program("silent_fork")
@@ -200,7 +200,7 @@ class Annotated(CollectedCase):
         self.assertIn(words, done.stderr)
         log = self.only_log()
         found = codes(log)
-        # A pop that found room while its push did not may be among them.
+        # A pop that was recorded although its push was dropped may be among them.
         self.assertEqual(set(found) - {"collector_log_open_ranges"}, {"collector_log_dropped"})
         complete = sum(row["end"] is not None for row in log["ranges"])
         pairs = 2 * complete + found.get("collector_log_open_ranges", 0)
@@ -226,7 +226,7 @@ class Annotated(CollectedCase):
     def test_a_folder_is_made_with_the_first_log(self):
         for name in ("absent", "absent too/", "./in the program's folder//"):
             with self.subTest(name):
-                # A path is as it was when the library was loaded.
+                # The path does not change after the library is loaded.
                 done = self.python(
                     f"""
                     import ctypes, os
@@ -378,7 +378,7 @@ class Collectives(CollectedCase):
             "operator all_reduce 50 ns 0 FLOPs 3072 bytes": 1000,
             "operator barrier 5 ns 0 FLOPs 0 bytes": 1,
         })
-        # And whatever it knew before.
+        # And everything it knew before.
         done = self.run_program("request", LLMPROF_COLLECTOR=OLD_COLLECTOR)
         self.assertIn("operator gemm 1000 ns 2000000 FLOPs 4096 bytes", done.stdout.splitlines())
         self.assertEqual(done.stdout.count("decode_step"), 4)
@@ -386,7 +386,7 @@ class Collectives(CollectedCase):
         self.assertIn("operator gather 9 ns 0 FLOPs 512 bytes\n", done.stdout)
 
     def test_an_older_program_finds_its_functions(self):
-        """The table of the header before there were collectives, with the check that it made."""
+        """The header's function table before collectives were added, with its own check."""
         python(self.environment(), """
             import ctypes, os
             class Range(ctypes.Structure):
@@ -464,7 +464,7 @@ class Ranks(CollectedCase):
                          ["RANK", "LOCAL_RANK", "WORLD_SIZE", "TORCHELASTIC_RUN_ID"])
 
     def test_a_forked_worker_has_the_rank_that_it_is_given(self):
-        """As engines do: they fork, and set the rank in the child."""
+        """Like engines, which fork and set the rank in the child."""
         python(self.environment(), """
             import os
             import llmprof_annotate as annotate
@@ -483,7 +483,7 @@ class Ranks(CollectedCase):
         self.assertEqual(names(logs["rank1"]), {"worker": 1})
 
     def test_a_worker_that_renames_itself(self):
-        """setproctitle writes over the arguments, as SGLang's schedulers do once they run."""
+        """setproctitle overwrites the arguments, as SGLang's schedulers do once they run."""
         for title, rank in (("sglang::scheduler_TP1", 1), ("VLLM::Worker_TP3", 3), ("python --key secret", None)):
             with self.subTest(title):
                 python(self.environment(), f"""
@@ -530,9 +530,9 @@ class Library(unittest.TestCase):
             ["nm", "--dynamic", "--defined-only", LIBRARY], capture_output=True, text=True, check=True
         )
         exported = {line.split()[-1] for line in done.stdout.splitlines()}
-        # Where it was built without the headers of NVTX or CUPTI it has no use for theirs.
+        # If it was built without the headers of NVTX or CUPTI, it does not use theirs.
         by_headers = {"InitializeInjection", "InitializeInjectionNvtx2"}
-        # The light watch stands in for these where it is preloaded (docs/collector.md).
+        # If preloaded, the light watch replaces these (docs/collector.md).
         watched = {
             "cudaLaunchKernel", "cudaLaunchKernel_ptsz", "__cudaLaunchKernel", "__cudaLaunchKernel_ptsz",
             "cudaLaunchKernelExC", "cudaLaunchKernelExC_ptsz",
@@ -550,7 +550,7 @@ def importer():
 
 
 class UnderNsys(CollectedCase):
-    """The tool's own view of the same ranges."""
+    """The same ranges as nsys reports them."""
 
     @unittest.skipUnless(shutil.which("nsys"), "needs nsys, which is not here")
     def test_nsys_sees_the_same_ranges(self):

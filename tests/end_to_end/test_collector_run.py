@@ -1,5 +1,5 @@
-"""`llmprof run` of a program that uses CUDA, where the collector is to record it: what each pass is told,
-and what becomes of a run in which it recorded nothing. No GPU: the program only says what it was told."""
+"""`llmprof run` of a program that uses CUDA and should be recorded by the collector: the environment of each pass, and
+the result of a run in which nothing was recorded. No GPU: the program only writes its environment."""
 import json
 import os
 import pathlib
@@ -14,7 +14,7 @@ from program import LLMPROF, ROOT
 FAKE_NSYS = ROOT / "tests" / "fakes" / "nsys_profile" / "nsys"
 COLLECTOR = pathlib.Path(LLMPROF).parents[1] / "lib" / "libllmprof_collector.so"
 
-# Leaves what it was told beside the metrics of its pass, and opens two ranges.
+# Writes its environment next to the metrics of its pass, and opens two ranges.
 PROGRAM = """
 import json, os, pathlib, llmprof_annotate
 names = [n for n in os.environ if n.startswith("LLMPROF_") or "INJECTION" in n]
@@ -26,7 +26,7 @@ with llmprof_annotate.range("prefill"), llmprof_annotate.range("decode_all"):
 
 
 class CollectorRun(unittest.TestCase):
-    """llmprof beside a collector that has the entry point of CUDA tracing, and a CUPTI that is named."""
+    """llmprof next to a collector with the entry point for CUDA tracing, and a CUPTI that is named."""
 
     @classmethod
     def setUpClass(cls):
@@ -142,7 +142,7 @@ class CollectorRun(unittest.TestCase):
         self.assertEqual(own["LLMPROF_STEPS"], "", "what the shell had set is none of this run's")
 
     def test_a_shell_that_loads_it_everywhere_does_not_reach_the_other_passes(self):
-        """ncu refuses a program that has the variable."""
+        """ncu refuses a program with this variable."""
         exported = {"CUDA_INJECTION64_PATH": str(self.library), "NVTX_INJECTION64_PATH": str(self.library)}
         result = self.call("pipeline.ncu.enable=false", env=exported)
         self.assertEqual(result.returncode, 4, result.stderr)

@@ -1,5 +1,5 @@
-"""Kernels on the roofline by the GPU's counters. The oracle is plain Python over the log's samples and kernels: for each
-sample it cuts time at every beginning and end inside, and asks of each piece what ran in it."""
+"""Kernels on the roofline by the GPU's counters. The oracle is plain Python over the log's samples and kernels: it cuts
+each sample at every start and end inside, and finds what ran in each piece."""
 import collections
 import gzip
 import json
@@ -15,7 +15,7 @@ from collector_log import Log
 from program import DATA, run
 
 LEAST_SHARE = 0.9
-# H200 SXM: bytes and FLOP a second, dense (conf/gpus.yaml).
+# H200 SXM: bytes and FLOP per second, dense (conf/gpus.yaml).
 BANDWIDTH = 4.8e12
 PEAKS = {"bf16 dense": 989e12, "fp8 dense": 1979e12}
 READ, WRITTEN = "dram__bytes_read.sum", "dram__bytes_write.sum"
@@ -27,7 +27,7 @@ SHORT, BESIDE, LATE = "silu_and_mul_kernel", "nvjet_sm90_tst_64x64_beside", "emb
 
 
 def owner_of(start, end, work):
-    """The kernel that ran alone for most of a sample, and how long; work: (start, end, name or None)."""
+    """The kernel that ran alone for most of a sample, and for how long; work: (start, end, name or None)."""
     inside = [(max(a, start), min(b, end), name) for a, b, name in work if a < end and b > start]
     cuts = sorted({start, end} | {time for a, b, _ in inside for time in (a, b)})
     alone = collections.Counter()
@@ -41,7 +41,7 @@ def owner_of(start, end, work):
 
 
 def expected(log):
-    """By kernel: samples, time, own time, bytes, activity x ns; and how many samples there are."""
+    """By kernel: samples, time, own time, bytes, activity x ns; and the number of samples."""
     kernels = sorted((start, end, definition["name"]) for start, end, _, definition in log.kernels())
     work = sorted(kernels + [(each["start"], each["end"], None) for each in log.memory_operations()],
                   key=lambda row: row[:2])
@@ -73,7 +73,7 @@ def expected(log):
 
 
 def long_kernels(path):
-    """Kernels of milliseconds, a run of short ones, two at once; counters from beginning to end but for the last."""
+    """Kernels of milliseconds, a run of short ones, two at once; counters throughout, except for the last."""
     chance = random.Random(16)
     log = cuda_log.LogFile()
     program = cuda_log.Program()
@@ -97,7 +97,7 @@ def long_kernels(path):
     for _ in range(90):  # a run of one short kernel: together it fills samples
         kernel(BF16, now, now + 19_000)
         now += 20_000
-    for _ in range(60):  # short ones in turn: they do not
+    for _ in range(60):  # alternating short kernels: they do not
         for name in (SHORT, BF16):
             kernel(name, now, now + 11_000)
             now += 12_000
@@ -204,7 +204,8 @@ class LongKernels(unittest.TestCase):
 
 
 class OnTheH200(unittest.TestCase):
-    """Decodes of kernels of some 10 us, and samples of 0.5 and 1 ms: no kernel fills any, and the profile says so."""
+    """Decodes with kernels of about 10 us, and samples of 0.5 and 1 ms: no kernel fills any, and the profile says
+    so."""
 
     def test_short_kernels_get_no_point(self):
         for capture in ("dense_graph", "llama_eager"):

@@ -1,5 +1,5 @@
-"""A program's own log alone makes a whole bundle: operators of the CPU are its kernels. The oracle is plain
-Python over what the log holds."""
+"""A program's own log alone makes a complete bundle: CPU operators are its kernels. The oracle is plain Python over the
+log's content."""
 import json
 import os
 import pathlib
@@ -31,7 +31,7 @@ def write_tree(folder, files):
 
 
 class Oracle:
-    """Stages and operators as the log tells them, requests of the warm-up left out."""
+    """Stages and operators from the log, without warm-up requests."""
 
     def __init__(self):
         log = dump(LOG)
@@ -109,7 +109,7 @@ class CpuLog(unittest.TestCase):
                 ("mbu", recorded["bytes"], self.device["peak_bytes_per_s"]),
             ):
                 self.assertAlmostEqual(recorded[figure]["wall"], work / (seconds * peak), places=9)
-            # The model's formula and what the program counted agree but for norms and the like.
+            # The model's formula and the program's count agree, except for norms and similar operators.
             self.assertAlmostEqual(recorded["flops_over_model"], 1, delta=0.01)
             self.assertAlmostEqual(
                 stage["mfu"]["wall"], stage["flops"] / (seconds * self.device["peak_flops_per_s"]),
@@ -221,7 +221,7 @@ class RunFolder(unittest.TestCase):
         self.assertEqual(bundle.profile["operators_found"], torch.profile["operators_found"])
         self.assertIn("operators_of_another_pass", bundle.codes())
         self.assertNotIn("runs_mixed", bundle.codes())
-        # Without another timeline the trace is one itself.
+        # Without another timeline, the trace is the timeline.
         shutil.rmtree(self.run / "nsys")
         self.assertEqual(Bundle(self.run).kernels(), torch.kernels())
 

@@ -1,5 +1,5 @@
-"""A log of CUDA work, written by the format's description alone, through the real binary. The oracle is the
-writer, which knows what it wrote."""
+"""A log of CUDA work, written only from the format's description, through the real binary. The oracle is the writer,
+which knows what it wrote."""
 import pathlib
 import tempfile
 import unittest

@@ -1,6 +1,5 @@
-"""The collector's CUDA tracing without a GPU: play_tape does what a CUDA program on a tape did, a fake
-libcupti tells the collector of it, and the log is held against the tape and against what the fake
-says it delivered."""
+"""The collector's CUDA tracing without a GPU: play_tape replays a CUDA program from a tape, a fake libcupti reports it
+to the collector, and the log is compared with the tape and with the fake's list of delivered records."""
 import collections
 import contextlib
 import gzip
@@ -38,8 +37,8 @@ LLMPROF = built("LLMPROF", "bin/llmprof")
 
 KERNEL, COPY, FILL, GRAPH, PEER_COPY = 10, 1, 2, 51, 22
 LAYER = [("attn", 3), ("mlp", 2)]  # kernels of a layer, by their inner range
-LONGEST_NAME = 16384  # bytes that the log holds
-PATIENCE = 60  # s, for what comes in milliseconds
+LONGEST_NAME = 16384  # bytes that the log can hold
+PATIENCE = 60  # s, for events that take milliseconds
 
 PLACE = ["device", "context", "stream", "graph", "node"]
 Work = collections.namedtuple("Work", ["start", "end", "correlation", *PLACE, "bytes", "name"])
@@ -56,7 +55,7 @@ class Tape:
         return [i for i in self.items if i["item"] == "activity" and i["kind"] == kind]
 
     def follow(self):
-        """Each item with the ranges that are open on its thread, outermost first."""
+        """Each item with the ranges open on its thread, outermost first."""
         stacks = collections.defaultdict(list)
         for item in self.items:
             stack = stacks[item["thread"]]
@@ -105,7 +104,7 @@ def make_tape(folder, kind, **size):
 
 
 def read_oracle(path, fate, *kinds):
-    """What the fake says became of the records. A program that is killed may leave its last line unfinished."""
+    """The fake's list of records and their fate. A killed program may leave its last line unfinished."""
     rows = []
     text = path.read_text() if path.exists() else ""
     for line in text[: text.rfind("\n") + 1].splitlines():
@@ -149,7 +148,7 @@ class PlayedCase(unittest.TestCase):
 
     @contextlib.contextmanager
     def part(self, *args, **kwargs):
-        """A subtest with a folder of its own."""
+        """A subtest with its own folder."""
         with self.subTest(*args, **kwargs):
             self.take_fresh_folder()
             yield
@@ -171,9 +170,9 @@ class PlayedCase(unittest.TestCase):
             "FAKE_CUPTI_LIBRARY": CUPTI,
             "FAKE_CUDA_LIBRARY": CUDA,
             "FAKE_CUPTI_ORACLE": str(self.oracle_path),
-            # Programs may end with threads that still run.
+            # Programs may end while threads still run.
             "TSAN_OPTIONS": "report_thread_leaks=0",
-            # The collector allocates nothing; looking for leaks takes seconds a program.
+            # The collector allocates nothing; a leak check takes seconds per program.
             "ASAN_OPTIONS": "detect_leaks=0",
         }
         together = {**base, **ours, **more}
@@ -195,7 +194,7 @@ class PlayedCase(unittest.TestCase):
         return done.stderr
 
     def analyze(self, tape, **environment):
-        """Plays and lets llmprof read the log."""
+        """Plays the tape and lets llmprof read the log."""
         if "san" in pathlib.Path(LIBRARY).stem or not pathlib.Path(LLMPROF).exists():
             self.skipTest("llmprof is looked at once, in the plain suite, where it is built")
         self.play(tape, **environment)
@@ -215,14 +214,13 @@ class PlayedCase(unittest.TestCase):
         return read_oracle(self.oracle_path, fate, *kinds)
 
     def assert_holds_what_was_delivered(self, log):
-        """Every record once, with its times to the nanosecond; where tracing was stopped, of what
-        was launched before."""
+        """Every record once, with its times to the nanosecond; if tracing was stopped, only those launched before."""
         launched = {call["correlation"] for call in log.calls()}
         stopped = "paused" in [state for state, _ in log.collections()]
         for found, kinds in ((kernel_rows(log), [KERNEL]), (memory_rows(log), [COPY, FILL, PEER_COPY])):
             delivered = self.told("delivered", *kinds)
             if stopped:
-                # The second thread may be within its launches when tracing stops or starts.
+                # The second thread may be in the middle of its launches when tracing stops or starts.
                 found = [work for work in found if not work.name.startswith("triton_")]
                 delivered = [
                     work
@@ -231,7 +229,7 @@ class PlayedCase(unittest.TestCase):
                 ]
             self.assert_same(found, delivered)
         self.assertEqual(len(self.told("broken", KERNEL)), 0)
-        # Its work had not ended, or CUPTI could not tell.
+        # Its work had not ended, or CUPTI could not determine that.
         all_kinds = (KERNEL, COPY, FILL, PEER_COPY)
         without_times = [
             work
@@ -266,7 +264,7 @@ class Records(PlayedCase):
         tape = self.tape("eager")
         self.assertEqual(self.play(tape), "")
         log = self.log()
-        # By hand: 2 layers of 5 kernels in prefill and in each of 8 steps, and 2 on another thread.
+        # Computed by hand: 2 layers of 5 kernels in prefill and in each of 8 steps, and 2 on another thread.
         kernels = kernel_rows(log)
         self.assertEqual(len(kernels), 9 * 10 + 2)
         self.assert_holds_what_was_delivered(log)
@@ -334,7 +332,7 @@ class Records(PlayedCase):
         self.assertEqual(log.only("clean_end")["dropped"], 0)
 
     def test_a_launcher_leaves_no_log(self):
-        """torchrun asks CUDA for its devices; its ranks are other processes."""
+        """torchrun queries CUDA for its devices; its ranks are other processes."""
         tape = self.tape("eager")
         for name, logs in (("torchrun", 0), ("mpirun", 0), ("a_rank", 1)):
             with self.part(name):
@@ -389,7 +387,7 @@ class Records(PlayedCase):
         launch = kernels["kernel_of_a_long_launch"].correlation
         (call,) = [c for c in log.calls() if c["correlation"] == launch]
         self.assertGreater(call["end"] - call["start"], 20_000_000)
-        # A launch record has no room for it. On a busy machine others are as long.
+        # A launch record has no room for it. On a busy machine, others may be as long.
         long_calls = [c for c in log.calls() if c["end"] - c["start"] >= 1 << LAUNCH_DURATION_BITS]
         self.assertEqual(len(log.of("api_call")), len(long_calls))
         (copy,) = log.memory_operations()
@@ -525,7 +523,7 @@ class Ends(PlayedCase):
                 self.play(tape, f"--exit={way}", "--status=3", status=status)
                 log = self.log()
                 self.assert_nothing_delivered_is_missing(log)
-                # Calls are in the log as they return, whatever ends the process.
+                # Calls are in the log as soon as they return, however the process ends.
                 self.assertEqual(len(log.calls()), 111)
                 if way in ("return", "exit"):
                     self.assertEqual(len(kernel_rows(log)), 92)
@@ -573,7 +571,7 @@ class Ends(PlayedCase):
         log = self.log()
         self.assertEqual(log.unused_chunks, [])
         self.assertEqual(log.only("clean_end")["chunks"], log.chunks)
-        # What concerns the process, its strings, its two threads in two rounds, its GPU.
+        # Chunks of the process, its strings, its two threads in two rounds, and its GPU.
         self.assertLessEqual(log.chunks, 6)
         self.assertEqual(len(kernel_rows(log)), 2 * 92)
         self.assert_holds_what_was_delivered(log)
@@ -634,7 +632,7 @@ class InteractiveProgram:
         self.process.communicate()
 
     def end(self):
-        """Leaves by return."""
+        """Ends by returning from main."""
         _, complaints = self.process.communicate(timeout=PATIENCE)
         self.case.assertNotIn("Sanitizer", complaints, complaints)
         self.case.assertEqual(self.process.returncode, 0, complaints)
@@ -650,7 +648,7 @@ class InteractiveProgram:
     def reaches(self, own, command):
         try:
             own.sendto(command.encode(), f"\0llmprof.{self.process.pid}".encode())
-        except ConnectionRefusedError:  # the collector's thread is just starting
+        except ConnectionRefusedError:  # the collector's thread is still starting
             return False
         return True
 
@@ -665,7 +663,7 @@ class InteractiveProgram:
 class Killed(PlayedCase):
     def test_what_was_handed_over_survives_sigkill(self):
         program = InteractiveProgram(self, self.tape("eager"))
-        # The collector's thread asks CUPTI for records by itself.
+        # The collector's thread requests records from CUPTI by itself.
         program.wait_until(lambda: len(self.told("delivered", KERNEL)) == 92, "never handed over")
         program.process.kill()
         program.process.communicate()
@@ -693,7 +691,7 @@ class Counters(PlayedCase):
         return max(after[0] - before[1] for before, after in zip(samples, samples[1:]))
 
     def test_they_are_taken_with_the_first_request(self):
-        # So seldom that a collector which a busy machine stops for seconds loses none.
+        # So rarely that a collector stalled for seconds by a busy machine loses none.
         program = InteractiveProgram(self, self.tape("eager"), LLMPROF_COUNTER_HZ="10")
         program.wait_until(self.samples, "never sampled")
         program.end()
@@ -709,7 +707,7 @@ class Counters(PlayedCase):
         program.wait_until(self.samples, "never sampled")
         self.request_for(program, 0.5)
         last = self.samples()[-1]
-        # Three times the quarter of a second and more that the round lasted.
+        # At least three times the quarter of a second that the round lasted.
         program.wait_until(lambda: self.samples()[-1][0] > last[1] + 700_000_000, "never again")
         program.end()
         self.assertGreater(self.longest_hole(), 700_000_000)
@@ -723,7 +721,7 @@ class Counters(PlayedCase):
 
     def test_a_program_without_requests_is_sampled_when_it_has_its_memory(self):
         self.assertGreater(self.time_until_sampled(), 1_000_000_000)
-        # Without rounds they are not waited for (tests/collector/counter_rounds_test.cpp has the times).
+        # Without rounds they are not awaited (tests/collector/counter_rounds_test.cpp has the times).
         for environment in ({"LLMPROF_COUNTER_ROUNDS": "off"}, {"LLMPROF_STEPS": "1000000"}):
             self.assertGreater(self.time_until_sampled(**environment), 0)
 
@@ -786,7 +784,7 @@ class Armed(PlayedCase):
         for kernel in kernel_rows(log):
             if (stack := ranges[kernel.correlation % tape.correlations]) != ["sampling"]:
                 self.assertEqual(stack[0], "decode_all")
-        # Not attached before: CUPTI was not asked for prefill's.
+        # Not attached before: CUPTI was not asked for prefill's records.
         self.assertGreaterEqual(len(self.kernels_of("off", 0, tape)), 10)
         for copy in (0, 1):
             missing = [
@@ -838,7 +836,7 @@ class Armed(PlayedCase):
                     self, tape, LLMPROF_ARM="command", LLMPROF_API=every_call
                 )
                 program.say("arm")
-                # In the middle of the launch that takes 30 ms, or thereabouts.
+                # Approximately in the middle of the launch that takes 30 ms.
                 program.process.stdin.write("\n")
                 program.process.stdin.flush()
                 time.sleep(0.015)
@@ -923,11 +921,11 @@ class DutyCycle(PlayedCase):
                 )
                 wanted = [1, 2, 9, 10, 17, 18, 25, 26]
                 self.assertEqual(traced, {step: 10 for step in wanted})
-                if kind == "eager":  # prefill is traced whole
+                if kind == "eager":  # prefill is traced completely
                     ranges = tape.ranges_of_launches()
                     prefill = [k for k in kernel_rows(log) if ranges[k.correlation][:1] == ["prefill"]]
                     self.assertEqual(len(prefill), 10)
-                else:  # graphs are followed, whatever is traced
+                else:  # graphs are tracked, whatever is traced
                     nodes = log.nodes()
                     self.assertTrue(all(k.node in nodes for k in kernel_rows(log)))
                 changes = [(s, r) for s, r in log.collections() if r == "duty"]
@@ -962,12 +960,12 @@ class DutyCycle(PlayedCase):
         self.assertEqual(traced, {1, 2, 9, 10, 17, 18, 25, 26})
 
     def test_correlations_that_begin_anew(self):
-        """After 4,294,967,295 calls; a server makes them in half a day."""
+        """After 4,294,967,295 calls, which a server makes in half a day."""
         largest = 2**32 - 1
         for kind in ("eager", "graph"):
             tape = self.tape(kind, steps=32)
             steps = tape.steps_of_launches()
-            # Within the first window, between windows, within the second.
+            # In the first window, between windows, in the second.
             for step in (1, 5, 9):
                 with self.part(kind, step=step):
                     last = max(correlation for correlation, of in steps.items() if of == step)
@@ -992,14 +990,14 @@ class DutyCycle(PlayedCase):
         log = self.log()
         self.assert_holds_what_was_delivered(log)
         rows = sorted(log.of("collection"), key=lambda row: row["time"])
-        # What came before the first step does not count.
+        # Anything before the first step does not count.
         first = min(
             r["time"] for r in log.of("range_push") if log.strings[r["name"]] == "decode_step"
         )
         kernels = sorted(k.end for k in kernel_rows(log))
         begun = [row for row in rows if row["state"] == 3 and row["reason"] == 3]
         self.assertNotEqual(begun, [], "no second window in a program of seconds")
-        cost_of_kernel = 500  # ns in a graph, as the collector reckons
+        cost_of_kernel = 500  # ns in a graph, as the collector estimates
         for row in begun:
             changes = sum(r["cost_ns"] for r in rows if first < r["time"] < row["time"])
             traced = sum(1 for end in kernels if end < row["time"])
@@ -1009,17 +1007,17 @@ class DutyCycle(PlayedCase):
 
 
 class RanksOfAJob(PlayedCase):
-    """Windows open on all ranks at the same step, whatever else differs between them."""
+    """Windows open on all ranks at the same step, whatever else differs."""
 
     def windows(self, log):
-        """The steps with which tracing began again, and those with which it stopped."""
+        """The steps at which tracing resumed, and those at which it stopped."""
         rows = sorted(log.of("collection"), key=lambda row: row["time"])
         begun = [row["step"] for row in rows if row["state"] == 3][1:]
         ended = [row["step"] for row in rows if row["state"] == 2]
         return begun, ended
 
     def begun_when_armed_late(self, rounds, size):
-        """Steps with which windows of 2/8 open in a rank that is armed behind so many rounds of 7 steps."""
+        """Steps at which windows of 2/8 open in a rank that is armed after that many rounds of 7 steps."""
         self.take_fresh_folder()
         program = InteractiveProgram(
             self, self.tape("graph", steps=7), LLMPROF_ARM="command", LLMPROF_DUTY="2/8", RANK="1", WORLD_SIZE=size
@@ -1030,7 +1028,7 @@ class RanksOfAJob(PlayedCase):
         for _ in range(6 - rounds):
             program.next_round()
         program.end()
-        # The stage of each round opens one as well, behind its last step.
+        # The stage of each round also opens one, after its last step.
         return [step for step in self.windows(self.log())[0] if step % 7 != 0]
 
     def test_a_duty_cycle_counts_from_the_first_step(self):
@@ -1045,7 +1043,7 @@ class RanksOfAJob(PlayedCase):
         self.assert_holds_what_was_delivered(log)
         begun, ended = self.windows(log)
         self.assertNotEqual(begun, [], "no second window in a program of seconds")
-        # The stage of a round may open one, behind its last step.
+        # The stage of a round may open one, after its last step.
         self.assertEqual([step for step in begun if step % 16 != 1 and step % 200 != 0], [], begun)
         self.assertEqual([step for step in ended if step % 8 != 1], [], ended)
 
@@ -1058,7 +1056,7 @@ class Trouble(PlayedCase):
             self.assertEqual(log.of("collection")[-1]["result"], result)
         self.assertIn(complaint, self.complaints)
         self.assertEqual(self.complaints.count("\n"), 1)
-        # What the program says of itself is recorded all the same.
+        # The program's own annotations are still recorded.
         self.assertEqual(len(log.ranges()), 65)
         self.assertEqual(log.only("clean_end")["dropped"], 0)
         return log
@@ -1090,7 +1088,7 @@ class Trouble(PlayedCase):
         self.assertEqual(len(kernel_rows(log)), 92)
 
     def test_libcupti_of_last_resort_comes_last(self):
-        # A toolkit's folder whose libcupti is the fake one.
+        # A toolkit folder whose libcupti is the fake one.
         toolkit = self.folder / "toolkit" / "lib64"
         toolkit.mkdir(parents=True)
         (toolkit / "libcupti.so.13").symlink_to(CUPTI)
@@ -1118,7 +1116,7 @@ class Trouble(PlayedCase):
                 self.assertEqual(len(self.told("off", KERNEL)), 92)
 
     def test_cupti_that_fails_later(self):
-        # The fourth kind of activity of the second window.
+        # The fourth activity kind of the second window.
         tape = self.tape("eager", steps=32)
         complaints = self.play(tape, LLMPROF_DUTY="2/8", FAKE_CUPTI_FAIL="activity_enable:999:5")
         log = self.log()
@@ -1183,7 +1181,7 @@ class Trouble(PlayedCase):
 
 
 class Recorder(PlayedCase):
-    """The proxy that records tapes: a tape of a played tape is that tape."""
+    """The proxy that records tapes: recording a played tape yields the same tape."""
 
     def record(self, tape):
         copy = self.folder / "copy.tape"
@@ -1218,7 +1216,7 @@ class Recorder(PlayedCase):
         keys = "item op form text domain cbid site correlation function graph node original".split()
         kinds = ("api", "resource", "nvtx")
         rows = [i for i in tape.items if i["thread"] == thread and i["item"] in kinds]
-        # Names of threads are the program's, not the tape's; domains' numbers are the tape's own.
+        # Thread names are the program's, not the tape's; domain numbers are the tape's own.
         return [
             tuple(row.get(key) if (key, row["item"]) != ("domain", "nvtx") else None for key in keys)
             for row in rows

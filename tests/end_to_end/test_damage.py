@@ -1,4 +1,4 @@
-"""Damaged captures: what could be read is analyzed, and the damage is what is said first."""
+"""Damaged captures: readable data is analyzed, and the damage is reported first."""
 import gzip
 import json
 import pathlib
@@ -9,7 +9,7 @@ from page_file import Page
 from program import DATA, run
 
 REPORTS = ["report.md", "stakeholder_summary.md", "kernels.md", "operators.md"]
-# Advice for a capture that is whole and holds no GPU work, or no stages.
+# Advice for a complete capture without GPU work, or without stages.
 WRONG = ["this input holds no kernels", "ProfilerActivity.CUDA", "does not look like LLM inference", "llmprof_annotate"]
 
 
@@ -39,7 +39,7 @@ LOG = plain(DATA / "h200-models" / "hf_mixtral.llmtrace.gz")
 NCU = plain(DATA / "h200-decoder" / "ncu_raw.csv.gz")
 STATS = plain(DATA / "h200-decoder" / "nsys_cuda_gpu_trace.csv.gz")
 
-# name, bytes; what can be read of each is analyzed.
+# Name and bytes; the readable part of each is analyzed.
 READABLE = {
     "quarter_zeroed.sqlite": SQLITE[:len(SQLITE) // 4] + bytes(len(SQLITE) * 3 // 4),
     "half_zeroed.sqlite": half_zeroed(SQLITE),
@@ -55,7 +55,7 @@ READABLE = {
     "cut_trace.csv.gz": cut_gzip(0.5)(STATS),
     "garbled_trace.csv": STATS[:20000] + b"\x00\x01\x02garbage,,,\n" * 9 + STATS[20100:],
 }
-# Of which nothing can be read.
+# Nothing in these is readable.
 UNREADABLE = {
     "cut.sqlite": half(SQLITE),
     "cut.sqlite.gz": cut_gzip(0.5)(SQLITE),

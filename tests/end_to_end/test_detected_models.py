@@ -15,7 +15,7 @@ from program import DATA, Bundle
 FOLDER = DATA / "h200-detection"
 LABELS = json.loads((FOLDER / "labels.json").read_text(encoding="utf-8"))["captures"]
 KINDS = ("prefill", "decode", "mixed", "forward")
-# What only a model that generates tokens has.
+# Only a model that generates tokens has these.
 OF_TOKENS = {"token_selection", "expert_routing"}
 WORDS_OF_TOKENS = ("token", "KV cache", "prompt", "prefill", "decode", "speculative")
 
@@ -37,7 +37,7 @@ def is_found_llm(label):
 
 
 def calibration(level):
-    """By Laplace's rule of succession, of the captures that no rule was made with."""
+    """By Laplace's rule of succession, over the captures that no rule was tuned on."""
     of_level = [label for label in LABELS if label["split"] == "held_out" and label["found"]["level"] == level]
     right = sum(is_right(label, label["found"]) for label in of_level)
     return round((right + 1) / (len(of_level) + 2), 2)
@@ -78,7 +78,7 @@ class DetectedModels(unittest.TestCase):
                 self.assertEqual(is_right(label, label["found"]), "miss" not in label)
 
     def test_limits_hold_on_captures_that_they_were_not_set_on(self):
-        """A limit of src/analysis/stages/thresholds.h that fits only what it was set on shows here."""
+        """A limit in src/analysis/stages/thresholds.h that fits only the captures it was set on fails here."""
         right = collections.defaultdict(list)
         for label in LABELS:
             right[label["split"]].append(is_right(label, label["found"]))
@@ -117,7 +117,7 @@ class DetectedModels(unittest.TestCase):
             with self.subTest(label["name"]):
                 self.assertGreater(profile["token_times"]["time_to_first_token_ms"]["mean"], 0)
                 per_token = profile["token_times"]["time_per_output_token_ms"]
-                if label.get("speculative"):  # how many drafts were accepted is not recorded
+                if label.get("speculative"):  # the number of accepted drafts is not recorded
                     self.assertIsNone(per_token)
                 else:
                     self.assertGreater(per_token["mean"], 0)
@@ -152,7 +152,7 @@ class DetectedModels(unittest.TestCase):
 
 
 class OnePrefill(unittest.TestCase):
-    """A PyTorch trace of one prefill of an engine in C++, whose kernels are named in a style of their own."""
+    """A PyTorch trace of one prefill of a C++ engine with its own style of kernel names."""
 
     LAYERS, TOKENS = 16, 512
     LAYER = [("RmsNormKernel", "norm"), ("nvjet_tst_128x128_64x4_2x1_v_bz_TNT", "gemm"), ("RopeFromCacheKernel", "rope"),

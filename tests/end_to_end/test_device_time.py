@@ -1,4 +1,4 @@
-"""What a whole timeline says without stages, against plain SQL over nsys's exports."""
+"""Results for a whole timeline without stages, against plain SQL over nsys's exports."""
 import math
 import sqlite3
 import unittest
@@ -11,7 +11,7 @@ SHORT = (2000, 5000, 10000)
 
 
 def union(intervals):
-    """The time that they cover."""
+    """The time that the intervals cover."""
     covered, until = 0, -math.inf
     for start, end in sorted(intervals):
         covered += max(0, end - max(start, until))
@@ -50,7 +50,7 @@ class Export:
         )
 
     def calls(self):
-        """(process, correlation) -> (start, end), the first of those that share it."""
+        """(process, correlation) -> (start, end), the first if several share it."""
         calls = {}
         for process, correlation, start, end in self.query(
             "SELECT globalTid >> 24, correlationId, start, end FROM CUPTI_ACTIVITY_KIND_RUNTIME"
@@ -122,7 +122,7 @@ class WholeTimelines(unittest.TestCase):
 
     def check_launches(self, export, launches, device):
         calls = export.calls()
-        first = {}  # of each launch: when its first work began
+        first = {}  # by launch: when its first work started
         kernels = export.work("KERNEL", device)
         for start, _, process, correlation in kernels + export.work("GRAPH_TRACE", device):
             if (process, correlation) in calls:
@@ -177,7 +177,7 @@ class WholeTimelines(unittest.TestCase):
 
 
 class MeasuredKernels(unittest.TestCase):
-    """Three requests of 462 and 12,408 kernels, the first a warm-up; the rest is outside."""
+    """Three requests of 462 and 12,408 kernels, the first a warm-up; other kernels are outside."""
 
     def setUp(self):
         self.bundle = Bundle(H200_CAPTURES / "h200-dense-graph" / "nsys_node.sqlite")

@@ -1,5 +1,5 @@
-"""llmprof diff on real captures and on copies of them with a known change: what was changed is found,
-attributed and quantified, and nothing else is."""
+"""llmprof diff on real captures and on copies with a known change: it finds, attributes and quantifies that change and
+nothing else."""
 import copy
 import json
 import os
@@ -18,7 +18,7 @@ GEMM = "nvjet"
 
 
 def profile_of(capture, folder):
-    """Its profile.json, analyzed once."""
+    """The capture's profile.json, analyzed once."""
     out = folder / f"{capture.name}.bundle"
     result = run("analyze", capture, "--out", out)
     assert result.returncode == 0, result.stderr
@@ -160,7 +160,7 @@ class KnownChanges(Folder):
         decode = self.stage(diff, "decode")
         changed = [row for row in decode["kernels"] if row["change"] != "matched"]
         self.assertEqual({row["change"] for row in changed}, {"fused"})
-        # Two norms per layer, and the last one behind the layers.
+        # Two norms per layer, and the last one after the layers.
         self.assertEqual(sorted(row["block"] for row in changed), ["after_layers", "layer", "layer"])
         for row in changed:
             self.assertEqual(len(row["base_kernels"]), len(RMS_NORM))
@@ -175,7 +175,7 @@ class KnownChanges(Folder):
             edited = self.folder / f"slow{percent}.sqlite"
             self.assertGreater(slow_down(DENSE, edited, GEMM, 1 + percent / 100), 1000)
             new = json.loads(profile_of(edited, self.folder).read_text(encoding="utf-8"))
-            # Other requests on either side: the noise of one is not that of the other.
+            # Different requests on each side: their noise differs.
             diff = self.diff(self.write(only_request(base, "decode", 1)),
                              self.write(only_request(new, "decode", 2)),
                              "--threshold", "0.5%")
@@ -213,9 +213,9 @@ class KnownChanges(Folder):
         self.assertLess(len(text), 60000)
         self.assertIn("Verdict: fail.", text)
         self.diff(self.dense, new, "--gate", "class.gemm.ms<=+6%")
-        # With two limits, only what is beyond both fails.
+        # With two limits, a rule fails only if both are exceeded.
         self.diff(self.dense, new, "--gate", "decode.class.gemm.mean<=+1%&+1ms")
-        # 5 % of the products are about 2 % of a step: whether they are more than that cannot be determined.
+        # 5 % of the GEMMs is about 2 % of a step: whether it exceeds that is undecided.
         cannot = self.diff(self.dense, new, "--gate", "decode.step.p99<=+2%", exit_code=3)
         self.assertEqual(cannot["verdict"], "cannot_tell")
 
@@ -247,7 +247,7 @@ class NotComparable(Folder):
         self.assertEqual([row["aspect"] for row in diff["aspects"] if row["blocking"]], ["gpu"])
         self.assertIn("Not comparable: the processor: base NVIDIA H200, new NVIDIA A100.", self.stdout)
         self.assertEqual([gate["outcome"] for gate in diff["gates"]], ["cannot_tell"])
-        # Side by side: figures, kernels and budgets, and nothing that is claimed of them.
+        # Shown next to each other: figures, kernels and budgets, without any claim.
         self.assertEqual({row["why_not"] for row in diff["comparisons"]}, {"not_comparable"})
         self.assertEqual({(row["answer"], row["direction"], row["low"]) for row in diff["comparisons"]},
                          {("cannot_tell", None, None)})
@@ -296,7 +296,7 @@ class NotComparable(Folder):
 
 
 class Repeats(Folder):
-    """Runs made of one run's steps by adding each run's own noise: runs are what varies."""
+    """Runs made from one run's steps by adding noise per run: only runs vary."""
 
     def run_like(self, base, factor, seed):
         profile = copy.deepcopy(base)
@@ -321,8 +321,8 @@ class Repeats(Folder):
 
 
 def splits(profile, stage_name, count, seed):
-    """Two profiles with `count` stages each: every stage is another random split of one run's steps, in
-    blocks of consecutive ones, into a base and a new half."""
+    """Two profiles with `count` stages each: every stage is another random split of one run's steps, in blocks of
+    consecutive steps, into a base and a new half."""
     choose = random.Random(seed)
     stage = next(stage for stage in profile["stages"] if stage["name"] == stage_name)
     steps = [step for step in profile["steps"]
@@ -335,7 +335,7 @@ def splits(profile, stage_name, count, seed):
         at = 0
         while at < len(steps):
             length = choose.randint(4, 12)
-            # The half that has fewer, or either: both are about as long.
+            # The half with fewer, or either: both are about as long.
             fewer = min((0, 1), key=lambda side: len(halves[side]))
             side = fewer if choose.random() < 0.6 else 1 - fewer
             halves[side] += steps[at:at + length]
@@ -344,14 +344,14 @@ def splits(profile, stage_name, count, seed):
             name = f"split_{number:03}"
             side["stages"].append({"name": name, "instances": [{"steps": len(half)}], "instance_count": 1,
                                    "step_count": len(half)})
-            # Wall times alone: the others take as long to compare.
+            # Only wall times: comparing the others takes as long.
             side["steps"] += [{**step, "stage": name, "instance": 0, "classes_ns": {}, "gpu_busy_ms": 0.0,
                                "gpu_sum_ms": 0.0} for step in half]
     return sides
 
 
 class Calibration(Folder):
-    """What is no difference is seldom called one."""
+    """Equal sides are rarely called different."""
 
     SPLITS = 200
     AT_ONCE = 25
@@ -362,13 +362,13 @@ class Calibration(Folder):
             base, new = splits(profile, stage, self.AT_ONCE, f"{name} {part}")
             rows += [row for row in self.diff(self.write(base), self.write(new))["comparisons"]
                      if row["quantity"] == "step"]
-        # A split without a common range of context has no answer.
+        # A split without a common context range has no answer.
         self.assertGreaterEqual(len(rows), 0.95 * self.SPLITS)
         changed = sum(row["answer"] == "changed" for row in rows)
         differs = sum(row["differs"] for row in rows)
         print(f"{name}: {changed} of {len(rows)} changed, {differs} intervals without 0")
         self.assertLessEqual(changed, 0.05 * len(rows), name)
-        # The intervals themselves: 5 % may miss, and four standard deviations of that are 12 more.
+        # The intervals themselves: 5 % may miss, plus four standard deviations, which are 12.
         self.assertLessEqual(differs, 0.05 * len(rows) + 12, name)
 
     def test_splits_of_a_decode_in_one_graph(self):
@@ -394,8 +394,8 @@ class PublicPair(unittest.TestCase):
                          public / "GindaChen+nsys-ai__mfu_2gpu_after.sqlite.gz", "--out", out)
             self.assertEqual(result.returncode, 0, result.stderr)
             diff = json.loads((out / "diff.json").read_text(encoding="utf-8"))
-        # Windows of one length of the same program: the same kernels, as long per launch, but for NCCL's,
-        # which take longer; so fewer of all others fit in, and the GPUs are idle for longer.
+        # Windows of equal length in the same program: the same kernels with the same duration, except NCCL's, which
+        # take longer; so fewer other kernels fit, and the GPUs are idle for longer.
         whole = diff["stages"][0]
         self.assertEqual(whole["stage"], "all kernels")
         self.assertLess(abs(whole["relative"]), 0.001)

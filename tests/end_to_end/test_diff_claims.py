@@ -1,5 +1,5 @@
-"""What `llmprof diff` claims, and what it must not: nothing of a damaged side, nothing that single runs cannot show,
-one percentage for one change, utilization of one peak, and nothing about GPUs where there are none."""
+"""What `llmprof diff` claims, and what it must not claim: nothing about a damaged side, nothing that single runs cannot
+show, one percentage per change, utilization against one peak, and nothing about GPUs if there are none."""
 import copy
 import gzip
 import json
@@ -20,7 +20,7 @@ CLAIMS = re.compile(r"\b(better|worse|faster|slower|twice as|times as)\b")
 
 
 def slowed(profile, stage_name, factor):
-    """The profile with one stage slower, in everything that is known of its time."""
+    """The profile with one stage slower, in all its times."""
     profile = copy.deepcopy(profile)
     for step in profile["steps"]:
         if step["stage"] == stage_name:
@@ -75,7 +75,7 @@ class Damage(Sides):
             for text in (self.stdout, self.markdown):
                 self.assertIsNone(CLAIMS.search(text.replace("Better and worse: the interval", "")), text[:3000])
                 self.assertIn(f"Diagnostic: {code}.", text)
-        # Nor without a gate.
+        # Also without a gate.
         self.diff(base, new, exit_code=3)
 
     def test_a_half_zeroed_export(self):
@@ -88,7 +88,7 @@ class Damage(Sides):
         self.assertEqual(analyzed.returncode, 0, analyzed.stderr)
         read = json.loads((self.folder / "zeroed" / "profile.json").read_text(encoding="utf-8"))
         self.assertLess(read["totals"]["kernel_count"], self.gpu["totals"]["kernel_count"])
-        # Of what is left, no stage is found.
+        # The remaining data contains no stage.
         self.check(self.dense, self.folder / "zeroed" / "profile.json", "nsys_damaged_table", verdict="not_comparable")
 
     def test_an_export_with_few_kernels_left(self):
@@ -97,7 +97,7 @@ class Damage(Sides):
         with sqlite3.connect(f"file:{DENSE}?mode=ro", uri=True) as database:
             (page,) = database.execute("PRAGMA page_size").fetchone()
             (root,) = database.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (KERNELS,)).fetchone()
-        # The right-most pointer of the table's root page: a part of its rows hangs there.
+        # The right-most pointer of the table's root page, which leads to a part of its rows.
         at = (root - 1) * page
         content[at + 8:at + 12] = (0).to_bytes(4, "big")
         damaged.write_bytes(content)
@@ -163,7 +163,7 @@ class Damage(Sides):
 
 class SingleRuns(Sides):
     def test_equal_cpu_runs_are_not_called_faster_or_slower(self):
-        # With another program on one of two cores, which doubles all times; and not knowing of it.
+        # With another program on one of two cores, which doubles all times; and without knowing about it.
         for profiles in (self.cpu, [equal_runs.without_load(profile) for profile in self.cpu]):
             pairs = equal_runs.compare_all(profiles)
             self.assertEqual(len(pairs), 42)
@@ -216,7 +216,7 @@ class OnePercentage(Sides):
             self.assertEqual(row["difference"], row["new"] - row["base"], row)
             if row["base"]:
                 self.assertAlmostEqual(row["relative"], row["new"] / row["base"] - 1, places=12)
-        # What the tables show is that, to the digits that they have; and nothing else has a percentage.
+        # Tables show this to their number of digits; nothing else has a percentage.
         for line in self.stdout.splitlines():
             found = re.match(r"  \w+ +(?:wall time|[CG]PU|kernel time|\w.* kernels) .*? +([\d.]+) +([\d.]+) +"
                              r"([+-]?[\d.]+) %", line)
@@ -253,7 +253,7 @@ class OnePercentage(Sides):
         diff = self.diff(self.dense, new)
         rows = [row for row in diff["comparisons"] if row["stage"] == "decode"]
         shown = re.findall(r"^\| decode \| ([^|]+?) \|", self.markdown, re.MULTILINE)
-        # Steps or instances, not both.
+        # Either steps or instances, not both.
         self.assertIn("wall time per step", shown)
         self.assertNotIn("wall time per instance", shown)
         self.assertEqual(len(shown), len(set(shown)))
@@ -279,7 +279,7 @@ class Identical(Sides):
 
 class Utilization(Sides):
     def test_both_sides_have_one_peak(self):
-        # A disturbed measurement of the peak made a prefill that is slower look better used.
+        # A disturbed peak measurement made a slower prefill look better utilized.
         base = with_peaks(self.cpu[0], 120e9, 57e9)
         new = with_peaks(slowed(self.cpu[0], "prefill", 1.726), 60.7e9, 28e9)
         self.assertGreater(next(s for s in new["stages"] if s["name"] == "prefill")["mfu"]["wall"],

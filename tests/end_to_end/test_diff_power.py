@@ -42,7 +42,7 @@ class Power(unittest.TestCase):
         for percent, words in ((5, "changed"), (0, "did not change")):
             diff = self.runs.diff(pairing, SLOWER, percent)
             (stage,) = diff["stages"]
-            # The host's noise is larger than what 5 % of these kernels come to.
+            # The host's noise is larger than 5 % of these kernels.
             self.assertIn("cannot be determined whether its wall time changed", stage["why"])
             busy = next(row for row in diff["comparisons"] if row["quantity"] == "step_busy")
             self.assertIn(f"The work of the device {words}: GPU busy per step: "
@@ -56,7 +56,7 @@ class Power(unittest.TestCase):
         return rows
 
     def check_others(self, rows):
-        """Classes that are as they were."""
+        """Unchanged classes."""
         changed = [name for row in rows for name in row.others_changed]
         self.assertLessEqual(len(changed), 0.05 * sum(row.others for row in rows), changed)
 

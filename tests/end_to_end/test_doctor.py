@@ -41,7 +41,7 @@ class Doctor(unittest.TestCase):
         text = doctor().stdout
         for probe in facts["probes"]:
             if probe["name"] in ("output folder", "other CUPTI users"):
-                continue  # they may change from one call to the next
+                continue  # they may change between calls
             first_line = probe["detail"].splitlines()[0]
             self.assertRegex(text, rf"(?m)^{probe['name']} +{probe['state']} ")
             self.assertIn(first_line, text)

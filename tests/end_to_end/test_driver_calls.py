@@ -35,14 +35,14 @@ class Callbacks(PlayedCase):
         return self.play(tape, *options, LLMPROF_WATCH="callbacks", **environment)
 
     def calls_of_threads(self):
-        """Noted calls of each thread that has any, the busiest first."""
+        """Recorded calls of each thread that has any, the busiest first."""
         threads = [
             [row for row in records if row["type"] == "host_call"] for records in self.log().threads.values()
         ]
         return sorted((rows for rows in threads if rows), key=len, reverse=True)
 
     def expected(self, tape, thread):
-        """What the driver was called for on the tape, by the functions' names."""
+        """The driver calls on the tape, by function name."""
         rows = []
         for item in tape.items:
             if item["item"] != "api" or item["domain"] != DRIVER or item["thread"] != thread:
@@ -57,7 +57,7 @@ class Callbacks(PlayedCase):
         return rows
 
     def assert_nothing_is_traced(self, kernels):
-        """No activity was enabled, so that the fake made no record; none is in the log."""
+        """No activity was enabled, so the fake created no record; none is in the log."""
         self.assertEqual(len(self.told("off", KERNEL)), kernels)
         self.assertEqual(self.told("delivered", KERNEL), [])
         self.assertEqual(
@@ -72,7 +72,7 @@ class Callbacks(PlayedCase):
         main, second = self.calls_of_threads()
         self.assertEqual(noted(main), self.expected(tape, 1))
         self.assertEqual(noted(second), self.expected(tape, 2))
-        # A prefill and eight steps; copies and fills that do not wait are not noted.
+        # A prefill and eight steps; copies and fills that do not wait are not recorded.
         self.assertEqual(collections.Counter(kind for kind, _ in noted(main)),
                          {LAUNCHED: 9 * KERNELS_OF_A_PASS, WAITED: 9})
         self.assert_nothing_is_traced(9 * KERNELS_OF_A_PASS + 2)
@@ -89,7 +89,7 @@ class Callbacks(PlayedCase):
         self.assertEqual(self.watch(tape), "")
         (main,) = self.calls_of_threads()
         self.assertEqual(noted(main), self.expected(tape, 1))
-        # What is captured is launched, too.
+        # Captured work is launched, too.
         self.assertEqual([kind for kind, _ in noted(main)], [LAUNCHED] * KERNELS_OF_A_PASS + [REPLAYED, WAITED] * 8)
         self.assert_nothing_is_traced(8 * KERNELS_OF_A_PASS)
 
@@ -103,7 +103,7 @@ class Callbacks(PlayedCase):
         self.assertEqual(one, other)
 
     def test_ranges_of_the_program_are_recorded_beside_them(self):
-        """NVTX calls its tool whatever CUPTI does."""
+        """NVTX calls its tool regardless of CUPTI."""
         self.watch(self.tape("eager"))
         self.assertEqual(len([row for row in self.log().ranges() if row[2] == "decode_step"]), 8)
 
@@ -151,7 +151,7 @@ class Callbacks(PlayedCase):
         rows = log.of("host_call")
         self.assertEqual(len(capture["host_calls"]), len(rows))
         origin = rows[0]["start"] - capture["host_calls"][0]["start"]
-        of_the_runtime = {LAUNCHED: 0, REPLAYED: 1, WAITED: 2}  # to the analysis, a launch is a launch
+        of_the_runtime = {LAUNCHED: 0, REPLAYED: 1, WAITED: 2}  # the analysis treats all launches alike
         self.assertEqual(
             [(row["kind"], row["handle"], row["start"], row["end"]) for row in capture["host_calls"]],
             [(of_the_runtime[row["kind"]], row["handle"], row["start"] - origin,
@@ -162,10 +162,10 @@ class Callbacks(PlayedCase):
 
 
 class Run(PlayedCase):
-    """A program whose launches pass the runtime's shared library by: the light watch sees none of them."""
+    """A program whose launches bypass the runtime's shared library: the light watch sees none of them."""
 
     ROUNDS, STEPS, LAYERS = 4, 8, 20
-    HELD_UP_NS = 30_000  # each launch, while kernels are recorded
+    HELD_UP_NS = 30_000  # per launch, while kernels are recorded
 
     @classmethod
     def setUpClass(cls):
@@ -174,7 +174,7 @@ class Run(PlayedCase):
             raise unittest.SkipTest("llmprof is looked at once, in the plain suite, where it is built")
 
     def run_played(self, *words, kind="eager", **environment):
-        """Recording a kernel holds up its launch: what is traced takes longer."""
+        """Recording a kernel delays its launch: traced work takes longer."""
         tape = self.tape(kind, steps=self.STEPS, layers=self.LAYERS)
         self.out = self.folder / "bundle"
         told = {"CUDA_INJECTION64_PATH": None, "NVTX_INJECTION64_PATH": None, "LLMPROF_LOG_DIR": None,
@@ -193,7 +193,7 @@ class Run(PlayedCase):
         return {stage["name"]: stage for stage in profile["stages"]}
 
     def passes_without_tracing(self):
-        """(start of its first launch, end of the wait for it) of each pass, by the driver's reports. What is captured is
+        """(start of its first launch, end of the wait for it) of each pass, from the driver's reports. Captured work is
         launched before the stage."""
         (log,) = self.logs_of("stage1/driver_calls")
         rows = max(([row for row in rows if row["type"] == "host_call"] for rows in log.threads.values()), key=len)
@@ -209,7 +209,7 @@ class Run(PlayedCase):
         return passes
 
     def prepared(self, name):
-        """From each opening of the range to the first launch in it, ns, in the recorded run."""
+        """From each start of the range to its first launch, ns, in the recorded run."""
         (log,) = self.logs_of("collector")
         spans = []
         for records in log.threads.values():
@@ -225,7 +225,7 @@ class Run(PlayedCase):
         return spans
 
     def check_times(self, walls):
-        """Of each stage, ns from its first launch to its end, of each instance."""
+        """By stage: ns from the first launch to the end of each instance."""
         ranges = {"prefill": "prefill", "decode": "decode_all"}
         stages = self.stages()
         self.assertEqual(set(stages), set(walls))

@@ -91,7 +91,7 @@ class SecondRuns(Folder):
         self.assertEqual((self.out / "source.py").read_text(), "mine")
 
     def test_of_other_kinds(self):
-        """What torch.profiler and nsys recorded for an earlier run is none of this one's."""
+        """Recordings of torch.profiler and nsys from an earlier run do not belong to this one."""
         self.succeeds(3, "--out", "x")
         (self.out / "torch").mkdir()
         (self.out / "torch" / "trace.json").write_bytes((DATA / "kineto" / "h200_graph_small.json").read_bytes())
@@ -155,7 +155,7 @@ class SecondRuns(Folder):
         self.assertIn("ncu_resumed", notes())
         continued = profiled() - attempts  # of the stage that had failed
         self.assertEqual(self.operators_in(self.out), 3)
-        # That run was complete: nothing of it is used again.
+        # That run was complete: nothing from it is reused.
         attempts = profiled()
         self.succeeds(3, *words, "--force", env=env)
         self.assertNotIn("ncu_resumed", notes())

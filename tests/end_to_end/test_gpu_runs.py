@@ -1,4 +1,4 @@
-"""Bundles that `llmprof run` left on an H200, analyzed again here."""
+"""Bundles from `llmprof run` on an H200, analyzed again here."""
 import collections
 import csv
 import json
@@ -35,7 +35,7 @@ def ncu_kernels(name):
 
 
 def ncu_commands(name):
-    """Of the runs that measured: their arguments."""
+    """Arguments of the runs that measured."""
     rows = json.loads((RUNS / name / "ncu" / "status.json").read_text(encoding="utf-8"))
     return [row["argv"] for row in rows if "--kernel-name" in row["argv"]]
 
@@ -45,7 +45,7 @@ def stage(profile, name):
 
 
 def launched_in(database, label):
-    """Kernels launched while a range was open, and their time: the range's thread and the launch's."""
+    """Kernels launched while a range was open on the launching thread, and their time."""
     return database.execute(
         """SELECT COUNT(*), SUM(k.end - k.start)
            FROM CUPTI_ACTIVITY_KIND_KERNEL k
@@ -68,7 +68,7 @@ class GpuRuns(unittest.TestCase):
         self.assertEqual(found["source"], "nvtx")
 
     def assert_ncu_is_what_the_timeline_chose(self, name, profile):
-        """Each measured kernel matches the exact expression of a run, and has counters here."""
+        """Each measured kernel matches a run's exact expression, and has counters here."""
         expressions = []
         for argv in ncu_commands(name):
             word = argv[argv.index("--kernel-name") + 1]
@@ -89,7 +89,7 @@ class GpuRuns(unittest.TestCase):
         self.assert_ncu_is_what_the_timeline_chose("llama_1b", profile)
         for argv in ncu_commands("llama_1b"):
             self.assertIn(argv[argv.index("--nvtx-include") + 1], ["LLM@decode_all/", "LLM@prefill/"])
-        # Weights of 1.24 G parameters, read once a step at 4.8 TB/s, are 0.51 ms; the steps take 20.
+        # Reading the weights of 1.24 G parameters once per step at 4.8 TB/s takes 0.51 ms; the steps take 20 ms.
         self.assertAlmostEqual(
             stage(profile, "decode")["mbu"]["wall"]
             * stage(profile, "decode")["wall_ms"]["mean"]

@@ -19,15 +19,15 @@ LOG = DATA / "h200-collector" / "dense_graph.llmtrace.gz"
 REQUESTS = 9
 TOKENS = 24
 LAYERS = 8
-# The program's own numbers.
+# The program's own figures.
 HIDDEN, INNER, HEADS, KV_HEADS, VOCABULARY = 4096, 11008, 32, 8, 32000
 HEAD = HIDDEN // HEADS
-CACHE = 777 + TOKENS + 8  # positions, all read by each step under a mask
-BYTES = 2  # of bf16
+CACHE = 777 + TOKENS + 8  # positions, all read by each masked step
+BYTES = 2  # per bf16 number
 
 
 def bytes_of_a_token():
-    """Weights that a decode step reads once, and the cache: the embedding is one row."""
+    """The weights that a decode step reads once, and the cache; the embedding is one row."""
     attention = (HEADS + 2 * KV_HEADS) * HEAD * HIDDEN + HIDDEN * HIDDEN
     mlp = 3 * INNER * HIDDEN
     cache = 2 * KV_HEADS * HEAD * CACHE
@@ -102,7 +102,7 @@ class LlamaRun(unittest.TestCase):
         cls.measured = collections.Counter(row[name] for row in rows[2:])
 
     def in_stages(self):
-        """By symbol, of the kernels launched in a stage: their time and number."""
+        """Time and number of kernels launched in a stage, by symbol."""
         staged = {
             call["correlation"]
             for call in self.log.calls()

@@ -1,4 +1,4 @@
-"""Nothing that is given to `llmprof analyze` vanishes in silence: it is read, or named with the reason."""
+"""No input of `llmprof analyze` is silently ignored: it is read, or named with the reason."""
 import json
 import os
 import pathlib
@@ -98,7 +98,7 @@ class Files(Folder):
     def test_a_file_may_be_called_like_an_option(self):
         shutil.copy(SUMMARY, self.folder / "-f")
         result = self.analyze("--", "-f", cwd=self.folder)
-        self.assertEqual(result.returncode, 3)  # --out stands behind `--`, too: there is no such file
+        self.assertEqual(result.returncode, 3)  # --out is after `--`, too: there is no such file
         self.assertIn("--out", result.stderr)
         result = run("analyze", "--out", self.root / "out", "--", "-f", cwd=self.folder)
         self.assertEqual(result.returncode, 0, result.stderr)

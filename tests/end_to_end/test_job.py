@@ -1,4 +1,4 @@
-"""Ranks of a distributed job: captures of several become one profile, in one process and through partial profiles."""
+"""Ranks of a distributed job: several captures become one profile, in one process and through partial profiles."""
 import gzip
 import json
 import pathlib
@@ -17,7 +17,7 @@ WAITING = "idle: waiting for the slowest rank"
 
 
 def written(folder):
-    """name -> bytes of all files below a folder; without the page, whose timeline is made of single events."""
+    """name -> bytes of all files below a folder, except the page, whose timeline needs single events."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*"))
             if path.is_file() and path.name != "report.html"}
 
@@ -31,7 +31,7 @@ def ns(milliseconds):
 
 
 class RankedProgram(cuda_log.Program):
-    """The decoder of cuda_log.py as one rank of a job; `slow` times as long in its kernels."""
+    """The decoder of cuda_log.py as one rank of a job; its kernels take `slow` times as long."""
 
     def __init__(self, rank, slow=1.0, layers=4):
         super().__init__(layers=layers)
@@ -78,7 +78,7 @@ class Folder(unittest.TestCase):
         return profile_in(self.folder / "all")
 
     def check_merge(self, captures, options=()):
-        """Partial profiles of single ranks, written and named in other orders, give what one process gives."""
+        """Partial profiles of single ranks, written and named in any order, give the same result as one process."""
         self.call("analyze", *captures, "--out", "all", *options)
         for capture in reversed(captures):
             self.call("analyze", "--partial", capture, "--out", "partials", *options)
@@ -224,7 +224,7 @@ class NoJob(Folder):
 
 
 def make_run(folder, ranks, states=None):
-    """A run's folder with the logs of several ranks and what `llmprof run` records beside them."""
+    """A run's folder with the logs of several ranks and the other records of `llmprof run`."""
     (folder / "collector").mkdir(parents=True)
     (folder / "stage1").mkdir()
     (folder / "inputs.yaml").write_text(
@@ -281,7 +281,7 @@ class Runs(Folder):
         profile = self.analyze("job")
         self.assertEqual([rank["rank"] for rank in profile["ranks"]], [0, 1])
         self.assertEqual(profile["workload"]["prompt_tokens"], 64)
-        self.call("merge", "job", "--out", "merged")  # without partial profiles it is analyzed
+        self.call("merge", "job", "--out", "merged")  # without partial profiles it analyzes
         self.assertEqual(written(self.folder / "merged"), written(self.folder / "all"))
 
 

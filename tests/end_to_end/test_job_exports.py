@@ -1,4 +1,4 @@
-"""The timeline and the Perfetto file of a job: all ranks on one clock, by the word of who made the captures."""
+"""The timeline and the Perfetto file of a job: all ranks on one clock, checked against the maker of the captures."""
 import collections
 import json
 import pathlib
@@ -11,7 +11,7 @@ from page_file import Page
 from program import ROOT, run
 
 RANKS = 3
-# Far more than two ends of one collective may differ by.
+# Far more than two ends of one collective may differ.
 CLOCKS = [Clock(), Clock(350_000, 8.0), Clock(-2_000_000, -5.0)]
 AGREE_NS = 5_000
 DELAYED = 1
@@ -39,7 +39,7 @@ class Exports(unittest.TestCase):
         cls.has_page = (cls.out / "report.html").exists()
 
     def check_ends(self, ends_of_rank):
-        """The ends of a collective on all ranks, which the maker put at one time of the job."""
+        """The ends of a collective on all ranks, which the maker put at one job time."""
         self.assertEqual(len(ends_of_rank), RANKS)
         counts = {len(ends) for ends in ends_of_rank.values()}
         self.assertEqual(counts, {len(self.job.collectives)})

@@ -1,5 +1,5 @@
-"""packaging/kubernetes: valid objects, and commands that do what they say. The commands are run here as they stand in
-the files, with the volume's folder and the program replaced."""
+"""packaging/kubernetes: valid objects, and commands that work. The commands run here verbatim, with the volume's folder
+and the program replaced."""
 import json
 import pathlib
 import subprocess
@@ -76,7 +76,7 @@ class Commands(unittest.TestCase):
         self.folder = pathlib.Path(holder.name)
 
     def start_pods(self, name, program=None):
-        """The containers of a job, side by side; their exit codes."""
+        """Runs the containers of a job concurrently; returns their exit codes."""
         job = job_of(name)
         (container,) = job["spec"]["template"]["spec"]["containers"]
         pods = []

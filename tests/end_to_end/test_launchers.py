@@ -1,5 +1,5 @@
-"""Distributed jobs under Open MPI's mpirun, and under a stand-in of torchrun: every rank is recorded, and one that
-dies or never starts is named."""
+"""Distributed jobs under Open MPI's mpirun, and under a replacement for torchrun: every rank is recorded, and a rank
+that dies or never starts is named."""
 import json
 import os
 import pathlib
@@ -14,7 +14,7 @@ from program import LLMPROF
 
 CORES = os.cpu_count()
 
-# What torchrun does that is seen from outside: the variables of its ranks, and how it tells of failures.
+# torchrun's externally visible behavior: the variables of its ranks, and how it reports failures.
 TORCHRUN = """#!%(python)s
 import os, subprocess, sys
 assert sys.argv[1] == "--nproc-per-node"
@@ -86,7 +86,7 @@ class Mpirun(Launched):
         self.assert_rank_1_died(run, "exit code 3", 2)
 
     def test_a_killed_rank_that_the_launcher_passes_over(self):
-        """Then mpirun itself ends well, and the log without an end is what tells."""
+        """mpirun itself then succeeds; only the log without an end shows the failure."""
         run = self.run_job("mpirun", "--enable-recovery", "-n", "2", FATE="kill")
         self.assert_rank_1_died(run, "its log has no end: it was killed, or left without exit()", 2)
 
@@ -98,7 +98,7 @@ class Mpirun(Launched):
         self.assert_totals_are_the_logs(run)
 
     def test_a_script_around_the_launcher(self):
-        """Then the ranks' logs alone say how many there should be."""
+        """Only the ranks' logs then show how many there should be."""
         out = self.folder / "bundle"
         result = call(LLMPROF, "run", "workload.uses_cuda=false", "--out", out, "--", "sh", "-c",
                       f"mpirun -n 3 {self.program}", FATE="silent")
@@ -125,7 +125,7 @@ class Mpirun(Launched):
     def test_a_workload_of_ranks_starts_mpirun_by_itself(self):
         words = ["workload=cpu_llm", "workload.ranks=2", "workload.threads=1", *SMALL_MODEL]
         out = self.folder / "bundle"
-        # It tells Open MPI itself that root, and more ranks than cores, are meant.
+        # It sets Open MPI's options for root and for more ranks than cores.
         untold = {"OMPI_ALLOW_RUN_AS_ROOT": None, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": None,
                   "OMPI_MCA_rmaps_base_oversubscribe": None}
         result = call(LLMPROF, "run", *words, f"workload.ranks={CORES + 1}", "--out", out, **untold)
@@ -205,7 +205,7 @@ class RankFolders(Launched):
         self.assertEqual(result.returncode, 2)
         self.assertIn("cannot find this process's rank", result.stderr)
         self.assertFalse((self.folder / "job").exists())
-        # A batch script of Slurm has these too, before it starts any task.
+        # A Slurm batch script has these too, before it starts any task.
         batch = call(LLMPROF, "run", "--rank-folder", self.folder / "job", "--", self.program, SLURM_PROCID="0",
                      SLURM_NTASKS="4")
         self.assertEqual(batch.returncode, 2)
@@ -231,7 +231,7 @@ class RankFolders(Launched):
 
 
 class Torchrun(Launched):
-    """A stand-in with torchrun's variables and words: PyTorch is not part of the tests."""
+    """A replacement with torchrun's variables and messages: the tests do not need PyTorch."""
 
     def setUp(self):
         super().setUp()

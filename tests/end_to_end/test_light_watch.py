@@ -1,5 +1,5 @@
-"""A program's launches and waits as the preloaded collector notes them, over a CUDA runtime that
-needs no GPU; what the program does is the same as without."""
+"""A program's launches and waits as the preloaded collector records them, over a CUDA runtime that needs no GPU; the
+program behaves as without it."""
 import collections
 import json
 import os
@@ -19,8 +19,7 @@ LOADED = os.environ.get("LAUNCHING_LIBRARY", str(BUILD / "lib" / "liblaunching_l
 DUMP = os.environ.get("DUMP_CAPTURE", str(BUILD / "bin" / "dump_capture"))
 
 KERNEL, GRAPH, WAIT = 1, 2, 3
-# What one run launches and waits for, in order: kind and handle. The copy's own wait inside of it
-# is part of it.
+# The launches and waits of one run, in order: kind and handle. A copy includes its own wait.
 CALLS = [
     (KERNEL, 11), (KERNEL, 12), (KERNEL, 13), (WAIT, 0),
     (GRAPH, 21), (WAIT, 0),
@@ -28,7 +27,7 @@ CALLS = [
     (KERNEL, 14), (WAIT, 0), (WAIT, 0),
 ]  # fmt: skip
 RESULT = 11 + 12 + 13 + 8 + 2 * 21 + 14 + 9
-STREAM_NS = 2_000_000  # that a stream is waited for at least
+STREAM_NS = 2_000_000  # minimum wait for a stream
 STREAM_WAITS = 3  # the first of the waits: for a stream, or a copy that waits for it
 
 
@@ -91,7 +90,7 @@ class LightWatch(unittest.TestCase):
         self.run_watched([PROGRAM])
         done = subprocess.run([DUMP, self.only_log()], capture_output=True, text=True, timeout=60, check=True)
         capture = json.loads(done.stdout)
-        # Nothing in it can be analyzed by itself, and nothing is wrong with it.
+        # Nothing in it can be analyzed separately, and nothing is wrong with it.
         self.assertEqual(capture["diagnostics"], [{"code": "collector_log_empty", "count": 1}])
         noted = Log(self.only_log()).of("host_call")
         origin = noted[0]["start"] - capture["host_calls"][0]["start"]

@@ -1,4 +1,4 @@
-"""Files that a user names: replaced whole, through links, never in place of a pipe or a device."""
+"""Files named by a user: replaced completely, through links, never in place of a pipe or a device."""
 import os
 import pathlib
 import stat
@@ -32,8 +32,7 @@ class NamedFiles(unittest.TestCase):
         return run("diff", self.profile, self.profile, *options, cwd=self.place, **more)
 
     def diff_as_nobody(self, *options):
-        """Where a file of /dev is named: root could replace it, and a program that does would break
-        the machine that it is tested on."""
+        """Used if a file in /dev is named: as root, a faulty program would replace it and break the test machine."""
         who = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.getuid() == 0 else {}
         if who:
             self.place.chmod(0o777)
@@ -55,7 +54,7 @@ class NamedFiles(unittest.TestCase):
         self.assertEqual(self.diff("--junit", file).returncode, 0)
         self.assertIn("<testsuite", file.read_text())
         self.assertEqual(stat.S_IMODE(file.stat().st_mode), 0o640)
-        self.assertNotEqual(file.stat().st_ino, before)  # whoever reads the old one still can
+        self.assertNotEqual(file.stat().st_ino, before)  # readers of the old file keep it
         self.assertEqual([path.name for path in self.place.glob("*.tmp")], [])
 
     def test_a_link_is_followed(self):

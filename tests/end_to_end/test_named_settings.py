@@ -1,4 +1,4 @@
-"""The settings that documents and messages name are settings that `llmprof run` has."""
+"""`llmprof run` has all settings that documents and messages name."""
 import re
 import unittest
 
@@ -14,7 +14,7 @@ SOURCES = [
     path for path in sorted(ROOT.glob("src/**/*.cpp")) if not path.name.endswith("_test.cpp")
 ]
 
-# Workloads differ in their keys: a setting must be one of some composition.
+# Workloads have different keys: a setting must exist in at least one composition.
 COMPOSITIONS = [[], ["model=llm/llama_1b"], ["workload=server_example", "model=llm/llama_1b"]]
 
 # `run.timeout_s`, `nsys.trace=...`; alone or before `=`. Of torch only the latter: torch.compile.
@@ -23,7 +23,7 @@ KEY = re.compile(rf"(?<![\w./{{:@=-])(?:{TOP})(?:\.[a-z_][a-z_0-9]*)+(?![\w/*(-]
 GROUP = re.compile(r"(?<![\w.{:])(profiling/[a-z]+)=([a-z][\w.]*)?")
 CHOICE = re.compile(r"(?<![\w./+{:-])((?:model|workload)=[a-z_]+(?:/\w+)?)(?![\w/(.])")
 FILES = (".sqlite", ".yaml", ".json", ".csv", ".md", ".so", ".py")
-# Made in the documents themselves, by the reader.
+# Defined in the documents themselves, by the reader.
 EXAMPLES = {"model=llm/mine", "model=llm/NAME", "workload=mine", "workload=my_server"}
 
 CODE = re.compile(r"^```.*?^```|`[^`\n]+`", re.MULTILINE | re.DOTALL)
@@ -58,7 +58,7 @@ def named(pattern_of_words):
 
 
 def answer(*words):
-    # No tool is asked for its version: only the settings matter.
+    # No tool is queried for its version: only the settings matter.
     nowhere = {"LLMPROF_NSYS": "/no/such/nsys", "LLMPROF_NCU": "/no/such/ncu"}
     return run("run", "--dry-run", *words, env=nowhere).stderr
 

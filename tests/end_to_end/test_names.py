@@ -1,4 +1,4 @@
-"""Short names of kernels: different kernels have different ones, in profile.json and in every list."""
+"""Short names of kernels: different kernels have different names, in profile.json and in every list."""
 import collections
 import json
 import pathlib
@@ -8,7 +8,7 @@ import unittest
 
 from program import H200_CAPTURES, run
 
-# Spelled by one tool: overloads, namespaces, instances of a template, names that differ at their end.
+# As one tool spells them: overloads, namespaces, template instances, names that differ at their end.
 KERNELS = [
     "void ns1::Foo::kernel<4>(float*)", "void ns2::Foo::kernel<4>(float*)", "kernel_x(int*)", "kernel_x(float*)",
     "_Z3foov", "_Z3fooi",

@@ -1,5 +1,5 @@
-"""report.html: what its blocks hold is what plain SQL says of the capture and what profile.json holds;
-names are hostile input; the overview is text without JavaScript; what is missing is said."""
+"""report.html: its blocks match plain SQL over the capture and profile.json; names are hostile input; the overview is
+text without JavaScript; missing data is reported."""
 import collections
 import json
 import pathlib
@@ -40,7 +40,7 @@ class Folder(unittest.TestCase):
 
 
 def setUpModule():
-    # A machine without Node.js and npm builds a program without the page, which is no failure of these.
+    # A machine without Node.js and npm builds a program without the page, which is not a failure here.
     if not page_is_built():
         raise unittest.SkipTest("this llmprof was built without Node.js and npm: it has no page")
 
@@ -91,7 +91,7 @@ class Shell(Folder):
 
     def test_view_holds_what_reports_show(self):
         view, profile = self.page.view, self.profile
-        # Only traced: what is shown is what was recorded.
+        # Only a traced run: recorded times are shown.
         for stage in profile["stages"]:
             self.assertEqual(stage["shown"]["wall_ms"], {**stage["wall_ms"], "typical": stage["shown"]["wall_ms"]["typical"]})
             self.assertEqual(stage["shown"]["idle_ms"], stage["idle_ms"])
@@ -120,7 +120,7 @@ class Shell(Folder):
 
 
 class AgainstSql(Folder):
-    """The timeline's rows are those of the tables of the export, to the nanosecond."""
+    """The timeline's rows equal the tables of the export, to the nanosecond."""
 
     @classmethod
     def setUpClass(cls):
@@ -259,7 +259,7 @@ class AgainstSql(Folder):
         self.assertEqual(dict(sums), expected)
 
     def test_work_that_ends_an_idle_time_knows_its_cause(self):
-        """Idle: no row of any stream of the GPU runs. How often each cause occurs is what the profile counts."""
+        """Idle: no stream of the GPU runs anything. The number of occurrences of each cause matches the profile."""
         header, counted, by_stage, until = self.page.header, collections.Counter(), collections.defaultdict(list), None
         stages = self.page.rows("stages")
         for row in sorted(self.page.rows("slices"), key=lambda each: each["start"]):
@@ -296,7 +296,7 @@ class AgainstSql(Folder):
 
 
 class Pyramid(Folder):
-    """A made capture, large enough for levels of detail; overlap, gaps and hostile names in it."""
+    """A generated capture, large enough for levels of detail, with overlap, gaps and hostile names."""
 
     def setUp(self):
         super().setUp()

@@ -1,4 +1,4 @@
-"""The build's own step that makes report.html's script: where it cannot, the build succeeds without it."""
+"""The build step for report.html's script: if it fails, the build succeeds without it."""
 import pathlib
 import shutil
 import subprocess
@@ -28,7 +28,7 @@ class LeftOut(unittest.TestCase):
         self.assertIn(why, " ".join(done.stderr.split()))
         for name in ("page.js", "page.css", "page.sha256"):
             self.assertEqual((out / name).read_bytes(), b"")
-        # What the program will say.
+        # What the program will report.
         reason = (out / "page.why").read_text(encoding="utf-8")
         self.assertIn(why, reason)
         self.assertNotIn("\n", reason)

@@ -14,8 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kTimelineVersion = 1;
-constexpr uint64_t kLongestSpan =
-    1ULL << 53U;  // ns: largest integer range that a JavaScript number holds exactly
+constexpr uint64_t kLongestSpan = 1ULL << 53U;  // ns: exact in a JavaScript number up to here
 
 Json shape_json(const trace::LaunchShape& shape) {
   return {shape.grid[0],
