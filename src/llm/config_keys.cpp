@@ -53,8 +53,7 @@ uint32_t ConfigKeys::count_or(std::initializer_list<std::string_view> keys, uint
 }
 
 std::optional<double> ConfigKeys::figure(std::string_view key) {
-  constexpr double kLargestFigure = 1e6;  // more than any GPU has in teraflops or gigabytes: wrong
-                                          // units
+  constexpr double kLargestFigure = 1e6;  // above any GPU's teraflops or gigabytes: wrong units
   const config::ConfigNode* node = map_.find(key);
   if (node == nullptr) return std::nullopt;
   const auto value = node->number();

@@ -31,8 +31,7 @@ double tokens_seen(const LayerSpec& layer, double context) {
   return std::min(context, window - 1);
 }
 
-// Sequences of a pass with the same kind of attention: SequenceSums as doubles, which no length
-// overflows.
+// Sequences of a pass with the same kind of attention: SequenceSums as doubles, to avoid overflow.
 struct Attending {
   double count = 0;
   double queries = 0;
@@ -208,8 +207,7 @@ class PassCalculation {
       cost.parts.push_back({"shared experts", count * multiply(layer_.shared_experts),
                             count * bytes_of(layer_.shared_experts, model_.weights), 0});
     }
-    // If more GPUs share the experts than share the rest, each replica of the rest contributes its
-    // own tokens.
+    // If more GPUs share the experts than the rest, each replica of the rest adds its tokens.
     const double gpus = ep_ > 1 ? ep_ : tp_;
     const double met = tokens_ * std::max(ep_ / tp_, 1.0);
     const NumberFormat& format = model_.experts ? *model_.experts : model_.weights;

@@ -18,8 +18,7 @@ struct Parallelism {
 };
 
 // One forward pass: `batch` sequences, each adding `new_tokens` to `context` tokens already cached.
-// Prefill: new_tokens = prompt, context = 0. Decode step: new_tokens = 1, context = all previous
-// tokens.
+// Prefill: new_tokens = prompt, context = 0. Decode: new_tokens = 1, context = all previous tokens.
 struct ForwardPass {
   uint64_t batch = 1;
   uint64_t new_tokens = 1;
@@ -55,8 +54,7 @@ struct MixedPass {
   SequenceSums decode;
 
   [[nodiscard]] uint64_t tokens() const { return prefill.queries + decode.queries; }
-  // The last position of each prompt, but all positions of sequences in decode, since logits verify
-  // drafted tokens.
+  // The last position of each prompt; in decode all positions, since logits verify drafted tokens.
   [[nodiscard]] uint64_t positions_with_logits() const {
     return prefill.sequences + decode.queries;
   }

@@ -89,7 +89,7 @@ TEST(Cost, BatchMultipliesTokensAndCacheNotWeights) {
   EXPECT_EQ(part(eight, "feed-forward").weight_bytes, part(one, "feed-forward").weight_bytes);
 }
 
-// On each of two GPUs: half the heads, half the columns, half the vocabulary; norms are whole.
+// On each of two GPUs: half the heads, half the columns, half the vocabulary, and all norms.
 TEST(Cost, TensorParallelHalves) {
   const PassCost cost = pass_cost(dense_graph(), kDecodeAt777, {2, 1, 1});
   EXPECT_EQ(part(cost, "q, k, v, o projections").weight_bytes, 2 * 8 * kAttention / 2);
@@ -116,8 +116,7 @@ TEST(Cost, PipelineStagesShareTheLayers) {
   EXPECT_DOUBLE_EQ(four.bytes(), one.bytes() / 4);
 }
 
-// 4 layers, the first dense; 8 experts of 64, 2 per token, and 1 shared: small enough to calculate
-// by hand.
+// 4 layers, the first dense; 8 experts of 64, 2 per token, and 1 shared: easy to check by hand.
 constexpr std::string_view kMixture = R"({"model_type": "deepseek_v2", "hidden_size": 100,
   "intermediate_size": 300, "moe_intermediate_size": 64, "num_hidden_layers": 4,
   "num_attention_heads": 10, "num_key_value_heads": 10, "vocab_size": 1000, "use_mla": false,
@@ -155,8 +154,7 @@ TEST(Cost, ExpertsAreSpreadOverEpOrTp) {
                    whole / 2);
   EXPECT_DOUBLE_EQ(part(pass_cost(model, pass, {2, 1, 2}), "routed experts").weight_bytes,
                    whole / 2);
-  // Two replicas of the rest with 4 tokens each: 8 tokens reach the experts, half of which are
-  // here.
+  // Two replicas of the rest with 4 tokens each: 8 tokens reach the experts; this GPU has half.
   const CostPart apart = part(pass_cost(model, pass, {1, 1, 2}), "routed experts");
   EXPECT_DOUBLE_EQ(apart.weight_bytes, 3 * 8 * (1 - std::pow(0.75, 8)) / 2 * kExpert * 2);
   EXPECT_DOUBLE_EQ(apart.flops, 8 * 2 * 3 * 2 * kExpert / 2);

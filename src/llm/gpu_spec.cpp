@@ -159,8 +159,7 @@ Result<GpuSpecs> GpuSpecs::load(const config::ConfFiles& conf) {
 }
 
 bool GpuSpecs::fits(const Entry& entry, uint32_t sm_count, uint64_t memory_bytes) {
-  // Drivers report between slightly less than the nominal GB (error correction) and that number in
-  // GiB.
+  // Drivers report from slightly less than the nominal GB (error correction) up to as many GiB.
   constexpr double kLeast = 0.95;
   constexpr double kMost = 1.08;
   if (sm_count > 0 && entry.sm_count > 0 && sm_count != entry.sm_count) return false;

@@ -11,8 +11,7 @@
 
 namespace llmprof::llm {
 
-// A GPU's dense peaks (without 2:4 sparsity, which data sheets often include), or a CPU's measured
-// peaks.
+// Dense peaks of a GPU (data sheets often include 2:4 sparsity), or measured peaks of a CPU.
 struct GpuSpec {
   std::string name;             // "H200 SXM"
   double memory_bandwidth = 0;  // bytes per second

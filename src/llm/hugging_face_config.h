@@ -32,8 +32,7 @@ std::optional<MixtureOfExperts> read_mixture(ConfigKeys& keys, ConfigKeys& famil
 std::vector<LayerSpec> read_layers(ConfigKeys& keys, ConfigKeys& family, bool has_mixture);
 
 // The vision part of a configuration: towers and projector, in the order an image passes through
-// them. `text_hidden` is the width of their output. Adds a note for anything the file does not
-// state.
+// them. `text_hidden` is the width of their output. Adds a note for whatever is not stated.
 std::vector<VisionTower> read_vision(ConfigKeys& root, uint32_t text_hidden,
                                      std::vector<std::string>& notes);
 

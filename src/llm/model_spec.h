@@ -64,7 +64,7 @@ struct ModelSpec {
   std::string source;   // the file or preset it was read from
   uint32_t hidden = 0;
   uint32_t intermediate = 0;  // of a dense layer
-  bool gated = true;          // gate and up projections, or up alone
+  bool gated = true;          // gate and up projections, or only up
   uint32_t heads = 0;
   uint32_t kv_heads = 0;
   uint32_t head_dim = 0;

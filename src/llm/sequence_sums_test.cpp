@@ -101,7 +101,7 @@ TEST(MixedPassCost, OfAMixedBatchByHand) {
   EXPECT_EQ(cost.flops() - attention_of(cost).flops, 2 * (6 * weights + 2 * 32000 * 4096.0));
 }
 
-// Drafted tokens are verified: all of them need logits.
+// Drafted tokens are verified, so all need logits.
 TEST(MixedPassCost, OfDraftedTokens) {
   const MixedPass verify{{}, sums_of({{4, 96}, {4, 46}})};
   EXPECT_EQ(verify.positions_with_logits(), 8U);

@@ -81,7 +81,7 @@ constexpr auto kUnattributed = static_cast<size_t>(BudgetPart::unattributed);
 struct Progress {
   bool begun = false;
   Nanoseconds until = 0;  // the end of its GPU work so far
-  GpuWorkRow last;        // ends there
+  GpuWorkRow last;        // the work that ends there
   ChargeOnce charge;
 };
 

@@ -22,8 +22,7 @@ inline bool is_idle(size_t part) {
   return part >= static_cast<size_t>(BudgetPart::idle_launch) &&
          part <= static_cast<size_t>(BudgetPart::idle_after_last);
 }
-// The part's name on this device: time outside operators is not idle on a CPU, which launches
-// nothing.
+// The part's name on this device. A CPU launches nothing and is not idle outside operators.
 BudgetPart budget_part(size_t part, trace::DeviceKind device = trace::DeviceKind::gpu);
 // "gemm", ..., "exposed communication" (that class), "idle: launch-bound"
 inline std::string_view budget_part_name(size_t part) { return to_string(budget_part(part)); }
@@ -38,8 +37,7 @@ struct IdleGap {
   Nanoseconds end = 0;
   BudgetPart cause = BudgetPart::unattributed;  // the largest part of it
   bool between_steps = false;                   // from one step's GPU work to another's
-  // GPU work next to the gap, for display: a short kernel name, "copy Device-to-Host"; empty at the
-  // stage's edges.
+  // GPU work next to the gap: "copy Device-to-Host", a short kernel name; empty at stage edges.
   std::string work_before;
   std::string work_after;
   profile::Reason host;  // what was open on the host
@@ -52,7 +50,7 @@ struct IdleGap {
 struct RepeatedGap {
   IdleGap longest;
   uint64_t count = 0;     // at least 2
-  Nanoseconds total = 0;  // idle time in all of them
+  Nanoseconds total = 0;  // idle time in all these gaps
 };
 
 struct StageBudget {

@@ -166,8 +166,7 @@ TEST(TimeBudget, TakesTheTimeLongAfterALaunchReturnedAsQueued) {
   EXPECT_NEAR(testing::number_of({budgets.gaps[0].host}, "before_start"), 9.94, 1e-9);
 }
 
-// One graph launch whose call has not returned when its nodes run: nodes after the first are
-// queued.
+// A graph launch's call has not returned when its nodes run: nodes after the first are queued.
 TEST(TimeBudget, TakesTheLaterNodesOfAGraphAsQueued) {
   TestTrace t;
   t.instance(t.stage("decode"), 0, 100);
@@ -448,8 +447,7 @@ std::vector<OracleWork> oracle_work(const trace::Trace& trace, const Stages& sta
   return all;
 }
 
-// From the end of tracing, or of the last work launched before it, to the first work launched
-// afterwards.
+// From the end of tracing, or of the last work launched before it, to the first launched later.
 std::vector<OracleWindow> oracle_windows(const trace::Trace& trace,
                                          const std::vector<OracleWork>& all) {
   std::vector<OracleWindow> windows;

@@ -8,8 +8,7 @@
 
 namespace llmprof::analysis {
 
-// The CUDA calls of each thread in order of start; a runtime call comes before the driver calls
-// inside it.
+// Each thread's CUDA calls in order of start; a runtime call precedes the driver calls inside it.
 class CallsByThread {
  public:
   explicit CallsByThread(const trace::Trace& trace);

@@ -60,8 +60,7 @@ class CoveredTime {
   [[nodiscard]] size_t interval_count() const { return intervals_.size(); }
 
  private:
-  // The end follows from the next interval's `covered_before`: a capture may have millions of
-  // intervals.
+  // The end follows from the next `covered_before`; captures may have millions of intervals.
   struct Interval {
     Nanoseconds start;
     Nanoseconds covered_before;  // by earlier intervals

@@ -35,7 +35,7 @@ Nanoseconds counted(const Instants& instants, size_t from, size_t to) {
   return count;
 }
 
-// Against counting instants one by one, with questions that jump back and forth.
+// Compared with counting instants one by one, for questions that jump back and forth.
 TEST(CoveredTime, AgreesWithCountingInstants) {
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {

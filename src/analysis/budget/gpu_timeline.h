@@ -32,8 +32,7 @@ std::string work_name(const trace::Trace& trace, const DescribedNames& names, Gp
 // Whether a CUDA graph replayed this kernel row.
 bool replayed_by_graph(const trace::Trace& trace, size_t row);
 
-// Equal for rows of the same work: kernels of one name, copies in one direction, replays of one
-// graph.
+// Equal for the same work: kernels of one name, copies in one direction, replays of one graph.
 using WorkKey = std::pair<GpuWorkKind, uint32_t>;
 WorkKey work_key(const trace::Trace& trace, const GpuWorkRow& work);
 

@@ -5,8 +5,7 @@
 namespace llmprof::analysis {
 namespace {
 
-// A free GPU starts work a few microseconds after the launch; even large graphs start within this
-// time.
+// A free GPU starts within microseconds of the launch; even large graphs stay below this.
 constexpr Nanoseconds kLongInQueue = 1'000'000;
 
 // A GPU with nothing else to do starts work within this time after the launching call returned: 2.7

@@ -51,7 +51,7 @@ std::map<uint32_t, StepWork> work_of(const trace::Trace& trace, const Stages& st
 // Work, or a gap, that took longer than in the reference step.
 struct Growth {
   Nanoseconds longer = 0;
-  const WorkInStep* where = nullptr;  // in the slow step: the longest
+  const WorkInStep* where = nullptr;  // in the slow step; for gaps, the longest
   int64_t more_calls = 0;
   uint64_t calls = 0;
   bool gap = false;  // idle time before the work, not its own
@@ -130,8 +130,7 @@ bool same_sequence(const Alignment& alignment, const StepWork& a, const StepWork
                     });
 }
 
-// By position if both steps run the same kinds of work in the same order, otherwise by the work
-// that follows.
+// By position if both steps run the same sequence of work kinds, otherwise by the work after a gap.
 std::vector<Growth> growth_of_gaps(const Alignment& alignment, const StepWork& slow,
                                    const StepWork& usual) {
   std::vector<Growth> growths;
@@ -146,7 +145,7 @@ std::vector<Growth> growth_of_gaps(const Alignment& alignment, const StepWork& s
       [](const WorkInStep& entry, const WorkInStep& known) { return entry.gap > known.gap; });
 }
 
-// Largest first. Gaps too small to list become one entry without `where`.
+// Largest first. Gaps too small to name become one entry without `where`.
 std::vector<Growth> causes_of(const Alignment& alignment, Nanoseconds above, const StepWork& slow,
                               const StepWork& usual) {
   const auto at_least = [&](double share) {

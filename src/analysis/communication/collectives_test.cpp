@@ -164,7 +164,7 @@ TEST(FindCollectives, DoubtsAnOperatorWhoseNumberIsTheCorrelation) {
   HandMadeTrace made;
   tell(made, {.start = 20, .end = 30, .thread = made.thread(1), .external_id = 1, .bytes = 8});
   tell(made, {.start = 55, .end = 65, .thread = made.thread(1), .external_id = 2, .bytes = 9});
-  made.kernel(kAllReduce, 50, 100, 140);  // correlation 1, launched outside of operator 1
+  made.kernel(kAllReduce, 50, 100, 140);  // correlation 1, launched outside operator 1
   made.kernel(kAllReduce, 60, 150, 160);  // correlation 2, inside
   made.builder().trace().kernels.external_id = {1, 2};
   const Collectives found = collectives_of(made.freeze());

@@ -256,7 +256,7 @@ EngineKernels kernels_of(const EngineRule& rule, const MeasuredKernels& kernels)
   return found;
 }
 
-// Engines ship each other's kernels, so kernels weigh less than an engine's own annotations.
+// Engines ship each other's kernels, so kernels weigh less than an engine's annotations and names.
 void look_at_kernels(const EngineRules& rules, const MeasuredKernels& kernels,
                      profile::Engine& engine, Votes& votes) {
   for (const EngineRule& rule : rules.all()) {

@@ -29,7 +29,7 @@ double hidden_time(const StageFacts& facts) {
   return facts.time(BudgetPart::hidden_graphs) * facts.instances();
 }
 
-// CUDA graphs whose kernels the capture does not show: reported for the stage with most replays.
+// CUDA graphs with kernels that the capture hides: reported for the stage with most hidden time.
 void find_hidden_time(const trace::Trace& trace, const std::vector<StageFacts>& all,
                       std::vector<Finding>& findings) {
   const double hidden = gpu_time(trace.graph_replays);

@@ -331,8 +331,7 @@ TEST_F(Findings, TellASingleStallAsOne) {
   EXPECT_EQ(text(*waits, "decodes"), "no");
 }
 
-// Two decodes with 20 gaps of 10 ns; 2000 ns before attention in the first, 3000 ns before norm in
-// the second.
+// Two decodes with 20 gaps of 10 ns; one has 2000 ns before attention, the other 3000 before norm.
 TEST_F(Findings, CountSeveralSingleStalls) {
   const uint32_t decode = t_.stage("decode");
   Nanoseconds at = 0;
@@ -419,8 +418,7 @@ TEST_F(Findings, SpeakOfPrefillAsOfAPass) {
   EXPECT_EQ(text(*waits, "decodes"), "no");
 }
 
-// Three decode steps with 30 ns of norm each and a prefill step with 60: the decode steps cost
-// more.
+// Three decode steps with 30 ns of norm each cost more than a prefill step with 60.
 TEST_F(Findings, RankAnEnginesStepsByWhatTheyCostTogether) {
   t_.stages().serving = true;
   const uint32_t prefill = t_.stage("prefill");

@@ -223,8 +223,7 @@ TEST(Utilization, WithoutStepsTheFlagCounts) {
   EXPECT_EQ(kinds_of(use.stages[0].why_not), Kinds{"all_warmup"});
 }
 
-// A loop too long to compute pass by pass: n times the weights, and an arithmetic series of
-// contexts.
+// A loop too long to compute pass by pass: n times the weights, an arithmetic series of contexts.
 TEST(Utilization, LongDecodeLoops) {
   StagesOfARun run;
   run.instance(1, 44 * kMs, 40 * kMs, {});
@@ -262,8 +261,7 @@ TEST(Utilization, FiguresAboveThePeakAreRefused) {
     EXPECT_NEAR(number_of(stage.why_not, "share"), kDecodeBytes / (0.014 * 4.8e12), 1e-9);
     EXPECT_EQ(text_of(stage.why_not, "weights_dtype"), "bf16");
     EXPECT_EQ(text_of(stage.why_not, "weights_may_be_cached"), "no");
-    // The figure does not depend on these: one GPU is known, decode has no prompt, and the batch is
-    // 1.
+    // The figure does not depend on these: one GPU is known, decode has no prompt, batch is 1.
     for (const char* name : {"captured_gpu", "prompt_tokens", "batch"}) {
       EXPECT_EQ(value_of(stage.why_not, name), nullptr) << name;
     }

@@ -6,11 +6,11 @@
 
 namespace llmprof::analysis {
 
-// The same text for the same kernel, however a tool spells it. nsys writes "void
-// at::native::<unnamed>::f<(int)4>(T1)", ncu "void at::<unnamed>::f<4>(T1)", PyTorch "void
-// at::native::(anonymous namespace)::f<4>(float*)". Drops namespaces, casts of template arguments,
-// blanks, the return type and the parameter list; lambdas get one spelling. For comparison only,
-// not for display.
+// The same text for the same kernel, however a tool spells it. nsys writes
+// "void at::native::<unnamed>::f<(int)4>(T1)", ncu "void at::<unnamed>::f<4>(T1)", PyTorch
+// "void at::native::(anonymous namespace)::f<4>(float*)". Drops namespaces, casts of template
+// arguments, blanks, the return type and the parameter list; lambdas get one spelling. For
+// comparison only, not for display.
 std::string kernel_key(std::string_view name);
 
 // A kernel that shares its short name with others.

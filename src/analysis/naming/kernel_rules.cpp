@@ -48,8 +48,8 @@ struct CompiledRule {
   mutable std::unique_ptr<RE2> compiled;
 };
 
-// Consecutive rules: one pass over a name finds all that match. One automaton for all rules would
-// have so many states that most names add new ones, which took nearly all of the time. Compiled for
+// Consecutive rules: one pass over a name finds all that match. One automaton for all rules had
+// so many states that most names added new ones, which took nearly all of the time. Compiled for
 // the first name that no earlier rule matches; immediately if it contains a user's rules.
 class RuleSet {
  public:

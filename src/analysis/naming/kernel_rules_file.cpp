@@ -122,8 +122,7 @@ class RulesReader {
     return list == prefix ? "^" + any : any;
   }
 
-  // Calls visit(name, text) for each text of a map of lists. `known`: the allowed names; empty:
-  // any.
+  // Calls visit(name, text) for each text of a map of lists. `known`: allowed names; empty: any.
   template <class Visit>
   void each_listed(const config::ConfigNode& map, std::span<const std::string_view> known,
                    std::string_view no_map, std::string_view no_list, std::string_view no_text,

@@ -19,8 +19,7 @@ std::string did_you_mean(std::string_view wanted, std::span<const std::string_vi
   return fmt::format("; available: {}", fmt::join(candidates, ", "));
 }
 
-// Includes the blank before it, because a name without this word has none: "Triton norm: ...",
-// "Triton: ...".
+// With its leading blank, since it may be empty: "Triton norm: ...", "Triton: ...".
 std::string_view what_it_is(KernelClass kernel_class) {
   constexpr std::pair<KernelClass, std::string_view> kWhat[] = {
       {KernelClass::gemm, " GEMM"},           {KernelClass::gemv, " GEMV"},

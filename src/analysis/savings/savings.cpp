@@ -32,8 +32,7 @@ bool is_product(const StageUtilization& stage, const llm::CostPart& part) {
   return part.name == to_string(KernelClass::gemm) || part.name == to_string(KernelClass::gemv);
 }
 
-// The longer of FLOPs and bytes at the GPU's peaks, for all steps; the rule states the traced
-// share.
+// The longer of FLOPs and bytes at the GPU's peaks, for all steps; the rule has the traced share.
 struct Least {
   double flops = 0;
   double bytes = 0;
