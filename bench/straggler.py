@@ -3,11 +3,11 @@
 
   bench/straggler.py [--llmprof build/bin/llmprof] [--runs 5]
 
-Two ranks of cpu_llm_tp under mpirun, the operators of rank 1 made three times as long. Both times are of one and the
-same run: what the workload says that it injected (metrics.json of the recorded run), and what the profile says that the
-other rank waited. The rule: the median of five runs is within 5 %, of prefill and of decode; exit code 1 where it is
-not. Then four ranks, more than many machines have cores: the slowed one is to be named first. The runs have the highest
-priority that the system grants; other work on the machine makes waits longer than what was injected. Results are in
+Two ranks of cpu_llm_tp under mpirun, with the operators of rank 1 made three times as long. Both times are from the
+same run: the delay that the workload injected (metrics.json of the recorded run), and the other rank's wait in the
+profile. The rule: the median of five runs is within 5 %, for prefill and for decode; otherwise the exit code is 1. Then
+four ranks, more than many machines have cores: the slowed one must be named first. The runs have the highest priority
+that the system grants; other work on the machine makes waits longer than the injected delay. Results are in
 bench/RESULTS.md. `make test` has the same rules on recorded logs (test_between_ranks) and on one run without times
 (test_straggler).
 """

@@ -1,7 +1,7 @@
 """Reads a collector's log by its specification (docs/collector.md, src/wire), independently of llmprof.
 
-Records come as dictionaries, in the order in which they were written: those of each thread, and
-those of the device. Checksums are not looked at: llmprof's own reader is tested with damaged logs."""
+Records are dictionaries, in the order in which they were written: per thread, and for the device.
+Checksums are ignored: llmprof's own reader is tested with damaged logs."""
 import pathlib
 import struct
 

@@ -1,6 +1,6 @@
-"""Writes logs as the collector does of a program that uses CUDA, by the format's description alone
-(docs/collector.md): a small decoder, its prefill eager, its decode as replays of a CUDA graph or
-eager as well. The writer knows what it wrote, and so what an analysis must say.
+"""Writes logs like the collector's of a program that uses CUDA, only from the format's description
+(docs/collector.md): a small decoder with an eager prefill, and a decode that replays a CUDA graph or
+is eager as well. The writer knows what it wrote, and so what an analysis must find.
 
     cuda_log.py PATH [CHUNK_BYTES]      writes the fixture tests/data/collector_log/cuda.llmtrace
 """

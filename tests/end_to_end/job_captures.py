@@ -1,13 +1,13 @@
-"""Captures of a distributed job, made out of one real capture of one GPU: each rank gets a copy in which collectives
-were inserted, on a clock of its own. The maker knows what it inserted, and so what an analysis must find.
+"""Captures of a distributed job, made from one real capture of one GPU: each rank gets a copy with inserted
+collectives, on its own clock. The maker knows what it inserted, and so what an analysis must find.
 
     job = pytorch_job(folder, ranks=2, clocks=[Clock(), Clock(350_000, 8.0)], delays=[Delay(rank=1, at=[24])])
     job.captures            one file per rank
     job.collectives[24]     .wait_ns == {0: 1_000_000, 1: 0}, .last_rank == 1
 
-A collective begins on a rank when its kernel before it ends, and ends on all ranks of its group together, `transfer_ns`
-after the last of them began. All that comes later comes later, on the GPU and on the host. Without delays and spread all
-ranks begin together.
+A collective starts on a rank when the preceding kernel ends, and ends on all ranks of its group together, `transfer_ns`
+after the last rank started. Everything after it shifts, on the GPU and on the host. Without delays and spread, all
+ranks start together.
 """
 import bisect
 import copy
@@ -226,10 +226,10 @@ def _set_up(ranks, groups, clocks, delays):
 def pytorch_job(folder, ranks=2, *, source=PYTORCH_EAGER, hidden=2048, clocks=None, delays=(), groups=None,
                 kinds=("all_reduce",), transfer_ns=20_000, spread_ns=0, jitter_ns=0, cut=None, facts="kernel",
                 sequence=True, name="rank-{}.pt.trace.json.gz"):
-    """One PyTorch trace per rank. `facts` says what the trace tells of collectives: "kernel" (arguments of kernels and
-    of record_param_comms, PyTorch 2.4 and later), "operator" (of record_param_comms alone), "annotation" (nccl:... with
-    the shapes of its inputs, PyTorch 2.0), "names" (nothing but kernel names, as always of those in CUDA graphs). `cut`:
-    rank -> collectives that ended before it began to record."""
+    """One PyTorch trace per rank. `facts` selects what the trace states about collectives: "kernel" (arguments of
+    kernels and of record_param_comms, PyTorch 2.4 and later), "operator" (only of record_param_comms), "annotation"
+    (nccl:... with the shapes of its inputs, PyTorch 2.0), "names" (only kernel names, as always in CUDA graphs).
+    `cut`: rank -> collectives that ended before it started recording."""
     groups, clocks, delays = _set_up(ranks, groups, clocks, delays)
     cut = cut or {}
     with gzip.open(source, "rt", encoding="utf-8") as file:

@@ -2,9 +2,9 @@
 
     power_study.py [--class CLASS]... [--percent P]... [--stage STAGE] [--pairings N] LOG...
 
-Of recorded runs of one program (logs of the collector, at least ten), five are the base and five others the new side;
-in the new side's logs, the kernels of one class take P % longer (edited_log.py). Each pairing is another choice of five
-and five: pairings share runs, none is resampled. A change of 0 % says how often a difference is seen that is none.
+From recorded runs of one program (at least ten collector logs), five are the base and five others the new side; in the
+new side's logs, the kernels of one class take P % longer (edited_log.py). Each pairing is another choice of five and
+five: pairings share runs, none is resampled. A change of 0 % shows how often a false difference is found.
 LLMPROF names the program."""
 import argparse
 import ctypes

@@ -5,8 +5,8 @@ from job_of_ranks import CPU_LLM_TP, Run, call
 from program import LLMPROF
 
 SLOWED = 1
-# Operators of 0.1 ms and more: what MPI and the operating system add to each is little. Cores of a busy machine compute
-# at speeds that differ by some percent, which others wait for too: a delay of twice the compute time makes that small.
+# Operators of at least 0.1 ms: MPI and the operating system add little to each. Speeds of cores on a busy machine differ
+# by a few percent, which also causes waits: a delay of twice the compute time makes that negligible.
 SIZES = ["--hidden", "1024", "--intermediate", "2816", "--layers", "3", "--heads", "8", "--kv-heads", "8",
          "--vocabulary", "1024", "--prompt-tokens", "48", "--new-tokens", "11", "--requests", "2", "--warm-up", "1"]
 RANK = [CPU_LLM_TP, "--threads", "1", "--no-peaks", "--slow-rank", SLOWED, "--slow-by", "3", *SIZES]

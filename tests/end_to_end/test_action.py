@@ -219,7 +219,7 @@ class Workflow(ActionCase):
         self.assertEqual((len(diff["base"]), len(diff["new"])), (2, 2))
         self.assertEqual([gate["rule"] for gate in diff["gates"]],
                          ["decode.step.p50<=+2%", "prefill.wall.mean<=+5%&+0.2ms"])
-        # One layer more than two: whether it exceeds this machine's noise does not matter here.
+        # A third layer: whether it exceeds this machine's noise does not matter here.
         self.assertEqual(ran.outputs, {"verdict": diff["verdict"]})
         self.assertEqual(ran.code, {"pass": 0, "fail": 5}.get(diff["verdict"], 3))
         self.assertTrue(ran.summary)

@@ -147,7 +147,6 @@ class Matrix(unittest.TestCase):
     def test_what_is_no_file(self):
         cases = []
         for label, path in self.bad.not_files().items():
-            # A folder is valid for --config-dir, and a list of files has none.
             cases += [case for case in self.reading(label, path, names=path.name[:60])]
         self.judge(cases)
 

@@ -226,7 +226,7 @@ class Annotated(CollectedCase):
     def test_a_folder_is_made_with_the_first_log(self):
         for name in ("absent", "absent too/", "./in the program's folder//"):
             with self.subTest(name):
-                # The path does not change after the library is loaded.
+                # A relative path refers to the working directory at load time.
                 done = self.python(
                     f"""
                     import ctypes, os

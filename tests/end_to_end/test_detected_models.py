@@ -1,8 +1,8 @@
-"""Passes and stages that are found in captures of many models, against what ran (tests/data/h200-detection).
+"""Detected passes and stages in captures of many models, against what ran (tests/data/h200-detection).
 
-labels.json says of each capture what ran, and what is found where that is another thing: a known miss. A miss that
-becomes right, and a capture that becomes wrong, both fail: `bench/detection/calibrate.py --record` writes what is
-found now, and the confidence of each level (measured_confidence) follows from it."""
+labels.json says for each capture what ran, and what is detected if that differs: a known miss. A miss that becomes
+correct and a capture that becomes wrong both fail: `bench/detection/calibrate.py --record` writes the current result,
+which determines the confidence of each level (measured_confidence)."""
 import collections
 import concurrent.futures
 import json

@@ -1,6 +1,6 @@
-"""Recorded runs of one program, five a side, with a known slowdown of one class in the new side's logs: how often it is
-found, attributed and quantified; and how often a difference is seen where there is none. docs/diff.md has the study of
-whole recordings, which power_study.py makes."""
+"""Recorded runs of one program, five per side, with a known slowdown of one class in the new side's logs: how often it
+is found, attributed and quantified; and how often a false difference is found. docs/diff.md has the study of complete
+recordings, which power_study.py makes."""
 import tempfile
 import unittest
 

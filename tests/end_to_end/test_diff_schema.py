@@ -1,5 +1,5 @@
 """docs/diff.schema.json, the tables of docs/diff-schema.md and the page's types (ui/src/generated/diff.ts) are what
-the structs of src/compare/model/diff.h describe, and diff.json satisfies the schema by the word of an independent validator.
+the structs of src/compare/model/diff.h describe, and diff.json satisfies the schema according to an independent validator.
 
 After a change of diff.h: python3 tests/end_to_end/test_diff_schema.py --rewrite
 (DESCRIBE_PROFILE and LLMPROF name the programs, those of build/bin unless set).

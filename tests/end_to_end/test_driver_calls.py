@@ -1,6 +1,6 @@
-"""Launches and waits as the driver reports them by CUPTI's callbacks, with nothing traced: the collector by itself
+"""Launches and waits that the driver reports through CUPTI callbacks, without tracing: the collector by itself
 (LLMPROF_WATCH=callbacks), and `llmprof run` of a program that the light watch cannot see. The CUDA driver and CUPTI are
-fakes; what they do is on tapes."""
+fakes that follow tapes."""
 import collections
 import json
 import pathlib

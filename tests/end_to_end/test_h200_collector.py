@@ -2,8 +2,8 @@
 
 DenseGraph: a dense decoder of 8 layers, 9 requests of 24 tokens, its decode a
 CUDA graph of 516 kernels that was captured once under the ranges layer_NN/attn and layer_NN/mlp.
-LlamaRun: the timeline of `llmprof run model=llm/llama_1b workload.new_tokens=16`, and what ncu measured in that
-run of the kernels that it chose by it, told by symbol."""
+LlamaRun: the timeline of `llmprof run model=llm/llama_1b workload.new_tokens=16`, and ncu's metrics of the kernels
+that the run chose from it, passed by symbol."""
 import collections
 import csv
 import gzip

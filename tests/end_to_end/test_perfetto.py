@@ -45,7 +45,7 @@ class Exported(unittest.TestCase):
 
 
 class OfUnrelatedClocks(Exported):
-    """Logs of two machines, up since 5.6 hours and since 40 seconds: each begins at 0."""
+    """Logs of two machines, up for 5.6 hours and for 40 seconds: each starts at 0."""
 
     @classmethod
     def setUpClass(cls):
@@ -195,7 +195,7 @@ class OfTheCollector(Exported):
         cls.export(path)
 
     def test_counters_hold_what_was_sampled(self):
-        """Four samples of 100 us, the last ones of the log; a value that is missing is left out."""
+        """Four samples of 100 us, the last ones of the log; missing values are omitted."""
         found = collections.defaultdict(list)
         for counter in self.trace.counters:
             found[counter.track.name].append((counter.time, counter.value))
@@ -224,7 +224,7 @@ class OfTheCollector(Exported):
 
 
 class OfNcu(Exported):
-    """ncu's metrics beside a timeline."""
+    """ncu's metrics next to a timeline."""
 
     @classmethod
     def setUpClass(cls):
@@ -317,7 +317,7 @@ class Command(unittest.TestCase):
         for name in ("trace.pftrace", "trace.speedscope.json"):
             self.assertIn(name, done.stdout)
             self.assertEqual((source / name).read_bytes(), (analyzed / name).read_bytes(), name)
-        # What it wrote is no capture.
+        # Its output is not a capture.
         again = run("analyze", source, "--out", self.folder / "again")
         self.assertEqual(again.returncode, 0, again.stderr)
         self.assertEqual((self.folder / "again" / "kernels.md").read_bytes(),

@@ -1,4 +1,4 @@
-"""plots/*.svg: valid pictures of what profile.json says, shown where there is something to show."""
+"""plots/*.svg: valid pictures of the data in profile.json, present if there is something to show."""
 import contextlib
 import json
 import pathlib
@@ -41,7 +41,7 @@ class Bundle:
 
 
 def bars(picture):
-    """(title, width) of each bar that says what it is."""
+    """(title, width) of each bar with a title."""
     for bar in xml.fromstring(picture).iter(f"{SVG}rect"):
         if (title := bar.find(f"{SVG}title")) is not None:
             yield title.text, float(bar.get("width"))

@@ -1,5 +1,5 @@
 """docs/profile.schema.json, the tables of docs/profile-schema.md and the page's types (ui/src/generated) are
-what the structs of src/profile describe, and profile.json files satisfy the schema by the word of an independent validator.
+what the structs of src/profile describe, and profile.json files satisfy the schema according to an independent validator.
 
 After a change of src/profile: python3 tests/end_to_end/test_profile_schema.py --rewrite
 (DESCRIBE_PROFILE and LLMPROF name the programs, those of build/bin unless set).
@@ -36,7 +36,7 @@ def with_tables(text):
 
 
 def analyzed():
-    """profile.json of the folder cases: what they are expected to write."""
+    """profile.json of the folder cases: their expected output."""
     for case in sorted((ROOT / "tests" / "cases").iterdir()):
         file = case / "expected" / "profile.json"
         if file.exists():

@@ -1,5 +1,5 @@
-"""`llmprof run --repeat N [--against COMMAND]`: repeats of the workload that needs no GPU, in turn with
-another program, and what differs."""
+"""`llmprof run --repeat N [--against COMMAND]`: repeats of the workload that needs no GPU, alternating with another
+program, and their differences."""
 import json
 import pathlib
 import re
@@ -38,7 +38,7 @@ class Repeats(unittest.TestCase):
         self.check_spread(result.stdout)
 
     def check_spread(self, stdout):
-        """Mean and deviation of the runs' steps, by the profiles' own values."""
+        """Mean and deviation of the runs' steps, from the profiles' own values."""
         means = []
         for path in sorted(self.out.glob("run-*")):
             profile = json.loads((path / "profile.json").read_text(encoding="utf-8"))

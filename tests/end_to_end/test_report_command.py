@@ -1,4 +1,4 @@
-"""`llmprof report`: all reports again, from profile.json alone. They are byte for byte those of `analyze`."""
+"""`llmprof report`: all reports again, from profile.json alone. They equal those of `analyze` byte for byte."""
 import json
 import pathlib
 import re
@@ -14,7 +14,7 @@ REPORTS = ("report.md", "stakeholder_summary.md", "kernels.md", "operators.md")
 BUNDLE = {*REPORTS, "profile.json"}
 PLOTS = {f"plots/{name}.svg" for name in ("budget", "roofline", "steps", "top_kernels")}
 EXIT_USAGE, EXIT_INPUT = 2, 3
-# Folders of tests/data that must be among the fixtures, so that no change can empty this test.
+# Folders of tests/data that must be among the fixtures, so that this test never becomes empty.
 WITH_CAPTURES = {
     "collector_log", "cpu-llm", "h200-collector", "h200-decoder", "h200-runs", "h200-serving",
     "kineto", "ncu", "nsys_csv", "nsys_sqlite",
@@ -22,7 +22,7 @@ WITH_CAPTURES = {
 
 
 def case_arguments():
-    """name -> arguments of `llmprof`, as tests/run_cases.py runs them, of what is accepted."""
+    """name -> arguments of `llmprof` for accepted cases, as tests/run_cases.py runs them."""
     arguments = {}
     for case in sorted(CASES.iterdir()):
         if not (case / "expected" / "profile.json").exists():
@@ -34,7 +34,7 @@ def case_arguments():
 
 
 def fixture_arguments():
-    """name -> arguments, of every file and run folder under tests/data; some are no captures."""
+    """name -> arguments, for every file and run folder under tests/data; some are not captures."""
     runs = [path.parent for path in DATA.rglob("inputs.yaml")]
     files = [path for path in DATA.rglob("*") if path.is_file()]
     return {str(path.relative_to(DATA)): ["analyze", str(path.relative_to(ROOT))]
@@ -42,7 +42,7 @@ def fixture_arguments():
 
 
 def top_of(arguments):
-    """The --top of some arguments, to be given to `report` as well."""
+    """The --top option in the arguments, to be given to `report` as well."""
     if "--top" not in arguments:
         return []
     place = arguments.index("--top")
@@ -50,7 +50,7 @@ def top_of(arguments):
 
 
 def contents(folder):
-    """relative path -> bytes, of all files but the page, which test_page.py compares: its timeline needs the
+    """relative path -> bytes of all files except the page, which test_page.py compares: its timeline needs the
     captures."""
     return {str(path.relative_to(folder)): path.read_bytes()
             for path in sorted(folder.rglob("*")) if path.is_file() and path.name != "report.html"}
@@ -124,7 +124,7 @@ class SameReports(Folder):
         self.check("selection", arguments, self.analyze(*arguments))
 
     def test_of_a_file_of_an_earlier_llmprof(self):
-        """It has nothing that is shown: reports find it from the rest, and leave the file as it is."""
+        """Its profile has no `shown` values: reports derive them from the rest, and do not change the file."""
         for capture in ("h200-runs/llama_1b", "h200-serving/nsys.sqlite", "h200-unwatched"):
             with self.subTest(capture):
                 bundle = self.analyze(DATA / capture, out=capture)
@@ -147,7 +147,7 @@ class InPlace(Folder):
         self.before = contents(self.bundle)
 
     def disturb(self):
-        """A user's own files, a report that was edited, one that was deleted."""
+        """A user's own files, an edited report, a deleted one."""
         (self.bundle / "notes.md").write_text("mine\n", encoding="utf-8")
         (self.bundle / "nsys").mkdir()
         (self.bundle / "nsys" / "report.md").write_text("not yours\n", encoding="utf-8")
@@ -225,7 +225,7 @@ class Refused(Folder):
             cls.profile = (out / "profile.json").read_text(encoding="utf-8")
 
     def refuse(self, given, *expected):
-        """Exit 3, nothing written; the message names the file and has all that is expected."""
+        """Exit 3, nothing written; the message names the file and contains all expected words."""
         before = contents(self.folder)
         done = run("report", given)
         self.assertEqual(done.returncode, EXIT_INPUT, done.stderr)

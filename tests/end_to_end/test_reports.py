@@ -1,5 +1,5 @@
-"""What the Markdown reports say and how: numbers, tables, sections. On profiles made by hand, which hold
-everything an analysis can find, and on the repository's own captures."""
+"""Content and form of the Markdown reports: numbers, tables, sections. On hand-made profiles, which contain everything
+an analysis can find, and on the repository's own captures."""
 import json
 import os
 import pathlib
@@ -15,7 +15,7 @@ from program import DATA, ROOT, Bundle
 SAMPLES = os.environ.get("SAMPLE_REPORTS", str(ROOT / "build" / "bin" / "sample_reports"))
 DECODER = DATA / "h200-decoder"
 REPORTS = ("report.md", "stakeholder_summary.md", "operators.md", "kernels.md")
-# kernels.md also says what a shortened table leaves out.
+# kernels.md also says what a shortened table omits.
 WITH_NUMBERS = ("report.md", "stakeholder_summary.md", "operators.md")
 SUMMARY_SECTIONS = [
     "Executive Summary", "Environment", "Aggregates", "Per-Stage Timings", "MFU", "Stage Takeaways",
@@ -37,7 +37,7 @@ NARROWED = (DECODER / "nsys.sqlite", "--stage", "decode", "--steps", "0:2")
 
 
 def all_reports():
-    """name -> {file: text}, of samples and captures."""
+    """name -> {file: text}, for samples and captures."""
     reports = {}
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([SAMPLES, folder], check=True)
@@ -221,8 +221,8 @@ class Reports(unittest.TestCase):
         self.assertIn("confidence high, 97 %", files["stakeholder_summary.md"])
 
     def test_words_are_the_usual_ones(self):
-        """Standard technical English in American spelling; contract spellings of profile.json are
-        translated. Texts that a capture brings along (names, ranges) have none of these."""
+        """Standard technical English in American spelling; spellings of profile.json are translated. Texts from a
+        capture (names, ranges) contain none of these words."""
         unusual = re.compile(
             r"\b(ms|FLOP|FLOPs|bytes|tokens|kernels) an? |\bat the most\b|\bmost to gain\b|"
             r"\btake care\b|\bsure to\b|\bstage [12]\b|\bwarm-ups? left out\b|\bfor those who\b|"
@@ -232,7 +232,7 @@ class Reports(unittest.TestCase):
         def check(files, markdown):
             profile = json.loads(files["profile.json"])
             formats = {capture["format"] for capture in profile["context"]["captures"]}
-            for known in formats:  # "Stage 1 metrics" is one
+            for known in formats:  # "Stage 1 metrics" is a format
                 markdown = markdown.replace(known, "")
             found = [" ".join(markdown[max(0, m.start() - 30) : m.end() + 30].split())
                      for m in unusual.finditer(markdown)]
@@ -258,7 +258,7 @@ class Reports(unittest.TestCase):
     def test_every_field_is_documented(self):
         schema = (ROOT / "docs" / "profile-schema.md").read_text(encoding="utf-8")
         documented = set(re.findall(r"[a-z][a-z0-9_]*", schema))
-        # Objects whose names are a capture's own: parts, metrics, classes, stages.
+        # Objects whose names come from a capture: parts, metrics, classes, stages.
         free = {("instances", "budget_ns"), ("kernels", "metrics"), ("layers", "classes"),
                 ("kernels", "stages"), ("steps", "classes_ns"), ("instances", "classes_ns")}
 

@@ -1,4 +1,4 @@
-"""`llmprof run` from the workload to the bundle, and what it leaves when something fails."""
+"""`llmprof run` from the workload to the bundle, and its results when something fails."""
 import contextlib
 import json
 import os
@@ -18,7 +18,7 @@ from program import LLMPROF, ROOT, run
 
 FAKES = ROOT / "tests" / "fakes"
 
-# A model that takes a second, not twenty.
+# A model that takes one second instead of twenty.
 SMALL = [
     "model.config.hidden_size=64",
     "model.config.intermediate_size=128",
@@ -61,7 +61,7 @@ class RunCase(unittest.TestCase):
         return run("run", *words, "--out", self.out, *behind, env=env, cwd=self.folder)
 
     def assert_whole(self, folder):
-        """No half-written file under its final name."""
+        """No partially written file under its final name."""
         for path in folder.rglob("*.json"):
             json.loads(path.read_text(encoding="utf-8"))
         for path in folder.rglob("*.md"):
@@ -69,7 +69,7 @@ class RunCase(unittest.TestCase):
 
 
 class Whole(RunCase):
-    """One run of the default workload, looked at from all sides."""
+    """One run of the default workload, checked in all respects."""
 
     @classmethod
     def setUpClass(cls):
@@ -79,7 +79,7 @@ class Whole(RunCase):
         cls.result = run(
             "run",
             *SMALL,
-            "workload.peak_seconds=null",  # as long as by default: MFU and MBU are shares of what is measured
+            "workload.peak_seconds=null",  # the default duration: MFU and MBU are shares of measured peaks
             "--out",
             cls.bundle,
             env={"HF_TOKEN": "planted-secret", "OMP_NUM_THREADS": "2"},
@@ -102,13 +102,13 @@ class Whole(RunCase):
         for name in ["prefill", "decode"]:
             found = stage(profile, name)
             self.assertEqual(found["wall_ms"]["count"], 3, name)
-            # Peaks that are measured while a busy machine stalls may be below what a stage then reaches.
+            # Peaks measured while a busy machine stalls may be below what a stage reaches later.
             for ratio in ["mfu", "mbu"]:
                 self.assertNotEqual(found[ratio]["wall"] is None, found["why_not"] is None, name)
         self.assertEqual({row["device"] for row in profile["kernels"]}, {"cpu:0"})
 
     def test_stages_have_shares_of_the_machines_peaks(self):
-        """Of peaks that no stage reaches, in place of those that this machine had at that moment."""
+        """Against peaks that no stage reaches, instead of this machine's current ones."""
         raised = self.folder / "raised"
         shutil.copytree(self.bundle, raised)
         for path in raised.glob("*/metrics.json"):
@@ -230,7 +230,7 @@ class Crowded(RunCase):
 
 class Planned(RunCase):
     def test_a_plan_is_fitted_to_a_time_limit(self):
-        """Of a workload that takes 60 s: two minutes leave out ncu and torch.profiler, not more."""
+        """For a workload that takes 60 s: two minutes exclude ncu and torch.profiler, nothing else."""
         words = ["workload.expected_s=60", "pipeline.ncu.enable=true", "pipeline.nsys.enable=false"]
         plan = self.profile_run("--dry-run", *SMALL, *words).stdout
         self.assertRegex(plan, r"(?m)^ncu \(about ")
@@ -265,7 +265,7 @@ class Planned(RunCase):
 
 
 class Failing(RunCase):
-    """A backend that fails never costs what the others captured."""
+    """A failing backend never costs the captures of the others."""
 
     def test_a_workload_that_fails_is_told_with_its_last_words(self):
         result = self.profile_run(
@@ -325,7 +325,7 @@ class Failing(RunCase):
 class FakeTools(RunCase):
     """Runs of a program with an nsys and an ncu that need no GPU."""
 
-    # A program that annotates itself and is over at once.
+    # A program that uses our annotation API and ends at once.
     PROGRAM = (
         "import llmprof_annotate as a\n"
         "with a.range('prefill'):\n"
@@ -352,7 +352,7 @@ class FakeTools(RunCase):
         }
 
     def nsys_exporting(self, behavior, *tables):
-        """A fake nsys whose export is a database with these tables, not a few words."""
+        """A fake nsys whose export is a database with these tables, not a short text."""
         database = self.folder / "exported.sqlite"
         database.unlink(missing_ok=True)
         with contextlib.closing(sqlite3.connect(database)) as connection:
@@ -380,8 +380,8 @@ class FakeTools(RunCase):
 
 
 class ReadsOnce(FakeTools):
-    """A run opens each capture as often as one analysis of its folder does, puts each report in place
-    once, and says what that analysis says."""
+    """A run opens each capture as often as one analysis of its folder, puts each report in place once, and has the same
+    results as that analysis."""
 
     KERNELS = [
         "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, deviceId INT, streamId INT, "
@@ -392,14 +392,14 @@ class ReadsOnce(FakeTools):
     ]
 
     def watched_run(self, environment, *words):
-        """How often files were read by the run, and by the analysis of what it left."""
+        """How often the run read files, and how often the analysis of its folder did."""
         folders = [self.out / name for name in ["", "collector", "nsys", "ncu", "stage1"]]
         for folder in folders:
             folder.mkdir(exist_ok=True)
         events = FileEvents(*folders)
         self.addCleanup(events.close)
-        # The kernel merges equal events that follow one another, as two threads that open one file at once
-        # make them: on one core each open is an event.
+        # The kernel merges equal consecutive events, which occur if two threads open one file at once: on one core each
+        # open is an event.
         cores = os.sched_getaffinity(0)
         self.addCleanup(os.sched_setaffinity, 0, cores)
         os.sched_setaffinity(0, {min(cores)})
@@ -430,15 +430,15 @@ class ReadsOnce(FakeTools):
         by_run, by_analysis = self.watched_run(environment, "workload.uses_cuda=true")
         export = self.out / "nsys" / "run.sqlite"
         self.assertGreater(by_analysis[export], 0)
-        # nsys writes it, scrubbing copies it without its secrets, and one query for one row asks whether
-        # it holds any kernel at all.
+        # nsys writes it, scrubbing copies it without its secrets, and a one-row query checks whether it contains any
+        # kernel.
         self.assertEqual(by_run[export], by_analysis[export] + 3)
         measured = {row["kernel_name"] for row in profile_of(self.out)["kernels"] if row["metrics"]}
         self.assertIn("norm(float *)", measured)
 
 
 class FailingTools(FakeTools):
-    """Every way in which nsys and ncu fail: reported in words of its own, and nothing else is lost."""
+    """All failures of nsys and ncu: each is reported in its own words, and nothing else is lost."""
 
     def assert_the_rest_is_kept(self, result, backends):
         self.assertEqual(result.returncode, 4, result.stderr)
@@ -574,7 +574,7 @@ class FailingTools(FakeTools):
             self.fake_nsys("nothing"), "pipeline.ncu.enable=false", uses_cuda="true"
         )
         self.assertEqual(result.returncode, 4, result.stderr)
-        # One log: each attempt's takes the place of the one before.
+        # One log: each attempt replaces the previous one's.
         (log,) = (self.out / "nsys" / "annotations").iterdir()
         again = run("analyze", self.out, "--out", self.folder / "again")
         self.assertEqual(again.returncode, 3, again.stderr)

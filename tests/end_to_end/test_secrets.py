@@ -1,5 +1,5 @@
-"""Secrets of every form are planted in commands, variables and configuration, and looked for in every
-byte that llmprof writes or prints."""
+"""Plants secrets of every form in commands, variables and configuration, and searches every byte that llmprof writes or
+prints."""
 import base64
 import gzip
 import json
@@ -13,7 +13,7 @@ import zlib
 from page_file import BLOCK
 from program import run
 
-# In every planted secret, in upper or lower case; no file has it otherwise.
+# Part of every planted secret, in upper or lower case; no file contains it otherwise.
 MARK = "pl4nt3d7x"
 
 JWT = f"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.{MARK}abcdef"
@@ -50,7 +50,7 @@ if "--fail" in sys.argv:
 
 
 def contents(folder):
-    """(file, bytes), of compressed files and of the page's blocks as they are decompressed."""
+    """(file, bytes); compressed files and the page's blocks are decompressed."""
     for path in folder.rglob("*"):
         if not path.is_file():
             continue
@@ -75,7 +75,7 @@ class Planted(unittest.TestCase):
         seen = 0
         for path, data in contents(folder):
             if program_prints and str(path).endswith(".log"):
-                continue  # the program's own words
+                continue  # the program's own output
             seen += 1
             self.assertNotIn(MARK.encode(), data.lower(), f"a secret is in {path}")
         self.assertGreater(seen, 5)

@@ -1,9 +1,9 @@
-"""What the requests of a real llama-server saw, by the real binary, beside a plain reading of the same log and beside
-the server's own clock.
+"""Request times of a real llama-server from the real binary, against a plain reading of the same log and against the
+server's own clock.
 
-The reading knows how llama.cpp works: before a pass the host copies its positions (4 bytes a token), twice the rows of
-the cache that it writes (8 bytes a token each), a mask and the rows that get a token; behind it one row of logits for each
-of these. llmprof knows none of that: it counts tokens by launch grids."""
+The reading knows how llama.cpp works: before a pass the host copies its positions (4 bytes per token), twice the cache
+rows that it writes (8 bytes per token each), a mask and the rows that get a token; after it, one row of logits for each
+such row. llmprof does not know this: it counts tokens by launch grids."""
 import bisect
 import gzip
 import os
@@ -24,10 +24,10 @@ LOGITS = 4 * VOCABULARY
 CACHE_OF_A_TOKEN = 2 * 8 * 64  # bytes of K, or V, in one layer
 PROMPTS = (256, 320, 384, 448, 512)
 NEW_TOKENS = 48
-# A cache holds a prompt and the new tokens but the last.
+# A cache contains a prompt and all new tokens except the last.
 CACHES = {(prompt + NEW_TOKENS - 1) * CACHE_OF_A_TOKEN for prompt in PROMPTS}
 TO_DEVICE, TO_HOST = 1, 2
-# By the server itself, ms: prompt_ms of /completion, and the time between two tokens.
+# From the server itself, ms: prompt_ms of /completion, and the time between two tokens.
 SERVER_CLOCK = [{"prompt": 7.965, "token": 1.650}, {"prompt": 29.55, "token": 6.762}]
 
 
@@ -79,7 +79,7 @@ class ServerLog:
                 continue
             asked = self.position_of[each["read"]["correlation"]]
             wait = self.calls[asked + 1]
-            # The next pass's inputs come a tenth of a millisecond later, or more.
+            # The next pass's inputs follow after at least a tenth of a millisecond.
             if wait["start"] - self.calls[asked]["end"] < 100_000:
                 batches.append(self.batch(passes, asked + 1))
                 passes = []
@@ -90,7 +90,7 @@ class ServerLog:
         prompts = [each for each in passes if each["tokens"] > 16]  # more than any decode step of 8 slots
         results = self.calls[wait]["end"]
         rows = sum(each["rows"] for each in passes)
-        # The sampler waits six times for each row, whose logits are there already.
+        # The sampler waits six times for each row, whose logits are already there.
         chosen = self.calls[wait + 6 * rows]["end"]
         return {
             "start": passes[0]["inputs"][0]["start"],
@@ -155,10 +155,10 @@ class ServedRequests(unittest.TestCase):
             self.assertAlmostEqual(told["token_ms"] / clock["token"], 1, delta=0.01)
 
     def test_the_first_window_holds_seven_requests_and_no_part_of_another(self):
-        """Eight were sent, of which the log holds seven: from the first kernel on, prompts are those of the first to the
-        seventh request, each with all its tokens. Before each request the server moves the cache of the one before to
-        the host. The first one moves those of three, which ran at the same time; the first one of the second window still
-        moves that of the seventh: no eighth came right before or in between."""
+        """Eight requests were sent, and the log contains seven: from the first kernel, prompts belong to the first to
+        seventh request, each with all its tokens. Before each request the server moves the previous one's cache to the
+        host. The first request moves three caches, of requests that ran concurrently; the first one of the second window
+        still moves the seventh's: no eighth request came just before or in between."""
         first = [batch for batch in self.log.batches if batch["start"] < self.log.opened[1]]
         begins = [batch["prompt_tokens"] for batch in first if batch["first"]]
         self.assertEqual(begins, [[PROMPTS[i % 5]] for i in range(7)])

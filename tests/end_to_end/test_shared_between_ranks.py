@@ -1,4 +1,4 @@
-"""Two of 128 ranks of a training run that other people recorded, against plain Python over their JSON."""
+"""Two of 128 ranks of a third-party training run, against plain Python over their JSON."""
 import gzip
 import json
 import os
@@ -24,7 +24,7 @@ def profile_of(captures, folder):
 
 
 class TwoOfManyRanks(unittest.TestCase):
-    """The traces were thinned out: of ten collectives each, five are on both."""
+    """The traces were thinned out: each has ten collectives, five of which are in both."""
 
     @staticmethod
     def kernels(rank):
@@ -36,7 +36,7 @@ class TwoOfManyRanks(unittest.TestCase):
     def test_waits_are_lower_bounds(self):
         with tempfile.TemporaryDirectory() as folder:
             profile = profile_of([PUBLIC / HTA.format(rank) for rank in (0, 1)], pathlib.Path(folder))
-        # On one clock, what ends within 1 ms ends together: nothing else comes closer than 60 ms.
+        # On one clock, ends within 1 ms belong together: no others are closer than 60 ms.
         pairs = [(a, b) for a in self.kernels(0) for b in self.kernels(1) if abs(a[1] - b[1]) < 1_000_000]
         self.assertEqual(len(pairs), 5)
         job = profile["job"]

@@ -1,5 +1,5 @@
-"""The real binary on the captures beside the checkout, outputs of other people's runs: each file is read
-for what it is or refused for what it is not."""
+"""The real binary on the captures next to the checkout, from third-party runs: each file is read or rejected for the
+right reason."""
 import gzip
 import json
 import os
@@ -20,7 +20,7 @@ if not CAPTURES.is_dir():
 
 
 class Engines(unittest.TestCase):
-    """Logs of engines that know nothing of us."""
+    """Logs of engines without our annotations."""
 
     def test_the_engine_is_told_everywhere(self):
         for name, engine, told in (
@@ -80,7 +80,7 @@ class Engines(unittest.TestCase):
 
 
 def gpu_work_behind_the_wait(path):
-    """Start and end, in us, of the GPU's work behind the first that waited for a millisecond or more."""
+    """Start and end, in us, of the GPU's work after the first work that waited for at least a millisecond."""
     events = [e for e in json.load(gzip.open(path))["traceEvents"] if e.get("ph") == "X"]
     launched = {e["args"]["correlation"]: e["ts"] + e["dur"] for e in events
                 if e.get("cat") in ("cuda_runtime", "cuda_driver") and "correlation" in e.get("args", {})}
@@ -96,7 +96,7 @@ def one_stage(bundle, name):
 
 
 class PublicFiles(unittest.TestCase):
-    # name -> what its format is called, or the words of the refusal
+    # name -> its format, or the words of the rejection
     READ = {
         "AMD-AGI+TraceLens__h100_Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz": "PyTorch trace",
         "AMD-AGI+TraceLens__inference_vllm_decode_full_graph_execution.json.gz": "PyTorch trace",
@@ -174,7 +174,7 @@ class PublicFiles(unittest.TestCase):
         test_device_time.WholeTimelines().check(PUBLIC / "GindaChen+nsys-ai__mfu_2gpu_before.sqlite")
 
     def test_launches_without_kernels_are_counted(self):
-        # By SQL: 1,714 calls whose correlation no kernel of their process has.
+        # From SQL: 1,714 calls whose correlation no kernel of their process has.
         bundle = Bundle(PUBLIC / "GindaChen+nsys-ai__h100_2gpu_1s.sqlite.gz")
         self.assertIn("1714 of 3346 kernel and graph launches",
                       " ".join(d["message"] for d in bundle.profile["diagnostics"]))
@@ -189,8 +189,8 @@ class PublicFiles(unittest.TestCase):
         self.assertEqual(totals["metric_join"]["profiled_launches"], 1)
 
     def test_what_precedes_the_first_work_is_in_no_stage(self):
-        # Launched at 0.123 ms, started at 463.38 ms: the GPU was busy with what was not recorded. So it
-        # was in the other two, until 493.366 and 8.371 ms.
+        # Launched at 0.123 ms, started at 463.38 ms: the GPU was busy with unrecorded work. So it was in the other two,
+        # until 493.366 and 8.371 ms.
         for name, stage, kernels in (("sglang_Qwen3-8B_decode", "decode", 554),
                                      ("sglang_Qwen3-8B_prefilldecode", "prefill", 526),
                                      ("inference_vllm_decode_full_graph_execution", "decode", 425)):

@@ -1,4 +1,4 @@
-"""Collectives of traces that other people recorded, against plain Python over the JSON and the SQL of the files."""
+"""Collectives in third-party traces, against plain Python over their JSON and SQL."""
 import collections
 import gzip
 import json
@@ -35,7 +35,7 @@ def span(event):
 
 
 class SampledRanks(unittest.TestCase):
-    """Two of 128 ranks. Their kernels are all called SendRecv: the annotation around the launch tells what they are."""
+    """Two of 128 ranks. All their kernels are called SendRecv: the annotation around the launch shows their kind."""
 
     def expected(self, trace):
         events = [event for event in trace["traceEvents"] if event.get("ph") == "X"]
@@ -69,7 +69,7 @@ class SampledRanks(unittest.TestCase):
             expected = self.expected(read(name))
             self.assertEqual(len(expected), 10)
             rows = found["collectives"]
-            # Steps cut what came before a collective short.
+            # Step boundaries shorten the time before a collective.
             steps = [row.pop("step") for row in rows]
             for row, wanted, step in zip(rows, expected, steps):
                 if step is not None:
@@ -122,7 +122,7 @@ class OtherTraces(unittest.TestCase):
             kernels = database.execute(
                 "SELECT k.start, k.end FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName "
                 "WHERE s.value LIKE 'nccl%' ORDER BY k.start").fetchall()
-            # Launched inside an annotation of PyTorch that says so; the export is cut at both ends.
+            # Launched inside a PyTorch annotation that says so; the export is cut at both ends.
             told = database.execute(
                 "SELECT count(DISTINCT k.rowid) FROM CUPTI_ACTIVITY_KIND_KERNEL k "
                 "JOIN StringIds s ON s.id = k.demangledName "

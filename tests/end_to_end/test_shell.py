@@ -1,4 +1,4 @@
-"""What a shell and man know of llmprof: completion scripts and the manual page."""
+"""Shell completion scripts and the manual page."""
 import os
 import pathlib
 import pty
@@ -32,7 +32,7 @@ class BashCompletion(unittest.TestCase):
         (cls.files / "my trace.sqlite").write_text("")
 
     def complete(self, *words):
-        """What Tab offers behind these words, the last of which is begun."""
+        """What Tab offers after these words, the last of which is incomplete."""
         program = (
             f"source {shlex.quote(str(self.script))}\n"
             f"COMP_WORDS=({shlex.join(words)})\nCOMP_CWORD={len(words) - 1}\n_llmprof\n"
@@ -90,7 +90,7 @@ class BashCompletion(unittest.TestCase):
         presets = [f"llm/{path.stem}" for path in (ROOT / "conf" / "model" / "llm").glob("*.yaml")]
         self.assertEqual(self.complete("llmprof", "analyze", "x", "--model", "llm/"), sorted(presets))
         self.assertIn("llm/qwen2_7b", self.complete("llmprof", "analyze", "x", "--model", "=", "llm/q"))
-        # A file of one's own is as good.
+        # A user's own file is accepted too.
         self.assertIn("my trace.sqlite", self.complete("llmprof", "analyze", "x", "--model", "my"))
 
     def test_another_programs_words(self):
@@ -104,7 +104,7 @@ class BashCompletion(unittest.TestCase):
 
 
 def typed_into_bash(script, keys, seconds=20):
-    """What an interactive bash shows when somebody types these keys."""
+    """What an interactive bash shows when these keys are typed."""
     pid, terminal = pty.fork()
     if pid == 0:
         os.environ.update(PS1="$ ", TERM="dumb", INPUTRC="/dev/null",
@@ -146,7 +146,7 @@ class ZshCompletion(unittest.TestCase):
         self.assertIn("'model=llm/llama_1b'", self.script)
         self.assertRegex(self.script, r"_alternative 'model:model:\(.*\bllm/llama_1b\b.*\)' 'files:file:_files'")
         self.assertIn(":MODEL:_llmprof_model'", self.script)
-        # Brackets within a description would end it.
+        # Brackets inside a description would end it.
         self.assertIn(r"\[tmp/stage2/<run id>\]", self.script)
 
     @needs("zsh")

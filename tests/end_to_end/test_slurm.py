@@ -56,7 +56,7 @@ class UnderSlurm(unittest.TestCase):
                 self.assert_totals_are_the_logs(run)
 
     def test_a_killed_task_is_named(self):
-        """With the others kept by Slurm, and with the others ended by it."""
+        """If Slurm keeps the others, and if it ends them."""
         for bad_exit in (0, 1):
             with self.subTest(kill_on_bad_exit=bad_exit), tempfile.TemporaryDirectory() as folder:
                 self.folder = pathlib.Path(folder)
@@ -103,7 +103,7 @@ class UnderSlurm(unittest.TestCase):
         self.assertEqual(Run(self.folder / "job", result).ranks, [0, 1])
 
     def wait_for_batch(self, script, *words, **variables):
-        """Submits it and waits for its end; its output."""
+        """Submits the script and waits for its end; returns its output."""
         exported = ",".join(["ALL", *(f"{name}={value}" for name, value in variables.items())])
         output = self.folder / f"{script.stem}-%A-%a.out"
         result = self.call("sbatch", "--wait", f"--output={output}", f"--export={exported}", *words, script)

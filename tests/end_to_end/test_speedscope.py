@@ -1,4 +1,4 @@
-"""--speedscope: the flame graph's sums are those of profile.json."""
+"""--speedscope: the flame graph's sums equal those in profile.json."""
 import collections
 import json
 import pathlib

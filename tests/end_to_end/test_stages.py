@@ -1,5 +1,5 @@
-"""Stages, steps, budgets and utilisation of the real binary, against plain SQL, nsys's own reports and
-calculations by hand."""
+"""Stages, steps, budgets and utilization of the real binary, against plain SQL, nsys's own reports and manual
+calculations."""
 import csv
 import decimal
 import pathlib
@@ -57,7 +57,7 @@ def stage(bundle, name):
 
 
 def instances(bundle, name):
-    """(kernels, kernel time in ns, wall time in ns) of each."""
+    """(kernels, kernel time in ns, wall time in ns) of each instance."""
     return [
         (item["kernel_count"], nanoseconds(item["gpu_sum_ms"]), nanoseconds(item["wall_ms"]))
         for item in stage(bundle, name)["instances"]
@@ -71,7 +71,7 @@ def csv_rows(path):
 
 class BudgetCheck(unittest.TestCase):
     def check_budgets(self, bundle):
-        """Each instance's parts sum to its wall time, the stage's to the mean of those."""
+        """Each instance's parts sum to its wall time, the stage's to their mean."""
         self.assertTrue(bundle.profile["stages"])
         for item in bundle.profile["stages"]:
             for instance in item["instances"]:
@@ -121,12 +121,12 @@ class DenseGraph(BudgetCheck):
         layer = 2 * 4096 * 4096 + 2 * 4096 * 1024 + 3 * 4096 * 11008
         head = 4096 * 32000
         tokens = 777
-        products = 2 * tokens * 8 * layer + 2 * head  # logits of the last position alone
+        products = 2 * tokens * 8 * layer + 2 * head  # logits of the last position only
         attention = 4 * 8 * 32 * 128 * tokens * tokens / 2  # causal: half of the square
         flops = stage(self.bundle, "prefill")["flops"]
         self.assertAlmostEqual(flops / (products + attention), 1, delta=0.005)
 
-        # 24 steps: all weights once a step, and the cache of what precedes; bf16 has 2 bytes.
+        # 24 steps: all weights once per step, and the cache of the preceding tokens; bf16 has 2 bytes.
         weights = 2 * (8 * layer + head)
         cache = sum(2 * 8 * 8 * 128 * 2 * (tokens + step) for step in range(24))
         moved = stage(self.bundle, "decode")["bytes"]
@@ -205,8 +205,8 @@ class WithoutAnnotations(BudgetCheck):
         found = Bundle(H200_CAPTURES / "h200-hf" / "hf_continuous_batching.sqlite")
         self.check_budgets(found)
         steps = [(s["kind"], s["batch"], s["tokens"]) for s in found.profile["steps"]]
-        # Its program's requests: two of 900 and 60 tokens, then ten of 5,420 together. Each call takes all
-        # of its prompts in one pass, so that none is mixed (h200-serving has such).
+        # Its program's requests: two of 900 and 60 tokens, then ten of 5,420 together. Each call processes all its
+        # prompts in one pass, so none is mixed (h200-serving has mixed passes).
         self.assertEqual(
             steps,
             [("prefill", 2, 960)] + [("decode", 2, 2)] * 23
@@ -217,7 +217,7 @@ class WithoutAnnotations(BudgetCheck):
     def test_two_models_and_an_image_encoder(self):
         path = H200_CAPTURES / "h200-hf" / "deepseek_ocr2.sqlite"
         database = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)
-        # The encoder begins with its patch convolution; the program then fills the next model's weights.
+        # The encoder starts with its patch convolution; the program then fills the next model's weights.
         kernels, total, span = database.execute(
             """WITH k AS (SELECT start, "end", (SELECT value FROM StringIds WHERE id = demangledName) AS name
                  FROM CUPTI_ACTIVITY_KIND_KERNEL),
@@ -284,7 +284,7 @@ def range_times(path, name):
 
 
 class CutCaptures(unittest.TestCase):
-    """Three requests of 24 steps; recording begins or ends within one."""
+    """Three requests of 24 steps; recording starts or ends within one."""
 
     @classmethod
     def setUpClass(cls):
@@ -298,7 +298,7 @@ class CutCaptures(unittest.TestCase):
             return Bundle(target, options=options)
 
     def check(self, bundle, name, cut_one, options):
-        """What is measured is whole; the instance that was cut is not."""
+        """Measured instances are complete; the cut instance is not."""
         whole = {
             (item["kernel_count"], item["wall_ms"])
             for item in stage(self.whole[options], name)["instances"]
@@ -318,7 +318,7 @@ class CutCaptures(unittest.TestCase):
         start, end = range_times(self.path, "decode_all")[0]
         for options in CHOICES:
             bundle = self.analyze_cut(options, after=(start + end) // 2)
-            # Launched before recording began, its kernels are of no range, but passes all the same.
+            # Launched before recording started, its kernels are in no range, but still form passes.
             self.check(bundle, "decode", 0, options)
             said = {"warmup_set_apart", "stage_cut_off"} if options else {"kernels_without_launch"}
             self.assertTrue(said & bundle.codes(), options)
@@ -339,7 +339,7 @@ class CutCaptures(unittest.TestCase):
 
 
 class OwnCaptures(BudgetCheck):
-    """What is in the repository, so that it holds everywhere."""
+    """Captures in the repository, so that these tests run everywhere."""
 
     def test_a_decoder_equals_plain_sql(self):
         path = DATA / "h200-decoder" / "nsys.sqlite"

@@ -1,7 +1,7 @@
-"""A rank that was slowed down on purpose is named in both stages, with the cause.
+"""A deliberately slowed rank is named in both stages, with the cause.
 
-How long others wait for it is compared with what was injected on logs whose times are given (test_between_ranks), and on
-a machine without other work by bench/straggler.py.
+Waits are compared with the injected delay on logs with given times (test_between_ranks), and on a machine without
+other work by bench/straggler.py.
 """
 import pathlib
 import shutil

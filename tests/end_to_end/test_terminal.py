@@ -1,4 +1,4 @@
-"""What llmprof writes to a real (pseudo-)terminal: widths, colors, progress, messages."""
+"""llmprof's output on a real (pseudo-)terminal: widths, colors, progress, messages."""
 import json
 import os
 import pathlib
@@ -26,7 +26,7 @@ class TerminalCase(unittest.TestCase):
 
     def assert_fits(self, done, columns):
         for line in done.lines():
-            one_word = len(line.split()) <= 1  # a path or a name that nothing could break
+            one_word = len(line.split()) <= 1  # a path or a name that cannot be broken
             self.assertTrue(one_word or columns_of(line) <= columns, f"{columns}: {line!r}")
 
 
@@ -71,7 +71,7 @@ class Widths(TerminalCase):
                 done = run_on_terminal(command, "--help", columns=columns)
                 self.assertEqual(done.returncode, 0)
                 for line in done.lines():
-                    if "llmprof " not in line:  # commands stay whole: they are there to be copied
+                    if "llmprof " not in line:  # commands stay on one line, to be copied
                         self.assertLessEqual(columns_of(line), columns, line)
 
     def test_names_that_are_not_ascii_keep_their_columns(self):

@@ -1,5 +1,5 @@
-"""The collector preloaded into a program, alone and where nsys or ncu have started it. The CUDA driver
-and CUPTI are fakes; nsys and ncu are what they put into a program's environment."""
+"""The collector preloaded into a program, alone and when nsys or ncu has started it. The CUDA driver and CUPTI are
+fakes; nsys and ncu are represented by the environment variables that they set."""
 import os
 import pathlib
 import shutil
@@ -10,7 +10,7 @@ from test_cupti_collector import CUPTI, KERNEL, LIBRARY, PLAY, PlayedCase, kerne
 UNDER_NCU = {"NV_NSIGHT_INJECTION_PORT_BASE": "49152"}
 NCU_LINE = "llmprof: ncu profiles this program: the collector stands down, kernels are not recorded\n"
 NO_VARIABLES = {"CUDA_INJECTION64_PATH": None, "NVTX_INJECTION64_PATH": None}
-KERNELS = 92  # of the tape
+KERNELS = 92  # on the tape
 
 
 class Preloaded(PlayedCase):
@@ -24,7 +24,7 @@ class Preloaded(PlayedCase):
         return self.play(self.tape("eager"), inside=inside, LD_PRELOAD=LIBRARY, **environment)
 
     def assert_left_alone(self):
-        """All kernels ran, and CUPTI was asked for none of them."""
+        """All kernels ran, and none was requested from CUPTI."""
         self.assertEqual(len(self.told("off", KERNEL)), KERNELS)
         self.assertEqual([log.of("collection", "kernels", "launch") for log in self.logs()], [[]] * len(self.logs()))
 
@@ -41,7 +41,7 @@ class Preloaded(PlayedCase):
                 self.assert_left_alone()
 
     def test_ncu_gets_a_program_without_the_variable(self):
-        """ncu refuses a process that has it, so it must be gone before the program is started."""
+        """ncu refuses a process with this variable, so it must be removed before the program starts."""
         seen = self.folder / "seen"
         show = ["sh", "-c", f'echo "${{CUDA_INJECTION64_PATH-none}}" > {seen}; exec "$@"', "sh"]
         for variables in ({}, NO_VARIABLES):
@@ -52,14 +52,14 @@ class Preloaded(PlayedCase):
                 self.assert_left_alone()
 
     def test_ncu_itself_takes_it_away(self):
-        """ncu's own processes do not know each other by a variable before ncu has set it."""
+        """Before ncu sets its variable, its own processes cannot be recognized by it."""
         ncu, seen = self.folder / "ncu", self.folder / "seen"
         ncu.symlink_to(shutil.which("sh"))
         variables = ["CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"]
         script = "; ".join(f'echo "${{{name}-none}}" >> {seen}' for name in variables)
         self.assertEqual(self.play_preloaded(inside=[str(ncu), "-c", f'{script}; exec "$@"', "ncu"]), NCU_LINE)
         self.assertEqual(seen.read_text(), "none\nnone\n")
-        # The program that it starts is not known as ncu's: ncu would have set its own variable.
+        # The program that it starts is not recognized as ncu's: ncu would have set its own variable.
         self.assertEqual(len(kernel_rows(self.log())), KERNELS)
 
     def test_under_ncu_without_a_folder_nothing_is_said(self):
@@ -67,7 +67,7 @@ class Preloaded(PlayedCase):
         self.assert_left_alone()
 
     def test_however_it_is_named(self):
-        """Relative to a folder that is left, without a folder, and beside a variable that is empty."""
+        """Relative to a folder that the process leaves, without a folder, and next to an empty variable."""
         folder = pathlib.Path(LIBRARY).parent
         elsewhere = ["sh", "-c", 'cd / && exec "$@"', "sh"]
         for words in (
@@ -80,7 +80,7 @@ class Preloaded(PlayedCase):
                 self.assertEqual(len(kernel_rows(self.log())), KERNELS)
 
     def test_another_library_is_not_taken_out(self):
-        """What else is in the variable is not ours to remove, nor to replace."""
+        """Other libraries in the variable are neither removed nor replaced."""
         other = self.folder / "libother.so"
         other.symlink_to(CUPTI)
         line = self.play_preloaded(CUDA_INJECTION64_PATH=str(other))

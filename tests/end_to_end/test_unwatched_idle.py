@@ -1,5 +1,5 @@
-"""The idle share of a program without tracing, as reports state it, beside what plain Python makes of the program's own
-clock in the control run and of the kernels in the recorded one."""
+"""The idle share of a program without tracing, as reports state it, against plain Python over the program's own clock
+in the control run and the kernels in the recorded one."""
 import gzip
 import json
 import pathlib
@@ -11,7 +11,7 @@ from program import DATA, run
 
 RUN = DATA / "h200-unwatched"
 TOKENS, WARM_UP_TOKENS = 8 * 48, 1
-# llama-bench's avg_ns of the control run, for 48 tokens.
+# llama-bench's avg_ns in the control run, for 48 tokens.
 OWN_CLOCK_MS = 81.018461 / 48
 
 
@@ -22,7 +22,7 @@ def unpacked(file, path):
 
 
 def profile_of(folder, control, *, driver):
-    """Of a run as llmprof leaves it: what was recorded, and what another run without tracing noted."""
+    """The profile of a run: the recording, and the notes of another run without tracing."""
     unpacked(control, folder / "run" / "stage1" / ("driver_calls" if driver else "launches") / "2.llmtrace")
     (folder / "run" / "inputs.yaml").write_text("workload:\n  name: program\n", encoding="utf-8")
     (folder / "run" / "captures.json").write_text('{"failed": [], "notes": []}', encoding="utf-8")
@@ -61,13 +61,13 @@ class UnwatchedIdle(unittest.TestCase):
         self.assertAlmostEqual(unwatched["wall_ms_per_step"] / OWN_CLOCK_MS, 1, delta=0.03)
         share = (OWN_CLOCK_MS - busy) / OWN_CLOCK_MS
         self.assertAlmostEqual(unwatched["idle_share_of_wall"], share, delta=0.03)
-        # As recorded, a fifth of the time is idle: that of the collector.
+        # In the recording, a fifth of the time is idle, because of the collector.
         self.assertGreater(decode["idle_share_of_wall"], share + 0.1)
 
 
 class DriverCalls(unittest.TestCase):
-    """A decoder in JAX. By its own clock, in the run of which the driver reported the launches (ms); the first request
-    compiles, and where the last decode ends no launch tells."""
+    """A decoder in JAX. Times from its own clock (ms), in the run for which the driver reported the launches; the first
+    request compiles, and no launch shows where the last decode ends."""
 
     PREFILL_MS = [9.224, 6.608, 6.873, 7.847, 7.027]
     DECODE_MS = [92.007, 91.836, 92.035, 93.397]
@@ -86,7 +86,7 @@ class DriverCalls(unittest.TestCase):
                 unwatched = stages[name]["unwatched"]
                 self.assertEqual(unwatched["source"], "control_launches")
                 self.assertAlmostEqual(unwatched["wall_ms"] / (sum(own) / len(own)), 1, delta=0.05)
-        # As recorded, a decode takes two thirds more.
+        # In the recording, a decode takes two thirds longer.
         self.assertGreater(stages["decode"]["wall_ms"]["mean"], 1.5 * stages["decode"]["unwatched"]["wall_ms"])
 
 

@@ -1,4 +1,4 @@
-"""Sentences of all reports: numbers fit their nouns, and no sentence has a dash where a value is missing."""
+"""Sentences in all reports: numbers agree with their nouns, and no dash stands for a missing value."""
 import pathlib
 import re
 import tempfile
@@ -22,7 +22,7 @@ NONE = re.compile(r"\bon 0 hosts?\b")
 
 
 def sentences(text):
-    """Lines that are not of a table."""
+    """Lines that are not in a table."""
     return [line for line in text.splitlines() if not line.startswith("|") and not re.match(r" {2,}\S.* {2,}", line)]
 
 
