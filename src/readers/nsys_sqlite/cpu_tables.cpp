@@ -1,4 +1,4 @@
-// The tables of what ran on the CPU: CUDA API calls and NVTX ranges.
+// Tables of CPU activity: CUDA API calls and NVTX ranges.
 #include <array>
 #include <map>
 
@@ -57,11 +57,11 @@ struct NvtxDomain {
   }
 };
 
-// A text stands in the row itself or is an id of the string table (-1: neither).
+// A text is in the row itself or is an id of the string table (-1: neither).
 struct NvtxText {
   std::string text;
   int64_t id = -1;
-  size_t place = 0;  // of its row among all
+  size_t place = 0;  // index of its row among all rows
 };
 
 struct RangeScratch {
@@ -70,7 +70,7 @@ struct RangeScratch {
   LocalIds<trace::StringId, RawKey> text_ids;
   LocalIds<trace::StringId, NvtxDomain> domains;
   std::map<NvtxDomain, NvtxText> domain_names;
-  std::vector<RawKey> domain_name_ids;                   // of all rows that name one
+  std::vector<RawKey> domain_name_ids;                   // of all rows that name a domain
   std::vector<std::pair<RawKey, NcclPayload>> payloads;  // by thread
 };
 
@@ -108,7 +108,7 @@ class Ranges final : public NsysColumnTable<trace::RangeTable, RangeScratch, 6> 
     if (columns_.end[i] < columns_.start[i]) return RowUse::bad;
     columns_.thread[i] = local.threads.intern({thread});
     columns_.domain[i] = domain.domain == 0 ? trace::StringId() : local.domains.intern(domain);
-    // Until it is settled, an even number is a text of the row, an odd one an id of the table.
+    // Until settled, an even number is a text of the row, an odd one an id of the string table.
     columns_.text[i] = trace::StringId();
     if (!row.is_null(5)) {
       columns_.text[i] = trace::StringId(local.texts.intern(row.text(5)).index() * 2);
@@ -165,7 +165,8 @@ class Ranges final : public NsysColumnTable<trace::RangeTable, RangeScratch, 6> 
   static constexpr std::array<std::string_view, 8> kColumns = {
       "start", "end", "eventType", "globalTid", "domainId", "text", "textId", "binaryData"};
 
-  // Any thread of the scan may have met the row that names the domain; of several rows, the last.
+  // Any thread of the scan may have read the row that names the domain; of several rows, the last
+  // counts.
   trace::StringId domain_name(const NvtxDomain& domain) {
     const NvtxText* last = nullptr;
     for (const RangeScratch& local : scratch_) {

@@ -1,4 +1,4 @@
-// The tables of what ran on the GPU: kernels, memory operations, graph replays.
+// Tables of GPU work: kernels, memory operations, graph replays.
 #include <algorithm>
 #include <array>
 
@@ -19,7 +19,7 @@ NsysPlace place_of(const RowValues& row, size_t first_column) {
   return place;
 }
 
-// What the tables of GPU work have in common. Their rows begin with times, place and correlation.
+// What the tables of GPU work have in common. Their rows start with times, place and correlation.
 template <class Columns, class Scratch, size_t Filled>
 class GpuTable : public NsysColumnTable<Columns, Scratch, Filled> {
  public:
@@ -88,7 +88,7 @@ class Kernels final : public GpuTable<trace::KernelTable, KernelScratch, 6> {
     settle_queues(first, count, local.places);
   }
 
-  // Newer exports always have the columns; most programs use no graphs.
+  // Newer exports always have the graph columns; most programs use no graphs.
   void deliver() override {
     const auto none = [](uint64_t id) { return id == 0; };
     if (std::all_of(columns_.graph_node.begin(), columns_.graph_node.end(), none) &&

@@ -23,8 +23,8 @@ NsysPlaces::NsysPlaces(const NsysSchema& schema, trace::TraceBuilder& builder)
   }
 }
 
-// Trimmed exports know no process for a kernel. If all API calls come from one process, that is it;
-// with several, kernels cannot be distinguished and stay without a launch.
+// Trimmed exports do not name a kernel's process. If all API calls come from one process, it is
+// that one; with several, kernels cannot be assigned and stay without a launch.
 uint64_t NsysPlaces::lone_process(const NsysSchema& schema) {
   const auto kernels = schema.find("CUPTI_ACTIVITY_KIND_KERNEL");
   const auto calls = schema.find("CUPTI_ACTIVITY_KIND_RUNTIME");

@@ -21,7 +21,7 @@ constexpr size_t kHeaderBytes = 32;
 constexpr size_t kSchemaAt = 8;
 constexpr int64_t kLargestOffset = 1 << 16;
 
-// Bytes of a field by its type, as nvToolsExtPayload.h numbers them; 0 for what NCCL does not use.
+// Bytes of a field by its type number in nvToolsExtPayload.h; 0 for types that NCCL does not use.
 uint32_t width_of(int64_t type) {
   enum Type : int64_t { kInt = 5, kUint = 6, kInt32 = 15, kUint32 = 16, kUint64 = 18, kSize = 22 };
   switch (type) {
@@ -38,14 +38,14 @@ uint32_t width_of(int64_t type) {
   }
 }
 
-// Both nsys and we run on machines that store the lowest byte first.
+// Both nsys and llmprof run on little-endian machines.
 uint64_t number_at(std::string_view bytes, size_t offset, size_t width) {
   uint64_t number = 0;
   std::memcpy(&number, bytes.data() + offset, width);
   return number;
 }
 
-// Exports that were converted hold the bytes as hexadecimal digits.
+// Converted exports hold the bytes as hexadecimal digits.
 std::string from_hexadecimal(std::string_view text) {
   const auto digit = [](char c) -> int {
     if (is_digit(c)) return c - '0';
@@ -115,10 +115,10 @@ struct NcclGroup {
     (receives_from ? received_bytes : other_bytes) += attached->bytes.value_or(0);
   }
 
-  // What a rank gets is what another one sends.
+  // What a rank receives is what another one sends.
   [[nodiscard]] uint64_t bytes() const { return other_bytes > 0 ? other_bytes : received_bytes; }
 
-  // Sends to and receives from several ranks are an exchange between all.
+  // Sends to and receives from several ranks are an all-to-all.
   [[nodiscard]] CollectiveKind common_kind() const {
     if (sends + receives == calls) {
       if (sends > 1 && receives > 1) return CollectiveKind::all_to_all;
@@ -235,7 +235,7 @@ class NcclRanges {
       const auto known = group_sizes_.find(attached->communicator);
       if (known != group_sizes_.end()) size = known->second;
     }
-    // NCCL counts what a rank gets of a reduce-scatter; everybody else, what it puts in.
+    // For a reduce-scatter, NCCL counts a rank's output; all other sources count its input.
     const uint64_t put_in = kind == CollectiveKind::reduce_scatter ? bytes * size : bytes;
     trace::add_row(builder_.trace().collectives, ranges_.start[range], ranges_.end[range],
                    ranges_.thread[range], 0U, 0U, kind, put_in, group, trace::StringId(), size,

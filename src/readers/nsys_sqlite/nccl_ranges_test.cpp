@@ -25,7 +25,7 @@ class NcclRangesTest : public ::testing::Test {
     ranges_.text.push_back(builder_.string(text));
     ranges_.kind.push_back(trace::RangeKind::push_pop);
   }
-  // With its payload.
+  // A range with its payload.
   void range(std::string_view text, Nanoseconds start, Nanoseconds end, uint64_t bytes) {
     range(text, start, end);
     payloads_.push_back({thread_, start, 0xABC, bytes, {}, {}});
@@ -114,8 +114,8 @@ TEST_F(NcclRangesTest, SeveralProcessesAreSeveralRanks) {
   EXPECT_EQ(builder_.capture().world_size, 2U);
 }
 
-// The bytes of an all-reduce of 8,192 bytes in communicator 0x1122; cut short, of an unknown
-// schema, and as hexadecimal text.
+// The bytes of an all-reduce of 8,192 bytes in communicator 0x1122: complete, cut short, with an
+// unknown schema, and as hexadecimal text.
 TEST(NcclPayload, IsReadFromBinaryData) {
   const testing::TemporaryFolder folder;
   const auto path = folder.path() / "nccl_rank_2.sqlite";

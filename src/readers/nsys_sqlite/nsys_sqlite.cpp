@@ -15,7 +15,7 @@
 namespace llmprof::readers {
 namespace {
 
-// A version and nothing else: whatever a damaged or doctored export puts there instead is dropped.
+// Accepts only a version: anything else that a damaged or manipulated export has there is dropped.
 std::string version_text(std::string_view text) {
   const bool plain = text.size() <= 32 && text.find_first_not_of("0123456789.") == text.npos;
   return std::string(plain ? text : "");
@@ -53,7 +53,7 @@ void read_gpus(const NsysSchema& schema, trace::TraceBuilder& builder) {
 }
 
 // Version, start time, GPUs and driver of an export, from an allow-list of names: the metadata
-// tables also hold command lines and whole environments, which are never read.
+// tables also hold command lines and entire environments, which are never read.
 void read_nsys_provenance(const NsysSchema& schema, trace::TraceBuilder& builder) {
   trace::Capture& capture = builder.capture();
   capture.rank = rank_of_path(capture.path);
@@ -78,7 +78,7 @@ void read_nsys_provenance(const NsysSchema& schema, trace::TraceBuilder& builder
   read_gpus(schema, builder);
 }
 
-// What nsys itself says went wrong while it recorded (dropped events and the like).
+// nsys's own messages about problems while recording (dropped events, for example).
 void read_nsys_diagnostics(const NsysSchema& schema, trace::TraceBuilder& builder) {
   constexpr int64_t kWarning = 2;
   constexpr int64_t kError = 3;
@@ -128,7 +128,7 @@ void report(const std::filesystem::path& path, const NsysTable& table, const Sca
   }
 }
 
-// A row in the write-ahead log is not in the file yet, and replaying it would change the file.
+// Rows in the write-ahead log are not in the file yet, and replaying it would change the file.
 void warn_of_pending_changes(const std::filesystem::path& path, Diagnostics& diagnostics) {
   std::error_code missing;
   const auto size = std::filesystem::file_size(path.string() + "-wal", missing);
@@ -205,7 +205,7 @@ bool holds_gpu_kernels(const std::filesystem::path& sqlite_export) {
   if (!damage.empty()) return true;
   for (const std::string_view table : kTables) {
     SqliteRows rows = file->query(fmt::format("SELECT 1 FROM {} LIMIT 1", sql_name(table)));
-    // nsys leaves a table out where it has no row for it.
+    // nsys omits a table if it has no rows for it.
     if (rows.valid() && (rows.next() || !rows.damage().empty())) return true;
   }
   return false;

@@ -37,7 +37,7 @@ constexpr const char* kStrings = R"(
     (5, 'SECRET_TOKEN=abc');
 )";
 
-// Truth: the README beside the captures.
+// Expected values: the README next to the captures.
 TEST(NsysSqlite, EqualsTheTruthOfTheH200Captures) {
   const auto captures = testing::h200_captures();
   struct Truth {
@@ -59,7 +59,7 @@ TEST(NsysSqlite, EqualsTheTruthOfTheH200Captures) {
   }
 }
 
-// Row counts by `SELECT count(*)` with the sqlite3 command line.
+// Row counts from `SELECT count(*)` in the sqlite3 command line.
 TEST(NsysSqlite, ReadsEveryTableOfAGraphLevelCapture) {
   const auto captures = testing::h200_captures();
   const trace::Trace trace = read_sqlite(captures / "h200-dense-graph/nsys_graph.sqlite");
@@ -114,7 +114,7 @@ TEST(SharedCapturesNsysSqlite, SaysThatThereIsNoKernelTable) {
   EXPECT_TRUE(trace.diagnostics.has("no_kernel_table"));
 }
 
-// Both processes count their calls from 1, and the launch of either comes first once.
+// Both processes count their calls from 1; each process's launch comes first once.
 TEST(NsysSqlite, KeepsEqualCorrelationsOfTwoProcessesApart) {
   const TemporaryFolder folder;
   const trace::Trace trace = read_sqlite(made_database(folder, std::string(kStrings) + R"(
@@ -137,7 +137,7 @@ TEST(NsysSqlite, KeepsEqualCorrelationsOfTwoProcessesApart) {
   }
 }
 
-// Before 2023 the versions stood in a table of another name.
+// Before 2023 the versions were in a table with another name.
 TEST(NsysSqlite, ReadsTheVersionsOfOldExports) {
   const TemporaryFolder folder;
   const trace::Trace trace = read_sqlite(made_database(folder, std::string(kStrings) + R"(
@@ -149,7 +149,7 @@ TEST(NsysSqlite, ReadsTheVersionsOfOldExports) {
   EXPECT_EQ(trace.captures[0].tool_version, "2022.2.1.31");
   EXPECT_EQ(trace.captures[0].schema_version, "2.8");
   EXPECT_EQ(trace.kernels.size(), 1U);
-  // Without correlations and without calls nothing is missing that could have been there.
+  // Without correlations and calls, no launch is missing.
   EXPECT_FALSE(trace.diagnostics.has("kernels_without_launch"));
 }
 
@@ -164,7 +164,7 @@ TEST(NsysSqlite, SaysThatThereIsNoKernelTable) {
   EXPECT_TRUE(trace.diagnostics.has("no_kernel_table"));
 }
 
-// SQLite takes any text as a number, as 0 where it is none.
+// SQLite converts any text to a number: 0 if it is not one.
 TEST(NsysSqlite, SkipsTimesThatAreNoNumbers) {
   const TemporaryFolder folder;
   const trace::Trace trace = read_sqlite(made_database(folder, std::string(kStrings) + R"(
@@ -226,7 +226,7 @@ TEST(NsysSqlite, FindsNewerTablesAndOlderColumns) {
   EXPECT_EQ(trace.strings[trace.kernels.name[0]], "gemm");
   EXPECT_EQ(trace.device_of(trace.kernels.queue[0]).ordinal, 3U);
   EXPECT_TRUE(trace.kernels.launch[0].valid());
-  EXPECT_FALSE(trace.kernels.launch[1].valid());  // the same correlation, but another process
+  EXPECT_FALSE(trace.kernels.launch[1].valid());  // same correlation, but another process
   EXPECT_TRUE(trace.diagnostics.has("kernels_without_launch"));
   EXPECT_TRUE(trace.diagnostics.has("nsys_bad_rows"));
 }
@@ -281,7 +281,7 @@ TEST(NsysSqlite, ReadsRowsFarApartAndManySlices) {
   EXPECT_EQ(trace.strings[trace.memory_operations.detail[1]], "Device-to-Host");
 }
 
-// Whichever thread reads which rows.
+// The order does not depend on which thread reads which rows.
 TEST(NsysSqlite, NumbersWhatItMeetsInTheOrderOfTheRows) {
   const TemporaryFolder folder;
   const trace::Trace trace = read_sqlite(made_database(folder, std::string(kStrings) + R"(

@@ -24,7 +24,7 @@ struct RowIds {
 struct Slice {
   size_t table = 0;
   RowIds ids;
-  size_t first_row = 0;  // place of the slice's first row
+  size_t first_row = 0;  // index of the slice's first row
   size_t rows = 0;
   size_t bad_rows = 0;
   unsigned worker = 0;
@@ -32,8 +32,8 @@ struct Slice {
 };
 
 // Row ids of a table that can be cut into slices: there are some, and no more than the file could
-// hold (a row takes over 16 bytes), so that places can be laid out before reading. A table with row
-// ids far apart, or a view, is read in one piece instead.
+// hold (a row takes over 16 bytes), so that places can be assigned before reading. A table with
+// widely spaced row ids, or a view, is read in one piece instead.
 std::optional<RowIds> sliceable_ids(const SqliteFile& file, const std::string& table,
                                     uintmax_t file_size) {
   // One aggregate per query: SQLite finds either end in the index, but scans the table for both.
@@ -51,15 +51,15 @@ void count(Slice& slice, RowUse use) {
   if (use == RowUse::bad) ++slice.bad_rows;
 }
 
-// A thread's own ways to the rows of the file.
+// One thread's own access to the rows of the file.
 class RowSources {
  public:
   explicit RowSources(const std::filesystem::path& path)
       : path_(path), pages_(TableWalk::open(path)) {}
 
-  // None where the file's pages cannot be read directly.
+  // Null if the file's pages cannot be read directly.
   [[nodiscard]] TableWalk* pages() { return pages_ ? &*pages_ : nullptr; }
-  // Opened when first asked for: it parses the schema of the whole file. None where it cannot be
+  // Opened on first use, because that parses the schema of the entire file. Null if it cannot be
   // opened; `damage` says why.
   [[nodiscard]] const SqliteFile* library(std::string& damage) {
     if (!library_) library_ = SqliteFile::open(path_);
@@ -79,8 +79,8 @@ class SliceReader {
   SliceReader(RowSources& from, NsysTable& table, Slice& slice)
       : from_(from), table_(table), slice_(slice), values_(table.columns().size()) {}
 
-  // From the first row on that the pages do not give, SQLite reads the slice, and reports what is
-  // wrong.
+  // From the first row that cannot be read from the pages, SQLite reads the rest of the slice and
+  // reports what is wrong.
   void read(const std::optional<TableLayout>& layout) {
     RowIds left = slice_.ids;
     TableWalk* pages = from_.pages();
@@ -89,7 +89,7 @@ class SliceReader {
   }
 
  private:
-  // Whether all is read; otherwise, what `left` says is not.
+  // Whether everything was read; otherwise `left` is what remains.
   bool walk(TableWalk& pages, const TableLayout& layout, RowIds& left) {
     pages.start(layout.root_page, left.first, left.last);
     while (true) {
@@ -148,7 +148,7 @@ class SliceReader {
   std::optional<SqliteRows> rows_;
 };
 
-// For tables without usable row ids: room is made as rows come.
+// For tables without usable row ids: grows as rows arrive.
 void read_whole(const SqliteFile& file, NsysTable& table, Slice& slice) {
   SqliteRows rows = file.query(select_columns(table.name(), table.columns()));
   if (!rows.valid()) {
@@ -168,7 +168,7 @@ void read_whole(const SqliteFile& file, NsysTable& table, Slice& slice) {
   slice.damage = rows.damage();
 }
 
-// Closes the gaps that missing row ids and bad rows left between slices.
+// Closes the gaps left between slices by missing row ids and bad rows.
 ScanOutcome close_up(NsysTable& table, std::span<Slice*> slices) {
   ScanOutcome outcome;
   for (Slice* slice : slices) {
@@ -227,7 +227,7 @@ std::vector<ScanOutcome> scan_tables(const std::filesystem::path& path, const Sq
       slices[i].worker = worker;
       const size_t table = slices[i].table;
       SliceReader(sources, *tables[table], slices[i]).read(layouts[table]);
-      // Slices are about alike, and SQLite does not report what it reads.
+      // Slices are similar in size, and SQLite does not report how much it reads.
       count_bytes_read(file_size / slices.size());
     }
   };

@@ -10,7 +10,7 @@
 namespace llmprof::readers {
 namespace {
 
-// The path as it may stand in a file: URI.
+// The path, escaped for a file: URI.
 std::string uri_path(const std::filesystem::path& path) {
   std::string uri;
   for (const char c : std::filesystem::absolute(path).string()) {
@@ -23,7 +23,7 @@ std::string uri_path(const std::filesystem::path& path) {
   return uri;
 }
 
-// In quotes, with those inside it doubled.
+// In quotes, with inner quotes doubled.
 std::string quoted(std::string_view text, char quote) {
   std::string made(1, quote);
   for (const char c : text) {
@@ -46,7 +46,7 @@ bool listed(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Too little memory is the machine's matter: the file is neither damaged nor without that table.
+// Lack of memory says nothing about the file: it is neither damaged nor without that table.
 void check_memory(int status) {
   if ((status & 0xff) == SQLITE_NOMEM) throw std::bad_alloc();
 }

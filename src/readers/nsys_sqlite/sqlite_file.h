@@ -16,13 +16,13 @@
 
 namespace llmprof::readers {
 
-// One query's rows. Not safe for two threads.
+// One query's rows. Not thread-safe.
 class SqliteRows {
  public:
   SqliteRows() = default;
   explicit SqliteRows(sqlite3_stmt* statement) : statement_(statement) {}
 
-  // False when the query does not compile (no such table or column).
+  // False if the query does not compile (no such table or column).
   [[nodiscard]] bool valid() const { return statement_ != nullptr; }
   void bind(int parameter, int64_t value) {
     sqlite3_bind_int64(statement_.get(), parameter, value);
@@ -59,12 +59,13 @@ class SqliteFile {
   static Result<SqliteFile> open(const std::filesystem::path& path);
 
   [[nodiscard]] SqliteRows query(const std::string& sql) const;
-  // Tables and views. An empty list with `damage` set means the file's own directory is unreadable.
+  // Tables and views. An empty list with `damage` set means that the file's own directory is
+  // unreadable.
   [[nodiscard]] std::vector<std::string> tables(std::string& damage) const;
   [[nodiscard]] std::vector<std::string> columns(std::string_view table) const;
-  // Where the wanted columns are in the pages of the file (an empty name: in none). None for what
-  // only SQLite finds: in views, generated columns, defaults of columns added later, row ids by
-  // another name or hidden by a column of their name.
+  // Where the wanted columns are in the pages of the file (an empty name: nowhere). None if only
+  // SQLite can find them: in views, generated columns, defaults of columns added later, row ids
+  // under another name or hidden by a column of that name.
   [[nodiscard]] std::optional<TableLayout> layout(std::string_view table,
                                                   std::span<const std::string> wanted) const;
 
@@ -75,28 +76,28 @@ class SqliteFile {
   std::unique_ptr<sqlite3, Close> database_;
 };
 
-// A table or column name as it may stand in a query.
+// A table or column name, quoted for a query.
 std::string sql_name(std::string_view name);
 
-// What one nsys export holds. Tables and columns come and go with the version of nsys (2020 to
-// 2026), so that every one is looked up before it is used.
+// The tables of one nsys export. Tables and columns differ between versions of nsys (2020 to 2026),
+// so each is looked up before use.
 class NsysSchema {
  public:
   NsysSchema(const SqliteFile& file, std::vector<std::string> tables)
       : file_(&file), tables_(std::move(tables)) {}
 
-  // The table of that name or its newest successor ("..._V2", "..._V3").
+  // The table with that name or its newest successor ("..._V2", "..._V3").
   [[nodiscard]] std::optional<std::string> find(std::string_view table) const;
-  // An export of nsys, of any age, complete or trimmed.
+  // An nsys export, of any age, complete or trimmed.
   [[nodiscard]] bool is_nsys() const;
-  // A profile of nvprof or the Visual Profiler, which names the same tables differently.
+  // A profile from nvprof or the Visual Profiler, which name the same tables differently.
   [[nodiscard]] bool is_nvprof() const;
 
-  // The wanted columns, empty where the table lacks them. A wanted column may list alternatives
-  // ("demangledName|shortName"): the first present is taken.
+  // The wanted columns, empty if the table lacks them. A wanted column may list alternatives
+  // ("demangledName|shortName"): the first one present is taken.
   [[nodiscard]] std::vector<std::string> columns(std::string_view table,
                                                  std::span<const std::string_view> wanted) const;
-  // A query of them all.
+  // A query for these columns.
   [[nodiscard]] std::string select(std::string_view table,
                                    std::span<const std::string_view> wanted) const;
   [[nodiscard]] bool has_column(std::string_view table, std::string_view column) const;

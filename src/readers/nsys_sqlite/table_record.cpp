@@ -12,9 +12,9 @@
 namespace llmprof::readers {
 namespace {
 
-constexpr uint8_t kOneByte = 0x80;  // a varint below it takes one byte
+constexpr uint8_t kOneByte = 0x80;  // smaller varints take one byte
 
-// What a field's type says; texts and bytes have their length in it.
+// Field types; those of texts and bytes include the length.
 enum FieldType : uint64_t {
   kNull = 0,
   kLastInteger = 6,
@@ -30,7 +30,7 @@ uint64_t size_of_field(uint64_t type) {
   return type < kFirstBytes ? kSizes[type] : (type - kFirstBytes) / 2;
 }
 
-// Signed, highest byte first: `count` bytes at the beginning of `bytes`, 1 to 8.
+// Signed, highest byte first: the first `count` (1 to 8) of `bytes`.
 int64_t big_endian(std::span<const uint8_t> bytes, size_t count) {
   uint64_t value = 0;
   if (bytes.size() >= sizeof value) {
@@ -42,7 +42,7 @@ int64_t big_endian(std::span<const uint8_t> bytes, size_t count) {
   return static_cast<int64_t>(value << unused) >> unused;
 }
 
-// `bytes` has at least the `size` of the field.
+// `bytes` has at least the field's `size`.
 void take_field(uint64_t type, std::span<const uint8_t> bytes, uint64_t size, size_t slot,
                 RowValues& values) {
   if (type == kNull) {

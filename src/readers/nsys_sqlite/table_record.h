@@ -10,20 +10,20 @@
 
 namespace llmprof::readers {
 
-// The wanted values of one row, as its file says them. Texts and bytes are valid until the next
+// The wanted values of one row, as stored in the file. Texts and bytes are valid until the next
 // row.
 class RowValues {
  public:
   explicit RowValues(size_t columns) : values_(columns) {}
 
-  // As SQLite converts: what is no number is 0, of a text the digits that it begins with.
+  // Converts like SQLite: a text gives its leading digits, 0 if it has none; NULL gives 0.
   [[nodiscard]] int64_t integer(size_t column) const {
     const Value& value = values_[column];
     if (value.kind == Kind::number) return value.number;
     return value.kind == Kind::none ? 0 : leading_integer(value.bytes);
   }
   [[nodiscard]] bool is_null(size_t column) const { return values_[column].kind == Kind::none; }
-  // The number that the file says; none where it says none.
+  // A number, or a text that is one; none otherwise.
   [[nodiscard]] std::optional<int64_t> number(size_t column) const {
     const Value& value = values_[column];
     if (value.kind == Kind::number) return value.number;
@@ -45,7 +45,7 @@ class RowValues {
 
  private:
   enum class Kind : uint8_t { none, number, text, bytes };
-  // Of number and bytes, what the kind does not say is of an earlier row.
+  // Only the member that `kind` names is valid; the other may be from an earlier row.
   struct Value {
     Kind kind = Kind::none;
     int64_t number = 0;
@@ -60,18 +60,19 @@ class RowValues {
   std::vector<Value> values_;
 };
 
-// Where a table's rows are in its file, and which of their fields are wanted.
+// Where a table's rows are in its file, and which fields are wanted.
 struct TableLayout {
   uint32_t root_page = 0;
-  // By field of the record: its place in RowValues, -1 for those not wanted.
+  // By field of the record: its index in RowValues, -1 if not wanted.
   std::vector<int> slots;
 };
 
-// Takes the wanted fields of a record (SQLite's file format, section 2.1); fields that it does not
-// have are NULL. False where it contradicts itself.
+// Reads the wanted fields of a record (SQLite's file format, section 2.1); missing fields are NULL.
+// False if the record contradicts itself.
 bool take_fields(std::span<const uint8_t> record, const TableLayout& layout, RowValues& values);
 
-// The number at the beginning of `bytes`, 1 to 9 of which it takes away; false at their end.
+// Reads the number at the start of `bytes` and removes its 1 to 9 bytes; false if they end too
+// early.
 bool take_varint(std::span<const uint8_t>& bytes, uint64_t& value);
 
 }  // namespace llmprof::readers

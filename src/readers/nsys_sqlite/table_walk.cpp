@@ -28,9 +28,10 @@ constexpr size_t kInteriorHeader = 12;
 constexpr size_t kLeafHeader = 8;
 constexpr size_t kChildBytes = 4;
 constexpr size_t kSmallestUsable = 480;
-constexpr size_t kNotOnLeaf = 35;  // a row is on its leaf alone up to the usable bytes less these
+// A row of at most the usable bytes minus these is entirely on its leaf.
+constexpr size_t kNotOnLeaf = 35;
 
-constexpr size_t kReadAtOnce = 128UL << 10U;  // bytes: pages of a table mostly follow each other
+constexpr size_t kReadAtOnce = 128UL << 10U;  // bytes: pages of a table are mostly consecutive
 
 uint32_t be16(std::span<const uint8_t> bytes, size_t at) {
   return static_cast<uint32_t>(bytes[at]) << 8U | bytes[at + 1];
@@ -40,7 +41,7 @@ uint32_t be32(std::span<const uint8_t> bytes, size_t at) {
   return be16(bytes, at) << 16U | be16(bytes, at + 2);
 }
 
-// What is at the cell's offset up to the end of the page; empty where the offset is none.
+// The bytes from the cell's offset to the end of the page; empty if the offset is invalid.
 std::span<const uint8_t> page_cell(std::span<const uint8_t> page, size_t header, size_t index) {
   const size_t at = be16(page, header + 2 * index);
   return page.subspan(at < header ? page.size() : std::min(at, page.size()));
@@ -78,8 +79,8 @@ TableWalk::TableWalk(FileDescriptor file, uint64_t file_bytes, size_t page_bytes
       window_(std::max(kReadAtOnce, page_bytes)),
       levels_(kDeepest) {}
 
-// Valid until the next page is asked for; empty for one that the file does not have. The first page
-// begins with the file's header and is no table of ours.
+// Valid until the next page is requested; empty if the file does not have that page. The first page
+// starts with the file's header and is never a table we read.
 std::span<const uint8_t> TableWalk::page(uint32_t number) {
   if (number < 2 || pages_left_ == 0) return {};
   --pages_left_;
@@ -113,7 +114,7 @@ bool TableWalk::child_ends_before(const Level& level, size_t index, int64_t id) 
   return take_varint(bytes, last_id) && static_cast<int64_t>(last_id) < id;
 }
 
-// To the leaf that holds the first row of the page, or the first that is wanted.
+// Descends to the leaf with the first row of the page, or with the first wanted row.
 bool TableWalk::descend(uint32_t number) {
   while (true) {
     const std::span<const uint8_t> bytes = page(number);
@@ -186,7 +187,7 @@ TableWalk::Step TableWalk::next() {
     any_row_ = true;
     row_id_ = row;
     if (row < first_) {
-      // The keys on the way down pass over all leaves in front of the one that may hold the first.
+      // The keys on the way down skip all leaves before the one that may hold the first row.
       if (leaves_ > 1) return Step::damage;
       continue;
     }

@@ -10,37 +10,37 @@
 
 namespace llmprof::readers {
 
-// The rows of a table straight from the pages of its file, in the order of their ids. By hand,
-// because through SQLite's queries reading a million kernels took 2.5 times as long; whatever is
-// not as plain tables are is reported, for SQLite to read or to refuse. Nothing is mapped: a file
-// that shrinks meanwhile is damage, not a signal. Not safe for two threads.
+// The rows of a table directly from the pages of its file, in order of their ids. Through SQLite
+// queries, reading a million kernels took 2.5 times as long. Anything that is not a plain table is
+// reported, for SQLite to read or to refuse. Nothing is mapped: a file that shrinks meanwhile is
+// damage, not a signal. Not thread-safe.
 class TableWalk {
  public:
-  // None where the file is not SQLite's, or holds texts as UTF-16.
+  // None if the file is not SQLite, or holds texts as UTF-16.
   static std::optional<TableWalk> open(const std::filesystem::path& path);
 
   enum class Step : uint8_t {
     row,
-    long_row,  // goes on in other pages; its id is known
+    long_row,  // continues in other pages; its id is known
     end,
     damage
   };
 
-  // Then `next` gives rows with ids from `first` to `last`.
+  // Afterwards, `next` gives rows with ids from `first` to `last`.
   void start(uint32_t root_page, int64_t first, int64_t last);
   Step next();
-  // Of the row that `next` gave. The record is valid until the next call.
+  // Of the row from the last `next`. The record is valid until the next call.
   [[nodiscard]] int64_t row_id() const { return row_id_; }
   [[nodiscard]] std::span<const uint8_t> record() const { return record_; }
 
  private:
-  // One page of the way down: the children that are still to be visited.
+  // One page on the way down, with the children still to be visited.
   struct Level {
     std::vector<uint8_t> page;
     size_t cells = 0;
     size_t next_child = 0;
   };
-  static constexpr size_t kDeepest = 20;  // as SQLite has it
+  static constexpr size_t kDeepest = 20;  // SQLite's own limit
 
   TableWalk(FileDescriptor file, uint64_t file_bytes, size_t page_bytes, size_t usable_bytes);
 
@@ -53,7 +53,7 @@ class TableWalk {
   FileDescriptor file_;
   uint64_t file_bytes_;
   size_t page_bytes_;
-  size_t usable_bytes_;  // of a page; the rest is not SQLite's
+  size_t usable_bytes_;  // of a page; SQLite does not use the rest
   std::vector<uint8_t> window_;
   uint64_t window_at_ = 0;
   size_t window_filled_ = 0;
@@ -64,7 +64,7 @@ class TableWalk {
   size_t leaf_cells_ = 0;
   size_t next_cell_ = 0;
   size_t leaves_ = 0;        // visited so far
-  uint64_t pages_left_ = 0;  // that this walk may still visit: a loop among pages ends
+  uint64_t pages_left_ = 0;  // that this walk may still visit, so that a cycle of pages ends
   uint32_t root_page_ = 0;
   bool started_ = false;
   int64_t first_ = 0;

@@ -1,4 +1,4 @@
-// SQLite itself is the oracle: rows read from the pages are those that it gives.
+// SQLite itself is the oracle: rows read from the pages must equal its rows.
 #include "readers/nsys_sqlite/table_walk.h"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ using testing::TemporaryFolder;
 constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 
-// One value in a form that can be compared.
+// One value in a comparable form.
 using Seen = std::tuple<bool, int64_t, std::optional<int64_t>, std::string>;
 
 void add_row(const RowValues& values, size_t columns, std::vector<Seen>& seen) {
@@ -77,7 +77,7 @@ Walked rows_of_pages(const fs::path& path, const TableLayout& layout, size_t col
   }
 }
 
-// Rows of every type and width, in a table that has seen deletions.
+// Rows of every type and width, in a table with deleted rows.
 std::string many_rows(int page_bytes, int rows) {
   std::mt19937_64 random(7);
   std::string sql = fmt::format(
@@ -197,7 +197,7 @@ TEST(TableWalk, LeavesToSqliteWhatOnlySqliteKnows) {
   EXPECT_FALSE(TableWalk::open(folder.path() / "missing"));
 }
 
-// A page that is its own child: the walk ends, and says that something is wrong.
+// A page that is its own child: the walk ends and reports damage.
 TEST(TableWalk, EndsWherePagesFormALoop) {
   const TemporaryFolder folder;
   const fs::path path = made_database(folder, many_rows(512, 3000));
@@ -216,7 +216,7 @@ TEST(TableWalk, EndsWherePagesFormALoop) {
   EXPECT_GT(walked.rows.size(), 0U);
 }
 
-// The first two rows have changed places.
+// The first two rows are swapped.
 TEST(TableWalk, TellsOfRowsOutOfOrder) {
   const TemporaryFolder folder;
   const fs::path path =

@@ -24,7 +24,7 @@
 
 namespace llmprof::readers {
 
-// A table's values as the file spells them, before they have ids of the trace.
+// A value as stored in the file, before it has an id of the trace.
 struct RawKey {
   uint64_t value = 0;
   friend bool operator==(const RawKey&, const RawKey&) = default;
@@ -39,13 +39,14 @@ inline uint64_t nsys_pid(uint64_t global_id) { return global_id >> 24U & kNsysTh
 trace::ProcessId nsys_process(trace::TraceBuilder& builder, uint64_t global_id);
 trace::ThreadId nsys_thread(trace::TraceBuilder& builder, uint64_t global_tid);
 
-// A column's value as an unsigned number; what does not fit is 0, "unknown" in every table of ours.
+// A column's value as an unsigned number; values that do not fit become 0, which our tables treat
+// as "unknown".
 inline uint32_t nsys_unsigned(int64_t value) {
   return value > 0 && value <= std::numeric_limits<uint32_t>::max() ? static_cast<uint32_t>(value)
                                                                     : 0;
 }
 
-// Where GPU work ran, as the export spells it.
+// Where GPU work ran, in the export's terms.
 struct NsysPlace {
   uint64_t process = 0;
   uint32_t device = 0;
@@ -58,8 +59,8 @@ struct NsysPlace {
   }
 };
 
-// Gives places ids of the trace. A process numbers its GPUs by itself (CUDA_VISIBLE_DEVICES), and
-// TARGET_INFO_CUDA_DEVICE says which GPU of the machine that is.
+// Gives places ids of the trace. Each process numbers its GPUs itself (CUDA_VISIBLE_DEVICES);
+// TARGET_INFO_CUDA_DEVICE maps these numbers to the machine's GPUs.
 class NsysPlaces {
  public:
   NsysPlaces(const NsysSchema& schema, trace::TraceBuilder& builder);
@@ -69,12 +70,12 @@ class NsysPlaces {
   static uint64_t lone_process(const NsysSchema& schema);
 
   trace::TraceBuilder& builder_;
-  uint64_t lone_process_;                                            // 0: not known
-  std::map<std::pair<uint64_t, int64_t>, uint32_t> machine_device_;  // (pid, CUDA's number)
+  uint64_t lone_process_;                                            // 0: unknown
+  std::map<std::pair<uint64_t, int64_t>, uint32_t> machine_device_;  // (pid, CUDA's device number)
 };
 
-// The export's string table. Only texts that rows refer to are taken: the table also holds the
-// program's output and other things that are nobody's business.
+// The export's string table. Only texts that rows refer to are read: the table also holds the
+// program's output and other private data.
 class NsysStrings {
  public:
   // Call `want` for all ids, then `load` once, then look up.
@@ -82,7 +83,7 @@ class NsysStrings {
     for (const RawKey id : ids) wanted_.insert(static_cast<int64_t>(id.value));
   }
   void load(const NsysSchema& schema, trace::TraceBuilder& builder);
-  // None for an id that the export does not explain; counted once per id.
+  // None for an id that the export does not define; counted once per id.
   [[nodiscard]] trace::StringId operator[](RawKey id) const {
     const auto known = ids_.find(static_cast<int64_t>(id.value));
     return known == ids_.end() ? trace::StringId() : known->second;
@@ -114,20 +115,20 @@ class NsysTable {
   virtual ~NsysTable() = default;
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  // Of the rows that `store` gets, in this order; an empty name is NULL.
+  // Columns of the rows that `store` gets, in this order; an empty name is NULL.
   [[nodiscard]] const std::vector<std::string>& columns() const { return columns_wanted_; }
 
   // Makes room for `rows` more rows than there were before the scan.
   virtual void make_room(size_t rows) = 0;
-  // Stores a row in place `row` (0 is the first of this scan); what is not stored leaves the place
-  // free. Called by thread `worker`, by several threads at once for different places.
+  // Stores a row at place `row` (0 is the first of this scan); a row that is not stored leaves the
+  // place free. Called by thread `worker`, and concurrently by other threads for other places.
   virtual RowUse store(const RowValues& values, size_t row, unsigned worker) = 0;
   // Moves `count` rows from place `from` down to place `to`.
   virtual void move_down(size_t from, size_t to, size_t count) = 0;
-  // Names the texts of the string table that it wants, once the rows are read.
+  // After the rows are read: names the texts that it needs from the string table.
   virtual void want_strings(NsysStrings&) const {}
-  // Puts ids of the trace at places [first, first + count), which thread `worker` stored. In order
-  // of the places, so that new ids do not depend on which thread read what.
+  // Puts ids of the trace at places [first, first + count), which thread `worker` stored. Called in
+  // order of places, so that new ids do not depend on which thread read what.
   virtual void settle(size_t first, size_t count, unsigned worker) = 0;
   // Puts the settled rows into the trace.
   virtual void deliver() = 0;
@@ -140,12 +141,12 @@ class NsysTable {
 struct ScanOutcome {
   size_t rows = 0;
   size_t bad_rows = 0;
-  std::string damage;  // why the table ended early; empty when it did not
+  std::string damage;  // why the table ended early; empty if it did not
 };
 
-// Scans all tables with `workers` threads, calls `before_settling`, then settles every table.
-// Rows come straight from the pages where a table is a plain one (TableWalk), else from SQLite.
-// Both decode on one core: slices of row ids, each with a file of its own, scale with the cores.
+// Scans all tables with `workers` threads, calls `before_settling`, then settles every table. Rows
+// of plain tables come directly from the pages (TableWalk), others from SQLite. Either decodes on
+// one core, so slices of row ids, each with its own open file, scale with the cores.
 std::vector<ScanOutcome> scan_tables(const std::filesystem::path& path, const SqliteFile& file,
                                      std::span<const std::unique_ptr<NsysTable>> tables,
                                      unsigned workers,
@@ -158,8 +159,8 @@ std::unique_ptr<NsysTable> nsys_memory_table(NsysReading& reading, const std::st
 std::unique_ptr<NsysTable> nsys_graph_replay_table(NsysReading& reading, const std::string& table);
 std::unique_ptr<NsysTable> nsys_range_table(NsysReading& reading, const std::string& table);
 
-// What the tables of an export have in common: columns of their own, of which the first `Filled`
-// are always there, that go into the trace when all is read, and a scratch pad for each thread.
+// What the tables of an export have in common: their own columns, the first `Filled` of which are
+// always present, which go into the trace when everything is read, and scratch space per thread.
 template <class Columns, class Scratch, size_t Filled>
 class NsysColumnTable : public NsysTable {
  public:
@@ -188,7 +189,7 @@ class NsysColumnTable : public NsysTable {
   void deliver() override { trace::append_rows(destination_, columns_); }
 
  protected:
-  // Of a row whose first two columns are its start and its end; false unless both are known and in
+  // For a row whose first two columns are its start and end; false unless both are known and in
   // order.
   bool store_times(const RowValues& row, size_t i) {
     const auto start = row.number(0);

@@ -23,7 +23,7 @@ constexpr std::string_view kStage1MetricsFormat = "Stage 1 metrics";
 constexpr size_t kLargestFile = 16UL << 20U;
 constexpr size_t kMostStages = 256;
 constexpr uint64_t kMostMessages = 20;
-constexpr double kLargestCount = 9007199254740992.0;  // 2^53: up to here a double is exact
+constexpr double kLargestCount = 9007199254740992.0;  // 2^53: doubles are exact up to here
 
 std::string_view without_mark(std::string_view text) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
@@ -31,8 +31,7 @@ std::string_view without_mark(std::string_view text) {
   return text;
 }
 
-// The keys of a JSON text's outermost object, as far as the text reaches; none where it is not an
-// object.
+// The keys of a JSON text's outermost object, as far as the text goes; none if it is not an object.
 std::set<std::string> outermost_keys(std::string_view text) {
   text = trim(without_mark(text));
   std::set<std::string> keys;
@@ -60,15 +59,15 @@ std::set<std::string> outermost_keys(std::string_view text) {
   return keys;
 }
 
-// The text as JSON: Python writes NaN, Infinity and -Infinity, which become null, and some editors
-// put a byte order mark in front, which goes. `non_finite` counts the former.
+// The text as valid JSON: NaN, Infinity and -Infinity, which Python writes, become null and are
+// counted in `non_finite`; a byte order mark, which some editors add, is removed.
 std::string as_plain_json(std::string_view text, uint64_t& non_finite) {
   constexpr std::array<std::string_view, 3> kWords = {"-Infinity", "Infinity", "NaN"};
   text = without_mark(text);
   std::string json;
   json.reserve(text.size());
   JsonString string;
-  size_t kept = 0;  // up to here the text is in `json`
+  size_t kept = 0;  // the text up to here is in `json`
   for (size_t i = 0; i < text.size(); ++i) {
     if (string.takes(text[i])) continue;
     if (text[i] == '"') string.begin();
@@ -90,7 +89,7 @@ std::string as_plain_json(std::string_view text, uint64_t& non_finite) {
 bool recognizes_stage1_metrics(std::string_view head) {
   constexpr std::array<std::string_view, 4> kOwn = {"aggregates", "mfu_per_stage",
                                                     "mfu_model_level", "tokens_per_s"};
-  // Of PyTorch traces, ncu's rows and our own profile.json.
+  // Keys of PyTorch traces, ncu's rows and our own profile.json.
   constexpr std::array<std::string_view, 3> kForeign = {"traceEvents", "Kernel Name", "kernels"};
   const std::set<std::string> keys = outermost_keys(head);
   const auto has = [&](std::string_view key) { return keys.contains(std::string(key)); };
@@ -98,16 +97,16 @@ bool recognizes_stage1_metrics(std::string_view head) {
          std::none_of(kForeign.begin(), kForeign.end(), has);
 }
 
-// Takes the known values out of the document; what cannot be one is a diagnostic. All keys are
+// Reads the known values from the document; invalid ones are reported as diagnostics. All keys are
 // optional:
 //   aggregates       per stage a time in milliseconds, as
 //                    "prefill_ms": {"mean": 8.5, "std": 0.1}, as "prefill": {"mean_ms": 8.5, ...},
 //                    or within "stage_ms": {"prefill": {...}, ...}; "tokens_per_s" and "tokens"
-//                    (new tokens per request) likewise
+//                    (new tokens per request) have the same form
 //   tokens_per_s     a number, or an object with its mean
 //   mfu_model_level  0 to 1; mfu_per_stage: {"prefill": 0.3, ...}; peak_tflops
 //   prompt_tokens, new_tokens, batch, images, requests, seed: integers; model: a name
-//   config           the model's, with the keys of a Hugging Face config.json
+//   config           the model's configuration, with the keys of a Hugging Face config.json
 //   device           what it ran on: {"kind": "cpu", "name": "Neoverse-N1", "threads": 2,
 //                    "peak_flops_per_s": 6e10, "peak_bytes_per_s": 2e10, "number_format": "f32",
 //                    "method": how the peaks were measured}
@@ -155,7 +154,7 @@ class MetricsObject {
     return object.at_key(key).get(value) == simdjson::SUCCESS && !value.is_null();
   }
 
-  // Nothing, and a diagnostic that says why.
+  // Returns none and adds a diagnostic that says why.
   std::nullopt_t refuse(std::string_view key, std::string_view why) {
     const std::string what =
         ++refused_ > kMostMessages
@@ -190,7 +189,7 @@ class MetricsObject {
     return static_cast<uint64_t>(*result);
   }
 
-  // A mean with its spread, or the bare number.
+  // A mean with its spread, or only a number.
   struct Statistics {
     double mean = 0;
     std::optional<double> std;
@@ -257,7 +256,7 @@ class MetricsObject {
 
   void take_tokens(const dom::element& value, const std::string& key) {
     const auto tokens = statistics(value, key);
-    // Requests of different lengths have no one number of tokens.
+    // Requests of different lengths have no common number of tokens.
     if (!tokens || tokens->std.value_or(0) > 0 || tokens->mean != std::floor(tokens->mean)) return;
     if (tokens->mean <= kLargestCount) tokens_of_aggregates_ = static_cast<uint64_t>(tokens->mean);
   }
@@ -283,7 +282,7 @@ class MetricsObject {
     return {};
   }
 
-  // A number of ranks, or an object that has it.
+  // A number of ranks, or an object that contains it.
   void take_tensor_parallel(const dom::element& value) {
     dom::object object;
     if (value.get(object) != simdjson::SUCCESS) {

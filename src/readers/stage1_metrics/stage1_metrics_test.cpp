@@ -44,7 +44,7 @@ TEST(Stage1Metrics, ReadsTheLayoutOfTheSeed) {
   const trace::Trace trace = read_metrics_fixture("seed_layout.json");
   ASSERT_TRUE(trace.workload);
   const trace::WorkloadMetrics& metrics = *trace.workload;
-  ASSERT_EQ(metrics.stages.size(), 5U);  // prefill and decode stand twice in it
+  ASSERT_EQ(metrics.stages.size(), 5U);  // the file has prefill and decode twice
   expect_stage(metrics, 0, "prefill", 8.5, 0.25);
   expect_stage(metrics, 1, "decode", 42.65, 0.125);
   expect_stage(metrics, 2, "sam", 2, 0.5);
