@@ -28,14 +28,14 @@ using std::chrono::milliseconds;
 constexpr milliseconds kShortestWait(1);
 constexpr milliseconds kLongestWait(20);
 
-// Ends faster than a program that still writes its report; for what outlives the program itself.
+// For processes that outlive the program: shorter than for a program that still writes its report.
 constexpr milliseconds kSurvivorGrace(3000);
-// Helpers of a program that ended well (nsys's agent) go by themselves within this time.
+// Helpers of a program that ended well (nsys's agent) end by themselves within this time.
 constexpr milliseconds kSurvivorPatience(1000);
 constexpr milliseconds kLimitInterval(200);
 
-// The processes that we started ourselves and have not reaped. Any other child of ours was handed
-// to us when its own parent died.
+// The processes that we started ourselves and have not reaped. Any other child of ours was
+// reparented to us when its own parent died.
 class DirectChildren {
  public:
   void add(pid_t pid) {
@@ -61,7 +61,7 @@ DirectChildren& direct_children() {
   return children;
 }
 
-// "/bin/sh" for "sh"; empty where PATH has none.
+// "/bin/sh" for "sh"; empty if it is not on PATH.
 std::string resolve(const std::string& name) {
   if (name.find('/') != std::string::npos) return name;
   const auto found = find_executable(name, environment_variable("PATH"));
@@ -96,7 +96,7 @@ class RunningProcess::Child {
     return reaped_;
   }
 
-  // Sleeps until there is output, but not for long; then takes it.
+  // Sleeps until there is output, but not for long; then reads it.
   void wait_a_little() {
     pollfd events{output_.get(), POLLIN, 0};
     ::poll(&events, 1, static_cast<int>(pause_.count()));
@@ -104,8 +104,8 @@ class RunningProcess::Child {
     drain();
   }
 
-  // Takes what has been written; not more than a bounded amount, so that a survivor of the group
-  // that writes without end cannot hold us.
+  // Reads available output up to a limit, so that a surviving group member that writes endlessly
+  // cannot block us.
   void drain() {
     std::array<char, 64UL << 10U> buffer;
     for (int rounds = 0; rounds < 64 && output_.valid(); ++rounds) {
@@ -120,14 +120,14 @@ class RunningProcess::Child {
     }
   }
 
-  // SIGTERM, then SIGKILL, to every process of the group. Once the leader is reaped its number
-  // stays taken as long as the group has members.
+  // SIGTERM, then SIGKILL, to every process of the group. After the leader is reaped, its number
+  // stays in use as long as the group has members.
   void end_group(milliseconds grace) {
     ::kill(-pid_, SIGTERM);
     ::kill(-pid_, SIGCONT);
     const auto is_gone = [this] { return reap() && (whole_tree_ || is_group_empty()); };
     if (!wait_until(grace, is_gone)) {
-      // What it started is still its own to be found.
+      // Its descendants can still be found.
       if (whole_tree_) signal_all(survivors(), SIGKILL);
       ::kill(-pid_, SIGKILL);
       reap(0);
@@ -135,14 +135,14 @@ class RunningProcess::Child {
     if (whole_tree_) end_survivors(std::min(grace, kSurvivorGrace));
   }
 
-  // What it started, while it runs itself.
+  // While the program itself runs.
   void signal_descendants(int signal) const {
     for (const ProcessRow& row : descendants_of(pid_, list_processes())) {
       if (!row.is_zombie) ::kill(row.pid, signal);
     }
   }
 
-  // What outlives a program that ended by itself.
+  // For processes that outlive a program that ended by itself.
   void end_what_is_left(milliseconds grace) {
     if (!whole_tree_ || wait_until(kSurvivorPatience, [this] { return survivors().empty(); })) {
       return;
@@ -170,15 +170,14 @@ class RunningProcess::Child {
     return true;
   }
 
-  // A member whose parent died may have become our child, and stays in the group until we take
-  // note.
+  // A member whose parent died may have become our child, and stays in the group until we reap it.
   [[nodiscard]] bool is_group_empty() const {
     while (::waitpid(-pid_, nullptr, WNOHANG) > 0) {
     }
     return ::kill(-pid_, 0) != 0;
   }
 
-  // Live processes that descend from it, through us where their parents have died.
+  // Live descendants, including those reparented to us.
   [[nodiscard]] std::vector<pid_t> survivors() const {
     const std::vector<ProcessRow> processes = list_processes();
     std::vector<pid_t> alive;
@@ -203,7 +202,7 @@ class RunningProcess::Child {
   void end_survivors(milliseconds grace) {
     signal_all(survivors(), SIGTERM);
     if (wait_until(grace, [this] { return survivors().empty(); })) return;
-    // Each round finds what was started while the one before was going on.
+    // Each round finds processes that were started during the previous one.
     wait_until(kSurvivorGrace, [this] {
       const std::vector<pid_t> left = survivors();
       signal_all(left, SIGKILL);
@@ -309,7 +308,7 @@ bool RunningProcess::is_over_limit() {
   if (!command_.is_over_limit || Clock::now() < next_limit_check_) return false;
   const Clock::time_point before = Clock::now();
   const bool is_over = command_.is_over_limit();
-  // A check that takes long must not take the program's time.
+  // Slow checks run less often, so that they do not take the program's time.
   next_limit_check_ =
       Clock::now() + std::max<Clock::duration>(kLimitInterval, (Clock::now() - before) * 10);
   return is_over;

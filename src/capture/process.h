@@ -21,26 +21,27 @@ namespace llmprof::capture {
 // One program to run: an argument list, never a shell string. Its stdin is /dev/null.
 struct Command {
   std::vector<std::string> argv;  // argv[0]: a path, or a name to look up on PATH
-  std::vector<std::pair<std::string, std::string>> environment;  // beside ours, or instead of it
+  std::vector<std::pair<std::string, std::string>> environment;  // added to ours; overrides it
   std::filesystem::path working_folder;                          // empty: ours
-  // Empty: into output_tail. The same file for both holds them in the order they were written.
+  // Empty: to output_tail. If both name the same file, it keeps the order of writing.
   std::filesystem::path stdout_file;
   std::filesystem::path stderr_file;
   size_t output_tail_bytes = 16UL << 10U;
   std::optional<std::chrono::milliseconds> timeout;
   // How long the group has between SIGTERM and SIGKILL.
   std::chrono::milliseconds grace = std::chrono::seconds(5);
-  // Set from elsewhere (a signal handler, say), it ends the group as a timeout does.
+  // Setting it elsewhere (in a signal handler, for example) ends the group as a timeout does.
   const std::atomic<bool>* stop = nullptr;
-  // Asked every now and then; true ends the group as a timeout does.
+  // Called from time to time; true ends the group as a timeout does.
   std::function<bool()> is_over_limit;
-  // Likewise, with the file that stdout goes to; true ends what the program started (SIGTERM, and
-  // SIGKILL after the grace), not the program itself: a profiler then writes its report.
+  // Called from time to time with the file that stdout goes to; true ends what the program started
+  // (SIGTERM, and SIGKILL after the grace), not the program itself: a profiler then writes its
+  // report.
   std::function<bool(const std::filesystem::path&)> is_enough;
-  // Whatever it started ends with it, also what left its group or became a daemon (profilers run
-  // the profiled program in a session of its own). For one such command at a time.
+  // Everything it started ends with it, including processes that left its group or became daemons
+  // (profilers run the profiled program in its own session). For one such command at a time.
   bool whole_tree = false;
-  // It goes on when we end, in a session of its own.
+  // Continues when we end, in its own session.
   bool detached = false;
 };
 
@@ -52,9 +53,9 @@ struct ProcessResult {
   int signal = 0;       // when signalled
   int start_error = 0;  // errno when not_started: ENOENT is "no such program"
   std::string output_tail;
-  uint64_t output_bytes = 0;  // all that went through output_tail, lost bytes included
+  uint64_t output_bytes = 0;  // everything that went through output_tail, including lost bytes
   std::chrono::nanoseconds duration{0};
-  bool was_enough = false;  // what it started was ended, as is_enough said
+  bool was_enough = false;  // what it started was ended because is_enough returned true
 
   [[nodiscard]] bool succeeded() const { return end == ProcessEnd::exited && exit_code == 0; }
 };
@@ -62,8 +63,8 @@ struct ProcessResult {
 // For a message: "exit code 3", "killed by signal 9 (Killed)", "no such file or directory".
 std::string describe_end(const ProcessResult& result);
 
-// A program in a process group of its own. It gets SIGTERM when the thread that started it dies;
-// what it started then ends where it passes that on, as nsys does.
+// A program in its own process group. It gets SIGTERM when the thread that started it dies; what it
+// started then ends if it passes the signal on, as nsys does.
 class RunningProcess {
  public:
   // An error means that this machine could not even try. `command` must outlive the process.
@@ -72,13 +73,13 @@ class RunningProcess {
   RunningProcess& operator=(const RunningProcess&) = delete;
   ~RunningProcess();  // ends it
 
-  // Waits a little, not longer than some ten milliseconds. True once it has ended, by itself or,
-  // within this call, by a limit of its command: then its result is there.
+  // Waits at most some ten milliseconds. True once it has ended, by itself or, within this call, by
+  // a limit of its command: its result is then available.
   bool ended();
   [[nodiscard]] pid_t pid() const;
   // SIGTERM, and SIGKILL after the grace, as after a timeout.
   void end() { finish(ProcessEnd::stopped); }
-  // A detached one goes on without us.
+  // A detached process continues without us.
   void leave();
   ProcessResult take_result() { return result_ ? std::move(*result_) : ProcessResult{}; }
 
@@ -102,13 +103,13 @@ class RunningProcess {
   std::optional<ProcessResult> result_;
 };
 
-// Starts it and waits for it. On a timeout the whole group is ended; a program that ends by itself
-// may leave others of its group running, unless its whole tree is to end.
+// Starts it and waits for it. A timeout ends the whole group; a program that ends by itself may
+// leave others of its group running, unless `whole_tree` is set.
 Result<ProcessResult> run_process(const Command& command);
 
-// Starts a program that goes on when we end (a browser), with no terminal of ours. Waits only as
-// long as an opener that hands over to another program takes: one that fails in that time is an
-// error, one that still runs is fine.
+// Starts a program that continues when we end (a browser), without our terminal. Waits only as long
+// as an opener takes to hand over to another program: failing in that time is an error, still
+// running is not.
 Result<void> open_detached(const std::vector<std::string>& argv,
                            std::chrono::milliseconds patience);
 

@@ -26,7 +26,7 @@ Error cannot_start(std::string_view what, int error_number) {
                                        std::generic_category().message(error_number))};
 }
 
-// The child's dup2 onto 0, 1 and 2 must not meet a descriptor that already is one of them.
+// Descriptors for the child's dup2 onto 0, 1 and 2 must not already be one of these.
 FileDescriptor above_stdio(FileDescriptor fd) {
   if (!fd.valid() || fd.get() > STDERR_FILENO) return fd;
   return FileDescriptor(::fcntl(fd.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
@@ -51,7 +51,7 @@ Result<void> open_file(const std::filesystem::path& path, int flags, FileDescrip
   return {};
 }
 
-// Everything the child needs, made before the fork: after it only async-signal-safe calls are
+// Everything the child needs, prepared before the fork: after it only async-signal-safe calls are
 // allowed, because other threads may have held locks.
 struct Launch {
   const Command& command;
@@ -112,7 +112,7 @@ Result<void> open_streams(Launch& launch) {
   return opened ? open_pipe(launch.exec_error) : opened;
 }
 
-// MPICH's launchers, and srun --mpi=pmi2, talk with the MPI of a rank through a descriptor that
+// MPICH's launchers, and srun --mpi=pmi2, communicate with a rank's MPI through a descriptor that
 // the rank inherits.
 int descriptor_of_launcher() {
   const auto number = parse_int(environment_variable("PMI_FD"));
@@ -155,7 +155,7 @@ int descriptor_of_launcher() {
   report_errno_and_exit(launch.exec_error.write);
 }
 
-// 0 once the program runs: its pipe then closed without a word.
+// 0 once the program runs: its pipe then closed without data.
 int read_exec_error(const FileDescriptor& from) {
   int error_number = 0;
   ssize_t got = 0;
@@ -165,7 +165,7 @@ int read_exec_error(const FileDescriptor& from) {
   return got == static_cast<ssize_t>(sizeof error_number) ? error_number : 0;
 }
 
-// Whoever started us may have left SIGCHLD ignored, and then no exit status could be read.
+// Our parent may have left SIGCHLD ignored, and then no exit status could be read.
 void make_children_waitable() {
   struct sigaction current{};
   if (::sigaction(SIGCHLD, nullptr, &current) == 0 && current.sa_handler == SIG_IGN) {
@@ -187,7 +187,7 @@ Result<StartedProcess> start_process(const Command& command, const std::string& 
   started.pid = ::fork();
   if (started.pid < 0) return fail_with(cannot_start("fork", errno));
   if (started.pid == 0) become(launch, parent);
-  // The child does it too; whoever comes first, the group exists before we could signal it.
+  // The child does it too: whichever is first, the group exists before we could signal it.
   if (!command.detached) ::setpgid(started.pid, started.pid);
   launch.exec_error.write = FileDescriptor(-1);
   started.start_error = read_exec_error(launch.exec_error.read);

@@ -36,7 +36,7 @@ ProcessResult run(const Command& command) {
   return result.value_or(ProcessResult{});
 }
 
-// Ended, or a zombie that only its new parent has still to take note of.
+// Ended, or a zombie that its new parent has not reaped yet.
 bool is_gone(pid_t pid) {
   if (::kill(pid, 0) != 0) return true;
   std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
@@ -157,7 +157,7 @@ TEST(Process, TimeoutEndsGrandchildrenToo) {
   command.grace = 10s;
   const ProcessResult result = run(command);
   EXPECT_EQ(result.end, ProcessEnd::timed_out);
-  // SIGTERM sufficed.
+  // SIGTERM was enough.
   EXPECT_LT(result.duration, 5s);
   const pid_t grandchild = first_number(result.output_tail);
   ASSERT_GT(grandchild, 1);
@@ -200,7 +200,7 @@ TEST(Process, StopFlagEndsTheGroup) {
   EXPECT_LT(result.duration, 10s);
 }
 
-// As nsys runs the program that it profiles: in a session of its own, below a launcher that dies.
+// As nsys runs the profiled program: in its own session, below a launcher that dies.
 constexpr const char* kDaemon =
     "sh -c 'setsid sh -c \"echo \\$\\$; exec sleep 300\" &'; sleep 0.3; ";
 

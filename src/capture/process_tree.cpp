@@ -10,14 +10,14 @@
 namespace llmprof::capture {
 namespace {
 
-// A script's first line names an interpreter and at most one argument of its.
+// A script's first line names an interpreter and at most one argument for it.
 constexpr size_t kInterpreterWords = 2;
 
 bool runs(const std::vector<std::string>& arguments, const std::vector<std::string>& argv) {
   if (arguments.size() < argv.size()) return false;
   const size_t before = arguments.size() - argv.size();
   if (before > kInterpreterWords) return false;
-  // The kernel gives a script's interpreter the path that was found on PATH.
+  // The kernel passes a script's interpreter the path that was found on PATH.
   const auto name = [](const std::string& word) { return std::filesystem::path(word).filename(); };
   return name(arguments[before]) == name(argv.front()) &&
          std::equal(argv.begin() + 1, argv.end(),
@@ -71,7 +71,7 @@ std::vector<ProcessRow> descendants_of(pid_t root, const std::vector<ProcessRow>
 std::vector<std::string> process_arguments(pid_t pid) {
   const std::string text = file_content("/proc/" + std::to_string(pid) + "/cmdline").value_or("");
   std::vector<std::string_view> words = split(text, '\0');
-  if (words.back().empty()) words.pop_back();  // each ends with one
+  if (words.back().empty()) words.pop_back();  // each word ends with a zero
   return {words.begin(), words.end()};
 }
 

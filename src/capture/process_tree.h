@@ -23,26 +23,26 @@ struct ProcessRow {
 
 std::optional<ProcessRow> read_process(pid_t pid);
 
-// All that can be seen; empty where there is no /proc.
+// All visible processes; empty if there is no /proc.
 std::vector<ProcessRow> list_processes();
 
-// What descends from `root`, parents before children, without `root`.
+// Descendants of `root`, parents before children, without `root`.
 std::vector<ProcessRow> descendants_of(pid_t root, const std::vector<ProcessRow>& processes);
 
-// Its argument list as it is now (programs may change it); empty where it cannot be read.
+// Its current argument list (programs may change it); empty if it cannot be read.
 std::vector<std::string> process_arguments(pid_t pid);
 
-// The first descendant of `wrapper` that runs `argv`: it itself, or an interpreter of the script
-// that it names. 0 where there is none.
+// The first descendant of `wrapper` that runs `argv`, directly or as an interpreter's script. 0 if
+// there is none.
 pid_t find_wrapped(pid_t wrapper, const std::vector<std::string>& argv);
 
 // How a program is started (process_launch.cpp).
 struct StartedProcess {
   pid_t pid = -1;
-  // errno of what kept the program from running, 0 once it runs. The child is to be reaped in
-  // either case.
+  // errno that kept the program from running; 0 once it runs. The child must be reaped in either
+  // case.
   int start_error = 0;
-  // What goes to output_tail, not blocking; invalid when nothing does.
+  // Output for output_tail, non-blocking; invalid if there is none.
   FileDescriptor output{-1};
 };
 

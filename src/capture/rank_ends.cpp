@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kMostGroups = 4;
 constexpr size_t kMostRanks = 65536;  // that a list of tasks may name
 
-// POSIX extended regular expressions of the C library: a few fixed ones are not a reason for a
+// POSIX extended regular expressions of the C library: a few fixed ones do not justify another
 // library.
 class Pattern {
  public:
@@ -25,7 +25,7 @@ class Pattern {
   Pattern(const Pattern&) = delete;
   Pattern& operator=(const Pattern&) = delete;
 
-  // Calls `visit` with the groups of every match and what is before it.
+  // Calls `visit` with the groups of every match and the text before it.
   template <class Visit>
   void each(const std::string& text, Visit&& visit) const {
     size_t from = 0;
@@ -62,7 +62,7 @@ std::string signal_text(int64_t number) {
                          : fmt::format("signal {} ({})", number, name);
 }
 
-// "signal 9 (Killed)" of what srun calls it: the C library's description.
+// "signal 9 (Killed)" from srun's words, which are the C library's description.
 std::string signal_of_words(const std::string& words) {
   for (int number = 1; number < NSIG; ++number) {
     const char* name = sigdescr_np(number);
@@ -86,7 +86,7 @@ std::vector<uint64_t> ranks_in_list(std::string_view list) {
 
 using RankEnds = std::vector<RankEnd>;
 
-// Each rank once, with what was said of it first.
+// Each rank once, with the first message about it.
 void add(RankEnds& ends, RankEnd end) {
   const bool known = std::any_of(ends.begin(), ends.end(), [&](const RankEnd& other) {
     return other.rank == end.rank && other.process == end.process;
@@ -107,7 +107,7 @@ void read_open_mpi(const std::string& text, RankEnds& ends) {
   });
 }
 
-// MPICH and Intel MPI; the former names the process alone.
+// MPICH and Intel MPI; MPICH names only the process.
 void read_hydra(const std::string& text, RankEnds& ends) {
   static const Pattern ended(
       "= +(RANK ([0-9]+) )?PID ([0-9]+) RUNNING AT [^\n]+\n= +(EXIT CODE: [0-9]+|KILLED BY SIGNAL: "
@@ -137,7 +137,8 @@ void read_srun(const std::string& text, RankEnds& ends) {
   });
 }
 
-// Its table of failures; negative exit codes are signals, and it ends the other ranks by SIGTERM.
+// torchrun's table of failures; negative exit codes are signals, and it ends the other ranks by
+// SIGTERM.
 void read_torchrun(const std::string& text, RankEnds& ends) {
   static const Pattern failed(
       "rank +: ([0-9]+) \\(local_rank: [0-9]+\\)[ \n]+exitcode +: (-?[0-9]+)");

@@ -5,7 +5,7 @@
 namespace llmprof::capture {
 namespace {
 
-// "1: signal 9 (Killed)", those that the launcher ended in brackets.
+// "1: signal 9 (Killed)"; ranks that the launcher ended are in brackets.
 std::vector<std::string> told(std::string_view output) {
   std::vector<std::string> texts;
   for (const RankEnd& end : rank_ends_in(output)) {

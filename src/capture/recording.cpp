@@ -72,7 +72,7 @@ std::string status_row(const CommandRecord& record) {
       json_text(describe_end(result)), json_text(record.log.filename().string()), argv);
 }
 
-// The list as this file's writer left it, with one row more.
+// Appends to the list if it is as this file writes it; otherwise starts a new one.
 Result<void> add_status_row(const path& file, const std::string& row) {
   std::string text = file_content(file).value_or("");
   if (text.starts_with(kStatusBegin) && text.ends_with(kStatusEnd)) {
@@ -104,7 +104,7 @@ std::string unused_name(const path& folder, std::string_view name) {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-// Of two values for one name the recording's holds: a program may read either of a repeated one.
+// If a name has two values, the recording's applies: a program may read either of duplicates.
 Variables joined(Variables variables, const Variables& recording) {
   for (const auto& [name, value] : recording) {
     std::erase_if(variables, [&](const auto& variable) { return variable.first == name; });
@@ -113,8 +113,8 @@ Variables joined(Variables variables, const Variables& recording) {
   return variables;
 }
 
-// Bytes that the files below a folder take on the disk; files that come and go meanwhile are no
-// error. 0 where there is no such folder.
+// Disk usage of the files below a folder, in bytes; files that appear or vanish meanwhile are not
+// an error. 0 if there is no such folder.
 uint64_t folder_bytes(const path& folder) {
   constexpr uint64_t kBlockBytes = 512;  // stat(2)
   constexpr auto kOptions = std::filesystem::directory_options::skip_permission_denied;
@@ -124,7 +124,7 @@ uint64_t folder_bytes(const path& folder) {
        !status && entry != end; entry.increment(status)) {
     struct stat about{};
     if (::lstat(entry->path().c_str(), &about) == 0 && S_ISREG(about.st_mode)) {
-      // Tools map files far larger than what they have written.
+      // Tools map files far larger than the data they have written.
       bytes += static_cast<uint64_t>(about.st_blocks) * kBlockBytes;
     }
   }

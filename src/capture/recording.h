@@ -18,16 +18,16 @@
 #include "base/machine.h"
 #include "capture/process.h"
 
-// What is recorded, how, and what comes of it.
+// What is recorded, how, and the results.
 namespace llmprof::capture {
 
 struct PlannedCommand {
   std::string name;  // "profile", "export": its log is <name>.log
   std::vector<std::string> argv;
-  std::vector<std::pair<std::string, std::string>> environment;  // beside ours
+  std::vector<std::pair<std::string, std::string>> environment;  // added to ours
 };
 
-// What a backend is going to do, for --dry-run and for progress messages.
+// A backend's plan, for --dry-run and for progress messages.
 struct CapturePlan {
   std::string backend;  // "nsys": also the name of its folder
   std::vector<PlannedCommand> commands;
@@ -36,7 +36,7 @@ struct CapturePlan {
   std::vector<std::string> notes;                // "8 passes per launch, 40 launches"
 };
 
-// How busy the CPUs were that a command may use, in CPUs, mean over its time.
+// The load of the CPUs that a command may use, in CPUs, mean over its time.
 struct CommandLoad {
   double cpus = 0;
   double used = 0;    // by what llmprof started
@@ -49,24 +49,24 @@ struct CommandRecord {
   ProcessResult result;
   std::filesystem::path log;
   std::optional<CommandLoad> load;
-  // A server after its client, a program of which enough was measured: then it may end as it likes.
+  // A server after its client, or a program of which enough was measured: a signal may then end it.
   bool asked_to_stop = false;
   // What went wrong around it: a server's client failed, its row could not be written.
   std::optional<Error> trouble;
 
-  // By itself, as it was meant to.
+  // By itself, as intended.
   [[nodiscard]] bool ended_well() const {
     if (!asked_to_stop) return result.succeeded();
     return result.end == ProcessEnd::exited || result.end == ProcessEnd::signalled;
   }
 };
 
-// What a backend did. A failure never takes away the files that there are.
+// What a backend did. A failure never removes existing files.
 struct CaptureResult {
   std::vector<std::filesystem::path> files;  // made, relative to the bundle
   std::vector<CommandRecord> commands;
   std::optional<Error> failure;  // of kind tool: what is missing, why, the exact remedy
-  Diagnostics notes;             // what worked in another way than planned
+  Diagnostics notes;             // what worked differently than planned
 };
 
 // Limits of every recording.
@@ -77,8 +77,8 @@ struct CaptureLimits {
   const std::atomic<bool>* stop = nullptr;                    // as in Command
 };
 
-// Measures the load from its construction on. One command at a time: what else llmprof runs
-// meanwhile is taken for a part of it.
+// Measures the load from its construction on. One command at a time: anything else that llmprof
+// runs meanwhile is counted as part of it.
 class LoadMeter {
  public:
   LoadMeter();
@@ -91,12 +91,12 @@ class LoadMeter {
   double own_ = 0;
 };
 
-// A running command that leaves in `folder` its line in cmd.txt (quoted for a shell, with the
-// variables it was given), <name>.log (stdout and stderr together, written as it goes) and, once it
-// has ended, its row in status.json (name, argv, how it ended, exit code, seconds, how busy the
-// CPUs were); secrets are in neither (base/secrets/secrets.h). Where that log
-// exists the name gets a number, so that no attempt takes another's. Both lists are whole at any
-// time, and rows of earlier commands stay.
+// A running command that leaves in `folder` its line in cmd.txt (quoted for a shell, with its own
+// variables), <name>.log (stdout and stderr together, written as it runs) and, once it has ended,
+// its row in status.json (name, argv, how it ended, exit code, seconds, CPU load). cmd.txt and
+// status.json contain no secrets (base/secrets/secrets.h). If that log exists, the name gets a
+// number, so that attempts do not overwrite each other. Both lists are complete at any time, and
+// rows of earlier commands stay.
 class RecordedCommand {
  public:
   static Result<RecordedCommand> start(const std::filesystem::path& folder, std::string_view name,
@@ -106,7 +106,7 @@ class RecordedCommand {
   void end() { process_->end(); }
   [[nodiscard]] pid_t pid() const { return process_->pid(); }
   [[nodiscard]] const std::filesystem::path& log() const { return log_; }
-  // Of one that has ended: writes its row.
+  // For a command that has ended: writes its row.
   CommandRecord finish(bool asked_to_stop = false);
 
  private:
@@ -136,31 +136,31 @@ struct ServerWorkload {
 // What is profiled, before a tool is put in front of it.
 struct WorkloadCommand {
   std::vector<std::string> argv;
-  std::vector<std::pair<std::string, std::string>> environment;  // beside ours
+  std::vector<std::pair<std::string, std::string>> environment;  // added to ours
   std::filesystem::path working_folder;                          // empty: ours
   bool uses_cuda = true;  // then a timeline without GPU kernels is a failure
   std::optional<ServerWorkload> server;
 };
 
-// One run of the workload, with a tool's argv in front of it where a tool watches.
+// One run of the workload, after a tool's argv if a tool watches.
 struct WorkloadRecording {
   std::string name;              // "control", "profile": as in run_recorded
   std::filesystem::path folder;  // where its record goes, and whose size is limited
   std::vector<std::string> wrapper;
-  std::vector<std::pair<std::string, std::string>> environment;  // beside the workload's own
-  // As in Command, with the recording's log; not asked of a server, which ends after its client.
+  std::vector<std::pair<std::string, std::string>> environment;  // added to the workload's own
+  // As in Command, with the recording's log; not called for a server, which ends after its client.
   std::function<bool(const std::filesystem::path&)> is_enough;
 };
 
-// Runs it to its end, or, for a server, until its client has ended (recorded as <name>-warm_up and
-// <name>-client). Limits end whatever it started, and are in the record, as is a workload that
-// fails by itself. An error means that it could not be run, or that its server never served or
+// Runs it to its end or, for a server, until its client has ended (recorded as <name>-warm_up and
+// <name>-client). Limits end everything it started and are in the record, as is a workload that
+// fails by itself. An error means that it could not be run, or that its server was never ready or
 // ended before its client did.
 Result<CommandRecord> record_workload(const WorkloadCommand& workload,
                                       const WorkloadRecording& recording,
                                       const CaptureLimits& limits);
 
-// Of a server: `command` is the server's, with its limits and with the tool in front.
+// For a server: `command` is the server's, with its limits and with the tool in front.
 Result<CommandRecord> record_server(const WorkloadCommand& workload,
                                     const WorkloadRecording& recording, const Command& command);
 

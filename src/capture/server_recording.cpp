@@ -22,10 +22,10 @@ namespace {
 constexpr std::chrono::seconds kLongestAnswer(1);
 constexpr int kFirstServerError = 500;
 
-// Watches a server's URL and its log until all that was asked for is there.
+// Watches a server's URL and its log until both show that it is ready.
 class ServerReadiness {
  public:
-  // An error of kind usage where nothing can be waited for: no URL and no pattern, or a wrong one.
+  // An error of kind usage if there is nothing to wait for: no URL and no pattern, or a wrong one.
   static Result<ServerReadiness> make(const ServerWorkload& server) {
     if (server.ready_url.empty() && server.ready_log_pattern.empty()) {
       return fail(ErrorKind::usage,
@@ -57,9 +57,9 @@ class ServerReadiness {
     return readiness;
   }
 
-  // Whether somebody else answers there already; to be asked before the server is started.
+  // Whether another server already answers there; ask before the server is started.
   [[nodiscard]] bool is_taken() const { return url_ && status().has_value(); }
-  // Asks once, within a second or so.
+  // Checks once, within a second or so.
   bool is_ready(const std::filesystem::path& log) {
     return (!pattern_ || log_matches(log)) &&
            (!url_ || status().value_or(kFirstServerError) < kFirstServerError);
@@ -93,7 +93,7 @@ class ServerReadiness {
         log_matched_ = true;
         return true;
       }
-      // The rest of a line that is being written comes with the next look.
+      // A line that is still being written is read again next time.
       if (is_whole) log_read_ += static_cast<std::streamoff>(line.size()) + 1;
     }
     return false;
@@ -103,9 +103,9 @@ class ServerReadiness {
   std::string pattern_text_;
   std::optional<HttpUrl> url_;
   // POSIX extended regular expressions of the C library: one line at a time, for the user's own
-  // pattern, is not a reason for a library.
+  // pattern, does not justify another library.
   std::unique_ptr<regex_t, FreePattern> pattern_;
-  std::streamoff log_read_ = 0;  // whole lines up to here do not match
+  std::streamoff log_read_ = 0;  // complete lines up to here do not match
   bool log_matched_ = false;
 };
 
@@ -143,7 +143,7 @@ class ServerRecording {
   }
 
  private:
-  // The server ended before its time: by a limit, which its record names, or by a fault.
+  // The server ended early: by a limit, which its record names, or by a fault.
   Result<void> ended_early(std::string_view when) {
     early_ = server_.finish();
     if (hit_a_limit(*early_)) return {};
@@ -206,8 +206,8 @@ class ServerRecording {
     return {};
   }
 
-  // The signal goes to the server itself: a profiler around it is to see it end, and then writes
-  // its report. Where it cannot be found, the profiler gets it and passes it on.
+  // The signal goes to the server itself: a profiler around it must see it end to write its report.
+  // If the server cannot be found, the profiler gets the signal and passes it on.
   void stop() {
     asked_to_stop_ = true;
     const pid_t wrapped =

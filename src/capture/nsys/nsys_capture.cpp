@@ -16,8 +16,8 @@ namespace {
 
 using std::filesystem::path;
 
-// nsys ends the workload and writes its report when it is asked to stop; that takes longer than
-// most programs are granted.
+// When asked to stop, nsys ends the workload and writes its report, which takes longer than the
+// usual grace.
 constexpr std::chrono::seconds kReportGrace(30);
 constexpr std::chrono::minutes kStatsTime(30);
 constexpr size_t kReportHeadBytes = 64;
@@ -78,7 +78,7 @@ class NsysCapture {
   }
 
  private:
-  // What an earlier capture left would pass for this one's.
+  // Files of an earlier capture would be taken for this one's.
   Result<void> prepare() {
     if (auto made = make_own_folder(folder_); !made) return made;
     std::error_code status;
@@ -134,7 +134,7 @@ class NsysCapture {
     return failure;
   }
 
-  // Captures that a range starts again are numbered: run.1.nsys-rep.
+  // Captures that a range restarts are numbered: run.1.nsys-rep.
   [[nodiscard]] std::vector<path> outputs() const {
     std::vector<path> found = files_in(work_);
     std::erase_if(found, [](const path& file) {
@@ -144,7 +144,7 @@ class NsysCapture {
   }
 
   static bool is_report(const path& file) {
-    // By content alone: whatever nsys names so may be something else.
+    // By content alone: a file with such a name may be something else.
     return report_kind({}, head_of(file)).has_value();
   }
 
@@ -157,7 +157,7 @@ class NsysCapture {
     return has_content ? NsysOutput::garbage : NsysOutput::empty;
   }
 
-  // Whatever it wrote that is not a whole report, scratch files of an interrupted run included.
+  // Everything that is not a complete report, including scratch files of an interrupted run.
   void keep_unusable(const std::string& name) {
     for (const path& file : files_in(work_)) {
       const std::string own = file.filename().string();
@@ -169,7 +169,7 @@ class NsysCapture {
     }
   }
 
-  // Moves the whole reports to their final names: run.*, run.2.*, ...
+  // Moves the complete reports to their final names: run.*, run.2.*, ...
   void settle_reports() {
     for (const path& file : outputs()) {
       if (!is_report(file)) continue;
@@ -242,12 +242,12 @@ class NsysCapture {
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
     command.environment = {{"HOME", work_.string()}, {"LC_ALL", "C"}};
     command.timeout = kStatsTime;
-    command.output_tail_bytes = 1UL << 20U;  // the list of reports is to be whole
+    command.output_tail_bytes = 1UL << 20U;  // the list of reports must be complete
     command.stop = request_.limits.stop;
     return command;
   }
 
-  // They are a convenience: the SQLite export holds all that they contain.
+  // Statistics are a convenience: the SQLite export contains the same data.
   void write_statistics() {
     if (exports_.empty()) return;
     std::error_code status;

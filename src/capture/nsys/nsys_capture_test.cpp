@@ -107,7 +107,7 @@ class NsysCaptureTest : public ::testing::Test {
     return result;
   }
 
-  // The failure's message, which must begin in this way and hold that.
+  // The failure's message must start with `begin` and contain `part`.
   static void expect_failure(const CaptureResult& result, std::string_view begin,
                              std::string_view part) {
     ASSERT_TRUE(result.failure);
@@ -141,7 +141,7 @@ TEST_F(NsysCaptureTest, LeavesReportExportAndStatistics) {
   EXPECT_TRUE(bytes("nsys/run.sqlite").starts_with("SQLite format 3"));
   EXPECT_EQ(bytes("nsys/summary_cuda_gpu_kern_sum.csv"), "Time (%),Name\n");
   EXPECT_TRUE(exists("nsys/summary_nvtx_sum.csv"));
-  // Without data there is none.
+  // Without data there is no file.
   EXPECT_FALSE(exists("nsys/summary_cuda_api_sum.csv"));
   EXPECT_EQ(ends(), (Words{"profile exited", "export exited", "stats exited"}));
   ASSERT_EQ(result.commands.size(), 3U);

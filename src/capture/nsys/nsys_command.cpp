@@ -34,7 +34,7 @@ void add_capture_range(const NsysOptions& options, std::vector<std::string>& arg
   argv.push_back("--capture-range-end=" + options.capture_range_end);
 }
 
-// Where the workload would keep its own.
+// Where the workload would keep its temporary files.
 std::string temporary_folder_of(const NsysRequest& request) {
   for (const auto* variables : {&request.environment, &request.workload.environment}) {
     for (const auto& [name, value] : *variables) {
@@ -45,7 +45,7 @@ std::string temporary_folder_of(const NsysRequest& request) {
   return ours.empty() ? "/tmp" : ours;
 }
 
-// Of several names for one report the first that is there.
+// The names of each report; the first available one is used.
 constexpr std::array<std::array<std::string_view, 2>, 8> kReports = {{
     {"cuda_gpu_kern_sum", "gpukernsum"},
     {"cuda_gpu_mem_time_sum", "gpumemtimesum"},
@@ -92,7 +92,7 @@ std::vector<std::string> build_nsys_cmd(const InstalledTool& nsys, const NsysOpt
                                    fmt::format("--trace={}", fmt::join(trace, ","))};
   const std::string sample = options.sample == "cpu" ? "process-tree" : options.sample;
   argv.push_back("--sample=" + sample);
-  // It would otherwise follow every thread of the process, which needs a permission of its own.
+  // Otherwise nsys would follow every thread of the process, which needs a separate permission.
   if (sample == "none") argv.emplace_back("--cpuctxsw=none");
   if (has(trace, "cuda") && !options.cuda_graph_trace.empty() &&
       is_at_least(nsys.version, 2022, 2)) {
@@ -116,13 +116,13 @@ WorkloadRecording nsys_recording(const InstalledTool& nsys, const NsysRequest& r
   recording.environment = request.environment;
   NsysOptions options = request.options;
   const std::string workloads_own = temporary_folder_of(request);
-  // A comma would begin another variable.
+  // A comma would start another variable.
   if (workloads_own.find(',') == std::string::npos) {
     std::erase_if(recording.environment, [](const auto& given) { return given.first == "TMPDIR"; });
     recording.environment.emplace_back("TMPDIR", work.string());
     options.extra_arguments.push_back("--env-var=TMPDIR=" + workloads_own);
   }
-  // Else only ranges whose names are registered strings start a capture.
+  // Otherwise only ranges whose names are registered strings start a capture.
   if (is_gated_by_nvtx(options)) {
     recording.environment.emplace_back("NSYS_NVTX_PROFILER_REGISTER_ONLY", "0");
   }

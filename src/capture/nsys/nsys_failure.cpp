@@ -91,7 +91,7 @@ NsysFailure without_report(const NsysRequest& request, const CommandRecord& reco
                     describe_end(result), said(record)));
   }
   const std::string words = last_words(result.output_tail);
-  // By its name: nsys misses files of its own, too.
+  // Checks the program's name, because nsys may also miss its own files.
   if (!result.succeeded() && says_any(words, {"program not found", "no such file"}) &&
       contains(words, request.workload.argv.front())) {
     return final_failure(

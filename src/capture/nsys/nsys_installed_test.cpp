@@ -1,4 +1,4 @@
-// A capture by the real nsys, where it is installed.
+// A capture by the real nsys, if it is installed.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -15,8 +15,8 @@ using namespace std::string_view_literals;
 using testing::file_bytes;
 using testing::TemporaryFolder;
 
-// A server is the harder case: nsys runs it in a session of its own, and it must get the signal
-// itself for nsys to write its report.
+// A server is the harder case: nsys runs it in its own session, and it must get the signal itself
+// for nsys to write its report.
 TEST(NsysInstalled, ProfilesAServerAndEndsWithItsReport) {
   const auto nsys = ensure_tool(Tool::nsys, tool_search_here());
   if (!nsys) GTEST_SKIP() << "needs nsys: " << nsys.error().message;

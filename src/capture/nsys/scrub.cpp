@@ -30,7 +30,7 @@ struct FinalizeStatement {
 };
 using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
 
-// The name in "NAME=value"; empty where it is none.
+// The name in "NAME=value"; empty if there is none.
 std::string_view variable_name(std::string_view entry) {
   const size_t equals = entry.find('=');
   if (equals == std::string_view::npos) return {};
@@ -74,7 +74,7 @@ class Database {
     return Statement(statement);
   }
 
-  // Nothing where a table lacks what the query names: row ids, names.
+  // Does nothing if a table lacks what the query names: row IDs, names.
   template <class Use>
   Result<void> each_row(const std::string& sql, const Use& use) {
     const Statement rows = prepare(sql);
@@ -127,8 +127,8 @@ class Scrubber {
     std::string value;
   };
 
-  // nsys keeps a process's variables in one text, zeros between them (StringIds,
-  // TARGET_INFO_SYSTEM_ENV), or in a row each (META_DATA_CAPTURE, from 2025 on).
+  // nsys keeps a process's variables in one text, separated by zeros (StringIds,
+  // TARGET_INFO_SYSTEM_ENV), or in one row each (META_DATA_CAPTURE, from 2025 on).
   Result<void> scrub_table(const std::string& table) {
     std::vector<Row> changed;
     const bool has_names =
@@ -149,7 +149,7 @@ class Scrubber {
     return read ? write(table, changed) : read;
   }
 
-  // A command line has a row for each argument: PROCESS_0:ARGUMENT_1. A value may be the one after
+  // A command line has one row per argument: PROCESS_0:ARGUMENT_1. A value may be in the row after
   // its name.
   Result<void> scrub_arguments(const std::string& table) {
     std::map<std::string, std::map<int64_t, Row>> lines;  // by process, then by place
@@ -179,13 +179,13 @@ class Scrubber {
     return write(table, changed);
   }
 
-  // Nothing where it may stay as it is.
+  // Nothing if it may stay unchanged.
   std::optional<std::string> without_variables(std::string_view value, bool is_single) {
     const std::vector<std::string_view> entries = split_at(value, '\0');
     const auto variables = static_cast<size_t>(
         std::count_if(entries.begin(), entries.end(),
                       [](std::string_view entry) { return !variable_name(entry).empty(); }));
-    // Other texts with zeros in them are not lists of variables.
+    // Other texts that contain zeros are not lists of variables.
     if (!is_single && 2 * variables < entries.size()) return std::nullopt;
     std::string kept;
     uint64_t dropped = 0;
@@ -234,7 +234,8 @@ Result<uint64_t> scrub_copy(const path& original, const path& copy_file,
   }
   auto copy = Database::open(copy_file, SQLITE_OPEN_READWRITE);
   if (!copy) return fail_with(copy.error());
-  // Zeros over what is replaced; a journal would hold it once more, and the copy is ours alone.
+  // Overwrites replaced data with zeros. A journal would store it again, and the copy is ours
+  // alone.
   for (const char* setting : {"PRAGMA secure_delete = ON", "PRAGMA journal_mode = OFF", "BEGIN"}) {
     if (auto set = copy->execute(setting); !set) return fail_with(set.error());
   }

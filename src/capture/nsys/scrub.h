@@ -9,10 +9,10 @@
 
 namespace llmprof::capture {
 
-// Takes the environment variables that nsys stored out of an export of our own, but for those whose
-// names are allowed, and the secrets out of its command lines; returns how many went. The file is
-// replaced as a whole by a copy without them and without the remnants that SQLite leaves in unused
-// bytes; on an error it is as it was.
+// Removes the environment variables that nsys stored from one of our exports, except those with
+// allowed names, and the secrets from its command lines. Returns how many were removed. A copy
+// without them, and without the remnants that SQLite leaves in unused bytes, replaces the file; on
+// an error the file is unchanged.
 Result<uint64_t> scrub_environment(const std::filesystem::path& sqlite_export,
                                    std::span<const std::string_view> allowed);
 

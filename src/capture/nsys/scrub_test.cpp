@@ -25,7 +25,7 @@ void execute(const fs::path& path, const std::string& statements) {
   sqlite3_close(database);
 }
 
-// The one value of a query, as it is stored.
+// The only value of a query, as stored.
 std::string value(const fs::path& path, const std::string& query) {
   sqlite3* database = nullptr;
   sqlite3_stmt* statement = nullptr;

@@ -11,17 +11,17 @@
 
 namespace llmprof::capture {
 
-// One thing that captures need, and whether it is as they need it.
+// One thing that captures need, and its state.
 struct Probe {
   enum class State : uint8_t { found, missing, trouble };
   std::string name;  // "nsys", "counter permission"
   State state = State::missing;
   std::string detail;   // path and version, or what is wrong
-  std::string fix;      // the exact remedy; empty where found
-  bool needed = false;  // by the default run, which is on the CPU
+  std::string fix;      // the exact remedy; empty if found
+  bool needed = false;  // by the default run, which uses the CPU
 };
 
-// What the environment says of CUDA; empty where a variable is not set.
+// CUDA's environment variables; empty if unset.
 struct CudaVariables {
   std::filesystem::path cupti;  // LLMPROF_CUPTI
   std::filesystem::path home;   // CUDA_HOME
@@ -32,36 +32,35 @@ struct CudaVariables {
 CudaVariables cuda_variables_here();
 
 struct DoctorOptions {
-  ToolSearch search = tool_search_here();  // its root is also where /proc and libraries are
+  ToolSearch search = tool_search_here();  // its root also contains /proc and libraries
   CudaVariables cuda = cuda_variables_here();
-  std::filesystem::path output_folder = ".";  // whose disk space counts
+  std::filesystem::path output_folder = ".";  // to check for disk space
   std::string python = "python3";             // for the Hugging Face workload
   std::filesystem::path program_folder;       // of llmprof; empty: this program's own
-  std::chrono::milliseconds timeout = std::chrono::seconds(20);  // for one question to one program
+  std::chrono::milliseconds timeout = std::chrono::seconds(20);  // for one query to one program
 };
 
-// nsys, ncu, QdstrmImporter, CUPTI, another library in CUDA's way, driver, GPUs, MIG, counter
+// nsys, ncu, QdstrmImporter, CUPTI, another library injected into CUDA, driver, GPUs, MIG, counter
 // permission, DCGM, other users of CUPTI, CPU sampling, Python and torch, the collector and its
-// CUDA tracing, the CPU workload, the output folder; in that order. Slow ones are asked at the same
-// time.
+// CUDA tracing, the CPU workload, the output folder; in that order. Slow ones run concurrently.
 std::vector<Probe> probe_machine(const DoctorOptions& options);
 
-// Nothing that the default run needs is missing.
+// Whether the default run has everything it needs.
 bool can_run_on_cpu(const std::vector<Probe>& probes);
 
 // What CUDA tracing (CUPTI) needs on this machine.
 
-// A library that CUDA can load into a program, by the entry point which CUDA calls.
+// Whether CUDA can load the library into a program: it has the entry point that CUDA calls.
 bool has_cuda_half(const std::filesystem::path& collector);
 std::string cuda_half_remedy();
 
 bool has_nvidia_driver(const ToolSearch& search);
 
-// The libcupti for a program that has not loaded one of its own: LLMPROF_CUPTI, that one or none;
-// else by CUDA_HOME, CUDA_PATH, the loader's path, in the usual places, beside nvcc, in Python's
-// packages (which bring their own).
+// The libcupti for a program that has not loaded its own: only LLMPROF_CUPTI if it is set;
+// otherwise from CUDA_HOME, CUDA_PATH, the loader's path, the usual places, next to nvcc, or
+// Python's packages (which bring their own).
 std::optional<std::filesystem::path> find_cupti(const DoctorOptions& options);
-// "2025.3.1" or "13", as the file's name says; empty where it does not.
+// "2025.3.1" or "13", from the file's name; empty if it has none.
 std::string cupti_version(const std::filesystem::path& library);
 
 }  // namespace llmprof::capture

@@ -16,7 +16,7 @@ using std::filesystem::path;
 using testing::TemporaryFolder;
 using State = Probe::State;
 
-// A machine of files: /proc and the rest below a root of its own.
+// A machine made of files: /proc and the rest below its own root.
 class Doctor : public ::testing::Test {
  protected:
   Doctor() {
@@ -184,7 +184,7 @@ TEST_F(Doctor, FindsCupti) {
 
 TEST_F(Doctor, SaysWhetherTheCollectorHasItsCudaHalf) {
   expect("collector for CUDA", State::missing, "no collector", "see collector");
-  // The entry point for NVTX alone is no CUDA tracing, although its name begins alike.
+  // The entry point for NVTX alone is not CUDA tracing, although its name starts the same.
   file("llmprof/lib/libllmprof_collector.so", std::string("\x7f"
                                                           "ELF\0InitializeInjectionNvtx2\0",
                                                           30));

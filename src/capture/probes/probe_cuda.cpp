@@ -25,7 +25,7 @@ Probe installed_tool(Tool tool, const DoctorOptions& options) {
     return trouble(name, installations.error().message,
                    fmt::format("correct or unset {}", tool_variable(tool)));
   }
-  // It has no --version; it only must be there, and only where nsys does not import by itself.
+  // It has no --version. It only has to exist, and only if nsys does not import by itself.
   if (tool == Tool::qdstrm_importer) {
     if (!installations->empty()) return found(name, installations->front().string());
     return missing(name, "not found; needed only where nsys leaves a .qdstrm",
@@ -45,8 +45,8 @@ Probe installed_tool(Tool tool, const DoctorOptions& options) {
   return found(name, fmt::format("{} ({})", works->path.string(), version));
 }
 
-// Device nodes stay, and nvidia-modprobe makes them, where no driver is loaded: those cannot be
-// opened by anybody.
+// Device nodes may exist without a loaded driver (nvidia-modprobe creates them), but then they
+// cannot be opened.
 bool is_there_with_a_driver(const path& file) {
   const FileDescriptor opened(::open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   return opened.valid() || errno == EACCES || errno == EPERM || errno == EBUSY;
@@ -54,7 +54,7 @@ bool is_there_with_a_driver(const path& file) {
 
 constexpr const char* kName = "CUPTI";
 
-// Below the search's root; machines' names differ, so all of them are looked into.
+// Below the search's root; machine names differ, so all are searched.
 constexpr std::array kUsualPlaces = {
     "usr/local/cuda/extras/CUPTI/lib64",
     "usr/local/cuda/lib64",
@@ -64,7 +64,7 @@ constexpr std::array kUsualPlaces = {
     "usr/lib/aarch64-linux-gnu",
 };
 
-// Where PyTorch's wheels bring their own.
+// Where PyTorch's wheels install their own.
 constexpr const char* kAskPython = R"(
 import glob, os, sys
 for folder in sys.path:
@@ -78,13 +78,13 @@ std::optional<path> library_in(const path& folder) {
   std::optional<path> best;
   for (path& entry : entries_of(folder)) {
     if (!entry.filename().string().starts_with("libcupti.so")) continue;
-    // The longest name carries the whole version.
+    // The longest name contains the full version.
     if (!best || entry.string().size() > best->string().size()) best = std::move(entry);
   }
   return best;
 }
 
-// By CUDA_HOME and CUDA_PATH, on the loader's path, in the usual places, beside nvcc.
+// From CUDA_HOME and CUDA_PATH, on the loader's path, in the usual places, next to nvcc.
 std::vector<path> folders_to_look_into(const DoctorOptions& options) {
   std::vector<path> folders;
   const auto add_toolkit = [&](const path& toolkit) {
@@ -133,7 +133,7 @@ Probe library(const DoctorOptions& options) {
                              options.python));
 }
 
-// The variable's value is the user's own and stays here.
+// The variable's value is private to the user and is not shown.
 Probe injection(const DoctorOptions& options) {
   constexpr const char* kInjection = "CUDA injection";
   if (options.cuda.injection.empty()) {
@@ -163,7 +163,7 @@ CudaVariables cuda_variables_here() {
 }
 
 bool has_cuda_half(const path& collector) {
-  // The end belongs to it: another entry point's name begins with the same letters.
+  // The terminating zero is part of it: another entry point's name starts with the same letters.
   constexpr std::string_view kEntryPoint{"InitializeInjection\0", 20};
   return contains(file_content(collector).value_or(""), kEntryPoint);
 }
@@ -176,7 +176,7 @@ std::string cuda_half_remedy() {
 }
 
 bool has_nvidia_driver(const ToolSearch& search) {
-  // Containers show one and hide another; the last is that of Windows' subsystem for Linux.
+  // Containers show some and hide others; the last is for the Windows Subsystem for Linux.
   constexpr std::array kTraces = {"proc/driver/nvidia/version", "dev/nvidiactl", "dev/nvidia0",
                                   "dev/dxg"};
   return std::ranges::any_of(
@@ -184,7 +184,7 @@ bool has_nvidia_driver(const ToolSearch& search) {
 }
 
 std::optional<path> find_cupti(const DoctorOptions& options) {
-  // Named by hand, it is that one or none.
+  // If named explicitly, it is that one or none.
   if (const path& named = options.cuda.cupti; !named.empty()) {
     std::error_code status;
     return std::filesystem::is_regular_file(named, status) ? std::optional(named) : std::nullopt;

@@ -9,7 +9,7 @@
 
 namespace llmprof::capture {
 
-// The doctor's questions, by subject; each answers in the doctor's order.
+// The doctor's probes by subject; each returns its results in the doctor's order.
 std::vector<Probe> probe_nvidia_tools(const DoctorOptions& options);   // nsys, ncu, importer
 std::vector<Probe> probe_cupti(const DoctorOptions& options);          // the library, injection
 std::vector<Probe> probe_gpus(const DoctorOptions& options);           // driver, GPUs, MIG
@@ -29,11 +29,11 @@ inline Probe trouble(std::string name, std::string detail, std::string fix) {
   return {std::move(name), Probe::State::trouble, std::move(detail), std::move(fix)};
 }
 
-// What a program answers on stdout and stderr, in time and with exit code 0.
+// A program's output on stdout and stderr, if it ends in time with exit code 0.
 std::optional<std::string> answer(const DoctorOptions& options, std::vector<std::string> argv);
 
-// A small file's text below the search's root ("proc/driver/nvidia/version"); nothing where it
-// cannot be read.
+// A small file's text below the search's root ("proc/driver/nvidia/version"); nothing if it cannot
+// be read.
 std::optional<std::string> system_file(const DoctorOptions& options, const std::string& name);
 
 }  // namespace llmprof::capture

@@ -23,7 +23,7 @@ except ModuleNotFoundError:
 except Exception as error:
     print("broken", type(error).__name__, error)
 )";
-// Its metadata: importing it takes as long as torch again.
+// From its metadata: importing it would take as long as torch again.
 constexpr const char* kAskTransformers = R"(
 import importlib.metadata
 try:
@@ -70,7 +70,7 @@ using std::filesystem::path;
 
 constexpr uint64_t kGiB = 1ULL << 30U;
 constexpr uint64_t kMiB = 1ULL << 20U;
-// A run on the CPU leaves some 10 MiB; nsys with ncu can leave gigabytes.
+// A run on the CPU leaves about 10 MiB; nsys with ncu can leave gigabytes.
 constexpr uint64_t kLeastForCpu = 200 * kMiB;
 constexpr uint64_t kLeastForGpu = 10 * kGiB;
 
@@ -116,7 +116,7 @@ Probe cpu_workload(const path& folder) {
                  "build it (make), or name a program of your own: llmprof run -- program");
 }
 
-// The folder itself, or the nearest above it that exists.
+// The folder itself, or its nearest parent that exists.
 path existing_part(path folder) {
   std::error_code status;
   folder = std::filesystem::absolute(folder, status).lexically_normal();

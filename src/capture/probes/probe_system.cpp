@@ -70,7 +70,7 @@ Probe mig(const std::vector<Gpu>& gpus) {
 constexpr unsigned kSysAdmin = 21;  // CAP_SYS_ADMIN
 constexpr int kHex = 16;
 
-// The rest of the line that begins with `key`.
+// The rest of the line that starts with `key`.
 std::string_view line_of(std::string_view text, std::string_view key) {
   for (const std::string_view line : split_at(text, '\n')) {
     if (line.starts_with(key)) return trim(line.substr(key.size()));
@@ -90,7 +90,7 @@ bool may_administer(const DoctorOptions& options) {
 struct RunningProgram {
   int64_t pid = 0;
   std::string name;
-  bool injected = false;  // a library was asked into its CUDA
+  bool injected = false;  // a library is to be injected into its CUDA
 };
 
 bool has_injection(std::string_view environment) {
@@ -99,7 +99,8 @@ bool has_injection(std::string_view environment) {
   return contains(environment, std::string("\0", 1) + std::string(kVariable));
 }
 
-// Those whose name we may see; environments only of this user's own, and nothing of them is kept.
+// Programs whose names are visible. Only this user's environments are read, and nothing from them
+// is kept.
 std::vector<RunningProgram> running_programs(const DoctorOptions& options) {
   std::vector<RunningProgram> programs;
   for (const std::filesystem::path& entry : entries_of(options.search.root / "proc")) {
