@@ -10,7 +10,7 @@
 namespace llmprof::trace {
 namespace {
 
-// Every recording has a loss below this at its edges.
+// Every recording loses less than this at its edges.
 constexpr double kWorthAWarning = 0.01;
 
 bool launches_work(ApiKind kind) {

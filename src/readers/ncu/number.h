@@ -20,7 +20,7 @@ enum class NcuNumber : uint8_t {
 
 // Reads a metric's cell. ncu writes numbers in the locale of the machine it ran on, so the
 // convention is a property of the file, whatever the locale here:
-//   - thousands come in groups of exactly three after one to three digits that do not begin with
+//   - thousands come in groups of exactly three after one to three digits that do not start with
 //     0; so 1,234.56, 0.37, 2.880000 and 1,234,567 can only be point, 1.234,56, 0,37 and 2,880000
 //     only comma;
 //   - a file is read as point, which is ncu's English output, unless that leaves more values
