@@ -217,8 +217,8 @@ TEST(Cost, SlidingWindow) {
   EXPECT_EQ(parameter_count(model), 80U + 8U + 4 * (4 * 64U + 3 * 128U + 4 * 8U));
 }
 
-// The dense model in 4 bits, groups of 128 with an f16 scale and a 4-bit zero point each: 0.5 + 2.5
-// / 128 bytes per weight; embedding, norms and head stay bf16; the cache has 8 bits.
+// The dense model in 4 bits, groups of 128 with an f16 scale and a 4-bit zero point each:
+// 0.5 + 2.5 / 128 bytes per weight; embedding, norms and head stay bf16; the cache has 8 bits.
 TEST(Cost, QuantizedWeightsAndCache) {
   const ModelSpec model = parsed(R"({"model_type": "llama", "hidden_size": 4096,
     "intermediate_size": 11008, "num_hidden_layers": 8, "num_attention_heads": 32,

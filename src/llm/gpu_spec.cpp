@@ -19,8 +19,8 @@ constexpr std::array<std::string_view, 5> kSilentWords = {"nvidia", "geforce", "
 bool in_word(char c) { return is_lower(c) || is_digit(c) || c == '.'; }
 
 // "h100 80gb hbm3" for "NVIDIA H100 80GB HBM3": lower case, single spaces, without words that say
-// nothing about the model. Two names are the same only if all remaining words agree, so that "RTX
-// 4090" is not "RTX 4090 Laptop".
+// nothing about the model. Two names are the same only if all remaining words agree, so that
+// "RTX 4090" is not "RTX 4090 Laptop".
 std::string normalized_gpu_name(std::string_view name) {
   std::string result;
   for (size_t i = 0; i < name.size();) {

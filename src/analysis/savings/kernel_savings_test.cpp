@@ -57,8 +57,8 @@ TEST(KernelSavings, SharesTheFloorOfItsClassByTime) {
   EXPECT_DOUBLE_EQ(nanoseconds(found[2].recoverable), 50);
 }
 
-// A GPU with 1 TB/s and 100 TFLOP/s. ncu measured 10 ns with 2,000 bytes (2 ns) and 500,000 FLOP (5
-// ns) per launch; 6 launches in 2 instances: 15 ns per instance.
+// A GPU with 1 TB/s and 100 TFLOP/s. ncu measured 10 ns with 2,000 bytes (2 ns) and 500,000 FLOP
+// (5 ns) per launch; 6 launches in 2 instances: 15 ns per instance.
 class OwnFloors : public ::testing::Test {
  protected:
   OwnFloors() {

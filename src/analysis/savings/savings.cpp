@@ -120,7 +120,7 @@ class StageFloors {
     return floor;
   }
 
-  // One floor for all products, divided by their time.
+  // One floor for all products, shared in proportion to their time.
   [[nodiscard]] Floor of_products(size_t part) const {
     if (stage_ == nullptr) return without_floor(part);
     Least least;
