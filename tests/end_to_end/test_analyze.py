@@ -448,7 +448,7 @@ class Usage(unittest.TestCase):
             for mistake, said in (("name: X\nadvise: {}\n", "did you mean 'advice'"),
                                   ("name: X\nadvice: {lunch_bound: []}\n", "lunch_bound"),
                                   ("name: X\nrecognized_by: [{kernel: '(', confidence: 0.5}]\n",
-                                   "no regular expression"),
+                                   "not a regular expression"),
                                   ("recognized_by: []\n", "'name' is missing")):
                 (engines / "acme.yaml").write_text(mistake, encoding="utf-8")
                 done = run("analyze", capture, "--config-dir", folder,

@@ -149,8 +149,9 @@ TEST(DetectedModels, PassesOfTwoThreadsInTurnAreTraining) {
   };
   const Stages training = run(2);
   EXPECT_TRUE(training.stages.empty());
-  EXPECT_NE(training.reason.find("two threads in turn"), std::string::npos) << training.reason;
-  EXPECT_EQ(run(1).reason.find("two threads in turn"), std::string::npos);
+  EXPECT_NE(training.reason.find("two threads launch passes alternately"), std::string::npos)
+      << training.reason;
+  EXPECT_EQ(run(1).reason.find("two threads launch passes alternately"), std::string::npos);
 }
 
 // The softmax of a loss runs between the head's GEMM and the first one of the backward pass,

@@ -435,7 +435,7 @@ TEST_F(MeasureStagesTest, TheOnlyDecodeThatIsCutOffIsSaidToBeAPart) {
   const auto said = std::find_if(diagnostics_.items().begin(), diagnostics_.items().end(),
                                  [](const Diagnostic& d) { return d.code == "stage_cut_off"; });
   ASSERT_NE(said, diagnostics_.items().end());
-  EXPECT_NE(said->message.find("the stage's times are of a part"), std::string::npos);
+  EXPECT_NE(said->message.find("the stage's times cover only a part"), std::string::npos);
 }
 
 // The first request captures its graph: as many launches as kernels ran nothing.

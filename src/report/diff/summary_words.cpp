@@ -70,7 +70,7 @@ std::string stage_words(const Diff& diff) {
         fmt::format("it is undecided whether the wall time of {} changed", enumeration(unknown)));
   }
   std::string words = joined(parts, "; ") + ".";
-  if (words.starts_with("whether")) words.front() = 'W';
+  if (words.starts_with("it is")) words.front() = 'I';
   return words;
 }
 

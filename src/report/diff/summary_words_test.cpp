@@ -46,7 +46,7 @@ TEST(SummaryWords, SayWhatCannotBeTold) {
   add_stage("prefill", "cannot_tell", 0.1, diff);
   add_stage("decode", "cannot_tell", 0.1, diff);
   EXPECT_EQ(summary_words(diff),
-            "Whether the wall time of prefill and decode changed cannot be determined.");
+            "It is undecided whether the wall time of prefill and decode changed.");
   compare::Comparison& busy = diff.comparisons.emplace_back();
   busy.stage = "decode";
   busy.quantity = "step_busy";

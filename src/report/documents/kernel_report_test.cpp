@@ -46,8 +46,8 @@ TEST(KernelReport, SaysWhereTimesComeFrom) {
                "timeline counts once."));
   const std::string profiler = kernels_md(profiler_sample());
   EXPECT_TRUE(contains(profiler,
-                       "30 kernels, 27.000 ms of kernel time on cuda:0 (NVIDIA H200). Times "
-                       "are of single launches"));
+                       "30 kernels, 27.000 ms of kernel time on cuda:0 (NVIDIA H200). A "
+                       "kernel profiler measured single launches"));
   EXPECT_TRUE(contains(profiler, "Profiled one by one: 30 launches."));
 }
 

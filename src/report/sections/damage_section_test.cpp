@@ -38,7 +38,7 @@ TEST(Damage, IsWhatEveryReportSaysFirst) {
   const profile::Profile profile = damaged_trace();
   const std::string expected =
       "The input is damaged: t.json.gz: the gzip stream is truncated; skipped malformed events "
-      "[1,200 times]. All figures are of what could be read.";
+      "[1,200 times]. All figures cover only what could be read.";
   EXPECT_EQ(first_words(kernel_overview(shown(profile), 10)), expected);
   EXPECT_EQ(first_words(stage2_document(shown(profile))), expected);
   EXPECT_EQ(first_words(stakeholder_document(shown(profile))), expected);
@@ -71,7 +71,7 @@ TEST(Damage, IsTheDiagnosisInsteadOfWhatWasNotRecorded) {
   EXPECT_FALSE(says("ProfilerActivity"));
   EXPECT_FALSE(says("record a timeline"));
   profile.totals.source = profile::KernelSource::timeline;
-  EXPECT_TRUE(contains(no_stages_words(profile), "no stages were found in what could be read"));
+  EXPECT_TRUE(contains(no_stages_words(profile), "no stages were found in the readable part"));
   EXPECT_FALSE(says("does not look like LLM inference"));
   profile.diagnostics.clear();
   profile.totals.source = profile::KernelSource::none;
@@ -100,7 +100,7 @@ TEST(Damage, NamesAFew) {
   add_damage(profile, document);
   EXPECT_EQ(first_words(document),
             "The input is damaged: table 0 is damaged; table 1 is damaged; table 2 is damaged; and "
-            "2 more. All figures are of what could be read.");
+            "2 more. All figures cover only what could be read.");
 }
 
 }  // namespace

@@ -49,10 +49,10 @@ TEST(UnwatchedWords, SayHowTheTimesWereObtainedAndWhatTracingAdded) {
 TEST(UnwatchedWords, TellTheSourcesOfTheStagesApart) {
   EXPECT_EQ(times_words(with(
                 {timed("prefill", "control_launches", 2), timed("decode", "between_windows", 1)})),
-            "Wall times and idle time are those of the program without tracing, prefill timed by "
+            "Wall times and idle time are from the program without tracing, prefill timed by "
             "its launches in an untraced run and decode timed in this run while nothing was "
             "traced. Tracing added to a prefill 2.000 ms (25.0 %) and a decode 1.000 ms (12.5 %); "
-            "that is in no part of the budget.");
+            "the budget excludes it.");
 }
 
 TEST(UnwatchedWords, SayWhichStagesAreTracedAndWhy) {
