@@ -22,8 +22,8 @@
 namespace llmprof::collector {
 namespace {
 
-// Tracing costs that the overhead budget assumes, ns (docs/measurements.md): 2 us per launch, 0.25
-// us per kernel of a graph, more if kernels are tiny.
+// Tracing costs that the overhead budget assumes, ns (docs/measurements.md), per launch and per
+// kernel of a graph. A graph's kernels were measured at 250 ns; tiny ones cost more.
 constexpr int64_t kCostOfLaunch = 2'000;
 constexpr int64_t kCostInGraph = 500;
 // Upper bounds: back-to-back launches, tiny kernels of a graph.
