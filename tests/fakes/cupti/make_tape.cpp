@@ -1,5 +1,5 @@
-// make_tape eager|graph|edges|running FILE [--steps=N] [--layers=N]: tapes of programs that never
-// ran, in the shape of recorded ones.
+// make_tape eager|graph|edges|running FILE [--steps=N] [--layers=N] [--slower=N]: tapes of programs
+// that never ran, in the shape of recorded ones. The kernels of layers take N times as long.
 //   eager   prefill and decode steps of layers, kernels launched one by one; a second thread
 //   graph   one decode step captured under ranges of its layers, instantiated, replayed
 //   edges   what records can hold at most: long kernels, long calls, long names, two devices, NVTX
@@ -276,6 +276,7 @@ class Annotations {
 struct Size {
   unsigned steps = 8;
   unsigned layers = 2;
+  unsigned slower = 1;
 };
 
 struct KernelOfLayer {
@@ -303,7 +304,8 @@ void for_each_kernel(Annotations& ranges, const Size& size, Kernel kernel) {
   for (unsigned layer = 0; layer < size.layers; ++layer) {
     ranges.push(layer_name(layer));
     const char* open = nullptr;
-    for (const KernelOfLayer& part : kLayer) {
+    for (KernelOfLayer part : kLayer) {
+      part.nanoseconds *= size.slower;
       if (open != part.range) {
         if (open != nullptr) ranges.pop();
         ranges.push(part.range);
@@ -502,10 +504,12 @@ bool read_size(std::string_view argument, Size& size) {
   const size_t equals = argument.find('=');
   if (equals == std::string_view::npos) return false;
   const std::string_view name = argument.substr(0, equals);
-  unsigned& to = name == "--steps" ? size.steps : size.layers;
+  unsigned* const to = name == "--steps"    ? &size.steps
+                       : name == "--layers" ? &size.layers
+                       : name == "--slower" ? &size.slower
+                                            : nullptr;
   const char* const end = argument.data() + argument.size();
-  return (name == "--steps" || name == "--layers") &&
-         std::from_chars(argument.data() + equals + 1, end, to).ptr == end;
+  return to != nullptr && std::from_chars(argument.data() + equals + 1, end, *to).ptr == end;
 }
 
 int run(const std::vector<std::string_view>& arguments) {
@@ -514,7 +518,8 @@ int run(const std::vector<std::string_view>& arguments) {
   bool ok = arguments.size() >= kFirstOption;
   for (size_t i = kFirstOption; ok && i < arguments.size(); ++i) ok = read_size(arguments[i], size);
   if (!ok) {
-    std::fputs("make_tape eager|graph|edges|running FILE [--steps=N] [--layers=N]\n", stderr);
+    std::fputs("make_tape eager|graph|edges|running FILE [--steps=N] [--layers=N] [--slower=N]\n",
+               stderr);
     return 2;
   }
   TapeMaker maker(std::string(arguments[1]).c_str());
