@@ -70,9 +70,9 @@ Options operator+(Options options, const Options& more) {
 
 const OptionSpec kForce = flag("--force", "Write into a folder that is not empty");
 const OptionSpec kPrintProfile = flag("--json", "Print profile.json instead of tables");
-const OptionSpec kPrintJson = flag("--json", "Print the same facts as JSON");
+const OptionSpec kPrintJson = flag("--json", "Print the result as JSON");
 const OptionSpec kTimings =
-    flag("--timings", "Print on stderr how long each part of the analysis took");
+    flag("--timings", "Print how long each part of the analysis took, on stderr");
 
 // One option per file for other viewers.
 Options exports() {
@@ -95,7 +95,7 @@ CommandSpec run_spec() {
   spec.options =
       Options{
           open_choice("--mode MODE", {"deep", "light"},
-                      "Profiling depth, deep or light (sets run.mode)"),
+                      "Profiling depth: deep, or light, which is faster (sets run.mode) [deep]"),
           option("--out DIR", Takes::folder, "Folder for the bundle [tmp/stage2/<run id>]"),
           flag("--force",
                "Use a folder that is not empty; an earlier run in it moves to previous-<n>"),
@@ -106,7 +106,7 @@ CommandSpec run_spec() {
                  "Limit the time of all recordings (300s, 5m, 1h): shortens ncu first, then skips "
                  "ncu, then torch.profiler")} +
       exports() + Options{kPrintProfile, kTimings} +
-      group("Ranks that a launcher started",
+      group("One rank of a distributed job",
             {option(
                  "--rank-folder DIR", Takes::folder,
                  "This process is one rank of a job: record it into DIR/rank<N> (docs/cluster.md)"),
@@ -114,12 +114,12 @@ CommandSpec run_spec() {
                     "Rank 0 waits up to SECONDS for the others, then writes the job's reports")}) +
       group("Repeats and comparisons",
             {number("--repeat N", 1, kMostRepeats,
-                    "Record the program N times, with control runs and the collector only, and "
-                    "print the spread"),
+                    "Record the program N times (control run and collector only), and print how "
+                    "much the runs differ"),
              option("--against COMMAND", Takes::text,
                     "Record this command alternately with the program, then compare them")}) +
       group(
-          "What the collector records of CUDA",
+          "CUDA tracing by the collector",
           {option("--duty T/P|N", Takes::text,
                   "Trace T of every P steps (4/32); N means 4 of every 4*N. The run then measures "
                   "the tracing overhead"),
@@ -127,8 +127,8 @@ CommandSpec run_spec() {
                   "Limit the tracing overhead (2%): trace in windows, detach between them"),
            flag("--full", "Record everything, even if a duty cycle or budget is configured"),
            open_choice("--arm RANGE|command", {"start", "command", "LLM@prefill", "LLM@decode_all"},
-                       "Record while this range is open (LLM@decode_all); command: once `llmprof "
-                       "arm PID` is called [start]"),
+                       "When to record: while this range is open (LLM@decode_all); command: from "
+                       "`llmprof arm PID` on [start]"),
            flag("--api", "Record every CUDA call, not only launches and synchronization")});
   spec.takes_program = true;
   spec.notes =
@@ -173,10 +173,10 @@ CommandSpec analyze_spec() {
               count("--top N", "Show only the N longest kernels"),
               option("--config-dir DIR", Takes::folder,
                      "Your own conf folder; its files take precedence over the built-in ones "
-                     "(kernels.yaml, stages.yaml, gpus.yaml, model/llm/)")} +
+                     "(kernels.yaml, stages.yaml, engines/, gpus.yaml, model/llm/)")} +
       exports() + Options{kPrintProfile, kTimings} +
       group(
-          "What ran (for MFU and MBU)",
+          "Model and sizes, for MFU and MBU",
           {model,
            option("--gpu NAME", Takes::text, "GPU name (\"H200\") to use instead of the capture's"),
            count("--prompt-tokens N", "Prompt tokens per sequence"),
@@ -185,11 +185,12 @@ CommandSpec analyze_spec() {
            count("--tp N", "Tensor-parallel GPUs: they share each layer [1]"),
            count("--pp N", "Pipeline-parallel GPUs: each has some of the layers [1]"),
            count("--ep N", "Expert-parallel GPUs: each has some of the experts [1]")}) +
-      group("What to look at",
+      group("Selection",
             {open_choice("--stage STAGE", {"prefill", "decode"},
                          "Only this stage, such as prefill or decode"),
-             option("--steps RANGE", Takes::text,
-                    "Only these steps of each instance: 4:12 is the 5th to the 12th; 4:, :12, 7"),
+             option(
+                 "--steps RANGE", Takes::text,
+                 "Only these steps of each instance: 4:12 is the 5th to the 12th; also 4:, :12, 7"),
              number("--device N", 0, kLargestCount, "Only this GPU, by its CUDA number"),
              flag("--no-annotations",
                   "Detect stages from the kernel sequence; ignore NVTX and other annotations")});
@@ -218,7 +219,8 @@ CommandSpec merge_spec() {
       kPrintProfile,
       kTimings};
   spec.notes =
-      "The result is byte for byte what `llmprof analyze` writes for all ranks' captures. If there "
+      "The result is byte for byte that of `llmprof analyze` on the captures of all ranks. If "
+      "there "
       "are no partial profiles, it runs `analyze`.";
   spec.examples = {{"llmprof merge partials/ --out job", "the profile of the whole job"}};
   return spec;
@@ -270,8 +272,8 @@ CommandSpec diff_spec() {
               kTimings} +
       group("Repeats of the same program",
             {repeatable(option("--base RUN", Takes::path,
-                               "Another run of the base side; with several runs, variation is "
-                               "measured between runs")),
+                               "Another run of the base side; llmprof then measures how much runs "
+                               "differ")),
              repeatable(option("--new RUN", Takes::path, "Another run of the new side"))}) +
       group(
           "For CI",
@@ -332,7 +334,7 @@ CommandSpec of_collector(CommandSpec spec) {
 CommandSpec completion_spec() {
   OptionSpec shell = required("SHELL", Takes::text, "bash or zsh");
   shell.choices = {"bash", "zsh"};
-  CommandSpec spec{"completion", "Print the completion script of a shell", completion_command};
+  CommandSpec spec{"completion", "Print the completion script for a shell", completion_command};
   spec.arguments = {shell};
   spec.examples = {{"source <(llmprof completion bash)"}};
   return spec;
