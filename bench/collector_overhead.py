@@ -104,8 +104,8 @@ class Runner:
         )
         if done.returncode != 0:
             sys.exit(f"{variant}: exit {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}")
-        told = [line for line in done.stderr.splitlines() if line.startswith("llmprof")]
-        return done.stdout, time.monotonic() - begin, told
+        messages = [line for line in done.stderr.splitlines() if line.startswith("llmprof")]
+        return done.stdout, time.monotonic() - begin, messages
 
     def capture(self, variant, folder):
         if settings_of(variant, self.arguments) is not None and variant not in NOT_ARMED:
@@ -157,8 +157,8 @@ def measure(runner, results, read_figures):
         for variant in arguments.variants:
             with tempfile.TemporaryDirectory(dir=arguments.work, prefix=f"{variant}-") as name:
                 folder = pathlib.Path(name)
-                output, seconds, told = runner.run(variant, folder)
-                run = {"round": round_number, "variant": variant, "seconds": seconds, "told": told,
+                output, seconds, messages = runner.run(variant, folder)
+                run = {"round": round_number, "variant": variant, "seconds": seconds, "messages": messages,
                        **read_figures(output)}
                 # A few captures are enough; reading takes longer than the run.
                 seen = sum(1 for r in results["runs"] if r["variant"] == variant and r.get("capture"))
@@ -203,8 +203,8 @@ def variants_in(results):
 def launch_table(results):
     per_launch = ["median_ns", "thread_cpu_ns", "all_cpu_ns"]
     # Results of an earlier version of the program lack the last figure.
-    told = all("set_up_cpu_ms" in run for run in results["runs"])
-    figures = [*per_launch, "set_up_cpu_ms"] if told else per_launch
+    has_set_up = all("set_up_cpu_ms" in run for run in results["runs"])
+    figures = [*per_launch, "set_up_cpu_ms"] if has_set_up else per_launch
     rows = ["| variant | runs | " + " | ".join(f"{figure} | added" for figure in figures) + " |",
             "|---|---:|" + "---:|" * 2 * len(figures)]
     medians = {}
@@ -309,11 +309,11 @@ def capture_lines(results):
     return lines
 
 
-def told_lines(results):
+def message_lines(results):
     """What the collector wrote to stderr, each line once."""
     said = {}
     for run in results["runs"]:
-        for line in run["told"]:
+        for line in run["messages"]:
             said.setdefault(line, set()).add(run["variant"])
     return [f"messages in {', '.join(sorted(variants))}: {line}" for line, variants in list(said.items())[:20]]
 
@@ -371,7 +371,7 @@ def main():
     if arguments.rounds > 0:
         measure(runner, results, launch_figures if launch else decode_figures)
     print(launch_table(results) if launch else decode_table(results))
-    for line in [*capture_lines(results), *told_lines(results)]:
+    for line in [*capture_lines(results), *message_lines(results)]:
         print(line)
 
 

@@ -8,7 +8,7 @@ same run: the delay that the workload injected (metrics.json of the recorded run
 profile. The rule: the median of five runs is within 5 %, for prefill and for decode; otherwise the exit code is 1. Then
 four ranks, more than many machines have cores: the slowed one must be named first. The runs have the highest priority
 that the system grants; other work on the machine makes waits longer than the injected delay. Results are in
-bench/RESULTS.md. `make test` has the same rules on recorded logs (test_between_ranks) and on one run without times
+bench/RESULTS.md. `make test` has the same rules on recorded logs (test_rank_waits) and on one run without times
 (test_straggler).
 """
 import argparse
@@ -27,7 +27,7 @@ TOLERANCE = 0.05
 
 
 def medians(runs):
-    """Medians by stage, from [{stage: waited over injected}, ...]."""
+    """Medians by stage, from [{stage: wait over delay}, ...]."""
     return {stage: statistics.median(run[stage] for run in runs) for stage in runs[0]}
 
 
@@ -55,11 +55,11 @@ def main():
 
         runs = []
         for number in range(arguments.runs):
-            runs.append(slowed_rank.waited_over_injected(record(number, *slowed_rank.TWO_RANKS)))
+            runs.append(slowed_rank.wait_over_delay(record(number, *slowed_rank.TWO_RANKS)))
             print(", ".join(f"{stage} {ratio:.3f}" for stage, ratio in runs[-1].items()), flush=True)
         found = medians(runs)
         for stage, median in found.items():
-            print(f"{stage}: waited over injected, median {median:.3f}")
+            print(f"{stage}: wait over injected delay, median {median:.3f}")
         named = slowed_rank.named_ranks(record("four", *slowed_rank.FOUR_RANKS))
         print(f"of four ranks, rank {slowed_rank.SLOWED} was slowed; named: {named}")
     return 0 if holds(found) and named[:1] == [slowed_rank.SLOWED] else 1

@@ -16,7 +16,7 @@ def collectives_of(capture):
     return json.loads(result.stdout)
 
 
-class Covered:
+class IntervalUnion:
     """A union of intervals."""
 
     def __init__(self, intervals):

@@ -107,7 +107,7 @@ def kernels(data):
     return found
 
 
-class Stretched:
+class StretchedClock:
     """A clock that runs slower during some intervals: there, `factor` ns pass for each ns."""
 
     def __init__(self, intervals, factor):
@@ -140,7 +140,7 @@ class SlowDown:
         self.names, self.factor = set(names), factor
         slower = [(start, end) for start, end, name in kernels(data) if name in self.names]
         self.count = len(slower)
-        self.moved = Stretched(slower, factor)
+        self.moved = StretchedClock(slower, factor)
         self.keys = set()
         self.definitions = set()
         for record in records(data):

@@ -106,7 +106,7 @@ class _Kernel:
     grid: int
 
 
-class _Moved:
+class _RankTimes:
     """One rank's times: those of the source, shifted by the inserted time before them, on the rank's clock."""
 
     def __init__(self, clock, begin):
@@ -160,7 +160,7 @@ def _per_pass(places):
 def _plan(kernels, places, ranks, groups, clocks, delays, spread_ns, jitter_ns, transfer_ns, kinds):
     """Moved times by rank, and the collectives by number, then group."""
     begin = min(min(k.start, k.launch_start) for k in kernels)
-    moved = [_Moved(clock, begin) for clock in clocks]
+    moved = [_RankTimes(clock, begin) for clock in clocks]
     chance = random.Random(1)
     collectives = []
     for number, (after, size) in enumerate(places):
@@ -291,18 +291,18 @@ def _torch_events(collective, kernel, row, call, rank, groups, moved, facts, seq
     start, end = collective.captured_ns[rank]
     elements = collective.bytes // DTYPE_BYTES
     group = groups.index(collective.members)
-    told = {"Collective name": TORCH_NAMES[collective.kind], "In msg nelems": elements,
-            "Out msg nelems": {"all_gather": elements * len(collective.members),
-                               "reduce_scatter": elements // len(collective.members)}.get(collective.kind, elements),
-            "Group size": len(collective.members), "dtype": "BFloat16", "Process Group Name": str(group),
-            "Process Group Description": "default_pg" if len(groups) == 1 else "undefined",
-            "Process Group Ranks": str(collective.members)}
+    received = {"all_gather": elements * len(collective.members), "reduce_scatter": elements // len(collective.members)}
+    description = {"Collective name": TORCH_NAMES[collective.kind], "In msg nelems": elements,
+                   "Out msg nelems": received.get(collective.kind, elements), "Group size": len(collective.members),
+                   "dtype": "BFloat16", "Process Group Name": str(group),
+                   "Process Group Description": "default_pg" if len(groups) == 1 else "undefined",
+                   "Process Group Ranks": str(collective.members)}
     if sequence:
-        told["Seq"] = collective.number
+        description["Seq"] = collective.number
     number = 10_000_000 + collective.number
     arguments = {**row["args"], "External id": number, "correlation": number, "grid": [16, 1, 1], "block": [544, 1, 1]}
     if facts == "kernel" and not collective.in_graph:
-        arguments.update(told)
+        arguments.update(description)
     if facts == "annotation":
         arguments["External id"] = number + 1_000_000  # old traces number kernels separately
     if collective.in_graph:
@@ -322,7 +322,7 @@ def _torch_events(collective, kernel, row, call, rank, groups, moved, facts, seq
     operator = {**span, "cat": "cpu_op", "name": "record_param_comms", "args": {"External id": number}}
     made = [kernel_event, launch, operator]
     if facts in ("kernel", "operator"):
-        operator["args"].update(told)
+        operator["args"].update(description)
     if facts == "annotation":
         made.append({**span, "cat": "user_annotation", "name": TORCH_ANNOTATIONS[collective.kind],
                      "args": {"External id": number + 2_000_000, "Input Dims": [[elements]],

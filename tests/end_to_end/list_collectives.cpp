@@ -22,21 +22,22 @@ json or_null(const std::optional<Value>& value) {
 
 json collective(const Collectives& all, size_t row) {
   const analysis::CollectiveKey& key = all.keys[all.key[row]];
-  json told = {{"kind", trace::to_string(key.kind)},
-               {"bytes", or_null(key.bytes)},
-               {"group", key.group},
-               {"group_stated", key.group_stated},
-               {"members", key.members},
-               {"group_size", key.group_size},
-               {"start", all.start[row]},
-               {"end", all.end[row]},
-               {"exposed", all.exposed[row]},
-               {"busy_before", all.busy_before[row]},
-               {"in_graph", all.in_graph[row] != 0}};
-  told["launched"] = all.launched[row] == Collectives::kNotKnown ? json() : json(all.launched[row]);
-  told["step"] = all.step[row] == Collectives::kNoStep ? json() : json(all.step[row]);
-  told["sequence"] = all.sequence[row] == trace::kNoSequence ? json() : json(all.sequence[row]);
-  return told;
+  json fields = {{"kind", trace::to_string(key.kind)},
+                 {"bytes", or_null(key.bytes)},
+                 {"group", key.group},
+                 {"group_stated", key.group_stated},
+                 {"members", key.members},
+                 {"group_size", key.group_size},
+                 {"start", all.start[row]},
+                 {"end", all.end[row]},
+                 {"exposed", all.exposed[row]},
+                 {"busy_before", all.busy_before[row]},
+                 {"in_graph", all.in_graph[row] != 0}};
+  fields["launched"] =
+      all.launched[row] == Collectives::kNotKnown ? json() : json(all.launched[row]);
+  fields["step"] = all.step[row] == Collectives::kNoStep ? json() : json(all.step[row]);
+  fields["sequence"] = all.sequence[row] == trace::kNoSequence ? json() : json(all.sequence[row]);
+  return fields;
 }
 
 json describe(const trace::Capture& capture, const analysis::Analyzed& analyzed) {

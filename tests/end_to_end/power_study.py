@@ -99,7 +99,7 @@ class RecordedRuns:
             return json.loads((out / "diff.json").read_text(encoding="utf-8"))
 
 
-class Found:
+class SlowdownResult:
     """The result of a comparison for a stage's classes, one of which was slowed down."""
 
     def __init__(self, diff, stage, kernel_class, percent):
@@ -129,7 +129,7 @@ def threshold(percent):
 
 
 def study(runs, stage, kernel_class, percent, pairings):
-    return [Found(runs.diff(pairing, kernel_class, percent, "--threshold", f"{threshold(percent)}%"), stage, kernel_class,
+    return [SlowdownResult(runs.diff(pairing, kernel_class, percent, "--threshold", f"{threshold(percent)}%"), stage, kernel_class,
                   percent) for pairing in pairings]
 
 

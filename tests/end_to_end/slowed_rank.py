@@ -35,12 +35,13 @@ def named_ranks(run):
 
 def injected(run):
     """The delay that the workload reports for the slowed rank: by stage, in ms per step."""
-    told = json.loads((run.folder / "collector" / "metrics.json").read_text())["tensor_parallel"]
-    if (told["ranks"], told["slow_rank"]) != (2, SLOWED):
-        raise AssertionError(told)
-    return {"prefill": told["delay_ms"]["prefill"], "decode": told["delay_ms"]["decode_step"]}
+    metrics = json.loads((run.folder / "collector" / "metrics.json").read_text())["tensor_parallel"]
+    if (metrics["ranks"], metrics["slow_rank"]) != (2, SLOWED):
+        raise AssertionError(metrics)
+    return {"prefill": metrics["delay_ms"]["prefill"], "decode": metrics["delay_ms"]["decode_step"]}
 
 
-def waited_over_injected(run):
-    waited = {row["stage"]: row["wait_ms_per_step"] for row in run.profile["job"]["stragglers"]}
-    return {stage: waited[stage] / delay for stage, delay in injected(run).items()}
+def wait_over_delay(run):
+    """By stage: the other rank's wait over the injected delay."""
+    waits = {row["stage"]: row["wait_ms_per_step"] for row in run.profile["job"]["stragglers"]}
+    return {stage: waits[stage] / delay for stage, delay in injected(run).items()}

@@ -99,9 +99,9 @@ class SlurmCluster:
         return {"SLURM_CONF": str(self.conf)}
 
     def is_idle(self):
-        told = subprocess.run(["sinfo", "-h", "-o", "%T"], capture_output=True, text=True, check=False,
-                              env={**os.environ, **self.variables})
-        return told.stdout.strip() == "idle"
+        nodes = subprocess.run(["sinfo", "-h", "-o", "%T"], capture_output=True, text=True, check=False,
+                               env={**os.environ, **self.variables})
+        return nodes.stdout.strip() == "idle"
 
     def wait_for(self, what, is_there):
         end = time.monotonic() + PATIENCE

@@ -16,7 +16,7 @@ ERASE = "\r\x1b[K"
 ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
-class Finished:
+class TerminalOutput:
     """All bytes from the terminal (raw), the final screen (shown, with its colors, and plain, without), the duration
     and the exit code."""
 
@@ -69,7 +69,7 @@ def run_on_terminal(*arguments, columns=80, env=None, cwd=None, stdout_to_pipe=F
             process.kill()
             raise AssertionError("llmprof did not end in time")
         returncode = process.wait(timeout=10)
-        return Finished(returncode, b"".join(parts).decode("utf-8"), time.monotonic() - begin)
+        return TerminalOutput(returncode, b"".join(parts).decode("utf-8"), time.monotonic() - begin)
     finally:
         os.close(ours)
         if process.poll() is None:

@@ -37,7 +37,7 @@ def filled(value, known):
     return re.sub(r"\$\{\{\s*([\w.-]+)\s*\}\}", lambda match: known[match[1]], value)
 
 
-class Ran:
+class ActionResult:
     """The results of a composite action."""
 
     def __init__(self):
@@ -65,12 +65,12 @@ def run_action(folder, inputs, workspace):
     assert not unknown and not missing, (unknown, missing)
     known = {f"inputs.{name}": str(inputs.get(name, entry.get("default", "")))
              for name, entry in action["inputs"].items()}
-    ran = Ran()
+    result = ActionResult()
     for step in action["runs"]["steps"]:
-        if ran.code != 0 and step.get("if") != "always()":
+        if result.code != 0 and step.get("if") != "always()":
             continue
         if "uses" in step:
-            ran.uploaded.append(workspace / filled(step["with"]["path"], known))
+            result.uploaded.append(workspace / filled(step["with"]["path"], known))
             continue
         assert step["shell"] == "bash"
         with tempfile.TemporaryDirectory() as place:
@@ -81,16 +81,16 @@ def run_action(folder, inputs, workspace):
             env.update({name: str(file) for name, file in files.items()}, GITHUB_ACTION_PATH=str(folder))
             done = run_block(filled(step["run"], known), workspace, env)
             lines = files["GITHUB_OUTPUT"].read_text(encoding="utf-8").splitlines()
-            ran.summary += files["GITHUB_STEP_SUMMARY"].read_text(encoding="utf-8")
-        ran.code = ran.code or done.returncode
-        ran.output += done.stdout + done.stderr
+            result.summary += files["GITHUB_STEP_SUMMARY"].read_text(encoding="utf-8")
+        result.code = result.code or done.returncode
+        result.output += done.stdout + done.stderr
         for line in lines:
             name, value = line.split("=", 1)
             known[f"steps.{step['id']}.outputs.{name}"] = value
     for name, entry in action["outputs"].items():
-        ran.outputs[name] = filled(entry["value"], {**known, "steps.diff.outputs.verdict":
+        result.outputs[name] = filled(entry["value"], {**known, "steps.diff.outputs.verdict":
                                                     known.get("steps.diff.outputs.verdict", "")})
-    return ran
+    return result
 
 
 class ActionCase(unittest.TestCase):
@@ -126,38 +126,38 @@ class TwoProfiles(ActionCase):
     def act(self, new="pr/profile.json", **inputs):
         return run_action(ACTION, {"base": "main/profile.json", "new": new, "llmprof": LLMPROF, **inputs}, self.folder)
 
-    def check_artifacts(self, ran, verdict):
-        self.assertEqual(ran.outputs, {"verdict": verdict}, ran.output)
-        self.assertEqual(ran.uploaded, [self.folder / "llmprof-diff"])
-        names = {path.name for path in ran.uploaded[0].rglob("*") if path.is_file()}
+    def check_artifacts(self, result, verdict):
+        self.assertEqual(result.outputs, {"verdict": verdict}, result.output)
+        self.assertEqual(result.uploaded, [self.folder / "llmprof-diff"])
+        names = {path.name for path in result.uploaded[0].rglob("*") if path.is_file()}
         self.assertLessEqual({"diff.md", "diff.json", "diff.xml", "summary.md"}, names)
-        self.assertIn(f"Verdict: {verdict.replace('_', ' ')}.", ran.summary)
-        suite = xml.etree.ElementTree.parse(ran.uploaded[0] / "diff.xml").getroot().find("testsuite")
+        self.assertIn(f"Verdict: {verdict.replace('_', ' ')}.", result.summary)
+        suite = xml.etree.ElementTree.parse(result.uploaded[0] / "diff.xml").getroot().find("testsuite")
         self.assertEqual(int(suite.get("failures")) > 0, verdict == "fail")
 
     def test_the_same_passes(self):
-        ran = self.act(new="main/profile.json", gate="decode.step.p50<=+2%\n\n  prefill.wall.mean<=+5%&+0.2ms  \n")
-        self.assertEqual(ran.code, 0, ran.output)
-        self.check_artifacts(ran, "pass")
+        result = self.act(new="main/profile.json", gate="decode.step.p50<=+2%\n\n  prefill.wall.mean<=+5%&+0.2ms  \n")
+        self.assertEqual(result.code, 0, result.output)
+        self.check_artifacts(result, "pass")
 
     def test_a_slower_step_fails(self):
-        ran = self.act(gate="decode.step.p50<=+2%")
-        self.assertEqual(ran.code, 5, ran.output)
-        self.check_artifacts(ran, "fail")
+        result = self.act(gate="decode.step.p50<=+2%")
+        self.assertEqual(result.code, 5, result.output)
+        self.check_artifacts(result, "fail")
 
-    def test_what_cannot_be_told_fails_unless_it_may_pass(self):
-        ran = self.act(gate="decode.step.p99<=+2%")
-        self.assertEqual(ran.code, 3, ran.output)
-        self.check_artifacts(ran, "cannot_tell")
+    def test_an_undecided_rule_fails_unless_configured_to_pass(self):
+        result = self.act(gate="decode.step.p99<=+2%")
+        self.assertEqual(result.code, 3, result.output)
+        self.check_artifacts(result, "cannot_tell")
         shutil.rmtree(self.folder / "llmprof-diff")
-        ran = self.act(gate="decode.step.p99<=+2%", **{"cannot-tell": "pass"})
-        self.assertEqual(ran.code, 0, ran.output)
+        result = self.act(gate="decode.step.p99<=+2%", **{"cannot-tell": "pass"})
+        self.assertEqual(result.code, 0, result.output)
 
-    def test_a_wrong_rule_is_told_and_nothing_passes(self):
-        ran = self.act(gate="decode.step<=2%")
-        self.assertEqual(ran.code, 2, ran.output)
-        self.assertIn("no sign", ran.output)
-        self.assertEqual(ran.outputs, {"verdict": ""})
+    def test_a_wrong_rule_is_reported_and_fails(self):
+        result = self.act(gate="decode.step<=2%")
+        self.assertEqual(result.code, 2, result.output)
+        self.assertIn("no sign", result.output)
+        self.assertEqual(result.outputs, {"verdict": ""})
 
     def test_the_command_of_the_documentation(self):
         (command,) = re.findall(r"(?m)^llmprof (diff .*)$", CI.read_text(encoding="utf-8"))
@@ -200,38 +200,38 @@ class Workflow(ActionCase):
         subprocess.run(["git", "clone", "-q", *words, str(self.origin), str(self.workspace / path)], check=True)
 
     def test_its_steps_record_both_and_compare_them(self):
-        ran = None
+        result = None
         for step in self.job["steps"]:
             uses, options = step.get("uses", ""), step.get("with", {})
             if uses.startswith("actions/checkout@"):
                 self.checkout(**options)
             elif uses:
                 # Fewer repeats than in the example, to save time, and a program without a GPU.
-                ran = run_action(self.workspace / uses, {**options, "repeat": 2, "llmprof": LLMPROF,
-                                                         "overrides": "workload.uses_cuda=false\n"}, self.workspace)
+                result = run_action(self.workspace / uses, {**options, "repeat": 2, "llmprof": LLMPROF,
+                                                            "overrides": "workload.uses_cuda=false\n"}, self.workspace)
             else:
                 done = run_block(step["run"], self.workspace, {})
                 self.assertEqual(done.returncode, 0, done.stderr)
         out = self.workspace / "llmprof-diff"
         self.assertEqual(sorted(path.name for path in (out / "runs").iterdir()),
-                         ["base-1", "base-2", "diff", "new-1", "new-2"], ran.output)
+                         ["base-1", "base-2", "diff", "new-1", "new-2"], result.output)
         diff = json.loads((out / "diff" / "diff.json").read_text(encoding="utf-8"))
         self.assertEqual((len(diff["base"]), len(diff["new"])), (2, 2))
         self.assertEqual([gate["rule"] for gate in diff["gates"]],
                          ["decode.step.p50<=+2%", "prefill.wall.mean<=+5%&+0.2ms"])
         # A third layer: whether it exceeds this machine's noise does not matter here.
-        self.assertEqual(ran.outputs, {"verdict": diff["verdict"]})
-        self.assertEqual(ran.code, {"pass": 0, "fail": 5}.get(diff["verdict"], 3))
-        self.assertTrue(ran.summary)
+        self.assertEqual(result.outputs, {"verdict": diff["verdict"]})
+        self.assertEqual(result.code, {"pass": 0, "fail": 5}.get(diff["verdict"], 3))
+        self.assertTrue(result.summary)
 
     def test_a_program_that_fails_fails_the_action(self):
         for path in ("base", "new"):
             self.checkout(path)
-        ran = run_action(self.workspace / "new" / "packaging" / "github",
-                         {"base": "./base/absent", "new": "./new/absent", "repeat": 1, "llmprof": LLMPROF,
-                          "overrides": "workload.uses_cuda=false"}, self.workspace)
-        self.assertNotIn(ran.code, (0, 3, 5), ran.output)
-        self.assertEqual(ran.outputs, {"verdict": ""})
+        result = run_action(self.workspace / "new" / "packaging" / "github",
+                            {"base": "./base/absent", "new": "./new/absent", "repeat": 1, "llmprof": LLMPROF,
+                             "overrides": "workload.uses_cuda=false"}, self.workspace)
+        self.assertNotIn(result.code, (0, 3, 5), result.output)
+        self.assertEqual(result.outputs, {"verdict": ""})
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ def table_rows(markdown, first_column):
 
 
 class Ranking(unittest.TestCase):
-    def test_equals_what_nsys_says_row_by_row(self):
+    def test_equals_nsys_row_by_row(self):
         bundle = Bundle(DECODER / "nsys.sqlite")
         self.assertEqual(bundle.kernels(), kernel_summary(DECODER / "nsys_cuda_gpu_kern_sum.csv"))
         totals = bundle.profile["totals"]
@@ -109,7 +109,7 @@ class Joining(unittest.TestCase):
         self.assertIn("24 of 24 profiled launches were matched", bundle.markdown)
         self.assertIn("24 of 24 profiled launches were matched", bundle.result.stdout)
 
-    def test_a_summary_beside_its_timeline_is_not_added(self):
+    def test_a_summary_next_to_its_timeline_is_not_added(self):
         bundle = Bundle(DECODER / "nsys.sqlite", DECODER / "nsys_cuda_gpu_kern_sum.csv")
         self.assertEqual(bundle.profile["totals"]["kernel_sum_ns"], 10340189)
         self.assertIn("summary_left_aside", bundle.codes())
@@ -119,16 +119,16 @@ class Joining(unittest.TestCase):
         self.assertEqual(bundle.kernels(), kernel_summary(DECODER / "nsys_cuda_gpu_kern_sum.csv"))
         self.assertEqual(bundle.profile["totals"]["kernel_count"], 4465)
         self.assertEqual(bundle.profile["totals"]["gpu_count"], 1)
-        (told,) = [d for d in bundle.profile["diagnostics"] if d["code"] == "timeline_twice"]
-        self.assertIn("nsys_cuda_gpu_trace.csv.gz", told["message"].split(" holds ")[0])
+        (diagnostic,) = [d for d in bundle.profile["diagnostics"] if d["code"] == "timeline_twice"]
+        self.assertIn("nsys_cuda_gpu_trace.csv.gz", diagnostic["message"].split(" holds ")[0])
 
     def test_two_pages_of_one_ncu_run_are_counted_once(self):
         pages = (DECODER / "ncu_raw.csv.gz", DECODER / "ncu_details.csv.gz")
         alone, both = Bundle(pages[0]), Bundle(*pages)
         self.assertEqual(both.kernels(), alone.kernels())
         self.assertEqual(sum(calls for calls, _ in both.kernels().values()), 24)
-        (told,) = [d for d in both.profile["diagnostics"] if d["code"] == "profiled_twice"]
-        self.assertEqual(told["count"], 24)
+        (diagnostic,) = [d for d in both.profile["diagnostics"] if d["code"] == "profiled_twice"]
+        self.assertEqual(diagnostic["count"], 24)
         joined = Bundle(DECODER / "nsys.sqlite", *pages).profile["totals"]["metric_join"]
         self.assertEqual((joined["profiled_launches"], joined["joined"]), (24, 24))
 
@@ -169,7 +169,7 @@ class Devices(unittest.TestCase):
 
 class HiddenGraphs(unittest.TestCase):
     # 16 replays, 9490248 ns, and 2779695 ns of kernels: plain SQL (README next to the capture).
-    def test_says_what_is_missing_everywhere(self):
+    def test_every_output_says_what_is_missing(self):
         bundle = Bundle(DECODER / "nsys_graph_level.sqlite")
         hidden = bundle.profile["totals"]["hidden_graphs"]
         self.assertEqual(hidden["replays"], 16)
@@ -183,7 +183,7 @@ class HiddenGraphs(unittest.TestCase):
             self.assertIn("77.3 %", plain)
             self.assertIn("--cuda-graph-trace=node", plain)
 
-    def test_coverage_counts_replays_beside_kernels(self):
+    def test_coverage_counts_replays_and_kernels(self):
         path = DECODER / "nsys_graph_level.sqlite"
         database = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)
         (whole,) = database.execute(
@@ -270,7 +270,7 @@ class Surroundings(unittest.TestCase):
                 self.assertEqual(run("analyze", DECODER / "nsys.sqlite", cwd=folder).returncode, 0)
             self.assertEqual(len(list((pathlib.Path(folder) / "tmp" / "analyze").iterdir())), 3)
 
-    def test_a_full_disk_behind_stdout_is_told(self):
+    def test_a_full_disk_under_stdout_is_reported(self):
         if not pathlib.Path("/dev/full").exists():
             self.skipTest("needs /dev/full")
         with open("/dev/full", "wb") as full, tempfile.TemporaryDirectory() as folder:
@@ -314,7 +314,7 @@ class Usage(unittest.TestCase):
         self.assertIn("Example", run("analyze", "--help").stdout)
         self.assertRegex(run("version").stdout, r"^llmprof \d+\.\d+\.\d+\n$")
 
-    def test_unreadable_inputs_say_what_they_are(self):
+    def test_unreadable_inputs_are_described(self):
         missing = run("analyze", "no/such/file")
         self.assertEqual(missing.returncode, 3)
         self.assertIn("no/such/file: No such file", missing.stderr)

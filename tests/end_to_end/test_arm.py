@@ -56,7 +56,7 @@ class Arm(unittest.TestCase):
         self.assertEqual(result.stdout, "")
         self.assertIn(words, result.stderr)
 
-    def test_what_is_asked_and_answered(self):
+    def test_requests_and_answers(self):
         with process(ANSWERING, "arm=ok: tracing", "disarm=ok: detached after 12 steps") as other:
             armed, disarmed = run("arm", other.pid), run("disarm", other.pid)
         self.assertEqual((armed.returncode, disarmed.returncode), (0, 0), armed.stderr)
@@ -70,15 +70,15 @@ class Arm(unittest.TestCase):
         expected = {"pid": other.pid, "command": "arm", "ok": True, "message": 'a "word" \\ more'}
         self.assertEqual(armed, expected)
         self.assertEqual(refused.returncode, 4)
-        told = json.loads(refused.stdout)
-        self.assertFalse(told["ok"])
-        self.assertEqual(told["message"], f"process {other.pid}: unknown command")
+        answer = json.loads(refused.stdout)
+        self.assertFalse(answer["ok"])
+        self.assertEqual(answer["message"], f"process {other.pid}: unknown command")
 
-    def test_the_collectors_own_errors_are_told(self):
+    def test_the_collectors_own_errors_are_shown(self):
         with process(ANSWERING, "arm=error: another tool uses CUPTI") as other:
             self.assert_failure(run("arm", other.pid), "another tool uses CUPTI")
 
-    def test_an_answer_that_is_none_is_an_error(self):
+    def test_an_invalid_answer_is_an_error(self):
         with process(ANSWERING, "arm=maybe \x1b[31m") as other:
             result = run("arm", other.pid)
         self.assert_failure(result, "maybe")
@@ -88,7 +88,7 @@ class Arm(unittest.TestCase):
         with process("import time; print('ready', flush=True); time.sleep(60)") as other:
             self.assert_failure(run("arm", other.pid), f"process {other.pid} has no collector")
 
-    def test_a_process_that_is_not_there(self):
+    def test_a_process_that_does_not_exist(self):
         with process("print('ready', flush=True)") as other:
             other.wait()
         self.assert_failure(run("disarm", other.pid), f"there is no process {other.pid}")

@@ -144,7 +144,7 @@ class Matrix(unittest.TestCase):
         yield Case(f"--config-dir {label}", "analyze", self.good["sqlite"], "--config-dir", path, "--out", self.out(),
                    names=names, **more)
 
-    def test_what_is_no_file(self):
+    def test_paths_that_are_not_files(self):
         cases = []
         for label, path in self.bad.not_files().items():
             cases += [case for case in self.reading(label, path, names=path.name[:60])]
@@ -241,7 +241,7 @@ class Matrix(unittest.TestCase):
         self.assertEqual((folder / "full" / "kept").read_text(), "mine")
         self.assertTrue((folder / "pipe").is_fifo())
 
-    def test_streams_that_take_nothing(self):
+    def test_streams_that_cannot_be_written(self):
         profile, sqlite = self.good["profile"], self.good["sqlite"]
         calls = [("analyze", sqlite), ("analyze", sqlite, "--json"), ("diff", profile, profile), ("report", profile),
                  ("merge", self.good["partial"]), ("artifacts", profile.parent), ("open", profile.parent), ("doctor",),
@@ -323,7 +323,7 @@ class Matrix(unittest.TestCase):
         cases.append(Case("run --rank-folder without a launcher", "run", "--rank-folder", self.out(), "--", "true", codes={2}))
         self.judge(cases)
 
-    def test_words_that_mean_nothing(self):
+    def test_meaningless_arguments(self):
         sqlite, profile = self.good["sqlite"], self.good["profile"]
         huge = "9" * 40
         lines = [
@@ -375,7 +375,7 @@ class Matrix(unittest.TestCase):
             self.assertIn(done.returncode, (0, 2, 4, 127), (megabytes, done.stderr))
             self.assertNotIn(b"internal error", done.stderr)
 
-    def test_what_is_stopped(self):
+    def test_interrupted_runs(self):
         """A signal ends a run with its results so far, not with the signal."""
         for sent in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             out = self.out()

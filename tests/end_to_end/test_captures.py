@@ -65,7 +65,7 @@ class Truth(unittest.TestCase):
         self.assertEqual(join["joined"] + join["unjoined"], 120)
         self.assertGreater(join["joined"], 100)
 
-    def test_graph_level_capture_says_what_is_missing(self):
+    def test_graph_level_capture_reports_what_is_missing(self):
         path = H200_CAPTURES / "h200-dense-graph/nsys_graph.sqlite"
         database = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)
         ((replays,),) = database.execute('SELECT sum("end" - start) FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE')

@@ -6,14 +6,14 @@ import sqlite3
 import tempfile
 import unittest
 
-from collectives import Covered, collectives_of
+from collectives import IntervalUnion, collectives_of
 from job_captures import MILLISECOND, PYTORCH_GRAPH, Clock, Delay, nsys_job, pytorch_job
 
 
 def compute_of_trace(path):
     with gzip.open(path, "rt", encoding="utf-8") as file:
         events = json.load(file)["traceEvents"]
-    return Covered((round(event["ts"] * 1000), round(event["ts"] * 1000) + round(event["dur"] * 1000))
+    return IntervalUnion((round(event["ts"] * 1000), round(event["ts"] * 1000) + round(event["dur"] * 1000))
                    for event in events if event.get("cat") == "kernel" and not event["name"].startswith("nccl"))
 
 
@@ -22,10 +22,10 @@ def compute_of_export(path):
     rows = database.execute("SELECT k.start, k.end FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s "
                             "ON s.id = k.demangledName WHERE s.value NOT LIKE 'nccl%'").fetchall()
     database.close()
-    return Covered(rows)
+    return IntervalUnion(rows)
 
 
-class MadeJobs(unittest.TestCase):
+class SyntheticJobs(unittest.TestCase):
     maxDiff = 4000
 
     def setUp(self):
@@ -33,8 +33,8 @@ class MadeJobs(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def check(self, job, rank, compute, **told):
-        """Times, kinds, and preceding and concurrent work; `told`: other values that each row must have."""
+    def check(self, job, rank, compute, **expected):
+        """Times, kinds, and preceding and concurrent work; `expected`: other values that each row must have."""
         found = collectives_of(job.captures[rank])
         self.assertEqual(found["rank"], rank)
         rows = found["collectives"]
@@ -49,12 +49,12 @@ class MadeJobs(unittest.TestCase):
             begin = reached if row["step"] is None else max(reached, found["steps"][row["step"]]["start"])
             self.assertEqual(row["busy_before"], compute.within(begin, row["start"]))
             reached = max(reached, row["end"])
-        for key, values in told.items():
+        for key, values in expected.items():
             self.assertEqual([row[key] for row in rows], [value(c) if callable(value := values) else value
                                                           for c in inserted], key)
         return found
 
-    def test_pytorch_says_all_of_a_kernel(self):
+    def test_pytorch_describes_kernels(self):
         job = pytorch_job(self.folder, ranks=2, clocks=[Clock(), Clock(350_000, 8.0)],
                           delays=[Delay(rank=1, at=(24,))], kinds=("all_reduce", "all_gather", "reduce_scatter"))
         ranks = [self.check(job, rank, compute_of_trace(job.captures[rank]), bytes=lambda c: c.bytes, group="0",
@@ -78,18 +78,18 @@ class MadeJobs(unittest.TestCase):
             step = found["steps"][row["step"]]
             self.assertTrue(step["start"] <= row["start"] and row["end"] <= step["end"])
 
-    def test_pytorch_says_it_of_the_operator(self):
+    def test_pytorch_describes_operators(self):
         job = pytorch_job(self.folder, ranks=2, facts="operator", groups=[[0], [1]], sequence=False)
         for rank in (0, 1):
             self.check(job, rank, compute_of_trace(job.captures[rank]), bytes=lambda c: c.bytes, group=str(rank),
                        group_stated=True, members=str(rank), group_size=1, sequence=None)
 
-    def test_old_pytorch_says_it_of_an_annotation(self):
+    def test_old_pytorch_describes_annotations(self):
         job = pytorch_job(self.folder, ranks=1, facts="annotation", kinds=("all_reduce", "all_gather", "reduce_scatter"))
         self.check(job, 0, compute_of_trace(job.captures[0]), group="cuda:0 stream 7", group_stated=False, members="",
                    bytes=lambda c: c.bytes, sequence=None)
 
-    def test_names_alone(self):
+    def test_only_names(self):
         job = pytorch_job(self.folder, ranks=1, facts="names", name="trace.json.gz")
         self.check(job, 0, compute_of_trace(job.captures[0]), bytes=None, group="cuda:0 stream 7", group_stated=False,
                    group_size=0)
@@ -109,7 +109,7 @@ class MadeJobs(unittest.TestCase):
             self.assertEqual(found["world_size"], 2)
             self.assertEqual(found["host"], ("alpha", "beta")[rank])
 
-    def test_nsys_tells_its_rank_by_the_communicator(self):
+    def test_nsys_captures_show_their_rank_by_the_communicator(self):
         job = nsys_job(self.folder, ranks=2, name="part{}.sqlite")
         self.assertEqual([collectives_of(path)["rank"] for path in job.captures], [0, 1])
 
@@ -119,7 +119,7 @@ class MadeJobs(unittest.TestCase):
             self.check(job, 0, compute_of_export(job.captures[0]), bytes=None, group="cuda:0 stream 7",
                        group_stated=False)
 
-    def test_captures_that_begin_late(self):
+    def test_captures_that_start_late(self):
         job = pytorch_job(self.folder, ranks=2, cut={1: 11})
         self.assertEqual(len(collectives_of(job.captures[0])["collectives"]), 72)
         self.check(job, 1, compute_of_trace(job.captures[1]), sequence=lambda c: c.number)

@@ -51,7 +51,7 @@ def python(environment, code):
     )
 
 
-class CollectedCase(unittest.TestCase):
+class CollectorCase(unittest.TestCase):
     def setUp(self):
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
@@ -82,7 +82,7 @@ class CollectedCase(unittest.TestCase):
         return logs[0]
 
 
-class Annotated(CollectedCase):
+class AnnotatedPrograms(CollectorCase):
     def test_one_request(self):
         before = time.time_ns()
         done = self.run_program("request")
@@ -210,7 +210,7 @@ class Annotated(CollectedCase):
     def test_a_size_limit_stops_recording_not_the_program(self):
         self.check_stopped(self.run_program("many", LLMPROF_LOG_MAX_MB="1"), "File too large")
 
-    def test_a_limit_of_the_system_does_not_kill_the_program(self):
+    def test_a_system_limit_does_not_kill_the_program(self):
         self.check_stopped(self.run_program("limited"), "File too large")
 
     def test_a_full_disk_stops_recording_not_the_program(self):
@@ -242,7 +242,7 @@ class Annotated(CollectedCase):
                 (log,) = (self.folder / name).glob("*.llmtrace")
                 self.assertEqual(names(dump(log)), {"moved": 1})
 
-    def test_no_folder_is_made_for_nothing(self):
+    def test_no_folder_is_made_without_need(self):
         code = "import ctypes, os; ctypes.CDLL(os.environ['LLMPROF_COLLECTOR'])"
         self.python(code, LLMPROF_LOG_DIR=str(self.folder / "absent"))
         self.assertEqual(list(self.folder.iterdir()), [])
@@ -272,7 +272,7 @@ class Annotated(CollectedCase):
         self.assertEqual(len(done.stderr.splitlines()), 1)
         self.assertIn("annotations are off", done.stderr)
 
-    def test_a_process_id_that_comes_again(self):
+    def test_a_reused_process_id(self):
         # exec keeps the process id: the second program finds the first one's log.
         subprocess.run(
             ["sh", "-c", f'exec "{PROGRAM}" request'], env=self.environment(), check=True
@@ -326,7 +326,7 @@ class Annotated(CollectedCase):
         self.assertEqual(list(self.folder.iterdir()), [])
 
 
-class Collectives(CollectedCase):
+class Collectives(CollectorCase):
     def test_of_c(self):
         self.run_program("collectives")
         log = self.only_log()
@@ -343,7 +343,7 @@ class Collectives(CollectedCase):
                          {"all_reduce": 1000, "barrier": 1})
         self.assertEqual(len({row["correlation"] for row in rows}), 1001)
 
-    def test_take_56_bytes_each_and_no_chunk_of_their_own(self):
+    def test_take_56_bytes_each_and_no_separate_chunk(self):
         self.run_program("collectives")
         (path,) = self.folder.glob("*.llmtrace")
         log = Log(path)
@@ -416,7 +416,7 @@ LAUNCHER_VARIABLES = ("RANK", "LOCAL_", "WORLD_SIZE", "GROUP_RANK", "TORCHELASTI
                       "SLURM_", "VLLM_")
 
 
-class Ranks(CollectedCase):
+class Ranks(CollectorCase):
     def environment(self, **more):
         base = super().environment()
         kept = {k: v for k, v in base.items() if not k.startswith(LAUNCHER_VARIABLES)}
@@ -444,7 +444,7 @@ class Ranks(CollectedCase):
         self.assertEqual(self.place(**slurm, SLURM_STEP_ID="0"), (1, 0, 2, "40.0"))
         self.assertEqual(self.named, "rank1")
 
-    def test_a_batch_script_is_no_rank(self):
+    def test_a_batch_script_is_not_a_rank(self):
         script = {"SLURM_PROCID": "0", "SLURM_NTASKS": "8", "SLURM_JOB_ID": "40"}
         self.assertEqual(self.place(**script), (None, None, None, ""))
         self.assertEqual(self.named, "")
@@ -510,7 +510,7 @@ class Ranks(CollectedCase):
 
 
 class Library(unittest.TestCase):
-    def test_needs_libc_alone(self):
+    def test_needs_only_libc(self):
         done = subprocess.run(
             ["readelf", "--dynamic", "--wide", LIBRARY], capture_output=True, text=True, check=True
         )
@@ -525,15 +525,15 @@ class Library(unittest.TestCase):
         self.assertTrue(versions)
         self.assertLessEqual(max(versions), (2, 34))
 
-    def test_exports_what_programs_and_nvidia_call_alone(self):
+    def test_exports_only_what_programs_and_nvidia_call(self):
         done = subprocess.run(
             ["nm", "--dynamic", "--defined-only", LIBRARY], capture_output=True, text=True, check=True
         )
         exported = {line.split()[-1] for line in done.stdout.splitlines()}
         # If it was built without the headers of NVTX or CUPTI, it does not use theirs.
         by_headers = {"InitializeInjection", "InitializeInjectionNvtx2"}
-        # If preloaded, the light watch replaces these (docs/collector.md).
-        watched = {
+        # Replaced if the library is preloaded, to record launches (docs/collector.md, The light watch).
+        replaced = {
             "cudaLaunchKernel", "cudaLaunchKernel_ptsz", "__cudaLaunchKernel", "__cudaLaunchKernel_ptsz",
             "cudaLaunchKernelExC", "cudaLaunchKernelExC_ptsz",
             "cudaLaunchCooperativeKernel", "cudaLaunchCooperativeKernel_ptsz",
@@ -541,7 +541,7 @@ class Library(unittest.TestCase):
             "cudaStreamSynchronize", "cudaStreamSynchronize_ptsz", "cudaEventSynchronize",
             "cudaDeviceSynchronize", "cudaMemcpy", "cudaMemcpy_ptds",
         }
-        self.assertEqual(exported - by_headers, {"llmprof_annotation_functions"} | watched)
+        self.assertEqual(exported - by_headers, {"llmprof_annotation_functions"} | replaced)
 
 
 def importer():
@@ -549,7 +549,7 @@ def importer():
     return found[0] if found else None
 
 
-class UnderNsys(CollectedCase):
+class UnderNsys(CollectorCase):
     """The same ranges as nsys reports them."""
 
     @unittest.skipUnless(shutil.which("nsys"), "needs nsys, which is not here")

@@ -1,5 +1,5 @@
-"""`llmprof run` of a program that uses CUDA and should be recorded by the collector: the environment of each pass, and
-the result of a run in which nothing was recorded. No GPU: the program only writes its environment."""
+"""`llmprof run` of a program that uses CUDA and should be recorded by the collector: the environment of each recording,
+and the result of a run in which nothing was recorded. No GPU: the program only writes its environment."""
 import json
 import os
 import pathlib
@@ -14,12 +14,12 @@ from program import LLMPROF, ROOT
 FAKE_NSYS = ROOT / "tests" / "fakes" / "nsys_profile" / "nsys"
 COLLECTOR = pathlib.Path(LLMPROF).parents[1] / "lib" / "libllmprof_collector.so"
 
-# Writes its environment next to the metrics of its pass, and opens two ranges.
+# Writes its environment next to the metrics of its recording, and opens two ranges.
 PROGRAM = """
 import json, os, pathlib, llmprof_annotate
 names = [n for n in os.environ if n.startswith("LLMPROF_") or "INJECTION" in n]
-told = {n: os.environ[n] for n in names}
-pathlib.Path(os.environ["LLMPROF_METRICS"]).with_name("told.json").write_text(json.dumps(told))
+variables = {n: os.environ[n] for n in names}
+pathlib.Path(os.environ["LLMPROF_METRICS"]).with_name("environment.json").write_text(json.dumps(variables))
 with llmprof_annotate.range("prefill"), llmprof_annotate.range("decode_all"):
     pass
 """
@@ -64,13 +64,13 @@ class CollectorRun(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         return result.stdout
 
-    def told(self, backend):
-        return json.loads((self.out / backend / "told.json").read_text())
+    def environment_of(self, backend):
+        return json.loads((self.out / backend / "environment.json").read_text())
 
     def failing_nsys(self):
         return {"LLMPROF_NSYS": str(FAKE_NSYS), "FAKE_NSYS": "crash"}
 
-    def test_the_plan_says_what_records_and_why(self):
+    def test_the_plan_names_its_recordings_and_why(self):
         plan = self.plan()
         self.assertIn(f"# timeline: the collector's, with the program's own CUPTI, else {self.cupti}", plan)
         self.assertIn("nsys is left out (pipeline.nsys.enable=true adds it)", plan)
@@ -93,7 +93,7 @@ class CollectorRun(unittest.TestCase):
         self.assertIn("# timeline: nsys's; pipeline.collector.enable=false", plan)
         self.assertNotIn("CUDA_INJECTION64_PATH", plan)
 
-    def test_without_the_cuda_half_nsys_is_the_timeline(self):
+    def test_without_cuda_tracing_nsys_is_the_timeline(self):
         whole = self.library.read_bytes()
         self.library.write_bytes(whole.replace(b"\0InitializeInjection\0", b"\0InitializeSomething\0"))
         try:
@@ -112,7 +112,7 @@ class CollectorRun(unittest.TestCase):
         self.assertIn("records once `llmprof arm PID`", self.plan("--arm", "command"))
 
     def test_wrong_options_are_refused_before_anything_runs(self):
-        for words, told in [
+        for words, message in [
             (["--duty", "x"], "collector.duty must be T/P"),
             (["--overhead-budget", "0%"], "above 0"),
             (["--duty", "8", "--overhead-budget", "2%"], "choose one"),
@@ -122,18 +122,18 @@ class CollectorRun(unittest.TestCase):
             with self.subTest(words):
                 result = self.call(*words)
                 self.assertEqual(result.returncode, 2)
-                self.assertIn(told, result.stderr)
+                self.assertIn(message, result.stderr)
                 self.assertFalse(self.out.exists())
 
-    def test_another_library_in_cudas_way_is_told_and_not_named(self):
+    def test_a_foreign_injection_library_is_reported_but_not_named(self):
         plan = self.plan(env={"CUDA_INJECTION64_PATH": "/opt/private/lib.so"})
         self.assertIn("# CUDA_INJECTION64_PATH is set here", plan)
         self.assertNotIn("private", plan)
 
-    def test_only_its_own_pass_loads_it_into_cuda(self):
+    def test_only_its_own_recording_loads_it_into_cuda(self):
         result = self.call("pipeline.ncu.enable=false", "--duty", "1/3", env={"LLMPROF_STEPS": "7"})
         self.assertEqual(result.returncode, 4, result.stderr)
-        control, own = self.told("stage1"), self.told("collector")
+        control, own = self.environment_of("stage1"), self.environment_of("collector")
         for variable in ["CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "LLMPROF_ARM", "LLMPROF_DUTY"]:
             self.assertNotIn(variable, control)
         self.assertEqual(own["CUDA_INJECTION64_PATH"], str(self.library))
@@ -141,12 +141,12 @@ class CollectorRun(unittest.TestCase):
         self.assertEqual((own["LLMPROF_DUTY"], own["LLMPROF_ARM"]), ("1/3", "start"))
         self.assertEqual(own["LLMPROF_STEPS"], "", "what the shell had set is none of this run's")
 
-    def test_a_shell_that_loads_it_everywhere_does_not_reach_the_other_passes(self):
+    def test_a_shell_that_loads_it_everywhere_does_not_affect_other_recordings(self):
         """ncu refuses a program with this variable."""
         exported = {"CUDA_INJECTION64_PATH": str(self.library), "NVTX_INJECTION64_PATH": str(self.library)}
         result = self.call("pipeline.ncu.enable=false", env=exported)
         self.assertEqual(result.returncode, 4, result.stderr)
-        control, own = self.told("stage1"), self.told("collector")
+        control, own = self.environment_of("stage1"), self.environment_of("collector")
         for variable in exported:
             self.assertNotIn(variable, control)
             self.assertEqual(own[variable], str(self.library))
@@ -159,7 +159,7 @@ class CollectorRun(unittest.TestCase):
         self.assertNotIn("nsys:", result.stderr, "an nsys that nobody asked for is not missed")
         self.assertEqual(len(list((self.out / "collector").glob("*.llmtrace"))), 1)
 
-    def test_nsys_is_tried_then_where_it_is_installed(self):
+    def test_nsys_is_then_tried_if_it_is_installed(self):
         result = self.call("pipeline.ncu.enable=false", env=self.failing_nsys())
         self.assertIn("the collector recorded no GPU kernels", result.stderr)
         self.assertIn("nsys crashed", result.stderr)

@@ -167,7 +167,7 @@ class LongKernels(unittest.TestCase):
             self.assertAlmostEqual(row["flops_per_s"] / (active / time * PEAKS[peak]), 1, places=6)
             self.assertAlmostEqual(row["flops_per_byte"], row["flops_per_s"] / (data / time * 1e9), places=6)
 
-    def test_without_a_format_or_tensor_work_there_is_a_bandwidth_alone(self):
+    def test_without_a_format_or_tensor_work_there_is_only_a_bandwidth(self):
         for name, why in ((PLAIN, "format_unknown"), (NORM, "no_tensor_activity")):
             row = self.kernels[name]
             self.assertEqual(row["why_no_flops"], why)
@@ -175,12 +175,12 @@ class LongKernels(unittest.TestCase):
             self.assertIsNone(row["flops_per_byte"])
             self.assertNotIn(f"{row['short_name']}: ", self.plot)
 
-    def test_the_model_tells_the_format_where_the_name_does_not(self):
+    def test_the_model_gives_the_format_if_the_name_does_not(self):
         (row,) = [row for row in self.with_model["roofline"]["kernels"] if row["kernel_name"] == PLAIN]
         self.assertEqual((row["peak_name"], row["number_format_source"]), ("bf16 dense", "model"))
         self.assertEqual(row["flops_per_s"], row["tensor_active_share"] * PEAKS["bf16 dense"])
 
-    def test_those_that_fill_none_are_counted(self):
+    def test_kernels_that_fill_no_sample_are_counted(self):
         sampled = self.profile["roofline"]["sampled"]
         self.assertEqual(sampled["samples"], self.truth["samples"])
         self.assertEqual(sampled["attributed_samples"], sum(row[0] for row in self.truth["found"].values()))

@@ -119,7 +119,7 @@ class CpuLog(unittest.TestCase):
         self.assertEqual(self.profile["context"]["cpus"][0]["name"], self.device["name"])
         self.assertEqual(self.profile["context"]["gpus"], [])
 
-    def test_steps_and_layers_as_told(self):
+    def test_steps_and_layers_are_as_annotated(self):
         steps = [step for step in self.profile["steps"] if step["stage"] == "prefill"]
         self.assertEqual({(s["kind"], s["batch"], s["tokens"]) for s in steps}, {("prefill", 1, 64)})
         steps = [step for step in self.profile["steps"] if step["stage"] == "decode"]
@@ -130,7 +130,7 @@ class CpuLog(unittest.TestCase):
             for layer in ("layer_00", "layer_01", "layer_02"):
                 self.assertIn((stage, layer), layers)
 
-    def test_reports_speak_of_a_cpu(self):
+    def test_reports_name_a_cpu(self):
         for name in ("report.md", "stakeholder_summary.md", "kernels.md", "operators.md"):
             text = self.bundle.files[name]
             self.assertEqual(re.findall(r".*\b(?:GPUs?|CUDA|NVTX)\b.*", text), [], name)
@@ -155,7 +155,7 @@ class CpuLog(unittest.TestCase):
         )
         self.assertEqual(alone.profile["workload"]["batch_source"], "batch of the steps")
 
-    def test_a_model_that_does_not_fit_is_said(self):
+    def test_a_model_that_does_not_fit_is_reported(self):
         other = Bundle(RUN, options=("--model", "llm/qwen2_5_0_5b"))
         self.assertIn("recorded_flops_differ", other.codes())
 
@@ -178,16 +178,16 @@ class RunFolder(unittest.TestCase):
         for row in rows:
             other = profiled["aggregates"]["stage_ms"][row["stage"]]["mean"]
             self.assertAlmostEqual(row["ratio"], other / control[row["stage"]]["mean"], places=9)
-        self.assertNotIn("run.mode=light", bundle.files["report.md"])  # the collector's pass is light
+        self.assertNotIn("run.mode=light", bundle.files["report.md"])  # the collector's recording is light
         self.assertIn("What profiling cost", bundle.files["report.md"])
 
-    def test_without_metrics_tokens_are_those_asked_for(self):
+    def test_without_metrics_tokens_are_the_requested_ones(self):
         shutil.rmtree(self.run / "stage1")
         bundle = Bundle(self.run)
         self.assertEqual(bundle.profile["workload"]["new_tokens_source"], "the run's inputs.yaml")
         self.assertIsNone(bundle.profile["overhead"])
 
-    def test_a_timeline_without_gpu_work_is_passed_over(self):
+    def test_a_timeline_without_gpu_work_is_skipped(self):
         (self.run / "nsys").mkdir()
         shutil.copy(DATA / "h200-decoder" / "nsys_nvtx_sum.csv", self.run / "nsys" / "run.sqlite")
         bundle = Bundle(self.run)
@@ -208,7 +208,7 @@ class RunFolder(unittest.TestCase):
         self.assertEqual(bundle.kernels(), Bundle(gpu).kernels())
         self.assertIn("cpu_operators_left_aside", bundle.codes())
 
-    def test_torch_beside_a_timeline_gives_operators_alone(self):
+    def test_torch_next_to_a_timeline_gives_only_operators(self):
         shutil.rmtree(self.run / "collector")
         write_tree(self.run, {"nsys/cmd.txt": "", "torch/cmd.txt": ""})
         decoder = DATA / "h200-decoder"
@@ -227,7 +227,7 @@ class RunFolder(unittest.TestCase):
 
 
 class WithoutOperators(unittest.TestCase):
-    def test_ranges_alone_are_nothing_to_rank(self):
+    def test_ranges_alone_give_nothing_to_rank(self):
         program = os.environ.get("ANNOTATED_PROGRAM", str(ROOT / "build" / "bin" / "annotated_program"))
         library = os.environ.get(
             "LLMPROF_COLLECTOR_LIBRARY", str(ROOT / "build" / "lib" / "libllmprof_collector.so")

@@ -55,7 +55,7 @@ class CudaLog(unittest.TestCase):
         self.assertEqual(faults & self.bundle.codes(), set())
         self.assertFalse([code for code in self.bundle.codes() if code.startswith("collector_log_")])
 
-    def test_a_log_cut_in_half_tells_so(self):
+    def test_a_log_cut_in_half_is_reported(self):
         whole = (DATA / "collector_log" / "cuda.llmtrace").read_bytes()
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "cut.llmtrace"

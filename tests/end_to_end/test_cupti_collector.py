@@ -210,7 +210,7 @@ class PlayedCase(unittest.TestCase):
         self.assertEqual(len(logs), 1, [log.path.name for log in logs])
         return logs[0]
 
-    def told(self, fate, *kinds):
+    def records_with(self, fate, *kinds):
         return read_oracle(self.oracle_path, fate, *kinds)
 
     def assert_holds_what_was_delivered(self, log):
@@ -218,7 +218,7 @@ class PlayedCase(unittest.TestCase):
         launched = {call["correlation"] for call in log.calls()}
         stopped = "paused" in [state for state, _ in log.collections()]
         for found, kinds in ((kernel_rows(log), [KERNEL]), (memory_rows(log), [COPY, FILL, PEER_COPY])):
-            delivered = self.told("delivered", *kinds)
+            delivered = self.records_with("delivered", *kinds)
             if stopped:
                 # The second thread may be in the middle of its launches when tracing stops or starts.
                 found = [work for work in found if not work.name.startswith("triton_")]
@@ -228,16 +228,16 @@ class PlayedCase(unittest.TestCase):
                     if work.correlation in launched and not work.name.startswith("triton_")
                 ]
             self.assert_same(found, delivered)
-        self.assertEqual(len(self.told("broken", KERNEL)), 0)
+        self.assertEqual(len(self.records_with("broken", KERNEL)), 0)
         # Its work had not ended, or CUPTI could not determine that.
         all_kinds = (KERNEL, COPY, FILL, PEER_COPY)
         without_times = [
             work
-            for work in self.told("delivered", *all_kinds)
+            for work in self.records_with("delivered", *all_kinds)
             if work.start == 0 and (not stopped or work.correlation in launched)
         ]
-        told = sum(row["records"] for row in log.of("cupti_dropped"))
-        self.assertEqual(told, len(without_times) + len(self.told("dropped", *all_kinds)))
+        dropped_in_log = sum(row["records"] for row in log.of("cupti_dropped"))
+        self.assertEqual(dropped_in_log, len(without_times) + len(self.records_with("dropped", *all_kinds)))
 
     def assert_same(self, found, delivered):
         found = collections.Counter(found)
@@ -268,7 +268,7 @@ class Records(PlayedCase):
         kernels = kernel_rows(log)
         self.assertEqual(len(kernels), 9 * 10 + 2)
         self.assert_holds_what_was_delivered(log)
-        self.assertEqual(self.told("off", KERNEL, COPY, FILL), [])
+        self.assertEqual(self.records_with("off", KERNEL, COPY, FILL), [])
         on_tape = tape.work(KERNEL)
         self.assertCountEqual(
             [(k.correlation, k.end - k.start, k.name) for k in kernels],
@@ -312,7 +312,7 @@ class Records(PlayedCase):
         self.assertEqual(stacks[("decode_all", "decode_step", "layer_01", "attn")], 8 * 3)
         self.assertEqual(stacks[("sampling",)], 2)
 
-    def test_the_log_tells_of_its_process_and_devices(self):
+    def test_the_log_describes_its_process_and_devices(self):
         self.play(self.tape("eager"), FAKE_CUDA_DEVICES="2", RANK="3", WORLD_SIZE="8")
         log = self.log()
         self.assertEqual(log.path.name, f"rank3-{log.pid}.llmtrace")
@@ -343,9 +343,9 @@ class Records(PlayedCase):
                 self.assertEqual(done.stderr, "")
                 self.assertEqual(len(list(self.folder.glob("*.llmtrace"))), logs)
 
-    def test_the_log_tells_of_the_kernel_driver(self):
+    def test_the_log_has_the_version_of_the_kernel_driver(self):
         files = [pathlib.Path("/sys/module/nvidia/version"), pathlib.Path("/proc/driver/nvidia/version")]
-        told = [path.read_text() for path in files if path.exists()] or ["580.95.05"]  # the fake NVML's
+        versions = [path.read_text() for path in files if path.exists()] or ["580.95.05"]  # the fake NVML's
         for sensors in ("on", "off"):
             with self.part(sensors=sensors):
                 program = InteractiveProgram(
@@ -355,10 +355,10 @@ class Records(PlayedCase):
                 program.end()
                 log = self.log()
                 version = log.strings.get(log.only("cuda_session")["kernel_driver"], "")
-                if sensors == "off" and len(told) == 1 and told[0] == "580.95.05":
+                if sensors == "off" and len(versions) == 1 and versions[0] == "580.95.05":
                     self.assertEqual(version, "")  # NVML is not loaded
                 else:
-                    self.assertIn(version, told[0].split())
+                    self.assertIn(version, versions[0].split())
 
     def test_threads_and_copies_of_a_program_do_not_mix(self):
         tape = self.tape("eager")
@@ -370,7 +370,7 @@ class Records(PlayedCase):
         self.assert_every_record_has_its_call(log, kernel_rows(log) + memory_rows(log))
         self.assertEqual(log.only("clean_end")["dropped"], 0)
 
-    def test_what_records_can_hold_at_most(self):
+    def test_extreme_values_of_records(self):
         tape = self.tape("edges")
         self.play(tape, FAKE_CUDA_DEVICES="2")
         log = self.log()
@@ -393,7 +393,7 @@ class Records(PlayedCase):
         (copy,) = log.memory_operations()
         self.assertEqual((copy["bytes"], copy["direction"]), (1 << 20, 10))
 
-    def test_every_call_where_asked_for(self):
+    def test_every_call_on_request(self):
         tape = self.tape("eager")
         self.play(tape, LLMPROF_API="1")
         log = self.log()
@@ -475,7 +475,7 @@ class Nvtx(PlayedCase):
     def test_without_a_folder_nothing_happens(self):
         self.assertEqual(self.play(self.tape("eager"), LLMPROF_LOG_DIR=None), "")
         self.assertEqual(self.logs(), [])
-        self.assertEqual(len(self.told("off", KERNEL)), 92)
+        self.assertEqual(len(self.records_with("off", KERNEL)), 92)
 
 
 class Graphs(PlayedCase):
@@ -505,9 +505,9 @@ class Graphs(PlayedCase):
         self.assertEqual(log.nodes(), {})
 
 
-class Ends(PlayedCase):
+class ProcessEnds(PlayedCase):
     def assert_nothing_delivered_is_missing(self, log):
-        missing = {k for k in self.told("delivered", KERNEL) if k.start != 0} - set(kernel_rows(log))
+        missing = {k for k in self.records_with("delivered", KERNEL) if k.start != 0} - set(kernel_rows(log))
         self.assertEqual(len(missing), 0)
 
     def test_each_way_at_the_end(self):
@@ -530,7 +530,7 @@ class Ends(PlayedCase):
                     self.assert_holds_what_was_delivered(log)
                 self.assertEqual(len(log.of("clean_end")), 1 if way in ("return", "exit") else 0)
 
-    def test_in_the_middle_with_threads_that_go_on(self):
+    def test_in_the_middle_with_threads_still_running(self):
         tape = self.tape("eager", steps=200)
         for way, status in (
             ("exit", 3),
@@ -549,7 +549,7 @@ class Ends(PlayedCase):
     def test_work_that_has_not_ended_when_the_program_does(self):
         self.play(self.tape("running"))
         log = self.log()
-        self.assertEqual(len(self.told("unfinished", KERNEL, COPY, FILL)), 3)
+        self.assertEqual(len(self.records_with("unfinished", KERNEL, COPY, FILL)), 3)
         self.assertEqual([k.name for k in kernel_rows(log)], ["kernel_that_ends"])
         self.assertEqual(log.memory_operations(), [])
         self.assertEqual(sum(r["records"] for r in log.of("cupti_dropped")), 3)
@@ -562,7 +562,7 @@ class Ends(PlayedCase):
         (path,) = self.folder.glob("*.llmtrace")
         program.wait_until(lambda: self.has_spare_chunks(path), "no chunks are mapped ahead")
 
-    def test_chunks_that_nobody_took_are_cut_off(self):
+    def test_unused_chunks_are_cut_off(self):
         tape = self.tape("eager")
         program = InteractiveProgram(self, tape)
         self.wait_for_spare_chunks(program)
@@ -632,7 +632,7 @@ class InteractiveProgram:
         self.process.communicate()
 
     def end(self):
-        """Ends by returning from main."""
+        """ProcessEnds by returning from main."""
         _, complaints = self.process.communicate(timeout=PATIENCE)
         self.case.assertNotIn("Sanitizer", complaints, complaints)
         self.case.assertEqual(self.process.returncode, 0, complaints)
@@ -661,10 +661,10 @@ class InteractiveProgram:
 
 
 class Killed(PlayedCase):
-    def test_what_was_handed_over_survives_sigkill(self):
+    def test_delivered_records_survive_sigkill(self):
         program = InteractiveProgram(self, self.tape("eager"))
         # The collector's thread requests records from CUPTI by itself.
-        program.wait_until(lambda: len(self.told("delivered", KERNEL)) == 92, "never handed over")
+        program.wait_until(lambda: len(self.records_with("delivered", KERNEL)) == 92, "never handed over")
         program.process.kill()
         program.process.communicate()
         log = self.log()
@@ -690,7 +690,7 @@ class Counters(PlayedCase):
         samples = self.samples()
         return max(after[0] - before[1] for before, after in zip(samples, samples[1:]))
 
-    def test_they_are_taken_with_the_first_request(self):
+    def test_they_start_with_the_first_request(self):
         # So rarely that a collector stalled for seconds by a busy machine loses none.
         program = InteractiveProgram(self, self.tape("eager"), LLMPROF_COUNTER_HZ="10")
         program.wait_until(self.samples, "never sampled")
@@ -702,7 +702,7 @@ class Counters(PlayedCase):
         self.assertGreater(self.samples()[0][0], request)
         self.assertEqual(log.of("counters_lost"), [])
 
-    def test_they_rest_between_rounds(self):
+    def test_they_pause_between_rounds(self):
         program = InteractiveProgram(self, self.tape("eager"))
         program.wait_until(self.samples, "never sampled")
         self.request_for(program, 0.5)
@@ -729,7 +729,7 @@ class Counters(PlayedCase):
         self.play(self.tape("eager"), LLMPROF_OVERHEAD_BUDGET="90")
         self.assertEqual(self.samples(), [])
 
-    def test_all_the_time_where_asked_for(self):
+    def test_continuous_sampling_on_request(self):
         program = InteractiveProgram(self, self.tape("eager"), LLMPROF_COUNTER_ROUNDS="off")
         program.wait_until(self.samples, "never sampled")
         self.request_for(program, 1.5)
@@ -740,27 +740,27 @@ class Counters(PlayedCase):
         long = 20_000  # ms
         begun = time.monotonic()
         program = InteractiveProgram(self, self.tape("eager"), FAKE_PM_CONFIG_MS=str(long))
-        program.wait_until(lambda: len(self.told("delivered", KERNEL)) == 92, "never handed over")
+        program.wait_until(lambda: len(self.records_with("delivered", KERNEL)) == 92, "never handed over")
         self.assertLess(time.monotonic() - begun, long / 1000)
         self.assertEqual(self.samples(), [])
 
 
-class Armed(PlayedCase):
+class Arming(PlayedCase):
     def kernels_of(self, fate, copy, tape):
         return [
-            k for k in self.told(fate, KERNEL) if k.correlation // tape.correlations == copy
+            k for k in self.records_with(fate, KERNEL) if k.correlation // tape.correlations == copy
         ]
 
     def test_never_armed_means_not_attached(self):
         self.play(self.tape("eager"), LLMPROF_ARM="command")
         log = self.log()
-        self.assertEqual(len(self.told("off", KERNEL)), 92)
+        self.assertEqual(len(self.records_with("off", KERNEL)), 92)
         self.assertEqual(log.of("launch", "api_call", "kernels", "collection"), [])
         self.assertEqual([s["cupti_version"] for s in log.of("cuda_session") if s["cupti_version"]], [])
         self.assertEqual(len(log.ranges()), 65)
         self.assertEqual(log.only("waiting")["what"], 1)
 
-    def test_what_never_came_is_named(self):
+    def test_a_start_that_never_came_is_named(self):
         for words, environment in (
             ("`llmprof arm PID`", {"LLMPROF_ARM": "command"}),
             ("'LLM@decode_al'", {"LLMPROF_ARM": "LLM@decode_al"}),
@@ -793,8 +793,8 @@ class Armed(PlayedCase):
                 if ranges[k.correlation % tape.correlations][0] == "decode_all"
             ]
             self.assertEqual(missing, [])
-        self.assertEqual(len(self.told("lost", KERNEL, COPY)), 0)
-        self.assertEqual(len(self.told("unfinished", KERNEL, COPY)), 0)
+        self.assertEqual(len(self.records_with("lost", KERNEL, COPY)), 0)
+        self.assertEqual(len(self.records_with("unfinished", KERNEL, COPY)), 0)
         states = log.collections()
         self.assertEqual(states[0], ("tracing", "arm_range"))
         self.assertEqual(states[1], ("paused", "arm_range"))
@@ -870,7 +870,7 @@ class Armed(PlayedCase):
         # All of the tape's work is launched after its end.
         self.assertEqual(kernel_rows(log), [])
 
-    def test_detached_where_correlations_begin_anew(self):
+    def test_detached_where_correlations_start_over(self):
         largest = 2**32 - 1
         tape = self.tape("eager")
         after = largest - 50  # of 111 calls
@@ -886,7 +886,7 @@ class Armed(PlayedCase):
         log = self.log()
         self.assertEqual(len(kernel_rows(log)), 92)
         self.assert_every_record_has_its_call(log, kernel_rows(log))
-        self.assertEqual(len(self.told("lost", KERNEL, COPY)), 0)
+        self.assertEqual(len(self.records_with("lost", KERNEL, COPY)), 0)
 
     def test_for_a_number_of_steps(self):
         tape = self.tape("graph", steps=12)
@@ -899,8 +899,8 @@ class Armed(PlayedCase):
         steps = tape.steps_of_launches()
         traced = collections.Counter(steps[k.correlation] for k in kernel_rows(log))
         self.assertEqual(traced, {1: 10, 2: 10, 3: 10})
-        self.assertEqual(len(self.told("lost", KERNEL)), 0)
-        self.assertEqual(len(self.told("unfinished", KERNEL)), 0)
+        self.assertEqual(len(self.records_with("lost", KERNEL)), 0)
+        self.assertEqual(len(self.records_with("unfinished", KERNEL)), 0)
         self.assertEqual(
             log.collections(),
             [("tracing", "program_start"), ("paused", "step_limit"), ("detached", "step_limit")],
@@ -908,7 +908,7 @@ class Armed(PlayedCase):
 
 
 class DutyCycle(PlayedCase):
-    def test_some_of_every_so_many_steps(self):
+    def test_some_steps_of_every_period(self):
         for kind in ("eager", "graph"):
             with self.part(kind):
                 tape = self.tape(kind, steps=32)
@@ -934,7 +934,7 @@ class DutyCycle(PlayedCase):
                 at = [row["step"] for row in rows if row["reason"] == 2]
                 self.assertEqual(at, [3, 9, 11, 17, 19, 25, 27])
 
-    def test_cupti_is_left_for_good_where_graphs_ran_untraced(self):
+    def test_detached_for_good_after_graphs_ran_untraced(self):
         tape = self.tape("graph", steps=12)
         program = InteractiveProgram(self, tape, LLMPROF_DUTY="2/8", LLMPROF_STEPS="9")
         program.wait_until(lambda: program.say("status") == "ok: not attached\n", "still attached")
@@ -946,7 +946,7 @@ class DutyCycle(PlayedCase):
         traced = collections.Counter(steps[k.correlation] for k in kernel_rows(log))
         self.assertEqual(traced, {1: 10, 2: 10, 9: 10})
         # None of them is recorded, or fails, in the second round.
-        off = [k for k in self.told("off", KERNEL) if k.correlation >= tape.correlations]
+        off = [k for k in self.records_with("off", KERNEL) if k.correlation >= tape.correlations]
         self.assertEqual(len(off), 120)
 
     def test_calls_of_untraced_steps_are_not_recorded(self):
@@ -959,7 +959,7 @@ class DutyCycle(PlayedCase):
         traced = {steps[c["correlation"]] for c in launches if c["correlation"] in steps}
         self.assertEqual(traced, {1, 2, 9, 10, 17, 18, 25, 26})
 
-    def test_correlations_that_begin_anew(self):
+    def test_correlations_that_start_over(self):
         """After 4,294,967,295 calls, which a server makes in half a day."""
         largest = 2**32 - 1
         for kind in ("eager", "graph"):
@@ -1048,7 +1048,7 @@ class RanksOfAJob(PlayedCase):
         self.assertEqual([step for step in ended if step % 8 != 1], [], ended)
 
 
-class Trouble(PlayedCase):
+class Failures(PlayedCase):
     def assert_stood_down(self, reason, complaint, result=None):
         log = self.log()
         self.assertEqual(log.collections()[-1], ("stood_down", reason))
@@ -1113,7 +1113,7 @@ class Trouble(PlayedCase):
                 log = self.assert_stood_down("cupti_failed", "CUPTI failed", code)
                 self.assertEqual(log.of("launch", "kernels"), [])
                 # It left CUPTI to others.
-                self.assertEqual(len(self.told("off", KERNEL)), 92)
+                self.assertEqual(len(self.records_with("off", KERNEL)), 92)
 
     def test_cupti_that_fails_later(self):
         # The fourth activity kind of the second window.
@@ -1123,11 +1123,11 @@ class Trouble(PlayedCase):
         self.assertEqual(log.collections()[-1], ("stood_down", "cupti_failed"))
         self.assertIn("CUPTI failed", complaints)
         self.assert_holds_what_was_delivered(log)
-        self.assertEqual(len(self.told("lost", KERNEL, COPY, FILL)), 0)
+        self.assertEqual(len(self.records_with("lost", KERNEL, COPY, FILL)), 0)
         self.assertGreaterEqual(len(kernel_rows(log)), 30)
 
     def test_a_collector_that_has_stood_down_cannot_be_armed_again(self):
-        # Armed from the start; the second window fails.
+        # Arming from the start; the second window fails.
         program = InteractiveProgram(
             self,
             self.tape("eager", steps=32),
@@ -1149,7 +1149,7 @@ class Trouble(PlayedCase):
     def test_dropped_records_are_counted(self):
         self.play(self.tape("eager"), FAKE_CUPTI_DROP="7")
         log = self.log()
-        dropped = self.told("dropped", KERNEL, COPY, FILL)
+        dropped = self.records_with("dropped", KERNEL, COPY, FILL)
         self.assertEqual(len(dropped), (92 + 10) // 7)
         self.assertEqual(sum(row["records"] for row in log.of("cupti_dropped")), len(dropped))
         self.assert_holds_what_was_delivered(log)
@@ -1196,7 +1196,7 @@ class Recorder(PlayedCase):
         )
         return Tape(copy)
 
-    def test_a_tape_of_a_tape(self):
+    def test_a_copied_tape_equals_its_source(self):
         if "san" in pathlib.Path(LIBRARY).stem:
             self.skipTest("the recorder is not built with sanitizers")
         for kind in ("eager", "graph"):
@@ -1234,7 +1234,7 @@ class Recorder(PlayedCase):
         return sorted((i["correlation"], ranges[i["correlation"]]) for i in tape.work(kind))
 
 
-class Analyzed(PlayedCase):
+class AnalyzedLogs(PlayedCase):
     """The log as llmprof reads it. A layer's kernels take 2 + 11 + 7 + 2 + 23 = 45 us."""
 
     def profile(self, tape, **environment):

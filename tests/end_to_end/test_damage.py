@@ -73,7 +73,7 @@ class Damage(unittest.TestCase):
         for name, data in {**READABLE, **UNREADABLE}.items():
             (cls.folder / name).write_bytes(data)
 
-    def test_is_said_first(self):
+    def test_is_reported_first(self):
         for name in READABLE:
             with self.subTest(name):
                 out = self.folder / f"{name}.out"
@@ -93,7 +93,7 @@ class Damage(unittest.TestCase):
                 again = run("report", out / "profile.json", "--out", self.folder / f"{name}.again")
                 self.assertEqual(again.returncode, 0, again.stderr)
 
-    def test_of_a_file_of_which_nothing_is_left(self):
+    def test_of_a_file_with_nothing_readable(self):
         for name in UNREADABLE:
             with self.subTest(name):
                 done = run("analyze", self.folder / name, "--out", self.folder / f"{name}.out")
@@ -103,7 +103,7 @@ class Damage(unittest.TestCase):
                 for wrong in WRONG:
                     self.assertNotIn(wrong, done.stderr)
 
-    def test_a_whole_capture_gets_its_advice(self):
+    def test_a_complete_capture_gets_its_advice(self):
         profile = json.loads(KINETO)
         profile["traceEvents"] = [event for event in profile["traceEvents"] if event.get("cat") != "kernel"]
         (self.folder / "cpu_only.json").write_text(json.dumps(profile))

@@ -65,7 +65,7 @@ class DetectedModels(unittest.TestCase):
         files = {path.name for path in FOLDER.glob("*.llmtrace.gz")}
         self.assertEqual(files, {label["file"] for label in self.committed.values()})
 
-    def test_what_ran_is_found_but_for_known_misses(self):
+    def test_everything_that_ran_is_found_except_known_misses(self):
         for label, profile in self.analyzed():
             with self.subTest(label["name"]):
                 found = self.found(profile)
@@ -86,7 +86,7 @@ class DetectedModels(unittest.TestCase):
         share = {split: sum(found) / len(found) for split, found in right.items()}
         self.assertGreaterEqual(share["held_out"], share["tuning"], share)
 
-    def test_models_that_are_no_llm_have_passes_and_no_tokens(self):
+    def test_models_other_than_llms_have_passes_but_no_tokens(self):
         for label, profile in self.analyzed(lambda label: not label["truth"]["llm"]):
             with self.subTest(label["name"]):
                 self.assertLessEqual({stage["name"] for stage in profile["stages"]}, {"forward"})
@@ -104,7 +104,7 @@ class DetectedModels(unittest.TestCase):
                     for word in WORDS_OF_TOKENS:
                         self.assertNotIn(word, finding["advice"])
 
-    def test_reports_of_models_that_are_no_llm_have_no_tables_of_tokens(self):
+    def test_reports_of_other_models_have_no_token_tables(self):
         for label, profile in self.analyzed(lambda label: label["found"]["forward"] > 0):
             with self.subTest(label["name"]):
                 report = self.bundles[label["name"]].files["report.md"]
@@ -122,7 +122,7 @@ class DetectedModels(unittest.TestCase):
                 else:
                     self.assertGreater(per_token["mean"], 0)
 
-    def test_a_request_of_a_draft_model_is_one_prefill_and_one_decode(self):
+    def test_a_request_with_a_draft_model_is_one_prefill_and_one_decode(self):
         for label, profile in self.analyzed(lambda label: label.get("speculative")):
             with self.subTest(label["name"]):
                 self.assertEqual([(stage["name"], len(stage["instances"])) for stage in profile["stages"]],
@@ -138,7 +138,7 @@ class DetectedModels(unittest.TestCase):
                     self.assertGreater(len(later), 0)
                     self.assertFalse(any(instance["warmup"] for instance in later), stage["name"])
 
-    def test_confidence_is_what_was_measured_of_its_level(self):
+    def test_confidence_is_the_measured_share_of_its_level(self):
         levels = set()
         for label, profile in self.analyzed():
             with self.subTest(label["name"]):

@@ -193,7 +193,7 @@ class MeasuredKernels(unittest.TestCase):
         self.assertEqual(sum(row["kernel_count"] for row in totals["scopes"]), 41227)
         self.assertEqual(sum(ns(row["kernel_sum_ms"]) for row in totals["scopes"]), 157504418)
 
-    def test_measured_times_stand_beside_those_of_everything(self):
+    def test_measured_times_are_listed_next_to_all_times(self):
         measured = [row for row in self.profile["kernels"] if row["measured"]]
         scope = self.profile["totals"]["scopes"][0]
         self.assertEqual(sum(row["measured"]["calls"] for row in measured), scope["kernel_count"])

@@ -107,7 +107,7 @@ class SameInputs(Folder):
         self.diff(self.dense.parent, self.dense)
         self.assertEqual(before, {path: path.read_bytes() for path in self.dense.parent.rglob("*") if path.is_file()})
 
-    def test_rules_leave_out_warm_up_and_first_steps_and_say_so(self):
+    def test_rules_exclude_warm_up_and_first_steps_and_say_so(self):
         diff = self.diff(self.dense, self.dense)
         left = {(row["side"], row["what"], row["rule"]): row["count"] for row in diff["left_out"]
                 if row["stage"] == "decode"}
@@ -266,7 +266,7 @@ class NotComparable(Folder):
         diff = self.diff(before, self.changed(edit))
         self.assertEqual([(row["aspect"], row["blocking"]) for row in diff["aspects"]], [("driver", False)])
 
-    def test_steps_of_another_batch_are_left_out(self):
+    def test_steps_of_another_batch_are_excluded(self):
         def edit(profile):
             for step in profile["steps"]:
                 step["batch"] = 4 if step["step_of_instance"] >= 12 else 1
@@ -306,7 +306,7 @@ class Repeats(Folder):
                 step[field] *= factor * noise
         return self.write(profile)
 
-    def test_five_runs_a_side_find_two_percent_and_nothing_in_none(self):
+    def test_five_runs_per_side_find_two_percent_and_no_false_change(self):
         base = json.loads(self.dense.read_text(encoding="utf-8"))
         for factor, answer in ((1.02, "changed"), (1.0, "unchanged")):
             olds = [self.run_like(base, 1, seed) for seed in range(5)]
@@ -384,7 +384,7 @@ class Calibration(Folder):
 
 
 class PublicPair(unittest.TestCase):
-    def test_what_the_authors_of_a_before_and_after_changed(self):
+    def test_the_known_change_between_two_public_captures(self):
         public = SHARED / "public"
         if not public.is_dir():
             self.skipTest("needs ../shared/captures (or LLMPROF_CAPTURES), which is not here")

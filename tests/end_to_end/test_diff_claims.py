@@ -130,7 +130,7 @@ class Damage(Sides):
             instance["cut_off"] = True
         self.check(self.dense, self.write(cut), "stage_cut_off")
 
-    def test_what_loses_nothing_is_no_damage(self):
+    def test_problems_that_lose_no_data_are_not_damage(self):
         fine = copy.deepcopy(self.gpu)
         fine["diagnostics"] += [{"severity": "info", "code": "launches_without_kernels", "message": "few", "count": 1},
                                 {"severity": "error", "code": "nsys_says", "message": "might", "count": 1},
@@ -140,12 +140,12 @@ class Damage(Sides):
         self.assertEqual(self.diff(self.dense, self.write(fine), "--gate", "default")["damage"], [])
 
     def test_kernels_hidden_in_graphs_are_not_removed_ones(self):
-        unwatched = {"source": "workload_clock", "wall_ms": 45.0, "wall_ms_per_step": 1.8, "idle_share_of_wall": 0.1,
+        untraced = {"source": "workload_clock", "wall_ms": 45.0, "wall_ms_per_step": 1.8, "idle_share_of_wall": 0.1,
                      "idle_ms": 4.5, "gpu_busy_ms": 40.5, "budget": []}
         sides = []
         for hidden in (False, True):
             profile = copy.deepcopy(self.gpu)
-            profile["stages"] = [{**stage, "unwatched": unwatched} for stage in profile["stages"]
+            profile["stages"] = [{**stage, "unwatched": untraced} for stage in profile["stages"]
                                  if stage["name"] == "decode"]
             if hidden:
                 profile["totals"]["hidden_graphs"] = {"replays": 72, "ms": 100.0, "share": 0.7, "launched_in": None}
@@ -182,7 +182,7 @@ class SingleRuns(Sides):
         self.assertLessEqual(sum(bool(pair.quantities) for pair in pairs), 2)
         self.assertLessEqual(sum(pair.failed_gate for pair in pairs), 2)
 
-    def test_twice_as_slow_is_called_and_the_first_line_says_it(self):
+    def test_twice_as_slow_is_reported_in_the_first_line(self):
         for base, new in ((self.cpu[0], slowed(self.cpu[1], "decode", 2)), (self.gpu, slowed(self.gpu, "decode", 2))):
             diff = self.diff(self.write(base), self.write(new), "--gate", "decode.step<=+20%", exit_code=5)
             first, _, second = self.stdout.splitlines()[:3]
@@ -192,7 +192,7 @@ class SingleRuns(Sides):
             diff = self.diff(self.write(new), self.write(base), "--gate", "decode.step<=+20%")
             self.assertRegex(self.stdout.splitlines()[0], "^decode is twice as fast; ")
 
-    def test_other_programs_take_the_claim_back(self):
+    def test_other_programs_invalidate_the_claim(self):
         base, new = self.cpu[0], slowed(self.cpu[1], "decode", 2)
         for load in new["context"]["load"]:
             load["others"] = 1.0
@@ -227,11 +227,11 @@ class OnePercentage(Sides):
                          and row["quantity"] == ("step" if stage["unit"] == "step" else "wall")), None)
             if wall is None or wall["method"] == "identical":
                 continue
-            told = re.findall(r"[+-]?\d+\.\d\d %", stage["why"].split(" The work of the device")[0])
+            percentages = re.findall(r"[+-]?\d+\.\d\d %", stage["why"].split(" The work of the device")[0])
             allowed = {f"{100 * wall[name]:+.2f} %" for name in ("relative", "relative_low", "relative_high")
                        if wall[name] is not None}
             allowed |= {each.lstrip("+-") for each in allowed}
-            self.assertLessEqual(set(told), allowed, stage["why"])
+            self.assertLessEqual(set(percentages), allowed, stage["why"])
         return diff
 
     def test_of_a_slower_decode(self):
@@ -239,7 +239,7 @@ class OnePercentage(Sides):
         self.check(self.dense, self.write(slowed(self.gpu, "decode", 2.0892)))
         self.assertEqual(self.check(self.dense, self.dense)["identical"], True)
 
-    def test_a_shift_in_a_rule_is_of_its_columns_too(self):
+    def test_a_rule_measures_the_change_between_its_two_values(self):
         new = self.write(slowed(self.gpu, "decode", 1.5))
         for statistic in ("shift", "mean", "p50"):
             diff = self.diff(self.dense, new, "--gate", f"decode.step.{statistic}<=+1%", exit_code=5)
@@ -248,7 +248,7 @@ class OnePercentage(Sides):
             self.assertIn(f"{measured['base']:.4f} to {measured['new']:.4f} ms, {100 * measured['relative']:+.2f} %",
                           diff["gates"][0]["text"])
 
-    def test_the_page_shows_no_other_one(self):
+    def test_each_quantity_is_listed_once(self):
         new = self.write(slowed(self.gpu, "decode", 1.5))
         diff = self.diff(self.dense, new)
         rows = [row for row in diff["comparisons"] if row["stage"] == "decode"]
@@ -292,7 +292,7 @@ class Utilization(Sides):
             self.assertAlmostEqual(mfu["relative"], wall["base"] / wall["new"] - 1, places=6)
             self.assertIn("cpu_peaks", {row["aspect"] for row in diff["aspects"]})
 
-    def test_no_peak_for_both_is_no_comparison(self):
+    def test_without_a_common_peak_there_is_no_comparison(self):
         other = copy.deepcopy(self.cpu[1])
         other["utilization"]["cpu"]["name"] = "Neoverse-V1, 1 thread, measured"
         diff = self.diff(self.write(self.cpu[0]), self.write(other), "--gate", "prefill.mfu>=-5%", exit_code=3)
@@ -300,7 +300,7 @@ class Utilization(Sides):
 
 
 class WithoutProfiling(Sides):
-    def test_a_wall_time_is_listed_once_and_utilization_is_of_it(self):
+    def test_a_wall_time_is_listed_once_and_utilization_refers_to_it(self):
         out = self.folder / "llama"
         self.assertEqual(run("analyze", DATA / "h200-runs" / "llama_1b", "--out", out).returncode, 0)
         base = json.loads((out / "profile.json").read_text(encoding="utf-8"))

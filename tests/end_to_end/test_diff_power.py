@@ -23,7 +23,7 @@ class Power(unittest.TestCase):
     def tearDownClass(cls):
         cls.temporary.cleanup()
 
-    def test_the_slower_logs_are_slower_by_what_was_asked_for(self):
+    def test_the_slower_logs_are_slower_by_the_requested_share(self):
         names = self.runs.names_of(SLOWER)
         target = self.runs.folder / "slower.llmtrace"
         count = slow_down(LOGS[0], target, names, 1.02)
@@ -37,7 +37,7 @@ class Power(unittest.TestCase):
         self.assertAlmostEqual(after[True] / before[True], 1.02, places=4)
         self.assertEqual(after[False], before[False])
 
-    def test_the_paragraph_tells_of_the_gpu_where_wall_times_tell_nothing(self):
+    def test_the_paragraph_describes_the_gpu_if_wall_times_are_undecided(self):
         (pairing,) = self.runs.pairings(1)
         for percent, words in ((5, "changed"), (0, "did not change")):
             diff = self.runs.diff(pairing, SLOWER, percent)
@@ -68,7 +68,7 @@ class Power(unittest.TestCase):
             self.assertGreaterEqual(sum(row.within for row in rows), 0.9 * pairings, percent)
             self.check_others(rows)
 
-    def test_no_slowdown_is_none(self):
+    def test_no_slowdown_is_reported_as_none(self):
         pairings = 20
         rows = self.check(0, pairings)
         self.assertLessEqual(sum(row.called_changed for row in rows), 0.05 * pairings)

@@ -57,12 +57,12 @@ class Doctor(unittest.TestCase):
         self.assertEqual(probes[0]["state"], "found")
         self.assertEqual(probes[0]["detail"], f"{tool} (2031.4.1)")
 
-    def test_an_output_folder_that_cannot_be_written_makes_it_impossible(self):
+    def test_an_unwritable_output_folder_makes_it_impossible(self):
         done = doctor("--json", "--out", "/proc/self")
         self.assertEqual(done.returncode, 4)
         self.assertFalse(json.loads(done.stdout)["can_run_on_cpu"])
 
-    def test_environments_stay_where_they_are(self):
+    def test_environments_are_not_shown(self):
         environment = {"CUDA_INJECTION64_PATH": SECRET}
         with subprocess.Popen(["sleep", "60"], env={**os.environ, **environment}) as other:
             try:
@@ -74,7 +74,7 @@ class Doctor(unittest.TestCase):
         self.assertIn(f"sleep (process {other.pid})", users["detail"])
         self.assertNotIn(SECRET, done.stdout + done.stderr)
 
-    def test_a_library_in_cudas_way_is_told_and_not_named(self):
+    def test_a_foreign_injection_library_is_reported_but_not_named(self):
         done = doctor("--json", CUDA_INJECTION64_PATH=f"/opt/{SECRET}/lib.so")
         probe = next(p for p in json.loads(done.stdout)["probes"] if p["name"] == "CUDA injection")
         self.assertEqual(probe["state"], "trouble")

@@ -1,6 +1,6 @@
 """Launches and waits that the driver reports through CUPTI callbacks, without tracing: the collector by itself
-(LLMPROF_WATCH=callbacks), and `llmprof run` of a program that the light watch cannot see. The CUDA driver and CUPTI are
-fakes that follow tapes."""
+(LLMPROF_WATCH=callbacks), and `llmprof run` of a program whose launches the preloaded collector cannot see. The CUDA
+driver and CUPTI are fakes that follow tapes."""
 import collections
 import json
 import pathlib
@@ -12,7 +12,7 @@ from test_cupti_collector import KERNEL, LIBRARY, LLMPROF, PLAY, PlayedCase, bui
 
 DUMP = built("DUMP_CAPTURE", "bin/dump_capture")
 DRIVER = 1  # CUPTI_CB_DOMAIN_DRIVER_API
-LAUNCHED, REPLAYED, WAITED = 4, 5, 6  # kinds of host calls that the driver reported
+LAUNCH, GRAPH_LAUNCH, WAIT = 4, 5, 6  # kinds of host calls that the driver reported
 LAYERS, KERNELS_OF_A_LAYER = 2, 5
 KERNELS_OF_A_PASS = LAYERS * KERNELS_OF_A_LAYER
 EXEC = 3  # the graph that is launched
@@ -26,12 +26,12 @@ def fnv1a(text):
     return value
 
 
-def noted(rows):
+def kinds_and_handles(rows):
     return [(row["kind"], row["handle"]) for row in rows]
 
 
 class Callbacks(PlayedCase):
-    def watch(self, tape, *options, **environment):
+    def play_with_callbacks(self, tape, *options, **environment):
         return self.play(tape, *options, LLMPROF_WATCH="callbacks", **environment)
 
     def calls_of_threads(self):
@@ -49,17 +49,17 @@ class Callbacks(PlayedCase):
                 continue
             name, enters = item["function"], item["site"] == "enter"
             if name.startswith("cuLaunchKernel") and enters:
-                rows.append((LAUNCHED, fnv1a(item["symbol"])))
+                rows.append((LAUNCH, fnv1a(item["symbol"])))
             elif name == "cuGraphLaunch" and enters:
-                rows.append((REPLAYED, EXEC))
+                rows.append((GRAPH_LAUNCH, EXEC))
             elif name == "cuStreamSynchronize" and not enters:
-                rows.append((WAITED, 0))
+                rows.append((WAIT, 0))
         return rows
 
     def assert_nothing_is_traced(self, kernels):
         """No activity was enabled, so the fake created no record; none is in the log."""
-        self.assertEqual(len(self.told("off", KERNEL)), kernels)
-        self.assertEqual(self.told("delivered", KERNEL), [])
+        self.assertEqual(len(self.records_with("off", KERNEL)), kernels)
+        self.assertEqual(self.records_with("delivered", KERNEL), [])
         self.assertEqual(
             self.log().of("collection", "kernels", "launch", "api_call", "memory_operation", "graph_node_created",
                           "counter_set", "counter_sample", "short_counter_sample"),
@@ -68,90 +68,92 @@ class Callbacks(PlayedCase):
 
     def test_launches_and_waits_of_every_thread(self):
         tape = self.tape("eager")
-        self.assertEqual(self.watch(tape), "")
+        self.assertEqual(self.play_with_callbacks(tape), "")
         main, second = self.calls_of_threads()
-        self.assertEqual(noted(main), self.expected(tape, 1))
-        self.assertEqual(noted(second), self.expected(tape, 2))
+        self.assertEqual(kinds_and_handles(main), self.expected(tape, 1))
+        self.assertEqual(kinds_and_handles(second), self.expected(tape, 2))
         # A prefill and eight steps; copies and fills that do not wait are not recorded.
-        self.assertEqual(collections.Counter(kind for kind, _ in noted(main)),
-                         {LAUNCHED: 9 * KERNELS_OF_A_PASS, WAITED: 9})
+        self.assertEqual(collections.Counter(kind for kind, _ in kinds_and_handles(main)),
+                         {LAUNCH: 9 * KERNELS_OF_A_PASS, WAIT: 9})
         self.assert_nothing_is_traced(9 * KERNELS_OF_A_PASS + 2)
 
     def test_times_are_those_of_the_calls(self):
-        self.watch(self.tape("eager"))
+        self.play_with_callbacks(self.tape("eager"))
         (main, _) = self.calls_of_threads()
         for row, after in zip(main, main[1:]):
             self.assertLessEqual(row["start"] + row["duration"], after["start"])
-            self.assertEqual(row["duration"] > 0, row["kind"] == WAITED)
+            self.assertEqual(row["duration"] > 0, row["kind"] == WAIT)
 
-    def test_graphs_are_told_by_what_is_launched(self):
+    def test_graphs_are_identified_by_what_is_launched(self):
         tape = self.tape("graph")
-        self.assertEqual(self.watch(tape), "")
+        self.assertEqual(self.play_with_callbacks(tape), "")
         (main,) = self.calls_of_threads()
-        self.assertEqual(noted(main), self.expected(tape, 1))
+        self.assertEqual(kinds_and_handles(main), self.expected(tape, 1))
         # Captured work is launched, too.
-        self.assertEqual([kind for kind, _ in noted(main)], [LAUNCHED] * KERNELS_OF_A_PASS + [REPLAYED, WAITED] * 8)
+        self.assertEqual([kind for kind, _ in kinds_and_handles(main)],
+                         [LAUNCH] * KERNELS_OF_A_PASS + [GRAPH_LAUNCH, WAIT] * 8)
         self.assert_nothing_is_traced(8 * KERNELS_OF_A_PASS)
 
     def test_the_same_in_another_run(self):
         for _ in range(2):
-            self.watch(self.tape("eager"))
+            self.play_with_callbacks(self.tape("eager"))
         one, other = [
-            sorted(noted(row for row in rows if row["type"] == "host_call") for rows in log.threads.values())
+            sorted(kinds_and_handles(row for row in rows if row["type"] == "host_call")
+                   for rows in log.threads.values())
             for log in self.logs()
         ]
         self.assertEqual(one, other)
 
-    def test_ranges_of_the_program_are_recorded_beside_them(self):
+    def test_ranges_of_the_program_are_recorded_too(self):
         """NVTX calls its tool regardless of CUPTI."""
-        self.watch(self.tape("eager"))
+        self.play_with_callbacks(self.tape("eager"))
         self.assertEqual(len([row for row in self.log().ranges() if row[2] == "decode_step"]), 8)
 
     def test_arming_options_do_not_start_tracing(self):
         tape = self.tape("eager")
-        self.watch(tape, LLMPROF_ARM="LLM@decode_all", LLMPROF_OVERHEAD_BUDGET="2", LLMPROF_API="1")
-        self.assertEqual(noted(self.calls_of_threads()[0]), self.expected(tape, 1))
+        self.play_with_callbacks(tape, LLMPROF_ARM="LLM@decode_all", LLMPROF_OVERHEAD_BUDGET="2", LLMPROF_API="1")
+        self.assertEqual(kinds_and_handles(self.calls_of_threads()[0]), self.expected(tape, 1))
         self.assert_nothing_is_traced(9 * KERNELS_OF_A_PASS + 2)
 
-    def test_a_program_that_is_killed_leaves_its_notes(self):
+    def test_a_killed_program_leaves_its_recorded_calls(self):
         tape = self.tape("eager")
         self.play(tape, "--exit=kill9", "--at=400", status=-9, LLMPROF_WATCH="callbacks")
         main = max(self.calls_of_threads(), key=len)
         self.assertGreater(len(main), KERNELS_OF_A_PASS)
-        self.assertEqual(noted(main), self.expected(tape, 1)[: len(main)])
+        self.assertEqual(kinds_and_handles(main), self.expected(tape, 1)[: len(main)])
 
-    def test_beside_another_tool_nothing_is_noted(self):
-        said = self.watch(self.tape("eager"), "--other-subscriber")
+    def test_next_to_another_tool_nothing_is_recorded(self):
+        said = self.play_with_callbacks(self.tape("eager"), "--other-subscriber")
         self.assertIn("CUPTI is missing, or another tool uses it: launches are not watched", said)
         self.assertEqual([row for log in self.logs() for row in log.of("host_call")], [])
 
-    def test_without_cupti_nothing_is_noted(self):
-        said = self.watch(self.tape("eager"), LLMPROF_CUPTI="/no/such/libcupti.so")
+    def test_without_cupti_nothing_is_recorded(self):
+        said = self.play_with_callbacks(self.tape("eager"), LLMPROF_CUPTI="/no/such/libcupti.so")
         self.assertIn("launches are not watched", said)
         self.assertEqual([row for log in self.logs() for row in log.of("host_call")], [])
 
     def test_without_a_log_folder_the_driver_is_left_alone(self):
-        self.assertEqual(self.watch(self.tape("eager"), LLMPROF_LOG_DIR=None), "")
+        self.assertEqual(self.play_with_callbacks(self.tape("eager"), LLMPROF_LOG_DIR=None), "")
         self.assertEqual(self.logs(), [])
 
-    def test_preloaded_functions_note_nothing_besides(self):
+    def test_preloaded_functions_record_nothing_in_addition(self):
         if "san" in pathlib.Path(LIBRARY).stem:
             self.skipTest("a sanitizer's library cannot be preloaded")
         tape = self.tape("eager")
-        self.watch(tape, LD_PRELOAD=LIBRARY)
-        self.assertEqual(noted(self.calls_of_threads()[0]), self.expected(tape, 1))
+        self.play_with_callbacks(tape, LD_PRELOAD=LIBRARY)
+        self.assertEqual(kinds_and_handles(self.calls_of_threads()[0]), self.expected(tape, 1))
 
     def test_llmprof_reads_them(self):
         if "san" in pathlib.Path(LIBRARY).stem or not pathlib.Path(DUMP).exists():
             self.skipTest("dump_capture is looked at once, in the plain suite, where it is built")
-        self.watch(self.tape("graph"))
+        self.play_with_callbacks(self.tape("graph"))
         log = self.log()
         done = subprocess.run([DUMP, log.path], capture_output=True, text=True, timeout=60, check=True)
         capture = json.loads(done.stdout)
         rows = log.of("host_call")
         self.assertEqual(len(capture["host_calls"]), len(rows))
         origin = rows[0]["start"] - capture["host_calls"][0]["start"]
-        of_the_runtime = {LAUNCHED: 0, REPLAYED: 1, WAITED: 2}  # the analysis treats all launches alike
+        of_the_runtime = {LAUNCH: 0, GRAPH_LAUNCH: 1, WAIT: 2}  # the analysis treats all launches alike
         self.assertEqual(
             [(row["kind"], row["handle"], row["start"], row["end"]) for row in capture["host_calls"]],
             [(of_the_runtime[row["kind"]], row["handle"], row["start"] - origin,
@@ -162,13 +164,13 @@ class Callbacks(PlayedCase):
 
 
 class Run(PlayedCase):
-    """A program whose launches bypass the runtime's shared library: the light watch sees none of them."""
+    """A program whose launches bypass the runtime's shared library: the preloaded collector sees none of them."""
 
     ROUNDS, STEPS, LAYERS = 4, 8, 20
     # A prefill of 18 ms, of 48 ms while kernels are recorded: a busy machine may delay either by several milliseconds,
     # and a time beyond that of the recorded run would not be used.
     SLOWER = 20
-    HELD_UP_NS = 300_000  # per launch, while kernels are recorded
+    LAUNCH_DELAY_NS = 300_000  # per launch, while kernels are recorded
 
     @classmethod
     def setUpClass(cls):
@@ -181,7 +183,7 @@ class Run(PlayedCase):
         tape = self.tape(kind, steps=self.STEPS, layers=self.LAYERS, slower=self.SLOWER)
         self.out = self.folder / "bundle"
         variables = {"CUDA_INJECTION64_PATH": None, "NVTX_INJECTION64_PATH": None, "LLMPROF_LOG_DIR": None,
-                     "FAKE_CUPTI_LAUNCH_COST_NS": str(self.HELD_UP_NS), "LLMPROF_NSYS": "/no/such/nsys",
+                     "FAKE_CUPTI_LAUNCH_COST_NS": str(self.LAUNCH_DELAY_NS), "LLMPROF_NSYS": "/no/such/nsys",
                      **environment}
         command = [LLMPROF, "run", "--out", self.out, "pipeline.ncu.enable=false", *words,
                    "--", PLAY, tape.path, f"--rounds={self.ROUNDS}"]
@@ -203,16 +205,16 @@ class Run(PlayedCase):
         rows = max(([row for row in rows if row["type"] == "host_call"] for rows in log.threads.values()), key=len)
         passes, launches = [], []
         for row in rows:
-            if row["kind"] != WAITED:
+            if row["kind"] != WAIT:
                 launches.append(row)
                 continue
-            graphs = [launch["start"] for launch in launches if launch["kind"] == REPLAYED]
+            graphs = [launch["start"] for launch in launches if launch["kind"] == GRAPH_LAUNCH]
             first = graphs[0] if graphs else launches[0]["start"]
             passes.append((first, row["start"] + row["duration"]))
             launches = []
         return passes
 
-    def prepared(self, name):
+    def time_to_first_launch(self, name):
         """From each start of the range to its first launch, ns, in the recorded run."""
         (log,) = self.logs_of("collector")
         spans = []
@@ -235,18 +237,18 @@ class Run(PlayedCase):
         self.assertEqual(set(stages), set(walls))
         for name, stage in stages.items():
             steady = [i for i, instance in enumerate(stage["instances"]) if not instance["warmup"]]
-            prepared = self.prepared(ranges[name])
-            self.assertEqual((len(stage["instances"]), len(prepared)), (self.ROUNDS, self.ROUNDS))
-            expected = sum(walls[name][i] + prepared[i] for i in steady) / len(steady)
-            unwatched = stage["unwatched"]
-            self.assertIsNotNone(unwatched, stage["unwatched_why_not"])
-            self.assertEqual(unwatched["source"], "control_launches")
-            self.assertAlmostEqual(unwatched["wall_ms"] * MILLISECOND / expected, 1, delta=0.001)
+            time_to_first_launch = self.time_to_first_launch(ranges[name])
+            self.assertEqual((len(stage["instances"]), len(time_to_first_launch)), (self.ROUNDS, self.ROUNDS))
+            expected = sum(walls[name][i] + time_to_first_launch[i] for i in steady) / len(steady)
+            untraced = stage["unwatched"]
+            self.assertIsNotNone(untraced, stage["unwatched_why_not"])
+            self.assertEqual(untraced["source"], "control_launches")
+            self.assertAlmostEqual(untraced["wall_ms"] * MILLISECOND / expected, 1, delta=0.001)
             kernels = KERNELS_OF_A_LAYER * self.LAYERS * (1 if name == "prefill" else self.STEPS)
-            self.assertGreater(stage["wall_ms"]["mean"], kernels * self.HELD_UP_NS / MILLISECOND)
-            self.assertLess(unwatched["wall_ms"], stage["wall_ms"]["mean"])
+            self.assertGreater(stage["wall_ms"]["mean"], kernels * self.LAUNCH_DELAY_NS / MILLISECOND)
+            self.assertLess(untraced["wall_ms"], stage["wall_ms"]["mean"])
 
-    def test_one_more_run_times_what_the_light_watch_cannot_see(self):
+    def test_one_more_run_times_launches_that_preloading_cannot_see(self):
         self.run_played()
         (log,) = self.logs_of("stage1/driver_calls")
         self.assertEqual(log.of("kernels", "launch", "collection"), [])
@@ -259,20 +261,20 @@ class Run(PlayedCase):
             walls["decode"].append(passes[start + each - 1][1] - passes[start + 1][0])
         self.check_times(walls)
 
-    def test_graphs_are_timed_without_what_was_captured_before_their_stage(self):
+    def test_graphs_are_timed_without_their_capture_before_the_stage(self):
         self.run_played(kind="graph")
         passes = self.passes_without_tracing()
         self.assertEqual(len(passes), self.ROUNDS * self.STEPS)
         decodes = [passes[start : start + self.STEPS] for start in range(0, len(passes), self.STEPS)]
         self.check_times({"decode": [decode[-1][1] - decode[0][0] for decode in decodes]})
 
-    def test_the_run_is_left_out_where_it_is_not_wanted(self):
+    def test_the_run_is_skipped_if_disabled(self):
         self.run_played("pipeline.driver_calls.enable=false")
         self.assertFalse((self.out / "stage1" / "driver_calls").exists())
         for stage in self.stages().values():
             self.assertIsNone(stage["unwatched"])
 
-    def test_only_that_run_loads_the_collector_into_cuda_to_watch(self):
+    def test_only_that_run_uses_driver_callbacks(self):
         self.run_played()
         (recorded,) = self.logs_of("collector")
         self.assertEqual(recorded.of("host_call"), [])

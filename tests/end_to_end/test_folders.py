@@ -69,7 +69,7 @@ class SecondRuns(Folder):
                 self.assertEqual(len(json.loads((folder / "collector/status.json").read_text())), 1)
             self.assertEqual((folder / "notes.txt").read_text(), "mine")
 
-    def test_are_alone_in_what_reads_the_folder(self):
+    def test_are_the_only_ones_that_commands_read(self):
         self.succeeds(3, "--out", "x")
         self.succeeds(4, "--out", "x", "--force")
         listed = run("artifacts", self.out)
@@ -82,7 +82,7 @@ class SecondRuns(Folder):
         self.assertEqual(run("report", self.out / "previous-1", "--out", self.folder / "old").returncode, 0)
         self.assertEqual(self.operators_in(self.folder / "old"), 3)
 
-    def test_a_folder_that_holds_no_run_stays_as_it_is(self):
+    def test_a_folder_without_a_run_stays_unchanged(self):
         self.out.mkdir()
         (self.out / "source.py").write_text("mine")
         (self.out / "data").mkdir()
@@ -132,7 +132,7 @@ class SecondRuns(Folder):
         self.assertTrue((self.out / "previous-1" / "rank2" / "collector").is_dir())
         self.assertTrue((self.out / "rank1" / "previous-1" / "collector").is_dir())
 
-    def test_continue_an_interrupted_ncu_capture_alone(self):
+    def test_continue_only_an_interrupted_ncu_capture(self):
         tool = self.folder / "tool"
         tool.mkdir()
         (tool / "ncu").symlink_to(FAKE_NCU)

@@ -118,7 +118,7 @@ class GpuRuns(unittest.TestCase):
             self.assertIn("--launch-count", argv)
         self.assert_ncu_is_what_the_timeline_chose("llama_1b_ungated", profile)
 
-    def test_what_each_pass_cost_is_disclosed(self):
+    def test_the_cost_of_each_recording_is_disclosed(self):
         profile = analyzed("llama_1b")
         own = {
             folder: json.loads((RUNS / "llama_1b" / folder / "metrics.json").read_text())

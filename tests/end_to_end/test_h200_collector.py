@@ -76,7 +76,7 @@ class DenseGraph(unittest.TestCase):
         )
         self.assertGreater(measured["coverage_share_of_wall"], 0.99)
 
-    def test_the_device_is_told(self):
+    def test_the_device_is_reported(self):
         (gpu,) = self.profile["context"]["gpus"]
         self.assertEqual(gpu["name"], "NVIDIA H200")
 
@@ -120,7 +120,7 @@ class LlamaRun(unittest.TestCase):
         longest = sorted(found, key=lambda symbol: -found[symbol][0])[: self.TOP]
         self.assertEqual(set(self.measured), set(longest))
 
-    def test_what_it_measured_joins_the_timeline_by_symbol(self):
+    def test_measured_kernels_join_the_timeline_by_symbol(self):
         found = self.in_stages()
         rows = [row for row in self.profile["kernels"] if row["metrics"]]
         self.assertEqual(len(rows), self.TOP)

@@ -36,7 +36,7 @@ class Folder(unittest.TestCase):
 
 
 class Folders(Folder):
-    def test_a_failed_ncu_file_is_told_and_fails_the_command(self):
+    def test_a_failed_ncu_file_is_reported_and_fails_the_command(self):
         shutil.copy(SUMMARY, self.folder)
         (self.folder / "ncu.csv").write_text(FAILED_NCU)
         result = self.analyze(self.folder)
@@ -51,7 +51,7 @@ class Folders(Folder):
         notes = [d["message"] for d in self.profile()["diagnostics"]]
         self.assertTrue(any("notes.txt" in note for note in notes), notes)
 
-    def test_what_lies_too_deep_is_named(self):
+    def test_files_too_deep_are_named(self):
         shutil.copy(SUMMARY, self.folder)
         deep = self.folder / "a" / "b" / "c" / "d"
         deep.mkdir(parents=True)
@@ -112,7 +112,7 @@ class Files(Folder):
 
 
 class Sources(Folder):
-    def test_a_summary_stays_beside_ncu(self):
+    def test_a_summary_is_kept_next_to_ncu(self):
         ncu = self.folder / "ncu.csv"
         name = next(iter(kernel_summary(SUMMARY)))
         quoted = name.replace('"', '""')
@@ -153,7 +153,7 @@ class Sources(Folder):
         report = (self.root / "out" / "report.md").read_text(encoding="utf-8")
         self.assertIn("ProfilerActivity.CUDA", report)
 
-    def test_metrics_that_give_no_roofline_are_counted(self):
+    def test_metrics_without_a_roofline_are_counted(self):
         ncu = self.folder / "ncu.csv"
         ncu.write_text(
             '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream",'

@@ -96,7 +96,7 @@ class Folder(unittest.TestCase):
         return profile_in(self.folder / "all")
 
 
-class Merged(Folder):
+class MergedProfiles(Folder):
     def test_two_ranks(self):
         job_captures.pytorch_job(self.folder, 2, clocks=[job_captures.Clock(), job_captures.Clock(350_000, 8.0)],
                                  delays=[job_captures.Delay(rank=1, at=[24])])
@@ -200,8 +200,8 @@ class Profile(Folder):
         self.assertEqual(written(self.folder / "again"), written(self.folder / "all"))
 
     def test_the_summary_counts_ranks(self):
-        told = self.call("analyze", "0.llmtrace", "1.llmtrace", "--out", "all").stdout
-        self.assertIn("rank1/cuda:0", told)
+        printed = self.call("analyze", "0.llmtrace", "1.llmtrace", "--out", "all").stdout
+        self.assertIn("rank1/cuda:0", printed)
 
 
 class NoJob(Folder):
@@ -259,9 +259,9 @@ class Runs(Folder):
         self.assertEqual(profile["job"]["world_size"], 4)
         self.assertEqual(profile["job"]["died"], [1, 3])
         self.assertEqual(profile["job"]["missing"], [2, 3])
-        told = {(rank["rank"], rank["state"], rank["state_detail"]) for rank in profile["ranks"]}
-        self.assertEqual(told, {(0, "recorded", None), (1, "died", "signal 9 (Killed)"),
-                                (2, "missing", "it never started"), (3, "died", "exit code 1")})
+        states = {(rank["rank"], rank["state"], rank["state_detail"]) for rank in profile["ranks"]}
+        self.assertEqual(states, {(0, "recorded", None), (1, "died", "signal 9 (Killed)"),
+                                  (2, "missing", "it never started"), (3, "died", "exit code 1")})
         messages = " ".join(item["message"] for item in profile["diagnostics"])
         self.assertIn("rank 1 ended before the program did: signal 9 (Killed)", messages)
         self.assertIn("rank 3 was not recorded: exit code 1", messages)
@@ -324,11 +324,11 @@ class BadPartials(Folder):
         result = self.call("merge", "bad.llmpart", "--out", "job", code=3)
         self.assertIn("version 99", result.stderr)
 
-    def test_analyze_says_what_reads_a_partial_profile(self):
+    def test_analyze_names_the_command_for_a_partial_profile(self):
         result = self.call("analyze", "partials/rank0.llmpart", "--out", "job", code=3)
         self.assertIn("llmprof merge", result.stderr)
 
-    def test_what_is_not_there(self):
+    def test_folders_without_partial_profiles(self):
         result = self.call("merge", "nothing", "--out", "job", code=3)
         self.assertIn("nothing", result.stderr)
         (self.folder / "empty").mkdir()

@@ -36,7 +36,7 @@ class Objects(unittest.TestCase):
             for one in objects(path):
                 jsonschema.validate(one, SCHEMA)
 
-    def test_what_is_wrong_is_refused(self):
+    def test_invalid_objects_are_refused(self):
         job = job_of("merge.yaml")
         for change in (
             lambda j: j["spec"].update(completion="4"),

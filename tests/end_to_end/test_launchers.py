@@ -13,6 +13,9 @@ from job_of_ranks import (CPU_LLM, CPU_LLM_TP, NO_CPU_LLM_TP, SMALL, SMALL_MODEL
 from program import LLMPROF
 
 CORES = os.cpu_count()
+# llmprof itself sets Open MPI's options for root and for more ranks than cores.
+NO_OPEN_MPI_OPTIONS = {"OMPI_ALLOW_RUN_AS_ROOT": None, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": None,
+                       "OMPI_MCA_rmaps_base_oversubscribe": None}
 
 # torchrun's externally visible behavior: the variables of its ranks, and how it reports failures.
 TORCHRUN = """#!%(python)s
@@ -30,7 +33,7 @@ sys.exit(any(codes))
 """
 
 
-class Launched(unittest.TestCase):
+class LauncherCase(unittest.TestCase):
     def setUp(self):
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
@@ -60,7 +63,7 @@ class Launched(unittest.TestCase):
         self.assertNotIn("capture is missing", report)
 
 
-class Mpirun(Launched):
+class Mpirun(LauncherCase):
     @classmethod
     def setUpClass(cls):
         if shutil.which("mpirun") is None:
@@ -85,7 +88,7 @@ class Mpirun(Launched):
         run = self.run_job("mpirun", "-n", "2", FATE="exit")
         self.assert_rank_1_died(run, "exit code 3", 2)
 
-    def test_a_killed_rank_that_the_launcher_passes_over(self):
+    def test_a_killed_rank_that_the_launcher_ignores(self):
         """mpirun itself then succeeds; only the log without an end shows the failure."""
         run = self.run_job("mpirun", "--enable-recovery", "-n", "2", FATE="kill")
         self.assert_rank_1_died(run, "its log has no end: it was killed, or left without exit()", 2)
@@ -106,7 +109,7 @@ class Mpirun(Launched):
         self.assertIn("rank 1 of 3 is missing (it left no log)", result.stderr)
         self.assertEqual(Run(out, result).profile["job"]["missing"], [1])
 
-    def test_a_program_that_does_not_start_is_no_missing_rank(self):
+    def test_a_program_that_does_not_start_is_not_a_missing_rank(self):
         out = self.folder / "bundle"
         result = call(LLMPROF, "run", "workload.uses_cuda=false", "--out", out, "--", "mpirun", "-n", "2", "/no/such/llm")
         self.assertEqual(result.returncode, 4)
@@ -125,10 +128,7 @@ class Mpirun(Launched):
     def test_a_workload_of_ranks_starts_mpirun_by_itself(self):
         words = ["workload=cpu_llm", "workload.ranks=2", "workload.threads=1", *SMALL_MODEL]
         out = self.folder / "bundle"
-        # It sets Open MPI's options for root and for more ranks than cores.
-        untold = {"OMPI_ALLOW_RUN_AS_ROOT": None, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": None,
-                  "OMPI_MCA_rmaps_base_oversubscribe": None}
-        result = call(LLMPROF, "run", *words, f"workload.ranks={CORES + 1}", "--out", out, **untold)
+        result = call(LLMPROF, "run", *words, f"workload.ranks={CORES + 1}", "--out", out, **NO_OPEN_MPI_OPTIONS)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(Run(out, result).ranks, list(range(CORES + 1)))
         nowhere = call(LLMPROF, "run", *words, "--out", self.folder / "other", PATH="/no/such/folder")
@@ -136,13 +136,11 @@ class Mpirun(Launched):
         self.assertIn("openmpi-bin", nowhere.stderr)
         self.assertFalse((self.folder / "other").exists())
 
-
     @unittest.skipUnless(CPU_LLM_TP.exists(), NO_CPU_LLM_TP)
     def test_a_model_split_among_ranks(self):
         out = self.folder / "bundle"
-        untold = {"OMPI_ALLOW_RUN_AS_ROOT": None, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": None,
-                  "OMPI_MCA_rmaps_base_oversubscribe": None}
-        result = call(LLMPROF, "run", "workload=cpu_llm_tp", "workload.ranks=4", *SMALL_MODEL, "--out", out, **untold)
+        result = call(LLMPROF, "run", "workload=cpu_llm_tp", "workload.ranks=4", *SMALL_MODEL, "--out", out,
+                      **NO_OPEN_MPI_OPTIONS)
         run = Run(out, result)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(run.ranks, [0, 1, 2, 3])
@@ -150,7 +148,7 @@ class Mpirun(Launched):
         self.assertTrue((out / "stage1" / "metrics.json").exists(), "rank 0's own times")
 
 
-class RankFolders(Launched):
+class RankFolders(LauncherCase):
     """The launcher starts llmprof: `mpirun llmprof run --rank-folder DIR -- program`."""
 
     setUpClass = Mpirun.setUpClass
@@ -172,7 +170,7 @@ class RankFolders(Launched):
         profile = json.loads((self.folder / "out" / "profile.json").read_text())
         self.assertEqual(operators_of(profile), operators_in(run.logs))
 
-    def test_rank_0_writes_the_reports_where_it_waits(self):
+    def test_rank_0_writes_the_reports_if_it_waits(self):
         run = self.record("--wait-for-ranks", "60")
         self.assertEqual(run.result.returncode, 0, run.result.stderr)
         self.assertEqual(run.states, {0: ("recorded", None), 1: ("recorded", None)})
@@ -185,7 +183,7 @@ class RankFolders(Launched):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(Run(self.folder / "job", result).ranks, [0, 1])
 
-    def test_what_was_recorded_is_not_written_over(self):
+    def test_recordings_are_not_overwritten(self):
         self.record()
         before = {path: path.read_bytes() for path in self.folder.glob("job/**/*.llmtrace")}
         again = self.record().result
@@ -200,7 +198,7 @@ class RankFolders(Launched):
         self.assertEqual(own.states, {1: ("died", "killed by signal 9 (Killed)")})
         self.assertIn("rank 1: the workload itself failed: killed by signal 9", run.result.stderr)
 
-    def test_outside_of_a_launcher_it_is_refused(self):
+    def test_it_is_refused_without_a_launcher(self):
         result = call(LLMPROF, "run", "workload.uses_cuda=false", "--rank-folder", self.folder / "job", "--", self.program)
         self.assertEqual(result.returncode, 2)
         self.assertIn("cannot find this process's rank", result.stderr)
@@ -211,15 +209,15 @@ class RankFolders(Launched):
         self.assertEqual(batch.returncode, 2)
 
     def test_options_that_do_not_fit_are_refused(self):
-        for words, said in ((["--out", "x"], "--rank-folder already names the folder"),
-                            (["--repeat", "2"], "--rank-folder records one run")):
+        for words, message in ((["--out", "x"], "--rank-folder already names the folder"),
+                               (["--repeat", "2"], "--rank-folder records one run")):
             result = call(LLMPROF, "run", "--rank-folder", self.folder / "job", *words, "--", self.program, RANK="0")
             self.assertEqual(result.returncode, 2, words)
-            self.assertIn(said, result.stderr)
+            self.assertIn(message, result.stderr)
         result = call(LLMPROF, "run", "--wait-for-ranks", "5", "--", self.program)
         self.assertEqual(result.returncode, 2)
 
-    def test_a_rank_that_never_comes_is_missing(self):
+    def test_a_rank_that_never_starts_is_missing(self):
         result = call(LLMPROF, "run", "workload.uses_cuda=false", "--rank-folder", "job", "--wait-for-ranks", "1", "--",
                       self.program, cwd=self.folder, RANK="0", WORLD_SIZE="3")
         run = Run(self.folder / "job", result)
@@ -230,7 +228,7 @@ class RankFolders(Launched):
         self.assert_totals_are_the_logs(run)
 
 
-class Torchrun(Launched):
+class Torchrun(LauncherCase):
     """A replacement with torchrun's variables and messages: the tests do not need PyTorch."""
 
     def setUp(self):
@@ -250,8 +248,8 @@ class Torchrun(Launched):
         self.assert_rank_1_died(run, "signal 9 (Killed)", 2)
 
 
-class NoLauncher(Launched):
-    def test_one_process_is_no_job(self):
+class NoLauncher(LauncherCase):
+    def test_one_process_is_not_a_job(self):
         out = self.folder / "bundle"
         result = call(LLMPROF, "run", "workload.uses_cuda=false", "--out", out, "--", CPU_LLM, *SMALL, "--requests", "1")
         self.assertEqual(result.returncode, 0, result.stderr)

@@ -78,7 +78,7 @@ class NamedFiles(unittest.TestCase):
         self.assertIn("Verdict", read[0])
         self.assertTrue(pipe.is_fifo())
 
-    def test_a_pipe_that_nobody_reads_is_an_error(self):
+    def test_a_pipe_without_a_reader_is_an_error(self):
         pipe = self.place / "pipe"
         os.mkfifo(pipe)
         done = self.diff("--summary", pipe)
@@ -119,7 +119,7 @@ class NamedFiles(unittest.TestCase):
         self.assertTrue(text.startswith("before\n"))
         self.assertIn("Written:", text)
 
-    def test_standard_output_that_takes_nothing(self):
+    def test_standard_output_that_cannot_be_written(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
             done = self.diff_into("--summary", "-", stdout=full, stderr=subprocess.PIPE, text=True)
         self.assertEqual(done.returncode, 4)
@@ -131,7 +131,7 @@ class NamedFiles(unittest.TestCase):
         self.assertEqual(done.returncode, 4)
         self.assertIn("standard output", done.stderr)
 
-    def test_a_reader_that_went_away(self):
+    def test_a_reader_that_closed_the_pipe(self):
         reading, writing = os.pipe()
         os.close(reading)
         try:
@@ -183,7 +183,7 @@ class LinksInABundle(unittest.TestCase):
         self.refused("analyze", CAPTURE, "--out", self.bundle, "--force")
         self.assertEqual(list(elsewhere.iterdir()), [])
 
-    def test_reports_that_are_written_again(self):
+    def test_reports_that_are_rewritten(self):
         run("analyze", CAPTURE, "--out", self.bundle)
         (self.bundle / "kernels.md").unlink()
         (self.bundle / "kernels.md").symlink_to(self.victim)

@@ -67,9 +67,9 @@ class NamedSettings(unittest.TestCase):
     def assert_known(self, places, word_of, refusal):
         for name, files in sorted(places.items()):
             with self.subTest(name):
-                told = [answer(*base, word_of(name)) for base in COMPOSITIONS]
-                refused = all(refusal.format(name) in text for text in told)
-                self.assertFalse(refused, f"{sorted(files)}: {told[-1]}")
+                answers = [answer(*base, word_of(name)) for base in COMPOSITIONS]
+                refused = all(refusal.format(name) in text for text in answers)
+                self.assertFalse(refused, f"{sorted(files)}: {answers[-1]}")
 
     def test_keys(self):
         places = named(keys_in)
@@ -89,7 +89,7 @@ class NamedSettings(unittest.TestCase):
         self.assertIn("model=llm/llama_1b", places)
         self.assert_known(places, str, "unknown value")
 
-    def test_what_is_not_there_is_noticed(self):
+    def test_missing_settings_are_noticed(self):
         self.assertEqual(list(keys_in("raise nsys.timeout, see nsys.sqlite")), ["nsys.timeout"])
         self.assertIn("there is no key 'nsys.timeout'", answer("nsys.timeout=?"))
         for word in ["model=llm/lama", "workload=hf", "profiling/ncu=lite"]:

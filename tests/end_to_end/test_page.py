@@ -68,7 +68,7 @@ class Shell(Folder):
                 self.assertNotIn(name, ("src", "href", "action", "style"), (tag, value))
         self.assertEqual([tag for tag, _ in self.page.parsed().tags if tag in ("link", "iframe", "img", "a")], [])
 
-    def test_the_overview_is_there_without_javascript(self):
+    def test_the_overview_needs_no_javascript(self):
         text = " ".join(self.page.parsed().overview.split())
         profile = self.profile
         self.assertIn("NVIDIA H200", text)
@@ -199,7 +199,7 @@ class AgainstSql(Folder):
         self.assertGreater(len(expected), 10)
         self.assertEqual(found, expected)
 
-    def test_rows_of_a_track_are_in_order_and_each_is_of_one(self):
+    def test_rows_of_a_track_are_in_order_and_each_has_one_track(self):
         for table, described in self.page.header["tables"].items():
             if table == "pyramid":
                 continue
@@ -258,7 +258,7 @@ class AgainstSql(Folder):
         self.assertGreater(len(expected), 4)
         self.assertEqual(dict(sums), expected)
 
-    def test_work_that_ends_an_idle_time_knows_its_cause(self):
+    def test_work_after_idle_time_has_its_cause(self):
         """Idle: no stream of the GPU runs anything. The number of occurrences of each cause matches the profile."""
         header, counted, by_stage, until = self.page.header, collections.Counter(), collections.defaultdict(list), None
         stages = self.page.rows("stages")
@@ -365,7 +365,7 @@ class Pyramid(Folder):
 
 
 class WithoutKernels(Folder):
-    def test_totals_alone_have_no_timeline(self):
+    def test_totals_have_no_timeline(self):
         for capture in (DATA / "h200-decoder" / "nsys_cuda_gpu_kern_sum.csv",
                         DATA / "h200-decoder" / "ncu_raw.csv.gz"):
             with self.subTest(capture.name):
@@ -421,7 +421,7 @@ class Report(Folder):
         self.assertIsNone(page.header)
         self.assertIn("made from profile.json alone", page.view["timeline_missing"])
 
-    def test_captures_that_are_gone_are_named(self):
+    def test_missing_captures_are_named(self):
         capture = self.folder / "gone.sqlite"
         shutil.copy(EAGER, capture)
         bundle = self.analyze(capture)
@@ -431,7 +431,7 @@ class Report(Folder):
         page = Page(bundle / "report.html")
         self.assertIn("gone.sqlite is not there any more", page.view["timeline_missing"])
 
-    def test_other_captures_are_not_taken_for_those_of_the_profile(self):
+    def test_other_captures_are_not_mistaken_for_those_of_the_profile(self):
         capture = self.folder / "other.sqlite"
         shutil.copy(EAGER, capture)
         bundle = self.analyze(capture)
@@ -460,14 +460,14 @@ class Open(Folder):
         self.assertEqual((done.returncode, done.stdout), (0, f"Opened {self.page}\n"))
         self.assertEqual(seen.read_text(encoding="utf-8"), f"{self.page}\n")
 
-    def test_the_first_browser_that_is_there_and_its_arguments(self):
+    def test_the_first_available_browser_and_its_arguments(self):
         seen = self.folder / "seen"
         browser = self.browser(f'echo "$@" > {seen}')
         done = run("open", self.page, env={"BROWSER": f"/no/such/browser:{browser} --new %s --x"})
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(seen.read_text(encoding="utf-8"), f"--new {self.page} --x\n")
 
-    def test_without_a_browser_it_says_the_path(self):
+    def test_without_a_browser_it_prints_the_path(self):
         done = run("open", self.bundle, env={"BROWSER": "", "DISPLAY": "", "WAYLAND_DISPLAY": ""})
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(done.stdout.splitlines()[-1], str(self.page))

@@ -8,7 +8,7 @@ import unittest
 from program import ROOT
 
 
-class LeftOut(unittest.TestCase):
+class BuildWithoutPage(unittest.TestCase):
     def setUp(self):
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
@@ -23,7 +23,7 @@ class LeftOut(unittest.TestCase):
                               capture_output=True, text=True, timeout=600, check=False)
         return done, out
 
-    def check_left_out(self, done, out, why):
+    def check_no_page(self, done, out, why):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(why, " ".join(done.stderr.split()))
         for name in ("page.js", "page.css", "page.sha256"):
@@ -37,16 +37,16 @@ class LeftOut(unittest.TestCase):
 
     def test_without_node(self):
         done, out = self.build(NODE="", NPM="")
-        self.check_left_out(done, out, "Node.js and npm were not found")
+        self.check_no_page(done, out, "Node.js and npm were not found")
 
     def test_an_old_node(self):
         node = self.folder / "node"
         node.write_text("#!/bin/sh\necho v16.20.0\n", encoding="utf-8")
         node.chmod(0o755)
         done, out = self.build(NODE=node, NPM="/bin/true")
-        self.check_left_out(done, out, "Node.js 16.20.0; 18 or newer is needed")
+        self.check_no_page(done, out, "Node.js 16.20.0; 18 or newer is needed")
 
-    def test_npm_that_reaches_nothing(self):
+    def test_npm_without_a_network(self):
         source = self.folder / "ui"
         source.mkdir()
         for name in ("package.json", "package-lock.json", "build.mjs"):
@@ -56,10 +56,10 @@ class LeftOut(unittest.TestCase):
                        "exit 1\n", encoding="utf-8")
         npm.chmod(0o755)
         done, out = self.build(NPM=npm, SOURCE=source)
-        self.check_left_out(done, out, "`npm ci` failed (npm error code ENOTFOUND), perhaps because its registry is out of reach")
+        self.check_no_page(done, out, "`npm ci` failed (npm error code ENOTFOUND), perhaps because its registry is out of reach")
         self.assertNotIn("Node.js", (out / "page.why").read_text(encoding="utf-8"))
 
-    def test_who_insists_gets_an_error(self):
+    def test_a_required_page_that_cannot_be_built_is_an_error(self):
         done, _ = self.build(NODE="", NPM="", WANTED="ON")
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("report.html cannot be built", done.stderr)

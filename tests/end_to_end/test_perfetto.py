@@ -25,7 +25,7 @@ def setUpModule():
         raise AssertionError("protoc is missing; scripts/setup.sh test installs it")
 
 
-class Exported(unittest.TestCase):
+class ExportCase(unittest.TestCase):
     """One analysis with its trace, decoded once for a class."""
 
     @classmethod
@@ -44,7 +44,7 @@ class Exported(unittest.TestCase):
         cls.trace = perfetto_trace.Trace(out / "trace.pftrace")
 
 
-class OfUnrelatedClocks(Exported):
+class OfUnrelatedClocks(ExportCase):
     """Logs of two machines, up for 5.6 hours and for 40 seconds: each starts at 0."""
 
     @classmethod
@@ -60,7 +60,7 @@ class OfUnrelatedClocks(Exported):
         cls.first = min(calls + [row[0] for row in work])
         cls.kernels = sorted((row[0], row[1]) for row in log.kernels())
 
-    def test_kernels_are_where_they_were_since_the_beginning_of_their_log(self):
+    def test_kernels_keep_their_time_since_the_start_of_their_log(self):
         streams = [each for each in self.trace.slices if each.track.name.startswith("Stream ")]
         found = {(each.start, each.end) for each in streams}
         expected = {(start - self.first, end - self.first) for start, end in self.kernels}
@@ -71,7 +71,7 @@ class OfUnrelatedClocks(Exported):
         self.assertEqual(min(each.start for each in self.trace.slices), 0)
 
 
-class OfNsys(Exported):
+class OfNsys(ExportCase):
     """Against plain SQL over the same export."""
 
     @classmethod
@@ -163,7 +163,7 @@ class OfNsys(Exported):
         self.assertEqual(layers, {row["name"] for row in self.profile["layers"]
                                   if not row["part"] and not row["outside"]})
 
-    def test_layers_of_kernels_come_to_those_of_the_profile(self):
+    def test_layers_of_kernels_sum_to_those_of_the_profile(self):
         sums = collections.Counter()
         for each in self.streams():
             if "layer" in each.arguments:
@@ -186,7 +186,7 @@ class OfNsys(Exported):
         self.assertLess(self.trace.bytes / len(self.kernels), BYTES_PER_KERNEL)
 
 
-class OfTheCollector(Exported):
+class OfTheCollector(ExportCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -223,7 +223,7 @@ class OfTheCollector(Exported):
         self.assertEqual(by_launch, len(launches))
 
 
-class OfNcu(Exported):
+class OfNcu(ExportCase):
     """ncu's metrics next to a timeline."""
 
     @classmethod
@@ -256,7 +256,7 @@ class OfNcu(Exported):
                           {(each.start, each.end, each.arguments.get("kernel", each.name))
                            for each in self.trace.slices})
 
-    def test_counters_speak_of_the_time_before_them(self):
+    def test_counters_describe_the_preceding_time(self):
         """0 at a kernel's start, the kernel's value at its end: as Perfetto reads GPU counters."""
         values = {(time, value) for _, time, name, value in self.trace.gpu_counters if name == COMPUTE_THROUGHPUT}
         expected = set()
@@ -270,7 +270,7 @@ class OfNcu(Exported):
             self.assertLessEqual(end, start)
 
 
-class OfAHostileName(Exported):
+class OfAHostileName(ExportCase):
     NAME = "<img src=x onerror=alert(1)>\x01\u202e\u0000kernel\n"
 
     def test_stays_text(self):
@@ -294,7 +294,7 @@ class Command(unittest.TestCase):
         self.addCleanup(holder.cleanup)
         self.folder = pathlib.Path(holder.name)
 
-    def test_without_a_timeline_the_reports_are_written_and_the_cause_is_told(self):
+    def test_without_a_timeline_the_reports_are_written_and_the_cause_named(self):
         out = self.folder / "bundle"
         done = run("analyze", DATA / "ncu" / "decode_raw.csv", "--out", out, "--perfetto")
         self.assertEqual(done.returncode, EXIT_INPUT)
@@ -339,7 +339,7 @@ class Command(unittest.TestCase):
             self.assertIn("captures", done.stderr)
         self.assertEqual(sorted(self.folder.rglob("*")), before)
 
-    def test_an_analysis_reads_the_captures_that_it_names_while_they_are_there(self):
+    def test_captures_are_read_again_while_they_exist(self):
         bundle, capture = self.folder / "bundle", self.folder / "capture.sqlite"
         shutil.copy(DATA / "nsys_sqlite" / "eager.sqlite", capture)
         done = run("analyze", capture, "--out", bundle, "--perfetto", "--stage", "decode")

@@ -58,7 +58,7 @@ class Plots(unittest.TestCase):
                 with self.subTest(capture=capture, plot=name):
                     yield bundle, name, picture
 
-    def test_are_there_where_there_is_something_to_show(self):
+    def test_exist_if_there_is_something_to_show(self):
         expected = {
             "timeline and ncu": ALL, "collector": ALL - {"plots/roofline.svg"},
             "serving": ALL - {"plots/roofline.svg"}, "cpu": ALL,
@@ -75,7 +75,7 @@ class Plots(unittest.TestCase):
             for name in bundle.plots:
                 self.assertIn(name, bundle.printed)
 
-    def test_are_valid_with_words_for_who_does_not_see_them(self):
+    def test_are_valid_and_have_text_for_screen_readers(self):
         for _, _, picture in self.each():
             root = xml.fromstring(picture)
             self.assertEqual(root.tag, f"{SVG}svg")
@@ -91,7 +91,7 @@ class Plots(unittest.TestCase):
         for _, _, picture in self.each():
             self.assertNotRegex(picture, r"(?i)<(script|a|image|foreignObject|use)\b|href|\bon\w+=|url\(|@import")
 
-    def test_draw_inside_of_the_picture(self):
+    def test_draw_inside_the_picture(self):
         for _, _, picture in self.each():
             root = xml.fromstring(picture)
             width, height = float(root.get("width")), float(root.get("height"))
@@ -150,7 +150,7 @@ class Plots(unittest.TestCase):
                     self.assertAlmostEqual(width / found[0][1], time / times[0], 3)
 
 
-class Hostile(unittest.TestCase):
+class HostileNames(unittest.TestCase):
     def test_names_stay_text(self):
         name = '<img src=x onerror=alert(1)>"\x01\u202e]](evil) &amp;'
         with tempfile.TemporaryDirectory() as folder:
@@ -169,7 +169,7 @@ class Hostile(unittest.TestCase):
             self.assertEqual({found["file"] for found in SHOWN.finditer(report)}, set(bundle.plots))
 
 
-class Again(unittest.TestCase):
+class RewrittenPlots(unittest.TestCase):
     def test_a_plot_without_data_is_removed_and_others_files_stay(self):
         with tempfile.TemporaryDirectory() as folder:
             out = pathlib.Path(folder) / "bundle"

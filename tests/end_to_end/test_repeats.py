@@ -26,7 +26,7 @@ class Repeats(unittest.TestCase):
         self.folder = pathlib.Path(holder.name)
         self.out = self.folder / "runs"
 
-    def test_repeats_are_runs_of_their_own(self):
+    def test_repeats_are_separate_runs(self):
         result = run("run", "--repeat", 2, *SMALL, "--out", self.out, cwd=self.folder)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(sorted(path.name for path in self.out.iterdir()), ["run-1", "run-2"])
@@ -60,7 +60,7 @@ class Repeats(unittest.TestCase):
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("workload.uses_cuda=false", result.stderr)
 
-    def test_two_programs_are_recorded_in_turn_and_compared(self):
+    def test_two_programs_are_recorded_alternately_and_compared(self):
         words = command(9)
         result = run("run", "--repeat", 2, "--against", " ".join(words), "workload.uses_cuda=false", "--out", self.out,
                      "--", *command(8),
@@ -83,7 +83,7 @@ class Repeats(unittest.TestCase):
         self.assertGreater(sum(cause["difference_ns"] for cause in decode["causes"]
                                if cause["kind"] == "launches"), 0)
 
-    def test_a_command_that_fails_is_told_and_the_rest_is_kept(self):
+    def test_a_failing_command_is_reported_and_other_runs_are_kept(self):
         result = run("run", "--repeat", 1, "--against", "/bin/false", "workload.uses_cuda=false", "--out",
                      self.out, "--", *command(2),
                      cwd=self.folder)

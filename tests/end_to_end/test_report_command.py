@@ -123,7 +123,7 @@ class SameReports(Folder):
         arguments = [str(DATA / "h200-decoder" / "nsys.sqlite"), "--stage", "decode", "--steps", "0:2"]
         self.check("selection", arguments, self.analyze(*arguments))
 
-    def test_of_a_file_of_an_earlier_llmprof(self):
+    def test_of_a_profile_from_an_earlier_llmprof(self):
         """Its profile has no `shown` values: reports derive them from the rest, and do not change the file."""
         for capture in ("h200-runs/llama_1b", "h200-serving/nsys.sqlite", "h200-unwatched"):
             with self.subTest(capture):
@@ -169,10 +169,10 @@ class InPlace(Folder):
     def test_a_run_folder_gets_its_reports_again_and_nothing_else(self):
         self.check_only_reports_changed(self.bundle)
 
-    def test_reports_are_replaced_beside_the_file_named(self):
+    def test_reports_are_replaced_next_to_the_named_file(self):
         self.check_only_reports_changed(self.bundle / "profile.json")
 
-    def test_fields_that_are_not_known_are_accepted_and_kept(self):
+    def test_unknown_fields_are_accepted_and_kept(self):
         path = self.bundle / "profile.json"
         profile = json.loads(path.read_text(encoding="utf-8"))
         extra = {"of": ["a later version", 1, None]}
@@ -199,7 +199,7 @@ class Top(Folder):
             rows += 1
         return rows
 
-    def test_limits_kernels_md_alone(self):
+    def test_limits_only_kernels_md(self):
         capture = DATA / "h200-decoder" / "nsys.sqlite"
         bundle = self.analyze(capture)
         limited = self.analyze(capture, "--top", 3, out="limited")
@@ -214,7 +214,7 @@ class Top(Folder):
             self.assertEqual(run("report", bundle, "--top", wrong).returncode, EXIT_USAGE, wrong)
 
 
-class Refused(Folder):
+class RefusedProfiles(Folder):
     @classmethod
     def setUpClass(cls):
         with tempfile.TemporaryDirectory() as folder:
@@ -249,13 +249,13 @@ class Refused(Folder):
     REMEDY = "llmprof analyze"
     PLACE = r"\b(?P<kind>line|byte|offset|position) (?P<number>\d+)"
 
-    def test_a_file_that_is_not_there(self):
+    def test_a_missing_file(self):
         self.refuse(self.folder / "nowhere.json", "No such file or directory", self.REMEDY)
 
     def test_a_folder_without_profile_json(self):
         self.refuse(self.folder, "profile.json", self.REMEDY)
 
-    def test_a_file_that_was_cut(self):
+    def test_a_truncated_file(self):
         for share in (0.1, 0.5, 0.99):
             with self.subTest(share):
                 self.refuse_text(self.profile[: int(len(self.profile) * share)], self.PLACE, self.REMEDY)
@@ -277,7 +277,7 @@ class Refused(Folder):
     def test_an_empty_file(self):
         self.refuse_text("", r"empty|end of|\bbyte 1\b", self.REMEDY)
 
-    def test_json_of_others(self):
+    def test_json_that_is_not_a_profile(self):
         for text in ("{}", "[]", "3", '{"traceEvents": []}', '{"schema_version": "one"}'):
             with self.subTest(text):
                 self.refuse_text(text, "profile", self.REMEDY)
@@ -287,7 +287,7 @@ class Refused(Folder):
         shutil.copy(DATA / "kineto" / "h200_graph_small.json", path)
         self.refuse(path, "profile", self.REMEDY)
 
-    def test_a_value_of_the_wrong_type_is_named_by_its_place(self):
+    def test_a_value_of_the_wrong_type_is_named_with_its_path(self):
         def change(profile):
             profile["kernels"][1]["total_ms"] = "fast"
 

@@ -86,13 +86,13 @@ class Reports(unittest.TestCase):
             self.assertIn(right, files["report.md"])
             self.assertTrue(unfound(profile, files["report.md"].replace(right, wrong)), wrong)
 
-    def test_tables_and_headings_are_whole(self):
+    def test_tables_and_headings_are_complete(self):
         def check(_, markdown):
             self.assertEqual(faults_of_form(markdown), [])
 
         self.for_each(REPORTS, check)
 
-    def test_files_a_report_links_to_are_beside_it(self):
+    def test_files_a_report_links_to_exist(self):
         def check(files, markdown):
             links = re.findall(r'<a href="([^"]+)">', to_html(markdown))
             self.assertGreaterEqual(len(links), 4)
@@ -154,7 +154,7 @@ class Reports(unittest.TestCase):
 
         self.for_each(("stakeholder_summary.md",), check)
 
-    def test_narrowing_is_said_on_top(self):
+    def test_a_selection_is_stated_at_the_top(self):
         files = self.reports["narrowed"]
         selection = json.loads(files["profile.json"])["selection"]
         self.assertEqual((selection["stage"], selection["device"]), ("decode", None))
@@ -207,14 +207,14 @@ class Reports(unittest.TestCase):
             "Unprofiled, measured by the workload itself"] if isinstance(b, Table)]
         self.assertEqual(table.rows[1], ["decode", "7.200", "9.000", "1.250"])
 
-    def test_a_kernel_profiler_alone_tells_what_bounds_kernels(self):
+    def test_a_kernel_profiler_alone_shows_what_bounds_kernels(self):
         files = self.reports["ncu"]
         shares = json.loads(files["profile.json"])["roofline"]["share_of_kernel_time"]
         self.assertAlmostEqual(sum(shares.values()), 1)
         text = sections(files["stakeholder_summary.md"])["Executive Summary"][0].text
         self.assertIn(f"{shares['memory'] * 100:.1f} % is bound by memory", text)
 
-    def test_serving_speaks_of_engine_steps(self):
+    def test_serving_reports_engine_steps(self):
         files = self.reports["serving"]
         for file in ("report.md", "stakeholder_summary.md"):
             self.assertNotRegex(files[file], r"\b(a|per) request\b|\ba engine step|\ba step\b")

@@ -60,7 +60,7 @@ class RunCase(unittest.TestCase):
         behind = ["--", *program] if program else []
         return run("run", *words, "--out", self.out, *behind, env=env, cwd=self.folder)
 
-    def assert_whole(self, folder):
+    def assert_complete(self, folder):
         """No partially written file under its final name."""
         for path in folder.rglob("*.json"):
             json.loads(path.read_text(encoding="utf-8"))
@@ -68,7 +68,7 @@ class RunCase(unittest.TestCase):
             self.assertTrue(path.read_text(encoding="utf-8").endswith("\n"), path)
 
 
-class Whole(RunCase):
+class CompleteRun(RunCase):
     """One run of the default workload, checked in all respects."""
 
     @classmethod
@@ -86,14 +86,14 @@ class Whole(RunCase):
             cwd=cls.holder.name,
         )
 
-    def test_it_succeeds_and_leaves_the_whole_bundle(self):
+    def test_it_succeeds_and_leaves_a_complete_bundle(self):
         self.assertEqual(self.result.returncode, 0, self.result.stderr)
         for name in [*REPORTS, *PROVENANCE, "stage1/metrics.json", "collector/cmd.txt"]:
             self.assertTrue((self.bundle / name).is_file(), name)
         self.assertTrue((self.bundle / "nsys").is_dir())
         self.assertTrue((self.bundle / "ncu").is_dir())
         self.assertEqual(len(list((self.bundle / "collector").glob("*.llmtrace"))), 1)
-        self.assert_whole(self.bundle)
+        self.assert_complete(self.bundle)
 
     def test_every_table_is_filled(self):
         profile = profile_of(self.bundle)
@@ -136,8 +136,8 @@ class Whole(RunCase):
         profile = profile_of(self.bundle)
         for name in ["prefill", "decode"]:
             measured = own["aggregates"]["stage_ms"][name]["mean"]
-            told = stage(profile, name)["wall_ms"]["mean"]
-            self.assertAlmostEqual(told / measured, 1, delta=0.05, msg=name)
+            reported = stage(profile, name)["wall_ms"]["mean"]
+            self.assertAlmostEqual(reported / measured, 1, delta=0.05, msg=name)
 
     def test_no_secret_is_kept(self):
         for path in self.bundle.rglob("*"):
@@ -146,7 +146,7 @@ class Whole(RunCase):
         environment = json.loads((self.bundle / "env.json").read_text())["environment"]
         self.assertEqual(environment["OMP_NUM_THREADS"], "2")
 
-    def test_analyze_of_the_run_says_the_same(self):
+    def test_analyze_of_the_run_gives_the_same(self):
         again = pathlib.Path(self.holder.name) / "again"
         result = run("analyze", self.bundle, "--out", again)
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -165,7 +165,7 @@ class Whole(RunCase):
         }
         self.assertEqual(listed, there)
 
-    def test_a_second_run_is_not_written_over_it(self):
+    def test_a_second_run_does_not_overwrite_it(self):
         before = (self.bundle / "profile.json").read_bytes()
         result = run("run", *SMALL, "--out", self.bundle)
         self.assertEqual(result.returncode, 2, result.stderr)
@@ -174,7 +174,7 @@ class Whole(RunCase):
 
 
 class Secrets(RunCase):
-    def test_are_in_nothing_that_is_written(self):
+    def test_are_in_no_output(self):
         conf = self.folder / "conf"
         (conf / "workload").mkdir(parents=True)
         (conf / "workload" / "mine.yaml").write_text(
@@ -210,7 +210,7 @@ class Secrets(RunCase):
             self.assertIn("--prompt-tokens", text, name)
 
 
-class Crowded(RunCase):
+class ManyRanks(RunCase):
     def test_more_ranks_than_cores_are_announced(self):
         tools = self.folder / "tools"
         tools.mkdir()
@@ -228,7 +228,7 @@ class Crowded(RunCase):
         self.assertNotIn("share", result.stdout)
 
 
-class Planned(RunCase):
+class Plans(RunCase):
     def test_a_plan_is_fitted_to_a_time_limit(self):
         """For a workload that takes 60 s: two minutes exclude ncu and torch.profiler, nothing else."""
         words = ["workload.expected_s=60", "pipeline.ncu.enable=true", "pipeline.nsys.enable=false"]
@@ -264,10 +264,10 @@ class Planned(RunCase):
                 self.assertFalse(self.out.exists())
 
 
-class Failing(RunCase):
+class FailingRuns(RunCase):
     """A failing backend never costs the captures of the others."""
 
-    def test_a_workload_that_fails_is_told_with_its_last_words(self):
+    def test_a_failing_workload_is_reported_with_its_last_output(self):
         result = self.profile_run(
             "pipeline.nsys.enable=false",
             program=["sh", "-c", "echo the reason is here >&2; exit 7"],
@@ -278,7 +278,7 @@ class Failing(RunCase):
         for name in PROVENANCE:
             self.assertTrue((self.out / name).is_file(), name)
 
-    def test_a_program_that_is_not_there(self):
+    def test_a_program_that_does_not_exist(self):
         result = self.profile_run(program=["/no/such/program"])
         self.assertEqual(result.returncode, 4)
         self.assertIn("/no/such/program", result.stderr)
@@ -391,7 +391,7 @@ class ReadsOnce(FakeTools):
         "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 19, 0, 7, 1, 1, 4, 1, 1, 32, 1, 1)",
     ]
 
-    def watched_run(self, environment, *words):
+    def counted_run(self, environment, *words):
         """How often the run read files, and how often the analysis of its folder did."""
         folders = [self.out / name for name in ["", "collector", "nsys", "ncu", "stage1"]]
         for folder in folders:
@@ -418,7 +418,7 @@ class ReadsOnce(FakeTools):
         return by_run, by_analysis
 
     def test_the_log_of_a_run_with_ncu(self):
-        by_run, by_analysis = self.watched_run(
+        by_run, by_analysis = self.counted_run(
             self.fake_ncu("ok"), "workload.uses_cuda=false", "pipeline.ncu.enable=true"
         )
         (log,) = (self.out / "collector").glob("*.llmtrace")
@@ -427,7 +427,7 @@ class ReadsOnce(FakeTools):
 
     def test_the_export_of_nsys(self):
         environment = {**self.nsys_exporting("ok", *self.KERNELS), **self.fake_ncu("ok")}
-        by_run, by_analysis = self.watched_run(environment, "workload.uses_cuda=true")
+        by_run, by_analysis = self.counted_run(environment, "workload.uses_cuda=true")
         export = self.out / "nsys" / "run.sqlite"
         self.assertGreater(by_analysis[export], 0)
         # nsys writes it, scrubbing copies it without its secrets, and a one-row query checks whether it contains any
@@ -454,7 +454,7 @@ class FailingTools(FakeTools):
             self.assertTrue((self.out / backend / "status.json").is_file())
         for path in self.out.rglob("*"):
             self.assertNotRegex(path.name, r"\.(tmp|part)\b")
-        self.assert_whole(self.out)
+        self.assert_complete(self.out)
         again = self.folder / "again"
         shutil.rmtree(again, ignore_errors=True)
         self.assertEqual(run("analyze", self.out, "--out", again).returncode, 0)
@@ -479,7 +479,7 @@ class FailingTools(FakeTools):
                 self.assertIn(words, result.stderr)
                 self.assert_the_rest_is_kept(result, ["nsys"])
 
-    def test_an_nsys_that_hangs_is_told_to_end_and_its_report_kept(self):
+    def test_a_hanging_nsys_is_stopped_and_its_report_kept(self):
         result = self.run_with(
             self.nsys_exporting("hang"), "pipeline.nsys.enable=true", "run.timeout_s=5"
         )
@@ -487,13 +487,13 @@ class FailingTools(FakeTools):
         self.assert_the_rest_is_kept(result, ["nsys"])
         self.assertTrue((self.out / "nsys" / "run.nsys-rep").is_file())
 
-    def test_a_stream_that_nsys_did_not_import_is_no_failure(self):
+    def test_a_stream_that_nsys_did_not_import_is_not_a_failure(self):
         result = self.run_with(self.nsys_exporting("stream"), "pipeline.nsys.enable=true")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertTrue((self.out / "nsys" / "run.nsys-rep").is_file())
         self.assertTrue((self.out / "nsys" / "run.sqlite").is_file())
 
-    def test_a_timeline_without_kernels_is_a_failure_of_a_workload_that_uses_cuda(self):
+    def test_a_timeline_without_kernels_is_a_failure_if_the_workload_uses_cuda(self):
         result = self.run_with(
             self.nsys_exporting("ok"), "pipeline.ncu.enable=false", uses_cuda="true"
         )
@@ -503,7 +503,7 @@ class FailingTools(FakeTools):
             self.assertIn(cause, result.stderr)
         self.assertNotIn("while the capture was open", result.stderr)
 
-    def test_kernels_in_the_timeline_are_no_failure(self):
+    def test_kernels_in_the_timeline_are_not_a_failure(self):
         result = self.run_with(
             self.nsys_exporting(
                 "ok",
@@ -539,7 +539,7 @@ class FailingTools(FakeTools):
                 self.assertIn(words, result.stderr)
                 self.assert_the_rest_is_kept(result, ["ncu"])
 
-    def test_what_ncu_loses_is_measured_once_more(self):
+    def test_kernels_that_ncu_loses_are_measured_once_more(self):
         kernels = ['void gemm<(int)8>(T1 *, "quoted")', "norm(float *)"]
         tables = [
             "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT, deviceId INT, "
@@ -582,7 +582,7 @@ class FailingTools(FakeTools):
             self.assertIn(words, again.stderr)
             self.assertIn(words, result.stderr)
 
-    def test_a_cpu_program_is_told_by_the_log_of_a_failed_nsys_pass(self):
+    def test_a_cpu_program_is_analyzed_from_the_log_of_a_failed_nsys_recording(self):
         result = self.run_with(
             self.fake_nsys("nothing"), "pipeline.nsys.enable=true", "pipeline.collector.enable=false"
         )
@@ -600,7 +600,7 @@ class FailingTools(FakeTools):
         self.assert_the_rest_is_kept(result, ["nsys", "ncu"])
 
 
-class Interrupted(RunCase):
+class InterruptedRuns(RunCase):
     LONG = ["workload.requests=200", "workload.new_tokens=64", "workload.prompt_tokens=8", "workload.peak_seconds=0"]
 
     def start(self, *words, program=()):
@@ -651,7 +651,7 @@ class Interrupted(RunCase):
                 self.assertIn("interrupted", errors)
                 self.assertEqual(self.workloads(), [])
                 self.assertTrue(profile_of(self.out)["kernels"])
-                self.assert_whole(self.out)
+                self.assert_complete(self.out)
 
     def test_sigkill_of_llmprof_loses_nothing_captured(self):
         process = self.start(*self.small_but_long())
@@ -659,7 +659,7 @@ class Interrupted(RunCase):
         process.kill()
         process.communicate(timeout=60)
         self.wait_for(lambda: not self.workloads(), "the workload to end")
-        self.assert_whole(self.out)
+        self.assert_complete(self.out)
         again = run("analyze", self.out, "--out", self.folder / "again")
         self.assertEqual(again.returncode, 0, again.stderr)
         self.assertTrue(profile_of(self.folder / "again")["kernels"])
@@ -674,7 +674,7 @@ class Interrupted(RunCase):
         self.assertIn("signal 9", errors)
         self.assertTrue(profile_of(self.out)["kernels"])
 
-    def test_a_full_disk_is_told_and_costs_nothing_captured(self):
+    def test_a_full_disk_is_reported_and_captures_are_kept(self):
         disk = self.folder / "disk"
         disk.mkdir()
         mounted = subprocess.run(
@@ -689,7 +689,7 @@ class Interrupted(RunCase):
         result = self.profile_run(*self.small_but_long()[:-3], "workload.requests=20")
         self.assertEqual(result.returncode, 4, result.stderr)
         self.assertIn("No space left on device", result.stderr)
-        self.assert_whole(self.out)
+        self.assert_complete(self.out)
         self.assertTrue((self.out / "inputs.yaml").is_file())
 
 
@@ -756,7 +756,7 @@ class RealNsys(RunCase):
             self.assertEqual(len(stage(profile, name)["instances"]), nsys[label][1])
             self.assertAlmostEqual(total * 1e6 / nsys[label][0], 1, delta=0.01, msg=name)
 
-    def test_secrets_are_in_its_own_report_alone(self):
+    def test_secrets_are_only_in_its_own_report(self):
         program = self.folder / "program.py"
         program.write_text(
             "import os, llmprof_annotate as a\n"

@@ -63,7 +63,7 @@ def contents(folder):
                 yield f"{path}, block {name}", zlib.decompress(base64.b64decode(block))
 
 
-class Planted(unittest.TestCase):
+class PlantedSecrets(unittest.TestCase):
     def setUp(self):
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)

@@ -139,20 +139,20 @@ class ServedRequests(unittest.TestCase):
     def test_counts_are_those_of_the_log(self):
         self.assertEqual([(window["prompts"], window["tokens"]) for window in self.windows],
                          [(7, 7 * 47), (64, 64 * 47)])
-        for told, read in zip(self.served, self.windows, strict=True):
+        for reported, read in zip(self.served, self.windows, strict=True):
             for count in ("prompts", "tokens", "batches", "passes"):
-                self.assertEqual(told[count], read[count], count)
+                self.assertEqual(reported[count], read[count], count)
         self.assertEqual([window["sequences_max"] for window in self.served], [1, 8])
 
     def test_times_are_those_of_the_log(self):
-        for told, read in zip(self.served, self.windows, strict=True):
-            self.assertAlmostEqual(told["prompt_ms"] / read["prompt"], 1, delta=0.002)
-            self.assertAlmostEqual(told["token_ms"] / read["token"], 1, delta=0.002)
+        for reported, read in zip(self.served, self.windows, strict=True):
+            self.assertAlmostEqual(reported["prompt_ms"] / read["prompt"], 1, delta=0.002)
+            self.assertAlmostEqual(reported["token_ms"] / read["token"], 1, delta=0.002)
 
     def test_times_are_within_a_hundredth_of_the_server_s_own_clock(self):
-        for told, clock in zip(self.served, SERVER_CLOCK, strict=True):
-            self.assertAlmostEqual(told["prompt_ms"] / clock["prompt"], 1, delta=0.01)
-            self.assertAlmostEqual(told["token_ms"] / clock["token"], 1, delta=0.01)
+        for reported, clock in zip(self.served, SERVER_CLOCK, strict=True):
+            self.assertAlmostEqual(reported["prompt_ms"] / clock["prompt"], 1, delta=0.01)
+            self.assertAlmostEqual(reported["token_ms"] / clock["token"], 1, delta=0.01)
 
     def test_the_first_window_holds_seven_requests_and_no_part_of_another(self):
         """Eight requests were sent, and the log contains seven: from the first kernel, prompts belong to the first to
@@ -170,7 +170,7 @@ class ServedRequests(unittest.TestCase):
         seventh = (PROMPTS[6 % 5] + NEW_TOKENS - 1) * CACHE_OF_A_TOKEN
         self.assertEqual(after[: 2 * LAYERS], 2 * LAYERS * [seventh])
 
-    def test_reports_tell_them(self):
+    def test_reports_show_them(self):
         for where in (self.bundle.result.stdout, self.bundle.files["report.md"]):
             for window in self.served:
                 self.assertIn(f"{window['prompt_ms']:.3f}", where)

@@ -22,8 +22,8 @@ if not CAPTURES.is_dir():
 class Engines(unittest.TestCase):
     """Logs of engines without our annotations."""
 
-    def test_the_engine_is_told_everywhere(self):
-        for name, engine, told in (
+    def test_every_output_names_the_engine(self):
+        for name, engine, display_name in (
                 ("llama_cpp_bench_f16", "llama.cpp", "llama.cpp"),
                 ("llama_cpp_server", "llama.cpp", "llama.cpp"),
                 ("gpt_fast_compiled", "PyTorch", "PyTorch with torch.compile")):
@@ -34,9 +34,9 @@ class Engines(unittest.TestCase):
             self.assertTrue(found["cuda_graphs"], name)
             self.assertGreater(found["confidence"], 0.8, name)
             self.assertTrue(found["evidence"], name)
-            self.assertIn(f"Engine: {told}", bundle.result.stdout)
+            self.assertIn(f"Engine: {display_name}", bundle.result.stdout)
             for report in ("report.md", "stakeholder_summary.md"):
-                self.assertIn(told, bundle.files[report], report)
+                self.assertIn(display_name, bundle.files[report], report)
 
     def test_reports_of_a_program_without_pytorch_do_not_name_it(self):
         for name in ("llama_cpp_bench_f16", "llama_cpp_server"):
@@ -47,7 +47,7 @@ class Engines(unittest.TestCase):
                 words = re.sub(r'<script type="application/octet-stream".*?</script>', "", text, flags=re.S)
                 self.assertNotRegex(words, r"(?i)torch", f"{name}: {where}")
 
-    def test_a_compiled_program_is_not_told_to_compile(self):
+    def test_a_compiled_program_gets_no_advice_to_compile(self):
         profile = Bundle(CAPTURES / "engines" / "gpt_fast_compiled.llmtrace.gz").profile
         self.assertTrue(profile["engine"]["compiled"])
         self.assertTrue(profile["findings"])
@@ -56,7 +56,7 @@ class Engines(unittest.TestCase):
             self.assertNotIn("Replay the step as one CUDA graph", finding["advice"])
 
 
-    def test_what_llama_bench_counts_and_the_report_leaves_out_is_told(self):
+    def test_a_prefill_that_llama_bench_counts_and_reports_exclude_is_named(self):
         """llama-bench counts the prefill that captures a graph: 9.606 ms, mean of five, by its own clock."""
         bundle = Bundle(CAPTURES / "engines" / "llama_cpp_bench_f16.llmtrace.gz")
         (prefill,) = [stage for stage in bundle.profile["stages"] if stage["name"] == "prefill"]
@@ -65,16 +65,16 @@ class Engines(unittest.TestCase):
                          ["longer", "longer", None, None, None, None])
         self.assertEqual([instance["captures_graph"] for instance in prefill["instances"]],
                          [False, True, False, False, False, False])
-        told = prefill["wall_ms_with_graph_captures"]
-        self.assertAlmostEqual(told, sum(times[1:]) / 5, places=6)
-        self.assertAlmostEqual(told / 9.606, 1, delta=0.01)
+        reported = prefill["wall_ms_with_graph_captures"]
+        self.assertAlmostEqual(reported, sum(times[1:]) / 5, places=6)
+        self.assertAlmostEqual(reported / 9.606, 1, delta=0.01)
         page = [text for name, text in bundle.files.items() if name == "report.html"]  # a build may have none
         for where in (bundle.result.stdout, bundle.files["report.md"], *page):
-            self.assertIn(f"the recorded mean that includes it is {told:.3f} ms", " ".join(where.split()))
+            self.assertIn(f"the recorded mean that includes it is {reported:.3f} ms", " ".join(where.split()))
         self.assertIn(f"instance 1, {times[1]:.3f} ms (longer than the later ones; a CUDA graph is captured in it)",
                       bundle.files["report.md"])
 
-    def test_a_request_of_gpt_fast_takes_as_long_as_it_says_itself(self):
+    def test_a_request_of_gpt_fast_takes_as_long_as_by_its_own_clock(self):
         bundle = Bundle(CAPTURES / "engines" / "gpt_fast_compiled.llmtrace.gz", options=("--no-annotations",))
         self.assertAlmostEqual(bundle.profile["token_times"]["request_ms"] / 105.6, 1, delta=0.01)
 
@@ -179,7 +179,7 @@ class PublicFiles(unittest.TestCase):
         self.assertIn("1714 of 3346 kernel and graph launches",
                       " ".join(d["message"] for d in bundle.profile["diagnostics"]))
 
-    def test_a_summary_does_not_vanish_behind_ncu(self):
+    def test_a_summary_is_kept_next_to_ncu(self):
         profile = Bundle(
             PUBLIC / "CodeGandee+llm-perf-opt__all-stage_summary_cuda_gpu_kern_sum.csv",
             PUBLIC / "CodeGandee+llm-perf-opt__k0004_ncu.details.csv",
@@ -188,7 +188,7 @@ class PublicFiles(unittest.TestCase):
         self.assertEqual((totals["kernel_count"], totals["kernel_sum_ns"]), (1695983, 4946064742))
         self.assertEqual(totals["metric_join"]["profiled_launches"], 1)
 
-    def test_what_precedes_the_first_work_is_in_no_stage(self):
+    def test_time_before_the_first_work_is_in_no_stage(self):
         # Launched at 0.123 ms, started at 463.38 ms: the GPU was busy with unrecorded work. So it was in the other two,
         # until 493.366 and 8.371 ms.
         for name, stage, kernels in (("sglang_Qwen3-8B_decode", "decode", 554),

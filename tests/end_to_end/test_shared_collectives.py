@@ -9,7 +9,7 @@ import sqlite3
 import tempfile
 import unittest
 
-from collectives import Covered, collectives_of
+from collectives import IntervalUnion, collectives_of
 from program import ROOT
 
 CAPTURES = pathlib.Path(os.environ.get("LLMPROF_CAPTURES", ROOT.parent / "shared" / "captures"))
@@ -42,18 +42,18 @@ class SampledRanks(unittest.TestCase):
         launches = {event["args"]["correlation"]: event for event in events if event.get("cat") == "cuda_runtime"}
         annotations = [event for event in events if event["name"] in KINDS]
         kernels = [event for event in events if event.get("cat") == "kernel"]
-        computing = Covered(span(event) for event in kernels if "nccl" not in event["name"])
+        computing = IntervalUnion(span(event) for event in kernels if "nccl" not in event["name"])
         rows = []
         reached = 0
         for kernel in sorted((event for event in kernels if "nccl" in event["name"]), key=lambda event: event["ts"]):
             launch = launches[kernel["args"]["correlation"]]
-            told = [event for event in annotations if event["tid"] == launch["tid"]
-                    and event["ts"] <= launch["ts"] <= event["ts"] + event["dur"]]
-            self.assertEqual(len(told), 1)
-            (dimensions,), (kind,) = told[0]["args"]["Input Dims"], told[0]["args"]["Input type"]
+            around = [event for event in annotations if event["tid"] == launch["tid"]
+                      and event["ts"] <= launch["ts"] <= event["ts"] + event["dur"]]
+            self.assertEqual(len(around), 1)
+            (dimensions,), (kind,) = around[0]["args"]["Input Dims"], around[0]["args"]["Input type"]
             start, end = span(kernel)
             rows.append({
-                "kind": KINDS[told[0]["name"]], "bytes": math.prod(dimensions) * SIZES[kind],
+                "kind": KINDS[around[0]["name"]], "bytes": math.prod(dimensions) * SIZES[kind],
                 "group": f"cuda:{kernel['args']['device']} stream {kernel['args']['stream']}", "group_stated": False,
                 "members": "", "group_size": 0, "start": start, "end": end, "launched": ns(launch["ts"]),
                 "exposed": end - start - computing.within(start, end), "sequence": None, "in_graph": False,
@@ -106,7 +106,7 @@ class OtherTraces(unittest.TestCase):
         kernels = [event for event in events if event.get("cat") == "kernel" and "multimem" in event["name"]]
         self.assertEqual([(row["start"], row["end"]) for row in reduces], sorted(span(event) for event in kernels))
 
-    def test_names_alone_tell_the_kind(self):
+    def test_names_alone_show_the_kind(self):
         found = collectives_of(PUBLIC / "facebookresearch+HolisticTraceAnalysis__df_index_resolver.json.gz")
         self.assertEqual((found["rank"], found["world_size"]), (1, 2))
         self.assertEqual({(row["kind"], row["bytes"], row["group"]) for row in found["collectives"]},
@@ -123,7 +123,7 @@ class OtherTraces(unittest.TestCase):
                 "SELECT k.start, k.end FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName "
                 "WHERE s.value LIKE 'nccl%' ORDER BY k.start").fetchall()
             # Launched inside a PyTorch annotation that says so; the export is cut at both ends.
-            told = database.execute(
+            annotated = database.execute(
                 "SELECT count(DISTINCT k.rowid) FROM CUPTI_ACTIVITY_KIND_KERNEL k "
                 "JOIN StringIds s ON s.id = k.demangledName "
                 "JOIN CUPTI_ACTIVITY_KIND_RUNTIME r ON r.correlationId = k.correlationId "
@@ -133,9 +133,9 @@ class OtherTraces(unittest.TestCase):
             database.close()
         self.assertEqual([(row["start"], row["end"]) for row in found["collectives"]], kernels)
         kinds = collections.Counter(row["kind"] for row in found["collectives"])
-        self.assertEqual(kinds["all_to_all"], told)
-        self.assertGreaterEqual(told, 60)
-        self.assertEqual(set(kinds), {"all_to_all", "other"} if told < len(kernels) else {"all_to_all"})
+        self.assertEqual(kinds["all_to_all"], annotated)
+        self.assertGreaterEqual(annotated, 60)
+        self.assertEqual(set(kinds), {"all_to_all", "other"} if annotated < len(kernels) else {"all_to_all"})
 
 
 if __name__ == "__main__":

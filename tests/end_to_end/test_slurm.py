@@ -113,14 +113,14 @@ class UnderSlurm(unittest.TestCase):
 
     def test_the_scripts_record_reduce_and_merge(self):
         job = self.folder / "job"
-        told = {"LLMPROF": LLMPROF, "JOB_FOLDER": job}
+        variables = {"LLMPROF": LLMPROF, "JOB_FOLDER": job}
         record = self.wait_for_batch(SCRIPTS / "record.sbatch", "--ntasks=2", "--overcommit", "--nodes=1",
-                                     PROGRAM=self.program, LLMPROF_OPTIONS="workload.uses_cuda=false", **told)
+                                     PROGRAM=self.program, LLMPROF_OPTIONS="workload.uses_cuda=false", **variables)
         run = Run(job, None)
         self.assertEqual(run.ranks, [0, 1], record)
-        self.wait_for_batch(SCRIPTS / "partial.sbatch", "--array=0-1", **told)
+        self.wait_for_batch(SCRIPTS / "partial.sbatch", "--array=0-1", **variables)
         self.assertEqual(len(list(job.glob("partials/*.llmpart"))), 2)
-        self.wait_for_batch(SCRIPTS / "merge.sbatch", **told)
+        self.wait_for_batch(SCRIPTS / "merge.sbatch", **variables)
         profile = json.loads((job / "report" / "profile.json").read_text())
         self.assertEqual(operators_of(profile), operators_in(run.logs))
         self.assertEqual(sorted(rank["rank"] for rank in profile["ranks"]), [0, 1])

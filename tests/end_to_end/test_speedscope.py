@@ -48,7 +48,7 @@ class FlameGraph(unittest.TestCase):
             self.assertEqual(profile["endValue"], sum(profile["weights"]))
             self.assertTrue(all(weight > 0 for weight in profile["weights"]))
 
-    def test_comes_to_the_time_of_all_kernels(self):
+    def test_sums_to_the_time_of_all_kernels(self):
         self.assertEqual(sum(self.graph.stacks.values()), self.graph.profile["totals"]["kernel_sum_ns"])
 
     def test_kernels_have_their_totals(self):

@@ -201,7 +201,7 @@ class WithoutAnnotations(BudgetCheck):
         self.assertEqual([i["steps"] for i in stage(found, "decode")["instances"]], [24, 24])
         self.check_budgets(found)
 
-    def test_continuous_batching_fits_24_new_tokens_a_request(self):
+    def test_continuous_batching_fits_24_new_tokens_per_request(self):
         found = Bundle(H200_CAPTURES / "h200-hf" / "hf_continuous_batching.sqlite")
         self.check_budgets(found)
         steps = [(s["kind"], s["batch"], s["tokens"]) for s in found.profile["steps"]]
@@ -238,8 +238,8 @@ class WithoutAnnotations(BudgetCheck):
         )
 
         self.assertEqual([s["layers"] for s in bundle.profile["steps"]], [12] * 5 + [8] * 12)
-        (told,) = [d for d in bundle.profile["diagnostics"] if d["code"] == "several_models"]
-        self.assertIn("12 of 8 attention layers, 5 of 12 attention layers", told["message"])
+        (diagnostic,) = [d for d in bundle.profile["diagnostics"] if d["code"] == "several_models"]
+        self.assertIn("12 of 8 attention layers, 5 of 12 attention layers", diagnostic["message"])
         summaries = {
             (s["stage"], s["model_layers"]): (s["layers"], s["passes"])
             for s in bundle.profile["layer_summary"]["stages"]

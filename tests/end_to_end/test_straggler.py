@@ -1,6 +1,6 @@
 """A deliberately slowed rank is named in both stages, with the cause.
 
-Waits are compared with the injected delay on logs with given times (test_between_ranks), and on a machine without
+Waits are compared with the injected delay on logs with given times (test_rank_waits), and on a machine without
 other work by bench/straggler.py.
 """
 import pathlib
@@ -27,15 +27,15 @@ class Straggler(unittest.TestCase):
     def test_a_slowed_rank_is_named_with_the_cause(self):
         run = self.record(*slowed_rank.TWO_RANKS)
         found = {row["stage"]: row for row in slowed_rank.findings(run)}
-        self.assertEqual(set(found), set(slowed_rank.injected(run)), "the slowed rank is told in both stages")
+        self.assertEqual(set(found), set(slowed_rank.injected(run)), "the slowed rank is named in both stages")
         for row in run.profile["job"]["stragglers"]:
             self.assertEqual((row["rank"], row["cause"]), (SLOWED, "longer_kernels"), row)
             self.assertEqual(found[row["stage"]]["rank"], SLOWED)
         # Other work on the machine makes waits longer, never shorter.
-        for stage, ratio in slowed_rank.waited_over_injected(run).items():
+        for stage, ratio in slowed_rank.wait_over_delay(run).items():
             self.assertGreater(ratio, 0.9, stage)
 
-    def test_with_more_ranks_than_cores_every_rank_is_looked_at(self):
+    def test_with_more_ranks_than_cores_every_rank_is_analyzed(self):
         run = self.record(*slowed_rank.FOUR_RANKS)
         self.assertEqual(run.ranks, [0, 1, 2, 3])
         self.assertEqual(len(run.profile["ranks"]), 4)

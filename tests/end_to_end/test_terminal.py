@@ -84,7 +84,7 @@ class Widths(TerminalCase):
 
 
 class Colors(TerminalCase):
-    def test_on_a_terminal_unless_told_otherwise(self):
+    def test_on_a_terminal_unless_disabled(self):
         self.assertIn("\x1b[1m", self.analyze().shown)
         for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
             self.assertNotIn("\x1b", self.analyze(env=env).shown, env)
@@ -120,7 +120,7 @@ class Messages(TerminalCase):
             self.assertIn(suggestion, done.stderr)
             self.assertEqual(done.stdout, "")
 
-    def test_every_message_begins_with_the_program(self):
+    def test_every_message_starts_with_the_program(self):
         unreadable = self.folder / "empty.csv"
         unreadable.write_text("")
         several_lines = self.folder / "ranges.csv"
@@ -139,7 +139,7 @@ class Messages(TerminalCase):
             for line in lines[1:]:
                 self.assertTrue(line.startswith(("llmprof: ", "  ")) or not line, done.stderr)
 
-    def test_a_message_is_wrapped_behind_its_prefix(self):
+    def test_a_message_is_wrapped_after_its_prefix(self):
         done = run_on_terminal("analyze", DATA.parent / "run_cases.py", columns=60, cwd=self.folder)
         self.assertEqual(done.returncode, 3)
         self.assert_fits(done, 60)
@@ -158,7 +158,7 @@ class Messages(TerminalCase):
 
 
 class ProgressLine(TerminalCase):
-    def test_a_long_run_says_which_pass_and_is_erased(self):
+    def test_a_long_run_names_its_recording_and_erases_the_line(self):
         done = run_on_terminal(
             "run", "pipeline.collector.enable=true", "pipeline.ncu.enable=false", "--out", "run",
             "--", "sleep", "1.6", columns=70, cwd=self.folder,
@@ -171,7 +171,7 @@ class ProgressLine(TerminalCase):
         self.assertLessEqual(max(map(columns_of, drawings)), 69)
         self.assertNotIn("llmprof: pass", done.plain)
 
-    def test_at_most_ten_drawings_a_second_and_none_in_the_first(self):
+    def test_at_most_ten_drawings_per_second_and_none_in_the_first(self):
         long = run_on_terminal(
             "run", "pipeline.ncu.enable=false", "--out", "run", "--", "sleep", "1.6", cwd=self.folder
         )
@@ -180,7 +180,7 @@ class ProgressLine(TerminalCase):
             limit = 0 if done.seconds < 1 else 1 + 10 * (done.seconds - 1)
             self.assertLessEqual(len(done.drawings()), limit)
 
-    def test_nothing_where_a_line_cannot_be_drawn_again(self):
+    def test_nothing_if_a_line_cannot_be_redrawn(self):
         command = ["run", "pipeline.ncu.enable=false", "--out", "run", "--force", "--", "sleep", "1.3"]
         piped = run(*command, cwd=self.folder)
         self.assertNotIn("pass 1", piped.stderr)

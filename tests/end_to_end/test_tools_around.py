@@ -13,7 +13,7 @@ NO_VARIABLES = {"CUDA_INJECTION64_PATH": None, "NVTX_INJECTION64_PATH": None}
 KERNELS = 92  # on the tape
 
 
-class Preloaded(PlayedCase):
+class PreloadedCollector(PlayedCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -25,10 +25,10 @@ class Preloaded(PlayedCase):
 
     def assert_left_alone(self):
         """All kernels ran, and none was requested from CUPTI."""
-        self.assertEqual(len(self.told("off", KERNEL)), KERNELS)
+        self.assertEqual(len(self.records_with("off", KERNEL)), KERNELS)
         self.assertEqual([log.of("collection", "kernels", "launch") for log in self.logs()], [[]] * len(self.logs()))
 
-    def test_preloading_alone_is_enough(self):
+    def test_preloading_is_enough(self):
         self.assertEqual(self.play_preloaded(**NO_VARIABLES), "")
         log = self.log()
         self.assertEqual(len(kernel_rows(log)), KERNELS)
@@ -51,7 +51,7 @@ class Preloaded(PlayedCase):
                 self.assertEqual(seen.read_text(), "none\n")
                 self.assert_left_alone()
 
-    def test_ncu_itself_takes_it_away(self):
+    def test_ncu_itself_removes_it(self):
         """Before ncu sets its variable, its own processes cannot be recognized by it."""
         ncu, seen = self.folder / "ncu", self.folder / "seen"
         ncu.symlink_to(shutil.which("sh"))
@@ -62,11 +62,11 @@ class Preloaded(PlayedCase):
         # The program that it starts is not recognized as ncu's: ncu would have set its own variable.
         self.assertEqual(len(kernel_rows(self.log())), KERNELS)
 
-    def test_under_ncu_without_a_folder_nothing_is_said(self):
+    def test_under_ncu_without_a_folder_there_is_no_message(self):
         self.assertEqual(self.play_preloaded(LLMPROF_LOG_DIR=None, **UNDER_NCU), "")
         self.assert_left_alone()
 
-    def test_however_it_is_named(self):
+    def test_any_spelling_of_the_library(self):
         """Relative to a folder that the process leaves, without a folder, and next to an empty variable."""
         folder = pathlib.Path(LIBRARY).parent
         elsewhere = ["sh", "-c", 'cd / && exec "$@"', "sh"]
@@ -79,7 +79,7 @@ class Preloaded(PlayedCase):
                 self.play(self.tape("eager"), **{**NO_VARIABLES, **words})
                 self.assertEqual(len(kernel_rows(self.log())), KERNELS)
 
-    def test_another_library_is_not_taken_out(self):
+    def test_another_library_is_not_removed(self):
         """Other libraries in the variable are neither removed nor replaced."""
         other = self.folder / "libother.so"
         other.symlink_to(CUPTI)
@@ -87,7 +87,7 @@ class Preloaded(PlayedCase):
         self.assertRegex(line, r"^llmprof: CUDA_INJECTION64_PATH names another tool's library.* stands down, .*\n$")
         self.assert_left_alone()
 
-    def test_a_library_of_the_same_file_is_ours(self):
+    def test_a_link_to_our_library_is_ours(self):
         copy = self.folder / "libsame.so"
         copy.symlink_to(LIBRARY)
         self.assertEqual(self.play_preloaded(CUDA_INJECTION64_PATH=str(copy)), "")
@@ -95,7 +95,7 @@ class Preloaded(PlayedCase):
 
 
 class WithinATool(PlayedCase):
-    def test_nothing_is_recorded_of_the_tools_themselves(self):
+    def test_the_tools_themselves_are_not_recorded(self):
         in_nsys = "^llmprof: nsys replaces the collector .*: the collector stands down there\n$"
         for name, line in [("nsys", in_nsys), ("CudaGpuInfoDumper", "^$"), ("ncu", "^$")]:
             with self.part(name):
@@ -103,7 +103,7 @@ class WithinATool(PlayedCase):
                 program.symlink_to(PLAY)
                 said = self.play(self.tape("eager"), inside=["sh", "-c", f'shift; exec {program} "$@"', "sh"])
                 self.assertRegex(said, line)
-                self.assertEqual(len(self.told("off", KERNEL)), KERNELS)
+                self.assertEqual(len(self.records_with("off", KERNEL)), KERNELS)
                 self.assertEqual([log.of("collection") for log in self.logs()], [[]] * len(self.logs()))
 
 

@@ -65,7 +65,7 @@ class Bundle(hf_case.FolderCase):
         self.assertTrue(failed[0].startswith("ncu/raw.csv"))
         self.assertIn("run.sqlite.tmp", failed[2])
 
-    def test_a_capture_that_was_left_out_is_not_missed(self):
+    def test_an_excluded_capture_is_not_required(self):
         (self.folder / "torch/trace.json.gz").unlink()
         self.profile(operators=[])
         self.assertEqual(self.failures(["collector", "nsys", "ncu"]), [])

@@ -35,7 +35,7 @@ class CheckCollector(unittest.TestCase):
         done = self.check()
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
-    def test_without_its_cuda_half(self):
+    def test_without_cuda_tracing(self):
         self.build("int llmprof_x(void) { return 1; }")
         self.assert_found("has no CUDA tracing (InitializeInjection)")
         self.assertEqual(self.check("--without-cuda").returncode, 0)
@@ -48,12 +48,12 @@ class CheckCollector(unittest.TestCase):
         self.build(ENTRIES + "int their_function(void); int llmprof_x(void) { return their_function(); }")
         self.assert_found("has undefined symbols: their_function")
 
-    def test_calls_that_it_watches(self):
+    def test_calls_that_it_replaces(self):
         self.build(ENTRIES + "int cudaLaunchKernel_ptsz(void) { return 0; } int cudaMemcpy_ptds(void) { return 0; }"
                    "int __cudaLaunchKernel(void) { return 0; } int cudaDeviceSynchronize(void) { return 0; }")
         self.assertEqual(self.check().returncode, 0)
 
-    def test_a_call_that_it_does_not_watch(self):
+    def test_a_call_that_it_does_not_replace(self):
         self.build(ENTRIES + "int cudaMalloc(void) { return 0; }")
         self.assert_found("exports names that are not its own: cudaMalloc")
 
@@ -79,7 +79,7 @@ class CheckCollector(unittest.TestCase):
         )
         return library
 
-    def test_what_is_no_library(self):
+    def test_a_file_that_is_not_a_library(self):
         self.library.write_text("text")
         self.assertNotEqual(self.check().returncode, 0)
 

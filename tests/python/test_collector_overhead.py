@@ -15,7 +15,7 @@ import collector_overhead_captures as captures  # noqa: E402
 
 
 def decode(turn, variant, *times):
-    return {"round": turn, "variant": variant, "seconds": 1, "told": [], "decode_ms": list(times),
+    return {"round": turn, "variant": variant, "seconds": 1, "messages": [], "decode_ms": list(times),
             "prefill_ms": [1.0] * len(times)}
 
 
@@ -23,12 +23,12 @@ def launch(turn, variant, nanoseconds):
     """As the program prints it: other threads take a tenth of the launching thread's time."""
     printed = {"median_ns": nanoseconds, "thread_cpu_ns": nanoseconds, "other_threads_cpu_ns": nanoseconds / 10,
                "set_up_cpu_ms": 300.0}
-    return {"round": turn, "variant": variant, "seconds": 1, "told": [],
+    return {"round": turn, "variant": variant, "seconds": 1, "messages": [],
             **bench.launch_figures("a line\n" + json.dumps(printed))}
 
 
 class Figures(unittest.TestCase):
-    def test_ratios_are_of_the_same_round(self):
+    def test_ratios_use_the_same_round(self):
         """Round 1 is a fast machine, round 2 a slow one: 11/10 and 24/20, whose median is 1.15."""
         results = {"runs": [decode(1, "none", 9, 10, 11), decode(1, "ours", 11, 11, 30),
                             decode(2, "none", 20, 20, 20), decode(2, "ours", 24, 24, 1)]}
@@ -63,12 +63,12 @@ class Figures(unittest.TestCase):
         self.assertEqual(typical["processes"], 3)
         self.assertAlmostEqual(typical["apart"]["gemm"], 4 / 101)
 
-    def test_a_kernel_that_only_nsys_has_is_told(self):
+    def test_a_kernel_that_only_nsys_has_is_reported(self):
         ours = {"kernels": {"gemm": [1, 50]}, "kernel_count": 1, "stages": {}}
         nsys = {"kernels": {"gemm": [1, 50], "norm": [1, 50]}, "kernel_count": 2, "stages": {}}
         self.assertIn("NOT COMPARED: ours has no norm, 1 calls", "\n".join(bench.compare_captures(ours, nsys)))
 
-    def test_functions_are_known_however_they_are_demangled(self):
+    def test_functions_match_however_they_are_demangled(self):
         for names in (
             ("void at::native::(anonymous namespace)::cat<at::Opaque<2u>, 4>(int*)",
              "void at::native::<unnamed>::cat<at::Opaque<(unsigned int)2>, (int)4>(int *)"),
@@ -136,11 +136,11 @@ class Runs(unittest.TestCase):
             runs = json.loads(results.read_text())["runs"]
         self.assertEqual([(run["round"], run["variant"]) for run in runs],
                          [(1, "none"), (1, "loaded"), (2, "none"), (2, "loaded")])
-        self.assertEqual(runs[0]["told"], [], "what the user's shell had set is gone")
+        self.assertEqual(runs[0]["messages"], [], "what the user's shell had set is gone")
         self.assertIn("| loaded | 2 | 20.000 | +100.00 % |", text)
         self.assertIn("messages in loaded: llmprof: not armed", text)
 
-    def test_what_is_missing_is_named(self):
+    def test_a_missing_tool_is_named(self):
         with mock.patch.dict("os.environ", {"LLMPROF_NSYS": "", "PATH": ""}):
             with self.assertRaisesRegex(SystemExit, "nsys: no nsys: set LLMPROF_NSYS"):
                 self.call("launch", "--program", "x", "--results", "/nonexistent/r", "--only", "none,nsys")

@@ -36,7 +36,7 @@ class Statistics(unittest.TestCase):
 
 
 class Files(hf_case.FolderCase):
-    def test_a_file_appears_whole(self):
+    def test_a_file_appears_complete(self):
         path = self.folder / "metrics.json"
         write_metrics(str(path), {"tokens_per_s": 1.5})
         self.assertEqual(json.loads(path.read_text(encoding="utf-8")), {"tokens_per_s": 1.5})

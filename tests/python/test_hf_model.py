@@ -53,7 +53,7 @@ class Parts(unittest.TestCase):
             "model.vision_tower.sam_encoder": "sam", "model.vision_tower.vision_encoder": "clip",
             "model.multi_modal_projector": "projector"})
 
-    def test_a_tower_of_one_part(self):
+    def test_a_tower_with_one_part(self):
         names = ["model.vision_tower", "model.vision_tower.vision_model", "model.multi_modal_projector",
                  "model.language_model.projector"]
         self.assertEqual(vision_parts(names), {

@@ -17,7 +17,7 @@ class Options(unittest.TestCase):
         self.assertEqual(ended.exception.code, 2)
         return errors.getvalue()
 
-    def test_all_that_run_hands_over(self):
+    def test_all_options_that_run_passes(self):
         options = parse_options([
             "--model-config", '{"model_type": "llama"}', "--weights", "random", "--dtype", "float16",
             "--mode", "cuda_graph", "--device", "cuda:1", "--prompt-tokens", "777", "--new-tokens", "24",
@@ -29,7 +29,7 @@ class Options(unittest.TestCase):
         self.assertTrue(options.uses_cuda)
         self.assertEqual((options.name, options.inputs_manifest), ("mine", "in.yaml"))
 
-    def test_what_contradicts_itself_is_refused(self):
+    def test_contradictory_options_are_refused(self):
         self.assertIn("needs --model-config", self.refused("--weights", "random"))
         self.assertIn("needs --path", self.refused("--weights", "real"))
         self.assertIn("needs --device cuda:N", self.refused(*MODEL, "--device", "cpu", "--mode", "cuda_graph"))

@@ -39,13 +39,13 @@ class Manifest(hf_case.FolderCase):
             Prompt(f"{path}:2", tokens=5), Prompt(f"{path}:4", text="two\nlines\n"), Prompt(f"{path}:7", ids=[1])])
 
     @unittest.skipUnless(HAS_YAML, "needs PyYAML (Debian: python3-yaml), which is not installed")
-    def test_yaml_faults_name_their_line(self):
+    def test_yaml_errors_name_their_line(self):
         self.assertTrue(self.fault("in.yaml", "- prompt_tokens: 5\n- [1, 2\n").startswith("in.yaml:3: invalid YAML"))
         self.assertTrue(self.fault("in.yaml", "- prompt_tokens: 5\n- prompt: 2\n").startswith("in.yaml:2: unknown key"))
         self.assertIn("must be a list of prompts", self.fault("in.yaml", "prompt_tokens: 5\n"))
         self.assertIn("has no prompts", self.fault("in.yaml", "# nothing\n"))
 
-    def test_json_faults_name_their_line(self):
+    def test_json_errors_name_their_line(self):
         self.assertTrue(self.fault("in.jsonl", '{"text": "a"}\n{"text": \n').startswith("in.jsonl:2: invalid JSON"))
         self.assertEqual(self.fault("in.jsonl", '{"txt": "a"}'),
                          "in.jsonl:1: unknown key txt; available: prompt_ids, text, prompt_tokens")
@@ -64,14 +64,14 @@ class Manifest(hf_case.FolderCase):
 
 
 class Ids(unittest.TestCase):
-    def test_random_ids_are_of_the_vocabulary_and_the_seed(self):
+    def test_random_ids_depend_on_the_vocabulary_and_the_seed(self):
         ids = random_ids(random.Random(1), 1000, VOCABULARY)
         self.assertEqual(len(ids), 1000)
         self.assertEqual((min(ids), max(ids)), (1, VOCABULARY - 1))
         self.assertEqual(ids, random_ids(random.Random(1), 1000, VOCABULARY))
         self.assertNotEqual(ids, random_ids(random.Random(2), 1000, VOCABULARY))
 
-    def test_a_token_outside_the_vocabulary_is_a_fault(self):
+    def test_a_token_outside_the_vocabulary_is_an_error(self):
         with self.assertRaisesRegex(UsageFault, "in:3: token 50 is outside .* ends at 49"):
             ids_of(Prompt("in:3", ids=[1, 50]), VOCABULARY, random.Random(0), None)
 
@@ -88,7 +88,7 @@ class Plan(unittest.TestCase):
         self.assertEqual([[len(ids) for ids in request] for request in plan], [[6, 6]] * 3)
         self.assertNotEqual(plan[0][0], plan[0][1])
 
-    def test_a_manifest_is_gone_through_in_order_and_again(self):
+    def test_a_manifest_is_used_in_order_and_repeated(self):
         prompts = [Prompt("in:1", ids=[1]), Prompt("in:2", ids=[2, 2])]
         plan = plan_requests(options("--batch", "2"), prompts, 3, VOCABULARY, None)
         self.assertEqual(plan, [[[1], [1]], [[2, 2], [2, 2]], [[1], [1]]])

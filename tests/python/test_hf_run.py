@@ -97,7 +97,7 @@ class Stages(hf_case.StandInCase):
         self.assertEqual(serve["count"], 2)
         self.assertEqual(metrics["sampled_tokens"], [7] * NEW_TOKENS)
 
-    def test_a_scheduler_that_gave_up_is_no_success(self):
+    def test_a_scheduler_that_gave_up_is_a_failure(self):
         code, _, _, errors = self.run_program("--mode", "continuous_batching", *WORK,
                                               model={**hf_case.MODEL, "lost_tokens": NEW_TOKENS})
         self.assertEqual(code, 1)

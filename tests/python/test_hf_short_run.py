@@ -24,10 +24,10 @@ class ShortRun(hf_case.StandInCase):
         for environment in ({}, {"LLMPROF_SHORT_RUN": ""}, {"LLMPROF_METRICS": "x"}):
             self.assertEqual(shortened(options("--requests", "5"), environment), options("--requests", "5"))
 
-    def test_what_is_more_is_cut(self):
+    def test_higher_values_are_cut(self):
         self.assertEqual(shortened_to(SHORT, "--requests", "5", "--new-tokens", "64", "--warm-up", "2"), (1, 8, 0))
 
-    def test_what_is_less_stays(self):
+    def test_lower_values_are_kept(self):
         self.assertEqual(shortened_to('{"requests":3,"new_tokens":8,"warm_up":2}', "--requests", "2",
                                       "--new-tokens", "4", "--warm-up", "0"), (2, 4, 0))
 
@@ -35,17 +35,17 @@ class ShortRun(hf_case.StandInCase):
         self.assertIsNone(options().requests)
         self.assertEqual(shortened_to(SHORT), (1, 8, 0))
 
-    def test_limits_may_be_some_of_them(self):
+    def test_a_missing_limit_cuts_nothing(self):
         work = ("--requests", "5", "--new-tokens", "64", "--warm-up", "2")
         self.assertEqual(shortened_to("{}", *work), (5, 64, 2))
         self.assertEqual(shortened_to('{"new_tokens":2}', *work), (5, 2, 2))
 
-    def test_all_else_stays(self):
+    def test_other_options_are_kept(self):
         work = ("--prompt-tokens", "777", "--batch", "2", "--mode", "cuda_graph", "--seed", "9")
         made = shortened(options(*work), {"LLMPROF_SHORT_RUN": SHORT})
         self.assertEqual((made.prompt_tokens, made.batch, made.mode, made.seed), (777, 2, "cuda_graph", 9))
 
-    def test_what_is_no_limit_is_refused(self):
+    def test_a_value_that_is_not_a_limit_is_refused(self):
         for text, words in [
             ("{", "LLMPROF_SHORT_RUN: Expecting"),
             ("1", "must be a JSON object"),
@@ -64,7 +64,7 @@ class ShortRun(hf_case.StandInCase):
                 shortened_to(text)
             self.assertIn(words, str(refused.exception))
 
-    def test_the_program_obeys(self):
+    def test_the_program_obeys_the_limits(self):
         work = ("--prompt-tokens", "6", "--new-tokens", "12", "--requests", "3", "--warm-up", "2")
         code, events, metrics, _ = self.run_program(*work, environment={"LLMPROF_SHORT_RUN": SHORT})
         self.assertEqual(code, 0)

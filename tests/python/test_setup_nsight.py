@@ -81,7 +81,7 @@ class Setup(unittest.TestCase):
             "deb [arch=amd64 signed-by=/k.gpg] https://mirror.invalid/debian bookworm main contrib non-free",
             "deb https://mirror.invalid/debian-security bookworm-security main contrib non-free"])
 
-    def test_nothing_to_do_where_they_are(self):
+    def test_nothing_to_do_if_they_are_installed(self):
         self.tool("nsys", "exit 0")
         self.tool("ncu", "exit 0")
         self.tool("apt-get", "echo called >&2; exit 1")
@@ -134,7 +134,7 @@ class Setup(unittest.TestCase):
         self.tool("apt-get", "[[ $* == *' update' ]] || { echo 'E: Unable to locate package nsight-systems'; exit 100; }")
         self.gives_up("the mirror has no nsight-systems nsight-compute (E: Unable to locate")
 
-    def test_an_installation_that_fails(self):
+    def test_a_failing_installation(self):
         self.prepared()
         self.tool("apt-get", "[[ $* != *' install -y '* ]] || { echo 'E: dpkg was interrupted'; exit 100; }")
         done = self.run_script()

@@ -91,9 +91,9 @@ def check_model(checks: Checks, bundle: pathlib.Path) -> None:
     model = _json(bundle / "profile.json").get("model") or {}
     name, parameters = metrics.get("model"), metrics.get("params") or 0
     checks.check("metrics.json names the model", bool(name))
-    told = model.get("params") or 0
+    reported = model.get("params") or 0
     checks.check("the profile's parameters are those that ran, within 1 %",
-                 told > 0 and abs(told - parameters) <= 0.01 * parameters, f"{told}, {parameters}")
+                 reported > 0 and abs(reported - parameters) <= 0.01 * parameters, f"{reported}, {parameters}")
     inputs = bundle / "inputs.yaml"
     text = inputs.read_text(encoding="utf-8") if inputs.is_file() else ""
     checks.check("inputs.yaml names the model", bool(model.get("name")) and str(model.get("name")) in text,

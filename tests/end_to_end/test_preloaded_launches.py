@@ -36,7 +36,7 @@ def needs_a_sanitizer():
     return re.search(r"\(NEEDED\).*(asan|tsan)", done.stdout) is not None
 
 
-class LightWatch(unittest.TestCase):
+class PreloadedLaunches(unittest.TestCase):
     def setUp(self):
         if needs_a_sanitizer():
             self.skipTest("a sanitizer's runtime must be the first library, not ours")
@@ -50,7 +50,7 @@ class LightWatch(unittest.TestCase):
             command, capture_output=True, text=True, timeout=60, check=False, env={**base, **variables}
         )
 
-    def run_watched(self, command, watch="only"):
+    def run_preloaded(self, command, watch="only"):
         return self.run_command(
             command, LD_PRELOAD=LIBRARY, LLMPROF_LOG_DIR=str(self.folder), LLMPROF_WATCH=watch
         )
@@ -74,36 +74,36 @@ class LightWatch(unittest.TestCase):
         self.assertIn("kernel 11: 1x2x3 blocks of 4x5x6, 4096 bytes, stream 8, argument 1011\n", without.stdout)
         self.assertIn("token 42!\n", without.stdout)
         for watch in ("only", "on"):
-            watched = self.run_watched([PROGRAM], watch)
-            self.assertEqual(watched.stdout, without.stdout)
-            self.assertEqual(watched.stderr, "")
-            self.assertEqual(watched.returncode, without.returncode)
+            preloaded = self.run_preloaded([PROGRAM], watch)
+            self.assertEqual(preloaded.stdout, without.stdout)
+            self.assertEqual(preloaded.stderr, "")
+            self.assertEqual(preloaded.returncode, without.returncode)
 
-    def test_launches_and_waits_are_noted_in_order(self):
-        self.run_watched([PROGRAM])
+    def test_launches_and_waits_are_recorded_in_order(self):
+        self.run_preloaded([PROGRAM])
         log = Log(self.only_log())
         self.check_calls(log.of("host_call"))
         self.assertEqual(len(log.threads), 1)
         self.assertEqual(log.of("cuda_session", "launch", "kernels"), [])  # no tracing
 
     def test_llmprof_reads_the_same_calls(self):
-        self.run_watched([PROGRAM])
+        self.run_preloaded([PROGRAM])
         done = subprocess.run([DUMP, self.only_log()], capture_output=True, text=True, timeout=60, check=True)
         capture = json.loads(done.stdout)
         # Nothing in it can be analyzed separately, and nothing is wrong with it.
         self.assertEqual(capture["diagnostics"], [{"code": "collector_log_empty", "count": 1}])
-        noted = Log(self.only_log()).of("host_call")
-        origin = noted[0]["start"] - capture["host_calls"][0]["start"]
+        rows = Log(self.only_log()).of("host_call")
+        origin = rows[0]["start"] - capture["host_calls"][0]["start"]
         self.assertEqual(
             [(row["kind"] + 1, row["handle"], row["start"], row["end"]) for row in capture["host_calls"]],
             [
                 (row["kind"], row["handle"], row["start"] - origin, row["start"] - origin + row["duration"])
-                for row in noted
+                for row in rows
             ],
         )
 
     def test_each_thread_has_its_own(self):
-        done = self.run_watched([PROGRAM, "threads"])
+        done = self.run_preloaded([PROGRAM, "threads"])
         self.assertEqual(done.returncode, 0)
         log = Log(self.only_log())
         handles = [
@@ -112,15 +112,15 @@ class LightWatch(unittest.TestCase):
         ]
         self.assertCountEqual([counts for counts in handles if counts], [{41: 1000}, {42: 1000}])
 
-    def test_a_runtime_that_came_with_a_loaded_library(self):
+    def test_a_runtime_loaded_with_another_library(self):
         command = [sys.executable, "-c", f"import ctypes; print(ctypes.CDLL({LOADED!r}).run_launches())"]
         without = self.run_command(command)
         self.assertIn(f"{RESULT}\n", without.stdout)
-        watched = self.run_watched(command)
-        self.assertEqual((watched.returncode, watched.stdout, watched.stderr), (0, without.stdout, ""))
+        preloaded = self.run_preloaded(command)
+        self.assertEqual((preloaded.returncode, preloaded.stdout, preloaded.stderr), (0, without.stdout, ""))
         self.check_calls(Log(self.only_log()).of("host_call"))
 
-    def test_nothing_is_noted_unless_asked_for(self):
+    def test_nothing_is_recorded_unless_requested(self):
         without = self.run_command([PROGRAM])
         preloaded = self.run_command([PROGRAM], LD_PRELOAD=LIBRARY, LLMPROF_LOG_DIR=str(self.folder))
         self.assertEqual((preloaded.returncode, preloaded.stdout), (without.returncode, without.stdout))

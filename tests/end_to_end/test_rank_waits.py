@@ -20,7 +20,7 @@ def profile_of(captures, folder):
     return json.loads((folder / "out" / "profile.json").read_text(encoding="utf-8"))
 
 
-class Made(unittest.TestCase):
+class SyntheticJobCase(unittest.TestCase):
     def setUp(self):
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
@@ -51,14 +51,14 @@ class Made(unittest.TestCase):
     def check_waits(self, job, profile):
         """Per rank, over the steps in the statistics; all passes are equal except for the delays."""
         for rank in profile["ranks"]:
-            told = sum(each["wait_ms"] * each["steps"] for each in rank["between"])
-            self.assertAlmostEqual(told, job.wait_ns(rank["rank"]) / 1e6, delta=0.005 + 0.01 * told)
+            waits = sum(each["wait_ms"] * each["steps"] for each in rank["between"])
+            self.assertAlmostEqual(waits, job.wait_ns(rank["rank"]) / 1e6, delta=0.005 + 0.01 * waits)
             for each in rank["between"]:
                 parts = sum(each[name] for name in ("compute_ms", "transfer_ms", "wait_ms", "copies_ms", "idle_ms"))
                 self.assertAlmostEqual(parts, each["wall_ms"], places=6)
 
 
-class PyTorchTraces(Made):
+class PyTorchTraces(SyntheticJobCase):
     def test_a_longer_kernel(self):
         job, profile = self.made(job_captures.pytorch_job, delays=[Delay(rank=1, at=(24,))])
         self.check_clocks(profile)
@@ -77,7 +77,7 @@ class PyTorchTraces(Made):
         self.check_straggler(profile, 0, "late_launch", 1)
         self.check_waits(job, profile)
 
-    def test_graphs_without_groups_and_numbers_of_a_capture_that_began_later(self):
+    def test_graphs_without_groups_or_numbers_in_a_later_capture(self):
         job, profile = self.made(
             job_captures.pytorch_job, source=job_captures.PYTORCH_GRAPH, facts="names", sequence=False,
             delays=[Delay(rank=1, at=range(0, 100_000))], spread_ns=2_000)
@@ -88,7 +88,7 @@ class PyTorchTraces(Made):
         matched = sum(row["matched"] for row in profile["job"]["collectives"])
         self.assertGreater(matched, 0.9 * len(job.collectives) / 2)
 
-    def test_groups_are_told_apart(self):
+    def test_groups_are_distinguished(self):
         job, profile = self.made(job_captures.pytorch_job, 4, groups=[[0, 1], [2, 3]],
                                  delays=[Delay(rank=3, at=(24,))])
         self.assertEqual(sorted(group["ranks"] for group in profile["job"]["groups"]), [[0, 1], [2, 3]])
@@ -107,7 +107,7 @@ class PyTorchTraces(Made):
                 self.assertEqual(profile["job"]["stragglers"][0]["rank"], 1)
 
 
-class NsysExports(Made):
+class NsysExports(SyntheticJobCase):
     def test_a_longer_kernel(self):
         for facts in ("payload", "names"):
             with self.subTest(facts=facts):

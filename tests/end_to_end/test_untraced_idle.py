@@ -22,7 +22,7 @@ def unpacked(file, path):
 
 
 def profile_of(folder, control, *, driver):
-    """The profile of a run: the recording, and the notes of another run without tracing."""
+    """The profile of a run: the recording, and the launches recorded in another run without tracing."""
     unpacked(control, folder / "run" / "stage1" / ("driver_calls" if driver else "launches") / "2.llmtrace")
     (folder / "run" / "inputs.yaml").write_text("workload:\n  name: program\n", encoding="utf-8")
     (folder / "run" / "captures.json").write_text('{"failed": [], "notes": []}', encoding="utf-8")
@@ -44,7 +44,7 @@ def busy_ms_per_token(path):
     return busy / TOKENS / 1e6
 
 
-class UnwatchedIdle(unittest.TestCase):
+class UntracedIdle(unittest.TestCase):
     def test_times_and_idle_share_are_those_of_the_program(self):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
@@ -56,11 +56,11 @@ class UnwatchedIdle(unittest.TestCase):
         self.assertEqual([instance["steps"] for instance in measured], [TOKENS])
         self.assertEqual([instance["steps"] for instance in decode["instances"] if instance["warmup"]],
                          [WARM_UP_TOKENS])
-        unwatched = decode["unwatched"]
-        self.assertEqual(unwatched["source"], "control_launches")
-        self.assertAlmostEqual(unwatched["wall_ms_per_step"] / OWN_CLOCK_MS, 1, delta=0.03)
+        untraced = decode["unwatched"]
+        self.assertEqual(untraced["source"], "control_launches")
+        self.assertAlmostEqual(untraced["wall_ms_per_step"] / OWN_CLOCK_MS, 1, delta=0.03)
         share = (OWN_CLOCK_MS - busy) / OWN_CLOCK_MS
-        self.assertAlmostEqual(unwatched["idle_share_of_wall"], share, delta=0.03)
+        self.assertAlmostEqual(untraced["idle_share_of_wall"], share, delta=0.03)
         # In the recording, a fifth of the time is idle, because of the collector.
         self.assertGreater(decode["idle_share_of_wall"], share + 0.1)
 
@@ -83,9 +83,9 @@ class DriverCalls(unittest.TestCase):
                           for name, stage in stages.items()], [("prefill", 6, 1), ("decode", 6, 1)])
         for name, own in (("prefill", self.PREFILL_MS), ("decode", self.DECODE_MS)):
             with self.subTest(name):
-                unwatched = stages[name]["unwatched"]
-                self.assertEqual(unwatched["source"], "control_launches")
-                self.assertAlmostEqual(unwatched["wall_ms"] / (sum(own) / len(own)), 1, delta=0.05)
+                untraced = stages[name]["unwatched"]
+                self.assertEqual(untraced["source"], "control_launches")
+                self.assertAlmostEqual(untraced["wall_ms"] / (sum(own) / len(own)), 1, delta=0.05)
         # In the recording, a decode takes two thirds longer.
         self.assertGreater(stages["decode"]["wall_ms"]["mean"], 1.5 * stages["decode"]["unwatched"]["wall_ms"])
 
