@@ -167,7 +167,7 @@ class Run(PlayedCase):
     """A program whose launches bypass the runtime's shared library: the preloaded collector sees none of them."""
 
     ROUNDS, STEPS, LAYERS = 4, 8, 20
-    # A prefill of 18 ms, of 48 ms while kernels are recorded: a busy machine may delay either by several milliseconds,
+    # A prefill of 18 ms, of 28 ms while kernels are recorded: a busy machine may delay either by several milliseconds,
     # and a time beyond that of the recorded run would not be used.
     SLOWER = 20
     LAUNCH_DELAY_NS = 300_000  # per launch, while kernels are recorded
@@ -217,18 +217,10 @@ class Run(PlayedCase):
     def time_to_first_launch(self, name):
         """From each start of the range to its first launch, ns, in the recorded run."""
         (log,) = self.logs_of("collector")
-        spans = []
-        for records in log.threads.values():
-            opened = None
-            for record in records:
-                if record["type"] == "range_push" and log.strings[record["name"]] == name:
-                    opened = record["time"]
-                elif record["type"] == "launch" and opened is not None:
-                    code = record["duration_and_code"] >> 24
-                    if "Launch" in log.api_names()[code]:
-                        spans.append(record["start"] - opened)
-                        opened = None
-        return spans
+        opened = [record["time"] for records in log.threads.values() for record in records
+                  if record["type"] == "range_push" and log.strings[record["name"]] == name]
+        launches = [call["start"] for call in log.calls() if "Launch" in call["function"] and name in call["ranges"]]
+        return [min(start for start in launches if start >= begin) - begin for begin in opened]
 
     def check_times(self, walls):
         """By stage: ns from the first launch to the end of each instance."""

@@ -398,9 +398,10 @@ void replay(TapeMaker& maker, const Size& size) {
   uint64_t node = 0;
   for (unsigned layer = 0; layer < size.layers; ++layer) {
     for (const KernelOfLayer& part : kLayer) {
-      const int64_t start = maker.work(part.nanoseconds);
+      const int64_t nanoseconds = part.nanoseconds * size.slower;
+      const int64_t start = maker.work(nanoseconds);
       if (node == 0) whole.start = static_cast<uint64_t>(start);
-      maker.kernel_record(part.name, start, part.nanoseconds, part.shape, {},
+      maker.kernel_record(part.name, start, nanoseconds, part.shape, {},
                           {node_id(kExecId, ++node), kExecId});
     }
   }
