@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 NOT_IN_THE_TREE = {
     "analysis/stage_streams/stage_streams.{h,cpp}", "profile/stage_streams.h", "readers/rocprof/rocprof.cpp",
     "report/sections/stage_streams_section.cpp", "tests/data/rocprof", "FOLDER/engines/acme.yaml",
-    "captures.json", "inputs.yaml", "metrics.json", "ranks.json", "report.html",
+    "build/bin/llmprof", "captures.json", "inputs.yaml", "metrics.json", "ranks.json", "report.html",
 }
 PATH = re.compile(r"[\w.{},*/+-]+/[\w.{},*+-]*|[\w*]+\.(?:cpp|h|py|ts|yaml|md|json|cmake|txt)")
 NAME = re.compile(r"(?:\w+::)*(?:k[A-Z]\w+|[A-Z][a-z]\w*[A-Z]\w*|\w+_\w+)")
