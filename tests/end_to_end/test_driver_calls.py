@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 from collector_log import Log
-from test_cupti_collector import KERNEL, LIBRARY, LLMPROF, PLAY, PlayedCase, built
+from played_tapes import KERNEL, LIBRARY, LLMPROF, PLAY, PlayedCase, built
 
 DUMP = built("DUMP_CAPTURE", "bin/dump_capture")
 DRIVER = 1  # CUPTI_CB_DOMAIN_DRIVER_API

@@ -5,7 +5,7 @@ import pathlib
 import shutil
 import unittest
 
-from test_cupti_collector import CUPTI, KERNEL, LIBRARY, PLAY, PlayedCase, kernel_rows
+from played_tapes import CUPTI, KERNEL, LIBRARY, PLAY, PlayedCase, kernel_rows
 
 UNDER_NCU = {"NV_NSIGHT_INJECTION_PORT_BASE": "49152"}
 NCU_LINE = "llmprof: ncu profiles this program: the collector stands down, kernels are not recorded\n"
