@@ -3,14 +3,13 @@ show, one percentage per change, utilization against one peak, and nothing about
 import copy
 import gzip
 import json
-import pathlib
 import re
 import sqlite3
 import unittest
 
 import equal_runs
 from edited_capture import KERNELS
-from program import DATA, H200_CAPTURES, run
+from program import DATA, run
 from terminal import run_on_terminal
 from test_diff import DENSE, Folder
 

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 from program import LLMPROF, run
-from test_run import SMALL
+from run_case import SMALL
 
 CPU_LLM = pathlib.Path(LLMPROF).with_name("cpu_llm")
 
