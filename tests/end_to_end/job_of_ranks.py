@@ -19,16 +19,20 @@ SMALL = ["--hidden", "64", "--intermediate", "128", "--layers", "2", "--heads", 
          "--vocabulary", "256", "--prompt-tokens", "8", "--new-tokens", "4", "--warm-up", "1", "--threads", "1",
          "--no-peaks"]
 
-# Rank 1 is killed once it has a log, exits with an exit code, or records nothing. The others have work to do meanwhile.
-# The killed process is the one that the launcher started.
+# Rank 1 is killed, exits with an exit code, or records nothing. It is killed once all ranks of its folder have started
+# or, if recorded, have decode steps in their logs; the killed process is the one that the launcher started.
 RANK_PROGRAM = """#!/bin/sh
 rank=${RANK:-${OMPI_COMM_WORLD_RANK:-$SLURM_PROCID}}
-wait_for_log() {
-  until [ -z "$LLMPROF_LOG_DIR" ] || [ -s "$LLMPROF_LOG_DIR/rank1-$1.llmtrace" ]; do sleep 0.02; done
-  sleep 0.3
+size=${WORLD_SIZE:-${OMPI_COMM_WORLD_SIZE:-$SLURM_NTASKS}}
+case "$LLMPROF_METRICS" in */rank1/*) size=1 ;; esac
+touch "$0.$PPID.$rank"
+all_ranks_run() {
+  set -- "$0.$PPID".*
+  [ -z "$LLMPROF_LOG_DIR" ] || set -- $(grep -l attention_decode "$LLMPROF_LOG_DIR"/rank*.llmtrace 2>/dev/null)
+  [ $# = "$size" ]
 }
 [ "$rank" = 1 ] && case "$FATE" in
-  kill) (wait_for_log $$; kill -9 $$) & exec %(program)s --requests 1000000 ;;
+  kill) (until all_ranks_run; do sleep 0.02; done; kill -9 $$) & exec %(program)s --requests 1000000 ;;
   exit) %(program)s --requests 2; exit 3 ;;
   silent) exec sleep 0.2 ;;
 esac

@@ -273,9 +273,12 @@ class InteractiveProgram:
         if not line.startswith("round "):
             self.case.fail(f"{line}{self.process.stderr.read()}")
 
-    def next_round(self):
+    def start_round(self):
         self.process.stdin.write("\n")
         self.process.stdin.flush()
+
+    def next_round(self):
+        self.start_round()
         self.wait_for_round()
 
     def stop(self):
@@ -294,7 +297,7 @@ class InteractiveProgram:
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as own:
             own.bind("")  # an abstract name of the system's choice
             own.settimeout(PATIENCE)
-            self.wait_until(lambda: self.reaches(own, command), "nobody listens")
+            self.wait_until(lambda: self.reaches(own, command), "the collector does not listen")
             return own.recv(200).decode()
 
     def reaches(self, own, command):

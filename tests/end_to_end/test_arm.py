@@ -12,6 +12,8 @@ import unittest
 
 from program import LLMPROF, run
 
+PATIENCE = 60  # s, for events that take milliseconds
+
 # A process that answers like the collector: a datagram socket in the abstract namespace.
 ANSWERING = """
 import os, socket, sys
@@ -105,7 +107,7 @@ class Arm(unittest.TestCase):
             other.send_signal(signal.SIGSTOP)
             self.assert_failure(run("arm", other.pid), "is the process stopped")
 
-    @unittest.skipUnless(os.geteuid() == 0, "needs root, to be somebody else")
+    @unittest.skipUnless(os.geteuid() == 0, "needs root, to become another user")
     def test_another_users_process(self):
         with process(ANSWERING, "arm=silence") as other:
             result = subprocess.run(
@@ -117,15 +119,19 @@ class Arm(unittest.TestCase):
             self.skipTest("needs a build folder that other users can read")
         self.assert_failure(result, "belongs to another user")
 
+    def wait_for_socket(self, pid):
+        """The collector's thread opens it after the library was loaded."""
+        until = time.monotonic() + PATIENCE
+        while f"@llmprof.{pid}\n" not in pathlib.Path("/proc/net/unix").read_text():
+            self.assertLess(time.monotonic(), until, "the collector opened no socket")
+            time.sleep(0.02)
+
     def test_the_collector_itself_answers(self):
         if b"InitializeInjection\0" not in COLLECTOR.read_bytes():
             self.skipTest("needs a collector with CUDA tracing (CUPTI's headers when it is built)")
         with tempfile.TemporaryDirectory() as folder, process(LOADED, COLLECTOR, folder) as other:
-            for _ in range(100):  # its thread opens the socket asynchronously
-                result = run("disarm", other.pid, "--json")
-                if result.returncode == 0:
-                    break
-                time.sleep(0.05)
+            self.wait_for_socket(other.pid)
+            result = run("disarm", other.pid, "--json")
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertTrue(json.loads(result.stdout)["message"])
 

@@ -1,7 +1,6 @@
 """When the collector traces: armed by a range, by command or after a delay, for some steps of every period, within an
 overhead budget, and on all ranks of a job at the same steps."""
 import collections
-import time
 import unittest
 
 from played_tapes import COPY, KERNEL, InteractiveProgram, PlayedCase, kernel_rows
@@ -90,6 +89,10 @@ class Arming(PlayedCase):
         detached = [("tracing", "command"), ("paused", "command"), ("detached", "command")]
         self.assertEqual(log.collections(), 2 * detached)
 
+    def is_in_the_long_launch(self):
+        """The tape's fifth call is a launch that takes 30 ms; calls are in the log when they return."""
+        return len(self.log().calls()) >= 4
+
     def test_disarmed_while_a_call_waits(self):
         tape = self.tape("edges")
         for every_call in ("0", "1"):
@@ -98,10 +101,8 @@ class Arming(PlayedCase):
                     self, tape, LLMPROF_ARM="command", LLMPROF_API=every_call
                 )
                 program.say("arm")
-                # Approximately in the middle of the launch that takes 30 ms.
-                program.process.stdin.write("\n")
-                program.process.stdin.flush()
-                time.sleep(0.015)
+                program.start_round()
+                program.wait_until(self.is_in_the_long_launch, "its previous calls are not in the log")
                 program.say("disarm")
                 program.wait_for_round()
                 program.wait_until(lambda: program.say("status") == "ok: not attached\n", "attached")

@@ -1,23 +1,36 @@
 """`llmprof run` that is interrupted or runs out of disk space: what was captured is kept."""
 import os
 import pathlib
+import shlex
 import shutil
 import signal
+import stat
 import subprocess
 import time
 import unittest
 
+from job_of_ranks import CPU_LLM
+from job_of_ranks import SMALL as CPU_LLM_WORDS
 from program import LLMPROF, run
 from run_case import SMALL, RunCase, profile_of
 
 
-class InterruptedRuns(RunCase):
-    LONG = ["workload.requests=200", "workload.new_tokens=64", "workload.prompt_tokens=8", "workload.peak_seconds=0"]
+# Ends at once in the control run, and not before it is killed while it is recorded.
+PROGRAM = """#!/bin/sh
+requests=1
+[ -z "$LLMPROF_LOG_DIR" ] || requests=1000000
+exec {words} --requests $requests
+"""
+PATIENCE = 60  # s, for events that take milliseconds
 
-    def start(self, *words, program=()):
-        behind = ["--", *program] if program else []
+
+class InterruptedRuns(RunCase):
+    def start(self):
+        program = self.folder / "program"
+        program.write_text(PROGRAM.format(words=shlex.join(map(str, [CPU_LLM, *CPU_LLM_WORDS]))))
+        program.chmod(stat.S_IRWXU)
         return subprocess.Popen(
-            [LLMPROF, "run", *words, "--out", str(self.out), *behind],
+            [LLMPROF, "run", "workload.uses_cuda=false", "--out", self.out, "--", program],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -25,11 +38,11 @@ class InterruptedRuns(RunCase):
         )
 
     def wait_for(self, condition, what):
-        for _ in range(600):
-            if condition():
-                return
+        until = time.monotonic() + PATIENCE
+        while not condition():
+            if time.monotonic() > until:
+                self.fail(f"waited in vain for {what}")
             time.sleep(0.05)
-        self.fail(f"waited in vain for {what}")
 
     def workloads(self):
         found = []
@@ -47,17 +60,14 @@ class InterruptedRuns(RunCase):
         logs = list((self.out / "collector").glob("*.llmtrace"))
         return bool(logs) and logs[0].stat().st_size > 300_000
 
-    def small_but_long(self):
-        return [word for word in SMALL if not word.startswith("workload.")] + self.LONG
-
     def test_signals_end_the_workload_and_leave_a_readable_bundle(self):
         for number in [signal.SIGINT, signal.SIGTERM]:
             with self.subTest(number):
                 shutil.rmtree(self.out, ignore_errors=True)
-                process = self.start(*self.small_but_long())
+                process = self.start()
                 self.wait_for(self.log_has_grown, "the log to grow")
                 process.send_signal(number)
-                _, errors = process.communicate(timeout=60)
+                _, errors = process.communicate(timeout=PATIENCE)
                 self.assertEqual(process.returncode, 4, errors)
                 self.assertIn("interrupted", errors)
                 self.assertEqual(self.workloads(), [])
@@ -65,10 +75,10 @@ class InterruptedRuns(RunCase):
                 self.assert_complete(self.out)
 
     def test_sigkill_of_llmprof_loses_nothing_captured(self):
-        process = self.start(*self.small_but_long())
+        process = self.start()
         self.wait_for(self.log_has_grown, "the log to grow")
         process.kill()
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE)
         self.wait_for(lambda: not self.workloads(), "the workload to end")
         self.assert_complete(self.out)
         again = run("analyze", self.out, "--out", self.folder / "again")
@@ -76,11 +86,11 @@ class InterruptedRuns(RunCase):
         self.assertTrue(profile_of(self.folder / "again")["kernels"])
 
     def test_sigkill_of_the_workload_keeps_its_log(self):
-        process = self.start(*self.small_but_long())
+        process = self.start()
         self.wait_for(self.log_has_grown, "the log to grow")
         for pid in self.workloads():
             os.kill(pid, signal.SIGKILL)
-        _, errors = process.communicate(timeout=120)
+        _, errors = process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 4)
         self.assertIn("signal 9", errors)
         self.assertTrue(profile_of(self.out)["kernels"])
@@ -97,7 +107,8 @@ class InterruptedRuns(RunCase):
             self.skipTest("cannot mount a small disk here")
         self.addCleanup(subprocess.run, ["umount", disk], check=False)
         self.out = disk / "bundle"
-        result = self.profile_run(*self.small_but_long()[:-3], "workload.requests=20")
+        model = [word for word in SMALL if not word.startswith("workload.")]
+        result = self.profile_run(*model, "workload.requests=20")
         self.assertEqual(result.returncode, 4, result.stderr)
         self.assertIn("No space left on device", result.stderr)
         self.assert_complete(self.out)

@@ -164,12 +164,12 @@ class ProgressLine(TerminalCase):
             "--", "sleep", "1.6", columns=70, cwd=self.folder,
         )
         drawings = done.drawings()
-        passes = [line for line in drawings if line.startswith("llmprof: recording 1 of ")]
-        self.assertTrue(passes, done.raw)
-        self.assertIn("control run", passes[0])
-        self.assertRegex(passes[-1], r", \d+ s$")
+        recordings = [line for line in drawings if line.startswith("llmprof: recording 1 of ")]
+        self.assertTrue(recordings, done.raw)
+        self.assertIn("control run", recordings[0])
+        self.assertRegex(recordings[-1], r", \d+ s$")
         self.assertLessEqual(max(map(columns_of, drawings)), 69)
-        self.assertNotIn("llmprof: pass", done.plain)
+        self.assertNotIn("llmprof: recording", done.plain)
 
     def test_at_most_ten_drawings_per_second_and_none_in_the_first(self):
         long = run_on_terminal(
@@ -183,9 +183,9 @@ class ProgressLine(TerminalCase):
     def test_nothing_if_a_line_cannot_be_redrawn(self):
         command = ["run", "pipeline.ncu.enable=false", "--out", "run", "--force", "--", "sleep", "1.3"]
         piped = run(*command, cwd=self.folder)
-        self.assertNotIn("pass 1", piped.stderr)
+        self.assertNotIn("llmprof: recording", piped.stderr)
         dumb = run_on_terminal(*command, cwd=self.folder, env={"TERM": "dumb"})
-        self.assertNotIn("pass 1", dumb.plain)
+        self.assertNotIn("llmprof: recording", dumb.plain)
 
 
 if __name__ == "__main__":
