@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Every file, folder and type that ARCHITECTURE.md names in backquotes exists.
+"""Every file, folder and type that ARCHITECTURE.md names in backquotes exists, and every source file that the pages
+in docs/ name.
 
   check_named_paths.py [PAGE]          default: ARCHITECTURE.md
 """
@@ -17,6 +18,7 @@ NOT_IN_THE_TREE = {
     "build/bin/llmprof", "captures.json", "inputs.yaml", "metrics.json", "ranks.json", "report.html",
 }
 PATH = re.compile(r"[\w.{},*/+-]+/[\w.{},*+-]*|[\w*]+\.(?:cpp|h|py|ts|yaml|md|json|cmake|txt)")
+SOURCE = re.compile(r"\bsrc/(?!llm_perf_opt/)[\w./-]*\w")  # llm_perf_opt: the seed's own
 NAME = re.compile(r"(?:\w+::)*(?:k[A-Z]\w+|[A-Z][a-z]\w*[A-Z]\w*|\w+_\w+)")
 
 
@@ -48,6 +50,11 @@ def check(page):
             count += 1
             if name.split("::")[-1] not in sources:
                 faults.append(f"{page.name}: {name}: nothing in the sources has this name")
+    for other in sorted((ROOT / "docs").rglob("*.md")):
+        for name in sorted(set(SOURCE.findall(other.read_text(encoding="utf-8")))):
+            count += 1
+            if not exists(name, files):
+                faults.append(f"{other.relative_to(ROOT)}: {name}: no such file or folder")
     return faults, count
 
 
