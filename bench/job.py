@@ -66,7 +66,7 @@ def main():
              f"{datetime.date.today()}, {platform.machine()}", "",
              "| what | s | peak memory of a process (MB) |", "| --- | ---: | ---: |"]
     lines += [f"| {what} | {seconds:.1f} | {peak / MEGABYTE:.0f} |" for what, seconds, peak in rows]
-    lines += ["", f"The largest partial profile: {size / MEGABYTE:.2f} MB, {size / kernels:.2f} bytes a kernel."
+    lines += ["", f"The largest partial profile: {size / MEGABYTE:.2f} MB, {size / kernels:.2f} bytes per kernel."
               + (" The merge and one process agree byte for byte." if options.at_once else ""), ""]
     text = "\n".join(lines)
     print(text)
