@@ -21,7 +21,7 @@
 #include "base/streams/byte_stream.h"
 #include "exports/exports.h"
 #include "page/page.h"
-#include "profile/json/writer.h"
+#include "profile/json/json.h"
 #include "readers/detect.h"
 
 namespace {

@@ -11,7 +11,7 @@
 #include "compare/gate/gate.h"
 #include "compare/noise/single_runs.h"
 #include "compare/quantities/quantities.h"
-#include "profile/json/writer.h"
+#include "profile/json/json.h"
 #include "profile/lost_data.h"
 
 namespace llmprof::compare {

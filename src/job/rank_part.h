@@ -24,19 +24,17 @@ struct RankIdentity {
   std::string state = "recorded";            // as profile::Rank::state
   std::string state_detail;
 
-  template <class Visitor>
-  static void fields(Visitor& field) {
-    using Self = RankIdentity;
-    field("rank", &Self::rank, "among all of the job");
-    field("local_rank", &Self::local_rank, "on its host");
-    field("world_size", &Self::world_size, "ranks of the job");
-    field("host", &Self::host, "empty where unknown");
-    field("job", &Self::job, "the launcher's id; empty where unknown");
-    field("clock_domain", &Self::clock_domain, "ranks of one domain read one clock");
-    field("clock_ns", &Self::clock_ns, "what that clock showed at the rank's time 0");
-    field("wall_clock_ns", &Self::wall_clock_ns, "Unix time there");
-    field("state", &Self::state, "as of a rank of the job");
-    field("state_detail", &Self::state_detail, "how it died, or why it is missing");
+  void fields(auto& field) const {
+    field("rank", rank, "among all of the job");
+    field("local_rank", local_rank, "on its host");
+    field("world_size", world_size, "ranks of the job");
+    field("host", host, "empty where unknown");
+    field("job", job, "the launcher's id; empty where unknown");
+    field("clock_domain", clock_domain, "ranks of one domain read one clock");
+    field("clock_ns", clock_ns, "what that clock showed at the rank's time 0");
+    field("wall_clock_ns", wall_clock_ns, "Unix time there");
+    field("state", state, "as of a rank of the job");
+    field("state_detail", state_detail, "how it died, or why it is missing");
   }
 };
 

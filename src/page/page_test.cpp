@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "page/view.h"
-#include "profile/json/writer.h"
+#include "profile/json/json.h"
 #include "testing/sample_profile.h"
 #include "testing/shown.h"
 

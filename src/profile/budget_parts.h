@@ -28,22 +28,17 @@ enum class KernelClass : uint8_t {
 constexpr auto words_of(KernelClass /*of*/) {
   using enum KernelClass;
   return vocabulary<KernelClass>({
-      {gemm, "gemm", "matrix products"},
-      {gemv, "gemv", "matrix-vector products"},
-      {attention, "attention", "and what replaces it"},
-      {norm, "norm", ""},
-      {rope, "rope", "position embedding"},
-      {elementwise, "elementwise", ""},
-      {copy_cast, "copy/cast", ""},
-      {reduction, "reduction", ""},
-      {softmax, "softmax", ""},
-      {sampling, "sampling/top-k", ""},
-      {gather, "embedding/gather", ""},
-      {moe_routing, "moe routing", "choosing experts, sorting tokens by expert"},
-      {quantize, "quantise", ""},
-      {communication, "communication", "between GPUs"},
-      {memory, "memset/memcpy", "memory operations of the driver"},
-      {other, "other", ""},
+      {gemm, "matrix products"},
+      {gemv, "matrix-vector products"},
+      {attention, "and what replaces it"},
+      {rope, "position embedding"},
+      {copy_cast, "", "copy/cast"},
+      {sampling, "", "sampling/top-k"},
+      {gather, "", "embedding/gather"},
+      {moe_routing, "choosing experts, sorting tokens by expert", "moe routing"},
+      {quantize, "", "quantise"},
+      {communication, "between GPUs"},
+      {memory, "memory operations of the driver", "memset/memcpy"},
   });
 }
 
@@ -79,49 +74,35 @@ constexpr TimePart part_of_class(KernelClass kernel_class) {
 }
 constexpr auto words_of(TimePart /*of*/) {
   using enum TimePart;
-  constexpr auto of = [](KernelClass of_class, std::string_view meaning = "") {
-    return Word<TimePart>{part_of_class(of_class),
-                          kWords<KernelClass>[static_cast<size_t>(of_class)].name, meaning};
-  };
-  using enum KernelClass;
-  return vocabulary<TimePart>({
-      of(gemm),
-      of(gemv),
-      of(attention),
-      of(norm),
-      of(rope),
-      of(elementwise),
-      of(copy_cast),
-      of(reduction),
-      of(softmax),
-      of(sampling),
-      of(gather),
-      of(moe_routing),
-      of(quantize),
-      {exposed_communication, "exposed communication", "while nothing else runs"},
-      of(memory),
-      of(other),
-      {hidden_graphs, "hidden CUDA graphs", "graph replays whose kernels were not recorded"},
-      {memory_operations, "memory copies and fills", "while no kernel runs"},
-      {idle_launch, "idle: launch-bound",
+  constexpr Word<TimePart> kOthers[] = {
+      {exposed_communication, "while nothing else runs", "exposed communication"},
+      {hidden_graphs, "graph replays whose kernels were not recorded", "hidden CUDA graphs"},
+      {memory_operations, "while no kernel runs", "memory copies and fills"},
+      {idle_launch,
        "the launch came late: its call and the launch latency after it, and other CUDA calls "
-       "before "
-       "it that do not wait for the GPU"},
-      {idle_synchronization, "idle: synchronisation", "the launching thread waited for the GPU"},
-      {idle_host, "idle: host between launches",
-       "the launching thread was outside of any CUDA call"},
-      {idle_queued, "idle: between queued kernels",
-       "launched, and yet the GPU waited, longer than launching takes"},
-      {idle_before_first, "idle: before the first GPU work", "from the stage's start on"},
-      {idle_after_last, "idle: after the last GPU work", "until the stage's end"},
-      {not_traced, "not traced", "GPU work may have run that was not recorded"},
-      {unattributed, "unattributed", "GPU work of others, and idle time without any launch record"},
-      {before_first_operator, "before the first operator", "of a CPU"},
-      {after_last_operator, "after the last operator", "of a CPU"},
-      {between_operators, "between operators", "of a CPU"},
-      {idle_waiting_for_rank, "idle: waiting for the slowest rank", "of a job"},
-      {waiting_for_rank, "waiting for the slowest rank", "of a job on CPUs"},
-  });
+       "before it that do not wait for the GPU",
+       "idle: launch-bound"},
+      {idle_synchronization, "the launching thread waited for the GPU", "idle: synchronisation"},
+      {idle_host, "the launching thread was outside of any CUDA call",
+       "idle: host between launches"},
+      {idle_queued, "launched, and yet the GPU waited, longer than launching takes",
+       "idle: between queued kernels"},
+      {idle_before_first, "from the stage's start on", "idle: before the first GPU work"},
+      {idle_after_last, "until the stage's end", "idle: after the last GPU work"},
+      {not_traced, "GPU work may have run that was not recorded", "not traced"},
+      {unattributed, "GPU work of others, and idle time without any launch record", "unattributed"},
+      {before_first_operator, "of a CPU", "before the first operator"},
+      {after_last_operator, "of a CPU", "after the last operator"},
+      {between_operators, "of a CPU", "between operators"},
+      {idle_waiting_for_rank, "of a job", "idle: waiting for the slowest rank"},
+      {waiting_for_rank, "of a job on CPUs", "waiting for the slowest rank"},
+  };
+  std::array<Word<TimePart>, static_cast<size_t>(waiting_for_rank) + 1> words;
+  for (size_t i = 0; i < kClassParts; ++i) {
+    words[i] = {static_cast<TimePart>(i), "", kNames<KernelClass>[i]};
+  }
+  for (const Word<TimePart>& word : kOthers) words[static_cast<size_t>(word.value)] = word;
+  return words;
 }
 
 }  // namespace llmprof::profile

@@ -14,9 +14,9 @@ struct Tool {
   std::string name = "llmprof";
   std::string version;
 
-  static void fields(auto& field) {
-    field("name", &Tool::name, "always llmprof");
-    field("version", &Tool::version, "version of llmprof");
+  void fields(auto& field) const {
+    field("name", name, "always llmprof");
+    field("version", version, "version of llmprof");
   }
 };
 
@@ -30,17 +30,16 @@ struct Gpu {
   std::optional<uint64_t> memory_bandwidth;
   std::optional<uint64_t> clock;
 
-  static void fields(auto& field) {
-    field("device", &Gpu::device,
-          "\"cuda:0\"; prefixed with its capture or rank if several were read");
-    field("name", &Gpu::name, "name of the GPU, from the capture");
-    field("uuid", &Gpu::uuid, "UUID of the GPU, from the capture");
-    field("compute_capability", &Gpu::compute_capability, "\"9.0\"");
-    field("sm_count", &Gpu::sm_count, "streaming multiprocessors");
-    field("memory_bytes", &Gpu::memory_bytes, "size of the GPU's memory");
-    field("memory_bandwidth_bytes_per_s", &Gpu::memory_bandwidth,
+  void fields(auto& field) const {
+    field("device", device, "\"cuda:0\"; prefixed with its capture or rank if several were read");
+    field("name", name, "name of the GPU, from the capture");
+    field("uuid", uuid, "UUID of the GPU, from the capture");
+    field("compute_capability", compute_capability, "\"9.0\"");
+    field("sm_count", sm_count, "streaming multiprocessors");
+    field("memory_bytes", memory_bytes, "size of the GPU's memory");
+    field("memory_bandwidth_bytes_per_s", memory_bandwidth,
           "peak memory bandwidth, from the capture");
-    field("clock_hz", &Gpu::clock, "highest SM clock, from the capture");
+    field("clock_hz", clock, "highest SM clock, from the capture");
   }
 };
 
@@ -49,9 +48,9 @@ enum class PeaksFrom : uint8_t { this_run, kept, both };
 constexpr auto words_of(PeaksFrom /*of*/) {
   using enum PeaksFrom;
   return vocabulary<PeaksFrom>({
-      {this_run, "this_run", "measured after its requests"},
-      {kept, "kept", "the best that earlier runs measured on this machine"},
-      {both, "both", "one peak of each"},
+      {this_run, "measured after its requests"},
+      {kept, "the best that earlier runs measured on this machine"},
+      {both, "one peak of each"},
   });
 }
 
@@ -69,19 +68,19 @@ struct Cpu {
   std::optional<BytesPerSecond> own_peak_bytes;
   std::optional<std::string> peaks_note;
 
-  static void fields(auto& field) {
-    field("device", &Cpu::device, "\"cpu:0\"");
-    field("name", &Cpu::name, "name of the CPU, from the workload's metrics.json");
-    field("threads", &Cpu::threads, "threads that the workload used");
-    field("peak_flops_per_s", &Cpu::peak_flops, "peak for MFU, measured by the workload");
-    field("peak_bytes_per_s", &Cpu::peak_bytes, "peak for MBU, measured by the workload");
-    field("number_format", &Cpu::number_format, "number format of the compute peak");
-    field("method", &Cpu::method, "how the peaks were measured");
-    field("peaks_from", &Cpu::peaks_from, "which run measured the peaks");
-    field("peaks_measured_at", &Cpu::peaks_measured_at, "when the compute peak was measured, UTC");
-    field("own_peak_flops_per_s", &Cpu::own_peak_flops, "compute peak that this run measured");
-    field("own_peak_bytes_per_s", &Cpu::own_peak_bytes, "memory bandwidth that this run measured");
-    field("peaks_note", &Cpu::peaks_note,
+  void fields(auto& field) const {
+    field("device", device, "\"cpu:0\"");
+    field("name", name, "name of the CPU, from the workload's metrics.json");
+    field("threads", threads, "threads that the workload used");
+    field("peak_flops_per_s", peak_flops, "peak for MFU, measured by the workload");
+    field("peak_bytes_per_s", peak_bytes, "peak for MBU, measured by the workload");
+    field("number_format", number_format, "number format of the compute peak");
+    field("method", method, "how the peaks were measured");
+    field("peaks_from", peaks_from, "which run measured the peaks");
+    field("peaks_measured_at", peaks_measured_at, "when the compute peak was measured, UTC");
+    field("own_peak_flops_per_s", own_peak_flops, "compute peak that this run measured");
+    field("own_peak_bytes_per_s", own_peak_bytes, "memory bandwidth that this run measured");
+    field("peaks_note", peaks_note,
           "why this run's own measurement was not used or not kept; otherwise null");
   }
 };
@@ -97,16 +96,16 @@ struct Capture {
   std::optional<uint64_t> rank;
   std::optional<int64_t> wall_clock_ns;
 
-  static void fields(auto& field) {
-    field("path", &Capture::path, "path of the input");
-    field("format", &Capture::format, "format, recognized from the content");
-    field("tool", &Capture::tool, "tool that recorded it");
-    field("tool_version", &Capture::tool_version, "version of that tool");
-    field("schema_version", &Capture::schema_version, "version of the file's format");
-    field("driver", &Capture::driver, "version of the GPU's driver");
-    field("cuda", &Capture::cuda, "version of CUDA");
-    field("rank", &Capture::rank, "rank in a distributed job");
-    field("wall_clock_ns", &Capture::wall_clock_ns, "Unix time at time 0 of the capture");
+  void fields(auto& field) const {
+    field("path", path, "path of the input");
+    field("format", format, "format, recognized from the content");
+    field("tool", tool, "tool that recorded it");
+    field("tool_version", tool_version, "version of that tool");
+    field("schema_version", schema_version, "version of the file's format");
+    field("driver", driver, "version of the GPU's driver");
+    field("cuda", cuda, "version of CUDA");
+    field("rank", rank, "rank in a distributed job");
+    field("wall_clock_ns", wall_clock_ns, "Unix time at time 0 of the capture");
   }
 };
 
@@ -118,12 +117,12 @@ struct PassLoad {
   double used = 0;
   double others = 0;
 
-  static void fields(auto& field) {
-    field("pass", &PassLoad::pass, "stage1 (the control run), collector, nsys, ncu, torch");
-    field("seconds", &PassLoad::seconds, "duration of the recording");
-    field("cpus", &PassLoad::cpus, "CPUs that the program may use");
-    field("used", &PassLoad::used, "mean number of CPUs used by the program and its children");
-    field("others", &PassLoad::others,
+  void fields(auto& field) const {
+    field("pass", pass, "stage1 (the control run), collector, nsys, ncu, torch");
+    field("seconds", seconds, "duration of the recording");
+    field("cpus", cpus, "CPUs that the program may use");
+    field("used", used, "mean number of CPUs used by the program and its children");
+    field("others", others,
           "mean number of these CPUs used by other programs meanwhile; if no CPU was left idle, "
           "they slowed the program down");
   }
@@ -131,9 +130,7 @@ struct PassLoad {
 
 enum class DeviceKind : uint8_t { gpu, cpu };
 constexpr auto words_of(DeviceKind /*of*/) {
-  using enum DeviceKind;
-  return vocabulary<DeviceKind>(
-      {{gpu, "gpu", ""}, {cpu, "cpu", "operators that a program recorded of itself"}});
+  return vocabulary<DeviceKind>({{DeviceKind::cpu, "operators that a program recorded of itself"}});
 }
 
 struct Context {
@@ -143,12 +140,12 @@ struct Context {
   DeviceKind device_kind = DeviceKind::gpu;
   std::vector<PassLoad> load;
 
-  static void fields(auto& field) {
-    field("gpus", &Context::gpus, "GPUs in the captures");
-    field("cpus", &Context::cpus, "CPUs whose operators are in the captures");
-    field("captures", &Context::captures, "one per input");
-    field("device_kind", &Context::device_kind, "what all kernels ran on");
-    field("load", &Context::load,
+  void fields(auto& field) const {
+    field("gpus", gpus, "GPUs in the captures");
+    field("cpus", cpus, "CPUs whose operators are in the captures");
+    field("captures", captures, "one per input");
+    field("device_kind", device_kind, "what all kernels ran on");
+    field("load", load,
           "CPU load during each recording of a run; empty for captures without a run");
   }
 };
@@ -157,9 +154,9 @@ struct StepRange {
   uint64_t first = 0;
   std::optional<uint64_t> last;
 
-  static void fields(auto& field) {
-    field("first", &StepRange::first, "counted from 0");
-    field("last", &StepRange::last, "last step; null if the range is open");
+  void fields(auto& field) const {
+    field("first", first, "counted from 0");
+    field("last", last, "last step; null if the range is open");
   }
 };
 
@@ -169,11 +166,11 @@ struct Selection {
   std::optional<uint64_t> device;
   std::string words;
 
-  static void fields(auto& field) {
-    field("stage", &Selection::stage, "value of --stage");
-    field("steps", &Selection::steps, "value of --steps");
-    field("device", &Selection::device, "value of --device, CUDA's device number");
-    field("words", &Selection::words, "the selection as a sentence");
+  void fields(auto& field) const {
+    field("stage", stage, "value of --stage");
+    field("steps", steps, "value of --steps");
+    field("device", device, "value of --device, CUDA's device number");
+    field("words", words, "the selection as a sentence");
   }
 };
 
@@ -191,19 +188,19 @@ struct Model {
   std::optional<std::string> source;
   std::vector<std::string> notes;
 
-  static void fields(auto& field) {
-    field("name", &Model::name, "name of the model");
-    field("variant", &Model::variant, "model_type of its configuration");
-    field("params", &Model::params, "number of parameters");
-    field("active_params", &Model::active_params, "parameters used per token");
-    field("dtype", &Model::dtype, "number format of activations");
-    field("weights_dtype", &Model::weights_dtype, "number format of weights");
-    field("kv_cache_dtype", &Model::kv_cache_dtype, "number format of the KV cache");
-    field("layers", &Model::layers, "number of layers");
-    field("weight_bytes", &Model::weight_bytes, "size of all weights");
-    field("kv_bytes_per_token", &Model::kv_bytes_per_token, "KV cache per token of context");
-    field("source", &Model::source, "file or preset that describes the model");
-    field("notes", &Model::notes, "what FLOP and byte counts leave out or assume");
+  void fields(auto& field) const {
+    field("name", name, "name of the model");
+    field("variant", variant, "model_type of its configuration");
+    field("params", params, "number of parameters");
+    field("active_params", active_params, "parameters used per token");
+    field("dtype", dtype, "number format of activations");
+    field("weights_dtype", weights_dtype, "number format of weights");
+    field("kv_cache_dtype", kv_cache_dtype, "number format of the KV cache");
+    field("layers", layers, "number of layers");
+    field("weight_bytes", weight_bytes, "size of all weights");
+    field("kv_bytes_per_token", kv_bytes_per_token, "KV cache per token of context");
+    field("source", source, "file or preset that describes the model");
+    field("notes", notes, "what FLOP and byte counts leave out or assume");
   }
 };
 
@@ -220,19 +217,19 @@ struct Workload {
   uint64_t pp = 1;
   uint64_t ep = 1;
 
-  static void fields(auto& field) {
-    field("command", &Workload::command, "command of the run");
-    field("batch", &Workload::batch, "number of sequences");
-    field("batch_source", &Workload::batch_source,
+  void fields(auto& field) const {
+    field("command", command, "command of the run");
+    field("batch", batch, "number of sequences");
+    field("batch_source", batch_source,
           "source of batch: a flag, metrics.json, a run's inputs.yaml, the steps");
-    field("prompt_tokens", &Workload::prompt_tokens, "prompt tokens per sequence");
-    field("prompt_tokens_source", &Workload::prompt_tokens_source, "source of prompt_tokens");
-    field("new_tokens", &Workload::new_tokens, "generated tokens per sequence");
-    field("new_tokens_source", &Workload::new_tokens_source, "source of new_tokens");
-    field("images", &Workload::images, "images per request");
-    field("tp", &Workload::tp, "degree of tensor parallelism");
-    field("pp", &Workload::pp, "degree of pipeline parallelism");
-    field("ep", &Workload::ep, "degree of expert parallelism");
+    field("prompt_tokens", prompt_tokens, "prompt tokens per sequence");
+    field("prompt_tokens_source", prompt_tokens_source, "source of prompt_tokens");
+    field("new_tokens", new_tokens, "generated tokens per sequence");
+    field("new_tokens_source", new_tokens_source, "source of new_tokens");
+    field("images", images, "images per request");
+    field("tp", tp, "degree of tensor parallelism");
+    field("pp", pp, "degree of pipeline parallelism");
+    field("ep", ep, "degree of expert parallelism");
   }
 };
 

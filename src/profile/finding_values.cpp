@@ -1,41 +1,16 @@
 #include "profile/finding_values.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "base/text.h"
 
 namespace llmprof::profile {
-namespace {
 
-constexpr std::string_view kYes = "yes";
-constexpr std::string_view kNo = "no";
-
-}  // namespace
-
-void FindingValues::push(std::string_view name, std::optional<double> value,
-                         std::optional<std::string> unit, std::optional<std::string> text) {
+FindingValues& FindingValues::push(std::string_view name, std::optional<double> value,
+                                   std::optional<std::string> unit,
+                                   std::optional<std::string> text) {
   if (text) text = to_printable(*text);
   values_.push_back({std::string(name), value, std::move(unit), std::move(text)});
-}
-
-FindingValues& FindingValues::add_number(std::string_view name, double number,
-                                         std::optional<std::string> of) {
-  push(name, number, std::nullopt, std::move(of));
-  return *this;
-}
-
-FindingValues& FindingValues::add_text(std::string_view name, std::string_view text) {
-  push(name, std::nullopt, std::nullopt, std::string(text));
-  return *this;
-}
-
-FindingValues& FindingValues::add_flag(std::string_view name, bool flag) {
-  return add_text(name, flag ? kYes : kNo);
-}
-
-FindingValues& FindingValues::add_all(FindingValues more) {
-  std::move(more.values_.begin(), more.values_.end(), std::back_inserter(values_));
   return *this;
 }
 
@@ -62,7 +37,7 @@ std::optional<std::string> find_text(const std::vector<FindingValue>& values,
 }
 
 bool has_flag(const std::vector<FindingValue>& values, std::string_view name) {
-  return find_text(values, name) == kYes;
+  return find_text(values, name) == FindingValues::kYes;
 }
 
 }  // namespace llmprof::profile

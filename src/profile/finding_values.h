@@ -1,8 +1,10 @@
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -18,12 +20,11 @@ struct FindingValue {
   std::optional<std::string> unit;
   std::optional<std::string> text;
 
-  static void fields(auto& field) {
-    field("name", &FindingValue::name, "stable name; may occur with several texts");
-    field("value", &FindingValue::value, "the number; null if text is the value");
-    field("unit", &FindingValue::unit, "unit of the number: \"ms\", \"fraction\"; null for counts");
-    field("text", &FindingValue::text,
-          "the value, or what the number belongs to, for example a kernel");
+  void fields(auto& field) const {
+    field("name", name, "stable name; may occur with several texts");
+    field("value", value, "the number; null if text is the value");
+    field("unit", unit, "unit of the number: \"ms\", \"fraction\"; null for counts");
+    field("text", text, "the value, or what the number belongs to, for example a kernel");
   }
 };
 
@@ -33,21 +34,35 @@ class FindingValues {
   template <Unit U>
   FindingValues& add(std::string_view name, Quantity<U> quantity,
                      std::optional<std::string> of = std::nullopt) {
-    push(name, quantity.value, std::string(symbol(U)), std::move(of));
-    return *this;
+    return push(name, quantity.value, std::string(symbol(U)), std::move(of));
   }
   // A number without a unit: a count (fractional if it is a mean) or a ratio.
-  FindingValues& add_number(std::string_view name, double number,
-                            std::optional<std::string> of = std::nullopt);
-  FindingValues& add_text(std::string_view name, std::string_view text);
-  FindingValues& add_flag(std::string_view name, bool flag);  // as "yes" and "no"
-  FindingValues& add_all(FindingValues more);
+  template <class Number>
+    requires(std::is_arithmetic_v<Number> && !std::is_same_v<Number, bool>)
+  FindingValues& add(std::string_view name, Number number,
+                     std::optional<std::string> of = std::nullopt) {
+    return push(name, static_cast<double>(number), std::nullopt, std::move(of));
+  }
+  FindingValues& add(std::string_view name, std::string_view text) {
+    return push(name, std::nullopt, std::nullopt, std::string(text));
+  }
+  // As "yes" and "no".
+  FindingValues& add(std::string_view name, std::same_as<bool> auto flag) {
+    return add(name, flag ? kYes : kNo);
+  }
+  FindingValues& add_all(const FindingValues& more) {
+    values_.insert(values_.end(), more.values_.begin(), more.values_.end());
+    return *this;
+  }
 
   [[nodiscard]] std::vector<FindingValue> take() && { return std::move(values_); }
 
+  static constexpr std::string_view kYes = "yes";
+  static constexpr std::string_view kNo = "no";
+
  private:
-  void push(std::string_view name, std::optional<double> value, std::optional<std::string> unit,
-            std::optional<std::string> text);
+  FindingValues& push(std::string_view name, std::optional<double> value,
+                      std::optional<std::string> unit, std::optional<std::string> text);
 
   std::vector<FindingValue> values_;
 };

@@ -9,9 +9,9 @@ std::vector<FindingValue> example() {
   FindingValues values;
   values.add("kernel_time", Milliseconds{2}, "norm")
       .add("kernel_time", Milliseconds{1}, "mul")
-      .add_number("gaps", 24)
-      .add_flag("compiled", true)
-      .add_text("host", "line\nbreak");
+      .add("gaps", 24)
+      .add("compiled", true)
+      .add("host", "line\nbreak");
   return std::move(values).take();
 }
 

@@ -18,9 +18,9 @@ struct FindingValueReasons {
   uint64_t value = 0;
   Reasons reasons;
 
-  static void fields(auto& field) {
-    field("value", &FindingValueReasons::value, "index in values");
-    field("reasons", &FindingValueReasons::reasons, "reasons behind its text, in order");
+  void fields(auto& field) const {
+    field("value", value, "index in values");
+    field("reasons", reasons, "reasons behind its text, in order");
   }
 };
 
@@ -42,33 +42,33 @@ struct Finding {
   std::vector<FindingValueReasons> value_reasons;
   std::optional<uint64_t> rank;
 
-  static void fields(auto& field) {
-    field("kind", &Finding::kind, "stable kind, for scripts; stage, kind and subject are its key");
-    field("title", &Finding::title, "what was found");
-    field("evidence", &Finding::evidence, "numbers, with their denominators");
-    field("recoverable_ms", &Finding::recoverable,
+  void fields(auto& field) const {
+    field("kind", kind, "stable kind, for scripts; stage, kind and subject are its key");
+    field("title", title, "what was found");
+    field("evidence", evidence, "numbers, with their denominators");
+    field("recoverable_ms", recoverable,
           "potential saving per unit, upper bound; null if the capture hides it");
-    field("total_recoverable_ms", &Finding::total_recoverable,
+    field("total_recoverable_ms", total_recoverable,
           "potential saving over all measured instances of the stage; findings are sorted by it");
-    field("unit", &Finding::unit,
+    field("unit", unit,
           "unit of recoverable_ms: request; engine step under continuous batching; with a "
           "selection the stage's name, \"step\" or \"8 steps\"; \"traced part of a request\" if "
           "not all steps were traced");
-    field("advice", &Finding::advice, "what to do");
-    field("stage", &Finding::stage, "stage that it belongs to");
-    field("recoverable_ms_per_token", &Finding::recoverable_per_token,
+    field("advice", advice, "what to do");
+    field("stage", stage, "stage that it belongs to");
+    field("recoverable_ms_per_token", recoverable_per_token,
           "potential saving over the tokens of all sequences");
-    field("share_of_wall", &Finding::share_of_wall, "recoverable_ms over the stage's wall time");
-    field("subject", &Finding::subject,
+    field("share_of_wall", share_of_wall, "recoverable_ms over the stage's wall time");
+    field("subject", subject,
           "distinguishes findings of one kind and stage: for host_stall_repeated the GPU work "
           "before and after the gaps; otherwise null");
-    field("values", &Finding::values, "values in the evidence, by name");
-    field("recoverable_ms_per_output_token", &Finding::recoverable_per_output_token,
+    field("values", values, "values in the evidence, by name");
+    field("recoverable_ms_per_output_token", recoverable_per_output_token,
           "potential saving per decode step, which gives every sequence one token: comparable with "
           "time_per_output_token_ms");
-    field("value_reasons", &Finding::value_reasons,
+    field("value_reasons", value_reasons,
           "kinds and values behind those values that are sentences");
-    field("rank", &Finding::rank, "in a job, the rank that others wait for; otherwise null");
+    field("rank", rank, "in a job, the rank that others wait for; otherwise null");
   }
 };
 
@@ -83,19 +83,18 @@ struct RecoverablePart {
   Reasons floor_rule_reasons = {};
   bool shown = true;
 
-  static void fields(auto& field) {
-    using Self = RecoverablePart;
-    field("part", &Self::part, "part of the budget");
-    field("ms", &Self::time, "mean time per instance");
-    field("floor_ms", &Self::floor, "lower bound of that time");
-    field("floor_rule", &Self::floor_rule, "how the floor was found");
-    field("recoverable_ms", &Self::recoverable, "time above the floor");
-    field("recoverable_ms_per_token", &Self::recoverable_per_token,
+  void fields(auto& field) const {
+    field("part", part, "part of the budget");
+    field("ms", time, "mean time per instance");
+    field("floor_ms", floor, "lower bound of that time");
+    field("floor_rule", floor_rule, "how the floor was found");
+    field("recoverable_ms", recoverable, "time above the floor");
+    field("recoverable_ms_per_token", recoverable_per_token,
           "potential saving over the tokens of all sequences");
-    field("recoverable_ms_per_output_token", &Self::recoverable_per_output_token,
+    field("recoverable_ms_per_output_token", recoverable_per_output_token,
           "potential saving per decode step");
-    field("floor_rule_reasons", &Self::floor_rule_reasons, "floor_rule as kinds and values");
-    field("shown", &Self::shown,
+    field("floor_rule_reasons", floor_rule_reasons, "floor_rule as kinds and values");
+    field("shown", shown,
           "reports and the page list it: recoverable_ms is at least 0.01 of the stage's wall_ms");
   }
 };
@@ -112,22 +111,21 @@ struct RecoverableKernel {
   std::optional<Milliseconds> recoverable_per_output_token;
   Reasons floor_rule_reasons = {};
 
-  static void fields(auto& field) {
-    using Self = RecoverableKernel;
-    field("short_name", &Self::short_name, "as in kernels");
-    field("device", &Self::device, "as in kernels");
-    field("ms", &Self::time, "mean time per instance; overlapping kernels count in full");
-    field("floor_ms", &Self::floor, "lower bound of that time");
-    field("floor_rule", &Self::floor_rule, "how the floor was found");
-    field("floor_basis", &Self::floor_basis,
+  void fields(auto& field) const {
+    field("short_name", short_name, "as in kernels");
+    field("device", device, "as in kernels");
+    field("ms", time, "mean time per instance; overlapping kernels count in full");
+    field("floor_ms", floor, "lower bound of that time");
+    field("floor_rule", floor_rule, "how the floor was found");
+    field("floor_basis", floor_basis,
           "\"own bytes and FLOPs, ncu\" if ncu counted them on one grid and all launches in the "
           "stage match; otherwise \"share of the class's floor\", by time");
-    field("recoverable_ms", &Self::recoverable, "time above the floor");
-    field("recoverable_ms_per_token", &Self::recoverable_per_token,
+    field("recoverable_ms", recoverable, "time above the floor");
+    field("recoverable_ms_per_token", recoverable_per_token,
           "potential saving over the tokens of all sequences");
-    field("recoverable_ms_per_output_token", &Self::recoverable_per_output_token,
+    field("recoverable_ms_per_output_token", recoverable_per_output_token,
           "potential saving per decode step");
-    field("floor_rule_reasons", &Self::floor_rule_reasons, "floor_rule as kinds and values");
+    field("floor_rule_reasons", floor_rule_reasons, "floor_rule as kinds and values");
   }
 };
 
@@ -142,17 +140,16 @@ struct StageRecoverable {
   Reasons bound_reasons;
   std::optional<Milliseconds> most;
 
-  static void fields(auto& field) {
-    using Self = StageRecoverable;
-    field("stage", &Self::stage, "stage that the rows belong to (its traced steps)");
-    field("wall_ms", &Self::wall, "mean wall time per instance, minus untraced time");
-    field("bound_ms", &Self::bound, "end-to-end lower bound");
-    field("bound_reason", &Self::bound_reason, "why bound_ms is missing");
-    field("tokens", &Self::tokens, "generated tokens of all sequences, per instance");
-    field("parts", &Self::parts, "parts of the budget, largest potential saving first");
-    field("kernels", &Self::kernels, "kernels, largest potential saving first");
-    field("bound_reasons", &Self::bound_reasons, "bound_reason as kinds and values");
-    field("most_ms", &Self::most,
+  void fields(auto& field) const {
+    field("stage", stage, "stage that the rows belong to (its traced steps)");
+    field("wall_ms", wall, "mean wall time per instance, minus untraced time");
+    field("bound_ms", bound, "end-to-end lower bound");
+    field("bound_reason", bound_reason, "why bound_ms is missing");
+    field("tokens", tokens, "generated tokens of all sequences, per instance");
+    field("parts", parts, "parts of the budget, largest potential saving first");
+    field("kernels", kernels, "kernels, largest potential saving first");
+    field("bound_reasons", bound_reasons, "bound_reason as kinds and values");
+    field("most_ms", most,
           "upper limit of the stage's savings: its unprofiled time by the workload's clock, minus "
           "bound_ms if that is shorter; null unless the recorded stage took longer");
   }

@@ -30,11 +30,11 @@ struct TimeInStage {
   Milliseconds steady_total;
   uint64_t steady_calls = 0;
 
-  static void fields(auto& field) {
-    field("total_ms", &TimeInStage::total, "time over all instances");
-    field("calls", &TimeInStage::calls, "launches over all instances");
-    field("steady_total_ms", &TimeInStage::steady_total, "the same, warm-up excluded");
-    field("steady_calls", &TimeInStage::steady_calls, "the same, warm-up excluded");
+  void fields(auto& field) const {
+    field("total_ms", total, "time over all instances");
+    field("calls", calls, "launches over all instances");
+    field("steady_total_ms", steady_total, "the same, warm-up excluded");
+    field("steady_calls", steady_calls, "the same, warm-up excluded");
   }
 };
 
@@ -45,11 +45,11 @@ struct MeasuredTime {
   Milliseconds mean;
   std::optional<Share> share;
 
-  static void fields(auto& field) {
-    field("total_ms", &MeasuredTime::total, "time over the measured instances of all stages");
-    field("calls", &MeasuredTime::calls, "launches there");
-    field("mean_ms", &MeasuredTime::mean, "total over calls");
-    field("share", &MeasuredTime::share,
+  void fields(auto& field) const {
+    field("total_ms", total, "time over the measured instances of all stages");
+    field("calls", calls, "launches there");
+    field("mean_ms", mean, "total over calls");
+    field("share", share,
           "total over the time of all kernels in measured instances; null for a launch shape");
   }
 };
@@ -63,15 +63,14 @@ struct LaunchShape {
   std::optional<Milliseconds> per_token;
   std::optional<MeasuredTime> measured;
 
-  static void fields(auto& field) {
-    field("grid", &LaunchShape::grid, "x, y, z");
-    field("block", &LaunchShape::block, "x, y, z");
-    field("calls", &LaunchShape::calls, "launches with this grid and block");
-    field("total_ms", &LaunchShape::total, "their time");
-    field("mean_ms", &LaunchShape::mean, "total over calls");
-    field("ms_per_token", &LaunchShape::per_token,
-          "time in decode over its steps, warm-up excluded");
-    field("measured", &LaunchShape::measured, "as for the kernel");
+  void fields(auto& field) const {
+    field("grid", grid, "x, y, z");
+    field("block", block, "x, y, z");
+    field("calls", calls, "launches with this grid and block");
+    field("total_ms", total, "their time");
+    field("mean_ms", mean, "total over calls");
+    field("ms_per_token", per_token, "time in decode over its steps, warm-up excluded");
+    field("measured", measured, "as for the kernel");
   }
 };
 
@@ -82,12 +81,12 @@ struct Metric {
   uint64_t count = 0;
   std::optional<std::string> unit;
 
-  static void fields(auto& field) {
-    field("mean", &Metric::mean, "mean over the launches that ncu measured");
-    field("min", &Metric::min, "smallest value");
-    field("max", &Metric::max, "largest value");
-    field("count", &Metric::count, "launches measured");
-    field("unit", &Metric::unit, "time in ns, sizes in byte");
+  void fields(auto& field) const {
+    field("mean", mean, "mean over the launches that ncu measured");
+    field("min", min, "smallest value");
+    field("max", max, "largest value");
+    field("count", count, "launches measured");
+    field("unit", unit, "time in ns, sizes in byte");
   }
 };
 
@@ -116,37 +115,37 @@ struct Kernel {
   ByName<Metric> metrics;
   std::optional<MeasuredTime> measured;
 
-  static void fields(auto& field) {
-    field("kernel_name", &Kernel::kernel_name, "the full name as the capture gave it");
-    field("key", &Kernel::key,
+  void fields(auto& field) const {
+    field("kernel_name", kernel_name, "the full name as the capture gave it");
+    field("key", key,
           "kernel ID, independent of how a tool or demangler spells its name; for comparisons, not "
           "for reading");
-    field("short_name", &Kernel::short_name, "short name, at most 60 characters");
-    field("class", &Kernel::kernel_class, "what it does for the model");
-    field("library", &Kernel::library,
+    field("short_name", short_name, "short name, at most 60 characters");
+    field("class", kernel_class, "what it does for the model");
+    field("library", library,
           "cuBLAS, CUTLASS, cuDNN, FlashAttention, ...; null if the name does not show it");
-    field("device", &Kernel::device,
+    field("device", device,
           "\"cuda:0\", or \"cpu:0\" (operators that a program recorded itself); prefixed with the "
           "capture's name if several timelines were read; \"cuda\" if the capture does not say");
-    field("total_ms", &Kernel::total, "time of all launches");
-    field("total_ns", &Kernel::total_ns, "the same, exact");
-    field("calls", &Kernel::calls, "launches");
-    field("mean_ms", &Kernel::mean, "total over max(calls, 1)");
-    field("min_ms", &Kernel::min, "shortest launch; null if only totals are known");
-    field("p50_ms", &Kernel::p50, "median launch");
-    field("p99_ms", &Kernel::p99, "99th percentile of launches");
-    field("max_ms", &Kernel::max, "longest launch");
-    field("share", &Kernel::share, "total over the time of all kernels");
-    field("ms_per_token", &Kernel::per_token,
+    field("total_ms", total, "time of all launches");
+    field("total_ns", total_ns, "the same, exact");
+    field("calls", calls, "launches");
+    field("mean_ms", mean, "total over max(calls, 1)");
+    field("min_ms", min, "shortest launch; null if only totals are known");
+    field("p50_ms", p50, "median launch");
+    field("p99_ms", p99, "99th percentile of launches");
+    field("max_ms", max, "longest launch");
+    field("share", share, "total over the time of all kernels");
+    field("ms_per_token", per_token,
           "time in decode over its steps, warm-up excluded; null if it does not run in decode");
-    field("stages", &Kernel::stages, "time by stage name; only stages in which it runs");
-    field("shapes", &Kernel::shapes, "launches by grid and block, longest first");
-    field("flops", &Kernel::flops,
+    field("stages", stages, "time by stage name; only stages in which it runs");
+    field("shapes", shapes, "launches by grid and block, longest first");
+    field("flops", flops,
           "FLOPs of all calls, as the program recorded them with its operators; null for GPU "
           "kernels");
-    field("bytes", &Kernel::bytes, "bytes of all calls, recorded likewise; null for GPU kernels");
-    field("metrics", &Kernel::metrics, "ncu's metrics, by name");
-    field("measured", &Kernel::measured,
+    field("bytes", bytes, "bytes of all calls, recorded likewise; null for GPU kernels");
+    field("metrics", metrics, "ncu's metrics, by name");
+    field("measured", measured,
           "time in the stages without warm-up; null if it does not run there");
   }
 };
@@ -158,12 +157,12 @@ struct KernelClassTotal {
   Share share;
   std::optional<MeasuredTime> measured;
 
-  static void fields(auto& field) {
-    field("class", &KernelClassTotal::kernel_class, "as in kernels");
-    field("total_ms", &KernelClassTotal::total, "time of its kernels");
-    field("calls", &KernelClassTotal::calls, "launches");
-    field("share", &KernelClassTotal::share, "total over the time of all kernels");
-    field("measured", &KernelClassTotal::measured, "time in the stages without warm-up");
+  void fields(auto& field) const {
+    field("class", kernel_class, "as in kernels");
+    field("total_ms", total, "time of its kernels");
+    field("calls", calls, "launches");
+    field("share", share, "total over the time of all kernels");
+    field("measured", measured, "time in the stages without warm-up");
   }
 };
 
@@ -175,12 +174,12 @@ struct KernelRecord {
   uint64_t calls = 0;
   Milliseconds mean;
 
-  static void fields(auto& field) {
-    field("kernel_name", &KernelRecord::kernel_name, "the full name");
-    field("device", &KernelRecord::device, "as in kernels");
-    field("total_ms", &KernelRecord::total, "time of all launches");
-    field("calls", &KernelRecord::calls, "launches");
-    field("mean_ms", &KernelRecord::mean, "total over max(calls, 1)");
+  void fields(auto& field) const {
+    field("kernel_name", kernel_name, "the full name");
+    field("device", device, "as in kernels");
+    field("total_ms", total, "time of all launches");
+    field("calls", calls, "launches");
+    field("mean_ms", mean, "total over max(calls, 1)");
   }
 };
 
@@ -194,43 +193,40 @@ struct KernelOnAllDevices {
   Milliseconds mean;
   Share share;
 
-  static void fields(auto& field) {
-    field("kernel_name", &KernelOnAllDevices::kernel_name, "the full name");
-    field("short_name", &KernelOnAllDevices::short_name, "as in kernels");
-    field("devices", &KernelOnAllDevices::devices, "\"cuda:0, cuda:1\"");
-    field("total_ms", &KernelOnAllDevices::total, "time of all launches");
-    field("calls", &KernelOnAllDevices::calls, "launches");
-    field("mean_ms", &KernelOnAllDevices::mean, "total over max(calls, 1)");
-    field("share", &KernelOnAllDevices::share, "total over the time of all kernels");
+  void fields(auto& field) const {
+    field("kernel_name", kernel_name, "the full name");
+    field("short_name", short_name, "as in kernels");
+    field("devices", devices, "\"cuda:0, cuda:1\"");
+    field("total_ms", total, "time of all launches");
+    field("calls", calls, "launches");
+    field("mean_ms", mean, "total over max(calls, 1)");
+    field("share", share, "total over the time of all kernels");
   }
 };
 
 // What limits a kernel's speed.
 enum class Bound : uint8_t { unknown, compute, memory, latency };
 constexpr auto words_of(Bound /*of*/) {
-  using enum Bound;
-  return vocabulary<Bound>({{unknown, "unknown", ""},
-                            {compute, "compute", ""},
-                            {memory, "memory", ""},
-                            {latency, "latency", "neither, as measured by ncu"}});
+  return vocabulary<Bound>({{Bound::latency, "neither, as measured by ncu"}});
 }
 
 enum class RooflineSource : uint8_t { ncu, counters, recorded };
 constexpr auto words_of(RooflineSource /*of*/) {
   using enum RooflineSource;
-  return vocabulary<RooflineSource>({{ncu, "ncu", ""},
-                                     {counters, "counters", "the GPU's, sampled over time"},
-                                     {recorded, "recorded", "with CPU operators"}});
+  return vocabulary<RooflineSource>({
+      {counters, "the GPU's, sampled over time"},
+      {recorded, "with CPU operators"},
+  });
 }
 
 enum class WhyNoFlops : uint8_t { not_sampled, no_tensor_activity, format_unknown, peak_unknown };
 constexpr auto words_of(WhyNoFlops /*of*/) {
   using enum WhyNoFlops;
   return vocabulary<WhyNoFlops>({
-      {not_sampled, "not_sampled", "no counter of the tensor cores"},
-      {no_tensor_activity, "no_tensor_activity", "none that is certainly its own"},
-      {format_unknown, "format_unknown", "of the numbers that the tensor cores multiply"},
-      {peak_unknown, "peak_unknown", "of that format on this GPU"},
+      {not_sampled, "no counter of the tensor cores"},
+      {no_tensor_activity, "none that is certainly its own"},
+      {format_unknown, "of the numbers that the tensor cores multiply"},
+      {peak_unknown, "of that format on this GPU"},
   });
 }
 
@@ -257,43 +253,41 @@ struct RooflineKernel {
   std::optional<std::string> number_format_source;
   std::optional<WhyNoFlops> why_no_flops;
 
-  static void fields(auto& field) {
-    using Self = RooflineKernel;
-    field("kernel_name", &Self::kernel_name, "the full name");
-    field("short_name", &Self::short_name, "as in kernels");
-    field("device", &Self::device, "as in kernels");
-    field("launches", &Self::launches,
+  void fields(auto& field) const {
+    field("kernel_name", kernel_name, "the full name");
+    field("short_name", short_name, "as in kernels");
+    field("device", device, "as in kernels");
+    field("launches", launches,
           "launches measured; by counters, launches in the samples that count");
-    field("commonest_grid", &Self::commonest_grid, "most frequent grid: x, y, z");
-    field("grids", &Self::grids, "number of distinct grids; figures are means over all launches");
-    field("flops_per_s", &Self::flops_per_s,
+    field("commonest_grid", commonest_grid, "most frequent grid: x, y, z");
+    field("grids", grids, "number of distinct grids; figures are means over all launches");
+    field("flops_per_s", flops_per_s,
           "achieved rate; by counters, tensor_active_share times peak_flops_per_s, which does not "
           "count work outside the tensor cores");
-    field("bytes_per_s", &Self::bytes_per_s, "achieved DRAM rate");
-    field("flops_per_byte", &Self::flops_per_byte, "arithmetic intensity");
-    field("compute_share_of_peak", &Self::compute_share_of_peak,
+    field("bytes_per_s", bytes_per_s, "achieved DRAM rate");
+    field("flops_per_byte", flops_per_byte, "arithmetic intensity");
+    field("compute_share_of_peak", compute_share_of_peak,
           "share of the compute peak; without SpeedOfLight's figure, utilization of the busiest "
           "pipe");
-    field("memory_share_of_peak", &Self::memory_share_of_peak,
+    field("memory_share_of_peak", memory_share_of_peak,
           "share of the memory bandwidth's peak; without SpeedOfLight's figure, of the busiest "
           "memory level");
-    field("bound", &Self::bound, "what limits it");
-    field("source", &Self::source, "of the figures");
-    field("samples", &Self::samples, "samples that it filled, by counters; otherwise 0");
-    field("sampled_ms", &Self::sampled, "time of these samples");
-    field("own_share_of_samples", &Self::own_share_of_samples,
+    field("bound", bound, "what limits it");
+    field("source", source, "of the figures");
+    field("samples", samples, "samples that it filled, by counters; otherwise 0");
+    field("sampled_ms", sampled, "time of these samples");
+    field("own_share_of_samples", own_share_of_samples,
           "share of the samples' time in which it ran alone");
-    field("tensor_active_share", &Self::tensor_active,
+    field("tensor_active_share", tensor_active,
           "mean tensor-core activity over these samples, as a share of the peak at the clock of "
           "that time");
-    field("peak_name", &Self::peak_name,
+    field("peak_name", peak_name,
           "peak that FLOP/s are computed from, by counters: \"bf16 dense\"; null without FLOP/s");
-    field("peak_flops_per_s", &Self::peak_flops, "that peak, from the data sheet");
-    field("number_format_source", &Self::number_format_source,
+    field("peak_flops_per_s", peak_flops, "that peak, from the data sheet");
+    field("number_format_source", number_format_source,
           "source of the tensor cores' number format, by counters: \"kernel name\" or \"model\"; "
           "null without FLOP/s");
-    field("why_no_flops", &Self::why_no_flops,
-          "by counters: why FLOP/s are missing; null with FLOP/s");
+    field("why_no_flops", why_no_flops, "by counters: why FLOP/s are missing; null with FLOP/s");
   }
 };
 
@@ -307,20 +301,18 @@ struct SampledKernels {
   uint64_t kernels_too_short = 0;
   uint64_t kernels_unsampled = 0;
 
-  static void fields(auto& field) {
-    using Self = SampledKernels;
-    field("samples", &Self::samples, "samples of DRAM bytes in the whole capture");
-    field("attributed_samples", &Self::attributed_samples,
-          "samples that launches of one kernel filled");
-    field("interval_ms", &Self::interval, "median duration of a sample");
+  void fields(auto& field) const {
+    field("samples", samples, "samples of DRAM bytes in the whole capture");
+    field("attributed_samples", attributed_samples, "samples that launches of one kernel filled");
+    field("interval_ms", interval, "median duration of a sample");
     field(
-        "least_share_of_sample", &Self::least_share_of_sample,
+        "least_share_of_sample", least_share_of_sample,
         "share of a sample's time that a kernel must run alone for the sample to count as its own");
-    field("kernels_placed", &Self::kernels_placed, "kernels that these samples place in kernels");
-    field("kernels_too_short", &Self::kernels_too_short,
+    field("kernels_placed", kernels_placed, "kernels that these samples place in kernels");
+    field("kernels_too_short", kernels_too_short,
           "sampled kernels that filled no sample: too short for the sampling interval, or never "
           "alone");
-    field("kernels_unsampled", &Self::kernels_unsampled, "kernels without any sample");
+    field("kernels_unsampled", kernels_unsampled, "kernels without any sample");
   }
 };
 
@@ -330,11 +322,11 @@ struct BoundShares {
   Share latency;
   Share unknown;
 
-  static void fields(auto& field) {
-    field("memory", &BoundShares::memory, "share of kernel time bound by memory");
-    field("compute", &BoundShares::compute, "share of kernel time bound by compute");
-    field("latency", &BoundShares::latency, "share of kernel time bound by latency");
-    field("unknown", &BoundShares::unknown, "share of kernel time without metrics");
+  void fields(auto& field) const {
+    field("memory", memory, "share of kernel time bound by memory");
+    field("compute", compute, "share of kernel time bound by compute");
+    field("latency", latency, "share of kernel time bound by latency");
+    field("unknown", unknown, "share of kernel time without metrics");
   }
 };
 
@@ -350,23 +342,21 @@ struct Roofline {
   Reasons why_not_reasons;
   std::optional<SampledKernels> sampled;
 
-  static void fields(auto& field) {
-    field("rule", &Roofline::rule, "how bound is decided, with its thresholds");
-    field("share_of_kernel_time", &Roofline::share_of_kernel_time,
-          "by bound; null without metrics");
-    field("why_not", &Roofline::why_not, "what is missing, and the capture that would give it");
+  void fields(auto& field) const {
+    field("rule", rule, "how bound is decided, with its thresholds");
+    field("share_of_kernel_time", share_of_kernel_time, "by bound; null without metrics");
+    field("why_not", why_not, "what is missing, and the capture that would give it");
     field(
-        "kernels", &Roofline::kernels,
+        "kernels", kernels,
         "kernels that ncu measured; without ncu, those that fill samples of the GPU's counters; "
         "for CPU operators, from their recorded FLOPs and bytes against the CPU's measured peaks");
-    field("metrics_read", &Roofline::metrics_read, "metrics that ncu measured, of any kernel");
-    field("metrics_of_kernels", &Roofline::metrics_of_kernels,
-          "metrics of kernels listed in kernels");
-    field("missing_metrics", &Roofline::missing_metrics,
+    field("metrics_read", metrics_read, "metrics that ncu measured, of any kernel");
+    field("metrics_of_kernels", metrics_of_kernels, "metrics of kernels listed in kernels");
+    field("missing_metrics", missing_metrics,
           "metrics that would give a figure, if none of those read does");
-    field("rule_reasons", &Roofline::rule_reasons, "rule as kinds and values");
-    field("why_not_reasons", &Roofline::why_not_reasons, "why_not as kinds and values");
-    field("sampled", &Roofline::sampled,
+    field("rule_reasons", rule_reasons, "rule as kinds and values");
+    field("why_not_reasons", why_not_reasons, "why_not as kinds and values");
+    field("sampled", sampled,
           "kernels without ncu's metrics, by the GPU's counters; null without samples");
   }
 };

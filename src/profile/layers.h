@@ -27,23 +27,23 @@ struct Layer {
   std::optional<std::string> note;
   Reasons note_reasons;
 
-  static void fields(auto& field) {
-    field("name", &Layer::name,
+  void fields(auto& field) const {
+    field("name", name,
           "\"layer_00\", \"layer_00/attn\", \"outside layers\"; stage, model_layers and name are "
           "its key");
-    field("stage", &Layer::stage, "stage that it belongs to");
-    field("model_layers", &Layer::model_layers,
+    field("stage", stage, "stage that it belongs to");
+    field("model_layers", model_layers,
           "if several models ran, the number of attention layers of this layer's model");
-    field("part", &Layer::part, "true for a part of the layer listed before it");
-    field("outside", &Layer::outside, "true for work outside layers");
-    field("source", &Layer::source, "as of stages");
-    field("ms_per_step", &Layer::per_step, "kernel time per forward pass");
-    field("kernels_per_step", &Layer::kernels_per_step, "kernels per forward pass");
-    field("passes", &Layer::passes, "forward passes that show this layer, warm-up excluded");
-    field("total_ns", &Layer::total_ns, "kernel time over these passes, exact");
-    field("classes", &Layer::classes, "kernel time per forward pass, by class");
-    field("note", &Layer::note, "note on a layer with far fewer or more kernels than most");
-    field("note_reasons", &Layer::note_reasons, "note as kinds and values");
+    field("part", part, "true for a part of the layer listed before it");
+    field("outside", outside, "true for work outside layers");
+    field("source", source, "as of stages");
+    field("ms_per_step", per_step, "kernel time per forward pass");
+    field("kernels_per_step", kernels_per_step, "kernels per forward pass");
+    field("passes", passes, "forward passes that show this layer, warm-up excluded");
+    field("total_ns", total_ns, "kernel time over these passes, exact");
+    field("classes", classes, "kernel time per forward pass, by class");
+    field("note", note, "note on a layer with far fewer or more kernels than most");
+    field("note_reasons", note_reasons, "note as kinds and values");
   }
 };
 
@@ -52,10 +52,10 @@ struct LayerPart {
   Milliseconds per_step;
   Share share_of_kernel_time;
 
-  static void fields(auto& field) {
-    field("name", &LayerPart::name, "\"attn\", \"outside layers\"");
-    field("ms_per_step", &LayerPart::per_step, "all layers together, per forward pass");
-    field("share_of_kernel_time", &LayerPart::share_of_kernel_time,
+  void fields(auto& field) const {
+    field("name", name, "\"attn\", \"outside layers\"");
+    field("ms_per_step", per_step, "all layers together, per forward pass");
+    field("share_of_kernel_time", share_of_kernel_time,
           "share of the kernel time inside and outside layers");
   }
 };
@@ -70,15 +70,15 @@ struct StageLayers {
   Milliseconds max_per_step;
   std::vector<LayerPart> parts;
 
-  static void fields(auto& field) {
-    field("stage", &StageLayers::stage, "stage that they belong to");
-    field("model_layers", &StageLayers::model_layers, "as in layers");
-    field("passes", &StageLayers::passes, "forward passes that show these layers");
-    field("layers", &StageLayers::layers, "number of layers");
-    field("mean_ms_per_step", &StageLayers::mean_per_step, "mean kernel time of a layer");
-    field("min_ms_per_step", &StageLayers::min_per_step, "kernel time of the shortest layer");
-    field("max_ms_per_step", &StageLayers::max_per_step, "kernel time of the longest layer");
-    field("parts", &StageLayers::parts, "parts of the layers, longest first");
+  void fields(auto& field) const {
+    field("stage", stage, "stage that they belong to");
+    field("model_layers", model_layers, "as in layers");
+    field("passes", passes, "forward passes that show these layers");
+    field("layers", layers, "number of layers");
+    field("mean_ms_per_step", mean_per_step, "mean kernel time of a layer");
+    field("min_ms_per_step", min_per_step, "kernel time of the shortest layer");
+    field("max_ms_per_step", max_per_step, "kernel time of the longest layer");
+    field("parts", parts, "parts of the layers, longest first");
   }
 };
 
@@ -87,10 +87,10 @@ struct LayerSummary {
   std::vector<StageLayers> stages;
   Reasons why_not_reasons;
 
-  static void fields(auto& field) {
-    field("why_not", &LayerSummary::why_not, "why a stage has no layers");
-    field("stages", &LayerSummary::stages, "one per stage and model");
-    field("why_not_reasons", &LayerSummary::why_not_reasons, "why_not as kinds and values");
+  void fields(auto& field) const {
+    field("why_not", why_not, "why a stage has no layers");
+    field("stages", stages, "one per stage and model");
+    field("why_not_reasons", why_not_reasons, "why_not as kinds and values");
   }
 };
 

@@ -23,21 +23,21 @@ struct Operator {
   std::optional<FlopsPerSecond> flops_per_s;
   std::optional<BytesPerSecond> bytes_per_s;
 
-  static void fields(auto& field) {
-    field("name", &Operator::name, "as the framework names it");
-    field("calls", &Operator::calls, "number of calls");
-    field("cpu_total_ms", &Operator::cpu_total, "CPU time, including inner operators");
-    field("cpu_self_ms", &Operator::cpu_self, "CPU time, excluding inner operators");
-    field("cuda_total_ms", &Operator::cuda_total,
+  void fields(auto& field) const {
+    field("name", name, "as the framework names it");
+    field("calls", calls, "number of calls");
+    field("cpu_total_ms", cpu_total, "CPU time, including inner operators");
+    field("cpu_self_ms", cpu_self, "CPU time, excluding inner operators");
+    field("cuda_total_ms", cuda_total,
           "GPU time of kernels, copies and fills launched inside; for CPU operators, the time of "
           "the innermost");
-    field("cuda_self_ms", &Operator::cuda_self, "GPU time of work that no inner operator launched");
-    field("mean_ms", &Operator::mean, "cpu_total_ms over calls");
-    field("kernel_count", &Operator::kernel_count, "kernels behind cuda_total_ms");
-    field("flops", &Operator::flops, "recorded FLOPs of all calls");
-    field("bytes", &Operator::bytes, "recorded bytes of all calls");
-    field("flops_per_s", &Operator::flops_per_s, "flops over cpu_total_ms");
-    field("bytes_per_s", &Operator::bytes_per_s, "bytes over cpu_total_ms");
+    field("cuda_self_ms", cuda_self, "GPU time of work that no inner operator launched");
+    field("mean_ms", mean, "cpu_total_ms over calls");
+    field("kernel_count", kernel_count, "kernels behind cuda_total_ms");
+    field("flops", flops, "recorded FLOPs of all calls");
+    field("bytes", bytes, "recorded bytes of all calls");
+    field("flops_per_s", flops_per_s, "flops over cpu_total_ms");
+    field("bytes_per_s", bytes_per_s, "bytes over cpu_total_ms");
   }
 };
 
@@ -54,26 +54,24 @@ struct OperatorsFound {
   uint64_t captured_kernels = 0;
   Reasons why_not_reasons;
 
-  static void fields(auto& field) {
-    using Self = OperatorsFound;
-    field("source", &Self::source, "capture that the operators come from");
-    field("why_not", &Self::why_not,
-          "why there are no operators, and which capture would have them");
-    field("kernels_with_operator", &Self::kernels_with_operator,
+  void fields(auto& field) const {
+    field("source", source, "capture that the operators come from");
+    field("why_not", why_not, "why there are no operators, and which capture would have them");
+    field("kernels_with_operator", kernels_with_operator,
           "kernels with an operator, in captures that have operators");
-    field("kernels_without_operator", &Self::kernels_without_operator,
+    field("kernels_without_operator", kernels_without_operator,
           "kernels without an operator, in those captures");
-    field("kernels", &Self::kernels, "kernels_with_operator plus kernels_without_operator");
-    field("kernels_share", &Self::kernels_share, "kernels_with_operator over kernels");
-    field("cuda_self_sum_ms", &Self::cuda_self_sum,
+    field("kernels", kernels, "kernels_with_operator plus kernels_without_operator");
+    field("kernels_share", kernels_share, "kernels_with_operator over kernels");
+    field("cuda_self_sum_ms", cuda_self_sum,
           "GPU time that operators launched: kernels, copies and fills");
-    field("share_of_gpu_time", &Self::share_of_gpu_time,
+    field("share_of_gpu_time", share_of_gpu_time,
           "cuda_self_sum_ms over the time of all kernels, copies and fills");
-    field("graph_kernels", &Self::graph_kernels,
+    field("graph_kernels", graph_kernels,
           "kernels replayed by CUDA graphs, which run no operators");
-    field("captured_kernels", &Self::captured_kernels,
+    field("captured_kernels", captured_kernels,
           "replayed kernels whose operators come from a trace of their graph's capture");
-    field("why_not_reasons", &Self::why_not_reasons, "why_not as kinds and values");
+    field("why_not_reasons", why_not_reasons, "why_not as kinds and values");
   }
 };
 

@@ -1,5 +1,8 @@
 #include "profile/profile.h"
 
+#include <algorithm>
+
+// What would otherwise be compiled in every unit that uses a profile.
 namespace llmprof::profile {
 
 Profile::Profile() = default;
@@ -8,5 +11,20 @@ Profile::Profile(Profile&& other) noexcept = default;
 Profile& Profile::operator=(const Profile& other) = default;
 Profile& Profile::operator=(Profile&& other) noexcept = default;
 Profile::~Profile() = default;
+
+std::optional<size_t> LaterNames::find_or_add(std::string_view name, size_t most) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = std::find(names_.begin(), names_.end(), name);
+  const auto index = static_cast<size_t>(found - names_.begin());
+  if (found != names_.end()) return index;
+  if (index >= most) return std::nullopt;
+  names_.emplace_back(name);
+  return index;
+}
+
+std::string_view LaterNames::at(size_t index) {
+  const std::scoped_lock lock(mutex_);
+  return names_.at(index);
+}
 
 }  // namespace llmprof::profile

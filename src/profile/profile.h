@@ -83,65 +83,60 @@ struct Profile {
   Profile& operator=(Profile&& other) noexcept;
   ~Profile();
 
-  static void fields(auto& field) {
-    field("schema_version", &Profile::schema_version, "version of this file's format");
-    field("tool", &Profile::tool, "program that wrote this file");
-    field("context", &Profile::context, "captures, devices and machine");
-    field("selection", &Profile::selection,
-          "what --stage, --steps and --device selected; null without them");
-    field("model", &Profile::model, "the model; null without --model");
-    field("workload", &Profile::workload, "what ran");
-    field("engine", &Profile::engine, "program that runs the model, as far as the captures show");
-    field("totals", &Profile::totals, "all kernels");
-    field("device_time", &Profile::device_time,
+  void fields(auto& field) const {
+    field("schema_version", schema_version, "version of this file's format");
+    field("tool", tool, "program that wrote this file");
+    field("context", context, "captures, devices and machine");
+    field("selection", selection, "what --stage, --steps and --device selected; null without them");
+    field("model", model, "the model; null without --model");
+    field("workload", workload, "what ran");
+    field("engine", engine, "program that runs the model, as far as the captures show");
+    field("totals", totals, "all kernels");
+    field("device_time", device_time,
           "what each GPU did over its whole timeline; empty without one");
-    field("copies", &Profile::copies,
+    field("copies", copies,
           "copies and fills by device, direction and kind of memory; by device, then longest total "
           "first");
-    field("stages_found", &Profile::stages_found, "how stages were found");
-    field("coverage", &Profile::coverage, "kernels inside stages; null without a timeline");
-    field("token_times", &Profile::token_times,
-          "token times and rates that a user of the model sees");
-    field("stages", &Profile::stages, "stages, in order of first occurrence");
-    field("stage_notes", &Profile::stage_notes, "parts inside a stage (vision tower, projector)");
-    field("findings", &Profile::findings, "what to fix, largest potential saving first");
-    field("recoverable", &Profile::recoverable, "time above lower bounds, by stage");
-    field("utilization", &Profile::utilization, "the peaks that MFU and MBU are measured against");
-    field("stage1", &Profile::stage1,
+    field("stages_found", stages_found, "how stages were found");
+    field("coverage", coverage, "kernels inside stages; null without a timeline");
+    field("token_times", token_times, "token times and rates that a user of the model sees");
+    field("stages", stages, "stages, in order of first occurrence");
+    field("stage_notes", stage_notes, "parts inside a stage (vision tower, projector)");
+    field("findings", findings, "what to fix, largest potential saving first");
+    field("recoverable", recoverable, "time above lower bounds, by stage");
+    field("utilization", utilization, "the peaks that MFU and MBU are measured against");
+    field("stage1", stage1,
           "what the workload measured itself, unprofiled; null without its metrics.json");
-    field("kernels", &Profile::kernels, "all kernels, longest total first");
-    field("classes", &Profile::classes, "kernel classes, longest total first");
-    field("kernels_topk", &Profile::kernels_topk, "the first 20 kernels");
-    field("kernels_all_devices", &Profile::kernels_all_devices,
+    field("kernels", kernels, "all kernels, longest total first");
+    field("classes", classes, "kernel classes, longest total first");
+    field("kernels_topk", kernels_topk, "the first 20 kernels");
+    field("kernels_all_devices", kernels_all_devices,
           "the ten longest kernel names, all devices together");
-    field("measured_kernels_all_devices", &Profile::measured_kernels_all_devices,
+    field("measured_kernels_all_devices", measured_kernels_all_devices,
           "the ten longest kernel names in the stages without warm-up, with their times there; "
           "empty without stages");
-    field("roofline", &Profile::roofline, "what bounds the kernels");
-    field("operators", &Profile::operators, "operators of the framework");
-    field("operators_found", &Profile::operators_found,
-          "how much of the GPU's work operators launched");
-    field("gaps", &Profile::gaps, "the longest idle gaps of each stage");
-    field("repeated_gaps", &Profile::repeated_gaps, "gaps that recur at the same place of a stage");
-    field("slow_steps", &Profile::slow_steps, "the slowest steps of each stage");
-    field("layers", &Profile::layers, "layers, by stage");
-    field("layer_summary", &Profile::layer_summary, "layers of each stage together");
-    field("steps", &Profile::steps, "steps, by instance and start");
-    field("overhead", &Profile::overhead,
+    field("roofline", roofline, "what bounds the kernels");
+    field("operators", operators, "operators of the framework");
+    field("operators_found", operators_found, "how much of the GPU's work operators launched");
+    field("gaps", gaps, "the longest idle gaps of each stage");
+    field("repeated_gaps", repeated_gaps, "gaps that recur at the same place of a stage");
+    field("slow_steps", slow_steps, "the slowest steps of each stage");
+    field("layers", layers, "layers, by stage");
+    field("layer_summary", layer_summary, "layers of each stage together");
+    field("steps", steps, "steps, by instance and start");
+    field("overhead", overhead,
           "cost of profiling; null unless the input is a run folder or a log with a duty cycle");
-    field("captures_failed", &Profile::captures_failed,
-          "captures that a run requested and did not get");
-    field("diagnostics", &Profile::diagnostics, "what to know about the input");
-    field("slow_step_rule", &Profile::slow_step_rule, "rule for slow steps, with its thresholds");
-    field("slow_step_rule_reasons", &Profile::slow_step_rule_reasons,
-          "slow_step_rule as kinds and values");
-    field("kernel_sequences", &Profile::kernel_sequences,
+    field("captures_failed", captures_failed, "captures that a run requested and did not get");
+    field("diagnostics", diagnostics, "what to know about the input");
+    field("slow_step_rule", slow_step_rule, "rule for slow steps, with its thresholds");
+    field("slow_step_rule_reasons", slow_step_rule_reasons, "slow_step_rule as kinds and values");
+    field("kernel_sequences", kernel_sequences,
           "kernels of forward passes by stage and position, to distinguish replaced, fused and "
           "removed kernels");
-    field("job", &Profile::job,
+    field("job", job,
           "waits, collectives and stragglers of a distributed job, otherwise null; stages, steps, "
           "token_times and findings then describe the job: one step on all ranks is one step");
-    field("ranks", &Profile::ranks, "each rank of a job; empty otherwise");
+    field("ranks", ranks, "each rank of a job; empty otherwise");
   }
 };
 

@@ -83,15 +83,14 @@ struct Statistics {
   std::optional<Value> max;
   uint64_t count = 0;
 
-  static void fields(auto& field) {
-    using Self = Statistics;
-    field("mean", &Self::mean, "arithmetic mean");
-    field("std", &Self::std, "standard deviation of a sample (n - 1); null below two values");
-    field("min", &Self::min, "smallest value");
-    field("p50", &Self::p50, "median, by nearest rank");
-    field("p99", &Self::p99, "99th percentile, by nearest rank");
-    field("max", &Self::max, "largest value");
-    field("count", &Self::count, "number of values; if 0, the other fields are null");
+  void fields(auto& field) const {
+    field("mean", mean, "arithmetic mean");
+    field("std", std, "standard deviation of a sample (n - 1); null below two values");
+    field("min", min, "smallest value");
+    field("p50", p50, "median, by nearest rank");
+    field("p99", p99, "99th percentile, by nearest rank");
+    field("max", max, "largest value");
+    field("count", count, "number of values; if 0, the other fields are null");
   }
 };
 
@@ -99,18 +98,18 @@ struct Statistics {
 enum class Typical : uint8_t { mean, range, median };
 constexpr auto words_of(Typical /*of*/) {
   using enum Typical;
-  return vocabulary<Typical>(
-      {{mean, "mean", ""},
-       {range, "range", "of two or three values that vary widely: max above 1.5 times min"},
-       {median, "median", "of more values that vary widely: std above 0.25 of the mean"}});
+  return vocabulary<Typical>({
+      {range, "of two or three values that vary widely: max above 1.5 times min"},
+      {median, "of more values that vary widely: std above 0.25 of the mean"},
+  });
 }
 
 struct ShownTimes : Statistics<Milliseconds> {
   Typical typical = Typical::mean;
 
-  static void fields(auto& field) {
+  void fields(auto& field) const {
     Statistics<Milliseconds>::fields(field);
-    field("typical", &ShownTimes::typical,
+    field("typical", typical,
           "the value that represents them; two or three values vary widely also if std is above "
           "0.25 of the mean");
   }
@@ -121,9 +120,9 @@ struct Ratios {
   std::optional<Share> wall;
   std::optional<Share> gpu_busy;
 
-  static void fields(auto& field) {
-    field("wall", &Ratios::wall, "on wall time");
-    field("gpu_busy", &Ratios::gpu_busy, "on the time the GPU was busy, in traced steps");
+  void fields(auto& field) const {
+    field("wall", wall, "on wall time");
+    field("gpu_busy", gpu_busy, "on the time the GPU was busy, in traced steps");
   }
 };
 

@@ -16,11 +16,10 @@ struct UtilizationGpu {
   BytesPerSecond memory_bandwidth;
   FlopsPerSecond bf16;
 
-  static void fields(auto& field) {
-    field("name", &UtilizationGpu::name, "as in conf/gpus.yaml");
-    field("memory_bandwidth_bytes_per_s", &UtilizationGpu::memory_bandwidth,
-          "peak memory bandwidth");
-    field("bf16_flops_per_s", &UtilizationGpu::bf16, "dense bf16 peak");
+  void fields(auto& field) const {
+    field("name", name, "as in conf/gpus.yaml");
+    field("memory_bandwidth_bytes_per_s", memory_bandwidth, "peak memory bandwidth");
+    field("bf16_flops_per_s", bf16, "dense bf16 peak");
   }
 };
 
@@ -31,13 +30,12 @@ struct UtilizationCpu {
   std::string number_format;
   std::optional<std::string> method;
 
-  static void fields(auto& field) {
-    field("name", &UtilizationCpu::name, "name of the CPU");
-    field("memory_bandwidth_bytes_per_s", &UtilizationCpu::memory_bandwidth,
-          "measured peak memory bandwidth");
-    field("flops_per_s", &UtilizationCpu::flops, "measured compute peak");
-    field("number_format", &UtilizationCpu::number_format, "number format of flops_per_s");
-    field("method", &UtilizationCpu::method, "how the peaks were measured");
+  void fields(auto& field) const {
+    field("name", name, "name of the CPU");
+    field("memory_bandwidth_bytes_per_s", memory_bandwidth, "measured peak memory bandwidth");
+    field("flops_per_s", flops, "measured compute peak");
+    field("number_format", number_format, "number format of flops_per_s");
+    field("method", method, "how the peaks were measured");
   }
 };
 
@@ -47,11 +45,11 @@ struct Utilization {
   std::optional<std::string> why_not;
   Reasons why_not_reasons;
 
-  static void fields(auto& field) {
-    field("gpu", &Utilization::gpu, "peaks of the GPU; null if unknown");
-    field("cpu", &Utilization::cpu, "measured peaks of the CPU, for CPU operators");
-    field("why_not", &Utilization::why_not, "why there is no utilization at all");
-    field("why_not_reasons", &Utilization::why_not_reasons, "why_not as kinds and values");
+  void fields(auto& field) const {
+    field("gpu", gpu, "peaks of the GPU; null if unknown");
+    field("cpu", cpu, "measured peaks of the CPU, for CPU operators");
+    field("why_not", why_not, "why there is no utilization at all");
+    field("why_not_reasons", why_not_reasons, "why_not as kinds and values");
   }
 };
 
@@ -63,15 +61,13 @@ struct Stage1Stage {
   std::optional<Milliseconds> captured_mean;
   std::optional<double> captured_over_stage1;
 
-  static void fields(auto& field) {
-    field("name", &Stage1Stage::name, "name of the stage");
-    field("mean_ms", &Stage1Stage::mean, "mean by the workload's own clock, unprofiled");
-    field("std_ms", &Stage1Stage::std, "standard deviation by the workload's own clock");
-    field("mfu", &Stage1Stage::mfu, "MFU that the workload reports");
-    field("captured_mean_ms", &Stage1Stage::captured_mean,
-          "mean of the same stage in this capture");
-    field("captured_over_stage1", &Stage1Stage::captured_over_stage1,
-          "captured_mean_ms over mean_ms");
+  void fields(auto& field) const {
+    field("name", name, "name of the stage");
+    field("mean_ms", mean, "mean by the workload's own clock, unprofiled");
+    field("std_ms", std, "standard deviation by the workload's own clock");
+    field("mfu", mfu, "MFU that the workload reports");
+    field("captured_mean_ms", captured_mean, "mean of the same stage in this capture");
+    field("captured_over_stage1", captured_over_stage1, "captured_mean_ms over mean_ms");
   }
 };
 
@@ -88,17 +84,17 @@ struct Stage1 {
   std::optional<uint64_t> batch;
   std::optional<uint64_t> images;
 
-  static void fields(auto& field) {
-    field("path", &Stage1::path, "path of metrics.json");
-    field("model", &Stage1::model, "model, from metrics.json");
-    field("stages", &Stage1::stages, "by stage");
-    field("tokens_per_s", &Stage1::tokens_per_s, "tokens per second, from metrics.json");
-    field("mfu_model_level", &Stage1::mfu_model_level, "MFU of the whole model, from metrics.json");
-    field("peak_tflops", &Stage1::peak_tflops, "peak that its MFU refers to, TFLOP/s");
-    field("prompt_tokens", &Stage1::prompt_tokens, "prompt tokens, from metrics.json");
-    field("new_tokens", &Stage1::new_tokens, "generated tokens, from metrics.json");
-    field("batch", &Stage1::batch, "batch, from metrics.json");
-    field("images", &Stage1::images, "images, from metrics.json");
+  void fields(auto& field) const {
+    field("path", path, "path of metrics.json");
+    field("model", model, "model, from metrics.json");
+    field("stages", stages, "by stage");
+    field("tokens_per_s", tokens_per_s, "tokens per second, from metrics.json");
+    field("mfu_model_level", mfu_model_level, "MFU of the whole model, from metrics.json");
+    field("peak_tflops", peak_tflops, "peak that its MFU refers to, TFLOP/s");
+    field("prompt_tokens", prompt_tokens, "prompt tokens, from metrics.json");
+    field("new_tokens", new_tokens, "generated tokens, from metrics.json");
+    field("batch", batch, "batch, from metrics.json");
+    field("images", images, "images, from metrics.json");
   }
 };
 
@@ -107,8 +103,8 @@ enum class OtherCause : uint8_t { spread, cpus_short };
 constexpr auto words_of(OtherCause /*of*/) {
   using enum OtherCause;
   return vocabulary<OtherCause>({
-      {spread, "spread", "of the workload's own times"},
-      {cpus_short, "cpus_short", "other programs used the CPUs in one of the two runs"},
+      {spread, "of the workload's own times"},
+      {cpus_short, "other programs used the CPUs in one of the two runs"},
   });
 }
 
@@ -121,17 +117,16 @@ struct PassOverhead {
   bool whole_run = false;
   std::optional<OtherCause> other_cause;
 
-  static void fields(auto& field) {
-    field("pass", &PassOverhead::pass, "name of the recording: \"nsys\"");
-    field("stage", &PassOverhead::stage, "name of the stage: \"prefill\"");
-    field("control_ms", &PassOverhead::control, "the workload's own time in the control run");
-    field("profiled_ms", &PassOverhead::profiled, "its time in that recording");
-    field("ratio", &PassOverhead::ratio, "profiled over control");
+  void fields(auto& field) const {
+    field("pass", pass, "name of the recording: \"nsys\"");
+    field("stage", stage, "name of the stage: \"prefill\"");
+    field("control_ms", control, "the workload's own time in the control run");
+    field("profiled_ms", profiled, "its time in that recording");
+    field("ratio", ratio, "profiled over control");
     field(
-        "whole_run", &PassOverhead::whole_run,
+        "whole_run", whole_run,
         "true if the times are of the whole command, because the workload timed no stage in both");
-    field("other_cause", &PassOverhead::other_cause,
-          "what else explains the difference; null: nothing known");
+    field("other_cause", other_cause, "what else explains the difference; null: nothing known");
   }
 };
 
@@ -141,11 +136,11 @@ struct TracingWindows {
   std::optional<Milliseconds> mean_per_step;
   std::optional<Milliseconds> std_per_step;
 
-  static void fields(auto& field) {
-    field("windows", &TracingWindows::windows, "runs of consecutive steps of this kind");
-    field("steps", &TracingWindows::steps, "steps in these windows");
-    field("mean_ms_per_step", &TracingWindows::mean_per_step, "mean over the windows");
-    field("std_ms_per_step", &TracingWindows::std_per_step, "standard deviation over the windows");
+  void fields(auto& field) const {
+    field("windows", windows, "runs of consecutive steps of this kind");
+    field("steps", steps, "steps in these windows");
+    field("mean_ms_per_step", mean_per_step, "mean over the windows");
+    field("std_ms_per_step", std_per_step, "standard deviation over the windows");
   }
 };
 
@@ -169,39 +164,37 @@ struct CollectorOverhead {
   std::optional<std::string> why_not;
   Reasons why_not_reasons;
 
-  static void fields(auto& field) {
-    using Self = CollectorOverhead;
-    field("added_ms_per_step", &Self::added_per_step,
+  void fields(auto& field) const {
+    field("added_ms_per_step", added_per_step,
           "mean of traced windows minus mean of untraced ones; null, with why_not, below three "
           "windows of each kind");
-    field("low_ms_per_step", &Self::low_per_step, "lower end of Welch's interval");
-    field("high_ms_per_step", &Self::high_per_step, "upper end of Welch's interval");
-    field("interval_confidence", &Self::interval_confidence, "confidence level of that interval");
-    field("share_of_untraced_step", &Self::share_of_untraced_step,
+    field("low_ms_per_step", low_per_step, "lower end of Welch's interval");
+    field("high_ms_per_step", high_per_step, "upper end of Welch's interval");
+    field("interval_confidence", interval_confidence, "confidence level of that interval");
+    field("share_of_untraced_step", share_of_untraced_step,
           "added_ms_per_step over the mean untraced step");
-    field("share_of_decode", &Self::share_of_decode,
+    field("share_of_decode", share_of_decode,
           "share_of_untraced_step times (steps_traced + steps_cupti_on) over steps_all");
-    field("traced", &Self::traced,
+    field("traced", traced,
           "windows between untraced steps of the same decode: from a window's first GPU work to "
           "its last");
-    field("untraced", &Self::untraced,
+    field("untraced", untraced,
           "windows between traced steps: from the last work of the previous traced window to the "
           "first work of the next one");
-    field("gap_ms", &Self::gap,
+    field("gap_ms", gap,
           "mean time between two steps inside traced windows: added to a traced window, which "
           "lacks one, and subtracted from an untraced one, which has one too many");
-    field("steps_traced", &Self::steps_traced,
-          "traced steps of the process, counted by the collector");
-    field("steps_cupti_on", &Self::steps_cupti_on,
+    field("steps_traced", steps_traced, "traced steps of the process, counted by the collector");
+    field("steps_cupti_on", steps_cupti_on,
           "untraced steps right after windows that replayed CUDA graphs: CUPTI stays on for one "
           "more step, which is subtracted from its window at the mean of a traced one");
-    field("steps_all", &Self::steps_all, "all steps of the process, counted by the collector");
-    field("duty_traced", &Self::duty_traced, "T of every P steps: the most frequent windows");
-    field("duty_period", &Self::duty_period, "P of duty_traced");
-    field("switches", &Self::switches, "number of times that tracing was switched on or off");
-    field("switch_cost_ms", &Self::switch_cost, "total time that switching delayed the program");
-    field("why_not", &Self::why_not, "why added_ms_per_step is missing");
-    field("why_not_reasons", &Self::why_not_reasons, "why_not as kinds and values");
+    field("steps_all", steps_all, "all steps of the process, counted by the collector");
+    field("duty_traced", duty_traced, "T of every P steps: the most frequent windows");
+    field("duty_period", duty_period, "P of duty_traced");
+    field("switches", switches, "number of times that tracing was switched on or off");
+    field("switch_cost_ms", switch_cost, "total time that switching delayed the program");
+    field("why_not", why_not, "why added_ms_per_step is missing");
+    field("why_not_reasons", why_not_reasons, "why_not as kinds and values");
   }
 };
 
@@ -210,11 +203,11 @@ struct Overhead {
   Share warn_above_share;
   std::optional<CollectorOverhead> collector;
 
-  static void fields(auto& field) {
-    field("passes", &Overhead::passes, "cost by recording and stage");
-    field("warn_above_share", &Overhead::warn_above_share,
+  void fields(auto& field) const {
+    field("passes", passes, "cost by recording and stage");
+    field("warn_above_share", warn_above_share,
           "reports warn above this overhead; 0.25 means 1.25 times the control run");
-    field("collector", &Overhead::collector,
+    field("collector", collector,
           "cost of tracing per decode step, measured in the run if the collector alternated "
           "between traced and untraced windows; null without a duty cycle, or if several processes "
           "have one. No other field is corrected by it");
@@ -225,9 +218,9 @@ struct CaptureFailure {
   std::string backend;
   std::string message;
 
-  static void fields(auto& field) {
-    field("backend", &CaptureFailure::backend, "backend of the capture: \"nsys\"");
-    field("message", &CaptureFailure::message, "what failed, and the remedy");
+  void fields(auto& field) const {
+    field("backend", backend, "backend of the capture: \"nsys\"");
+    field("message", message, "what failed, and the remedy");
   }
 };
 
@@ -237,11 +230,11 @@ struct Diagnostic {
   std::string message;
   uint64_t count = 1;
 
-  static void fields(auto& field) {
-    field("severity", &Diagnostic::severity, "info, warning, error");
-    field("code", &Diagnostic::code, "stable code, for scripts");
-    field("message", &Diagnostic::message, "for people, with what to do next");
-    field("count", &Diagnostic::count, "number of occurrences");
+  void fields(auto& field) const {
+    field("severity", severity, "info, warning, error");
+    field("code", code, "stable code, for scripts");
+    field("message", message, "for people, with what to do next");
+    field("count", count, "number of occurrences");
   }
 };
 

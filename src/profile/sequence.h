@@ -16,11 +16,9 @@ enum class PassBlock : uint8_t { before_layers, layer, after_layers, whole_pass,
 constexpr auto words_of(PassBlock /*of*/) {
   using enum PassBlock;
   return vocabulary<PassBlock>({
-      {before_layers, "before_layers", ""},
-      {layer, "layer", "all layers together"},
-      {after_layers, "after_layers", ""},
-      {whole_pass, "pass", "where no layers repeat"},
-      {outside_passes, "outside_passes", "in an instance, but in none of its steps"},
+      {layer, "all layers together"},
+      {whole_pass, "where no layers repeat", "pass"},
+      {outside_passes, "in an instance, but in none of its steps"},
   });
 }
 
@@ -38,21 +36,20 @@ struct PlacedKernel {
   uint64_t calls = 0;
   WholeNanoseconds total_ns;
 
-  static void fields(auto& field) {
-    using Self = PlacedKernel;
-    field("block", &Self::block, "its part of the pass");
-    field("occurrence", &Self::occurrence,
+  void fields(auto& field) const {
+    field("block", block, "its part of the pass");
+    field("occurrence", occurrence,
           "index among the launches of this kernel in one layer (or one pass), from 0");
-    field("mean_position", &Self::mean_position,
+    field("mean_position", mean_position,
           "mean index among all kernels of its layer (or pass), from 0; rows are sorted by it");
-    field("key", &Self::key, "as in kernels");
-    field("short_name", &Self::short_name, "as in kernels");
-    field("class", &Self::kernel_class, "as in kernels");
-    field("grid", &Self::grid, "most frequent grid: x, y, z");
-    field("block_size", &Self::block_size, "most frequent block: x, y, z");
-    field("shapes", &Self::shapes, "number of distinct grids and blocks");
-    field("calls", &Self::calls, "launches");
-    field("total_ns", &Self::total_ns, "their time, exact");
+    field("key", key, "as in kernels");
+    field("short_name", short_name, "as in kernels");
+    field("class", kernel_class, "as in kernels");
+    field("grid", grid, "most frequent grid: x, y, z");
+    field("block_size", block_size, "most frequent block: x, y, z");
+    field("shapes", shapes, "number of distinct grids and blocks");
+    field("calls", calls, "launches");
+    field("total_ns", total_ns, "their time, exact");
   }
 };
 
@@ -63,12 +60,11 @@ struct KernelSequence {
   uint64_t layers = 0;
   std::vector<PlacedKernel> kernels;
 
-  static void fields(auto& field) {
-    field("stage", &KernelSequence::stage, "stage that they belong to");
-    field("passes", &KernelSequence::passes,
-          "forward passes: steps, or instances of a stage without steps");
-    field("layers", &KernelSequence::layers, "repeated layers in all these passes together");
-    field("kernels", &KernelSequence::kernels,
+  void fields(auto& field) const {
+    field("stage", stage, "stage that they belong to");
+    field("passes", passes, "forward passes: steps, or instances of a stage without steps");
+    field("layers", layers, "repeated layers in all these passes together");
+    field("kernels", kernels,
           "by block in the order of a pass, then position; together the time of all kernels in the "
           "stage's measured instances, exact");
   }

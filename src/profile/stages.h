@@ -21,20 +21,16 @@ enum class StageSource : uint8_t { nvtx, annotation, detected, captured };
 constexpr auto words_of(StageSource /*of*/) {
   using enum StageSource;
   return vocabulary<StageSource>({
-      {nvtx, "nvtx", "NVTX ranges that the program set"},
-      {annotation, "annotation", "ranges of our own log, an engine's or PyTorch's annotations"},
-      {detected, "detected", "the kernel sequence alone"},
-      {captured, "captured", "of layers only: ranges open when the CUDA graph was captured"},
+      {nvtx, "NVTX ranges that the program set"},
+      {annotation, "ranges of our own log, an engine's or PyTorch's annotations"},
+      {detected, "the kernel sequence alone"},
+      {captured, "of layers only: ranges open when the CUDA graph was captured"},
   });
 }
 
 // How reliable detected stages are: how many independent checks hold.
 enum class ConfidenceLevel : uint8_t { high, medium, low };
-constexpr auto words_of(ConfidenceLevel /*of*/) {
-  using enum ConfidenceLevel;
-  return vocabulary<ConfidenceLevel>(
-      {{high, "high", ""}, {medium, "medium", ""}, {low, "low", ""}});
-}
+constexpr auto words_of(ConfidenceLevel /*of*/) { return vocabulary<ConfidenceLevel>(); }
 
 // Why an instance is warm-up.
 enum class WarmupReason : uint8_t {
@@ -49,13 +45,13 @@ enum class WarmupReason : uint8_t {
 constexpr auto words_of(WarmupReason /*of*/) {
   using enum WarmupReason;
   return vocabulary<WarmupReason>({
-      {told, "told", "a range of the program says so"},
-      {fewer_steps, "fewer_steps", "than later ones"},
-      {longer, "longer", "than later ones"},
-      {leading_steps, "leading_steps", "a few slow ones before a decode"},
-      {before_pause, "before_pause", "an engine's slower steps before a long pause"},
-      {first_of_kind, "first_of_kind", "much slower than later ones with as much GPU work"},
-      {cut_off, "cut_off", "recording did not see all of it"},
+      {told, "a range of the program says so"},
+      {fewer_steps, "than later ones"},
+      {longer, "than later ones"},
+      {leading_steps, "a few slow ones before a decode"},
+      {before_pause, "an engine's slower steps before a long pause"},
+      {first_of_kind, "much slower than later ones with as much GPU work"},
+      {cut_off, "recording did not see all of it"},
   });
 }
 
@@ -65,15 +61,15 @@ struct StagesFound {
   std::optional<ConfidenceLevel> confidence_level;
   std::optional<std::string> reason;
 
-  static void fields(auto& field) {
-    field("serving", &StagesFound::serving,
+  void fields(auto& field) const {
+    field("serving", serving,
           "true if instances are an engine's steps (continuous batching); null without stages");
-    field("confidence", &StagesFound::confidence,
+    field("confidence", confidence,
           "confidence in detected stages: the share of correct ones among other captures of the "
           "same level; null if annotated");
-    field("confidence_level", &StagesFound::confidence_level,
+    field("confidence_level", confidence_level,
           "by how many independent checks hold; null if not detected");
-    field("reason", &StagesFound::reason, "how stages were found, or why there are none");
+    field("reason", reason, "how stages were found, or why there are none");
   }
 };
 
@@ -94,29 +90,24 @@ struct Coverage {
   std::optional<Share> work_sum_share;
   bool representative = true;
 
-  static void fields(auto& field) {
-    field("kernels", &Coverage::kernels, "kernels in the timeline");
-    field("kernels_in_stages", &Coverage::kernels_in_stages, "kernels inside stages");
-    field("kernels_share", &Coverage::kernels_share, "kernels_in_stages over kernels");
-    field("kernel_sum_ms", &Coverage::kernel_sum, "time of all kernels");
-    field("kernel_sum_in_stages_ms", &Coverage::kernel_sum_in_stages,
-          "time of kernels inside stages");
-    field("kernel_sum_share", &Coverage::kernel_sum_share,
-          "kernel_sum_in_stages_ms over kernel_sum_ms");
-    field("hidden_graph_ms", &Coverage::hidden_graph,
-          "time of graph replays whose kernels were not recorded");
-    field("hidden_graph_in_stages_ms", &Coverage::hidden_graph_in_stages,
+  void fields(auto& field) const {
+    field("kernels", kernels, "kernels in the timeline");
+    field("kernels_in_stages", kernels_in_stages, "kernels inside stages");
+    field("kernels_share", kernels_share, "kernels_in_stages over kernels");
+    field("kernel_sum_ms", kernel_sum, "time of all kernels");
+    field("kernel_sum_in_stages_ms", kernel_sum_in_stages, "time of kernels inside stages");
+    field("kernel_sum_share", kernel_sum_share, "kernel_sum_in_stages_ms over kernel_sum_ms");
+    field("hidden_graph_ms", hidden_graph, "time of graph replays whose kernels were not recorded");
+    field("hidden_graph_in_stages_ms", hidden_graph_in_stages,
           "time of such replays inside stages");
-    field("initialization_kernels", &Coverage::initialization_kernels,
+    field("initialization_kernels", initialization_kernels,
           "kernels before the first stage: creating weights, warming up");
-    field("initialization_ms", &Coverage::initialization_sum,
-          "time of kernels before the first stage");
-    field("work_kernels", &Coverage::work_kernels, "kernels after initialization");
-    field("work_kernels_share", &Coverage::work_kernels_share,
-          "kernels_in_stages over work_kernels");
-    field("work_ms", &Coverage::work_sum, "time of kernels after initialization");
-    field("work_share", &Coverage::work_sum_share, "kernel_sum_in_stages_ms over work_ms");
-    field("representative", &Coverage::representative,
+    field("initialization_ms", initialization_sum, "time of kernels before the first stage");
+    field("work_kernels", work_kernels, "kernels after initialization");
+    field("work_kernels_share", work_kernels_share, "kernels_in_stages over work_kernels");
+    field("work_ms", work_sum, "time of kernels after initialization");
+    field("work_share", work_sum_share, "kernel_sum_in_stages_ms over work_ms");
+    field("representative", representative,
           "stages hold at least 0.9 of the kernel time after initialization");
   }
 };
@@ -143,33 +134,31 @@ struct Instance {
   std::optional<WarmupReason> warmup_reason;
   bool captures_graph = false;
 
-  static void fields(auto& field) {
-    field("start_ms", &Instance::start, "start, on the capture's clock");
-    field("start_ns", &Instance::start_ns, "start_ms, exact");
-    field("wall_ms", &Instance::wall,
-          "from start to the later of its range's end and its last GPU work");
-    field("range_ms", &Instance::range, "duration of its range");
-    field("gpu_sum_ms", &Instance::gpu_sum, "time of its kernels; overlapping ones count in full");
-    field("gpu_busy_ms", &Instance::gpu_busy, "union of kernels, copies and graph replays");
-    field("memory_sum_ms", &Instance::memory_sum, "time of copies and fills");
-    field("hidden_graph_sum_ms", &Instance::hidden_graph_sum,
+  void fields(auto& field) const {
+    field("start_ms", start, "start, on the capture's clock");
+    field("start_ns", start_ns, "start_ms, exact");
+    field("wall_ms", wall, "from start to the later of its range's end and its last GPU work");
+    field("range_ms", range, "duration of its range");
+    field("gpu_sum_ms", gpu_sum, "time of its kernels; overlapping ones count in full");
+    field("gpu_busy_ms", gpu_busy, "union of kernels, copies and graph replays");
+    field("memory_sum_ms", memory_sum, "time of copies and fills");
+    field("hidden_graph_sum_ms", hidden_graph_sum,
           "time of graph replays whose kernels were not recorded");
-    field("kernel_count", &Instance::kernel_count, "kernels");
-    field("steps", &Instance::steps, "traced steps");
-    field("untraced_steps", &Instance::untraced_steps, "steps that the collector did not trace");
-    field("warmup", &Instance::warmup, "true if excluded from all statistics");
-    field("device", &Instance::device, "device that it ran on; null without GPU work");
-    field("budget_ns", &Instance::budget,
+    field("kernel_count", kernel_count, "kernels");
+    field("steps", steps, "traced steps");
+    field("untraced_steps", untraced_steps, "steps that the collector did not trace");
+    field("warmup", warmup, "true if excluded from all statistics");
+    field("device", device, "device that it ran on; null without GPU work");
+    field("budget_ns", budget,
           "time by part of the budget; parts sum to the wall time, those of 0 are omitted");
-    field("classes_ns", &Instance::classes,
+    field("classes_ns", classes,
           "time of its kernels by class, overlap not removed; they sum to gpu_sum_ms");
-    field("clocks_lowered", &Instance::clocks_lowered,
+    field("clocks_lowered", clocks_lowered,
           "heat, power or hardware lowered the GPU's clocks, according to a reading within the "
           "instance or less than a second before; null without a reading");
-    field("cut_off", &Instance::cut_off, "its range had not ended when recording did");
-    field("warmup_reason", &Instance::warmup_reason,
-          "why it is excluded; null where it is no warm-up");
-    field("captures_graph", &Instance::captures_graph,
+    field("cut_off", cut_off, "its range had not ended when recording did");
+    field("warmup_reason", warmup_reason, "why it is excluded; null where it is no warm-up");
+    field("captures_graph", captures_graph,
           "true for a warm-up in which a CUDA graph is captured; the program's own clock may count "
           "it");
   }
@@ -182,12 +171,12 @@ struct CostPart {
   Bytes kv_bytes;
   Bytes bytes = {};
 
-  static void fields(auto& field) {
-    field("part", &CostPart::part, "part of the model");
-    field("flops", &CostPart::flops, "FLOPs per instance");
-    field("weight_bytes", &CostPart::weight_bytes, "bytes of weights read per instance");
-    field("kv_bytes", &CostPart::kv_bytes, "bytes of KV cache read and written per instance");
-    field("bytes", &CostPart::bytes, "weight_bytes plus kv_bytes");
+  void fields(auto& field) const {
+    field("part", part, "part of the model");
+    field("flops", flops, "FLOPs per instance");
+    field("weight_bytes", weight_bytes, "bytes of weights read per instance");
+    field("kv_bytes", kv_bytes, "bytes of KV cache read and written per instance");
+    field("bytes", bytes, "weight_bytes plus kv_bytes");
   }
 };
 
@@ -198,12 +187,12 @@ struct RecordedWork {
   Ratios mfu;
   Ratios mbu;
 
-  static void fields(auto& field) {
-    field("flops", &RecordedWork::flops, "FLOPs that CPU operators recorded, per instance");
-    field("bytes", &RecordedWork::bytes, "bytes that CPU operators recorded, per instance");
-    field("flops_over_model", &RecordedWork::flops_over_model, "recorded FLOPs over the model's");
-    field("mfu", &RecordedWork::mfu, "MFU by the recorded FLOPs");
-    field("mbu", &RecordedWork::mbu, "MBU by the recorded bytes");
+  void fields(auto& field) const {
+    field("flops", flops, "FLOPs that CPU operators recorded, per instance");
+    field("bytes", bytes, "bytes that CPU operators recorded, per instance");
+    field("flops_over_model", flops_over_model, "recorded FLOPs over the model's");
+    field("mfu", mfu, "MFU by the recorded FLOPs");
+    field("mbu", mbu, "MBU by the recorded bytes");
   }
 };
 
@@ -213,12 +202,12 @@ struct StageTracing {
   std::optional<Share> share_of_steps;
   std::optional<Milliseconds> not_traced;
 
-  static void fields(auto& field) {
-    field("steps_traced", &StageTracing::steps_traced, "steps that the collector traced");
-    field("steps_all", &StageTracing::steps_all, "all steps");
-    field("share_of_steps", &StageTracing::share_of_steps,
+  void fields(auto& field) const {
+    field("steps_traced", steps_traced, "steps that the collector traced");
+    field("steps_all", steps_all, "all steps");
+    field("share_of_steps", share_of_steps,
           "steps_traced over steps_all; null if the stage has no steps");
-    field("not_traced_ms", &StageTracing::not_traced, "mean untraced time per instance");
+    field("not_traced_ms", not_traced, "mean untraced time per instance");
   }
 };
 
@@ -231,33 +220,36 @@ struct BudgetPart {
   WholeNanoseconds total_ns;
   bool idle = false;
 
-  static void fields(auto& field) {
-    field("part", &BudgetPart::part, "a kernel class, idle time by its cause, or the rest");
-    field("ms", &BudgetPart::time, "mean time per instance; the parts sum to wall_ms.mean");
-    field("share", &BudgetPart::share, "share of wall time");
-    field("share_of_traced", &BudgetPart::share_of_traced,
+  void fields(auto& field) const {
+    field("part", part, "a kernel class, idle time by its cause, or the rest");
+    field("ms", time, "mean time per instance; the parts sum to wall_ms.mean");
+    field("share", share, "share of wall time");
+    field("share_of_traced", share_of_traced,
           "share of traced wall time; 0 for the untraced part itself");
-    field("ms_per_step", &BudgetPart::per_step,
-          "time per traced decode step; null for the untraced part");
-    field("total_ns", &BudgetPart::total_ns, "time over all instances, exact");
-    field("idle", &BudgetPart::idle, "the GPU does no work in this part");
+    field("ms_per_step", per_step, "time per traced decode step; null for the untraced part");
+    field("total_ns", total_ns, "time over all instances, exact");
+    field("idle", idle, "the GPU does no work in this part");
   }
 };
 
 enum class IdleLevel : uint8_t { little, some, much };
 constexpr auto words_of(IdleLevel /*of*/) {
   using enum IdleLevel;
-  return vocabulary<IdleLevel>(
-      {{little, "little", "below 0.05"}, {some, "some", ""}, {much, "much", "0.25 and more"}});
+  return vocabulary<IdleLevel>({
+      {little, "below 0.05"},
+      {much, "0.25 and more"},
+  });
 }
 
 // Whether a stage can get faster without doing less work.
 enum class Limit : uint8_t { room, near, implausible };
 constexpr auto words_of(Limit /*of*/) {
   using enum Limit;
-  return vocabulary<Limit>({{room, "room", "less than 0.7 of the peak"},
-                            {near, "near", "0.7 of the peak and more"},
-                            {implausible, "implausible", "near, although much is idle"}});
+  return vocabulary<Limit>({
+      {room, "less than 0.7 of the peak"},
+      {near, "0.7 of the peak and more"},
+      {implausible, "near, although much is idle"},
+  });
 }
 
 // Assessment of a stage's numbers by fixed thresholds.
@@ -267,14 +259,13 @@ struct StageJudgement {
   bool waits_for_host = false;
   std::optional<Limit> limit;
 
-  static void fields(auto& field) {
-    using Self = StageJudgement;
-    field("idle", &Self::idle, "of idle_share_of_wall; null without a budget");
-    field("mostly_idle", &Self::mostly_idle,
+  void fields(auto& field) const {
+    field("idle", idle, "of idle_share_of_wall; null without a budget");
+    field("mostly_idle", mostly_idle,
           "the idle parts together are longer than the largest part that is work");
-    field("waits_for_host", &Self::waits_for_host,
+    field("waits_for_host", waits_for_host,
           "more than half of the idle time is caused by the host");
-    field("limit", &Self::limit,
+    field("limit", limit,
           "what it uses of the peak that bounds the stage, on wall time; null where MFU or MBU is "
           "missing");
   }
@@ -304,40 +295,35 @@ struct StageShown {
   Bytes cost_kv_bytes;
   Bytes cost_bytes;
 
-  static void fields(auto& field) {
-    using Self = StageShown;
-    field("without_tracing", &Self::without_tracing,
+  void fields(auto& field) const {
+    field("without_tracing", without_tracing,
           "true if wall times, idle time and derived figures are from unwatched, with the recorded "
           "spread scaled to the mean; otherwise all figures are as recorded");
-    field("in_windows", &Self::in_windows,
+    field("in_windows", in_windows,
           "true if tracing windows cut the stage: recorded instances are parts, so their spread is "
           "omitted");
-    field("wall_ms", &Self::wall, "wall time per instance");
-    field("step_wall_ms", &Self::step_wall,
-          "wall time per step, of steps whose wall time is known");
-    field("wall_ms_per_step", &Self::wall_per_step, "mean wall time per decode step");
-    field("share_of_stage_time", &Self::share_of_stage_time,
+    field("wall_ms", wall, "wall time per instance");
+    field("step_wall_ms", step_wall, "wall time per step, of steps whose wall time is known");
+    field("wall_ms_per_step", wall_per_step, "mean wall time per decode step");
+    field("share_of_stage_time", share_of_stage_time,
           "its shown wall time over the sum of all stages");
-    field("gpu_busy_share_of_wall", &Self::gpu_busy_share_of_wall,
-          "GPU busy time over traced wall time");
-    field("idle_ms", &Self::idle, "mean idle time per instance");
-    field("idle_share_of_wall", &Self::idle_share_of_wall, "idle time over traced wall time");
-    field("budget", &Self::budget,
+    field("gpu_busy_share_of_wall", gpu_busy_share_of_wall, "GPU busy time over traced wall time");
+    field("idle_ms", idle, "mean idle time per instance");
+    field("idle_share_of_wall", idle_share_of_wall, "idle time over traced wall time");
+    field("budget", budget,
           "parts of the wall time, largest first, without parts of 0; null if unknown");
-    field("mfu", &Self::mfu, "MFU on the shown wall time, and on recorded busy time");
-    field("mbu", &Self::mbu, "MBU on the shown wall time, and on recorded busy time");
-    field("bound", &Self::bound,
-          "resource that limits the stage; null if floor, MFU or MBU is missing");
-    field("use_at_bound", &Self::use_at_bound,
-          "MBU or MFU on wall time, whichever belongs to bound");
-    field("wall_over_floor", &Self::wall_over_floor, "mean wall time over the floor");
-    field("flops_per_s", &Self::flops_per_s, "flops over the mean wall time");
-    field("flops_per_busy_s", &Self::flops_per_busy_s, "flops over the mean busy time");
-    field("flops_per_measured_byte", &Self::flops_per_measured_byte,
+    field("mfu", mfu, "MFU on the shown wall time, and on recorded busy time");
+    field("mbu", mbu, "MBU on the shown wall time, and on recorded busy time");
+    field("bound", bound, "resource that limits the stage; null if floor, MFU or MBU is missing");
+    field("use_at_bound", use_at_bound, "MBU or MFU on wall time, whichever belongs to bound");
+    field("wall_over_floor", wall_over_floor, "mean wall time over the floor");
+    field("flops_per_s", flops_per_s, "flops over the mean wall time");
+    field("flops_per_busy_s", flops_per_busy_s, "flops over the mean busy time");
+    field("flops_per_measured_byte", flops_per_measured_byte,
           "flops over the DRAM bytes that counters measured");
-    field("cost_weight_bytes", &Self::cost_weight_bytes, "sum of weight_bytes over cost");
-    field("cost_kv_bytes", &Self::cost_kv_bytes, "sum of kv_bytes over cost");
-    field("cost_bytes", &Self::cost_bytes, "sum of bytes over cost");
+    field("cost_weight_bytes", cost_weight_bytes, "sum of weight_bytes over cost");
+    field("cost_kv_bytes", cost_kv_bytes, "sum of kv_bytes over cost");
+    field("cost_bytes", cost_bytes, "sum of bytes over cost");
   }
 };
 
@@ -391,81 +377,74 @@ struct Stage {
   bool only_the_first = false;
   StageShown shown;
 
-  static void fields(auto& field) {
-    field("name", &Stage::name,
+  void fields(auto& field) const {
+    field("name", name,
           "prefill, decode, mixed, or a configured one; unique, and so the stage's key");
-    field("source", &Stage::source, "how it was found");
-    field("evidence", &Stage::evidence, "label of the range, or how the stage was detected");
-    field("instances", &Stage::instances, "all instances, by start");
-    field("instance_count", &Stage::instance_count, "number of instances");
-    field("warmup_count", &Stage::warmup_count,
-          "instances excluded from statistics (warm-up or cut off)");
-    field("step_count", &Stage::step_count, "traced steps in measured instances");
-    field("share_of_stage_time", &Stage::share_of_stage_time,
-          "its wall time over the sum of all stages");
-    field("wall_ms", &Stage::wall, "wall time per instance");
-    field("gpu_sum_ms", &Stage::gpu_sum, "kernel time per instance");
-    field("gpu_busy_ms", &Stage::gpu_busy, "GPU busy time per instance");
-    field("gpu_busy_share_of_wall", &Stage::gpu_busy_share_of_wall,
-          "GPU busy time over traced wall time");
-    field("idle_ms", &Stage::idle, "mean idle time per instance: the budget's idle parts");
-    field("idle_share_of_wall", &Stage::idle_share_of_wall, "idle time over traced wall time");
-    field("kernel_count", &Stage::kernel_count, "kernels per instance");
-    field("step_wall_ms", &Stage::step_wall,
-          "wall time per step, of steps whose wall time is known");
-    field("decode_step_count", &Stage::decode_step_count,
+    field("source", source, "how it was found");
+    field("evidence", evidence, "label of the range, or how the stage was detected");
+    field("instances", instances, "all instances, by start");
+    field("instance_count", instance_count, "number of instances");
+    field("warmup_count", warmup_count, "instances excluded from statistics (warm-up or cut off)");
+    field("step_count", step_count, "traced steps in measured instances");
+    field("share_of_stage_time", share_of_stage_time, "its wall time over the sum of all stages");
+    field("wall_ms", wall, "wall time per instance");
+    field("gpu_sum_ms", gpu_sum, "kernel time per instance");
+    field("gpu_busy_ms", gpu_busy, "GPU busy time per instance");
+    field("gpu_busy_share_of_wall", gpu_busy_share_of_wall, "GPU busy time over traced wall time");
+    field("idle_ms", idle, "mean idle time per instance: the budget's idle parts");
+    field("idle_share_of_wall", idle_share_of_wall, "idle time over traced wall time");
+    field("kernel_count", kernel_count, "kernels per instance");
+    field("step_wall_ms", step_wall, "wall time per step, of steps whose wall time is known");
+    field("decode_step_count", decode_step_count,
           "traced steps that give a token to each sequence");
-    field("wall_ms_per_step", &Stage::wall_per_step,
-          "mean wall time per decode step, traced or not");
-    field("flops", &Stage::flops,
+    field("wall_ms_per_step", wall_per_step, "mean wall time per decode step, traced or not");
+    field("flops", flops,
           "FLOPs the model needs on one GPU per instance; without a model, FLOPs that CPU "
           "operators recorded");
-    field("bytes", &Stage::bytes,
+    field("bytes", bytes,
           "bytes the model moves on one GPU per instance; without a model, bytes that CPU "
           "operators recorded");
-    field("mfu", &Stage::mfu,
+    field("mfu", mfu,
           "FLOPs over what the dense peak could compute in that time; for a CPU, over its measured "
           "peak, which it may exceed by up to a tenth");
-    field("mbu", &Stage::mbu, "bytes over what the peak bandwidth could move in that time");
-    field("why_not", &Stage::why_not, "why MFU and MBU are missing");
-    field("basis", &Stage::basis, "passes that flops and bytes are computed for");
-    field("cost", &Stage::cost, "FLOPs and bytes, by part of the model");
-    field("peak_flops_per_s", &Stage::peak_flops, "peak for MFU");
-    field("peak_name", &Stage::peak_name, "name of that peak: \"bf16 dense\"");
-    field("peak_bandwidth_bytes_per_s", &Stage::peak_bandwidth, "peak for MBU");
-    field("from_operators", &Stage::from_operators,
+    field("mbu", mbu, "bytes over what the peak bandwidth could move in that time");
+    field("why_not", why_not, "why MFU and MBU are missing");
+    field("basis", basis, "passes that flops and bytes are computed for");
+    field("cost", cost, "FLOPs and bytes, by part of the model");
+    field("peak_flops_per_s", peak_flops, "peak for MFU");
+    field("peak_name", peak_name, "name of that peak: \"bf16 dense\"");
+    field("peak_bandwidth_bytes_per_s", peak_bandwidth, "peak for MBU");
+    field("from_operators", from_operators,
           "true if flops and bytes are what CPU operators recorded");
-    field("recorded", &Stage::recorded,
+    field("recorded", recorded,
           "what CPU operators recorded, in addition to the model's cost; otherwise null");
-    field("floor_ms", &Stage::floor,
-          "lower bound per instance: the longer of FLOPs and bytes at peak");
-    field("wall_over_floor", &Stage::wall_over_floor, "mean wall time over the floor");
-    field("memory_bound", &Stage::memory_bound, "true if bytes set the floor");
-    field("flops_per_byte", &Stage::flops_per_byte, "the model's arithmetic intensity");
-    field("ridge_flops_per_byte", &Stage::ridge, "the GPU's ridge point");
-    field("tracing", &Stage::tracing,
+    field("floor_ms", floor, "lower bound per instance: the longer of FLOPs and bytes at peak");
+    field("wall_over_floor", wall_over_floor, "mean wall time over the floor");
+    field("memory_bound", memory_bound, "true if bytes set the floor");
+    field("flops_per_byte", flops_per_byte, "the model's arithmetic intensity");
+    field("ridge_flops_per_byte", ridge, "the GPU's ridge point");
+    field("tracing", tracing,
           "traced steps; null if all were. Kernel times and counts, busy times and layers then "
           "cover traced steps only, wall times and tokens all steps");
-    field("measured", &Stage::measured,
-          "what the GPU's counters and sensors measured; otherwise null");
-    field("budget", &Stage::budget,
+    field("measured", measured, "what the GPU's counters and sensors measured; otherwise null");
+    field("budget", budget,
           "parts of the wall time, largest first, without parts of 0; null if unknown");
-    field("unwatched", &Stage::unwatched,
+    field("unwatched", unwatched,
           "times without profiling, which reports show first; null if unknown. wall_ms, instances "
           "and budget stay as recorded");
-    field("unwatched_why_not", &Stage::unwatched_why_not, "why unwatched is null");
-    field("likely_added", &Stage::likely_added,
+    field("unwatched_why_not", unwatched_why_not, "why unwatched is null");
+    field("likely_added", likely_added,
           "what tracing likely added per instance, estimated by earlier versions; null");
-    field("judgement", &Stage::judgement, "assessment of the shown figures");
-    field("why_not_reasons", &Stage::why_not_reasons, "why_not as kinds and values");
-    field("basis_reasons", &Stage::basis_reasons, "basis as kinds and values");
-    field("wall_ms_with_graph_captures", &Stage::wall_with_captures,
+    field("judgement", judgement, "assessment of the shown figures");
+    field("why_not_reasons", why_not_reasons, "why_not as kinds and values");
+    field("basis_reasons", basis_reasons, "basis as kinds and values");
+    field("wall_ms_with_graph_captures", wall_with_captures,
           "mean wall time including warm-up instances in which a CUDA graph is captured; null "
           "without any");
-    field("only_the_first", &Stage::only_the_first,
+    field("only_the_first", only_the_first,
           "true if only the program's first one or two instances were recorded, and later ones may "
           "have run untraced: these are cold-start times");
-    field("shown", &Stage::shown, "figures that reports and the page show");
+    field("shown", shown, "figures that reports and the page show");
   }
 };
 
@@ -478,14 +457,14 @@ struct StageNote {
   uint64_t kernel_count = 0;
   Milliseconds gpu_sum;
 
-  static void fields(auto& field) {
-    field("stage", &StageNote::stage, "stage that it is part of");
-    field("name", &StageNote::name, "vision, projector, ...");
-    field("instances", &StageNote::instances, "number of occurrences");
-    field("range_ms", &StageNote::range,
+  void fields(auto& field) const {
+    field("stage", stage, "stage that it is part of");
+    field("name", name, "vision, projector, ...");
+    field("instances", instances, "number of occurrences");
+    field("range_ms", range,
           "CPU duration of its ranges; for detected ones, from first kernel to last");
-    field("kernel_count", &StageNote::kernel_count, "kernels in all occurrences");
-    field("gpu_sum_ms", &StageNote::gpu_sum, "time of these kernels");
+    field("kernel_count", kernel_count, "kernels in all occurrences");
+    field("gpu_sum_ms", gpu_sum, "time of these kernels");
   }
 };
 

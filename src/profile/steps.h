@@ -16,10 +16,8 @@ enum class StepKind : uint8_t { prefill, decode, mixed, forward };
 constexpr auto words_of(StepKind /*of*/) {
   using enum StepKind;
   return vocabulary<StepKind>({
-      {prefill, "prefill", ""},
-      {decode, "decode", ""},
-      {mixed, "mixed", "prefill and decode in one pass"},
-      {forward, "forward", "of a model that is not known to generate tokens"},
+      {mixed, "prefill and decode in one pass"},
+      {forward, "of a model that is not known to generate tokens"},
   });
 }
 
@@ -48,47 +46,47 @@ struct Step {
   ByWord<KernelClass, WholeNanoseconds> classes;
   std::optional<bool> clocks_lowered;
 
-  static void fields(auto& field) {
-    field("stage", &Step::stage,
+  void fields(auto& field) const {
+    field("stage", stage,
           "stage that it belongs to; stage, instance and step_of_instance are its key");
-    field("instance", &Step::instance, "index among the instances of its stage, from 0");
-    field("step_of_instance", &Step::step_of_instance,
+    field("instance", instance, "index among the instances of its stage, from 0");
+    field("step_of_instance", step_of_instance,
           "index among the traced steps of its instance, from 0");
-    field("kind", &Step::kind, "what it does for its sequences");
-    field("batch", &Step::batch, "sequences in the step");
-    field("tokens", &Step::tokens, "tokens that pass through its layers");
-    field("prefill_sequences", &Step::prefill_sequences,
+    field("kind", kind, "what it does for its sequences");
+    field("batch", batch, "sequences in the step");
+    field("tokens", tokens, "tokens that pass through its layers");
+    field("prefill_sequences", prefill_sequences,
           "sequences in prefill; null if not reported by the engine");
-    field("prefill_tokens", &Step::prefill_tokens,
+    field("prefill_tokens", prefill_tokens,
           "tokens of sequences in prefill; null if not reported by the engine");
-    field("decode_sequences", &Step::decode_sequences,
+    field("decode_sequences", decode_sequences,
           "sequences in decode; null if not reported by the engine");
-    field("decode_tokens", &Step::decode_tokens,
+    field("decode_tokens", decode_tokens,
           "tokens of sequences in decode; null if not reported by the engine");
-    field("context_tokens", &Step::context_tokens,
+    field("context_tokens", context_tokens,
           "length of all its sequences together, including new tokens; null if not reported by the "
           "engine");
-    field("attention_pairs", &Step::attention_pairs,
+    field("attention_pairs", attention_pairs,
           "(query, key) pairs of causal attention in a layer without a window; null if not "
           "reported by the engine");
-    field("layers", &Step::layers,
+    field("layers", layers,
           "attention layers of a detected pass, which distinguish models; null if unknown or "
           "hidden in a CUDA graph");
-    field("start_ms", &Step::start, "start, on the capture's clock");
-    field("wall_ms", &Step::wall,
+    field("start_ms", start, "start, on the capture's clock");
+    field("wall_ms", wall,
           "from the end of the previous step's last GPU work (or the instance's start) to the end "
           "of its own");
-    field("gpu_sum_ms", &Step::gpu_sum, "time of its kernels");
-    field("gpu_busy_ms", &Step::gpu_busy, "union of its GPU work");
-    field("kernel_count", &Step::kernel_count, "kernels");
-    field("after_untraced", &Step::after_untraced,
+    field("gpu_sum_ms", gpu_sum, "time of its kernels");
+    field("gpu_busy_ms", gpu_busy, "union of its GPU work");
+    field("kernel_count", kernel_count, "kernels");
+    field("after_untraced", after_untraced,
           "true if the previous step, or a part of this one, was not traced: wall_ms then runs "
           "from the step's own first GPU work and is excluded from statistics");
-    field("dram_bytes", &Step::dram_bytes,
+    field("dram_bytes", dram_bytes,
           "bytes read and written in that time, by the GPU's counters; null if they were off");
-    field("classes_ns", &Step::classes,
+    field("classes_ns", classes,
           "time of its kernels by class, overlap not removed; they sum to gpu_sum_ms");
-    field("clocks_lowered", &Step::clocks_lowered,
+    field("clocks_lowered", clocks_lowered,
           "heat, power or hardware lowered the GPU's clocks, according to the last reading before "
           "the step's end; null if none is less than a second old");
   }
@@ -108,23 +106,21 @@ struct Gap {
   std::optional<std::string> host;
   Reasons host_reasons;
 
-  static void fields(auto& field) {
-    field("stage", &Gap::stage, "stage that it belongs to");
-    field("instance", &Gap::instance, "index among the instances of its stage, from 0");
-    field("step", &Gap::step, "index in steps");
-    field("step_of_instance", &Gap::step_of_instance,
-          "index among the steps of its instance, from 0");
-    field("after_start_ms", &Gap::after_start, "start of the gap, after the instance's start");
-    field("ms", &Gap::time, "length of the gap");
-    field("between_steps", &Gap::between_steps,
-          "true if it lies between the GPU work of two steps");
-    field("cause", &Gap::cause, "part of the budget that most of the gap belongs to");
-    field("work_before", &Gap::work_before,
+  void fields(auto& field) const {
+    field("stage", stage, "stage that it belongs to");
+    field("instance", instance, "index among the instances of its stage, from 0");
+    field("step", step, "index in steps");
+    field("step_of_instance", step_of_instance, "index among the steps of its instance, from 0");
+    field("after_start_ms", after_start, "start of the gap, after the instance's start");
+    field("ms", time, "length of the gap");
+    field("between_steps", between_steps, "true if it lies between the GPU work of two steps");
+    field("cause", cause, "part of the budget that most of the gap belongs to");
+    field("work_before", work_before,
           "short name of the kernel, or the copy, before the gap; null at the stage's edges");
-    field("work_after", &Gap::work_after,
+    field("work_after", work_after,
           "short name of the kernel, or the copy, after the gap; null at the stage's edges");
-    field("host", &Gap::host, "what the host was doing");
-    field("host_reasons", &Gap::host_reasons, "host as kinds and values");
+    field("host", host, "what the host was doing");
+    field("host_reasons", host_reasons, "host as kinds and values");
   }
 };
 
@@ -134,11 +130,11 @@ struct RepeatedGap {
   Milliseconds total;
   Gap longest;
 
-  static void fields(auto& field) {
-    field("stage", &RepeatedGap::stage, "stage that they belong to");
-    field("count", &RepeatedGap::count, "gaps at the same place of the stage");
-    field("total_ms", &RepeatedGap::total, "idle time in all these gaps");
-    field("longest", &RepeatedGap::longest, "the longest of them, as in gaps");
+  void fields(auto& field) const {
+    field("stage", stage, "stage that they belong to");
+    field("count", count, "gaps at the same place of the stage");
+    field("total_ms", total, "idle time in all these gaps");
+    field("longest", longest, "the longest of them, as in gaps");
   }
 };
 
@@ -147,10 +143,10 @@ struct SlowReason {
   Milliseconds longer;
   Reasons what_reasons = {};
 
-  static void fields(auto& field) {
-    field("what", &SlowReason::what, "a gap, a kernel, or the rest");
-    field("longer_ms", &SlowReason::longer, "time above the median step; negative if shorter");
-    field("what_reasons", &SlowReason::what_reasons,
+  void fields(auto& field) const {
+    field("what", what, "a gap, a kernel, or the rest");
+    field("longer_ms", longer, "time above the median step; negative if shorter");
+    field("what_reasons", what_reasons,
           "what as kinds and values; after a gap, what the host did in it");
   }
 };
@@ -164,16 +160,14 @@ struct SlowStep {
   Milliseconds above_median;
   std::vector<SlowReason> reasons;
 
-  static void fields(auto& field) {
-    field("stage", &SlowStep::stage, "stage that it belongs to");
-    field("instance", &SlowStep::instance, "index among the instances of its stage, from 0");
-    field("step", &SlowStep::step, "index in steps");
-    field("step_of_instance", &SlowStep::step_of_instance,
-          "index among the steps of its instance, from 0");
-    field("wall_ms", &SlowStep::wall, "wall time of the step");
-    field("above_median_ms", &SlowStep::above_median,
-          "wall time above the median of comparable steps");
-    field("reasons", &SlowStep::reasons, "reasons, longest first; they sum to above_median_ms");
+  void fields(auto& field) const {
+    field("stage", stage, "stage that it belongs to");
+    field("instance", instance, "index among the instances of its stage, from 0");
+    field("step", step, "index in steps");
+    field("step_of_instance", step_of_instance, "index among the steps of its instance, from 0");
+    field("wall_ms", wall, "wall time of the step");
+    field("above_median_ms", above_median, "wall time above the median of comparable steps");
+    field("reasons", reasons, "reasons, longest first; they sum to above_median_ms");
   }
 };
 

@@ -16,12 +16,12 @@ struct IdleCause {
   std::optional<Share> share_of_span;
   uint64_t gaps = 0;
 
-  static void fields(auto& field) {
-    field("cause", &IdleCause::cause,
+  void fields(auto& field) const {
+    field("cause", cause,
           "a part of a stage's budget; \"unattributed\" where no launch was recorded");
-    field("ms", &IdleCause::time, "idle time of this cause");
-    field("share_of_span", &IdleCause::share_of_span, "ms over span_ms");
-    field("gaps", &IdleCause::gaps, "gaps for which this is the largest cause");
+    field("ms", time, "idle time of this cause");
+    field("share_of_span", share_of_span, "ms over span_ms");
+    field("gaps", gaps, "gaps for which this is the largest cause");
   }
 };
 
@@ -32,12 +32,12 @@ struct ShortKernels {
   Milliseconds total;
   std::optional<Share> share_of_kernel_time;
 
-  static void fields(auto& field) {
-    field("below_ms", &ShortKernels::below, "kernels that take less than this");
-    field("count", &ShortKernels::count, "number of such kernels");
-    field("share_of_kernels", &ShortKernels::share_of_kernels, "count over the device's kernels");
-    field("total_ms", &ShortKernels::total, "time of such kernels");
-    field("share_of_kernel_time", &ShortKernels::share_of_kernel_time,
+  void fields(auto& field) const {
+    field("below_ms", below, "kernels that take less than this");
+    field("count", count, "number of such kernels");
+    field("share_of_kernels", share_of_kernels, "count over the device's kernels");
+    field("total_ms", total, "time of such kernels");
+    field("share_of_kernel_time", share_of_kernel_time,
           "total_ms over the time of the device's kernels");
   }
 };
@@ -52,19 +52,18 @@ struct Launches {
   Statistics<double> queue_depth;
   std::vector<ShortKernels> short_kernels;
 
-  static void fields(auto& field) {
-    field("launches", &Launches::launches, "calls that put kernels or a graph replay on this GPU");
-    field("without_launch", &Launches::without_launch,
+  void fields(auto& field) const {
+    field("launches", launches, "calls that put kernels or a graph replay on this GPU");
+    field("without_launch", without_launch,
           "kernels and graph replays whose call was not recorded");
-    field("call_ms", &Launches::call, "duration of a launching call on the CPU");
-    field("launch_to_start_ms", &Launches::to_start,
+    field("call_ms", call, "duration of a launching call on the CPU");
+    field("launch_to_start_ms", to_start,
           "from the call's start to the start of its first work: launch latency, and waiting in "
           "the queue");
-    field("launch_latency_ms", &Launches::to_idle_gpu,
+    field("launch_latency_ms", to_idle_gpu,
           "launch_to_start_ms for calls made while the GPU was idle");
-    field("queue_depth", &Launches::queue_depth,
-          "earlier launches whose work had not started, at each call");
-    field("short_kernels", &Launches::short_kernels, "kernels below a duration, cumulative");
+    field("queue_depth", queue_depth, "earlier launches whose work had not started, at each call");
+    field("short_kernels", short_kernels, "kernels below a duration, cumulative");
   }
 };
 
@@ -87,33 +86,30 @@ struct DeviceTime {
   std::vector<IdleCause> idle_causes;
   std::optional<Launches> launches;
 
-  static void fields(auto& field) {
-    using Self = DeviceTime;
-    field("device", &Self::device, "as in kernels");
-    field("span_ms", &Self::span,
+  void fields(auto& field) const {
+    field("device", device, "as in kernels");
+    field("span_ms", span,
           "first start to last end of any work: kernels, copies, fills, graph replays");
-    field("busy_ms", &Self::busy, "time with any such work running");
-    field("busy_share_of_span", &Self::busy_share_of_span, "busy_ms over span_ms");
-    field("compute_ms", &Self::compute,
+    field("busy_ms", busy, "time with any such work running");
+    field("busy_share_of_span", busy_share_of_span, "busy_ms over span_ms");
+    field("compute_ms", compute,
           "time with a kernel running that does not communicate, or a graph replay whose kernels "
           "were not recorded");
-    field("communication_ms", &Self::communication,
-          "time with a kernel of class communication running");
-    field("copies_ms", &Self::copies, "time with a copy or fill running");
-    field("overlapped_communication_ms", &Self::overlapped_communication,
+    field("communication_ms", communication, "time with a kernel of class communication running");
+    field("copies_ms", copies, "time with a copy or fill running");
+    field("overlapped_communication_ms", overlapped_communication,
           "communication while compute runs");
-    field("exposed_communication_ms", &Self::exposed_communication,
-          "communication while no compute runs");
-    field("overlapped_copies_ms", &Self::overlapped_copies, "copies and fills while a kernel runs");
-    field("exposed_copies_ms", &Self::exposed_copies,
+    field("exposed_communication_ms", exposed_communication, "communication while no compute runs");
+    field("overlapped_copies_ms", overlapped_copies, "copies and fills while a kernel runs");
+    field("exposed_copies_ms", exposed_copies,
           "copies and fills while no kernel runs; compute_ms, exposed_communication_ms and "
           "exposed_copies_ms sum to busy_ms");
-    field("idle_ms", &Self::idle, "span_ms minus busy_ms and not_traced_ms");
-    field("idle_share_of_span", &Self::idle_share_of_span, "idle_ms over span_ms");
-    field("not_traced_ms", &Self::not_traced,
+    field("idle_ms", idle, "span_ms minus busy_ms and not_traced_ms");
+    field("idle_share_of_span", idle_share_of_span, "idle_ms over span_ms");
+    field("not_traced_ms", not_traced,
           "time in which our collector did not record; null if it recorded everything");
-    field("idle_causes", &Self::idle_causes, "idle time by cause, largest first; sums to idle_ms");
-    field("launches", &Self::launches, "launches on this GPU; null if it ran no kernels");
+    field("idle_causes", idle_causes, "idle time by cause, largest first; sums to idle_ms");
+    field("launches", launches, "launches on this GPU; null if it ran no kernels");
   }
 };
 
@@ -132,23 +128,22 @@ struct Copies {
   std::optional<Bytes> max_bytes;
   uint64_t without_size = 0;
 
-  static void fields(auto& field) {
-    field("device", &Copies::device, "as in kernels");
-    field("direction", &Copies::direction,
+  void fields(auto& field) const {
+    field("device", device, "as in kernels");
+    field("direction", direction,
           "\"Host-to-Device\", \"Device-to-Host\", ...; \"fill\"; \"copy\" if unknown");
-    field("from", &Copies::from,
+    field("from", from,
           "kind of memory that is read: pageable, pinned, host, device, array, managed; null if "
           "the capture does not say");
-    field("to", &Copies::to, "kind of memory that is written; null if the capture does not say");
-    field("count", &Copies::count, "operations in the whole timeline");
-    field("total_ms", &Copies::total, "time of these operations; overlapping ones count in full");
-    field("bytes", &Copies::bytes, "bytes moved or filled; null if the capture has no sizes");
-    field("bytes_per_s", &Copies::bytes_per_s,
-          "bytes over the time of operations with a known size");
-    field("min_bytes", &Copies::min_bytes, "size of the smallest operation");
-    field("p50_bytes", &Copies::p50_bytes, "size of the median operation, by nearest rank");
-    field("max_bytes", &Copies::max_bytes, "size of the largest operation");
-    field("without_size", &Copies::without_size, "operations whose size is unknown or 0");
+    field("to", to, "kind of memory that is written; null if the capture does not say");
+    field("count", count, "operations in the whole timeline");
+    field("total_ms", total, "time of these operations; overlapping ones count in full");
+    field("bytes", bytes, "bytes moved or filled; null if the capture has no sizes");
+    field("bytes_per_s", bytes_per_s, "bytes over the time of operations with a known size");
+    field("min_bytes", min_bytes, "size of the smallest operation");
+    field("p50_bytes", p50_bytes, "size of the median operation, by nearest rank");
+    field("max_bytes", max_bytes, "size of the largest operation");
+    field("without_size", without_size, "operations whose size is unknown or 0");
   }
 };
 

@@ -15,10 +15,10 @@ struct BatchTimes {
   Statistics<Milliseconds> step_wall;
   std::optional<TokensPerSecond> tokens_per_s;
 
-  static void fields(auto& field) {
-    field("batch", &BatchTimes::batch, "sequences in the step");
-    field("step_wall_ms", &BatchTimes::step_wall, "wall time per decode step");
-    field("tokens_per_s", &BatchTimes::tokens_per_s, "batch over the mean step time");
+  void fields(auto& field) const {
+    field("batch", batch, "sequences in the step");
+    field("step_wall_ms", step_wall, "wall time per decode step");
+    field("tokens_per_s", tokens_per_s, "batch over the mean step time");
   }
 };
 
@@ -35,23 +35,21 @@ struct ServedWindow {
   uint64_t tokens = 0;
   std::optional<Milliseconds> token;
 
-  static void fields(auto& field) {
-    field("start_ms", &ServedWindow::start, "start of its first pass, on the capture's clock");
-    field("span_ms", &ServedWindow::span,
-          "time from there until the host had chosen the last token");
-    field("batches", &ServedWindow::batches,
+  void fields(auto& field) const {
+    field("start_ms", start, "start of its first pass, on the capture's clock");
+    field("span_ms", span, "time from there until the host had chosen the last token");
+    field("batches", batches,
           "batches: passes up to a result that the host waited for, one token per sequence");
-    field("passes", &ServedWindow::passes, "passes in all batches");
-    field("sequences_mean", &ServedWindow::sequences_mean,
-          "mean number of sequences per batch that get a token");
-    field("sequences_max", &ServedWindow::sequences_max,
+    field("passes", passes, "passes in all batches");
+    field("sequences_mean", sequences_mean, "mean number of sequences per batch that get a token");
+    field("sequences_max", sequences_max,
           "largest number of sequences that get a token in one batch");
-    field("prompts", &ServedWindow::prompts, "sequences that got their first token");
-    field("prompt_ms", &ServedWindow::prompt,
+    field("prompts", prompts, "sequences that got their first token");
+    field("prompt_ms", prompt,
           "mean time from the start of a prompt's first batch to its first token, including "
           "tracing overhead");
-    field("tokens", &ServedWindow::tokens, "tokens that follow another one of their sequence");
-    field("token_ms", &ServedWindow::token,
+    field("tokens", tokens, "tokens that follow another one of their sequence");
+    field("token_ms", token,
           "mean time since the sequence's previous token, including tracing overhead");
   }
 };
@@ -59,9 +57,11 @@ struct ServedWindow {
 enum class TokenTime : uint8_t { to_first_token, per_output_token, of_engine_step };
 constexpr auto words_of(TokenTime /*of*/) {
   using enum TokenTime;
-  return vocabulary<TokenTime>({{to_first_token, "time_to_first_token", ""},
-                                {per_output_token, "time_per_output_token", ""},
-                                {of_engine_step, "engine_step", "of decode"}});
+  return vocabulary<TokenTime>({
+      {to_first_token, "", "time_to_first_token"},
+      {per_output_token, "", "time_per_output_token"},
+      {of_engine_step, "of decode", "engine_step"},
+  });
 }
 
 // A time that a user of the model waits for.
@@ -75,22 +75,21 @@ struct TokenFigure {
   std::optional<ShownTimes> traced;
   std::optional<Milliseconds> not_profiled;
 
-  static void fields(auto& field) {
-    using Self = TokenFigure;
-    field("figure", &Self::figure, "name of the figure");
-    field("stage", &Self::stage, "stage that it is measured on");
+  void fields(auto& field) const {
+    field("figure", figure, "name of the figure");
+    field("stage", stage, "stage that it is measured on");
     field(
-        "of_requests", &Self::of_requests,
+        "of_requests", of_requests,
         "true if it is what an engine's requests saw (served_window), including tracing overhead");
-    field("ms", &Self::time,
+    field("ms", time,
           "time per prefill, decode step or engine step; for requests, per prompt or token");
-    field("other_windows_ms", &Self::other_windows,
+    field("other_windows_ms", other_windows,
           "smallest and largest mean in other windows, for requests; null without any");
-    field("without_tracing", &Self::without_tracing, "true if ms excludes tracing overhead");
-    field("traced_ms", &Self::traced,
+    field("without_tracing", without_tracing, "true if ms excludes tracing overhead");
+    field("traced_ms", traced,
           "the same including tracing overhead; null if ms includes it, or if tracing windows cut "
           "the stage");
-    field("not_profiled_ms", &Self::not_profiled,
+    field("not_profiled_ms", not_profiled,
           "the same by the workload's own clock, unprofiled; null if ms excludes tracing overhead");
   }
 };
@@ -110,27 +109,26 @@ struct TokenTimesShown {
   std::optional<TokensPerSecond> served_per_s_per_sequence;
   std::optional<TokensPerSecond> served_per_s;
 
-  static void fields(auto& field) {
-    using Self = TokenTimesShown;
-    field("time_to_first_token_ms", &Self::time_to_first_token, "wall time per prefill");
-    field("time_per_output_token_ms", &Self::time_per_output_token,
+  void fields(auto& field) const {
+    field("time_to_first_token_ms", time_to_first_token, "wall time per prefill");
+    field("time_per_output_token_ms", time_per_output_token,
           "wall time per decode step, one value per decode");
-    field("request_ms", &Self::request,
+    field("request_ms", request,
           "mean prefill plus mean decode; null if tracing windows cut decodes");
-    field("typical_request_ms", &Self::typical_request,
+    field("typical_request_ms", typical_request,
           "request_ms; null if prefills or decodes vary widely (typical is not mean)");
-    field("tokens_per_s_per_sequence", &Self::tokens_per_s_per_sequence,
+    field("tokens_per_s_per_sequence", tokens_per_s_per_sequence,
           "1 over the mean time per output token");
-    field("tokens_per_s", &Self::tokens_per_s, "tokens_per_s_per_sequence times the batch");
-    field("gpu_busy_share_of_wall", &Self::gpu_busy_share_of_wall,
+    field("tokens_per_s", tokens_per_s, "tokens_per_s_per_sequence times the batch");
+    field("gpu_busy_share_of_wall", gpu_busy_share_of_wall,
           "GPU busy time over the traced wall time of all stages");
-    field("by_batch", &Self::by_batch, "decode steps by the number of sequences in them");
-    field("figures", &Self::figures, "figures that a user sees first; empty if unknown");
-    field("served_window", &Self::served_window,
+    field("by_batch", by_batch, "decode steps by the number of sequences in them");
+    field("figures", figures, "figures that a user sees first; empty if unknown");
+    field("served_window", served_window,
           "index in served of the window with the most tokens; null if unknown");
-    field("served_tokens_per_s_per_sequence", &Self::served_per_s_per_sequence,
+    field("served_tokens_per_s_per_sequence", served_per_s_per_sequence,
           "1 over token_ms of served_window");
-    field("served_tokens_per_s", &Self::served_per_s,
+    field("served_tokens_per_s", served_per_s,
           "tokens of all sequences over span_ms of served_window");
   }
 };
@@ -146,23 +144,23 @@ struct TokenTimes {
   std::vector<ServedWindow> served;
   std::optional<TokenTimesShown> shown;
 
-  static void fields(auto& field) {
-    field("time_to_first_token_ms", &TokenTimes::time_to_first_token, "wall time per prefill");
-    field("time_per_output_token_ms", &TokenTimes::time_per_output_token,
+  void fields(auto& field) const {
+    field("time_to_first_token_ms", time_to_first_token, "wall time per prefill");
+    field("time_per_output_token_ms", time_per_output_token,
           "wall time per decode step, one value per decode");
-    field("request_ms", &TokenTimes::request,
+    field("request_ms", request,
           "mean prefill plus mean decode; null under continuous batching and with --steps");
-    field("tokens_per_s_per_sequence", &TokenTimes::tokens_per_s_per_sequence,
+    field("tokens_per_s_per_sequence", tokens_per_s_per_sequence,
           "1 over the mean time per output token");
-    field("tokens_per_s", &TokenTimes::tokens_per_s,
+    field("tokens_per_s", tokens_per_s,
           "tokens_per_s_per_sequence times the batch; null if the batch is unknown");
-    field("gpu_busy_share_of_wall", &TokenTimes::gpu_busy_share_of_wall,
+    field("gpu_busy_share_of_wall", gpu_busy_share_of_wall,
           "GPU busy time over the traced wall time of all stages");
-    field("by_batch", &TokenTimes::by_batch, "decode steps by the number of sequences in them");
-    field("served", &TokenTimes::served,
+    field("by_batch", by_batch, "decode steps by the number of sequences in them");
+    field("served", served,
           "request times of a serving engine, one entry per recording window; empty if passes do "
           "not show which sequences get a token");
-    field("shown", &TokenTimes::shown,
+    field("shown", shown,
           "figures that reports and the page show; null in files of earlier versions");
   }
 };

@@ -18,14 +18,13 @@ struct DeviceTotals {
   std::optional<Milliseconds> gpu_busy;
   std::optional<Milliseconds> span;
 
-  static void fields(auto& field) {
-    field("device", &DeviceTotals::device, "\"cuda:0\"");
-    field("name", &DeviceTotals::name, "name of the GPU");
-    field("kernel_count", &DeviceTotals::kernel_count, "kernels on this device");
-    field("kernel_sum_ms", &DeviceTotals::kernel_sum,
-          "time of these kernels; overlapping ones count in full");
-    field("gpu_busy_ms", &DeviceTotals::gpu_busy, "time with at least one kernel running");
-    field("span_ms", &DeviceTotals::span, "first start to last end of a kernel");
+  void fields(auto& field) const {
+    field("device", device, "\"cuda:0\"");
+    field("name", name, "name of the GPU");
+    field("kernel_count", kernel_count, "kernels on this device");
+    field("kernel_sum_ms", kernel_sum, "time of these kernels; overlapping ones count in full");
+    field("gpu_busy_ms", gpu_busy, "time with at least one kernel running");
+    field("span_ms", span, "first start to last end of a kernel");
   }
 };
 
@@ -35,13 +34,12 @@ struct HiddenGraphs {
   Share share_of_gpu_time;
   std::optional<std::string> launched_in;
 
-  static void fields(auto& field) {
-    field("replays", &HiddenGraphs::replays, "CUDA graph replays whose kernels were not recorded");
-    field("total_ms", &HiddenGraphs::total, "time of these replays");
-    field("share_of_gpu_time", &HiddenGraphs::share_of_gpu_time,
+  void fields(auto& field) const {
+    field("replays", replays, "CUDA graph replays whose kernels were not recorded");
+    field("total_ms", total, "time of these replays");
+    field("share_of_gpu_time", share_of_gpu_time,
           "total_ms over the time of kernels and these replays together");
-    field("launched_in", &HiddenGraphs::launched_in,
-          "outermost range in which most of them were launched");
+    field("launched_in", launched_in, "outermost range in which most of them were launched");
   }
 };
 
@@ -50,12 +48,12 @@ enum class Scope : uint8_t { measured, warmup, autotuning, initialization, outsi
 constexpr auto words_of(Scope /*of*/) {
   using enum Scope;
   return vocabulary<Scope>({
-      {measured, "measured", "in stages"},
-      {warmup, "warm-up", "in instances that statistics exclude"},
-      {autotuning, "autotuning",
+      {measured, "in stages"},
+      {warmup, "in instances that statistics exclude", "warm-up"},
+      {autotuning,
        "in bursts there or outside that no measured stage has; listed where there are some"},
-      {initialization, "initialization", "before the first stage of their device"},
-      {outside, "outside", "between and after stages"},
+      {initialization, "before the first stage of their device"},
+      {outside, "between and after stages"},
   });
 }
 
@@ -64,10 +62,9 @@ enum class KernelSource : uint8_t { timeline, summary, profiler, none };
 constexpr auto words_of(KernelSource /*of*/) {
   using enum KernelSource;
   return vocabulary<KernelSource>({
-      {timeline, "timeline", "every kernel with start and end"},
-      {summary, "summary", "totals per name (nsys stats)"},
-      {profiler, "profiler", "launches measured one by one by ncu, out of the program's own time"},
-      {none, "none", ""},
+      {timeline, "every kernel with start and end"},
+      {summary, "totals per name (nsys stats)"},
+      {profiler, "launches measured one by one by ncu, out of the program's own time"},
   });
 }
 
@@ -78,11 +75,11 @@ struct KernelScope {
   Milliseconds kernel_sum;
   std::optional<Share> share;
 
-  static void fields(auto& field) {
-    field("scope", &KernelScope::scope, "where they ran");
-    field("kernel_count", &KernelScope::kernel_count, "kernels in this scope");
-    field("kernel_sum_ms", &KernelScope::kernel_sum, "time of these kernels");
-    field("share", &KernelScope::share, "kernel_sum_ms over the time of all kernels");
+  void fields(auto& field) const {
+    field("scope", scope, "where they ran");
+    field("kernel_count", kernel_count, "kernels in this scope");
+    field("kernel_sum_ms", kernel_sum, "time of these kernels");
+    field("share", share, "kernel_sum_ms over the time of all kernels");
   }
 };
 
@@ -92,12 +89,11 @@ struct MetricJoin {
   uint64_t unjoined = 0;
   uint64_t timeline_kernels_covered = 0;
 
-  static void fields(auto& field) {
-    field("profiled_launches", &MetricJoin::profiled_launches, "launches that ncu measured");
-    field("joined", &MetricJoin::joined, "measured launches whose kernel is in the timeline");
-    field("unjoined", &MetricJoin::unjoined,
-          "measured launches whose kernel is not in the timeline");
-    field("timeline_kernels_covered", &MetricJoin::timeline_kernels_covered,
+  void fields(auto& field) const {
+    field("profiled_launches", profiled_launches, "launches that ncu measured");
+    field("joined", joined, "measured launches whose kernel is in the timeline");
+    field("unjoined", unjoined, "measured launches whose kernel is not in the timeline");
+    field("timeline_kernels_covered", timeline_kernels_covered,
           "kernels of the timeline that get metrics this way");
   }
 };
@@ -118,29 +114,27 @@ struct Totals {
   std::optional<MetricJoin> metric_join;
   std::vector<KernelScope> scopes;
 
-  static void fields(auto& field) {
-    field("source", &Totals::source, "where the kernels come from");
-    field("kernel_count", &Totals::kernel_count, "all kernels");
-    field("kernel_sum_ms", &Totals::kernel_sum,
-          "time of these kernels; overlapping ones count in full");
-    field("kernel_sum_ns", &Totals::kernel_sum_ns, "kernel_sum_ms, exact");
-    field("gpu_busy_ms", &Totals::gpu_busy,
+  void fields(auto& field) const {
+    field("source", source, "where the kernels come from");
+    field("kernel_count", kernel_count, "all kernels");
+    field("kernel_sum_ms", kernel_sum, "time of these kernels; overlapping ones count in full");
+    field("kernel_sum_ns", kernel_sum_ns, "kernel_sum_ms, exact");
+    field("gpu_busy_ms", gpu_busy,
           "time with at least one kernel running, per device, summed over devices; null without a "
           "timeline");
-    field("span_ms", &Totals::span,
+    field("span_ms", span,
           "first kernel start to last kernel end, on the device with the longest span; null "
           "without a timeline");
-    field("memory_operation_count", &Totals::memory_operation_count, "copies and fills");
-    field("memory_operation_sum_ms", &Totals::memory_operation_sum, "time of copies and fills");
-    field("device_count", &Totals::device_count, "number of entries in devices");
-    field("gpu_count", &Totals::gpu_count,
-          "number of GPUs; one that is in several captures counts once");
-    field("devices", &Totals::devices, "totals by device");
-    field("hidden_graphs", &Totals::hidden_graphs,
+    field("memory_operation_count", memory_operation_count, "copies and fills");
+    field("memory_operation_sum_ms", memory_operation_sum, "time of copies and fills");
+    field("device_count", device_count, "number of entries in devices");
+    field("gpu_count", gpu_count, "number of GPUs; one that is in several captures counts once");
+    field("devices", devices, "totals by device");
+    field("hidden_graphs", hidden_graphs,
           "CUDA graph replays whose kernels were not recorded; null without any");
-    field("metric_join", &Totals::metric_join,
+    field("metric_join", metric_join,
           "how ncu's launches match the timeline, or the kernel summary by name; null without ncu");
-    field("scopes", &Totals::scopes,
+    field("scopes", scopes,
           "kernels by the part of the timeline in which they ran; empty without stages");
   }
 };

@@ -16,9 +16,9 @@ enum class UnwatchedSource : uint8_t { workload_clock, between_windows, control_
 constexpr auto words_of(UnwatchedSource /*of*/) {
   using enum UnwatchedSource;
   return vocabulary<UnwatchedSource>({
-      {workload_clock, "workload_clock", "the workload timed the stage in the control run"},
-      {between_windows, "between_windows", "the recorded run, while nothing was traced"},
-      {control_launches, "control_launches", "the same launches in the control run"},
+      {workload_clock, "the workload timed the stage in the control run"},
+      {between_windows, "the recorded run, while nothing was traced"},
+      {control_launches, "the same launches in the control run"},
   });
 }
 
@@ -34,14 +34,14 @@ enum class NotUnwatched : uint8_t {
 constexpr auto words_of(NotUnwatched /*of*/) {
   using enum NotUnwatched;
   return vocabulary<NotUnwatched>({
-      {cpu_operators, "cpu_operators",
+      {cpu_operators,
        "the program records them itself, so that its times are as without recording; stage1 has "
        "those of the control run"},
-      {does_not_fit, "does_not_fit", "the time found is not of the same work"},
-      {launches_differ, "launches_differ", "no pass was found where nothing was traced"},
-      {no_other_time, "no_other_time", "only the recorded run was timed"},
-      {selection, "selection", "some steps were selected: the other times are of more"},
-      {warmup_only, "warmup_only", "every instance is a warm-up"},
+      {does_not_fit, "the time found is not of the same work"},
+      {launches_differ, "no pass was found where nothing was traced"},
+      {no_other_time, "only the recorded run was timed"},
+      {selection, "some steps were selected: the other times are of more"},
+      {warmup_only, "every instance is a warm-up"},
   });
 }
 
@@ -52,12 +52,12 @@ struct UnwatchedPart {
   std::optional<Milliseconds> per_step;
   bool idle = false;
 
-  static void fields(auto& field) {
-    field("part", &UnwatchedPart::part, "as in budget");
-    field("ms", &UnwatchedPart::time, "mean time per instance; the parts sum to wall_ms");
-    field("share", &UnwatchedPart::share, "share of wall_ms");
-    field("ms_per_step", &UnwatchedPart::per_step, "time per decode step");
-    field("idle", &UnwatchedPart::idle, "the GPU does no work in this part");
+  void fields(auto& field) const {
+    field("part", part, "as in budget");
+    field("ms", time, "mean time per instance; the parts sum to wall_ms");
+    field("share", share, "share of wall_ms");
+    field("ms_per_step", per_step, "time per decode step");
+    field("idle", idle, "the GPU does no work in this part");
   }
 };
 
@@ -78,24 +78,24 @@ struct Unwatched {
   uint64_t steps_all = 0;
   std::vector<UnwatchedPart> budget;
 
-  static void fields(auto& field) {
-    field("source", &Unwatched::source, "how these times were obtained");
-    field("wall_ms", &Unwatched::wall, "mean wall time per instance");
-    field("wall_ms_per_step", &Unwatched::per_step, "mean wall time per decode step");
-    field("added_by_tracing_ms", &Unwatched::added, "mean recorded wall time minus wall_ms");
-    field("added_by_tracing_share", &Unwatched::added_share, "added_by_tracing_ms over wall_ms");
-    field("gpu_busy_ms", &Unwatched::busy, "mean recorded GPU busy time per instance");
-    field("idle_ms", &Unwatched::idle, "wall_ms minus gpu_busy_ms");
-    field("idle_share_of_wall", &Unwatched::idle_share, "idle_ms over wall_ms");
-    field("busy_scaled", &Unwatched::busy_scaled,
+  void fields(auto& field) const {
+    field("source", source, "how these times were obtained");
+    field("wall_ms", wall, "mean wall time per instance");
+    field("wall_ms_per_step", per_step, "mean wall time per decode step");
+    field("added_by_tracing_ms", added, "mean recorded wall time minus wall_ms");
+    field("added_by_tracing_share", added_share, "added_by_tracing_ms over wall_ms");
+    field("gpu_busy_ms", busy, "mean recorded GPU busy time per instance");
+    field("idle_ms", idle, "wall_ms minus gpu_busy_ms");
+    field("idle_share_of_wall", idle_share, "idle_ms over wall_ms");
+    field("busy_scaled", busy_scaled,
           "traced busy time exceeds the untraced wall time: its parts are scaled down to wall_ms");
-    field("passes_timed", &Unwatched::passes_timed,
+    field("passes_timed", passes_timed,
           "forward passes behind wall_ms; 0 for the workload's own clock");
-    field("instances_timed", &Unwatched::instances_timed,
+    field("instances_timed", instances_timed,
           "instances behind wall_ms; 0 if it is the mean pass times the passes per instance");
-    field("steps_recorded", &Unwatched::steps_recorded, "steps behind busy times");
-    field("steps_all", &Unwatched::steps_all, "recognized steps of the run, recorded or not");
-    field("budget", &Unwatched::budget,
+    field("steps_recorded", steps_recorded, "steps behind busy times");
+    field("steps_all", steps_all, "recognized steps of the run, recorded or not");
+    field("budget", budget,
           "parts of wall_ms, largest first, without parts of 0: busy parts as recorded, idle parts "
           "scaled to idle_ms");
   }
@@ -109,11 +109,11 @@ struct LikelyAdded {
   Milliseconds low;
   Milliseconds high;
 
-  static void fields(auto& field) {
-    field("kernels", &LikelyAdded::kernels, "mean number of kernels per instance");
-    field("graph_kernels", &LikelyAdded::graph_kernels, "kernels replayed from CUDA graphs");
-    field("low_ms", &LikelyAdded::low, "lower estimate per instance");
-    field("high_ms", &LikelyAdded::high, "upper estimate per instance, at most the idle time");
+  void fields(auto& field) const {
+    field("kernels", kernels, "mean number of kernels per instance");
+    field("graph_kernels", graph_kernels, "kernels replayed from CUDA graphs");
+    field("low_ms", low, "lower estimate per instance");
+    field("high_ms", high, "upper estimate per instance, at most the idle time");
   }
 };
 

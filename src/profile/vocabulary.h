@@ -15,22 +15,21 @@
 
 namespace llmprof::profile {
 
-// A closed set of names in profile.json is an enum of uint8_t that counts from 0. Next to it,
-// words_of defines once how each value is spelled and what it means:
+// A closed set of names in profile.json is an enum of uint8_t that counts from 0. JSON spells its
+// values as C++ does, unless words_of, next to it, says otherwise. It also says what they mean:
 //
-//   enum class Limit : uint8_t { room, near };
+//   enum class Limit : uint8_t { room, near_peak };
 //   constexpr auto words_of(Limit) {
-//     return vocabulary<Limit>({{Limit::room, "room", "less than 0.7"}, {Limit::near, "near",
-//     ""}});
+//     return vocabulary<Limit>({{Limit::room, "less than 0.7"}, {Limit::near_peak, "", "near"}});
 //   }
 //
 // The JSON writer and reader, the schema, the docs and the page's types use it. Tables by value
 // (Texts) are checked against the enum at compile time.
 template <class Enum>
 struct Word {
-  Enum value;
-  std::string_view name;
-  std::string_view meaning;  // empty if the name is self-explanatory
+  Enum value{};
+  std::string_view meaning = {};  // empty if the name is self-explanatory
+  std::string_view name = {};     // filled by vocabulary if empty
 };
 
 template <class T>
@@ -50,11 +49,6 @@ consteval std::array<Row, N> one_per_value(const Row (&rows)[N]) {
     if (static_cast<size_t>(rows[i].value) != i) throw "rows are not in the order of the enum";
   }
   return std::to_array(rows);
-}
-
-template <class Enum, size_t N>
-consteval std::array<Word<Enum>, N> vocabulary(const Word<Enum> (&words)[N]) {
-  return one_per_value<Enum>(words);
 }
 
 // The C++ spelling: "near" for Limit::near.
@@ -78,7 +72,7 @@ consteval size_t enumerators() {
 // Names of the values that a finding or a reason of one kind has.
 class ValueNames {
  public:
-  consteval ValueNames() = default;
+  constexpr ValueNames() = default;
   consteval ValueNames(std::initializer_list<std::string_view> names) : size_(names.size()) {
     std::copy(names.begin(), names.end(), names_.begin());
   }
@@ -90,28 +84,34 @@ class ValueNames {
   size_t size_ = 0;
 };
 
-// A kind that JSON spells as C++ does.
 template <class Enum>
 struct KindWord {
-  Enum value;
-  ValueNames values;
+  Enum value{};
+  ValueNames values = {};
   std::string_view meaning = {};
   std::string_view name = {};  // filled by kinds_with_values
 };
 
 // One entry for each value of the enum, with or without a row.
+template <class Enum, class Row, size_t N>
+consteval auto named_values(const Row (&rows)[N]) {
+  std::array<Row, enumerators<Enum>()> all;
+  for (const Row& row : rows) all[static_cast<size_t>(row.value)] = row;
+  [&]<size_t... value>(std::index_sequence<value...> /*all*/) {
+    ((all[value].value = static_cast<Enum>(value)), ...);
+    ((all[value].name =
+          all[value].name.empty() ? enumerator_name<static_cast<Enum>(value)>() : all[value].name),
+     ...);
+  }(std::make_index_sequence<all.size()>());
+  return all;
+}
+template <class Enum, size_t N = 1>
+consteval auto vocabulary(const Word<Enum> (&words)[N] = {{}}) {
+  return named_values<Enum>(words);
+}
 template <class Enum, size_t N>
 consteval auto kinds_with_values(const KindWord<Enum> (&rows)[N]) {
-  auto kinds = []<size_t... value>(std::index_sequence<value...> /*all*/) {
-    return std::array{KindWord<Enum>{
-        static_cast<Enum>(value), {}, {}, enumerator_name<static_cast<Enum>(value)>()}...};
-  }(std::make_index_sequence<enumerators<Enum>()>());
-  for (const KindWord<Enum>& row : rows) {
-    KindWord<Enum>& kind = kinds[static_cast<size_t>(row.value)];
-    kind.values = row.values;
-    kind.meaning = row.meaning;
-  }
-  return kinds;
+  return named_values<Enum>(rows);
 }
 
 template <Vocabulary Enum>

@@ -19,8 +19,8 @@ EXAMPLE = pathlib.Path(__file__).resolve().parent / "example_topic"
 LINES = [
     ("profile/profile.h", '#include "profile/sequence.h"', '#include "profile/stage_streams.h"'),
     ("profile/profile.h", "  std::vector<KernelSequence> kernel_sequences;", "  std::vector<StageStream> stage_streams;"),
-    ("profile/profile.h", '    field("steps", &Profile::steps,',
-     '    field("stage_streams", &Profile::stage_streams, "kernels by CUDA stream; empty without stages");'),
+    ("profile/profile.h", '    field("steps", steps,',
+     '    field("stage_streams", stage_streams, "kernels by CUDA stream; empty without stages");'),
     ("profile/profile.h", '  visit(TopicRow<"launches",',
      '  visit(TopicRow<"stage streams", all_ranks, kOnGpus, "gpu">(), &P::stage_streams);'),
     ("analysis/pass_table.cpp", '#include "analysis/result/parts.h"',
@@ -38,7 +38,7 @@ UNITS = [
     "job/profile/merge_ranks.cpp",
     "report/sections/stage_streams_section.cpp",
     "report/documents/reports.cpp",
-    "profile/json/described.cpp",
+    "profile/json/writer.cpp",
 ]
 
 

@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "profile/json/described.h"
 #include "profile/profile.h"
 
 namespace llmprof::testing {
@@ -318,7 +319,7 @@ void add_gaps(profile::Profile& sample) {
   gap.host = "aten::item in sample";
   gap.host_reasons = {
       profile::make_reason(profile::ReasonKind::host_operator,
-                           profile::FindingValues().add_text("operator", "aten::item in sample"))};
+                           profile::FindingValues().add("operator", "aten::item in sample"))};
   sample.gaps = {gap};
   sample.repeated_gaps = {{"decode", 6, {7}, gap}};
   sample.slow_steps = {{"decode", 2, 10, 2, {4}, {2}, {{std::string("gap before ") + kGemm, {2}}}}};
@@ -719,9 +720,9 @@ class DescribedSample {
  public:
   template <class T>
   void fill(T& value) {
-    if constexpr (requires(AnyField any) { T::fields(any); }) {
-      auto each = [&](std::string_view, auto member, auto&&...) { fill(value.*member); };
-      T::fields(each);
+    if constexpr (profile::json::Described<T>) {
+      profile::json::each_field<T>(
+          [&](auto /*name*/, auto member, auto /*meaning*/) { fill(member(value)); });
     } else if constexpr (requires { value.emplace_back(); }) {
       fill(value.emplace_back());
     } else if constexpr (requires { value.emplace(); }) {
@@ -742,9 +743,6 @@ class DescribedSample {
   }
 
  private:
-  struct AnyField {
-    void operator()(std::string_view, auto, auto&&...) const {}
-  };
   uint64_t last_ = 0;
 };
 

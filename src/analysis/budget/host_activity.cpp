@@ -165,13 +165,12 @@ std::string_view without_numbers(std::string_view range) {
 
 // `around` is the operator or range that contains it; empty if there is none.
 profile::Reason inside_of(std::string_view around, ReasonKind kind, FindingValues values) {
-  if (!around.empty()) values.add_text("in", around);
+  if (!around.empty()) values.add("in", around);
   return make_reason(kind, std::move(values));
 }
 
 profile::Reason call_of(std::string_view api, std::string_view around = {}) {
-  return inside_of(around, ReasonKind::host_call,
-                   FindingValues().add_text("call", plain_api_name(api)));
+  return inside_of(around, ReasonKind::host_call, FindingValues().add("call", plain_api_name(api)));
 }
 
 // A call in an operator, an operator in a range, or the program's own code.
@@ -182,11 +181,10 @@ profile::Reason answer_of(const trace::Trace& trace, const HostQuestion& questio
     return call_of(trace.strings[question.piece.api], operation.empty() ? range : operation);
   }
   if (!operation.empty()) {
-    return inside_of(range, ReasonKind::host_operator,
-                     FindingValues().add_text("operator", operation));
+    return inside_of(range, ReasonKind::host_operator, FindingValues().add("operator", operation));
   }
   return inside_of(range, ReasonKind::host_code,
-                   FindingValues().add_flag("between_operators", question.operators_known));
+                   FindingValues().add("between_operators", question.operators_known));
 }
 
 profile::Reason how_queued(const trace::Trace& trace, const HostQuestion& question) {

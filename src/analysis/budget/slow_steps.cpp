@@ -177,13 +177,13 @@ profile::Reason reason_for(const trace::Trace& trace, const DescribedNames& name
   const auto calls = static_cast<double>(growth.calls);
   profile::FindingValues values;
   if (growth.where == nullptr) {
-    return make_reason(profile::ReasonKind::longer_small_gaps, values.add_number("gaps", calls));
+    return make_reason(profile::ReasonKind::longer_small_gaps, values.add("gaps", calls));
   }
   const GpuWorkRow& work = growth.where->work;
-  values.add_text("work", work_name(trace, names, work.kind, work.row)).add_number("calls", calls);
+  values.add("work", work_name(trace, names, work.kind, work.row)).add("calls", calls);
   if (growth.gap) return make_reason(profile::ReasonKind::longer_gap, values);
   if (growth.more_calls > 0) {
-    values.add_number("more_calls", static_cast<double>(growth.more_calls));
+    values.add("more_calls", growth.more_calls);
   }
   return make_reason(profile::ReasonKind::longer_work, values);
 }

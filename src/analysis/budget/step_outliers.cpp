@@ -162,9 +162,9 @@ std::vector<StepOutlier> step_outliers(const Stages& stages, size_t most) {
 profile::Reasons slow_step_rule() {
   profile::FindingValues values;
   values.add("share_above_median", profile::Share{kClearShare})
-      .add_number("deviations_above_median", static_cast<double>(kClearSpread))
-      .add_number("comparable_steps", static_cast<double>(kFewestSteps))
-      .add_number("times_the_median", static_cast<double>(kUnlikeTimes));
+      .add("deviations_above_median", kClearSpread)
+      .add("comparable_steps", kFewestSteps)
+      .add("times_the_median", kUnlikeTimes);
   return {make_reason(profile::ReasonKind::slow_step_rule, values)};
 }
 

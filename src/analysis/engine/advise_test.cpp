@@ -55,11 +55,11 @@ std::vector<profile::Finding> all_findings() {
       for (const char* library : {"", "ggml", "FlashAttention 2", "FlashAttention 3 (Hopper)"}) {
         for (unsigned flags = 0; flags < 16; ++flags) {
           FindingValues values;
-          values.add_text("bound_by", bound);
-          if (*library != '\0') values.add_text("library", library);
-          values.add_flag("decodes", (flags & 1U) != 0).add_flag("graphs_used", (flags & 2U) != 0);
-          values.add_flag("splits_cache", (flags & 4U) != 0);
-          values.add_flag("quantized", (flags & 8U) != 0);
+          values.add("bound_by", bound);
+          if (*library != '\0') values.add("library", library);
+          values.add("decodes", (flags & 1U) != 0).add("graphs_used", (flags & 2U) != 0);
+          values.add("splits_cache", (flags & 4U) != 0);
+          values.add("quantized", (flags & 8U) != 0);
           findings.push_back(finding_of(kind, std::move(values)));
         }
       }
@@ -89,9 +89,9 @@ TEST(Advise, EveryEngineOnEveryKind) {
 TEST(Advise, FitsTheProgram) {
   const auto advice = [](FindingKind kind, std::string_view name, std::string_view text) {
     FindingValues seen;
-    seen.add_text(name, text);
-    if (name != "decodes") seen.add_flag("decodes", true);
-    if (name != "compiled") seen.add_flag("compiled", false);
+    seen.add(name, text);
+    if (name != "decodes") seen.add("decodes", true);
+    if (name != "compiled") seen.add("compiled", false);
     const bool launches = kind == FindingKind::launch_bound;
     return advice_for(engine_named(profile::kUnknownEngine, launches),
                       finding_of(kind, std::move(seen)));
@@ -150,7 +150,7 @@ TEST(Advise, SpeaksOfNoTokensToAModelThatHasNone) {
 
 TEST(Advise, AModelThatIsNoLlmToCompileThisStageToo) {
   FindingValues values;
-  values.add_flag("decodes", false).add_flag("compiled", false);
+  values.add("decodes", false).add("compiled", false);
   profile::Finding finding = finding_of(FindingKind::launch_bound, std::move(values));
   finding.stage = std::string(profile::kForwardStage);
   const std::string advice = advice_for(engine_named(profile::kPyTorch, true, true), finding);
@@ -173,7 +173,7 @@ TEST(Advise, NothingThatTheProgramDoesAlready) {
 TEST(Advise, InTheEnginesOwnOptions) {
   const auto holds = [](std::string_view engine, FindingKind kind, std::string_view option) {
     FindingValues values;
-    values.add_flag("decodes", true).add_text("bound_by", "memory");
+    values.add("decodes", true).add("bound_by", "memory");
     const std::string advice =
         advice_for(engine_named(engine, on_pytorch(engine)), finding_of(kind, std::move(values)));
     return advice.find(option) != std::string::npos;

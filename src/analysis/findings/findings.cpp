@@ -37,7 +37,7 @@ void find_hidden_time(const trace::Trace& trace, const std::vector<StageFacts>& 
   const double share = hidden / (hidden + gpu_time(trace.kernels));
   if (share < kHiddenWorthNaming) return;
   FindingValues values;
-  values.add_number("replays", static_cast<double>(trace.graph_replays.size()))
+  values.add("replays", trace.graph_replays.size())
       .add("hidden_time", to_milliseconds(hidden))
       .add("hidden_share_of_gpu_time", profile::Share{share});
   Finding& finding = findings.emplace_back();
@@ -69,11 +69,11 @@ void find_step_outliers(const StageFacts& facts, std::vector<Finding>& findings)
   }
   const SlowStep& slowest = *facts.slow_steps.front();
   FindingValues values;
-  values.add_number("slow_steps", static_cast<double>(facts.slow_steps.size()))
-      .add_number("steps", static_cast<double>(facts.steps))
+  values.add("slow_steps", facts.slow_steps.size())
+      .add("steps", facts.steps)
       .add("median_step", to_milliseconds(facts.stage->step_wall.p50))
       .add("slowest_above_median", to_milliseconds(slowest.above_median))
-      .add_flag("only_first_steps", all_first);
+      .add("only_first_steps", all_first);
   for (const auto& reason : slowest.reasons) {
     values.add("slower_by", to_milliseconds(reason.longer), "");
   }
@@ -97,7 +97,7 @@ void find_low_clocks(const StageFacts& facts, std::vector<Finding>& findings) {
   values.add("mean_clock", stage.sm_clock->mean)
       .add("lowest_clock", stage.sm_clock->min)
       .add("highest_clock", stage.sm_clock->max)
-      .add_number("samples", static_cast<double>(stage.sm_clock->samples))
+      .add("samples", stage.sm_clock->samples)
       .add("maximum_clock", *stage.highest_sm_clock);
   const double reached = stage.sm_clock->mean.value / stage.highest_sm_clock->value;
   bool low = reached < kFarBelow;
@@ -120,7 +120,7 @@ void mark_traced(const StageFacts& facts, std::span<Finding> idle) {
   if ((*unwatched)[facts.index].known()) return;
   for (Finding& finding : idle) {
     FindingValues values;
-    values.add_flag(profile::kTracingIncluded, true);
+    values.add(profile::kTracingIncluded, true);
     finding.values.push_back(std::move(values).take().front());
   }
 }

@@ -87,7 +87,7 @@ const IdleGap* longest_gap(const StageFacts& facts, BudgetPart cause) {
 FindingValues longest_and_host(const IdleGap* gap) {
   FindingValues values;
   if (gap == nullptr) return values;
-  values.add("longest_gap", to_milliseconds(gap->length())).add_text("host", "");
+  values.add("longest_gap", to_milliseconds(gap->length())).add("host", "");
   return values;
 }
 
@@ -102,12 +102,12 @@ Finding& add_idle(const StageFacts& facts, FindingKind kind, double time, Findin
 void add_stall(const StageFacts& facts, const RepeatedGap& stall, std::vector<Finding>& findings) {
   const auto count = static_cast<double>(stall.count);
   FindingValues values;
-  values.add_number("gaps", count)
+  values.add("gaps", count)
       .add("mean_gap", to_milliseconds(static_cast<double>(stall.total) / count))
-      .add_text("work_before", stall.longest.work_before)
-      .add_text("work_after", stall.longest.work_after)
+      .add("work_before", stall.longest.work_before)
+      .add("work_after", stall.longest.work_after)
       .add_all(longest_and_host(&stall.longest))
-      .add_flag("decodes", facts.decodes());
+      .add("decodes", facts.decodes());
   add_idle(facts, FindingKind::host_stall_repeated, facts.per_instance(stall.total),
            std::move(values), &stall.longest, findings)
       .subject = to_printable(stall.longest.work_before + " -> " + stall.longest.work_after);
@@ -123,12 +123,12 @@ void add_single_stalls(const StageFacts& facts, const std::vector<const IdleGap*
   }
   const IdleGap& longest = *stalls.front();
   FindingValues values;
-  values.add_number("stalls", static_cast<double>(stalls.size()))
+  values.add("stalls", stalls.size())
       .add("stalled", to_milliseconds(total))
-      .add_number("instances_with_stall", static_cast<double>(instances.size()))
-      .add_number("instances", facts.instances())
+      .add("instances_with_stall", instances.size())
+      .add("instances", facts.instances())
       .add_all(longest_and_host(&longest))
-      .add_text("work_after", longest.work_after);
+      .add("work_after", longest.work_after);
   add_idle(facts, FindingKind::host_stall_single, facts.per_instance(total), std::move(values),
            &longest, findings);
 }
@@ -136,10 +136,10 @@ void add_single_stalls(const StageFacts& facts, const std::vector<const IdleGap*
 // How many kernels a pass has, and how many of these CUDA graphs launch.
 FindingValues kernels_of_pass(const StageFacts& facts) {
   FindingValues values;
-  values.add_number("kernels_per_pass", static_cast<double>(facts.kernels) / facts.passes())
-      .add_text("pass", facts.pass());
+  values.add("kernels_per_pass", static_cast<double>(facts.kernels) / facts.passes())
+      .add("pass", facts.pass());
   if (facts.hidden_replays > 0) {
-    values.add_number("graph_replays_per_instance", facts.per_instance(facts.hidden_replays));
+    values.add("graph_replays_per_instance", facts.per_instance(facts.hidden_replays));
   } else {
     const double share = facts.kernels == 0 ? 0
                                             : static_cast<double>(facts.graph_kernels) /
@@ -159,18 +159,16 @@ void add_launch_bound(const StageFacts& facts, double time, std::vector<Finding>
   const double host = facts.time(BudgetPart::idle_host);
   FindingValues values;
   values
-      .add_number("gaps_per_instance",
-                  facts.per_instance(gaps_of(facts, BudgetPart::idle_launch)) +
-                      facts.per_instance(gaps_of(facts, BudgetPart::idle_host)))
+      .add("gaps_per_instance", facts.per_instance(gaps_of(facts, BudgetPart::idle_launch)) +
+                                    facts.per_instance(gaps_of(facts, BudgetPart::idle_host)))
       .add("share_in_cuda_calls", profile::Share{launch / (launch + host)})
       .add("share_in_host_code", profile::Share{host / (launch + host)})
       .add_all(kernels_of_pass(facts))
-      .add_flag("graphs_used", uses_graphs(facts))
-      .add_flag("decodes", facts.decodes())
+      .add("graphs_used", uses_graphs(facts))
+      .add("decodes", facts.decodes())
       .add_all(program_values(facts));
   if (const IdleGap* gap = longest_gap(facts, BudgetPart::idle_launch)) {
-    values.add("longest_gap", to_milliseconds(gap->length()))
-        .add_text("work_after", gap->work_after);
+    values.add("longest_gap", to_milliseconds(gap->length())).add("work_after", gap->work_after);
   }
   add_finding(facts, FindingKind::launch_bound, time, std::move(values), findings);
 }
@@ -183,7 +181,7 @@ void add_between_steps(const StageFacts& facts, double time, std::vector<Finding
   const auto steps = static_cast<double>(facts.steps);
   FindingValues values;
   values.add("gap_per_step", to_milliseconds(time * facts.instances() / steps))
-      .add_number("steps_per_instance", facts.per_instance(steps))
+      .add("steps_per_instance", facts.per_instance(steps))
       .add_all(longest_and_host(longest));
   add_idle(facts, FindingKind::gap_between_steps, time, std::move(values), longest, findings);
 }
@@ -192,9 +190,9 @@ void add_synchronization(const StageFacts& facts, std::vector<Finding>& findings
   constexpr BudgetPart kPart = BudgetPart::idle_synchronization;
   const IdleGap* longest = longest_gap(facts, kPart);
   FindingValues values;
-  values.add_number("gaps_per_instance", facts.per_instance(gaps_of(facts, kPart)))
+  values.add("gaps_per_instance", facts.per_instance(gaps_of(facts, kPart)))
       .add_all(longest_and_host(longest));
-  if (longest != nullptr) values.add_text("work_before", longest->work_before);
+  if (longest != nullptr) values.add("work_before", longest->work_before);
   add_idle(facts, FindingKind::synchronization, facts.time(kPart), std::move(values), longest,
            findings);
 }
@@ -206,7 +204,7 @@ void add_queued(const StageFacts& facts, std::vector<Finding>& findings) {
   if (gaps > 0) {
     const double time = facts.time(BudgetPart::idle_queued) - long_waits;
     FindingValues values;
-    values.add_number("gaps_per_instance", facts.per_instance(gaps))
+    values.add("gaps_per_instance", facts.per_instance(gaps))
         .add("mean_gap", to_milliseconds(time * facts.instances() / gaps))
         .add_all(kernels_of_pass(facts));
     add_finding(facts, FindingKind::queue_gaps, time, std::move(values), findings);
@@ -231,8 +229,7 @@ void add_outside_operators(const StageFacts& facts, std::vector<Finding>& findin
   if (time <= 0) return;
   const IdleGap* longest = facts.gaps.empty() ? nullptr : facts.gaps.front();
   FindingValues values;
-  values.add_number("gaps_per_instance", facts.per_instance(gaps))
-      .add_all(longest_and_host(longest));
+  values.add("gaps_per_instance", facts.per_instance(gaps)).add_all(longest_and_host(longest));
   add_idle(facts, FindingKind::time_outside_operators, time, std::move(values), longest, findings);
 }
 

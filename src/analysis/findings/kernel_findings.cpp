@@ -22,7 +22,7 @@ FindingValues longest_in_stage(const StageFacts& facts, KernelsInStage kernels) 
   for (const KernelInStage& kernel : kernels.first(std::min(kNamedKernels, kernels.size()))) {
     const std::string& name = facts.description(kernel).short_name;
     values.add("kernel_time", to_milliseconds(facts.per_instance(kernel.total)), name);
-    values.add_number("kernel_calls", facts.per_instance(kernel.calls), name);
+    values.add("kernel_calls", facts.per_instance(kernel.calls), name);
   }
   return values;
 }
@@ -37,8 +37,8 @@ FindingValues count_and_name(const StageFacts& facts, KernelsInStage kernels) {
   }
   const auto count = static_cast<double>(calls);
   FindingValues values;
-  values.add_number("kernels_per_pass", count / facts.passes())
-      .add_text("pass", facts.pass())
+  values.add("kernels_per_pass", count / facts.passes())
+      .add("pass", facts.pass())
       .add("mean_kernel", to_milliseconds(calls == 0 ? 0 : static_cast<double>(total) / count))
       .add_all(longest_in_stage(facts, kernels));
   return values;
@@ -55,7 +55,7 @@ bool any_has(const StageFacts& facts, KernelsInStage kernels, KernelTrait trait)
 }
 
 FindingValues bound_by(const StageFacts& facts) {
-  return FindingValues().add_text("bound_by", facts.memory_bound ? "memory" : "compute");
+  return FindingValues().add("bound_by", facts.memory_bound ? "memory" : "compute");
 }
 
 // `quantized`: weights of less than 16 bits, judged by the longest kernel of each product class.
@@ -64,22 +64,22 @@ FindingValues product_values(const StageFacts& facts) {
     const KernelsInStage kernels = facts.of(kernel_class);
     return !kernels.empty() && any_has(facts, kernels.first(1), KernelTrait::quantized);
   });
-  return bound_by(facts).add_flag("quantized", quantized);
+  return bound_by(facts).add("quantized", quantized);
 }
 
 FindingValues attention_values(const StageFacts& facts) {
   FindingValues values;
   const KernelsInStage kernels = facts.of(KernelClass::attention);
-  values.add_flag("decodes", facts.decodes())
-      .add_flag("splits_cache", any_has(facts, kernels, KernelTrait::split_cache));
+  values.add("decodes", facts.decodes())
+      .add("splits_cache", any_has(facts, kernels, KernelTrait::split_cache));
   if (kernels.empty()) return values;
   const std::string& library = facts.description(kernels.front()).library;
-  if (!library.empty()) values.add_text("library", library);
+  if (!library.empty()) values.add("library", library);
   return values;
 }
 
 FindingValues copy_values(const StageFacts& facts) {
-  return FindingValues().add_flag(
+  return FindingValues().add(
       "concatenates", any_has(facts, facts.of(KernelClass::copy_cast), KernelTrait::concatenation));
 }
 
@@ -133,8 +133,8 @@ profile::Reasons add_floor(const StageFacts& facts, std::span<const KernelClass>
   }
   values.add("time", to_milliseconds(time))
       .add("floor", to_milliseconds(floor))
-      .add_text("floor_rule", "");
-  if (floor > 0) values.add_number("time_over_floor", time / floor);
+      .add("floor_rule", "");
+  if (floor > 0) values.add("time_over_floor", time / floor);
   return rule;
 }
 
@@ -287,7 +287,7 @@ void find_transfers(const StageFacts& facts, std::vector<Finding>& findings) {
   FindingValues values;
   for (size_t i = 0; i < std::min(kNamedCopies, facts.copies.size()); ++i) {
     const auto& [what, calls, bytes, total] = facts.copies[i];
-    values.add_number("copies_per_instance", facts.per_instance(calls), what)
+    values.add("copies_per_instance", facts.per_instance(calls), what)
         .add("bytes_per_instance", profile::Bytes{facts.per_instance(bytes)}, what);
   }
   add_finding(facts, FindingKind::exposed_copies, time, std::move(values), findings);
@@ -312,9 +312,9 @@ void find_latency_bound(const StageFacts& facts, std::vector<Finding>& findings)
     measured += kernel.measured_calls;
   }
   FindingValues values;
-  values.add_number("kernel_names", static_cast<double>(kernels.size()))
-      .add_number("launches_measured", static_cast<double>(measured))
-      .add_number("launches", static_cast<double>(calls));
+  values.add("kernel_names", kernels.size())
+      .add("launches_measured", measured)
+      .add("launches", calls);
   for (size_t i = 0; i < std::min(kNamedKernels, kernels.size()); ++i) {
     const KernelRow& row = *kernels[i].row;
     const std::string& name = row.description.short_name;

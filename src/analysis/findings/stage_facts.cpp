@@ -190,9 +190,9 @@ std::vector<StageFacts> stage_facts(const FindingEvidence& evidence) {
 
 profile::FindingValues program_values(const StageFacts& facts) {
   profile::FindingValues values;
-  values.add_flag("compiled", facts.compiled);
-  if (!facts.engine.empty()) values.add_text("engine", facts.engine);
-  if (facts.pytorch) values.add_text("framework", "PyTorch");
+  values.add("compiled", facts.compiled);
+  if (!facts.engine.empty()) values.add("engine", facts.engine);
+  if (facts.pytorch) values.add("framework", "PyTorch");
   return values;
 }
 

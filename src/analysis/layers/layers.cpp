@@ -115,8 +115,8 @@ class UnlikeMost {
       return static_cast<double>(count) / static_cast<double>(passes_);
     };
     FindingValues values;
-    values.add_number("kernels_per_pass", a_pass(sum.kernel_count))
-        .add_number("median_kernels_per_pass", a_pass(median_));
+    values.add("kernels_per_pass", a_pass(sum.kernel_count))
+        .add("median_kernels_per_pass", a_pass(median_));
     return {make_reason(ReasonKind::unlike_median_layer, values)};
   }
 
@@ -171,8 +171,8 @@ ReasonKind why_none(const StageWhole& whole) {
 void add_reason(const Stage& stage, const StageWhole& whole, std::optional<uint32_t> model,
                 Layers& layers) {
   FindingValues values;
-  values.add_text("stage", stage.name);
-  if (model) values.add_number("model_layers", *model);
+  values.add("stage", stage.name);
+  if (model) values.add("model_layers", *model);
   layers.reason.push_back(make_reason(why_none(whole), values));
 }
 

@@ -27,7 +27,7 @@ struct TooHigh {
   double value = 0;
 
   void add_to(FindingValues& values) const {
-    values.add_text("time", time).add("share", profile::Share{value});
+    values.add("time", time).add("share", profile::Share{value});
   }
 };
 
@@ -69,24 +69,23 @@ FindingValues values_of(const Stages& stages, const llm::ModelSpec& model, const
   const Stage& stage = stages.stages[wrong.stage->stage];
   const Workload& workload = use.workload;
   FindingValues values;
-  values.add_text("figure", wrong.figure).add_text("stage", stage.name);
+  values.add("figure", wrong.figure).add("stage", stage.name);
   wrong.by.add_to(values);
   if (device.captured && !device.captured->empty()) {
-    values.add_text("gpu", device.wanted).add_text("captured_gpu", *device.captured);
+    values.add("gpu", device.wanted).add("captured_gpu", *device.captured);
   }
   if (is_prefill(stage) && workload.prompt_tokens) {
     add_count("prompt_tokens", *workload.prompt_tokens, values);
   }
   if (workload.batch && workload.batch->value > 1) add_count("batch", *workload.batch, values);
-  values.add_text("weights_dtype", model.weights.name)
-      .add_text("kv_cache_dtype", model.kv_cache.name)
-      .add_number("tp", workload.parallel.tp)
-      .add_number("pp", workload.parallel.pp)
-      .add_number("ep", workload.parallel.ep);
+  values.add("weights_dtype", model.weights.name)
+      .add("kv_cache_dtype", model.kv_cache.name)
+      .add("tp", workload.parallel.tp)
+      .add("pp", workload.parallel.pp)
+      .add("ep", workload.parallel.ep);
   const double passes = mean_steps(stages, wrong.stage->stage).value_or(1);
   const bool of_flops = wrong.figure == "MFU";
-  values.add_flag("weights_may_be_cached",
-                  !of_flops && may_stay_in_cache(wrong.stage->cost, passes));
+  values.add("weights_may_be_cached", !of_flops && may_stay_in_cache(wrong.stage->cost, passes));
   return values;
 }
 
@@ -186,7 +185,7 @@ void refuse_above_measured(const Stages& stages, Utilization& use) {
     if (of_bytes) {
       FindingValues values;
       of_bytes->add_to(values);
-      values.add_text("stage", stages.stages[stage.stage].name);
+      values.add("stage", stages.stages[stage.stage].name);
       stage.why_not.push_back(make_reason(ReasonKind::above_measured_bandwidth, values));
     }
     if (of_flops || of_bytes) {

@@ -141,9 +141,9 @@ void add(llm::PassCost& sum, const llm::PassCost& cost, double times) {
 
 // Adds the degrees of parallelism above 1: the cost is one GPU's share of the model.
 void add_parallelism(const llm::Parallelism& parallel, FindingValues& values) {
-  if (parallel.tp > 1) values.add_number("tp", parallel.tp);
-  if (parallel.pp > 1) values.add_number("pp", parallel.pp);
-  if (parallel.ep > 1) values.add_number("ep", parallel.ep);
+  if (parallel.tp > 1) values.add("tp", parallel.tp);
+  if (parallel.pp > 1) values.add("pp", parallel.pp);
+  if (parallel.ep > 1) values.add("ep", parallel.ep);
 }
 
 StageUtilization prefill_cost(const llm::ModelSpec& model, const Workload& workload) {
@@ -160,7 +160,7 @@ StageUtilization prefill_cost(const llm::ModelSpec& model, const Workload& workl
   FindingValues values;
   add_count("prompt_tokens", *workload.prompt_tokens, values);
   add_count("batch", *workload.batch, values);
-  if (pass.images > 0) values.add_number("images", static_cast<double>(pass.images));
+  if (pass.images > 0) values.add("images", pass.images);
   add_parallelism(workload.parallel, values);
   result.basis = {make_reason(ReasonKind::prefill_pass, values)};
   return result;
@@ -201,11 +201,10 @@ StageUtilization decode_cost(const llm::ModelSpec& model, const Workload& worklo
   const uint64_t first = workload.prompt_tokens->value;
   const auto last = first + static_cast<uint64_t>(std::ceil(*steps)) - 1;
   FindingValues values;
-  values.add_number(
+  values.add(
       "steps", *steps,
       counted_steps ? std::nullopt : std::optional<std::string>(workload.new_tokens->source));
-  values.add_number("first_context", static_cast<double>(first))
-      .add_number("last_context", static_cast<double>(last));
+  values.add("first_context", first).add("last_context", last);
   add_count("prompt_tokens", *workload.prompt_tokens, values);
   add_count("batch", *workload.batch, values);
   // Prefill may produce the first new token.
@@ -243,8 +242,7 @@ StageUtilization serving_cost(const Stages& stages, uint32_t stage, const llm::M
   if (steps.all == 0 || steps.with_tokens < steps.all) {
     result.whole_cost = false;
     FindingValues values;
-    values.add_number("known_steps", static_cast<double>(steps.with_tokens))
-        .add_number("steps", static_cast<double>(steps.all));
+    values.add("known_steps", steps.with_tokens).add("steps", steps.all);
     result.why_not = {make_reason(ReasonKind::step_tokens_unknown, values)};
     return result;
   }
@@ -262,14 +260,12 @@ StageUtilization serving_cost(const Stages& stages, uint32_t stage, const llm::M
     return static_cast<double>(of_all) / static_cast<double>(steps.all);
   };
   FindingValues values;
-  values.add_number("steps", static_cast<double>(steps.all))
-      .add_number("tokens_per_step", mean(steps.tokens));
+  values.add("steps", steps.all).add("tokens_per_step", mean(steps.tokens));
   if (result.whole_cost) {
-    values.add_number("contexts_per_step", mean(steps.keys));
-    if (has_window(model)) values.add_flag("attention_window", true);
+    values.add("contexts_per_step", mean(steps.keys));
+    if (has_window(model)) values.add("attention_window", true);
   } else if (steps.with_contexts > 0) {
-    values.add_number("steps_without_contexts",
-                      static_cast<double>(steps.all - steps.with_contexts));
+    values.add("steps_without_contexts", steps.all - steps.with_contexts);
   }
   add_parallelism(workload.parallel, values);
   result.basis = {make_reason(
@@ -291,7 +287,7 @@ StageUtilization stage_cost(const Stages& stages, uint32_t stage, const llm::Mod
     result = decode_cost(model, workload, mean_steps(stages, stage));
   } else {
     result.why_not = {
-        make_reason(ReasonKind::no_cost_formula, FindingValues().add_text("stage", what.name))};
+        make_reason(ReasonKind::no_cost_formula, FindingValues().add("stage", what.name))};
   }
   result.stage = stage;
   return result;
@@ -328,7 +324,7 @@ Workload complete_workload(const Stages& stages, Workload workload) {
 }
 
 void add_count(std::string_view name, const TokenCount& count, profile::FindingValues& values) {
-  values.add_number(name, static_cast<double>(count.value), count.source);
+  values.add(name, count.value, count.source);
 }
 
 }  // namespace llmprof::analysis

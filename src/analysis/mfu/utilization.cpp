@@ -106,18 +106,16 @@ profile::RecordedWork recorded_figures(const Stage& stage, const llm::PassCost& 
 profile::Reason missing_device(const DeviceAsked& device) {
   if (device.kind == trace::DeviceKind::cpu) return make_reason(ReasonKind::cpu_peaks_unknown);
   if (device.wanted.empty()) return make_reason(ReasonKind::gpu_not_named);
-  return make_reason(ReasonKind::gpu_unknown, FindingValues().add_text("gpu", device.wanted));
+  return make_reason(ReasonKind::gpu_unknown, FindingValues().add("gpu", device.wanted));
 }
 
 profile::Reason several_gpus(size_t gpus) {
-  return make_reason(ReasonKind::several_gpus,
-                     FindingValues().add_number("gpus", static_cast<double>(gpus)));
+  return make_reason(ReasonKind::several_gpus, FindingValues().add("gpus", gpus));
 }
 
 profile::Reason no_peak(const llm::ModelSpec& model, const llm::GpuSpec& gpu) {
-  return make_reason(
-      ReasonKind::no_peak_of_format,
-      FindingValues().add_text("format", model.weights.name).add_text("gpu", gpu.name));
+  return make_reason(ReasonKind::no_peak_of_format,
+                     FindingValues().add("format", model.weights.name).add("gpu", gpu.name));
 }
 
 bool is_spread(const llm::Parallelism& parallel) {
@@ -183,8 +181,7 @@ class StageFigures {
     result.traced_share = tracing.share;
     if (tracing.whole() || !tracing.share || result.basis.empty()) return;
     FindingValues values;
-    values.add_number("steps_traced", static_cast<double>(tracing.steps_traced))
-        .add_number("steps", static_cast<double>(tracing.steps_all));
+    values.add("steps_traced", tracing.steps_traced).add("steps", tracing.steps_all);
     result.basis.push_back(make_reason(ReasonKind::traced_steps_on_busy_time, values));
   }
 
@@ -217,9 +214,9 @@ RecordedWork mean_of(const RecordedSum& sum) {
     work.cost.parts.push_back(std::move(part));
   }
   profile::FindingValues values;
-  values.add_number("operators_with_work", static_cast<double>(sum.with_figures))
-      .add_number("operators", static_cast<double>(sum.operators))
-      .add_number("instances", instances);
+  values.add("operators_with_work", sum.with_figures)
+      .add("operators", sum.operators)
+      .add("instances", instances);
   work.basis = {make_reason(profile::ReasonKind::recorded_operators, values)};
   return work;
 }
@@ -229,7 +226,7 @@ profile::Reasons why_nothing(const Stages& stages, const Utilization& use,
                              const DeviceAsked& device, bool any_recorded) {
   if (stages.stages.empty()) {
     FindingValues values;
-    if (!stages.reason.empty()) values.add_text("why", stages.reason);
+    if (!stages.reason.empty()) values.add("why", stages.reason);
     return {make_reason(ReasonKind::no_stages, values)};
   }
   if (!use.model && !any_recorded) return {make_reason(ReasonKind::no_model)};

@@ -32,14 +32,14 @@ enum class KernelTrait : uint8_t {
 constexpr auto words_of(KernelTrait /*of*/) {
   using enum KernelTrait;
   return profile::vocabulary<KernelTrait>({
-      {kv_cache, "kv_cache", "writes the keys and values of a sequence, or reads them by page"},
-      {convolution, "convolution", "a matrix product by its class"},
-      {backward, "backward", "of a backward pass: training"},
-      {token_choice, "token_choice", "picks the next token"},
-      {block_per_row, "block_per_row", "launched with one block for each row that it gathers"},
-      {concatenation, "concatenation", "a copy by its class"},
-      {split_cache, "split_cache", "attention over parts of the KV cache, or what joins these"},
-      {quantized, "quantized", "a product with weights of less than 16 bits"},
+      {kv_cache, "writes the keys and values of a sequence, or reads them by page"},
+      {convolution, "a matrix product by its class"},
+      {backward, "of a backward pass: training"},
+      {token_choice, "picks the next token"},
+      {block_per_row, "launched with one block for each row that it gathers"},
+      {concatenation, "a copy by its class"},
+      {split_cache, "attention over parts of the KV cache, or what joins these"},
+      {quantized, "a product with weights of less than 16 bits"},
   });
 }
 inline constexpr size_t kKernelTraits = profile::kWords<KernelTrait>.size();

@@ -91,8 +91,8 @@ void add_too_short(const profile::SampledKernels& sampled, profile::Reasons& mis
   const uint64_t all =
       sampled.kernels_placed + sampled.kernels_too_short + sampled.kernels_unsampled;
   FindingValues values;
-  values.add_number("kernels_without", static_cast<double>(sampled.kernels_too_short))
-      .add_number("kernels", static_cast<double>(all))
+  values.add("kernels_without", sampled.kernels_too_short)
+      .add("kernels", all)
       .add("interval", sampled.interval)
       .add("share_of_sample", sampled.least_share_of_sample);
   missing.push_back(make_reason(ReasonKind::shorter_than_samples, values));

@@ -178,8 +178,7 @@ profile::Reasons what_is_missing(const std::vector<KernelRoofline>& kernels) {
     const size_t without = kernels.size() - static_cast<size_t>(with);
     if (without == 0) return;
     FindingValues values;
-    values.add_number("kernels_without", static_cast<double>(without))
-        .add_number("kernels", static_cast<double>(kernels.size()));
+    values.add("kernels_without", without).add("kernels", kernels.size());
     missing.push_back(make_reason(kind, values));
   };
   add(ReasonKind::flops_not_counted,

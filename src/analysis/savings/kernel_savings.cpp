@@ -59,7 +59,7 @@ std::optional<OwnFloor> own_floor(const KernelRow& row, const KernelRoofline& me
     values.add("peak_bandwidth", profile::BytesPerSecond{gpu.memory_bandwidth});
     floor.rule = {make_reason(profile::ReasonKind::own_bytes_at_peak, values)};
   } else {
-    values.add("peak_flops", profile::FlopsPerSecond{*peak}).add_text("format", format);
+    values.add("peak_flops", profile::FlopsPerSecond{*peak}).add("format", format);
     floor.rule = {make_reason(profile::ReasonKind::own_flops_at_peak, values)};
   }
   return floor;

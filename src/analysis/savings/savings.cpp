@@ -46,13 +46,13 @@ struct Least {
     if (compute >= memory) {
       values.add("flops", profile::Flops{flops})
           .add("peak_flops", profile::FlopsPerSecond{stage.peak_flops})
-          .add_text("peak", stage.peak_name);
+          .add("peak", stage.peak_name);
     } else {
       values.add("bytes", profile::Bytes{bytes})
           .add("peak_bandwidth", profile::BytesPerSecond{stage.peak_bandwidth})
-          .add_text("bytes_are", stage.from_operators ? "recorded" : bytes_are);
+          .add("bytes_are", stage.from_operators ? "recorded" : bytes_are);
     }
-    if (divided) values.add_flag("divided_by_time", true);
+    if (divided) values.add("divided_by_time", true);
     if (traced != 1) values.add("traced_share", profile::Share{traced});
     const ReasonKind kind =
         compute >= memory ? ReasonKind::flops_at_peak : ReasonKind::bytes_at_peak;

@@ -235,9 +235,9 @@ void measure(const Found& found, profile::CollectorOverhead& result) {
   result.untraced = told(untraced);
   if (found.traced.size() < kFewestWindows || found.untraced.size() < kFewestWindows) {
     profile::FindingValues values;
-    values.add_number("windows_needed", static_cast<double>(kFewestWindows))
-        .add_number("traced_windows", static_cast<double>(found.traced.size()))
-        .add_number("untraced_windows", static_cast<double>(found.untraced.size()));
+    values.add("windows_needed", kFewestWindows)
+        .add("traced_windows", found.traced.size())
+        .add("untraced_windows", found.untraced.size());
     result.why_not_reasons = {make_reason(profile::ReasonKind::few_tracing_windows, values)};
     return;
   }

@@ -29,13 +29,12 @@ struct SideRun {
   std::optional<std::string> command;
   uint64_t steps = 0;
 
-  static void fields(auto& field) {
-    using Self = SideRun;
-    field("path", &Self::path, "path as given on the command line");
-    field("kind", &Self::kind, "what it is: profile, run, capture");
-    field("recorded_by", &Self::recorded_by, "tools that made its captures, with their versions");
-    field("command", &Self::command, "command that ran; null if unknown");
-    field("steps", &Self::steps, "recorded steps, over all stages");
+  void fields(auto& field) const {
+    field("path", path, "path as given on the command line");
+    field("kind", kind, "what it is: profile, run, capture");
+    field("recorded_by", recorded_by, "tools that made its captures, with their versions");
+    field("command", command, "command that ran; null if unknown");
+    field("steps", steps, "recorded steps, over all stages");
   }
 };
 
@@ -47,14 +46,14 @@ struct Damage {
   std::string text;
   uint64_t count = 1;
 
-  static void fields(auto& field) {
-    field("side", &Damage::side, "side of the comparison");
-    field("run", &Damage::run, "path of the run");
-    field("code", &Damage::code,
+  void fields(auto& field) const {
+    field("side", side, "side of the comparison");
+    field("run", run, "path of the run");
+    field("code", code,
           "code of the diagnostic in its profile.json; capture_failed (a recording failed or was "
           "interrupted); stage_cut_off (no complete instance of a stage was recorded)");
-    field("text", &Damage::text, "what is missing");
-    field("count", &Damage::count, "number of occurrences");
+    field("text", text, "what is missing");
+    field("count", count, "number of occurrences");
   }
 };
 
@@ -66,15 +65,15 @@ struct Aspect {
   bool blocking = false;
   std::string text;
 
-  static void fields(auto& field) {
-    field("aspect", &Aspect::aspect,
+  void fields(auto& field) const {
+    field("aspect", aspect,
           "gpu, gpu_count, clocks, driver, cuda, model, dtype, prompt_tokens, new_tokens, batch, "
           "parallelism, recording, coverage, selection, stages, hidden_graphs, throttling, engine, "
           "device_kind, unwatched, cpu_peaks, shared_cpus");
-    field("base", &Aspect::base, "value of the base side; null if unknown");
-    field("new", &Aspect::now, "value of the new side; null if unknown");
-    field("blocking", &Aspect::blocking, "true: the sides cannot be compared; false: it is a note");
-    field("text", &Aspect::text, "sentence that reports print");
+    field("base", base, "value of the base side; null if unknown");
+    field("new", now, "value of the new side; null if unknown");
+    field("blocking", blocking, "true: the sides cannot be compared; false: it is a note");
+    field("text", text, "sentence that reports print");
   }
 };
 
@@ -88,20 +87,19 @@ struct LeftOut {
   uint64_t count = 0;
   Milliseconds total;
 
-  static void fields(auto& field) {
-    using Self = LeftOut;
-    field("side", &Self::side, "side of the comparison");
-    field("run", &Self::run, "path of the run");
-    field("stage", &Self::stage, "stage that they belong to");
-    field("what", &Self::what, "steps, instances");
-    field("rule", &Self::rule,
+  void fields(auto& field) const {
+    field("side", side, "side of the comparison");
+    field("run", run, "path of the run");
+    field("stage", stage, "stage that they belong to");
+    field("what", what, "steps, instances");
+    field("rule", rule,
           "why they are excluded: warm_up, first_step (of an instance with several), "
           "after_untraced (the previous step was not traced), cut_off (recording ended in its "
           "instance), clocks_lowered (by heat, power or hardware; kept if that applies to more "
           "than half of a side), no_counterpart (not every run has steps of this kind, batch and "
           "tokens, or instances with as many steps), outside_context_range, too_few");
-    field("count", &Self::count, "number of steps or instances");
-    field("total_ms", &Self::total, "their total wall time");
+    field("count", count, "number of steps or instances");
+    field("total_ms", total, "their total wall time");
   }
 };
 
@@ -118,20 +116,18 @@ struct StepGroup {
   uint64_t now_steps = 0;
   Share weight;
 
-  static void fields(auto& field) {
-    using Self = StepGroup;
-    field("stage", &Self::stage, "stage that they belong to");
-    field("kind", &Self::kind, "prefill, decode, mixed");
-    field("batch", &Self::batch, "sequences per step");
-    field("tokens", &Self::tokens, "tokens that pass through the layers");
-    field("context_by", &Self::context_by,
+  void fields(auto& field) const {
+    field("stage", stage, "stage that they belong to");
+    field("kind", kind, "prefill, decode, mixed");
+    field("batch", batch, "sequences per step");
+    field("tokens", tokens, "tokens that pass through the layers");
+    field("context_by", context_by,
           "context_tokens (per sequence), or step_of_instance if the context is unknown");
-    field("context_low", &Self::context_low, "start of the range that both sides have");
-    field("context_high", &Self::context_high, "likewise");
-    field("base_steps", &Self::base_steps, "compared");
-    field("new_steps", &Self::now_steps, "compared");
-    field("weight", &Self::weight,
-          "weight of the group in its stage: its share of the base side's steps");
+    field("context_low", context_low, "start of the range that both sides have");
+    field("context_high", context_high, "likewise");
+    field("base_steps", base_steps, "compared");
+    field("new_steps", now_steps, "compared");
+    field("weight", weight, "weight of the group in its stage: its share of the base side's steps");
   }
 };
 
@@ -167,54 +163,50 @@ struct Comparison {
   std::optional<Share> between_runs;
   std::optional<NoAnswer> why_not;
 
-  static void fields(auto& field) {
-    using Self = Comparison;
-    field("stage", &Self::stage, "as in profile.json; \"all kernels\" without stages");
-    field("quantity", &Self::quantity,
+  void fields(auto& field) const {
+    field("stage", stage, "as in profile.json; \"all kernels\" without stages");
+    field("quantity", quantity,
           "step, step_busy, step_idle, step_kernels (per step); wall, busy, idle, kernels (per "
           "instance); class.X (kernel time of that class, including overlap, per step, or per "
           "instance if the stage has no steps); tokens_per_s, mfu, mbu");
-    field(
-        "statistic", &Self::statistic,
-        "mean (unless a gate rule names another), p50, p90, p99, shift (Hodges-Lehmann: the median "
-        "of all differences between the sides' values)");
-    field("unit", &Self::unit, "ms, tokens/s, fraction");
-    field("times", &Self::times, "source of the times");
-    field("lower_is_better", &Self::lower_is_better, "false for rates and utilization");
-    field("base", &Self::base,
+    field("statistic", statistic,
+          "mean (unless a gate rule names another), p50, p90, p99, shift (Hodges-Lehmann: the "
+          "median of all differences between the sides' values)");
+    field("unit", unit, "ms, tokens/s, fraction");
+    field("times", times, "source of the times");
+    field("lower_is_better", lower_is_better, "false for rates and utilization");
+    field("base", base,
           "value of the statistic; with several runs, their mean; for a shift, the median");
-    field("new", &Self::now, "value of the statistic; for a shift, base plus difference");
-    field("difference", &Self::difference, "new minus base");
-    field("low", &Self::low, "lower end of the 95 % interval; null if the uncertainty is unknown");
-    field("high", &Self::high, "likewise");
-    field("relative", &Self::relative, "difference over base");
-    field("relative_low", &Self::relative_low, "low over base");
-    field("relative_high", &Self::relative_high, "high over base");
-    field("answer", &Self::answer, "whether it changed");
-    field("direction", &Self::direction, "null unless changed");
-    field("differs", &Self::differs,
+    field("new", now, "value of the statistic; for a shift, base plus difference");
+    field("difference", difference, "new minus base");
+    field("low", low, "lower end of the 95 % interval; null if the uncertainty is unknown");
+    field("high", high, "likewise");
+    field("relative", relative, "difference over base");
+    field("relative_low", relative_low, "low over base");
+    field("relative_high", relative_high, "high over base");
+    field("answer", answer, "whether it changed");
+    field("direction", direction, "null unless changed");
+    field("differs", differs,
           "the interval excludes 0: there is a difference, even if it is below the threshold");
-    field("method", &Self::method, "source of the interval");
-    field("noise_of", &Self::unit_of_noise,
+    field("method", method, "source of the interval");
+    field("noise_of", unit_of_noise,
           "what varies: runs, steps, instances. For steps or instances, the interval describes "
           "these two recordings, not the variation between runs");
-    field("base_count", &Self::base_count, "number of values");
-    field("new_count", &Self::now_count, "number of values");
-    field("base_runs", &Self::base_runs, "runs with values");
-    field("new_runs", &Self::now_runs, "likewise");
-    field("base_block", &Self::base_block,
-          "consecutive values drawn together; 0 without bootstrap");
-    field("new_block", &Self::now_block, "likewise");
-    field("smallest_seen", &Self::smallest_seen,
+    field("base_count", base_count, "number of values");
+    field("new_count", now_count, "number of values");
+    field("base_runs", base_runs, "runs with values");
+    field("new_runs", now_runs, "likewise");
+    field("base_block", base_block, "consecutive values drawn together; 0 without bootstrap");
+    field("new_block", now_block, "likewise");
+    field("smallest_seen", smallest_seen,
           "relative difference that would be reported as changed with probability 0.8");
-    field("runs_needed", &Self::runs_needed,
+    field("runs_needed", runs_needed,
           "runs per side that an answer needs, if difference and noise stay the same; null if "
           "there is an answer, if unknown, or above 1000");
-    field("between_runs", &Self::between_runs,
+    field("between_runs", between_runs,
           "assumed relative difference between equal runs, which single runs cannot show; it "
           "widens the interval; null if a side has several runs");
-    field("why_not", &Self::why_not,
-          "why there is no answer, whatever the figures are; otherwise null");
+    field("why_not", why_not, "why there is no answer, whatever the figures are; otherwise null");
   }
 };
 
@@ -226,15 +218,14 @@ struct PartChange {
   WholeNanoseconds difference;
   std::optional<Share> points;
 
-  static void fields(auto& field) {
-    using Self = PartChange;
-    field("part", &Self::part, "part of the budget, as in profile.json");
-    field("idle", &Self::idle, "the GPU does no work in this part");
-    field("base_ns", &Self::base, "per unit");
-    field("new_ns", &Self::now, "per unit");
-    field("difference_ns", &Self::difference,
+  void fields(auto& field) const {
+    field("part", part, "part of the budget, as in profile.json");
+    field("idle", idle, "the GPU does no work in this part");
+    field("base_ns", base, "per unit");
+    field("new_ns", now, "per unit");
+    field("difference_ns", difference,
           "new minus base; the parts sum exactly to the difference of the wall times");
-    field("points", &Self::points, "difference over the base's wall time");
+    field("points", points, "difference over the base's wall time");
   }
 };
 
@@ -243,11 +234,10 @@ struct ChangedKernel {
   profile::KernelClass kernel_class = profile::KernelClass::other;
   double calls = 0;
 
-  static void fields(auto& field) {
-    using Self = ChangedKernel;
-    field("short_name", &Self::short_name, "as in kernels of profile.json");
-    field("class", &Self::kernel_class, "likewise");
-    field("calls_per_unit", &Self::calls, "mean number of launches");
+  void fields(auto& field) const {
+    field("short_name", short_name, "as in kernels of profile.json");
+    field("class", kernel_class, "likewise");
+    field("calls_per_unit", calls, "mean number of launches");
   }
 };
 
@@ -262,20 +252,18 @@ struct KernelChange {
   WholeNanoseconds difference;
   std::optional<Share> points;
 
-  static void fields(auto& field) {
-    using Self = KernelChange;
-    field("change", &Self::change, "what became of it");
-    field("block", &Self::block,
-          "block as in kernel_sequences of profile.json; empty without them");
-    field("matched_by", &Self::matched_by,
+  void fields(auto& field) const {
+    field("change", change, "what became of it");
+    field("block", block, "block as in kernel_sequences of profile.json; empty without them");
+    field("matched_by", matched_by,
           "name_and_place, place, class_and_shape, name, class; empty if added or removed");
-    field("base_kernels", &Self::base_kernels, "kernels of the base side in order; empty if added");
-    field("new_kernels", &Self::now_kernels, "kernels of the new side in order; empty if removed");
-    field("base_ns", &Self::base, "kernel time per unit, including overlap");
-    field("new_ns", &Self::now, "likewise");
-    field("difference_ns", &Self::difference,
+    field("base_kernels", base_kernels, "kernels of the base side in order; empty if added");
+    field("new_kernels", now_kernels, "kernels of the new side in order; empty if removed");
+    field("base_ns", base, "kernel time per unit, including overlap");
+    field("new_ns", now, "likewise");
+    field("difference_ns", difference,
           "new minus base; all rows sum exactly to the stage's kernel_difference_ns");
-    field("points", &Self::points, "difference over the base's wall time");
+    field("points", points, "difference over the base's wall time");
   }
 };
 
@@ -288,13 +276,13 @@ struct Cause {
   WholeNanoseconds difference;
   std::optional<Share> points;
 
-  static void fields(auto& field) {
-    field("kind", &Cause::kind, "kind of change");
-    field("subject", &Cause::subject, "a class of kernels, a part of the budget");
-    field("base_kernels", &Cause::base_kernels, "distinct positions in the kernel sequence");
-    field("new_kernels", &Cause::now_kernels, "likewise");
-    field("difference_ns", &Cause::difference, "per unit");
-    field("points", &Cause::points, "difference over the base's wall time");
+  void fields(auto& field) const {
+    field("kind", kind, "kind of change");
+    field("subject", subject, "a class of kernels, a part of the budget");
+    field("base_kernels", base_kernels, "distinct positions in the kernel sequence");
+    field("new_kernels", now_kernels, "likewise");
+    field("difference_ns", difference, "per unit");
+    field("points", points, "difference over the base's wall time");
   }
 };
 
@@ -317,28 +305,26 @@ struct StageDiff {
   std::vector<Cause> causes;
   std::string why;
 
-  static void fields(auto& field) {
-    using Self = StageDiff;
-    field("stage", &Self::stage, "as in profile.json; \"all kernels\" without stages");
-    field("unit", &Self::unit, "what times are per");
-    field("times", &Self::times, "source of the times");
-    field("base_units", &Self::base_units, "units that means are computed over");
-    field("new_units", &Self::now_units, "likewise");
-    field("base_wall_ns", &Self::base_wall, "mean wall time per unit, without untraced periods");
-    field("new_wall_ns", &Self::now_wall, "likewise");
-    field("difference_ns", &Self::difference,
-          "difference of the means; comparisons has its interval");
-    field("relative", &Self::relative, "difference over the base's wall time");
-    field("budget", &Self::budget, "largest difference first");
-    field("kernel_base_ns", &Self::kernel_base, "kernel time per unit, including overlap");
-    field("kernel_new_ns", &Self::kernel_now, "likewise");
-    field("kernel_difference_ns", &Self::kernel_difference, "new minus base");
-    field("overlap_difference_ns", &Self::overlap,
+  void fields(auto& field) const {
+    field("stage", stage, "as in profile.json; \"all kernels\" without stages");
+    field("unit", unit, "what times are per");
+    field("times", times, "source of the times");
+    field("base_units", base_units, "units that means are computed over");
+    field("new_units", now_units, "likewise");
+    field("base_wall_ns", base_wall, "mean wall time per unit, without untraced periods");
+    field("new_wall_ns", now_wall, "likewise");
+    field("difference_ns", difference, "difference of the means; comparisons has its interval");
+    field("relative", relative, "difference over the base's wall time");
+    field("budget", budget, "largest difference first");
+    field("kernel_base_ns", kernel_base, "kernel time per unit, including overlap");
+    field("kernel_new_ns", kernel_now, "likewise");
+    field("kernel_difference_ns", kernel_difference, "new minus base");
+    field("overlap_difference_ns", overlap,
           "change of the budget's kernel classes beyond kernel_difference_ns: the budget counts "
           "kernels that run at the same time once");
-    field("kernels", &Self::kernels, "largest difference first");
-    field("causes", &Self::causes, "largest difference first");
-    field("why", &Self::why, "the causes in words");
+    field("kernels", kernels, "largest difference first");
+    field("causes", causes, "largest difference first");
+    field("why", why, "the causes in words");
   }
 };
 
@@ -351,15 +337,14 @@ struct FindingChange {
   std::optional<Milliseconds> base;
   std::optional<Milliseconds> now;
 
-  static void fields(auto& field) {
-    using Self = FindingChange;
-    field("kind", &Self::kind, "as in profile.json");
-    field("change", &Self::change, "what became of it");
-    field("stage", &Self::stage, "stage that it belongs to");
-    field("subject", &Self::subject, "as in profile.json");
-    field("title", &Self::title, "title on the new side, otherwise on the base side");
-    field("base_ms", &Self::base, "potential saving per unit of the finding, mean over runs");
-    field("new_ms", &Self::now, "likewise");
+  void fields(auto& field) const {
+    field("kind", kind, "as in profile.json");
+    field("change", change, "what became of it");
+    field("stage", stage, "stage that it belongs to");
+    field("subject", subject, "as in profile.json");
+    field("title", title, "title on the new side, otherwise on the base side");
+    field("base_ms", base, "potential saving per unit of the finding, mean over runs");
+    field("new_ms", now, "likewise");
   }
 };
 
@@ -373,19 +358,18 @@ struct GateResult {
   std::optional<Comparison> measured;
   std::string text;
 
-  static void fields(auto& field) {
-    using Self = GateResult;
-    field("rule", &Self::rule, "rule as written");
-    field("from", &Self::from, "the command line, or a file in conf/gate");
-    field("outcome", &Self::outcome,
+  void fields(auto& field) const {
+    field("rule", rule, "rule as written");
+    field("from", from, "the command line, or a file in conf/gate");
+    field("outcome", outcome,
           "pass (the entire interval is within the limit), fail (the entire interval is beyond "
           "it), cannot_tell");
-    field("stage", &Self::stage, "stage that it was measured in; empty if there is none");
-    field("relative_limit", &Self::relative_limit, "limit of the difference over base");
-    field("absolute_limit_ms", &Self::absolute_limit,
+    field("stage", stage, "stage that it was measured in; empty if there is none");
+    field("relative_limit", relative_limit, "limit of the difference over base");
+    field("absolute_limit_ms", absolute_limit,
           "limit of the difference; with both limits, only a difference beyond both fails");
-    field("measured", &Self::measured, "null if a side does not have this quantity");
-    field("text", &Self::text, "sentence that reports print");
+    field("measured", measured, "null if a side does not have this quantity");
+    field("text", text, "sentence that reports print");
   }
 };
 
@@ -401,19 +385,18 @@ struct RankDiff {
   std::optional<std::string> part;
   WholeNanoseconds part_difference;
 
-  static void fields(auto& field) {
-    using Self = RankDiff;
-    field("rank", &Self::rank, "rank, in both jobs");
-    field("stage", &Self::stage, "stage of the job");
-    field("unit", &Self::unit, "what times are per");
-    field("base_wall_ns", &Self::base_wall,
+  void fields(auto& field) const {
+    field("rank", rank, "rank, in both jobs");
+    field("stage", stage, "stage of the job");
+    field("unit", unit, "what times are per");
+    field("base_wall_ns", base_wall,
           "mean wall time per unit on the rank's own clock, including waits for other ranks, "
           "without untraced periods");
-    field("new_wall_ns", &Self::now_wall, "likewise");
-    field("difference_ns", &Self::difference, "new minus base");
-    field("relative", &Self::relative, "difference over the base's wall time");
-    field("part", &Self::part, "part of the rank's budget that changed most; null if none changed");
-    field("part_difference_ns", &Self::part_difference, "change of that part");
+    field("new_wall_ns", now_wall, "likewise");
+    field("difference_ns", difference, "new minus base");
+    field("relative", relative, "difference over the base's wall time");
+    field("part", part, "part of the rank's budget that changed most; null if none changed");
+    field("part_difference_ns", part_difference, "change of that part");
   }
 };
 
@@ -437,32 +420,30 @@ struct Diff {
   std::vector<LeftOut> left_out;
   std::vector<RankDiff> ranks;
 
-  static void fields(auto& field) {
-    field("schema_version", &Diff::schema_version, "version of this file's format");
-    field("tool", &Diff::tool, "program that wrote this file");
-    field("verdict", &Diff::verdict,
+  void fields(auto& field) const {
+    field("schema_version", schema_version, "version of this file's format");
+    field("tool", tool, "program that wrote this file");
+    field("verdict", verdict,
           "pass (every rule passes, or there is none), fail (a rule fails), cannot_tell (none "
           "fails, but one is undecided; or a side is damaged), not_comparable");
-    field("summary", &Diff::summary, "what happened, in one sentence: the first line of reports");
-    field("device_kind", &Diff::device_kind, "processor that the kernels of both sides ran on");
-    field("threshold", &Diff::threshold,
-          "relative difference above which a quantity counts as changed");
-    field("identical", &Diff::identical,
+    field("summary", summary, "what happened, in one sentence: the first line of reports");
+    field("device_kind", device_kind, "processor that the kernels of both sides ran on");
+    field("threshold", threshold, "relative difference above which a quantity counts as changed");
+    field("identical", identical,
           "both sides have the same measurements, to the last digit and kernel");
-    field("base", &Diff::base, "runs of the base side");
-    field("new", &Diff::now, "runs of the new side");
-    field("damage", &Diff::damage,
+    field("base", base, "runs of the base side");
+    field("new", now, "runs of the new side");
+    field("damage", damage,
           "what is missing on either side; if anything is, no change is reported and no rule "
           "decided");
-    field("aspects", &Diff::aspects, "differences other than times, blocking ones first");
-    field("gates", &Diff::gates, "gate rules, in order");
-    field("comparisons", &Diff::comparisons, "compared quantities with their intervals, by stage");
-    field("stages", &Diff::stages, "where the difference is, by stage; means over all runs");
-    field("findings", &Diff::findings, "findings that changed; gone and new ones first");
-    field("groups", &Diff::groups, "groups of steps that were compared with each other");
-    field("left_out", &Diff::left_out, "steps and instances that were excluded, and why");
-    field("ranks", &Diff::ranks,
-          "differences by rank, then stage; empty unless both sides are jobs");
+    field("aspects", aspects, "differences other than times, blocking ones first");
+    field("gates", gates, "gate rules, in order");
+    field("comparisons", comparisons, "compared quantities with their intervals, by stage");
+    field("stages", stages, "where the difference is, by stage; means over all runs");
+    field("findings", findings, "findings that changed; gone and new ones first");
+    field("groups", groups, "groups of steps that were compared with each other");
+    field("left_out", left_out, "steps and instances that were excluded, and why");
+    field("ranks", ranks, "differences by rank, then stage; empty unless both sides are jobs");
   }
 };
 

@@ -53,12 +53,12 @@ profile::Reasons why_not_compared(const std::vector<RankPart>& parts,
   for (const RankPart& part : parts) collectives += part.collectives.size();
   if (collectives == 0) {
     return {make_reason(ReasonKind::ranks_without_collectives,
-                        FindingValues().add_number("ranks", static_cast<double>(parts.size())))};
+                        FindingValues().add("ranks", parts.size()))};
   }
   const bool some = std::ranges::any_of(lanes, [](const auto& lane) { return lane.size() > 0; });
   if (some) return {};
   return {make_reason(ReasonKind::collectives_not_matched,
-                      FindingValues().add_number("collectives", static_cast<double>(collectives)))};
+                      FindingValues().add("collectives", collectives))};
 }
 
 // Bubble share of all stages, weighted by their time.

@@ -125,17 +125,16 @@ class FindingMaker {
 
   void add_straggler(const profile::Straggler& straggler) {
     FindingValues values;
-    values.add_number("rank", static_cast<double>(straggler.rank))
-        .add_text("cause", to_string(straggler.cause))
+    values.add("rank", straggler.rank)
+        .add("cause", to_string(straggler.cause))
         .add("wait_per_step", straggler.wait_per_step)
         .add("wait_total", straggler.wait_total)
         .add("last_share", straggler.last_share)
-        .add_number("ranks", static_cast<double>(comparison_.job.recorded))
-        .add_flag("lower_bound", comparison_.job.lower_bound)
-        .add_flag("by_step_time",
-                  !straggler.why.empty() &&
-                      straggler.why.front().kind == profile::ReasonKind::rank_slower_steps)
-        .add_text("why", "");
+        .add("ranks", comparison_.job.recorded)
+        .add("lower_bound", comparison_.job.lower_bound)
+        .add("by_step_time", !straggler.why.empty() && straggler.why.front().kind ==
+                                                           profile::ReasonKind::rank_slower_steps)
+        .add("why", "");
     const JobStage* stage = stage_named(straggler.stage);
     Finding made;
     if (stage != nullptr) {
@@ -188,18 +187,18 @@ class FindingMaker {
           each.bytes ? fmt::format("{} of {:.0f} B ({})", each.kind, each.bytes->value, each.group)
                      : fmt::format("{} ({})", each.kind, each.group);
       longest.add("kernel_time", Milliseconds{own / stage.instances}, name)
-          .add_number("kernel_calls", static_cast<double>(each.matched) / stage.instances, name);
+          .add("kernel_calls", static_cast<double>(each.matched) / stage.instances, name);
     }
     if (matched == 0) return;
     FindingValues values;
     values.add("communication_time", Milliseconds{(transfer + wait + hidden) / stage.instances})
-        .add_number("kernels_per_pass", matched / stage.steps)
-        .add_text("pass", stage.by_step && stage.decode_steps ? "step" : stage.unit)
+        .add("kernels_per_pass", matched / stage.steps)
+        .add("pass", stage.by_step && stage.decode_steps ? "step" : stage.unit)
         .add("mean_kernel", Milliseconds{time / matched})
         .add_all(std::move(longest))
         .add("wait_time", Milliseconds{wait / stage.instances})
         .add("hidden_time", Milliseconds{hidden / stage.instances})
-        .add_number("ranks", static_cast<double>(comparison_.job.recorded));
+        .add("ranks", comparison_.job.recorded);
     made_.push_back(
         finding_of(FindingKind::exposed_communication, stage, transfer, std::move(values)));
   }
@@ -213,8 +212,7 @@ class FindingMaker {
         stages = std::max(stages, group.size);
     }
     FindingValues values;
-    values.add("bubble_share", profile::Share{*share})
-        .add_number("pipeline_stages", static_cast<double>(stages));
+    values.add("bubble_share", profile::Share{*share}).add("pipeline_stages", stages);
     made_.push_back(
         finding_of(FindingKind::pipeline_bubble, stage, *share * stage.wall, std::move(values)));
   }
@@ -226,8 +224,8 @@ class FindingMaker {
     const double saved = longest - longest / times.imbalance;
     if (saved < kWorthNaming * stage.wall) return;
     FindingValues values;
-    values.add_number("imbalance", times.imbalance)
-        .add_number("rank", static_cast<double>(parts_[times.longest].identity.rank))
+    values.add("imbalance", times.imbalance)
+        .add("rank", parts_[times.longest].identity.rank)
         .add("expert_time", Milliseconds{longest / stage.instances});
     made_.push_back(finding_of(FindingKind::expert_imbalance, stage, saved, std::move(values)));
   }
@@ -246,10 +244,10 @@ class FindingMaker {
                          (1 - each.share_of_peak->value);
     if (saved < kWorthNaming * stage->wall) return;
     FindingValues values;
-    values.add_text("group", each.group)
-        .add_text("collective", each.kind)
+    values.add("group", each.group)
+        .add("collective", each.kind)
         .add("message", *each.bytes)
-        .add_text("link", each.link.value_or(""))
+        .add("link", each.link.value_or(""))
         .add("bandwidth", *each.wire_bandwidth)
         .add("peak_bandwidth", *each.peak_bandwidth)
         .add("share_of_peak", *each.share_of_peak);

@@ -6,6 +6,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "profile/json/described.h"
+
 namespace llmprof::job {
 namespace {
 
@@ -100,17 +102,15 @@ class StepCode {
 // Calls visit(member) for each field.
 template <class Visit>
 void each_member(const Visit& visit) {
-  const auto field = [&](std::string_view /*name*/, auto member, std::string_view /*meaning*/) {
-    visit(member);
-  };
-  Step::fields(field);
+  profile::json::each_field<Step>(
+      [&](auto /*name*/, auto member, auto /*meaning*/) { visit(member); });
 }
 
 // A row that can be decoded by itself.
 template <class Stream>
 void code_step(StepCode<Stream> fields, Step& step) {
   static const Step none;
-  each_member([&](auto member) { fields.code(step.*member, none.*member); });
+  each_member([&](auto member) { fields.code(member(step), member(none)); });
 }
 
 template <class Stream>
@@ -118,7 +118,7 @@ void code_columns(StepCode<Stream> fields, std::vector<Step>& steps) {
   const Step none;
   each_member([&](auto member) {
     for (size_t i = 0; i < steps.size(); ++i) {
-      fields.code(steps[i].*member, (i == 0 ? none : steps[i - 1]).*member);
+      fields.code(member(steps[i]), member(i == 0 ? none : steps[i - 1]));
     }
   });
 }

@@ -4,7 +4,7 @@
 
 #include "job/packed/packed_collectives.h"
 #include "job/packed/packed_steps.h"
-#include "profile/json/writer.h"
+#include "profile/json/json.h"
 #include "testing/sample_profile.h"
 
 namespace llmprof::job {

@@ -74,7 +74,7 @@ struct Answer {
 
 Answer given_option(Parallelism parallelism, std::string_view option, uint64_t size) {
   FindingValues values;
-  values.add_text("option", option).add_number("size", static_cast<double>(size));
+  values.add("option", option).add("size", size);
   return {parallelism, make_reason(ReasonKind::parallelism_told, std::move(values))};
 }
 
@@ -83,7 +83,7 @@ Answer with_share(Parallelism parallelism, ReasonKind kind, double share) {
 }
 
 Answer with_number(Parallelism parallelism, ReasonKind kind, std::string_view name, double number) {
-  return {parallelism, make_reason(kind, FindingValues().add_number(name, number))};
+  return {parallelism, make_reason(kind, FindingValues().add(name, number))};
 }
 
 Answer answer_of(const GroupUse& use, const std::vector<uint64_t>& ranks, uint64_t size,

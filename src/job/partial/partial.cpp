@@ -7,8 +7,7 @@
 #include "base/files.h"
 #include "base/streams/deflate.h"
 #include "base/text.h"
-#include "profile/json/reader.h"
-#include "profile/json/writer.h"
+#include "profile/json/json.h"
 
 namespace llmprof::job {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "profile/json/writer.h"
+#include "profile/json/json.h"
 #include "testing/sample_profile.h"
 #include "testing/temporary_folder.h"
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "profile/json/described.h"
 #include "profile/kernels.h"
 #include "profile/quantity.h"
 
@@ -41,12 +42,11 @@ void add_amount(std::optional<profile::Quantity<unit>>& sum,
 // updates derived fields.
 template <class Struct>
 void add_amounts(Struct& sum, const Struct& more) {
-  auto add = [&](const char* /*name*/, auto member, const char* /*meaning*/) {
-    if constexpr (requires { add_amount(sum.*member, more.*member); }) {
-      add_amount(sum.*member, more.*member);
+  profile::json::each_field<Struct>([&](auto /*name*/, auto member, auto /*meaning*/) {
+    if constexpr (requires { add_amount(member(sum), member(more)); }) {
+      add_amount(member(sum), member(more));
     }
-  };
-  Struct::fields(add);
+  });
 }
 
 // "rank3/cuda:0"

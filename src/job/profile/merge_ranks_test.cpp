@@ -8,7 +8,7 @@
 
 #include "config/conf_files.h"
 #include "job/profile/amounts.h"
-#include "profile/json/writer.h"
+#include "profile/json/json.h"
 #include "testing/sample_profile.h"
 
 namespace llmprof::job {

@@ -25,8 +25,7 @@ Cause find_cause(const RankAgainstOthers& rank) {
   if (busy_longer && rank.tokens && rank.tokens_of_others &&
       *rank.tokens > *rank.tokens_of_others * (1 + kClearly)) {
     FindingValues values;
-    values.add_number("tokens", *rank.tokens)
-        .add_number("tokens_of_others", *rank.tokens_of_others);
+    values.add("tokens", *rank.tokens).add("tokens_of_others", *rank.tokens_of_others);
     return {StragglerCause::more_tokens,
             make_reason(ReasonKind::rank_more_tokens, std::move(values))};
   }
@@ -43,14 +42,14 @@ Cause find_cause(const RankAgainstOthers& rank) {
     values.add("busy", profile::to_milliseconds(rank.busy))
         .add("busy_of_others", profile::to_milliseconds(rank.busy_of_others))
         .add("longer", profile::to_milliseconds(rank.busy_longer))
-        .add_flag("by_step", rank.by_step);
+        .add("by_step", rank.by_step);
     return {StragglerCause::longer_kernels,
             make_reason(ReasonKind::rank_busy_longer, std::move(values))};
   }
   if (!rank.on_cpu && rank.launched_later && *rank.launched_later >= kMostOfWait * rank.wait) {
     FindingValues values;
     values.add("later", profile::to_milliseconds(*rank.launched_later))
-        .add_flag("by_step", rank.by_step);
+        .add("by_step", rank.by_step);
     if (rank.busy_longer >= kWorthMentioning * rank.wait) {
       values.add("longer", profile::to_milliseconds(rank.busy_longer));
     }

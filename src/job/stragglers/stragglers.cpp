@@ -300,7 +300,7 @@ class StragglerSearch {
         profile::Share{static_cast<double>(all.last) / static_cast<double>(all.meetings)};
     FindingValues values;
     if (single) {
-      values.add_number("delays", static_cast<double>(waits.last))
+      values.add("delays", waits.last)
           .add("longest", profile::to_milliseconds(stage.longest_single[part]));
       made.why.push_back(make_reason(ReasonKind::rank_single_delays, std::move(values)));
     } else if (!stage.by_collectives) {

@@ -27,10 +27,35 @@ template <class Name, class T>
   requires std::same_as<Name, std::string> || Vocabulary<Name>
 struct IsByName<std::vector<std::pair<Name, T>>> : std::true_type {};
 
-inline constexpr auto kAnyVisitor = [](const char* /*name*/, auto /*member*/,
+inline constexpr auto kAnyVisitor = [](const char* /*name*/, const auto& /*member*/,
                                        const char* /*meaning*/) {};
 template <class T>
-concept Described = requires { T::fields(kAnyVisitor); };
+concept Described = requires(const T& value) { value.fields(kAnyVisitor); };
+
+// A described member: `member(value)` is that member of `value`.
+template <class T, class Member>
+struct MemberOf {
+  ptrdiff_t offset = 0;  // in T, in bytes
+
+  Member& operator()(T& of) const {
+    return *reinterpret_cast<Member*>(reinterpret_cast<char*>(&of) + offset);
+  }
+  const Member& operator()(const T& of) const {
+    return *reinterpret_cast<const Member*>(reinterpret_cast<const char*>(&of) + offset);
+  }
+};
+
+// Calls visit(name, MemberOf, meaning) for each field.
+template <class T, class Visit>
+void each_field(const Visit& visit) {
+  static const T sample{};
+  const auto field = [&](const char* name, const auto& member, const char* meaning) {
+    const ptrdiff_t offset =
+        reinterpret_cast<const char*>(&member) - reinterpret_cast<const char*>(&sample);
+    visit(name, MemberOf<T, std::remove_cvref_t<decltype(member)>>{offset}, meaning);
+  };
+  sample.fields(field);
+}
 
 // A described type as data, with access to its values. The writer, the reader, the schema and the
 // docs' tables use it. Only the access is compiled per type, so a hundred structs do not need a
@@ -154,13 +179,10 @@ template <class T>
 Type object_type() {
   Type type = scalar(Type::Kind::object);
   type.identity = typeid(T);
-  const T sample{};
-  auto visit = [&](const char* name, auto member, const char* meaning) {
-    const auto* const at = reinterpret_cast<const char*>(&(sample.*member));
-    add_field(type, name, meaning, type_of<std::remove_cvref_t<decltype(sample.*member)>>(),
-              at - reinterpret_cast<const char*>(&sample));
-  };
-  T::fields(visit);
+  each_field<T>(
+      [&]<class Member>(const char* name, MemberOf<T, Member> member, const char* meaning) {
+        add_field(type, name, meaning, type_of<Member>(), member.offset);
+      });
   return type;
 }
 

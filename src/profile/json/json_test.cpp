@@ -2,8 +2,7 @@
 
 #include <limits>
 
-#include "profile/json/reader.h"
-#include "profile/json/writer.h"
+#include "profile/json/json.h"
 #include "testing/sample_profile.h"
 
 namespace llmprof::profile {
@@ -41,7 +40,7 @@ TEST(ProfileJson, KeepsNumbersToTheLastDigit) {
 TEST(ProfileJson, KeepsReasons) {
   Profile profile;
   FindingValues values;
-  values.add_number("gpus", 2).add("share", Share{1.0 / 3}).add_text("gpu", "H200");
+  values.add("gpus", 2).add("share", Share{1.0 / 3}).add("gpu", "H200");
   const Reasons reasons = {make_reason(ReasonKind::several_gpus, values),
                            make_reason(ReasonKind::no_model)};
   profile.utilization.why_not_reasons = reasons;

@@ -1,4 +1,4 @@
-#include "profile/json/reader.h"
+#include "profile/json/json.h"
 
 #include <fmt/format.h>
 

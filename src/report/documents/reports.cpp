@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/files.h"
-#include "profile/json/writer.h"
+#include "profile/json/json.h"
 #include "report/markdown/markdown.h"
 #include "report/plots/plots.h"
 #include "report/sections/section_words.h"

@@ -238,19 +238,19 @@ constexpr auto kFindingTexts = [] {
 // Values for the texts: the finding's own values and fields, and the phrases.
 std::vector<profile::FindingValue> values_for(const profile::Finding& finding, bool on_cpu) {
   profile::FindingValues more;
-  more.add_text("stage", finding.stage.value_or("the capture")).add_text("per", per_unit(finding));
-  if (finding.unit) more.add_text("unit", *finding.unit);
+  more.add("stage", finding.stage.value_or("the capture")).add("per", per_unit(finding));
+  if (finding.unit) more.add("unit", *finding.unit);
   if (finding.recoverable) more.add("recoverable", *finding.recoverable);
   const auto same = [&](std::string_view a, std::string_view b) {
     return profile::find_number(finding.values, a) == profile::find_number(finding.values, b);
   };
   more.add("share_of_wall", finding.share_of_wall)
-      .add_flag("on_cpu", on_cpu)
+      .add("on_cpu", on_cpu)
       // Forward passes of a model that is not known to generate tokens: advice about tokens, KV
       // caches or prompts does not apply.
-      .add_flag("of_llm", finding.stage != profile::kForwardStage)
-      .add_flag("pass_is_unit", profile::find_text(finding.values, "pass") == finding.unit)
-      .add_flag("all_measured", same("launches", "launches_measured"));
+      .add("of_llm", finding.stage != profile::kForwardStage)
+      .add("pass_is_unit", profile::find_text(finding.values, "pass") == finding.unit)
+      .add("all_measured", same("launches", "launches_measured"));
   std::vector<profile::FindingValue> values = finding.values;
   for (profile::FindingValue& value : std::move(more).take()) values.push_back(std::move(value));
   for (const auto& [name, text] : kPhrases) {

@@ -17,29 +17,27 @@ using profile::Share;
 FindingValues kernels() {
   FindingValues values;
   values.add("kernel_time", Milliseconds{2.1}, "mul (bf16)")
-      .add_number("kernel_calls", 1728, "mul (bf16)");
-  values.add("kernel_time", Milliseconds{0.5}, "norm").add_number("kernel_calls", 36.5, "norm");
+      .add("kernel_calls", 1728, "mul (bf16)");
+  values.add("kernel_time", Milliseconds{0.5}, "norm").add("kernel_calls", 36.5, "norm");
   return values;
 }
 
 FindingValues counts() {
   FindingValues values;
-  values.add_number("kernels_per_pass", 72)
-      .add_text("pass", "step")
-      .add("mean_kernel", Milliseconds{0.001532});
+  values.add("kernels_per_pass", 72).add("pass", "step").add("mean_kernel", Milliseconds{0.001532});
   return values;
 }
 
 FindingValues pass_in_graphs(double share) {
   FindingValues values;
-  values.add_number("kernels_per_pass", 72).add_text("pass", "step");
+  values.add("kernels_per_pass", 72).add("pass", "step");
   values.add("share_in_graphs", Share{share});
   return values;
 }
 
 FindingValues gap() {
   FindingValues values;
-  values.add("longest_gap", Milliseconds{0.5}).add_text("host", "aten::item in sample");
+  values.add("longest_gap", Milliseconds{0.5}).add("host", "aten::item in sample");
   return values;
 }
 
@@ -48,7 +46,7 @@ FindingValues clocks() {
   values.add("mean_clock", profile::Hertz{1500e6})
       .add("lowest_clock", profile::Hertz{1400e6})
       .add("highest_clock", profile::Hertz{1980e6})
-      .add_number("samples", 8)
+      .add("samples", 8)
       .add("maximum_clock", profile::Hertz{2000e6})
       .add("slowed_by", Share{0.5}, "power cap")
       .add("slowed_by", Share{0.25}, "thermal slowdown (hardware)")
@@ -62,43 +60,43 @@ FindingValues values_of(FindingKind kind) {
   FindingValues values;
   switch (kind) {
     case FindingKind::hidden_graphs:
-      return std::move(values.add_number("replays", 24)
+      return std::move(values.add("replays", 24)
                            .add("hidden_time", Milliseconds{6})
                            .add("hidden_share_of_gpu_time", Share{0.75})
                            .add("hidden_time_per_instance", Milliseconds{3}));
     case FindingKind::host_stall_repeated:
-      return std::move(values.add_number("gaps", 2)
+      return std::move(values.add("gaps", 2)
                            .add("mean_gap", Milliseconds{0.4})
-                           .add_text("work_before", "gemm")
-                           .add_text("work_after", "attention")
+                           .add("work_before", "gemm")
+                           .add("work_after", "attention")
                            .add_all(gap())
-                           .add_flag("decodes", true));
+                           .add("decodes", true));
     case FindingKind::host_stall_single:
-      return std::move(values.add_number("stalls", 1)
+      return std::move(values.add("stalls", 1)
                            .add("stalled", Milliseconds{0.5})
-                           .add_number("instances_with_stall", 1)
-                           .add_number("instances", 2)
+                           .add("instances_with_stall", 1)
+                           .add("instances", 2)
                            .add_all(gap())
-                           .add_text("work_after", "attention"));
+                           .add("work_after", "attention"));
     case FindingKind::launch_bound:
-      return std::move(values.add_number("gaps_per_instance", 366)
+      return std::move(values.add("gaps_per_instance", 366)
                            .add("share_in_cuda_calls", Share{0.6})
                            .add("share_in_host_code", Share{0.4})
                            .add_all(pass_in_graphs(0))
-                           .add_flag("graphs_used", false)
-                           .add_flag("decodes", true)
-                           .add_flag("compiled", false)
-                           .add_text("framework", "PyTorch"));
+                           .add("graphs_used", false)
+                           .add("decodes", true)
+                           .add("compiled", false)
+                           .add("framework", "PyTorch"));
     case FindingKind::gap_between_steps:
       return std::move(values.add("gap_per_step", Milliseconds{0.0123})
-                           .add_number("steps_per_instance", 24)
+                           .add("steps_per_instance", 24)
                            .add_all(gap()));
     case FindingKind::synchronization:
-      return std::move(values.add_number("gaps_per_instance", 24)
+      return std::move(values.add("gaps_per_instance", 24)
                            .add_all(gap())
-                           .add_text("work_before", "copy Device-to-Host"));
+                           .add("work_before", "copy Device-to-Host"));
     case FindingKind::queue_gaps:
-      return std::move(values.add_number("gaps_per_instance", 1000)
+      return std::move(values.add("gaps_per_instance", 1000)
                            .add("mean_gap", Milliseconds{0.0012})
                            .add_all(pass_in_graphs(0.5)));
     case FindingKind::first_work_queued:
@@ -109,17 +107,17 @@ FindingValues values_of(FindingKind kind) {
     case FindingKind::gemm_above_floor:
       return std::move(values.add("time", Milliseconds{5})
                            .add("floor", Milliseconds{3})
-                           .add_text("floor_rule", "14 GB of weights at 4.80 TB/s")
-                           .add_number("time_over_floor", 5 / 3.0)
+                           .add("floor_rule", "14 GB of weights at 4.80 TB/s")
+                           .add("time_over_floor", 5 / 3.0)
                            .add_all(counts())
                            .add_all(kernels())
-                           .add_text("bound_by", "memory"));
+                           .add("bound_by", "memory"));
     case FindingKind::gemv_above_floor:
-      return std::move(values.add_text("bound_by", "compute").add_all(kernels()));
+      return std::move(values.add("bound_by", "compute").add_all(kernels()));
     case FindingKind::attention_above_floor:
-      return std::move(values.add_all(kernels()).add_flag("decodes", true));
+      return std::move(values.add_all(kernels()).add("decodes", true));
     case FindingKind::small_kernels:
-      return std::move(values.add_all(counts()).add_all(kernels()).add_flag("compiled", false));
+      return std::move(values.add_all(counts()).add_all(kernels()).add("compiled", false));
     case FindingKind::fusible_norm:
     case FindingKind::fusible_rope:
     case FindingKind::fusible_elementwise:
@@ -132,44 +130,44 @@ FindingValues values_of(FindingKind kind) {
       return std::move(
           values.add("communication_time", Milliseconds{7}).add_all(counts()).add_all(kernels()));
     case FindingKind::exposed_copies:
-      return std::move(values.add_number("copies_per_instance", 2, "Host-to-Device")
+      return std::move(values.add("copies_per_instance", 2, "Host-to-Device")
                            .add("bytes_per_instance", profile::Bytes{1.2e6}, "Host-to-Device")
-                           .add_number("copies_per_instance", 1, "fill")
+                           .add("copies_per_instance", 1, "fill")
                            .add("bytes_per_instance", profile::Bytes{0}, "fill"));
     case FindingKind::low_clocks:
       return clocks();
     case FindingKind::slow_steps:
-      return std::move(values.add_number("slow_steps", 2)
-                           .add_number("steps", 24)
+      return std::move(values.add("slow_steps", 2)
+                           .add("steps", 24)
                            .add("median_step", Milliseconds{1.5})
                            .add("slowest_above_median", Milliseconds{0.75})
-                           .add_flag("only_first_steps", false)
+                           .add("only_first_steps", false)
                            .add("slower_by", Milliseconds{0.8}, "gap before norm")
                            .add("slower_by", Milliseconds{-0.05}, "the rest"));
     case FindingKind::latency_bound_kernels:
-      return std::move(values.add_number("kernel_names", 1)
-                           .add_number("launches_measured", 3)
-                           .add_number("launches", 4)
+      return std::move(values.add("kernel_names", 1)
+                           .add("launches_measured", 3)
+                           .add("launches", 4)
                            .add("kernel_share_of_roof", Share{0.3}, "gemm2")
                            .add("kernel_occupancy", Share{0.2}, "gemm2"));
     case FindingKind::time_outside_operators:
-      return std::move(values.add_number("gaps_per_instance", 12.5).add_all(gap()));
+      return std::move(values.add("gaps_per_instance", 12.5).add_all(gap()));
     case FindingKind::straggler:
-      return std::move(values.add_number("rank", 1)
-                           .add_text("cause", "longer_kernels")
+      return std::move(values.add("rank", 1)
+                           .add("cause", "longer_kernels")
                            .add("wait_per_step", Milliseconds{0.8})
                            .add("wait_total", Milliseconds{14.4})
                            .add("last_share", Share{0.98})
-                           .add_text("why", "its kernels take longer"));
+                           .add("why", "its kernels take longer"));
     case FindingKind::pipeline_bubble:
-      return std::move(values.add("bubble_share", Share{0.25}).add_number("pipeline_stages", 4));
+      return std::move(values.add("bubble_share", Share{0.25}).add("pipeline_stages", 4));
     case FindingKind::expert_imbalance:
-      return std::move(values.add_number("imbalance", 1.4).add_number("rank", 3));
+      return std::move(values.add("imbalance", 1.4).add("rank", 3));
     case FindingKind::slow_link:
-      return std::move(values.add_text("group", "tp")
-                           .add_text("collective", "all_reduce")
+      return std::move(values.add("group", "tp")
+                           .add("collective", "all_reduce")
                            .add("message", profile::Bytes{16e6})
-                           .add_text("link", "nvlink")
+                           .add("link", "nvlink")
                            .add("bandwidth", profile::BytesPerSecond{100e9})
                            .add("peak_bandwidth", profile::BytesPerSecond{450e9})
                            .add("share_of_peak", Share{0.222}));
@@ -287,7 +285,7 @@ TEST(FindingWords, NameTheRankThatOthersWaitFor) {
     EXPECT_NE(worded(other).advice, straggler.advice) << cause;
     EXPECT_NE(worded(other).advice.find("rank 1"), std::string::npos) << cause;
   }
-  Finding whole = example(FindingKind::straggler, FindingValues().add_flag("lower_bound", true));
+  Finding whole = example(FindingKind::straggler, FindingValues().add("lower_bound", true));
   whole.stage.reset();
   whole.unit.reset();
   EXPECT_EQ(worded(whole).evidence,
@@ -302,7 +300,7 @@ TEST(FindingWords, NameTheRankThatOthersWaitFor) {
 
 TEST(FindingWords, TellWaitsFromTransfersOfAJob) {
   FindingValues more;
-  more.add("wait_time", Milliseconds{2}).add("hidden_time", Milliseconds{1}).add_number("ranks", 2);
+  more.add("wait_time", Milliseconds{2}).add("hidden_time", Milliseconds{1}).add("ranks", 2);
   const Finding finding = worded(example(FindingKind::exposed_communication, std::move(more)));
   EXPECT_NE(finding.evidence.find("mean of 2 ranks, 2.000 ms are waits and 1.000 ms are hidden"),
             std::string::npos)
@@ -350,7 +348,7 @@ TEST(FindingWords, AdviceThatAnEngineHasStaysAndGetsItsGap) {
   Finding finding = example(FindingKind::launch_bound);
   finding.advice = "Look{longest_gap}.";
   EXPECT_EQ(worded(finding).advice, "Look.");
-  for (profile::FindingValue& value : std::move(gap().add_text("work_after", "norm")).take()) {
+  for (profile::FindingValue& value : std::move(gap().add("work_after", "norm")).take()) {
     finding.values.push_back(std::move(value));
   }
   EXPECT_EQ(worded(finding).advice, "Look (the longest gap, 0.500 ms, is before \"norm\").");
@@ -358,7 +356,7 @@ TEST(FindingWords, AdviceThatAnEngineHasStaysAndGetsItsGap) {
 
 TEST(FindingWords, AdviceFitsTheProgram) {
   FindingValues seen;
-  seen.add_flag("decodes", true);
+  seen.add("decodes", true);
   EXPECT_NE(
       worded(example(FindingKind::slow_steps, std::move(seen))).advice.find("sample the host"),
       std::string::npos);
@@ -373,13 +371,13 @@ std::vector<Finding> all_examples() {
     for (const char* name : {"decodes", "graphs_used", "splits_cache", "quantized"}) {
       for (const bool value : {false, true}) {
         FindingValues more;
-        more.add_flag(name, value);
+        more.add(name, value);
         examples.push_back(example(kind.value, std::move(more)));
       }
     }
     for (const char* bound : {"memory", "compute"}) {
       FindingValues more;
-      more.add_text("bound_by", bound);
+      more.add("bound_by", bound);
       examples.push_back(example(kind.value, std::move(more)));
     }
   }

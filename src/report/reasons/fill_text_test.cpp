@@ -7,11 +7,11 @@ namespace {
 
 std::string filled(std::string_view text) {
   profile::FindingValues values;
-  values.add_number("steps", 3)
-      .add_number("batch", 64, "--batch")
-      .add_text("gpu", "H200 [a]")
-      .add_flag("on", true)
-      .add_flag("off", false)
+  values.add("steps", 3)
+      .add("batch", 64, "--batch")
+      .add("gpu", "H200 [a]")
+      .add("on", true)
+      .add("off", false)
       .add("share", profile::Share{0.125});
   return fill_text(text, std::move(values).take());
 }

@@ -22,47 +22,45 @@ struct Example {
 
 FindingValues impossible(std::string_view time) {
   FindingValues values;
-  values.add_text("figure", "MBU")
-      .add_text("stage", "decode")
-      .add_text("time", time)
+  values.add("figure", "MBU")
+      .add("stage", "decode")
+      .add("time", time)
       .add("share", Share{1.116})
-      .add_text("weights_dtype", "bf16")
-      .add_text("kv_cache_dtype", "fp8")
-      .add_number("tp", 1)
-      .add_number("pp", 1)
-      .add_number("ep", 1)
-      .add_flag("weights_may_be_cached", time == "busy");
+      .add("weights_dtype", "bf16")
+      .add("kv_cache_dtype", "fp8")
+      .add("tp", 1)
+      .add("pp", 1)
+      .add("ep", 1)
+      .add("weights_may_be_cached", time == "busy");
   return values;
 }
 
 FindingValues all_inputs() {
   FindingValues values = impossible("wall");
-  values.add_text("gpu", "T4")
-      .add_text("captured_gpu", "NVIDIA H200")
-      .add_number("prompt_tokens", 777, "--prompt-tokens")
-      .add_number("batch", 64, "--batch");
+  values.add("gpu", "T4")
+      .add("captured_gpu", "NVIDIA H200")
+      .add("prompt_tokens", 777, "--prompt-tokens")
+      .add("batch", 64, "--batch");
   return values;
 }
 
-FindingValues stage(std::string_view name = "decode") {
-  return FindingValues().add_text("stage", name);
-}
+FindingValues stage(std::string_view name = "decode") { return FindingValues().add("stage", name); }
 
 FindingValues measured(std::string_view time) {
-  return FindingValues().add_text("time", time).add("share", Share{2.27});
+  return FindingValues().add("time", time).add("share", Share{2.27});
 }
 
 FindingValues kernels(double without) {
-  return FindingValues().add_number("kernels_without", without).add_number("kernels", 12);
+  return FindingValues().add("kernels_without", without).add("kernels", 12);
 }
 
 FindingValues decode(double steps) {
   FindingValues values;
-  values.add_number("steps", steps)
-      .add_number("first_context", 777)
-      .add_number("last_context", 800)
-      .add_number("prompt_tokens", 777, "--prompt-tokens")
-      .add_number("batch", 1, "assumed");
+  values.add("steps", steps)
+      .add("first_context", 777)
+      .add("last_context", 800)
+      .add("prompt_tokens", 777, "--prompt-tokens")
+      .add("batch", 1, "assumed");
   return values;
 }
 
@@ -70,7 +68,7 @@ FindingValues bytes(std::string_view are) {
   FindingValues values;
   values.add("bytes", profile::Bytes{1600})
       .add("peak_bandwidth", profile::BytesPerSecond{5e9})
-      .add_text("bytes_are", are);
+      .add("bytes_are", are);
   return values;
 }
 
@@ -83,7 +81,7 @@ std::vector<Example> utilization_examples() {
   using Kind = ReasonKind;
   return {
       {Kind::no_stages, {}, "no stages were found"},
-      {Kind::no_stages, FindingValues().add_text("why", "no attention"),
+      {Kind::no_stages, FindingValues().add("why", "no attention"),
        "no stages were found: no attention"},
       {Kind::no_model,
        {},
@@ -91,7 +89,7 @@ std::vector<Example> utilization_examples() {
        "llm/llama3_8b"},
       {Kind::no_model_given, {}, "no --model given"},
       {Kind::gpu_not_named, {}, "the capture does not name its GPU; name it with --gpu"},
-      {Kind::gpu_unknown, FindingValues().add_text("gpu", "NVIDIA H999"),
+      {Kind::gpu_unknown, FindingValues().add("gpu", "NVIDIA H999"),
        "the GPU 'NVIDIA H999' is not in conf/gpus.yaml, or is one of several variants there; name "
        "one with --gpu, or add it to a gpus.yaml in a folder given with --config-dir"},
       {Kind::cpu_peaks_unknown,
@@ -99,11 +97,10 @@ std::vector<Example> utilization_examples() {
        "the CPU's peaks are not known; give the workload's metrics.json with "
        "device.peak_flops_per_s and device.peak_bytes_per_s"},
       {Kind::all_warmup, {}, "every instance is a warm-up"},
-      {Kind::several_gpus, FindingValues().add_number("gpus", 2),
+      {Kind::several_gpus, FindingValues().add("gpus", 2),
        "one process runs it on 2 GPUs; give --tp, --pp or --ep, because without them the figures "
        "would be up to 2 times too high"},
-      {Kind::no_peak_of_format,
-       FindingValues().add_text("format", "f32").add_text("gpu", "NVIDIA H200"),
+      {Kind::no_peak_of_format, FindingValues().add("format", "f32").add("gpu", "NVIDIA H200"),
        "conf/gpus.yaml has no peak for f32 on NVIDIA H200: no MFU"},
       {Kind::contexts_unknown,
        {},
@@ -118,8 +115,7 @@ std::vector<Example> utilization_examples() {
       {Kind::decode_steps_unknown,
        {},
        "the number of decode steps is not known; give it with --new-tokens"},
-      {Kind::step_tokens_unknown,
-       FindingValues().add_number("known_steps", 3).add_number("steps", 1024),
+      {Kind::step_tokens_unknown, FindingValues().add("known_steps", 3).add("steps", 1024),
        "the number of tokens is known for 3 of 1024 steps; the engine's step annotations hold it"},
       {Kind::no_cost_formula, stage("vision"),
        "there is no cost formula for the stage 'vision', only for prefill and decode"},
@@ -133,7 +129,7 @@ std::vector<Example> utilization_examples() {
       {Kind::above_measured_peak, measured("wall"),
        "MFU on wall time would be 227 % of the measured peak: check the FLOPs and how the peak was "
        "measured (metrics.json, device)"},
-      {Kind::above_measured_bandwidth, measured("busy").add_text("stage", "decode"),
+      {Kind::above_measured_bandwidth, measured("busy").add("stage", "decode"),
        "MBU on busy time would be 227 % of the memory bandwidth: decode's bytes come from the "
        "CPU's caches; measure memory with weights of at least four times its last-level cache"},
       {Kind::slightly_above_measured,
@@ -146,57 +142,45 @@ std::vector<Example> basis_examples() {
   using Kind = ReasonKind;
   return {
       {Kind::prefill_pass,
-       FindingValues()
-           .add_number("prompt_tokens", 1777, "--prompt-tokens")
-           .add_number("batch", 1, "assumed"),
+       FindingValues().add("prompt_tokens", 1777, "--prompt-tokens").add("batch", 1, "assumed"),
        "1 pass of 1777 prompt tokens (--prompt-tokens), batch 1 (assumed)"},
       {Kind::prefill_pass,
        FindingValues()
-           .add_number("prompt_tokens", 1, "metrics.json")
-           .add_number("batch", 2, "--batch")
-           .add_number("images", 2)
-           .add_number("tp", 2)
-           .add_number("ep", 4),
+           .add("prompt_tokens", 1, "metrics.json")
+           .add("batch", 2, "--batch")
+           .add("images", 2)
+           .add("tp", 2)
+           .add("ep", 4),
        "1 pass of 1 prompt token (metrics.json), batch 2 (--batch), 2 images; one GPU's share of "
        "tp 2 ep 4"},
       {Kind::decode_passes, decode(24),
        "24 steps of 1 token at a context of 777 to 800 (prompt: --prompt-tokens), batch 1 "
        "(assumed)"},
-      {Kind::decode_passes,
-       decode(23.5).add_number("other_new_tokens", 100, "--new-tokens").add_number("pp", 2),
+      {Kind::decode_passes, decode(23.5).add("other_new_tokens", 100, "--new-tokens").add("pp", 2),
        "23.5 steps on average of 1 token at a context of 777 to 800 (prompt: --prompt-tokens), "
        "batch 1 (assumed); --new-tokens says 100 new tokens; one GPU's share of pp 2"},
-      {Kind::decode_passes,
-       FindingValues().add_number("steps", 1, "--new-tokens").add_all(decode(1)),
+      {Kind::decode_passes, FindingValues().add("steps", 1, "--new-tokens").add_all(decode(1)),
        "1 step (--new-tokens) of 1 token at a context of 777 to 800 (prompt: --prompt-tokens), "
        "batch 1 (assumed)"},
-      {Kind::engine_steps,
-       FindingValues().add_number("steps", 2048).add_number("tokens_per_step", 6.25),
+      {Kind::engine_steps, FindingValues().add("steps", 2048).add("tokens_per_step", 6.25),
        "2048 steps of 6.2 tokens on average; attention and the KV cache are left out, because the "
        "contexts are not known"},
       {Kind::engine_steps,
-       FindingValues()
-           .add_number("steps", 12)
-           .add_number("tokens_per_step", 4)
-           .add_number("steps_without_contexts", 3),
+       FindingValues().add("steps", 12).add("tokens_per_step", 4).add("steps_without_contexts", 3),
        "12 steps of 4.0 tokens on average; attention and the KV cache are left out, because the "
        "contexts are not known of 3 steps"},
       {Kind::engine_steps_in_context,
        FindingValues()
-           .add_number("steps", 2)
-           .add_number("tokens_per_step", 4)
-           .add_number("contexts_per_step", 20)
-           .add_flag("attention_window", true),
+           .add("steps", 2)
+           .add("tokens_per_step", 4)
+           .add("contexts_per_step", 20)
+           .add("attention_window", true),
        "2 steps of 4.0 tokens on average, at contexts of 20.0 tokens in total; layers with an "
        "attention window are calculated at the mean context"},
       {Kind::recorded_operators,
-       FindingValues()
-           .add_number("operators_with_work", 340)
-           .add_number("operators", 350)
-           .add_number("instances", 2),
+       FindingValues().add("operators_with_work", 340).add("operators", 350).add("instances", 2),
        "FLOPs or bytes recorded with 340 of the 350 operators of 2 instances"},
-      {Kind::traced_steps_on_busy_time,
-       FindingValues().add_number("steps_traced", 6).add_number("steps", 24),
+      {Kind::traced_steps_on_busy_time, FindingValues().add("steps_traced", 6).add("steps", 24),
        "on busy time, of the 6 of 24 steps that were traced"},
   };
 }
@@ -206,19 +190,19 @@ std::vector<Example> floor_examples() {
   const auto flops = FindingValues()
                          .add("flops", profile::Flops{2.5e12})
                          .add("peak_flops", profile::FlopsPerSecond{989e12})
-                         .add_text("peak", "bf16 dense");
+                         .add("peak", "bf16 dense");
   return {
       {Kind::flops_at_peak, flops, "2.50 TFLOP at 989.00 TFLOP/s (bf16 dense)"},
       {Kind::bytes_at_peak, bytes("weights"),
        "1.60 kB of weights, read once per pass, at 5.00 GB/s"},
       {Kind::bytes_at_peak,
-       bytes("weights").add_flag("divided_by_time", true).add("traced_share", Share{0.25}),
+       bytes("weights").add("divided_by_time", true).add("traced_share", Share{0.25}),
        "1.60 kB of weights, read once per pass, at 5.00 GB/s, divided by time among all matrix "
        "products, of which 25.0 % was traced"},
       {Kind::bytes_at_peak, bytes("kv_cache"), "1.60 kB of KV cache at 5.00 GB/s"},
       {Kind::bytes_at_peak, bytes("recorded"), "1.60 kB of recorded bytes at 5.00 GB/s"},
       {Kind::own_flops_at_peak,
-       FindingValues().add("peak_flops", profile::FlopsPerSecond{100e12}).add_text("format", "f16"),
+       FindingValues().add("peak_flops", profile::FlopsPerSecond{100e12}).add("format", "f16"),
        "its own FLOPs at 100 TFLOP/s (f16)"},
       {Kind::own_bytes_at_peak,
        FindingValues().add("peak_bandwidth", profile::BytesPerSecond{1e12}),
@@ -339,27 +323,22 @@ std::vector<Example> other_examples() {
        "decode: its kernels are hidden inside CUDA graph replays"},
       {Kind::stage_without_kernels, stage(), "decode: no kernels"},
       {Kind::layer_steps_unknown, stage(), "decode: its steps are unknown"},
-      {Kind::layers_not_repeating, stage().add_number("model_layers", 36),
+      {Kind::layers_not_repeating, stage().add("model_layers", 36),
        "decode: no layer ranges around its launches, and its kernels do not repeat layer by layer "
        "(the model of 36 attention layers)"},
       {Kind::unlike_median_layer,
-       FindingValues()
-           .add_number("kernels_per_pass", 6)
-           .add_number("median_kernels_per_pass", 11.125),
+       FindingValues().add("kernels_per_pass", 6).add("median_kernels_per_pass", 11.125),
        "6 kernels per pass, the median layer has 11.12"},
       {Kind::few_tracing_windows,
-       FindingValues()
-           .add_number("windows_needed", 3)
-           .add_number("traced_windows", 2)
-           .add_number("untraced_windows", 1),
+       FindingValues().add("windows_needed", 3).add("traced_windows", 2).add("untraced_windows", 1),
        "at least 3 windows of traced and 3 of untraced steps that lie entirely inside a decode are "
        "needed, and there are 2 and 1: decode more tokens, or shorten the period of --duty"},
       {Kind::slow_step_rule,
        FindingValues()
            .add("share_above_median", Share{0.05})
-           .add_number("deviations_above_median", 3)
-           .add_number("comparable_steps", 4)
-           .add_number("times_the_median", 2),
+           .add("deviations_above_median", 3)
+           .add("comparable_steps", 4)
+           .add("times_the_median", 2),
        "longer than the median of comparable steps (same kind, batch and tokens) by more than 5 % "
        "and by more than 3 times the typical deviation of the faster half of them; with fewer than "
        "4 comparable steps, if it is more than twice as long as the median step of its kind"},
@@ -369,16 +348,16 @@ std::vector<Example> other_examples() {
 std::vector<Example> slow_step_examples() {
   using Kind = ReasonKind;
   const auto work = [](double calls) {
-    return FindingValues().add_text("work", "gemm").add_number("calls", calls);
+    return FindingValues().add("work", "gemm").add("calls", calls);
   };
   return {
       {Kind::longer_work, work(1), "gemm"},
       {Kind::longer_work, work(4), "gemm (4 calls together)"},
-      {Kind::longer_work, work(4).add_number("more_calls", 1), "gemm (1 call more)"},
-      {Kind::longer_work, work(4).add_number("more_calls", 2), "gemm (2 calls more)"},
+      {Kind::longer_work, work(4).add("more_calls", 1), "gemm (1 call more)"},
+      {Kind::longer_work, work(4).add("more_calls", 2), "gemm (2 calls more)"},
       {Kind::longer_gap, work(1), "gap before gemm"},
       {Kind::longer_gap, work(4), "gaps before gemm (4 calls)"},
-      {Kind::longer_small_gaps, FindingValues().add_number("gaps", 1024),
+      {Kind::longer_small_gaps, FindingValues().add("gaps", 1024),
        "1024 small gaps between GPU work together"},
       {Kind::longer_unexplained, {}, "unexplained"},
       {Kind::shorter_other_parts, {}, "other parts"},
@@ -387,19 +366,15 @@ std::vector<Example> slow_step_examples() {
 
 std::vector<Example> host_examples() {
   using Kind = ReasonKind;
-  const auto code = [](bool between) {
-    return FindingValues().add_flag("between_operators", between);
-  };
+  const auto code = [](bool between) { return FindingValues().add("between_operators", between); };
   return {
-      {Kind::host_call, FindingValues().add_text("call", "cudaLaunchKernel"), "cudaLaunchKernel"},
-      {Kind::host_call,
-       FindingValues().add_text("call", "cudaLaunchKernel").add_text("in", "aten::mul"),
+      {Kind::host_call, FindingValues().add("call", "cudaLaunchKernel"), "cudaLaunchKernel"},
+      {Kind::host_call, FindingValues().add("call", "cudaLaunchKernel").add("in", "aten::mul"),
        "cudaLaunchKernel in aten::mul"},
-      {Kind::host_operator,
-       FindingValues().add_text("operator", "aten::item").add_text("in", "sample"),
+      {Kind::host_operator, FindingValues().add("operator", "aten::item").add("in", "sample"),
        "aten::item in sample"},
       {Kind::host_code, code(true), "host code between operators"},
-      {Kind::host_code, code(false).add_text("in", "decode_step"),
+      {Kind::host_code, code(false).add("in", "decode_step"),
        "host code outside of CUDA calls in decode_step"},
       {Kind::host_launched_graph, {}, "launched with its CUDA graph"},
       {Kind::host_launched_ahead, FindingValues().add("before_gap", profile::Milliseconds{0.01225}),
@@ -415,43 +390,42 @@ std::vector<Example> job_examples() {
   using profile::Milliseconds;
   return {
       {Kind::one_rank_recorded, {}, "only one rank was recorded"},
-      {Kind::ranks_without_collectives, FindingValues().add_number("ranks", 2),
+      {Kind::ranks_without_collectives, FindingValues().add("ranks", 2),
        "the captures of the 2 ranks hold no communication"},
-      {Kind::collectives_not_matched, FindingValues().add_number("collectives", 7),
+      {Kind::collectives_not_matched, FindingValues().add("collectives", 7),
        "none of the 7 collectives has a match on another rank"},
-      {Kind::parallelism_told, FindingValues().add_text("option", "--tp").add_number("size", 2),
+      {Kind::parallelism_told, FindingValues().add("option", "--tp").add("size", 2),
        "set by the user or the workload (--tp 2)"},
-      {Kind::only_point_to_point, FindingValues().add_number("collectives", 8),
+      {Kind::only_point_to_point, FindingValues().add("collectives", 8),
        "its ranks send to each other (8 messages)"},
       {Kind::mostly_all_to_all, FindingValues().add("share", Share{0.75}),
        "75.0 % of its communication time is all-to-all"},
-      {Kind::collectives_in_each_layer, FindingValues().add_number("per_step", 64),
+      {Kind::collectives_in_each_layer, FindingValues().add("per_step", 64),
        "64 collectives per step, so probably in every layer"},
-      {Kind::collectives_once_per_step, FindingValues().add_number("per_step", 1),
+      {Kind::collectives_once_per_step, FindingValues().add("per_step", 1),
        "1 collective per step"},
       {Kind::communication_behind_compute, FindingValues().add("share", Share{0.9}),
        "it gathers and scatters, and 90.0 % of its communication time is hidden behind compute"},
-      {Kind::parallelism_not_clear, FindingValues().add_number("collectives", 1),
+      {Kind::parallelism_not_clear, FindingValues().add("collectives", 1),
        "its pattern (1 collective) fits no known parallelism"},
       {Kind::rank_busy_longer,
        FindingValues()
            .add("busy", Milliseconds{2.4})
            .add("busy_of_others", Milliseconds{1.6})
            .add("longer", Milliseconds{0.8})
-           .add_flag("by_step", true),
+           .add("by_step", true),
        "its kernels take 0.8000 ms per step longer where it comes last (2.4000 ms per step between "
        "collectives; 1.6000 ms on the others, mean)"},
       {Kind::rank_launched_later,
        FindingValues()
            .add("later", Milliseconds{0.8})
-           .add_flag("by_step", true)
+           .add("by_step", true)
            .add("longer", Milliseconds{0.2}),
        "it launches 0.8000 ms per step later, and its kernels take 0.2000 ms longer"},
       {Kind::rank_launched_later,
-       FindingValues().add("later", Milliseconds{0.8}).add_flag("by_step", false),
+       FindingValues().add("later", Milliseconds{0.8}).add("by_step", false),
        "its kernels take as long as the others', but it launches 0.8000 ms later"},
-      {Kind::rank_more_tokens,
-       FindingValues().add_number("tokens", 4).add_number("tokens_of_others", 1),
+      {Kind::rank_more_tokens, FindingValues().add("tokens", 4).add("tokens_of_others", 1),
        "it processes 4 tokens per step, the others 1 (median)"},
       {Kind::rank_lower_clock,
        FindingValues()
@@ -461,8 +435,7 @@ std::vector<Example> job_examples() {
       {Kind::rank_slower_steps,
        FindingValues().add("step", Milliseconds{3}).add("step_of_others", Milliseconds{2}),
        "its steps take 3.000 ms, the others' 2.000 ms (means)"},
-      {Kind::rank_single_delays,
-       FindingValues().add_number("delays", 1).add("longest", Milliseconds{1}),
+      {Kind::rank_single_delays, FindingValues().add("delays", 1).add("longest", Milliseconds{1}),
        "1 single delay, the longest 1.000 ms"},
       {Kind::rank_cause_not_seen, {}, "neither its kernels nor its launches explain it"},
   };
@@ -512,7 +485,7 @@ TEST(ReasonWords, JoinSeveral) {
   EXPECT_EQ(reason_words({warmup, no_model}), "every instance is a warm-up; no --model given");
   EXPECT_EQ(reason_words({make_reason(ReasonKind::own_time_without_floor), no_model, warmup}),
             "its own time; no floor: no --model given; every instance is a warm-up");
-  const FindingValues work = FindingValues().add_text("work", "gemm").add_number("calls", 2);
+  const FindingValues work = FindingValues().add("work", "gemm").add("calls", 2);
   EXPECT_EQ(reason_words({make_reason(ReasonKind::longer_gap, work),
                           make_reason(ReasonKind::host_not_recorded)}),
             "gaps before gemm (2 calls) (no record of the host)");
@@ -543,8 +516,7 @@ TEST(ReasonWords, FillAllTextsOfAProfile) {
   recoverable.parts.emplace_back().floor_rule_reasons = why;
   recoverable.kernels.emplace_back().floor_rule_reasons = why;
   profile::Finding& finding = filled.findings.emplace_back();
-  finding.values =
-      std::move(FindingValues().add_number("gaps", 1).add_text("floor_rule", "")).take();
+  finding.values = std::move(FindingValues().add("gaps", 1).add("floor_rule", "")).take();
   finding.value_reasons = {{1, why}, {2, why}};  // the second is not one of its values
   filled.gaps.emplace_back().host_reasons = why;
   filled.repeated_gaps.emplace_back().longest.host_reasons = why;

@@ -43,8 +43,8 @@ profile::Profile two_ranks() {
   group.ranks = {0, 1};
   group.size = 4;
   group.parallelism = profile::Parallelism::tensor;
-  group.why = {make_reason(ReasonKind::collectives_in_each_layer,
-                           FindingValues().add_number("per_step", 8))};
+  group.why = {
+      make_reason(ReasonKind::collectives_in_each_layer, FindingValues().add("per_step", 8))};
   profile::JobCollective& collective = job.collectives.emplace_back();
   collective.stage = "decode";
   collective.group = "tp";
@@ -68,7 +68,7 @@ profile::Profile two_ranks() {
                                                     .add("busy", Milliseconds{2.4})
                                                     .add("busy_of_others", Milliseconds{1.6})
                                                     .add("longer", Milliseconds{0.8})
-                                                    .add_flag("by_step", true))};
+                                                    .add("by_step", true))};
   for (const uint64_t number : {0U, 1U, 3U}) {
     profile::Rank& rank = profile.ranks.emplace_back();
     rank.rank = number;

@@ -9,8 +9,7 @@
 #include "base/text.h"
 #include "config/config_tree.h"
 #include "llm/hugging_face_config.h"
-#include "profile/json/reader.h"
-#include "profile/json/writer.h"
+#include "profile/json/json.h"
 
 namespace llmprof::session {
 namespace {
@@ -43,9 +42,9 @@ struct CapturesFile {
   std::vector<profile::CaptureFailure> failed;
   std::vector<profile::Diagnostic> notes;
 
-  static void fields(auto& field) {
-    field("failed", &CapturesFile::failed, "captures that failed");
-    field("notes", &CapturesFile::notes, "what worked in another way than planned");
+  void fields(auto& field) const {
+    field("failed", failed, "captures that failed");
+    field("notes", notes, "what worked in another way than planned");
   }
 };
 

@@ -41,10 +41,10 @@ struct RankRecord {
   std::string state;
   std::optional<std::string> detail;  // "signal 9 (Killed)"
 
-  static void fields(auto& field) {
-    field("rank", &RankRecord::rank, "among all of the job");
-    field("state", &RankRecord::state, "recorded, died or missing");
-    field("detail", &RankRecord::detail, "how it ended; null if there is nothing to say");
+  void fields(auto& field) const {
+    field("rank", rank, "among all of the job");
+    field("state", state, "recorded, died or missing");
+    field("detail", detail, "how it ended; null if there is nothing to say");
   }
 };
 
@@ -59,10 +59,10 @@ struct RanksRecord {
 
   [[nodiscard]] std::vector<RankRecord> not_recorded() const;
 
-  static void fields(auto& field) {
-    field("world_size", &RanksRecord::world_size, "ranks of the job; null where unknown");
-    field("finished", &RanksRecord::finished, "false while the ranks are recorded");
-    field("ranks", &RanksRecord::ranks, "by rank");
+  void fields(auto& field) const {
+    field("world_size", world_size, "ranks of the job; null where unknown");
+    field("finished", finished, "false while the ranks are recorded");
+    field("ranks", ranks, "by rank");
   }
 };
 Result<void> write_ranks_record(const Artifacts& bundle, const RanksRecord& record);

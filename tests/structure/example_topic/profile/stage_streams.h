@@ -15,13 +15,12 @@ struct StageStream {
   uint64_t kernels = 0;
   Milliseconds total;
 
-  static void fields(auto& field) {
-    using Self = StageStream;
-    field("stage", &Self::stage, "where they belong");
-    field("device", &Self::device, "as in kernels");
-    field("stream", &Self::stream, "the stream's number, as the capture has it");
-    field("kernels", &Self::kernels, "launched on it in the stage's measured instances");
-    field("total_ms", &Self::total, "their time");
+  void fields(auto& field) const {
+    field("stage", stage, "where they belong");
+    field("device", device, "as in kernels");
+    field("stream", stream, "the stream's number, as the capture has it");
+    field("kernels", kernels, "launched on it in the stage's measured instances");
+    field("total_ms", total, "their time");
   }
 };
 

@@ -1,4 +1,4 @@
-#include "profile/reason_kinds.h"
+#include "profile/reasons.h"
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ TEST(ReasonKinds, HaveOneNameEach) {
 
 TEST(Reasons, HoldTheirKindByName) {
   FindingValues values;
-  values.add_text("gpu", "NVIDIA H999");
+  values.add("gpu", "NVIDIA H999");
   const Reason reason = make_reason(ReasonKind::gpu_unknown, values);
   EXPECT_EQ(reason.kind, profile::ReasonKind::gpu_unknown);
   EXPECT_EQ(find_text(reason.values, "gpu"), "NVIDIA H999");
