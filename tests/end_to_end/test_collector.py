@@ -532,7 +532,7 @@ class Library(unittest.TestCase):
         exported = {line.split()[-1] for line in done.stdout.splitlines()}
         # If it was built without the headers of NVTX or CUPTI, it does not use theirs.
         by_headers = {"InitializeInjection", "InitializeInjectionNvtx2"}
-        # Replaced if the library is preloaded, to record launches (docs/collector.md, The light watch).
+        # Replaced if the library is preloaded, to record launches (docs/collector.md, The launch interceptor).
         replaced = {
             "cudaLaunchKernel", "cudaLaunchKernel_ptsz", "__cudaLaunchKernel", "__cudaLaunchKernel_ptsz",
             "cudaLaunchKernelExC", "cudaLaunchKernelExC_ptsz",

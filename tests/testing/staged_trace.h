@@ -145,7 +145,7 @@ class TestTrace {
     builder_.trace().collection.state.back() = trace::CollectionState::detached;
     builder_.trace().collection.cost.back() = cost;
   }
-  // As the light watch notes it: a launch, of which `end` is `start`, or a wait.
+  // As the launch interceptor notes it: a launch, of which `end` is `start`, or a wait.
   void noted(trace::HostCallTable::Kind kind, uint64_t handle, Nanoseconds start, Nanoseconds end) {
     trace::HostCallTable& calls = builder_.trace().host_calls;
     calls.start.push_back(start);
@@ -154,7 +154,7 @@ class TestTrace {
     calls.kind.push_back(kind);
     calls.handle.push_back(handle);
   }
-  // The notes are not the light watch's, but the driver's own reports.
+  // The notes are from driver callbacks, not from the launch interceptor.
   void noted_by_driver() { builder_.trace().host_calls.of_driver = true; }
   // The workload's own clock in the control run.
   void workload_time(std::string_view stage, double mean_ms) {

@@ -41,7 +41,7 @@ struct AnalysisOptions {
   Workload workload;
   // Another run of the same program, profiled for its operators; its kernels are not reported.
   const trace::Trace* operators_of = nullptr;
-  // The control run: only launches and waits, as recorded by the light watch.
+  // The control run: only launches and waits, as the launch interceptor noted them.
   const trace::Trace* control = nullptr;
   RunRecord run;
   std::string tool_version;

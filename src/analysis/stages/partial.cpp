@@ -123,7 +123,7 @@ std::vector<bool> at_edges(const Stages& stages) {
   return found;
 }
 
-// Whether the program launched work in the period, by the light watch. Without a watch, the
+// Whether the program launched work in the period, by intercepted launches. Without notes, the
 // collector attached again at its end, so the program was still running.
 bool worked_in(const trace::Trace& trace, trace::ProcessId process,
                const TracingPeriods::Period& period) {

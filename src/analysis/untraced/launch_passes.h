@@ -11,7 +11,7 @@
 
 namespace llmprof::analysis {
 
-// One thread's launches in order, and its waits for the GPU, as noted by the light watch.
+// One thread's launches in order, and its waits for the GPU, as the launch interceptor noted.
 struct LaunchSequence {
   struct Wait {
     Nanoseconds start = 0;
@@ -32,7 +32,7 @@ struct LaunchSequence {
   }
 };
 
-// From the light watch or the driver's reports: threads with many launches, the busiest first.
+// From the launch interceptor or driver callbacks: threads with many launches, the busiest first.
 // Passes need not run on the busiest thread: a compiler tries candidates on its own threads.
 std::vector<LaunchSequence> noted_sequences(const trace::Trace& trace);
 // The same from traced calls: every launch, kernels by name, graphs by ID. For comparison with what

@@ -9,7 +9,7 @@ namespace {
 
 using CallKind = trace::HostCallTable::Kind;
 
-// Tracing from 1000 to 5000; only the light watch noted the launches before and after.
+// Tracing from 1000 to 5000; only the launch interceptor noted launches before and after.
 class TracedWindow {
  public:
   static constexpr Nanoseconds kFrom = 1000;
@@ -130,7 +130,7 @@ TEST(RecordedPasses, EndBeforeAWait) {
   EXPECT_EQ(window.whole(), (Starts{1000, 4800}));
 }
 
-// Driver calls without the light watch: captured launches put no work on the GPU.
+// Driver callbacks: captured launches put no work on the GPU.
 class TracedCalls {
  public:
   TracedCalls() : prefill_(t_.stage("prefill")) {}
@@ -195,7 +195,7 @@ TEST(RecordedPasses, DoNotBeginBeforeTheirStage) {
   EXPECT_EQ(calls.leads(), (std::vector<size_t>{0, 2}));
 }
 
-// The light watch cannot see which launches were captured.
+// The launch interceptor cannot see which launches were captured.
 TEST(RecordedPasses, AsTheLightWatchSeesThemHaveNoLead) {
   TestTrace t;
   const uint32_t prefill = t.stage("prefill");

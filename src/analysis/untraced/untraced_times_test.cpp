@@ -468,7 +468,7 @@ TEST(UnwatchedByDriver, OtherLaunchesAreNotTimed) {
   }
 }
 
-// The light watch sees only the runtime's launches, which differ from the traced ones.
+// Only the runtime's launches were intercepted, which differ from the traced ones.
 TEST(UnwatchedByDriver, LaunchesOfTheRuntimeAloneAreNotComparedWithTracedOnes) {
   TracedRequests recorded;
   recorded.record({0, 0, 0});

@@ -6,7 +6,7 @@
 #include "collector/environment.h"
 #include "wire/cuda_records.h"
 
-// The light watch: when the program launches GPU work and waits for it, one record per call,
+// The launch interceptor: when the program launches GPU work and waits for it, one record per call,
 // without CUPTI. It costs about 0.2 us per call, so the times between its records are the program's
 // own.
 namespace llmprof::collector {

@@ -1,4 +1,4 @@
-// Launches and waits recorded by the light watch.
+// Launches and waits noted by the launch interceptor.
 #include <gtest/gtest.h>
 
 #include "testing/readers/collector_log.h"

@@ -117,7 +117,7 @@ class LaunchRows : LogReading {
   // Rows [first, end) of decoded calls.
   void add_calls(const trace::LaunchTable& calls, size_t first, size_t end, trace::ThreadId thread);
 
-  // A call recorded by the light watch.
+  // A call noted by the launch interceptor.
   void add(const wire::HostCall& call, trace::ThreadId thread);
 
   // Resolves the calls' names: until then, they hold the log's codes.

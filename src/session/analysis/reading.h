@@ -45,7 +45,7 @@ class TemporaryFolder {
 struct FrozenReading {
   trace::Trace trace;
   std::optional<trace::Trace> operators;  // from a run's torch pass, next to a timeline
-  std::optional<trace::Trace> control;    // the light watch's notes from a run's control run
+  std::optional<trace::Trace> control;    // launches noted in the control run of a run
   std::optional<Error> incomplete;        // a named file that could not be read
 };
 

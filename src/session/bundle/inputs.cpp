@@ -49,7 +49,7 @@ std::vector<Input> run_captures(const fs::path& folder, size_t run) {
   if (!has_capture) {
     add_logs("nsys/annotations", RunRole::annotations);
   } else if (!add_logs("stage1/driver_calls", RunRole::control)) {
-    // If the driver reported launches, the light watch saw hardly any.
+    // If the driver reported launches, hardly any could be intercepted.
     add_logs("stage1/launches", RunRole::control);
   }
   return files;

@@ -19,7 +19,7 @@ enum class RunRole : uint8_t {
   nsys,         // nsys's export
   torch,        // the PyTorch trace
   annotations,  // our own log of nsys's pass
-  control,      // the light watch's notes from the control run
+  control,      // launches noted in the control run
 };
 
 // The files that a path stands for. A file stands for itself. A run folder stands for its captures:

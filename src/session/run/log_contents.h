@@ -15,7 +15,7 @@ namespace llmprof::session {
 struct LogContents {
   uint64_t gpu_work = 0;  // kernels and complete graph replays
   uint64_t launches = 0;  // recorded calls that launch kernels or graphs
-  uint64_t watched = 0;   // launches noted by the light watch
+  uint64_t watched = 0;   // launches noted by the launch interceptor
   bool saw_cuda = false;  // in a process that loaded the collector
   bool traced = false;    // at any time
   std::set<trace::CollectionReason> stood_down;
@@ -23,7 +23,7 @@ struct LogContents {
 };
 LogContents log_contents(const trace::Trace& trace);
 
-// The program bypasses the runtime's shared library, so the light watch saw hardly any launch.
+// The program bypasses the shared runtime, so hardly any launch could be intercepted.
 bool watch_is_blind(const LogContents& contents);
 
 // Why the collector recorded no GPU work of a workload that uses CUDA, and the remedy.

@@ -97,7 +97,7 @@ TEST(LogContents, NamesWhatElseMayBe) {
   EXPECT_TRUE(contains(told_of_log(contents), "nothing ran on the GPU"));
 }
 
-// Contains recorded launches and launches noted by the light watch.
+// Contains recorded launches and launches noted by the launch interceptor.
 class WatchedLog {
  public:
   WatchedLog() { builder_.begin_capture({}); }

@@ -197,7 +197,7 @@ class Pipeline {
     if (recorded_gpu_ && !captured.failure) watch_driver_calls(contents);
   }
 
-  // Times a program without tracing if the light watch cannot see its launches.
+  // Times a program without tracing if its launches cannot be intercepted.
   void watch_driver_calls(const LogContents& contents) {
     const Switch wanted = options_.pipeline.driver_calls;
     if (wanted == Switch::off || stopped()) return;

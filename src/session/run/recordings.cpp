@@ -110,7 +110,7 @@ capture::WorkloadRecording recording_in(std::string_view folder, std::string nam
   return recording;
 }
 
-// The folder of the light watch's notes.
+// The folder of the launch interceptor's notes.
 fs::path launches_folder(const RunRequest& request, const Artifacts& bundle, uint64_t number) {
   const bool only = request.options.repeats <= 1;
   return bundle.path(only ? std::string(kControlLaunches)

@@ -33,7 +33,7 @@ Variables recording_environment(const RunRequest& request, const fs::path& metri
 // NVTX if this run records them (docs/collector.md).
 Variables collector_environment(const RunRequest& request);
 
-// The light watch (docs/collector.md): the collector is preloaded, and notes launches and waits.
+// The launch interceptor (docs/collector.md): the preloaded collector notes launches and waits.
 // Empty if this run does not record CUDA, or the program does not start with a preloaded library.
 enum class Watch : uint8_t {
   only,     // CUPTI is never loaded
@@ -56,7 +56,7 @@ struct ControlRun {
 Result<ControlRun> run_control(const RunRequest& request, const Artifacts& bundle);
 
 // Runs the workload once more, untraced, while the driver reports its launches: for programs whose
-// launches the light watch does not see. Notes go to stage1/driver_calls.
+// launches cannot be intercepted. Notes go to stage1/driver_calls.
 capture::CaptureResult run_driver_calls(const RunRequest& request, const Artifacts& bundle);
 
 // Our own log, collector/*.llmtrace. If the workload uses CUDA and the collector can record it

@@ -97,7 +97,7 @@ void open_slice_before_launch() {
 }
 
 // If a graph were replayed while another thread attaches CUPTI, CUPTI could no longer be finalized
-// (docs/collector.md). With the light watch, the launching thread therefore attaches it.
+// (docs/collector.md). With the launch interceptor, the launching thread therefore attaches it.
 void open_slice_when_safe() {
   if (!watches_calls()) return open_slice();
   before_launch.store(open_slice_before_launch);

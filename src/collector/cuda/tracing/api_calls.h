@@ -33,9 +33,9 @@ void note_api_call(CUpti_CallbackDomain domain, CUpti_CallbackId id,
 [[nodiscard]] uint32_t correlation_in_log(uint32_t correlation);
 void calls_may_start_over();
 
-// The light watch for programs that reach the driver without the runtime's shared library: launches
-// and waits from CUPTI's driver callbacks alone. It records no kernels and starts no thread. It
-// costs more than the preloaded functions (docs/tracing-cost.md), so it has runs of its own.
+// For programs that bypass the shared runtime, so that launches cannot be intercepted: launches and
+// waits from CUPTI's driver callbacks alone. It records no kernels and starts no thread. It
+// costs more than the launch interceptor (docs/tracing-cost.md), so it has runs of its own.
 // Active for the rest of the process. Notes nothing without CUPTI, or if another tool uses CUPTI.
 void watch_driver_calls();
 
