@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What action.yml runs: records both programs in turn where they are command lines, compares, and tells
-# GitHub. Variables: BASE, NEW, REPEAT, OVERRIDES, GATE, THRESHOLD, OUT, LLMPROF, CANNOT_TELL.
+# Run by action.yml: records both programs alternately if they are command lines, compares them, and passes
+# the result to GitHub. Variables: BASE, NEW, REPEAT, OVERRIDES, GATE, THRESHOLD, OUT, LLMPROF, CANNOT_TELL.
 set -euo pipefail
 
 # Each line without the spaces around it; no empty ones.
