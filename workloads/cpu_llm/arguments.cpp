@@ -52,7 +52,7 @@ void describe(CLI::App& app, Arguments& arguments) {
   app.add_flag("!--no-peaks", arguments.measure_peaks, "Do not measure the machine's peaks");
   constexpr double kLongest = 600;
   app.add_option("--peak-seconds", arguments.peak_seconds,
-                 "Time for measuring the machine's peaks; what is too short finds lower ones")
+                 "Time for measuring the machine's peaks; if it is too short, peaks are too low")
       ->check(CLI::Range(0.0, kLongest))
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
       ->capture_default_str()
