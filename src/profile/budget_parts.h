@@ -30,14 +30,14 @@ constexpr auto words_of(KernelClass /*of*/) {
   return vocabulary<KernelClass>({
       {gemm, "matrix products"},
       {gemv, "matrix-vector products"},
-      {attention, "and what replaces it"},
+      {attention, "attention, or what replaces it: state-space scans, linear attention"},
       {rope, "position embedding"},
-      {copy_cast, "", "copy/cast"},
-      {sampling, "", "sampling/top-k"},
-      {gather, "", "embedding/gather"},
+      {copy_cast, "copies, type and layout changes by kernels", "copy/cast"},
+      {sampling, "choice of the next token, sorting", "sampling/top-k"},
+      {gather, "embeddings, indexing", "embedding/gather"},
       {moe_routing, "choosing experts, sorting tokens by expert", "moe routing"},
-      {quantize, "", "quantise"},
-      {communication, "between GPUs"},
+      {quantize, "quantization and dequantization", "quantise"},
+      {communication, "communication between GPUs"},
       {memory, "memory operations of the driver", "memset/memcpy"},
   });
 }
@@ -75,27 +75,30 @@ constexpr TimePart part_of_class(KernelClass kernel_class) {
 constexpr auto words_of(TimePart /*of*/) {
   using enum TimePart;
   constexpr Word<TimePart> kOthers[] = {
-      {exposed_communication, "while nothing else runs", "exposed communication"},
+      {exposed_communication, "communication while nothing else runs", "exposed communication"},
       {hidden_graphs, "graph replays whose kernels were not recorded", "hidden CUDA graphs"},
-      {memory_operations, "while no kernel runs", "memory copies and fills"},
+      {memory_operations, "copies and fills while no kernel runs", "memory copies and fills"},
       {idle_launch,
-       "the launch came late: its call and the launch latency after it, and other CUDA calls "
-       "before it that do not wait for the GPU",
+       "the launch came late: time of its call, launch latency, and earlier CUDA calls that do not "
+       "wait for the GPU",
        "idle: launch-bound"},
       {idle_synchronization, "the launching thread waited for the GPU", "idle: synchronisation"},
-      {idle_host, "the launching thread was outside of any CUDA call",
-       "idle: host between launches"},
-      {idle_queued, "launched, and yet the GPU waited, longer than launching takes",
+      {idle_host, "the launching thread was outside CUDA calls", "idle: host between launches"},
+      {idle_queued,
+       "the next kernel was launched in time, but the GPU waited longer than a launch takes",
        "idle: between queued kernels"},
-      {idle_before_first, "from the stage's start on", "idle: before the first GPU work"},
-      {idle_after_last, "until the stage's end", "idle: after the last GPU work"},
-      {not_traced, "GPU work may have run that was not recorded", "not traced"},
-      {unattributed, "GPU work of others, and idle time without any launch record", "unattributed"},
-      {before_first_operator, "of a CPU", "before the first operator"},
-      {after_last_operator, "of a CPU", "after the last operator"},
-      {between_operators, "of a CPU", "between operators"},
-      {idle_waiting_for_rank, "of a job", "idle: waiting for the slowest rank"},
-      {waiting_for_rank, "of a job on CPUs", "waiting for the slowest rank"},
+      {idle_before_first, "from the stage's start to its first GPU work",
+       "idle: before the first GPU work"},
+      {idle_after_last, "from the stage's last GPU work to its end",
+       "idle: after the last GPU work"},
+      {not_traced, "our collector did not record: GPU work is unknown", "not traced"},
+      {unattributed, "GPU work of other processes, and idle time without a recorded launch",
+       "unattributed"},
+      {before_first_operator, "on a CPU", "before the first operator"},
+      {after_last_operator, "on a CPU", "after the last operator"},
+      {between_operators, "on a CPU", "between operators"},
+      {idle_waiting_for_rank, "in a job", "idle: waiting for the slowest rank"},
+      {waiting_for_rank, "in a job on CPUs", "waiting for the slowest rank"},
   };
   std::array<Word<TimePart>, static_cast<size_t>(waiting_for_rank) + 1> words;
   for (size_t i = 0; i < kClassParts; ++i) {

@@ -48,9 +48,9 @@ enum class PeaksFrom : uint8_t { this_run, kept, both };
 constexpr auto words_of(PeaksFrom /*of*/) {
   using enum PeaksFrom;
   return vocabulary<PeaksFrom>({
-      {this_run, "measured after its requests"},
-      {kept, "the best that earlier runs measured on this machine"},
-      {both, "one peak of each"},
+      {this_run, "this run measured both"},
+      {kept, "best values of earlier runs on this machine"},
+      {both, "one peak from this run, one from earlier runs"},
   });
 }
 
@@ -130,7 +130,7 @@ struct PassLoad {
 
 enum class DeviceKind : uint8_t { gpu, cpu };
 constexpr auto words_of(DeviceKind /*of*/) {
-  return vocabulary<DeviceKind>({{DeviceKind::cpu, "operators that a program recorded of itself"}});
+  return vocabulary<DeviceKind>({{DeviceKind::cpu, "operators that the program recorded"}});
 }
 
 struct Context {

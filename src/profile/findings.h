@@ -20,7 +20,7 @@ struct FindingValueReasons {
 
   void fields(auto& field) const {
     field("value", value, "index in values");
-    field("reasons", reasons, "reasons behind its text, in order");
+    field("reasons", reasons, "reasons that its text gives, in order");
   }
 };
 
@@ -66,8 +66,7 @@ struct Finding {
     field("recoverable_ms_per_output_token", recoverable_per_output_token,
           "potential saving per decode step, which gives every sequence one token: comparable with "
           "time_per_output_token_ms");
-    field("value_reasons", value_reasons,
-          "kinds and values behind those values that are sentences");
+    field("value_reasons", value_reasons, "reasons in values, as kinds and values");
     field("rank", rank, "in a job, the rank that others wait for; otherwise null");
   }
 };

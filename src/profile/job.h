@@ -24,9 +24,9 @@ constexpr auto words_of(ClockMethod /*of*/) {
   using enum ClockMethod;
   return vocabulary<ClockMethod>({
       {reference, "this rank's clock is the job's"},
-      {shared, "one clock of the host"},
+      {shared, "the clock of a host that several ranks share"},
       {collectives, "ends of matched collectives"},
-      {wall_clock, "of the hosts, not better"},
+      {wall_clock, "wall clocks of the hosts, no better source"},
   });
 }
 
@@ -86,7 +86,7 @@ struct RankStage {
     field("idle_ms", idle, "time without work, until the slowest rank ended the step");
     field("caused_wait_ms", caused_wait,
           "time per step that the longest-waiting rank waited for this one");
-    field("steps", steps, "steps behind the means, warm-up excluded");
+    field("steps", steps, "steps that the means cover, warm-up excluded");
     field("tokens", tokens, "tokens in these steps; null if not reported");
     field("mfu", mfu, "MFU on the rank's own wall time; null if unknown");
     field("sm_clock_hz", sm_clock, "mean SM clock; null if not read");
@@ -118,7 +118,7 @@ struct Rank {
 
   void fields(auto& field) const {
     field("rank", rank, "rank in the job");
-    field("local_rank", local_rank, "rank among those of its host");
+    field("local_rank", local_rank, "rank among the ranks of its host");
     field("host", host, "name of its host");
     field("device", device, "as in kernels: \"rank3/cuda:0\"");
     field("gpu", gpu, "name of the GPU, or of the processor");
@@ -161,8 +161,7 @@ struct RankGroup {
     field("ranks", ranks, "recorded ranks of the group");
     field("size", size, "number of ranks in the group, including those without a capture");
     field("parallelism", parallelism,
-          "from the kinds, sizes and number of its collectives in a step, or as told by --tp, "
-          "--pp, --ep");
+          "parallelism of the group, from its collectives in a step, or from --tp, --pp, --ep");
     field("why", why, "evidence as kinds and values");
   }
 };

@@ -143,7 +143,7 @@ struct Kernel {
     field("flops", flops,
           "FLOPs of all calls, as the program recorded them with its operators; null for GPU "
           "kernels");
-    field("bytes", bytes, "bytes of all calls, recorded likewise; null for GPU kernels");
+    field("bytes", bytes, "bytes of all calls, as the program recorded them; null for GPU kernels");
     field("metrics", metrics, "ncu's metrics, by name");
     field("measured", measured,
           "time in the stages without warm-up; null if it does not run there");
@@ -207,15 +207,15 @@ struct KernelOnAllDevices {
 // What limits a kernel's speed.
 enum class Bound : uint8_t { unknown, compute, memory, latency };
 constexpr auto words_of(Bound /*of*/) {
-  return vocabulary<Bound>({{Bound::latency, "neither, as measured by ncu"}});
+  return vocabulary<Bound>({{Bound::latency, "neither compute nor memory, by ncu's metrics"}});
 }
 
 enum class RooflineSource : uint8_t { ncu, counters, recorded };
 constexpr auto words_of(RooflineSource /*of*/) {
   using enum RooflineSource;
   return vocabulary<RooflineSource>({
-      {counters, "the GPU's, sampled over time"},
-      {recorded, "with CPU operators"},
+      {counters, "samples of the GPU's counters"},
+      {recorded, "FLOPs and bytes that CPU operators recorded"},
   });
 }
 
@@ -223,10 +223,10 @@ enum class WhyNoFlops : uint8_t { not_sampled, no_tensor_activity, format_unknow
 constexpr auto words_of(WhyNoFlops /*of*/) {
   using enum WhyNoFlops;
   return vocabulary<WhyNoFlops>({
-      {not_sampled, "no counter of the tensor cores"},
-      {no_tensor_activity, "none that is certainly its own"},
-      {format_unknown, "of the numbers that the tensor cores multiply"},
-      {peak_unknown, "of that format on this GPU"},
+      {not_sampled, "no tensor-core counter was sampled"},
+      {no_tensor_activity, "no tensor activity certainly belongs to the kernel"},
+      {format_unknown, "the tensor cores' number format is unknown"},
+      {peak_unknown, "the GPU's peak for that format is unknown"},
   });
 }
 

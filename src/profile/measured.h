@@ -88,7 +88,7 @@ struct Measured {
           "mean bytes read per sampled instance; divided by the covered share if samples cover "
           "only a part");
     field("dram_write_bytes", dram_write,
-          "mean bytes written per sampled instance, scaled likewise");
+          "mean bytes written per sampled instance, scaled like dram_read_bytes");
     field("dram_bytes", dram, "bytes read and written");
     field("dram_bytes_per_step", dram_per_step,
           "bytes read and written per sampled step, traced or not");

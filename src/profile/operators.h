@@ -33,7 +33,7 @@ struct Operator {
           "the innermost");
     field("cuda_self_ms", cuda_self, "GPU time of work that no inner operator launched");
     field("mean_ms", mean, "cpu_total_ms over calls");
-    field("kernel_count", kernel_count, "kernels behind cuda_total_ms");
+    field("kernel_count", kernel_count, "kernels that cuda_total_ms covers");
     field("flops", flops, "recorded FLOPs of all calls");
     field("bytes", bytes, "recorded bytes of all calls");
     field("flops_per_s", flops_per_s, "flops over cpu_total_ms");

@@ -99,8 +99,8 @@ enum class Typical : uint8_t { mean, range, median };
 constexpr auto words_of(Typical /*of*/) {
   using enum Typical;
   return vocabulary<Typical>({
-      {range, "of two or three values that vary widely: max above 1.5 times min"},
-      {median, "of more values that vary widely: std above 0.25 of the mean"},
+      {range, "for two or three values that vary widely: max above 1.5 times min"},
+      {median, "for more values that vary widely: std above 0.25 of the mean"},
   });
 }
 

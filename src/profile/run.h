@@ -103,7 +103,7 @@ enum class OtherCause : uint8_t { spread, cpus_short };
 constexpr auto words_of(OtherCause /*of*/) {
   using enum OtherCause;
   return vocabulary<OtherCause>({
-      {spread, "of the workload's own times"},
+      {spread, "the workload's own times vary this much"},
       {cpus_short, "other programs used the CPUs in one of the two runs"},
   });
 }

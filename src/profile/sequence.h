@@ -17,8 +17,8 @@ constexpr auto words_of(PassBlock /*of*/) {
   using enum PassBlock;
   return vocabulary<PassBlock>({
       {layer, "all layers together"},
-      {whole_pass, "where no layers repeat", "pass"},
-      {outside_passes, "in an instance, but in none of its steps"},
+      {whole_pass, "the whole pass, if no layers repeat", "pass"},
+      {outside_passes, "in an instance, but outside its steps"},
   });
 }
 

@@ -23,8 +23,8 @@ constexpr auto words_of(StageSource /*of*/) {
   return vocabulary<StageSource>({
       {nvtx, "NVTX ranges that the program set"},
       {annotation, "ranges of our own log, an engine's or PyTorch's annotations"},
-      {detected, "the kernel sequence alone"},
-      {captured, "of layers only: ranges open when the CUDA graph was captured"},
+      {detected, "the kernel sequence, without annotations"},
+      {captured, "for layers only: ranges that were open when the CUDA graph was captured"},
   });
 }
 
@@ -45,13 +45,13 @@ enum class WarmupReason : uint8_t {
 constexpr auto words_of(WarmupReason /*of*/) {
   using enum WarmupReason;
   return vocabulary<WarmupReason>({
-      {told, "a range of the program says so"},
-      {fewer_steps, "than later ones"},
-      {longer, "than later ones"},
-      {leading_steps, "a few slow ones before a decode"},
+      {told, "the program marks it as warm-up"},
+      {fewer_steps, "fewer steps than later instances"},
+      {longer, "longer than later instances"},
+      {leading_steps, "a few slow steps before a decode"},
       {before_pause, "an engine's slower steps before a long pause"},
-      {first_of_kind, "much slower than later ones with as much GPU work"},
-      {cut_off, "recording did not see all of it"},
+      {first_of_kind, "much slower than later steps with as much GPU work"},
+      {cut_off, "only a part of it was recorded"},
   });
 }
 
@@ -150,14 +150,14 @@ struct Instance {
     field("warmup", warmup, "true if excluded from all statistics");
     field("device", device, "device that it ran on; null without GPU work");
     field("budget_ns", budget,
-          "time by part of the budget; parts sum to the wall time, those of 0 are omitted");
+          "time by part of the budget, without parts of 0; they sum to the wall time");
     field("classes_ns", classes,
           "time of its kernels by class, overlap not removed; they sum to gpu_sum_ms");
     field("clocks_lowered", clocks_lowered,
           "heat, power or hardware lowered the GPU's clocks, according to a reading within the "
           "instance or less than a second before; null without a reading");
     field("cut_off", cut_off, "its range had not ended when recording did");
-    field("warmup_reason", warmup_reason, "why it is excluded; null where it is no warm-up");
+    field("warmup_reason", warmup_reason, "why it is excluded; null unless warmup is true");
     field("captures_graph", captures_graph,
           "true for a warm-up in which a CUDA graph is captured; the program's own clock may count "
           "it");
@@ -237,7 +237,7 @@ constexpr auto words_of(IdleLevel /*of*/) {
   using enum IdleLevel;
   return vocabulary<IdleLevel>({
       {little, "below 0.05"},
-      {much, "0.25 and more"},
+      {much, "at least 0.25"},
   });
 }
 
@@ -247,8 +247,8 @@ constexpr auto words_of(Limit /*of*/) {
   using enum Limit;
   return vocabulary<Limit>({
       {room, "less than 0.7 of the peak"},
-      {near, "0.7 of the peak and more"},
-      {implausible, "near, although much is idle"},
+      {near, "at least 0.7 of the peak"},
+      {implausible, "near, although the GPU is idle for much of the time"},
   });
 }
 
@@ -266,7 +266,7 @@ struct StageJudgement {
     field("waits_for_host", waits_for_host,
           "more than half of the idle time is caused by the host");
     field("limit", limit,
-          "what it uses of the peak that bounds the stage, on wall time; null where MFU or MBU is "
+          "utilization of the peak that bounds the stage, on wall time; null if MFU or MBU is "
           "missing");
   }
 };

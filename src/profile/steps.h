@@ -17,7 +17,7 @@ constexpr auto words_of(StepKind /*of*/) {
   using enum StepKind;
   return vocabulary<StepKind>({
       {mixed, "prefill and decode in one pass"},
-      {forward, "of a model that is not known to generate tokens"},
+      {forward, "a pass of a model that is not recognized as an LLM"},
   });
 }
 

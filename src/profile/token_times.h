@@ -60,7 +60,7 @@ constexpr auto words_of(TokenTime /*of*/) {
   return vocabulary<TokenTime>({
       {to_first_token, "", "time_to_first_token"},
       {per_output_token, "", "time_per_output_token"},
-      {of_engine_step, "of decode", "engine_step"},
+      {of_engine_step, "time per decode step of an engine", "engine_step"},
   });
 }
 

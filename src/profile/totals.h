@@ -48,12 +48,11 @@ enum class Scope : uint8_t { measured, warmup, autotuning, initialization, outsi
 constexpr auto words_of(Scope /*of*/) {
   using enum Scope;
   return vocabulary<Scope>({
-      {measured, "in stages"},
-      {warmup, "in instances that statistics exclude", "warm-up"},
-      {autotuning,
-       "in bursts there or outside that no measured stage has; listed where there are some"},
-      {initialization, "before the first stage of their device"},
-      {outside, "between and after stages"},
+      {measured, "kernels in measured instances of stages"},
+      {warmup, "kernels in excluded instances", "warm-up"},
+      {autotuning, "kernels in bursts that no measured stage has; listed only if there are any"},
+      {initialization, "kernels before the first stage of their device"},
+      {outside, "kernels between and after stages"},
   });
 }
 
@@ -64,7 +63,7 @@ constexpr auto words_of(KernelSource /*of*/) {
   return vocabulary<KernelSource>({
       {timeline, "every kernel with start and end"},
       {summary, "totals per name (nsys stats)"},
-      {profiler, "launches measured one by one by ncu, out of the program's own time"},
+      {profiler, "single launches that ncu measured, outside the program's own time"},
   });
 }
 
@@ -76,7 +75,7 @@ struct KernelScope {
   std::optional<Share> share;
 
   void fields(auto& field) const {
-    field("scope", scope, "where they ran");
+    field("scope", scope, "part of the timeline");
     field("kernel_count", kernel_count, "kernels in this scope");
     field("kernel_sum_ms", kernel_sum, "time of these kernels");
     field("share", share, "kernel_sum_ms over the time of all kernels");
@@ -115,7 +114,7 @@ struct Totals {
   std::vector<KernelScope> scopes;
 
   void fields(auto& field) const {
-    field("source", source, "where the kernels come from");
+    field("source", source, "source of the kernels");
     field("kernel_count", kernel_count, "all kernels");
     field("kernel_sum_ms", kernel_sum, "time of these kernels; overlapping ones count in full");
     field("kernel_sum_ns", kernel_sum_ns, "kernel_sum_ms, exact");

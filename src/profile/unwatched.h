@@ -17,7 +17,7 @@ constexpr auto words_of(UnwatchedSource /*of*/) {
   using enum UnwatchedSource;
   return vocabulary<UnwatchedSource>({
       {workload_clock, "the workload timed the stage in the control run"},
-      {between_windows, "the recorded run, while nothing was traced"},
+      {between_windows, "untraced periods of the recorded run"},
       {control_launches, "the same launches in the control run"},
   });
 }
@@ -35,13 +35,13 @@ constexpr auto words_of(NotUnwatched /*of*/) {
   using enum NotUnwatched;
   return vocabulary<NotUnwatched>({
       {cpu_operators,
-       "the program records them itself, so that its times are as without recording; stage1 has "
-       "those of the control run"},
-      {does_not_fit, "the time found is not of the same work"},
-      {launches_differ, "no pass was found where nothing was traced"},
-      {no_other_time, "only the recorded run was timed"},
-      {selection, "some steps were selected: the other times are of more"},
-      {warmup_only, "every instance is a warm-up"},
+       "the program records its operators itself, so its times include no tracing overhead; stage1 "
+       "has the times of the control run"},
+      {does_not_fit, "the time that was found belongs to other work"},
+      {launches_differ, "no pass was found in any untraced run or period"},
+      {no_other_time, "no untraced run was timed"},
+      {selection, "only some steps were selected, but untraced times cover all steps"},
+      {warmup_only, "every instance is warm-up"},
   });
 }
 
@@ -90,10 +90,11 @@ struct Unwatched {
     field("busy_scaled", busy_scaled,
           "traced busy time exceeds the untraced wall time: its parts are scaled down to wall_ms");
     field("passes_timed", passes_timed,
-          "forward passes behind wall_ms; 0 for the workload's own clock");
+          "forward passes that wall_ms is measured on; 0 for the workload's own clock");
     field("instances_timed", instances_timed,
-          "instances behind wall_ms; 0 if it is the mean pass times the passes per instance");
-    field("steps_recorded", steps_recorded, "steps behind busy times");
+          "instances that wall_ms is measured on; 0 if it is the mean pass times the passes per "
+          "instance");
+    field("steps_recorded", steps_recorded, "steps that busy times are measured on");
     field("steps_all", steps_all, "recognized steps of the run, recorded or not");
     field("budget", budget,
           "parts of wall_ms, largest first, without parts of 0: busy parts as recorded, idle parts "

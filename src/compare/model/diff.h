@@ -124,7 +124,7 @@ struct StepGroup {
     field("context_by", context_by,
           "context_tokens (per sequence), or step_of_instance if the context is unknown");
     field("context_low", context_low, "start of the range that both sides have");
-    field("context_high", context_high, "likewise");
+    field("context_high", context_high, "end of that range");
     field("base_steps", base_steps, "compared");
     field("new_steps", now_steps, "compared");
     field("weight", weight, "weight of the group in its stage: its share of the base side's steps");
@@ -180,7 +180,7 @@ struct Comparison {
     field("new", now, "value of the statistic; for a shift, base plus difference");
     field("difference", difference, "new minus base");
     field("low", low, "lower end of the 95 % interval; null if the uncertainty is unknown");
-    field("high", high, "likewise");
+    field("high", high, "upper end of the interval");
     field("relative", relative, "difference over base");
     field("relative_low", relative_low, "low over base");
     field("relative_high", relative_high, "high over base");
@@ -195,9 +195,9 @@ struct Comparison {
     field("base_count", base_count, "number of values");
     field("new_count", now_count, "number of values");
     field("base_runs", base_runs, "runs with values");
-    field("new_runs", now_runs, "likewise");
+    field("new_runs", now_runs, "runs with values, on the new side");
     field("base_block", base_block, "consecutive values drawn together; 0 without bootstrap");
-    field("new_block", now_block, "likewise");
+    field("new_block", now_block, "base_block for the new side");
     field("smallest_seen", smallest_seen,
           "relative difference that would be reported as changed with probability 0.8");
     field("runs_needed", runs_needed,
@@ -236,7 +236,7 @@ struct ChangedKernel {
 
   void fields(auto& field) const {
     field("short_name", short_name, "as in kernels of profile.json");
-    field("class", kernel_class, "likewise");
+    field("class", kernel_class, "class, as in kernels of profile.json");
     field("calls_per_unit", calls, "mean number of launches");
   }
 };
@@ -253,14 +253,14 @@ struct KernelChange {
   std::optional<Share> points;
 
   void fields(auto& field) const {
-    field("change", change, "what became of it");
+    field("change", change, "kind of change");
     field("block", block, "block as in kernel_sequences of profile.json; empty without them");
     field("matched_by", matched_by,
           "name_and_place, place, class_and_shape, name, class; empty if added or removed");
     field("base_kernels", base_kernels, "kernels of the base side in order; empty if added");
     field("new_kernels", now_kernels, "kernels of the new side in order; empty if removed");
     field("base_ns", base, "kernel time per unit, including overlap");
-    field("new_ns", now, "likewise");
+    field("new_ns", now, "base_ns for the new side");
     field("difference_ns", difference,
           "new minus base; all rows sum exactly to the stage's kernel_difference_ns");
     field("points", points, "difference over the base's wall time");
@@ -280,7 +280,7 @@ struct Cause {
     field("kind", kind, "kind of change");
     field("subject", subject, "a class of kernels, a part of the budget");
     field("base_kernels", base_kernels, "distinct positions in the kernel sequence");
-    field("new_kernels", now_kernels, "likewise");
+    field("new_kernels", now_kernels, "base_kernels for the new side");
     field("difference_ns", difference, "per unit");
     field("points", points, "difference over the base's wall time");
   }
@@ -307,17 +307,17 @@ struct StageDiff {
 
   void fields(auto& field) const {
     field("stage", stage, "as in profile.json; \"all kernels\" without stages");
-    field("unit", unit, "what times are per");
+    field("unit", unit, "unit that times refer to");
     field("times", times, "source of the times");
     field("base_units", base_units, "units that means are computed over");
-    field("new_units", now_units, "likewise");
+    field("new_units", now_units, "base_units for the new side");
     field("base_wall_ns", base_wall, "mean wall time per unit, without untraced periods");
-    field("new_wall_ns", now_wall, "likewise");
+    field("new_wall_ns", now_wall, "base_wall_ns for the new side");
     field("difference_ns", difference, "difference of the means; comparisons has its interval");
     field("relative", relative, "difference over the base's wall time");
     field("budget", budget, "largest difference first");
     field("kernel_base_ns", kernel_base, "kernel time per unit, including overlap");
-    field("kernel_new_ns", kernel_now, "likewise");
+    field("kernel_new_ns", kernel_now, "kernel_base_ns for the new side");
     field("kernel_difference_ns", kernel_difference, "new minus base");
     field("overlap_difference_ns", overlap,
           "change of the budget's kernel classes beyond kernel_difference_ns: the budget counts "
@@ -339,12 +339,12 @@ struct FindingChange {
 
   void fields(auto& field) const {
     field("kind", kind, "as in profile.json");
-    field("change", change, "what became of it");
+    field("change", change, "kind of change");
     field("stage", stage, "stage that it belongs to");
     field("subject", subject, "as in profile.json");
     field("title", title, "title on the new side, otherwise on the base side");
     field("base_ms", base, "potential saving per unit of the finding, mean over runs");
-    field("new_ms", now, "likewise");
+    field("new_ms", now, "base_ms for the new side");
   }
 };
 
@@ -388,11 +388,11 @@ struct RankDiff {
   void fields(auto& field) const {
     field("rank", rank, "rank, in both jobs");
     field("stage", stage, "stage of the job");
-    field("unit", unit, "what times are per");
+    field("unit", unit, "unit that times refer to");
     field("base_wall_ns", base_wall,
           "mean wall time per unit on the rank's own clock, including waits for other ranks, "
           "without untraced periods");
-    field("new_wall_ns", now_wall, "likewise");
+    field("new_wall_ns", now_wall, "base_wall_ns for the new side");
     field("difference_ns", difference, "new minus base");
     field("relative", relative, "difference over the base's wall time");
     field("part", part, "part of the rank's budget that changed most; null if none changed");

@@ -15,10 +15,11 @@ enum class Verdict : uint8_t { pass, fail, cannot_tell, not_comparable };
 constexpr auto words_of(Verdict /*of*/) {
   using enum Verdict;
   return vocabulary<Verdict>({
-      {pass, "every rule passes, or none was given; of a rule: the whole interval is within"},
+      {pass,
+       "every rule passes, or none was given; for a rule: the whole interval is within its limit"},
       {fail, "a rule fails: the whole interval is beyond its limit"},
-      {cannot_tell, "no rule fails, and one cannot be decided; or a side is damaged"},
-      {not_comparable, "the sides stand side by side"},
+      {cannot_tell, "no rule fails, but one is undecided; or a side is damaged"},
+      {not_comparable, "the sides are only listed side by side"},
   });
 }
 
@@ -27,7 +28,7 @@ constexpr auto words_of(Answer /*of*/) {
   using enum Answer;
   return vocabulary<Answer>({
       {changed, "the interval is beyond the threshold"},
-      {unchanged, "it is inside"},
+      {unchanged, "the interval is within the threshold"},
   });
 }
 
@@ -39,17 +40,18 @@ enum class NoAnswer : uint8_t { damaged, shared_cpus, recorded_differently, not_
 constexpr auto words_of(NoAnswer /*of*/) {
   using enum NoAnswer;
   return vocabulary<NoAnswer>({
-      {damaged, "a side is"},
+      {damaged, "a side is damaged"},
       {shared_cpus, "other programs used the CPUs"},
-      {recorded_differently, "by another tool, or with CUDA graphs hidden on one side"},
-      {not_comparable, "the sides stand side by side"},
+      {recorded_differently,
+       "the sides were recorded by different tools, or CUDA graphs are hidden on one side"},
+      {not_comparable, "the sides are only listed side by side"},
   });
 }
 
 enum class Times : uint8_t { unwatched, recorded };
 constexpr auto words_of(Times /*of*/) {
   return vocabulary<Times>(
-      {{Times::unwatched, "without profiling, both sides by the same source"}});
+      {{Times::unwatched, "times without profiling, from the same source on both sides"}});
 }
 
 // How an interval was computed.
@@ -66,14 +68,14 @@ enum class Method : uint8_t {
 constexpr auto words_of(Method /*of*/) {
   using enum Method;
   return vocabulary<Method>({
-      {identical, "both sides hold the same values"},
-      {block_bootstrap, "of the values of one run per side"},
-      {welch, "few values, or fewer than five runs per side"},
-      {rank_interval, "Mann-Whitney, from five runs per side on"},
-      {one_against_runs, "one run against the spread of several"},
+      {identical, "both sides have the same values"},
+      {block_bootstrap, "bootstrap over the values of one run per side"},
+      {welch, "Welch's t: few values, or fewer than five runs per side"},
+      {rank_interval, "Mann-Whitney: five runs per side or more"},
+      {one_against_runs, "one run against the variation of several"},
       {none, "one value per side, or too few for a percentile"},
-      {as_recorded, "of single runs without profiling: as the recorded times vary"},
-      {from_wall, "as of the wall time that it is made of"},
+      {as_recorded, "single runs without profiling: assumed to vary like the recorded times"},
+      {from_wall, "interval of the wall time that it is computed from"},
   });
 }
 
@@ -95,14 +97,16 @@ constexpr auto words_of(ChangeKind /*of*/) {
   using enum ChangeKind;
   return vocabulary<ChangeKind>({
       {matched, "the same kernel"},
-      {replaced, "another kernel at its place"},
-      {fused, "several became fewer"},
-      {split, "fewer became several"},
-      {same_kernels, "of a cause: matched ones of a class, each launch longer or shorter"},
-      {launches, "of a cause: more or fewer of the same kernels"},
-      {idle, "of a cause"},
-      {other_parts, "of a cause: copies, hidden graphs"},
-      {overlap, "of a cause: kernels that run at the same time"},
+      {replaced, "another kernel at the same position"},
+      {fused, "several kernels became fewer"},
+      {split, "fewer kernels became several"},
+      {added, "only the new side has it"},
+      {removed, "only the base side has it"},
+      {same_kernels, "cause: launches of matched kernels of a class take longer or shorter"},
+      {launches, "cause: more or fewer launches of the same kernels"},
+      {idle, "cause: idle time"},
+      {other_parts, "cause: copies, hidden graphs"},
+      {overlap, "cause: kernels that run at the same time"},
   });
 }
 
@@ -131,7 +135,7 @@ constexpr auto words_of(SideName /*of*/) {
 enum class TimeUnit : uint8_t { step, instance, capture };
 constexpr auto words_of(TimeUnit /*of*/) {
   return vocabulary<TimeUnit>(
-      {{TimeUnit::step, "one forward pass; of a decode, one token per sequence"}});
+      {{TimeUnit::step, "one forward pass; in decode, one token per sequence"}});
 }
 
 }  // namespace llmprof::compare

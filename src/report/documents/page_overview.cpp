@@ -35,8 +35,8 @@ void add_stage_walls(const profile::Profile& profile, Document& document) {
   const bool none = profile.stages.empty();
   if (!document.begin(2, "Stages", none ? "Not known: " + why_no_stages(profile) : "")) return;
   document.add(table_of(
-      fmt::format("stage | #{}s measured | #mean wall time, unwatched (ms) | #mean wall time, "
-                  "traced (ms) | #added by tracing, of the unwatched time",
+      fmt::format("stage | #{}s measured | #mean wall time without tracing (ms) | #mean wall time, "
+                  "traced (ms) | #added by tracing, of the time without it",
                   instance_name(profile, "instance")),
       profile.stages, [](const profile::Stage& stage) {
         const auto& own = stage.unwatched;

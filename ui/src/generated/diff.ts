@@ -48,14 +48,14 @@ export interface Tool {
 }
 
 export type Verdict =
-  | "pass" /* every rule passes, or none was given; of a rule: the whole interval is within */
+  | "pass" /* every rule passes, or none was given; for a rule: the whole interval is within its limit */
   | "fail" /* a rule fails: the whole interval is beyond its limit */
-  | "cannot_tell" /* no rule fails, and one cannot be decided; or a side is damaged */
-  | "not_comparable" /* the sides stand side by side */;
+  | "cannot_tell" /* no rule fails, but one is undecided; or a side is damaged */
+  | "not_comparable" /* the sides are only listed side by side */;
 
 export type DeviceKind =
   | "gpu"
-  | "cpu" /* operators that a program recorded of itself */;
+  | "cpu" /* operators that the program recorded */;
 
 export interface Base {
   /** path as given on the command line */
@@ -145,7 +145,7 @@ export interface Comparisons {
   difference: number | null;
   /** lower end of the 95 % interval; null if the uncertainty is unknown */
   low: number | null;
-  /** likewise */
+  /** upper end of the interval */
   high: number | null;
   /** difference over base (fraction) */
   relative: number | null;
@@ -170,11 +170,11 @@ export interface Comparisons {
   new_count: number;
   /** runs with values */
   base_runs: number;
-  /** likewise */
+  /** runs with values, on the new side */
   new_runs: number;
   /** consecutive values drawn together; 0 without bootstrap */
   base_block: number;
-  /** likewise */
+  /** base_block for the new side */
   new_block: number;
   /** relative difference that would be reported as changed with probability 0.8 (fraction) */
   smallest_seen: number | null;
@@ -189,12 +189,12 @@ export interface Comparisons {
 }
 
 export type ComparisonsTimes =
-  | "unwatched" /* without profiling, both sides by the same source */
+  | "unwatched" /* times without profiling, from the same source on both sides */
   | "recorded";
 
 export type ComparisonsAnswer =
   | "changed" /* the interval is beyond the threshold */
-  | "unchanged" /* it is inside */
+  | "unchanged" /* the interval is within the threshold */
   | "cannot_tell";
 
 export type ComparisonsDirection =
@@ -202,35 +202,35 @@ export type ComparisonsDirection =
   | "worse";
 
 export type ComparisonsMethod =
-  | "identical" /* both sides hold the same values */
-  | "block_bootstrap" /* of the values of one run per side */
-  | "welch" /* few values, or fewer than five runs per side */
-  | "rank_interval" /* Mann-Whitney, from five runs per side on */
-  | "one_against_runs" /* one run against the spread of several */
+  | "identical" /* both sides have the same values */
+  | "block_bootstrap" /* bootstrap over the values of one run per side */
+  | "welch" /* Welch's t: few values, or fewer than five runs per side */
+  | "rank_interval" /* Mann-Whitney: five runs per side or more */
+  | "one_against_runs" /* one run against the variation of several */
   | "none" /* one value per side, or too few for a percentile */
-  | "as_recorded" /* of single runs without profiling: as the recorded times vary */
-  | "from_wall" /* as of the wall time that it is made of */;
+  | "as_recorded" /* single runs without profiling: assumed to vary like the recorded times */
+  | "from_wall" /* interval of the wall time that it is computed from */;
 
 export type ComparisonsWhyNot =
-  | "damaged" /* a side is */
+  | "damaged" /* a side is damaged */
   | "shared_cpus" /* other programs used the CPUs */
-  | "recorded_differently" /* by another tool, or with CUDA graphs hidden on one side */
-  | "not_comparable" /* the sides stand side by side */;
+  | "recorded_differently" /* the sides were recorded by different tools, or CUDA graphs are hidden on one side */
+  | "not_comparable" /* the sides are only listed side by side */;
 
 export interface Stages {
   /** as in profile.json; "all kernels" without stages */
   stage: string;
-  /** what times are per */
+  /** unit that times refer to */
   unit: StagesUnit;
   /** source of the times */
   times: ComparisonsTimes;
   /** units that means are computed over */
   base_units: number;
-  /** likewise */
+  /** base_units for the new side */
   new_units: number;
   /** mean wall time per unit, without untraced periods (ns) */
   base_wall_ns: number;
-  /** likewise (ns) */
+  /** base_wall_ns for the new side (ns) */
   new_wall_ns: number;
   /** difference of the means; comparisons has its interval (ns) */
   difference_ns: number;
@@ -240,7 +240,7 @@ export interface Stages {
   budget: StagesBudget[];
   /** kernel time per unit, including overlap (ns) */
   kernel_base_ns: number;
-  /** likewise (ns) */
+  /** kernel_base_ns for the new side (ns) */
   kernel_new_ns: number;
   /** new minus base (ns) */
   kernel_difference_ns: number;
@@ -256,7 +256,7 @@ export interface Stages {
 }
 
 export type StagesUnit =
-  | "step" /* one forward pass; of a decode, one token per sequence */
+  | "step" /* one forward pass; in decode, one token per sequence */
   | "instance"
   | "capture";
 
@@ -276,7 +276,7 @@ export interface StagesBudget {
 }
 
 export interface StagesKernels {
-  /** what became of it */
+  /** kind of change */
   change: StagesKernelsChange;
   /** block as in kernel_sequences of profile.json; empty without them */
   block: string;
@@ -288,7 +288,7 @@ export interface StagesKernels {
   new_kernels: StagesKernelsBaseKernels[];
   /** kernel time per unit, including overlap (ns) */
   base_ns: number;
-  /** likewise (ns) */
+  /** base_ns for the new side (ns) */
   new_ns: number;
   /** new minus base; all rows sum exactly to the stage's kernel_difference_ns (ns) */
   difference_ns: number;
@@ -298,21 +298,21 @@ export interface StagesKernels {
 
 export type StagesKernelsChange =
   | "matched" /* the same kernel */
-  | "replaced" /* another kernel at its place */
-  | "fused" /* several became fewer */
-  | "split" /* fewer became several */
-  | "added"
-  | "removed"
-  | "same_kernels" /* of a cause: matched ones of a class, each launch longer or shorter */
-  | "launches" /* of a cause: more or fewer of the same kernels */
-  | "idle" /* of a cause */
-  | "other_parts" /* of a cause: copies, hidden graphs */
-  | "overlap" /* of a cause: kernels that run at the same time */;
+  | "replaced" /* another kernel at the same position */
+  | "fused" /* several kernels became fewer */
+  | "split" /* fewer kernels became several */
+  | "added" /* only the new side has it */
+  | "removed" /* only the base side has it */
+  | "same_kernels" /* cause: launches of matched kernels of a class take longer or shorter */
+  | "launches" /* cause: more or fewer launches of the same kernels */
+  | "idle" /* cause: idle time */
+  | "other_parts" /* cause: copies, hidden graphs */
+  | "overlap" /* cause: kernels that run at the same time */;
 
 export interface StagesKernelsBaseKernels {
   /** as in kernels of profile.json */
   short_name: string;
-  /** likewise */
+  /** class, as in kernels of profile.json */
   class: StagesKernelsBaseKernelsClass;
   /** mean number of launches */
   calls_per_unit: number;
@@ -321,18 +321,18 @@ export interface StagesKernelsBaseKernels {
 export type StagesKernelsBaseKernelsClass =
   | "gemm" /* matrix products */
   | "gemv" /* matrix-vector products */
-  | "attention" /* and what replaces it */
+  | "attention" /* attention, or what replaces it: state-space scans, linear attention */
   | "norm"
   | "rope" /* position embedding */
   | "elementwise"
-  | "copy/cast"
+  | "copy/cast" /* copies, type and layout changes by kernels */
   | "reduction"
   | "softmax"
-  | "sampling/top-k"
-  | "embedding/gather"
+  | "sampling/top-k" /* choice of the next token, sorting */
+  | "embedding/gather" /* embeddings, indexing */
   | "moe routing" /* choosing experts, sorting tokens by expert */
-  | "quantise"
-  | "communication" /* between GPUs */
+  | "quantise" /* quantization and dequantization */
+  | "communication" /* communication between GPUs */
   | "memset/memcpy" /* memory operations of the driver */
   | "other";
 
@@ -343,7 +343,7 @@ export interface StagesCauses {
   subject: string | null;
   /** distinct positions in the kernel sequence */
   base_kernels: number;
-  /** likewise */
+  /** base_kernels for the new side */
   new_kernels: number;
   /** per unit (ns) */
   difference_ns: number;
@@ -354,7 +354,7 @@ export interface StagesCauses {
 export interface Findings {
   /** as in profile.json */
   kind: FindingsKind;
-  /** what became of it */
+  /** kind of change */
   change: FindingsChange;
   /** stage that it belongs to */
   stage: string | null;
@@ -364,7 +364,7 @@ export interface Findings {
   title: string;
   /** potential saving per unit of the finding, mean over runs (ms) */
   base_ms: number | null;
-  /** likewise (ms) */
+  /** base_ms for the new side (ms) */
   new_ms: number | null;
 }
 
@@ -420,7 +420,7 @@ export interface Groups {
   context_by: string;
   /** start of the range that both sides have */
   context_low: number;
-  /** likewise */
+  /** end of that range */
   context_high: number;
   /** compared */
   base_steps: number;
@@ -455,12 +455,12 @@ export interface Ranks {
   rank: number;
   /** stage of the job */
   stage: string;
-  /** what times are per */
+  /** unit that times refer to */
   unit: StagesUnit;
   /** mean wall time per unit on the rank's own clock, including waits for other ranks, without untraced periods
    * (ns) */
   base_wall_ns: number;
-  /** likewise (ns) */
+  /** base_wall_ns for the new side (ns) */
   new_wall_ns: number;
   /** new minus base (ns) */
   difference_ns: number;
