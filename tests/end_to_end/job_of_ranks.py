@@ -19,20 +19,22 @@ SMALL = ["--hidden", "64", "--intermediate", "128", "--layers", "2", "--heads", 
          "--vocabulary", "256", "--prompt-tokens", "8", "--new-tokens", "4", "--warm-up", "1", "--threads", "1",
          "--no-peaks"]
 
-# Rank 1 is killed, exits with an exit code, or records nothing. It is killed once all ranks of its folder have started
-# or, if recorded, have decode steps in their logs; the killed process is the one that the launcher started.
+# Rank 1 is killed, exits with an exit code, or records nothing. It is killed once the logs of all ranks that share its
+# folder contain decode steps, in the recorded run; if it has its own folder, already in the control run. The killed
+# process is the one that the launcher started.
 RANK_PROGRAM = """#!/bin/sh
 rank=${RANK:-${OMPI_COMM_WORLD_RANK:-$SLURM_PROCID}}
 size=${WORLD_SIZE:-${OMPI_COMM_WORLD_SIZE:-$SLURM_NTASKS}}
-case "$LLMPROF_METRICS" in */rank1/*) size=1 ;; esac
-touch "$0.$PPID.$rank"
-all_ranks_run() {
-  set -- "$0.$PPID".*
-  [ -z "$LLMPROF_LOG_DIR" ] || set -- $(grep -l attention_decode "$LLMPROF_LOG_DIR"/rank*.llmtrace 2>/dev/null)
-  [ $# = "$size" ]
+case "$LLMPROF_METRICS" in
+  */rank1/*) size=1 ;;
+  *) [ -n "$LLMPROF_LOG_DIR" ] || { FATE=${FATE#kill}; REQUESTS=2; } ;;
+esac
+all_have_steps() {
+  [ -z "$LLMPROF_LOG_DIR" ] ||
+    [ "$(grep -l attention_decode "$LLMPROF_LOG_DIR"/rank*.llmtrace 2>/dev/null | wc -l)" = "$size" ]
 }
 [ "$rank" = 1 ] && case "$FATE" in
-  kill) (until all_ranks_run; do sleep 0.02; done; kill -9 $$) & exec %(program)s --requests 1000000 ;;
+  kill) (until all_have_steps; do sleep 0.02; done; kill -9 $$) & exec %(program)s --requests 1000000 ;;
   exit) %(program)s --requests 2; exit 3 ;;
   silent) exec sleep 0.2 ;;
 esac
