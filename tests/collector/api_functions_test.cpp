@@ -15,14 +15,14 @@ const char* const kDriverFunctions[] = {
 
 enum class Noted { no, kernel, graph, wait };
 
-// As the callbacks of the driver note it.
+// How the driver callbacks classify a function.
 Noted noted_by_collector(const char* name) {
   const char* bare = bare_name(name);
   if (is_launch(bare)) return Noted::kernel;
   if (launches_graph(bare)) return Noted::graph;
   return waits(bare) ? Noted::wait : Noted::no;
 }
-// As the analysis takes the same call where it was traced.
+// How the analysis classifies the same call if it was traced.
 Noted taken_by_analysis(const char* name) {
   const trace::ApiKind kind = trace::api_kind(name);
   if (kind == trace::ApiKind::launch) return Noted::kernel;
@@ -49,8 +49,8 @@ TEST(ApiFunctions, AreLaunchesOrWaitsByTheirNames) {
   }
 }
 
-// A run that was traced is compared, launch for launch, with one whose calls were noted.
-TEST(ApiFunctions, AreTheSameToTheAnalysis) {
+// A traced run is compared, launch by launch, with one whose calls the driver reported.
+TEST(ApiFunctions, AreClassifiedAsInTheAnalysis) {
   size_t noted = 0;
   for (const char* name : kDriverFunctions) {
     EXPECT_EQ(noted_by_collector(name), taken_by_analysis(name)) << name;

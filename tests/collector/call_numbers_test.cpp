@@ -11,13 +11,13 @@ TEST(CallNumbers, GrowWithTheCalls) {
   const uint64_t fifth = numbers.latest();
   numbers.note(7);
   EXPECT_EQ(numbers.latest(), fifth + 2);
-  numbers.note(6);  // it waited
+  numbers.note(6);  // its thread was delayed
   EXPECT_EQ(numbers.latest(), fifth + 2);
   EXPECT_EQ(numbers.number_of(3), fifth - 2);
   EXPECT_EQ(numbers.number_of(9), fifth + 4);
 }
 
-TEST(CallNumbers, GoOnWhereCorrelationsBeginAnew) {
+TEST(CallNumbers, ContinueWhenCorrelationsStartOver) {
   CallNumbers numbers;
   numbers.note_after_pause(UINT32_MAX - 1);
   const uint64_t before = numbers.latest();
@@ -28,14 +28,14 @@ TEST(CallNumbers, GoOnWhereCorrelationsBeginAnew) {
   EXPECT_EQ(numbers.number_of(10), before + 12);
 }
 
-TEST(CallNumbers, GrowOverAPauseInWhichNobodyCounted) {
+TEST(CallNumbers, GrowOverAPauseWithoutCounting) {
   CallNumbers numbers;
   numbers.note(100);
   const uint64_t before = numbers.latest();
-  // 3,000 million calls: more than half of what 32 bits count.
+  // 3,000 million calls: more than half of the range of 32 bits.
   numbers.note_after_pause(3'000'000'100);
   EXPECT_EQ(numbers.latest(), before + 3'000'000'000);
-  numbers.note_after_pause(3'000'000'099);  // heard late
+  numbers.note_after_pause(3'000'000'099);  // noted late
   EXPECT_EQ(numbers.latest(), before + 3'000'000'000);
 }
 
@@ -56,7 +56,7 @@ TEST(CallNumbers, AWindowMayLastLongerThanCorrelationsDo) {
   EXPECT_FALSE(windows.hold(numbers.number_of(correlation + 1)));
 }
 
-TEST(CallNumbers, WindowsAtTheTurn) {
+TEST(CallNumbers, WindowsAcrossTheOverflow) {
   CallNumbers numbers;
   TracedWindows windows;
   numbers.note_after_pause(UINT32_MAX - 10);
@@ -72,7 +72,7 @@ TEST(CallNumbers, WindowsAtTheTurn) {
   }
 }
 
-TEST(CallNumbers, GoOnWhenCuptiStartsOver) {
+TEST(CallNumbers, ContinueWhenCuptiStartsOver) {
   CallNumbers numbers;
   numbers.note_after_pause(1);
   numbers.note(2400);
@@ -85,7 +85,7 @@ TEST(CallNumbers, GoOnWhenCuptiStartsOver) {
   EXPECT_EQ(static_cast<uint32_t>(numbers.number_of(3)), 2403U) << "as the log has it";
 }
 
-TEST(CallNumbers, GoOnWhenCuptiDoesNotStartOver) {
+TEST(CallNumbers, ContinueWhenCuptiDoesNotStartOver) {
   CallNumbers numbers;
   numbers.note_after_pause(1);
   numbers.note(2400);

@@ -8,10 +8,10 @@ namespace llmprof::collector {
 namespace {
 
 constexpr int64_t kMillisecond = 1'000'000;
-constexpr int64_t kStep = 10;  // ms between looks
+constexpr int64_t kStep = 10;  // ms between checks
 
-// A program whose requests begin at these times, looked at every 10 ms from `from` until `to`: when
-// sampling began and ended, in turn, in ms.
+// A program whose requests start at these times, checked every 10 ms from `from` to `to`: when
+// sampling started and ended, alternately, in ms.
 std::vector<int64_t> changes(const std::vector<int64_t>& requests, int64_t from, int64_t to) {
   CounterRounds rounds;
   std::vector<int64_t> times;
@@ -33,7 +33,7 @@ std::vector<int64_t> every(int64_t length, int64_t count) {
   return times;
 }
 
-TEST(CounterStart, WithoutRoundsAtOnce) {
+TEST(CounterStart, WithoutRoundsImmediately) {
   CounterStart start;
   start.begin(100 * kMillisecond);
   EXPECT_TRUE(start.is_due(100 * kMillisecond, false, 0, 100 * kMillisecond));
@@ -44,7 +44,7 @@ TEST(CounterStart, InRoundsWithTheFirstRequest) {
   start.begin(0);
   EXPECT_FALSE(start.is_due(20 * kMillisecond, true, 0, 10 * kMillisecond));
   EXPECT_TRUE(start.is_due(40 * kMillisecond, true, 1, 30 * kMillisecond));
-  // Once it is due it stays so.
+  // Once due, it stays due.
   EXPECT_TRUE(start.is_due(60 * kMillisecond, true, 0, 50 * kMillisecond));
 }
 
@@ -66,27 +66,28 @@ TEST(CounterRounds, AProgramWithoutRequestsIsSampledAllTheTime) {
   EXPECT_EQ(changes({}, 0, 100'000), (std::vector<int64_t>{0}));
 }
 
-TEST(CounterRounds, WaitsForTheFirstRequestHoweverLongThatTakes) {
+TEST(CounterRounds, WaitsAnyTimeForTheFirstRequest) {
   EXPECT_EQ(changes({60'000}, 0, 65'000), (std::vector<int64_t>{0}));
 }
 
-// Of 300 ms each: two whole ones from 300 to 900, which with the open one before them are 890 ms,
-// and 2,670 ms of rest; then one whole from 3,600 to 3,900, 330 ms in all, and 990 ms of rest.
-TEST(CounterRounds, TwoWholeRequestsThenOneAndThreeTimesAsMuchRest) {
+// Requests of 300 ms: two complete ones from 300 to 900, which with the partial one before are 890
+// ms, then a pause of 2,670 ms; one complete one from 3,600 to 3,900, 330 ms in all, then 990 ms.
+TEST(CounterRounds, TwoCompleteRequestsThenOneAndPausesThreeTimesAsLong) {
   EXPECT_EQ(changes(every(300, 30), 10, 5'000),
             (std::vector<int64_t>{10, 900, 3'570, 3'900, 4'890}));
 }
 
-// The model was loaded for a minute, with counters on; then come two whole ones, from the first on.
-TEST(CounterRounds, WhatCameBeforeTheFirstRequestIsNoPartOfTheRound) {
+// Loading the model takes a minute, with counters on; then two complete requests are sampled.
+TEST(CounterRounds, TimeBeforeTheFirstRequestDoesNotCountForTheRound) {
   std::vector<int64_t> requests = every(300, 20);
   for (int64_t& request : requests) request += 60'000;
   EXPECT_EQ(changes(requests, 0, 63'700),
             (std::vector<int64_t>{0, 60'600, 60'600 + 3 * 610, 63'000}));
 }
 
-// It takes 100 ms, in which the second one begins: it is not whole, the third and fourth are.
-TEST(CounterRounds, RequestsThatBeganWhileCountersWereTakenAreNotWhole) {
+// Starting takes 100 ms, in which the second request starts: only the third and fourth are
+// complete.
+TEST(CounterRounds, RequestsThatStartedWhileCountersWereStartingAreNotComplete) {
   CounterRounds rounds;
   EXPECT_TRUE(rounds.wants_samples(0, 1));
   rounds.begin(100 * kMillisecond, 2);

@@ -1,5 +1,5 @@
-# The collector's counters without a GPU: which are chosen, asked of the real libcupti, and how they
-# become records, on fakes of CUPTI's PM sampling and of NVML.
+# The collector's counters without a GPU: which ones it chooses, with the real libcupti, and how they
+# become records, with fakes of CUPTI's PM sampling and of NVML.
 find_path(LLMPROF_CUPTI_INCLUDE cupti.h HINTS ENV CUDA_HOME
           PATHS /usr/local/cuda/include /usr/local/cuda/extras/CUPTI/include
           PATH_SUFFIXES include extras/CUPTI/include)
@@ -37,7 +37,7 @@ add_library(fake_nvml SHARED ${PROJECT_SOURCE_DIR}/tests/fakes/nvml/fake_nvml.cp
 file(GLOB counters CONFIGURE_DEPENDS ${cuda}/counters/*.cpp)
 add_counter_test(sampling ${counters} ${PROJECT_SOURCE_DIR}/src/collector/environment.cpp
                  ${PROJECT_SOURCE_DIR}/tests/fakes/cupti/fake_pm_sampling.cpp)
-# The collector finds the fake's functions by their names.
+# The collector looks up the fake's functions by name.
 set_target_properties(test_counters_sampling PROPERTIES ENABLE_EXPORTS ON)
 target_compile_definitions(test_counters_sampling
                            PRIVATE LLMPROF_FAKE_NVML="$<TARGET_FILE:fake_nvml>")

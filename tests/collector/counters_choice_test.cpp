@@ -1,4 +1,4 @@
-// Which counters are taken on a chip, as the real libcupti's host API answers: it needs no GPU.
+// Which counters are sampled on a chip, by the real libcupti's host API, which needs no GPU.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ bool use_the_real_cupti() {
   return library != nullptr && pm.load();
 }
 
-// Asked anew, apart from the code under test.
+// Queried again, independently of the code under test.
 size_t passes_of(const std::string& chip, const std::vector<const char*>& names) {
   CUpti_Profiler_Host_Initialize_Params begin{.profilerType = CUPTI_PROFILER_TYPE_PM_SAMPLING,
                                               .pChipName = chip.c_str()};
@@ -42,7 +42,7 @@ size_t passes_of(const std::string& chip, const std::vector<const char*>& names)
 
 struct Chip {
   const char* name;
-  std::set<std::string> expected;  // among others
+  std::set<std::string> expected;  // a subset
 };
 
 class CounterChoice : public testing::TestWithParam<Chip> {
@@ -83,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(
         Chip{"GB202", {"dram__bytes_op_read.sum", "dram__bytes_op_write.sum", kSmActive}}),
     [](const auto& test) { return std::string(test.param.name); });
 
-TEST_F(CounterChoice, AllThatReportsLookForOnTensorChips) {
+TEST_F(CounterChoice, IncludesAllThatReportsUseOnTensorChips) {
   for (const char* chip : {"GH100", "GA100", "AD102", "GB100", "GB202"}) {
     MetricChoice choice;
     ASSERT_FALSE(choose_metrics(chip, nullptr, choice));
@@ -95,7 +95,7 @@ TEST_F(CounterChoice, AllThatReportsLookForOnTensorChips) {
   }
 }
 
-TEST_F(CounterChoice, AChipThatCuptiDoesNotKnowIsAFailure) {
+TEST_F(CounterChoice, AnUnknownChipIsAFailure) {
   MetricChoice choice;
   const PmFailure failure = choose_metrics("XX999", nullptr, choice);
   ASSERT_TRUE(failure);

@@ -1,5 +1,5 @@
 // The collector's counters and sensors from set-up to records, on tests/fakes/cupti and
-// tests/fakes/nvml. The fakes tell which values they make up.
+// tests/fakes/nvml, which describe the values that they make up.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -26,7 +26,7 @@ constexpr CounterSettings kSensorsAlone = {false, 0, true};
 
 void sleep_ms(int ms) { usleep(static_cast<useconds_t>(ms) * 1000); }
 
-// As the collector's thread does it.
+// Like the collector's thread.
 void drain_for(int ms) {
   for (int i = 0; i < ms / 20; ++i) {
     sleep_ms(20);
@@ -61,7 +61,7 @@ bool holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-TEST(Counters, SamplesFollowEachOtherWithTheSumsOfTheirTime) {
+TEST(Counters, SamplesAreContiguousAndHaveTheSumsOfTheirTime) {
   const int64_t before = now_ns();
   const Recorded recorded = run([] { sample_for(300); });
   const int64_t after = now_ns();
@@ -84,7 +84,7 @@ TEST(Counters, SamplesFollowEachOtherWithTheSumsOfTheirTime) {
     EXPECT_EQ(sample.values[read], 100'000);
     EXPECT_EQ(sample.values[write], 50'000);
     EXPECT_EQ(sample.values[active], 75);
-    // The fake's first sample begins a second before sampling does.
+    // The fake's first sample starts a second before sampling does.
     EXPECT_GE(sample.head.start, before);
     EXPECT_LE(sample.head.end, after);
   }
@@ -111,7 +111,7 @@ MetricChoice three_metrics() {
   return choice;
 }
 
-TEST(Counters, SamplesInWhichNothingRanBecomeOneWithTheirSumsAndAverages) {
+TEST(Counters, IdleSamplesAreMergedWithTheirSumsAndAverages) {
   const Recorded recorded = run([] {
     const MetricChoice choice = three_metrics();
     QuietSamples samples(choice,
@@ -124,7 +124,7 @@ TEST(Counters, SamplesInWhichNothingRanBecomeOneWithTheirSumsAndAverages) {
     add(1, 4, 300, 0, 3000);
     add(4, 5, 10e6, 0, 2000);  // a copy
     add(5, 6, 0, 0, 2000);
-    add(7, 8, 0, 0, 2000);  // behind one that was lost
+    add(7, 8, 0, 0, 2000);  // after a lost sample
     add(8, 9, std::nan(""), 0, 2000);
     add(9, 10, 0, 0.1, 2000);
   });
@@ -139,7 +139,7 @@ TEST(Counters, SamplesInWhichNothingRanBecomeOneWithTheirSumsAndAverages) {
   EXPECT_EQ(recorded.samples[0].values, (std::vector<double>{400, 0, 2500}));
 }
 
-TEST(Counters, StopHandsOverTheRestAndSamplingCanStartAgain) {
+TEST(Counters, StopDeliversTheRestAndSamplingCanStartAgain) {
   const Recorded recorded = run([] {
     prepare_counters(kCountersAlone);
     for (int i = 0; i < 2; ++i) {
@@ -163,7 +163,7 @@ TEST(Counters, StopHandsOverTheRestAndSamplingCanStartAgain) {
   EXPECT_GE(longest_pause, 20 * kMillisecond) << "nothing was sampled between stop and start";
 }
 
-TEST(Counters, ChoosingThemTakesNothingOfTheGpu) {
+TEST(Counters, ChoosingThemDoesNotReserveTheGpu) {
   const Recorded recorded = run([] {
     setenv("FAKE_PM_FAIL", "cuptiPmSamplingEnable:43,cuptiPmSamplingSetConfig:43", 1);
     prepare_counters(kCountersAlone);
@@ -172,17 +172,18 @@ TEST(Counters, ChoosingThemTakesNothingOfTheGpu) {
   EXPECT_TRUE(recorded.off.empty()) << recorded.off[0];
 }
 
-TEST(Counters, AfterARestTheyAreTakenAgain) {
+TEST(Counters, TheyAreSampledAgainAfterAPause) {
   const Recorded recorded = run([] {
     prepare_counters(kCountersAlone);
     for (int i = 0; i < 2; ++i) {
       start_counters();
       sleep_ms(5);
       pause_counters();
-      pause_counters();  // nothing more
+      pause_counters();  // no effect
       sleep_ms(20);
     }
-    // They are the GPU's again: what cannot be enabled is told with the next start, and only then.
+    // The counters are released: a failure to enable them is reported at the next start, not
+    // before.
     setenv("FAKE_PM_FAIL", "cuptiPmSamplingEnable:26", 1);
     drain_counters();
     start_counters();
@@ -197,7 +198,7 @@ TEST(Counters, AfterARestTheyAreTakenAgain) {
   EXPECT_TRUE(holds(recorded.off[0], "another program uses the GPU's counters")) << recorded.off[0];
 }
 
-TEST(Counters, AnotherClockOfTheSystemIsRecognized) {
+TEST(Counters, AnotherSystemClockIsRecognized) {
   const int64_t before = now_ns();
   const Recorded recorded = run([] {
     setenv("FAKE_PM_CLOCK", "realtime", 1);
@@ -224,7 +225,7 @@ TEST(Counters, TimesOnAnUnknownClockAreNotRecorded) {
   EXPECT_TRUE(holds(recorded.off[0], "clock")) << recorded.off[0];
 }
 
-TEST(Counters, SamplingGoesOnAfterTheBufferRanOver) {
+TEST(Counters, SamplingContinuesAfterABufferOverflow) {
   const Recorded recorded = run([] {
     setenv("FAKE_PM_BUFFER_SAMPLES", "3000", 1);
     prepare_counters(kCountersAlone);
@@ -239,7 +240,7 @@ TEST(Counters, SamplingGoesOnAfterTheBufferRanOver) {
   EXPECT_FALSE(recorded.samples.empty());
 }
 
-TEST(Counters, WhatDoesNotFitIntoTheImageIsCountedAsLost) {
+TEST(Counters, SamplesThatDoNotFitIntoTheImageAreCountedAsLost) {
   const Recorded recorded = run([] {
     prepare_counters(kCountersAlone);
     start_counters();
@@ -276,14 +277,14 @@ struct Refusal {
   const char* name;
   const char* failure;
   uint32_t devices;
-  std::vector<std::string> parts;  // of the sentence, for each record one
+  std::vector<std::string> parts;  // of the message, one per record
 
   friend void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.name; }
 };
 
 class CountersOff : public testing::TestWithParam<Refusal> {};
 
-TEST_P(CountersOff, IsToldWithItsRemedy) {
+TEST_P(CountersOff, IsReportedWithItsRemedy) {
   const Recorded recorded = run([] {
     setenv("FAKE_PM_FAIL", GetParam().failure, 1);
     machine().devices = GetParam().devices;
@@ -332,7 +333,7 @@ TEST(Counters, AnOldCuptiIsNamedWithItsVersion) {
   EXPECT_TRUE(recorded.samples.empty());
 }
 
-TEST(Counters, WhatAChipLacksIsSaidAndTheRestSampled) {
+TEST(Counters, MissingMetricsAreReportedAndTheOthersSampled) {
   const Recorded recorded = run([] {
     setenv("FAKE_PM_REFUSE", "dram__", 1);
     setenv("FAKE_PM_CHIP", "GB10B", 1);
@@ -344,7 +345,7 @@ TEST(Counters, WhatAChipLacksIsSaidAndTheRestSampled) {
   EXPECT_FALSE(recorded.samples.empty());
 }
 
-TEST(Counters, WhatNeedsASecondPassIsLeftOut) {
+TEST(Counters, MetricsThatNeedASecondPassAreLeftOut) {
   const Recorded recorded = run([] {
     setenv("FAKE_PM_ONE_PASS", "4", 1);
     sample_for(60);
@@ -364,7 +365,7 @@ TEST(Counters, ChipsWithoutATriggerByTimeHaveNoPeriod) {
   EXPECT_EQ(recorded.sets[0].head.period, 0);
 }
 
-TEST(Counters, OfSeveralDevicesThoseInUseAreSampled) {
+TEST(Counters, OnlyDevicesInUseAreSampled) {
   const Recorded recorded = run([] {
     machine().devices = 4;
     machine().in_use = {1};
@@ -372,7 +373,7 @@ TEST(Counters, OfSeveralDevicesThoseInUseAreSampled) {
     start_counters();
     drain_for(60);
     machine().in_use = {1, 3};
-    drain_for(400);  // it is looked for every 250 ms
+    drain_for(400);  // devices in use are checked every 250 ms
     stop_counters();
   });
   ASSERT_EQ(recorded.sets.size(), 2U);
@@ -396,7 +397,7 @@ TEST(Counters, TheRateIsChosenByTheNumberOfDevices) {
   }
 }
 
-TEST(Counters, InRoundsTheyAreSampledTwiceAsOftenAsOtherwise) {
+TEST(Counters, InRoundsTheyAreSampledTwiceAsOften) {
   const Recorded recorded = run([] {
     prepare_counters({true, 0, false});
     for (const bool round : {false, true, true}) {
@@ -415,7 +416,7 @@ TEST(Counters, InRoundsTheyAreSampledTwiceAsOftenAsOtherwise) {
   }
 }
 
-TEST(Counters, ARateThatWasAskedForHoldsInRoundsToo) {
+TEST(Counters, ARequestedRateAlsoAppliesInRounds) {
   const Recorded recorded = run([] {
     prepare_counters({true, 100, false});
     start_counters(true);
@@ -430,7 +431,7 @@ TEST(Counters, NoFasterThanItCanBeDrained) {
   EXPECT_EQ(recorded.sets[0].head.period, 100'000);
 }
 
-TEST(Counters, NothingWhereNothingIsWanted) {
+TEST(Counters, NothingIfNothingIsRequested) {
   const Recorded recorded = run([] {
     sample_for(40, {false, 0, false});
     sample_sensors();
@@ -451,7 +452,7 @@ TEST(Counters, NothingBeforeTheyArePrepared) {
   EXPECT_TRUE(recorded.writers.empty());
 }
 
-TEST(Counters, AForkedChildRecordsNothingAndTheParentGoesOn) {
+TEST(Counters, AForkedChildRecordsNothingAndTheParentContinues) {
   const Recorded recorded = run([] {
     setenv("LLMPROF_NVML", LLMPROF_FAKE_NVML, 1);
     prepare_counters({true, 10'000, true});
@@ -507,7 +508,7 @@ TEST(Sensors, OneReadingHasTheUnitsOfItsColumns) {
   EXPECT_DOUBLE_EQ(sample.values[5], 22'002.5);
 }
 
-TEST(Sensors, AreReadWhenAskedForButNotFasterThanTheyChange) {
+TEST(Sensors, AreReadOnRequestButNotFasterThanTheyChange) {
   const Recorded recorded = run_sensors([] {
     sample_sensors();
     request_sensors();
@@ -520,10 +521,10 @@ TEST(Sensors, AreReadWhenAskedForButNotFasterThanTheyChange) {
   ASSERT_GE(recorded.samples.size(), 2U);
   const int64_t between = recorded.samples[1].head.end - recorded.samples[0].head.end;
   EXPECT_GE(between, 99 * kMillisecond);
-  EXPECT_LT(between, 1000 * kMillisecond) << "sooner than unasked";
+  EXPECT_LT(between, 1000 * kMillisecond) << "sooner than without a request";
 }
 
-TEST(Sensors, TakeNoMoreOfTheTimeThanTheyMay) {
+TEST(Sensors, TakeNoMoreThanTheirShareOfTheTime) {
   constexpr double kShare = 0.1;
   const Recorded recorded = run([] {
     setenv("LLMPROF_NVML", LLMPROF_FAKE_NVML, 1);
@@ -540,7 +541,7 @@ TEST(Sensors, TakeNoMoreOfTheTimeThanTheyMay) {
   EXPECT_GE(between, 200 * kMillisecond) << "20 ms are a tenth of it";
 }
 
-TEST(Sensors, ADeviceIsFoundByItsUuidToo) {
+TEST(Sensors, ADeviceIsAlsoFoundByItsUuid) {
   for (const char* bus_id : {"", "unknown"}) {
     machine().pci_bus_id = bus_id;
     const Recorded recorded = run_sensors([] { sample_sensors(); });
@@ -549,7 +550,7 @@ TEST(Sensors, ADeviceIsFoundByItsUuidToo) {
   machine() = {};
 }
 
-TEST(Sensors, TheDevicesInUseAreRead) {
+TEST(Sensors, OnlyDevicesInUseAreRead) {
   const Recorded recorded = run_sensors([] {
     machine().in_use = {};
     sample_sensors();
@@ -557,7 +558,7 @@ TEST(Sensors, TheDevicesInUseAreRead) {
   EXPECT_TRUE(recorded.writers.empty());
 }
 
-TEST(Sensors, WithoutNvmlOneSentence) {
+TEST(Sensors, WithoutNvmlThereIsOneMessage) {
   const Recorded recorded = run([] {
     setenv("LLMPROF_NVML", "/nowhere/libnvidia-ml.so.1", 1);
     prepare_counters(kSensorsAlone);

@@ -15,7 +15,7 @@
 namespace llmprof::counter_tests {
 namespace {
 
-// A record on its way: this, then the bytes.
+// The head of a record in the pipe; its bytes follow.
 struct Frame {
   uint32_t type;
   uint32_t bytes;

@@ -9,7 +9,7 @@
 
 #include "wire/cuda_records.h"
 
-// The rest of the collector, for tests of its counters alone: the log is a pipe to the test, the
+// Replaces the rest of the collector in tests of its counters: the log is a pipe to the test, the
 // driver's devices are made up.
 namespace llmprof::counter_tests {
 
@@ -30,18 +30,18 @@ struct Recorded {
   std::vector<Sample> samples;
   std::vector<std::string> off;
   uint64_t lost = 0;
-  std::vector<pid_t> writers;  // of each record
+  std::vector<pid_t> writers;  // one per record
   int exit_status = -1;
 };
 
-// What a process of its own records: the collector's state begins anew in each.
+// Runs the scenario in a new process, with a fresh state of the collector; returns its records.
 Recorded run(const std::function<void()>& scenario);
 
-// Of that process.
+// The machine that this process sees.
 struct Machine {
   uint32_t devices = 1;
   std::vector<uint32_t> in_use = {0};
-  std::string pci_bus_id = "0000:00:06.0";  // empty: the driver does not tell
+  std::string pci_bus_id = "0000:00:06.0";  // empty: unknown to the driver
   std::string missing_symbol;               // of libcupti
   void* cupti = nullptr;                    // null: the functions linked into the test
 };

@@ -35,7 +35,7 @@ TEST(Draining, IsOverdueAfterHalfASecond) {
   EXPECT_TRUE(draining.is_overdue(kBegin + 500 * kMillisecond));
 }
 
-TEST(Draining, BeginsAnew) {
+TEST(Draining, StartsOver) {
   Draining draining = begun();
   EXPECT_FALSE(draining.is_complete(kBegin, kLastLaunch));
   const int64_t again = kBegin + 1000 * kMillisecond;

@@ -22,7 +22,7 @@ TEST(DriverVersion, IsFoundInTheKernelsFiles) {
             "535.129");
 }
 
-TEST(DriverVersion, IsNotMadeUp) {
+TEST(DriverVersion, IsNotGuessed) {
   EXPECT_EQ(version_in(""), "none");
   EXPECT_EQ(version_in("  \n"), "none");
   EXPECT_EQ(version_in("NVIDIA UNIX x86_64 Kernel Module 12 .5 12.x v580.1\n"), "none");

@@ -1,4 +1,4 @@
-// Prints what a capture holds as JSON, for tests in Python.
+// Prints the content of a capture as JSON, for tests in Python.
 #include <cstdio>
 #include <nlohmann/json.hpp>
 

@@ -10,7 +10,7 @@
 namespace llmprof::collector {
 namespace {
 
-// Found in the C library, as functions of CUDA's runtime are found in that.
+// A function of the C library stands for one of CUDA's runtime.
 constexpr const char* kName = "strtol";
 
 uintptr_t address(const void* function) { return reinterpret_cast<uintptr_t>(function); }
@@ -19,7 +19,7 @@ void* at(uintptr_t place) { return reinterpret_cast<void*>(place); }
 
 void* in_c_library(const char* name) { return dlsym(RTLD_DEFAULT, name); }
 
-TEST(RealFunction, AnyNumberOfPlacesOfOneLibraryAreOneLookup) {
+TEST(RealFunction, AllCallersInOneLibraryShareOneLookup) {
   RealFunction real(kName);
   const uintptr_t first = address(in_c_library("qsort"));
   for (uintptr_t place = 0; place < 5000; ++place) {
@@ -39,14 +39,14 @@ TEST(RealFunction, EachLibraryIsLookedUp) {
   EXPECT_EQ(real.known_libraries(), 2);
 }
 
-TEST(RealFunction, CodeOfNoLibraryIsServedAndNotRemembered) {
+TEST(RealFunction, CodeOutsideLibrariesIsServedButNotRemembered) {
   RealFunction real(kName);
   std::vector<char> generated_code(4096);
   EXPECT_EQ(real.seen_from(generated_code.data()), in_c_library(kName));
   EXPECT_EQ(real.known_libraries(), 0);
 }
 
-TEST(RealFunction, AFunctionThatNobodyHasIsLookedForAgain) {
+TEST(RealFunction, AMissingFunctionIsLookedUpAgain) {
   RealFunction real("cudaFunctionOfNoRuntime");
   EXPECT_EQ(real.seen_from(in_c_library("qsort")), nullptr);
   EXPECT_EQ(real.known_libraries(), 0);
@@ -65,7 +65,7 @@ TEST(LibraryFunctions, AnswersByRange) {
   EXPECT_EQ(functions.of(6000), nullptr);
 }
 
-TEST(LibraryFunctions, IsFullWithoutHarm) {
+TEST(LibraryFunctions, RefusesLibrariesBeyondItsCapacity) {
   LibraryFunctions functions;
   for (uintptr_t i = 1; i <= LibraryFunctions::kLibraries; ++i) {
     ASSERT_TRUE(functions.remember(i * 1000, i * 1000 + 1000, at(i)));
@@ -75,7 +75,7 @@ TEST(LibraryFunctions, IsFullWithoutHarm) {
   EXPECT_EQ(functions.of(LibraryFunctions::kLibraries * 1000), at(LibraryFunctions::kLibraries));
 }
 
-TEST(LibraryFunctions, SeveralThreadsAddAndAskAtOnce) {
+TEST(LibraryFunctions, SeveralThreadsAddAndLookUpConcurrently) {
   LibraryFunctions functions;
   constexpr uintptr_t kEach = LibraryFunctions::kLibraries / 4;
   std::vector<std::thread> threads;

@@ -36,9 +36,9 @@ TEST(SpareChunks, AreTakenInTheOrderTheyWereAdded) {
   EXPECT_FALSE(spares.take(taken));
 }
 
-// A chunk that two had would be written by both; one that is cut off the file while somebody has it
-// would end the program.
-TEST(SpareChunks, EachIsTakenOnceByThreadsThatTakeAtOnce) {
+// Two threads with the same chunk would overwrite each other; using a chunk that was cut off the
+// file would end the program.
+TEST(SpareChunks, EachIsTakenOnceByConcurrentThreads) {
   constexpr uint64_t kChunks = 2'000;
   constexpr size_t kThreads = 4;
   SpareChunks spares;

@@ -34,7 +34,7 @@ struct Expected {
   Transition transition;
 };
 
-// The event in every state.
+// One event in every state.
 void expect_in_each_state(E event, std::initializer_list<Expected> expected) {
   std::set<S> seen;
   for (const Expected& one : expected) {
@@ -49,7 +49,7 @@ void expect_in_each_state(E event, std::initializer_list<Expected> expected) {
   EXPECT_EQ(seen.size(), kControlStates);
 }
 
-TEST(StateTable, ArmingStartsTracingWhereItIsNotArmed) {
+TEST(StateTable, ArmingStartsTracingUnlessArmed) {
   expect_in_each_state(E::arm, {
                                    {S::disarmed, S::tracing, A::start_tracing},
                                    {S::tracing, I::armed_already},
@@ -81,7 +81,7 @@ TEST(StateTable, DisarmingDrainsWhatIsAttached) {
                                   });
 }
 
-TEST(StateTable, AWindowOpensBetweenWindowsAlone) {
+TEST(StateTable, AWindowOpensOnlyBetweenWindows) {
   expect_in_each_state(E::window_opens, {
                                             {S::disarmed, I::not_armed},
                                             {S::tracing, I::tracing_already},
@@ -177,7 +177,7 @@ TEST(StateTable, CompleteWorkWaitsForASafePoint) {
                                          });
 }
 
-TEST(StateTable, ASafePointDetachesWhereWorkIsComplete) {
+TEST(StateTable, ASafePointDetachesIfWorkIsComplete) {
   expect_in_each_state(E::safe_point, {
                                           {S::disarmed, I::not_attached},
                                           {S::tracing, I::stays_attached},
@@ -193,7 +193,7 @@ TEST(StateTable, ASafePointDetachesWhereWorkIsComplete) {
                                       });
 }
 
-TEST(StateTable, ARivalGetsCuptiInEveryState) {
+TEST(StateTable, AnotherToolGetsCuptiInEveryState) {
   expect_in_each_state(E::rival_subscribes, {
                                                 {S::disarmed, S::stood_down, A::none},
                                                 {S::tracing, S::stood_down, A::give_way},
@@ -243,7 +243,7 @@ TEST(StateTable, AnExitFlushesWhatIsAttached) {
 
 bool is_attached(S state) { return is_recording(state) || state == S::exiting; }
 
-TEST(StateTable, CuptiIsAttachedAndLeftByActionsThatSaySo) {
+TEST(StateTable, OnlyTheirActionsAttachAndDetach) {
   for (const S state : all_states()) {
     for (const E event : all_events()) {
       const Transition& change = transition(state, event);
@@ -262,7 +262,7 @@ TEST(StateTable, CuptiIsAttachedAndLeftByActionsThatSaySo) {
   }
 }
 
-TEST(StateTable, WhatCanFailHasAWayOut) {
+TEST(StateTable, AFailedStartStandsDown) {
   for (const S state : all_states()) {
     for (const E event : all_events()) {
       if (transition(state, event).action != A::start_tracing) continue;

@@ -34,7 +34,7 @@ TEST(DutyCycle, CountsFromWhereItWasArmed) {
   EXPECT_TRUE(duty.at(15, 10).traced);
 }
 
-TEST(StepLimit, EndsBehindItsSteps) {
+TEST(StepLimit, EndsAfterItsSteps) {
   EXPECT_EQ(StepLimit{3}.end(10), 14U);
   EXPECT_EQ(StepLimit{0}.end(10), kNeverAgain);
 }
@@ -51,7 +51,7 @@ TEST(OverheadBudget, AllowsAWindowWhenThereIsRoomForAnother) {
   EXPECT_TRUE(budget.allows_window(750 * kMillisecond, {40 * kMillisecond, 0}));
 }
 
-TEST(OverheadBudget, DoesNotCountWhatCameBeforeTheFirstStep) {
+TEST(OverheadBudget, IgnoresTheTimeBeforeTheFirstStep) {
   OverheadBudget budget(0.1);
   EXPECT_FALSE(budget.has_begun());
   budget.begin(1000 * kMillisecond, {500 * kMillisecond, 300 * kMillisecond});
@@ -61,7 +61,7 @@ TEST(OverheadBudget, DoesNotCountWhatCameBeforeTheFirstStep) {
   EXPECT_TRUE(budget.allows_window(1350 * kMillisecond, spent));
 }
 
-TEST(OverheadBudget, AWindowThatIsRefusedDoesNotCount) {
+TEST(OverheadBudget, ARefusedWindowDoesNotCount) {
   OverheadBudget once(0.1);
   OverheadBudget often(0.1);
   once.begin(0, {});
@@ -103,7 +103,7 @@ TEST(TimeWindow, CostsAShareOfItsTime) {
   EXPECT_EQ(window.cost(), 30 * kMillisecond) << "nothing was launched in it";
 }
 
-TEST(SharedWindows, OpenWithTheSameStepsWhateverARankCanAfford) {
+TEST(SharedWindows, OpenAtTheSameStepsWhateverARankCanAfford) {
   SharedWindows rich(16);
   SharedWindows poor(16);
   poor.widen();
@@ -124,7 +124,7 @@ TEST(SharedWindows, KnowTheNextStepFromAnyOther) {
   EXPECT_EQ(windows.next(17), 33U);
 }
 
-TEST(SharedWindows, OpenWithAnyStepWithoutAJob) {
+TEST(SharedWindows, OpenAtAnyStepWithoutAJob) {
   SharedWindows windows;
   windows.widen();
   EXPECT_TRUE(windows.may_open(7));
@@ -140,7 +140,7 @@ TEST(TimeWindow, CostsNoMoreThanItsKernels) {
   EXPECT_EQ(window.cost(), kMillisecond) << "a program that loads or compiles";
 }
 
-TEST(TimeWindow, CostsUntilItIsDetachedIfTheProgramGoesOn) {
+TEST(TimeWindow, CostsUntilItIsDetachedIfTheProgramContinues) {
   TimeWindow window;
   window.open(kMillisecond, 7, 0);
   EXPECT_FALSE(window.is_over(10 * kMillisecond, 8));

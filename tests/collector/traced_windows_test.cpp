@@ -5,7 +5,7 @@
 namespace llmprof::collector {
 namespace {
 
-TEST(TracedWindows, HoldWhatWasLaunchedWithinThem) {
+TEST(TracedWindows, ContainTheirLaunches) {
   TracedWindows windows;
   EXPECT_FALSE(windows.hold(1));
   windows.open(0);
@@ -18,7 +18,7 @@ TEST(TracedWindows, HoldWhatWasLaunchedWithinThem) {
   for (const uint32_t outside : {11U, 20U, 31U}) EXPECT_FALSE(windows.hold(outside)) << outside;
 }
 
-TEST(TracedWindows, AClosedOneStaysAsItIs) {
+TEST(TracedWindows, AClosedOneDoesNotChange) {
   TracedWindows windows;
   windows.close(5);
   EXPECT_FALSE(windows.hold(3));

@@ -1,5 +1,5 @@
-// Prints what the analysis found of communication between ranks in one capture as JSON, for tests
-// in Python: a rank's collectives become part of profile.json only together with other ranks'.
+// Prints the communication between ranks that the analysis found in one capture as JSON, for tests
+// in Python: profile.json has a rank's collectives only together with other ranks'.
 //   list_collectives CAPTURE
 #include <cstdio>
 #include <nlohmann/json.hpp>

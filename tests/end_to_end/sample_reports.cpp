@@ -1,5 +1,5 @@
-// Writes the reports on the profiles made by hand into folders of their own, for tests that read
-// Markdown: sample_reports FOLDER.
+// Writes the reports of each hand-made profile into its own folder, for tests that read Markdown:
+// sample_reports FOLDER.
 #include <fmt/format.h>
 
 #include <array>

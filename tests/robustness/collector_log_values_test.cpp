@@ -1,5 +1,5 @@
-// The collector's log carries checksums: plain damage never reaches what its records say. Here
-// their payloads are damaged and sealed again, as a faulty writer would leave them.
+// The collector's log has checksums, so plain damage never reaches the content of its records. Here
+// payloads are damaged and get a new checksum, as from a faulty writer.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -52,7 +52,7 @@ void seal(std::string& bytes, const Place& place) {
   std::memcpy(bytes.data() + place.at, &record, sizeof record);
 }
 
-// Ones that break readers: nothing, everything, signs, sizes just beyond.
+// Values that break readers: nothing, everything, signs, sizes just too large.
 void damage(std::string& bytes, const Place& place, std::mt19937_64& random) {
   constexpr unsigned char kBytes[] = {0, 0xFF, 0x80, 0x7F, 1};
   const auto record = header_at<wire::RecordHeader>(bytes, place.at);

@@ -1,4 +1,4 @@
-// Every reader meets every kind of truncation of its fixtures and many damaged copies of them.
+// Every reader reads its fixtures with every kind of truncation, and many damaged copies.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -22,16 +22,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Records repeat: a cut is of a new kind where what precedes it, digits taken as equal, was not
-// there before. Every kind is cut once; of binary files, which hardly repeat, every kind at the
-// beginning and an even choice of the others. Steps of a prime meet places of known kinds too, and
-// every byte at the end is one. Beyond 64 KiB, a sample. The captures in h200-decoder are the same
-// formats at a size that would take minutes each: they are sampled throughout. So are compressed
-// files: a cut there is one of their content, which is cut uncompressed; only their first and last
-// bytes (the header and the checksum of the compression) are kinds of their own.
+// Records repeat: a cut is of a new kind if the bytes before it, with all digits equal, have not
+// occurred before. Every kind is cut once; in binary files, which hardly repeat, every kind at the
+// start and an even selection of the others. Steps of a prime also cut at known kinds, and every
+// byte at the end is a kind. Beyond 64 KiB, cuts are sampled. The captures in h200-decoder have the
+// same formats in a size that would take minutes each, so all their cuts are sampled. Cutting a
+// compressed file is like cutting its content, which is cut uncompressed: only its first and last
+// bytes (the header and the checksum of the compression) are new kinds.
 constexpr size_t kPrecedingBytes = 16;
 constexpr size_t kEveryKindUpTo = 4UL << 10U;
-constexpr size_t kMostKinds = 4000;  // about, behind those
+constexpr size_t kMostKinds = 4000;  // approximately, after those
 constexpr size_t kPrime = 97;
 constexpr size_t kCutsUpTo = 64UL << 10U;
 constexpr size_t kEveryByteAtTheEnd = 1UL << 10U;
@@ -48,7 +48,7 @@ struct Fixture {
   bool keep_compressed = false;
 
   friend void PrintTo(const Fixture& fixture, std::ostream* out) {
-    *out << fixture.path << (fixture.keep_compressed ? " as it is" : "");
+    *out << fixture.path << (fixture.keep_compressed ? " compressed" : "");
   }
 };
 
@@ -89,7 +89,7 @@ class Robustness : public ::testing::TestWithParam<Fixture> {
     reader_ = readers::find_reader(*head);
   }
 
-  // What any file may be: refused by everybody, or read by the reader that recognizes it.
+  // Any file may be refused by all readers, or read by the one that recognizes it.
   [[nodiscard]] std::string judge(const fs::path& path) const {
     return reader_ == nullptr ? std::string() : testing::judge_reading(*reader_, path);
   }
@@ -98,7 +98,7 @@ class Robustness : public ::testing::TestWithParam<Fixture> {
   const readers::Reader* reader_ = nullptr;
 };
 
-// The lengths below `end` at which a cut is of a new kind.
+// The lengths below `end` at which a cut has a new kind.
 std::vector<size_t> kinds_of_cuts(std::string_view bytes, size_t end) {
   std::string alike(bytes.substr(0, end));
   for (char& c : alike) {
@@ -112,8 +112,8 @@ std::vector<size_t> kinds_of_cuts(std::string_view bytes, size_t end) {
       lengths.push_back(length);
     }
   }
-  const auto behind = std::lower_bound(lengths.begin(), lengths.end(), kEveryKindUpTo);
-  const auto first = static_cast<size_t>(behind - lengths.begin());
+  const auto after = std::lower_bound(lengths.begin(), lengths.end(), kEveryKindUpTo);
+  const auto first = static_cast<size_t>(after - lengths.begin());
   const size_t step = 1 + (lengths.size() - first) / kMostKinds;
   size_t kept = first;
   for (size_t i = first; i < lengths.size(); i += step) lengths[kept++] = lengths[i];
@@ -142,7 +142,7 @@ std::vector<size_t> truncations(std::string_view bytes, const Fixture& fixture) 
   return lengths;
 }
 
-// From the end: cutting a file shorter costs nothing.
+// Starts at the end, because shortening a file is cheap.
 TEST_P(Robustness, SurvivesEveryKindOfTruncation) {
   const testing::TemporaryFolder folder;
   const fs::path path = folder.write("truncated", bytes_);

@@ -1,10 +1,10 @@
 #pragma once
 
-/* The functions of CUDA's runtime that launch GPU work or wait for it, as far as the fake has them;
-   NVIDIA's headers are not needed. */
+/* The fake's functions of CUDA's runtime that launch GPU work or wait for it; NVIDIA's headers are
+   not needed. */
 #include <stddef.h>
 
-enum { FAKE_WAIT_US = 2000 }; /* how long a stream takes */
+enum { FAKE_WAIT_US = 2000 }; /* duration of a stream's work */
 
 typedef int cudaError_t;
 typedef void* cudaStream_t;

@@ -20,7 +20,7 @@ void ActivityBuffers::use(CUpti_BuffersCallbackRequestFunc requested,
 
 void ActivityBuffers::forget() {
   const std::scoped_lock lock(mutex_);
-  tell_all_lost();
+  write_all_lost();
   running_.clear();
   requested_ = nullptr;
   completed_ = nullptr;
@@ -36,7 +36,7 @@ void ActivityBuffers::set_flush_period(uint32_t milliseconds) {
   changed_.notify_all();
 }
 
-// The subscriber is called without the lock, as it may call CUPTI in turn.
+// The subscriber is called without the lock, because it may call CUPTI itself.
 bool ActivityBuffers::make_room(std::unique_lock<std::mutex>& lock, size_t bytes) {
   while (!current_.has_room(bytes)) {
     retire_current();
@@ -66,7 +66,7 @@ void ActivityBuffers::retire_current() {
 void ActivityBuffers::put(std::unique_lock<std::mutex>& lock, const std::string& record) {
   if (!make_room(lock, record.size())) {
     drop(1);
-    return tell(Fate::dropped, record.data());
+    return write_fate(Fate::dropped, record.data());
   }
   std::memcpy(current_.bytes + current_.used, record.data(), record.size());
   current_.used += record.size();
@@ -87,10 +87,10 @@ void ActivityBuffers::add(const void* record, size_t bytes, int64_t end, int64_t
   take_ended(lock, now);
 }
 
-void ActivityBuffers::tell_all_lost() {
-  for (const auto& [end, record] : running_) tell(Fate::lost, record.data());
-  for (const Buffer& buffer : full_) BufferLines(buffer.bytes, buffer.used).tell(Fate::lost);
-  BufferLines(current_.bytes, current_.used).tell(Fate::lost);
+void ActivityBuffers::write_all_lost() {
+  for (const auto& [end, record] : running_) write_fate(Fate::lost, record.data());
+  for (const Buffer& buffer : full_) BufferLines(buffer.bytes, buffer.used).write_fate(Fate::lost);
+  BufferLines(current_.bytes, current_.used).write_fate(Fate::lost);
 }
 
 void ActivityBuffers::hand_back(std::unique_lock<std::mutex>& lock) {
@@ -102,7 +102,7 @@ void ActivityBuffers::hand_back(std::unique_lock<std::mutex>& lock) {
     lock.unlock();
     const BufferLines lines(buffer.bytes, buffer.used);
     completed(nullptr, 0, buffer.bytes, buffer.size, buffer.used);
-    lines.tell(Fate::delivered);
+    lines.write_fate(Fate::delivered);
     lock.lock();
     --being_handed_back_;
     changed_.notify_all();
@@ -115,7 +115,7 @@ void ActivityBuffers::flush(int64_t now, bool forced) {
   while (forced && !running_.empty()) {
     std::string record = std::move(running_.begin()->second);
     running_.erase(running_.begin());
-    tell(Fate::unfinished, record.data());
+    write_fate(Fate::unfinished, record.data());
     with_record(record.data(), [](auto& value) { value.start = value.end = 0; });
     put(lock, record);
   }

@@ -10,22 +10,22 @@
 #include <string>
 #include <vector>
 
-// The subscriber's buffers: asked for, filled with records of work that has ended, and handed back
-// full (by a thread of CUPTI's own), on a flush (by whoever flushes) or after the flush period.
+// The subscriber's buffers: requested, filled with records of work that has ended, and handed back
+// when full (by CUPTI's own thread), on a flush (by the flushing thread) or after the flush period.
 namespace llmprof::fake {
 
 class ActivityBuffers {
  public:
   void use(CUpti_BuffersCallbackRequestFunc requested, CUpti_BuffersCallbackCompleteFunc completed);
-  // What is in buffers then is lost: cuptiFinalize does not flush.
+  // Records still in buffers are lost: cuptiFinalize does not flush.
   void forget();
   void set_flush_period(uint32_t milliseconds);
 
-  // `record` is in the layout that this version delivers; the work ends at `end`, on the clock that
-  // `now` is told on.
+  // `record` has the layout that this version delivers; the work ends at `end`, on the clock of
+  // `now`.
   void add(const void* record, size_t bytes, int64_t end, int64_t now);
-  // Returns when the subscriber has had all work that has ended by now; with `forced`, also the
-  // rest, without its times.
+  // Returns when the subscriber has received all work that has ended by now; with `forced`, also
+  // the rest, without its times.
   void flush(int64_t now, bool forced);
 
   // Records lost since the last call.
@@ -48,7 +48,7 @@ class ActivityBuffers {
 
   void take_ended(std::unique_lock<std::mutex>& lock, int64_t now);
   void put(std::unique_lock<std::mutex>& lock, const std::string& record);
-  void tell_all_lost();
+  void write_all_lost();
   bool make_room(std::unique_lock<std::mutex>& lock, size_t bytes);
   void retire_current();
   void hand_back(std::unique_lock<std::mutex>& lock);

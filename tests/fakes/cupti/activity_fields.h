@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <cstring>
 
-// The fields of activity records by name. Records are packed: they are copied, never referred to.
+// The fields of activity records by name. Records are packed, so they are copied, never referenced.
 namespace llmprof::fake {
 
-// Calls `use` with a copy of the record as its type, then stores the copy. False: a kind that is
-// not known here.
+// Calls `use` with a typed copy of the record, then stores the copy. False if the kind is unknown
+// here.
 template <class Use>
 bool with_record(void* record, Use use) {
   CUpti_ActivityKind kind = CUPTI_ACTIVITY_KIND_INVALID;
@@ -43,7 +43,7 @@ bool with_record(void* record, Use use) {
   }
 }
 
-// 0: not known here.
+// 0: unknown here.
 inline size_t record_bytes(CUpti_ActivityKind kind) {
   size_t bytes = 0;
   alignas(CUpti_ActivityKernel10) char record[sizeof(CUpti_ActivityKernel10)] = {};
@@ -52,7 +52,7 @@ inline size_t record_bytes(CUpti_ActivityKind kind) {
   return bytes;
 }
 
-// What tests compare, of any record.
+// The fields of any record that tests compare.
 struct Fields {
   CUpti_ActivityKind kind = CUPTI_ACTIVITY_KIND_INVALID;
   uint64_t start = 0;

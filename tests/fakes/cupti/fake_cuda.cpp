@@ -1,5 +1,5 @@
-// A libcuda.so.1 for programs that play CUDA: tells of made-up devices, and loads the injection
-// library in cuInit as the real one does. FAKE_CUDA_DEVICES=N: how many, 1 unless told.
+// A libcuda.so.1 for programs that play CUDA: reports made-up devices, and loads the injection
+// library in cuInit as the real one does. FAKE_CUDA_DEVICES=N: number of devices [1].
 #include <cuda.h>
 #include <dlfcn.h>
 
@@ -29,7 +29,7 @@ void load_injection() {
   if (initialize != nullptr) initialize();
 }
 
-// Of an H200, but for what nobody asks.
+// An H200's; attributes that are never queried are 0.
 int attribute(CUdevice_attribute which) {
   switch (which) {
     case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:

@@ -1,5 +1,5 @@
-// libfake_cupti.so: CUPTI as a subscriber sees it, played from a tape. fake_cupti.h tells what else
-// it offers and what its environment makes it do.
+// libfake_cupti.so: CUPTI as a subscriber sees it, played from a tape. fake_cupti.h describes what
+// else it offers, and its environment variables.
 #include "fake_cupti.h"
 
 #include <cupti.h>
@@ -39,18 +39,18 @@ constexpr int64_t kSameClock = 1'000'000;  // ns: clocks that differ by less are
 
 struct State {
   std::mutex mutex;
-  // Subscribers are never freed: a thread may still be on its way into the callback of one that
-  // has gone, as with the real one.
+  // Subscribers are never freed: as with the real CUPTI, a thread may still be entering the
+  // callback of one that has unsubscribed.
   std::atomic<CUpti_Subscriber_st*> subscriber{nullptr};
   std::array<std::array<std::atomic<bool>, kMostCallbacks>, CUPTI_CB_DOMAIN_SIZE> wanted{};
   std::array<std::atomic<bool>, kMostKinds> kinds{};
   std::atomic<CUpti_TimestampCallbackFunc> clock{nullptr};
   ActivityBuffers buffers;
-  // A graph that is replayed while CUPTI is attached and kernels are not recorded fails once CUPTI
-  // was finalised: seen with CUPTI 13.0.
+  // A graph that is replayed while CUPTI is attached and kernels are not recorded fails after CUPTI
+  // is finalized: seen with CUPTI 13.0.
   std::atomic<bool> graphs_ran_untraced{false};
   std::atomic<bool> graphs_are_broken{false};
-  // Where the tape's times lie on the subscriber's clock.
+  // Added to times of the tape to get the subscriber's clock.
   int64_t offset = INT64_MIN;
   int64_t busy_until = INT64_MIN;
 };
@@ -67,10 +67,11 @@ int64_t clock_ns(clockid_t clock) {
   return time.tv_sec * kSecond + time.tv_nsec;
 }
 
-// What subscribers' clocks are compared with: tapes are played on it until one is registered.
+// Tapes are played on this clock until a subscriber registers its own, which is compared with it.
 int64_t host_now() { return clock_ns(CLOCK_MONOTONIC); }
 
-// A thread that waits between the two clocks finds too small an offset: of several the largest.
+// A thread delayed between the two readings gets too small an offset, so the largest of several
+// counts.
 int64_t subscribers_offset() {
   constexpr int kReadings = 8;
   auto* const clock = state().clock.load();
@@ -109,7 +110,7 @@ bool is_kernel(const Fields& fields) {
          fields.kind == CUPTI_ACTIVITY_KIND_KERNEL;
 }
 
-// Where whole replays are recorded, their parts are not.
+// If complete replays are recorded, their kernels are not.
 bool is_recorded(const Fields& fields) {
   const bool in_graph = fields.node != 0 && enabled(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
   if (is_kernel(fields)) {
@@ -134,17 +135,17 @@ bool is_to_be_dropped() {
 
 void settle(const void* record, const Fields& fields, bool recorded) {
   if (!recorded) {
-    tell(Fate::off, record);
+    write_fate(Fate::off, record);
   } else if (is_to_be_dropped()) {
     state().buffers.drop(1);
-    tell(Fate::dropped, record);
+    write_fate(Fate::dropped, record);
   } else {
     state().buffers.add(record, delivered_bytes(fields.kind), static_cast<int64_t>(fields.end),
                         subscribers_now());
   }
 }
 
-// One record of the tape, as it is in this copy and at the present time.
+// One record of the tape, shifted to this copy and to the present time.
 class PlayedRecord {
  public:
   PlayedRecord(const Tape& tape, const tape::Item& item, Copy copy, int64_t offset) {
@@ -181,7 +182,8 @@ class PlayedRecord {
   Fields fields_;
 };
 
-// Played slower than it was recorded, GPU work moves back: none begins before its launch.
+// If the tape is played more slowly than it was recorded, GPU work shifts: none starts before its
+// launch.
 int64_t offset_after(int64_t launched_on_tape, int64_t launched_now) {
   State& all = state();
   const std::scoped_lock lock(all.mutex);
@@ -198,7 +200,7 @@ void work_until(uint64_t end) {
 
 void follow_graph(const PlayedRecord& record) {
   State& all = state();
-  if (all.graphs_are_broken) tell(Fate::broken, record.bytes());
+  if (all.graphs_are_broken) write_fate(Fate::broken, record.bytes());
   const bool traced =
       enabled(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) || enabled(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
   if (all.subscriber.load() != nullptr && !traced) all.graphs_ran_untraced = true;
@@ -247,7 +249,7 @@ thread_local std::vector<Frame> frames;
 void call_api(const Tape& tape, const Frame& frame, uint64_t* own, CUpti_ApiCallbackSite site,
               Copy copy) {
   int return_value = 0;
-  // As in cuGraphLaunch_params; other functions' are not played.
+  // As in cuGraphLaunch_params; parameters of other functions are not played.
   const struct {
     CUgraphExec graph;
     CUstream stream;
@@ -287,16 +289,16 @@ void play_api(const Tape& tape, size_t index, Copy copy) {
   const auto api = item.as<tape::Api>();
   if (api.site == CUPTI_API_ENTER) {
     frames.push_back(Frame{api, 0, host_now(), item.head.time});
-    // The data live in the frame, which calls within this one may move.
+    // The data are in the frame, which nested calls may move.
     uint64_t data = 0;
     call_api(tape, Frame(frames.back()), &data, CUPTI_API_ENTER, copy);
     frames.back().data = data;
-    // What it launches, or the call around it, comes after whatever the subscriber noted.
+    // Its work, or that of the enclosing call, starts after the subscriber's own reading.
     frames.back().entered = host_now();
     offset_after(item.head.time, frames.back().entered);
     return;
   }
-  // A tape may begin within a call.
+  // A tape may start within a call.
   Frame frame{api, 0, host_now(), item.head.time};
   if (!frames.empty() && frames.back().api.cbid == api.cbid) {
     frame = frames.back();
@@ -321,10 +323,10 @@ void play_resource(const tape::Item& item, Copy copy) {
   graph.graphExec = as_handle<CUgraphExec>(shifted_graph(copy, resource.graph_exec));
   CUpti_ResourceData data{};
   data.context = as_handle<CUcontext>(resource.context);
-  const bool tells_of_graphs = resource.cbid >= CUPTI_CBID_RESOURCE_GRAPH_CREATED &&
-                               resource.cbid <= CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED;
-  data.resourceDescriptor = tells_of_graphs ? &graph : nullptr;
-  // Seen with CUDA 13: this one tells nothing more.
+  const bool is_about_graph = resource.cbid >= CUPTI_CBID_RESOURCE_GRAPH_CREATED &&
+                              resource.cbid <= CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED;
+  data.resourceDescriptor = is_about_graph ? &graph : nullptr;
+  // Seen with CUDA 13: this callback has no data.
   const bool has_data = resource.cbid != CUPTI_CBID_RESOURCE_CU_INIT_FINISHED;
   call(CUPTI_CB_DOMAIN_RESOURCE, resource.cbid, has_data ? &data : nullptr);
 }
@@ -354,7 +356,7 @@ const char* const kDriverNames[] = {
 }  // namespace
 }  // namespace llmprof::fake
 
-// ---- What plays
+// ---- Functions for the program that plays a tape
 
 using namespace llmprof;
 using namespace llmprof::fake;

@@ -1,24 +1,24 @@
-// PM sampling as libcupti offers it, without a GPU: samples of made-up work, with what was seen of
-// the real one (CUPTI 13.0 on an H200):
-// - the first sample after a start reaches back to before it;
-// - what does not fit into the image at a decode is lost, and the image is reported full;
-// - a buffer that ran over gives OUT_OF_MEMORY at every decode until stop and start;
-// - SetConfig counts once, until Disable;
-// - images are laid out for the number of samples that GetCounterDataSize was last asked for.
+// PM sampling as libcupti offers it, without a GPU: samples of made-up work, with the behavior seen
+// in the real one (CUPTI 13.0 on an H200):
+// - the first sample after a start begins before that start;
+// - samples that do not fit into the image at a decode are lost, and the image is reported full;
+// - after an overflow, every decode returns OUT_OF_MEMORY until stop and start;
+// - only the first SetConfig counts, until Disable;
+// - images are laid out for the number of samples in the last call of GetCounterDataSize.
 //
-// Of every device, at all times: 1 GB/s read from DRAM, 0.5 GB/s written, SMs active 75 %, tensor
-// cores 25 %, and 1 of anything else.
+// Every device, at all times: 1 GB/s read from DRAM, 0.5 GB/s written, SMs active 75 %, tensor
+// cores 25 %; any other metric is 1.
 //
 // Its environment, read at each call:
-//   FAKE_PM_CHIP=NAME             GH100 unless told
+//   FAKE_PM_CHIP=NAME             chip [GH100]
 //   FAKE_PM_FAIL=FUNCTION:CODE    comma-separated: cuptiPmSamplingSetConfig:35
-//   FAKE_PM_REFUSE=TEXT           metrics whose name holds it are not known to the chip
-//   FAKE_PM_ONE_PASS=N            more metrics take two passes
-//   FAKE_PM_CLOCK=realtime|none   what samples' times are on: CLOCK_MONOTONIC unless told; none: on
-//                                 a clock that no one knows
-//   FAKE_PM_BUFFER_SAMPLES=N      that the hardware's buffer holds; by its size unless told
+//   FAKE_PM_REFUSE=TEXT           the chip lacks metrics whose name contains it
+//   FAKE_PM_ONE_PASS=N            more than N metrics take two passes
+//   FAKE_PM_CLOCK=realtime|none   clock of the samples' times [CLOCK_MONOTONIC]; none: an unknown
+//                                 clock
+//   FAKE_PM_BUFFER_SAMPLES=N      capacity of the hardware's buffer [from its size]
 //   FAKE_PM_BUFFER_LIMIT=BYTES    larger hardware buffers are OUT_OF_MEMORY
-//   FAKE_PM_CONFIG_MS=N           that SetConfig takes; the real one takes 100
+//   FAKE_PM_CONFIG_MS=N           duration of SetConfig [0]; the real one takes 100
 #include <cupti_pmsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
@@ -55,7 +55,7 @@ constexpr size_t kConfigBytes = 16;
 constexpr int64_t kBytesPerSample = 8 << 10;
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kBeforeStart = kSecond;
-constexpr int64_t kNobodysClock = 3600 * kSecond;
+constexpr int64_t kUnknownClock = 3600 * kSecond;
 
 struct Sample {
   int64_t start;
@@ -107,7 +107,7 @@ int64_t host_now() { return clock_ns(CLOCK_MONOTONIC); }
 
 uint64_t on_the_samples_clock(int64_t time) {
   if (variable("FAKE_PM_CLOCK") == "realtime") time += clock_ns(CLOCK_REALTIME) - host_now();
-  if (variable("FAKE_PM_CLOCK") == "none") time += kNobodysClock;
+  if (variable("FAKE_PM_CLOCK") == "none") time += kUnknownClock;
   return static_cast<uint64_t>(time);
 }
 
@@ -165,8 +165,8 @@ CUptiResult CUPTIAPI cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params* /
 
 CUptiResult CUPTIAPI cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params* parameters) {
   FAKE(cuptiDeviceGetChipName);
-  const char* told = std::getenv("FAKE_PM_CHIP");
-  parameters->pChipName = told != nullptr ? told : "GH100";
+  const char* chip = std::getenv("FAKE_PM_CHIP");
+  parameters->pChipName = chip != nullptr ? chip : "GH100";
   return CUPTI_SUCCESS;
 }
 

@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
-// How large records are in the CUPTI that is played: 13's, or 12's with FAKE_CUPTI_VERSION=12,
-// whose kernel record lacks the last fields.
+// Sizes of records in the CUPTI that is played: version 13, or 12 with FAKE_CUPTI_VERSION=12, whose
+// kernel record lacks the last fields.
 namespace llmprof::fake {
 
 [[nodiscard]] uint32_t played_version();

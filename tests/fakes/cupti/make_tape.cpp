@@ -1,8 +1,8 @@
 // make_tape eager|graph|edges|running FILE [--steps=N] [--layers=N] [--slower=N]: tapes of programs
-// that never ran, in the shape of recorded ones. The kernels of layers take N times as long.
+// that never ran, in the form of recorded ones. --slower: kernels of layers take N times as long.
 //   eager   prefill and decode steps of layers, kernels launched one by one; a second thread
-//   graph   one decode step captured under ranges of its layers, instantiated, replayed
-//   edges   what records can hold at most: long kernels, long calls, long names, two devices, NVTX
+//   graph   one decode step, captured inside the ranges of its layers, instantiated, replayed
+//   edges   extreme values of records: long kernels, long calls, long names, two devices, NVTX
 //           in all its forms
 //   running  work that has not ended when the program does
 #include <cupti.h>
@@ -48,7 +48,7 @@ struct GraphPart {
   uint32_t graph = 0;
 };
 
-// Writes items at a time that goes on with every call; GPU work follows in order, as on one stream.
+// Writes items at a time that advances with every call; GPU work runs in order, as on one stream.
 class TapeMaker {
  public:
   explicit TapeMaker(const char* path) : writer(path, CUPTI_API_VERSION) {}
@@ -144,7 +144,7 @@ class TapeMaker {
                &record, sizeof record);
   }
 
-  // cudaLaunchKernel, which calls cuLaunchKernel within.
+  // cudaLaunchKernel, which calls cuLaunchKernel.
   void launch(uint16_t thread, std::string_view name, int64_t nanoseconds, Shape shape = {},
               Place place = {}) {
     ++correlation;
@@ -163,7 +163,7 @@ class TapeMaker {
     runtime(thread, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, CUPTI_API_EXIT,
             "cudaLaunchKernel", name);
   }
-  // As Triton does, without the runtime.
+  // Like Triton, without the runtime.
   void driver_launch(uint16_t thread, std::string_view name, int64_t nanoseconds, Place place) {
     ++correlation;
     driver(thread, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx, CUPTI_API_ENTER, "cuLaunchKernelEx",
@@ -250,7 +250,7 @@ class TapeMaker {
   }
 };
 
-// Push and pop of registered names in the domain LLM, as llmprof's own annotations do.
+// Push and pop of registered names in the domain LLM, like llmprof's own annotations.
 class Annotations {
  public:
   explicit Annotations(TapeMaker& maker) : maker_(maker), domain_(++maker.handles) {
@@ -298,7 +298,7 @@ std::string layer_name(unsigned layer) {
   return "layer_" + std::to_string(layer / kTen) + std::to_string(layer % kTen);
 }
 
-// Calls `kernel` for each kernel of a step, under ranges layer_00/attn and so on.
+// Calls `kernel` for each kernel of a step, inside ranges layer_00/attn and so on.
 template <class Kernel>
 void for_each_kernel(Annotations& ranges, const Size& size, Kernel kernel) {
   for (unsigned layer = 0; layer < size.layers; ++layer) {
@@ -353,13 +353,13 @@ void make_eager(TapeMaker& maker, const Size& size) {
   maker.thread(Kind::join, kSecond);
 }
 
-// Ids as CUPTI gives them: the graph above, a count below.
+// Ids like CUPTI's: the graph in the upper bits, a count in the lower ones.
 uint64_t node_id(uint32_t graph, uint64_t number) {
   constexpr unsigned kGraph = 32;
   return (uint64_t{graph} << kGraph) + number;
 }
 
-// A captured launch makes a node instead of work.
+// A captured launch creates a node instead of work.
 uint64_t capture(TapeMaker& maker, Annotations& ranges, const Size& size) {
   uint64_t nodes = 0;
   for_each_kernel(ranges, size, [&](const KernelOfLayer& part) {
@@ -467,7 +467,7 @@ void make_edges(TapeMaker& maker) {
   maker.enter_launch(kMain, "kernel_without_times");
   maker.leave_launch(kMain, "kernel_without_times");
   maker.kernel_record("kernel_without_times", 0, 0);
-  // A launch that takes longer than its record can say.
+  // A launch that takes longer than its record can hold.
   ++maker.correlation;
   maker.enter_launch(kMain, "kernel_of_a_long_launch");
   constexpr int64_t kLongCall = 30 * kMillisecond;
@@ -476,14 +476,14 @@ void make_edges(TapeMaker& maker) {
   maker.sleep(kMain);
   maker.leave_launch(kMain, "kernel_of_a_long_launch");
   maker.kernel_record("kernel_of_a_long_launch", start, kMicrosecond);
-  // GPU work that no call on the tape launched, as where a program was attached to.
+  // GPU work that no call on the tape launched, as after attaching to a running program.
   const uint32_t kept = maker.correlation;
   constexpr uint32_t kUnknown = 1'000'000;
   maker.correlation = kUnknown;
   maker.kernel_record("kernel_of_an_unknown_launch", maker.work(kMicrosecond), kMicrosecond);
   maker.correlation = kept;
   maker.peer_copy(kMain, 1U << 20U, kMicrosecond);
-  // Longer than 32 bits of nanoseconds can say.
+  // Longer than 32 bits of nanoseconds can hold.
   ++maker.correlation;
   maker.enter_launch(kMain, "kernel_of_five_seconds");
   maker.leave_launch(kMain, "kernel_of_five_seconds");

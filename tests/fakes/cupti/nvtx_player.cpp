@@ -24,7 +24,7 @@ Handle as_handle(uint64_t number) {
   return reinterpret_cast<Handle>(static_cast<uintptr_t>(number));
 }
 
-// What this thread has looked up before takes no lock: threads of a real program share none either.
+// Handles that this thread has looked up need no lock: threads of a real program share none either.
 thread_local std::unordered_map<unsigned, std::unordered_map<uint32_t, uint64_t>> seen;
 
 }  // namespace

@@ -12,7 +12,7 @@
 // Makes a tape's NVTX calls through NVTX's own headers, as a program does.
 namespace llmprof {
 
-// Before threads do so at once.
+// Call before several threads use NVTX.
 void initialize_nvtx();
 
 class NvtxPlayer {
@@ -36,9 +36,9 @@ class NvtxPlayer {
   static inline std::atomic<unsigned> players_{0};
 
   const tape::Tape& tape_;
-  unsigned serial_;  // addresses are given anew
+  unsigned serial_;  // an address may be reused
   std::mutex mutex_;
-  Numbers handles_;  // of domains, registered strings and started ranges, by their numbers
+  Numbers handles_;  // domains, registered strings and started ranges, by number
 };
 
 }  // namespace llmprof

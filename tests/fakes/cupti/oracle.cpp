@@ -14,7 +14,7 @@
 namespace llmprof::fake {
 namespace {
 
-// -1: nobody asked.
+// -1: not requested.
 int oracle_file() {
   static const int file = [] {
     constexpr int kMode = 0644;
@@ -70,7 +70,7 @@ void write_out(const std::string& lines) {
 
 }  // namespace
 
-void tell(Fate fate, const void* record) {
+void write_fate(Fate fate, const void* record) {
   if (oracle_file() < 0) return;
   write_out(word(fate) + line(record, delivered_bytes(kind_of(record))));
 }
@@ -84,7 +84,7 @@ BufferLines::BufferLines(const uint8_t* buffer, size_t bytes) {
   }
 }
 
-void BufferLines::tell(Fate fate) const {
+void BufferLines::write_fate(Fate fate) const {
   std::string all;
   for (const std::string& line : lines_) all += word(fate) + line;
   if (!all.empty()) write_out(all);

@@ -5,28 +5,28 @@
 #include <string>
 #include <vector>
 
-// What became of every record of GPU work, for tests to hold the collector's log against: a line
+// The fate of every record of GPU work, which tests compare with the collector's log: a line
 //   FATE KIND START END CORRELATION DEVICE CONTEXT STREAM GRAPH NODE BYTES NAME
-// in the file FAKE_CUPTI_ORACLE, written when the fate is known, so that a killed process leaves
-// it.
+// in the file FAKE_CUPTI_ORACLE, written as soon as the fate is known, so that a killed process
+// leaves it.
 namespace llmprof::fake {
 
 enum class Fate {
   delivered,   // the subscriber has returned from bufferCompleted
-  off,         // its kind was not enabled when it was launched, or nobody had subscribed
+  off,         // its kind was not enabled when it was launched, or there was no subscriber
   dropped,     // lost, and counted for cuptiActivityGetNumDroppedRecords
-  unfinished,  // forced out before its end: what is delivered has no times
+  unfinished,  // forced out before its end, and delivered without times
   broken,      // it would have failed: graphs_are_broken
-  lost,        // not delivered when CUPTI was finalised
+  lost,        // not delivered when CUPTI was finalized
 };
 
-void tell(Fate fate, const void* record);
+void write_fate(Fate fate, const void* record);
 
 // The lines of a buffer, made before the subscriber may reuse it.
 class BufferLines {
  public:
   BufferLines(const uint8_t* buffer, size_t bytes);
-  void tell(Fate fate) const;
+  void write_fate(Fate fate) const;
 
  private:
   std::vector<std::string> lines_;  // without their fate

@@ -4,7 +4,7 @@
 
 namespace llmprof::fake {
 
-// What FAKE_CUPTI_FAIL wants of this call of the function `name`.
+// The result that FAKE_CUPTI_FAIL plans for this call of the function `name`.
 [[nodiscard]] CUptiResult planned_failure(const char* name);
 
 }  // namespace llmprof::fake

@@ -1,5 +1,5 @@
-// play_tape TAPE [options]: a CUDA program without CUDA. Its threads do what those on the tape did:
-// NVTX calls, and CUDA calls as CUPTI saw them.
+// play_tape TAPE [options]: a CUDA program without CUDA. Its threads repeat those on the tape: NVTX
+// calls, and CUDA calls as CUPTI saw them.
 //
 //   FAKE_CUPTI_LIBRARY, FAKE_CUDA_LIBRARY   paths of the two fakes
 #include <dlfcn.h>
@@ -33,15 +33,15 @@ constexpr const char* kUsage =
     "          [--child=exit|_exit] [--exit=return|exit|_exit|abort|kill9] [--at=ITEM] "
     "[--status=N]\n"
     "          [--interactive] [--other-subscriber]\n"
-    "--threads plays the whole tape that often at once; ITEM counts what was played, from 1.\n"
-    "--interactive tells of each round and waits for a line before the next.\n";
+    "--threads plays that many copies of the tape at once; ITEM counts played items, from 1.\n"
+    "--interactive prints each round's number and waits for a line before the next.\n";
 
 struct Options {
   std::string tape;
   unsigned rounds = 1;
   unsigned threads = 1;
   bool pace = false;    // every item waits for its time
-  bool finish = false;  // waits at the end for all work
+  bool finish = false;  // waits for all work at the end
   bool cuda = true;
   size_t fork_at = 0;  // 0: never
   std::string child = "exit";
@@ -122,7 +122,7 @@ struct Libraries {
     if (auto* initialize = reinterpret_cast<Initialise>(dlsym(cuda, "cuInit"))) initialize(0);
   }
 
-  // As nsys or torch.profiler would.
+  // Like nsys or torch.profiler.
   void subscribe() const {
     using Callback = void (*)(void*, int, uint32_t, const void*);
     using Subscribe = int (*)(void**, Callback, void*);
@@ -191,7 +191,7 @@ class Performance {
     return child == 0;
   }
 
-  // CUDA does not work in a forked child; annotations do.
+  // In a forked child CUDA does not work, but annotations do.
   [[noreturn]] void play_child(const std::vector<size_t>& script, size_t from) {
     for (size_t i = from; i < script.size(); ++i) {
       const tape::Item& item = program_.tape.items[script[i]];
@@ -282,7 +282,7 @@ bool next_round_is_wanted(unsigned round) {
 }
 
 int run(int count, char** arguments) {
-  // Lives as long as the process: threads may still play when another calls exit().
+  // Never freed: threads may still play when another one calls exit().
   static auto* const program = new Program;
   std::string problem;
   if (!read_arguments(count, arguments, program->options)) {
@@ -294,7 +294,7 @@ int run(int count, char** arguments) {
     return 2;
   }
   if (!program->libraries.load()) return 2;
-  // NVTX finds its tool with the first call, and says itself that threads may race for it.
+  // NVTX looks for its tool in the first call, where threads may race, as its documentation says.
   if (program->options.threads > 1) initialize_nvtx();
   for (unsigned round = 0; round < program->options.rounds; ++round) {
     play_round(*program, round);

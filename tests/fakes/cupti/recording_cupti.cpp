@@ -1,17 +1,17 @@
-// librecording_cupti.so stands between the collector and the real libcupti, and between a program's
-// NVTX calls and the collector, and writes what passes to a tape. Where CUDA is under /usr/local:
+// librecording_cupti.so is a proxy between the collector and the real libcupti, and between a
+// program's NVTX calls and the collector. It writes all calls to a tape. If CUDA is in /usr/local:
 //
 //   g++ -std=c++20 -O2 -fPIC -shared -I/usr/local/cuda/include
 //   -I/usr/local/cuda/extras/CUPTI/include
 //       recording_cupti.cpp -o librecording_cupti.so -ldl
 //
 //   CUDA_INJECTION64_PATH=COLLECTOR  NVTX_INJECTION64_PATH=librecording_cupti.so
-//   LLMPROF_COLLECTOR=COLLECTOR      LLMPROF_CUPTI=librecording_cupti.so  (absolute paths, all)
+//   LLMPROF_COLLECTOR=COLLECTOR      LLMPROF_CUPTI=librecording_cupti.so  (all paths absolute)
 //   LLMPROF_REAL_CUPTI=/usr/local/cuda/extras/CUPTI/lib64/libcupti.so.13
 //   LLMPROF_TAPE=eager.tape          LLMPROF_LOG_DIR=FOLDER  LLMPROF_ARM=start
 //
-// Calls that neither work on the GPU nor wait for it are left out, unless LLMPROF_TAPE_ALL=1. The
-// collector sees what it asked for, the tape has more: the next collector may ask for other calls.
+// Calls that neither launch GPU work nor wait for it are omitted, unless LLMPROF_TAPE_ALL=1. The
+// collector gets the calls that it requested. The tape has more, for later collectors.
 #include <cupti.h>
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
@@ -32,7 +32,7 @@ namespace {
 
 using namespace tape;
 
-// ---- The real one
+// ---- The real libcupti
 
 void* real_library() {
   static void* const library = [] {
@@ -52,7 +52,7 @@ Function real(const char* name) {
 
 // ---- The tape
 
-// Lives as long as the process: threads may still call at its end.
+// Never freed: threads may still call while the process ends.
 struct Recorder {
   std::mutex mutex;
   Writer writer;
@@ -95,7 +95,7 @@ int64_t now() {
   return static_cast<int64_t>(time);
 }
 
-// With the mutex held.
+// The caller holds the mutex.
 uint16_t this_thread(Recorder& to, int64_t time) {
   thread_local uint16_t number = 0;
   if (number == 0) {
@@ -156,10 +156,10 @@ void record_api(CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
   if (data.functionName != nullptr) api.function = to.writer.text(data.functionName);
   if (wanted && data.symbolName != nullptr) api.symbol = to.writer.text(data.symbolName);
   api.graph_exec = replayed_graph(data);
-  // A call that waited for the GPU waits also where it is played.
-  const bool waited = data.callbackSite == CUPTI_API_EXIT && data.functionName != nullptr &&
-                      std::strstr(data.functionName, "Synchronize") != nullptr;
-  if (waited) put(to, Kind::sleep, Thread{});
+  // A call that waited for the GPU also waits when it is played.
+  const bool is_wait = data.callbackSite == CUPTI_API_EXIT && data.functionName != nullptr &&
+                       std::strstr(data.functionName, "Synchronize") != nullptr;
+  if (is_wait) put(to, Kind::sleep, Thread{});
   put(to, Kind::api, api);
 }
 
@@ -179,18 +179,16 @@ Resource graph_resource(const CUpti_GraphData& data) {
   return resource;
 }
 
-// What a graph callback's data hold beside handles is not the same for all of them: only these
-// three are asked for their ids.
-bool tells_of_a_graph(CUpti_CallbackId cbid) {
+// The data of graph callbacks differ except for the handles: ids are read only from these three.
+bool has_graph_ids(CUpti_CallbackId cbid) {
   return cbid == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED ||
          cbid == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED ||
          cbid == CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED;
 }
 
-// `data` is null where cuInit has finished, on CUDA 13.
+// On CUDA 13, `data` is null when cuInit has finished.
 void record_resource(CUpti_CallbackId cbid, const CUpti_ResourceData* data) {
-  const bool graph =
-      tells_of_a_graph(cbid) && data != nullptr && data->resourceDescriptor != nullptr;
+  const bool graph = has_graph_ids(cbid) && data != nullptr && data->resourceDescriptor != nullptr;
   if (!graph && cbid != CUPTI_CBID_RESOURCE_CONTEXT_CREATED &&
       cbid != CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING &&
       cbid != CUPTI_CBID_RESOURCE_STREAM_CREATED && cbid != CUPTI_CBID_RESOURCE_CU_INIT_FINISHED) {
@@ -271,7 +269,7 @@ void CUPTIAPI on_completed(CUcontext context, uint32_t stream, uint8_t* buffer, 
 
 }  // namespace
 
-// ---- What the collector calls
+// ---- Functions that the collector calls
 
 // NOLINTBEGIN(bugprone-macro-parentheses): parameter lists are no expressions
 #define FORWARDED(name, parameters, arguments)                                   \
@@ -372,7 +370,7 @@ extern "C" CUptiResult CUPTIAPI cuptiActivityGetNumDroppedRecords(CUcontext cont
   return result;
 }
 
-// ---- NVTX: the collector's functions are called as it set them, after the tape has the call.
+// ---- NVTX: each call is written to the tape, then passed to the collector's function.
 
 namespace {
 
@@ -388,7 +386,7 @@ Function core2(int id) {
   return reinterpret_cast<Function>(collectors_core2[id]);
 }
 
-// NVTX's wide texts of annotations are ASCII in practice: other characters become '?'.
+// Wide texts of NVTX annotations are ASCII in practice; other characters become '?'.
 std::string narrow(const wchar_t* text) {
   std::string result;
   constexpr wchar_t kAscii = 128;
@@ -427,12 +425,12 @@ void put_nvtx(Make make) {
   put(to, Kind::nvtx, make(to));
 }
 
-// A started range, whose number the collector gave.
+// A started range, whose number is the collector's.
 template <class Make>
 nvtxRangeId_t put_start(nvtxRangeId_t id, Make make) {
   put_nvtx([&](Recorder& to) {
     Nvtx item = make(to);
-    // A registered text keeps its handle: the range's own number is then its id in the tape.
+    // A registered text has its own handle, so the range's id on the tape is a number of its own.
     to.ranges[id] = ++to.handles;
     if (item.form == NvtxForm::registered) item.form = NvtxForm::attributes;
     item.handle = to.handles;
@@ -533,7 +531,7 @@ int domain_pop(nvtxDomainHandle_t domain) {
   return f != nullptr ? f(domain) : 0;
 }
 
-// Handles must differ, also where the collector gives none.
+// Handles must differ even if the collector returns none.
 template <class Handle>
 Handle or_own(Handle given, uint32_t number) {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): handles are numbers to their users
@@ -585,8 +583,8 @@ void destroy(nvtxDomainHandle_t domain) {
   if (auto* f = core2<nvtxDomainDestroy_impl_fntype>(NVTX_CBID_CORE2_DomainDestroy)) f(domain);
 }
 
-// A program may hold several copies of NVTX, each initialized, each with a table of its own. What
-// the collector did not set there leads back to NVTX's initialisation: it is not called.
+// A program may contain several copies of NVTX, each initialized with its own table. Entries that
+// the collector did not set point back to NVTX's initialization and are not called.
 class NvtxTable {
  public:
   NvtxTable(const NvtxExportTableCallbacks& callbacks, NvtxCallbackModule module,

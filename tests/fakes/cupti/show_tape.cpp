@@ -1,4 +1,4 @@
-// show_tape TAPE: its items as JSON, one a line, for tests in Python.
+// show_tape TAPE: prints its items as JSON, one per line, for tests in Python.
 #include <cupti.h>
 
 #include <cstdio>

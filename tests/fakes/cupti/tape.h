@@ -9,13 +9,13 @@
 #include <unordered_map>
 #include <vector>
 
-// A tape: what CUPTI and NVTX did for one program, in order, so that a program without a GPU can do
-// it again. Made by recording_cupti.cpp beside a real libcupti, or by make_tape.cpp.
+// A tape: what CUPTI and NVTX did for one program, in order, so that a program without a GPU can
+// replay it. Made by recording_cupti.cpp with a real libcupti, or by make_tape.cpp.
 //
 //   file = FileHead, item, item, ...      item = ItemHead, payload, zeros up to a multiple of 8
 //
-// Numbers are in the byte order of the machine that wrote them. A file may end in the middle of an
-// item, where the program was killed: that item is left out.
+// Numbers are in the byte order of the machine that wrote them. If the program was killed, the file
+// may end in the middle of an item, which is ignored.
 namespace llmprof::tape {
 
 inline constexpr char kMagic[8] = {'C', 'U', 'P', 'T', 'T', 'A', 'P', 'E'};
@@ -25,7 +25,7 @@ inline constexpr size_t kItemAlignment = 8;
 struct FileHead {
   char magic[8];
   uint32_t version;
-  uint32_t cupti_version;  // as cuptiGetVersion says
+  uint32_t cupti_version;  // from cuptiGetVersion
 };
 
 enum class Kind : uint16_t {
@@ -66,12 +66,12 @@ struct Api {
   uint32_t context;
   TextId function;
   TextId symbol;        // of the kernel, in launches
-  uint32_t graph_exec;  // that it replays, as cuptiGetGraphExecId says; 0: none
+  uint32_t graph_exec;  // graph that it replays, from cuptiGetGraphExecId; 0: none
 };
 struct Resource {
   uint32_t cbid;  // CUpti_CallbackIdResource
   uint32_t context;
-  uint64_t node;  // as cuptiGetGraphNodeId says, 0: none; likewise the others
+  uint64_t node;  // from cuptiGetGraphNodeId; 0: none. Other ids are similar.
   uint64_t original_node;
   uint32_t graph;
   uint32_t original_graph;
@@ -97,7 +97,7 @@ enum class NvtxOp : uint16_t {
   name_thread = 9,
 };
 enum class NvtxForm : uint16_t {
-  plain = 0,       // nvtxRangePushA, nvtxMarkA, ...: the default domain, text alone
+  plain = 0,       // nvtxRangePushA, nvtxMarkA, ...: the default domain, only a text
   attributes = 1,  // ...Ex with an ASCII message
   registered = 2,  // ...Ex with a registered string
   wide = 3,        // ...W
@@ -110,10 +110,10 @@ struct Nvtx {
   uint32_t handle;  // number of the domain, of the registered string or of the started range
 };
 struct Dropped {
-  uint64_t records;  // that cuptiActivityGetNumDroppedRecords told of
+  uint64_t records;  // from cuptiActivityGetNumDroppedRecords
 };
 
-// What a tape is written with: every item is on its way to the disk as soon as it is complete.
+// Writes a tape. Every item is passed to the system as soon as it is complete.
 class Writer {
  public:
   Writer(const char* path, uint32_t cupti_version) : file_(std::fopen(path, "wb")) {
@@ -190,12 +190,12 @@ class Tape {
   uint32_t cupti_version = 0;
   uint32_t correlations = 1;  // one more than the highest
   int64_t begin = INT64_MAX;  // ns, of the first item
-  // At which item GPU work begins to exist: where its launch first returns. What no call on the
-  // tape launched stands in `orphans`.
+  // The item at which GPU work is created: the first return of its launch. Work that no call on the
+  // tape launched is in `orphans`.
   std::unordered_map<size_t, std::vector<size_t>> launched_at;
   std::vector<size_t> orphans;
 
-  // False: `problem` says why.
+  // On failure, returns false and sets `problem`.
   bool load(const char* path, std::string& problem) {
     if (!read(path)) {
       problem = std::string(path) + ": cannot be read";

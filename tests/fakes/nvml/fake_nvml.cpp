@@ -1,6 +1,6 @@
-// The entries of NVML that the collector calls, telling of made-up GPUs: any bus id and UUID is
-// known, but those that hold the word "unknown". Energy grows by 2.5 J a reading,
-// which takes FAKE_NVML_ENERGY_MS.
+// The functions of NVML that the collector calls, for made-up GPUs: any bus ID and UUID is known,
+// except those that contain the word "unknown". Energy grows by 2.5 J per reading, which takes
+// FAKE_NVML_ENERGY_MS.
 #include <unistd.h>
 
 #include <atomic>
@@ -51,7 +51,7 @@ int nvmlDeviceGetPowerUsage(void* /*device*/, unsigned* milliwatts) {
   return success;
 }
 
-// As on boards without the sensor.
+// Like a board without the sensor.
 int nvmlDeviceGetTemperature(void* /*device*/, unsigned /*sensor*/, unsigned* /*celsius*/) {
   return not_supported;
 }
