@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks that a collector may be loaded into other programs: it needs only libc, nothing newer than
-# glibc 2.34, and exports only its own names, and those of the CUDA runtime's calls that it watches where it is
+# glibc 2.34, and exports only its own names, and the CUDA runtime's functions that it replaces when it is
 # preloaded. Works for any architecture.
 #   scripts/check_collector.sh [--without-cuda] LIBRARY
 # CUDA tracing (CUPTI) must be built in, unless --without-cuda is given.
@@ -35,9 +35,9 @@ newest=$(grep -oE "@GLIBC_2\.[0-9]+" <<<"$symbols" | tr -d @ | sort -uV | tail -
   fail "$library needs $newest; at most GLIBC_2.34 is allowed"
 
 shown=$(awk '$7 != "UND" && $7 != "Ndx" && $5 == "GLOBAL" && NF >= 8 { print $8 }' <<<"$symbols")
-watched='(__)?cudaLaunchKernel|cudaLaunchKernelExC|cudaLaunchCooperativeKernel|cudaGraphLaunch'
-watched+='|cuda(Device|Stream|Event)Synchronize|cudaMemcpy'
-foreign=$(grep -vE "^(llmprof_[a-z_0-9]+|InitializeInjection(Nvtx2)?|($watched)(_pt[ds][sz])?)$" <<<"$shown" || true)
+replaced='(__)?cudaLaunchKernel|cudaLaunchKernelExC|cudaLaunchCooperativeKernel|cudaGraphLaunch'
+replaced+='|cuda(Device|Stream|Event)Synchronize|cudaMemcpy'
+foreign=$(grep -vE "^(llmprof_[a-z_0-9]+|InitializeInjection(Nvtx2)?|($replaced)(_pt[ds][sz])?)$" <<<"$shown" || true)
 [[ -z $foreign ]] || fail "$library exports names that are not its own: $(tr '\n' ' ' <<<"$foreign")"
 
 if [[ $with_cuda == yes ]]; then

@@ -72,7 +72,7 @@ check_runs() {
   fi
 }
 
-# The page's script is in the program, whole.
+# The program contains the page's complete script.
 check_page() {
   local arch=$1 file=$2
   python3 - "$file" "build/dist-$arch/page/page.js" <<'PYTHON' || fail "$file does not hold the page"

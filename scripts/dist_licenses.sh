@@ -83,7 +83,7 @@ printf '%s\n' "${packages[@]}" | grep -vx ours | sort -u | while read -r package
   add "$package"
 done
 
-# What the page's script is bundled from; esbuild, which bundles it, is not in it.
+# The packages in the page's script; it does not contain esbuild, which bundles it.
 modules=$root/ui/node_modules
 {
   echo

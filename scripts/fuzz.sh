@@ -17,7 +17,7 @@ run_target() {
     echo "$name: no finding in $2 s ($(grep -o 'number_of_executed_units: [0-9]*' "$3/$name.log" | grep -o '[0-9]*$') runs)"
   else
     tail -n 40 "$3/$name.log"
-    echo "$name: FAILED; the input is beside $3/$name.log"
+    echo "$name: FAILED; the input is next to $3/$name.log"
     return 1
   fi
 }

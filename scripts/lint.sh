@@ -8,8 +8,8 @@ scripts/format_check.sh
 tests/python/check_types.sh
 scripts/lint_page.sh
 
-# Only link-time optimization sees that two files mean different types by one name. Nothing is optimized:
-# the types are compared all the same.
+# Only link-time optimization detects that two files use one name for different types. It compares the types
+# even though nothing is optimized.
 cmake -S . -B build/odr -G Ninja -DCMAKE_BUILD_TYPE= -DLLMPROF_TESTS=OFF -DCMAKE_AR="$(command -v gcc-ar)" \
   -DCMAKE_RANLIB="$(command -v gcc-ranlib)" \
   -DCMAKE_CXX_FLAGS="-O0 -flto=auto -Werror=odr -Werror=lto-type-mismatch" >/dev/null
@@ -19,8 +19,8 @@ echo "lint: no type is defined twice in llmprof, cpu_llm or the collector"
 # The worked example of ARCHITECTURE.md; `make test` compiles only the units that it touches.
 python3 tests/structure/test_add_topic.py --build
 
-# By unit, as the program is compiled: file by file the same headers would be read hundreds of times. clang
-# does not use all of g++'s options.
+# Checks units as the program is compiled: checking single files would read the same headers hundreds of
+# times. clang does not accept all of g++'s options.
 cmake -S . -B build/lint -G Ninja -DCMAKE_BUILD_TYPE=Release -DLLMPROF_TESTS=OFF \
   -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
 mapfile -t units < <(sed -nE 's/^ *"file": "(.*\.(cpp|cxx))",?$/\1/p' build/lint/compile_commands.json |

@@ -15,8 +15,8 @@ build_packages=(
   libcli11-dev libdeflate-dev libexpected-dev libfmt-dev libgtest-dev libopenblas-dev libre2-dev
   libsimdjson-dev libsqlite3-dev libyaml-dev nlohmann-json3-dev zlib1g-dev
 )
-# For the page report.html. Whoever has a node of their own (nvm, NodeSource) keeps it: Debian's would
-# stand beside it, or in its place.
+# For the page report.html. An existing node (nvm, NodeSource) is kept: Debian's would be a second one, or
+# replace it.
 page_packages() {
   command -v node >/dev/null || command -v nodejs >/dev/null || echo nodejs
   command -v npm >/dev/null || echo npm
@@ -96,7 +96,7 @@ mapfile -t missing < <(missing_of "${packages[@]}")
 if [[ ${#missing[@]} -gt 0 ]]; then
   install "${missing[@]}"
 fi
-# What drives the browser in the page's tests and benchmark; the build does without it.
+# Drives the browser in the page's tests and benchmark; the build does not need it.
 if [[ $1 == test || $1 == bench ]] && command -v npm >/dev/null; then
   ui=$(dirname "$0")/../ui
   if [[ ! -d $ui/node_modules/playwright-core ]] && ! npm ci --prefix "$ui" --no-audit --no-fund >&2; then

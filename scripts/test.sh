@@ -11,8 +11,8 @@ cmake --preset release
 cmake --build --preset release --parallel "$(nproc)"
 cmake --preset asan
 
-# Many tests wait for processes more than they compute: twice as many run as there are processors, and the
-# sanitized tree is compiled meanwhile, with what they leave of the processors.
+# Many tests mostly wait for processes, so twice as many run as there are processors. The sanitized tree is
+# compiled meanwhile, at a lower priority.
 log=build/asan/build.log
 set -m # a process group of its own, to be ended as one
 nice -n 19 cmake --build --preset asan --parallel "$(nproc)" >"$log" 2>&1 &

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Writes packaging/share/ again: the shell completions and the manual page, as the program prints
-# them. Needed where the table of commands, the shipped configuration or the version has changed.
-#   scripts/write_share.sh [LLMPROF]     build/bin/llmprof when none is named
+# Rewrites packaging/share/: the shell completions and the manual page, as the program prints them.
+# Needed after changes of the table of commands, the shipped configuration or the version.
+#   scripts/write_share.sh [LLMPROF]     default: build/bin/llmprof
 set -euo pipefail
 
 cd "$(dirname "$0")/.."

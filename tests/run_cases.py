@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Folder cases: tests/cases/NAME/command holds the arguments of llmprof, expected/ what it must print
-and write (stdout, stderr, exit_code, kernels.md, profile.json).
+"""Folder cases: tests/cases/NAME/command contains the arguments of llmprof, expected/ its expected output
+(stdout, stderr, exit_code, kernels.md, profile.json).
 
-Goldens are rewritten with `python3 tests/run_cases.py --rewrite`; read the difference before you
+`python3 tests/run_cases.py --rewrite` rewrites the expected output; read the difference before you
 commit it, and check new numbers against an oracle.
 """
 import argparse
@@ -23,7 +23,7 @@ PAGE = re.compile(r"^(?:Page: |llmprof: report\.html was left out).*\n", re.MULT
 
 
 def produce(llmprof, case):
-    """file name -> text, of one run from the repository's root."""
+    """file name -> text, for one run from the repository's root."""
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "out"
         words = shlex.split((case / "command").read_text(encoding="utf-8"))

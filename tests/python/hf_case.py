@@ -1,4 +1,4 @@
-"""Makes the workload's modules importable, and runs it on the stand-ins of torch and transformers."""
+"""Makes the workload's modules importable, and runs it with the stand-ins of torch and transformers."""
 import contextlib
 import io
 import json

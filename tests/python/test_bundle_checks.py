@@ -1,4 +1,4 @@
-"""The checks of the manual tests: a bundle that is complete passes, each gap is found."""
+"""The checks of the manual tests: a complete bundle passes, each gap is found."""
 import contextlib
 import io
 import json

@@ -1,4 +1,4 @@
-"""scripts/check_collector.sh: a library that keeps the rules passes, each breach is found."""
+"""scripts/check_collector.sh: a library that follows the rules passes, each violation is found."""
 import pathlib
 import shutil
 import subprocess
@@ -68,7 +68,7 @@ class CheckCollector(unittest.TestCase):
         self.assert_found("needs GLIBC_2.38")
 
     def newer_libc(self):
-        """A stand-in for the C library of a later year, under its name."""
+        """A stand-in for a later C library, under its name."""
         folder = self.library.parent
         (folder / "map").write_text("GLIBC_2.38 { global: wanted; };\n")
         library = folder / "libc.so.6"

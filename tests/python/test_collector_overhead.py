@@ -1,4 +1,4 @@
-"""The benchmark of the collector's cost: its arithmetic by hand, its runs on stand-ins."""
+"""The benchmark of the collector's overhead: its arithmetic by hand, its runs with stand-ins."""
 import contextlib
 import io
 import json
@@ -55,7 +55,7 @@ class Figures(unittest.TestCase):
         self.assertRegex(text, r"\+1.00 % \(0.00 %, 0.00 %\) +10 calls  gemm")
 
     def test_times_are_medians_of_processes(self):
-        """100, 104 and 101: median 101, and 4 of 101 apart."""
+        """100, 104 and 101: median 101, and a spread of 4 over 101."""
         runs = [{"variant": "nsys_node", "capture": {"kernels": {"gemm": [2, total]}, "kernel_count": 2}}
                 for total in (100, 104, 101)]
         typical = bench.typical_capture({"runs": runs}, "nsys_node")
@@ -136,7 +136,7 @@ class Runs(unittest.TestCase):
             runs = json.loads(results.read_text())["runs"]
         self.assertEqual([(run["round"], run["variant"]) for run in runs],
                          [(1, "none"), (1, "loaded"), (2, "none"), (2, "loaded")])
-        self.assertEqual(runs[0]["messages"], [], "what the user's shell had set is gone")
+        self.assertEqual(runs[0]["messages"], [], "variables of the user's shell are removed")
         self.assertIn("| loaded | 2 | 20.000 | +100.00 % |", text)
         self.assertIn("messages in loaded: llmprof: not armed", text)
 

@@ -1,4 +1,4 @@
-"""Statistics against figures worked out by hand, and files that are whole."""
+"""Statistics against figures computed by hand, and files that are complete."""
 import json
 import math
 import unittest
@@ -59,7 +59,7 @@ class Times(unittest.TestCase):
         now = [0.0]
 
         def synchronise():
-            now[0] += 0.25  # what the device still had to do
+            now[0] += 0.25  # remaining work of the device
 
         times = StageTimes(Annotator(None), synchronise, clock=lambda: now[0])
         with times.warm_up(), times.stage("prefill", "prefill"):

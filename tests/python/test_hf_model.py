@@ -1,4 +1,4 @@
-"""Configurations of models, and which of a model's parts get ranges."""
+"""Configurations of models, and the parts of a model that get ranges."""
 import importlib.util
 import json
 import unittest

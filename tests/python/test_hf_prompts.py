@@ -1,4 +1,4 @@
-"""Manifests, synthetic prompts, and which request carries which."""
+"""Manifests, synthetic prompts, and their assignment to requests."""
 import importlib.util
 import random
 import unittest

@@ -14,7 +14,7 @@ WORK = ("--prompt-tokens", "6", "--new-tokens", str(NEW_TOKENS), "--batch", "2",
 
 
 def greedy_tokens(prompt, count, vocabulary):
-    """The stand-in model's answer, worked out without a cache."""
+    """The stand-in model's answer, computed without a cache."""
     seen, made = sum(prompt), []
     for _ in range(count + 1):  # the first is prefill's
         made.append(seen % vocabulary)
@@ -22,8 +22,8 @@ def greedy_tokens(prompt, count, vocabulary):
     return made[1:]
 
 
-def between(events, first, last):
-    """What was noted between each `first` and the `last` that follows it."""
+def events_between(events, first, last):
+    """The events between each `first` and the following `last`."""
     parts, inside = [], None
     for event in events:
         if event == first:
@@ -40,12 +40,12 @@ class Stages(hf_case.StandInCase):
     def test_eager(self):
         code, events, metrics, _ = self.run_program(*WORK)
         self.assertEqual(code, 0)
-        self.assertEqual(between(events, "push prefill", "pop prefill"),
+        self.assertEqual(events_between(events, "push prefill", "pop prefill"),
                          [["step prefill 2 12", "forward 2x6", "synchronize"]] * 2)
         step = ["push decode_step", "step decode 2 2", "forward 2x1", "pop decode_step"]
-        self.assertEqual(between(events, "push decode_all", "pop decode_all"),
+        self.assertEqual(events_between(events, "push decode_all", "pop decode_all"),
                          [step * NEW_TOKENS + ["synchronize"]] * 2)
-        warm_up = between(events, "push warm_up", "pop warm_up")
+        warm_up = events_between(events, "push warm_up", "pop warm_up")
         self.assertEqual(warm_up, [["forward 2x6"] + ["forward 2x1"] * NEW_TOKENS + ["synchronize"]])
 
         stages = metrics["aggregates"]["stage_ms"]
@@ -72,12 +72,12 @@ class Stages(hf_case.StandInCase):
         code, events, metrics, _ = self.run_program("--mode", "cuda_graph", *WORK)
         self.assertEqual(code, 0)
         self.assertEqual(events.count("capture"), 1)
-        warm_up = between(events, "push warm_up", "pop warm_up")[0]
+        warm_up = events_between(events, "push warm_up", "pop warm_up")[0]
         self.assertIn("capture", warm_up)
         step = ["push decode_step", "step decode 2 2", "replay", "pop decode_step"]
-        self.assertEqual(between(events, "push decode_all", "pop decode_all"),
+        self.assertEqual(events_between(events, "push decode_all", "pop decode_all"),
                          [step * NEW_TOKENS + ["synchronize"]] * 2)
-        # Every request but the first begins with an empty cache, outside the stages.
+        # Every request but the first starts with an empty cache, outside the stages.
         self.assertEqual(events.count("cache reset"), 3)
         # Three steps of warm-up before the capture, and the captured one.
         self.assertIn(f"static cache {6 + NEW_TOKENS + 4}", events)
@@ -86,13 +86,13 @@ class Stages(hf_case.StandInCase):
     def test_compiled(self):
         _, events, _, _ = self.run_program("--mode", "compiled", *WORK)
         self.assertEqual(events.count("compile reduce-overhead"), 1)
-        self.assertEqual([part.count("forward 2x1") for part in between(events, "push decode_all", "pop decode_all")],
+        self.assertEqual([part.count("forward 2x1") for part in events_between(events, "push decode_all", "pop decode_all")],
                          [NEW_TOKENS] * 2)
 
     def test_continuous_batching(self):
         code, events, metrics, _ = self.run_program("--mode", "continuous_batching", *WORK)
         self.assertEqual(code, 0)
-        self.assertEqual(between(events, "push serve", "pop serve"), [["generate_batch 2", "synchronize"]] * 2)
+        self.assertEqual(events_between(events, "push serve", "pop serve"), [["generate_batch 2", "synchronize"]] * 2)
         serve = metrics["aggregates"]["stage_ms"]["serve"]
         self.assertEqual(serve["count"], 2)
         self.assertEqual(metrics["sampled_tokens"], [7] * NEW_TOKENS)
@@ -111,7 +111,7 @@ class Stages(hf_case.StandInCase):
 
     def test_layers(self):
         _, events, _, _ = self.run_program("--layer-ranges", *WORK)
-        prefill = between(events, "push prefill", "pop prefill")[0]
+        prefill = events_between(events, "push prefill", "pop prefill")[0]
         self.assertEqual(prefill, ["step prefill 2 12", "forward 2x6", "push layer_00", "pop layer_00",
                                    "push layer_01", "pop layer_01", "synchronize"])
 
@@ -121,7 +121,7 @@ class Stages(hf_case.StandInCase):
         code, events, metrics, errors = self.run_program(*WORK, "--prompt-tokens", "12", "--images", "2",
                                                          "--image-size", "32", model=model)
         self.assertEqual(code, 0, errors)
-        prefill = between(events, "push prefill", "pop prefill")[0]
+        prefill = events_between(events, "push prefill", "pop prefill")[0]
         self.assertEqual(prefill, ["step prefill 2 24", "forward 2x12", "push sam", "pop sam",
                                    "push projector", "pop projector", "synchronize"])
         self.assertEqual((metrics["images"], metrics["prompt_tokens"]), (2, 12))
@@ -140,7 +140,7 @@ class TorchPass(hf_case.StandInCase):
             *WORK, environment={"LLMPROF_TORCH_TRACE": str(trace),
                                 "LLMPROF_TORCH_OPTIONS": '{"record_shapes": true, "requests": 1}'})
         self.assertEqual(code, 0)
-        profiled = between(events, "profile CPU+CUDA", "profile ends")[0]
+        profiled = events_between(events, "profile CPU+CUDA", "profile ends")[0]
         self.assertEqual(profiled.count("push prefill"), 1)
         self.assertNotIn("push warm_up", profiled)
         self.assertEqual(metrics["requests"], 1)

@@ -1,4 +1,4 @@
-"""What hf_llm.py runs where `llmprof run` asks for a short run."""
+"""What hf_llm.py runs if `llmprof run` requests a short run."""
 import unittest
 
 import hf_case
@@ -6,7 +6,7 @@ from hf_workload.faults import UsageFault
 from hf_workload.options import parse_options
 from hf_workload.short_run import shortened
 
-# What the pass under ncu sets.
+# Set by the recording with ncu.
 SHORT = '{"requests":1,"new_tokens":8,"warm_up":0}'
 
 

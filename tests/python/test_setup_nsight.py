@@ -1,4 +1,4 @@
-"""scripts/setup_nsight.sh on machines of other kinds: a folder in place of /etc, and tools that fail."""
+"""scripts/setup_nsight.sh on other kinds of machines: a folder in place of /etc, and tools that fail."""
 import os
 import pathlib
 import shutil
@@ -107,7 +107,7 @@ class Setup(unittest.TestCase):
         self.gives_up("not root")
 
     def prepared(self):
-        """A root's machine with a mirror."""
+        """A machine with root access and a mirror."""
         self.tool("id", "echo 0")
         self.tool("df", "echo Filesystem; echo /dev/x 9999 0 9999 1% /")
         self.write("etc/apt/sources.list", ONE_LINE)
@@ -150,7 +150,7 @@ class Setup(unittest.TestCase):
         calls = log.read_text(encoding="utf-8").splitlines()
         self.assertEqual([call.split()[-1] for call in calls], ["update", "nsight-compute", "nsight-compute"])
         self.assertIn("install -y --no-install-recommends nsight-systems nsight-compute", calls[2])
-        for call in calls:  # nothing but the temporary folder is written
+        for call in calls:  # only the temporary folder is written
             for option in ("Dir::Etc::sourceparts=", "Dir::State::lists=", "Dir::Cache::archives="):
                 self.assertIn(f"{option}{self.root}{os.sep}", call)
 

@@ -1,4 +1,4 @@
-"""The rule of bench/straggler.py: that a wrong wait does not pass."""
+"""The rule of bench/straggler.py: a wrong wait fails."""
 import pathlib
 import sys
 import unittest

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes the files of this folder from the captures as the tools wrote them.
+"""Makes the files of this folder from the tools' original captures.
 
   pack.py ORIGINALS      a folder with h200-llama-eager, h200-dense-graph and h200-hf
 
-Rows that a reader reads stay as they are. Gone are tables and values that none reads (the machine's
-environment, processes and threads among them), so that the archives stay small.
+Rows that a reader reads stay unchanged. Tables and values that no reader reads are removed (including the
+machine's environment, processes and threads), to keep the archives small.
 """
 import gzip
 import io
@@ -21,9 +21,9 @@ KEPT_TABLES = re.compile(
     "StringIds|NVTX_EVENTS|CUDA_GRAPH_NODE_EVENTS|CUPTI_ACTIVITY_KIND_.*|DIAGNOSTIC_EVENT|META_DATA_EXPORT"
     "|TARGET_INFO_(SYSTEM_ENV|SESSION_START_TIME|GPU|CUDA_DEVICE)|ENUM_(NSYS_EVENT_TYPE|CUDA_MEMCPY_OPER)"
 )
-# Of the calls of hf_continuous_batching, two in three ask the driver for a kernel's name.
+# Two of three calls of hf_continuous_batching query the driver for a kernel's name.
 QUERIES = "SELECT id FROM StringIds WHERE value LIKE 'cuKernel%' OR value LIKE 'cuGetProcAddress%'"
-# Arrows from calls to kernels, which viewers draw and no reader reads.
+# Arrows from calls to kernels, which only viewers use.
 ARROW = re.compile(r'\{\s*"ph": "[sf]", [^{}]*"cat": "ac2g"[^{}]*\},\s*')
 
 

@@ -1,4 +1,4 @@
-"""A small Llama-like decoder in plain PyTorch, with NVTX ranges: what the captures beside it show.
+"""A small Llama-like decoder in plain PyTorch, with NVTX ranges: the program of the captures in this folder.
 
 One warm-up request, then `--requests` more; each is a prefill of `--prompt` tokens and `--new`
 decode steps, eager or replayed from one CUDA graph. Weights are random.

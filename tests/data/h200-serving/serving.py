@@ -1,8 +1,8 @@
-"""Continuous batching of a small random-weight model: what the capture beside it shows.
+"""Continuous batching of a small random-weight model: the program of the capture in this folder.
 
-Requests of different lengths share passes of at most `TOKENS` tokens, so that there are passes of
-prompts alone, of single new tokens alone, and of both. Each pass is a range that says what was in it,
-spelled as vLLM does: execute_context_REQUESTS(TOKENS)_generation_REQUESTS(TOKENS).
+Requests of different lengths share passes of at most `TOKENS` tokens, so there are passes with
+only prompts, with only single new tokens, and with both. Each pass is a range with its content in vLLM's
+spelling: execute_context_REQUESTS(TOKENS)_generation_REQUESTS(TOKENS).
 """
 import random
 

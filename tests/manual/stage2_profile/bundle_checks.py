@@ -1,4 +1,4 @@
-"""What a deep profile's bundle must hold; each check prints a line."""
+"""Checks the bundle of a deep profile; each check prints a line."""
 from __future__ import annotations
 
 import argparse
@@ -11,7 +11,7 @@ from typing import Any, Dict, List
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 CAPTURES = ("collector", "nsys", "ncu", "torch")
-# Their names in the configuration, where they differ.
+# Names in the configuration, if they differ.
 TOGGLES = {"torch": "torch_profiler"}
 
 ALWAYS = ["env.json", "config.yaml", "inputs.yaml", "stage1/metrics.json", "kernels.md", "operators.md", "report.md",
@@ -28,7 +28,7 @@ REPORT_SECTIONS = ["What was recorded", "Key figures", "Per-stage timings", "Ste
 STAKEHOLDER_SECTIONS = ["Executive Summary", "Environment", "Aggregates", "Per-Stage Timings", "MFU",
                         "Stage Takeaways", "Top Operators", "Top Kernels", "Recommendations"]
 SECRET_NAMES = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|API_?KEY", re.IGNORECASE)
-LEAST_SECRET = 8  # shorter values occur by chance
+SHORTEST_SECRET = 8  # shorter values occur by chance
 
 
 class Checks:
@@ -42,15 +42,15 @@ class Checks:
 
 
 def check_files(checks: Checks, bundle: pathlib.Path, captures: List[str]) -> None:
-    # A collector without its CUDA half has no pass of its own beside nsys, whose pass records its log.
-    alone = "nsys" not in captures or (bundle / "collector").is_dir()
-    own = [capture for capture in captures if capture != "collector" or alone]
+    # A collector without CUDA tracing is not recorded separately from nsys, which then records its log.
+    is_separate = "nsys" not in captures or (bundle / "collector").is_dir()
+    own = [capture for capture in captures if capture != "collector" or is_separate]
     patterns = ALWAYS + [pattern for capture in own for pattern in OF_CAPTURE[capture]]
     for pattern in patterns:
         files = [path for path in bundle.glob(pattern) if path.is_file() and path.stat().st_size > 0]
-        checks.check(f"{pattern} is there and not empty", bool(files))
-    halves = [path.name for path in bundle.rglob("*.tmp")]
-    checks.check("no half-written file", not halves, halves)
+        checks.check(f"{pattern} exists and is not empty", bool(files))
+    unfinished = [path.name for path in bundle.rglob("*.tmp")]
+    checks.check("no half-written file", not unfinished, unfinished)
 
 
 def check_sections(checks: Checks, bundle: pathlib.Path) -> None:
@@ -63,7 +63,7 @@ def check_sections(checks: Checks, bundle: pathlib.Path) -> None:
 
 def check_profile(checks: Checks, bundle: pathlib.Path, captures: List[str]) -> None:
     profile = _json(bundle / "profile.json")
-    checks.check("profile.json is of schema version 1", profile.get("schema_version") == 1)
+    checks.check("profile.json has schema version 1", profile.get("schema_version") == 1)
     kernels = profile.get("kernels") or []
     checks.check("kernels ran on a GPU", any(str(row["device"]).startswith("cuda") for row in kernels))
     totals = [row["total_ms"] for row in kernels]
@@ -102,7 +102,7 @@ def check_model(checks: Checks, bundle: pathlib.Path) -> None:
 
 def check_no_secrets(checks: Checks, bundle: pathlib.Path) -> None:
     values = [value.encode() for name, value in os.environ.items()
-              if SECRET_NAMES.search(name) and len(value) >= LEAST_SECRET]
+              if SECRET_NAMES.search(name) and len(value) >= SHORTEST_SECRET]
     texts = [path for path in bundle.rglob("*") if path.suffix in (".json", ".yaml", ".md", ".txt", ".log")]
     leaking = [path.name for path in texts if any(value in path.read_bytes() for value in values)]
     checks.check("no secret of the environment is in the bundle", not leaking, leaking)
@@ -120,7 +120,7 @@ def _json(path: pathlib.Path) -> Dict[str, Any]:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return {}  # the checks of it fail
+        return {}  # its checks fail
     return document if isinstance(document, dict) else {}
 
 
@@ -135,19 +135,19 @@ def arguments(description: str, out: str) -> argparse.ArgumentParser:
     return parser
 
 
-def profile_and_check(given: argparse.Namespace, model: List[str]) -> int:
-    """Runs the deep profile and checks its bundle; the exit code says whether all holds."""
-    captures = [name for name in CAPTURES if name not in given.without]
+def profile_and_check(options: argparse.Namespace, model: List[str]) -> int:
+    """Runs the deep profile and checks its bundle; returns the exit code."""
+    captures = [name for name in CAPTURES if name not in options.without]
     toggles = [f"pipeline.{TOGGLES.get(name, name)}.enable={'true' if name in captures else 'false'}"
                for name in CAPTURES]
-    command = [given.llmprof, "run", *model, f"device={given.device}", "run.mode=deep", *toggles,
-               *given.overrides, "--out", given.out]
+    command = [options.llmprof, "run", *model, f"device={options.device}", "run.mode=deep", *toggles,
+               *options.overrides, "--out", options.out]
     print(" ".join(command), flush=True)
     checks = Checks()
     code = subprocess.run(command, check=False).returncode
     checks.check("llmprof run ends with exit code 0", code == 0, code)
-    check_bundle(checks, pathlib.Path(given.out), captures)
-    listed = subprocess.run([given.llmprof, "artifacts", given.out, "--json"], capture_output=True, check=False)
+    check_bundle(checks, pathlib.Path(options.out), captures)
+    listed = subprocess.run([options.llmprof, "artifacts", options.out, "--json"], capture_output=True, check=False)
     checks.check("llmprof artifacts lists the run", listed.returncode == 0 and b"profile.json" in listed.stdout)
-    print(f"{'PASS' if checks.failed == 0 else 'FAIL'}: {checks.failed} checks failed; bundle: {given.out}")
+    print(f"{'PASS' if checks.failed == 0 else 'FAIL'}: {checks.failed} checks failed; bundle: {options.out}")
     return 1 if checks.failed else 0

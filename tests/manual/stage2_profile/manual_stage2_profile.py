@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The default deep profile, on a machine with a GPU: runs it and checks the whole bundle."""
+"""The default deep profile, on a machine with a GPU: runs it and checks the complete bundle."""
 import sys
 
 from bundle_checks import arguments, profile_and_check

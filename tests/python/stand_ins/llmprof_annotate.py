@@ -1,4 +1,4 @@
-"""Notes what it is told in the same list as the stand-in of torch."""
+"""Adds annotations to the list of events of the stand-in of torch."""
 import contextlib
 
 import torch

@@ -1,6 +1,6 @@
-"""As much of torch as hf_llm.py touches, for tests on machines without it.
+"""The part of torch that hf_llm.py uses, for tests on machines without it.
 
-Tensors are lists of rows of numbers; what the device is asked to do is noted in `events`.
+Tensors are lists of rows of numbers; `events` lists all requests to the device.
 """
 import contextlib
 import types
@@ -42,7 +42,7 @@ class Tensor:
 
 
 class Logits:
-    """Of one position of each sequence, of which only the largest is known."""
+    """One position of each sequence; only the largest value is known."""
 
     def __init__(self, best):
         self._best = best

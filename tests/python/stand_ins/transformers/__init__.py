@@ -1,5 +1,5 @@
-"""As much of transformers as hf_llm.py touches. The model's next token is the sum of all that it has
-seen of a sequence, modulo its vocabulary: a decoder that loses or repeats a token is found out."""
+"""The part of transformers that hf_llm.py uses. The model's next token is the sum of all previous tokens
+of the sequence, modulo its vocabulary, so a decoder that loses or repeats a token is detected."""
 import types
 
 import torch
@@ -21,7 +21,7 @@ class AutoConfig:
 
 
 class Cache:
-    """Sums of what each sequence has seen."""
+    """The sum of all tokens of each sequence."""
 
     def __init__(self):
         self.sums = None
