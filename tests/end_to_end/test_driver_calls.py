@@ -1,5 +1,5 @@
 """Launches and waits that the driver reports through CUPTI callbacks, without tracing: the collector by itself
-(LLMPROF_WATCH=callbacks), and `llmprof run` of a program whose launches the preloaded collector cannot see. The CUDA
+(LLMPROF_WATCH=callbacks), and `llmprof run` of a program whose launches the launch interceptor cannot see. The CUDA
 driver and CUPTI are fakes that follow tapes."""
 import collections
 import json
@@ -164,7 +164,7 @@ class Callbacks(PlayedCase):
 
 
 class Run(PlayedCase):
-    """A program whose launches bypass the runtime's shared library: the preloaded collector sees none of them."""
+    """A program whose launches bypass the runtime's shared library: the launch interceptor sees none of them."""
 
     ROUNDS, STEPS, LAYERS = 4, 8, 20
     # A prefill of 18 ms, of 28 ms while kernels are recorded: a busy machine may delay either by several milliseconds,
@@ -240,7 +240,7 @@ class Run(PlayedCase):
             self.assertGreater(stage["wall_ms"]["mean"], kernels * self.LAUNCH_DELAY_NS / MILLISECOND)
             self.assertLess(untraced["wall_ms"], stage["wall_ms"]["mean"])
 
-    def test_one_more_run_times_launches_that_preloading_cannot_see(self):
+    def test_one_more_run_times_launches_that_the_interceptor_cannot_see(self):
         self.run_played()
         (log,) = self.logs_of("stage1/driver_calls")
         self.assertEqual(log.of("kernels", "launch", "collection"), [])

@@ -1,5 +1,5 @@
-"""A program's launches and waits as the preloaded collector records them, over a CUDA runtime that needs no GPU; the
-program behaves as without it."""
+"""The launch interceptor: a program's launches and waits as the preloaded collector records them, with a CUDA runtime
+that needs no GPU; the program behaves as without it."""
 import collections
 import json
 import os
@@ -36,7 +36,7 @@ def needs_a_sanitizer():
     return re.search(r"\(NEEDED\).*(asan|tsan)", done.stdout) is not None
 
 
-class PreloadedLaunches(unittest.TestCase):
+class LaunchInterceptor(unittest.TestCase):
     def setUp(self):
         if needs_a_sanitizer():
             self.skipTest("a sanitizer's runtime must be the first library, not ours")
