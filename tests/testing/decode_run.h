@@ -7,9 +7,9 @@
 
 namespace llmprof::testing {
 
-// A run with one stage, decode. Each list holds the wall times of one instance's steps in ms; half
-// a step the GPU is busy with kernels of one class. Batch 2, and contexts that grow by a token per
-// sequence and step from 100 on.
+// A run with one stage, decode. Each list has the wall times of one instance's steps in ms; the GPU
+// is busy for half of each step, with kernels of one class. The batch is 2; contexts start at 100
+// tokens and grow by one token per step.
 inline compare::Run decode_run(const std::vector<std::vector<double>>& instances) {
   constexpr uint64_t kBatch = 2;
   constexpr uint64_t kFirstContext = 100;

@@ -45,10 +45,10 @@ struct ProgramPass {
   uint32_t tokens = 1;
   uint32_t sequences = 1;
   uint32_t layers = 6;
-  bool packed = false;  // a serving engine's: rows are gathered before the last GEMM
+  bool packed = false;  // by a serving engine, which gathers rows before the last GEMM
 };
 
-// A program that runs passes one after another, and remembers which kernels are whose.
+// A program that runs passes one after another, and remembers the kernels of each.
 class Program {
  public:
   struct Truth {
@@ -58,7 +58,7 @@ class Program {
   };
   using Layer = std::function<void(Program&, const ProgramPass&, uint32_t layer)>;
 
-  // A matrix with the rows of a vocabulary takes longer than those of the layers.
+  // The GEMM over the vocabulary takes longer than those of the layers.
   static constexpr Nanoseconds kHead = 7 * kMicrosecond;
 
   void kernel(std::string_view name, uint32_t blocks = 1, Nanoseconds time = 3 * kMicrosecond) {
@@ -75,10 +75,10 @@ class Program {
     now_ += 10 * kMicrosecond;
     ++rows_;
   }
-  // All kernels until the next call are nodes of one graph launch; 0: of none.
+  // Kernels until the next call are nodes of this graph launch; 0: not in a graph.
   void in_graph(uint32_t launch) { graph_ = launch == 0 ? 0 : kGraphs + launch; }
   void wait(Nanoseconds time) { now_ += time; }
-  // What runs between two windows of tracing is not recorded.
+  // Kernels between two tracing windows are not recorded.
   void begin_window() {
     trace_.collection(
         now_, true,
@@ -143,7 +143,7 @@ class Program {
     kernel("argmax", pass.sequences);
     truth_.push_back({begin, rows_, pass});
   }
-  // Of an engine that chooses tokens on the host.
+  // A pass of an engine that chooses tokens on the host.
   void pass_on_host(const ProgramPass& pass, const Layer& layer) {
     const size_t begin = rows_;
     kernel("index_select", pass.tokens);
@@ -173,7 +173,7 @@ class Program {
     return stages_;
   }
 
-  // Every pass is a step with its kernels, all of them and no others; no other kernel is owned.
+  // Every pass is a step with exactly its kernels; all other kernels belong to no step.
   void expect_all_found() const {
     ASSERT_EQ(stages_.steps.size(), truth_.size()) << stages_.reason;
     size_t row = 0;

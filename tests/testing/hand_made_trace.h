@@ -6,8 +6,8 @@
 
 namespace llmprof::testing {
 
-// A capture made by hand: one process, one thread, one GPU unless a test asks for more. Times are
-// the test's own.
+// A hand-made capture: one process, one thread, one GPU unless a test adds more. The test chooses
+// all times.
 class HandMadeTrace {
  public:
   HandMadeTrace();
@@ -18,17 +18,17 @@ class HandMadeTrace {
     return builder_.thread(process, tid, tid);
   }
 
-  // Open on the first thread unless `on` names another; an empty domain is the default one.
+  // On the first thread unless `on` names another; an empty domain is the default one.
   void range(std::string_view text, Nanoseconds start, Nanoseconds end,
              trace::RangeKind kind = trace::RangeKind::push_pop, trace::ThreadId on = {},
              std::string_view domain = "");
 
-  // What the next work is launched by and runs on.
+  // Where work is launched and runs.
   struct Place {
-    trace::ThreadId thread;  // none: the first
+    trace::ThreadId thread;  // default: the first
     uint32_t device = 0;
     uint32_t stream = 7;
-    uint32_t correlation = 0;  // 0: a fresh one; that of the thread's last call: launched by it
+    uint32_t correlation = 0;  // 0: a new launch; the thread's last one: that launch
     trace::Extent grid{1, 1, 1};
   };
   // Work on the GPU from `start` to `end`, and its launching API call at `launched`.
@@ -38,7 +38,7 @@ class HandMadeTrace {
   void kernel_without_launch(std::string_view name, Nanoseconds start, Nanoseconds end);
   void copy(Nanoseconds launched, Nanoseconds start, Nanoseconds end);
   void replay(Nanoseconds launched, Nanoseconds start, Nanoseconds end);
-  // From `time` on our collector traces the first process, or is detached from it.
+  // At `time`, our collector starts to trace the first process, or is detached from it.
   void collection(Nanoseconds time, bool tracing, trace::CollectionReason reason);
 
   [[nodiscard]] trace::TraceBuilder& builder() { return builder_; }
@@ -57,7 +57,7 @@ class HandMadeTrace {
   uint32_t next_correlation_ = 1;
 };
 
-// Adds to the values of one metric of one identity.
+// Adds values of one metric of one kernel identity.
 void add_metric_value(trace::Trace& trace, const trace::MetricValues& more);
 
 }  // namespace llmprof::testing

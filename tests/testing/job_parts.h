@@ -10,17 +10,17 @@
 
 namespace llmprof::job {
 
-// A job made in code, whose truth is known: ranks compute, then meet in a collective that begins on
-// each when it is there, and ends on all together.
+// A hand-made job with known waits: ranks compute, then meet in a collective, which starts on each
+// rank when that rank arrives, and ends on all ranks together.
 struct TestJob {
   struct Clock {
     Nanoseconds offset = 0;  // job time = t + offset + drift * t
     double drift = 0;
   };
-  // What a rank does before its n-th collective, on the job's clock.
+  // A rank's work before its n-th collective, on the job's clock.
   struct Work {
     Nanoseconds busy = 200'000;
-    Nanoseconds idle = 0;  // the host is late
+    Nanoseconds idle = 0;  // because the host launches late
   };
   struct GroupOf {
     std::string name;
@@ -164,14 +164,14 @@ void change_collectives(RankPart& part, const Change& change) {
   part.collectives = PackedCollectives(std::move(all));
 }
 
-// Ranks that read one clock.
+// Ranks that share one clock.
 inline std::vector<profile::RankClock> one_clock(size_t parts) {
   std::vector<profile::RankClock> clocks(parts);
   for (profile::RankClock& clock : clocks) clock.method = profile::ClockMethod::shared;
   return clocks;
 }
 
-// A capture that began later, or ended earlier.
+// A capture that starts later, or ends earlier.
 inline void cut(RankPart& part, size_t from, size_t to) {
   analysis::Collectives of = part.collectives.unpacked();
   const auto keep = [&](auto& column) {

@@ -10,7 +10,7 @@ namespace llmprof::testing {
 
 // One capture of any format, frozen.
 Result<trace::Trace> read_capture(const std::filesystem::path& path);
-// Several, put together in this order.
+// Several captures, joined in this order.
 Result<trace::Trace> read_captures(const std::vector<std::filesystem::path>& paths);
 
 }  // namespace llmprof::testing

@@ -20,7 +20,7 @@ bool columns_agree(Table& table) {
       table.columns());
 }
 
-// Times in order, and nothing named that is not there.
+// Times must be in order, and all references valid.
 std::string judge_rows(const trace::Trace& trace) {
   const trace::KernelTable& kernels = trace.kernels;
   for (size_t i = 0; i < kernels.size(); ++i) {

@@ -6,7 +6,7 @@
 
 #include "profile/reasons.h"
 
-// What analysis gives as a reason, for tests that do not look at words.
+// The reasons that analysis gives, for tests that ignore their words.
 namespace llmprof::testing {
 
 using Kinds = std::vector<std::string>;
@@ -18,7 +18,7 @@ inline Kinds kinds_of(const profile::Reasons& reasons) {
   return kinds;
 }
 
-// The value of that name of the last reason that has one; null without any.
+// The named value in the last reason that has it; null if none has.
 inline const profile::FindingValue* value_of(const profile::Reasons& reasons,
                                              std::string_view name) {
   const profile::FindingValue* found = nullptr;
@@ -28,13 +28,13 @@ inline const profile::FindingValue* value_of(const profile::Reasons& reasons,
   return found;
 }
 
-// -1 where it is missing: no reason has a negative one.
+// -1 if it is missing: no reason has a negative number.
 inline double number_of(const profile::Reasons& reasons, std::string_view name) {
   const profile::FindingValue* value = value_of(reasons, name);
   return value == nullptr ? -1 : value->value.value_or(-1);
 }
 
-// The text, or where a number comes from; empty where it is missing.
+// The text, or the source of a number; empty if it is missing.
 inline std::string text_of(const profile::Reasons& reasons, std::string_view name) {
   const profile::FindingValue* value = value_of(reasons, name);
   return value == nullptr ? std::string() : value->text.value_or("");

@@ -6,8 +6,8 @@
 
 namespace llmprof::testing {
 
-// A profile made by hand, completed as an analysis ends. Whoever includes it links llmprof_analysis
-// (TESTS_DEPEND of llmprof_module).
+// A hand-made profile with the values that analysis computes at its end. Tests that include it link
+// llmprof_analysis (TESTS_DEPEND of llmprof_module).
 inline profile::Profile shown(profile::Profile profile) {
   analysis::add_shown(profile);
   return profile;

@@ -8,9 +8,9 @@
 
 namespace llmprof::analysis {
 
-// A capture and its stages made by hand: one process, one thread, one GPU unless a test adds more.
-// Everything belongs to the instance (and step) that was begun last, or to none after
-// `outside`, until `inside`.
+// A hand-made capture with its stages: one process, one thread, one GPU unless a test adds more.
+// Everything belongs to the instance (and step) that was added last; after `outside`, to none,
+// until `inside`.
 class TestTrace {
  public:
   TestTrace() {
@@ -56,7 +56,7 @@ class TestTrace {
 
   void inside(size_t instance) { instance_ = InstanceId(instance); }
 
-  // An API call; returns its correlation.
+  // Adds an API call; returns its correlation.
   uint32_t call(std::string_view api, Nanoseconds start, Nanoseconds end, bool other = false) {
     trace::LaunchTable& launches = builder_.trace().launches;
     launches.start.push_back(start);
@@ -80,7 +80,7 @@ class TestTrace {
     if (step_.valid()) ++stages_.steps[step_.index()].work.kernel_count;
     if (instance_.valid()) ++stages_.instances[instance_.index()].work.kernel_count;
   }
-  // Its launch call [called, called + 2) and the kernel.
+  // Adds a kernel and its launch call [called, called + 2).
   void launched(std::string_view name, Nanoseconds called, Nanoseconds start, Nanoseconds end) {
     kernel(name, start, end, call("cudaLaunchKernel_v7000", called, called + 2));
   }
@@ -125,7 +125,7 @@ class TestTrace {
     operators.external_id.push_back(0);
   }
 
-  // From `time` on our collector traces, or not; `step`: steps begun so far.
+  // At `time`, our collector starts or stops tracing; `step`: steps started so far.
   void collection(Nanoseconds time, bool tracing,
                   trace::CollectionReason reason = trace::CollectionReason::duty,
                   uint64_t step = 0) {
@@ -138,14 +138,14 @@ class TestTrace {
     table.step.push_back(step);
     table.cost.push_back(0);
   }
-  // The collector is detached from `time` on; what that took the program is before it.
+  // The collector is detached at `time`; its `cost` to the program ends then.
   void detached(Nanoseconds time, Nanoseconds cost,
                 trace::CollectionReason reason = trace::CollectionReason::budget) {
     collection(time, false, reason);
     builder_.trace().collection.state.back() = trace::CollectionState::detached;
     builder_.trace().collection.cost.back() = cost;
   }
-  // As the launch interceptor notes it: a launch, of which `end` is `start`, or a wait.
+  // A call noted by the launch interceptor: a launch, whose `end` equals `start`, or a wait.
   void noted(trace::HostCallTable::Kind kind, uint64_t handle, Nanoseconds start, Nanoseconds end) {
     trace::HostCallTable& calls = builder_.trace().host_calls;
     calls.start.push_back(start);
@@ -174,7 +174,7 @@ class TestTrace {
   }
   trace::Device& device() { return builder_.device_info(builder_.device(0)); }
 
-  // GPU work must have been added in order of its start, since owners are by row.
+  // GPU work must be added in order of its start, because owners are stored by row.
   const trace::Trace& freeze() {
     trace_ = std::move(builder_).freeze();
     stages_.untraced = UntracedGpuTime(trace_);

@@ -6,7 +6,7 @@
 
 namespace llmprof::testing {
 
-// A folder of its own for one test, gone with it.
+// A folder for one test, removed with this object.
 class TemporaryFolder {
  public:
   TemporaryFolder();
@@ -22,7 +22,7 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-// A file's raw bytes; fails the process when it cannot be read.
+// A file's raw bytes; ends the process if it cannot be read.
 std::string file_bytes(const std::filesystem::path& path);
 
 }  // namespace llmprof::testing

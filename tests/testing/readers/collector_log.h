@@ -10,7 +10,7 @@
 
 namespace llmprof::testing {
 
-// A log as the collector would write it, in chunks of 1 KiB; short names and few records.
+// A log like the collector's, in chunks of 1 KiB, with short names and few records.
 class TestLog {
  public:
   TestLog() {
@@ -48,7 +48,7 @@ class TestLog {
     std::string payload(reinterpret_cast<const char*>(&head), sizeof head);
     add_bytes(wire::RecordType::string, payload.append(text));
   }
-  // A record of a head and the values after it.
+  // A record that consists of a head and the following values.
   template <class Head, class Value>
   void add_list(wire::RecordType type, const Head& head, const std::vector<Value>& values) {
     std::string payload(reinterpret_cast<const char*>(&head), sizeof head);
@@ -70,7 +70,7 @@ class TestLog {
   }
 
   [[nodiscard]] size_t size() const { return bytes_.size(); }
-  // The whole file.
+  // The complete file.
   [[nodiscard]] std::string bytes() const {
     std::string all = bytes_;
     all.resize((all.size() + header.chunk_bytes - 1) / header.chunk_bytes * header.chunk_bytes);

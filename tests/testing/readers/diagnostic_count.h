@@ -7,7 +7,7 @@
 
 namespace llmprof::testing {
 
-// How often a reader reported what `code` names.
+// How often a reader reported the diagnostic `code`.
 inline uint64_t count_of(const trace::Trace& trace, std::string_view code) {
   uint64_t count = 0;
   for (const Diagnostic& item : trace.diagnostics.items()) {

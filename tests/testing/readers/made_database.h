@@ -10,7 +10,7 @@
 
 namespace llmprof::readers {
 
-// A file made statement by statement, instead of the one before; for tests.
+// A SQLite file made by these statements; replaces the previous one.
 inline std::filesystem::path made_database(const testing::TemporaryFolder& folder,
                                            const std::string& statements) {
   std::filesystem::path path = folder.path() / "made.sqlite";

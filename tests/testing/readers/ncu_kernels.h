@@ -24,9 +24,9 @@ struct KernelRecord {
   double mean_ms = 0;
 };
 
-// One record a kernel name, longest total first, then by name. `device` is the label that all
-// records get ("cuda:0"); empty: each launch's own, "cuda:N", and kernels of different GPUs stay
-// apart. A launch whose duration was not measured counts as a call and adds no time.
+// One record per kernel name, longest total first, then by name. `device` is the label of all
+// records ("cuda:0"); if it is empty, each launch has its own, "cuda:N", and GPUs have separate
+// records. A launch whose duration was not measured counts as a call and adds no time.
 inline std::vector<KernelRecord> kernels_from_ncu_rows(const trace::Trace& trace,
                                                        std::string_view device) {
   struct Total {
@@ -59,7 +59,7 @@ inline std::vector<KernelRecord> kernels_from_ncu_rows(const trace::Trace& trace
   return records;
 }
 
-// One file by itself.
+// Reads a single file.
 inline Result<trace::Trace> parse_ncu_file(const std::filesystem::path& path,
                                            const Reader& reader) {
   trace::TraceBuilder builder;

@@ -11,7 +11,7 @@
 
 namespace llmprof::testing {
 
-// A log's bytes as a file that is read.
+// Reads a log that consists of these bytes.
 inline Result<trace::Trace> read_bytes(std::string_view bytes) {
   static const TemporaryFolder folder;
   trace::TraceBuilder builder;

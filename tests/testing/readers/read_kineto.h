@@ -13,7 +13,7 @@
 
 namespace llmprof::testing {
 
-// What reading a text as a trace gives: an error, or the frozen trace.
+// Reads a text as a trace: an error, or the frozen trace.
 inline Result<trace::Trace> read_kineto_text(std::string_view text,
                                              const readers::KinetoOptions& options = {}) {
   trace::TraceBuilder builder;

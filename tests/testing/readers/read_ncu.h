@@ -60,7 +60,7 @@ inline uint64_t diagnostic_count(const trace::Trace& trace, std::string_view cod
   return count;
 }
 
-// A metric's values over all launches; nothing where no launch has it.
+// A metric's values over all launches; nullopt if no launch has it.
 inline std::optional<trace::MetricValues> metric_over_all(const trace::Trace& trace,
                                                           std::string_view name,
                                                           std::string_view unit) {
