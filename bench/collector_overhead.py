@@ -137,9 +137,9 @@ def load(path):
 
 
 def save(path, results):
-    beside = path.with_suffix(".tmp")
-    beside.write_text(json.dumps(results), encoding="utf-8")
-    beside.replace(path)
+    unfinished = path.with_suffix(".tmp")
+    unfinished.write_text(json.dumps(results), encoding="utf-8")
+    unfinished.replace(path)
 
 
 def measure(runner, results, read_figures):
@@ -341,7 +341,7 @@ def parse():
     words = sys.argv[1:]
     own = words[: words.index("--")] if "--" in words else words
     arguments = parser.parse_args(own)
-    arguments.behind = words[len(own) + 1:]
+    arguments.program_words = words[len(own) + 1:]
     launch = arguments.what == "launch"
     arguments.rounds = arguments.rounds if arguments.rounds is not None else (15 if launch else 3)
     arguments.read = arguments.read if arguments.read is not None else (0 if launch else 3)
@@ -357,7 +357,7 @@ def command_of(arguments):
     command = [arguments.python, program] if program.endswith(".py") else [program]
     if arguments.what == "decode":
         command += ["--reqs", str(arguments.requests)]
-    return command + arguments.behind
+    return command + arguments.program_words
 
 
 def main():

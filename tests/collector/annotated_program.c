@@ -1,4 +1,4 @@
-/* Annotates itself in the way that its first argument names; linked to nothing but libc. */
+/* Uses our annotation API in the way that its first argument names; linked only to libc. */
 #define _GNU_SOURCE
 #include <llmprof/annotate.h>
 #include <pthread.h>
@@ -31,7 +31,7 @@ static void request(void) {
   llmprof_range_end(whole);
 }
 
-/* As rank 1 of 2: 1000 collectives, which a log holds in 56 bytes each. */
+/* As rank 1 of 2: 1000 collectives, which take 56 bytes each in a log. */
 static void collectives(void) {
   for (int i = 0; i < 1000; ++i) {
     const int64_t start = llmprof_now_ns();
@@ -71,7 +71,7 @@ static void threads(void) {
   pthread_join(workers[0], 0);
 }
 
-/* Threads that come one after another go on with each other's chunks. */
+/* Threads that run one after another reuse each other's chunks. */
 static void short_threads(void) {
   pthread_t worker;
   for (int i = 0; i < 500; ++i) {
@@ -101,7 +101,7 @@ static void forked(void) {
   llmprof_range_pop();
 }
 
-/* The child runs its exit handlers, with what it has of its parent's log. */
+/* The child runs its exit handlers, with its copy of its parent's state. */
 static void forked_silently(void) {
   llmprof_range_push("before");
   llmprof_range_pop();
@@ -112,7 +112,7 @@ static void forked_silently(void) {
   llmprof_range_pop();
 }
 
-/* Says how many ranges are complete, until it is killed. */
+/* Prints how many ranges are complete, until it is killed. */
 static void endless(void) {
   llmprof_range_push("decode_all");
   for (long done = 0;; ++done) {
@@ -169,7 +169,7 @@ static void limited(void) {
   many();
 }
 
-/* A daemon closes what it did not open; the numbers are then other files'. */
+/* A daemon also closes descriptors that it did not open; other files then get their numbers. */
 static void closes_all(void) {
   request();
   for (int descriptor = 3; descriptor < 64; ++descriptor) close(descriptor);

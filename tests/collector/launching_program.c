@@ -1,5 +1,5 @@
-/* Launches GPU work and waits for it, as a program of CUDA's runtime does. Also a library of the
-   same, for programs that load one: run_launches(). */
+/* Launches GPU work and waits for it through CUDA's runtime. Also built as a library, for programs
+   that load one: run_launches(). */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>

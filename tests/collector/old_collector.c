@@ -1,5 +1,5 @@
-/* A collector from before there were collectives: its table ends with CPU operators. It prints what
- * it is told. */
+/* A collector of a version without collectives: its table ends with CPU operators. It prints its
+ * calls. */
 #include <stdint.h>
 #include <stdio.h>
 

@@ -216,7 +216,7 @@ class FieldTables {
 
 // A comment of one line or more, of at most 119 columns.
 std::string wrapped(std::string text) {
-  constexpr size_t kColumns = 110;  // beside the marks of the comment
+  constexpr size_t kColumns = 110;  // next to the comment markers
   constexpr std::string_view kNextLine = "\n   * ";
   for (size_t begin = 0; text.size() - begin > kColumns;) {
     const size_t cut = text.rfind(' ', begin + kColumns);

@@ -247,9 +247,9 @@ def pytorch_job(folder, ranks=2, *, source=PYTORCH_EAGER, hidden=2048, clocks=No
         at = launches[row["args"]["correlation"]]
         call = calls[at]
         end = ns(call["ts"]) + ns(call["dur"])
-        behind = next((ns(c["ts"]) for c in calls[at + 1:at + 9] if c["tid"] == call["tid"]), end + 1000)
+        next_call = next((ns(c["ts"]) for c in calls[at + 1:at + 9] if c["tid"] == call["tid"]), end + 1000)
         kernels.append(_Kernel(ns(row["ts"]), ns(row["ts"]) + ns(row["dur"]), row["name"], ns(call["ts"]), end,
-                               max(behind, end), call["name"].startswith("cudaGraphLaunch"), row["args"]["grid"][0]))
+                               max(next_call, end), call["name"].startswith("cudaGraphLaunch"), row["args"]["grid"][0]))
     places = _places(kernels, hidden * DTYPE_BYTES)
     begin, moved, collectives = _plan(kernels, places, ranks, groups, clocks, delays, spread_ns, jitter_ns,
                                       transfer_ns, kinds)
@@ -371,10 +371,10 @@ def nsys_job(folder, ranks=2, *, source=NSYS_EAGER, hidden=2048, clocks=None, de
     for row in rows:
         at = launches[(row["globalPid"] >> 24, row["correlationId"])]
         call = calls[at]
-        behind = next((c["start"] for c in calls[at + 1:at + 9] if c["globalTid"] == call["globalTid"]),
-                      call["end"] + 1000)
+        next_call = next((c["start"] for c in calls[at + 1:at + 9] if c["globalTid"] == call["globalTid"]),
+                         call["end"] + 1000)
         kernels.append(_Kernel(row["start"], row["end"], strings[row["demangledName"]], call["start"], call["end"],
-                               max(behind, call["end"]), "cudaGraphLaunch" in strings[call["nameId"]], row["gridX"]))
+                               max(next_call, call["end"]), "cudaGraphLaunch" in strings[call["nameId"]], row["gridX"]))
     places = _places(kernels, hidden * DTYPE_BYTES)
     begin, moved, collectives = _plan(kernels, places, ranks, groups, clocks, delays, spread_ns, jitter_ns,
                                       transfer_ns, kinds)

@@ -38,8 +38,8 @@ class RunCase(unittest.TestCase):
         self.out = self.folder / "bundle"
 
     def profile_run(self, *words, env=None, program=()):
-        behind = ["--", *program] if program else []
-        return run("run", *words, "--out", self.out, *behind, env=env, cwd=self.folder)
+        after_dashes = ["--", *program] if program else []
+        return run("run", *words, "--out", self.out, *after_dashes, env=env, cwd=self.folder)
 
     def assert_complete(self, folder):
         """No partially written file under its final name."""

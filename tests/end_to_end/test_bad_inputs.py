@@ -261,7 +261,7 @@ class Matrix(unittest.TestCase):
         # Commands that print nothing on stdout are unaffected.
         self.judge([case for case in cases if case.label.split(",")[0] != "arm" or case.stdout != "closed"])
 
-    @unittest.skipUnless(os.getuid() == 0, "needs root, to be somebody else")
+    @unittest.skipUnless(os.getuid() == 0, "needs root, to become another user")
     def test_without_permission(self):
         folder = self.folder / "forbidden"
         folder.mkdir()

@@ -139,7 +139,7 @@ class CollectorRun(unittest.TestCase):
         self.assertEqual(own["CUDA_INJECTION64_PATH"], str(self.library))
         self.assertEqual(own["NVTX_INJECTION64_PATH"], str(self.library))
         self.assertEqual((own["LLMPROF_DUTY"], own["LLMPROF_ARM"]), ("1/3", "start"))
-        self.assertEqual(own["LLMPROF_STEPS"], "", "what the shell had set is none of this run's")
+        self.assertEqual(own["LLMPROF_STEPS"], "", "variables of the shell do not affect the run")
 
     def test_a_shell_that_loads_it_everywhere_does_not_affect_other_recordings(self):
         """ncu refuses a program with this variable."""
@@ -156,7 +156,7 @@ class CollectorRun(unittest.TestCase):
         self.assertEqual(result.returncode, 4, result.stderr)
         self.assertIn("the collector recorded no GPU kernels", result.stderr)
         self.assertIn("no process that it was loaded into used CUDA", result.stderr)
-        self.assertNotIn("nsys:", result.stderr, "an nsys that nobody asked for is not missed")
+        self.assertNotIn("nsys:", result.stderr, "an nsys that was not requested is not reported as missing")
         self.assertEqual(len(list((self.out / "collector").glob("*.llmtrace"))), 1)
 
     def test_nsys_is_then_tried_if_it_is_installed(self):

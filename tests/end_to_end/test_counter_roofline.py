@@ -23,7 +23,7 @@ TENSOR = "sm__pipe_tensor_cycles_active_realtime.avg.pct_of_peak_sustained_elaps
 INTERVAL = 500_000
 
 BF16, FP8, PLAIN, NORM = "nvjet_sm90_tst_128x256_up", "nvjet_sm90_qqtst_128x256_down", "gemm_of_no_type", "rms_norm_kernel"
-SHORT, BESIDE, LATE = "silu_and_mul_kernel", "nvjet_sm90_tst_64x64_beside", "embedding_kernel"
+SHORT, CONCURRENT, LATE = "silu_and_mul_kernel", "nvjet_sm90_tst_64x64_concurrent", "embedding_kernel"
 
 
 def owner_of(start, end, work):
@@ -102,7 +102,7 @@ def long_kernels(path):
             kernel(name, now, now + 11_000)
             now += 12_000
     kernel(FP8, now, now + 3_000_000)  # never alone
-    kernel(BESIDE, now, now + 3_000_000, stream=8)
+    kernel(CONCURRENT, now, now + 3_000_000, stream=8)
     end = now + 3_000_000
     columns = ((READ, "byte"), (WRITTEN, "byte"), (TENSOR, "%"))
     payload = struct.pack("<IIqII", 1, 0, INTERVAL, len(columns), 0)
@@ -186,7 +186,7 @@ class LongKernels(unittest.TestCase):
         self.assertEqual(sampled["attributed_samples"], sum(row[0] for row in self.truth["found"].values()))
         self.assertEqual(sampled["interval_ms"], INTERVAL / 1e6)
         self.assertEqual(sampled["kernels_placed"], 4)
-        self.assertEqual(self.truth["met"] - set(self.truth["found"]), {SHORT, BESIDE})
+        self.assertEqual(self.truth["met"] - set(self.truth["found"]), {SHORT, CONCURRENT})
         self.assertEqual(sampled["kernels_too_short"], 2)
         self.assertEqual(self.truth["names"] - self.truth["met"], {LATE})
         self.assertEqual(sampled["kernels_unsampled"], 1)

@@ -60,7 +60,7 @@ class Folders(Folder):
         self.assertEqual(result.returncode, 0)
         self.assertIn("a/b/c/d", "".join(result.stdout.split()))
 
-    @unittest.skipUnless(os.geteuid() == 0, "needs root, to be somebody without permission")
+    @unittest.skipUnless(os.geteuid() == 0, "needs root, to become a user without permission")
     def test_a_closed_subfolder_does_not_fail_its_parent(self):
         shutil.copy(SUMMARY, self.folder)
         closed = self.folder / "closed"

@@ -222,10 +222,10 @@ class WithoutAnnotations(BudgetCheck):
             """WITH k AS (SELECT start, "end", (SELECT value FROM StringIds WHERE id = demangledName) AS name
                  FROM CUPTI_ACTIVITY_KIND_KERNEL),
                first AS (SELECT min(start) AS start FROM k WHERE name LIKE '%convolve%'),
-               behind AS (SELECT min(k.start) AS start FROM k, first
+               next AS (SELECT min(k.start) AS start FROM k, first
                  WHERE k.start > first.start AND name LIKE '%distribution_elementwise%')
-               SELECT count(*), sum(k."end" - k.start), max(k."end") - min(k.start) FROM k, first, behind
-               WHERE k.start >= first.start AND k.start < behind.start""").fetchone()
+               SELECT count(*), sum(k."end" - k.start), max(k."end") - min(k.start) FROM k, first, next
+               WHERE k.start >= first.start AND k.start < next.start""").fetchone()
         database.close()
         bundle = Bundle(path)
         (note,) = bundle.profile["stage_notes"]

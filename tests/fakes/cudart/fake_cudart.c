@@ -1,5 +1,5 @@
-/* A libcudart.so without a GPU: each function says what it was called with. Results are made of the
-   arguments, so that a caller sees whose they are. */
+/* A libcudart.so without a GPU: each function prints its arguments. Results are computed from the
+   arguments, so that a caller can recognize them. */
 #include "fake_cudart.h"
 
 #include <stdint.h>
@@ -43,7 +43,7 @@ cudaError_t cudaDeviceSynchronize(void) {
   return 0;
 }
 
-/* Waits by a call of its own, as the real one may. */
+/* Waits by a call of another function, as the real one may. */
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, int direction) {
   printf("copy of %zu bytes, direction %d\n", bytes, direction);
   for (size_t i = 0; i < bytes; ++i) ((char*)to)[i] = ((const char*)from)[i];
