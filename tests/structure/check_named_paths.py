@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Every file, folder and type that ARCHITECTURE.md names in backquotes exists, and every source file that the pages
-in docs/ name.
+in docs/ name. Links between pages lead to a file and a heading.
 
   check_named_paths.py [PAGE]          default: ARCHITECTURE.md
 """
@@ -58,12 +58,40 @@ def check(page):
     return faults, count
 
 
+def without_code_blocks(path):
+    return re.sub(r"(?ms)^```.*?^```", "", path.read_text(encoding="utf-8"))
+
+
+def anchors(path):
+    """Of its headings, as GitHub makes them."""
+    headings = re.findall(r"(?m)^#+ (.*)$", without_code_blocks(path))
+    return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
+
+
+def check_links():
+    faults = []
+    count = 0
+    pages = [ROOT / file for file in tracked() if file.endswith(".md") and not file.startswith("tests/cases/")]
+    for page in pages:
+        for link in re.findall(r"\]\(([^)\s]+)\)", without_code_blocks(page)):
+            if link.startswith(("http:", "https:")):
+                continue
+            count += 1
+            name, _, anchor = link.partition("#")
+            target = (page.parent / name).resolve() if name else page
+            if not target.exists() or (anchor and target.suffix == ".md" and anchor not in anchors(target)):
+                faults.append(f"{page.relative_to(ROOT)}: {link}: no such page or heading")
+    return faults, count
+
+
 def main():
     page = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "ARCHITECTURE.md"
     faults, count = check(page)
+    of_links, links = check_links()
+    faults += of_links
     for fault in faults:
         print(fault)
-    print(f"{count} names checked, {len(faults)} faults")
+    print(f"{count} names and {links} links checked, {len(faults)} faults")
     return 1 if faults else 0
 
 
