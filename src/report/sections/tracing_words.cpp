@@ -12,11 +12,11 @@
 namespace llmprof::report {
 namespace {
 
-// "a prefill 0.740 ms (8.3 %)"
+// "0.740 ms (8.3 %) to a prefill"
 std::string added_words(const profile::Stage& stage) {
   const profile::Unwatched& own = *stage.unwatched;
-  if (own.added.value <= 0) return fmt::format("a {} no measurable time", stage.name);
-  return fmt::format("a {} {} ms ({})", stage.name, ms(own.added), percent(own.added_share));
+  if (own.added.value <= 0) return fmt::format("no measurable time to a {}", stage.name);
+  return fmt::format("{} ms ({}) to a {}", ms(own.added), percent(own.added_share), stage.name);
 }
 
 // Stages without unwatched times, by reason.
@@ -32,7 +32,7 @@ std::string traced_words(const profile::Profile& profile) {
                        enumeration(of.second), in_words(of.first));
   });
   if (text.empty()) return text;
-  return text + " It appears as idle time, which is therefore not only the program's.";
+  return text + " This overhead appears as idle time.";
 }
 
 std::string known_words(const profile::Profile& profile) {
@@ -50,7 +50,7 @@ std::string known_words(const profile::Profile& profile) {
     how.push_back(sources.size() == 1 ? words : fmt::format("{} {}", enumeration(names), words));
   }
   return fmt::format(
-      "Wall times and idle time are from the program without tracing, {}. Tracing added to {}; the "
+      "Wall times and idle time are from the program without tracing, {}. Tracing added {}; the "
       "budget excludes it.",
       enumeration(how), enumeration(added));
 }

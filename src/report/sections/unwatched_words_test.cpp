@@ -41,8 +41,8 @@ TEST(UnwatchedWords, SayHowTheTimesWereObtainedAndWhatTracingAdded) {
       with({timed("prefill", "workload_clock", 2), timed("decode", "workload_clock", -0.1)});
   EXPECT_EQ(times_words(both),
             "Wall times and idle time are from the program without tracing, by the workload's own "
-            "clock in the control run. Tracing added to a prefill 2.000 ms (25.0 %) and a decode "
-            "no measurable time; the budget excludes it.");
+            "clock in the control run. Tracing added 2.000 ms (25.0 %) to a prefill and no "
+            "measurable time to a decode; the budget excludes it.");
   EXPECT_TRUE(all_unwatched(both));
 }
 
@@ -51,8 +51,8 @@ TEST(UnwatchedWords, TellTheSourcesOfTheStagesApart) {
                 {timed("prefill", "control_launches", 2), timed("decode", "between_windows", 1)})),
             "Wall times and idle time are from the program without tracing, prefill timed by "
             "its launches in an untraced run and decode timed in this run while nothing was "
-            "traced. Tracing added to a prefill 2.000 ms (25.0 %) and a decode 1.000 ms (12.5 %); "
-            "the budget excludes it.");
+            "traced. Tracing added 2.000 ms (25.0 %) to a prefill and 1.000 ms (12.5 %) to a "
+            "decode; the budget excludes it.");
 }
 
 TEST(UnwatchedWords, SayWhichStagesAreTracedAndWhy) {
@@ -61,10 +61,9 @@ TEST(UnwatchedWords, SayWhichStagesAreTracedAndWhy) {
   EXPECT_EQ(
       times_words(mixed),
       "Wall times and idle time are from the program without tracing, by the workload's own clock "
-      "in the control run. Tracing added to a prefill 2.000 ms (25.0 %); the budget excludes it. "
+      "in the control run. Tracing added 2.000 ms (25.0 %) to a prefill; the budget excludes it. "
       "Times of decode include tracing overhead of unknown size: its "
-      "passes were not found in any untraced run or period. It appears as idle time, which is "
-      "therefore not only the program's.");
+      "passes were not found in any untraced run or period. This overhead appears as idle time.");
   EXPECT_FALSE(all_unwatched(mixed));
   EXPECT_TRUE(any_unwatched(mixed));
 }
@@ -73,7 +72,7 @@ TEST(UnwatchedWords, HaveASentenceForEachReason) {
   const auto words = [](const std::string& why_not) {
     return times_words(with({traced("decode", why_not)}));
   };
-  const std::string rest = " It appears as idle time, which is therefore not only the program's.";
+  const std::string rest = " This overhead appears as idle time.";
   const std::string includes = "Times of decode include tracing overhead of unknown size: ";
   EXPECT_EQ(words("no_other_time"), includes + "no untraced run was timed." + rest);
   EXPECT_EQ(words("selection"), includes + "some steps were selected." + rest);
