@@ -36,8 +36,8 @@ target_compile_definitions(test_counters_choice
 add_library(fake_nvml SHARED ${PROJECT_SOURCE_DIR}/tests/fakes/nvml/fake_nvml.cpp)
 file(GLOB counters CONFIGURE_DEPENDS ${cuda}/counters/*.cpp)
 add_counter_test(sampling ${counters} ${PROJECT_SOURCE_DIR}/src/collector/environment.cpp
-                 ${PROJECT_SOURCE_DIR}/tests/fakes/cupti/fake_pm_sampling.cpp)
-# The collector looks up the fake's functions by name.
+                 ${PROJECT_SOURCE_DIR}/tests/fakes/cupti/fake_pm_sampling.cpp played_clock.cpp)
+# The collector looks up the fake's functions by name, and NVML's fake calls usleep() of played_clock.
 set_target_properties(test_counters_sampling PROPERTIES ENABLE_EXPORTS ON)
 target_compile_definitions(test_counters_sampling
                            PRIVATE LLMPROF_FAKE_NVML="$<TARGET_FILE:fake_nvml>")

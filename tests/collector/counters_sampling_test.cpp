@@ -1,5 +1,6 @@
 // The collector's counters and sensors from set-up to records, on tests/fakes/cupti and
-// tests/fakes/nvml, which describe the values that they make up.
+// tests/fakes/nvml, which describe the values that they make up. Time passes only while a test
+// sleeps (played_clock.cpp).
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
