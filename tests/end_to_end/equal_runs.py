@@ -35,9 +35,9 @@ def record(count, folder, overrides=()):
 
 
 def load_words(profile):
-    passes = [f"{each['pass']} {each['others']:g} of {each['cpus']:g} CPUs used by others"
-              for each in profile["context"].get("load", [])]
-    return ", ".join(passes) or "load not measured"
+    recordings = [f"{each['pass']} {each['others']:g} of {each['cpus']:g} CPUs used by others"
+                  for each in profile["context"].get("load", [])]
+    return ", ".join(recordings) or "load not measured"
 
 
 class Pair:

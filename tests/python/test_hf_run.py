@@ -133,7 +133,7 @@ class Stages(hf_case.StandInCase):
         self.assertIn("2 images take 10 of them; give at least 11", errors)
 
 
-class TorchPass(hf_case.StandInCase):
+class TorchProfilerRecording(hf_case.StandInCase):
     def test_as_many_requests_as_asked_for_after_the_warm_up(self):
         trace = self.folder / "trace.json.gz"
         code, events, metrics, _ = self.run_program(
