@@ -19,6 +19,51 @@ void add_kernel(const LayerSpan& kernel, std::vector<LayerSpan>& spans) {
 
 }  // namespace
 
+void sort_outer_first(Intervals& intervals) {
+  const auto before = [](const Interval& a, const Interval& b) {
+    return a.start != b.start ? a.start < b.start : a.end > b.end;
+  };
+  // Often from two tables, each in order.
+  const auto second = std::is_sorted_until(intervals.begin(), intervals.end(), before);
+  if (std::is_sorted(second, intervals.end(), before)) {
+    std::inplace_merge(intervals.begin(), second, intervals.end(), before);
+  } else {
+    std::ranges::stable_sort(intervals, before);
+  }
+}
+
+std::vector<Intervals> work_by_queue(const trace::Trace& trace) {
+  std::vector<Intervals> work(trace.queues.size());
+  const auto add = [&](const auto& table, WorkKind kind) {
+    add_intervals(
+        table, static_cast<uint8_t>(kind), 0, [&](size_t row) { return table.queue[row].index(); },
+        work);
+  };
+  add(trace.kernels, WorkKind::kernel);
+  add(trace.memory_operations, WorkKind::memory_operation);
+  add(trace.graph_replays, WorkKind::graph_replay);
+  for (Intervals& of_queue : work) {
+    if (std::ranges::is_sorted(of_queue, {}, &Interval::start)) continue;
+    std::ranges::stable_sort(of_queue, {}, &Interval::start);
+  }
+  return work;
+}
+
+WorkOwners owners_of(const ExportSource& source, WorkKind kind) {
+  const trace::Trace& trace = source.trace;
+  const analysis::WorkOwners& owners = source.results.stages.owners;
+  const analysis::IdleBefore& idle = source.results.idle_before;
+  if (kind == WorkKind::kernel) {
+    return {trace.kernels.launch, owners.kernel_instance, owners.kernel_step, idle.kernel};
+  }
+  if (kind == WorkKind::memory_operation) {
+    return {trace.memory_operations.launch, owners.memory_instance, owners.memory_step,
+            idle.memory_operation};
+  }
+  return {trace.graph_replays.launch, owners.replay_instance, owners.replay_step,
+          idle.graph_replay};
+}
+
 std::map<trace::DeviceId, std::vector<LayerSpan>> layer_spans(const ExportSource& source) {
   const trace::KernelTable& kernels = source.trace.kernels;
   const analysis::WorkOwners& owners = source.results.stages.owners;

@@ -1,13 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <map>
-#include <string>
 #include <string_view>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
+#include "analysis/budget/gpu_timeline.h"
 #include "exports/exports.h"
 #include "trace/api_kind.h"
 #include "trace/trace.h"
@@ -36,21 +35,52 @@ constexpr const CallGroup& call_group(trace::ApiKind kind) {
   return kCallGroups[static_cast<size_t>(kind)];
 }
 
-// Texts that a file refers to by number, each stored once.
-class Names {
- public:
-  uint32_t add(std::string_view text) {
-    const auto [known, is_new] =
-        known_.try_emplace(std::string(text), static_cast<uint32_t>(texts_.size()));
-    if (is_new) texts_.emplace_back(text);
-    return known->second;
-  }
-  [[nodiscard]] const std::vector<std::string>& texts() const { return texts_; }
-
- private:
-  std::vector<std::string> texts_;
-  std::unordered_map<std::string, uint32_t> known_;
+// A time interval, and the row of the table of that kind that it is from.
+struct Interval {
+  Nanoseconds start = 0;
+  Nanoseconds end = 0;  // never before the start
+  uint8_t kind = 0;
+  uint32_t row = 0;
 };
+using Intervals = std::vector<Interval>;
+
+// Appends the rows of a table to lists, one for each queue or thread: list_of(row) is the number of
+// its list, kNoList if it belongs to none. A range that was never closed ends at `last`.
+inline constexpr size_t kNoList = SIZE_MAX;
+template <class Table, class ListOf>
+void add_intervals(const Table& table, uint8_t kind, Nanoseconds last, const ListOf& list_of,
+                   std::vector<Intervals>& lists) {
+  // There are millions of calls: growing lists would be copied repeatedly.
+  std::vector<size_t> sizes(lists.size());
+  std::ranges::transform(lists, sizes.begin(), &Intervals::size);
+  for (size_t row = 0; row < table.size(); ++row) {
+    if (const size_t list = list_of(row); list != kNoList) ++sizes[list];
+  }
+  for (size_t i = 0; i < lists.size(); ++i) lists[i].reserve(sizes[i]);
+  for (size_t row = 0; row < table.size(); ++row) {
+    const size_t list = list_of(row);
+    if (list == kNoList) continue;
+    const Nanoseconds end = table.end[row] == trace::kOpenEnd ? last : table.end[row];
+    lists[list].push_back(
+        {table.start[row], std::max(table.start[row], end), kind, static_cast<uint32_t>(row)});
+  }
+}
+
+// By start, outer intervals first; equal ones keep their order.
+void sort_outer_first(Intervals& intervals);
+
+using WorkKind = analysis::GpuWorkKind;
+// The work of each queue by start; their kind is a WorkKind.
+std::vector<Intervals> work_by_queue(const trace::Trace& trace);
+
+// What the rows of one table of GPU work belong to.
+struct WorkOwners {
+  const std::vector<trace::LaunchRow>& launch;
+  const std::vector<analysis::InstanceId>& instance;
+  const std::vector<analysis::StepId>& step;
+  const std::vector<uint8_t>& idle_before;
+};
+WorkOwners owners_of(const ExportSource& source, WorkKind kind);
 
 // A layer of one pass: from its first kernel's start to its last one's end.
 struct LayerSpan {

@@ -8,37 +8,25 @@ namespace llmprof::exports {
 namespace {
 
 constexpr uint64_t kLongestPause = 600'000'000'000;  // ns between captures of one run
-constexpr size_t kNoCapture = SIZE_MAX;
+constexpr size_t kNoCapture = trace::CaptureId::kNone;
 
-// The capture that a row was read from.
-class CaptureOfRows {
- public:
-  explicit CaptureOfRows(const trace::Trace& trace) : trace_(trace) {}
-
-  [[nodiscard]] size_t of(trace::QueueId queue) const {
-    const trace::Queue& own = trace_.queues[queue];
-    return own.process.valid() ? of(own.process) : of(own.device);
-  }
-  [[nodiscard]] size_t of(trace::ThreadId thread) const {
-    return thread.valid() ? of(trace_.threads[thread.index()].process) : kNoCapture;
-  }
-  [[nodiscard]] size_t of(trace::ProcessId process) const {
-    return process.valid() ? index(trace_.processes[process.index()].capture) : kNoCapture;
-  }
-  [[nodiscard]] size_t of(trace::DeviceId device) const {
-    return device.valid() ? index(trace_.devices[device.index()].capture) : kNoCapture;
-  }
-  [[nodiscard]] size_t of(const analysis::StageInstance& instance) const {
-    return instance.process.valid() ? of(instance.process) : of(instance.device);
-  }
-
- private:
-  [[nodiscard]] static size_t index(trace::CaptureId capture) {
-    return capture.valid() ? capture.index() : kNoCapture;
-  }
-
-  const trace::Trace& trace_;
-};
+// The capture that a row was read from, by whose it is.
+size_t capture_of(const trace::Trace& trace, trace::ProcessId process) {
+  return process.valid() ? trace.processes[process.index()].capture.value : kNoCapture;
+}
+size_t capture_of(const trace::Trace& trace, trace::DeviceId device) {
+  return device.valid() ? trace.devices[device.index()].capture.value : kNoCapture;
+}
+size_t capture_of(const trace::Trace& trace, trace::ThreadId thread) {
+  return thread.valid() ? capture_of(trace, trace.threads[thread.index()].process) : kNoCapture;
+}
+// Of a queue or an instance of a stage.
+size_t capture_of(const trace::Trace& trace, const auto& on) {
+  return on.process.valid() ? capture_of(trace, on.process) : capture_of(trace, on.device);
+}
+size_t capture_of(const trace::Trace& trace, trace::QueueId queue) {
+  return capture_of(trace, trace.queues[queue]);
+}
 
 // Calls visit(whose, start, end) for everything that an export shows, with the stored times.
 template <class Trace, class Stages, class Visit>
@@ -65,11 +53,10 @@ uint64_t length(Nanoseconds from, Nanoseconds to) {
 }
 
 std::vector<TimeSpan> recorded_times(const ExportSource& source) {
-  const CaptureOfRows captures(source.trace);
   std::vector<TimeSpan> times(source.trace.captures.size());
   each_time(source.trace, source.results.stages,
             [&](const auto& whose, Nanoseconds start, Nanoseconds end) {
-              const size_t capture = captures.of(whose);
+              const size_t capture = capture_of(source.trace, whose);
               if (capture != kNoCapture) times[capture].add(start, end);
             });
   return times;
@@ -110,10 +97,6 @@ std::vector<size_t> groups_of(const trace::Trace& trace, const std::vector<TimeS
   return group;
 }
 
-std::string file_of(const trace::Capture& capture) {
-  return std::filesystem::path(capture.path).filename().string();
-}
-
 }  // namespace
 
 // A range that was never closed has no end.
@@ -135,29 +118,28 @@ std::optional<OwnAxes> on_own_axes(const ExportSources& sources) {
   if (!source.rank.empty() || source.trace.captures.size() < 2) return std::nullopt;
   const std::vector<TimeSpan> times = recorded_times(source);
   const std::vector<size_t> group = groups_of(source.trace, times);
-  std::vector<TimeSpan> spans(times.size());  // by the group's first capture
   std::vector<ClockSpan> clocks;
+  std::vector<TimeSpan> spans(times.size());  // by the group's first capture
   for (size_t first = 0; first < times.size(); ++first) {
     if (group[first] != first || !times[first].any()) continue;
-    ClockSpan& clock = clocks.emplace_back();
+    ClockSpan clock;
     for (size_t i = first; i < times.size(); ++i) {
       if (group[i] != first) continue;
-      spans[first].first = std::min(spans[first].first, times[i].first);
-      spans[first].last = std::max(spans[first].last, times[i].last);
-      clock.label += (clock.label.empty() ? "" : ", ") + file_of(source.trace.captures[i]);
+      clock.add(times[i].first, times[i].last);
+      const std::filesystem::path path = source.trace.captures[i].path;
+      clock.label += (clock.label.empty() ? "" : ", ") + path.filename().string();
     }
-    clock.first = spans[first].first;
-    clock.last = spans[first].last;
+    spans[first] = static_cast<const TimeSpan&>(clock);
+    clocks.push_back(std::move(clock));
   }
   const bool damaged = std::ranges::any_of(clocks, [](const ClockSpan& clock) {
     return length(clock.first, clock.last) > static_cast<uint64_t>(INT64_MAX);
   });
   if (clocks.size() < 2 || damaged) return std::nullopt;
   OwnAxes own{source.trace, source.results, std::move(clocks)};
-  const CaptureOfRows captures(own.trace);
   each_time(own.trace, own.results.stages,
             [&](const auto& whose, Nanoseconds& start, Nanoseconds& end) {
-              const size_t capture = captures.of(whose);
+              const size_t capture = capture_of(own.trace, whose);
               if (capture == kNoCapture) return;
               const TimeSpan& span = spans[group[capture]];
               // A range that was never closed ends with the last time recorded on its axis.

@@ -8,13 +8,6 @@
 
 namespace llmprof::exports {
 
-// Captures that are shown on one axis, and their span on their own clock.
-struct ClockSpan {
-  std::string label;  // their files
-  Nanoseconds first = 0;
-  Nanoseconds last = 0;
-};
-
 // From the first to the last time that an export shows, on the clock of the trace; none if nothing
 // has a place in time.
 struct TimeSpan {
@@ -24,6 +17,11 @@ struct TimeSpan {
   [[nodiscard]] bool any() const { return first <= last; }
   void add(Nanoseconds start, Nanoseconds end);
 };
+// Captures that are shown on one axis, and their span on their own clock.
+struct ClockSpan : TimeSpan {
+  std::string label;  // their files
+};
+
 TimeSpan recorded_span(const trace::Trace& trace, const analysis::Stages& stages);
 
 // A trace and its analysis, with times relative to the start of each group of captures. Rows keep

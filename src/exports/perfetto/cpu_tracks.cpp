@@ -29,45 +29,30 @@ class CpuTracks {
   }
 
  private:
-  // There are millions of calls: growing lists would be copied repeatedly.
-  void reserve() {
-    std::vector<size_t> counts(of_thread_.size(), 0);
-    const auto count = [&](const auto& threads) {
-      for (const trace::ThreadId thread : threads) {
-        if (thread.valid()) ++counts[thread.index()];
-      }
-    };
-    count(trace_.ranges.thread);
-    count(trace_.operators.thread);
-    count(trace_.launches.thread);
-    for (size_t i = 0; i < counts.size(); ++i) of_thread_[i].reserve(counts[i]);
-  }
-
   void gather() {
-    reserve();
-    const auto add = [](std::vector<Interval>& to, const auto& table, size_t row, Nanoseconds end,
-                        HostKind kind) {
-      to.push_back({table.start[row], std::max(table.start[row], end), static_cast<uint8_t>(kind),
-                    static_cast<uint32_t>(row)});
-    };
-    const auto add_all = [&](const auto& table, HostKind kind) {
-      for (size_t i = 0; i < table.size(); ++i) {
-        const trace::ThreadId thread = table.thread[i];
-        if (thread.valid()) add(of_thread_[thread.index()], table, i, table.end[i], kind);
-      }
-    };
     const trace::RangeTable& ranges = trace_.ranges;
-    for (size_t i = 0; i < ranges.size(); ++i) {
-      if (!ranges.thread[i].valid()) continue;
-      const size_t thread = ranges.thread[i].index();
-      // They start and end on any thread of their process, and need not be nested.
-      const bool any_thread = ranges.kind[i] == trace::RangeKind::start_end;
-      add(any_thread ? of_process_[trace_.threads[thread].process.index()] : of_thread_[thread],
-          ranges, i, ranges.end[i] == trace::kOpenEnd ? last_time_ : ranges.end[i],
-          HostKind::range);
-    }
-    add_all(trace_.operators, HostKind::framework_operator);
-    add_all(trace_.launches, HostKind::call);
+    // They start and end on any thread of their process, and need not be nested.
+    const auto of_any_thread = [&](HostKind kind, size_t row) {
+      return kind == HostKind::range && ranges.kind[row] == trace::RangeKind::start_end;
+    };
+    const auto add = [&](const auto& table, HostKind kind) {
+      const auto thread_of = [&](size_t row) {
+        const trace::ThreadId thread = table.thread[row];
+        return thread.valid() && !of_any_thread(kind, row) ? thread.index() : kNoList;
+      };
+      add_intervals(table, static_cast<uint8_t>(kind), last_time_, thread_of, of_thread_);
+    };
+    add(ranges, HostKind::range);
+    add(trace_.operators, HostKind::framework_operator);
+    add(trace_.launches, HostKind::call);
+    const auto process_of = [&](size_t row) {
+      const trace::ThreadId thread = ranges.thread[row];
+      return thread.valid() && of_any_thread(HostKind::range, row)
+                 ? trace_.threads[thread.index()].process.index()
+                 : kNoList;
+    };
+    add_intervals(ranges, static_cast<uint8_t>(HostKind::range), last_time_, process_of,
+                  of_process_);
   }
 
   [[nodiscard]] bool is_of(size_t thread, size_t process) const {
@@ -104,7 +89,7 @@ class CpuTracks {
   }
 
   template <class MakeTrack>
-  void write(std::vector<Interval> work, const MakeTrack& make_track) {
+  void write(Intervals work, const MakeTrack& make_track) {
     file_.write(std::move(work), Nesting::allowed, make_track,
                 [&](const Interval& interval) { return slice_of(interval); });
   }
@@ -157,10 +142,10 @@ class CpuTracks {
   Nanoseconds last_time_;
   const TraceFile::Process* rank_;
   TraceFile& file_;
-  std::vector<std::vector<Interval>> of_thread_;
-  std::vector<std::vector<Interval>> of_process_;  // start/end ranges
-  std::vector<Call> calls_;                        // by name id
-  std::vector<Annotation> annotations_;            // of the current slice
+  std::vector<Intervals> of_thread_;
+  std::vector<Intervals> of_process_;    // start/end ranges
+  std::vector<Call> calls_;              // by name id
+  std::vector<Annotation> annotations_;  // of the current slice
 };
 
 }  // namespace

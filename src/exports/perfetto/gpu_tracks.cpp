@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <set>
 
 #include "analysis/timeline/timeline.h"
@@ -23,10 +22,8 @@ class GpuTracks {
         results_(source.results),
         launched_(launched),
         file_(file),
-        work_(trace_.queues.size()),
+        work_(work_by_queue(trace_)),
         shapes_(trace_.shapes.size()) {
-    names_ = {file_.text("kernel"), file_.text("shape"), file_.text("stage"), file_.text("step"),
-              file_.text("layer"),  file_.text("graph"), file_.text("FLOPs"), file_.text("bytes")};
     for (const analysis::KernelRow& row : results_.ranking.rows) {
       KernelTexts& texts = kernels_.emplace_back();
       texts.name = file_.text(row.description.short_name);
@@ -45,20 +42,6 @@ class GpuTracks {
     for (const analysis::LayerRow& layer : results_.layers.rows) {
       layers_.push_back(file_.text(layer.name));
     }
-    gather();
-  }
-
-  void gather() {
-    const auto add = [&](const auto& table, WorkKind kind) {
-      for (size_t row = 0; row < table.size(); ++row) {
-        work_[table.queue[row].index()].push_back(
-            {table.start[row], std::max(table.start[row], table.end[row]),
-             static_cast<uint8_t>(kind), static_cast<uint32_t>(row)});
-      }
-    };
-    add(trace_.kernels, WorkKind::kernel);
-    add(trace_.memory_operations, WorkKind::memory_operation);
-    add(trace_.graph_replays, WorkKind::graph_replay);
   }
 
   std::string queue_name(trace::QueueId id) const {
@@ -198,26 +181,18 @@ class GpuTracks {
     TextId kernel_class;
     std::vector<Annotation> metrics;  // ncu's headline metrics
   };
-  // Argument names, looked up once instead of for every kernel.
-  struct ArgumentNames {
-    TextId kernel;
-    TextId shape;
-    TextId stage;
-    TextId step;
-    TextId layer;
-    TextId graph;
-    TextId flops;
-    TextId bytes;
-  };
-
   const trace::Trace& trace_;
   const analysis::Results& results_;
   const WorkOfLaunches& launched_;
   TraceFile& file_;
-  std::vector<std::vector<Interval>> work_;  // by queue
-  std::vector<KernelTexts> kernels_;         // by row of the ranking
-  std::vector<TextId> shapes_;               // by shape, filled on demand
-  ArgumentNames names_;
+  std::vector<Intervals> work_;       // by queue
+  std::vector<KernelTexts> kernels_;  // by row of the ranking
+  std::vector<TextId> shapes_;        // by shape, filled on demand
+  // Argument names, looked up once instead of for every kernel.
+  struct {
+    TextId kernel, shape, stage, step, layer, graph, flops, bytes;
+  } names_ = {file_.text("kernel"), file_.text("shape"), file_.text("stage"), file_.text("step"),
+              file_.text("layer"),  file_.text("graph"), file_.text("FLOPs"), file_.text("bytes")};
   std::vector<TextId> stages_;
   std::vector<TextId> layers_;
   std::vector<Annotation> annotations_;  // of the current slice
@@ -225,14 +200,33 @@ class GpuTracks {
   bool several_contexts_ = false;
 };
 
-}  // namespace
-
-WriteDevice gpu_tracks(const ExportSource& source, const WorkOfLaunches& launched,
-                       TraceFile& file) {
-  auto tracks = std::make_shared<GpuTracks>(source, launched, file);
-  return [tracks](trace::DeviceId device, TrackUuid parent) { tracks->write(device, parent); };
+// The rows (instances, steps) that ran on a GPU.
+template <class Row, class DeviceOf>
+Intervals intervals_on(trace::DeviceId device, const std::vector<Row>& rows,
+                       const DeviceOf& device_of) {
+  Intervals intervals;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (device_of(rows[i]) != device) continue;
+    intervals.push_back(
+        {rows[i].start, std::max(rows[i].start, rows[i].end), 0, static_cast<uint32_t>(i)});
+  }
+  return intervals;
 }
 
+// A layer ends no later than the next one starts: slightly overlapping kernels do not make layers
+// overlap.
+Intervals layers_on(const ExportSource& source, trace::DeviceId device) {
+  Intervals intervals;
+  auto spans = layer_spans(source);
+  for (const LayerSpan& span : spans[device]) {
+    if (!intervals.empty()) intervals.back().end = std::min(intervals.back().end, span.start);
+    intervals.push_back({span.start, span.end, 0, span.layer.value});
+  }
+  return intervals;
+}
+
+// Every counter and sensor of one GPU. A sample's value holds from its start to its end; if no
+// other sample starts there, the track falls to 0. An instant reading holds until the next.
 void write_counter_tracks(const trace::Trace& trace, trace::DeviceId device, TrackUuid parent,
                           TraceFile& file) {
   const trace::CounterTable& counters = trace.counters;
@@ -247,6 +241,93 @@ void write_counter_tracks(const trace::Trace& trace, trace::DeviceId device, Tra
       if (falls_to_zero(counters, i, end)) sequence.counter(counters.end[i], 0);
     }
   });
+}
+
+// The stages, steps and layers on one GPU; those without a GPU if `device` is none.
+void write_stage_tracks(const ExportSource& source, trace::DeviceId device, TrackUuid parent,
+                        TraceFile& file) {
+  const analysis::Stages& stages = source.results.stages;
+  std::vector<Annotation> annotations;  // of the current slice
+  const auto add = [&](std::string_view name, std::variant<uint64_t, double, TextId> value) {
+    annotations.push_back({file.text(name), value});
+  };
+  // `describe` adds a row's annotations and returns its name.
+  const auto write = [&](std::string_view track, std::string_view category, Intervals intervals,
+                         const auto& describe) {
+    file.write(
+        std::move(intervals), Nesting::none, [&] { return file.track(parent, track); },
+        [&](const Interval& interval) {
+          annotations.clear();
+          const TextId name = file.text(describe(interval.row));
+          return Slice{name, file.text(category), annotations};
+        });
+  };
+  write(
+      "Stages", "stage",
+      intervals_on(device, stages.instances, [](const auto& instance) { return instance.device; }),
+      [&](uint32_t row) {
+        const analysis::StageInstance& instance = stages.instances[row];
+        const analysis::Stage& stage = stages.stages[instance.stage];
+        add("source", file.text(to_string(stage.source)));
+        if (instance.step_count > 0) add("steps", static_cast<uint64_t>(instance.step_count));
+        return instance.warmup ? stage.name + " (warm-up)" : stage.name;
+      });
+  const auto instance_of = [&](const analysis::Step& step) -> const analysis::StageInstance& {
+    return stages.instances[step.instance.index()];
+  };
+  write("Steps", "step",
+        intervals_on(device, stages.steps,
+                     [&](const auto& step) { return instance_of(step).device; }),
+        [&](uint32_t row) {
+          const analysis::Step& step = stages.steps[row];
+          add("step", static_cast<uint64_t>(row - instance_of(step).first_step));
+          if (step.batch) add("sequences", *step.batch);
+          if (step.tokens) add("tokens", *step.tokens);
+          add("kernels", step.work.kernel_count);
+          return std::string(to_string(step.kind)) + " step";
+        });
+  if (!device.valid()) return;
+  write("Layers", "layer", layers_on(source, device),
+        [&](uint32_t row) { return source.results.layers.rows[row].name; });
+}
+
+std::string device_name(const trace::Trace& trace, trace::DeviceId device) {
+  const std::string label = analysis::device_label(trace, device);
+  const std::string& name = trace.devices[device.index()].name;
+  return name.empty() ? label : fmt::format("{}: {}", label, name);
+}
+
+bool is_used(const trace::Trace& trace, trace::DeviceId device) {
+  const auto& queues = trace.queues.values();
+  const auto& counters = trace.counters.device;
+  return std::ranges::find(queues, device, &trace::Queue::device) != queues.end() ||
+         std::ranges::find(counters, device) != counters.end();
+}
+
+}  // namespace
+
+void write_devices(const ExportSource& source, const WorkOfLaunches& launched,
+                   const std::function<TrackUuid(std::string_view)>& add_group,
+                   MeasuredNumbers& numbers, TraceFile& file) {
+  const trace::Trace& trace = source.trace;
+  GpuTracks streams(source, launched, file);
+  uint32_t gpu_count = 0;
+  for (size_t i = 0; i < trace.devices.size(); ++i) {
+    const trace::DeviceId device(i);
+    gpu_count = std::max(gpu_count, trace.devices[i].ordinal + 1);
+    if (!is_used(trace, device)) continue;
+    const TrackUuid group = add_group(device_name(trace, device));
+    write_stage_tracks(source, device, group, file);
+    streams.write(device, group);
+    write_counter_tracks(trace, device, group, file);
+    write_measured_kernels(source, device, numbers, file);
+  }
+  const auto& instances = source.results.stages.instances;
+  const trace::DeviceId none;
+  if (std::ranges::find(instances, none, &analysis::StageInstance::device) != instances.end()) {
+    write_stage_tracks(source, none, add_group("Without GPU work"), file);
+  }
+  numbers.first_gpu += gpu_count;
 }
 
 }  // namespace llmprof::exports

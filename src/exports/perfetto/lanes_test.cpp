@@ -5,9 +5,9 @@
 namespace llmprof::exports {
 namespace {
 
-std::vector<std::vector<uint32_t>> rows_of(const std::vector<Lane>& lanes) {
+std::vector<std::vector<uint32_t>> rows_of(const std::vector<Intervals>& lanes) {
   std::vector<std::vector<uint32_t>> rows;
-  for (const Lane& lane : lanes) {
+  for (const Intervals& lane : lanes) {
     auto& of_lane = rows.emplace_back();
     for (const Interval& interval : lane) of_lane.push_back(interval.row);
   }

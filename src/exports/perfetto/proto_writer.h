@@ -1,53 +1,21 @@
 #pragma once
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 
 #include "base/varint.h"
 
 namespace llmprof::exports {
 
-// A growing byte buffer. Not a std::string, because a file has a hundred million bytes: a string
-// checks capacity and writes its terminator for each.
-class ProtoBuffer {
- public:
-  [[nodiscard]] std::string_view view() const { return {bytes_.get(), size_}; }
-  [[nodiscard]] size_t size() const { return size_; }
-  [[nodiscard]] bool empty() const { return size_ == 0; }
-  void clear() { size_ = 0; }
-
-  // Returns where to write the next bytes, at most `count`.
-  [[nodiscard]] char* room(size_t count) {
-    if (capacity_ - size_ < count) grow(size_ + count);
-    return bytes_.get() + size_;
-  }
-  // Ends the bytes written since the last room() at `end`.
-  void end_at(const char* end) { size_ = static_cast<size_t>(end - bytes_.get()); }
-  [[nodiscard]] char* at(size_t place) { return bytes_.get() + place; }
-  void reserve(size_t capacity) {
-    if (capacity > capacity_) grow(capacity);
-  }
-
- private:
-  void grow(size_t least) {
-    constexpr size_t kFirst = 256;
-    const size_t capacity = std::max({least, 2 * capacity_, kFirst});
-    auto bytes = std::make_unique_for_overwrite<char[]>(capacity);
-    if (size_ > 0) std::memcpy(bytes.get(), bytes_.get(), size_);
-    bytes_ = std::move(bytes);
-    capacity_ = capacity;
-  }
-
-  std::unique_ptr<char[]> bytes_;
-  size_t size_ = 0;
-  size_t capacity_ = 0;
-};
+// Not a std::string, because a file has a hundred million bytes: a string checks capacity and
+// writes its terminator for each.
+using ProtoBuffer = fmt::memory_buffer;
+inline std::string_view view(const ProtoBuffer& bytes) { return {bytes.data(), bytes.size()}; }
 
 // The number of a field; messages enumerate theirs (fields.h).
 struct FieldNumber {
@@ -69,7 +37,7 @@ class ProtoWriter {
 
   void number(FieldNumber field, uint64_t value) {
     char* end = with_tag(field, kVarint, kLongestVarint);
-    out_.end_at(put_varint(end, value));
+    end_at(put_varint(end, value));
   }
   void fixed64(FieldNumber field, uint64_t value) {
     char* end = with_tag(field, kFixed64, sizeof value);
@@ -77,24 +45,24 @@ class ProtoWriter {
       *end++ = static_cast<char>(value & 0xFFU);
       value >>= 8U;
     }
-    out_.end_at(end);
+    end_at(end);
   }
   void real(FieldNumber field, double value) { fixed64(field, std::bit_cast<uint64_t>(value)); }
   void bytes(FieldNumber field, std::string_view value) {
     char* end = put_varint(with_tag(field, kLength, kLongestVarint + value.size()), value.size());
     if (!value.empty()) std::memcpy(end, value.data(), value.size());
-    out_.end_at(end + value.size());
+    end_at(end + value.size());
   }
   // Calls fill(), which writes the fields of the inner message.
   template <class Fill>
   void message(FieldNumber field, const Fill& fill) {
     char* length_at = with_tag(field, kLength, 1);
-    out_.end_at(length_at + 1);
+    end_at(length_at + 1);
     const size_t begin = out_.size();
     fill();
     const size_t length = out_.size() - begin;
     if (length < kVarintLimit) {
-      *out_.at(begin - 1) = static_cast<char>(length);
+      out_.data()[begin - 1] = static_cast<char>(length);
     } else {
       put_long_length(begin, length);
     }
@@ -103,19 +71,25 @@ class ProtoWriter {
  private:
   enum WireType : uint32_t { kVarint = 0, kFixed64 = 1, kLength = 2 };
 
+  // Where to write the next bytes, at most `count`; end_at says where they end.
+  char* room(size_t count) {
+    out_.reserve(out_.size() + count);
+    return out_.data() + out_.size();
+  }
+  void end_at(const char* end) { out_.resize(static_cast<size_t>(end - out_.data())); }
   // Room for `count` bytes after the tag.
   char* with_tag(FieldNumber field, WireType type, size_t count) {
-    return put_varint(out_.room(kLongestVarint + count), field.value << 3U | type);
+    return put_varint(room(kLongestVarint + count), field.value << 3U | type);
   }
 
   // One byte was reserved for the length of the message that starts at `begin`.
   void put_long_length(size_t begin, size_t length) {
     char bytes[kLongestVarint];
     const auto size = static_cast<size_t>(put_varint(bytes, length) - bytes);
-    char* end = out_.room(size - 1);
-    std::memmove(out_.at(begin + size - 1), out_.at(begin), length);
-    std::memcpy(out_.at(begin - 1), bytes, size);
-    out_.end_at(end + size - 1);
+    char* end = room(size - 1);
+    std::memmove(out_.data() + begin + size - 1, out_.data() + begin, length);
+    std::memcpy(out_.data() + begin - 1, bytes, size);
+    end_at(end + size - 1);
   }
 
   ProtoBuffer& out_;

@@ -17,15 +17,12 @@
 
 namespace llmprof::exports {
 
-// The tables of a trace that contain GPU work.
-enum class WorkKind : uint8_t { kernel, memory_operation, graph_replay };
-
 // The first GPU work that each call launched: its arrow ends there. The arrow of a CUDA graph
 // launch ends at the first kernel only.
 class WorkOfLaunches {
  public:
   // Flows are numbered from first_flow; the file's other sources use other numbers.
-  explicit WorkOfLaunches(const trace::Trace& trace, uint64_t first_flow = 1);
+  WorkOfLaunches(const ExportSource& source, uint64_t first_flow);
 
   // The flow that starts at a call; none if it launched nothing.
   [[nodiscard]] std::optional<uint64_t> flow_from(size_t launch) const;
@@ -40,31 +37,16 @@ class WorkOfLaunches {
   };
   template <class Table>
   void add(const Table& table, WorkKind kind);
-  [[nodiscard]] trace::LaunchRow launch_of(WorkKind kind, size_t row) const;
 
-  const trace::Trace& trace_;
+  const ExportSource& source_;
   uint64_t first_flow_;       // above 0, which means no flow
   std::vector<First> first_;  // by launch
 };
-
-// Writes the streams of one GPU, each with its kernels, copies, fills and graph replays. The
-// arguments must outlive the result.
-using WriteDevice = std::function<void(trace::DeviceId device, TrackUuid parent)>;
-WriteDevice gpu_tracks(const ExportSource& source, const WorkOfLaunches& launched, TraceFile& file);
-
-// Every counter and sensor of one GPU. A sample's value holds from its start to its end; if no
-// other sample starts there, the track falls to 0. An instant reading holds until the next.
-void write_counter_tracks(const trace::Trace& trace, trace::DeviceId device, TrackUuid parent,
-                          TraceFile& file);
 
 // The processes of a trace with their threads: nested ranges, operators and calls. If `rank` is
 // given, the threads belong to the rank's process.
 void write_cpu_tracks(const ExportSource& source, const WorkOfLaunches& launched,
                       Nanoseconds last_time, const TraceFile::Process* rank, TraceFile& file);
-
-// The stages, steps and layers on one GPU; those without a GPU if `device` is none.
-void write_stage_tracks(const ExportSource& source, trace::DeviceId device, TrackUuid parent,
-                        TraceFile& file);
 
 // An ncu metric that Perfetto's page on compute kernels shows, under that page's name.
 struct ComputeMetric {
@@ -85,6 +67,13 @@ struct MeasuredNumbers {
   uint32_t first_counter = 1;  // counters have different ids on different GPUs
   uint32_t first_gpu = 0;      // every rank numbers its GPUs from 0
 };
+
+// The GPUs of a source, each in a group that `add_group` makes by its name: stages, steps and
+// layers; streams with their kernels, copies, fills and graph replays; counters and sensors; and
+// what ncu measured.
+void write_devices(const ExportSource& source, const WorkOfLaunches& launched,
+                   const std::function<TrackUuid(std::string_view)>& add_group,
+                   MeasuredNumbers& numbers, TraceFile& file);
 
 // Writes one launch of each kernel and launch shape that ncu measured on a GPU, as a Perfetto GPU
 // event. All of ncu's metrics are its arguments; those on Perfetto's page on compute kernels are

@@ -50,7 +50,9 @@ class FlameGraph {
     Json profiles = Json::array();
     for (const auto& [device, places] : devices_) profiles.push_back(profile_of(device, places));
     Json frames = Json::array();
-    for (const std::string& name : frames_.texts()) frames.push_back({{"name", name}});
+    for (size_t i = 0; i < frames_.size(); ++i) {
+      frames.push_back({{"name", frames_[trace::StringId(i)]}});
+    }
     return {{"$schema", "https://www.speedscope.app/file-format-schema.json"},
             {"exporter", fmt::format("llmprof {}", version_)},
             {"name", "Kernel time by stage, layer, class and kernel"},
@@ -92,17 +94,17 @@ class FlameGraph {
     const analysis::KernelRow& row = results_.ranking.rows[place.row];
     if (place.stage != Place::kNowhere) {
       const std::string& name = results_.stages.stages[place.stage].name;
-      stack.push_back(frames_.add(place.warmup ? name + " (warm-up)" : name));
+      stack.push_back(frames_.intern(place.warmup ? name + " (warm-up)" : name).value);
       if (place.layer != Place::kNowhere) {
-        stack.push_back(frames_.add(results_.layers.rows[place.layer].name));
+        stack.push_back(frames_.intern(results_.layers.rows[place.layer].name).value);
       } else if (layered_[place.stage] && !place.warmup) {
-        stack.push_back(frames_.add("outside layers"));
+        stack.push_back(frames_.intern("outside layers").value);
       }
     } else if (!results_.stages.stages.empty()) {
-      stack.push_back(frames_.add("outside stages"));
+      stack.push_back(frames_.intern("outside stages").value);
     }
-    stack.push_back(frames_.add(to_string(row.description.kernel_class)));
-    stack.push_back(frames_.add(row.description.short_name));
+    stack.push_back(frames_.intern(to_string(row.description.kernel_class)).value);
+    stack.push_back(frames_.intern(row.description.short_name).value);
     return stack;
   }
 
@@ -131,7 +133,7 @@ class FlameGraph {
   std::vector<uint32_t> class_rank_;  // by row of the ranking
   std::vector<bool> layered_;         // by stage
   std::map<std::string, Places> devices_;
-  Names frames_;  // of all profiles, each distinct name once
+  trace::StringPool frames_;  // of all profiles, each distinct name once
 };
 
 }  // namespace

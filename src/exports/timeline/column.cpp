@@ -1,5 +1,6 @@
 #include "exports/timeline/column.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/varint.h"
@@ -7,13 +8,16 @@
 namespace llmprof::exports {
 namespace {
 
+constexpr std::array<std::string_view, 6> kCodings = {"u", "s", "udelta", "sdelta", "u8", "f32"};
+
 char* put_zigzag(char* out, uint64_t value) { return put_varint(out, zigzag(value)); }
 
 }  // namespace
 
-std::string_view to_string(Coding coding) {
-  constexpr std::array<std::string_view, 6> kNames = {"u", "s", "udelta", "sdelta", "u8", "f32"};
-  return kNames.at(static_cast<size_t>(coding));
+std::string_view to_string(Coding coding) { return kCodings.at(static_cast<size_t>(coding)); }
+
+Coding coding_of(std::string_view name) {
+  return static_cast<Coding>(std::ranges::find(kCodings, name) - kCodings.begin());
 }
 
 void Column::encode_waiting() {

@@ -19,6 +19,7 @@ enum class Coding : uint8_t {
   f32,     // little-endian
 };
 std::string_view to_string(Coding coding);
+Coding coding_of(std::string_view name);
 
 // The bytes of one column, appended row by row. Rows are encoded in batches: a dozen columns are
 // written per kernel, and a loop over one column keeps its state in registers.

@@ -11,19 +11,6 @@ enum class SliceKind : uint8_t { kernel, copy, set, replay };
 
 static_assert(Pyramid::kClasses == static_cast<size_t>(analysis::KernelClass::other) + 1);
 
-// Rows of a table by queue, in their order.
-template <class Rows>
-std::vector<std::vector<uint32_t>> by_queue(const Rows& table, size_t queues) {
-  std::vector<size_t> count(queues, 0);
-  for (const trace::QueueId queue : table.queue) ++count[queue.index()];
-  std::vector<std::vector<uint32_t>> rows(queues);
-  for (size_t i = 0; i < queues; ++i) rows[i].reserve(count[i]);
-  for (size_t row = 0; row < table.size(); ++row) {
-    rows[table.queue[row].index()].push_back(static_cast<uint32_t>(row));
-  }
-  return rows;
-}
-
 class GpuRowWriter {
  public:
   GpuRowWriter(const ExportSource& source, Draft& draft)
@@ -34,7 +21,7 @@ class GpuRowWriter {
       if (row.name.valid()) described_.emplace(row.name.value, &row.description);
     }
     for (const analysis::LayerRow& layer : results_.layers.rows) {
-      layer_names_.push_back(draft_.names.add(layer.name));
+      layer_names_.push_back(draft_.names.intern(layer.name).value);
     }
     for (auto& [name, column] : slices_.columns) {
       column.reserve(trace_.kernels.size() + trace_.memory_operations.size());
@@ -42,14 +29,9 @@ class GpuRowWriter {
   }
 
   void run() {
-    const size_t queues = trace_.queues.size();
-    const auto kernels = by_queue(trace_.kernels, queues);
-    const auto operations = by_queue(trace_.memory_operations, queues);
-    const auto replays = by_queue(trace_.graph_replays, queues);
+    const std::vector<Intervals> work = work_by_queue(trace_);
     for (const trace::QueueId queue : queues_in_order()) {
-      const size_t i = queue.index();
-      const size_t count = kernels[i].size() + operations[i].size() + replays[i].size();
-      if (count > 0) write_queue(queue, count, kernels[i], operations[i], replays[i]);
+      if (!work[queue.index()].empty()) write_queue(queue, work[queue.index()]);
     }
   }
 
@@ -66,21 +48,13 @@ class GpuRowWriter {
     return order;
   }
 
-  void write_queue(trace::QueueId queue, size_t count, const std::vector<uint32_t>& kernels,
-                   const std::vector<uint32_t>& operations, const std::vector<uint32_t>& replays) {
-    Track track;
-    name_track(queue, track);
-    track.first = slices_.rows;
-    track.count = count;
+  void write_queue(trace::QueueId queue, const Intervals& work) {
+    Track track = stream_track(queue);
+    track.count = work.size();
     std::optional<Pyramid> pyramid;
-    if (count >= Pyramid::kFewestRows) pyramid.emplace(draft_.window);
-    pyramid_ = pyramid ? &*pyramid : nullptr;
-    if (operations.empty() && replays.empty()) {
-      for (const uint32_t row : kernels) write_kernel(row);
-    } else {
-      merge(kernels, operations, replays);
-    }
-    slices_.rows += count;
+    if (work.size() >= Pyramid::kFewestRows) pyramid.emplace(draft_.window);
+    for (const Interval& each : work) write(each, pyramid);
+    slices_.rows += work.size();
     if (pyramid) {
       track.levels =
           pyramid->write(pyramids_.column("busy"), pyramids_.column("class"), pyramids_.rows);
@@ -88,55 +62,30 @@ class GpuRowWriter {
     draft_.add_track(std::move(track));
   }
 
-  void merge(const std::vector<uint32_t>& kernels, const std::vector<uint32_t>& operations,
-             const std::vector<uint32_t>& replays) {
-    constexpr Nanoseconds kNever = INT64_MAX;
-    size_t k = 0;
-    size_t m = 0;
-    size_t r = 0;
-    while (k < kernels.size() || m < operations.size() || r < replays.size()) {
-      const Nanoseconds kernel = k < kernels.size() ? trace_.kernels.start[kernels[k]] : kNever;
-      const Nanoseconds operation =
-          m < operations.size() ? trace_.memory_operations.start[operations[m]] : kNever;
-      const Nanoseconds replay =
-          r < replays.size() ? trace_.graph_replays.start[replays[r]] : kNever;
-      if (k < kernels.size() && kernel <= operation && kernel <= replay) {
-        write_kernel(kernels[k++]);
-      } else if (m < operations.size() && operation <= replay) {
-        write_operation(operations[m++]);
-      } else {
-        write_replay(replays[r++]);
-      }
-    }
-  }
-
-  void name_track(trace::QueueId id, Track& track) const {
+  [[nodiscard]] Track stream_track(trace::QueueId id) const {
     const trace::Queue& queue = trace_.queues[id];
     const bool cpu = trace_.device_of(id).kind == trace::DeviceKind::cpu;
-    track.kind = "stream";
-    track.table = "slices";
-    track.group = group_of(source_, queue.device);
-    track.device = device_of(source_, queue.device);
-    track.label = cpu ? "operators" : fmt::format("stream {}", queue.stream);
+    Track track = device_track(source_, queue.device, "stream",
+                               cpu ? "operators" : fmt::format("stream {}", queue.stream), slices_);
     track.id = fmt::format("{}/stream{}", track.group, queue.stream);
-    size_t same = 0;  // other contexts and processes have streams with the same number
-    for (size_t i = 0; i < trace_.queues.size(); ++i) {
-      const trace::Queue& other = trace_.queues[trace::QueueId(i)];
-      if (other.device == queue.device && other.stream == queue.stream) ++same;
-    }
-    if (same < 2) return;
+    // Other contexts and processes have streams with the same number.
+    const auto same = std::ranges::count_if(trace_.queues.values(), [&](const trace::Queue& other) {
+      return other.device == queue.device && other.stream == queue.stream;
+    });
+    if (same < 2) return track;
     track.label += fmt::format(", context {}", queue.context);
     track.id += fmt::format("/context{}", queue.context);
-    if (!queue.process.valid()) return;
+    if (!queue.process.valid()) return track;
     const uint64_t pid = trace_.processes[queue.process.index()].pid;
     track.label += fmt::format(", process {}", pid);
     track.id += fmt::format("/process{}", pid);
+    return track;
   }
 
   uint32_t add_entry(std::string_view name, std::string_view short_name,
                      analysis::KernelClass kernel_class) {
-    return draft_.kernel(
-        {draft_.names.add(name), draft_.names.add(short_name), static_cast<uint8_t>(kernel_class)});
+    return draft_.kernel({draft_.names.intern(name).value, draft_.names.intern(short_name).value,
+                          static_cast<uint8_t>(kernel_class)});
   }
 
   uint32_t kernel_entry(trace::StringId name) {
@@ -196,55 +145,51 @@ class GpuRowWriter {
     uint64_t bytes = 0;
   };
 
-  template <class Rows>
-  void write(const Slice& slice, const Rows& table, uint32_t row,
-             const std::vector<analysis::InstanceId>& instances,
-             const std::vector<analysis::StepId>& steps, const std::vector<uint8_t>& causes) {
-    const Nanoseconds at = draft_.at(table.start[row]);
-    const uint64_t length = draft_.length(table.start[row], table.end[row]);
-    const uint8_t cause = row < causes.size() ? causes[row] : analysis::IdleBefore::kNotIdle;
+  void write(const Interval& work, std::optional<Pyramid>& pyramid) {
+    const auto kind = static_cast<WorkKind>(work.kind);
+    const Slice slice = kind == WorkKind::kernel             ? kernel_slice(work.row)
+                        : kind == WorkKind::memory_operation ? operation_slice(work.row)
+                                                             : replay_slice();
+    const WorkOwners& owners = owners_[work.kind];
+    const Nanoseconds at = draft_.at(work.start);
+    const uint64_t length = draft_.length(work.start, work.end);
+    const uint8_t cause = work.row < owners.idle_before.size() ? owners.idle_before[work.row]
+                                                               : analysis::IdleBefore::kNotIdle;
     slices_.add(at, length, static_cast<uint8_t>(slice.kind), slice.entry, slice.shape,
-                linked(draft_.rows.call, owner(table.launch, row)),
-                linked(draft_.rows.instance, owner(instances, row)),
-                linked(draft_.rows.step, owner(steps, row)), slice.layer, slice.bytes,
+                linked(draft_.rows.call, owner(owners.launch, work.row)),
+                linked(draft_.rows.instance, owner(owners.instance, work.row)),
+                linked(draft_.rows.step, owner(owners.step, work.row)), slice.layer, slice.bytes,
                 static_cast<uint8_t>(cause + 1));  // 0: not idle
-    if (pyramid_ != nullptr) {
+    if (pyramid) {
       const Nanoseconds from = draft_.window.origin + at;
-      pyramid_->add(from, from + static_cast<Nanoseconds>(length),
-                    draft_.kernels[slice.entry].kernel_class);
+      pyramid->add(from, from + static_cast<Nanoseconds>(length),
+                   draft_.kernels[slice.entry].kernel_class);
     }
   }
 
-  void write_kernel(uint32_t row) {
+  Slice kernel_slice(uint32_t row) {
     const trace::KernelTable& table = trace_.kernels;
-    const analysis::WorkOwners& owners = results_.stages.owners;
     const analysis::LayerRowId layer = owner(results_.layers.of_kernel, row);
-    write({.kind = SliceKind::kernel,
-           .entry = kernel_entry(table.name[row]),
-           .shape = shape_of(table.shape[row]),
-           .layer = layer.valid() ? static_cast<int64_t>(layer_names_[layer.index()]) + 1 : 0},
-          table, row, owners.kernel_instance, owners.kernel_step, results_.idle_before.kernel);
+    return {.kind = SliceKind::kernel,
+            .entry = kernel_entry(table.name[row]),
+            .shape = shape_of(table.shape[row]),
+            .layer = layer.valid() ? static_cast<int64_t>(layer_names_[layer.index()]) + 1 : 0};
   }
 
-  void write_operation(uint32_t row) {
+  Slice operation_slice(uint32_t row) {
     const trace::MemoryOperationTable& table = trace_.memory_operations;
-    const analysis::WorkOwners& owners = results_.stages.owners;
     const bool fill = table.kind[row] == trace::MemoryKind::set;
-    write({.kind = fill ? SliceKind::set : SliceKind::copy,
-           .entry = operation_entry(fill, table.detail[row]),
-           .bytes = table.bytes[row]},
-          table, row, owners.memory_instance, owners.memory_step,
-          results_.idle_before.memory_operation);
+    return {.kind = fill ? SliceKind::set : SliceKind::copy,
+            .entry = operation_entry(fill, table.detail[row]),
+            .bytes = table.bytes[row]};
   }
 
-  void write_replay(uint32_t row) {
-    const analysis::WorkOwners& owners = results_.stages.owners;
+  Slice replay_slice() {
     if (replay_ == RowsOf::kNone) {
       constexpr std::string_view kName = "CUDA graph (kernels not recorded)";
       replay_ = add_entry(kName, kName, analysis::KernelClass::other);
     }
-    write({.kind = SliceKind::replay, .entry = replay_}, trace_.graph_replays, row,
-          owners.replay_instance, owners.replay_step, results_.idle_before.graph_replay);
+    return {.kind = SliceKind::replay, .entry = replay_};
   }
 
   const ExportSource& source_;
@@ -258,19 +203,13 @@ class GpuRowWriter {
   uint32_t replay_ = RowsOf::kNone;
   std::vector<uint32_t> shape_row_;  // + 1
   std::vector<uint32_t> layer_names_;
-  Pyramid* pyramid_ = nullptr;  // of the current stream
-  Table& slices_ = draft_.table("slices", {{"start", Coding::sdelta},
-                                           {"duration", Coding::u},
-                                           {"kind", Coding::u8},
-                                           {"kernel", Coding::u},
-                                           {"shape", Coding::u},
-                                           {"call", Coding::sdelta},
-                                           {"instance", Coding::sdelta},
-                                           {"step", Coding::sdelta},
-                                           {"layer", Coding::sdelta},
-                                           {"bytes", Coding::u},
-                                           {"gap", Coding::u8}});
-  Table& pyramids_ = draft_.table("pyramid", {{"busy", Coding::u8}, {"class", Coding::u8}});
+  std::array<WorkOwners, 3> owners_ = {owners_of(source_, WorkKind::kernel),
+                                       owners_of(source_, WorkKind::memory_operation),
+                                       owners_of(source_, WorkKind::graph_replay)};
+  Table& slices_ = draft_.table("slices",
+                                "start:sdelta duration:u kind:u8 kernel:u shape:u call:sdelta "
+                                "instance:sdelta step:sdelta layer:sdelta bytes:u gap:u8");
+  Table& pyramids_ = draft_.table("pyramid", "busy:u8 class:u8");
 };
 
 }  // namespace

@@ -49,99 +49,64 @@ bool is_short_query(const trace::Trace& trace, size_t call) {
          call_group(trace.api_kind(calls.api[call])).kind == CallKind::other;
 }
 
-std::vector<std::vector<uint32_t>> calls_by_thread(const trace::Trace& trace,
-                                                   std::vector<size_t>& left_out) {
-  const trace::LaunchTable& calls = trace.launches;
-  left_out.assign(trace.threads.size() + 1, 0);
-  std::vector<size_t> count(trace.threads.size() + 1, 0);
-  for (const trace::ThreadId thread : calls.thread) ++count[thread_place(trace, thread)];
-  std::vector<std::vector<uint32_t>> rows(count.size());
-  for (size_t i = 0; i < count.size(); ++i) rows[i].reserve(count[i]);
-  for (size_t row = 0; row < calls.size(); ++row) {
-    const size_t thread = thread_place(trace, calls.thread[row]);
-    if (is_short_query(trace, row)) {
-      ++left_out[thread];
-    } else {
-      rows[thread].push_back(static_cast<uint32_t>(row));
-    }
+std::vector<Intervals> calls_by_thread(const trace::Trace& trace) {
+  std::vector<Intervals> calls(trace.threads.size() + 1);
+  add_intervals(
+      trace.launches, 0, 0,
+      [&](size_t row) {
+        return is_short_query(trace, row) ? kNoList
+                                          : thread_place(trace, trace.launches.thread[row]);
+      },
+      calls);
+  for (Intervals& of_thread : calls) {
+    if (std::ranges::is_sorted(of_thread, {}, &Interval::start)) continue;
+    std::ranges::stable_sort(of_thread, {}, &Interval::start);
   }
-  const auto earlier = [&](uint32_t a, uint32_t b) { return calls.start[a] < calls.start[b]; };
-  for (std::vector<uint32_t>& of_thread : rows) {
-    if (!std::ranges::is_sorted(of_thread, earlier)) {
-      std::ranges::stable_sort(of_thread, earlier);
-    }
-  }
-  return rows;
+  return calls;
 }
 
-// A range or annotation of the program, or a framework operator.
-struct HostRange {
-  Nanoseconds start = 0;
-  Nanoseconds end = 0;
-  trace::StringId name;
-};
+// Ranges and annotations of the program, and framework operators.
+enum class RangeSource : uint8_t { program, framework };
 
-bool is_outer_range_first(const HostRange& a, const HostRange& b) {
-  return a.start != b.start ? a.start < b.start : a.end > b.end;
-}
-
-// Ranges, then operators, both mostly in order: does the same as stable_sort in one or two passes.
-void order_ranges(std::vector<HostRange>& ranges, size_t operators_from) {
-  const auto middle = ranges.begin() + static_cast<std::ptrdiff_t>(operators_from);
-  for (const auto& [from, to] : {std::pair(ranges.begin(), middle), {middle, ranges.end()}}) {
-    if (!std::is_sorted(from, to, is_outer_range_first)) {
-      std::stable_sort(from, to, is_outer_range_first);
-    }
-  }
-  std::inplace_merge(ranges.begin(), middle, ranges.end(), is_outer_range_first);
-}
-
-std::vector<std::vector<HostRange>> ranges_by_thread(const trace::Trace& trace, Nanoseconds last) {
-  std::vector<std::vector<HostRange>> found(trace.threads.size() + 1);
-  const trace::RangeTable& ranges = trace.ranges;
-  for (size_t i = 0; i < ranges.size(); ++i) {
-    const Nanoseconds end = ranges.end[i] == trace::kOpenEnd ? last : ranges.end[i];
-    found[thread_place(trace, ranges.thread[i])].push_back(
-        {ranges.start[i], std::max(ranges.start[i], end), ranges.text[i]});
-  }
-  std::vector<size_t> operators_from;
-  operators_from.reserve(found.size());
-  for (const std::vector<HostRange>& of_thread : found) operators_from.push_back(of_thread.size());
-  const trace::OperatorTable& operators = trace.operators;
-  for (size_t i = 0; i < operators.size(); ++i) {
-    found[thread_place(trace, operators.thread[i])].push_back(
-        {operators.start[i], std::max(operators.start[i], operators.end[i]), operators.name[i]});
-  }
-  for (size_t i = 0; i < found.size(); ++i) order_ranges(found[i], operators_from[i]);
+std::vector<Intervals> ranges_by_thread(const trace::Trace& trace, Nanoseconds last) {
+  std::vector<Intervals> found(trace.threads.size() + 1);
+  const auto add = [&](const auto& table, RangeSource source) {
+    add_intervals(
+        table, static_cast<uint8_t>(source), last,
+        [&](size_t row) { return thread_place(trace, table.thread[row]); }, found);
+  };
+  add(trace.ranges, RangeSource::program);
+  add(trace.operators, RangeSource::framework);
+  std::ranges::for_each(found, sort_outer_first);
   return found;
 }
 
+trace::StringId name_of(const trace::Trace& trace, const Interval& range) {
+  return static_cast<RangeSource>(range.kind) == RangeSource::program
+             ? trace.ranges.text[range.row]
+             : trace.operators.name[range.row];
+}
+
 // The page's numbers for texts of the trace, assigned to all that may be used before rows are
-// encoded.
-class TextNumbers {
- public:
-  explicit TextNumbers(const trace::Trace& trace) : known_(trace.strings.size(), RowsOf::kNone) {}
-
-  void add(const std::vector<trace::StringId>& texts, const trace::Trace& trace, Draft& draft) {
-    for (const trace::StringId text : texts) {
-      uint32_t& number = text.valid() ? known_[text.index()] : of_none_;
-      if (number == RowsOf::kNone) number = draft.names.add(trace.strings[text]);
-    }
+// encoded. The last is for texts that are not known.
+using TextNumbers = std::vector<uint32_t>;
+size_t text_place(const trace::Trace& trace, trace::StringId text) {
+  return text.valid() ? text.index() : trace.strings.size();
+}
+void add_texts(const std::vector<trace::StringId>& texts, const trace::Trace& trace, Draft& draft,
+               TextNumbers& numbers) {
+  numbers.resize(trace.strings.size() + 1, RowsOf::kNone);
+  for (const trace::StringId text : texts) {
+    uint32_t& number = numbers[text_place(trace, text)];
+    if (number == RowsOf::kNone) number = draft.names.intern(trace.strings[text]).value;
   }
-  [[nodiscard]] uint32_t of(trace::StringId text) const {
-    return text.valid() ? known_[text.index()] : of_none_;
-  }
-
- private:
-  std::vector<uint32_t> known_;
-  uint32_t of_none_ = RowsOf::kNone;
-};
+}
 
 // The nesting depth of ranges that come in order; ranges that overlap without nesting get separate
 // lines.
 class Depths {
  public:
-  uint64_t of(const HostRange& range) {
+  uint64_t of(const Interval& range) {
     size_t depth = 0;
     while (depth < open_until_.size() && open_until_[depth] > range.start) ++depth;
     // A mark takes no time, but still has its own line.
@@ -159,15 +124,15 @@ class Depths {
 EncodeRows add_call_rows(const ExportSource& source, Draft& draft) {
   const trace::Trace& trace = source.trace;
   const trace::LaunchTable& calls = trace.launches;
-  Table& table = draft.table("calls", {{"start", Coding::sdelta},
-                                       {"duration", Coding::u},
-                                       {"name", Coding::u},
-                                       {"kind", Coding::u8}});
-  TextNumbers names(trace);
-  names.add(calls.api, trace, draft);
+  Table& table = draft.table("calls", "start:sdelta duration:u name:u kind:u8");
+  TextNumbers names;
+  add_texts(calls.api, trace, draft, names);
   draft.rows.call.assign(calls.size(), RowsOf::kNone);
-  std::vector<size_t> left_out;
-  auto threads = calls_by_thread(trace, left_out);
+  std::vector<size_t> left_out(trace.threads.size() + 1, 0);
+  for (size_t row = 0; row < calls.size(); ++row) {
+    if (is_short_query(trace, row)) ++left_out[thread_place(trace, calls.thread[row])];
+  }
+  std::vector<Intervals> threads = calls_by_thread(trace);
   for (size_t thread = 0; thread < threads.size(); ++thread) {
     if (threads[thread].empty()) continue;
     Track track = thread_track(source, thread, "calls");
@@ -177,18 +142,18 @@ EncodeRows add_call_rows(const ExportSource& source, Draft& draft) {
     track.first = table.rows;
     track.count = threads[thread].size();
     draft.add_track(std::move(track));
-    for (const uint32_t row : threads[thread]) {
-      draft.rows.call[row] = static_cast<uint32_t>(table.rows++);
+    for (const Interval& call : threads[thread]) {
+      draft.rows.call[call.row] = static_cast<uint32_t>(table.rows++);
     }
   }
   return [&trace, &draft, &table, names = std::move(names), threads = std::move(threads)] {
-    const trace::LaunchTable& rows = trace.launches;
-    for (auto& [name, column] : table.columns) column.reserve(rows.size());
-    for (const std::vector<uint32_t>& thread : threads) {
-      for (const uint32_t row : thread) {
-        table.add(draft.at(rows.start[row]), draft.length(rows.start[row], rows.end[row]),
-                  names.of(rows.api[row]),
-                  static_cast<uint8_t>(call_group(trace.api_kind(rows.api[row])).kind));
+    for (auto& [name, column] : table.columns) column.reserve(trace.launches.size());
+    for (const Intervals& thread : threads) {
+      for (const Interval& call : thread) {
+        const trace::StringId api = trace.launches.api[call.row];
+        table.add(draft.at(call.start), draft.length(call.start, call.end),
+                  names[text_place(trace, api)],
+                  static_cast<uint8_t>(call_group(trace.api_kind(api)).kind));
       }
     }
   };
@@ -196,13 +161,10 @@ EncodeRows add_call_rows(const ExportSource& source, Draft& draft) {
 
 EncodeRows add_range_rows(const ExportSource& source, Nanoseconds last, Draft& draft) {
   const trace::Trace& trace = source.trace;
-  Table& table = draft.table("ranges", {{"start", Coding::sdelta},
-                                        {"duration", Coding::u},
-                                        {"name", Coding::u},
-                                        {"depth", Coding::u}});
-  TextNumbers names(trace);
-  names.add(trace.ranges.text, trace, draft);
-  names.add(trace.operators.name, trace, draft);
+  Table& table = draft.table("ranges", "start:sdelta duration:u name:u depth:u");
+  TextNumbers names;
+  add_texts(trace.ranges.text, trace, draft, names);
+  add_texts(trace.operators.name, trace, draft, names);
   std::vector<size_t> count(trace.threads.size() + 1, 0);
   for (const trace::ThreadId thread : trace.ranges.thread) ++count[thread_place(trace, thread)];
   for (const trace::ThreadId thread : trace.operators.thread) ++count[thread_place(trace, thread)];
@@ -215,11 +177,11 @@ EncodeRows add_range_rows(const ExportSource& source, Nanoseconds last, Draft& d
     table.rows += count[thread];
   }
   return [&trace, &draft, &table, last, names = std::move(names)] {
-    for (const std::vector<HostRange>& thread : ranges_by_thread(trace, last)) {
+    for (const Intervals& thread : ranges_by_thread(trace, last)) {
       Depths depths;
-      for (const HostRange& range : thread) {
-        table.add(draft.at(range.start), draft.length(range.start, range.end), names.of(range.name),
-                  depths.of(range));
+      for (const Interval& range : thread) {
+        table.add(draft.at(range.start), draft.length(range.start, range.end),
+                  names[text_place(trace, name_of(trace, range))], depths.of(range));
       }
     }
   };

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <initializer_list>
 #include <map>
 #include <optional>
 #include <span>
@@ -79,11 +78,6 @@ struct KernelEntry {
   auto operator<=>(const KernelEntry&) const = default;
 };
 
-struct ColumnSpec {
-  std::string_view name;
-  Coding coding;
-};
-
 // Idle gaps with one cause inside the measured instances of a stage, in ns.
 struct GapsOfCause {
   uint64_t count = 0;
@@ -95,7 +89,7 @@ struct GapsOfCause {
 struct Draft {
   Window window;                  // on the file's clock
   std::vector<ClockSpan> clocks;  // of captures that each start at 0; empty if all share one
-  Names names;
+  trace::StringPool names;
   std::vector<Track> tracks;
   std::deque<Table> tables;  // a deque: references to tables stay valid while others are added
   std::vector<KernelEntry> kernels;
@@ -106,8 +100,8 @@ struct Draft {
   job::JobClock clock;
   RowsOf rows;
 
-  // The table of that name, shared by all sources.
-  Table& table(std::string_view name, std::initializer_list<ColumnSpec> columns);
+  // The table of that name, shared by all sources, with columns "start:sdelta duration:u".
+  Table& table(std::string_view name, std::string_view columns);
   void add_track(Track track);
   // The row of an entry in `kernels`: ranks that run the same kernel share it.
   uint32_t kernel(const KernelEntry& entry);
@@ -124,10 +118,10 @@ struct Draft {
   std::map<KernelEntry, uint32_t> known_kernels_;
 };
 
-// "GPU 0", "rank 3 / GPU 0"; "CPU" if the program computes on the CPU.
-std::string group_of(const ExportSource& source, trace::DeviceId device);
-// The device in profile.json's kernels: "cuda:0", "rank3/cuda:0"; empty for none.
-std::string device_of(const ExportSource& source, trace::DeviceId device);
+// A track in the group of a device: "GPU 0", "rank 3 / GPU 0"; "CPU" if the program computes on the
+// CPU. Its rows start where the table ends.
+Track device_track(const ExportSource& source, trace::DeviceId device, std::string_view kind,
+                   std::string_view label, const Table& table);
 
 // Fills the columns of known rows that have their tracks. May run concurrently with everything
 // except another one on the same table. The source and the draft must outlive it.

@@ -69,9 +69,7 @@ void Pyramid::add(Nanoseconds start, Nanoseconds end, uint8_t kernel_class) {
     const Nanoseconds until = std::min(end, end_of(bin));
     Bin& into = open_bin(bin);
     into.add(kind, static_cast<uint32_t>((until - at) >> shift_));
-    if (until > fresh) {
-      into.busy += static_cast<uint32_t>((until - std::max(at, fresh)) >> shift_);
-    }
+    if (until > fresh) into.busy += static_cast<uint32_t>((until - std::max(at, fresh)) >> shift_);
     at = until;
   }
 }

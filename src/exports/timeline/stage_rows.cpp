@@ -1,29 +1,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <map>
+#include <utility>
 
 #include "analysis/budget/gpu_timeline.h"
+#include "analysis/counters/counter_series.h"
+#include "base/units.h"
 #include "exports/timeline/parts.h"
 
 namespace llmprof::exports {
 namespace {
 
 constexpr uint8_t kWarmup = 1;
-
-Track stage_track(const ExportSource& source, trace::DeviceId device, std::string_view table,
-                  size_t first, size_t count) {
-  Track track;
-  track.kind = table;
-  track.table = table;
-  track.label = table;
-  track.group = group_of(source, device);
-  track.device = device_of(source, device);
-  track.id = fmt::format("{}/{}", track.group, table);
-  track.first = first;
-  track.count = count;
-  return track;
-}
 
 // Instances or steps by start, with a track for each device; rows without GPU work come last. Calls
 // add(row, start, duration), and returns each row's place in the table.
@@ -36,7 +27,9 @@ std::vector<uint32_t> add_by_device(const ExportSource& source, const std::vecto
   std::vector<uint32_t> places(rows.size(), RowsOf::kNone);
   for (auto& [device, of_device] : devices) {
     std::ranges::stable_sort(of_device, {}, [&](uint32_t row) { return rows[row].start; });
-    draft.add_track(stage_track(source, device, table.name, table.rows, of_device.size()));
+    Track track = device_track(source, device, table.name, table.name, table);
+    track.count = of_device.size();
+    draft.add_track(std::move(track));
     for (const uint32_t row : of_device) {
       add(row, draft.at(rows[row].start), draft.length(rows[row].start, rows[row].end));
       places[row] = static_cast<uint32_t>(table.rows++);
@@ -48,11 +41,7 @@ std::vector<uint32_t> add_by_device(const ExportSource& source, const std::vecto
 void add_instances(const ExportSource& source, Draft& draft) {
   const analysis::Stages& stages = source.results.stages;
   const auto& instances = stages.instances;
-  Table& table = draft.table("stages", {{"start", Coding::sdelta},
-                                        {"duration", Coding::u},
-                                        {"name", Coding::u},
-                                        {"index", Coding::u},
-                                        {"flags", Coding::u8}});
+  Table& table = draft.table("stages", "start:sdelta duration:u name:u index:u flags:u8");
   std::vector<uint64_t> next(stages.stages.size(), 0);
   std::vector<uint64_t> place;  // within its stage
   place.reserve(instances.size());
@@ -60,35 +49,73 @@ void add_instances(const ExportSource& source, Draft& draft) {
   draft.rows.instance = add_by_device(
       source, instances, [](const auto& instance) { return instance.device; },
       [&](uint32_t row, Nanoseconds start, uint64_t duration) {
-        table.add(start, duration, draft.names.add(stages.stages[instances[row].stage].name),
-                  place[row], instances[row].warmup ? kWarmup : 0);
+        table.add(start, duration,
+                  draft.names.intern(stages.stages[instances[row].stage].name).value, place[row],
+                  instances[row].warmup ? kWarmup : 0);
       },
       table, draft);
 }
 
 void add_steps(const ExportSource& source, Draft& draft) {
   const analysis::Stages& stages = source.results.stages;
-  Table& table = draft.table("steps", {{"start", Coding::sdelta},
-                                       {"duration", Coding::u},
-                                       {"name", Coding::u},
-                                       {"index", Coding::u}});
+  Table& table = draft.table("steps", "start:sdelta duration:u name:u index:u");
   draft.rows.step = add_by_device(
       source, stages.steps,
       [&](const analysis::Step& step) { return stages.instances[step.instance.index()].device; },
       [&](uint32_t row, Nanoseconds start, uint64_t duration) {
-        table.add(start, duration, draft.names.add(to_string(stages.steps[row].kind)), row);
+        table.add(start, duration, draft.names.intern(to_string(stages.steps[row].kind)).value,
+                  row);
       },
       table, draft);
 }
 
 using analysis::GpuWorkRow;
 
-uint8_t cause_before(const analysis::IdleBefore& idle, const GpuWorkRow& work) {
-  const std::vector<uint8_t>& causes = work.kind == analysis::GpuWorkKind::kernel ? idle.kernel
-                                       : work.kind == analysis::GpuWorkKind::memory_operation
-                                           ? idle.memory_operation
-                                           : idle.graph_replay;
-  return work.row < causes.size() ? causes[work.row] : analysis::IdleBefore::kNotIdle;
+using analysis::CounterRole;
+
+struct Shown {
+  std::string_view label;
+  std::string_view unit;
+  bool rate = false;  // samples are byte counts, shown as rates: bytes per ns are GB/s
+  double scale = 1;
+};
+
+// Omits what a line cannot show: counters that only rise, and bit masks.
+constexpr std::array<std::pair<CounterRole, Shown>, 8> kOfRoles = {{
+    {CounterRole::dram_read, {"DRAM read", "GB/s", true}},
+    {CounterRole::dram_write, {"DRAM write", "GB/s", true}},
+    {CounterRole::sm_active, {"SMs active", "%"}},
+    {CounterRole::tensor_active, {"tensor cores active", "%"}},
+    {CounterRole::sm_clock, {"SM clock", "MHz"}},
+    {CounterRole::memory_clock, {"memory clock", "MHz"}},
+    {CounterRole::power, {"power", "W"}},
+    {CounterRole::temperature, {"temperature", "°C"}},
+}};
+// Metrics that no report uses but the collector samples if the GPU has them, by a part of the
+// metric's name.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kLabels = {{
+    {"gr__cycles_active", "graphics and compute engine active"},
+    {"gpc__cycles_elapsed", "GPC clock"},
+    {"sm__warps_active", "warps resident in SMs"},
+    {"sm__inst_executed", "SM instructions issued"},
+    {"pcie__read_bytes", "PCIe read"},
+    {"pcie__write_bytes", "PCIe write"},
+}};
+
+std::optional<Shown> shown(const trace::Trace& trace, const trace::Metric& metric) {
+  const std::string_view name = trace.strings[metric.name];
+  const std::string_view unit = trace.strings[metric.unit];
+  if (const auto role = analysis::counter_role(name, unit)) {
+    const auto known =
+        std::ranges::find(kOfRoles, *role, [](const auto& row) { return row.first; });
+    return known == kOfRoles.end() ? std::nullopt : std::optional(known->second);
+  }
+  const auto known = std::ranges::find_if(
+      kLabels, [&](const auto& label) { return name.find(label.first) != std::string::npos; });
+  const std::string_view label = known == kLabels.end() ? name : known->second;
+  if (unit == "byte") return Shown{label, "GB/s", true};
+  if (unit == "Hz") return Shown{label, "MHz", false, 1 / kMega};
+  return Shown{label, unit};
 }
 
 }  // namespace
@@ -99,15 +126,16 @@ void add_stage_rows(const ExportSource& source, Draft& draft) {
 }
 
 void add_layer_rows(const ExportSource& source, Draft& draft) {
-  Table& table = draft.table(
-      "layers", {{"start", Coding::sdelta}, {"duration", Coding::u}, {"name", Coding::u}});
+  Table& table = draft.table("layers", "start:sdelta duration:u name:u");
   std::vector<uint32_t> names;  // by row of the layers
   names.reserve(source.results.layers.rows.size());
   for (const analysis::LayerRow& layer : source.results.layers.rows) {
-    names.push_back(draft.names.add(layer.name));
+    names.push_back(draft.names.intern(layer.name).value);
   }
   for (const auto& [device, spans] : layer_spans(source)) {
-    draft.add_track(stage_track(source, device, "layers", table.rows, spans.size()));
+    Track track = device_track(source, device, table.name, table.name, table);
+    track.count = spans.size();
+    draft.add_track(std::move(track));
     table.rows += spans.size();
     for (const LayerSpan& span : spans) {
       table.add(draft.at(span.start), draft.length(span.start, span.end),
@@ -127,7 +155,9 @@ void add_gap_summary(const ExportSource& source, Draft& draft) {
     Nanoseconds& until = busy_until[device.index()];
     const Nanoseconds from = until;
     until = std::max(until, work.end);
-    const uint8_t cause = cause_before(source.results.idle_before, work);
+    const std::vector<uint8_t>& causes = owners_of(source, work.kind).idle_before;
+    const uint8_t cause =
+        work.row < causes.size() ? causes[work.row] : analysis::IdleBefore::kNotIdle;
     if (cause == analysis::IdleBefore::kNotIdle || !work.instance.valid()) return;
     const analysis::StageInstance& instance = stages.instances[work.instance.index()];
     // Gaps that start before the instance do not belong to it.
@@ -139,6 +169,35 @@ void add_gap_summary(const ExportSource& source, Draft& draft) {
     if (length <= sum.longest) return;
     sum.longest = length;
     sum.longest_start = draft.at(from);
+  });
+}
+
+void add_counter_rows(const ExportSource& source, Draft& draft) {
+  const trace::CounterTable& counters = source.trace.counters;
+  Table& table = draft.table("samples", "time:sdelta value:f32");
+  const auto put = [&](Nanoseconds at, double number) {
+    table.add(draft.at(at), static_cast<float>(number));
+    ++table.rows;
+  };
+  each_counter(counters, [&](size_t first, size_t end) {
+    const auto described = shown(source.trace, source.trace.metrics[counters.metric[first]]);
+    if (!described) return;
+    Track track = device_track(source, counters.device[first], "counter", described->label, table);
+    double highest = 0;
+    for (size_t i = first; i < end; ++i) {
+      const Nanoseconds length = counters.end[i] - counters.start[i];
+      double number = counters.value[i] * described->scale;
+      if (described->rate) number /= static_cast<double>(std::max<Nanoseconds>(1, length));
+      if (!std::isfinite(number)) continue;
+      highest = std::max(highest, number);
+      put(counters.start[i], number);
+      if (falls_to_zero(counters, i, end)) put(counters.end[i], 0);
+    }
+    track.count = table.rows - track.first;
+    if (track.count == 0) return;
+    track.unit = described->unit;
+    track.max = highest;
+    draft.add_track(std::move(track));
   });
 }
 

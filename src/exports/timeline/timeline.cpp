@@ -6,6 +6,7 @@
 #include <future>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "exports/timeline/parts.h"
 
 namespace llmprof::exports {
@@ -51,6 +52,8 @@ Json table_json(const Table& table) {
 }
 
 Json header_json(const Draft& draft) {
+  Json names = Json::array();
+  for (size_t i = 0; i < draft.names.size(); ++i) names.push_back(draft.names[trace::StringId(i)]);
   Json kernels = Json::array();
   for (const KernelEntry& entry : draft.kernels) {
     kernels.push_back(
@@ -77,7 +80,7 @@ Json header_json(const Draft& draft) {
   }
   Json header = {
       {"version", kTimelineVersion},    {"origin_ns", std::to_string(draft.window.origin)},
-      {"span_ns", draft.window.span()}, {"names", draft.names.texts()},
+      {"span_ns", draft.window.span()}, {"names", std::move(names)},
       {"kernels", std::move(kernels)},  {"shapes", std::move(shapes)},
       {"tracks", std::move(tracks)},    {"tables", std::move(tables)},
       {"causes", std::move(causes)},    {"gaps", std::move(gaps)}};
@@ -157,18 +160,44 @@ Result<Timeline> timeline_of(const ExportSources& sources, std::vector<ClockSpan
   return timeline;
 }
 
+// "GPU 0", "rank 3 / GPU 0"; "CPU" if the program computes on the CPU.
+std::string group_of(const ExportSource& source, trace::DeviceId device) {
+  const std::string rank = source.rank.empty() ? "" : fmt::format("{} / ", source.rank);
+  if (!device.valid()) return rank + "CPU";
+  const trace::Device& info = source.trace.devices[device.index()];
+  const std::string label = analysis::device_label(source.trace, device);  // "rank3/cuda:0"
+  const size_t slash = label.rfind('/');
+  std::string capture = slash == std::string::npos ? "" : label.substr(0, slash) + " / ";
+  if (!rank.empty()) capture = rank;
+  if (info.kind == trace::DeviceKind::cpu) return capture + "CPU";
+  return fmt::format("{}GPU {}", capture, info.ordinal);
+}
+
+// The device in profile.json's kernels: "cuda:0", "rank3/cuda:0"; empty for none.
+std::string device_of(const ExportSource& source, trace::DeviceId device) {
+  if (!device.valid()) return {};
+  std::string label = analysis::device_label(source.trace, device);
+  if (source.rank.empty()) return label;
+  std::string rank(source.rank);
+  std::erase(rank, ' ');
+  return fmt::format("{}/{}", rank, label);
+}
+
 }  // namespace
 
 Column& Table::column(std::string_view of) {
   return std::ranges::find_if(columns, [&](const auto& each) { return each.first == of; })->second;
 }
 
-Table& Draft::table(std::string_view name, std::initializer_list<ColumnSpec> columns) {
+Table& Draft::table(std::string_view name, std::string_view columns) {
   const auto known = std::ranges::find(tables, name, &Table::name);
   if (known != tables.end()) return *known;
   Table& made = tables.emplace_back();
   made.name = name;
-  for (const ColumnSpec& column : columns) made.columns.emplace_back(column.name, column.coding);
+  for (const std::string_view column : split(columns, ' ')) {
+    const size_t colon = column.find(':');
+    made.columns.emplace_back(column.substr(0, colon), coding_of(column.substr(colon + 1)));
+  }
   return made;
 }
 
@@ -184,25 +213,17 @@ uint32_t Draft::kernel(const KernelEntry& entry) {
   return known->second;
 }
 
-std::string group_of(const ExportSource& source, trace::DeviceId device) {
-  const std::string rank = source.rank.empty() ? "" : fmt::format("{} / ", source.rank);
-  if (!device.valid()) return rank + "CPU";
-  const trace::Device& info = source.trace.devices[device.index()];
-  const std::string label = analysis::device_label(source.trace, device);  // "rank3/cuda:0"
-  const size_t slash = label.rfind('/');
-  std::string capture = slash == std::string::npos ? "" : label.substr(0, slash) + " / ";
-  if (!rank.empty()) capture = rank;
-  if (info.kind == trace::DeviceKind::cpu) return capture + "CPU";
-  return fmt::format("{}GPU {}", capture, info.ordinal);
-}
-
-std::string device_of(const ExportSource& source, trace::DeviceId device) {
-  if (!device.valid()) return {};
-  std::string label = analysis::device_label(source.trace, device);
-  if (source.rank.empty()) return label;
-  std::string rank(source.rank);
-  std::erase(rank, ' ');
-  return fmt::format("{}/{}", rank, label);
+Track device_track(const ExportSource& source, trace::DeviceId device, std::string_view kind,
+                   std::string_view label, const Table& table) {
+  Track track;
+  track.kind = kind;
+  track.label = label;
+  track.table = table.name;
+  track.group = group_of(source, device);
+  track.device = device_of(source, device);
+  track.id = fmt::format("{}/{}", track.group, label);
+  track.first = table.rows;
+  return track;
 }
 
 Result<Timeline> make_timeline(const ExportSources& sources) {
