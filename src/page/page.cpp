@@ -10,10 +10,23 @@
 
 #include "base/streams/deflate.h"
 #include "base/text.h"
-#include "page/view.h"
 #include "report/diff/diff_report.h"
 #include "report/documents/documents.h"
-#include "report/html/html.h"
+#include "report/writers/writers.h"
+
+// ui/dist as embedded by cmake/page.cmake (embedded_bundle.cpp); empty if it could not be built.
+// NOLINTBEGIN(readability-identifier-naming): names of assembler labels.
+extern "C" {
+extern const char llmprof_page_script_begin[];
+extern const char llmprof_page_script_end[];
+extern const char llmprof_page_style_begin[];
+extern const char llmprof_page_style_end[];
+extern const char llmprof_page_sha256_begin[];
+extern const char llmprof_page_sha256_end[];
+extern const char llmprof_page_why_begin[];
+extern const char llmprof_page_why_end[];
+}
+// NOLINTEND(readability-identifier-naming)
 
 namespace llmprof::page {
 namespace {
@@ -100,6 +113,10 @@ std::string make_shell(const Bundle& bundle, std::string_view title, std::string
   return page;
 }
 
+std::string_view between(const char* begin, const char* end) {
+  return {begin, static_cast<size_t>(end - begin)};
+}
+
 }  // namespace
 
 std::string make_page(const Bundle& bundle, const Content& content) {
@@ -110,11 +127,26 @@ std::string make_page(const Bundle& bundle, const Content& content) {
                     report::to_html(report::page_overview(content.profile)), blocks);
 }
 
-std::string make_diff_page(const Bundle& bundle, const DiffContent& content) {
-  const std::string view = diff_view_json(content.diff);
-  return make_shell(bundle, report::diff_title(content.diff),
-                    report::to_html(report::diff_page_overview(content.diff)),
-                    {{"diff", content.json}, {"view", view}});
+std::string make_diff_page(const Bundle& bundle, const compare::Diff& diff, std::string_view json) {
+  const std::string view = view_json(diff);
+  return make_shell(bundle, report::diff_title(diff),
+                    report::to_html(report::diff_page_overview(diff)),
+                    {{"diff", json}, {"view", view}});
+}
+
+std::optional<Bundle> embedded_bundle() {
+  const Bundle bundle = {between(llmprof_page_script_begin, llmprof_page_script_end),
+                         between(llmprof_page_style_begin, llmprof_page_style_end),
+                         between(llmprof_page_sha256_begin, llmprof_page_sha256_end)};
+  return bundle.script.empty() ? std::nullopt : std::optional(bundle);
+}
+
+std::string why_no_bundle() {
+  const std::string_view why = between(llmprof_page_why_begin, llmprof_page_why_end);
+  return fmt::format(
+      "this llmprof was built without it{}; build it again where Node.js 18 and npm can make the "
+      "page, then `llmprof report RUN` writes it",
+      why.empty() ? "" : fmt::format(", because {}", why));
 }
 
 }  // namespace llmprof::page

@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "page/view.h"
 #include "profile/json/json.h"
 #include "testing/sample_profile.h"
 #include "testing/shown.h"
@@ -80,13 +79,13 @@ TEST(Page, OfAComparisonHoldsItAndItsWords) {
   compare::Cause& cause = decode.causes.emplace_back();
   cause.kind = compare::ChangeKind::idle;
   cause.subject = "idle: launch-bound";
-  const std::string page = make_diff_page(kBundle, {diff, "{}"});
+  const std::string page = make_diff_page(kBundle, diff, "{}");
   EXPECT_NE(page.find("<title>graph/profile.json against eager/profile.json</title>"),
             std::string::npos);
   EXPECT_NE(page.find("Verdict: pass."), std::string::npos);
   EXPECT_NE(page.find("id=\"block-diff\""), std::string::npos);
   EXPECT_EQ(page.find("id=\"block-profile\""), std::string::npos);
-  const auto view = nlohmann::json::parse(diff_view_json(diff));
+  const auto view = nlohmann::json::parse(view_json(diff));
   EXPECT_EQ(view["comparisons"][0]["quantity"], "wall time per step");
   EXPECT_EQ(view["stages"][0]["headline"], 0);
   EXPECT_EQ(view["stages"][0]["causes"][0], "more idle time (launch-bound)");

@@ -1,14 +1,12 @@
-#include "page/view.h"
+#include "page/page.h"
 
 #include <nlohmann/json.hpp>
 
 #include "report/diff/diff_report.h"
-#include "report/diff/diff_words.h"
 #include "report/documents/documents.h"
-#include "report/format/part_names.h"
 #include "report/format/words.h"
 #include "report/reasons/word_reasons.h"
-#include "report/sections/section_words.h"
+#include "report/sections/sections.h"
 
 namespace llmprof::page {
 namespace {
@@ -44,40 +42,19 @@ Json part_json(const report::PartLook& look, std::optional<profile::KernelClass>
           {"why", look.why.empty() ? Json(nullptr) : Json(look.why)}};
 }
 
-void add_part(Json& parts, profile::TimePart part) {
-  parts[std::string(to_string(part))] =
-      part_json(report::look_of(part), report::class_of_part(part));
-}
-
-// Keyed by their names in profile.json.
-Json known_parts() {
+// Keyed by their names in profile.json: all parts and classes, and the parts of another version
+// among those that are used.
+Json part_list(const std::vector<profile::TimePart>& used) {
   Json parts = Json::object();
   for (const auto& [value, name, meaning] : profile::kWords<profile::KernelClass>) {
     parts[std::string(name)] = part_json(report::look_of(value), value);
   }
-  for (const auto& [value, name, meaning] : profile::kWords<profile::TimePart>) {
-    add_part(parts, value);
-  }
-  return parts;
-}
-
-Json part_list(const profile::Profile& profile) {
-  Json parts = known_parts();
-  for (const profile::Stage& stage : profile.stages) {
-    if (!stage.budget) continue;
-    for (const profile::BudgetPart& part : *stage.budget) add_part(parts, part.part);
-  }
-  return parts;
-}
-
-Json part_list(const compare::Diff& diff) {
-  Json parts = known_parts();
-  for (const compare::StageDiff& stage : diff.stages) {
-    for (const compare::PartChange& part : stage.budget) {
-      add_part(parts,
-               profile::read_word<profile::TimePart>(part.part).value_or(profile::TimePart{}));
-    }
-  }
+  const auto add = [&](profile::TimePart part) {
+    parts[std::string(to_string(part))] =
+        part_json(report::look_of(part), report::class_of_part(part));
+  };
+  for (const auto& [value, name, meaning] : profile::kWords<profile::TimePart>) add(value);
+  for (const profile::TimePart part : used) add(part);
   return parts;
 }
 
@@ -86,7 +63,6 @@ Json job_words(const profile::Profile& profile) {
   if (!profile.job) return nullptr;
   const profile::Job& job = *profile.job;
   Json names = Json::object();
-  const auto name = [&](const std::string& text) { names[text] = report::shown_text(text); };
   Json stragglers = Json::array();
   for (const profile::Straggler& each : job.stragglers) {
     names[std::string(to_string(each.cause))] = report::in_words(each.cause);
@@ -97,8 +73,8 @@ Json job_words(const profile::Profile& profile) {
     groups.push_back(report::reason_words(each.why).value_or(""));
   }
   for (const profile::JobCollective& each : job.collectives) {
-    name(each.kind);
-    if (each.link) name(*each.link);
+    names[each.kind] = report::shown_text(each.kind);
+    if (each.link) names[*each.link] = report::shown_text(*each.link);
   }
   return {{"sentences", report::job_sentences(profile)},
           {"stragglers", std::move(stragglers)},
@@ -110,10 +86,8 @@ Json headline_list(const profile::Profile& profile) {
   Json list = Json::array();
   for (const report::Headline& each : report::headlines(profile)) {
     Json beside = nullptr;
-    if (each.beside) {
-      beside = {{"words", each.beside->words},
-                {"text", each.beside->text},
-                {"exact", or_null(each.beside->exact)}};
+    if (const auto& own = each.beside) {
+      beside = {{"words", own->words}, {"text", own->text}, {"exact", or_null(own->exact)}};
     }
     list.push_back({{"name", each.name},
                     {"text", each.text},
@@ -143,29 +117,36 @@ std::string text_of(const Json& view) {
 }  // namespace
 
 std::string view_json(const Content& content) {
-  const auto& missing = content.timeline_missing;
-  const profile::Tool& tool = content.profile.tool;
-  const Json view = {{"classes", class_list()},
-                     {"parts", part_list(content.profile)},
-                     {"made_by", tool.name + " " + tool.version},
-                     {"title", report::page_title(content.profile)},
-                     {"headlines", headline_list(content.profile)},
-                     {"names", shown_names(content.profile)},
-                     {"timeline_missing", or_null(missing)},
-                     {"job", job_words(content.profile)}};
-  return text_of(view);
+  const profile::Profile& profile = content.profile;
+  std::vector<profile::TimePart> parts;
+  for (const profile::Stage& stage : profile.stages) {
+    if (!stage.budget) continue;
+    for (const profile::BudgetPart& part : *stage.budget) parts.push_back(part.part);
+  }
+  return text_of({{"classes", class_list()},
+                  {"parts", part_list(parts)},
+                  {"made_by", profile.tool.name + " " + profile.tool.version},
+                  {"title", report::page_title(profile)},
+                  {"headlines", headline_list(profile)},
+                  {"names", shown_names(profile)},
+                  {"timeline_missing", or_null(content.timeline_missing)},
+                  {"job", job_words(profile)}});
 }
 
-std::string diff_view_json(const compare::Diff& diff) {
+std::string view_json(const compare::Diff& diff) {
   Json comparisons = Json::array();
   for (const compare::Comparison& each : diff.comparisons) {
-    comparisons.push_back(
-        {{"quantity", report::quantity_words(each, diff.device_kind == profile::DeviceKind::cpu)},
-         {"answer", report::answer_words(each, diff.threshold)},
-         {"shown", report::is_shown(diff, each)}});
+    comparisons.push_back({{"quantity", report::quantity_words(each, report::is_of_cpu(diff))},
+                           {"answer", report::answer_words(each, diff.threshold)},
+                           {"shown", report::is_shown(diff, each)}});
   }
   Json stages = Json::array();
+  std::vector<profile::TimePart> parts;
   for (const compare::StageDiff& stage : diff.stages) {
+    for (const compare::PartChange& part : stage.budget) {
+      const auto known = profile::read_word<profile::TimePart>(part.part);
+      parts.push_back(known.value_or(profile::TimePart{}));
+    }
     Json causes = Json::array();
     for (const compare::Cause& cause : stage.causes) causes.push_back(report::cause_words(cause));
     const compare::Comparison* headline = report::headline(diff, stage.stage);
@@ -173,14 +154,13 @@ std::string diff_view_json(const compare::Diff& diff) {
                                                        : Json(headline - diff.comparisons.data())},
                       {"causes", std::move(causes)}});
   }
-  const Json view = {{"classes", class_list()},
-                     {"parts", part_list(diff)},
-                     {"made_by", diff.tool.name + " " + diff.tool.version},
-                     {"title", report::diff_title(diff)},
-                     {"verdict", report::verdict_words(diff)},
-                     {"comparisons", std::move(comparisons)},
-                     {"stages", std::move(stages)}};
-  return text_of(view);
+  return text_of({{"classes", class_list()},
+                  {"parts", part_list(parts)},
+                  {"made_by", diff.tool.name + " " + diff.tool.version},
+                  {"title", report::diff_title(diff)},
+                  {"verdict", report::verdict_words(diff)},
+                  {"comparisons", std::move(comparisons)},
+                  {"stages", std::move(stages)}});
 }
 
 }  // namespace llmprof::page

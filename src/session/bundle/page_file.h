@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "page/bundle.h"
+#include "page/page.h"
 
 namespace llmprof::session {
 namespace fs = std::filesystem;
