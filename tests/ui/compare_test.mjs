@@ -263,7 +263,7 @@ test("kernels are ranked by effect, filtered by change, and hostile names stay t
   await close(opened);
 });
 
-test("findings and sides are told", async () => {
+test("findings and sides are listed", async () => {
   const opened = await open(changed.page);
   const { page } = opened;
   const findings = await page.$$eval('[aria-label^="Findings gone"] tbody tr', (rows) =>

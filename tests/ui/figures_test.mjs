@@ -152,7 +152,7 @@ test("traced times say so, and no saving is larger than the unprofiled stage", a
   await close(opened);
 });
 
-test("the roofline tells kernels of one name on several devices apart", async () => {
+test("the roofline distinguishes kernels of one name on several devices", async () => {
   const { page: file, profile } = edited("devices", run.profile, (copy) => {
     for (const list of [copy.kernels, copy.roofline.kernels])
       list.push(...structuredClone(list).map((kernel) => ({ ...kernel, device: "cuda:1" })));

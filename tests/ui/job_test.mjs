@@ -104,7 +104,7 @@ test("where each rank's time goes: numbers of profile.json, bars that sum to the
   await close(opened);
 });
 
-test("the heat map tells its cells by pointer, by keys and in words", async () => {
+test("the heat map describes its cells by pointer, by keys and in words", async () => {
   const opened = await open(job.page, "#job");
   const { page } = opened;
   const canvas = page.locator("canvas.heat-canvas");
@@ -123,8 +123,8 @@ test("the heat map tells its cells by pointer, by keys and in words", async () =
   await page.keyboard.press("ArrowRight");
   for (let i = 0; i < row; i++) await page.keyboard.press("ArrowDown");
   for (let i = 0; i < 3; i++) await page.keyboard.press("ArrowRight");
-  const told = await page.textContent(".heat-told");
-  for (const text of words(row, 3)) assert.ok(told.includes(text), `${told}: ${text}`);
+  const description = await page.textContent(".heat-text");
+  for (const text of words(row, 3)) assert.ok(description.includes(text), `${description}: ${text}`);
   await page.keyboard.press("Enter");
   assert.match(page.url(), new RegExp(`rank=${SLOW}&bin=3`));
   assert.match(await page.textContent(".panel"), new RegExp(`Rank ${SLOW}, step 3`));
@@ -157,7 +157,7 @@ test("the heat map tells its cells by pointer, by keys and in words", async () =
   await close(opened);
 });
 
-test("stragglers, collectives and clocks are told, and hostile names stay text", async () => {
+test("stragglers, collectives and clocks are listed, and hostile names stay text", async () => {
   const opened = await open(job.page, "#job");
   const { page } = opened;
   const { stragglers, collectives } = job.profile.job;

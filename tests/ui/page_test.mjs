@@ -250,11 +250,11 @@ test("steps are reached by keyboard", async () => {
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowRight");
-  const told = () => page.textContent(".chart [aria-live]");
-  assert.ok((await told()).includes(`${steps[2].step.wall_ms.toFixed(3)} ms wall`), await told());
+  const announced = () => page.textContent(".chart [aria-live]");
+  assert.ok((await announced()).includes(`${steps[2].step.wall_ms.toFixed(3)} ms wall`), await announced());
   assert.ok(await page.isVisible(".tooltip"));
   await page.keyboard.press("End");
-  assert.ok((await told()).includes(`${steps.at(-1).step.wall_ms.toFixed(3)} ms wall`), await told());
+  assert.ok((await announced()).includes(`${steps.at(-1).step.wall_ms.toFixed(3)} ms wall`), await announced());
   await page.keyboard.press("ArrowLeft");
   await page.keyboard.press("Enter");
   assert.ok(page.url().endsWith(`step=${steps.at(-2).index}`), page.url());
@@ -312,7 +312,7 @@ test("steps, layers and roofline show profile.json's numbers", async () => {
   await close(opened);
 });
 
-test("the roofline tells kernels by counters from those that ncu measured", async () => {
+test("the roofline distinguishes kernels by counters from those that ncu measured", async () => {
   const profile = structuredClone(run.profile);
   const [measured, counted, alone] = profile.roofline.kernels;
   const by = {
@@ -362,13 +362,16 @@ test("the roofline tells kernels by counters from those that ncu measured", asyn
   const points = drawn + stages.length + stages.filter((stage) => stage.measured?.dram_bytes).length;
   assert.match(await page.getAttribute(".chart", "aria-label"), new RegExp(`Roofline of ${points} points`));
   await page.focus(".chart");
-  let told = "";
-  for (let i = 0; i < points && !told.includes("41 samples"); i++) {
+  let described = "";
+  for (let i = 0; i < points && !described.includes("41 samples"); i++) {
     await page.keyboard.press(i === 0 ? "Home" : "ArrowRight");
-    told = await page.textContent(".chart [aria-live]");
+    described = await page.textContent(".chart [aria-live]");
   }
-  assert.match(told, /counters, 41 samples of 20\.500 ms, alone in 96\.0 % of it; tensor cores active 40\.0 % of /);
-  assert.match(told, / of 1\.98 PFLOP\/s \(fp8 dense, by the kernel name\)/);
+  assert.match(
+    described,
+    /counters, 41 samples of 20\.500 ms, alone in 96\.0 % of it; tensor cores active 40\.0 % of /,
+  );
+  assert.match(described, / of 1\.98 PFLOP\/s \(fp8 dense, by the kernel name\)/);
   await close(opened);
 });
 

@@ -137,7 +137,7 @@ test("wheel, drag and keys zoom and pan", async () => {
   await close(opened);
 });
 
-test("hover tells a kernel's facts, a click pins it, the address restores all", async () => {
+test("hover shows a kernel's facts, a click pins it, the address restores all", async () => {
   const row = 40;
   const start = slices.start[row];
   const end = start + slices.duration[row];

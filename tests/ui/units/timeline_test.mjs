@@ -115,8 +115,8 @@ test("a revealed row is in sight, and wide enough to be seen", () => {
 });
 
 test("rows beside end at the track's ends", () => {
-  assert.deepEqual(state.rowBeside({ track: 1, row: 50 }, -1), { track: 1, row: 50 });
-  assert.deepEqual(state.rowBeside({ track: 1, row: 73 }, 5), { track: 1, row: 74 });
+  assert.deepEqual(state.neighborRow({ track: 1, row: 50 }, -1), { track: 1, row: 50 });
+  assert.deepEqual(state.neighborRow({ track: 1, row: 73 }, 5), { track: 1, row: 74 });
 });
 
 test("hovering says whether another row is hovered now", () => {

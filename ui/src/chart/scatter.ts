@@ -59,7 +59,7 @@ export const chartColors = {
 };
 
 export function scatter(options: ScatterOptions): Scatter {
-  const told = h("p", { class: "offscreen", "aria-live": "polite" });
+  const announcement = h("p", { class: "offscreen", "aria-live": "polite" });
   const element = h(
     "div",
     {
@@ -69,11 +69,11 @@ export function scatter(options: ScatterOptions): Scatter {
       tabindex: "0",
       "aria-label": `${options.label}. Left and right arrow keys go from point to point.`,
     },
-    told,
+    announcement,
   );
   let chart: uPlot | null = null;
   const keys = listenForPointKeys(element, options.points, (point) => {
-    told.textContent = point ? point.lines.join("; ") : "";
+    announcement.textContent = point ? point.lines.join("; ") : "";
     chart?.redraw(false, false);
     if (point && chart) {
       const box = chart.over.getBoundingClientRect();

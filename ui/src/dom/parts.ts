@@ -38,10 +38,10 @@ export function prose(text: string): Child {
   return text.split(/`([^`]+)`/).map((part, index) => (index % 2 === 1 ? h("code", {}, part) : part));
 }
 
-/** "Not known: ..." with what is missing in this input. */
+/** "Not available: ..." with what is missing in this input. */
 export function notKnown(why: string | null | undefined, otherwise: string): HTMLElement {
   const text = why ?? otherwise;
-  return h("p", { class: "not-known" }, "Not known: ", prose(text), /[.!?]$/.test(text) ? "" : ".");
+  return h("p", { class: "not-known" }, "Not available: ", prose(text), /[.!?]$/.test(text) ? "" : ".");
 }
 
 export function select(

@@ -78,9 +78,9 @@ export function heatMap(options: HeatMapOptions): HeatMap {
     "aria-roledescription": "heat map",
     "aria-label": `${options.label}. Arrow keys go from cell to cell, Enter chooses one.`,
   });
-  const told = h("p", { class: "muted heat-told", "aria-live": "polite" }, "Point at a cell, or use the arrow keys.");
+  const text = h("p", { class: "muted heat-text", "aria-live": "polite" }, "Point at a cell, or use the arrow keys.");
   const scroller = h("div", { class: "heat-scroll" }, canvas);
-  const element = h("div", { class: "heat-block" }, scroller, told);
+  const element = h("div", { class: "heat-block" }, scroller, text);
   let values: HeatValues | null = null;
   let cursor: Cell | null = null;
   let rowHeight = LARGEST_ROW;
@@ -189,7 +189,7 @@ export function heatMap(options: HeatMapOptions): HeatMap {
 
   function moveTo(cell: Cell): void {
     cursor = cell;
-    told.textContent = options.describe(cell).join("; ");
+    text.textContent = options.describe(cell).join("; ");
     draw();
   }
 

@@ -13,7 +13,7 @@ export function stragglersTable(app: App, rows: Straggler[]): HTMLElement {
       "p",
       {},
       app.profile.job?.why_not
-        ? ["Not known: ", prose(app.profile.job.why_not)]
+        ? ["Not available: ", prose(app.profile.job.why_not)]
         : "None: no rank delays the others much more than the rest.",
     );
   const evidence = (straggler: Straggler) => app.view.job?.stragglers[rows.indexOf(straggler)] ?? "";

@@ -1,6 +1,6 @@
 // Entries of the tab's history. Each keeps its view as the reader left it (open rows, scrolled tables, the focused
-// link), so that the back button returns to the place and not only to the view. A reload keeps only the address and the
-// scroll position.
+// link), so that the back button returns to the place and not only to the view. A reload keeps only the address and
+// the scroll position.
 import type { MountedView } from "../app";
 
 /** What an entry of the history shows. */

@@ -44,7 +44,7 @@ export function timelineInput(state: TimelineState, drawn: TimelineCanvas, actio
   }
 
   function stepRow(by: number): void {
-    const ref = state.pinned ? state.rowBeside(state.pinned, by) : firstRow();
+    const ref = state.pinned ? state.neighborRow(state.pinned, by) : firstRow();
     if (ref) actions.pinAndReveal(ref);
   }
 

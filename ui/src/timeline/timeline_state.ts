@@ -80,7 +80,7 @@ export class TimelineState {
   }
 
   /** The row `by` places after another one, limited to its track. */
-  rowBeside(ref: RowRef, by: number): RowRef {
+  neighborRow(ref: RowRef, by: number): RowRef {
     const { first, count } = this.timeline.tracks[ref.track]!;
     return { track: ref.track, row: Math.min(Math.max(ref.row + by, first), first + count - 1) };
   }

@@ -24,7 +24,7 @@ const VIEW = "kernels";
 function leftOutWords(app: App, filter: KernelFilter): string {
   const scopes = app.profile.totals.scopes.filter((scope) => scope.scope !== "measured" && scope.kernel_count > 0);
   if (filter.scope !== "" || scopes.length === 0 || !app.profile.kernels.some((kernel) => kernel.measured)) return "";
-  return ` Not among them: ${scopes.map((scope) => `${scope.scope} ${exactMs(scope.kernel_sum_ms)} ms`).join(", ")}.`;
+  return ` Excluded: ${scopes.map((scope) => `${scope.scope} ${exactMs(scope.kernel_sum_ms)} ms`).join(", ")}.`;
 }
 
 function mount(app: App, options: URLSearchParams, printing: boolean): MountedView {

@@ -1,4 +1,4 @@
-// What ran, how fast, how far from the limit, where the time goes, what to fix first, and how reliable the figures are.
+// What ran, how fast, how far from the limit, where the time goes, what to fix first, how reliable the figures are.
 import type { App, MountedView, ViewDescription } from "../app";
 import { h } from "../dom/dom";
 import { section } from "../dom/parts";
