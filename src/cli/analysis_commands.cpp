@@ -11,8 +11,8 @@
 #include "cli/progress_line.h"
 #include "report/diff/diff_report.h"
 #include "report/documents/documents.h"
-#include "report/terminal/terminal.h"
 #include "report/terminal/text_layout.h"
+#include "report/writers/writers.h"
 
 namespace llmprof::cli {
 namespace {

@@ -17,7 +17,7 @@
 #include "cli/output.h"
 #include "cli/progress_line.h"
 #include "cli/table_texts.h"
-#include "report/terminal/terminal.h"
+#include "report/writers/writers.h"
 #include "session/bundle/list_artifacts.h"
 #include "session/doctor.h"
 #include "session/version.h"

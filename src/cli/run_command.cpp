@@ -10,7 +10,7 @@
 #include "cli/output.h"
 #include "cli/progress_line.h"
 #include "report/diff/diff_report.h"
-#include "report/terminal/terminal.h"
+#include "report/writers/writers.h"
 #include "session/run/captures.h"
 #include "session/run/plan.h"
 #include "session/run/repeats.h"

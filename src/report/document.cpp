@@ -47,10 +47,10 @@ void Document::add_filled(Table table, std::string before) {
   add(std::move(table));
 }
 
-bool Document::begin(int level, std::string heading, std::string missing) {
-  add(Heading{level, std::move(heading)});
-  add(Paragraph{missing});
-  return missing.empty();
+bool Document::begin(int level, std::string title, bool missing, std::string why) {
+  heading(level, std::move(title));
+  if (missing) paragraph(std::move(why));
+  return !missing;
 }
 
 }  // namespace llmprof::report

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +14,11 @@
 #include <variant>
 #include <vector>
 
+namespace llmprof::profile {}
 namespace llmprof::report {
+
+// Reports describe profiles, whose types need no prefix here.
+using namespace profile;
 
 // The content of a report, independent of its format. Texts are plain; writers escape them.
 struct Heading {
@@ -100,6 +106,11 @@ struct Table {
   std::vector<Column> columns;
   std::vector<Row> rows = {};
 
+  // Adds a row of texts and figures.
+  template <class... Values>
+  void add(Values&&... values) {
+    rows.push_back(cells(std::forward<Values>(values)...));
+  }
   // Drops the column with that title unless `shown`.
   Table& show_if(bool shown, std::string_view title);
 };
@@ -131,21 +142,31 @@ using Block = std::variant<Heading, Paragraph, Callout, BulletList, LinkList, Ta
 struct Document {
   std::vector<Block> blocks;
 
-  // Skips empty blocks.
+  // Skips empty blocks; each row of a table gets as many cells as there are columns.
   template <class B>
   void add(B block) {
     if constexpr (requires { block.text.empty(); }) {
       if (block.text.empty()) return;
     } else if constexpr (requires { block.items.empty(); }) {
       if (block.items.empty()) return;
+    } else if constexpr (requires { block.rows; }) {
+      for (Row& row : block.rows) row.resize(block.columns.size());
     }
     blocks.emplace_back(std::move(block));
   }
 
+  void heading(int level, std::string text) { add(Heading{level, std::move(text)}); }
+  void note(std::string text) { add(Callout{Callout::Kind::note, std::move(text)}); }
+  void warning(std::string text) { add(Callout{Callout::Kind::warning, std::move(text)}); }
+  void paragraph(std::string text) { add(Paragraph{std::move(text)}); }
+  template <class First, class... Rest>
+  void paragraph(fmt::format_string<First, Rest...> text, First&& first, Rest&&... rest) {
+    paragraph(fmt::format(text, std::forward<First>(first), std::forward<Rest>(rest)...));
+  }
   // Skips a table without rows, together with `before`.
   void add_filled(Table table, std::string before = {});
-  // Adds the heading of a section. If something is `missing`, adds only that and returns false.
-  bool begin(int level, std::string heading, std::string missing = {});
+  // Adds the heading of a section. If its content is `missing`, says why and returns false.
+  bool begin(int level, std::string title, bool missing, std::string why);
 };
 
 }  // namespace llmprof::report

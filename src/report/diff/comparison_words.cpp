@@ -1,4 +1,4 @@
-#include "report/diff/diff_words.h"
+#include "report/diff/diff_report.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "report/format/figures.h"
-#include "report/format/part_names.h"
+#include "report/format/words.h"
 
 namespace llmprof::report {
 namespace {
@@ -102,32 +102,11 @@ const Comparison* headline(const Diff& diff, std::string_view stage) {
   return nullptr;
 }
 
-std::string threshold_words(profile::Share threshold) {
-  constexpr double kPercent = 100;
-  return fmt::format("{:g} %", threshold.value * kPercent);
-}
-
 Figure value_figure(const Comparison& comparison, const std::optional<double>& value) {
-  if (comparison.unit == "fraction") {
-    return percent(value ? std::optional(profile::Share{*value}) : std::nullopt);
-  }
-  if (comparison.unit == "tokens/s") {
-    return in_unit(value ? std::optional(profile::TokensPerSecond{*value}) : std::nullopt);
-  }
-  return fine_ms(value ? std::optional(profile::Milliseconds{*value}) : std::nullopt);
-}
-
-std::string change_words(const Comparison& comparison) {
-  const std::string unit =
-      comparison.unit == "fraction" ? std::string() : fmt::format(" {}", comparison.unit);
-  return fmt::format("{} to {}{}, {}", value_figure(comparison, comparison.base),
-                     value_figure(comparison, comparison.now), unit, change(comparison.relative));
-}
-
-std::string interval_words(const Comparison& comparison) {
-  if (!comparison.relative_low) return {};
-  return fmt::format("95 % interval {} to {}", change(comparison.relative_low),
-                     change(comparison.relative_high));
+  const Figure::Of of = comparison.unit == "fraction"   ? Figure::Of::share
+                        : comparison.unit == "tokens/s" ? Figure::Of::rate
+                                                        : Figure::Of::token_time;
+  return {of, value, {}};
 }
 
 std::string why_not_words(const Comparison& comparison) {
@@ -151,15 +130,15 @@ std::string short_answer(const Comparison& comparison) {
   return std::string(to_string(comparison.answer));
 }
 
-std::string answer_words(const Comparison& comparison, profile::Share threshold) {
+std::string answer_words(const Comparison& comparison, Share threshold) {
   std::string answer = short_answer(comparison);
   if (comparison.answer == Answer::unchanged && comparison.differs) {
-    return fmt::format("differs by less than {}", threshold_words(threshold));
+    return fmt::format("differs by less than {}", round_percent(threshold));
   }
   if (answer != "cannot tell") return answer;
   const std::string why = why_not_words(comparison);
   if (comparison.differs) {
-    answer = fmt::format("differs; undecided whether by more than {}", threshold_words(threshold));
+    answer = fmt::format("differs; undecided whether by more than {}", round_percent(threshold));
   }
   return why.empty() ? answer : fmt::format("{}: {}", answer, why);
 }

@@ -4,13 +4,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <ranges>
 
-#include "report/diff/diff_words.h"
 #include "report/format/figures.h"
-#include "report/format/part_names.h"
-#include "report/format/sentences.h"
 #include "report/format/words.h"
-#include "report/markdown/markdown.h"
+#include "report/writers/writers.h"
 
 namespace llmprof::report {
 namespace {
@@ -25,30 +23,26 @@ constexpr size_t kOverviewRows = 8;
 constexpr size_t kSummaryRows = 20;
 constexpr size_t kPageRows = 40;
 
-std::string one_damage_words(const compare::Damage& damage) {
-  return fmt::format(
-      "Damage of {} ({}): {}{}. Diagnostic: {}.", to_string(damage.side), damage.run, damage.text,
-      damage.count > 1 ? fmt::format(" ({})", grouped(damage.count)) : "", damage.code);
-}
-
 // Starts every document of a comparison.
 void add_verdict(const Diff& diff, Document& document) {
-  document.add(Paragraph{diff.summary});
+  document.paragraph(diff.summary);
   const bool good = diff.verdict == Verdict::pass;
   document.add(Callout{good ? Callout::Kind::note : Callout::Kind::warning, verdict_words(diff)});
   for (const compare::Aspect& aspect : diff.aspects) {
-    if (aspect.blocking) document.add(Callout{Callout::Kind::warning, aspect.text});
+    if (aspect.blocking) document.warning(aspect.text);
   }
   for (const compare::Damage& damage : diff.damage) {
-    document.add(Callout{Callout::Kind::warning, one_damage_words(damage)});
+    const std::string times = damage.count > 1 ? fmt::format(" ({})", grouped(damage.count)) : "";
+    document.warning(fmt::format("Damage of {} ({}): {}{}. Diagnostic: {}.", to_string(damage.side),
+                                 damage.run, damage.text, times, damage.code));
   }
 }
 
 void add_why_and_gates(const Diff& diff, Document& document) {
-  if (!diff.stages.empty()) document.add(Heading{2, "What changed"});
-  for (const StageDiff& stage : diff.stages) document.add(Paragraph{stage.why});
+  if (!diff.stages.empty()) document.heading(2, "What changed");
+  for (const StageDiff& stage : diff.stages) document.paragraph(stage.why);
   if (diff.gates.empty()) return;
-  document.add(Heading{2, "Gate"});
+  document.heading(2, "Gate");
   document.add(table_of("`rule | outcome | measured", diff.gates, [](const auto& gate) {
     const bool unknown = gate.outcome == Verdict::cannot_tell;
     return cells(gate.rule, unknown ? "cannot tell" : to_string(gate.outcome), gate.text);
@@ -58,7 +52,7 @@ void add_why_and_gates(const Diff& diff, Document& document) {
 // Priorities keep the new value and the answer in a terminal of 80 columns.
 void add_comparisons(const Diff& diff, size_t rows, bool short_answers, Document& document) {
   if (diff.comparisons.empty()) return;
-  document.add(Heading{2, "Stages and steps"});
+  document.heading(2, "Stages and steps");
   document.add(table_of(
       "stage@3 | quantity@5 | #base@2 | #new@4 | #change@3 | #95 % interval@1 | answer@5",
       diff.comparisons,
@@ -73,15 +67,15 @@ void add_comparisons(const Diff& diff, size_t rows, bool short_answers, Document
             short_answers ? short_answer(each) : answer_words(each, diff.threshold));
       },
       rows));
-  document.add(Paragraph{fmt::format(
+  document.paragraph(
       "Times are means in ms. Better and worse: the interval is beyond ±{0}; unchanged: it is "
       "inside. How it decides: docs/diff.md.",
-      threshold_words(diff.threshold))});
+      round_percent(diff.threshold));
 }
 
 void add_budget(const StageDiff& stage, size_t rows, Document& document) {
   if (stage.budget.empty()) return;
-  document.add(Heading{3, fmt::format("{}: budget per {}", stage.stage, to_string(stage.unit))});
+  document.heading(3, fmt::format("{}: budget per {}", stage.stage, to_string(stage.unit)));
   const auto row = [](std::string_view part, const auto& base, const auto& now,
                       const auto& difference) {
     return cells(part, fine_ms(as_ms(base)), fine_ms(as_ms(now)), time_change(as_ms(difference)));
@@ -106,15 +100,11 @@ std::string names_of(const std::vector<compare::ChangedKernel>& kernels) {
     ++known->second;
   }
   constexpr size_t kMostNames = 4;
-  std::vector<std::string> texts;
-  for (const auto& [name, count] : names) {
-    if (texts.size() == kMostNames) {
-      texts.push_back(fmt::format("{} more", names.size() - kMostNames));
-      break;
-    }
-    texts.push_back(count == 1 ? name : fmt::format("{} x {}", name, count));
-  }
-  return joined(texts, " + ");
+  std::string text = joined(names | std::views::take(kMostNames), " + ", [](const auto& each) {
+    return each.second == 1 ? each.first : fmt::format("{} x {}", each.first, each.second);
+  });
+  if (names.size() > kMostNames) text += fmt::format(" + {} more", names.size() - kMostNames);
+  return text;
 }
 
 std::string calls_of(const std::vector<compare::ChangedKernel>& kernels) {
@@ -125,7 +115,7 @@ std::string calls_of(const std::vector<compare::ChangedKernel>& kernels) {
 
 void add_kernels(const StageDiff& stage, size_t rows, Document& document) {
   if (stage.kernels.empty()) return;
-  document.add(Heading{3, fmt::format("{}: kernels per {}", stage.stage, to_string(stage.unit))});
+  document.heading(3, fmt::format("{}: kernels per {}", stage.stage, to_string(stage.unit)));
   compare::WholeNanoseconds rest = stage.kernel_difference;
   Table table = table_of(
       "change@2 | `base@5 | `new@1 | #launches | #base ms@3 | #new ms@4 | #difference ms@4",
@@ -144,21 +134,21 @@ void add_kernels(const StageDiff& stage, size_t rows, Document& document) {
       },
       rows);
   if (stage.kernels.size() > rows) {
-    table.rows.push_back(cells(fmt::format("{} more", stage.kernels.size() - rows), "", "", "",
-                               kMissing, kMissing, time_change(as_ms(rest))));
+    table.add(fmt::format("{} more", stage.kernels.size() - rows), "", "", "", kMissing, kMissing,
+              time_change(as_ms(rest)));
   }
-  table.rows.push_back({std::string("all kernels"), std::string(), std::string(), std::string(),
-                        fine_ms(as_ms(stage.kernel_base)), fine_ms(as_ms(stage.kernel_now)),
-                        time_change(as_ms(stage.kernel_difference))});
+  table.add(std::string("all kernels"), std::string(), std::string(), std::string(),
+            fine_ms(as_ms(stage.kernel_base)), fine_ms(as_ms(stage.kernel_now)),
+            time_change(as_ms(stage.kernel_difference)));
   document.add(std::move(table));
 }
 
 void add_ranks(const Diff& diff, size_t rows, Document& document) {
   if (diff.ranks.empty()) return;
-  document.add(Heading{2, "Ranks"});
-  document.add(
-      Paragraph{"Times by each rank's own clock, including waits for other ranks, with the largest "
-                "change in its budget."});
+  document.heading(2, "Ranks");
+  document.paragraph(
+      "Times by each rank's own clock, including waits for other ranks, with the largest change in "
+      "its budget.");
   std::vector<compare::RankDiff> ranks = diff.ranks;
   if (ranks.size() > rows) {
     std::ranges::stable_sort(ranks, std::ranges::greater(), [](const compare::RankDiff& rank) {
@@ -180,7 +170,7 @@ void add_ranks(const Diff& diff, size_t rows, Document& document) {
 
 void add_findings(const Diff& diff, size_t rows, Document& document) {
   if (diff.findings.empty()) return;
-  document.add(Heading{2, "Findings"});
+  document.heading(2, "Findings");
   document.add(table_of(
       "change | stage | finding | #base saving ms | #new saving ms", diff.findings,
       [](const compare::FindingChange& finding) {
@@ -200,11 +190,11 @@ BulletList likeness_notes(const Diff& diff) {
 }
 
 void add_likeness(const Diff& diff, Document& document) {
-  document.add(Heading{2, "What was compared with what"});
+  document.heading(2, "What was compared with what");
   Table sides = table_of("side | `run | recorded by | #steps");
   for (const auto& [side, runs] : {std::pair("base", &diff.base), std::pair("new", &diff.now)}) {
     for (const compare::SideRun& run : *runs) {
-      sides.rows.push_back(cells(side, run.path, or_missing(run.recorded_by), grouped(run.steps)));
+      sides.add(side, run.path, or_missing(run.recorded_by), grouped(run.steps));
     }
   }
   document.add(std::move(sides));
@@ -235,11 +225,11 @@ void add_likeness(const Diff& diff, Document& document) {
 Document document_of(const Diff& diff, std::string title, size_t rows, size_t kernel_rows,
                      bool whole) {
   Document document;
-  document.add(Heading{1, std::move(title)});
+  document.heading(1, std::move(title));
   add_verdict(diff, document);
   add_why_and_gates(diff, document);
   add_comparisons(diff, rows, false, document);
-  if (!diff.stages.empty()) document.add(Heading{2, "Where the difference is"});
+  if (!diff.stages.empty()) document.heading(2, "Where the difference is");
   for (const StageDiff& stage : diff.stages) {
     add_budget(stage, rows, document);
     add_kernels(stage, kernel_rows, document);
@@ -334,12 +324,12 @@ std::string diff_summary(const Diff& diff, size_t most) {
 Document spread_report(std::span<const compare::Spread> spreads, bool on_cpu) {
   Document document;
   if (spreads.empty()) {
-    document.add(Paragraph{"No stage was found in every run: there is no spread to report."});
+    document.paragraph("No stage was found in every run: there is no spread to report.");
     return document;
   }
   const size_t runs = spreads.front().values.size();
-  document.add(Heading{2, fmt::format("Spread of {}", counted(runs, "run"))});
-  const auto time = [](double value) { return fine_ms(profile::Milliseconds{value}); };
+  document.heading(2, fmt::format("Spread of {}", counted(runs, "run")));
+  const auto time = [](double value) { return fine_ms(Milliseconds{value}); };
   document.add(table_of(
       "stage@3 | quantity@4 | #mean (ms)@4 | #std (ms)@2 | #std@3 | #lowest@1 | #highest@1 | "
       "#smallest change seen@3",
@@ -349,17 +339,17 @@ Document spread_report(std::span<const compare::Spread> spreads, bool on_cpu) {
         compared.quantity = spread.quantity;
         compared.statistic = "mean";
         compared.times = spread.times;
-        return cells(spread.stage, quantity_words(compared, on_cpu), time(spread.mean),
-                     several ? time(spread.deviation) : fine_ms(std::nullopt),
-                     percent(several ? std::optional(profile::Share{spread.deviation / spread.mean})
-                                     : std::nullopt),
-                     time(spread.low), time(spread.high), percent(spread.smallest_seen));
+        return cells(
+            spread.stage, quantity_words(compared, on_cpu), time(spread.mean),
+            several ? time(spread.deviation) : fine_ms(std::nullopt),
+            percent(several ? std::optional(Share{spread.deviation / spread.mean}) : std::nullopt),
+            time(spread.low), time(spread.high), percent(spread.smallest_seen));
       }));
-  document.add(Paragraph{
+  document.paragraph(
       runs > 1 ? fmt::format("Standard deviations are of the runs' means. The smallest change is "
                              "what {} per side would show in four of five comparisons.",
                              counted(runs, "run"))
-               : std::string("One run has no spread: `--repeat 5` records one.")});
+               : std::string("One run has no spread: `--repeat 5` records one."));
   return document;
 }
 

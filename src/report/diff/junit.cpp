@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "report/diff/diff_report.h"
-#include "report/html/html.h"
+#include "report/writers/writers.h"
 
 namespace llmprof::report {
 namespace {

@@ -2,19 +2,18 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "report/documents/documents.h"
 #include "report/format/figures.h"
-#include "report/format/part_names.h"
-#include "report/format/sentences.h"
 #include "report/format/words.h"
-#include "report/sections/section_words.h"
+#include "report/sections/sections.h"
 
 namespace llmprof::report {
 namespace {
 
 // " on one NVIDIA H200"; empty if the name is unknown.
-std::string on_device(const profile::Profile& profile) {
+std::string on_device(const Profile& profile) {
   const auto& devices = profile.totals.devices;
   if (devices.empty()) return {};
   const std::string name = devices.front().name.value_or("");
@@ -25,18 +24,17 @@ std::string on_device(const profile::Profile& profile) {
   return name.empty() ? std::string() : " on one " + name;
 }
 
-const profile::Stage& longest_stage(const profile::Profile& profile) {
-  return *std::ranges::max_element(profile.stages, {}, [](const profile::Stage& stage) {
-    return stage.shown.share_of_stage_time;
-  });
+const Stage& longest_stage(const Profile& profile) {
+  return *std::ranges::max_element(
+      profile.stages, {}, [](const Stage& stage) { return stage.shown.share_of_stage_time; });
 }
 
 // "prefill takes 5.500 ms, decode 7.200 ms (1111.2 tokens per second)": what the workload measured
 // by itself for the reported stages; empty if nothing.
-std::string unprofiled_times(const profile::Profile& profile) {
+std::string unprofiled_times(const Profile& profile) {
   if (!profile.stage1) return {};
   std::string text;
-  for (const profile::Stage1Stage& stage : profile.stage1->stages) {
+  for (const Stage1Stage& stage : profile.stage1->stages) {
     if (!stage.mean || !stage.captured_mean) continue;
     text += fmt::format("{}{} {} ms", text.empty() ? "" : ", ",
                         stage.name + (text.empty() ? " takes" : ""), ms(stage.mean));
@@ -47,8 +45,8 @@ std::string unprofiled_times(const profile::Profile& profile) {
   return text;
 }
 
-std::string token_times(const profile::Profile& profile) {
-  const profile::TokenTimesShown& tokens = shown_tokens(profile);
+std::string token_times(const Profile& profile) {
+  const TokenTimesShown& tokens = shown_tokens(profile);
   std::string text;
   if (const auto& first = tokens.time_to_first_token) {
     text += fmt::format("time to first token is {}", typical_ms(*first, "prefill"));
@@ -66,8 +64,8 @@ std::string token_times(const profile::Profile& profile) {
 
 // "requests get a first token 29.811 ms after their turn and another one every 6.747 ms (up to 8
 // sequences); ": empty if request times are unknown.
-std::string request_times(const profile::Profile& profile) {
-  const profile::ServedWindow* window = shown_window(profile);
+std::string request_times(const Profile& profile) {
+  const ServedWindow* window = shown_window(profile);
   if (window == nullptr) return {};
   const std::string first =
       window->prompt
@@ -77,13 +75,13 @@ std::string request_times(const profile::Profile& profile) {
   return fmt::format("requests {} (up to {}); ", first, counted(window->sequences_max, "sequence"));
 }
 
-std::string captured_times(const profile::Profile& profile) {
+std::string captured_times(const Profile& profile) {
   const std::string device = on_device(profile);
   if (const auto& request = shown_tokens(profile).typical_request) {
     return fmt::format("a request takes {} ms{}: {}", ms(request), device, token_times(profile));
   }
   if (shown_tokens(profile).request) return token_times(profile) + device;
-  const profile::Stage& stage = longest_stage(profile);
+  const Stage& stage = longest_stage(profile);
   const std::string time = typical_ms(stage.shown.wall, instance_name(profile, stage.name));
   if (is_serving(profile)) {
     return fmt::format("{}an engine step of {} takes {}{}", request_times(profile), stage.name,
@@ -96,15 +94,14 @@ std::string captured_times(const profile::Profile& profile) {
 }
 
 // How long it takes.
-std::string speed_sentence(const profile::Profile& profile) {
+std::string speed_sentence(const Profile& profile) {
   if (profile.stages.empty()) {
-    const profile::Totals& totals = profile.totals;
-    return fmt::format("The capture holds {} with {} ms of kernel time{}{}.",
-                       counted(totals.kernel_count, "kernel"), ms(totals.kernel_sum),
-                       on_device(profile),
-                       totals.source == profile::KernelSource::profiler
-                           ? ", each measured on its own by a kernel profiler"
-                           : "");
+    const Totals& totals = profile.totals;
+    return fmt::format(
+        "The capture holds {} with {} ms of kernel time{}{}.",
+        counted(totals.kernel_count, "kernel"), ms(totals.kernel_sum), on_device(profile),
+        totals.source == KernelSource::profiler ? ", each measured on its own by a kernel profiler"
+                                                : "");
   }
   if (all_unwatched(profile)) {
     return fmt::format("Without profiling, {} ({}).", captured_times(profile),
@@ -116,8 +113,7 @@ std::string speed_sentence(const profile::Profile& profile) {
                      captured_times(profile));
 }
 
-std::string waiting_words(const profile::Profile& profile, const profile::Stage& stage,
-                          const profile::BudgetPart& cause) {
+std::string waiting_words(const Profile& profile, const Stage& stage, const BudgetPart& cause) {
   const auto idle = percent(stage.shown.idle_share_of_wall);
   const std::string_view part = plain_part_name(cause.part);
   const auto share = percent(cause.share_of_traced);
@@ -135,17 +131,17 @@ std::string waiting_words(const profile::Profile& profile, const profile::Stage&
 }
 
 // Where the time goes.
-std::string time_sentence(const profile::Profile& profile) {
+std::string time_sentence(const Profile& profile) {
   if (profile.stages.empty()) {
     if (profile.kernels_all_devices.empty()) return {};
-    const profile::KernelOnAllDevices& longest = profile.kernels_all_devices.front();
+    const KernelOnAllDevices& longest = profile.kernels_all_devices.front();
     return fmt::format("The longest kernel, {}, takes {} of the kernel time.", longest.short_name,
                        percent(longest.share));
   }
-  const profile::Stage& stage = longest_stage(profile);
+  const Stage& stage = longest_stage(profile);
   std::string text = fmt::format("Most time is spent in {} ({} of all stages' wall time)",
                                  stage.name, percent(stage.shown.share_of_stage_time));
-  const profile::BudgetPart* cause = largest_part(stage, true);
+  const BudgetPart* cause = largest_part(stage, true);
   if (stage.judgement.mostly_idle && cause != nullptr) {
     return text + waiting_words(profile, stage, *cause) + ".";
   }
@@ -153,7 +149,7 @@ std::string time_sentence(const profile::Profile& profile) {
     text += fmt::format("; there the {} is busy {} of wall time", device_word(profile),
                         percent(stage.shown.gpu_busy_share_of_wall));
   }
-  if (const profile::BudgetPart* work = largest_part(stage, false); work != nullptr) {
+  if (const BudgetPart* work = largest_part(stage, false); work != nullptr) {
     text += fmt::format(", and the largest part of it is {} ({} of wall time)",
                         plain_part_name(work->part), percent(work->share_of_traced));
   }
@@ -161,11 +157,11 @@ std::string time_sentence(const profile::Profile& profile) {
 }
 
 // How far it is from the hardware limit.
-std::string limit_sentence(const profile::Profile& profile) {
+std::string limit_sentence(const Profile& profile) {
   const bool cpu = on_cpu(profile);
-  std::string figures = joined(profile.stages, ", ", [&](const profile::Stage& stage) {
+  std::string figures = joined(profile.stages, ", ", [&](const Stage& stage) {
     if (!stage.shown.bound) return std::string();
-    const bool memory = stage.shown.bound == profile::Bound::memory;
+    const bool memory = stage.shown.bound == Bound::memory;
     return fmt::format("{} uses {} of the {}'s {}", stage.name, percent(stage.shown.use_at_bound),
                        device_word(profile),
                        memory ? (cpu ? "measured memory bandwidth" : "peak memory bandwidth")
@@ -174,7 +170,7 @@ std::string limit_sentence(const profile::Profile& profile) {
   if (figures.empty()) {
     return "The distance to the hardware limit is unknown: " + why_no_utilization(profile);
   }
-  const profile::Stage& longest = longest_stage(profile);
+  const Stage& longest = longest_stage(profile);
   if (longest.shown.bound) {
     figures += fmt::format("; at that limit {} would take {} ms instead of {}", longest.name,
                            ms(longest.floor),
@@ -184,8 +180,8 @@ std::string limit_sentence(const profile::Profile& profile) {
 }
 
 // What to fix first.
-std::string first_fix_sentence(const profile::Profile& profile) {
-  const profile::Finding* first = first_gain(profile);
+std::string first_fix_sentence(const Profile& profile) {
+  const Finding* first = first_gain(profile);
   if (first == nullptr) return {};
   const std::string saving =
       joined({fmt::format("{} ms", ms(first->recoverable)), per_unit(*first)}, " ");
@@ -195,7 +191,7 @@ std::string first_fix_sentence(const profile::Profile& profile) {
 }
 
 // What to know before trusting the rest.
-std::string caveat_sentence(const profile::Profile& profile) {
+std::string caveat_sentence(const Profile& profile) {
   if (const auto& hidden = profile.totals.hidden_graphs) {
     return fmt::format(
         "Caveat: {} of the GPU time is not visible, in CUDA graphs whose kernels were not "
@@ -216,11 +212,11 @@ std::string caveat_sentence(const profile::Profile& profile) {
 }
 
 // What single kernels are bound by, if there is nothing to say about stages.
-std::string kernel_bound_sentence(const profile::Profile& profile) {
+std::string kernel_bound_sentence(const Profile& profile) {
   const auto& bounds = profile.roofline.share_of_kernel_time;
   if (!profile.stages.empty() || !bounds) return {};
   const std::string unknown = text_of(percent(bounds->unknown));
-  const std::string others = unknown == text_of(percent(profile::Share{0}))
+  const std::string others = unknown == text_of(percent(Share{0}))
                                  ? ""
                                  : fmt::format(" (the bound of {} is unknown)", unknown);
   if (!latency_is_known(profile.roofline)) {
@@ -232,9 +228,84 @@ std::string kernel_bound_sentence(const profile::Profile& profile) {
       percent(bounds->memory), percent(bounds->compute), percent(bounds->latency), others);
 }
 
+std::string cpu_idle_message(const Stage& stage) {
+  const BudgetPart* cause = largest_part(stage, true);
+  if (cause == nullptr) return "Recorded operators fill all of its wall time.";
+  if (stage.judgement.idle == IdleLevel::little) {
+    return fmt::format("Recorded operators fill {} of wall time.",
+                       percent(stage.shown.gpu_busy_share_of_wall));
+  }
+  return fmt::format("{} of wall time is outside recorded operators, mostly {} ({} of wall time).",
+                     percent(stage.shown.idle_share_of_wall), plain_part_name(cause->part),
+                     percent(cause->share_of_traced));
+}
+
+std::string_view idle_words(const StageJudgement& judgement) {
+  if (judgement.idle != IdleLevel::much) return "Some time is lost waiting";
+  return judgement.waits_for_host ? "The GPU waits for the host" : "Much time is lost waiting";
+}
+
+std::string idle_message(const Profile& profile, const Stage& stage) {
+  if (!stage.shown.idle_share_of_wall) return {};
+  if (on_cpu(profile)) return cpu_idle_message(stage);
+  const BudgetPart* cause = largest_part(stage, true);
+  if (stage.judgement.idle == IdleLevel::little || cause == nullptr) {
+    return fmt::format("The GPU is busy nearly all the time: it is idle {} of wall time.",
+                       percent(stage.shown.idle_share_of_wall));
+  }
+  return fmt::format("{}: the GPU is idle {} of {}, mostly due to {} ({} of wall time).",
+                     idle_words(stage.judgement), percent(stage.shown.idle_share_of_wall),
+                     includes_tracing(profile, stage)
+                         ? "the recorded time, tracing overhead included"
+                         : "wall time",
+                     plain_part_name(cause->part), percent(cause->share_of_traced));
+}
+
+std::string limit_message(const Profile& profile, const Stage& stage) {
+  if (!stage.shown.bound) return {};
+  const auto used = percent(stage.shown.use_at_bound);
+  const std::string_view bound =
+      stage.shown.bound == Bound::memory ? "memory bandwidth" : "compute";
+  if (stage.judgement.limit == Limit::implausible) {
+    return fmt::format(
+        " It would reach {} of the {}'s peak {} on wall time, which contradicts its idle time: "
+        "check the model, the batch and the token counts.",
+        used, device_word(profile), bound);
+  }
+  return fmt::format(" It is bound by {} and reaches {} of the {}'s peak on wall time: {}.", bound,
+                     used, device_word(profile),
+                     stage.judgement.limit == Limit::near
+                         ? "it is close to the hardware limit; only less work makes it faster"
+                         : "it is far from the hardware limit");
+}
+
+std::string part_message(const Profile& profile, const Stage& stage) {
+  const BudgetPart* part = largest_part(stage, false);
+  if (part == nullptr) return {};
+  return fmt::format(
+      " {} {} ({} of wall time).",
+      stage.judgement.mostly_idle
+          ? fmt::format("Of the {}'s own work, the largest part is", device_word(profile))
+          : "Its largest part is",
+      plain_part_name(part->part), percent(part->share_of_traced));
+}
+
+std::string note_message(const Profile& profile, const Stage& stage) {
+  const bool detected = stage.source == StageSource::detected;
+  std::string text;
+  for (const StageNote& note : profile.stage_notes) {
+    if (note.stage != stage.name) continue;
+    text += fmt::format(
+        " {}, {} takes {} ms of kernel time ({}).", detected ? "Beside it" : "Inside it", note.name,
+        ms(note.gpu_sum),
+        detected ? counted(note.instances, "detected pass") : counted(note.instances, "range"));
+  }
+  return text;
+}
+
 }  // namespace
 
-std::vector<std::string> executive_sentences(const profile::Profile& profile) {
+std::vector<std::string> executive_sentences(const Profile& profile) {
   const bool staged = !profile.stages.empty();
   std::vector<std::string> sentences = {speed_sentence(profile),
                                         time_sentence(profile),
@@ -245,6 +316,20 @@ std::vector<std::string> executive_sentences(const profile::Profile& profile) {
                                         caveat_sentence(profile)};
   std::erase(sentences, "");
   return sentences;
+}
+
+std::vector<StageTakeaway> heuristic_msgs(const Profile& profile) {
+  std::vector<StageTakeaway> takeaways;
+  for (const Stage& stage : profile.stages) {
+    std::string message = idle_message(profile, stage) + part_message(profile, stage) +
+                          limit_message(profile, stage) + note_message(profile, stage);
+    if (message.empty()) {
+      message = fmt::format("Takes {} of all stages' wall time.",
+                            percent(stage.shown.share_of_stage_time));
+    }
+    takeaways.push_back({stage.name, std::move(message)});
+  }
+  return takeaways;
 }
 
 }  // namespace llmprof::report

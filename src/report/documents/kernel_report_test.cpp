@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "report/markdown/markdown.h"
+#include "report/writers/writers.h"
 #include "testing/sample_profile.h"
 #include "testing/shown.h"
 

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "report/format/figures.h"
-#include "report/format/part_names.h"
-#include "report/sections/section_words.h"
+#include "report/format/words.h"
 #include "report/sections/sections.h"
 
 namespace llmprof::report {
@@ -19,19 +18,19 @@ namespace {
 constexpr size_t kShownParts = 3;
 constexpr size_t kShownFindings = 3;
 
-std::string largest_parts(const profile::Stage& stage) {
+std::string largest_parts(const Stage& stage) {
   if (!stage.shown.budget) return {};
   return joined(*stage.shown.budget | std::views::take(kShownParts), ", ", [](const auto& part) {
     return fmt::format("{} {}", shown_name(part.part), percent(part.share));
   });
 }
 
-Table stage_table(const profile::Profile& profile) {
+Table stage_table(const Profile& profile) {
   Table table = table_of(
       "stage@1 | #count@-1 | #wall_ms@1 | #busy/wall | #steps@-1 | #MFU/wall | #MBU/wall | largest "
       "parts of wall",
-      profile.stages, [](const profile::Stage& stage) {
-        const profile::StageShown& shown = stage.shown;
+      profile.stages, [](const Stage& stage) {
+        const StageShown& shown = stage.shown;
         return cells(stage.name, grouped(shown.wall.count), mean_and_std(shown.wall),
                      percent(shown.gpu_busy_share_of_wall), step_count_cell(stage),
                      percent(shown.mfu.wall), percent(shown.mbu.wall), largest_parts(stage));
@@ -42,18 +41,18 @@ Table stage_table(const profile::Profile& profile) {
 }
 
 // "Time per output token: 6.747 ms (mean of 3,008 tokens, up to 8 sequences). "
-std::string serving_words(const profile::Profile& profile) {
+std::string serving_words(const Profile& profile) {
   std::string text;
-  for (const profile::TokenFigure& figure : shown_tokens(profile).figures) {
+  for (const TokenFigure& figure : shown_tokens(profile).figures) {
     const TokenFigureWords words = token_figure_words(profile, figure);
     text += sentence(fmt::format("{}: {} ms ({})", words.name, words.text, words.of)) + " ";
   }
   return text;
 }
 
-std::string token_words(const profile::Profile& profile) {
+std::string token_words(const Profile& profile) {
   if (is_serving(profile)) return serving_words(profile);
-  const profile::TokenTimesShown& times = shown_tokens(profile);
+  const TokenTimesShown& times = shown_tokens(profile);
   std::string text;
   if (times.time_to_first_token) {
     text += "Time to first token: " + typical_ms(*times.time_to_first_token, "prefill") + ". ";
@@ -64,7 +63,7 @@ std::string token_words(const profile::Profile& profile) {
   return text;
 }
 
-std::string finding_line(const profile::Finding& finding) {
+std::string finding_line(const Finding& finding) {
   if (!finding.recoverable) {
     return fmt::format("{}. What to do: {}", finding.title, after_colon(sentence(finding.advice)));
   }
@@ -78,17 +77,17 @@ std::string finding_line(const profile::Finding& finding) {
                      after_colon(sentence(finding.advice)));
 }
 
-void add_finding_overview(const profile::Profile& profile, Document& document) {
+void add_finding_overview(const Profile& profile, Document& document) {
   if (profile.findings.empty()) return;
   BulletList list;
   std::ranges::transform(profile.findings | std::views::take(kShownFindings),
                          std::back_inserter(list.items), finding_line);
-  document.add(Paragraph{"Largest opportunities:"});
+  document.paragraph("Largest opportunities:");
   document.add(std::move(list));
 }
 
 // On a narrow terminal, columns with the lowest priority are dropped first.
-Table kernel_overview_table(const profile::Profile& profile, size_t top) {
+Table kernel_overview_table(const Profile& profile, size_t top) {
   Table table = table_of(
       "#total_ms@1 | #share | #calls@-2 | #mean_ms@-3 | device | class@-1 | `kernel@1",
       ranked_kernels(profile),
@@ -102,10 +101,10 @@ Table kernel_overview_table(const profile::Profile& profile, size_t top) {
 }
 
 // The scope of the table; empty for the whole capture.
-std::string ranked_scope_sentence(const profile::Profile& profile) {
+std::string ranked_scope_sentence(const Profile& profile) {
   if (!ranks_measured_kernels(profile)) return {};
   const std::string others = joined(profile.totals.scopes, ", ", [](const auto& scope) {
-    return scope.scope == profile::Scope::measured || scope.kernel_count == 0
+    return scope.scope == Scope::measured || scope.kernel_count == 0
                ? std::string()
                : fmt::format("{} {} ms", to_string(scope.scope), ms(scope.kernel_sum));
   });
@@ -113,69 +112,54 @@ std::string ranked_scope_sentence(const profile::Profile& profile) {
                      others.empty() ? "" : fmt::format(" (excluded: {})", others));
 }
 
-std::string other_ranked_kernels_sentence(const profile::Profile& profile, size_t shown) {
-  const std::vector<RankedKernel> ranked = ranked_kernels(profile);
-  if (shown >= ranked.size()) return {};
-  double rest = 0;
-  double share = 0;
-  for (size_t i = shown; i < ranked.size(); ++i) {
-    rest += ranked[i].total.value;
-    if (ranked[i].share) share += ranked[i].share->value;
-  }
-  return fmt::format("Not shown: {}, {} ms ({} of {}); profile.json has all.",
-                     counted(ranked.size() - shown, "more kernel"),
-                     exact_ms(profile::Milliseconds{rest}), percent(profile::Share{share}),
-                     ranked_time_words(profile));
-}
-
 }  // namespace
 
-void add_stage_overview(const profile::Profile& profile, Document& document) {
+void add_stage_overview(const Profile& profile, Document& document) {
   if (profile.stages.empty()) {
-    if (profile.stages_found.reason) document.add(Paragraph{no_stages_words(profile)});
+    if (profile.stages_found.reason) document.paragraph(no_stages_words(profile));
     return;
   }
   document.add(stage_table(profile));
-  document.add(
-      Paragraph{token_words(profile) + guess_sentence(profile) + coverage_sentence(profile)});
+  document.paragraph(token_words(profile) + guess_sentence(profile) + coverage_sentence(profile));
   // It defines what a step is.
   for (const profile::Diagnostic& item : profile.diagnostics) {
-    if (item.code == "speculative_decoding") document.add(Paragraph{sentence(item.message)});
+    if (item.code == "speculative_decoding") document.paragraph(sentence(item.message));
   }
-  document.add(Paragraph{served_words(profile)});
-  document.add(Paragraph{times_words(profile)});
-  document.add(Paragraph{mean_caveats(profile)});
+  document.paragraph(served_words(profile));
+  document.paragraph(times_words(profile));
+  document.paragraph(mean_caveats(profile));
 }
 
-Document kernel_overview(const profile::Profile& profile, size_t top) {
+Document kernel_overview(const Profile& profile, size_t top) {
   Document document;
   add_damage(profile, document);
-  document.add(Paragraph{captures_sentence(profile)});
+  document.paragraph(captures_sentence(profile));
   add_selection(profile, document);
-  document.add(Paragraph{kernel_totals_sentence(profile)});
-  for (std::string& each : job_sentences(profile)) document.add(Paragraph{std::move(each)});
+  document.paragraph(kernel_totals_sentence(profile));
+  for (std::string& each : job_sentences(profile)) document.paragraph(std::move(each));
   if (profile.engine.name != profile::kUnknownEngine) {
-    document.add(Paragraph{"Engine: " + engine_words(profile) + "."});
+    document.paragraph("Engine: " + engine_words(profile) + ".");
   }
-  document.add(Paragraph{metric_join_sentence(profile)});
+  document.paragraph(metric_join_sentence(profile));
   add_stage_overview(profile, document);
-  if (profile.stages.empty()) document.add(Paragraph{device_time_words(profile)});
-  document.add(Callout{Callout::Kind::warning, sentence(cpu_only_words(profile))});
+  if (profile.stages.empty()) document.paragraph(device_time_words(profile));
+  document.warning(sentence(cpu_only_words(profile)));
   if (profile.kernels.empty() && !profile.operators.empty()) {
     document.add(operator_table(profile, top));
   } else if (!profile.kernels.empty()) {
-    document.add(Paragraph{ranked_scope_sentence(profile)});
+    document.paragraph(ranked_scope_sentence(profile));
     document.add(kernel_overview_table(profile, top));
   }
-  document.add(Paragraph{other_ranked_kernels_sentence(profile, top)});
+  document.paragraph(
+      other_kernels_sentence(ranked_kernels(profile), top, ranked_time_words(profile)));
   add_finding_overview(profile, document);
-  document.add(Paragraph{measured_words(profile)});
-  document.add(Paragraph{overhead_words(profile)});
-  document.add(Paragraph{collector_overhead_words(profile)});
+  document.paragraph(measured_words(profile));
+  document.paragraph(overhead_words(profile));
+  document.paragraph(collector_overhead_words(profile));
   add_section(Topic<"failed captures">(), profile, document);
   for (const profile::Diagnostic& item : profile.diagnostics) {
     if (item.severity == "info" || is_damage(profile, item)) continue;
-    document.add(Callout{Callout::Kind::warning, message_words(item)});
+    document.warning(message_words(item));
   }
   return document;
 }

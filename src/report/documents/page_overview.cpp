@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "report/format/figures.h"
-#include "report/sections/section_words.h"
 #include "report/sections/sections.h"
 
 namespace llmprof::report {
@@ -13,32 +12,32 @@ namespace {
 
 constexpr size_t kPageFindings = 5;
 
-void add_what_ran(const profile::Profile& profile, Document& document) {
-  document.add(Paragraph{joined(executive_sentences(profile), " ")});
+void add_what_ran(const Profile& profile, Document& document) {
+  document.paragraph(joined(executive_sentences(profile), " "));
   if (profile.stages_found.confidence) {
-    document.add(Paragraph{guess_sentence(profile) + "How they were found: " +
-                           clause(profile.stages_found.reason.value_or(""))});
+    document.paragraph(guess_sentence(profile) +
+                       "How they were found: " + clause(profile.stages_found.reason.value_or("")));
   }
 }
 
-void add_token_rates(const profile::Profile& profile, Document& document) {
-  const profile::TokenTimesShown& times = shown_tokens(profile);
+void add_token_rates(const Profile& profile, Document& document) {
+  const TokenTimesShown& times = shown_tokens(profile);
   Table table = table_of("output tokens | #tokens per second");
-  if (times.tokens_per_s) table.rows.push_back({"of all sequences", in_unit(times.tokens_per_s)});
+  if (times.tokens_per_s) table.add("of all sequences", in_unit(times.tokens_per_s));
   if (times.tokens_per_s_per_sequence) {
-    table.rows.push_back({"per sequence", in_unit(times.tokens_per_s_per_sequence)});
+    table.add("per sequence", in_unit(times.tokens_per_s_per_sequence));
   }
   document.add_filled(std::move(table));
 }
 
-void add_stage_walls(const profile::Profile& profile, Document& document) {
-  const bool none = profile.stages.empty();
-  if (!document.begin(2, "Stages", none ? "Not known: " + why_no_stages(profile) : "")) return;
+void add_stage_walls(const Profile& profile, Document& document) {
+  const std::string none = "Not known: " + why_no_stages(profile);
+  if (!document.begin(2, "Stages", profile.stages.empty(), none)) return;
   document.add(table_of(
       fmt::format("stage | #{}s measured | #mean wall time without tracing (ms) | #mean wall time, "
                   "traced (ms) | #added by tracing, of the time without it",
                   instance_name(profile, "instance")),
-      profile.stages, [](const profile::Stage& stage) {
+      profile.stages, [](const Stage& stage) {
         const auto& own = stage.unwatched;
         return cells(stage.name, grouped(stage.wall.count),
                      ms(own ? std::optional(own->wall) : std::nullopt), ms(stage.wall.mean),
@@ -47,38 +46,156 @@ void add_stage_walls(const profile::Profile& profile, Document& document) {
   document.add(BulletList{left_out_words(profile)});
 }
 
-void add_uses(const profile::Profile& profile, Document& document) {
-  const bool known = std::ranges::any_of(profile.stages, [](const auto& stage) {
-    return stage.mfu.wall.has_value() || stage.mbu.wall.has_value();
-  });
-  if (!document.begin(2, "MFU and MBU", known ? "" : "Not known: " + why_no_utilization(profile))) {
-    return;
-  }
-  document.add(use_table(
-      "stage | #MFU, of peak FLOP/s on wall time | #MFU on busy time | #MBU, of peak bandwidth on "
-      "wall time | #MBU on busy time | bound by | #lower bound (ms)",
-      profile));
+void add_uses(const Profile& profile, Document& document) {
+  const bool missing = std::ranges::none_of(
+      profile.stages, [](const auto& stage) { return stage.mfu.wall || stage.mbu.wall; });
+  const std::string why = "Not known: " + why_no_utilization(profile);
+  if (!document.begin(2, "MFU and MBU", missing, why)) return;
+  document.add(
+      use_table("stage | #MFU, of peak FLOP/s on wall time | #MFU on busy time | #MBU, of peak "
+                "bandwidth on wall time | #MBU on busy time | bound by | #lower bound (ms)",
+                profile));
 }
 
-void add_top_findings(const profile::Profile& profile, Document& document) {
-  const bool none = profile.findings.empty();
-  if (!document.begin(2, "Findings", none ? "None: " + why_no_findings(profile) : "")) return;
+void add_top_findings(const Profile& profile, Document& document) {
+  const std::string none = "None: " + why_no_findings(profile);
+  if (!document.begin(2, "Findings", profile.findings.empty(), none)) return;
   document.add(table_of(
       "finding | what to do | stage | #potential saving, up to (ms) | saved | #share of the "
       "stage's wall time",
       profile.findings,
-      [](const profile::Finding& finding) {
+      [](const Finding& finding) {
         return cells(finding.title, finding.advice, or_missing(finding.stage),
                      ms(finding.recoverable), per_unit(finding),
                      percent(finding.stage ? std::optional(finding.share_of_wall) : std::nullopt));
       },
       kPageFindings));
-  document.add(Paragraph{"Savings overlap, so they do not add up."});
+  document.paragraph("Savings overlap, so they do not add up.");
 }
+
+constexpr std::string_view kTraced = "traced";
+constexpr std::string_view kWithoutTracing = "without tracing";
+
+template <class Quantity>
+std::optional<double> exact(const std::optional<Quantity>& quantity) {
+  return quantity ? std::optional<double>(quantity->value) : std::nullopt;
+}
+
+std::string_view tracing_words(bool without) { return without ? kWithoutTracing : kTraced; }
+
+class Headlines {
+ public:
+  explicit Headlines(const Profile& profile) : profile_(profile), tokens_(shown_tokens(profile)) {}
+
+  std::vector<Headline> take() {
+    for (const TokenFigure& figure : tokens_.figures) add_time(figure);
+    add_rate();
+    if (profile_.stages.empty()) {
+      add_totals();
+    } else {
+      add_busy();
+    }
+    add_opportunity();
+    return std::move(list_);
+  }
+
+ private:
+  Headline& add(std::string name, std::string text, std::optional<double> value, std::string unit,
+                std::string of) {
+    return list_.emplace_back(
+        Headline{std::move(name), std::move(text), value, std::move(unit), std::move(of), {}});
+  }
+
+  // Whether the shown times of a stage are without tracing.
+  [[nodiscard]] bool without_tracing(std::string_view stage) const {
+    const Stage* const known = find_stage(profile_, stage);
+    return known != nullptr && known->shown.without_tracing;
+  }
+
+  void add_time(const TokenFigure& figure) {
+    const TokenFigureWords words = token_figure_words(profile_, figure);
+    Headline& line = add(words.name, words.text, exact(typical_value(figure.time)), "ms",
+                         fmt::format("{}, {}", words.of, tracing_words(figure.without_tracing)));
+    if (const auto& traced = figure.traced) {
+      line.beside = {std::string(kTraced), typical_text(*traced) + " ms",
+                     exact(typical_value(*traced))};
+    } else if (const auto& own = figure.not_profiled) {
+      line.beside = {"not profiled", fmt::format("{} ms", ms(own)), own->value};
+    }
+  }
+
+  void add_rate() {
+    if (is_serving(profile_)) return add_served_rate();
+    const bool whole =
+        profile_.workload.batch_source != "assumed" && tokens_.tokens_per_s.has_value();
+    const auto& shown = whole ? tokens_.tokens_per_s : tokens_.tokens_per_s_per_sequence;
+    if (!shown) return;
+    const bool without = without_tracing("decode");
+    Headline& line = add(
+        "output rate", text_of(in_unit(shown)), shown->value, "tokens/s",
+        fmt::format("{}, {}", whole ? "of all sequences" : "per sequence", tracing_words(without)));
+    const TokenTimes& recorded = profile_.token_times;
+    const auto& own = whole ? recorded.tokens_per_s : recorded.tokens_per_s_per_sequence;
+    if (without && own && !find_stage(profile_, "decode")->shown.in_windows) {
+      line.beside = {std::string(kTraced), text_of(in_unit(own)), own->value};
+    }
+  }
+
+  void add_served_rate() {
+    const auto& own = tokens_.served_per_s_per_sequence;
+    const auto& all = tokens_.served_per_s;
+    if (!own) return;
+    Headline& line =
+        add("output rate", text_of(in_unit(own)), exact(own), "tokens/s", "per sequence, traced");
+    if (!all) return;
+    line.beside = {"of all sequences", fmt::format("{} tokens/s", in_unit(all)), all->value};
+  }
+
+  void add_busy() {
+    const auto& shown = tokens_.gpu_busy_share_of_wall;
+    if (!shown) return;
+    const bool without = any_unwatched(profile_);
+    Headline& line =
+        add(fmt::format("{} busy", device_word(profile_)), text_of(percent(shown)), shown->value,
+            "", fmt::format("of the stages' wall time, {}", tracing_words(without)));
+    if (const auto& own = profile_.token_times.gpu_busy_share_of_wall; without && own) {
+      line.beside = {std::string(kTraced), text_of(percent(own)), own->value};
+    }
+  }
+
+  void add_totals() {
+    const Totals& totals = profile_.totals;
+    add("kernels", text_of(grouped(totals.kernel_count)), static_cast<double>(totals.kernel_count),
+        "", fmt::format("in {}", scope_words(profile_)));
+    add("kernel time", text_of(ms(totals.kernel_sum)), totals.kernel_sum.value, "ms",
+        "sum of all kernels");
+    const auto longest = std::ranges::max_element(profile_.device_time, {}, &DeviceTime::span);
+    if (longest == profile_.device_time.end() || !longest->busy_share_of_span) return;
+    const std::string device =
+        profile_.device_time.size() > 1 ? fmt::format(" ({})", longest->device) : "";
+    add("GPU busy", text_of(percent(longest->busy_share_of_span)),
+        longest->busy_share_of_span->value, "",
+        fmt::format("of {} ms, first work to last{}", ms(longest->span), device));
+  }
+
+  void add_opportunity() {
+    const Finding* const first = first_gain(profile_);
+    if (first == nullptr) return;
+    const bool traced = first->stage && !without_tracing(*first->stage);
+    add("largest opportunity", fmt::format("up to {}", ms(first->recoverable)),
+        first->recoverable->value, "ms",
+        fmt::format("{}: {}", joined({per_unit(*first), traced ? "traced" : ""}, ", "),
+                    after_colon(first->title)));
+  }
+
+  const Profile& profile_;
+  const TokenTimesShown& tokens_;
+  std::vector<Headline> list_;
+};
 
 }  // namespace
 
-std::string page_title(const profile::Profile& profile) {
+std::string page_title(const Profile& profile) {
   std::string model =
       profile.model ? profile.model->name.value_or("LLM inference") : "LLM inference";
   const auto& devices = profile.totals.devices;
@@ -88,9 +205,9 @@ std::string page_title(const profile::Profile& profile) {
                      *devices.front().name);
 }
 
-Document page_overview(const profile::Profile& profile) {
+Document page_overview(const Profile& profile) {
   Document document;
-  document.add(Heading{1, page_title(profile)});
+  document.heading(1, page_title(profile));
   add_damage(profile, document);
   add_selection(profile, document);
   add_section(Topic<"failed captures">(), profile, document);
@@ -102,12 +219,14 @@ Document page_overview(const profile::Profile& profile) {
   add_section(Topic<"time budget">(), profile, document);
   add_section(Topic<"job">(), profile, document);
   add_top_findings(profile, document);
-  if (profile.coverage) document.begin(2, "Coverage", coverage_sentence(profile));
+  if (profile.coverage) document.begin(2, "Coverage", true, coverage_sentence(profile));
   add_section(Topic<"overhead">(), profile, document);
   add_section(Topic<"captures">(), profile, document);
   add_section(Topic<"engine">(), profile, document);
   add_section(Topic<"diagnostics">(), profile, document);
   return document;
 }
+
+std::vector<Headline> headlines(const Profile& profile) { return Headlines(profile).take(); }
 
 }  // namespace llmprof::report

@@ -1,19 +1,22 @@
 #include "report/documents/documents.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <utility>
 
 #include "base/files.h"
 #include "profile/json/json.h"
-#include "report/markdown/markdown.h"
+#include "report/format/figures.h"
 #include "report/plots/plots.h"
-#include "report/sections/section_words.h"
+#include "report/reasons/word_reasons.h"
 #include "report/sections/sections.h"
+#include "report/writers/writers.h"
 
 namespace llmprof::report {
 namespace {
 
 namespace fs = std::filesystem;
-using profile::Section;
 
 void add_section(Topic<"plot of budgets"> /*topic*/, const Profile& profile, Document& document) {
   add_plot(budget_plot(profile), document);
@@ -30,31 +33,80 @@ void add_section(Topic<"plot of the roofline"> /*topic*/, const Profile& profile
 }
 
 // Removes plots that have nothing left to draw: they would show an earlier analysis.
-Result<std::vector<std::string>> write_plots(const profile::Profile& profile,
-                                             const fs::path& folder) {
-  const Plots plots = all_plots(profile);
+Result<std::vector<std::string>> write_plots(const Profile& profile, const fs::path& folder) {
   std::error_code trouble;
-  for (const std::string_view file : plots.missing) fs::remove(folder / file, trouble);
   std::vector<std::string> written;
-  if (plots.drawn.empty()) {
-    // Keeps a folder that is not empty: other files in it are not ours.
-    fs::remove(folder / kPlotFolder, trouble);
-    return written;
-  }
-  if (auto made = make_own_folder(folder / kPlotFolder); !made) return fail_with(made.error());
-  for (const Plot& plot : plots.drawn) {
-    const auto done = write_file_atomically(folder / plot.file, plot.svg);
+  for (const auto& [file, draw] : kPlots) {
+    const std::optional<Plot> plot = draw(profile);
+    if (!plot) {
+      fs::remove(folder / file, trouble);
+      continue;
+    }
+    if (auto made = make_own_folder(folder / kPlotFolder); !made) return fail_with(made.error());
+    const auto done = write_file_atomically(folder / file, plot->svg);
     if (!done) return fail_with(done.error());
-    written.emplace_back(plot.file);
+    written.emplace_back(file);
   }
+  // Keeps a folder that is not empty: other files in it are not ours.
+  if (written.empty()) fs::remove(folder / kPlotFolder, trouble);
   return written;
+}
+
+std::string step_words(const StepRange& steps) {
+  if (!steps.last) return fmt::format("steps from {} on", steps.first);
+  if (steps.first == *steps.last) return fmt::format("step {}", steps.first);
+  return fmt::format("steps {} to {}", steps.first, *steps.last);
+}
+
+std::string step_flag(const StepRange& steps) {
+  if (!steps.last) return fmt::format("--steps {}:", steps.first);
+  return fmt::format("--steps {}:{}", steps.first, *steps.last + 1);
+}
+
+// "Only steps 4 to 11 of each decode (--steps 4:12)."
+std::string selection_sentence(const Profile& profile) {
+  const Selection& selection = *profile.selection;
+  std::string words;
+  std::string flags;
+  if (selection.steps) {
+    words = fmt::format("{} of each {}", step_words(*selection.steps),
+                        profile.stages.size() == 1 ? profile.stages.front().name : "instance");
+    flags = step_flag(*selection.steps);
+  } else if (selection.stage) {
+    words = *selection.stage;
+  }
+  if (selection.stage) flags += (flags.empty() ? "--stage " : " --stage ") + *selection.stage;
+  if (selection.device) {
+    words += fmt::format("{}{} {}", words.empty() ? "" : " on ",
+                         profile.context.device_kind == DeviceKind::cpu ? "CPU" : "GPU",
+                         *selection.device);
+    flags += fmt::format("{}--device {}", flags.empty() ? "" : " ", *selection.device);
+  }
+  return fmt::format("Only {} ({}).", words, flags);
+}
+
+// For metrics that were read but place no kernel in the roofline.
+void word_missing_metrics(Roofline& roofline) {
+  if (!roofline.kernels.empty() || roofline.metrics_read == 0) return;
+  const std::string read = counted(roofline.metrics_read, "metric");
+  if (roofline.metrics_of_kernels == 0) {
+    roofline.why_not = fmt::format(
+        "{} were read, but their launches match no kernel of this input; profile the same program "
+        "with ncu and analyze both files together",
+        read);
+    return;
+  }
+  roofline.why_not = fmt::format(
+      "{} were read, but neither throughput nor pipe utilization nor DRAM bytes; missing: {}; "
+      "record them with `ncu --section SpeedOfLight --section MemoryWorkloadAnalysis`",
+      read, fmt::join(roofline.missing_metrics, ", "));
 }
 
 }  // namespace
 
-Document stage2_document(const profile::Profile& profile) {
+Document stage2_document(const Profile& profile) {
   Document document;
-  document.add(Heading{1, "LLM inference profile"});
+  document.heading(1, "LLM inference profile");
   add_damage(profile, document);
   add_selection(profile, document);
   document.add(LinkList{{
@@ -72,12 +124,11 @@ Document stage2_document(const profile::Profile& profile) {
   return document;
 }
 
-Result<void> write_stage2_report(const profile::Profile& profile,
-                                 const std::filesystem::path& path) {
+Result<void> write_stage2_report(const Profile& profile, const std::filesystem::path& path) {
   return write_file_atomically(path, to_markdown(stage2_document(profile)));
 }
 
-Result<std::vector<std::string>> write_markdown_reports(const profile::Profile& profile,
+Result<std::vector<std::string>> write_markdown_reports(const Profile& profile,
                                                         const std::filesystem::path& folder,
                                                         size_t top) {
   return write_stage2_report(profile, folder / "report.md")
@@ -94,8 +145,8 @@ Result<std::vector<std::string>> write_markdown_reports(const profile::Profile& 
       });
 }
 
-Result<WrittenReports> write_reports(const profile::Profile& profile,
-                                     const std::filesystem::path& folder, size_t top) {
+Result<WrittenReports> write_reports(const Profile& profile, const std::filesystem::path& folder,
+                                     size_t top) {
   WrittenReports written;
   auto files = write_markdown_reports(profile, folder, top);
   if (!files) return fail_with(files.error());
@@ -105,6 +156,16 @@ Result<WrittenReports> write_reports(const profile::Profile& profile,
   if (!done) return fail_with(done.error());
   written.files.emplace_back("profile.json");
   return written;
+}
+
+void word(Profile& profile) {
+  if (profile.selection) profile.selection->words = selection_sentence(profile);
+  word_reasons(profile);  // findings quote some of them
+  word_findings(profile);
+  word_missing_metrics(profile.roofline);
+  if (profile.operators_found.why_not && without_framework(profile)) {
+    profile.operators_found.why_not = kNoFramework;
+  }
 }
 
 }  // namespace llmprof::report

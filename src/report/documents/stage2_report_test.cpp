@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "report/markdown/markdown.h"
 #include "report/sections/sections.h"
+#include "report/writers/writers.h"
 #include "testing/sample_profile.h"
 #include "testing/shown.h"
 
@@ -177,7 +177,7 @@ TEST(Stage2Report, NamesTheUnitOfEachSavingWhereTheyDiffer) {
   EXPECT_TRUE(mentions(report, "| per request |"));
 }
 
-TEST(Stage2Report, TellsNoReasonFromReasonsThatWereNotSampled) {
+TEST(Stage2Report, DistinguishesNoReasonFromReasonsThatWereNotSampled) {
   profile::Profile sample = duty_sample();
   EXPECT_TRUE(mentions(report_of(sample), "| power cap (44.4 %) |"));
   for (profile::Stage& stage : sample.stages) {

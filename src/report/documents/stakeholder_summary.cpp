@@ -9,11 +9,10 @@
 
 #include "base/files.h"
 #include "report/format/figures.h"
-#include "report/format/part_names.h"
-#include "report/markdown/markdown.h"
+#include "report/format/words.h"
 #include "report/plots/plots.h"
-#include "report/sections/section_words.h"
 #include "report/sections/sections.h"
+#include "report/writers/writers.h"
 
 namespace llmprof::report {
 namespace {
@@ -22,17 +21,17 @@ constexpr size_t kShownRows = 10;
 
 std::string not_available(const std::string& reason) { return "Not available because " + reason; }
 
-void add_environment(const profile::Profile& profile, Document& document) {
+void add_environment(const Profile& profile, Document& document) {
   Table facts = table_of("what | value");
   // Skips unknown values.
   const auto add = [&](std::string_view what, const std::optional<std::string>& value) {
-    if (value && !value->empty()) facts.rows.push_back(cells(what, *value));
+    if (value && !value->empty()) facts.add(what, *value);
   };
-  for (const profile::DeviceTotals& device : profile.totals.devices) {
+  for (const DeviceTotals& device : profile.totals.devices) {
     add(device_word(profile),
         device.name ? fmt::format("{} ({})", *device.name, device.device) : device.device);
   }
-  for (const profile::Capture& capture : profile.context.captures) {
+  for (const Capture& capture : profile.context.captures) {
     add("capture", capture_words(capture));
     add("driver", capture.driver);
     add("CUDA", capture.cuda);
@@ -54,12 +53,12 @@ void add_environment(const profile::Profile& profile, Document& document) {
     add(count.what,
         fmt::format("{}{}", grouped(*count.value), count.source == "assumed" ? " (assumed)" : ""));
   }
-  document.add(Heading{2, "Environment"});
+  document.heading(2, "Environment");
   document.add(std::move(facts));
 }
 
-void add_aggregates(const profile::Profile& profile, Document& document) {
-  document.add(Heading{2, "Aggregates"});
+void add_aggregates(const Profile& profile, Document& document) {
+  document.heading(2, "Aggregates");
   const bool unprofiled = profile.stage1.has_value();
   Table table = table_of("metric | #unprofiled | #this capture | #capture over unprofiled",
                          map_stage1_metrics_to_stats(profile), [](const AggregateRow& row) {
@@ -68,32 +67,32 @@ void add_aggregates(const profile::Profile& profile, Document& document) {
                          });
   document.add(
       table.show_if(unprofiled, "unprofiled").show_if(unprofiled, "capture over unprofiled"));
-  document.add(Paragraph{measured_words(profile)});
-  document.add(Paragraph{overhead_words(profile)});
-  document.add(Paragraph{collector_overhead_words(profile)});
+  document.paragraph(measured_words(profile));
+  document.paragraph(overhead_words(profile));
+  document.paragraph(collector_overhead_words(profile));
   if (unprofiled) return;
-  document.add(Paragraph{
+  document.paragraph(
       "Unprofiled timings are missing: the inputs contain no metrics.json of the workload "
-      "(`llmprof run` records one)."});
+      "(`llmprof run` records one).");
 }
 
-void add_stage_timings_table(const profile::Profile& profile, Document& document) {
-  const std::string missing =
-      profile.stages.empty() ? not_available(why_no_stages(profile)) : std::string();
-  if (!document.begin(2, "Per-Stage Timings", missing)) return;
+void add_stage_timings_table(const Profile& profile, Document& document) {
+  if (!document.begin(2, "Per-Stage Timings", profile.stages.empty(),
+                      not_available(why_no_stages(profile))))
+    return;
   Table table = table_of(
       fmt::format("stage | #{}s measured | #wall, mean ± std (ms) | #p50 (ms) | #min to max (ms) | "
                   "#share of all stages' wall time | #busy share of wall time | #steps",
                   instance_name(profile, "instance")),
-      profile.stages, [](const profile::Stage& stage) {
-        const profile::StageShown& shown = stage.shown;
+      profile.stages, [](const Stage& stage) {
+        const StageShown& shown = stage.shown;
         return cells(stage.name, grouped(shown.wall.count), mean_and_std(shown.wall),
                      ms(shown.wall.p50), range_ms(shown.wall), percent(shown.share_of_stage_time),
                      percent(shown.gpu_busy_share_of_wall), step_count_cell(stage));
       });
   document.add(table.show_if(!is_serving(profile), "steps"));
   BulletList notes;
-  for (const profile::StageNote& note : profile.stage_notes) {
+  for (const StageNote& note : profile.stage_notes) {
     notes.items.push_back(fmt::format("{}, inside {}: {} ms of kernel time in {}.", note.name,
                                       note.stage, ms(note.gpu_sum),
                                       counted(note.kernel_count, "kernel")));
@@ -101,19 +100,18 @@ void add_stage_timings_table(const profile::Profile& profile, Document& document
   document.add(std::move(notes));
 }
 
-std::optional<profile::Share> unprofiled_mfu(const profile::Profile& profile,
-                                             std::string_view stage) {
+std::optional<Share> unprofiled_mfu(const Profile& profile, std::string_view stage) {
   if (!profile.stage1) return std::nullopt;
-  const auto own = std::ranges::find(profile.stage1->stages, stage, &profile::Stage1Stage::name);
+  const auto own = std::ranges::find(profile.stage1->stages, stage, &Stage1Stage::name);
   return own == profile.stage1->stages.end() ? std::nullopt : own->mfu;
 }
 
 // Why stages have no figure, each reason once.
-std::vector<std::string> missing_figures(const profile::Profile& profile) {
+std::vector<std::string> missing_figures(const Profile& profile) {
   std::vector<std::string> lines;
   const auto& for_all = profile.utilization.why_not;
   if (for_all) lines.push_back("Not available because " + clause(*for_all));
-  for (const profile::Stage& stage : profile.stages) {
+  for (const Stage& stage : profile.stages) {
     if (!stage.why_not || stage.why_not == for_all) continue;
     lines.push_back(
         fmt::format("{}: not available because {}", stage.name, clause(*stage.why_not)));
@@ -121,7 +119,7 @@ std::vector<std::string> missing_figures(const profile::Profile& profile) {
   return lines;
 }
 
-std::string mfu_words(const profile::Profile& profile) {
+std::string mfu_words(const Profile& profile) {
   const bool cpu = on_cpu(profile);
   const bool by_model = profile.model || !cpu;
   return fmt::format(
@@ -132,16 +130,15 @@ std::string mfu_words(const profile::Profile& profile) {
       device_word(profile), cpu ? "measured" : "dense", cpu ? "measured" : "peak");
 }
 
-void add_mfu(const profile::Profile& profile, Document& document) {
+void add_mfu(const Profile& profile, Document& document) {
   const bool unprofiled =
       profile.stage1 && std::ranges::any_of(profile.stage1->stages, [](const auto& stage) {
         return stage.mfu.has_value();
       });
-  const bool known = unprofiled || std::ranges::any_of(profile.stages, [](const auto& stage) {
-                       return stage.shown.mfu.wall || stage.shown.mbu.wall;
-                     });
-  const bool shown = known && !profile.stages.empty();
-  if (!document.begin(2, "MFU", shown ? "" : not_available(why_no_utilization(profile)))) return;
+  const bool none = std::ranges::none_of(profile.stages, [&](const auto& stage) {
+    return unprofiled || stage.shown.mfu.wall || stage.shown.mbu.wall;
+  });
+  if (!document.begin(2, "MFU", none, not_available(why_no_utilization(profile)))) return;
   Table table = use_table(
       "stage | #MFU on wall | #MFU on busy | #MBU on wall | #MBU on busy | bound by | #lower bound "
       "(ms)",
@@ -153,60 +150,53 @@ void add_mfu(const profile::Profile& profile, Document& document) {
     }
   }
   document.add(std::move(table));
-  document.add(Paragraph{mfu_words(profile)});
+  document.paragraph(mfu_words(profile));
   document.add(BulletList{missing_figures(profile)});
 }
 
-void add_takeaways(const profile::Profile& profile, Document& document) {
-  const std::string missing =
-      profile.stages.empty() ? not_available("there are no stages (see the per-stage timings).")
-                             : std::string();
-  if (!document.begin(2, "Stage Takeaways", missing)) return;
+void add_takeaways(const Profile& profile, Document& document) {
+  if (!document.begin(2, "Stage Takeaways", profile.stages.empty(),
+                      not_available("there are no stages (see the per-stage timings).")))
+    return;
   document.add(table_of(
       "stage | what the numbers mean", heuristic_msgs(profile),
       [](const StageTakeaway& takeaway) { return cells(takeaway.stage, takeaway.message); }));
 }
 
-void add_top_operators(const profile::Profile& profile, Document& document) {
-  const std::string missing =
-      profile.operators.empty() ? not_available(why_no_operators(profile)) : std::string();
-  if (!document.begin(2, "Top Operators", missing)) return;
+void add_top_operators(const Profile& profile, Document& document) {
+  if (!document.begin(2, "Top Operators", profile.operators.empty(),
+                      not_available(why_no_operators(profile))))
+    return;
   document.add(operator_table(profile, kShownRows));
 }
 
-// The class of a kernel in kernels_all_devices.
-std::string_view class_of(const profile::Profile& profile, std::string_view kernel_name) {
-  const auto found = std::ranges::find(profile.kernels, kernel_name, &profile::Kernel::kernel_name);
-  return found == profile.kernels.end() ? kMissing : shown_name(found->kernel_class);
-}
-
-void add_top_kernel_table(const profile::Profile& profile, Document& document) {
-  const std::string missing = profile.kernels_all_devices.empty()
-                                  ? not_available("the capture holds no kernel.")
-                                  : std::string();
-  if (!document.begin(2, "Top Kernels", missing)) return;
+void add_top_kernel_table(const Profile& profile, Document& document) {
+  if (!document.begin(2, "Top Kernels", profile.kernels_all_devices.empty(),
+                      not_available("the capture holds no kernel.")))
+    return;
   const auto& measured = profile.measured_kernels_all_devices;
   document.add(
       table_of(fmt::format("kernel | class | #total_ms | #share of {} | #calls | #mean_ms | device",
                            measured.empty() ? "kernel time" : "the measured stages' kernel time"),
                measured.empty() ? profile.kernels_all_devices : measured,
-               [&](const profile::KernelOnAllDevices& kernel) {
-                 return cells(kernel.short_name, class_of(profile, kernel.kernel_name),
+               [&](const KernelOnAllDevices& kernel) {
+                 const Kernel* ranked = find_kernel(profile, kernel.kernel_name);
+                 return cells(kernel.short_name,
+                              ranked == nullptr ? kMissing : shown_name(ranked->kernel_class),
                               exact_ms(kernel.total), percent(kernel.share), grouped(kernel.calls),
                               exact_ms(kernel.mean), kernel.devices);
                }));
 }
 
-void add_recommendations(const profile::Profile& profile, Document& document) {
+void add_recommendations(const Profile& profile, Document& document) {
   const auto& findings = profile.findings;
   const auto& hidden = profile.totals.hidden_graphs;
   const bool none = findings.empty() && !hidden;
-  if (!document.begin(2, "Recommendations", none ? not_available(why_no_findings(profile)) : "")) {
-    return;
-  }
+  const std::string why = not_available(why_no_findings(profile));
+  if (!document.begin(2, "Recommendations", none, why)) return;
   Table table = table_of(
       "what was found | what to do | stage | # | #share of the stage's wall time", findings,
-      [](const profile::Finding& finding) {
+      [](const Finding& finding) {
         return cells(finding.title, finding.advice, or_missing(finding.stage),
                      ms(finding.recoverable),
                      percent(finding.stage ? std::optional(finding.share_of_wall) : std::nullopt));
@@ -228,31 +218,88 @@ void add_recommendations(const profile::Profile& profile, Document& document) {
   const bool floors = std::ranges::any_of(findings, [](const auto& finding) {
     return finding.title.find(" floor") != std::string::npos;
   });
-  document.add(Paragraph{fmt::format(
+  document.paragraph(
       "Sorted by the potential saving over the whole capture, largest first. Savings overlap, so "
       "they do not add up.{}",
-      floors ? " A floor is the least time that the work could take on this hardware." : "")});
+      floors ? " A floor is the least time that the work could take on this hardware." : "");
+}
+
+struct Aggregates {
+  std::vector<AggregateRow> rows = {};
+
+  // Skips what neither side knows.
+  void add(std::string metric, Cell captured, Figure unprofiled = {}, Figure ratio = {}) {
+    if (text_of(captured) == kMissing && !unprofiled.value) return;
+    rows.push_back({std::move(metric), unprofiled, std::move(captured), ratio});
+  }
+
+  void add_times(const std::string& metric, const std::optional<ShownTimes>& times) {
+    if (!times) return;
+    if (is_spread(*times)) return add(metric + ", min to max (ms)", range_ms(*times));
+    add(metric + ", mean ± std (ms)", mean_and_std(*times));
+  }
+};
+
+void add_token_times(const Profile& profile, Aggregates& all) {
+  const TokenTimesShown& tokens = shown_tokens(profile);
+  const auto& token = tokens.time_per_output_token;
+  all.add("request: mean prefill plus mean decode (ms)", ms(tokens.typical_request));
+  all.add_times("time to first token", tokens.time_to_first_token);
+  if (token && token->typical == Typical::median) {
+    all.add("time per output token, median (ms)", ms(token->p50));
+  }
+  all.add_times("time per output token", token);
+  all.add(token && is_spread(*token)
+              ? "tokens per second per sequence, from the mean time per output token"
+              : "tokens per second per sequence",
+          in_unit(tokens.tokens_per_s_per_sequence));
+  const auto unprofiled = profile.stage1 ? profile.stage1->tokens_per_s : std::nullopt;
+  if (unprofiled || profile.workload.batch_source != "assumed") {
+    all.add("tokens per second, whole batch", in_unit(tokens.tokens_per_s), in_unit(unprofiled));
+  }
+}
+
+void add_kernel_totals(const Profile& profile, Aggregates& all) {
+  if (const auto& bounds = profile.roofline.share_of_kernel_time) {
+    all.add("kernel time bound by memory, share", percent(bounds->memory));
+    all.add("kernel time bound by compute, share", percent(bounds->compute));
+    if (latency_is_known(profile.roofline)) {
+      all.add("kernel time bound by latency, share", percent(bounds->latency));
+    }
+    all.add("kernel time with unknown bound, share", percent(bounds->unknown));
+  }
+  const Totals& totals = profile.totals;
+  if (totals.gpu_count > 1) all.add(on_cpu(profile) ? "CPUs" : "GPUs", grouped(totals.gpu_count));
+  all.add("kernels", grouped(totals.kernel_count));
+  all.add("kernel time (ms)", ms(totals.kernel_sum));
+  if (!profile.stages.empty()) {
+    all.add("kernel time inside stages, share", percent(covered_share(profile)));
+  }
+  if (totals.hidden_graphs) {
+    all.add("GPU time in CUDA graphs whose kernels were not recorded, share",
+            percent(totals.hidden_graphs->share_of_gpu_time));
+  }
 }
 
 }  // namespace
 
-Table use_table(std::string_view titles, const profile::Profile& profile) {
-  return table_of(titles, profile.stages, [](const profile::Stage& stage) {
-    const profile::StageShown& shown = stage.shown;
+Table use_table(std::string_view titles, const Profile& profile) {
+  return table_of(titles, profile.stages, [](const Stage& stage) {
+    const StageShown& shown = stage.shown;
     return cells(stage.name, percent(shown.mfu.wall), percent(shown.mfu.gpu_busy),
                  percent(shown.mbu.wall), percent(shown.mbu.gpu_busy), bound_words(stage),
                  ms(known_floor(stage)));
   });
 }
 
-Document stakeholder_document(const profile::Profile& profile) {
+Document stakeholder_document(const Profile& profile) {
   Document document;
-  document.add(Heading{1, "Stakeholder summary"});
+  document.heading(1, "Stakeholder summary");
   add_damage(profile, document);
   add_selection(profile, document);
   add_section(Topic<"failed captures">(), profile, document);
-  document.add(Heading{2, "Executive Summary"});
-  document.add(Paragraph{joined(executive_sentences(profile), " ")});
+  document.heading(2, "Executive Summary");
+  document.paragraph(joined(executive_sentences(profile), " "));
   add_environment(profile, document);
   add_aggregates(profile, document);
   add_stage_timings_table(profile, document);
@@ -268,9 +315,27 @@ Document stakeholder_document(const profile::Profile& profile) {
   return document;
 }
 
-Result<void> write_stakeholder_summary(const profile::Profile& profile,
-                                       const std::filesystem::path& path) {
+Result<void> write_stakeholder_summary(const Profile& profile, const std::filesystem::path& path) {
   return write_file_atomically(path, to_markdown(stakeholder_document(profile)));
+}
+
+std::vector<AggregateRow> map_stage1_metrics_to_stats(const Profile& profile) {
+  Aggregates all;
+  if (profile.stage1) {
+    for (const Stage1Stage& stage : profile.stage1->stages) {
+      if (!stage.mean) continue;
+      all.add(stage.name + " (ms)", ms(stage.captured_mean), mean_and_std(stage.mean, stage.std),
+              ratio(stage.captured_over_stage1));
+    }
+  }
+  add_token_times(profile, all);
+  if (profile.stage1) {
+    all.add("MFU of the whole model", Figure(), percent(profile.stage1->mfu_model_level));
+  }
+  all.add(fmt::format("{} busy, share of all stages' wall time", device_word(profile)),
+          percent(shown_tokens(profile).gpu_busy_share_of_wall));
+  add_kernel_totals(profile, all);
+  return std::move(all.rows);
 }
 
 }  // namespace llmprof::report

@@ -1,5 +1,4 @@
 #include "report/format/figures.h"
-#include "base/text.h"
 
 #include <algorithm>
 #include <array>
@@ -19,44 +18,35 @@ enum class Style : uint8_t {
 };
 
 struct Form {
-  Figure::Of of;
+  Figure::Of value;
   Style style;
   int digits;
-  double scale;           // the value is divided by this
-  std::string_view unit;  // after the number; empty if the title or the sentence has it
-  std::optional<profile::Unit> of_unit = {};  // all numbers of this unit have this form
+  double scale;                      // the value is divided by this
+  std::string_view unit;             // after the number; empty if the title or the sentence has it
+  std::optional<Unit> of_unit = {};  // all numbers of this unit have this form
 };
 
 // The digits of all reports. Times are in milliseconds.
-constexpr std::array<Form, 18> kForms = {{
+constexpr auto kForms = one_per_value<Figure::Of, Form>({
     {Figure::Of::stage_time, Style::fixed, 3, 1, ""},
     {Figure::Of::token_time, Style::fixed, 4, 1, ""},
     {Figure::Of::kernel_time, Style::fixed, 6, 1, ""},
     {Figure::Of::share, Style::percent, 1, 1, "%"},
     {Figure::Of::ratio, Style::fixed, 3, 1, ""},
     {Figure::Of::count, Style::whole, 1, 1, ""},
-    {Figure::Of::rate, Style::fixed, 1, 1, "", profile::Unit::tokens_per_second},
-    {Figure::Of::intensity, Style::fixed, 2, 1, "", profile::Unit::flops_per_byte},
-    {Figure::Of::bytes, Style::prefixed, 2, 1, "B", profile::Unit::bytes},
-    {Figure::Of::flops, Style::prefixed, 2, 1, "FLOP", profile::Unit::flops},
-    {Figure::Of::bytes_per_second, Style::prefixed, 2, 1, "B/s", profile::Unit::bytes_per_second},
-    {Figure::Of::flops_per_second, Style::prefixed, 2, 1, "FLOP/s",
-     profile::Unit::flops_per_second},
-    {Figure::Of::clock, Style::fixed, 0, kMega, "MHz", profile::Unit::hertz},
-    {Figure::Of::energy, Style::fixed, 3, 1, "J", profile::Unit::joules},
-    {Figure::Of::power, Style::fixed, 1, 1, "", profile::Unit::watts},
-    {Figure::Of::temperature, Style::fixed, 1, 1, "", profile::Unit::degrees_celsius},
+    {Figure::Of::rate, Style::fixed, 1, 1, "", Unit::tokens_per_second},
+    {Figure::Of::intensity, Style::fixed, 2, 1, "", Unit::flops_per_byte},
+    {Figure::Of::bytes, Style::prefixed, 2, 1, "B", Unit::bytes},
+    {Figure::Of::flops, Style::prefixed, 2, 1, "FLOP", Unit::flops},
+    {Figure::Of::bytes_per_second, Style::prefixed, 2, 1, "B/s", Unit::bytes_per_second},
+    {Figure::Of::flops_per_second, Style::prefixed, 2, 1, "FLOP/s", Unit::flops_per_second},
+    {Figure::Of::clock, Style::fixed, 0, kMega, "MHz", Unit::hertz},
+    {Figure::Of::energy, Style::fixed, 3, 1, "J", Unit::joules},
+    {Figure::Of::power, Style::fixed, 1, 1, "", Unit::watts},
+    {Figure::Of::temperature, Style::fixed, 1, 1, "", Unit::degrees_celsius},
     {Figure::Of::change, Style::signed_percent, 2, 1, "%"},
     {Figure::Of::time_change, Style::signed_fixed, 4, 1, ""},
-}};
-
-constexpr bool in_order_of_kinds() {
-  for (size_t i = 0; i < kForms.size(); ++i) {
-    if (static_cast<size_t>(kForms[i].of) != i) return false;
-  }
-  return true;
-}
-static_assert(in_order_of_kinds());
+});
 
 std::string in_threes(uint64_t number) {
   std::string digits = std::to_string(number);
@@ -106,16 +96,11 @@ std::string number_text(double value, const Form& form) {
   return fmt::format("{:.{}f}", number, form.digits);
 }
 
-template <profile::Unit U>
-Figure figure(Figure::Of of, const std::optional<profile::Quantity<U>>& quantity) {
-  return {of, quantity ? std::optional(quantity->value) : std::nullopt, std::nullopt};
-}
-
 }  // namespace
 
-Figure::Of of_unit(profile::Unit unit) {
+Figure::Of of_unit(Unit unit) {
   const auto form = std::ranges::find(kForms, std::optional(unit), &Form::of_unit);
-  return form == kForms.end() ? Figure::Of::count : form->of;
+  return form == kForms.end() ? Figure::Of::count : form->value;
 }
 
 std::string text_of(const Figure& figure) {
@@ -133,90 +118,38 @@ std::string text_of(const Cell& cell) {
   return text_of(std::get<Figure>(cell));
 }
 
-Figure ms(std::optional<profile::Milliseconds> time) {
-  return figure(Figure::Of::stage_time, time);
-}
-
-Figure fine_ms(std::optional<profile::Milliseconds> time) {
-  return figure(Figure::Of::token_time, time);
-}
-
-Figure exact_ms(std::optional<profile::Milliseconds> time) {
-  return figure(Figure::Of::kernel_time, time);
-}
-
-Figure mean_and_std(std::optional<profile::Milliseconds> mean,
-                    std::optional<profile::Milliseconds> std) {
+Figure mean_and_std(Time mean, Time std) {
   Figure figure = ms(mean);
   if (std) figure.deviation = std->value;
   return figure;
 }
 
-Figure mean_and_std(const profile::Statistics<profile::Milliseconds>& times) {
-  return mean_and_std(times.mean, times.std);
-}
-
-std::string round_percent(profile::Share share) { return fmt::format("{:g} %", share.value * 100); }
-
-std::string range_ms(const profile::Statistics<profile::Milliseconds>& times) {
+std::string range_ms(const Statistics<Milliseconds>& times) {
   if (times.count == 0) return std::string(kMissing);
   return fmt::format("{} to {}", ms(times.min), ms(times.max));
 }
 
-bool is_spread(const profile::ShownTimes& times) { return times.typical != profile::Typical::mean; }
-
-std::optional<profile::Milliseconds> typical_value(const profile::ShownTimes& times) {
-  return times.typical == profile::Typical::median ? times.p50 : times.mean;
+Time typical_value(const ShownTimes& times) {
+  return times.typical == Typical::median ? times.p50 : times.mean;
 }
 
-std::string typical_text(const profile::ShownTimes& times) {
-  return times.typical == profile::Typical::range ? range_ms(times)
-                                                  : text_of(ms(typical_value(times)));
+std::string typical_text(const ShownTimes& times) {
+  return times.typical == Typical::range ? range_ms(times) : text_of(ms(typical_value(times)));
 }
 
-std::string typical_of(const profile::ShownTimes& times, std::string_view one) {
+std::string typical_of(const ShownTimes& times, std::string_view one) {
   const std::string of =
       fmt::format("{} of {}", to_string(times.typical), counted(times.count, one));
-  return times.typical == profile::Typical::median ? fmt::format("{}; {} ms", of, range_ms(times))
-                                                   : of;
+  return times.typical == Typical::median ? fmt::format("{}; {} ms", of, range_ms(times)) : of;
 }
 
-std::string typical_ms(const profile::ShownTimes& times, std::string_view one) {
+std::string typical_ms(const ShownTimes& times, std::string_view one) {
   const std::string time = typical_text(times) + " ms";
   if (!is_spread(times)) return time;
   const std::string of = counted(times.count, one);
-  return times.typical == profile::Typical::range
+  return times.typical == Typical::range
              ? fmt::format("{} ({})", time, of)
              : fmt::format("{} (median; {} ms in {})", time, range_ms(times), of);
-}
-
-Figure percent(std::optional<profile::Share> share) { return figure(Figure::Of::share, share); }
-
-Figure ratio(std::optional<double> times) { return {Figure::Of::ratio, times, std::nullopt}; }
-
-Figure ratio(std::optional<profile::Share> times) { return figure(Figure::Of::ratio, times); }
-
-Figure grouped(uint64_t number) { return plain(static_cast<double>(number)); }
-
-Figure plain(std::optional<double> number) { return {Figure::Of::count, number, std::nullopt}; }
-
-Figure change(std::optional<profile::Share> relative) {
-  return figure(Figure::Of::change, relative);
-}
-
-Figure time_change(std::optional<profile::Milliseconds> difference) {
-  return figure(Figure::Of::time_change, difference);
-}
-
-std::string counted(uint64_t number, std::string_view one, std::string_view many) {
-  if (number == 1 || many.empty()) return llmprof::counted(number, one);
-  return fmt::format("{} {}", grouped(number), many);
-}
-
-std::string_view were(uint64_t number) { return number == 1 ? "was" : "were"; }
-
-std::string or_missing(const std::optional<std::string>& text) {
-  return text ? *text : std::string(kMissing);
 }
 
 }  // namespace llmprof::report

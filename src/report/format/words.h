@@ -1,33 +1,77 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "profile/profile.h"
 
+// Words and colors for what profile.json names, and how they become sentences.
 namespace llmprof::report {
+
+using namespace profile;
+
+// ---- parts of the budget, classes of kernels
+
+// For a light and for a dark background, "#0072b2".
+struct Color {
+  std::string_view light;
+  std::string_view dark;
+};
+
+// The backgrounds that colors are chosen for.
+inline constexpr Color kBackground{"#ffffff", "#15181e"};
+
+// How a part of the budget or a class of kernels is shown; profile.json keeps the words of its
+// contract ("quantise", "idle: synchronisation"). In every view and plot a color means a class of
+// kernels, and shades of gray mean that nothing runs.
+struct PartLook {
+  std::string_view shown;
+  std::string_view plain;  // for people who do not write kernels: "matrix products"
+  std::string_view why;    // why a GPU was idle, a sentence; empty for work
+  Color color;
+};
+PartLook look_of(TimePart part);
+PartLook look_of(KernelClass kernel_class);
+
+// The class of a part's kernels: communication for "exposed communication"; none for idle time.
+std::optional<KernelClass> class_of_part(TimePart part);
+
+template <class Name>
+std::string_view shown_name(Name part) {
+  return look_of(part).shown;
+}
+template <class Name>
+std::string_view plain_part_name(Name part) {
+  return look_of(part).plain;
+}
+template <class Name>
+Color color_of(Name part) {
+  return look_of(part).color;
+}
+
+// For a text: a part or a class in diff.json, a collective, a link, a format, the basis of a bound.
+std::string_view shown_text(std::string_view name);
+
+// ---- closed sets of names
 
 // Report texts for the closed sets of names in profile.json: one table each, which does not compile
 // if a value has no text.
-template <profile::Vocabulary Enum>
-struct InWords;
-
-template <>
-struct InWords<profile::Scope> {
-  using enum profile::Scope;
-  static constexpr auto kTexts = profile::texts<profile::Scope>({
+constexpr auto texts_for(Scope /*of*/) {
+  using enum Scope;
+  return profile::texts<Scope>({
       {measured, "measured stages"},
       {warmup, "warm-up (excluded from statistics)"},
       {autotuning, "autotuning: bursts that no measured stage has"},
       {initialization, "initialization: before the first stage"},
       {outside, "outside: between and after stages"},
   });
-};
+}
 
-template <>
-struct InWords<profile::WarmupReason> {
-  using enum profile::WarmupReason;
-  static constexpr auto kTexts = profile::texts<profile::WarmupReason>({
+constexpr auto texts_for(WarmupReason /*of*/) {
+  using enum WarmupReason;
+  return profile::texts<WarmupReason>({
       {told, "the program says so"},
       {fewer_steps, "fewer steps than the later ones"},
       {longer, "longer than the later ones"},
@@ -36,22 +80,20 @@ struct InWords<profile::WarmupReason> {
       {first_of_kind, "much slower than later ones with as much GPU work"},
       {cut_off, "only partly recorded"},
   });
-};
+}
 
-template <>
-struct InWords<profile::UnwatchedSource> {
-  using enum profile::UnwatchedSource;
-  static constexpr auto kTexts = profile::texts<profile::UnwatchedSource>({
+constexpr auto texts_for(UnwatchedSource /*of*/) {
+  using enum UnwatchedSource;
+  return profile::texts<UnwatchedSource>({
       {workload_clock, "by the workload's own clock in the control run"},
       {between_windows, "timed in this run while nothing was traced"},
       {control_launches, "timed by its launches in an untraced run"},
   });
-};
+}
 
-template <>
-struct InWords<profile::NotUnwatched> {
-  using enum profile::NotUnwatched;
-  static constexpr auto kTexts = profile::texts<profile::NotUnwatched>({
+constexpr auto texts_for(NotUnwatched /*of*/) {
+  using enum NotUnwatched;
+  return profile::texts<NotUnwatched>({
       {cpu_operators, "no untraced run was timed"},
       {does_not_fit,
        "the run without tracing differs from the recorded one by more than tracing explains"},
@@ -60,63 +102,94 @@ struct InWords<profile::NotUnwatched> {
       {selection, "some steps were selected"},
       {warmup_only, "every instance is a warm-up"},
   });
-};
+}
 
-template <>
-struct InWords<profile::WhyNoFlops> {
-  using enum profile::WhyNoFlops;
-  static constexpr auto kTexts = profile::texts<profile::WhyNoFlops>({
+constexpr auto texts_for(WhyNoFlops /*of*/) {
+  using enum WhyNoFlops;
+  return profile::texts<WhyNoFlops>({
       {not_sampled, "tensor cores not sampled"},
       {no_tensor_activity, "no tensor activity"},
       {format_unknown, "number format not known"},
       {peak_unknown, "peak not known"},
   });
-};
+}
 
-template <>
-struct InWords<profile::ClockMethod> {
-  using enum profile::ClockMethod;
-  static constexpr auto kTexts = profile::texts<profile::ClockMethod>({
+constexpr auto texts_for(ClockMethod /*of*/) {
+  using enum ClockMethod;
+  return profile::texts<ClockMethod>({
       {reference, "the job's clock"},
       {shared, "the same clock"},
       {collectives, "ends of collectives"},
       {wall_clock, "the hosts' wall clocks"},
       {none, "not joined to the others"},
   });
-};
+}
 
-template <>
-struct InWords<profile::StragglerCause> {
-  using enum profile::StragglerCause;
-  static constexpr auto kTexts = profile::texts<profile::StragglerCause>({
+constexpr auto texts_for(StragglerCause /*of*/) {
+  using enum StragglerCause;
+  return profile::texts<StragglerCause>({
       {longer_kernels, "longer kernels"},
       {late_launch, "late launches"},
       {more_tokens, "more tokens"},
       {lower_clock, "lower clock"},
       {unknown, "unknown"},
   });
-};
+}
 
-template <>
-struct InWords<profile::OtherCause> {
-  using enum profile::OtherCause;
-  static constexpr auto kTexts = profile::texts<profile::OtherCause>({
+constexpr auto texts_for(OtherCause /*of*/) {
+  using enum OtherCause;
+  return profile::texts<OtherCause>({
       {spread, "within the spread of the workload's own times, so not measurably slower"},
       {cpus_short,
        "other programs used the CPUs in one of the two runs, so this is not the cost of profiling "
        "alone"},
   });
-};
+}
 
-template <profile::Vocabulary Enum>
+template <Vocabulary Enum>
 std::string_view in_words(Enum value) {
-  return InWords<Enum>::kTexts[value];
+  static constexpr auto kTexts = texts_for(Enum{});
+  return kTexts[value];
 }
 
 // A table cell with a name as in profile.json.
-template <profile::Vocabulary Enum>
+template <Vocabulary Enum>
 std::string spelled(Enum value) {
   return std::string(to_string(value));
 }
+
+// ---- sentences
+
+// Both end with one full stop. A sentence stands alone; a clause follows a colon or "because".
+// Their first word is capitalized or not accordingly, unless it is a name.
+std::string sentence(std::string_view reason);
+std::string clause(std::string_view reason);
+
+// A finding's title or advice after a colon: its first letter is lowercase, unless it starts a name
+// ("FlashAttention").
+std::string after_colon(std::string_view words);
+
+// "a", "a and b", "a, b and c"
+std::string enumeration(const std::vector<std::string>& words);
+
+// The `words` for each item, joined by `between`; empty ones are skipped.
+template <class Items, class Words>
+std::string joined(const Items& items, std::string_view between, const Words& words) {
+  std::string text;
+  for (const auto& item : items) {
+    const std::string own = words(item);
+    if (own.empty()) continue;
+    if (!text.empty()) text += between;
+    text += own;
+  }
+  return text;
+}
+inline std::string joined(const std::vector<std::string>& texts, std::string_view between) {
+  return joined(texts, between, [](const std::string& text) { return text; });
+}
+
+// The unit of a finding's saving: "per request", "per engine step", "per 8 steps", "in the traced
+// part of a request"; empty if unknown.
+std::string per_unit(const Finding& finding);
 
 }  // namespace llmprof::report

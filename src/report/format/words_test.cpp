@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "report/format/part_names.h"
-#include "report/format/sentences.h"
+#include "report/format/words.h"
 
 namespace llmprof::report {
 namespace {

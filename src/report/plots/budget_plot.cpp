@@ -4,10 +4,10 @@
 #include <map>
 
 #include "report/format/figures.h"
-#include "report/format/part_names.h"
+#include "report/format/words.h"
 #include "report/plots/plots.h"
 #include "report/plots/svg.h"
-#include "report/sections/section_words.h"
+#include "report/sections/sections.h"
 
 namespace llmprof::report {
 namespace {
@@ -21,24 +21,24 @@ constexpr size_t kNamedParts = 3;
 
 // The parts of a bar: work first, then idle time, each in the same order in all bars.
 struct PartOrder {
-  profile::TimePart name{};
+  TimePart name{};
   bool idle = false;
   double total = 0;  // ms over all shown stages
 };
 
-std::vector<const profile::Stage*> stages_with_budget(const profile::Profile& profile) {
-  std::vector<const profile::Stage*> stages;
-  for (const profile::Stage& stage : profile.stages) {
+std::vector<const Stage*> stages_with_budget(const Profile& profile) {
+  std::vector<const Stage*> stages;
+  for (const Stage& stage : profile.stages) {
     const auto& budget = stage.shown.budget;
     if (budget && !budget->empty() && stage.shown.wall.mean) stages.push_back(&stage);
   }
   return stages;
 }
 
-std::vector<PartOrder> parts_of(const std::vector<const profile::Stage*>& stages) {
+std::vector<PartOrder> parts_of(const std::vector<const Stage*>& stages) {
   std::map<std::string_view, PartOrder> known;
-  for (const profile::Stage* stage : stages) {
-    for (const profile::BudgetPart& part : *stage->shown.budget) {
+  for (const Stage* stage : stages) {
+    for (const BudgetPart& part : *stage->shown.budget) {
       PartOrder& order = known[to_string(part.part)];
       order.name = part.part;
       order.idle = part.idle;
@@ -54,17 +54,16 @@ std::vector<PartOrder> parts_of(const std::vector<const profile::Stage*>& stages
   return parts;
 }
 
-const profile::BudgetPart* find_part(const profile::Stage& stage, profile::TimePart name) {
-  const auto found = std::ranges::find(*stage.shown.budget, name, &profile::BudgetPart::part);
+const BudgetPart* find_part(const Stage& stage, TimePart name) {
+  const auto found = std::ranges::find(*stage.shown.budget, name, &BudgetPart::part);
   return found == stage.shown.budget->end() ? nullptr : &*found;
 }
 
-std::string budget_words(const profile::Profile& profile,
-                         const std::vector<const profile::Stage*>& stages) {
+std::string budget_words(const Profile& profile, const std::vector<const Stage*>& stages) {
   std::string words = "Time budget.";
-  for (const profile::Stage* stage : stages) {
-    std::vector<profile::BudgetPart> parts = *stage->shown.budget;
-    std::ranges::stable_sort(parts, std::ranges::greater(), &profile::BudgetPart::share);
+  for (const Stage* stage : stages) {
+    std::vector<BudgetPart> parts = *stage->shown.budget;
+    std::ranges::stable_sort(parts, std::ranges::greater(), &BudgetPart::share);
     parts.resize(std::min(kNamedParts, parts.size()));
     words += fmt::format(" {}: {} ms per {}: {}.", stage->name, ms(stage->shown.wall.mean),
                          instance_name(profile, "instance"), joined(parts, ", ", [](auto& part) {
@@ -74,8 +73,8 @@ std::string budget_words(const profile::Profile& profile,
   return words;
 }
 
-void draw_bar(const profile::Profile& profile, const profile::Stage& stage,
-              const std::vector<PartOrder>& parts, double y, Svg& svg) {
+void draw_bar(const Profile& profile, const Stage& stage, const std::vector<PartOrder>& parts,
+              double y, Svg& svg) {
   svg.text(kPlotMargin, y + 14, stage.name, {.size = 15, .bold = true});
   svg.text(
       kPlotMargin + text_width(stage.name, 15) + 14, y + 14,
@@ -84,7 +83,7 @@ void draw_bar(const profile::Profile& profile, const profile::Stage& stage,
   const double whole = kPlotWidth - 2 * kPlotMargin;
   double x = kPlotMargin;
   for (const PartOrder& order : parts) {
-    const profile::BudgetPart* part = find_part(stage, order.name);
+    const BudgetPart* part = find_part(stage, order.name);
     if (part == nullptr) continue;
     const double width = part->share.value * whole;
     const Color fill = color_of(order.name);
@@ -103,8 +102,8 @@ void draw_bar(const profile::Profile& profile, const profile::Stage& stage,
   }
 }
 
-void draw_legend(const std::vector<const profile::Stage*>& stages,
-                 const std::vector<PartOrder>& parts, double y, Svg& svg) {
+void draw_legend(const std::vector<const Stage*>& stages, const std::vector<PartOrder>& parts,
+                 double y, Svg& svg) {
   const double right = kPlotWidth - kPlotMargin;
   const bool times = stages.size() <= kMostBarsWithTimes;
   const double column = times ? 190 : 92;
@@ -121,7 +120,7 @@ void draw_legend(const std::vector<const profile::Stage*>& stages,
     svg.bar(kPlotMargin, y - 8, 12, 12, color_of(order.name));
     svg.text(kPlotMargin + 20, y + 2.5, shown_name(order.name));
     for (size_t i = 0; i < stages.size(); ++i) {
-      const profile::BudgetPart* part = find_part(*stages[i], order.name);
+      const BudgetPart* part = find_part(*stages[i], order.name);
       if (part == nullptr) continue;
       svg.text(edge(i), y + 2.5, text_of(percent(part->share)), {.anchor = Svg::Anchor::end});
       if (!times) continue;
@@ -133,8 +132,8 @@ void draw_legend(const std::vector<const profile::Stage*>& stages,
 
 }  // namespace
 
-std::optional<Plot> budget_plot(const profile::Profile& profile) {
-  std::vector<const profile::Stage*> stages = stages_with_budget(profile);
+std::optional<Plot> budget_plot(const Profile& profile) {
+  std::vector<const Stage*> stages = stages_with_budget(profile);
   if (stages.empty()) return std::nullopt;
   const size_t all = stages.size();
   if (stages.size() > kMostBars) stages.resize(kMostBars);
@@ -148,7 +147,7 @@ std::optional<Plot> budget_plot(const profile::Profile& profile) {
                "share of each stage's wall time, warm-up excluded; idle time in gray{}",
                all > stages.size() ? fmt::format("; {} of {} stages", stages.size(), all) : "")});
   double y = kPlotHead + 6;
-  for (const profile::Stage* stage : stages) {
+  for (const Stage* stage : stages) {
     draw_bar(profile, *stage, parts, y, svg);
     y += kBudgetRow;
   }

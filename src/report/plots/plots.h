@@ -3,7 +3,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "profile/profile.h"
 #include "report/document.h"
@@ -11,14 +10,10 @@
 // Pictures of a profile.
 namespace llmprof::report {
 
-// ---- plot_files
-
 inline constexpr std::string_view kBudgetFile = "plots/budget.svg";
 inline constexpr std::string_view kRooflineFile = "plots/roofline.svg";
 inline constexpr std::string_view kStepsFile = "plots/steps.svg";
 inline constexpr std::string_view kTopKernelsFile = "plots/top_kernels.svg";
-
-// ---- plots
 
 // A picture of a bundle.
 struct Plot {
@@ -32,21 +27,24 @@ inline constexpr std::string_view kPlotFolder = "plots";
 // Each plots a profile as reports show it; none if the profile has nothing to draw.
 
 // The parts of each stage's wall time, one bar per stage.
-std::optional<Plot> budget_plot(const profile::Profile& profile);
+std::optional<Plot> budget_plot(const Profile& profile);
 // Stages by the model's FLOPs and bytes, kernels by those that ncu or the program counted, under
 // the roofs of the device.
-std::optional<Plot> roofline_plot(const profile::Profile& profile);
+std::optional<Plot> roofline_plot(const Profile& profile);
 // The recorded wall time of each step, with its median and its 99th percentile.
-std::optional<Plot> steps_plot(const profile::Profile& profile);
+std::optional<Plot> steps_plot(const Profile& profile);
 // The longest kernels.
-std::optional<Plot> top_kernels_plot(const profile::Profile& profile);
+std::optional<Plot> top_kernels_plot(const Profile& profile);
 
-// All plots of a profile, and the files of those that it does not have.
-struct Plots {
-  std::vector<Plot> drawn;
-  std::vector<std::string_view> missing;
+// All plots, by their files.
+struct PlotFile {
+  std::string_view file;
+  std::optional<Plot> (*draw)(const Profile& profile);
 };
-Plots all_plots(const profile::Profile& profile);
+inline constexpr PlotFile kPlots[] = {{kBudgetFile, budget_plot},
+                                      {kRooflineFile, roofline_plot},
+                                      {kStepsFile, steps_plot},
+                                      {kTopKernelsFile, top_kernels_plot}};
 
 // Adds the plot if there is one.
 inline void add_plot(const std::optional<Plot>& plot, Document& document) {

@@ -7,7 +7,7 @@
 #include "report/format/figures.h"
 #include "report/plots/plots.h"
 #include "report/plots/svg.h"
-#include "report/sections/section_words.h"
+#include "report/sections/sections.h"
 
 namespace llmprof::report {
 namespace {
@@ -31,22 +31,33 @@ struct Roofs {
 };
 
 struct RoofPoint {
-  double intensity = 0;  // FLOP per byte
-  double flops = 0;      // per second
+  enum class Of { stage, kernel, sampled_kernel };  // sampled by the GPU's counters
+  double intensity = 0;                             // FLOP per byte
+  double flops = 0;                                 // per second
   std::string name;
   Color color;
-  bool is_stage = false;
-  bool by_counters = false;  // for kernels
+  Of of = Of::kernel;
+
+  // Points without FLOPs, or beyond any hardware, have no place on logarithmic axes.
+  [[nodiscard]] bool has_place() const {
+    const auto is_possible = [](double value) { return value > 1e-30 && value < 1e30; };
+    return is_possible(intensity) && is_possible(flops);
+  }
 };
+using RoofPoints = std::vector<RoofPoint>;
+
+size_t count(const RoofPoints& points, RoofPoint::Of of) {
+  return static_cast<size_t>(std::ranges::count(points, of, &RoofPoint::of));
+}
 
 void add_compute(Roofs& roofs, double flops, std::string name) {
   const auto known = std::ranges::find(roofs.compute, flops, &Roofs::Compute::flops);
   if (flops > 0 && known == roofs.compute.end()) roofs.compute.push_back({flops, std::move(name)});
 }
 
-Roofs roofs_of(const profile::Profile& profile) {
+Roofs roofs_of(const Profile& profile) {
   Roofs roofs;
-  for (const profile::Stage& stage : profile.stages) {
+  for (const Stage& stage : profile.stages) {
     if (stage.peak_bandwidth) roofs.bandwidth = stage.peak_bandwidth->value;
     if (stage.peak_flops) {
       add_compute(roofs, stage.peak_flops->value, stage.peak_name.value_or("compute peak"));
@@ -56,7 +67,7 @@ Roofs roofs_of(const profile::Profile& profile) {
     if (roofs.bandwidth <= 0) roofs.bandwidth = gpu->memory_bandwidth.value;
     if (roofs.compute.empty()) add_compute(roofs, gpu->bf16.value, "bf16 dense");
   }
-  for (const profile::RooflineKernel& kernel : profile.roofline.kernels) {
+  for (const RooflineKernel& kernel : profile.roofline.kernels) {
     if (kernel.peak_flops && kernel.peak_name) {
       add_compute(roofs, kernel.peak_flops->value, *kernel.peak_name);
     }
@@ -70,40 +81,25 @@ Roofs roofs_of(const profile::Profile& profile) {
   return roofs;
 }
 
-profile::KernelClass class_of_kernel(const profile::Profile& profile,
-                                     const profile::RooflineKernel& point) {
-  const auto known =
-      std::ranges::find(profile.kernels, point.kernel_name, &profile::Kernel::kernel_name);
-  return known == profile.kernels.end() ? profile::KernelClass::other : known->kernel_class;
-}
-
-std::vector<RoofPoint> stage_points(const profile::Profile& profile) {
+// Stages, then kernels.
+RoofPoints points_of(const Profile& profile) {
   constexpr Color kStageColor = {"#1f2328", "#e6edf3"};
-  std::vector<RoofPoint> points;
-  for (const profile::Stage& stage : profile.stages) {
+  RoofPoints points;
+  for (const Stage& stage : profile.stages) {
     const auto& rate = stage.shown.flops_per_s;
     if (!stage.shown.bound || !rate || !stage.flops_per_byte) continue;
-    points.push_back({stage.flops_per_byte->value, rate->value, stage.name, kStageColor, true});
+    points.push_back(
+        {stage.flops_per_byte->value, rate->value, stage.name, kStageColor, RoofPoint::Of::stage});
   }
-  return points;
-}
-
-std::vector<RoofPoint> kernel_points(const profile::Profile& profile) {
-  std::vector<RoofPoint> points;
-  for (const profile::RooflineKernel& kernel : profile.roofline.kernels) {
+  for (const RooflineKernel& kernel : profile.roofline.kernels) {
     if (!kernel.flops_per_s || !kernel.flops_per_byte) continue;
-    points.push_back({kernel.flops_per_byte->value, kernel.flops_per_s->value, kernel.short_name,
-                      color_of(class_of_kernel(profile, kernel)), false, is_by_counters(kernel)});
+    const Kernel* ranked = find_kernel(profile, kernel.kernel_name);
+    points.push_back(
+        {kernel.flops_per_byte->value, kernel.flops_per_s->value, kernel.short_name,
+         color_of(ranked == nullptr ? KernelClass::other : ranked->kernel_class),
+         is_by_counters(kernel) ? RoofPoint::Of::sampled_kernel : RoofPoint::Of::kernel});
   }
   return points;
-}
-
-// Points without FLOPs, or beyond any hardware, have no place on logarithmic axes.
-bool has_place(const RoofPoint& point) {
-  constexpr double kLeast = 1e-30;
-  constexpr double kMost = 1e30;
-  const auto is_possible = [](double value) { return value > kLeast && value < kMost; };
-  return is_possible(point.intensity) && is_possible(point.flops);
 }
 
 struct Box {
@@ -150,12 +146,9 @@ class Labels {
 
 class RooflineDrawing {
  public:
-  RooflineDrawing(Roofs roofs, std::vector<RoofPoint> points, Svg& svg)
-      : roofs_(std::move(roofs)), points_(std::move(points)), svg_(svg) {
+  RooflineDrawing(const Roofs& roofs, const RoofPoints& points, Svg& svg)
+      : roofs_(roofs), points_(points), svg_(svg) {
     choose_axes();
-  }
-
-  void run() {
     draw_grid();
     draw_roofs();
     draw_points();
@@ -164,17 +157,17 @@ class RooflineDrawing {
 
  private:
   void choose_axes() {
-    const double low_x = std::ranges::min(points_, {}, &RoofPoint::intensity).intensity;
-    double high_x = std::ranges::max(points_, {}, &RoofPoint::intensity).intensity;
-    const double low_y = std::ranges::min(points_, {}, &RoofPoint::flops).flops;
-    double high_y = std::ranges::max(points_, {}, &RoofPoint::flops).flops;
+    const auto [low_x, high_x] = std::ranges::minmax(points_, {}, &RoofPoint::intensity);
+    const auto [low_y, high_y] = std::ranges::minmax(points_, {}, &RoofPoint::flops);
+    double right = high_x.intensity;
+    double top = high_y.flops;
     for (const Roofs::Compute& roof : roofs_.compute) {
-      high_y = std::max(high_y, roof.flops);
-      if (roofs_.bandwidth > 0) high_x = std::max(high_x, roof.flops / roofs_.bandwidth);
+      top = std::max(top, roof.flops);
+      if (roofs_.bandwidth > 0) right = std::max(right, roof.flops / roofs_.bandwidth);
     }
     constexpr double kRoom = 2.5;
-    x_ = {low_x / kRoom, high_x * kRoom, kRoofLeft, kRoofRight, true};
-    y_ = {low_y / kRoom, high_y * kRoom, kRoofBottom, kRoofTop, true};
+    x_ = {low_x.intensity / kRoom, right * kRoom, kRoofLeft, kRoofRight, true};
+    y_ = {low_y.flops / kRoom, top * kRoom, kRoofBottom, kRoofTop, true};
   }
 
   void draw_grid() {
@@ -183,11 +176,8 @@ class RooflineDrawing {
       svg_.text(x_.place(mark), kRoofBottom + 18, mark_text(mark),
                 {.size = 12, .anchor = Svg::Anchor::middle, .muted = true});
     }
-    for (const double mark : marks_of(y_, 8)) {
-      svg_.line(kRoofLeft, y_.place(mark), kRoofRight, y_.place(mark), Svg::Stroke::grid);
-      svg_.text(kRoofLeft - 8, y_.place(mark) + 4, prefixed_mark(mark),
-                {.size = 12, .anchor = Svg::Anchor::end, .muted = true});
-    }
+    for (const double mark : marks_of(y_, 8))
+      svg_.rule(kRoofLeft, y_.place(mark), kRoofRight, prefixed_mark(mark));
     svg_.line(kRoofLeft, kRoofBottom, kRoofRight, kRoofBottom, Svg::Stroke::axis);
     svg_.line(kRoofLeft, kRoofTop, kRoofLeft, kRoofBottom, Svg::Stroke::axis);
     svg_.text((kRoofLeft + kRoofRight) / 2, kRoofBottom + 40, "arithmetic intensity (FLOP/B)",
@@ -205,8 +195,7 @@ class RooflineDrawing {
 
   // Left of its line, or right of it if there is no room.
   void label_ridge(double ridge, double y) {
-    const std::string words =
-        fmt::format("ridge point {} FLOP/B", in_unit(profile::FlopsPerByte{ridge}));
+    const std::string words = fmt::format("ridge point {} FLOP/B", in_unit(FlopsPerByte{ridge}));
     const double x = x_.place(ridge);
     const bool fits = x - 6 - text_width(words, 12) > kRoofLeft;
     label(fits ? x - 6 : x + 6, y, words, fits ? Svg::Anchor::end : Svg::Anchor::start);
@@ -222,7 +211,7 @@ class RooflineDrawing {
       const double y = y_.place(roof.flops);
       svg_.line(x_.place(std::max(ridge, x_.low)), y, kRoofRight, y, kRoofLine, false);
       label(kRoofRight - 4, y - 7,
-            fmt::format("{}: {}", roof.name, in_unit(profile::FlopsPerSecond{roof.flops})),
+            fmt::format("{}: {}", roof.name, in_unit(FlopsPerSecond{roof.flops})),
             Svg::Anchor::end);
       if (roofs_.bandwidth <= 0 || ridge <= x_.low) continue;
       svg_.line(x_.place(ridge), y, x_.place(ridge), kRoofBottom, Svg::Stroke::dashed);
@@ -245,8 +234,7 @@ class RooflineDrawing {
       const double y = y1 + (y2 - y1) * i / kPieces;
       labels_.keep_clear({x - 4, y - 4, x + 4, y + 4});
     }
-    const std::string words =
-        fmt::format("memory: {}", in_unit(profile::BytesPerSecond{roofs_.bandwidth}));
+    const std::string words = fmt::format("memory: {}", in_unit(BytesPerSecond{roofs_.bandwidth}));
     const double at_x = x1 + (x2 - x1) * 0.5;
     label(at_x - 12, y1 + (y2 - y1) * 0.5 - 6, words, Svg::Anchor::end);
   }
@@ -260,28 +248,20 @@ class RooflineDrawing {
     // Stages are drawn over kernels: they are fewer, and readers look for them.
     for (const bool stages : {false, true}) {
       for (const RoofPoint& point : points_) {
-        if (point.is_stage != stages) continue;
-        const double x = x_.place(point.intensity);
-        const double y = y_.place(point.flops);
-        draw_mark(point, x, y, words_of(point));
+        if ((point.of == RoofPoint::Of::stage) != stages) continue;
+        draw_mark(
+            point, x_.place(point.intensity), y_.place(point.flops),
+            fmt::format("{}: {} FLOP/B, {}{}", point.name, in_unit(FlopsPerByte{point.intensity}),
+                        in_unit(FlopsPerSecond{point.flops}),
+                        point.of == RoofPoint::Of::sampled_kernel ? ", by counters" : ""));
       }
     }
   }
 
   void draw_mark(const RoofPoint& point, double x, double y, std::string_view tip) {
-    if (point.is_stage) {
-      svg_.diamond(x, y, 8, point.color, tip);
-    } else if (point.by_counters) {
-      svg_.triangle(x, y, 5.5, point.color, tip);
-    } else {
-      svg_.dot(x, y, 5, point.color, tip);
-    }
-  }
-
-  static std::string words_of(const RoofPoint& point) {
-    return fmt::format(
-        "{}: {} FLOP/B, {}{}", point.name, in_unit(profile::FlopsPerByte{point.intensity}),
-        in_unit(profile::FlopsPerSecond{point.flops}), point.by_counters ? ", by counters" : "");
+    if (point.of == RoofPoint::Of::stage) return svg_.diamond(x, y, 8, point.color, tip);
+    if (point.of == RoofPoint::Of::kernel) return svg_.dot(x, y, 5, point.color, tip);
+    svg_.triangle(x, y, 5.5, point.color, tip);
   }
 
   void draw_names() {
@@ -290,122 +270,108 @@ class RooflineDrawing {
     for (const RoofPoint& point : points_) {
       const double x = x_.place(point.intensity);
       const double at_y = y_.place(point.flops);
+      const bool is_stage = point.of == RoofPoint::Of::stage;
       std::string mark = point.name;
-      if (!point.is_stage) {
+      if (!is_stage) {
         if (number == kMostPoints) continue;
         mark = std::to_string(++number);
       }
       const double width = text_width(mark, 12) + 4;
       if (const auto at = labels_.place(x, at_y, width, 15)) {
         const double reach = std::hypot(at->first - x, at->second - at_y);
-        if (reach > 24 + width / 2) {
-          svg_.line(x, at_y, at->first, at->second, Svg::Stroke::axis);
-        }
+        if (reach > 24 + width / 2) svg_.line(x, at_y, at->first, at->second, Svg::Stroke::axis);
         svg_.text(at->first, at->second + 4, mark,
-                  {.size = 12, .anchor = Svg::Anchor::middle, .bold = point.is_stage});
+                  {.size = 12, .anchor = Svg::Anchor::middle, .bold = is_stage});
       }
       const double left = 24;
       draw_mark(point, left + 7, y - 4, "");
-      if (point.is_stage) {
+      if (is_stage) {
         svg_.text(left + 46, y, fmt::format("{} (stage)", point.name), {.bold = true});
       } else {
         svg_.text(left + 38, y, mark, {.anchor = Svg::Anchor::end});
         svg_.text(left + 46, y, fitted(point.name, 520, 12, true), {.size = 12, .code = true});
       }
       svg_.text(kRoofRight - 130, y,
-                fmt::format("{} FLOP/B", in_unit(profile::FlopsPerByte{point.intensity})),
+                fmt::format("{} FLOP/B", in_unit(FlopsPerByte{point.intensity})),
                 {.size = 12, .anchor = Svg::Anchor::end, .muted = true});
-      svg_.text(kRoofRight, y, text_of(in_unit(profile::FlopsPerSecond{point.flops})),
+      svg_.text(kRoofRight, y, text_of(in_unit(FlopsPerSecond{point.flops})),
                 {.size = 12, .anchor = Svg::Anchor::end});
       y += kRoofLegendRow;
     }
   }
 
-  Roofs roofs_;
-  std::vector<RoofPoint> points_;
+  const Roofs& roofs_;
+  const RoofPoints& points_;
   Svg& svg_;
   Axis x_;
   Axis y_;
   Labels labels_;
 };
 
-// The number of drawn kernels by source.
-struct Sources {
-  size_t others = 0;  // ncu, or the program itself
-  size_t by_counters = 0;
-
-  explicit Sources(const std::vector<RoofPoint>& points) {
-    for (const RoofPoint& point : points) {
-      if (!point.is_stage) ++(point.by_counters ? by_counters : others);
-    }
-  }
-  [[nodiscard]] size_t all() const { return others + by_counters; }
-};
-
 // Uses only numbers from profile.json, like every sentence of a report.
-std::string plot_words(const profile::Profile& profile, const Roofs& roofs,
-                       const Sources& kernels) {
+std::string plot_words(const Profile& profile, const Roofs& roofs, const RoofPoints& points) {
   std::string words = "Roofline.";
   for (const Roofs::Compute& roof : roofs.compute) {
-    words += fmt::format(" {}: {}.", roof.name, in_unit(profile::FlopsPerSecond{roof.flops}));
+    words += fmt::format(" {}: {}.", roof.name, in_unit(FlopsPerSecond{roof.flops}));
   }
   if (roofs.bandwidth > 0) {
-    words += fmt::format(" Memory: {}.", in_unit(profile::BytesPerSecond{roofs.bandwidth}));
+    words += fmt::format(" Memory: {}.", in_unit(BytesPerSecond{roofs.bandwidth}));
   }
-  for (const profile::Stage& stage : profile.stages) {
+  for (const Stage& stage : profile.stages) {
     if (!stage.shown.bound || !stage.flops_per_byte || !stage.ridge) continue;
     words += fmt::format(" {}: {} FLOP/B, ridge point {} FLOP/B, MFU {}, MBU {}.", stage.name,
                          in_unit(stage.flops_per_byte), in_unit(stage.ridge),
                          percent(stage.shown.mfu.wall), percent(stage.shown.mbu.wall));
   }
-  if (kernels.others > 0) {
+  if (count(points, RoofPoint::Of::kernel) > 0) {
     words += on_cpu(profile) ? " Operators as recorded." : " Kernels as ncu measured them.";
   }
-  if (kernels.by_counters > 0) words += " Kernels by samples of the GPU's counters.";
+  if (count(points, RoofPoint::Of::sampled_kernel) > 0) {
+    words += " Kernels by samples of the GPU's counters.";
+  }
   return words;
 }
 
 // The sources of the points: a line for stages, one for kernels.
-std::vector<std::string> roofline_sources(const profile::Profile& profile, size_t stages,
-                                          const Sources& kernels, size_t left_out) {
+std::vector<std::string> roofline_sources(const Profile& profile, const RoofPoints& points,
+                                          size_t left_out) {
   std::vector<std::string> lines;
+  const size_t stages = count(points, RoofPoint::Of::stage);
   if (stages > 0) {
     lines.emplace_back(profile.model
                            ? "stages: what the model must compute and move, over wall time"
                            : "stages: what the operators recorded, over wall time");
   }
-  if (kernels.all() > 0) {
-    std::string words =
-        on_cpu(profile)            ? "operators: as recorded"
-        : kernels.by_counters == 0 ? "kernels: as ncu measured them"
-        : kernels.others == 0
-            ? "kernels (triangles): by samples of the GPU's counters, tensor cores alone"
-            : "kernels: dots as ncu measured them, triangles by the GPU's counters";
-    if (kernels.all() > kMostPoints)
-      words += fmt::format("; numbered: the {} longest", kMostPoints);
-    if (left_out > 0) words += fmt::format("; {} without FLOPs not shown", left_out);
-    lines.push_back(std::move(words));
-  }
+  const size_t kernels = points.size() - stages;
+  const size_t sampled = count(points, RoofPoint::Of::sampled_kernel);
+  if (kernels == 0) return lines;
+  std::string words =
+      on_cpu(profile) ? "operators: as recorded"
+      : sampled == 0  ? "kernels: as ncu measured them"
+      : sampled == kernels
+          ? "kernels (triangles): by samples of the GPU's counters, tensor cores alone"
+          : "kernels: dots as ncu measured them, triangles by the GPU's counters";
+  if (kernels > kMostPoints) words += fmt::format("; numbered: the {} longest", kMostPoints);
+  if (left_out > 0) words += fmt::format("; {} without FLOPs not shown", left_out);
+  lines.push_back(std::move(words));
   return lines;
 }
 
 }  // namespace
 
-std::optional<Plot> roofline_plot(const profile::Profile& profile) {
-  std::vector<RoofPoint> points = stage_points(profile);
-  std::erase_if(points, [](const RoofPoint& point) { return !has_place(point); });
-  const size_t stages = points.size();
-  const std::vector<RoofPoint> kernels = kernel_points(profile);
-  std::copy_if(kernels.begin(), kernels.end(), std::back_inserter(points), has_place);
+std::optional<Plot> roofline_plot(const Profile& profile) {
+  RoofPoints points = points_of(profile);
+  const size_t kernels = points.size() - count(points, RoofPoint::Of::stage);
+  std::erase_if(points, [](const RoofPoint& point) { return !point.has_place(); });
   if (points.empty()) return std::nullopt;
+  const size_t stages = count(points, RoofPoint::Of::stage);
   const size_t drawn = points.size() - stages;
-  const Sources sources(points);
   const Roofs roofs = roofs_of(profile);
-  const std::string description = plot_words(profile, roofs, sources);
+  const std::string description = plot_words(profile, roofs, points);
   const size_t named = stages + std::min(drawn, kMostPoints);
   Svg svg(kRoofBottom + 72 + kRoofLegendRow * static_cast<double>(named), "Roofline", description);
-  svg.head("Roofline", roofline_sources(profile, stages, sources, kernels.size() - drawn));
-  RooflineDrawing(roofs, std::move(points), svg).run();
+  svg.head("Roofline", roofline_sources(profile, points, kernels - drawn));
+  RooflineDrawing(roofs, points, svg);
   return Plot{kRooflineFile, description, std::move(svg).finish()};
 }
 

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
+#include <span>
 
-#include "base/quantiles.h"
 #include "report/format/figures.h"
 #include "report/plots/plots.h"
 #include "report/plots/svg.h"
@@ -24,38 +25,28 @@ constexpr Color kDots = {"#0072b2", "#3698f5"};
 constexpr Color kMedianLine = {"#009e73", "#4fc9a0"};
 constexpr Color kTailLine = {"#d55e00", "#f0813a"};
 
-struct TimedStep {
-  double wall_ms = 0;
-  const profile::Step* step = nullptr;
-};
-
+// Steps that statistics include, in the order of the profile: no warm-up, known wall time.
 struct StepSeries {
-  const profile::Stage* stage = nullptr;
-  std::vector<TimedStep> steps;  // in the order of the profile
-  double p50 = 0;
-  double p99 = 0;
+  const Stage* stage = nullptr;
+  std::vector<const Step*> steps = {};
+
+  [[nodiscard]] const Statistics<Milliseconds>& times() const { return *stage->step_wall; }
 };
 
-// Steps that statistics include: no warm-up, known wall time.
-StepSeries series_of(const profile::Profile& profile, const profile::Stage& stage) {
-  StepSeries series;
-  series.stage = &stage;
-  for (const profile::Step& step : profile.steps) {
+StepSeries series_of(const Profile& profile, const Stage& stage) {
+  StepSeries series{&stage};
+  for (const Step& step : profile.steps) {
     if (step.stage != stage.name || step.after_untraced || step.wall.value <= 0) continue;
     if (step.instance < stage.instances.size() && stage.instances[step.instance].warmup) continue;
-    series.steps.push_back({step.wall.value, &step});
+    series.steps.push_back(&step);
   }
-  if (series.steps.empty()) return series;
-  std::vector<double> walls(series.steps.size());
-  std::ranges::transform(series.steps, walls.begin(), &TimedStep::wall_ms);
-  series.p50 = nearest_rank(walls, 0.5);
-  series.p99 = nearest_rank(walls, 0.99);
   return series;
 }
 
-std::vector<StepSeries> all_series(const profile::Profile& profile) {
+std::vector<StepSeries> all_series(const Profile& profile) {
   std::vector<StepSeries> all;
-  for (const profile::Stage& stage : profile.stages) {
+  for (const Stage& stage : profile.stages) {
+    if (!stage.step_wall) continue;
     StepSeries series = series_of(profile, stage);
     if (series.steps.size() >= kFewestSteps) all.push_back(std::move(series));
   }
@@ -65,30 +56,26 @@ std::vector<StepSeries> all_series(const profile::Profile& profile) {
   return all;
 }
 
-Figure step_ms(double value) { return fine_ms(profile::Milliseconds{value}); }
+double wall_of(const Step* step) { return step->wall.value; }
 
 Axis time_axis(const StepSeries& series, double top) {
-  const auto [least, most] = std::ranges::minmax(series.steps, {}, &TimedStep::wall_ms);
-  Axis axis;
-  axis.from = top + kPanelHeight;
-  axis.to = top;
-  axis.logarithmic = most.wall_ms / least.wall_ms >= kFlatBelow;
-  axis.low = axis.logarithmic ? least.wall_ms / 1.2 : 0;
-  axis.high = most.wall_ms * (axis.logarithmic ? 1.2 : 1.08);
-  return axis;
-}
-
-std::string step_tip(const TimedStep& timed) {
-  return fmt::format("instance {}, step {}: {} ms", timed.step->instance,
-                     timed.step->step_of_instance, step_ms(timed.wall_ms));
+  const auto [least, most] = std::ranges::minmax(series.steps | std::views::transform(wall_of));
+  const bool logarithmic = most / least >= kFlatBelow;
+  return {.low = logarithmic ? least / 1.2 : 0,
+          .high = most * (logarithmic ? 1.2 : 1.08),
+          .from = top + kPanelHeight,
+          .to = top,
+          .logarithmic = logarithmic};
 }
 
 void draw_steps(const StepSeries& series, const Axis& x, const Axis& y, Svg& svg) {
   if (series.steps.size() <= kMostDots) {
     const double radius = series.steps.size() > 400 ? 1.8 : 2.8;
     for (size_t i = 0; i < series.steps.size(); ++i) {
-      svg.dot(x.place(static_cast<double>(i)), y.place(series.steps[i].wall_ms), radius, kDots,
-              step_tip(series.steps[i]));
+      const Step& step = *series.steps[i];
+      svg.dot(x.place(static_cast<double>(i)), y.place(step.wall.value), radius, kDots,
+              fmt::format("instance {}, step {}: {} ms", step.instance, step.step_of_instance,
+                          fine_ms(step.wall)));
     }
     return;
   }
@@ -96,13 +83,9 @@ void draw_steps(const StepSeries& series, const Axis& x, const Axis& y, Svg& svg
   const auto first_of = [&](size_t column) { return column * series.steps.size() / columns; };
   for (size_t column = 0; column < columns; ++column) {
     const size_t begin = first_of(column);
-    const size_t end = std::max(begin + 1, first_of(column + 1));
-    double low = series.steps[begin].wall_ms;
-    double high = low;
-    for (size_t i = begin; i < std::min(end, series.steps.size()); ++i) {
-      low = std::min(low, series.steps[i].wall_ms);
-      high = std::max(high, series.steps[i].wall_ms);
-    }
+    const size_t steps = std::max<size_t>(1, first_of(column + 1) - begin);
+    const auto [low, high] = std::ranges::minmax(std::span(series.steps).subspan(begin, steps) |
+                                                 std::views::transform(wall_of));
     const double at = x.from + static_cast<double>(column);
     const double height = std::max(1.5, y.place(low) - y.place(high));
     svg.bar(at, y.place(high), 1, height, kDots);
@@ -113,9 +96,7 @@ void draw_panel(const StepSeries& series, double top, Svg& svg) {
   const Axis y = time_axis(series, top);
   const Axis x{0, static_cast<double>(series.steps.size() - 1), kStepsLeft + 6, kStepsRight - 6};
   for (const double mark : marks_of(y, 5)) {
-    svg.line(kStepsLeft, y.place(mark), kStepsRight, y.place(mark), Svg::Stroke::grid);
-    svg.text(kStepsLeft - 8, y.place(mark) + 4, mark_text(mark),
-             {.size = 12, .anchor = Svg::Anchor::end, .muted = true});
+    svg.rule(kStepsLeft, y.place(mark), kStepsRight, mark_text(mark));
   }
   svg.line(kStepsLeft, y.from, kStepsRight, y.from, Svg::Stroke::axis);
   for (const double mark : marks_of(x, 8)) {
@@ -123,8 +104,11 @@ void draw_panel(const StepSeries& series, double top, Svg& svg) {
     svg.text(x.place(mark), y.from + 18, mark_text(mark),
              {.size = 12, .anchor = Svg::Anchor::middle, .muted = true});
   }
-  svg.line(kStepsLeft, y.place(series.p50), kStepsRight, y.place(series.p50), kMedianLine, false);
-  svg.line(kStepsLeft, y.place(series.p99), kStepsRight, y.place(series.p99), kTailLine, true);
+  const auto& times = series.times();
+  svg.line(kStepsLeft, y.place(times.p50->value), kStepsRight, y.place(times.p50->value),
+           kMedianLine, false);
+  svg.line(kStepsLeft, y.place(times.p99->value), kStepsRight, y.place(times.p99->value), kTailLine,
+           true);
   draw_steps(series, x, y, svg);
   // The key to the lines is above the panel, so that nothing is drawn over it.
   double at = kStepsLeft;
@@ -135,8 +119,8 @@ void draw_panel(const StepSeries& series, double top, Svg& svg) {
     svg.text(at + 30, top - 12, words, {.size = 13});
     at += 30 + text_width(words, 13) + 18;
   };
-  key(kMedianLine, false, fmt::format("p50 {} ms", step_ms(series.p50)));
-  key(kTailLine, true, fmt::format("p99 {} ms", step_ms(series.p99)));
+  key(kMedianLine, false, fmt::format("p50 {} ms", fine_ms(times.p50)));
+  key(kTailLine, true, fmt::format("p99 {} ms", fine_ms(times.p99)));
   svg.text(kStepsRight, top - 12, counted(series.steps.size(), "step"),
            {.anchor = Svg::Anchor::end, .muted = true});
 }
@@ -144,17 +128,16 @@ void draw_panel(const StepSeries& series, double top, Svg& svg) {
 std::string steps_words(const std::vector<StepSeries>& all) {
   std::string words = "Wall time of each step as recorded.";
   for (const StepSeries& series : all) {
-    const TimedStep longest = std::ranges::max(series.steps, {}, &TimedStep::wall_ms);
     words += fmt::format(" {}: {}, p50 {} ms, p99 {} ms, longest {} ms.", series.stage->name,
-                         counted(series.steps.size(), "step"), step_ms(series.p50),
-                         step_ms(series.p99), step_ms(longest.wall_ms));
+                         counted(series.steps.size(), "step"), fine_ms(series.times().p50),
+                         fine_ms(series.times().p99), fine_ms(series.times().max));
   }
   return words;
 }
 
 }  // namespace
 
-std::optional<Plot> steps_plot(const profile::Profile& profile) {
+std::optional<Plot> steps_plot(const Profile& profile) {
   const std::vector<StepSeries> all = all_series(profile);
   if (all.empty()) return std::nullopt;
   const std::string description = steps_words(all);
@@ -162,9 +145,9 @@ std::optional<Plot> steps_plot(const profile::Profile& profile) {
           description);
   const bool traced = std::ranges::any_of(
       all, [](const StepSeries& series) { return series.stage->unwatched.has_value(); });
-  svg.head("Wall time of each step", {fmt::format("ms, as recorded{}; steps in order, warm-up "
-                                                  "excluded",
-                                                  traced ? ", with what tracing adds" : "")});
+  svg.head("Wall time of each step",
+           {fmt::format("ms, as recorded{}; steps in order, warm-up excluded",
+                        traced ? ", with what tracing adds" : "")});
   double top = kStepsHead + 28;
   for (const StepSeries& series : all) {
     draw_panel(series, top, svg);

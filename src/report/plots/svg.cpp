@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "report/format/figures.h"
-#include "report/html/html.h"
+#include "report/writers/writers.h"
 
 namespace llmprof::report {
 namespace {
@@ -145,6 +145,11 @@ void Svg::line(double x1, double y1, double x2, double y2, const Color& color, b
                        px(x2), px(y2), color_class(color), dashed ? " dashed" : "");
 }
 
+void Svg::rule(double left, double y, double right, std::string_view mark) {
+  line(left, y, right, y, Stroke::grid);
+  text(left - 8, y + 4, mark, {.size = 12, .anchor = Anchor::end, .muted = true});
+}
+
 std::string Svg::finish() && {
   std::string light;
   std::string dark;
@@ -155,8 +160,7 @@ std::string Svg::finish() && {
   return fmt::format(
       "{}<style>\ntext{{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Noto "
       "Sans',Helvetica,Arial,sans-serif;stroke:none!important}}\nrect,circle{{stroke:none!"
-      "important}}"
-      "\n.code{{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans "
+      "important}}\n.code{{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans "
       "Mono',monospace}}\n.bold{{font-weight:600}}\n.middle{{text-anchor:middle}}\n"
       ".end{{text-anchor:end}}\n.line{{fill:none!important;stroke-width:1}}\n"
       ".strong{{stroke-width:1.6}}\n.dashed{{stroke-dasharray:5 4}}\n"

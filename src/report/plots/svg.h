@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "report/format/part_names.h"
+#include "report/format/words.h"
 
 namespace llmprof::report {
 
@@ -47,6 +47,9 @@ class Svg {
   enum class Stroke { grid, axis, dashed };
   void line(double x1, double y1, double x2, double y2, Stroke stroke);
   void line(double x1, double y1, double x2, double y2, const Color& color, bool dashed);
+
+  // A line of the grid at a mark of the vertical axis, which is at `left`.
+  void rule(double left, double y, double right, std::string_view mark);
 
   [[nodiscard]] std::string finish() &&;
 

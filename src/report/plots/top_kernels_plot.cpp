@@ -5,10 +5,10 @@
 #include <set>
 
 #include "report/format/figures.h"
-#include "report/format/part_names.h"
+#include "report/format/words.h"
 #include "report/plots/plots.h"
 #include "report/plots/svg.h"
-#include "report/sections/section_words.h"
+#include "report/sections/sections.h"
 
 namespace llmprof::report {
 namespace {
@@ -18,8 +18,7 @@ constexpr size_t kDrawnKernels = 12;
 constexpr size_t kNamedKernels = 3;
 constexpr double kValueRoom = 190;  // next to the longest bar
 
-std::string ranked_words(const profile::Profile& profile,
-                         const std::vector<RankedKernel>& kernels) {
+std::string ranked_words(const Profile& profile, const std::vector<RankedKernel>& kernels) {
   const std::string longest =
       joined(kernels | std::views::take(kNamedKernels), ", ", [](const RankedKernel& ranked) {
         return fmt::format("{} {} ms ({})", ranked.kernel->short_name, exact_ms(ranked.total),
@@ -30,10 +29,10 @@ std::string ranked_words(const profile::Profile& profile,
 
 // The classes of the bars, in one or more lines.
 void draw_classes(const std::vector<RankedKernel>& kernels, double y, Svg& svg) {
-  std::set<profile::KernelClass> drawn;
+  std::set<KernelClass> drawn;
   double x = kPlotMargin;
   for (const RankedKernel& ranked : kernels) {
-    const profile::KernelClass kernel_class = ranked.kernel->kernel_class;
+    const KernelClass kernel_class = ranked.kernel->kernel_class;
     if (!drawn.insert(kernel_class).second) continue;
     const std::string_view name = shown_name(kernel_class);
     const double width = 20 + text_width(name, 13) + 18;
@@ -49,7 +48,7 @@ void draw_classes(const std::vector<RankedKernel>& kernels, double y, Svg& svg) 
 
 }  // namespace
 
-std::optional<Plot> top_kernels_plot(const profile::Profile& profile) {
+std::optional<Plot> top_kernels_plot(const Profile& profile) {
   std::vector<RankedKernel> kernels = ranked_kernels(profile);
   std::erase_if(kernels, [](const RankedKernel& ranked) { return ranked.total.value <= 0; });
   if (kernels.empty()) return std::nullopt;
@@ -63,7 +62,7 @@ std::optional<Plot> top_kernels_plot(const profile::Profile& profile) {
   const bool several_devices = profile.totals.devices.size() > 1;
   double y = kPlotHead + 6;
   for (const RankedKernel& ranked : kernels) {
-    const profile::Kernel& kernel = *ranked.kernel;
+    const Kernel& kernel = *ranked.kernel;
     std::string name = kernel.short_name;
     if (several_devices) name += " on " + kernel.device;
     const double room = kPlotWidth - 2 * kPlotMargin;

@@ -8,12 +8,10 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "report/format/figures.h"
-#include "report/format/part_names.h"
+#include "report/format/words.h"
 
 namespace llmprof::report {
 namespace {
-
-using profile::FindingValue;
 
 constexpr std::pair<std::string_view, Figure::Of> kFigures[] = {
     {"plain", Figure::Of::count},
@@ -81,19 +79,6 @@ class Filling {
     return out;
   }
 
-  [[nodiscard]] std::optional<double> value(std::string_view name) const {
-    const FindingValue* found = profile::find_value(values_, name);
-    return found == nullptr ? std::nullopt : found->value;
-  }
-  [[nodiscard]] uint64_t count(std::string_view name) const {
-    return static_cast<uint64_t>(value(name).value_or(0));
-  }
-  // The value itself, or the source of a number.
-  [[nodiscard]] std::string text(std::string_view name) const {
-    const FindingValue* found = profile::find_value(values_, name);
-    return found == nullptr ? std::string(kMissing) : found->text.value_or("");
-  }
-
   [[nodiscard]] bool holds(std::string_view condition) const {
     if (condition.starts_with('!')) return !holds(condition.substr(1));
     if (const size_t bar = condition.find('|'); bar != std::string_view::npos) {
@@ -102,38 +87,45 @@ class Filling {
     const bool of_source = condition.starts_with('@');
     if (of_source) condition.remove_prefix(1);
     const size_t sign = condition.find_first_of("=>");
-    const std::string_view name = condition.substr(0, sign);
-    const FindingValue* found = profile::find_value(values_, name);
+    const FindingValue* found = profile::find_value(values_, condition.substr(0, sign));
     if (found == nullptr) return false;
-    if (sign == std::string_view::npos) {
-      return of_source ? !text(name).empty() : found->text != "no";
-    }
+    const std::string text = found->text.value_or("");
+    if (sign == std::string_view::npos) return of_source ? !text.empty() : text != "no";
     const std::string wanted(condition.substr(sign + 1));
     if (condition[sign] == '>') return found->value.value_or(0) > std::stod(wanted);
-    return found->value && !of_source ? *found->value == std::stod(wanted) : text(name) == wanted;
+    return found->value && !of_source ? *found->value == std::stod(wanted) : text == wanted;
   }
 
   [[nodiscard]] std::string shown(std::string_view name, std::string_view how) const {
     constexpr double kPercent = 100;
-    const double number = value(name).value_or(0);
-    if (how.empty()) return value(name) ? fmt::to_string(count(name)) : text(name);
-    if (how == "source") return text(name);
-    if (how == "shown") return std::string(shown_text(text(name)));
-    if (how == "()") return fmt::format("{} ({})", count(name), text(name));
-    if (how == "were") return std::string(were(count(name)));
+    const FindingValue* found = profile::find_value(values_, name);
+    const FindingValue own =
+        found == nullptr ? FindingValue{"", {}, {}, std::string(kMissing)} : *found;
+    const double number = own.value.value_or(0);
+    const auto count = static_cast<uint64_t>(number);
+    // The value itself, or the source of a number.
+    const std::string text = own.text.value_or("");
+    const auto counted_plainly = [&](std::string_view one) {
+      return fmt::format("{} {}", count, plural_of(count, one));
+    };
+    if (how.empty()) return own.value ? fmt::to_string(count) : text;
+    if (how == "source") return text;
+    if (how == "shown") return std::string(shown_text(text));
+    if (how == "()") return fmt::format("{} ({})", count, text);
+    if (how == "were") return std::string(were(count));
     for (const auto& [figure, of] : kFigures) {
-      if (how == figure) return text_of(Figure{of, value(name), {}});
+      if (how == figure) return text_of(Figure{of, own.value, {}});
     }
-    if (how == "scaled") return scaled_text(name);
+    if (how == "scaled") return scaled_text(own);
     if (how == "0%") return fmt::format("{:.0f} %", number * kPercent);
     if (how == "g%") return fmt::format("{:g} %", number * kPercent);
     if (how == "us") return fmt::format("{:.1f} us", microseconds(number));
-    if (how.starts_with('#')) return counted_plainly(name, how.substr(1));
+    if (how.starts_with('#')) return counted_plainly(how.substr(1));
     if (how.starts_with('~')) {
       return fmt::format("{} {}", plain(number), plural_of(number == 1 ? 1 : 2, how.substr(1)));
     }
     if (how.starts_with("mean ")) {
-      if (number == std::floor(number)) return counted_plainly(name, how.substr(5));
+      if (number == std::floor(number)) return counted_plainly(how.substr(5));
       return fmt::format("{:.1f} {}s on average", number, how.substr(5));
     }
     const bool tera = how.starts_with('T');
@@ -141,18 +133,11 @@ class Filling {
                        tera ? number / kTera : number);
   }
 
-  [[nodiscard]] std::string counted_plainly(std::string_view name, std::string_view one) const {
-    return fmt::format("{} {}", count(name), plural_of(count(name), one));
-  }
-
   // With a suitable prefix, in the value's own unit.
-  [[nodiscard]] std::string scaled_text(std::string_view name) const {
-    using enum profile::Unit;
-    const FindingValue* found = profile::find_value(values_, name);
+  static std::string scaled_text(const FindingValue& value) {
+    using enum Unit;
     for (const auto unit : {flops, bytes, flops_per_second, bytes_per_second}) {
-      if (found != nullptr && found->unit == symbol(unit)) {
-        return text_of(Figure{of_unit(unit), found->value, {}});
-      }
+      if (value.unit == symbol(unit)) return text_of(Figure{of_unit(unit), value.value, {}});
     }
     return std::string(kMissing);
   }

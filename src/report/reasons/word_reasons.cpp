@@ -1,11 +1,10 @@
 #include "report/reasons/word_reasons.h"
 
+#include "report/format/words.h"
 #include "report/reasons/fill_text.h"
 
 namespace llmprof::report {
 namespace {
-
-using profile::ReasonKind;
 
 // In the syntax of fill_text; `rest` follows the part that several kinds share.
 struct ReasonText {
@@ -19,17 +18,16 @@ constexpr std::string_view kShareOfModel =
 constexpr std::string_view kOfModel =
     "[model_layers? (the model of {model_layers} attention layers)]";
 constexpr std::string_view kAtPeak =
-    "[divided_by_time?, divided by time among all matrix products]"
-    "[traced_share?, of which {traced_share:percent} was traced]";
+    "[divided_by_time?, divided by time among all matrix products][traced_share?, of which "
+    "{traced_share:percent} was traced]";
 // Possible errors, the likeliest first.
 constexpr std::string_view kImpossible =
     "{figure} of {stage} on {time} time would be {share:0%}, which is impossible: check "
-    "[captured_gpu?--gpu {gpu} (the capture says {captured_gpu}), ]"
-    "[prompt_tokens?{prompt_tokens} prompt tokens ({prompt_tokens:source}), ]"
-    "[batch?batch {batch:()}, ]the model (--model), "
-    "its dtype ({weights_dtype}; KV cache {kv_cache_dtype}), --tp {tp}, --pp {pp}, --ep {ep}"
-    "[weights_may_be_cached?, whether the weights stay in the GPU's cache]"
-    "[time=busy?, whether the capture misses kernels]";
+    "[captured_gpu?--gpu {gpu} (the capture says {captured_gpu}), ][prompt_tokens?{prompt_tokens} "
+    "prompt tokens ({prompt_tokens:source}), ][batch?batch {batch:()}, ]the model (--model), its "
+    "dtype ({weights_dtype}; KV cache {kv_cache_dtype}), --tp {tp}, --pp {pp}, --ep "
+    "{ep}[weights_may_be_cached?, whether the weights stay in the GPU's cache][time=busy?, whether "
+    "the capture misses kernels]";
 
 constexpr auto kReasonTexts = [] {
   using enum ReasonKind;
@@ -77,8 +75,7 @@ constexpr auto kReasonTexts = [] {
        "a figure is slightly above 100 %, because the peaks are measurements, too"},
       {prefill_pass,
        "1 pass of {prompt_tokens:#prompt token} ({prompt_tokens:source}), batch "
-       "{batch:()}[images?, "
-       "{images:#image}]",
+       "{batch:()}[images?, {images:#image}]",
        kShareOfModel},
       {decode_passes,
        "{steps:mean step}[@steps? ({steps:source})] of 1 token at a context of {first_context} to "
@@ -136,9 +133,8 @@ constexpr auto kReasonTexts = [] {
        "for at least {share_of_sample:g%} of it; FLOP/s are the tensor cores' activity times the "
        "dense peak of the number format (from the kernel's name, otherwise from the model): an "
        "upper bound, which counts each active cycle as fully used, at the data-sheet clock; work "
-       "outside the tensor cores is excluded. Such a kernel is bound by "
-       "memory or by compute from {bound_share_of_peak:g%} of the peak on, whichever is higher, "
-       "and unknown below"},
+       "outside the tensor cores is excluded. Such a kernel is bound by memory or by compute from "
+       "{bound_share_of_peak:g%} of the peak on, whichever is higher, and unknown below"},
       {bound_by_recorded_work,
        "a kernel is bound by memory if its bytes over time are at least {bound_share_of_peak:g%} "
        "of the measured memory bandwidth and not below its compute share; by compute if its FLOPs "
@@ -196,8 +192,7 @@ constexpr auto kReasonTexts = [] {
        "{median_kernels_per_pass:.4g}"},
       {few_tracing_windows,
        "at least {windows_needed} windows of traced and {windows_needed} of untraced steps that "
-       "lie "
-       "entirely inside a decode are needed, and there are {traced_windows} and "
+       "lie entirely inside a decode are needed, and there are {traced_windows} and "
        "{untraced_windows}: decode more tokens, or shorten the period of --duty"},
       {slow_step_rule,
        "longer than the median of comparable steps (same kind, batch and tokens) by more than "
@@ -265,11 +260,11 @@ Joint joint_behind(ReasonKind kind) {
   return {"; ", ""};
 }
 
-void fill(const profile::Reasons& reasons, std::optional<std::string>& text) {
+void fill(const Reasons& reasons, std::optional<std::string>& text) {
   if (auto words = reason_words(reasons)) text = std::move(words);
 }
 
-void word_stage(profile::Stage& stage) {
+void word_stage(Stage& stage) {
   fill(stage.why_not_reasons, stage.why_not);
   fill(stage.basis_reasons, stage.basis);
   if (!stage.measured) return;
@@ -277,36 +272,18 @@ void word_stage(profile::Stage& stage) {
   fill(stage.measured->energy_why_not_reasons, stage.measured->energy_why_not);
 }
 
-void word_overhead(std::optional<profile::Overhead>& overhead) {
+void word_overhead(std::optional<Overhead>& overhead) {
   if (!overhead || !overhead->collector) return;
   fill(overhead->collector->why_not_reasons, overhead->collector->why_not);
 }
 
-void word_recoverable(profile::StageRecoverable& stage) {
-  fill(stage.bound_reasons, stage.bound_reason);
-  for (auto& part : stage.parts) fill(part.floor_rule_reasons, part.floor_rule);
-  for (auto& kernel : stage.kernels) fill(kernel.floor_rule_reasons, kernel.floor_rule);
-}
-
-void word_slow_step(profile::SlowStep& slow) {
-  for (profile::SlowReason& reason : slow.reasons) {
-    if (auto words = reason_words(reason.what_reasons)) reason.what = std::move(*words);
-  }
-}
-
-void word_values(profile::Finding& finding) {
-  for (const profile::FindingValueReasons& told : finding.value_reasons) {
-    if (told.value < finding.values.size()) fill(told.reasons, finding.values[told.value].text);
-  }
-}
-
 }  // namespace
 
-std::optional<std::string> reason_words(const profile::Reasons& reasons) {
+std::optional<std::string> reason_words(const Reasons& reasons) {
   if (reasons.empty()) return std::nullopt;
   std::string text;
   Joint joint;
-  for (const profile::Reason& reason : reasons) {
+  for (const Reason& reason : reasons) {
     if (!has_all_values(reason)) return std::nullopt;
     const ReasonText& own = kReasonTexts[static_cast<size_t>(reason.kind)];
     text += joint.open;
@@ -317,7 +294,7 @@ std::optional<std::string> reason_words(const profile::Reasons& reasons) {
   return text;
 }
 
-void word_reasons(profile::Profile& profile) {
+void word_reasons(Profile& profile) {
   fill(profile.utilization.why_not_reasons, profile.utilization.why_not);
   fill(profile.roofline.rule_reasons, profile.roofline.rule);
   fill(profile.roofline.why_not_reasons, profile.roofline.why_not);
@@ -326,19 +303,29 @@ void word_reasons(profile::Profile& profile) {
   fill(profile.slow_step_rule_reasons, profile.slow_step_rule);
   word_overhead(profile.overhead);
   if (profile.job) fill(profile.job->why_not_reasons, profile.job->why_not);
-  for (profile::Rank& rank : profile.ranks) {
-    for (profile::Stage& stage : rank.stages) word_stage(stage);
+  for (Rank& rank : profile.ranks) {
+    for (Stage& stage : rank.stages) word_stage(stage);
     word_overhead(rank.overhead);
   }
-  for (profile::Layer& layer : profile.layers) fill(layer.note_reasons, layer.note);
-  for (profile::Stage& stage : profile.stages) word_stage(stage);
-  for (profile::Gap& gap : profile.gaps) fill(gap.host_reasons, gap.host);
-  for (profile::RepeatedGap& gap : profile.repeated_gaps) {
-    fill(gap.longest.host_reasons, gap.longest.host);
+  for (Layer& layer : profile.layers) fill(layer.note_reasons, layer.note);
+  for (Stage& stage : profile.stages) word_stage(stage);
+  for (Gap& gap : profile.gaps) fill(gap.host_reasons, gap.host);
+  for (RepeatedGap& gap : profile.repeated_gaps) fill(gap.longest.host_reasons, gap.longest.host);
+  for (SlowStep& slow : profile.slow_steps) {
+    for (SlowReason& reason : slow.reasons) {
+      if (auto words = reason_words(reason.what_reasons)) reason.what = std::move(*words);
+    }
   }
-  for (profile::SlowStep& slow : profile.slow_steps) word_slow_step(slow);
-  for (profile::StageRecoverable& stage : profile.recoverable) word_recoverable(stage);
-  for (profile::Finding& finding : profile.findings) word_values(finding);
+  for (StageRecoverable& stage : profile.recoverable) {
+    fill(stage.bound_reasons, stage.bound_reason);
+    for (auto& part : stage.parts) fill(part.floor_rule_reasons, part.floor_rule);
+    for (auto& kernel : stage.kernels) fill(kernel.floor_rule_reasons, kernel.floor_rule);
+  }
+  for (Finding& finding : profile.findings) {
+    for (const FindingValueReasons& each : finding.value_reasons) {
+      if (each.value < finding.values.size()) fill(each.reasons, finding.values[each.value].text);
+    }
+  }
 }
 
 }  // namespace llmprof::report

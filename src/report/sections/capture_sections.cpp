@@ -6,8 +6,7 @@
 
 #include "profile/lost_data.h"
 #include "report/format/figures.h"
-#include "report/format/part_names.h"
-#include "report/sections/section_words.h"
+#include "report/format/words.h"
 #include "report/sections/sections.h"
 
 namespace llmprof::report {
@@ -23,47 +22,47 @@ std::optional<Quantity> as(const std::optional<uint64_t>& number) {
   return Quantity{static_cast<double>(*number)};
 }
 
-Table capture_table(const profile::Profile& profile) {
+Table capture_table(const Profile& profile) {
   const auto& captures = profile.context.captures;
   const bool ranks =
       std::ranges::any_of(captures, [](const auto& capture) { return capture.rank.has_value(); });
-  Table table = table_of("`file | format | tool | #rank | driver | CUDA", captures,
-                         [](const profile::Capture& capture) {
-                           const std::string tool = joined(
-                               {capture.tool.value_or(""), capture.tool_version.value_or("")}, " ");
-                           return cells(std::filesystem::path(capture.path).filename().string(),
-                                        shown_text(capture.format), tool.empty() ? kMissing : tool,
-                                        number_or_missing(capture.rank), or_missing(capture.driver),
-                                        or_missing(capture.cuda));
-                         });
+  Table table = table_of(
+      "`file | format | tool | #rank | driver | CUDA", captures, [](const Capture& capture) {
+        const std::string tool =
+            joined({capture.tool.value_or(""), capture.tool_version.value_or("")}, " ");
+        return cells(std::filesystem::path(capture.path).filename().string(),
+                     shown_text(capture.format), tool.empty() ? kMissing : tool,
+                     number_or_missing(capture.rank), or_missing(capture.driver),
+                     or_missing(capture.cuda));
+      });
   const bool gpu = !on_cpu(profile);
   return table.show_if(ranks, "rank").show_if(gpu, "driver").show_if(gpu, "CUDA");
 }
 
-Table cpu_table(const profile::Profile& profile) {
+Table cpu_table(const Profile& profile) {
   const auto& peaks = profile.utilization.cpu;
   return table_of(
       "device | CPU | #measured peak | #measured memory bandwidth | how measured",
-      profile.context.cpus, [&](const profile::Cpu& cpu) {
+      profile.context.cpus, [&](const Cpu& cpu) {
         return cells(cpu.device, or_missing(cpu.name), in_unit(peaks ? peaks->flops : std::nullopt),
                      in_unit(peaks ? std::optional(peaks->memory_bandwidth) : std::nullopt),
                      or_missing(peaks ? peaks->method : std::nullopt));
       });
 }
 
-Table gpu_table(const profile::Profile& profile) {
-  return table_of(
-      "device | GPU | compute capability | #SMs | #memory | #bandwidth | #clock",
-      profile.context.gpus, [](const profile::Gpu& gpu) {
-        return cells(gpu.device, or_missing(gpu.name), or_missing(gpu.compute_capability),
-                     number_or_missing(gpu.sm_count), in_unit(as<profile::Bytes>(gpu.memory_bytes)),
-                     in_unit(as<profile::BytesPerSecond>(gpu.memory_bandwidth)),
-                     in_unit(as<profile::Hertz>(gpu.clock)));
-      });
+Table gpu_table(const Profile& profile) {
+  return table_of("device | GPU | compute capability | #SMs | #memory | #bandwidth | #clock",
+                  profile.context.gpus, [](const Gpu& gpu) {
+                    return cells(
+                        gpu.device, or_missing(gpu.name), or_missing(gpu.compute_capability),
+                        number_or_missing(gpu.sm_count), in_unit(as<Bytes>(gpu.memory_bytes)),
+                        in_unit(as<BytesPerSecond>(gpu.memory_bandwidth)),
+                        in_unit(as<Hertz>(gpu.clock)));
+                  });
 }
 
-Table workload_table(const profile::Profile& profile) {
-  const profile::Workload& workload = profile.workload;
+Table workload_table(const Profile& profile) {
+  const Workload& workload = profile.workload;
   Table table = table_of("what ran | value | from");
   if (const auto& model = profile.model) {
     table.rows = {
@@ -74,21 +73,19 @@ Table workload_table(const profile::Profile& profile) {
   }
   if (profile.stages.empty()) return table;
   for (const TokenCount& count : token_counts(workload)) {
-    if (count.value) {
-      table.rows.push_back({std::string(count.what), grouped(*count.value), count.source});
-    }
+    if (count.value) table.add(count.what, grouped(*count.value), count.source);
   }
   if (workload.tp > 1 || workload.pp > 1 || workload.ep > 1) {
-    table.rows.push_back(
-        {"parallelism",
-         fmt::format("tensor {}, pipeline {}, expert {}", workload.tp, workload.pp, workload.ep),
-         ""});
+    table.add(
+        "parallelism",
+        fmt::format("tensor {}, pipeline {}, expert {}", workload.tp, workload.pp, workload.ep),
+        "");
   }
   return table;
 }
 
 // "PyTorch with torch.compile", "vLLM, eager"; a program that replays graphs is not eager.
-std::string engine_and_mode(const profile::Engine& engine) {
+std::string engine_and_mode(const Engine& engine) {
   if (!engine.compiled) return engine.name;
   if (engine.name == profile::kPyTorch && *engine.compiled) return "PyTorch with torch.compile";
   const std::string_view mode = *engine.compiled                     ? "compiled"
@@ -97,7 +94,7 @@ std::string engine_and_mode(const profile::Engine& engine) {
   return fmt::format("{}, {}", engine.name, mode);
 }
 
-std::string graph_words(const profile::Engine& engine) {
+std::string graph_words(const Engine& engine) {
   if (!engine.cuda_graphs) return {};
   if (!*engine.cuda_graphs) return ", no CUDA graphs";
   if (!engine.kernels_in_graphs) return ", with CUDA graphs";
@@ -107,8 +104,8 @@ std::string graph_words(const profile::Engine& engine) {
 
 // {0} is the subject of the evidence, {1} its share.
 constexpr auto kSigns = [] {
-  using enum profile::EngineSign;
-  return profile::texts<profile::EngineSign>({
+  using enum EngineSign;
+  return profile::texts<EngineSign>({
       {annotation, "annotation \"{0}\"."},
       {process, "process \"{0}\"."},
       {command, "command `{0}`."},
@@ -120,11 +117,11 @@ constexpr auto kSigns = [] {
   });
 }();
 
-std::string evidence_line(const profile::EngineEvidence& evidence) {
+std::string evidence_line(const EngineEvidence& evidence) {
   if (!is_known(evidence.source)) {
     return fmt::format("{} {}.", to_string(evidence.source), evidence.subject);
   }
-  if (evidence.source == profile::EngineSign::graph_replays && !evidence.share) {
+  if (evidence.source == EngineSign::graph_replays && !evidence.share) {
     return fmt::format("{}, whose kernels were not recorded.", evidence.subject);
   }
   return fmt::format(fmt::runtime(kSigns[evidence.source]), evidence.subject,
@@ -142,7 +139,7 @@ bool is_of_recording(std::string_view code) {
 
 }  // namespace
 
-std::vector<TokenCount> token_counts(const profile::Workload& workload) {
+std::vector<TokenCount> token_counts(const Workload& workload) {
   return {
       {"batch (sequences)", workload.batch, workload.batch_source.value_or("")},
       {"prompt tokens per sequence", workload.prompt_tokens,
@@ -151,15 +148,15 @@ std::vector<TokenCount> token_counts(const profile::Workload& workload) {
 }
 
 void add_section(Topic<"captures"> /*topic*/, const Profile& profile, Document& document) {
-  document.add(Heading{2, "What was recorded"});
+  document.heading(2, "What was recorded");
   document.add(capture_table(profile));
   document.add_filled(on_cpu(profile) ? cpu_table(profile) : gpu_table(profile));
   document.add_filled(workload_table(profile));
   if (profile.model) document.add(BulletList{profile.model->notes});
 }
 
-void add_selection(const profile::Profile& profile, Document& document) {
-  if (profile.selection) document.add(Callout{Callout::Kind::note, profile.selection->words});
+void add_selection(const Profile& profile, Document& document) {
+  if (profile.selection) document.note(profile.selection->words);
 }
 
 std::string message_words(const profile::Diagnostic& diagnostic) {
@@ -168,7 +165,7 @@ std::string message_words(const profile::Diagnostic& diagnostic) {
              : diagnostic.message;
 }
 
-BulletList diagnostic_list(const profile::Profile& profile) {
+BulletList diagnostic_list(const Profile& profile) {
   BulletList list;
   for (const profile::Diagnostic& item : profile.diagnostics) {
     list.items.push_back(fmt::format("{} ({}): {}", item.severity, item.code, message_words(item)));
@@ -177,23 +174,22 @@ BulletList diagnostic_list(const profile::Profile& profile) {
 }
 
 void add_section(Topic<"diagnostics"> /*topic*/, const Profile& profile, Document& document) {
-  const bool complete = profile.diagnostics.empty();
-  document.begin(2, "About this capture",
-                 complete ? "Complete: no event was dropped, skipped or damaged." : "");
+  document.begin(2, "About this capture", profile.diagnostics.empty(),
+                 "Complete: no event was dropped, skipped or damaged.");
   document.add(diagnostic_list(profile));
 }
 
-bool is_damage(const profile::Profile& profile, const profile::Diagnostic& diagnostic) {
+bool is_damage(const Profile& profile, const profile::Diagnostic& diagnostic) {
   return profile::means_lost_data(diagnostic, profile.totals.source) &&
          !is_of_recording(diagnostic.code);
 }
 
-bool is_damaged(const profile::Profile& profile) {
+bool is_damaged(const Profile& profile) {
   return std::ranges::any_of(profile.diagnostics,
                              [&](const auto& each) { return is_damage(profile, each); });
 }
 
-void add_damage(const profile::Profile& profile, Document& document) {
+void add_damage(const Profile& profile, Document& document) {
   constexpr size_t kNamed = 3;
   size_t found = 0;
   std::string words = joined(profile.diagnostics, "; ", [&](const profile::Diagnostic& each) {
@@ -202,36 +198,35 @@ void add_damage(const profile::Profile& profile, Document& document) {
   if (found == 0) return;
   if (found > kNamed) words += fmt::format("; and {} more", found - kNamed);
   while (words.ends_with('.')) words.pop_back();
-  document.add(Callout{
-      Callout::Kind::warning,
-      fmt::format("The input is damaged: {}. All figures cover only what could be read.", words)});
+  document.warning(
+      fmt::format("The input is damaged: {}. All figures cover only what could be read.", words));
 }
 
-std::string engine_words(const profile::Profile& profile) {
-  const profile::Engine& engine = profile.engine;
+std::string engine_words(const Profile& profile) {
+  const Engine& engine = profile.engine;
   if (engine.name == profile::kUnknownEngine) return "not recognized" + graph_words(engine);
   std::string words = engine_and_mode(engine) + graph_words(engine);
   if (engine.confidence) words += fmt::format(" (confidence {})", percent(engine.confidence));
   return words;
 }
 
-bool is_pytorch_trace(const profile::Profile& profile) {
+bool is_pytorch_trace(const Profile& profile) {
   return std::ranges::any_of(profile.context.captures,
                              [](const auto& each) { return each.format == "PyTorch trace"; });
 }
 
-bool without_framework(const profile::Profile& profile) {
+bool without_framework(const Profile& profile) {
   return profile.engine.framework != profile::kPyTorch && profile.totals.kernel_count > 0 &&
          !is_pytorch_trace(profile);
 }
 
 void add_section(Topic<"engine"> /*topic*/, const Profile& profile, Document& document) {
   if (on_cpu(profile)) return;
-  document.add(Heading{2, "Engine"});
-  document.add(Paragraph{
+  document.heading(2, "Engine");
+  document.paragraph(
       profile.engine.name == profile::kUnknownEngine
           ? "Not recognized: nothing in this input identifies a known engine, so advice is general."
-          : "The model runs on: " + engine_words(profile) + ". Advice below is specific to it."});
+          : "The model runs on: " + engine_words(profile) + ". Advice below is specific to it.");
   BulletList list;
   std::ranges::transform(profile.engine.evidence, std::back_inserter(list.items), evidence_line);
   document.add(std::move(list));

@@ -1,10 +1,10 @@
-#include "report/sections/section_words.h"
+#include "report/sections/sections.h"
 
 #include <gtest/gtest.h>
 
 #include "base/text.h"
 #include "report/documents/documents.h"
-#include "report/terminal/terminal.h"
+#include "report/writers/writers.h"
 #include "testing/shown.h"
 
 namespace llmprof::report {

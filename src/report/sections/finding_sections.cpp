@@ -4,9 +4,7 @@
 #include <ranges>
 
 #include "report/format/figures.h"
-#include "report/format/part_names.h"
-#include "report/format/sentences.h"
-#include "report/sections/section_words.h"
+#include "report/format/words.h"
 #include "report/sections/sections.h"
 
 namespace llmprof::report {
@@ -15,11 +13,11 @@ namespace {
 constexpr size_t kShownKernelsPerStage = 8;
 constexpr std::string_view kSavingPerToken = "potential saving (ms per output token)";
 
-Table part_table(const profile::StageRecoverable& stage) {
+Table part_table(const StageRecoverable& stage) {
   Table table = table_of(
       "part | #time (ms) | #lower bound (ms) | #potential saving (ms) | #potential saving (ms per "
       "output token) | how the bound was found",
-      stage.parts, [](const profile::RecoverablePart& part) {
+      stage.parts, [](const RecoverablePart& part) {
         if (!part.shown) return Row();
         return cells(shown_name(part.part), ms(part.time), ms(part.floor), ms(part.recoverable),
                      fine_ms(part.recoverable_per_output_token), part.floor_rule.value_or(""));
@@ -27,15 +25,13 @@ Table part_table(const profile::StageRecoverable& stage) {
   return table.show_if(stage.tokens.has_value(), kSavingPerToken);
 }
 
-Table kernel_saving_table(const profile::StageRecoverable& stage) {
-  const auto saves = [](const profile::RecoverableKernel& kernel) {
-    return kernel.recoverable.value > 0;
-  };
+Table kernel_saving_table(const StageRecoverable& stage) {
+  const auto saves = [](const RecoverableKernel& kernel) { return kernel.recoverable.value > 0; };
   Table table = table_of(
       "kernel | #time (ms) | #lower bound (ms) | #potential saving (ms) | #potential saving (ms "
       "per output token) | basis of the bound",
       stage.kernels | std::views::take_while(saves),
-      [](const profile::RecoverableKernel& kernel) {
+      [](const RecoverableKernel& kernel) {
         return cells(kernel.short_name, ms(kernel.time), ms(kernel.floor), ms(kernel.recoverable),
                      fine_ms(kernel.recoverable_per_output_token), shown_text(kernel.floor_basis));
       },
@@ -43,15 +39,14 @@ Table kernel_saving_table(const profile::StageRecoverable& stage) {
   return table.show_if(stage.tokens.has_value(), kSavingPerToken);
 }
 
-std::string most_words(const profile::StageRecoverable& stage) {
+std::string most_words(const StageRecoverable& stage) {
   if (!stage.most) return {};
   return fmt::format(
       " The stage takes less time unprofiled, so no potential saving is larger than {} ms.",
       ms(stage.most));
 }
 
-std::string bound_sentence(const profile::Profile& profile,
-                           const profile::StageRecoverable& stage) {
+std::string bound_sentence(const Profile& profile, const StageRecoverable& stage) {
   const std::string text = fmt::format("Wall time {} ms; ", ms(stage.wall));
   if (stage.bound) {
     return text + fmt::format("the hardware's lower bound, end to end, is {} ms.{}",
@@ -64,7 +59,7 @@ std::string bound_sentence(const profile::Profile& profile,
 }
 
 // If ncu counted no kernel's bytes and FLOPs, bounds have only one basis.
-std::string basis_sentence(const profile::StageRecoverable& stage) {
+std::string basis_sentence(const StageRecoverable& stage) {
   const bool counted_any = std::ranges::any_of(stage.kernels, [](const auto& kernel) {
     return kernel.floor_basis != "share of the class's floor";
   });
@@ -75,17 +70,16 @@ std::string basis_sentence(const profile::StageRecoverable& stage) {
                "class:";
 }
 
-Table finding_table(const profile::Profile& profile) {
+Table finding_table(const Profile& profile) {
   const std::string per = per_unit(profile);
   Table table = table_of(
       "#no. | finding | stage | #potential saving (ms) | saved | #share of the stage's wall time | "
       "#potential saving (ms per output token)");
-  for (const profile::Finding& finding : profile.findings) {
-    table.rows.push_back(
-        {std::to_string(table.rows.size() + 1), finding.title, finding.stage.value_or(""),
-         ms(finding.recoverable), per_unit(finding),
-         percent(finding.stage ? std::optional(finding.share_of_wall) : std::nullopt),
-         fine_ms(finding.recoverable_per_output_token)});
+  for (const Finding& finding : profile.findings) {
+    table.add(std::to_string(table.rows.size() + 1), finding.title, finding.stage.value_or(""),
+              ms(finding.recoverable), per_unit(finding),
+              percent(finding.stage ? std::optional(finding.share_of_wall) : std::nullopt),
+              fine_ms(finding.recoverable_per_output_token));
   }
   table.show_if(per.empty(), "saved").show_if(has_tokens(profile), kSavingPerToken);
   if (!per.empty()) table.columns[3].title = fmt::format("potential saving (ms {})", per);
@@ -95,35 +89,31 @@ Table finding_table(const profile::Profile& profile) {
 }  // namespace
 
 void add_section(Topic<"potential savings"> /*topic*/, const Profile& profile, Document& document) {
-  std::string missing;
-  if (profile.job) {
-    missing = kOfSingleRanks;
-  } else if (profile.recoverable.empty()) {
-    missing = "Not known: " + why_no_stage_figures(profile);
-  }
-  if (!document.begin(2, "Potential savings", missing)) return;
-  document.add(Paragraph{fmt::format(
+  if (!document.begin(2, "Potential savings", profile.job || profile.recoverable.empty(),
+                      of_single_ranks(profile, "Not known: " + why_no_stage_figures(profile))))
+    return;
+  document.paragraph(
       "Times are per {}. The lower bound (floor) of a part is the least time that it could take; "
       "the potential saving is its time above that bound: an upper limit, not a promise. Parts "
       "that could save less than a hundredth of the wall time are only in profile.json.",
-      instance_name(profile, "instance"))});
-  for (const profile::StageRecoverable& stage : profile.recoverable) {
-    document.add(Heading{3, "Potential savings in " + stage.stage});
+      instance_name(profile, "instance"));
+  for (const StageRecoverable& stage : profile.recoverable) {
+    document.heading(3, "Potential savings in " + stage.stage);
     document.add_filled(part_table(stage));
-    document.add(Paragraph{bound_sentence(profile, stage)});
+    document.paragraph(bound_sentence(profile, stage));
     document.add_filled(kernel_saving_table(stage), basis_sentence(stage));
   }
 }
 
 void add_section(Topic<"findings"> /*topic*/, const Profile& profile, Document& document) {
-  const bool none = profile.findings.empty();
-  if (!document.begin(2, "Findings", none ? "None: " + why_no_findings(profile) : "")) return;
+  const std::string none = "None: " + why_no_findings(profile);
+  if (!document.begin(2, "Findings", profile.findings.empty(), none)) return;
   document.add(finding_table(profile));
   for (size_t i = 0; i < profile.findings.size(); ++i) {
-    const profile::Finding& finding = profile.findings[i];
-    document.add(Heading{3, fmt::format("{}. {}", i + 1, finding.title)});
-    document.add(Paragraph{"Evidence: " + clause(finding.evidence)});
-    document.add(Paragraph{"What to do: " + after_colon(sentence(finding.advice))});
+    const Finding& finding = profile.findings[i];
+    document.heading(3, fmt::format("{}. {}", i + 1, finding.title));
+    document.paragraph("Evidence: " + clause(finding.evidence));
+    document.paragraph("What to do: " + after_colon(sentence(finding.advice)));
   }
 }
 

@@ -1,4 +1,4 @@
-#include "report/sections/section_words.h"
+#include "report/sections/sections.h"
 
 #include <fmt/format.h>
 
@@ -6,11 +6,8 @@
 #include <ranges>
 
 #include "report/format/figures.h"
-#include "report/format/part_names.h"
-#include "report/format/sentences.h"
 #include "report/format/words.h"
 #include "report/reasons/word_reasons.h"
-#include "report/sections/sections.h"
 
 namespace llmprof::report {
 namespace {
@@ -40,7 +37,7 @@ std::string rank_words(const std::vector<uint64_t>& ranks) {
 }
 
 // "0.8000 ms per step (30.3 % of it)"; without stages, over the whole timeline.
-std::string wait_words(const profile::Straggler& straggler) {
+std::string wait_words(const Straggler& straggler) {
   const bool staged = !straggler.stage.empty();
   std::string text = fmt::format("{} ms{}", fine_ms(straggler.wait_per_step),
                                  staged ? " per step" : " in the whole timeline");
@@ -48,16 +45,16 @@ std::string wait_words(const profile::Straggler& straggler) {
   return text;
 }
 
-std::string job_headline(const profile::Job& job) {
+std::string job_headline(const Job& job) {
   std::string text = fmt::format("Job of {}", counted(job.world_size, "rank"));
   if (job.id) text += fmt::format(" ({})", *job.id);
   if (job.hosts > 0) text += fmt::format(" on {}", counted(job.hosts, "host"));
   if (job.recorded < job.world_size) text += fmt::format(", {} recorded", grouped(job.recorded));
   std::vector<std::string> kinds;
-  using enum profile::Parallelism;
+  using enum Parallelism;
   for (const auto kind : {tensor, pipeline, expert, data}) {
     uint64_t size = 0;
-    for (const profile::RankGroup& group : job.groups) {
+    for (const RankGroup& group : job.groups) {
       if (group.parallelism == kind) size = std::max(size, group.size);
     }
     if (size > 1) kinds.push_back(fmt::format("{} parallelism of {}", to_string(kind), size));
@@ -66,31 +63,26 @@ std::string job_headline(const profile::Job& job) {
   return text + ".";
 }
 
-void add_lost_ranks(const profile::Profile& profile, Document& document) {
-  const profile::Job& job = *profile.job;
-  for (const profile::Rank& rank : profile.ranks) {
+void add_lost_ranks(const Profile& profile, Document& document) {
+  const Job& job = *profile.job;
+  for (const Rank& rank : profile.ranks) {
     if (rank.state != "died") continue;
-    document.add(Callout{Callout::Kind::warning,
-                         fmt::format("Rank {} ended before the program did{}.", rank.rank,
-                                     rank.state_detail ? " (" + *rank.state_detail + ")" : "")});
+    document.warning(fmt::format("Rank {} ended before the program did{}.", rank.rank,
+                                 rank.state_detail ? " (" + *rank.state_detail + ")" : ""));
   }
   if (job.missing.empty()) return;
-  document.add(Callout{Callout::Kind::warning,
-                       fmt::format("No capture of {} was read: reported waits are lower bounds.",
-                                   rank_words(job.missing))});
+  document.warning(fmt::format("No capture of {} was read: reported waits are lower bounds.",
+                               rank_words(job.missing)));
 }
 
-void add_stragglers(const profile::Job& job, Document& document) {
-  std::string missing;
-  if (job.stragglers.empty()) {
-    missing = job.why_not ? "Waits are unknown: " + clause(*job.why_not)
-                          : "None: no rank delays the others much more than the rest.";
-  }
-  if (!document.begin(3, "Stragglers", missing)) return;
+void add_stragglers(const Job& job, Document& document) {
+  const std::string none = job.why_not ? "Waits are unknown: " + clause(*job.why_not)
+                                       : "None: no rank delays the others much more than the rest.";
+  if (!document.begin(3, "Stragglers", job.stragglers.empty(), none)) return;
   document.add(table_of(
       "#rank | stage | cause | #longest wait for it (ms per step) | #share of the job's step | "
       "#waits of all ranks (ms) | #arrives last | evidence",
-      job.stragglers, [](const profile::Straggler& each) {
+      job.stragglers, [](const Straggler& each) {
         return cells(std::to_string(each.rank), each.stage.empty() ? "whole timeline" : each.stage,
                      in_words(each.cause), fine_ms(each.wait_per_step), percent(each.share_of_step),
                      ms(each.wait_total), percent(each.last_share),
@@ -100,23 +92,22 @@ void add_stragglers(const profile::Job& job, Document& document) {
 
 void add_not_shown(size_t all, size_t shown, std::string_view one, Document& document) {
   if (all <= shown) return;
-  document.add(
-      Paragraph{fmt::format("Not shown: {}; profile.json has all.", counted(all - shown, one))});
+  document.paragraph("Not shown: {}; profile.json has all.", counted(all - shown, one));
 }
 
-void add_ranks_without_steps(const profile::Profile& profile, Document& document) {
+void add_ranks_without_steps(const Profile& profile, Document& document) {
   document.add(table_of(
       "#rank | host | state | #kernels | #kernel time (ms)", profile.ranks,
-      [](const profile::Rank& rank) {
+      [](const Rank& rank) {
         return cells(std::to_string(rank.rank), or_missing(rank.host), rank.state,
                      grouped(rank.totals.kernel_count), ms(rank.totals.kernel_sum));
       },
       kShownRanks));
-  document.add(Paragraph{"The ranks have no step in common."});
+  document.paragraph("The ranks have no step in common.");
 }
 
-void add_rank_table(const profile::Profile& profile, Document& document) {
-  document.add(Heading{3, "Time of each rank"});
+void add_rank_table(const Profile& profile, Document& document) {
+  document.heading(3, "Time of each rank");
   Table table = table_of(
       "#rank | host | stage | #step | #compute | #transfer | #wait | #communication hidden by "
       "compute | #copies | #idle | #waited for by others | #MFU on wall | #SM clock | #energy per "
@@ -124,21 +115,21 @@ void add_rank_table(const profile::Profile& profile, Document& document) {
   bool measured = false;
   bool any = false;
   for (size_t i = 0; i < profile.ranks.size(); ++i) {
-    const profile::Rank& rank = profile.ranks[i];
-    for (const profile::RankStage& stage : rank.between) {
+    const Rank& rank = profile.ranks[i];
+    for (const RankStage& stage : rank.between) {
       any = true;
       measured = measured || stage.mfu || stage.sm_clock || stage.energy;
       if (i >= kShownRanks) continue;
-      table.rows.push_back({std::to_string(rank.rank), or_missing(rank.host), stage.stage,
-                            fine_ms(stage.wall), fine_ms(stage.compute), fine_ms(stage.transfer),
-                            fine_ms(stage.wait), fine_ms(stage.hidden_communication),
-                            fine_ms(stage.copies), fine_ms(stage.idle), fine_ms(stage.caused_wait),
-                            percent(stage.mfu), in_unit(stage.sm_clock), in_unit(stage.energy)});
+      table.add(std::to_string(rank.rank), or_missing(rank.host), stage.stage, fine_ms(stage.wall),
+                fine_ms(stage.compute), fine_ms(stage.transfer), fine_ms(stage.wait),
+                fine_ms(stage.hidden_communication), fine_ms(stage.copies), fine_ms(stage.idle),
+                fine_ms(stage.caused_wait), percent(stage.mfu), in_unit(stage.sm_clock),
+                in_unit(stage.energy));
     }
   }
   if (!any) return add_ranks_without_steps(profile, document);
-  document.add(Paragraph{
-      "Mean ms per step of the job; compute, transfer, wait, copies and idle sum to the step."});
+  document.paragraph(
+      "Mean ms per step of the job; compute, transfer, wait, copies and idle sum to the step.");
   for (const char* title : {"MFU on wall", "SM clock", "energy per step"}) {
     table.show_if(measured, title);
   }
@@ -146,12 +137,12 @@ void add_rank_table(const profile::Profile& profile, Document& document) {
   add_not_shown(profile.ranks.size(), kShownRanks, "more rank", document);
 }
 
-void add_groups(const profile::Job& job, Document& document) {
+void add_groups(const Job& job, Document& document) {
   if (job.groups.empty()) return;
-  document.add(Heading{3, "Groups"});
+  document.heading(3, "Groups");
   document.add(table_of(
       "group | parallelism | #size | ranks recorded | evidence", job.groups,
-      [](const profile::RankGroup& group) {
+      [](const RankGroup& group) {
         return cells(group.group, spelled(group.parallelism), grouped(group.size),
                      rank_list(group.ranks), reason_words(group.why).value_or(""));
       },
@@ -159,57 +150,49 @@ void add_groups(const profile::Job& job, Document& document) {
   add_not_shown(job.groups.size(), kShownRanks, "more group", document);
 }
 
-Row collective_row(const profile::JobCollective& each) {
-  return {each.stage.value_or("outside of stages"),
-          each.group,
-          fmt::format("{}{}", shown_text(each.kind), each.in_graph ? " (CUDA graph)" : ""),
-          in_unit(each.bytes),
-          grouped(each.matched),
-          grouped(each.unmatched),
-          plain(each.per_step),
-          exact_ms(each.latency.p50),
-          exact_ms(each.wait.mean),
-          ms(each.wait_total),
-          ms(each.transfer_total),
-          ms(each.hidden_total),
-          in_unit(each.wire_bandwidth),
-          percent(each.share_of_peak),
-          std::string(each.link ? shown_text(*each.link) : kMissing),
-          each.last_rank
-              ? fmt::format("rank {} ({})", *each.last_rank, percent(each.last_rank_share))
-              : std::string(kMissing)};
+Row collective_row(const JobCollective& each) {
+  const std::string last =
+      each.last_rank ? fmt::format("rank {} ({})", *each.last_rank, percent(each.last_rank_share))
+                     : std::string(kMissing);
+  return cells(each.stage.value_or("outside of stages"), each.group,
+               fmt::format("{}{}", shown_text(each.kind), each.in_graph ? " (CUDA graph)" : ""),
+               in_unit(each.bytes), grouped(each.matched), grouped(each.unmatched),
+               plain(each.per_step), exact_ms(each.latency.p50), exact_ms(each.wait.mean),
+               ms(each.wait_total), ms(each.transfer_total), ms(each.hidden_total),
+               in_unit(each.wire_bandwidth), percent(each.share_of_peak),
+               each.link ? shown_text(*each.link) : kMissing, last);
 }
 
-void add_collectives(const profile::Job& job, Document& document) {
+void add_collectives(const Job& job, Document& document) {
   if (job.collectives.empty()) return;
-  document.add(Heading{3, "Collectives"});
+  document.heading(3, "Collectives");
+  document.paragraph(
+      "Matched across ranks. Latency is from the last rank's arrival to the last end; wait is the "
+      "longest wait of a rank; totals are over all ranks.");
   document.add(
-      Paragraph{"Matched across ranks. Latency is from the last rank's arrival to the last end; "
-                "wait is the longest wait of a rank; totals are over all ranks."});
-  document.add(table_of(
-      "stage | group | kind | #message | #matched | #unmatched | #per step | #latency, median (ms) "
-      "| #wait, mean (ms) | #wait, total (ms) | #transfer, total (ms) | #hidden by compute (ms) | "
-      "#bandwidth | #of peak | link | last most often",
-      job.collectives, collective_row, kShownCollectives));
+      table_of("stage | group | kind | #message | #matched | #unmatched | #per step | #latency, "
+               "median (ms) | #wait, mean (ms) | #wait, total (ms) | #transfer, total (ms) | "
+               "#hidden by compute (ms) | #bandwidth | #of peak | link | last most often",
+               job.collectives, collective_row, kShownCollectives));
   add_not_shown(job.collectives.size(), kShownCollectives, "more row", document);
 }
 
-void add_clocks(const profile::Profile& profile, Document& document) {
-  document.add(Heading{3, "Clocks"});
-  document.add(table_of(
-      "#rank | joined by | #offset (ms) | #drift (ppm) | #collectives compared | #ends differ, "
-      "median (ms) | #ends differ, largest (ms)",
-      profile.ranks | std::views::take(kShownRanks), [](const profile::Rank& rank) {
-        if (!rank.clock) return Row();
-        const auto& clock = *rank.clock;
-        return cells(std::to_string(rank.rank), in_words(clock.method),
-                     exact_ms(profile::to_milliseconds(clock.offset_ns.value)),
-                     fmt::format("{:.2f}", clock.drift_ppm), grouped(clock.collectives),
-                     exact_ms(clock.residual_p50), exact_ms(clock.residual_max));
-      }));
+void add_clocks(const Profile& profile, Document& document) {
+  document.heading(3, "Clocks");
+  document.add(
+      table_of("#rank | joined by | #offset (ms) | #drift (ppm) | #collectives compared | #ends "
+               "differ, median (ms) | #ends differ, largest (ms)",
+               profile.ranks | std::views::take(kShownRanks), [](const Rank& rank) {
+                 if (!rank.clock) return Row();
+                 const auto& clock = *rank.clock;
+                 return cells(std::to_string(rank.rank), in_words(clock.method),
+                              exact_ms(profile::to_milliseconds(clock.offset_ns.value)),
+                              fmt::format("{:.2f}", clock.drift_ppm), grouped(clock.collectives),
+                              exact_ms(clock.residual_p50), exact_ms(clock.residual_max));
+               }));
 }
 
-void add_balance(const profile::Job& job, Document& document) {
+void add_balance(const Job& job, Document& document) {
   std::vector<std::string> items;
   items.push_back(fmt::format("{} matched on all recorded ranks; {} unmatched.",
                               counted(job.steps_matched, "step"), grouped(job.steps_unmatched)));
@@ -227,9 +210,9 @@ void add_balance(const profile::Job& job, Document& document) {
 
 }  // namespace
 
-std::string straggler_sentence(const profile::Profile& profile) {
+std::string straggler_sentence(const Profile& profile) {
   if (!profile.job || profile.job->stragglers.empty()) return {};
-  const profile::Straggler& first = profile.job->stragglers.front();
+  const Straggler& first = profile.job->stragglers.front();
   std::string text =
       fmt::format("Other ranks wait for rank {}{}, {}", first.rank,
                   first.stage.empty() ? "" : " in " + first.stage, wait_words(first));
@@ -237,9 +220,9 @@ std::string straggler_sentence(const profile::Profile& profile) {
   return text + ".";
 }
 
-std::vector<std::string> job_sentences(const profile::Profile& profile) {
+std::vector<std::string> job_sentences(const Profile& profile) {
   if (!profile.job) return {};
-  const profile::Job& job = *profile.job;
+  const Job& job = *profile.job;
   std::vector<std::string> sentences = {job_headline(job)};
   if (!job.died.empty()) {
     sentences.push_back(fmt::format("Ended before the program did: {}.", rank_words(job.died)));
@@ -258,8 +241,8 @@ std::vector<std::string> job_sentences(const profile::Profile& profile) {
 
 void add_section(Topic<"job"> /*topic*/, const Profile& profile, Document& document) {
   if (!profile.job) return;
-  document.add(Heading{2, "Ranks"});
-  document.add(Paragraph{job_headline(*profile.job)});
+  document.heading(2, "Ranks");
+  document.paragraph(job_headline(*profile.job));
   add_lost_ranks(profile, document);
   add_balance(*profile.job, document);
   add_stragglers(*profile.job, document);

@@ -1,9 +1,8 @@
-#include "report/sections/section_words.h"
+#include "report/sections/sections.h"
 
 #include <gtest/gtest.h>
 
-#include "report/markdown/markdown.h"
-#include "report/sections/sections.h"
+#include "report/writers/writers.h"
 
 namespace llmprof::report {
 namespace {
@@ -91,7 +90,7 @@ std::string section(const profile::Profile& profile) {
   return to_markdown(document);
 }
 
-TEST(JobSections, TellNothingWithoutAJob) {
+TEST(JobSections, AreEmptyWithoutAJob) {
   EXPECT_EQ(section({}), to_markdown(Document()));
   EXPECT_TRUE(job_sentences({}).empty());
   EXPECT_EQ(straggler_sentence({}), "");
@@ -109,7 +108,7 @@ TEST(JobSections, NameTheStraggler) {
   EXPECT_EQ(sentences[2], "Not recorded: rank 2; waits are lower bounds.");
 }
 
-TEST(JobSections, TellRanksCollectivesAndClocks) {
+TEST(JobSections, ListRanksCollectivesAndClocks) {
   const std::string text = section(two_ranks());
   for (const std::string_view part :
        {"## Ranks", "Rank 3 ended before the program did (signal 9).", "No capture of rank 2",

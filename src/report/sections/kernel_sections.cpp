@@ -6,9 +6,7 @@
 #include <utility>
 
 #include "report/format/figures.h"
-#include "report/format/part_names.h"
 #include "report/format/words.h"
-#include "report/sections/section_words.h"
 #include "report/sections/sections.h"
 
 namespace llmprof::report {
@@ -21,7 +19,7 @@ constexpr size_t kShownShapes = 4;
 constexpr std::string_view kPerDecodeStep = "ms per decode step";
 
 // Stages that take most of the time, in their own order.
-std::vector<size_t> shown_stages(const profile::Profile& profile) {
+std::vector<size_t> shown_stages(const Profile& profile) {
   std::vector<size_t> shown(profile.stages.size());
   std::iota(shown.begin(), shown.end(), 0U);
   std::ranges::stable_sort(shown, std::ranges::greater(), [&](size_t stage) {
@@ -32,22 +30,21 @@ std::vector<size_t> shown_stages(const profile::Profile& profile) {
   return shown;
 }
 
-std::optional<profile::Milliseconds> time_in(const profile::Kernel& kernel,
-                                             const std::string& stage) {
+std::optional<Milliseconds> time_in(const Kernel& kernel, const std::string& stage) {
   for (const auto& [name, time] : kernel.stages) {
     if (name == stage) return time.steady_total;
   }
   return std::nullopt;
 }
 
-Table kernel_table(const profile::Profile& profile) {
+Table kernel_table(const Profile& profile) {
   const std::vector<size_t> stages = shown_stages(profile);
   Table table = table_of(
       fmt::format("kernel | class | #total (ms) | #share of {} | #calls",
                   ranked_time_words(profile)),
       ranked_kernels(profile),
       [&](const RankedKernel& ranked) {
-        const profile::Kernel& kernel = *ranked.kernel;
+        const Kernel& kernel = *ranked.kernel;
         Row row = {kernel.short_name, std::string(shown_name(kernel.kernel_class)),
                    exact_ms(ranked.total), percent(ranked.share), grouped(ranked.calls)};
         for (const size_t stage : stages) {
@@ -64,27 +61,26 @@ Table kernel_table(const profile::Profile& profile) {
   return table.show_if(has_decode_steps(profile), kPerDecodeStep);
 }
 
-std::string extent(const profile::Extent& sizes) {
+std::string extent(const Extent& sizes) {
   return fmt::format("{} x {} x {}", sizes[0], sizes[1], sizes[2]);
 }
 
-Table scope_table(const profile::Profile& profile) {
+Table scope_table(const Profile& profile) {
   Table table =
       table_of("part of the capture | #kernels | #kernel time (ms) | #share of kernel time",
-               profile.totals.scopes, [](const profile::KernelScope& scope) {
+               profile.totals.scopes, [](const KernelScope& scope) {
                  return cells(in_words(scope.scope), grouped(scope.kernel_count),
                               ms(scope.kernel_sum), percent(scope.share));
                });
-  table.rows.push_back(
-      {"all kernels", grouped(profile.totals.kernel_count), ms(profile.totals.kernel_sum), ""});
+  table.add("all kernels", grouped(profile.totals.kernel_count), ms(profile.totals.kernel_sum), "");
   return table;
 }
 
 // The time that ranks a kernel or a launch shape: in the measured stages, or all of it.
 template <class Timed>
-std::optional<profile::MeasuredTime> ranked_time(const Timed& timed, bool measured) {
+std::optional<MeasuredTime> ranked_time(const Timed& timed, bool measured) {
   if (measured) return timed.measured;
-  profile::MeasuredTime all;
+  MeasuredTime all;
   all.total = timed.total;
   all.calls = timed.calls;
   all.mean = timed.mean;
@@ -92,11 +88,11 @@ std::optional<profile::MeasuredTime> ranked_time(const Timed& timed, bool measur
   return all;
 }
 
-using RankedShape = std::pair<const profile::LaunchShape*, profile::MeasuredTime>;
+using RankedShape = std::pair<const LaunchShape*, MeasuredTime>;
 
-std::vector<RankedShape> ranked_shapes(const profile::Kernel& kernel, bool measured) {
+std::vector<RankedShape> ranked_shapes(const Kernel& kernel, bool measured) {
   std::vector<RankedShape> shapes;
-  for (const profile::LaunchShape& shape : kernel.shapes) {
+  for (const LaunchShape& shape : kernel.shapes) {
     if (const auto time = ranked_time(shape, measured)) shapes.emplace_back(&shape, *time);
   }
   std::ranges::stable_sort(shapes, std::ranges::greater(),
@@ -108,7 +104,7 @@ constexpr size_t kShownOperators = 20;
 constexpr size_t kShownLayers = 5;
 constexpr size_t kShownClasses = 3;
 
-std::string largest_classes(const profile::Layer& layer) {
+std::string largest_classes(const Layer& layer) {
   auto classes = layer.classes;
   std::ranges::stable_sort(classes, std::ranges::greater(),
                            [](const auto& of_class) { return of_class.second; });
@@ -119,24 +115,23 @@ std::string largest_classes(const profile::Layer& layer) {
 }
 
 // Most layers are alike: the slowest are enough.
-std::vector<const profile::Layer*> slowest_layers(const std::vector<profile::Layer>& layers,
-                                                  const profile::StageLayers& of) {
-  std::vector<const profile::Layer*> chosen;
-  for (const profile::Layer& layer : layers) {
+std::vector<const Layer*> slowest_layers(const std::vector<Layer>& layers, const StageLayers& of) {
+  std::vector<const Layer*> chosen;
+  for (const Layer& layer : layers) {
     if (layer.stage == of.stage && layer.model_layers == of.model_layers && !layer.part) {
       chosen.push_back(&layer);
     }
   }
-  std::ranges::stable_sort(chosen, std::ranges::greater(), &profile::Layer::total_ns);
+  std::ranges::stable_sort(chosen, std::ranges::greater(), &Layer::total_ns);
   chosen.resize(std::min(chosen.size(), kShownLayers));
   return chosen;
 }
 
-Table layer_table(const std::vector<const profile::Layer*>& layers) {
+Table layer_table(const std::vector<const Layer*>& layers) {
   Table table = table_of(
       "layer | #kernel time (ms per pass) | #kernels per pass | largest classes (ms per pass) | "
       "unlike the others",
-      layers, [](const profile::Layer* layer) {
+      layers, [](const Layer* layer) {
         return cells(layer->name, fine_ms(layer->per_step), plain(layer->kernels_per_step),
                      largest_classes(*layer), layer->note.value_or(""));
       });
@@ -145,23 +140,22 @@ Table layer_table(const std::vector<const profile::Layer*>& layers) {
   return table.show_if(noted, "unlike the others");
 }
 
-void add_stage_layers(const profile::Profile& profile, const profile::StageLayers& stage,
-                      Document& document) {
+void add_stage_layers(const Profile& profile, const StageLayers& stage, Document& document) {
   std::string title = "Layers in " + stage.stage;
   std::string passes;
   if (stage.model_layers) {
     title += fmt::format(", model of {} attention layers", *stage.model_layers);
     passes = " in " + counted(stage.passes, "pass");
   }
-  document.add(Heading{3, std::move(title)});
-  document.add(Paragraph{fmt::format(
+  document.heading(3, std::move(title));
+  document.paragraph(
       "{}{}, each with {} ms of kernel time per pass on average ({} to {} ms). The longest:",
       counted(stage.layers, "layer"), passes, fine_ms(stage.mean_per_step),
-      fine_ms(stage.min_per_step), fine_ms(stage.max_per_step))});
+      fine_ms(stage.min_per_step), fine_ms(stage.max_per_step));
   document.add(layer_table(slowest_layers(profile.layers, stage)));
   if (stage.parts.size() <= 1) return;
   document.add(table_of("part of the stage | #kernel time (ms per pass) | #share of kernel time",
-                        stage.parts, [](const profile::LayerPart& part) {
+                        stage.parts, [](const LayerPart& part) {
                           return cells(part.name, fine_ms(part.per_step),
                                        percent(part.share_of_kernel_time));
                         }));
@@ -169,50 +163,52 @@ void add_stage_layers(const profile::Profile& profile, const profile::StageLayer
 
 }  // namespace
 
-bool ranks_measured_kernels(const profile::Profile& profile) {
+const Kernel* find_kernel(const Profile& profile, std::string_view kernel_name) {
+  const auto found = std::ranges::find(profile.kernels, kernel_name, &Kernel::kernel_name);
+  return found == profile.kernels.end() ? nullptr : &*found;
+}
+
+bool ranks_measured_kernels(const Profile& profile) {
   return std::ranges::any_of(profile.kernels,
                              [](const auto& kernel) { return kernel.measured.has_value(); });
 }
 
-std::vector<RankedKernel> ranked_kernels(const profile::Profile& profile) {
-  const bool measured = ranks_measured_kernels(profile);
+std::vector<RankedKernel> ranked_kernels(const Profile& profile, bool measured) {
   std::vector<RankedKernel> ranked;
-  for (const profile::Kernel& kernel : profile.kernels) {
+  for (const Kernel& kernel : profile.kernels) {
     if (const auto time = ranked_time(kernel, measured)) ranked.push_back({*time, &kernel});
   }
-  if (measured) {
-    std::ranges::stable_sort(ranked, std::ranges::greater(), &RankedKernel::total);
-  }
+  if (measured) std::ranges::stable_sort(ranked, std::ranges::greater(), &RankedKernel::total);
   return ranked;
 }
 
-std::string_view ranked_time_words(const profile::Profile& profile) {
+std::string_view ranked_time_words(const Profile& profile) {
   return ranks_measured_kernels(profile) ? "the measured stages' kernel time" : "kernel time";
 }
 
-Table shape_table(const profile::Profile& profile, size_t kernels, bool products) {
+Table shape_table(const Profile& profile, size_t kernels, bool products) {
   Table table =
       table_of("kernel | grid | block | #calls | #total (ms) | #mean (ms) | #ms per decode step");
   size_t opened = 0;
   const bool measured = ranks_measured_kernels(profile);
   for (const RankedKernel& ranked : ranked_kernels(profile)) {
     if (opened == kernels) break;
-    const profile::Kernel& kernel = *ranked.kernel;
+    const Kernel& kernel = *ranked.kernel;
     const auto shapes = ranked_shapes(kernel, measured);
     if (shapes.empty() || (products && !is_product(kernel.kernel_class))) continue;
     ++opened;
     for (size_t s = 0; s < std::min(kShownShapes, shapes.size()); ++s) {
       const auto& [shape, time] = shapes[s];
-      table.rows.push_back({s == 0 ? kernel.short_name : "", extent(shape->grid),
-                            extent(shape->block), grouped(time.calls), exact_ms(time.total),
-                            exact_ms(time.mean), fine_ms(shape->per_token)});
+      table.add(s == 0 ? kernel.short_name : "", extent(shape->grid), extent(shape->block),
+                grouped(time.calls), exact_ms(time.total), exact_ms(time.mean),
+                fine_ms(shape->per_token));
     }
   }
   return table.show_if(has_decode_steps(profile), kPerDecodeStep);
 }
 
 void add_section(Topic<"kernels"> /*topic*/, const Profile& profile, Document& document) {
-  document.add(Heading{2, "Top kernels"});
+  document.heading(2, "Top kernels");
   document.add(kernel_table(profile));
   std::string note = ranks_measured_kernels(profile)
                          ? "Totals and shares cover the measured stages, excluding warm-up"
@@ -220,18 +216,18 @@ void add_section(Topic<"kernels"> /*topic*/, const Profile& profile, Document& d
   if (has_decode_steps(profile)) {
     note += "; ms per decode step is kernel time in decode over its steps, excluding warm-up";
   }
-  document.add(Paragraph{note + ". All kernels with their full names are in kernels.md."});
+  document.paragraph(note + ". All kernels with their full names are in kernels.md.");
   if (!profile.totals.scopes.empty()) document.add(scope_table(profile));
   if (Table shapes = shape_table(profile, kOpenedKernels, true); !shapes.rows.empty()) {
-    document.add(Heading{3, "Matrix products by launch shape"});
+    document.heading(3, "Matrix products by launch shape");
     document.add(std::move(shapes));
-    document.add(Paragraph{
-        "The longest matrix products, split by grid and block; profile.json has all kernels."});
+    document.paragraph(
+        "The longest matrix products, split by grid and block; profile.json has all kernels.");
   }
 }
 
-std::string operator_coverage_words(const profile::Profile& profile) {
-  const profile::OperatorsFound& found = profile.operators_found;
+std::string operator_coverage_words(const Profile& profile) {
+  const OperatorsFound& found = profile.operators_found;
   const std::string source = or_missing(found.source);
   if (on_cpu(profile)) {
     return fmt::format("Source: {}. The innermost operators count as the CPU's kernels: {}, {} ms.",
@@ -262,12 +258,12 @@ std::string operator_coverage_words(const profile::Profile& profile) {
          "operator.";
 }
 
-Table operator_table(const profile::Profile& profile, size_t rows) {
+Table operator_table(const Profile& profile, size_t rows) {
   Table table = table_of(
       "name | #calls | #cpu_total_ms | #cpu_self_ms | #cuda_total_ms | #cuda_self_ms | #mean_ms | "
       "#FLOPs | #FLOP/s | #bytes per second",
       profile.operators,
-      [](const profile::Operator& row) {
+      [](const Operator& row) {
         return cells(row.name, grouped(row.calls), exact_ms(row.cpu_total), exact_ms(row.cpu_self),
                      exact_ms(row.cuda_total), exact_ms(row.cuda_self), exact_ms(row.mean),
                      in_unit(row.flops), in_unit(row.flops_per_s), in_unit(row.bytes_per_s));
@@ -280,27 +276,22 @@ Table operator_table(const profile::Profile& profile, size_t rows) {
 }
 
 void add_section(Topic<"operators"> /*topic*/, const Profile& profile, Document& document) {
-  const bool none = profile.operators.empty();
-  if (!document.begin(2, "Top operators", none ? "Not known: " + why_no_operators(profile) : "")) {
+  if (!document.begin(2, "Top operators", profile.operators.empty(),
+                      "Not known: " + why_no_operators(profile)))
     return;
-  }
   document.add(operator_table(profile, kShownOperators));
-  document.add(Paragraph{operator_coverage_words(profile)});
-  document.add(Paragraph{"mean_ms is CPU time per call. All operators are in operators.md."});
+  document.paragraph(operator_coverage_words(profile));
+  document.paragraph("mean_ms is CPU time per call. All operators are in operators.md.");
 }
 
 void add_section(Topic<"layers"> /*topic*/, const Profile& profile, Document& document) {
-  std::string missing;
-  if (profile.job) {
-    missing = kOfSingleRanks;
-  } else if (profile.layer_summary.stages.empty()) {
-    missing = "Not known: " + why_no_layers(profile);
-  }
-  if (!document.begin(2, "Layers", missing)) return;
-  for (const profile::StageLayers& stage : profile.layer_summary.stages) {
+  if (!document.begin(2, "Layers", profile.job || profile.layer_summary.stages.empty(),
+                      of_single_ranks(profile, "Not known: " + why_no_layers(profile))))
+    return;
+  for (const StageLayers& stage : profile.layer_summary.stages) {
     add_stage_layers(profile, stage, document);
   }
-  if (const auto& why = profile.layer_summary.why_not) document.add(Paragraph{sentence(*why)});
+  if (const auto& why = profile.layer_summary.why_not) document.paragraph(sentence(*why));
 }
 
 }  // namespace llmprof::report

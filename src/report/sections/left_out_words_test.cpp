@@ -1,4 +1,4 @@
-#include "report/sections/section_words.h"
+#include "report/sections/sections.h"
 
 #include <gtest/gtest.h>
 

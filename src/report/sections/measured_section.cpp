@@ -3,30 +3,29 @@
 #include <algorithm>
 
 #include "report/format/figures.h"
-#include "report/sections/section_words.h"
 #include "report/sections/sections.h"
 
 namespace llmprof::report {
 namespace {
 
 template <class Value>
-std::optional<Value> mean_of(const std::optional<profile::Sensor<Value>>& sensor) {
+std::optional<Value> mean_of(const std::optional<Sensor<Value>>& sensor) {
   return sensor ? std::optional(sensor->mean) : std::nullopt;
 }
 
 template <class Value>
-std::optional<Value> highest_of(const std::optional<profile::Sensor<Value>>& sensor) {
+std::optional<Value> highest_of(const std::optional<Sensor<Value>>& sensor) {
   return sensor ? std::optional(sensor->max) : std::nullopt;
 }
 
 // "1755 MHz (1410 MHz to 1980 MHz)"
-std::string clock_words(const std::optional<profile::Sensor<profile::Hertz>>& sensor) {
+std::string clock_words(const std::optional<Sensor<Hertz>>& sensor) {
   if (!sensor) return std::string(kMissing);
   return fmt::format("{} ({} to {})", in_unit(sensor->mean), in_unit(sensor->min),
                      in_unit(sensor->max));
 }
 
-std::string throttle_words(const profile::Measured& measured) {
+std::string throttle_words(const Measured& measured) {
   if (measured.throttle_samples == 0) return std::string(kMissing);
   const std::string text = joined(measured.throttle_reasons, ", ", [](const auto& seen) {
     return fmt::format("{} ({})", seen.reason, percent(seen.share_of_samples));
@@ -34,13 +33,13 @@ std::string throttle_words(const profile::Measured& measured) {
   return text.empty() ? "nothing" : text;
 }
 
-std::string sampled_words(const profile::Measured& measured) {
+std::string sampled_words(const Measured& measured) {
   return fmt::format("{} of {} ({})", measured.sampled_instances, measured.instances,
                      percent(measured.coverage_share_of_wall));
 }
 
-std::string_view rests_between_rounds(const profile::Profile& profile) {
-  const bool rests = std::ranges::any_of(profile.stages, [](const profile::Stage& stage) {
+std::string_view rests_between_rounds(const Profile& profile) {
+  const bool rests = std::ranges::any_of(profile.stages, [](const Stage& stage) {
     const auto& own = stage.measured;
     return own && own->sampled_instances > 0 && own->sampled_instances < own->instances;
   });
@@ -49,59 +48,60 @@ std::string_view rests_between_rounds(const profile::Profile& profile) {
                : "";
 }
 
-Table traffic_table(const profile::Profile& profile) {
-  return table_of(
-      fmt::format("stage | #DRAM read per {0} | #DRAM written per {0} | #DRAM bytes over the "
-                  "model's bytes | #DRAM bytes per step | #MBU on wall | #MBU on GPU busy | #{0}s "
-                  "sampled (of their wall)",
-                  instance_name(profile, "instance")),
-      profile.stages, [](const profile::Stage& stage) {
-        const auto& own = stage.measured;
-        if (!own || (!own->dram_read && !own->dram_write)) return Row();
-        return cells(stage.name, in_unit(own->dram_read), in_unit(own->dram_write),
-                     ratio(own->bytes_over_model), in_unit(own->dram_per_step),
-                     percent(own->mbu.wall), percent(own->mbu.gpu_busy), sampled_words(*own));
-      });
+Table traffic_table(const Profile& profile) {
+  return table_of(fmt::format("stage | #DRAM read per {0} | #DRAM written per {0} | #DRAM bytes "
+                              "over the model's bytes | #DRAM bytes per step | #MBU on wall | #MBU "
+                              "on GPU busy | #{0}s sampled (of their wall)",
+                              instance_name(profile, "instance")),
+                  profile.stages, [](const Stage& stage) {
+                    const auto& own = stage.measured;
+                    if (!own || (!own->dram_read && !own->dram_write)) return Row();
+                    return cells(stage.name, in_unit(own->dram_read), in_unit(own->dram_write),
+                                 ratio(own->bytes_over_model), in_unit(own->dram_per_step),
+                                 percent(own->mbu.wall), percent(own->mbu.gpu_busy),
+                                 sampled_words(*own));
+                  });
 }
 
-Table activity_table(const profile::Profile& profile) {
+Table activity_table(const Profile& profile) {
   return table_of("stage | #SMs active, of wall | #tensor cores active, of wall", profile.stages,
-                  [](const profile::Stage& stage) {
+                  [](const Stage& stage) {
                     const auto& own = stage.measured;
                     if (!own || (!own->sm_active && !own->tensor_active)) return Row();
                     return cells(stage.name, percent(own->sm_active), percent(own->tensor_active));
                   });
 }
 
-Table sensor_table(const profile::Profile& profile) {
-  Table table = table_of(
-      fmt::format("stage | #energy per {} | #energy per token | #power, mean (W) | #SM clock, mean "
-                  "(min to max) | #memory clock, mean (min to max) | #highest temperature (°C) | "
-                  "clocks lowered by (share of samples)",
-                  instance_name(profile, "instance")),
-      profile.stages, [](const profile::Stage& stage) {
-        const auto& own = stage.measured;
-        if (!own || !(own->energy || own->sm_clock || own->power || own->temperature)) return Row();
-        return cells(stage.name, in_unit(own->energy), in_unit(own->energy_per_token),
-                     in_unit(mean_of(own->power)), clock_words(own->sm_clock),
-                     clock_words(own->memory_clock), in_unit(highest_of(own->temperature)),
-                     throttle_words(*own));
-      });
+Table sensor_table(const Profile& profile) {
+  Table table =
+      table_of(fmt::format("stage | #energy per {} | #energy per token | #power, mean (W) | #SM "
+                           "clock, mean (min to max) | #memory clock, mean (min to max) | #highest "
+                           "temperature (°C) | clocks lowered by (share of samples)",
+                           instance_name(profile, "instance")),
+               profile.stages, [](const Stage& stage) {
+                 const auto& own = stage.measured;
+                 if (!own || !(own->energy || own->sm_clock || own->power || own->temperature))
+                   return Row();
+                 return cells(stage.name, in_unit(own->energy), in_unit(own->energy_per_token),
+                              in_unit(mean_of(own->power)), clock_words(own->sm_clock),
+                              clock_words(own->memory_clock), in_unit(highest_of(own->temperature)),
+                              throttle_words(*own));
+               });
   return table.show_if(has_tokens(profile), "energy per token");
 }
 
-std::string energy_sources(const profile::Profile& profile) {
-  return joined(profile.stages, ", ", [](const profile::Stage& stage) {
+std::string energy_sources(const Profile& profile) {
+  return joined(profile.stages, ", ", [](const Stage& stage) {
     const bool known = stage.measured && stage.measured->energy_source;
     return known ? stage.name + ": " + *stage.measured->energy_source : std::string();
   });
 }
 
-void add_missing(const profile::Profile& profile, Document& document) {
-  for (const profile::Stage& stage : profile.stages) {
+void add_missing(const Profile& profile, Document& document) {
+  for (const Stage& stage : profile.stages) {
     if (!stage.measured) continue;
     for (const auto& why : {stage.measured->why_not, stage.measured->energy_why_not}) {
-      if (why) document.add(Callout{Callout::Kind::note, stage.name + ": " + clause(*why)});
+      if (why) document.note(stage.name + ": " + clause(*why));
     }
   }
 }
@@ -114,18 +114,17 @@ void add_section(Topic<"measured"> /*topic*/, const Profile& profile, Document& 
   Table sensors = sensor_table(profile);
   const bool sampled = !traffic.rows.empty() || !activity.rows.empty();
   if (!sampled && sensors.rows.empty()) return;
-  document.add(Heading{3, "Measured by the GPU's counters and sensors"});
+  document.heading(3, "Measured by the GPU's counters and sensors");
   if (!traffic.rows.empty()) {
     document.add(std::move(traffic));
-    const bool has_cost = std::ranges::any_of(
-        profile.stages, [](const profile::Stage& stage) { return !stage.cost.empty(); });
-    document.add(Paragraph{fmt::format(
+    const bool has_cost =
+        std::ranges::any_of(profile.stages, [](const Stage& stage) { return !stage.cost.empty(); });
+    document.paragraph(
         "Samples are assigned to stages by time: all GPU activity in that time counts, from any "
         "process. Bytes are read from and written to DRAM, scaled to the whole wall time if "
-        "samples cover only a part of it. MBU is measured bytes / (time x "
-        "peak bandwidth){}.{}",
+        "samples cover only a part of it. MBU is measured bytes / (time x peak bandwidth){}.{}",
         has_cost ? "; the table above uses the bytes that the model needs" : "",
-        rests_between_rounds(profile))});
+        rests_between_rounds(profile));
   }
   document.add_filled(std::move(activity));
   add_missing(profile, document);
@@ -135,34 +134,33 @@ void add_section(Topic<"measured"> /*topic*/, const Profile& profile, Document& 
   if (sources.empty()) return;
   // The power that counters draw was measured on an H200 with CUPTI's and nsys's sampling:
   // docs/measurements.md.
-  document.add(Paragraph{fmt::format(
+  document.paragraph(
       "Energy is for the whole GPU, including idle power ({}).{}{}", sources,
       has_tokens(profile) ? " Tokens are generated tokens for decode and prompt tokens for prefill."
                           : "",
-      sampled ? " Counters draw power while they are on (about 30 W on an H200): compare energy "
-                "only with runs that sample counters too, or measure it with "
-                "collector.counters=false."
-              : "")});
+      sampled
+          ? " Counters draw power while they are on (about 30 W on an H200): compare energy only "
+            "with runs that sample counters too, or measure it with collector.counters=false."
+          : "");
 }
 
-void add_tracing_notes(const profile::Profile& profile, Document& document) {
-  for (const profile::Stage& stage : profile.stages) {
+void add_tracing_notes(const Profile& profile, Document& document) {
+  for (const Stage& stage : profile.stages) {
     const auto& tracing = stage.tracing;
     if (!tracing || !tracing->share_of_steps || tracing->steps_traced == tracing->steps_all) {
       continue;
     }
-    document.add(Callout{
-        Callout::Kind::note,
+    document.note(
         fmt::format("{}: {} of {} ({}) {} traced. Kernel times and counts, layers and busy times "
                     "cover only these; busy and idle shares are of their part of the wall time; "
                     "wall times cover all steps.",
                     stage.name, grouped(tracing->steps_traced), counted(tracing->steps_all, "step"),
-                    percent(tracing->share_of_steps), were(tracing->steps_traced))});
+                    percent(tracing->share_of_steps), were(tracing->steps_traced)));
   }
 }
 
-std::string measured_words(const profile::Profile& profile) {
-  const std::string text = joined(profile.stages, "; ", [&](const profile::Stage& stage) {
+std::string measured_words(const Profile& profile) {
+  const std::string text = joined(profile.stages, "; ", [&](const Stage& stage) {
     const auto& own = stage.measured;
     if (!own || !own->mbu.wall) return std::string();
     return fmt::format("{} moves {} per {} to and from memory, {} of the peak bandwidth{}",

@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "report/format/sentences.h"
-#include "report/sections/section_words.h"
+#include "report/sections/sections.h"
 
 namespace llmprof::report {
 namespace {
@@ -19,9 +18,9 @@ constexpr std::string_view kNoStagesLeft =
     "again.";
 
 // Empty if there is a timeline.
-std::string why_no_timeline(const profile::Profile& profile) {
-  using enum profile::KernelSource;
-  const profile::KernelSource source = profile.totals.source;
+std::string why_no_timeline(const Profile& profile) {
+  using enum KernelSource;
+  const KernelSource source = profile.totals.source;
   if (source == profiler) {
     return fmt::format(
         "ncu measures launches one by one, which does not show the program's own timing; record a "
@@ -48,8 +47,8 @@ std::string mark_and_record(std::string_view what) {
 
 }  // namespace
 
-std::string cpu_only_words(const profile::Profile& profile) {
-  if (profile.totals.source != profile::KernelSource::none || profile.operators.empty() ||
+std::string cpu_only_words(const Profile& profile) {
+  if (profile.totals.source != KernelSource::none || profile.operators.empty() ||
       !is_pytorch_trace(profile) || is_damaged(profile)) {  // the GPU's part may be missing
     return {};
   }
@@ -57,15 +56,15 @@ std::string cpu_only_words(const profile::Profile& profile) {
          "`activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]` of torch.profiler.";
 }
 
-std::string why_no_stages(const profile::Profile& profile) {
+std::string why_no_stages(const Profile& profile) {
   if (std::string why = why_no_timeline(profile); !why.empty()) return why;
   if (is_damaged(profile)) return std::string(kNoStagesLeft);
   if (const auto& reason = profile.stages_found.reason) return clause(*reason);
   return "no stage was found in this timeline; " + mark_and_record("prefill and decode");
 }
 
-std::string why_no_stage_figures(const profile::Profile& profile) {
-  if (profile.totals.source == profile::KernelSource::none && is_damaged(profile))
+std::string why_no_stage_figures(const Profile& profile) {
+  if (profile.totals.source == KernelSource::none && is_damaged(profile))
     return std::string(kNothingReadable);
   if (!why_no_timeline(profile).empty()) {
     return fmt::format("this input contains no timeline; record one with {}.", kRecord);
@@ -74,9 +73,9 @@ std::string why_no_stage_figures(const profile::Profile& profile) {
   return "no stages were found in this timeline; " + mark_and_record("prefill and decode");
 }
 
-std::string why_no_device_time(const profile::Profile& profile) {
+std::string why_no_device_time(const Profile& profile) {
   if (std::string why = why_no_timeline(profile); !why.empty()) return why;
-  if (profile.context.device_kind == profile::DeviceKind::cpu) {
+  if (profile.context.device_kind == DeviceKind::cpu) {
     return fmt::format(
         "this input contains CPU operators but no GPU work; record a program that uses a GPU with "
         "{}.",
@@ -89,32 +88,32 @@ std::string why_no_device_time(const profile::Profile& profile) {
   return {};
 }
 
-std::string why_no_steps(const profile::Profile& profile) {
+std::string why_no_steps(const Profile& profile) {
   if (profile.stages.empty()) return why_no_stage_figures(profile);
   return "no steps were found in these stages; " + mark_and_record("each step");
 }
 
-std::string why_no_layers(const profile::Profile& profile) {
+std::string why_no_layers(const Profile& profile) {
   if (profile.stages.empty()) return why_no_stage_figures(profile);
   if (const auto& why = profile.layer_summary.why_not) return clause(*why);
   return "no layers were found in these stages; " + mark_and_record("each layer");
 }
 
-std::string why_no_utilization(const profile::Profile& profile) {
+std::string why_no_utilization(const Profile& profile) {
   if (profile.stages.empty()) return why_no_stage_figures(profile);
   if (const auto& why = profile.utilization.why_not) return clause(*why);
-  for (const profile::Stage& stage : profile.stages) {
+  for (const Stage& stage : profile.stages) {
     if (stage.why_not) return clause(*stage.why_not);
   }
   return "no model was named; name one with `--model` (a config.json or a preset).";
 }
 
-std::string why_no_kernel_bounds(const profile::Profile& profile) {
+std::string why_no_kernel_bounds(const Profile& profile) {
   if (const auto& why = profile.roofline.why_not) return clause(*why);
   return fmt::format("no kernel was measured with ncu; {} measures the longest ones.", kRecord);
 }
 
-std::string why_no_operators(const profile::Profile& profile) {
+std::string why_no_operators(const Profile& profile) {
   if (without_framework(profile)) return clause(kNoFramework);
   if (is_damaged(profile)) {
     return "no operator could be read from the damaged input; export, copy or record it again.";
@@ -124,7 +123,7 @@ std::string why_no_operators(const profile::Profile& profile) {
          "torch.profiler.";
 }
 
-std::string no_stages_words(const profile::Profile& profile) {
+std::string no_stages_words(const Profile& profile) {
   constexpr std::string_view kNoLlm = "this does not look like LLM inference";
   const std::string why = why_no_stages(profile);
   if (is_damaged(profile)) return "Prefill and decode are unknown: " + why;
@@ -137,7 +136,7 @@ std::string no_stages_words(const profile::Profile& profile) {
   return "Cannot separate prefill from decode: " + why;
 }
 
-std::string why_no_findings(const profile::Profile& profile) {
+std::string why_no_findings(const Profile& profile) {
   if (profile.stages.empty()) return why_no_stage_figures(profile);
   return "no part of any stage is far enough above its lower bound to be worth a change.";
 }

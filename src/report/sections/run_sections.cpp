@@ -4,14 +4,13 @@
 #include <filesystem>
 
 #include "report/format/figures.h"
-#include "report/format/sentences.h"
 #include "report/format/words.h"
 #include "report/sections/sections.h"
 
 namespace llmprof::report {
 namespace {
 
-std::string duty_words(const profile::CollectorOverhead& measured) {
+std::string duty_words(const CollectorOverhead& measured) {
   if (measured.duty_traced && measured.duty_period) {
     return fmt::format("{} of every {} {} traced", grouped(*measured.duty_traced),
                        counted(*measured.duty_period, "step"), were(*measured.duty_traced));
@@ -20,13 +19,13 @@ std::string duty_words(const profile::CollectorOverhead& measured) {
                      counted(measured.steps_all, "step"), were(measured.steps_traced));
 }
 
-std::string window_words(const profile::TracingWindows& windows, std::string_view kind) {
+std::string window_words(const TracingWindows& windows, std::string_view kind) {
   return fmt::format("{} in {} ({} ms per step)",
                      counted(windows.steps, fmt::format("{} step", kind)),
                      counted(windows.windows, "window"), fine_ms(windows.mean_per_step));
 }
 
-std::string switching_words(const profile::CollectorOverhead& measured) {
+std::string switching_words(const CollectorOverhead& measured) {
   if (measured.steps_cupti_on == 0) return {};
   return fmt::format(
       "After a window that replays CUDA graphs, CUPTI stays on for one more step, which counts as "
@@ -34,8 +33,7 @@ std::string switching_words(const profile::CollectorOverhead& measured) {
       counted(measured.steps_cupti_on, "step"));
 }
 
-std::string collector_paragraph(const profile::Profile& profile,
-                                const profile::CollectorOverhead& measured) {
+std::string collector_paragraph(const Profile& profile, const CollectorOverhead& measured) {
   std::string text = collector_overhead_words(profile);
   if (!measured.added_per_step) return text;
   return text + fmt::format(
@@ -44,26 +42,26 @@ std::string collector_paragraph(const profile::Profile& profile,
                     "correct any figure for it.",
                     window_words(measured.traced, "traced"),
                     window_words(measured.untraced, "untraced"), fine_ms(measured.gap),
-                    switching_words(measured), counted(measured.switches, "switch", "switches"),
+                    switching_words(measured), counted(measured.switches, "switch"),
                     ms(measured.switch_cost));
 }
 
-const profile::CollectorOverhead* collector_of(const profile::Profile& profile) {
+const CollectorOverhead* collector_of(const Profile& profile) {
   return profile.overhead && profile.overhead->collector ? &*profile.overhead->collector : nullptr;
 }
 
 // Each backend records into a folder with its name. A failed one may have left captures, for
 // example from ranks that did not die.
-bool was_read(const profile::Profile& profile, const std::string& backend) {
-  return std::ranges::any_of(profile.context.captures, [&](const profile::Capture& capture) {
+bool was_read(const Profile& profile, const std::string& backend) {
+  return std::ranges::any_of(profile.context.captures, [&](const Capture& capture) {
     return std::filesystem::path(capture.path).parent_path().filename() == backend;
   });
 }
 
 }  // namespace
 
-std::string collector_overhead_words(const profile::Profile& profile) {
-  const profile::CollectorOverhead* measured = collector_of(profile);
+std::string collector_overhead_words(const Profile& profile) {
+  const CollectorOverhead* measured = collector_of(profile);
   if (measured == nullptr) return {};
   if (!measured->added_per_step) {
     return fmt::format("The tracing overhead per step is unknown: {}",
@@ -78,14 +76,14 @@ std::string collector_overhead_words(const profile::Profile& profile) {
       percent(measured->share_of_decode));
 }
 
-std::string overhead_words(const profile::Profile& profile) {
+std::string overhead_words(const Profile& profile) {
   if (!profile.overhead) return {};
-  const profile::PassOverhead* worst = nullptr;
-  for (const profile::PassOverhead& pass : profile.overhead->passes) {
+  const PassOverhead* worst = nullptr;
+  for (const PassOverhead& pass : profile.overhead->passes) {
     // ncu replays kernels one by one: its times are never used.
     if (pass.pass == "ncu") continue;
     // A ratio with another cause says nothing about profiling.
-    const auto rank = [](const profile::PassOverhead& row) {
+    const auto rank = [](const PassOverhead& row) {
       return std::pair(!row.other_cause.has_value(), row.ratio);
     };
     if (worst == nullptr || rank(pass) > rank(*worst)) worst = &pass;
@@ -107,7 +105,7 @@ std::string overhead_words(const profile::Profile& profile) {
       "Profiling slows {} down most in the {} pass: it takes {} times as long as in the control "
       "run",
       stage, worst->pass, ratio(worst->ratio));
-  const profile::Share much = profile.overhead->warn_above_share;
+  const Share much = profile.overhead->warn_above_share;
   if (worst->ratio <= 1 + much.value) return text + ".";
   // The light presets record less in these passes.
   const bool light_helps = worst->pass == "torch" || worst->pass == "nsys";
@@ -119,36 +117,34 @@ std::string overhead_words(const profile::Profile& profile) {
 
 void add_section(Topic<"overhead"> /*topic*/, const Profile& profile, Document& document) {
   if (!profile.overhead) return;
-  document.add(Heading{2, "What profiling cost"});
-  if (const profile::CollectorOverhead* measured = collector_of(profile)) {
-    document.add(Paragraph{collector_paragraph(profile, *measured)});
+  document.heading(2, "What profiling cost");
+  if (const CollectorOverhead* measured = collector_of(profile)) {
+    document.paragraph(collector_paragraph(profile, *measured));
   }
   const auto& passes = profile.overhead->passes;
   if (passes.empty()) return;
   document.add(table_of(
       "pass | stage | #control run (ms) | #profiled (ms) | #profiled over control", passes,
-      [](const profile::PassOverhead& pass) {
+      [](const PassOverhead& pass) {
         return cells(pass.pass, pass.stage, ms(pass.control), ms(pass.profiled), ratio(pass.ratio));
       }));
   const std::string whole =
-      std::ranges::any_of(passes, &profile::PassOverhead::whole_run)
+      std::ranges::any_of(passes, &PassOverhead::whole_run)
           ? "Times of a whole run include its start and end: the workload timed no stage in it."
           : "";
-  document.add(Paragraph{joined(
-      {overhead_words(profile),
-       "All times here are the workload's own, in each pass and in the control run, which was not "
-       "profiled; a capture's stage times can differ from them.",
-       whole},
-      " ")});
+  document.paragraph(
+      joined({overhead_words(profile),
+              "All times here are the workload's own, in each pass and in the control run, which "
+              "was not profiled; a capture's stage times can differ from them.",
+              whole},
+             " "));
 }
 
 void add_section(Topic<"failed captures"> /*topic*/, const Profile& profile, Document& document) {
-  for (const profile::CaptureFailure& failure : profile.captures_failed) {
-    document.add(
-        Callout{Callout::Kind::warning,
-                fmt::format("The {} capture is {}: {}", failure.backend,
-                            was_read(profile, failure.backend) ? "not complete" : "missing",
-                            clause(failure.message))});
+  for (const CaptureFailure& failure : profile.captures_failed) {
+    document.warning(fmt::format("The {} capture is {}: {}", failure.backend,
+                                 was_read(profile, failure.backend) ? "not complete" : "missing",
+                                 clause(failure.message)));
   }
 }
 

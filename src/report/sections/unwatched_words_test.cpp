@@ -1,4 +1,4 @@
-#include "report/sections/section_words.h"
+#include "report/sections/sections.h"
 
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ TEST(UnwatchedWords, SayHowTheTimesWereObtainedAndWhatTracingAdded) {
   EXPECT_TRUE(all_unwatched(both));
 }
 
-TEST(UnwatchedWords, TellTheSourcesOfTheStagesApart) {
+TEST(UnwatchedWords, DistinguishTheSourcesOfTheStages) {
   EXPECT_EQ(times_words(with(
                 {timed("prefill", "control_launches", 2), timed("decode", "between_windows", 1)})),
             "Wall times and idle time are from the program without tracing, prefill timed by "

@@ -36,18 +36,10 @@ struct CodeRange {
 
 // Blocks of Unicode 15 that terminals show without a column of their own: combining marks, joiners,
 // variation selectors.
-constexpr auto kCombining = std::to_array<CodeRange>({{0x0300, 0x036F},
-                                                      {0x0483, 0x0489},
-                                                      {0x0591, 0x05BD},
-                                                      {0x0610, 0x061A},
-                                                      {0x064B, 0x065F},
-                                                      {0x200B, 0x200F},
-                                                      {0x20D0, 0x20FF},
-                                                      {0x3099, 0x309A},
-                                                      {0xFE00, 0xFE0F},
-                                                      {0xFE20, 0xFE2F},
-                                                      {0xFEFF, 0xFEFF},
-                                                      {0xE0100, 0xE01EF}});
+constexpr CodeRange kCombining[] = {{0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD},
+                                    {0x0610, 0x061A}, {0x064B, 0x065F}, {0x200B, 0x200F},
+                                    {0x20D0, 0x20FF}, {0x3099, 0x309A}, {0xFE00, 0xFE0F},
+                                    {0xFE20, 0xFE2F}, {0xFEFF, 0xFEFF}, {0xE0100, 0xE01EF}};
 
 // East Asian Wide and Fullwidth, and emoji.
 constexpr auto kWide = std::to_array<CodeRange>(
@@ -59,14 +51,12 @@ constexpr auto kWide = std::to_array<CodeRange>(
      {0x1F300, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}});
 
 bool is_in(std::span<const CodeRange> ranges, char32_t code) {
-  const auto next =
-      std::upper_bound(ranges.begin(), ranges.end(), code,
-                       [](char32_t value, const CodeRange& range) { return value < range.first; });
+  const auto next = std::ranges::upper_bound(ranges, code, {}, &CodeRange::first);
   return next != ranges.begin() && code <= std::prev(next)->last;
 }
 
 size_t columns_of(char32_t code) {
-  if (code < kCombining.front().first) return 1;
+  if (code < kCombining[0].first) return 1;
   if (is_in(kCombining, code)) return 0;
   return is_in(kWide, code) ? 2 : 1;
 }

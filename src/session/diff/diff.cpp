@@ -23,9 +23,8 @@
 #include "page/page.h"
 #include "profile/json/json.h"
 #include "report/diff/diff_report.h"
-#include "report/diff/diff_words.h"
-#include "report/format/part_names.h"
-#include "report/markdown/markdown.h"
+#include "report/format/words.h"
+#include "report/writers/writers.h"
 #include "session/analysis/analyze.h"
 #include "session/bundle/inputs.h"
 #include "session/bundle/list_artifacts.h"
@@ -155,7 +154,7 @@ void write_all(const DiffOptions& options, DiffOutcome& outcome) {
   needed(folder.write("diff.json", outcome.json));
   outcome.page = needed(
       write_page_file(page::embedded_bundle(), folder.root(), [&](const page::Bundle& bundle) {
-        return page::make_diff_page(bundle, {outcome.diff, outcome.json});
+        return page::make_diff_page(bundle, outcome.diff, outcome.json);
       }));
   if (options.junit) {
     needed(write_named_file(*options.junit, report::diff_junit(outcome.diff)));

@@ -1,4 +1,4 @@
-#include "report/terminal/terminal.h"
+#include "report/writers/writers.h"
 
 #include <gtest/gtest.h>
 

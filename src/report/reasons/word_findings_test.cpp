@@ -1,4 +1,4 @@
-#include "report/findings/word_findings.h"
+#include "report/reasons/word_reasons.h"
 
 #include <gtest/gtest.h>
 
@@ -242,7 +242,7 @@ TEST(FindingWords, OfAnUnknownKindStayAsTheyAre) {
   EXPECT_EQ(worded(finding).evidence, "as read");
 }
 
-TEST(FindingWords, TellNumbersFirstWithTheirDenominators) {
+TEST(FindingWords, StartWithNumbersAndTheirDenominators) {
   const Finding launch = worded(example(FindingKind::launch_bound));
   EXPECT_EQ(launch.title, "The GPU waits for the host");
   EXPECT_EQ(
@@ -298,7 +298,7 @@ TEST(FindingWords, NameTheRankThatOthersWaitFor) {
             "GB/s");
 }
 
-TEST(FindingWords, TellWaitsFromTransfersOfAJob) {
+TEST(FindingWords, SeparateWaitsFromTransfersOfAJob) {
   FindingValues more;
   more.add("wait_time", Milliseconds{2}).add("hidden_time", Milliseconds{1}).add("ranks", 2);
   const Finding finding = worded(example(FindingKind::exposed_communication, std::move(more)));
@@ -307,7 +307,7 @@ TEST(FindingWords, TellWaitsFromTransfersOfAJob) {
       << finding.evidence;
 }
 
-TEST(FindingWords, TellClocksWithTheirReasons) {
+TEST(FindingWords, ReportClocksWithTheirReasons) {
   EXPECT_EQ(worded(example(FindingKind::low_clocks)).evidence,
             "up to 3.500 ms per request (38.9 % of the stage's wall time) if all GPU time scaled "
             "with the clock: SM clock 1500 MHz on average (1400 MHz to 1980 MHz in 8 samples), "
@@ -315,7 +315,7 @@ TEST(FindingWords, TellClocksWithTheirReasons) {
             "25.0 %; up to 81.0 °C; 690.0 W on average");
 }
 
-TEST(FindingWords, TellASingleStallAsOne) {
+TEST(FindingWords, ReportASingleStallAsOne) {
   Finding stall = example(FindingKind::host_stall_single);
   EXPECT_EQ(worded(stall).title, "The host stalls once, before \"attention\"");
   EXPECT_NE(

@@ -1,4 +1,4 @@
-#include "report/html/html.h"
+#include "report/writers/writers.h"
 
 #include <fmt/format.h>
 
@@ -26,17 +26,16 @@ std::string escaped(std::string_view text, std::span<const Entity> entities) {
   return out;
 }
 
-// Text between backticks is code.
 std::string html_prose(std::string_view text) {
-  std::string out;
-  while (true) {
-    const size_t open = text.find('`');
-    const size_t close = open == std::string_view::npos ? open : text.find('`', open + 1);
-    if (close == std::string_view::npos || close == open + 1) return out + html_text(text);
-    out += html_text(text.substr(0, open));
-    out += fmt::format("<code>{}</code>", html_text(text.substr(open + 1, close - open - 1)));
-    text.remove_prefix(close + 1);
-  }
+  return with_code(text, html_text, [](std::string_view code) {
+    return fmt::format("<code>{}</code>", html_text(code));
+  });
+}
+
+void add_items(const auto& items, const auto& prose, std::string& out) {
+  out += "<ul>\n";
+  for (const auto& item : items) out += fmt::format("<li>{}</li>\n", prose(item));
+  out += "</ul>\n";
 }
 
 class HtmlWriter {
@@ -53,19 +52,14 @@ class HtmlWriter {
                         callout.kind == Callout::Kind::warning ? "warning" : "note",
                         html_prose(callout.text));
   }
-  void operator()(const BulletList& list) {
-    out_ += "<ul>\n";
-    for (const std::string& item : list.items) {
-      out_ += fmt::format("<li>{}</li>\n", html_prose(item));
-    }
-    out_ += "</ul>\n";
-  }
+  void operator()(const BulletList& list) { add_items(list.items, html_prose, out_); }
   void operator()(const LinkList& list) {
-    out_ += "<ul>\n";
-    for (const auto& [file, about] : list.links) {
-      out_ += fmt::format("<li>{}: {}</li>\n", html_text(file), html_prose(about));
-    }
-    out_ += "</ul>\n";
+    add_items(
+        list.links,
+        [](const LinkList::Link& link) {
+          return html_text(link.file) + ": " + html_prose(link.about);
+        },
+        out_);
   }
   void operator()(const Table& table) {
     out_ += "<div class=\"table\"><table>\n<thead><tr>";
@@ -75,8 +69,8 @@ class HtmlWriter {
     out_ += "</tr></thead>\n<tbody>\n";
     for (const auto& row : table.rows) {
       out_ += "<tr>";
-      for (size_t i = 0; i < table.columns.size(); ++i) {
-        const std::string text = i < row.size() ? html_text(text_of(row[i])) : std::string();
+      for (size_t i = 0; i < row.size(); ++i) {
+        const std::string text = html_text(text_of(row[i]));
         const bool code = table.columns[i].kind == Column::Kind::code && !text.empty();
         out_ += fmt::format("<td{}>{}</td>", align(table.columns[i]),
                             code ? fmt::format("<code>{}</code>", text) : text);

@@ -1,4 +1,4 @@
-#include "report/terminal/terminal.h"
+#include "report/writers/writers.h"
 
 #include <fmt/format.h>
 
@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "report/format/figures.h"
+#include "report/format/words.h"
 #include "report/terminal/text_layout.h"
 
 namespace llmprof::report {
@@ -16,9 +17,6 @@ constexpr size_t kShortestName = 28;  // of code: shorter names no longer distin
 constexpr size_t kNarrowestText = 24;
 
 using Cells = std::vector<std::string>;
-
-// The only place where a cell becomes text.
-std::string rendered(const Cell& cell) { return to_printable(text_of(cell)); }
 
 std::string padded(const std::string& text, size_t to, bool right) {
   const std::string blanks(to - std::min(to, display_width(text)), ' ');
@@ -75,7 +73,9 @@ class TerminalWriter {
     }
     out_ += '\n';
   }
-  void operator()(const Paragraph& paragraph) { add("", "", paragraph.text); }
+  void operator()(const Paragraph& paragraph) {
+    out_ += wrapped_behind("", "", to_printable(paragraph.text), style_.width) + "\n\n";
+  }
   void operator()(const Callout& callout) {
     const bool warning = callout.kind == Callout::Kind::warning;
     const std::string_view label = warning ? "WARNING: " : "note: ";
@@ -102,16 +102,14 @@ class TerminalWriter {
     }
     const FittedTable fitted = fit_columns(needs, kGap, style_.width);
     shorten_names(table, fitted, rows);
-    for (size_t i = 0; i < rows.size(); ++i) {
-      add_row(table, fitted, rows[i], i == 0);
-    }
+    for (size_t i = 0; i < rows.size(); ++i) add_row(table, fitted, rows[i], i == 0);
     out_ += '\n';
     if (fitted.left_out.empty()) return;
-    std::string titles;
-    for (const size_t index : fitted.left_out) {
-      titles += (titles.empty() ? "" : ", ") + table.columns[index].title;
-    }
-    add("  ", "  ", "A wider terminal shows: " + titles, Tint::quiet);
+    const std::string titles =
+        joined(fitted.left_out, ", ", [&](size_t index) { return table.columns[index].title; });
+    const std::string note =
+        wrapped_behind("  ", "  ", to_printable("A wider terminal shows: " + titles), style_.width);
+    out_ += tinted(note, Tint::quiet, style_) + "\n\n";
   }
 
   std::string take() {
@@ -120,25 +118,17 @@ class TerminalWriter {
   }
 
  private:
-  void add(std::string_view first, std::string_view rest, std::string_view text) {
-    out_ += wrapped_behind(first, rest, to_printable(text), style_.width) + "\n\n";
-  }
-  void add(std::string_view first, std::string_view rest, std::string_view text, Tint tint) {
-    out_ += tinted(wrapped_behind(first, rest, to_printable(text), style_.width), tint, style_) +
-            "\n\n";
-  }
   void add_item(std::string_view text) {
     out_ += wrapped_behind("  - ", "    ", to_printable(text), style_.width) + '\n';
   }
 
-  // The titles first, then the rows, each with as many cells as there are columns.
+  // The titles first, then the rows.
   static std::vector<Cells> cells_of(const Table& table) {
     std::vector<Cells> rows(1);
     for (const Column& column : table.columns) rows[0].push_back(to_printable(column.title));
     for (const auto& row : table.rows) {
       Cells& cells = rows.emplace_back();
-      for (const auto& cell : row) cells.push_back(rendered(cell));
-      cells.resize(table.columns.size());
+      for (const Cell& cell : row) cells.push_back(to_printable(text_of(cell)));
     }
     return rows;
   }

@@ -1,4 +1,4 @@
-#include "report/diff/diff_words.h"
+#include "report/diff/diff_report.h"
 
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ TEST(SummaryWords, SayWhatChangedFirst) {
             "wall time of mixed changed.");
 }
 
-TEST(SummaryWords, SayWhatCannotBeTold) {
+TEST(SummaryWords, SayWhatIsUndecided) {
   compare::Diff diff;
   diff.verdict = compare::Verdict::pass;
   add_stage("prefill", "cannot_tell", 0.1, diff);

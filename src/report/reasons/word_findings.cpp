@@ -1,15 +1,13 @@
-#include "report/findings/word_findings.h"
+#include "report/reasons/word_reasons.h"
 
 #include <string_view>
 
 #include "report/format/figures.h"
-#include "report/format/sentences.h"
+#include "report/format/words.h"
 #include "report/reasons/fill_text.h"
 
 namespace llmprof::report {
 namespace {
-
-using profile::FindingKind;
 
 // Parts that several texts share, filled from top to bottom: each may use those above it.
 struct Phrase {
@@ -29,8 +27,8 @@ constexpr Phrase kPhrases[] = {
      "{kernel_time:ms} ms in {kernel_calls:~call}]"},
     {"how_launched",
      "{kernels}, [graph_replays_per_instance?and {graph_replays_per_instance:~CUDA graph replay} "
-     "{per}][!graph_replays_per_instance?[share_in_graphs>0?{share_in_graphs:percent}]"
-     "[!share_in_graphs>0?none] of them in CUDA graphs]"},
+     "{per}][!graph_replays_per_instance?[share_in_graphs>0?{share_in_graphs:percent}][!share_in_"
+     "graphs>0?none] of them in CUDA graphs]"},
     {"above_floor",
      "{saving} above the floor[floor?: {time:ms} ms {per} against a floor of {floor:ms} ms "
      "({floor_rule})[time_over_floor?, {time_over_floor:ratio} times as long]; {kernel_counts}]; "
@@ -78,32 +76,29 @@ constexpr auto kFindingTexts = [] {
        "The host stalls [stalls=1?once, before][!stalls=1?{stalls:.0f} times, longest before] "
        "\"{work_after}\"",
        "{saving} on average: [stalls=1?one stall][!stalls=1?{stalls:~stall} of {stalled:ms} ms in "
-       "total] in [instances=1?the only {stage}[unit=engine step? step]]"
-       "[!instances=1?{instances_with_stall:.0f} of {instances:.0f} {stage}[unit=engine step? "
-       "step]s], [!stalls=1?the longest ]{longest_gap:ms} ms before \"{work_after}\"; host "
+       "total] in [instances=1?the only {stage}[unit=engine step? "
+       "step]][!instances=1?{instances_with_stall:.0f} of {instances:.0f} {stage}[unit=engine "
+       "step? step]s], [!stalls=1?the longest ]{longest_gap:ms} ms before \"{work_after}\"; host "
        "activity: {host}",
        "Find out what the host did [stalls=1?in this stall][!stalls=1?in these stalls] "
        "(compilation, autotuning, a cuDNN or cuBLAS plan, a first allocation) and move it into a "
        "warm-up before the first real request."},
       {launch_bound, "The GPU waits for the host",
        "{saving}: late launches cause {gaps_per_instance:~gap} {per}; "
-       "{share_in_cuda_calls:percent} "
-       "of the gap time is in CUDA calls and {share_in_host_code:percent} in host code between "
-       "them; {how_launched}; tracing itself lengthens every host call, so the loss without "
-       "tracing is "
-       "smaller"},
+       "{share_in_cuda_calls:percent} of the gap time is in CUDA calls and "
+       "{share_in_host_code:percent} in host code between them; {how_launched}; tracing itself "
+       "lengthens every host call, so the loss without tracing is smaller"},
       {gap_between_steps, "The host works between steps while the GPU waits",
-       "{saving}: {gap_per_step:fine_ms} ms per step in {steps_per_instance:~step}"
-       "{and_longest_gap}"},
+       "{saving}: {gap_per_step:fine_ms} ms per step in "
+       "{steps_per_instance:~step}{and_longest_gap}"},
       {synchronization, "The host waits for the GPU before it launches more",
        "{saving}: synchronization is the main cause of {gaps_per_instance:~gap} "
        "{per}[longest_gap?; the longest gap is {longest_gap:ms} ms, in {host}, after "
        "\"{work_before}\"]"},
       {queue_gaps, "Small gaps between kernels that were launched in time",
        "{saving}: {gaps_per_instance:~gap} {per} of {mean_gap:fine_ms} ms on average; "
-       "{how_launched}; "
-       "tracing kernels inside CUDA graphs lengthens each gap, so the loss without tracing is "
-       "smaller",
+       "{how_launched}; tracing kernels inside CUDA graphs lengthens each gap, so the loss without "
+       "tracing is smaller",
        "Run fewer kernels: each kernel that is fused removes its gap. Programmatic dependent "
        "launch hides the remaining gaps on Hopper and later GPUs."},
       {first_work_queued, "GPU work starts late although it was launched in time",
@@ -156,9 +151,9 @@ constexpr auto kFindingTexts = [] {
        "fewer GPUs."},
       {exposed_copies, "Copies and fills while no kernel runs",
        "{saving}: [*copies_per_instance/, ?{copies_per_instance:plain} "
-       "[@copies_per_instance=fill?fill[!copies_per_instance=1?s]]"
-       "[!@copies_per_instance=fill?[!@copies_per_instance=copy?{copies_per_instance:source} ]"
-       "cop[copies_per_instance=1?y][!copies_per_instance=1?ies]] ({bytes_per_instance:scaled})] "
+       "[@copies_per_instance=fill?fill[!copies_per_instance=1?s]][!@copies_per_instance=fill?[!@"
+       "copies_per_instance=copy?{copies_per_instance:source} "
+       "]cop[copies_per_instance=1?y][!copies_per_instance=1?ies]] ({bytes_per_instance:scaled})] "
        "{per}",
        "Keep what the next step needs on the GPU. Send the rest through pinned memory on a stream "
        "of its own, so that it overlaps with kernels."},
@@ -180,10 +175,9 @@ constexpr auto kFindingTexts = [] {
        "slowest takes {slowest_above_median:ms} ms longer[slower_by?: ][*slower_by/, "
        "?{slower_by:source} ({slower_by:+.3f} ms)]{counted_twice}",
        "[only_first_steps?Move what only the first step does before the loop: [on_cpu?touch "
-       "memory, "
-       "start threads][!on_cpu?upload graphs (cudaGraphUpload), allocate], choose kernels. Then "
-       "compare again.][!only_first_steps?In the timeline of the slowest step, look first at the "
-       "part that takes longer than in the median step. If it is a gap, sample the "
+       "memory, start threads][!on_cpu?upload graphs (cudaGraphUpload), allocate], choose kernels. "
+       "Then compare again.][!only_first_steps?In the timeline of the slowest step, look first at "
+       "the part that takes longer than in the median step. If it is a gap, sample the "
        "[on_cpu?program][!on_cpu?host] (garbage collection, allocation, other threads).]"},
       {latency_bound_kernels, "Kernels that reach neither the compute nor the memory roof",
        "{saving} above the nearer roof: ncu measured {kernel_names:~kernel}; of their launches in "
@@ -207,16 +201,16 @@ constexpr auto kFindingTexts = [] {
        "[by_step_time?steps][!by_step_time?collectives][why?; {why}][lower_bound?; not all ranks "
        "were recorded, so waits may be longer]",
        "[cause=longer_kernels?Compare the kernels of rank {rank} with those of another rank. Check "
-       "whether other programs use its device, and whether the model is split evenly.]"
-       "[cause=late_launch?Find what delays the host of rank {rank} before its collectives: work "
-       "that only this rank does (sampling, logging, tokenization), or too few or distant CPU "
-       "cores. Bind its process to cores near its device.]"
-       "[cause=more_tokens?Balance the tokens of a step: rank {rank} processes more than the "
-       "others.]"
-       "[cause=lower_clock?Check temperature, power limit and clock settings of the GPU of rank "
-       "{rank} (nvidia-smi -q -d PERFORMANCE,CLOCK).]"
-       "[!cause=longer_kernels|cause=late_launch|cause=more_tokens|cause=lower_clock?Record "
-       "kernels and launches of all ranks to see what rank {rank} does before its collectives.]"},
+       "whether other programs use its device, and whether the model is split "
+       "evenly.][cause=late_launch?Find what delays the host of rank {rank} before its "
+       "collectives: work that only this rank does (sampling, logging, tokenization), or too few "
+       "or distant CPU cores. Bind its process to cores near its "
+       "device.][cause=more_tokens?Balance the tokens of a step: rank {rank} processes more than "
+       "the others.][cause=lower_clock?Check temperature, power limit and clock settings of the "
+       "GPU of rank {rank} (nvidia-smi -q -d "
+       "PERFORMANCE,CLOCK).][!cause=longer_kernels|cause=late_launch|cause=more_tokens|cause=lower_"
+       "clock?Record kernels and launches of all ranks to see what rank {rank} does before its "
+       "collectives.]"},
       {pipeline_bubble, "Pipeline stages wait for each other",
        "{saving}: ranks of the {pipeline_stages:~pipeline stage} are idle or wait for another one "
        "in {bubble_share:percent} of their time in steps",
@@ -236,8 +230,8 @@ constexpr auto kFindingTexts = [] {
 }();
 
 // Values for the texts: the finding's own values and fields, and the phrases.
-std::vector<profile::FindingValue> values_for(const profile::Finding& finding, bool on_cpu) {
-  profile::FindingValues more;
+std::vector<FindingValue> values_for(const Finding& finding, bool on_cpu) {
+  FindingValues more;
   more.add("stage", finding.stage.value_or("the capture")).add("per", per_unit(finding));
   if (finding.unit) more.add("unit", *finding.unit);
   if (finding.recoverable) more.add("recoverable", *finding.recoverable);
@@ -251,8 +245,8 @@ std::vector<profile::FindingValue> values_for(const profile::Finding& finding, b
       .add("of_llm", finding.stage != profile::kForwardStage)
       .add("pass_is_unit", profile::find_text(finding.values, "pass") == finding.unit)
       .add("all_measured", same("launches", "launches_measured"));
-  std::vector<profile::FindingValue> values = finding.values;
-  for (profile::FindingValue& value : std::move(more).take()) values.push_back(std::move(value));
+  std::vector<FindingValue> values = finding.values;
+  for (FindingValue& value : std::move(more).take()) values.push_back(std::move(value));
   for (const auto& [name, text] : kPhrases) {
     values.push_back({std::string(name), {}, {}, fill_text(text, values)});
   }
@@ -260,21 +254,21 @@ std::vector<profile::FindingValue> values_for(const profile::Finding& finding, b
 }
 
 // The only figure in the advice of conf/engines.
-void put_longest_gap(const std::vector<profile::FindingValue>& values, std::string& advice) {
+void put_longest_gap(const std::vector<FindingValue>& values, std::string& advice) {
   constexpr std::string_view kPlace = "{longest_gap}";
   const size_t place = advice.find(kPlace);
   if (place == std::string::npos) return;
-  advice.replace(place, kPlace.size(),
-                 fill_text("[longest_gap? (the longest gap, {longest_gap:ms} ms, is before "
-                           "\"{work_after}\")]",
-                           values));
+  advice.replace(
+      place, kPlace.size(),
+      fill_text("[longest_gap? (the longest gap, {longest_gap:ms} ms, is before \"{work_after}\")]",
+                values));
 }
 
 }  // namespace
 
-void word_findings(profile::Profile& profile) {
-  const bool on_cpu = profile.context.device_kind == profile::DeviceKind::cpu;
-  for (profile::Finding& finding : profile.findings) {
+void word_findings(Profile& profile) {
+  const bool on_cpu = profile.context.device_kind == DeviceKind::cpu;
+  for (Finding& finding : profile.findings) {
     if (!has_all_values(finding)) continue;
     const auto values = values_for(finding, on_cpu);
     const FindingTexts& texts = kFindingTexts[static_cast<size_t>(finding.kind)];

@@ -1,4 +1,4 @@
-#include "report/html/html.h"
+#include "report/writers/writers.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "report/markdown/markdown.h"
+#include "report/writers/writers.h"
 
 #include <algorithm>
 
@@ -57,9 +57,8 @@ class MarkdownWriter {
     out_ += '\n';
     for (const auto& row : table.rows) {
       out_ += '|';
-      for (size_t i = 0; i < table.columns.size(); ++i) {
-        out_ +=
-            ' ' + cell(table.columns[i], i < row.size() ? text_of(row[i]) : std::string()) + " |";
+      for (size_t i = 0; i < row.size(); ++i) {
+        out_ += ' ' + cell(table.columns[i], text_of(row[i])) + " |";
       }
       out_ += '\n';
     }
@@ -104,25 +103,14 @@ std::string markdown_text(std::string_view text) {
     if (kSpecial.find(c) != std::string_view::npos || (c == '_' && at_word_edge(clean, i))) {
       escaped += '\\';
     }
-    if (c == '&') {
-      escaped += "&amp;";
-    } else {
-      escaped += c;
-    }
+    escaped += c == '&' ? "&amp;" : std::string(1, c);
   }
   return escaped;
 }
 
 std::string markdown_prose(std::string_view text) {
-  std::string prose;
-  while (true) {
-    const size_t open = text.find('`');
-    const size_t close = open == std::string_view::npos ? open : text.find('`', open + 1);
-    if (close == std::string_view::npos || close == open + 1) return prose + markdown_text(text);
-    prose += markdown_text(text.substr(0, open));
-    prose += code_span(text.substr(open + 1, close - open - 1), false);
-    text.remove_prefix(close + 1);
-  }
+  return with_code(text, markdown_text,
+                   [](std::string_view code) { return code_span(code, false); });
 }
 
 std::string markdown_code(std::string_view text) { return code_span(text, true); }

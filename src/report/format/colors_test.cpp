@@ -1,4 +1,4 @@
-#include "report/format/part_names.h"
+#include "report/format/words.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "report/markdown/markdown.h"
+#include "report/writers/writers.h"
 
 #include <gtest/gtest.h>
 
