@@ -46,7 +46,7 @@ StepSeries series_of(const Profile& profile, const Stage& stage) {
 std::vector<StepSeries> all_series(const Profile& profile) {
   std::vector<StepSeries> all;
   for (const Stage& stage : profile.stages) {
-    if (!stage.step_wall) continue;
+    if (!stage.step_wall || !stage.step_wall->p50 || !stage.step_wall->p99) continue;
     StepSeries series = series_of(profile, stage);
     if (series.steps.size() >= kFewestSteps) all.push_back(std::move(series));
   }
