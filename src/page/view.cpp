@@ -24,9 +24,9 @@ Json color_json(const report::Color& color) {
 
 Json class_list() {
   Json list = Json::array();
-  for (const auto& [value, name, meaning] : profile::kWords<profile::KernelClass>) {
-    const report::PartLook look = report::look_of(value);
-    list.push_back({{"id", name},
+  for (const auto& word : profile::kWords<profile::KernelClass>) {
+    const report::PartLook look = report::look_of(word.value);
+    list.push_back({{"id", word.name},
                     {"label", look.shown},
                     {"plain", look.plain},
                     {"color", color_json(look.color)}});
@@ -46,14 +46,14 @@ Json part_json(const report::PartLook& look, std::optional<profile::KernelClass>
 // among those that are used.
 Json part_list(const std::vector<profile::TimePart>& used) {
   Json parts = Json::object();
-  for (const auto& [value, name, meaning] : profile::kWords<profile::KernelClass>) {
-    parts[std::string(name)] = part_json(report::look_of(value), value);
+  for (const auto& word : profile::kWords<profile::KernelClass>) {
+    parts[std::string(word.name)] = part_json(report::look_of(word.value), word.value);
   }
   const auto add = [&](profile::TimePart part) {
     parts[std::string(to_string(part))] =
         part_json(report::look_of(part), report::class_of_part(part));
   };
-  for (const auto& [value, name, meaning] : profile::kWords<profile::TimePart>) add(value);
+  for (const auto& word : profile::kWords<profile::TimePart>) add(word.value);
   for (const profile::TimePart part : used) add(part);
   return parts;
 }

@@ -86,10 +86,10 @@ double distance(std::string_view a, std::string_view b, const Matrix& seen) {
 }
 
 TEST(ClassColors, StandOutFromTheBackground) {
-  for (const auto& [value, name, meaning] : profile::kWords<profile::KernelClass>) {
-    const Color color = color_of(value);
-    EXPECT_GE(contrast(color.light, kBackground.light), 3.0) << name;
-    EXPECT_GE(contrast(color.dark, kBackground.dark), 3.0) << name;
+  for (const auto& word : profile::kWords<profile::KernelClass>) {
+    const Color color = color_of(word.value);
+    EXPECT_GE(contrast(color.light, kBackground.light), 3.0) << word.name;
+    EXPECT_GE(contrast(color.dark, kBackground.dark), 3.0) << word.name;
   }
 }
 
