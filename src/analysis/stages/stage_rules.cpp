@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/stages/stage_rules_file.h"
+#include "base/needed.h"
 #include "base/text.h"
 
 namespace llmprof::analysis {
@@ -43,27 +44,26 @@ RE2::Options matching_options(int64_t memory) {
   return options;
 }
 
-Result<std::unique_ptr<RE2>> compile(const std::string& expression, const std::string& place) {
+[[noreturn]] void refuse(std::string_view place, std::string_view what) {
+  give_up(ErrorKind::usage, fmt::format("{}: {}", place, what));
+}
+
+std::unique_ptr<RE2> compile(const std::string& expression, std::string_view place) {
   auto compiled = std::make_unique<RE2>(expression, matching_options(kRuleMemory));
-  if (!compiled->ok()) {
-    return fail(ErrorKind::usage,
-                fmt::format("{}: not a valid RE2 expression: {}", place, compiled->error()));
-  }
+  if (!compiled->ok()) refuse(place, "not a valid RE2 expression: " + compiled->error());
   return compiled;
 }
 
-Result<void> check_groups(const RE2& expression, const std::string& place) {
+void check_groups(const RE2& expression, std::string_view place) {
   for (const auto& [name, group] : expression.NamedCapturingGroups()) {
     if (std::ranges::find(kGroupNames, name) != kGroupNames.end()) continue;
-    return fail(ErrorKind::usage, fmt::format("{}: unknown group '{}'; available: {}", place, name,
-                                              fmt::join(kGroupNames, ", ")));
+    refuse(place,
+           fmt::format("unknown group '{}'; available: {}", name, fmt::join(kGroupNames, ", ")));
   }
   if (expression.NumberOfCapturingGroups() > kMostGroups) {
-    return fail(ErrorKind::usage,
-                fmt::format("{}: more than {} groups; write (?:...) for those without a name",
-                            place, kMostGroups));
+    refuse(place,
+           fmt::format("more than {} groups; write (?:...) for those without a name", kMostGroups));
   }
-  return {};
 }
 
 // Values of a rule's named groups in a label.
@@ -115,7 +115,7 @@ StepValues step_values(const Caught& caught) {
   return values;
 }
 
-void tell_engine_step(const Caught& caught, bool speculative, RangeMeaning& meaning) {
+void read_engine_step(const Caught& caught, bool speculative, RangeMeaning& meaning) {
   const StepValues values = step_values(caught);
   const auto kind = kind_of(values.phases, meaning.step_kind);
   if (!kind) {  // an empty step
@@ -129,7 +129,7 @@ void tell_engine_step(const Caught& caught, bool speculative, RangeMeaning& mean
   meaning.tokens = values.tokens ? values.tokens : meaning.phases.tokens();
 }
 
-void tell_part(const Caught& caught, std::string_view label, RangeMeaning& meaning) {
+void read_part(const Caught& caught, std::string_view label, RangeMeaning& meaning) {
   if (meaning.name.empty()) {
     const std::string_view name = caught.text("name");
     meaning.name = to_printable(name.empty() ? label : name);
@@ -144,35 +144,20 @@ void tell_part(const Caught& caught, std::string_view label, RangeMeaning& meani
 
 class StageRules::Compiled {
  public:
-  Compiled() : set_(matching_options(kSetMemory), RE2::ANCHOR_BOTH) {}
-
-  Result<void> add(const StageRule& rule) {
-    auto expression = compile(rule.expression, rule.place);
-    if (!expression) return fail_with(expression.error());
-    if (auto known = check_groups(**expression, rule.place); !known) return known;
-    Rule compiled{std::move(*expression), nullptr, rule.means, rule.speculative};
-    if (rule.domain) {
-      auto domain = compile(*rule.domain, rule.place);
-      if (!domain) return fail_with(domain.error());
-      compiled.domain = std::move(*domain);
+  explicit Compiled(const StageRulesFile& file)
+      : set_(matching_options(kSetMemory), RE2::ANCHOR_BOTH) {
+    for (const StageRule& rule : file.rules) {
+      rules_.push_back(
+          {compile(rule.expression, rule.place), nullptr, rule.means, rule.speculative});
+      check_groups(*rules_.back().expression, rule.place);
+      if (rule.domain) rules_.back().domain = compile(*rule.domain, rule.place);
+      set_.Add(rule.expression, nullptr);
     }
-    set_.Add(rule.expression, nullptr);
-    rules_.push_back(std::move(compiled));
-    return {};
-  }
-
-  Result<void> ignore(const IgnoredDomain& domain) {
-    auto expression = compile(domain.expression, domain.place);
-    if (!expression) return fail_with(expression.error());
-    ignored_.push_back(std::move(*expression));
-    return {};
-  }
-
-  Result<void> finish() {
-    if (set_.Compile()) return {};
-    return fail(ErrorKind::usage, fmt::format("{}: the rules are too large to compile; remove "
-                                              "repetitions such as {{1000}}",
-                                              kFileName));
+    for (const IgnoredDomain& domain : file.ignored_domains) {
+      ignored_.push_back(compile(domain.expression, domain.place));
+    }
+    if (set_.Compile()) return;
+    refuse(kFileName, "the rules are too large to compile; remove repetitions such as {1000}");
   }
 
   [[nodiscard]] RangeMeaning meaning(std::string_view domain, std::string_view label) const {
@@ -191,7 +176,7 @@ class StageRules::Compiled {
         meaning.tokens = caught.number("tokens");
         break;
       case Kind::engine_step:
-        tell_engine_step(caught, rule->speculative, meaning);
+        read_engine_step(caught, rule->speculative, meaning);
         break;
       case Kind::layer:
         if (const auto index = caught.number("index")) {
@@ -202,7 +187,7 @@ class StageRules::Compiled {
       case Kind::layer_part:
       case Kind::pass_part:
       case Kind::vision:
-        tell_part(caught, label, meaning);
+        read_part(caught, label, meaning);
         break;
       case Kind::stage:
       case Kind::warm_up:
@@ -259,43 +244,25 @@ class StageRules::Compiled {
   std::vector<std::unique_ptr<RE2>> ignored_;
 };
 
-namespace {
-
-// Engine annotations come after the user's rules and before the shipped ones.
-Result<void> read_engines(const config::ConfFiles& conf, StageRulesFile& into) {
-  for (const std::string& engine : conf.names_in("engines")) {
-    auto texts = conf.layers("engines/" + engine + ".yaml");
-    if (!texts) return fail_with(texts.error());
-    for (const config::ConfText& text : *texts) {
-      if (auto read = read_engine_annotations(text, into); !read) return read;
-    }
-  }
-  return {};
-}
-
-}  // namespace
-
 Result<StageRules> StageRules::load(const config::ConfFiles& conf) {
-  auto texts = conf.layers(kFileName);
-  if (!texts) return fail_with(texts.error());
-  StageRulesFile file;
-  for (const config::ConfText& text : *texts) {
-    if (&text == &texts->back()) {
-      if (auto read = read_engines(conf, file); !read) return fail_with(read.error());
+  return attempt([&] {
+    StageRulesFile file;
+    const auto shipped_last = needed(conf.layers(kFileName));
+    for (const config::ConfText& text : shipped_last) {
+      // Engine annotations come after the user's rules and before the shipped ones.
+      if (&text == &shipped_last.back()) {
+        for (const std::string& engine : conf.names_in("engines")) {
+          for (const config::ConfText& own : needed(conf.layers("engines/" + engine + ".yaml"))) {
+            read_engine_annotations(own, file);
+          }
+        }
+      }
+      read_stage_rules(text, file);
     }
-    if (auto read = read_stage_rules(text, file); !read) return fail_with(read.error());
-  }
-  auto compiled = std::make_shared<Compiled>();
-  for (const StageRule& rule : file.rules) {
-    if (auto added = compiled->add(rule); !added) return fail_with(added.error());
-  }
-  for (const IgnoredDomain& domain : file.ignored_domains) {
-    if (auto added = compiled->ignore(domain); !added) return fail_with(added.error());
-  }
-  if (auto done = compiled->finish(); !done) return fail_with(done.error());
-  StageRules rules;
-  rules.compiled_ = std::move(compiled);
-  return rules;
+    StageRules rules;
+    rules.compiled_ = std::make_shared<Compiled>(file);
+    return rules;
+  });
 }
 
 RangeMeaning StageRules::meaning(std::string_view domain, std::string_view text) const {

@@ -27,9 +27,9 @@ struct StageRulesFile {
   std::vector<IgnoredDomain> ignored_domains;
 };
 
-// Appends a file's rules. A mistake is an error of kind usage that names the file and the line.
-Result<void> read_stage_rules(const config::ConfText& source, StageRulesFile& into);
+// Appends a file's rules. A mistake is a Failure of kind usage that names the file and the line.
+void read_stage_rules(const config::ConfText& source, StageRulesFile& into);
 // Same for the `annotations` of an engine's file.
-Result<void> read_engine_annotations(const config::ConfText& source, StageRulesFile& into);
+void read_engine_annotations(const config::ConfText& source, StageRulesFile& into);
 
 }  // namespace llmprof::analysis
