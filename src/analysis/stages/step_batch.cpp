@@ -1,6 +1,8 @@
 #include "analysis/stages/step_batch.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -16,18 +18,12 @@ std::optional<uint64_t> number(std::string_view text) {
 
 // "7", "[7, 8, 9]"; empty for a truncated list: "[7, 8, 9]...+3".
 std::vector<uint64_t> numbers(std::string_view text) {
-  if (text.starts_with('[') && text.ends_with(']')) {
-    text = text.substr(1, text.size() - 2);
-  }
+  if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
   std::vector<uint64_t> found;
-  while (!text.empty()) {
-    const size_t comma = std::min(text.find(','), text.size());
-    std::string_view item = text.substr(0, comma);
-    while (item.starts_with(' ')) item.remove_prefix(1);
-    const auto value = number(item);
+  for (const std::string_view item : split(text, ',')) {
+    const auto value = number(trim(item));
     if (!value) return {};
     found.push_back(*value);
-    text.remove_prefix(std::min(comma + 1, text.size()));
   }
   return found;
 }
@@ -35,13 +31,9 @@ std::vector<uint64_t> numbers(std::string_view text) {
 // Calls `visit(key, value)` for each pair; a value in brackets may contain spaces.
 template <class Visit>
 void each_pair(std::string_view text, const Visit& visit) {
-  while (!text.empty()) {
-    const size_t equals = text.find('=');
-    if (equals == std::string_view::npos) return;
-    const size_t space = text.substr(0, equals).find_last_of(" ,");
-    const std::string_view key =
-        text.substr(space == std::string_view::npos ? 0 : space + 1,
-                    equals - (space == std::string_view::npos ? 0 : space + 1));
+  for (size_t equals = text.find('='); equals != std::string_view::npos; equals = text.find('=')) {
+    std::string_view key = text.substr(0, equals);
+    key.remove_prefix(key.find_last_of(" ,") + 1);  // npos + 1 is 0
     text.remove_prefix(equals + 1);
     size_t end = text.starts_with('[') ? std::min(text.find(']'), text.size()) : 0;
     end = std::min(text.find_first_of(" ,", end), text.size());
@@ -50,21 +42,27 @@ void each_pair(std::string_view text, const Visit& visit) {
   }
 }
 
-std::optional<uint64_t>* sum_of(std::string_view key, PhaseBatch& phase) {
-  if (key == "sq") return &phase.tokens;
-  if (key == "sk") return &phase.keys;
-  if (key == "sqsq") return &phase.squares;
-  if (key == "sqsk") return &phase.products;
-  return nullptr;
-}
+using Sum = std::optional<uint64_t> PhaseBatch::*;
+
+// The sums of a phase after its number of sequences, by their names in annotations.
+constexpr std::array<std::pair<std::string_view, Sum>, 4> kSums = {
+    {{"sq", &PhaseBatch::tokens},
+     {"sk", &PhaseBatch::keys},
+     {"sqsq", &PhaseBatch::squares},
+     {"sqsk", &PhaseBatch::products}}};
+constexpr PhaseBatch kNoSequences{0, 0, 0, 0, 0};
 
 std::optional<uint64_t>* place_of(std::string_view key, StepValues& values) {
   if (key == "tok" || key == "toks" || key == "tokens") return &values.tokens;
   if (key == "c" || key == "p") return &values.phases.prefill.sequences;
   if (key == "g" || key == "d") return &values.phases.decode.sequences;
-  if (key.starts_with("c_")) return sum_of(key.substr(2), values.phases.prefill);
-  if (key.starts_with("g_")) return sum_of(key.substr(2), values.phases.decode);
-  return sum_of(key, values.all);
+  const bool prefill = key.starts_with("c_");
+  const bool decode = key.starts_with("g_");
+  if (prefill || decode) key.remove_prefix(2);
+  const auto* known = std::ranges::find(kSums, key, &std::pair<std::string_view, Sum>::first);
+  if (known == kSums.end()) return nullptr;
+  PhaseBatch& phase = prefill ? values.phases.prefill : decode ? values.phases.decode : values.all;
+  return &(phase.*known->second);
 }
 
 // Uses lengths given per sequence. The number of new tokens is known for a single sequence, for
@@ -141,23 +139,21 @@ std::optional<StepKind> kind_of(const StepBatch& phases, std::optional<StepKind>
 
 StepBatch completed(const StepValues& values, StepKind kind, bool speculative) {
   StepBatch phases = values.phases;
+  PhaseBatch whole = values.all;
+  take_where_missing(whole.sequences, values.batch);
+  take_where_missing(whole.tokens, values.tokens);
   if (kind == StepKind::mixed) {
-    if (values.all.keys) {
-      phases.together = values.all;
-      take_where_missing(phases.together.sequences, values.batch);
-      take_where_missing(phases.together.tokens, values.tokens);
-    }
+    if (whole.keys) phases.together = whole;
   } else {
-    PhaseBatch& only = kind == StepKind::prefill ? phases.prefill : phases.decode;
-    (kind == StepKind::prefill ? phases.decode : phases.prefill) = {0, 0, 0, 0, 0};
-    take_where_missing(only.sequences, values.batch);
-    take_where_missing(only.tokens, values.tokens);
-    take_where_missing(only.keys, values.all.keys);
-    take_where_missing(only.squares, values.all.squares);
-    take_where_missing(only.products, values.all.products);
+    const bool prefill = kind == StepKind::prefill;
+    PhaseBatch& only = prefill ? phases.prefill : phases.decode;
+    (prefill ? phases.decode : phases.prefill) = kNoSequences;
+    take_where_missing(only.sequences, whole.sequences);
+    for (const auto& [name, sum] : kSums) take_where_missing(only.*sum, whole.*sum);
   }
-  if (phases.prefill.sequences == 0U) phases.prefill = {0, 0, 0, 0, 0};
-  if (phases.decode.sequences == 0U) phases.decode = {0, 0, 0, 0, 0};
+  for (PhaseBatch* phase : {&phases.prefill, &phases.decode}) {
+    if (phase->sequences == 0U) *phase = kNoSequences;
+  }
   PhaseBatch& decode = phases.decode;
   const bool one_each = decode.squares ? decode.squares == decode.sequences : !speculative;
   if (one_each) take_where_missing(decode.tokens, decode.sequences);
