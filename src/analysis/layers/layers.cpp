@@ -6,8 +6,7 @@
 #include <map>
 #include <optional>
 
-#include "analysis/layers/layer_cuts.h"
-#include "analysis/layers/pass_kernels.h"
+#include "analysis/layers/pass_layers.h"
 #include "analysis/layers/stage_layers.h"
 #include "base/quantiles.h"
 
@@ -20,56 +19,50 @@ using profile::ReasonKind;
 
 constexpr std::string_view kOutside = "outside layers";
 
-// Finds layers as repeats in each pass's kernel names.
-class RepeatedLayers {
+// Adds a kernel's duration to a sum, by class.
+class KernelTimes {
  public:
-  RepeatedLayers(const trace::Trace& trace, const DescribedNames& names, const PassKernels& passes,
-                 const KernelTimes& times)
-      : passes_(passes), times_(times), cuts_(trace, names) {}
-
-  // If several models ran, only passes of `model`.
-  StageLayers run(uint32_t stage, std::optional<uint32_t> model = std::nullopt) {
-    std::vector<std::pair<size_t, const std::vector<size_t>*>> cut;  // pass, its cuts
-    std::map<size_t, size_t> passes_by_count;
-    for (size_t pass = 0; pass < passes_.size(); ++pass) {
-      if (passes_.stage(pass) != stage || passes_.undivided(pass)) continue;
-      if (model && passes_.model(pass) != *model) continue;
-      const std::vector<size_t>& cuts = cuts_.of(passes_.kernels(pass));
-      if (cuts.empty()) continue;
-      cut.emplace_back(pass, &cuts);
-      ++passes_by_count[cuts.size() - 1];
-    }
-    StageLayers found;
-    found.source = StageSource::detected;
-    if (cut.empty()) return found;
-    const size_t layers = std::ranges::max_element(passes_by_count, {}, [](const auto& known) {
-                            return known.second;
-                          })->first;
-    std::vector<LayerSum> sums(layers);
-    for (const auto& [pass, cuts] : cut) {
-      if (cuts->size() - 1 != layers) continue;
-      ++found.passes;
-      const auto kernels = passes_.kernels(pass);
-      for (size_t layer = 0; layer < layers; ++layer) {
-        for (size_t i = (*cuts)[layer]; i < (*cuts)[layer + 1]; ++i) {
-          times_.add(kernels[i], sums[layer]);
-          found.kernels.push_back({kernels[i], static_cast<uint32_t>(layer)});
-        }
-      }
-    }
-    for (size_t i = 0; i < layers; ++i) {
-      found.labels.push_back(fmt::format("layer_{:02}", i));
-      found.layers[found.labels.back()].sum = sums[i];
-      found.layered_kernels += sums[i].kernel_count;
-    }
-    return found;
+  KernelTimes(const trace::Trace& trace, const DescribedNames& names)
+      : trace_(trace), names_(names) {}
+  void add(size_t kernel, LayerSum& sum) const {
+    const Nanoseconds duration = trace_.kernels.end[kernel] - trace_.kernels.start[kernel];
+    ++sum.kernel_count;
+    sum.kernel_sum += duration;
+    sum.by_class[static_cast<size_t>(names_[trace_.kernels.name[kernel]].kernel_class)] += duration;
   }
 
  private:
-  const PassKernels& passes_;
-  const KernelTimes& times_;
-  PassLayerCuts cuts_;
+  const trace::Trace& trace_;
+  const DescribedNames& names_;
 };
+
+// Finds layers as repeats in each pass's kernel names. If several models ran, only in passes of
+// `model`.
+StageLayers repeated_layers(PassLayers& passes, uint32_t stage,
+                            std::optional<uint32_t> model = std::nullopt) {
+  // The passes with each number of layers, and their cuts.
+  std::map<size_t, std::vector<std::pair<size_t, const std::vector<size_t>*>>> by_layers;
+  for (size_t pass = 0; pass < passes.size(); ++pass) {
+    if (passes.stage(pass) != stage || (model && passes.model(pass) != *model)) continue;
+    const std::vector<size_t>& cuts = passes.cuts(pass);
+    if (!cuts.empty()) by_layers[cuts.size() - 1].emplace_back(pass, &cuts);
+  }
+  StageLayers found;
+  found.source = StageSource::detected;
+  if (by_layers.empty()) return found;
+  const auto& [layers, most] = *std::ranges::max_element(
+      by_layers, {}, [](const auto& entry) { return entry.second.size(); });
+  for (size_t i = 0; i < layers; ++i) found.labels.push_back({fmt::format("layer_{:02}", i), {}});
+  found.passes = most.size();
+  for (const auto& [pass, cuts] : most) {
+    for (uint32_t layer = 0; layer < layers; ++layer) {
+      for (size_t i = (*cuts)[layer]; i < (*cuts)[layer + 1]; ++i) {
+        found.kernels.push_back({passes.kernels(pass)[i], layer});
+      }
+    }
+  }
+  return found;
+}
 
 // Totals of a stage's kernels and passes.
 struct StageWhole {
@@ -80,7 +73,7 @@ struct StageWhole {
 };
 
 std::vector<StageWhole> wholes_of(const trace::Trace& trace, const Stages& stages,
-                                  const PassKernels& passes, const KernelTimes& times) {
+                                  const PassLayers& passes, const KernelTimes& times) {
   std::vector<StageWhole> wholes(stages.stages.size());
   for (size_t i = 0; i < passes.size(); ++i) {
     StageWhole& whole = wholes[passes.stage(i)];
@@ -99,46 +92,66 @@ std::vector<StageWhole> wholes_of(const trace::Trace& trace, const Stages& stage
   return wholes;
 }
 
-// Notes layers whose kernels per pass differ from most others of the stage.
-class UnlikeMost {
- public:
-  explicit UnlikeMost(const StageLayers& found) : passes_(std::max<uint64_t>(found.passes, 1)) {
-    std::vector<uint64_t> counts;
-    counts.reserve(found.layers.size());
-    for (const auto& [name, layer] : found.layers) counts.push_back(layer.sum.kernel_count);
-    if (!counts.empty()) median_ = upper_median(counts);
+// Numeric: "layer_9" before "layer_10".
+struct LayerOrder {
+  bool operator()(const std::string& a, const std::string& b) const {
+    return a.size() != b.size() ? a.size() < b.size() : a < b;
   }
-  [[nodiscard]] profile::Reasons note(const LayerSum& sum) const {
-    const auto apart = std::max(sum.kernel_count, median_) - std::min(sum.kernel_count, median_);
-    if (kUnlikePart * apart <= median_) return {};
-    const auto a_pass = [&](uint64_t count) {
-      return static_cast<double>(count) / static_cast<double>(passes_);
-    };
-    FindingValues values;
-    values.add("kernels_per_pass", a_pass(sum.kernel_count))
-        .add("median_kernels_per_pass", a_pass(median_));
-    return {make_reason(ReasonKind::unlike_median_layer, values)};
-  }
-
- private:
-  static constexpr uint64_t kUnlikePart = 10;  // a tenth of the median's kernels
-  uint64_t passes_;
-  uint64_t median_ = 0;
 };
+
+struct SummedLayer {
+  LayerSum sum;
+  std::vector<std::pair<std::string, LayerSum>> parts;  // in order of first occurrence
+  LayerRowId row;
+
+  size_t part(const std::string& name) {
+    const auto known = std::ranges::find(parts, name, [](const auto& part) { return part.first; });
+    const auto place = static_cast<size_t>(known - parts.begin());
+    if (known == parts.end()) parts.emplace_back(name, LayerSum());
+    return place;
+  }
+};
+using SummedLayers = std::map<std::string, SummedLayer, LayerOrder>;
+
+// Notes a layer whose kernels per pass differ from most others of the stage.
+profile::Reasons note_if_unlike(const LayerSum& layer, uint64_t median, uint64_t passes) {
+  constexpr uint64_t kUnlikePart = 10;  // a tenth of the median's kernels
+  const auto apart = std::max(layer.kernel_count, median) - std::min(layer.kernel_count, median);
+  if (kUnlikePart * apart <= median) return {};
+  const auto a_pass = [&](uint64_t count) {
+    return static_cast<double>(count) / static_cast<double>(std::max<uint64_t>(passes, 1));
+  };
+  FindingValues values;
+  values.add("kernels_per_pass", a_pass(layer.kernel_count))
+      .add("median_kernels_per_pass", a_pass(median));
+  return {make_reason(ReasonKind::unlike_median_layer, values)};
+}
 
 // Also sets the row of each kernel that the layers count.
 void add_rows(const StageLayers& found, uint32_t stage, uint32_t model, const StageWhole& whole,
-              size_t kernels, Layers& layers) {
-  const size_t first = layers.rows.size();
+              const KernelTimes& times, Layers& layers) {
+  SummedLayers by_name;
+  std::vector<std::pair<SummedLayer*, size_t>> of_label;  // the layer and its part
+  for (const StageLayers::Label& label : found.labels) {
+    SummedLayer& layer = by_name[label.layer];
+    of_label.emplace_back(&layer, label.part.empty() ? SIZE_MAX : layer.part(label.part));
+  }
   LayerSum outside = whole.sum;
-  const UnlikeMost unlike(found);
+  for (const auto& [kernel, label] : found.kernels) {
+    const auto [layer, part] = of_label[label];
+    times.add(kernel, layer->sum);
+    if (part != SIZE_MAX) times.add(kernel, layer->parts[part].second);
+  }
+  std::vector<uint64_t> counts;
+  for (const auto& [name, layer] : by_name) counts.push_back(layer.sum.kernel_count);
+  const uint64_t median = upper_median(counts);
   const auto push = [&](std::string name, const LayerSum& sum, bool part, uint64_t passes) {
-    profile::Reasons note = part || name == kOutside ? profile::Reasons() : unlike.note(sum);
-    layers.rows.push_back(
-        {sum, std::move(name), stage, model, part, found.source, passes, std::move(note)});
+    layers.rows.push_back({sum, std::move(name), stage, model, part, found.source, passes, {}});
   };
-  for (const auto& [name, layer] : found.layers) {
+  for (auto& [name, layer] : by_name) {
+    layer.row = LayerRowId(layers.rows.size());
     push(name, layer.sum, false, found.passes);
+    layers.rows.back().note = note_if_unlike(layer.sum, median, found.passes);
     for (const auto& [part, sum] : layer.parts) {
       push(fmt::format("{}/{}", name, part), sum, true, found.passes);
     }
@@ -149,15 +162,9 @@ void add_rows(const StageLayers& found, uint32_t stage, uint32_t model, const St
     }
   }
   push(std::string(kOutside), outside, false, whole.passes);
-  layers.of_kernel.resize(kernels);
-  std::vector<LayerRowId> row_of_label(found.labels.size());
-  for (size_t label = 0; label < found.labels.size(); ++label) {
-    for (size_t row = first; row < layers.rows.size(); ++row) {
-      const LayerRow& layer = layers.rows[row];
-      if (!layer.part && layer.name == found.labels[label]) row_of_label[label] = LayerRowId(row);
-    }
+  for (const auto& [kernel, label] : found.kernels) {
+    layers.of_kernel[kernel] = of_label[label].first->row;
   }
-  for (const auto& [kernel, label] : found.kernels) layers.of_kernel[kernel] = row_of_label[label];
 }
 
 ReasonKind why_none(const StageWhole& whole) {
@@ -177,7 +184,7 @@ void add_reason(const Stage& stage, const StageWhole& whole, std::optional<uint3
 }
 
 // Totals per model. Passes of an unknown model form their own group.
-std::map<uint32_t, StageWhole> models_of(const PassKernels& passes, uint32_t stage,
+std::map<uint32_t, StageWhole> models_of(const PassLayers& passes, uint32_t stage,
                                          const KernelTimes& times) {
   std::map<uint32_t, StageWhole> models;
   for (size_t pass = 0; pass < passes.size(); ++pass) {
@@ -189,47 +196,39 @@ std::map<uint32_t, StageWhole> models_of(const PassKernels& passes, uint32_t sta
   return models;
 }
 
-void add_models(const std::map<uint32_t, StageWhole>& models, const Stage& stage, uint32_t row,
-                RepeatedLayers& repeated, size_t kernels, Layers& layers) {
-  for (const auto& [model, whole] : models) {
-    const StageLayers found = repeated.run(row, model);
-    if (found.layers.empty()) {
-      add_reason(stage, whole, model, layers);
-    } else {
-      add_rows(found, row, model, whole, kernels, layers);
-    }
-  }
-}
-
 }  // namespace
 
 Layers find_layers(const trace::Trace& trace, const Stages& stages, const MeaningfulRanges* ranges,
                    const DescribedNames& names) {
   Layers layers;
   const KernelTimes times(trace, names);
-  const PassKernels passes(trace, stages);
+  PassLayers passes(trace, stages, names);
   const auto wholes = wholes_of(trace, stages, passes, times);
-  std::vector<StageLayers> found(stages.stages.size());
-  if (ranges != nullptr) found = layers_of_ranges(trace, stages, *ranges, times);
-  RepeatedLayers repeated(trace, names, passes, times);
+  std::vector<StageLayers> of_ranges(stages.stages.size());
+  if (ranges != nullptr) of_ranges = layers_of_ranges(trace, stages, *ranges);
   for (uint32_t stage = 0; stage < stages.stages.size(); ++stage) {
+    const auto add = [&](const StageLayers& found, const StageWhole& whole,
+                         std::optional<uint32_t> model = std::nullopt) {
+      if (found.kernels.empty()) {
+        add_reason(stages.stages[stage], whole, model, layers);
+        return;
+      }
+      layers.of_kernel.resize(trace.kernels.size());
+      add_rows(found, stage, model.value_or(0), whole, times, layers);
+    };
     const StageWhole& whole = wholes[stage];
+    StageLayers& found = of_ranges[stage];
     // A few launches inside layer ranges (a captured graph's odd kernel) do not make layers.
-    if (found[stage].layered_kernels * 2 >= whole.sum.kernel_count &&
-        !found[stage].layers.empty()) {
+    if (!found.kernels.empty() && found.kernels.size() * 2 >= whole.sum.kernel_count) {
       // A decode without known steps passes through a layer as often as its range was opened.
-      if (!whole.undivided || found[stage].passes == 0) found[stage].passes = whole.passes;
+      if (!whole.undivided || found.passes == 0) found.passes = whole.passes;
+      add(found, whole);
     } else if (const auto models = models_of(passes, stage, times); models.size() > 1) {
-      add_models(models, stages.stages[stage], stage, repeated, trace.kernels.size(), layers);
-      continue;
+      for (const auto& [model, own] : models)
+        add(repeated_layers(passes, stage, model), own, model);
     } else {
-      found[stage] = repeated.run(stage);
+      add(repeated_layers(passes, stage), whole);
     }
-    if (found[stage].layers.empty()) {
-      add_reason(stages.stages[stage], whole, std::nullopt, layers);
-      continue;
-    }
-    add_rows(found[stage], stage, 0, whole, trace.kernels.size(), layers);
   }
   return layers;
 }

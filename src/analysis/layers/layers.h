@@ -18,13 +18,6 @@ struct LayerSum {
   uint64_t kernel_count = 0;
   Nanoseconds kernel_sum = 0;
   std::array<Nanoseconds, kKernelClasses> by_class{};
-
-  LayerSum& operator+=(const LayerSum& more) {
-    kernel_count += more.kernel_count;
-    kernel_sum += more.kernel_sum;
-    for (size_t i = 0; i < by_class.size(); ++i) by_class[i] += more.by_class[i];
-    return *this;
-  }
 };
 
 struct LayerRow : LayerSum {

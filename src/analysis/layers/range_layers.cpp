@@ -1,6 +1,7 @@
 #include "analysis/layers/stage_layers.h"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 
 namespace llmprof::analysis {
@@ -55,29 +56,22 @@ class KernelLayers {
 
 class RangeLayers {
  public:
-  RangeLayers(const trace::Trace& trace, const Stages& stages, const MeaningfulRanges& ranges,
-              const KernelTimes& times)
-      : trace_(trace), stages_(stages), ranges_(ranges), times_(times) {}
+  RangeLayers(const trace::Trace& trace, const Stages& stages, const MeaningfulRanges& ranges)
+      : trace_(trace), stages_(stages), ranges_(ranges), found_(stages.stages.size()) {}
 
   std::vector<StageLayers> run() {
-    std::vector<StageLayers> found(stages_.stages.size());
     const bool any =
         ranges_.any(RangeMeaning::Kind::layer) || ranges_.any(RangeMeaning::Kind::layer_part);
-    if (!any || stages_.instances.empty()) return found;
-    add_kernels(found);
-    std::vector<uint64_t> captured(found.size(), 0);
-    for (StageLayers& stage : found) {
-      for (const Slot& slot : slots_) stage.labels.push_back(slot.layer);
+    if (!any || stages_.instances.empty()) return std::move(found_);
+    add_kernels();
+    for (StageLayers& stage : found_) {
+      std::map<std::string_view, uint64_t> openings;
+      for (const StageLayers::Label& label : stage.labels) {
+        const uint64_t passes = openings[label.layer] += label.openings;
+        stage.passes = std::max(stage.passes, passes);
+      }
     }
-    for (const Slot& slot : slots_) {
-      if (slot.layer.empty()) continue;
-      merge(slot, found[slot.stage]);
-      if (slot.captured) captured[slot.stage] += slot.sum.kernel_count;
-    }
-    for (size_t i = 0; i < found.size(); ++i) {
-      if (captured[i] * 2 > found[i].layered_kernels) found[i].source = StageSource::captured;
-    }
-    return found;
+    return std::move(found_);
   }
 
  private:
@@ -93,109 +87,86 @@ class RangeLayers {
     }
   };
   using SlotId = trace::Id<struct LayerSlotKind>;
-  struct Slot {
-    uint32_t stage = 0;
-    std::string layer;
-    std::string part;
-    StageSource source = StageSource::nvtx;  // where its ranges come from
-    bool captured = false;
-    uint64_t openings = 0;  // of the layer's range, counted at its first kernel
-    LayerSum sum;
-  };
+  static constexpr uint32_t kNoLayer = UINT32_MAX;
 
-  void add_kernels(std::vector<StageLayers>& found) {
+  void add_kernels() {
     KernelLayers layers(trace_, ranges_);
     // By range: the launch that last used it. An eager range counts once, a captured one once per
     // replay.
     std::vector<trace::LaunchRow> met(ranges_.ranges().size());
+    std::vector<uint64_t> captured(found_.size(), 0);
     const trace::KernelTable& kernels = trace_.kernels;
     for (size_t i = 0; i < kernels.size(); ++i) {
       const InstanceId owner = stages_.owners.kernel_instance[i];
       if (!owner.valid() || stages_.instances[owner.index()].warmup) continue;
       const LayerAt at = layers.of(i);
       if (!at.any()) continue;
-      const uint32_t row = slot_of(stages_.instances[owner.index()].stage, at);
-      Slot& slot = slots_[row];
-      if (slot.layer.empty()) continue;  // a part without a layer
-      times_.add(i, slot.sum);
-      found[slot.stage].kernels.push_back({static_cast<uint32_t>(i), row});
+      const uint32_t row = stages_.instances[owner.index()].stage;
+      const uint32_t label = label_of(row, at);
+      if (label == kNoLayer) continue;
+      StageLayers& stage = found_[row];
+      stage.kernels.push_back({static_cast<uint32_t>(i), label});
+      if (at.captured) ++captured[row];
       if (!at.layer.valid()) continue;
       trace::LaunchRow& last = met[at.layer.index()];
-      if (at.captured ? last != kernels.launch[i] : !last.valid()) ++slot.openings;
+      if (at.captured ? last != kernels.launch[i] : !last.valid()) ++stage.labels[label].openings;
       last = kernels.launch[i];
+    }
+    for (size_t i = 0; i < found_.size(); ++i) {
+      if (captured[i] * 2 > found_[i].kernels.size()) found_[i].source = StageSource::captured;
     }
   }
 
-  uint32_t slot_of(uint32_t stage, const LayerAt& at) {
+  uint32_t label_of(uint32_t stage, const LayerAt& at) {
     // A layer has several consecutive kernels.
-    if (stage == last_stage_ && at == last_at_) return last_slot_;
+    if (stage == last_stage_ && at == last_at_) return last_label_;
     last_stage_ = stage;
     last_at_ = at;
-    last_slot_ = find_slot(stage, at);
-    return last_slot_;
-  }
-
-  uint32_t find_slot(uint32_t stage, const LayerAt& at) {
     const auto meaning = [&](OpenRangeId id) {
       return id.valid() ? ranges_[id].meaning : MeaningId();
     };
-    const uint32_t slot =
-        keys_.intern({stage, meaning(at.layer), meaning(at.part), at.captured}).value;
-    if (slot == slots_.size()) slots_.push_back(make_slot(stage, at));
-    return slot;
+    const size_t slot =
+        keys_.intern({stage, meaning(at.layer), meaning(at.part), at.captured}).index();
+    if (slot == labels_.size()) labels_.push_back(make_label(at, found_[stage]));
+    last_label_ = labels_[slot];
+    return last_label_;
   }
 
-  [[nodiscard]] Slot make_slot(uint32_t stage, const LayerAt& at) const {
-    Slot made;
-    made.stage = stage;
-    if (at.layer.valid()) made.layer = ranges_.meaning(at.layer).name;
+  [[nodiscard]] uint32_t make_label(const LayerAt& at, StageLayers& stage) const {
+    StageLayers::Label label;
+    if (at.layer.valid()) label.layer = ranges_.meaning(at.layer).name;
     if (at.part.valid()) {
       // A module's full name includes the layer: "layer_07/self_attn".
       const std::string& part = ranges_.meaning(at.part).name;
       const size_t slash = part.find('/');
-      if (slash != std::string::npos) made.layer = part.substr(0, slash);
-      made.part = slash == std::string::npos ? part : part.substr(slash + 1);
+      if (slash != std::string::npos) label.layer = part.substr(0, slash);
+      label.part = slash == std::string::npos ? part : part.substr(slash + 1);
     }
+    if (label.layer.empty()) return kNoLayer;  // a part without a layer
     const OpenRangeId range = at.layer.valid() ? at.layer : at.part;
-    made.captured = at.captured;
     const trace::RangeKind kind = trace_.ranges.kind[ranges_[range].row];
-    if (kind == trace::RangeKind::annotation || kind == trace::RangeKind::module) {
-      made.source = StageSource::annotation;
-    }
-    return made;
-  }
-
-  static void merge(const Slot& slot, StageLayers& found) {
-    StageLayers::Layer& layer = found.layers[slot.layer];
-    layer.sum += slot.sum;
-    layer.openings += slot.openings;
-    found.passes = std::max(found.passes, layer.openings);
-    found.layered_kernels += slot.sum.kernel_count;
-    found.source = slot.source;
-    if (slot.part.empty()) return;
-    auto part =
-        std::ranges::find(layer.parts, slot.part, [](const auto& known) { return known.first; });
-    if (part == layer.parts.end()) part = layer.parts.insert(part, {slot.part, LayerSum()});
-    part->second += slot.sum;
+    const bool noted = kind == trace::RangeKind::annotation || kind == trace::RangeKind::module;
+    stage.source = noted ? StageSource::annotation : StageSource::nvtx;
+    stage.labels.push_back(std::move(label));
+    return static_cast<uint32_t>(stage.labels.size() - 1);
   }
 
   const trace::Trace& trace_;
   const Stages& stages_;
   const MeaningfulRanges& ranges_;
-  const KernelTimes& times_;
+  std::vector<StageLayers> found_;  // by stage
   trace::Interner<SlotId, Key> keys_;
-  std::vector<Slot> slots_;
+  std::vector<uint32_t> labels_;  // by key: in its stage's labels
   uint32_t last_stage_ = UINT32_MAX;
   LayerAt last_at_;
-  uint32_t last_slot_ = 0;
+  uint32_t last_label_ = 0;
 };
 
 }  // namespace
 
 std::vector<StageLayers> layers_of_ranges(const trace::Trace& trace, const Stages& stages,
-                                          const MeaningfulRanges& ranges,
-                                          const KernelTimes& times) {
-  return RangeLayers(trace, stages, ranges, times).run();
+                                          const MeaningfulRanges& ranges) {
+  return RangeLayers(trace, stages, ranges).run();
 }
 
 }  // namespace llmprof::analysis

@@ -6,8 +6,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "analysis/layers/layer_cuts.h"
-#include "analysis/layers/pass_kernels.h"
+#include "analysis/layers/pass_layers.h"
 #include "analysis/naming/kernel_key.h"
 #include "base/text.h"
 
@@ -154,15 +153,11 @@ std::tuple<std::vector<profile::KernelSequence>, ClassesOfWork> find_kernel_sequ
     const trace::Trace& trace, const Stages& stages, const DescribedNames& names) {
   std::vector<profile::KernelSequence> sequences(stages.stages.size());
   std::vector<PlacesOfStage> places(stages.stages.size(), PlacesOfStage(trace));
-  PassLayerCuts cuts(trace, names);
-  const PassKernels passes(trace, stages);
+  PassLayers passes(trace, stages, names);
   for (size_t pass = 0; pass < passes.size(); ++pass) {
     profile::KernelSequence& stage = sequences[passes.stage(pass)];
     ++stage.passes;
-    // An entire decode repeats its steps, which are not layers.
-    const std::vector<size_t> none;
-    add_pass(passes.kernels(pass), passes.undivided(pass) ? none : cuts.of(passes.kernels(pass)),
-             places[passes.stage(pass)], stage.layers);
+    add_pass(passes.kernels(pass), passes.cuts(pass), places[passes.stage(pass)], stage.layers);
   }
   ClassesOfWork classes;
   classes.instances.resize(stages.instances.size());
