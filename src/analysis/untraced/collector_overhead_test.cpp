@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "analysis/stages/measure_stages.h"
 #include "testing/reasons.h"
 #include "testing/staged_trace.h"
 
@@ -64,7 +65,9 @@ class Alternation {
   }
   std::optional<profile::CollectorOverhead> measured() {
     t_.collection(at_, false, trace::CollectionReason::process_end, steps_);
-    return collector_overhead(t_.freeze(), t_.stages());
+    const trace::Trace trace = t_.freeze();
+    meter_work(trace, t_.stages());
+    return collector_overhead(trace, t_.stages());
   }
   TestTrace& trace() { return t_; }
 
