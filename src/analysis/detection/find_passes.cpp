@@ -84,38 +84,6 @@ void part_at_cuts(const std::vector<uint32_t>& cuts, uint32_t kernels, ForwardPa
   }
 }
 
-// Layers outside passes that cuts explain: fewer than a pass has, between a cut and the nearest
-// pass.
-uint64_t layers_of_cut_passes(uint32_t kernels, std::span<const LayerBeat> beats,
-                              const ForwardPasses& found) {
-  if (found.cuts.empty()) return 0;
-  uint64_t cut_off = 0;
-  uint32_t most = 0;
-  for (const ForwardPass& pass : found.passes) most = std::max(most, pass.layers);
-  auto beat = beats.begin();
-  auto pass = found.passes.begin();
-  const auto skip_to = [&](uint32_t until) {
-    const auto first = beat;
-    while (beat != beats.end() && beat->first < until) ++beat;
-    return static_cast<uint64_t>(beat - first);
-  };
-  const auto count_up_to = [&](uint32_t until) {
-    const uint64_t layers = skip_to(until);
-    if (layers < most) cut_off += layers;
-  };
-  for (size_t i = 0; i <= found.cuts.size(); ++i) {
-    const uint32_t until = i < found.cuts.size() ? found.cuts[i] : kernels;
-    const auto first = pass;
-    while (pass != found.passes.end() && pass->begin < until) ++pass;
-    if (first != pass) {
-      count_up_to(first->begin);
-      skip_to(std::prev(pass)->end);
-    }
-    count_up_to(until);
-  }
-  return cut_off;
-}
-
 // Share of passes in which known attention, if there is any, occurs once per layer.
 double attention_agrees(std::span<const LayerBeat> beats, const ForwardPasses& found) {
   size_t differing = 0;
@@ -201,9 +169,8 @@ ForwardPasses find_forward_passes(const KernelSequence& sequence, const Meaningf
   // cover all attention and the repeats are not these layers, or not in all passes (layers of
   // varying length, a model of two layers, first passes of compiled code).
   if (!named.passes.empty()) {
-    const uint64_t explained = named.layers_in_passes + layers_of_cut_passes(kernels, beats, named);
-    named.score = std::min(1.0, static_cast<double>(explained) / static_cast<double>(named.layers));
-    if (explained >= named.layers) {
+    named.score = static_cast<double>(named.layers_in_passes) / static_cast<double>(named.layers);
+    if (named.layers_in_passes == named.layers) {
       structural.score =
           std::min(1.0, attention_agrees(beats, structural) + threshold::kSmallPart) *
           std::min(1.0, static_cast<double>(structural.passes.size()) /

@@ -177,15 +177,11 @@ class PassSearch {
     return found;
   }
 
-  // The last gather after the selection; preferably one known to recur in every pass.
+  // The last gather after the selection.
   static Position embedding_among(Markers here, Position selection) {
     Position found;
-    bool strong = false;
     for (const PassMarker& marker : here) {
-      if (marker.selects || (strong && !marker.strong)) continue;
-      if (selection && marker.position < *selection) continue;
-      found = marker.position;
-      strong = marker.strong;
+      if (!marker.selects && marker.position >= selection.value_or(0)) found = marker.position;
     }
     return found;
   }
@@ -273,44 +269,19 @@ class PassSearch {
     return pass.layers < 2 ? 0 : (pass.last_beat - pass.first_beat) / (pass.layers - 1);
   }
 
-  // Number of equal kernel names from two positions on, forward or backward.
-  [[nodiscard]] uint32_t alike(uint32_t here, uint32_t there, uint32_t most, bool backward) const {
-    uint32_t count = 0;
-    while (count < most && sequence_.name(backward ? here - count : here + count) ==
-                               sequence_.name(backward ? there - count : there + count)) {
-      ++count;
-    }
-    return count;
-  }
-
   void set_end(size_t row, const Grouped* like) {
     Grouped& pass = passes_[row];
-    const bool more = row + 1 < passes_.size();
-    const auto limit = more ? passes_[row + 1].begin : static_cast<uint32_t>(sequence_.size());
-    const uint32_t behind = pass.last_beat + 1;
-    uint32_t length = period(pass);
-    if (like != nullptr) {
-      const uint32_t longest = like->end - like->last_beat - 1;
-      length = alike(behind, like->last_beat + 1, std::min(longest, limit - behind), false);
-    }
-    pass.end = std::min(limit, behind + length);
-    // Kernels before the next pass's start can only belong to the last layer and the results.
-    const bool next_begins =
-        more && passes_[row + 1].start_seen && passes_[row + 1].beats_begin == pass.beats_end;
-    if (next_begins && limit - pass.last_beat <= 2 * period(pass)) pass.end = limit;
+    const auto limit =
+        row + 1 < passes_.size() ? passes_[row + 1].begin : static_cast<uint32_t>(sequence_.size());
+    const uint32_t length = like != nullptr ? like->end - like->last_beat - 1 : period(pass);
+    pass.end = std::min(limit, pass.last_beat + 1 + length);
   }
 
   void set_begin(size_t row, const Grouped* like) {
     Grouped& pass = passes_[row];
     const uint32_t room = pass.first_beat - (row > 0 ? passes_[row - 1].end : 0);
-    uint32_t length = period(pass);
-    if (like != nullptr) {
-      const uint32_t longest = like->first_beat - like->begin;
-      length = alike(pass.first_beat - 1, like->first_beat - 1, std::min(longest, room), true);
-    }
+    const uint32_t length = like != nullptr ? like->first_beat - like->begin : period(pass);
     pass.begin = pass.first_beat - std::min(length, room);
-    // A capture may start within the first layer.
-    if (row == 0 && pass.first_beat < period(pass)) pass.begin = 0;
   }
 
   const KernelSequence& sequence_;

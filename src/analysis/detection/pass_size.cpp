@@ -186,8 +186,8 @@ class Measure {
     return bytes;
   }
 
-  // Bytes per row, if passes of several sizes copied that many per token, as decode steps do, and
-  // none copied more rows than it has tokens; 0: unknown.
+  // Bytes per row, if passes of several sizes copied that many per token, as decode steps do; 0:
+  // unknown.
   [[nodiscard]] uint64_t row_bytes(const std::vector<uint64_t>& bytes) const {
     std::map<uint64_t, std::vector<uint64_t>> tokens_by_row;
     size_t asked = 0;
@@ -203,10 +203,6 @@ class Measure {
     if (2 * tokens.size() < asked ||
         std::ranges::count(tokens, tokens.front()) == std::ssize(tokens)) {
       return 0;
-    }
-    for (size_t i = 0; i < bytes.size(); ++i) {
-      const uint64_t most = passes_[i].size.tokens.value_or(0);
-      if (most > 0 && bytes[i] % of_row == 0 && bytes[i] / of_row > most) return 0;
     }
     return of_row;
   }
