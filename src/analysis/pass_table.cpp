@@ -9,7 +9,7 @@
 #include "analysis/ranking/same_work.h"
 #include "analysis/ranking/totals.h"
 #include "analysis/result/parts.h"
-#include "analysis/stages/stage_tracing.h"
+#include "analysis/stages/measure_stages.h"
 #include "analysis/timeline/timeline.h"
 #include "analysis/untraced/collector_overhead.h"
 
@@ -88,8 +88,8 @@ Unwatched without_tracing(const Prepared& in, const Stages& stages, const Budget
                         in.options.selection.steps.has_value());
 }
 
-std::vector<ServedWindow> served_requests(const Prepared& in, const Stages& stages) {
-  return in.narrowed ? std::vector<ServedWindow>() : served_windows(in.trace, stages);
+std::vector<profile::ServedWindow> served_requests(const Prepared& in, const Stages& stages) {
+  return in.narrowed ? std::vector<profile::ServedWindow>() : served_windows(in.trace, stages);
 }
 
 Layers all_layers(const Prepared& in, const Stages& stages, const Annotations& annotations) {

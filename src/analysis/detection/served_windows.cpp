@@ -7,7 +7,7 @@
 #include "analysis/budget/calls_by_thread.h"
 #include "analysis/detection/kernel_sequence.h"
 #include "analysis/stages/thresholds.h"
-#include "analysis/statistics/statistics.h"
+#include "analysis/statistics/values.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -209,11 +209,13 @@ Nanoseconds prompts_begin(const PassBatch& batch, const PassBatch* before) {
   return std::max(start, batch.caches_moved.value_or(start));
 }
 
-std::optional<ServedWindow> measure(const std::vector<PassBatch>& batches) {
+std::optional<profile::ServedWindow> measure(const std::vector<PassBatch>& batches) {
   if (batches.empty()) return std::nullopt;
-  ServedWindow window;
-  window.start = batches.front().begin;
-  window.end = batches.back().awaited.chosen;
+  profile::ServedWindow window;
+  window.start = to_milliseconds(batches.front().begin);
+  window.span = to_milliseconds(batches.back().awaited.chosen - batches.front().begin);
+  window.batches = batches.size();
+  double rows = 0;
   double prompt_time = 0;
   double token_time = 0;
   const PassBatch* before = nullptr;
@@ -225,10 +227,9 @@ std::optional<ServedWindow> measure(const std::vector<PassBatch>& batches) {
       before = nullptr;
       has_begun = false;
     }
-    ++window.batches;
     window.passes += batch.passes;
-    window.rows += batch.rows();
-    window.most_rows = std::max(window.most_rows, batch.rows());
+    rows += static_cast<double>(batch.rows());
+    window.sequences_max = std::max(window.sequences_max, batch.rows());
     if (before != nullptr && batch.next_tokens > before->rows()) return std::nullopt;
     if (before != nullptr && batch.next_tokens > 0 && !batch.warmup) {
       const auto tokens = static_cast<double>(batch.next_tokens);
@@ -253,8 +254,13 @@ std::optional<ServedWindow> measure(const std::vector<PassBatch>& batches) {
     before = &batch;
   }
   if (window.prompts == 0 && window.tokens == 0) return std::nullopt;
-  if (window.prompts > 0) window.prompt_time = prompt_time / static_cast<double>(window.prompts);
-  if (window.tokens > 0) window.token_time = token_time / static_cast<double>(window.tokens);
+  window.sequences_mean = rows / static_cast<double>(window.batches);
+  const auto mean = [](double time, uint64_t times) {
+    return times == 0 ? std::nullopt
+                      : std::optional(to_milliseconds(time / static_cast<double>(times)));
+  };
+  window.prompt = mean(prompt_time, window.prompts);
+  window.token = mean(token_time, window.tokens);
   return window;
 }
 
@@ -275,7 +281,7 @@ std::vector<Nanoseconds> openings(const trace::Trace& trace, trace::ProcessId pr
 
 }  // namespace
 
-std::vector<ServedWindow> served_windows(const trace::Trace& trace, const Stages& stages) {
+std::vector<profile::ServedWindow> served_windows(const trace::Trace& trace, const Stages& stages) {
   // Annotations may count parts of prompts as the sequences of a prefill.
   if (!stages.serving || !stages.confidence || stages.steps.empty()) return {};
   if (trace.launches.size() == 0) return {};
@@ -295,7 +301,7 @@ std::vector<ServedWindow> served_windows(const trace::Trace& trace, const Stages
     window.add(step, instance.warmup, read, moves);
     if (const auto awaited = read ? waits.after(reads[i]) : std::nullopt) window.end(*awaited);
   }
-  std::vector<ServedWindow> served;
+  std::vector<profile::ServedWindow> served;
   for (Grouping& window : windows) {
     if (const auto measured = measure(window.take())) served.push_back(*measured);
   }

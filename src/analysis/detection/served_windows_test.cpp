@@ -54,7 +54,7 @@ class Engine {
     return *this;
   }
 
-  std::vector<ServedWindow> served() {
+  std::vector<profile::ServedWindow> served() {
     const trace::Trace trace = t_.freeze();
     return served_windows(trace, t_.stages());
   }
@@ -73,11 +73,12 @@ TEST(ServedWindowsTest, ABatchGivesEachSequenceOneToken) {
   ASSERT_EQ(windows.size(), 1U);
   EXPECT_EQ(windows[0].batches, 3U);
   EXPECT_EQ(windows[0].passes, 5U);
-  EXPECT_EQ(windows[0].most_rows, 2U);
+  EXPECT_EQ(windows[0].sequences_max, 2U);
   EXPECT_EQ(windows[0].prompts, 2U);
-  EXPECT_DOUBLE_EQ(windows[0].prompt_time, 103'000);  // from 100, the start of its first pass
+  EXPECT_DOUBLE_EQ(windows[0].prompt->value,
+                   103'000 / 1e6);  // from 100, the start of its first pass
   EXPECT_EQ(windows[0].tokens, 4U);
-  EXPECT_DOUBLE_EQ(windows[0].token_time, 1'000'000);
+  EXPECT_DOUBLE_EQ(windows[0].token->value, 1'000'000 / 1e6);
 }
 
 // A new prompt waits for a cache transfer, and so does the token of the sequence in decode. The
@@ -92,9 +93,9 @@ TEST(ServedWindowsTest, TokensWaitForMovesOfCachesAndPromptsBeginAfterThem) {
   const auto windows = engine.served();
   ASSERT_EQ(windows.size(), 1U);
   EXPECT_EQ(windows[0].prompts, 2U);
-  EXPECT_DOUBLE_EQ(windows[0].prompt_time, (103'000 + 399'100) / 2.0);
+  EXPECT_DOUBLE_EQ(windows[0].prompt->value, (103'000 + 399'100) / 2.0 / 1e6);
   EXPECT_EQ(windows[0].tokens, 4U);
-  EXPECT_DOUBLE_EQ(windows[0].token_time, (200'000 + 600'000 + 2 * 100'000) / 4.0);
+  EXPECT_DOUBLE_EQ(windows[0].token->value, (200'000 + 600'000 + 2 * 100'000) / 4.0 / 1e6);
 }
 
 // The host chooses three tokens in 30 us each: on average 60 us after the results arrive.
@@ -104,8 +105,8 @@ TEST(ServedWindowsTest, APromptEndsWhenItsTokenIsChosen) {
   engine.pass(StepKind::decode, 3, 400, 500).waits(500, 3, 30);
   const auto windows = engine.served();
   ASSERT_EQ(windows.size(), 1U);
-  EXPECT_DOUBLE_EQ(windows[0].prompt_time, 163'000);
-  EXPECT_DOUBLE_EQ(windows[0].token_time, 300'000);
+  EXPECT_DOUBLE_EQ(windows[0].prompt->value, 163'000 / 1e6);
+  EXPECT_DOUBLE_EQ(windows[0].token->value, 300'000 / 1e6);
 }
 
 // The second prompt takes two batches: its time starts at 203, when the host has chosen the first
@@ -118,11 +119,11 @@ TEST(ServedWindowsTest, APromptOfSeveralBatchesBeginsWithTheFirst) {
   const auto windows = engine.served();
   ASSERT_EQ(windows.size(), 1U);
   EXPECT_EQ(windows[0].prompts, 2U);
-  EXPECT_DOUBLE_EQ(windows[0].prompt_time, (103'000 + 700'000) / 2.0);
-  EXPECT_DOUBLE_EQ(windows[0].token_time, (400'000 + 300'000) / 2.0);
+  EXPECT_DOUBLE_EQ(windows[0].prompt->value, (103'000 + 700'000) / 2.0 / 1e6);
+  EXPECT_DOUBLE_EQ(windows[0].token->value, (400'000 + 300'000) / 2.0 / 1e6);
 }
 
-TEST(ServedWindowsTest, EachWindowThatSomebodyOpenedIsToldApart) {
+TEST(ServedWindowsTest, EachWindowThatSomebodyOpenedIsSeparate) {
   Engine engine;
   engine.opens_window(0).opens_window(5000);
   for (const Nanoseconds start : {100, 6000}) {
@@ -131,9 +132,9 @@ TEST(ServedWindowsTest, EachWindowThatSomebodyOpenedIsToldApart) {
   }
   const auto windows = engine.served();
   ASSERT_EQ(windows.size(), 2U);
-  EXPECT_EQ(windows[1].start, 6'000'000);
+  EXPECT_DOUBLE_EQ(windows[1].start.value, 6);
   EXPECT_EQ(windows[1].tokens, 1U);  // none between the windows
-  EXPECT_DOUBLE_EQ(windows[1].token_time, 200'000);
+  EXPECT_DOUBLE_EQ(windows[1].token->value, 200'000 / 1e6);
 }
 
 // A prompt and a sequence in decode in one pass: it is unknown which one gets the token.

@@ -6,7 +6,6 @@
 #include <map>
 
 #include "analysis/budget/gpu_timeline.h"
-#include "analysis/stages/stage_tracing.h"
 #include "profile/engine.h"
 
 namespace llmprof::analysis {

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "analysis/mfu/figures.h"
-#include "analysis/stages/stage_tracing.h"
 #include "analysis/statistics/values.h"
 #include "base/units.h"
 

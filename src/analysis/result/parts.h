@@ -47,7 +47,8 @@ profile::StagesFound stages_found(const Stages& stages);
 std::optional<profile::Coverage> coverage(const Stages& stages,
                                           const std::optional<ScopeTotals>& scopes);
 profile::TokenTimes token_times(const Prepared& in, const Stages& stages, const Budgets& budgets,
-                                const Utilization& use, const std::vector<ServedWindow>& windows);
+                                const Utilization& use,
+                                const std::vector<profile::ServedWindow>& windows);
 
 // Inputs of a stage's figures.
 struct StageParts {

@@ -2,7 +2,6 @@
 #include <functional>
 
 #include "analysis/result/parts.h"
-#include "analysis/stages/stage_tracing.h"
 #include "analysis/statistics/values.h"
 
 namespace llmprof::analysis::result {
@@ -320,27 +319,9 @@ std::vector<profile::StageNote> stage_notes(const Stages& stages) {
   return rows;
 }
 
-namespace {
-
-profile::ServedWindow served(const ServedWindow& from) {
-  profile::ServedWindow window;
-  window.start = to_milliseconds(from.start);
-  window.span = to_milliseconds(from.end - from.start);
-  window.batches = from.batches;
-  window.passes = from.passes;
-  window.sequences_mean = static_cast<double>(from.rows) / static_cast<double>(from.batches);
-  window.sequences_max = from.most_rows;
-  window.prompts = from.prompts;
-  if (from.prompts > 0) window.prompt = to_milliseconds(from.prompt_time);
-  window.tokens = from.tokens;
-  if (from.tokens > 0) window.token = to_milliseconds(from.token_time);
-  return window;
-}
-
-}  // namespace
-
 profile::TokenTimes token_times(const Prepared& in, const Stages& stages, const Budgets& budgets,
-                                const Utilization& use, const std::vector<ServedWindow>& windows) {
+                                const Utilization& use,
+                                const std::vector<profile::ServedWindow>& windows) {
   profile::TokenTimes told;
   told.time_to_first_token = times(stages.time_to_first_token);
   told.time_per_output_token = times(stages.time_per_output_token);
@@ -353,7 +334,7 @@ profile::TokenTimes token_times(const Prepared& in, const Stages& stages, const 
   add_rates(stages, use, told);
   told.gpu_busy_share_of_wall = busy_share(stages, budgets);
   told.by_batch = batches(stages);
-  for (const ServedWindow& window : windows) told.served.push_back(served(window));
+  told.served = windows;
   return told;
 }
 

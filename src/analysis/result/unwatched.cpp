@@ -2,7 +2,6 @@
 #include <functional>
 
 #include "analysis/result/parts.h"
-#include "analysis/stages/stage_tracing.h"
 #include "analysis/statistics/values.h"
 
 namespace llmprof::analysis::result {

@@ -14,6 +14,9 @@ void measure_stages(const trace::Trace& trace, Stages& stages, Diagnostics& diag
 // Sets `work` of each instance and step, using `stages.owners`.
 void meter_work(const trace::Trace& trace, Stages& stages);
 
+// Reports which figures cover only the traced steps.
+void report_untraced(const Stages& stages, Diagnostics& diagnostics);
+
 // Recomputes sums after narrowing: GPU work, statistics, coverage and token times of instances and
 // steps whose windows and warm-up flags are already set.
 void measure_again(const trace::Trace& trace, Stages& stages);

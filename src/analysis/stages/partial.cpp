@@ -167,6 +167,29 @@ std::string what_is_cold(const std::string& name, const std::vector<const StageI
 
 }  // namespace
 
+void report_untraced(const Stages& stages, Diagnostics& diagnostics) {
+  for (uint32_t i = 0; i < stages.stages.size(); ++i) {
+    const StageTracing tracing = stage_tracing(stages, i);
+    if (tracing.whole()) continue;
+    const std::string& name = stages.stages[i].name;
+    if (!tracing.share) {
+      diagnostics.warn(
+          "stage_not_traced",
+          fmt::format("the collector was not tracing during a part of {}: its kernel and "
+                      "busy times are too small, and its budget has a part 'not "
+                      "traced'",
+                      name));
+      continue;
+    }
+    diagnostics.info(
+        "steps_not_traced",
+        fmt::format("steps of {} were not traced ({} of {} were): kernel times, counts, layers and "
+                    "busy times are of the traced steps alone; wall times and tokens are of all",
+                    name, tracing.steps_traced, tracing.steps_all),
+        tracing.steps_all - tracing.steps_traced);
+  }
+}
+
 void flag_cut_off(const trace::Trace& trace, Stages& stages, Diagnostics& diagnostics) {
   const CutOff cut(stages);
   std::vector<size_t> at_start;

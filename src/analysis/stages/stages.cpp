@@ -1,7 +1,12 @@
 #include "analysis/stages/stages.h"
 
-namespace llmprof::analysis {
+#include <algorithm>
+#include <array>
+#include <span>
 
+#include "analysis/stages/measure_stages.h"
+
+namespace llmprof::analysis {
 namespace {
 
 template <class IdType>
@@ -13,6 +18,28 @@ void follow(const std::vector<uint32_t>& place,
     }
   }
 }
+
+// One of the trace's tables, walked in order of start.
+struct Walk {
+  GpuWork::Kind kind;
+  std::span<const Nanoseconds> start;
+  std::span<const Nanoseconds> end;
+  std::span<const InstanceId> instance;
+  std::span<const StepId> step;
+  size_t next = 0;
+
+  // Start of the next row; INT64_MAX if there is none.
+  [[nodiscard]] Nanoseconds time() const { return next == start.size() ? INT64_MAX : start[next]; }
+
+  void add_until(Nanoseconds limit, Stages& stages) {
+    for (; next < start.size() && start[next] <= limit; ++next) {
+      if (!instance[next].valid()) continue;
+      stages.instances[instance[next].index()].work.add(kind, start[next], end[next]);
+      if (!step[next].valid()) continue;
+      stages.steps[step[next].index()].work.add(kind, start[next], end[next]);
+    }
+  }
+};
 
 }  // namespace
 
@@ -30,6 +57,77 @@ void Stages::count_steps() {
   for (uint32_t i = 0; i < steps.size(); ++i) {
     StageInstance& instance = instances[steps[i].instance.index()];
     if (instance.step_count++ == 0) instance.first_step = i;
+  }
+}
+
+StageTracing stage_tracing(const Stages& stages, uint32_t stage) {
+  // Arming takes some of a stage's first microseconds, but all its work is recorded.
+  constexpr double kMeansNothing = 0.05;  // share of the wall time
+  StageTracing result;
+  Nanoseconds wall = 0;
+  for (const StageInstance& instance : stages.instances) {
+    if (instance.stage != stage || instance.warmup) continue;
+    wall += instance.wall();
+    result.steps_traced += instance.step_count;
+    result.steps_all += instance.all_steps();
+    for (const auto& unseen :
+         stages.untraced.within(instance.process, instance.device, instance.start, instance.end)) {
+      result.untraced += unseen.end - unseen.start;
+    }
+  }
+  if (result.steps_all > 0) {
+    result.share = static_cast<double>(result.steps_traced) / static_cast<double>(result.steps_all);
+  } else if (static_cast<double>(result.untraced) > kMeansNothing * static_cast<double>(wall)) {
+    result.share.reset();
+  }
+  return result;
+}
+
+void GpuWork::add(Kind kind, Nanoseconds start, Nanoseconds end) {
+  // Time that [start, end) adds to a union that ends at `reached`.
+  const auto extend = [&](Nanoseconds& sum, Nanoseconds& reached) {
+    sum += std::max<Nanoseconds>(0, end - std::max(start, reached));
+    reached = std::max(reached, end);
+  };
+  switch (kind) {
+    case Kind::kernel:
+      ++kernel_count;
+      kernel_sum += end - start;
+      extend(kernel_busy, last_kernel_end);
+      break;
+    case Kind::memory:
+      memory_sum += end - start;
+      break;
+    case Kind::replay:
+      hidden_graph_sum += end - start;
+      break;
+  }
+  if (!any) first_start = last_end = start;
+  any = true;
+  extend(busy, last_end);
+}
+
+void meter_work(const trace::Trace& trace, Stages& stages) {
+  for (StageInstance& instance : stages.instances) instance.work = {};
+  for (Step& step : stages.steps) step.work = {};
+  const auto walk = [](GpuWork::Kind kind, const auto& table, const auto& instances,
+                       const auto& steps) {
+    return Walk{kind, table.start, table.end, instances, steps};
+  };
+  const WorkOwners& own = stages.owners;
+  std::array walks = {
+      walk(GpuWork::Kind::kernel, trace.kernels, own.kernel_instance, own.kernel_step),
+      walk(GpuWork::Kind::memory, trace.memory_operations, own.memory_instance, own.memory_step),
+      walk(GpuWork::Kind::replay, trace.graph_replays, own.replay_instance, own.replay_step)};
+  while (true) {
+    // The table with the earliest start continues until another one has an earlier start.
+    Walk& behind = *std::ranges::min_element(walks, {}, &Walk::time);
+    if (behind.time() == INT64_MAX) return;
+    Nanoseconds limit = INT64_MAX;
+    for (const Walk& other : walks) {
+      if (&other != &behind) limit = std::min(limit, other.time());
+    }
+    behind.add_until(limit, stages);
   }
 }
 

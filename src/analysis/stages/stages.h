@@ -191,4 +191,17 @@ struct Stages {
   void count_steps();
 };
 
+// How much of a stage our collector traced, over instances that are not warm-up.
+struct StageTracing {
+  uint64_t steps_traced = 0;
+  uint64_t steps_all = 0;
+  Nanoseconds untraced = 0;  // wall time in which GPUs may have worked unseen
+  // Traced share of the stage's GPU work, by steps, since they are alike. None if unknown.
+  std::optional<double> share = 1;
+
+  [[nodiscard]] bool whole() const { return share && *share == 1; }
+};
+
+StageTracing stage_tracing(const Stages& stages, uint32_t stage);
+
 }  // namespace llmprof::analysis

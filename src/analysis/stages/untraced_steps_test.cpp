@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/stages/annotated_stages.h"
-#include "analysis/stages/stage_tracing.h"
+#include "analysis/stages/measure_stages.h"
 #include "analysis/tracing/untraced_gpu_time.h"
 #include "config/conf_files.h"
 #include "testing/staged_trace.h"

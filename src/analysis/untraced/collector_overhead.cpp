@@ -48,7 +48,7 @@ std::vector<Run> runs_of(const Stages& stages, const StageInstance& instance,
   for (size_t row = instance.first_step; row < instance.first_step + instance.step_count; ++row) {
     const Step& step = stages.steps[row];
     if (runs.empty() || step.untraced_before > 0) {
-      runs.push_back({step.untraced_before, step.work.first_start});
+      runs.push_back({step.untraced_before, step.work.first_start, 0, {}, false});
     } else {
       runs.back().gaps.push_back(step.work.first_start - runs.back().end);
     }
