@@ -8,7 +8,7 @@
 
 #include "analysis/budget/gpu_timeline.h"
 #include "exports/exports.h"
-#include "trace/api_kind.h"
+#include "trace/name_kinds.h"
 #include "trace/trace.h"
 
 namespace llmprof::exports {

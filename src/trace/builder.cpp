@@ -39,11 +39,10 @@ DeviceId TraceBuilder::device(uint32_t ordinal, DeviceKind kind) {
   const auto [known, fresh] =
       devices_.try_emplace({capture_id().value, key}, trace_.devices.size());
   if (fresh) {
-    Device device;
+    Device& device = trace_.devices.emplace_back();
     device.capture = capture_id();
     device.ordinal = ordinal;
     device.kind = kind;
-    trace_.devices.push_back(std::move(device));
   }
   return known->second;
 }

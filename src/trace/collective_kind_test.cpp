@@ -1,4 +1,4 @@
-#include "trace/collective_kind.h"
+#include "trace/name_kinds.h"
 
 #include <gtest/gtest.h>
 

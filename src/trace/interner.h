@@ -2,16 +2,25 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
+
+#include "trace/ids.h"
 
 namespace llmprof::trace {
 
-// Mixes one more value into a hash (splitmix64's finalizer, so that small integers spread).
+// Mixes more values into a hash (splitmix64's finalizer, so that small integers spread).
 inline size_t hash_mix(size_t seed, size_t value) {
   size_t mixed = seed + 0x9E3779B97F4A7C15ULL + value;
   mixed = (mixed ^ (mixed >> 30U)) * 0xBF58476D1CE4E5B9ULL;
   mixed = (mixed ^ (mixed >> 27U)) * 0x94D049BB133111EBULL;
   return mixed ^ (mixed >> 31U);
+}
+inline size_t hash_mix(size_t seed, size_t value, size_t next, auto... more) {
+  return hash_mix(hash_mix(seed, value), next, more...);
 }
 
 // Stores each distinct value once, numbered in order of arrival. `Value` is equality comparable and
@@ -54,6 +63,29 @@ class Interner {
   std::vector<Value> values_;
   std::vector<uint32_t> slots_;
   size_t last_ = 0;
+};
+
+// Stores each distinct text once. Views stay valid as long as the pool, even if it is moved. A copy
+// has the same ids and its own texts.
+class StringPool {
+ public:
+  StringPool() = default;
+  StringPool(const StringPool& other);
+  StringPool(StringPool&&) noexcept = default;
+  StringPool& operator=(const StringPool& other);
+  StringPool& operator=(StringPool&&) noexcept = default;
+  ~StringPool() = default;
+
+  StringId intern(std::string_view text);
+  [[nodiscard]] std::string_view operator[](StringId id) const {
+    return id.valid() ? views_[id.index()] : std::string_view();
+  }
+  [[nodiscard]] size_t size() const { return views_.size(); }
+
+ private:
+  std::deque<std::string> storage_;
+  std::vector<std::string_view> views_;
+  std::unordered_map<std::string_view, StringId> ids_;
 };
 
 }  // namespace llmprof::trace

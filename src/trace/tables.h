@@ -26,12 +26,8 @@ struct LaunchShape {
 
   friend bool operator==(const LaunchShape&, const LaunchShape&) = default;
   [[nodiscard]] size_t hash() const {
-    size_t seed = 0;
-    for (const uint32_t extent : grid) seed = hash_mix(seed, extent);
-    for (const uint32_t extent : block) seed = hash_mix(seed, extent);
-    seed = hash_mix(seed, registers_per_thread);
-    seed = hash_mix(seed, static_shared_bytes);
-    return hash_mix(seed, dynamic_shared_bytes);
+    return hash_mix(0, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                    registers_per_thread, static_shared_bytes, dynamic_shared_bytes);
   }
 };
 
@@ -44,7 +40,7 @@ struct Queue {
 
   friend bool operator==(const Queue&, const Queue&) = default;
   [[nodiscard]] size_t hash() const {
-    return hash_mix(hash_mix(hash_mix(process.value, device.value), context), stream);
+    return hash_mix(process.value, device.value, context, stream);
   }
 };
 
@@ -305,8 +301,7 @@ struct ProfiledIdentity {
 
   friend bool operator==(const ProfiledIdentity&, const ProfiledIdentity&) = default;
   [[nodiscard]] size_t hash() const {
-    size_t seed = hash_mix(capture.value, name.value);
-    return hash_mix(hash_mix(hash_mix(seed, shape.value), device.value), ranges.value);
+    return hash_mix(capture.value, name.value, shape.value, device.value, ranges.value);
   }
 };
 

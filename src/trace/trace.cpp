@@ -1,7 +1,5 @@
 #include "trace/trace.h"
 
-#include "trace/string_pool.h"
-
 namespace llmprof::trace {
 
 Trace::Trace() = default;

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "trace/api_kind.h"
+#include "trace/name_kinds.h"
 
 namespace llmprof::collector {
 namespace {

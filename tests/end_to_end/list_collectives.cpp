@@ -7,7 +7,7 @@
 #include "analysis/analyze.h"
 #include "config/conf_files.h"
 #include "testing/read_capture.h"
-#include "trace/collective_kind.h"
+#include "trace/name_kinds.h"
 
 namespace llmprof {
 namespace {

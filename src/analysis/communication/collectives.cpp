@@ -13,7 +13,7 @@
 #include "analysis/budget/covered_time.h"
 #include "analysis/budget/gpu_timeline.h"
 #include "analysis/ranking/kernels.h"
-#include "trace/collective_kind.h"
+#include "trace/name_kinds.h"
 #include "trace/trace.h"
 
 namespace llmprof::analysis {

@@ -17,7 +17,7 @@
 #include "exports/perfetto/proto_writer.h"
 #include "exports/shared_rows.h"
 #include "job/job_clock.h"
-#include "trace/string_pool.h"
+#include "trace/interner.h"
 
 namespace llmprof::exports {
 

@@ -2,7 +2,7 @@
 
 #include "analysis/statistics/values.h"
 #include "job/parallelism/parallelism.h"
-#include "trace/collective_kind.h"
+#include "trace/name_kinds.h"
 
 namespace llmprof::job {
 namespace {

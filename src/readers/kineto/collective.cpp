@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "readers/kineto/token.h"
-#include "trace/collective_kind.h"
+#include "trace/name_kinds.h"
 
 namespace llmprof::readers {
 namespace {

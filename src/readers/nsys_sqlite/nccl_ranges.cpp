@@ -12,7 +12,7 @@
 
 #include "base/text.h"
 #include "trace/append.h"
-#include "trace/collective_kind.h"
+#include "trace/name_kinds.h"
 
 namespace llmprof::readers {
 namespace {

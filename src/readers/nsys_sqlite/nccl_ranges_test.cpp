@@ -5,7 +5,7 @@
 
 #include "readers/shared/reader.h"
 #include "testing/temporary_folder.h"
-#include "trace/collective_kind.h"
+#include "trace/name_kinds.h"
 
 namespace llmprof::readers {
 namespace {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "trace/interner.h"
-#include "trace/string_pool.h"
 #include "trace/tables.h"
 
 // Threads that read parts of a capture concurrently share nothing: each assigns its own ids, and

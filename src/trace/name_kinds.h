@@ -1,8 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
+#include "trace/tables.h"
+
+// What names in captures denote.
 namespace llmprof::trace {
 
 // What a GPU runtime or driver call does. Decided once per distinct name when a trace is frozen: no
@@ -26,5 +30,17 @@ ApiKind api_kind(std::string_view name);
 constexpr bool waits_for_gpu(ApiKind kind) {
   return kind == ApiKind::synchronization || kind == ApiKind::blocking_copy;
 }
+
+// The kind of communication between ranks that a framework's, library's or kernel's name denotes:
+// "allreduce", "_allgather_base", "ncclReduceScatter",
+// "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(...)". None for "wait", which communicates nothing.
+// NCCL's SendRecv kernels are `other`: they send, receive, and exchange between all.
+//
+// The bytes of a collective, in CollectiveTable and in every report, are one rank's input: its part
+// of an all-gather, all data of a reduce-scatter or an all-to-all.
+std::optional<CollectiveKind> collective_kind(std::string_view name);
+
+// "all_reduce", as profile.json spells it.
+std::string_view to_string(CollectiveKind kind);
 
 }  // namespace llmprof::trace
