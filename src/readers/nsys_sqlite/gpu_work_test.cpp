@@ -35,7 +35,7 @@ TEST(HoldsGpuKernels, LeavesDamageToTheReader) {
   const testing::TemporaryFolder folder;
   folder.write("run.sqlite",
                "no database at all, and long enough for a header of one hundred bytes"
-               " so that only its content tells that it is none");
+               " so that only its content shows that it is none");
   EXPECT_TRUE(holds_gpu_kernels(folder.path() / "run.sqlite"));
   EXPECT_TRUE(holds_gpu_kernels(folder.path() / "missing.sqlite"));
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstring>
 #include <numeric>
 #include <string>
@@ -24,18 +25,8 @@ constexpr int64_t kLargestOffset = 1 << 16;
 // Bytes of a field by its type number in nvToolsExtPayload.h; 0 for types that NCCL does not use.
 uint32_t width_of(int64_t type) {
   enum Type : int64_t { kInt = 5, kUint = 6, kInt32 = 15, kUint32 = 16, kUint64 = 18, kSize = 22 };
-  switch (type) {
-    case kInt:
-    case kUint:
-    case kInt32:
-    case kUint32:
-      return 4;
-    case kUint64:
-    case kSize:
-      return 8;
-    default:
-      return 0;
-  }
+  if (type == kUint64 || type == kSize) return 8;
+  return type == kInt || type == kUint || type == kInt32 || type == kUint32 ? 4 : 0;
 }
 
 // Both nsys and llmprof run on little-endian machines.
@@ -47,17 +38,12 @@ uint64_t number_at(std::string_view bytes, size_t offset, size_t width) {
 
 // Converted exports hold the bytes as hexadecimal digits.
 std::string from_hexadecimal(std::string_view text) {
-  const auto digit = [](char c) -> int {
-    if (is_digit(c)) return c - '0';
-    const char lower = to_lower(c);
-    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-  };
   std::string bytes;
   for (size_t i = 0; i + 1 < text.size(); i += 2) {
-    const int high = digit(text[i]);
-    const int low = digit(text[i + 1]);
-    if (high < 0 || low < 0) return {};
-    bytes += static_cast<char>(high * 16 + low);
+    uint8_t byte = 0;
+    const char* const end = text.data() + i + 2;
+    if (std::from_chars(text.data() + i, end, byte, 16).ptr != end) return {};
+    bytes += static_cast<char>(byte);
   }
   return bytes;
 }
@@ -251,10 +237,10 @@ class NcclRanges {
 }  // namespace
 
 NcclPayloads::NcclPayloads(const NsysSchema& schema) {
-  constexpr std::array<std::string_view, 4> kColumns = {"schemaId", "type", "name", "offset"};
   const auto table = schema.find("NVTX_PAYLOAD_SCHEMA_ENTRIES");
   if (!table) return;
-  SqliteRows rows = schema.file().query(schema.select(*table, kColumns) + " LIMIT 65536");
+  SqliteRows rows =
+      schema.file().query(schema.select(*table, "schemaId,type,name,offset") + " LIMIT 65536");
   while (rows.valid() && rows.next()) {
     const int64_t offset = rows.integer(3);  // NULL is 0
     if (offset < 0 || offset > kLargestOffset) continue;

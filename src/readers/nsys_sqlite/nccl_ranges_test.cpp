@@ -162,12 +162,12 @@ TEST(NcclPayload, IsReadFromBinaryData) {
   trace::TraceBuilder builder;
   ASSERT_TRUE(kNsysSqliteReader.read(path, builder));
   const trace::Trace trace = std::move(builder).freeze();
-  const trace::CollectiveTable& told = trace.collectives;
-  EXPECT_EQ(told.bytes, (std::vector<uint64_t>{8192, 0, 0, 8192, 0, 0}));
-  EXPECT_EQ(trace.strings[told.group[0]], "0x1122");
-  EXPECT_EQ(trace.strings[told.group[1]], "0x1122");
-  EXPECT_FALSE(told.group[2].valid());
-  EXPECT_EQ(trace.strings[told.group[3]], "0x1122");
+  const trace::CollectiveTable& rows = trace.collectives;
+  EXPECT_EQ(rows.bytes, (std::vector<uint64_t>{8192, 0, 0, 8192, 0, 0}));
+  EXPECT_EQ(trace.strings[rows.group[0]], "0x1122");
+  EXPECT_EQ(trace.strings[rows.group[1]], "0x1122");
+  EXPECT_FALSE(rows.group[2].valid());
+  EXPECT_EQ(trace.strings[rows.group[3]], "0x1122");
   EXPECT_EQ(trace.captures[0].rank, 2U);
   EXPECT_EQ(trace.captures[0].host, "node3");
 }

@@ -32,9 +32,8 @@ std::string named_value(const NsysSchema& schema, std::string_view table, std::s
 }
 
 void read_gpus(const NsysSchema& schema, trace::TraceBuilder& builder) {
-  constexpr std::array<std::string_view, 9> kColumns = {
-      "id",        "name",         "uuid",        "smCount", "totalMemory", "memoryBandwidth",
-      "clockRate", "computeMajor", "computeMinor"};
+  constexpr std::string_view kColumns =
+      "id,name,uuid,smCount,totalMemory,memoryBandwidth,clockRate,computeMajor,computeMinor";
   const auto table = schema.find("TARGET_INFO_GPU");
   if (!table) return;
   SqliteRows rows = schema.file().query(schema.select(*table, kColumns) + " LIMIT 1024");
@@ -113,18 +112,17 @@ std::string other_sqlite(const std::filesystem::path& path, const NsysSchema& sc
       path.string());
 }
 
-void report(const std::filesystem::path& path, const NsysTable& table, const ScanOutcome& outcome,
-            Diagnostics& diagnostics) {
+void report(const std::filesystem::path& path, const NsysTable& table, Diagnostics& diagnostics) {
   diagnostics.warn(
       "nsys_bad_rows",
       fmt::format("{}: skipped rows of {} without a start, or that end before they start",
                   path.filename().string(), table.name()),
-      outcome.bad_rows);
-  if (!outcome.damage.empty()) {
+      table.bad_rows);
+  if (!table.damage.empty()) {
     diagnostics.error(
         "nsys_damaged_table",
         fmt::format("{}: {} is damaged ({}); {} rows could be read, export the report again",
-                    path.filename().string(), table.name(), outcome.damage, outcome.rows));
+                    path.filename().string(), table.name(), table.damage, table.rows));
   }
 }
 
@@ -160,33 +158,20 @@ Result<void> read_nsys_sqlite_file(const std::filesystem::path& path,
   read_nsys_diagnostics(schema, builder);
 
   NsysReading reading{schema, builder, NsysPlaces(schema, builder), {}, worker_count()};
-  std::vector<std::unique_ptr<NsysTable>> tables;
-  const auto add = [&](std::string_view name, auto make) {
-    if (const auto table = schema.find(name)) tables.push_back(make(*table));
-  };
-  add("CUPTI_ACTIVITY_KIND_KERNEL", [&](auto& t) { return nsys_kernel_table(reading, t); });
-  if (tables.empty()) {
+  if (!schema.find("CUPTI_ACTIVITY_KIND_KERNEL")) {
     diagnostics.error("no_kernel_table",
                       "the export has no table of kernels: nothing ran on a GPU while nsys traced, "
                       "or CUDA was not traced; record again with `nsys profile --trace=cuda,nvtx` "
                       "(for worker processes add --trace-fork-before-exec=true)");
   }
-  add("CUPTI_ACTIVITY_KIND_RUNTIME", [&](auto& t) { return nsys_launch_table(reading, t); });
-  add("CUPTI_ACTIVITY_KIND_MEMCPY",
-      [&](auto& t) { return nsys_memory_table(reading, t, trace::MemoryKind::copy); });
-  add("CUPTI_ACTIVITY_KIND_MEMSET",
-      [&](auto& t) { return nsys_memory_table(reading, t, trace::MemoryKind::set); });
-  add("CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
-      [&](auto& t) { return nsys_graph_replay_table(reading, t); });
-  add("NVTX_EVENTS", [&](auto& t) { return nsys_range_table(reading, t); });
-
-  const auto outcomes = scan_tables(path, *file, tables, reading.workers, [&] {
+  const std::vector<std::unique_ptr<NsysTable>> tables = nsys_tables(reading);
+  scan_tables(path, *file, tables, reading.workers, [&] {
     for (const auto& table : tables) table->want_strings(reading.strings);
     reading.strings.load(schema, builder);
   });
-  for (size_t i = 0; i < tables.size(); ++i) {
-    report(path, *tables[i], outcomes[i], diagnostics);
-    tables[i]->deliver();
+  for (const auto& table : tables) {
+    report(path, *table, diagnostics);
+    table->deliver();
   }
   return {};
 }

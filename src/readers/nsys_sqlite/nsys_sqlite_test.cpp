@@ -326,7 +326,7 @@ TEST(NsysSqlite, RefusesOtherDatabases) {
   EXPECT_NE(other.error().message.find("nsys export"), std::string::npos);
 }
 
-TEST(NsysSqlite, TellsNvprofApart) {
+TEST(NsysSqlite, RecognizesNvprof) {
   const TemporaryFolder folder;
   trace::TraceBuilder builder;
   const auto other = kNsysSqliteReader.read(

@@ -23,12 +23,12 @@ struct RowIds {
 
 struct Slice {
   size_t table = 0;
-  RowIds ids;
+  RowIds ids = {};
   size_t first_row = 0;  // index of the slice's first row
   size_t rows = 0;
   size_t bad_rows = 0;
   unsigned worker = 0;
-  std::string damage;
+  std::string damage = {};
 };
 
 // Row ids of a table that can be cut into slices: there are some, and no more than the file could
@@ -168,28 +168,20 @@ void read_whole(const SqliteFile& file, NsysTable& table, Slice& slice) {
   slice.damage = rows.damage();
 }
 
-// Closes the gaps left between slices by missing row ids and bad rows.
-ScanOutcome close_up(NsysTable& table, std::span<Slice*> slices) {
-  ScanOutcome outcome;
-  for (Slice* slice : slices) {
-    table.settle(slice->first_row, slice->rows, slice->worker);
-    if (slice->first_row != outcome.rows) {
-      table.move_down(slice->first_row, outcome.rows, slice->rows);
-    }
-    outcome.rows += slice->rows;
-    outcome.bad_rows += slice->bad_rows;
-    if (outcome.damage.empty()) outcome.damage = slice->damage;
-  }
-  table.make_room(outcome.rows);
-  return outcome;
+// Settles the rows of a slice and closes the gap that missing row ids and bad rows left before it.
+void close_up(NsysTable& table, const Slice& slice) {
+  table.settle(slice.first_row, slice.rows, slice.worker);
+  if (slice.first_row != table.rows) table.move_down(slice.first_row, table.rows, slice.rows);
+  table.rows += slice.rows;
+  table.bad_rows += slice.bad_rows;
+  if (table.damage.empty()) table.damage = slice.damage;
 }
 
 }  // namespace
 
-std::vector<ScanOutcome> scan_tables(const std::filesystem::path& path, const SqliteFile& file,
-                                     std::span<const std::unique_ptr<NsysTable>> tables,
-                                     unsigned workers,
-                                     const std::function<void()>& before_settling) {
+void scan_tables(const std::filesystem::path& path, const SqliteFile& file,
+                 std::span<const std::unique_ptr<NsysTable>> tables, unsigned workers,
+                 const std::function<void()>& before_settling) {
   std::error_code ignored;
   const uintmax_t file_size = std::filesystem::file_size(path, ignored);
   std::vector<Slice> slices;
@@ -198,10 +190,7 @@ std::vector<ScanOutcome> scan_tables(const std::filesystem::path& path, const Sq
   for (size_t t = 0; t < tables.size(); ++t) {
     const auto ids = sliceable_ids(file, tables[t]->name(), file_size);
     if (!ids) {
-      Slice whole;
-      whole.table = t;
-      read_whole(file, *tables[t], whole);
-      slices.push_back(whole);
+      read_whole(file, *tables[t], slices.emplace_back(Slice{.table = t}));
       continue;
     }
     layouts[t] = file.layout(tables[t]->name(), tables[t]->columns());
@@ -209,12 +198,10 @@ std::vector<ScanOutcome> scan_tables(const std::filesystem::path& path, const Sq
     tables[t]->make_room(room);
     places += room;
     for (int64_t first = ids->first; first <= ids->last; first += kSliceRows) {
-      Slice slice;
-      slice.table = t;
       const bool last = ids->last - first < kSliceRows;
-      slice.ids = {first, last ? ids->last : first + kSliceRows - 1};
-      slice.first_row = static_cast<size_t>(first - ids->first);
-      slices.push_back(std::move(slice));
+      slices.push_back({.table = t,
+                        .ids = {first, last ? ids->last : first + kSliceRows - 1},
+                        .first_row = static_cast<size_t>(first - ids->first)});
       if (last) break;
     }
   }
@@ -241,15 +228,8 @@ std::vector<ScanOutcome> scan_tables(const std::filesystem::path& path, const Sq
   for (auto& thread : threads) thread.get();
 
   before_settling();
-  std::vector<ScanOutcome> outcomes;
-  for (size_t t = 0; t < tables.size(); ++t) {
-    std::vector<Slice*> own;
-    for (Slice& slice : slices) {
-      if (slice.table == t) own.push_back(&slice);
-    }
-    outcomes.push_back(close_up(*tables[t], own));
-  }
-  return outcomes;
+  for (const Slice& slice : slices) close_up(*tables[slice.table], slice);
+  for (const auto& table : tables) table->make_room(table->rows);
 }
 
 }  // namespace llmprof::readers

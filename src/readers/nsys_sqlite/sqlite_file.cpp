@@ -196,21 +196,16 @@ bool NsysSchema::is_nvprof() const {
 }
 
 std::vector<std::string> NsysSchema::columns(std::string_view table,
-                                             std::span<const std::string_view> wanted) const {
+                                             std::string_view wanted) const {
   const std::vector<std::string> present = file_->columns(table);
   std::vector<std::string> found;
-  for (const std::string_view alternatives : wanted) {
+  for (const std::string_view alternatives : split(wanted, ',')) {
     std::string& column = found.emplace_back();
     for (const std::string_view name : split(alternatives, '|')) {
       if (column.empty() && listed(present, name)) column = name;
     }
   }
   return found;
-}
-
-std::string NsysSchema::select(std::string_view table,
-                               std::span<const std::string_view> wanted) const {
-  return select_columns(table, columns(table, wanted));
 }
 
 bool NsysSchema::has_column(std::string_view table, std::string_view column) const {

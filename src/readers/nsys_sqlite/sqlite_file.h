@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "readers/nsys_sqlite/table_record.h"
+#include "readers/nsys_sqlite/table_walk.h"
 
 namespace llmprof::readers {
 
@@ -79,6 +79,9 @@ class SqliteFile {
 // A table or column name, quoted for a query.
 std::string sql_name(std::string_view name);
 
+// "SELECT start, end, NULL FROM table": NULL for empty names.
+std::string select_columns(std::string_view table, std::span<const std::string> columns);
+
 // The tables of one nsys export. Tables and columns differ between versions of nsys (2020 to 2026),
 // so each is looked up before use.
 class NsysSchema {
@@ -93,13 +96,14 @@ class NsysSchema {
   // A profile from nvprof or the Visual Profiler, which name the same tables differently.
   [[nodiscard]] bool is_nvprof() const;
 
-  // The wanted columns, empty if the table lacks them. A wanted column may list alternatives
-  // ("demangledName|shortName"): the first one present is taken.
+  // The wanted columns ("start,end"), empty if the table lacks them. A wanted column may list
+  // alternatives ("demangledName|shortName"): the first one present is taken.
   [[nodiscard]] std::vector<std::string> columns(std::string_view table,
-                                                 std::span<const std::string_view> wanted) const;
+                                                 std::string_view wanted) const;
   // A query for these columns.
-  [[nodiscard]] std::string select(std::string_view table,
-                                   std::span<const std::string_view> wanted) const;
+  [[nodiscard]] std::string select(std::string_view table, std::string_view wanted) const {
+    return select_columns(table, columns(table, wanted));
+  }
   [[nodiscard]] bool has_column(std::string_view table, std::string_view column) const;
 
   [[nodiscard]] const SqliteFile& file() const { return *file_; }
@@ -108,8 +112,5 @@ class NsysSchema {
   const SqliteFile* file_;
   std::vector<std::string> tables_;
 };
-
-// "SELECT start, end, NULL FROM table": NULL for empty names.
-std::string select_columns(std::string_view table, std::span<const std::string> columns);
 
 }  // namespace llmprof::readers

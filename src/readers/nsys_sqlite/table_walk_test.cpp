@@ -114,7 +114,7 @@ TEST(TableWalk, GivesTheRowsThatSqliteGives) {
   }
 }
 
-TEST(TableWalk, TellsWhichRowsGoOnInOtherPages) {
+TEST(TableWalk, ReportsRowsThatContinueInOtherPages) {
   const TemporaryFolder folder;
   const fs::path path =
       made_database(folder,
@@ -217,7 +217,7 @@ TEST(TableWalk, EndsWherePagesFormALoop) {
 }
 
 // The first two rows are swapped.
-TEST(TableWalk, TellsOfRowsOutOfOrder) {
+TEST(TableWalk, ReportsRowsOutOfOrder) {
   const TemporaryFolder folder;
   const fs::path path =
       made_database(folder, "CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3), (4), (5)");
