@@ -12,7 +12,6 @@
 #include "base/streams/byte_stream.h"
 #include "base/streams/ordered_windows.h"
 #include "base/text.h"
-#include "readers/collector_log/decoded_chunks.h"
 #include "readers/collector_log/records.h"
 #include "readers/collector_log/rows.h"
 #include "wire/log_format.h"
@@ -20,7 +19,6 @@
 namespace llmprof::readers {
 namespace {
 
-using collector_log::ChunkDamage;
 using collector_log::DecodedChunks;
 using collector_log::Findings;
 using collector_log::Notice;
@@ -175,9 +173,8 @@ class Log {
 
   void add(const DecodedChunks& decoded, Rows& rows) {
     rows.add(decoded);
-    damage_ += decoded.damage();
-    cut_off_ = cut_off_ || decoded.cut_off();
-    chunks_ += decoded.chunks();
+    cut_off_ = cut_off_ || decoded.cut_off;
+    chunks_ += decoded.chunks;
     // A large log is similar throughout: its first part shows how many rows will follow.
     if (!made_room_ && chunks_ * kSample >= expected_chunks_) {
       rows.expect(expected_chunks_ / chunks_ + 1);
@@ -202,13 +199,13 @@ class Log {
          cut_off_ || chunks_ < findings.chunks_when_closed ? 1 : 0);
     warn("collector_log_damaged_chunks",
          "chunks with a damaged header; their records were read where the checksum is valid",
-         damage_.headers);
+         findings.damaged_headers);
     warn("collector_log_damaged_chunks",
          "chunks are blank, more than an ended recording leaves; their content is lost",
-         damage_.blank > kMostSpareChunks ? damage_.blank : 0);
+         findings.blank_chunks > kMostSpareChunks ? findings.blank_chunks : 0);
     warn("collector_log_damaged_records",
          "skipped sequences of damaged records; the records around them were read",
-         damage_.stretches);
+         findings.damaged_stretches);
     warn("collector_log_dropped",
          "records that the program could not write (disk full, size limit, or a signal handler "
          "within an annotation)",
@@ -235,7 +232,7 @@ class Log {
          "unknown; attach it from the program's start",
          findings.kernels_of_old_graphs);
     info("collector_log_unfinished", "records that were being written when the program ended",
-         damage_.unfinished);
+         findings.unfinished_chunks);
     info("collector_log_unknown_records",
          "skipped records of unknown types; a newer llmprof reads them", findings.unknown);
     info("collector_log_cut_names",
@@ -269,7 +266,6 @@ class Log {
   uint64_t chunks_ = 0;           // read so far
   uint64_t expected_chunks_ = 0;  // from the file's size; 0: unknown
   bool made_room_ = false;
-  ChunkDamage damage_;
   bool cut_off_ = false;
 };
 
@@ -289,11 +285,8 @@ std::optional<LogEnd> read_log_end(const std::filesystem::path& log) {
   std::ifstream file(log, std::ios::binary);
   wire::FileHeader header{};
   if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) return std::nullopt;
-  const bool sane = std::memcmp(header.magic, wire::kFileMagic, sizeof header.magic) == 0 &&
-                    header.checksum == wire::header_checksum(header) &&
-                    header.header_bytes >= sizeof header &&
-                    header.chunk_bytes <= wire::kLargestChunkBytes &&
-                    header.header_bytes + sizeof(wire::ChunkHeader) < header.chunk_bytes;
+  const bool sane = recognizes_collector_log({header.magic, sizeof header.magic}) &&
+                    header.checksum == wire::header_checksum(header) && has_sane_sizes(header);
   if (!sane) return std::nullopt;
   const size_t before = header.header_bytes + sizeof(wire::ChunkHeader);
   std::vector<char> chunk(header.chunk_bytes - before);

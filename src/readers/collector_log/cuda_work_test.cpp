@@ -66,20 +66,20 @@ void launch(TestLog& log, int64_t start, uint32_t duration, uint32_t code, uint3
 }
 void define_kernel(TestLog& log, wire::DefinitionKey key, wire::StringKey name, uint32_t graph = 0,
                    uint64_t node = 0) {
-  wire::KernelDefinition told{};
-  told.key = key;
-  told.name = name;
-  told.grid[0] = 4 * key;
-  told.block[0] = 128;
-  told.registers_per_thread = 64;
-  told.static_shared_bytes = 16;
-  told.dynamic_shared_bytes = 1024;
-  told.device = 1;
-  told.context = 2;
-  told.stream = 7;
-  told.graph = graph;
-  told.graph_node = node;
-  log.add(RecordType::kernel_definition, told);
+  wire::KernelDefinition definition{};
+  definition.key = key;
+  definition.name = name;
+  definition.grid[0] = 4 * key;
+  definition.block[0] = 128;
+  definition.registers_per_thread = 64;
+  definition.static_shared_bytes = 16;
+  definition.dynamic_shared_bytes = 1024;
+  definition.device = 1;
+  definition.context = 2;
+  definition.stream = 7;
+  definition.graph = graph;
+  definition.graph_node = node;
+  log.add(RecordType::kernel_definition, definition);
 }
 
 TestLog empty_log(uint64_t chunks = 1) {

@@ -41,10 +41,10 @@ class LargeLog {
     }
     log_.add_text(kName, "name");
     log_.add(RecordType::api_name, wire::ApiName{kName, kCode});
-    wire::KernelDefinition told{};
-    told.key = kKind;
-    told.name = kName;
-    log_.add(RecordType::kernel_definition, told);
+    wire::KernelDefinition definition{};
+    definition.key = kKind;
+    definition.name = kName;
+    log_.add(RecordType::kernel_definition, definition);
   }
 
   static uint32_t calls() { return kRounds * 2 * kCallsAChunk; }

@@ -11,12 +11,74 @@
 #include <vector>
 
 #include "base/diagnostics.h"
-#include "readers/collector_log/sane_values.h"
 #include "trace/builder.h"
 #include "trace/tables.h"
+#include "wire/cuda_records.h"
 #include "wire/log_format.h"
 
 namespace llmprof::readers::collector_log {
+
+// Valid values of a record's fields. A record with any other value is damaged, or from a program
+// that wrote nonsense, and is skipped.
+inline bool is_time(int64_t time) { return time >= 0 && time < trace::kOpenEnd; }
+inline bool is_interval(int64_t start, int64_t end) {
+  return is_time(start) && is_time(end) && start <= end;
+}
+
+// Deeper nesting of ranges means damage.
+inline constexpr uint32_t kDeepest = 1U << 16U;
+// Far enough from both ends of the range that all kernels of a batch have valid times.
+inline constexpr Nanoseconds kLatestBase = trace::kOpenEnd - (int64_t{1} << 34U);
+
+template <class Payload>
+bool has_sane_rest(const Payload&) {
+  return true;
+}
+inline bool has_sane_rest(const wire::Step& step) {
+  return step.kind >= wire::StepKind::prefill && step.kind <= wire::StepKind::mixed;
+}
+inline bool has_sane_rest(const wire::Launch& launch) {
+  return launch.start >= 0 && launch.start < trace::kOpenEnd - wire::kLongestLaunch;
+}
+inline bool has_sane_rest(const wire::HostCall& call) {
+  return call.start >= 0 && call.start < trace::kOpenEnd - UINT32_MAX &&
+         call.kind >= wire::HostCallKind::kernel && call.kind <= wire::HostCallKind::driver_wait;
+}
+inline bool has_sane_rest(const wire::GraphNodeCreated& made) { return made.node != 0; }
+inline bool has_sane_rest(const wire::GraphNodeCloned& made) {
+  return made.node != 0 && made.original != 0 && made.node != made.original;
+}
+inline bool has_sane_rest(const wire::KernelDefinition& definition) { return definition.key != 0; }
+inline bool has_sane_rest(const wire::MemoryDefinition& definition) {
+  return definition.key != 0 && definition.kind <= 1;
+}
+inline bool has_sane_rest(const wire::KernelBatch& batch) {
+  return batch.base >= 0 && batch.base < kLatestBase;
+}
+inline bool has_sane_rest(const wire::ReplayOverwritten& replay) { return replay.correlation != 0; }
+inline bool has_sane_rest(const wire::ShortCounterSample& sample) {
+  return sample.start >= 0 && sample.start < trace::kOpenEnd - UINT32_MAX;
+}
+inline bool has_sane_rest(const wire::Collection& change) {
+  return change.state >= wire::CollectionState::detached &&
+         change.state <= wire::CollectionState::stood_down &&
+         change.reason <= wire::CollectionReason::delay;
+}
+inline bool has_sane_rest(const wire::Waiting& waiting) {
+  return waiting.what >= wire::WaitsFor::command && waiting.what <= wire::WaitsFor::delay;
+}
+
+// Checks times, depths and references, which have the same names in all records, then the rest.
+template <class Payload>
+bool is_sane(const Payload& record) {
+  bool sane = true;
+  if constexpr (requires { record.time; }) sane = is_time(record.time);
+  if constexpr (requires { record.end; }) sane = is_interval(record.start, record.end);
+  if constexpr (requires { record.depth; }) sane = sane && record.depth < kDeepest;
+  if constexpr (requires { record.definition; }) sane = sane && record.definition != 0;
+  if constexpr (requires { record.set; }) sane = sane && record.set != 0;
+  return sane && has_sane_rest(record);
+}
 
 // A message in the log's own words.
 struct Notice {
@@ -26,8 +88,12 @@ struct Notice {
   uint64_t count = 1;
 };
 
-// What the records of a log say about the log itself, and what is wrong with them.
+// What a log says about itself, and what is wrong with it.
 struct Findings {
+  uint64_t damaged_headers = 0;    // of chunks
+  uint64_t damaged_stretches = 0;  // of records
+  uint64_t unfinished_chunks = 0;
+  uint64_t blank_chunks = 0;  // all zero
   uint64_t rows = 0;
   uint64_t unknown = 0;
   uint64_t bad_values = 0;
@@ -62,7 +128,7 @@ struct Record {
   }
 };
 
-// Reads a record's payload; false, and counted, if it is too short or not sane.
+// Reads a record's payload; false, and counted as bad, if it is too short or not sane.
 template <class Payload>
 bool take(const Record& record, Payload& payload, Findings& findings) {
   if (record.get(payload) && is_sane(payload)) return true;
@@ -118,6 +184,51 @@ class Records {
   size_t searched_ = 0;  // bytes that looked like records after damage
   uint64_t damaged_ = 0;
   bool unfinished_ = false;
+};
+
+// Consecutive records of one thread: rows of DecodedChunks::records and calls.
+struct ThreadRecords {
+  bool begins_chunk = false;  // by thread `serial`; otherwise the first record is a ThreadInfo
+  uint32_t serial = 0;
+  size_t first_record = 0;
+  size_t records_end = 0;
+  size_t first_call = 0;
+  size_t calls_end = 0;
+  bool any_calls = false;  // even if none is sane
+};
+
+// Neighboring chunks of a log, decoded independently of the others, so that several threads can
+// work at once. Records that come by the million are stored in columns; names hold the log's own
+// codes and keys.
+class DecodedChunks {
+ public:
+  // `parse` takes windows of chunks of this size: the first window starts with chunk `first`, each
+  // later one `stride` chunks after the previous one.
+  DecodedChunks(size_t chunk_bytes, uint64_t first, uint64_t stride)
+      : chunk_bytes_(chunk_bytes), first_(first), stride_(stride) {}
+
+  // The result refers to the window's bytes. The last chunk may be cut off.
+  void parse(std::span<const char> window);
+  // `chunk` excludes the file's header.
+  void parse_chunk(std::span<const char> chunk, uint64_t sequence);
+
+  std::vector<ThreadRecords> stretches;  // in the order of the file
+  std::vector<Record> records;           // all except those in columns
+  trace::LaunchTable calls;              // without their threads
+  trace::KernelTable kernels;            // only times, names and correlations
+  Findings findings;                     // damage, and what the columns do not include
+  uint64_t chunks = 0;
+  bool cut_off = false;
+
+ private:
+  void clear();
+  void begin_stretch(bool begins_chunk, uint32_t serial);
+  void end_stretch();
+  void add(const Record& record);
+
+  size_t chunk_bytes_;
+  uint64_t first_;
+  uint64_t stride_;
 };
 
 // What a log's small numbers stand for. They count up from 1, so a plain array is used, except for

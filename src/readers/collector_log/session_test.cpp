@@ -29,7 +29,7 @@ std::string log_with(const std::vector<std::string_view>& strings, const Fill& f
   return log.bytes();
 }
 
-TEST(CollectorLogSession, TellsOfCudaAndItsDevices) {
+TEST(CollectorLogSession, DescribesCudaAndItsDevices) {
   wire::CudaDevice device{};
   device.ordinal = 1;
   device.sm_count = 132;
@@ -167,7 +167,7 @@ wire::Collection change(int64_t time, wire::CollectionState state, wire::Collect
   return {time, state, reason, step, cost_ns, result};
 }
 
-TEST(CollectorLogSession, TellsWhatWasRecordedWhen) {
+TEST(CollectorLogSession, SaysWhatWasRecordedWhen) {
   using State = wire::CollectionState;
   using Reason = wire::CollectionReason;
   const trace::Trace trace = read_or_fail(log_with({}, [&](TestLog& log) {
@@ -206,7 +206,7 @@ TEST(CollectorLogSession, SaysWhatItWaitedForInVain) {
   EXPECT_TRUE(contains(message({10, For::delay, 0, 1500, 0}), "1500 ms"));
 }
 
-TEST(CollectorLogSession, WaitedNotInVainOnceItTracedOrTriedTo) {
+TEST(CollectorLogSession, IsNotWaitingOnceItTracedOrTriedTo) {
   for (const auto state : {wire::CollectionState::tracing, wire::CollectionState::stood_down}) {
     const trace::Trace trace = read_or_fail(log_with({}, [&](TestLog& log) {
       log.add(RecordType::waiting, wire::Waiting{10, wire::WaitsFor::command, 0, 0, 0});
