@@ -22,7 +22,7 @@
 #include "exports/exports.h"
 #include "page/page.h"
 #include "profile/json/json.h"
-#include "readers/detect.h"
+#include "readers/shared/reader.h"
 
 namespace {
 

@@ -6,7 +6,6 @@
 #include <array>
 #include <map>
 
-#include "readers/kineto/kineto_json.h"
 #include "readers/shared/reader.h"
 #include "testing/readers/collector_log.h"
 #include "testing/temporary_folder.h"

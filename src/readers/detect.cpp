@@ -1,4 +1,4 @@
-#include "readers/detect.h"
+#include "readers/shared/reader.h"
 
 #include <fmt/format.h>
 

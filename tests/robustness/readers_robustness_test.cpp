@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/streams/byte_stream.h"
-#include "readers/detect.h"
+#include "readers/shared/reader.h"
 #include "testing/reader_outcome.h"
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"

@@ -92,7 +92,7 @@ def faults(path, source):
 
 
 def room_of(name):
-    """"readers/ncu" of "readers/ncu/rows.h", "readers/" of "readers/detect.h"."""
+    """"readers/ncu" of "readers/ncu/rows.h", "readers/" of "readers/detect.cpp"."""
     module, *rest = name.split("/")
     return f"{module}/{rest[0]}" if len(rest) > 1 else f"{module}/"
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/streams/byte_stream.h"
-#include "readers/detect.h"
+#include "readers/shared/reader.h"
 
 namespace llmprof::testing {
 

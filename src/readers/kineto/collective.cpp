@@ -1,9 +1,9 @@
 #include "readers/kineto/collective.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <string>
+#include <utility>
 
 #include "base/text.h"
 #include "readers/kineto/token.h"
@@ -19,37 +19,13 @@ constexpr std::string_view kAnnotation = "nccl:";
 constexpr uint64_t kMostElements = uint64_t{1} << 48U;  // in one message, far beyond any memory
 constexpr uint64_t kMostMembers = 1UL << 16U;
 
-struct TypeSize {
-  std::string_view name;  // lower case
-  uint64_t bytes;
-};
-constexpr std::array<TypeSize, 25> kTypeSizes = {{
-    {"float", 4},
-    {"double", 8},
-    {"half", 2},
-    {"bfloat16", 2},
-    {"long", 8},
-    {"long int", 8},
-    {"long long", 8},
-    {"int", 4},
-    {"short", 2},
-    {"short int", 2},
-    {"char", 1},
-    {"signed char", 1},
-    {"unsigned char", 1},
-    {"byte", 1},
-    {"bool", 1},
-    {"uint16", 2},
-    {"uint32", 4},
-    {"uint64", 8},
-    {"unsigned short", 2},
-    {"unsigned int", 4},
-    {"unsigned long", 8},
-    {"complexfloat", 8},
-    {"complex<float>", 8},
-    {"complexdouble", 16},
-    {"complex<double>", 16},
-}};
+// Names of types in lower case, by their bytes.
+constexpr std::pair<uint64_t, WordList> kTypesBySize[] = {
+    {1, {"char|signed char|unsigned char|byte|bool"}},
+    {2, {"half|bfloat16|short|short int|uint16|unsigned short"}},
+    {4, {"float|int|uint32|unsigned int"}},
+    {8, {"double|long|long int|long long|uint64|unsigned long|complexfloat|complex<float>"}},
+    {16, {"complexdouble|complex<double>"}}};
 
 uint64_t bytes_of(uint64_t elements, std::string_view type) {
   return elements <= kMostElements ? elements * element_bytes(type) : 0;
@@ -98,7 +74,7 @@ std::string_view group_name(const CollectiveArguments& arguments) {
 }
 
 // An engine's own all-reduce: its message is its only large input.
-std::optional<KinetoCollective> own_all_reduce(const CollectiveArguments& arguments) {
+KinetoCollective own_all_reduce(const CollectiveArguments& arguments) {
   KinetoCollective found;
   found.kind = CollectiveKind::all_reduce;
   const size_t inputs = std::min(arguments.input_elements.size(), arguments.input_types.size());
@@ -116,14 +92,13 @@ std::optional<KinetoCollective> annotated(std::string_view name,
   KinetoCollective found;
   found.kind = *kind;
   if (arguments.input_elements.size() != arguments.input_types.size()) return found;
+  uint64_t sum = 0;
   for (size_t i = 0; i < arguments.input_elements.size(); ++i) {
     const uint64_t bytes = bytes_of(arguments.input_elements[i], arguments.input_types[i]);
-    if (bytes == 0 && arguments.input_elements[i] != 0) {
-      found.bytes = 0;
-      return found;
-    }
-    found.bytes += bytes;
+    if (bytes == 0 && arguments.input_elements[i] != 0) return found;
+    sum += bytes;
   }
+  found.bytes = sum;
   return found;
 }
 
@@ -135,9 +110,10 @@ uint64_t element_bytes(std::string_view type) {
   constexpr std::string_view kNamespace = "c10::";
   if (name.starts_with(kNamespace)) name.erase(0, kNamespace.size());
   if (name.starts_with("float8_")) return 1;
-  const auto* known = std::find_if(kTypeSizes.begin(), kTypeSizes.end(),
-                                   [&](const TypeSize& each) { return each.name == name; });
-  return known == kTypeSizes.end() ? 0 : known->bytes;
+  for (const auto& [bytes, types] : kTypesBySize) {
+    if (types.contains(name)) return bytes;
+  }
+  return 0;
 }
 
 bool describes_collective(std::string_view name) {

@@ -31,36 +31,36 @@ TEST(KinetoCollective, IsToldByAKernelsArguments) {
           "args":{"External id":6,"device":0,"stream":7,"correlation":5,"Collective name":"_reduce_scatter_base",
           "In msg nelems":200,"Out msg nelems":100,"Group size":2,"dtype":"BFloat16","In split size":"[]",
           "Process Group Name":"3","Process Group Description":"undefined","Process Group Ranks":"[4, 5]","Seq":12}})"));
-  const trace::CollectiveTable& told = trace.collectives;
-  ASSERT_EQ(told.size(), 1U);
-  EXPECT_EQ(told.start[0], 10'000);
-  EXPECT_EQ(told.end[0], 12'500);
-  EXPECT_FALSE(told.thread[0].valid());
-  EXPECT_EQ(told.correlation[0], 5U);
-  EXPECT_EQ(told.external_id[0], 0U);
-  EXPECT_EQ(told.kind[0], CollectiveKind::reduce_scatter);
-  EXPECT_EQ(told.bytes[0], 400U);
-  EXPECT_EQ(trace.strings[told.group[0]], "3");
-  EXPECT_EQ(trace.strings[told.members[0]], "4,5");
-  EXPECT_EQ(told.group_size[0], 2U);
-  EXPECT_EQ(told.sequence[0], 12U);
+  const trace::CollectiveTable& rows = trace.collectives;
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows.start[0], 10'000);
+  EXPECT_EQ(rows.end[0], 12'500);
+  EXPECT_FALSE(rows.thread[0].valid());
+  EXPECT_EQ(rows.correlation[0], 5U);
+  EXPECT_EQ(rows.external_id[0], 0U);
+  EXPECT_EQ(rows.kind[0], CollectiveKind::reduce_scatter);
+  EXPECT_EQ(rows.bytes[0], 400U);
+  EXPECT_EQ(trace.strings[rows.group[0]], "3");
+  EXPECT_EQ(trace.strings[rows.members[0]], "4,5");
+  EXPECT_EQ(rows.group_size[0], 2U);
+  EXPECT_EQ(rows.sequence[0], 12U);
 }
 
 TEST(KinetoCollective, IsToldByAnOperator) {
   const trace::Trace trace = read_operator(
       "record_param_comms",
       R"("Collective name":"allreduce","dtype":"Float","In msg nelems":53120,"Global rank start":0,"Group size":2,"Process Group Ranks":"[0, 1]","Out msg nelems":53120,"Process Group ID":0)");
-  const trace::CollectiveTable& told = trace.collectives;
-  ASSERT_EQ(told.size(), 1U);
+  const trace::CollectiveTable& rows = trace.collectives;
+  ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(trace.operators.size(), 1U);
-  EXPECT_EQ(told.thread[0], trace.operators.thread[0]);
-  EXPECT_EQ(told.external_id[0], 5U);
-  EXPECT_EQ(told.correlation[0], 0U);
-  EXPECT_EQ(told.kind[0], CollectiveKind::all_reduce);
-  EXPECT_EQ(told.bytes[0], 212'480U);
-  EXPECT_EQ(trace.strings[told.group[0]], "0");
-  EXPECT_EQ(trace.strings[told.members[0]], "0,1");
-  EXPECT_EQ(told.sequence[0], trace::kNoSequence);
+  EXPECT_EQ(rows.thread[0], trace.operators.thread[0]);
+  EXPECT_EQ(rows.external_id[0], 5U);
+  EXPECT_EQ(rows.correlation[0], 0U);
+  EXPECT_EQ(rows.kind[0], CollectiveKind::all_reduce);
+  EXPECT_EQ(rows.bytes[0], 212'480U);
+  EXPECT_EQ(trace.strings[rows.group[0]], "0");
+  EXPECT_EQ(trace.strings[rows.members[0]], "0,1");
+  EXPECT_EQ(rows.sequence[0], trace::kNoSequence);
 }
 
 TEST(KinetoCollective, IsToldByAnAnnotationsInputs) {
@@ -154,12 +154,12 @@ TEST(KinetoCollective, RankComesFromTheTraceThenFromItsName) {
     EXPECT_TRUE(read_kineto(*stream_over(text), path, builder));
     return builder.capture();
   };
-  const trace::Capture told = rank_of(
+  const trace::Capture capture = rank_of(
       R"("distributedInfo":{"backend":"nccl","world_size":16,"rank":3},"host_name":"node7",)",
       "rank-5.json");
-  EXPECT_EQ(told.rank, 3U);
-  EXPECT_EQ(told.world_size, 16U);
-  EXPECT_EQ(told.host, "node7");
+  EXPECT_EQ(capture.rank, 3U);
+  EXPECT_EQ(capture.world_size, 16U);
+  EXPECT_EQ(capture.host, "node7");
   EXPECT_EQ(rank_of("", "rank-5.json").rank, 5U);
   EXPECT_FALSE(rank_of("", "trace.json").rank);
   EXPECT_FALSE(rank_of("", "trace.json").world_size);

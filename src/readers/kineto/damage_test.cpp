@@ -2,7 +2,7 @@
 
 #include <random>
 
-#include "readers/kineto/kineto_json.h"
+#include "readers/shared/reader.h"
 #include "testing/readers/read_kineto.h"
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"

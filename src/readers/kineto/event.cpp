@@ -203,21 +203,20 @@ simdjson::error_code read_arguments(ondemand::value value, const char* end, Kine
     ondemand::field field;
     if (const auto error = std::move(entry).get(field)) return error;
     const char* key = field.key().raw();
+    simdjson::error_code error = simdjson::SUCCESS;
     if (is(key, "grid")) {
-      if (const auto error = read_extent(field.value(), end, arguments.grid)) return error;
+      error = read_extent(field.value(), end, arguments.grid);
     } else if (is(key, "block")) {
-      if (const auto error = read_extent(field.value(), end, arguments.block)) return error;
+      error = read_extent(field.value(), end, arguments.block);
     } else if (is(key, "Input Dims")) {
-      const auto error =
-          read_dimensions(field.value(), end, arguments.of_collective().input_elements);
-      if (error != simdjson::SUCCESS) return error;
+      error = read_dimensions(field.value(), end, arguments.of_collective().input_elements);
     } else if (is(key, "Input type")) {
-      const auto error = read_types(field.value(), end, arguments.of_collective().input_types);
-      if (error != simdjson::SUCCESS) return error;
+      error = read_types(field.value(), end, arguments.of_collective().input_types);
     } else if (std::string_view* token = argument(key, arguments)) {
       *token = json_token(field.value(), end);
       if (is_enough(event)) break;
     }
+    if (error != simdjson::SUCCESS) return error;
   }
   return simdjson::SUCCESS;
 }

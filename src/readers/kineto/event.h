@@ -3,7 +3,6 @@
 #include <simdjson.h>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string_view>
 
 #include "readers/kineto/collective.h"
@@ -66,26 +65,5 @@ bool add_event_rows(const KinetoEvent& event, KinetoRows& rows);
 // first of which is 0.
 simdjson::error_code read_kineto_event(simdjson::ondemand::object event, const char* end,
                                        KinetoRows& rows);
-
-// One thread's part of reading a trace: turns a window of complete events into rows.
-class KinetoWindow {
- public:
-  // Needs kWindowMargin writable bytes before and after the window. Drops the rows of the previous
-  // window.
-  void parse(std::span<char> window);
-
-  [[nodiscard]] KinetoRows& rows() { return rows_; }
-
- private:
-  bool parse_at_once(std::span<char> window);
-  void parse_singly(std::span<char> window);
-  // Whether the text was JSON, unchanged or after repair.
-  bool parse_event(std::span<char> event);
-  // SIMDJSON_PADDING bytes must follow, the first of which is 0.
-  simdjson::error_code parse_padded(std::span<const char> text);
-
-  simdjson::ondemand::parser parser_;
-  KinetoRows rows_;
-};
 
 }  // namespace llmprof::readers

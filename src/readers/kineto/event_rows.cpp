@@ -111,17 +111,16 @@ std::pair<trace::MemoryPlace, trace::MemoryPlace> places_of(std::string_view nam
           named_memory_place(name.substr(arrow + kArrow.size()))};
 }
 
-void add_memory_operation(const KinetoEvent& event, trace::MemoryKind kind, Span span,
-                          KinetoRows& rows) {
-  trace::StringId detail;
-  const auto [from, to] = places_of(token_text(event.name));
-  if (kind == trace::MemoryKind::copy) {
-    const std::string_view direction = direction_of(token_text(event.name));
-    if (!direction.empty()) detail = rows.strings.intern(direction);
-  }
+void add_memory_operation(const KinetoEvent& event, Span span, KinetoRows& rows) {
+  const std::string_view name = token_text(event.name);
+  const bool copy = event.category == KinetoCategory::copy;
+  const std::string_view direction = copy ? direction_of(name) : std::string_view();
+  const auto [from, to] = places_of(name);
   trace::add_row(rows.memory_operations, span.start, span.end,
-                 token_unsigned(event.arguments.bytes).value_or(0), detail, queue_of(event, rows),
-                 token_uint32(event.arguments.correlation), kind, from, to);
+                 token_unsigned(event.arguments.bytes).value_or(0),
+                 direction.empty() ? trace::StringId() : rows.strings.intern(direction),
+                 queue_of(event, rows), token_uint32(event.arguments.correlation),
+                 copy ? trace::MemoryKind::copy : trace::MemoryKind::set, from, to);
 }
 
 void add_launch(const KinetoEvent& event, Span span, KinetoRows& rows) {
@@ -179,20 +178,18 @@ bool add_work(const KinetoEvent& event, KinetoRows& rows) {
   switch (*event.category) {
     case KinetoCategory::kernel:
       add_kernel(event, *span, rows);
-      return true;
+      break;
     case KinetoCategory::copy:
-      add_memory_operation(event, trace::MemoryKind::copy, *span, rows);
-      return true;
     case KinetoCategory::fill:
-      add_memory_operation(event, trace::MemoryKind::set, *span, rows);
-      return true;
+      add_memory_operation(event, *span, rows);
+      break;
     case KinetoCategory::api_call:
       add_launch(event, *span, rows);
-      return true;
+      break;
     default:
       add_host_call(event, *span, rows);
-      return true;
   }
+  return true;
 }
 
 void count_unknown_category(std::string_view category, KinetoCounts& counts) {

@@ -1,4 +1,4 @@
-#include "readers/kineto/kineto_json.h"
+#include "readers/shared/reader.h"
 
 #include <fmt/format.h>
 #include <simdjson.h>
@@ -12,9 +12,9 @@
 #include "base/streams/ordered_windows.h"
 #include "base/text.h"
 #include "readers/kineto/array_stream.h"
-#include "readers/kineto/event.h"
-#include "readers/kineto/rows.h"
+#include "readers/kineto/merge.h"
 #include "readers/kineto/token.h"
+#include "readers/kineto/window.h"
 #include "readers/shared/tool_words.h"
 #include "trace/builder.h"
 
@@ -99,7 +99,7 @@ bool counts_unix_time(const trace::Trace& trace) {
 // the machine. ROCm numbers an event's device among all nodes of the machine, including CPUs, so
 // its number identifies no GPU: such devices get what all listed GPUs have in common. Values of an
 // unexpected type are skipped.
-void describe_capture(const KinetoEnvelope& envelope, trace::TraceBuilder& builder) {
+void describe_capture(const JsonEnvelope& envelope, trace::TraceBuilder& builder) {
   const auto scalar = [&](std::string_view key) { return trim(envelope.value(key)); };
   const auto number = [&](std::string_view key) { return token_unsigned(scalar(key)); };
   trace::Capture& capture = builder.capture();
@@ -141,12 +141,12 @@ void describe_capture(const KinetoEnvelope& envelope, trace::TraceBuilder& build
 constexpr std::string_view kKinetoFormat = "PyTorch trace";
 
 bool recognizes_kineto(std::string_view head) {
-  KinetoEnvelope envelope;
+  JsonEnvelope envelope = kineto_envelope();
   const size_t taken = envelope.take(head);
   if (envelope.has_stray_text()) return false;
   if (envelope.bare_array()) {
     // Rows of other tools are arrays of objects, too; only events have a phase.
-    KinetoEnvelope first_event;
+    JsonEnvelope first_event;
     const std::string_view rest = head.substr(taken);
     first_event.take(rest.substr(std::min(rest.find_first_not_of(" \t\r\n"), rest.size())));
     return first_event.has_key("ph");
@@ -191,7 +191,7 @@ void report_counts(const std::filesystem::path& path, const KinetoCounts& counts
 void report_envelope(const std::filesystem::path& path, const KinetoArrayStream& array,
                      const std::string& damage, Diagnostics& diagnostics) {
   const std::string file = path.filename().string();
-  const KinetoEnvelope& envelope = array.envelope();
+  const JsonEnvelope& envelope = array.envelope();
   std::string truncated;
   if (!damage.empty()) {
     truncated = damage + "; everything before it was read";
@@ -211,79 +211,13 @@ void report_envelope(const std::filesystem::path& path, const KinetoArrayStream&
                    envelope.oversized_values());
 }
 
-class KinetoRead {
- public:
-  KinetoRead(ByteStream& content, const std::filesystem::path& path, trace::TraceBuilder& builder,
-             const KinetoOptions& options)
-      : content_(content),
-        array_(content),
-        path_(path),
-        builder_(builder),
-        options_(options),
-        windows_(options.threads != 0 ? options.threads : window_slot_count()) {}
-
-  Result<void> run() {
-    bool found = false;
-    while (true) {
-      auto array = array_.next_array();
-      if (!array) return fail_with(array.error());
-      if (!*array) break;
-      found = true;
-      if (auto read = read_array(); !read) return read;
-    }
-    if (!found) return fail_without_events("it has no \"traceEvents\"");
-    if (!merge_ || merge_->counts().usable == 0) {
-      const uint64_t bad = merge_ ? merge_->counts().bad : 0;
-      return fail_without_events(bad == 0
-                                     ? "its event array is empty"
-                                     : fmt::format("none of its {} events could be read", bad));
-    }
-    finish();
-    return {};
-  }
-
- private:
-  Result<void> read_array() {
-    const auto cut = [this](std::string_view buffer, size_t) { return array_.cut(buffer); };
-    return parse_in_windows(array_, options_.window_bytes, cut, windows_, [this](auto& window) {
-      if (!merge_) begin();
-      merge_->add(window.rows());
-      return true;
-    });
-  }
-
-  void begin() {
-    builder_.begin_capture(path_, kKinetoFormat, "PyTorch profiler");
-    merge_.emplace(builder_);
-  }
-
-  void finish() {
-    merge_->finish();
-    describe_capture(array_.envelope(), builder_);
-    KinetoCounts counts = merge_->counts();
-    if (merge_->ends_within_event() && array_.closed()) ++counts.bad;
-    report_counts(path_, counts, builder_.diagnostics());
-    builder_.trace().python_packages.insert(counts.python_packages.begin(),
-                                            counts.python_packages.end());
-    report_envelope(path_, array_, content_.damage(), builder_.diagnostics());
-  }
-
-  tl::unexpected<Error> fail_without_events(const std::string& why) const {
-    const std::string damage = content_.damage();
-    return fail_input(
-        fmt::format("{}: PyTorch trace without a usable event: {}{}{}; record it again with "
-                    "torch.profiler and export_chrome_trace(), and let the program finish",
-                    path_.string(), why, damage.empty() ? "" : ", and ", damage));
-  }
-
-  ByteStream& content_;
-  KinetoArrayStream array_;
-  const std::filesystem::path& path_;
-  trace::TraceBuilder& builder_;
-  KinetoOptions options_;
-  std::vector<KinetoWindow> windows_;
-  std::optional<KinetoMerge> merge_;
-};
+tl::unexpected<Error> fail_without_events(const std::filesystem::path& path, std::string_view why,
+                                          const std::string& damage) {
+  return fail_input(
+      fmt::format("{}: PyTorch trace without a usable event: {}{}{}; record it again with "
+                  "torch.profiler and export_chrome_trace(), and let the program finish",
+                  path.string(), why, damage.empty() ? "" : ", and ", damage));
+}
 
 Result<void> read_kineto_file(const std::filesystem::path& path, trace::TraceBuilder& builder) {
   auto stream = open_byte_stream(path);
@@ -297,7 +231,42 @@ const Reader kKinetoReader = {kKinetoFormat, &recognizes_kineto, &read_kineto_fi
 
 Result<void> read_kineto(ByteStream& stream, const std::filesystem::path& path,
                          trace::TraceBuilder& builder, const KinetoOptions& options) {
-  return KinetoRead(stream, path, builder, options).run();
+  KinetoArrayStream array(stream);
+  std::vector<KinetoWindow> windows(options.threads != 0 ? options.threads : window_slot_count());
+  std::optional<KinetoMerge> merge;
+  const auto cut = [&](std::string_view buffer, size_t) { return array.cut(buffer); };
+  const auto add = [&](KinetoWindow& window) {
+    if (!merge) {
+      builder.begin_capture(path, kKinetoFormat, "PyTorch profiler");
+      merge.emplace(builder);
+    }
+    merge->add(window.rows());
+    return true;
+  };
+  bool any_array = false;
+  while (true) {
+    auto found = array.next_array();
+    if (!found) return fail_with(found.error());
+    if (!*found) break;
+    any_array = true;
+    auto read = parse_in_windows(array, options.window_bytes, cut, windows, add);
+    if (!read) return read;
+  }
+  if (!any_array) return fail_without_events(path, "it has no \"traceEvents\"", stream.damage());
+  KinetoCounts counts = merge ? merge->counts() : KinetoCounts();
+  if (counts.usable == 0) {
+    const std::string unread = fmt::format("none of its {} events could be read", counts.bad);
+    return fail_without_events(path, counts.bad == 0 ? "its event array is empty" : unread,
+                               stream.damage());
+  }
+  merge->finish();
+  describe_capture(array.envelope(), builder);
+  if (merge->ends_within_event() && array.closed()) ++counts.bad;
+  report_counts(path, counts, builder.diagnostics());
+  builder.trace().python_packages.insert(counts.python_packages.begin(),
+                                         counts.python_packages.end());
+  report_envelope(path, array, stream.damage(), builder.diagnostics());
+  return {};
 }
 
 }  // namespace llmprof::readers

@@ -1,4 +1,4 @@
-#include "readers/kineto/kineto_json.h"
+#include "readers/shared/reader.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,15 +1,16 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <set>
 #include <string>
-#include <unordered_map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "readers/shared/local_ids.h"
-#include "trace/builder.h"
+#include "trace/append.h"
 #include "trace/tables.h"
 
 namespace llmprof::readers {
@@ -37,9 +38,7 @@ struct KinetoQueue {
   uint32_t stream = 0;
 
   friend bool operator==(const KinetoQueue&, const KinetoQueue&) = default;
-  [[nodiscard]] size_t hash() const {
-    return trace::hash_mix(trace::hash_mix(device, context), stream);
-  }
+  [[nodiscard]] size_t hash() const { return trace::hash_mix(device, context, stream); }
 };
 
 // What an event says about communication between ranks.
@@ -69,7 +68,18 @@ struct KinetoCounts {
   std::map<std::string, uint64_t, std::less<>> unknown_categories;
   std::set<std::string, std::less<>> python_packages;  // of the functions; at most a few hundred
 
-  void operator+=(const KinetoCounts& other);
+  void operator+=(const KinetoCounts& other) {
+    usable += other.usable;
+    bad += other.bad;
+    repaired += other.repaired;
+    skipped += other.skipped;
+    python_functions += other.python_functions;
+    gpu_annotations += other.gpu_annotations;
+    for (const auto& [category, count] : other.unknown_categories) {
+      unknown_categories[category] += count;
+    }
+    python_packages.insert(other.python_packages.begin(), other.python_packages.end());
+  }
 };
 
 // What one thread has read of a trace, with the thread's own ids.
@@ -91,44 +101,27 @@ struct KinetoRows {
   KinetoCounts counts;
   bool ends_within_event = false;
 
+  auto tables() {
+    return std::tie(kernels, memory_operations, launches, operators, annotations, modules,
+                    collectives);
+  }
   // Drops the rows; keeps the ids, unless there are too many to be worth keeping.
-  void clear();
-};
-
-// Merges the rows that several threads have read into one trace, in the order of the file.
-class KinetoMerge {
- public:
-  explicit KinetoMerge(trace::TraceBuilder& builder);
-
-  // Moves the rows out.
-  void add(KinetoRows& rows);
-
-  // After the last row: finds the process that GPU work belongs to, and names processes and
-  // threads.
-  void finish();
-
-  [[nodiscard]] const KinetoCounts& counts() const { return counts_; }
-  // Whether the rows added last ended within an event.
-  [[nodiscard]] bool ends_within_event() const { return ends_within_event_; }
-
- private:
-  void settle(KinetoRows& rows);
-  void assign_processes();
-  void name_tasks();
-
-  trace::TraceBuilder& builder_;
-  trace::Interner<trace::QueueId, KinetoQueue> queues_;
-  KinetoCounts counts_;
-  bool ends_within_event_ = false;
-  size_t first_kernel_;
-  size_t first_memory_operation_;
-  size_t first_launch_;
-  size_t first_operator_;
-  struct TaskHash {
-    size_t operator()(const KinetoThread& task) const { return task.hash(); }
-  };
-  std::unordered_map<KinetoThread, trace::StringId, TaskHash> thread_names_;
-  std::unordered_map<uint64_t, trace::StringId> process_names_;
+  void clear() {
+    std::apply([](auto&... table) { (trace::clear_rows(table), ...); }, tables());
+    launched_names.clear();
+    task_names.clear();
+    counts = {};
+    ends_within_event = false;
+    constexpr size_t kMostEntries = 1UL << 15U;
+    constexpr size_t kMostStringBytes = 8UL << 20U;
+    if (std::max({strings.size(), shapes.size(), queues.size(), threads.size()}) > kMostEntries ||
+        strings.values().bytes() > kMostStringBytes) {
+      strings = {};
+      shapes = {};
+      queues = {};
+      threads = {};
+    }
+  }
 };
 
 }  // namespace llmprof::readers

@@ -3,10 +3,15 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "base/error.h"
 #include "trace/builder.h"
+
+namespace llmprof {
+class ByteStream;
+}
 
 namespace llmprof::readers {
 
@@ -59,8 +64,29 @@ extern const Reader kNcuJsonReader;
 // Traces of the PyTorch profiler (Kineto), and Chrome traces in general.
 extern const Reader kKinetoReader;
 
+struct KinetoOptions {
+  size_t window_bytes = 256UL << 10U;  // read at once by one thread
+  unsigned threads = 0;                // 0: as many as pay off
+};
+
+// Reads a stream as kKinetoReader does; `path` names it in the capture and in messages.
+Result<void> read_kineto(ByteStream& stream, const std::filesystem::path& path,
+                         trace::TraceBuilder& builder, const KinetoOptions& options = {});
+
 // metrics.json: a workload's own measurements, unprofiled. Fills Trace::workload; of several such
 // files the first is kept.
 extern const Reader kStage1MetricsReader;
+
+// Enough of the start of a (decompressed) file to recognize every format.
+inline constexpr size_t kHeadBytes = 64UL << 10U;
+
+// All readers in the order they are tried: the most specific first.
+std::span<const Reader* const> all_readers();
+
+// The reader for this content, or null.
+const Reader* find_reader(std::string_view head);
+
+// Says what the file seems to be and what llmprof can read instead.
+Error unreadable(const std::filesystem::path& path, std::string_view head);
 
 }  // namespace llmprof::readers

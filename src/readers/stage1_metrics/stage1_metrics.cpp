@@ -5,13 +5,13 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 
 #include "base/json_string.h"
 #include "base/streams/byte_stream.h"
 #include "base/text.h"
+#include "readers/shared/json_text.h"
 #include "readers/shared/reader.h"
 
 namespace llmprof::readers {
@@ -29,34 +29,6 @@ std::string_view without_mark(std::string_view text) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   return text;
-}
-
-// The keys of a JSON text's outermost object, as far as the text goes; none if it is not an object.
-std::set<std::string> outermost_keys(std::string_view text) {
-  text = trim(without_mark(text));
-  std::set<std::string> keys;
-  if (!text.starts_with('{')) return keys;
-  JsonString string;
-  std::string last;  // the last string at the outermost level: a key if a colon follows
-  size_t depth = 0;
-  for (const char c : text) {
-    if (string.takes(c)) {
-      if (string.open() && depth == 1) last += c;
-      continue;
-    }
-    if (c == '"') {
-      string.begin();
-      if (depth == 1) last.clear();
-    } else if (c == '{' || c == '[') {
-      ++depth;
-    } else if (c == '}' || c == ']') {
-      if (depth <= 1) break;
-      --depth;
-    } else if (c == ':' && depth == 1) {
-      keys.insert(last);
-    }
-  }
-  return keys;
 }
 
 // The text as valid JSON: NaN, Infinity and -Infinity, which Python writes, become null and are
@@ -91,9 +63,10 @@ bool recognizes_stage1_metrics(std::string_view head) {
                                                     "mfu_model_level", "tokens_per_s"};
   // Keys of PyTorch traces, ncu's rows and our own profile.json.
   constexpr std::array<std::string_view, 3> kForeign = {"traceEvents", "Kernel Name", "kernels"};
-  const std::set<std::string> keys = outermost_keys(head);
-  const auto has = [&](std::string_view key) { return keys.contains(std::string(key)); };
-  return std::any_of(kOwn.begin(), kOwn.end(), has) &&
+  JsonEnvelope object;
+  object.take(head);
+  const auto has = [&](std::string_view key) { return object.has_key(key); };
+  return trim(without_mark(head)).starts_with('{') && std::any_of(kOwn.begin(), kOwn.end(), has) &&
          std::none_of(kForeign.begin(), kForeign.end(), has);
 }
 
@@ -126,14 +99,14 @@ class MetricsObject {
     const auto take = [&](std::string_view key, auto& to, auto read) {
       if (find(root, key, value)) to = (this->*read)(value, key);
     };
-    take("mfu_model_level", metrics_.mfu_model_level, &MetricsObject::mfu);
-    take("peak_tflops", metrics_.peak_tflops, &MetricsObject::positive);
-    take("prompt_tokens", metrics_.prompt_tokens, &MetricsObject::whole);
-    take("new_tokens", metrics_.new_tokens, &MetricsObject::whole);
-    take("batch", metrics_.batch, &MetricsObject::whole);
-    take("images", metrics_.images, &MetricsObject::whole);
-    take("requests", metrics_.requests, &MetricsObject::whole);
-    take("seed", metrics_.seed, &MetricsObject::whole);
+    take("mfu_model_level", metrics_.mfu_model_level, &MetricsObject::number<Rule::mfu>);
+    take("peak_tflops", metrics_.peak_tflops, &MetricsObject::number<Rule::positive>);
+    take("prompt_tokens", metrics_.prompt_tokens, &MetricsObject::number<Rule::whole>);
+    take("new_tokens", metrics_.new_tokens, &MetricsObject::number<Rule::whole>);
+    take("batch", metrics_.batch, &MetricsObject::number<Rule::whole>);
+    take("images", metrics_.images, &MetricsObject::number<Rule::whole>);
+    take("requests", metrics_.requests, &MetricsObject::number<Rule::whole>);
+    take("seed", metrics_.seed, &MetricsObject::number<Rule::whole>);
     take("model", metrics_.model, &MetricsObject::text);
     if (find(root, "config", value) && value.is_object()) {
       metrics_.model_config = simdjson::minify(value);
@@ -154,6 +127,13 @@ class MetricsObject {
     return object.at_key(key).get(value) == simdjson::SUCCESS && !value.is_null();
   }
 
+  // False, with a diagnostic, if the value is not an object.
+  bool take_object(const dom::element& value, std::string_view key, dom::object& object) {
+    const bool is_object = value.get(object) == simdjson::SUCCESS;
+    if (!is_object) refuse(key, "is not an object");
+    return is_object;
+  }
+
   // Returns none and adds a diagnostic that says why.
   std::nullopt_t refuse(std::string_view key, std::string_view why) {
     const std::string what =
@@ -164,29 +144,21 @@ class MetricsObject {
     return std::nullopt;
   }
 
+  enum class Rule : uint8_t { none, positive, mfu, whole };
+  // No number is negative; the rule may demand more.
+  template <Rule rule = Rule::none>
   std::optional<double> number(const dom::element& value, std::string_view key) {
-    double result = 0;
-    if (value.get(result) != simdjson::SUCCESS) return refuse(key, "is not a number");
-    if (result < 0) return refuse(key, "is negative");
-    return result;
-  }
-  std::optional<double> positive(const dom::element& value, std::string_view key) {
-    const auto result = number(value, key);
-    if (!result || *result > 0) return result;
-    return refuse(key, "is 0");
-  }
-  std::optional<double> mfu(const dom::element& value, std::string_view key) {
-    const auto result = number(value, key);
-    if (!result || *result <= 1) return result;
-    return refuse(key, fmt::format("is {:g}, but an MFU is at most 1", *result));
-  }
-  std::optional<uint64_t> whole(const dom::element& value, std::string_view key) {
-    const auto result = number(value, key);
-    if (!result) return std::nullopt;
-    if (*result > kLargestCount || *result != std::floor(*result)) {
+    double number = 0;
+    if (value.get(number) != simdjson::SUCCESS) return refuse(key, "is not a number");
+    if (number < 0) return refuse(key, "is negative");
+    if (rule == Rule::positive && number == 0) return refuse(key, "is 0");
+    if (rule == Rule::mfu && number > 1) {
+      return refuse(key, fmt::format("is {:g}, but an MFU is at most 1", number));
+    }
+    if (rule == Rule::whole && (number > kLargestCount || number != std::floor(number))) {
       return refuse(key, "is not an integer");
     }
-    return static_cast<uint64_t>(*result);
+    return number;
   }
 
   // A mean with its spread, or only a number.
@@ -214,10 +186,7 @@ class MetricsObject {
 
   void take_aggregates(const dom::element& value) {
     dom::object aggregates;
-    if (value.get(aggregates) != simdjson::SUCCESS) {
-      refuse("aggregates", "is not an object");
-      return;
-    }
+    if (!take_object(value, "aggregates", aggregates)) return;
     for (const auto [name, entry] : aggregates) {
       const std::string key = fmt::format("aggregates.{}", name);
       dom::object stages;
@@ -242,9 +211,8 @@ class MetricsObject {
     if (name.empty() || value.is_null() || metrics_.stages.size() >= kMostStages) return;
     const std::string stage = to_printable(name);
     // The format repeats stages: as "prefill_ms" and again within "stage_ms".
-    const bool known = std::any_of(metrics_.stages.begin(), metrics_.stages.end(),
-                                   [&](const auto& other) { return other.name == stage; });
-    if (known) return;
+    using Stage = trace::WorkloadMetrics::StageTiming;
+    if (std::ranges::find(metrics_.stages, stage, &Stage::name) != metrics_.stages.end()) return;
     if (const auto timing = statistics(value, key)) {
       metrics_.stages.push_back({stage, timing->mean, timing->std});
     }
@@ -263,13 +231,10 @@ class MetricsObject {
 
   void take_mfu_per_stage(const dom::element& value) {
     dom::object stages;
-    if (value.get(stages) != simdjson::SUCCESS) {
-      refuse("mfu_per_stage", "is not an object");
-      return;
-    }
+    if (!take_object(value, "mfu_per_stage", stages)) return;
     for (const auto [name, entry] : stages) {
       if (entry.is_null() || metrics_.mfu_per_stage.size() >= kMostStages) continue;
-      if (const auto part = mfu(entry, fmt::format("mfu_per_stage.{}", name))) {
+      if (const auto part = number<Rule::mfu>(entry, fmt::format("mfu_per_stage.{}", name))) {
         metrics_.mfu_per_stage.push_back({to_printable(name), *part});
       }
     }
@@ -286,21 +251,18 @@ class MetricsObject {
   void take_tensor_parallel(const dom::element& value) {
     dom::object object;
     if (value.get(object) != simdjson::SUCCESS) {
-      metrics_.tensor_parallel = whole(value, "tensor_parallel");
+      metrics_.tensor_parallel = number<Rule::whole>(value, "tensor_parallel");
       return;
     }
     dom::element ranks;
     if (find(object, "ranks", ranks)) {
-      metrics_.tensor_parallel = whole(ranks, "tensor_parallel.ranks");
+      metrics_.tensor_parallel = number<Rule::whole>(ranks, "tensor_parallel.ranks");
     }
   }
 
   void take_device(const dom::element& value) {
     dom::object object;
-    if (value.get(object) != simdjson::SUCCESS) {
-      refuse("device", "is not an object");
-      return;
-    }
+    if (!take_object(value, "device", object)) return;
     trace::WorkloadMetrics::Device& device = metrics_.device.emplace();
     dom::element part;
     const auto take = [&](std::string_view key, auto& to, auto read) {
@@ -308,15 +270,17 @@ class MetricsObject {
     };
     take("kind", device.kind, &MetricsObject::text);
     take("name", device.name, &MetricsObject::text);
-    take("threads", device.threads, &MetricsObject::whole);
-    take("peak_flops_per_s", device.peak_flops_per_s, &MetricsObject::positive);
-    take("peak_bytes_per_s", device.peak_bytes_per_s, &MetricsObject::positive);
+    take("threads", device.threads, &MetricsObject::number<Rule::whole>);
+    take("peak_flops_per_s", device.peak_flops_per_s, &MetricsObject::number<Rule::positive>);
+    take("peak_bytes_per_s", device.peak_bytes_per_s, &MetricsObject::number<Rule::positive>);
     take("number_format", device.number_format, &MetricsObject::text);
     take("method", device.method, &MetricsObject::text);
     take("peaks_from", device.peaks_from, &MetricsObject::text);
     take("peaks_measured_at", device.peaks_measured_at, &MetricsObject::text);
-    take("own_peak_flops_per_s", device.own_peak_flops_per_s, &MetricsObject::positive);
-    take("own_peak_bytes_per_s", device.own_peak_bytes_per_s, &MetricsObject::positive);
+    take("own_peak_flops_per_s", device.own_peak_flops_per_s,
+         &MetricsObject::number<Rule::positive>);
+    take("own_peak_bytes_per_s", device.own_peak_bytes_per_s,
+         &MetricsObject::number<Rule::positive>);
     take("peaks_note", device.peaks_note, &MetricsObject::text);
     if (find(object, "note", part)) {
       diagnostics_.info("workload_device_note",

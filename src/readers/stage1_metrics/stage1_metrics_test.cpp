@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "base/streams/byte_stream.h"
-#include "readers/detect.h"
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 

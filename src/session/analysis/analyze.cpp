@@ -12,7 +12,7 @@
 #include "base/streams/byte_stream.h"
 #include "job/partial/partial.h"
 #include "profile/lost_data.h"
-#include "readers/detect.h"
+#include "readers/shared/reader.h"
 #include "report/documents/documents.h"
 #include "session/analysis/analyze_ranks.h"
 #include "session/version.h"

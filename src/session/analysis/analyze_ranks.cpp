@@ -16,8 +16,6 @@
 #include "config/conf_files.h"
 #include "job/links/links.h"
 #include "job/profile/merge_ranks.h"
-#include "readers/detect.h"
-#include "readers/kineto/kineto_json.h"
 #include "readers/shared/reader.h"
 #include "readers/shared/tool_words.h"
 #include "report/documents/documents.h"

@@ -12,7 +12,7 @@
 #include "base/streams/byte_stream.h"
 #include "capture/convert.h"
 #include "job/partial/partial.h"
-#include "readers/detect.h"
+#include "readers/shared/reader.h"
 #include "readers/shared/tool_words.h"
 
 namespace llmprof::session {

@@ -10,7 +10,7 @@
 #include "base/diagnostics.h"
 #include "base/error.h"
 #include "base/progress.h"
-#include "readers/detect.h"
+#include "readers/shared/reader.h"
 #include "session/analysis/timings.h"
 #include "session/bundle/inputs.h"
 #include "session/bundle/run_dir.h"

@@ -8,7 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "readers/kineto/kineto_json.h"
+#include "base/streams/byte_stream.h"
+#include "readers/shared/reader.h"
 #include "testing/readers/diagnostic_count.h"
 
 namespace llmprof::testing {

@@ -1,14 +1,19 @@
-#include "readers/kineto/window_cut.h"
+#include "readers/shared/json_text.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 
 #include "base/text.h"
-#include "readers/kineto/byte_masks.h"
 
 namespace llmprof::readers {
 namespace {
+
+constexpr size_t kLargestKey = 128;
+constexpr size_t kLargestValue = 1UL << 20U;
+constexpr size_t kMostKeys = 256;
+
+// A byte order mark is not text.
+bool is_mark(char c) { return c == '\xEF' || c == '\xBB' || c == '\xBF'; }
 
 // Each backslash escapes the character after it, which may be a backslash itself.
 uint64_t escaped_characters(uint64_t backslashes, bool& carry) {
@@ -55,7 +60,7 @@ size_t closing_bit(uint64_t open, uint64_t close, uint32_t& depth) {
   return kMaskedBytes;
 }
 
-bool step(char c, EventDepth& state) {
+bool step(char c, ObjectDepth& state) {
   if (state.escaped) {
     state.escaped = false;
   } else if (c == '\\') {
@@ -71,7 +76,87 @@ bool step(char c, EventDepth& state) {
 
 }  // namespace
 
-size_t walk_event(std::string_view text, size_t from, EventDepth& state) {
+size_t JsonEnvelope::take(std::string_view bytes) {
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const char c = bytes[i];
+    if (keeping_) text_ += c;
+    if (string_.takes(c)) {
+      const bool of_key = depth_ == 1 && !in_value_ && string_.open();
+      if (of_key && key_.size() < kLargestKey) key_ += c;
+    } else {
+      take_structure(c);
+      if (in_array_) return i + 1;
+    }
+    if (keeping_ && text_.size() > kLargestValue) {
+      keeping_ = false;
+      ++oversized_;
+    }
+  }
+  return bytes.size();
+}
+
+void JsonEnvelope::take_structure(char c) {
+  if (depth_ == 0 && !is_blank(c)) {
+    const bool may_begin = c == '{' || c == '[' || is_mark(c);
+    if (started_ || !may_begin) stray_text_ = true;
+  }
+  switch (c) {
+    case '"':
+      string_.begin();
+      if (depth_ == 1 && !in_value_) key_.clear();
+      return;
+    case '[':
+      if (depth_ == 0 && !started_) {
+        started_ = bare_array_ = in_array_ = true;
+      } else if (depth_ == 1 && in_value_ && !array_key_.empty() && key_ == array_key_) {
+        in_array_ = true;
+      } else {
+        ++depth_;
+      }
+      return;
+    case '{':
+      started_ = true;
+      ++depth_;
+      return;
+    case ']':
+    case '}':
+      if (depth_ == 1) finish_value();
+      if (depth_ > 0) --depth_;
+      return;
+    case ':':
+      if (depth_ == 1 && !in_value_) finish_key();
+      return;
+    case ',':
+      if (depth_ == 1) finish_value();
+      return;
+    default:
+      return;
+  }
+}
+
+void JsonEnvelope::finish_key() {
+  in_value_ = true;
+  text_.clear();
+  keeping_ = std::find(kept_keys_.begin(), kept_keys_.end(), key_) != kept_keys_.end();
+  if (keys_.size() < kMostKeys) keys_.insert(key_);
+}
+
+void JsonEnvelope::finish_value() {
+  if (keeping_ && !text_.empty()) {
+    text_.pop_back();  // the comma or brace after it
+    values_.insert_or_assign(key_, text_);
+  }
+  keeping_ = false;
+  in_value_ = false;
+  key_.clear();
+}
+
+std::string_view JsonEnvelope::value(std::string_view key) const {
+  const auto known = values_.find(key);
+  return known == values_.end() ? std::string_view() : std::string_view(known->second);
+}
+
+size_t walk_object(std::string_view text, size_t from, ObjectDepth& state) {
   size_t at = from;
   if (state.depth == 0 && at < text.size()) step(text[at++], state);
   while (text.size() - at >= kMaskedBytes) {
@@ -99,51 +184,6 @@ size_t walk_event(std::string_view text, size_t from, EventDepth& state) {
   }
   while (at < text.size()) {
     if (step(text[at++], state)) break;
-  }
-  return at;
-}
-
-size_t find_event_start(std::string_view text, size_t from) {
-  constexpr std::array<std::string_view, 5> kFirstKeys = {"\"ph\"", "\"cat\"", "\"pid\"",
-                                                          "\"args\"", "\"ts\""};
-  const auto skip_blanks = [&](size_t at) {
-    while (at < text.size() && is_blank(text[at])) ++at;
-    return at;
-  };
-  for (size_t at = text.find('{', from); at != std::string_view::npos;
-       at = text.find('{', at + 1)) {
-    const size_t key = skip_blanks(at + 1);
-    for (const std::string_view first : kFirstKeys) {
-      if (!text.substr(key).starts_with(first)) continue;
-      const size_t colon = skip_blanks(key + first.size());
-      if (colon < text.size() && text[colon] == ':') return at;
-    }
-  }
-  return std::string_view::npos;
-}
-
-size_t KinetoEventScan::scan(std::string_view bytes) {
-  const uint64_t start = position_;
-  size_t at = 0;
-  while (at < bytes.size() && !closed_) {
-    if (lost_) {
-      at = std::min(find_event_start(bytes, at), bytes.size());
-      lost_ = at == bytes.size();
-      last_end_ = start + at;
-    } else if (event_.depth > 0 || bytes[at] == '{') {
-      at = walk_event(bytes, at, event_);
-      if (event_.depth == 0) last_end_ = start + at;
-    } else if (bytes[at] == ']') {
-      closed_ = true;
-    } else {
-      ++at;
-    }
-  }
-  position_ = start + at;
-  if (position_ - last_end_ > kLargestEvent) {
-    lost_ = event_.depth > 0;
-    event_ = {};
-    last_end_ = position_;
   }
   return at;
 }

@@ -1,4 +1,4 @@
-#include "readers/kineto/window_cut.h"
+#include "readers/kineto/array_stream.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,6 @@
 #include <random>
 #include <string>
 #include <vector>
-
-#include "readers/kineto/byte_masks.h"
 
 namespace llmprof::readers {
 namespace {
