@@ -66,7 +66,6 @@ std::string_view without_attributes(std::string_view item) {
   if (item.ends_with(kNoAttributes)) return item.substr(0, item.size() - kNoAttributes.size());
   for (int i = 0; i < kAttributeCount; ++i) {
     const size_t colon = item.rfind(':');
-    if (colon == std::string_view::npos || colon < item.find(':')) return item;
     if (colon == item.find(':')) return item;
     item = item.substr(0, colon);
   }

@@ -29,12 +29,6 @@ constexpr std::string_view kTextPage =
 
 constexpr size_t kLongestError = 300;
 
-// The wording about sections differs between versions of ncu; its error lines mention sections only
-// if one is missing or broken.
-bool is_section_error(std::string_view line) {
-  return contains(line, "section") || contains(line, "Section");
-}
-
 }  // namespace
 
 bool is_ncu_message(std::string_view line) {
@@ -59,7 +53,9 @@ void NcuMessages::note_line(std::string_view line) {
   if (contains(line, "were profiled") && contains(line, " No ")) nothing_profiled = true;
   if (contains(line, "driver resource") || contains(line, "Driver resource")) driver_in_use = true;
   if (!line.starts_with("==ERROR==")) return;
-  if (is_section_error(line)) no_such_section = true;
+  // The wording about sections differs between versions of ncu; its error lines mention sections
+  // only if one is missing or broken.
+  if (contains(line, "section") || contains(line, "Section")) no_such_section = true;
   ++errors;
   if (first_error.empty()) {
     first_error = shortened(to_printable(trim(line.substr(line.find("== ") + 3))), kLongestError);
@@ -88,31 +84,24 @@ std::string ncu_failure(const NcuMessages& messages) {
   return {};
 }
 
-Error ncu_refusal(const NcuMessages& messages, uint64_t bad_rows) {
-  const auto refuse = [](std::string message) {
-    return Error{ErrorKind::input, std::move(message)};
-  };
+std::string ncu_refusal(const NcuMessages& messages, uint64_t bad_rows) {
   if (messages.no_permission || messages.driver_in_use || messages.no_such_section) {
-    return refuse(ncu_failure(messages));
+    return ncu_failure(messages);
   }
-  if (messages.text_page) return refuse(std::string(kTextPage));
+  if (messages.text_page) return std::string(kTextPage);
   if (bad_rows > 0) {
-    return refuse(
-        "an ncu table without a single complete row (" + std::to_string(bad_rows) +
-        " damaged). Export it again: `ncu --import REPORT.ncu-rep --page raw --csv > raw.csv`");
+    return "an ncu table without a single complete row (" + std::to_string(bad_rows) +
+           " damaged). Export it again: `ncu --import REPORT.ncu-rep --page raw --csv > raw.csv`";
   }
   // An error explains an empty run better than the warning that it causes.
-  if (messages.errors > 0) return refuse(ncu_failure(messages));
-  if (messages.nothing_profiled) return refuse(std::string(kNothingProfiled));
-  if (messages.header) {
-    return refuse(
-        "an ncu CSV header without any row: the capture or its export was truncated, or no kernel "
-        "matched the filters. Export it again: `ncu --import REPORT.ncu-rep --page raw --csv > "
-        "raw.csv`");
-  }
-  return refuse(
-      "output of ncu without a table of kernels. Record with `--csv --page raw`, or export a "
-      "report: `ncu --import REPORT.ncu-rep --page raw --csv > raw.csv`");
+  if (messages.errors > 0) return ncu_failure(messages);
+  if (messages.nothing_profiled) return std::string(kNothingProfiled);
+  return messages.header
+             ? "an ncu CSV header without any row: the capture or its export was truncated, or no "
+               "kernel matched the filters. Export it again: `ncu --import REPORT.ncu-rep --page "
+               "raw --csv > raw.csv`"
+             : "output of ncu without a table of kernels. Record with `--csv --page raw`, or "
+               "export a report: `ncu --import REPORT.ncu-rep --page raw --csv > raw.csv`";
 }
 
 }  // namespace llmprof::readers

@@ -4,8 +4,6 @@
 #include <string>
 #include <string_view>
 
-#include "base/error.h"
-
 namespace llmprof::readers {
 
 // ncu's messages between the rows, and other findings there. Output of the profiled program is only
@@ -31,7 +29,7 @@ bool is_ncu_message(std::string_view line);
 bool is_ncu_text_table(std::string_view line);
 
 // Why a file has no usable row, and what to do.
-Error ncu_refusal(const NcuMessages& messages, uint64_t bad_rows);
+std::string ncu_refusal(const NcuMessages& messages, uint64_t bad_rows);
 
 // Only the remedy, for a failure that ncu reported in addition to usable rows; empty if there is
 // none.

@@ -42,7 +42,7 @@ TEST(NcuFailures, RepeatsOtherErrors) {
                {"Unknown Error on device 0."});
 }
 
-TEST(NcuFailures, TellsHowToExportATextPage) {
+TEST(NcuFailures, SaysHowToExportATextPage) {
   expect_words(refusal_of("  kernel (16, 1, 1)x(128, 1, 1), Context 1, Stream 7, Device 0, CC 9.0\n"
                           "    Section: GPU Speed Of Light Throughput\n"
                           "    --------------- ----------- ------------\n"

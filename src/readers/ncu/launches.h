@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/diagnostics.h"
 #include "base/error.h"
 #include "readers/ncu/columns.h"
 #include "readers/ncu/failures.h"
@@ -81,12 +82,8 @@ class NcuLaunches {
   // The values of an identity's metrics; null if the limit is reached.
   std::vector<Values>* values_of(trace::IdentityId identity);
   void push_launch(trace::IdentityId identity, std::optional<double> duration);
-  void write_devices(trace::TraceBuilder& builder);
-  void write_launches(trace::TraceBuilder& builder,
-                      const std::vector<trace::IdentityId>& identities);
-  void write_metrics(trace::TraceBuilder& builder,
-                     const std::vector<trace::IdentityId>& identities);
-  void report(const std::filesystem::path& path, trace::TraceBuilder& builder) const;
+  void write_metrics(trace::Trace& trace, const std::vector<trace::IdentityId>& identities);
+  void report(std::string_view file, Diagnostics& diagnostics) const;
 
   DecimalConvention convention_;
   trace::StringPool strings_;

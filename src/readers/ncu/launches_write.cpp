@@ -8,11 +8,15 @@ Result<void> NcuLaunches::write(const std::filesystem::path& path, std::string_v
                                 trace::TraceBuilder& builder) && {
   close_launch();
   if (launches_.empty()) {
-    return fail_with(ncu_refusal(messages, bad_rows).within(path.string()));
+    return fail_input(fmt::format("{}: {}", path.string(), ncu_refusal(messages, bad_rows)));
   }
   const trace::CaptureId id = builder.begin_capture(path, format, "Nsight Compute");
   builder.capture().tool_version = messages.version;
-  write_devices(builder);
+  for (auto& [ordinal, facts] : devices_) {
+    trace::Device& device = builder.device_info(builder.device(ordinal));
+    facts.capture = device.capture;
+    device = std::move(facts);
+  }
 
   std::vector<trace::IdentityId> identities;
   identities.reserve(identities_.size());
@@ -25,39 +29,25 @@ Result<void> NcuLaunches::write(const std::filesystem::path& path, std::string_v
     identity.ranges = ranges.empty() ? trace::StringId() : builder.string(ranges);
     identities.push_back(builder.trace().identities.intern(identity));
   }
-  write_launches(builder, identities);
-  write_metrics(builder, identities);
-  report(path, builder);
+  trace::ProfiledLaunchTable& table = builder.trace().profiled_launches;
+  table.identity.reserve(table.size() + launches_.size());
+  for (const trace::IdentityId launch : launches_) {
+    table.identity.push_back(identities[launch.index()]);
+  }
+  launches_ = {};
+  table.duration.insert(table.duration.end(), durations_.begin(), durations_.end());
+  write_metrics(builder.trace(), identities);
+  report(path.filename().string(), builder.diagnostics());
   return {};
 }
 
-void NcuLaunches::write_devices(trace::TraceBuilder& builder) {
-  for (auto& [ordinal, facts] : devices_) {
-    trace::Device& device = builder.device_info(builder.device(ordinal));
-    facts.capture = device.capture;
-    device = std::move(facts);
-  }
-}
-
-void NcuLaunches::write_launches(trace::TraceBuilder& builder,
-                                 const std::vector<trace::IdentityId>& identities) {
-  trace::ProfiledLaunchTable& table = builder.trace().profiled_launches;
-  table.identity.reserve(table.size() + launches_.size());
-  for (const trace::IdentityId launch : launches_)
-    table.identity.push_back(identities[launch.index()]);
-  launches_ = {};
-  table.duration.insert(table.duration.end(), durations_.begin(), durations_.end());
-}
-
 // In bulk: these identities belong only to this capture, so they have no rows yet.
-void NcuLaunches::write_metrics(trace::TraceBuilder& builder,
+void NcuLaunches::write_metrics(trace::Trace& trace,
                                 const std::vector<trace::IdentityId>& identities) {
-  trace::Trace& trace = builder.trace();
   std::vector<trace::MetricId> metrics;
-  for (trace::Metric metric : metrics_.values()) {
-    metric.name = builder.string(strings_[metric.name]);
-    metric.unit = builder.string(strings_[metric.unit]);
-    metrics.push_back(trace.metrics.intern(metric));
+  for (const trace::Metric& metric : metrics_.values()) {
+    metrics.push_back(trace.metrics.intern({trace.strings.intern(strings_[metric.name]),
+                                            trace.strings.intern(strings_[metric.unit])}));
   }
   trace.metric_values.reserve(trace.metric_values.size() + value_count_);
   for (size_t i = 0; i < values_.size(); ++i) {
@@ -71,9 +61,7 @@ void NcuLaunches::write_metrics(trace::TraceBuilder& builder,
   }
 }
 
-void NcuLaunches::report(const std::filesystem::path& path, trace::TraceBuilder& builder) const {
-  const std::string file = path.filename().string();
-  Diagnostics& diagnostics = builder.diagnostics();
+void NcuLaunches::report(std::string_view file, Diagnostics& diagnostics) const {
   const auto warn = [&](std::string_view code, uint64_t count, std::string_view message) {
     diagnostics.warn(code, fmt::format("{}: {}", file, message), count);
   };

@@ -1,6 +1,5 @@
 #include "readers/ncu/number.h"
 
-#include <array>
 #include <optional>
 #include <string>
 
@@ -9,9 +8,6 @@
 namespace llmprof::readers {
 namespace {
 
-constexpr std::array<double, 20> kNegativePowersOfTen = {
-    1e0,   1e-1,  1e-2,  1e-3,  1e-4,  1e-5,  1e-6,  1e-7,  1e-8,  1e-9,
-    1e-10, 1e-11, 1e-12, 1e-13, 1e-14, 1e-15, 1e-16, 1e-17, 1e-18, 1e-19};
 constexpr size_t kMostDigits = 19;  // fit in 64 bits
 
 // Optional groups of thousands, then an optional fraction; without groups also an exponent.
@@ -49,7 +45,7 @@ bool scan(std::string_view text, DecimalConvention convention, double& value) {
   }
   if (whole && grouped && in_group != 3) return false;
   if (!exponent && count > 0 && count <= kMostDigits) {
-    value = static_cast<double>(number) * kNegativePowersOfTen[fraction];
+    value = static_cast<double>(number) * kInversePowersOfTen[fraction];
     return true;
   }
   const auto exact = grouped ? std::nullopt : parse_decimal(plain);

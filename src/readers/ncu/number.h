@@ -50,8 +50,9 @@ inline constexpr uint64_t kEveryByte = 0x0101010101010101ULL;
 
 inline constexpr std::array<uint64_t, 9> kPowersOfTen = {1,      10,      100,      1000,     10000,
                                                          100000, 1000000, 10000000, 100000000};
-inline constexpr std::array<double, 9> kInversePowersOfTen = {1e0,  1e-1, 1e-2, 1e-3, 1e-4,
-                                                              1e-5, 1e-6, 1e-7, 1e-8};
+inline constexpr std::array<double, 20> kInversePowersOfTen = {
+    1e0,   1e-1,  1e-2,  1e-3,  1e-4,  1e-5,  1e-6,  1e-7,  1e-8,  1e-9,
+    1e-10, 1e-11, 1e-12, 1e-13, 1e-14, 1e-15, 1e-16, 1e-17, 1e-18, 1e-19};
 
 inline uint64_t word_at(const char* text) {
   uint64_t word = 0;

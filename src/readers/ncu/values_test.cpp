@@ -56,7 +56,7 @@ TEST(NcuNumber, AmbiguousGroupsMeanWhatTheConventionSays) {
   expect_value("1.234", kComma, 1234);
 }
 
-TEST(NcuNumber, TellsTheOtherConvention) {
+TEST(NcuNumber, RecognizesTheOtherConvention) {
   for (const char* cell : {"1.234,56", "0,37", "2,880000", "0,123", "1.234.567"}) {
     expect_kind(cell, kPoint, NcuNumber::other_convention);
   }
