@@ -6,7 +6,7 @@
 #include <random>
 #include <string>
 
-#include "readers/nsys_csv/window.h"
+#include "readers/nsys_csv/rows.h"
 #include "readers/shared/reader.h"
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"

@@ -239,15 +239,13 @@ bool read_summary_row(const RowView& row, RowPools& pools, Rows& rows) {
   if (row.text("Kernel Name").empty() && in_range) return false;
   const trace::StringId name = interned(pools, name_of(row));
   if (*subject == ReportKind::kernel_summary) {
-    const auto median = parse_time_fraction(row.text("Med"), row.layout.power("Med"));
-    rows.kernel_summaries.push_back({{},
-                                     name,
-                                     {},
-                                     *calls,
-                                     *total,
-                                     median.value_or(0),
-                                     row.time("Min").value_or(0),
-                                     row.time("Max").value_or(0)});
+    trace::KernelSummary& summary = rows.kernel_summaries.emplace_back();
+    summary.name = name;
+    summary.calls = *calls;
+    summary.total = *total;
+    summary.median = parse_time_fraction(row.text("Med"), row.layout.power("Med")).value_or(0);
+    summary.min = row.time("Min").value_or(0);
+    summary.max = row.time("Max").value_or(0);
     return true;
   }
   trace::CallSummary& summary = rows.call_summaries.emplace_back();

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -42,8 +45,7 @@ struct Place {
 
   friend bool operator==(const Place&, const Place&) = default;
   [[nodiscard]] size_t hash() const {
-    const size_t seed = trace::hash_mix(trace::hash_mix(device.value, device_number), process);
-    return trace::hash_mix(trace::hash_mix(seed, context), stream);
+    return trace::hash_mix(device.value, device_number, process, context, stream);
   }
 };
 using LocalPlaces = LocalIds<trace::QueueId, Place>;
@@ -55,9 +57,7 @@ struct Caller {
   trace::StringId name;  // none: not stated
 
   friend bool operator==(const Caller&, const Caller&) = default;
-  [[nodiscard]] size_t hash() const {
-    return trace::hash_mix(trace::hash_mix(process, thread), name.value);
-  }
+  [[nodiscard]] size_t hash() const { return trace::hash_mix(process, thread, name.value); }
 };
 using LocalCallers = LocalIds<trace::ThreadId, Caller>;
 
@@ -94,6 +94,27 @@ struct RowPools {
     places_by_text.clear();
   }
 };
+
+// The part of a table's rows in one window.
+struct TablePart {
+  std::shared_ptr<const ReportLayout> table;
+  bool begins = false;  // its header is in this window
+  std::string source;
+  Rows rows;
+  uint64_t bad_rows = 0;
+};
+
+struct WindowContent {
+  std::vector<TablePart> parts;
+  std::vector<std::string> refusals;  // nsys's own words, only the first few
+  std::string tool_version;
+  uint64_t unread_lines = 0;  // lines of fields outside any table
+  bool text_tables = false;
+  bool ends_within_line = false;  // the last line has no end; only at the end of the content
+};
+
+// A WindowCut: windows end at a line end outside quotes.
+size_t whole_lines(std::string_view buffer, size_t fresh);
 
 // Reads one row that is as wide as its header (`text` is the entire row; its fields are views into
 // it unless a quote was unescaped); false if a required value is missing or invalid.

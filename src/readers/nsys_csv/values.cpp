@@ -1,6 +1,6 @@
 #include "readers/nsys_csv/values.h"
 
-#include <array>
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -22,30 +22,19 @@ struct Quantity {
 
 // Accepts "1,234,567" but not "1,5": commas may only separate thousands.
 std::optional<std::string> without_separators(std::string_view number) {
+  const size_t point = std::min(number.find('.'), number.size());
   std::string plain;
-  size_t group = 0;
-  bool separated = false;
-  bool fraction = false;
-  for (const char c : number) {
-    if (c == ',') {
-      if (fraction || group == 0 || group > 3 || (separated && group != 3)) return std::nullopt;
-      separated = true;
-      group = 0;
-      continue;
-    }
-    if (c == '.') {
-      if (separated && group != 3) return std::nullopt;
-      fraction = true;
-    } else if (is_digit(c)) {
-      group += fraction ? 0 : 1;
-    }
-    plain += c;
+  for (const std::string_view group : split(number.substr(0, point), ',')) {
+    const auto digits = std::count_if(group.begin(), group.end(), is_digit);
+    if (digits == 0 || digits > 3 || (!plain.empty() && digits != 3)) return std::nullopt;
+    plain += group;
   }
-  if (separated && group != 3) return std::nullopt;
-  return plain;
+  plain += number.substr(point);
+  return contains(plain, ",") ? std::nullopt : std::optional(plain);
 }
 
-bool split(std::string_view text, int column_power, UnitPower power_of, Quantity& quantity) {
+bool take_quantity(std::string_view text, int column_power, UnitPower power_of,
+                   Quantity& quantity) {
   text = trim(text);
   const size_t end = text.find_first_not_of("0123456789+-.,eE");
   quantity.number = text.substr(0, end);
@@ -82,13 +71,13 @@ std::optional<Nanoseconds> parse_time(std::string_view text, int unit_power) {
     if (const auto plain = parse_int(text)) return plain;
   }
   Quantity quantity;
-  if (!split(text, unit_power, time_unit_power, quantity)) return std::nullopt;
+  if (!take_quantity(text, unit_power, time_unit_power, quantity)) return std::nullopt;
   return parse_scaled(quantity.number, quantity.power);
 }
 
 std::optional<double> parse_time_fraction(std::string_view text, int unit_power) {
   Quantity quantity;
-  if (!split(text, unit_power, time_unit_power, quantity)) return std::nullopt;
+  if (!take_quantity(text, unit_power, time_unit_power, quantity)) return std::nullopt;
   const auto value = parse_decimal(quantity.number);
   if (!value || !std::isfinite(*value)) return std::nullopt;
   return *value * std::pow(10, quantity.power);
@@ -96,7 +85,7 @@ std::optional<double> parse_time_fraction(std::string_view text, int unit_power)
 
 std::optional<uint64_t> parse_bytes(std::string_view text, int unit_power) {
   Quantity quantity;
-  if (!split(text, unit_power, byte_unit_power, quantity)) return std::nullopt;
+  if (!take_quantity(text, unit_power, byte_unit_power, quantity)) return std::nullopt;
   const auto value = parse_scaled(quantity.number, quantity.power);
   if (!value || *value < 0) return std::nullopt;
   return static_cast<uint64_t>(*value);
@@ -104,7 +93,7 @@ std::optional<uint64_t> parse_bytes(std::string_view text, int unit_power) {
 
 std::optional<uint64_t> parse_count(std::string_view text) {
   Quantity quantity;
-  if (!split(text, 0, no_unit, quantity)) return std::nullopt;
+  if (!take_quantity(text, 0, no_unit, quantity)) return std::nullopt;
   const auto value = parse_int(quantity.number);
   if (!value || *value < 0) return std::nullopt;
   return static_cast<uint64_t>(*value);
