@@ -30,23 +30,21 @@ const char* file_name(const char* path) {
   return slash == nullptr ? path : slash + 1;
 }
 
-constexpr const char* kLaunchers[] = {
-    "torchrun",
-    "torch.distributed.run",
-    "torch.distributed.launch",
-    "mpirun",
-    "mpiexec",
-    "mpiexec.hydra",
-    "mpiexec.openmpi",
-    "mpirun.openmpi",
-    "orterun",
-    "orted",
-    "prterun",
-    "prted",
-    "hydra_pmi_proxy",
-    "srun",
-    "slurmstepd",
-};
+constexpr const char* kLaunchers[] = {"torchrun",
+                                      "torch.distributed.run",
+                                      "torch.distributed.launch",
+                                      "mpirun",
+                                      "mpiexec",
+                                      "mpiexec.hydra",
+                                      "mpiexec.openmpi",
+                                      "mpirun.openmpi",
+                                      "orterun",
+                                      "orted",
+                                      "prterun",
+                                      "prted",
+                                      "hydra_pmi_proxy",
+                                      "srun",
+                                      "slurmstepd"};
 // "/venv/bin/python -u -m torch.distributed.run": later arguments may be the program's own.
 constexpr int kArguments = 4;
 
@@ -55,13 +53,6 @@ bool names_launcher(const char* argument) {
     if (std::strcmp(file_name(argument), launcher) == 0) return true;
   }
   return false;
-}
-
-// -1: not a digit.
-int hexadecimal(char digit) {
-  constexpr int kTen = 10;
-  if (digit >= '0' && digit <= '9') return digit - '0';
-  return digit >= 'a' && digit <= 'f' ? digit - 'a' + kTen : -1;
 }
 
 }  // namespace
@@ -104,19 +95,13 @@ bool is_launcher() {
 }
 
 void read_boot_id(uint8_t (&id)[16]) {
-  constexpr unsigned kBitsOfDigit = 4;
-  constexpr size_t kDigits = 2 * sizeof id;
-  std::memset(id, 0, sizeof id);
   char text[64];
-  const size_t length = read_front("/proc/sys/kernel/random/boot_id", text, sizeof text);
-  size_t digits = 0;
-  for (size_t i = 0; i < length && digits < kDigits; ++i) {
-    const int value = hexadecimal(text[i]);
-    if (value < 0) continue;
-    uint8_t& byte = id[digits++ / 2];
-    byte = static_cast<uint8_t>((byte << kBitsOfDigit) | value);
+  read_front("/proc/sys/kernel/random/boot_id", text, sizeof text);
+  size_t bytes = 0;
+  for (const char* at = text; bytes < sizeof id && sscanf(at, "%2hhx", &id[bytes]) == 1; ++bytes) {
+    at += at[2] == '-' ? 3 : 2;
   }
-  if (digits < kDigits) std::memset(id, 0, sizeof id);
+  if (bytes < sizeof id) std::memset(id, 0, sizeof id);
 }
 
 uint64_t time_namespace() {

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 #include "collector/environment.h"
 #include "collector/recorder.h"
@@ -10,33 +11,34 @@
 namespace llmprof::collector {
 namespace {
 
-// Global ranks, in order of preference: an inner launcher knows better.
+constexpr size_t kLongestRankValue = 127;  // bytes
+
+// The variables by which torchrun, MPI, Slurm and engines give a process its rank: the only
+// environment variables that the log may contain. Global ranks, in order of preference: an inner
+// launcher knows better.
 constexpr const char* kGlobalRanks[] = {
     "RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"};
-constexpr const char* kNumbers[] = {
-    "LOCAL_RANK",
-    "WORLD_SIZE",
-    "LOCAL_WORLD_SIZE",
-    "GROUP_RANK",
-    "OMPI_COMM_WORLD_SIZE",
-    "OMPI_COMM_WORLD_LOCAL_RANK",
-    "PMI_SIZE",
-    "MPI_LOCALRANKID",
-    "MV2_COMM_WORLD_SIZE",
-    "MV2_COMM_WORLD_LOCAL_RANK",
-    "SLURM_NTASKS",
-    "SLURM_STEP_NUM_TASKS",
-    "SLURM_LOCALID",
-    "SLURM_NODEID",
-    "SLURM_JOB_ID",
-    "SLURM_STEP_ID",
-    "VLLM_DP_RANK",
-    "VLLM_DP_SIZE",
-};
+constexpr const char* kNumbers[] = {"LOCAL_RANK",
+                                    "WORLD_SIZE",
+                                    "LOCAL_WORLD_SIZE",
+                                    "GROUP_RANK",
+                                    "OMPI_COMM_WORLD_SIZE",
+                                    "OMPI_COMM_WORLD_LOCAL_RANK",
+                                    "PMI_SIZE",
+                                    "MPI_LOCALRANKID",
+                                    "MV2_COMM_WORLD_SIZE",
+                                    "MV2_COMM_WORLD_LOCAL_RANK",
+                                    "SLURM_NTASKS",
+                                    "SLURM_STEP_NUM_TASKS",
+                                    "SLURM_LOCALID",
+                                    "SLURM_NODEID",
+                                    "SLURM_JOB_ID",
+                                    "SLURM_STEP_ID",
+                                    "VLLM_DP_RANK",
+                                    "VLLM_DP_SIZE"};
 constexpr const char* kJobs[] = {"TORCHELASTIC_RUN_ID", "PMIX_NAMESPACE",
                                  "OMPI_MCA_ess_base_jobid"};
-static_assert(sizeof kGlobalRanks + sizeof kNumbers + sizeof kJobs <=
-              kMostRankVariables * sizeof(const char*));
+constexpr size_t kRankVariables = std::size(kGlobalRanks) + std::size(kNumbers) + std::size(kJobs);
 
 bool is_number(const char* text) {
   constexpr size_t kLongest = 9;
@@ -55,14 +57,24 @@ bool is_of_no_step(const char* name) {
   return step == nullptr || !is_number(step);
 }
 
-bool read_variable(const char* name, bool (*is_valid)(const char*), RankVariable& variable) {
-  const char* value = secure_getenv(name);
-  if (value == nullptr || !is_valid(value) || is_of_no_step(name)) return false;
-  variable = {name, value};
-  return true;
+// Whether a text is at most kLongestRankValue long and consists of letters, digits and some
+// punctuation.
+bool is_rank_text(const char* text) {
+  size_t length = 0;
+  for (; text[length] != '\0'; ++length) {
+    const char sign = text[length];
+    const bool plain = (sign >= '0' && sign <= '9') || (sign >= 'a' && sign <= 'z') ||
+                       (sign >= 'A' && sign <= 'Z') || std::strchr("-_.:@/", sign) != nullptr;
+    if (!plain || length == kLongestRankValue) return false;
+  }
+  return length > 0;
 }
 
-constexpr char kTitle[] = "process_title";
+// Null if the variable is not set or not valid.
+const char* read_variable(const char* name, bool (*is_valid)(const char*)) {
+  const char* value = secure_getenv(name);
+  return value == nullptr || !is_valid(value) || is_of_no_step(name) ? nullptr : value;
+}
 
 // The values already in the log, by name.
 struct Written {
@@ -72,21 +84,21 @@ struct Written {
 struct Facts {
   std::atomic_flag busy = ATOMIC_FLAG_INIT;  // guards the members below
   uint32_t log = 0;
-  Written written[kMostRankVariables + 1];
+  Written written[kRankVariables + 1];
 };
 constinit Facts facts;
 
-void write_if_new(const RankVariable& variable) {
+void write_if_new(const char* name, const char* value) {
   if (facts.log != current_log()) {
     for (Written& known : facts.written) known = {};
     facts.log = current_log();
   }
   for (Written& known : facts.written) {
-    if (known.name != nullptr && std::strcmp(known.name, variable.name) != 0) continue;
-    if (known.name != nullptr && std::strcmp(known.value, variable.value) == 0) return;
-    known.name = variable.name;
-    std::memcpy(known.value, variable.value, std::strlen(variable.value) + 1);
-    record_variable(variable.name, variable.value);
+    if (known.name != nullptr && std::strcmp(known.name, name) != 0) continue;
+    if (known.name != nullptr && std::strcmp(known.value, value) == 0) return;
+    known.name = name;
+    std::memcpy(known.value, value, std::strlen(value) + 1);
+    record_variable(name, value);
     return;
   }
 }
@@ -107,7 +119,7 @@ bool is_of_worker(const char* title) {
 void write_title() {
   char title[kLongestRankValue + 1];
   read_front("/proc/self/cmdline", title, sizeof title);
-  if (is_of_worker(title) && is_rank_text(title)) write_if_new({kTitle, title});
+  if (is_of_worker(title) && is_rank_text(title)) write_if_new("process_title", title);
 }
 
 // Several threads may start a log; one writes.
@@ -127,34 +139,9 @@ class Turn {
 
 }  // namespace
 
-bool is_rank_text(const char* text) {
-  size_t length = 0;
-  for (; text[length] != '\0'; ++length) {
-    const char sign = text[length];
-    const bool plain = (sign >= '0' && sign <= '9') || (sign >= 'a' && sign <= 'z') ||
-                       (sign >= 'A' && sign <= 'Z') || std::strchr("-_.:@/", sign) != nullptr;
-    if (!plain || length == kLongestRankValue) return false;
-  }
-  return length > 0;
-}
-
-size_t read_rank_variables(RankVariable (&variables)[kMostRankVariables]) {
-  size_t count = 0;
-  const auto read_all = [&](const auto& names, bool (*is_valid)(const char*)) {
-    for (const char* name : names) {
-      if (read_variable(name, is_valid, variables[count])) ++count;
-    }
-  };
-  read_all(kGlobalRanks, is_number);
-  read_all(kNumbers, is_number);
-  read_all(kJobs, is_rank_text);
-  return count;
-}
-
-const RankVariable* global_rank() {
-  static constinit RankVariable rank = {};
+const char* global_rank() {
   for (const char* name : kGlobalRanks) {
-    if (read_variable(name, is_number, rank)) return &rank;
+    if (const char* rank = read_variable(name, is_number); rank != nullptr) return rank;
   }
   return nullptr;
 }
@@ -169,9 +156,14 @@ void write_rank_facts() {
   const OwnWork own;
   const Turn turn;
   if (!turn) return;
-  RankVariable variables[kMostRankVariables];
-  const size_t count = read_rank_variables(variables);
-  for (size_t i = 0; i < count; ++i) write_if_new(variables[i]);
+  const auto write_all = [](const auto& names, bool (*is_valid)(const char*)) {
+    for (const char* name : names) {
+      if (const char* value = read_variable(name, is_valid)) write_if_new(name, value);
+    }
+  };
+  write_all(kGlobalRanks, is_number);
+  write_all(kNumbers, is_number);
+  write_all(kJobs, is_rank_text);
   write_title();
 }
 

@@ -41,22 +41,22 @@ TEST(StepLimit, EndsAfterItsSteps) {
 
 TEST(OverheadBudget, AllowsAWindowWhenThereIsRoomForAnother) {
   OverheadBudget budget(0.1);
-  budget.begin(0, {0, 0});
+  budget.begin(0, 0);
   // The first window took 10 ms; with another like it and attaching, 35 ms are 10 % of 350 ms.
-  const OverheadSoFar spent = {8 * kMillisecond, 2 * kMillisecond};
+  const int64_t spent = (8 + 2) * kMillisecond;
   EXPECT_FALSE(budget.allows_window(349 * kMillisecond, spent));
   EXPECT_TRUE(budget.allows_window(350 * kMillisecond, spent));
   // Two windows of 20 ms each now: 40 + 20 + 15 ms.
-  EXPECT_FALSE(budget.allows_window(749 * kMillisecond, {40 * kMillisecond, 0}));
-  EXPECT_TRUE(budget.allows_window(750 * kMillisecond, {40 * kMillisecond, 0}));
+  EXPECT_FALSE(budget.allows_window(749 * kMillisecond, 40 * kMillisecond));
+  EXPECT_TRUE(budget.allows_window(750 * kMillisecond, 40 * kMillisecond));
 }
 
 TEST(OverheadBudget, IgnoresTheTimeBeforeTheFirstStep) {
   OverheadBudget budget(0.1);
   EXPECT_FALSE(budget.has_begun());
-  budget.begin(1000 * kMillisecond, {500 * kMillisecond, 300 * kMillisecond});
+  budget.begin(1000 * kMillisecond, (500 + 300) * kMillisecond);
   EXPECT_TRUE(budget.has_begun());
-  const OverheadSoFar spent = {508 * kMillisecond, 302 * kMillisecond};
+  const int64_t spent = (508 + 302) * kMillisecond;
   EXPECT_FALSE(budget.allows_window(1349 * kMillisecond, spent));
   EXPECT_TRUE(budget.allows_window(1350 * kMillisecond, spent));
 }
@@ -64,9 +64,9 @@ TEST(OverheadBudget, IgnoresTheTimeBeforeTheFirstStep) {
 TEST(OverheadBudget, ARefusedWindowDoesNotCount) {
   OverheadBudget once(0.1);
   OverheadBudget often(0.1);
-  once.begin(0, {});
-  often.begin(0, {});
-  const OverheadSoFar spent = {10 * kMillisecond, 0};
+  once.begin(0, 0);
+  often.begin(0, 0);
+  const int64_t spent = 10 * kMillisecond;
   for (int64_t time = 1; time < 350; ++time) {
     EXPECT_FALSE(often.allows_window(time * kMillisecond, spent)) << time;
   }

@@ -6,7 +6,6 @@
 #include <atomic>
 
 #include "collector/cuda/control/step_plan.h"
-#include "collector/cuda/control/threads.h"
 #include "collector/cuda/cupti/cupti_library.h"
 #include "collector/cuda/driver/driver.h"
 #include "collector/cuda/tracing/api_calls.h"

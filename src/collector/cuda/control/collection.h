@@ -35,6 +35,9 @@ void note_step(uint64_t step);
 // By how much state changes have delayed the program so far, ns.
 [[nodiscard]] int64_t time_spent_on_changes();
 
+// Makes both threads of the collector check for work at once.
+void wake_collector();
+
 // The following functions are for the collector's own threads.
 // Collects the records that CUPTI has completed.
 void hand_over_records();

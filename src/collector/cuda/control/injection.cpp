@@ -11,7 +11,6 @@
 
 #include "collector/cuda/control/collection.h"
 #include "collector/cuda/control/schedule.h"
-#include "collector/cuda/control/threads.h"
 #include "collector/cuda/driver/driver.h"
 #include "collector/cuda/tracing/api_calls.h"
 #include "collector/cuda/tracing/resources.h"

@@ -8,7 +8,6 @@
 
 #include "collector/cuda/control/collection.h"
 #include "collector/cuda/control/step_plan.h"
-#include "collector/cuda/control/threads.h"
 #include "collector/cuda/counters/counters.h"
 #include "collector/cuda/tracing/api_calls.h"
 #include "collector/cuda/tracing/gpu_work.h"
@@ -66,9 +65,9 @@ int64_t cost_of_kernels(int64_t of_launch, int64_t in_graph) {
          static_cast<int64_t>(kernels.in_graphs) * in_graph;
 }
 
-OverheadSoFar overhead_so_far() {
-  return {std::max(cost_of_kernels(kCostOfLaunch, kCostInGraph), schedule.slice.cost()),
-          time_spent_on_changes()};
+int64_t overhead_so_far() {
+  return std::max(cost_of_kernels(kCostOfLaunch, kCostInGraph), schedule.slice.cost()) +
+         time_spent_on_changes();
 }
 
 int64_t most_by_kernels() { return cost_of_kernels(kMostOfLaunch, kMostInGraph); }

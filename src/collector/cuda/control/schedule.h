@@ -39,6 +39,13 @@ const char* arm_by_command();
 const char* disarm_by_command();
 const char* describe_state();
 
+// The collector's threads. The first collects CUPTI's records, detaches, and answers `llmprof arm`.
+// The second is for counters and sensors only: enabling and disabling counters takes 0.1 s each,
+// during which the first continues to hand over kernels.
+void start_threads(const CounterSettings& settings);
+// Waits for them, up to 2 s each.
+void stop_threads();
+
 // Ranges opened so far that start a request.
 [[nodiscard]] uint64_t requests_begun();
 

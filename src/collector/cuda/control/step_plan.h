@@ -40,12 +40,6 @@ struct StepLimit {
   }
 };
 
-// What tracing has cost the program so far, ns.
-struct OverheadSoFar {
-  int64_t tracing = 0;  // launches and kernels
-  int64_t changes = 0;  // attaching, detaching
-};
-
 // A window opens if the cost of all windows, assuming that this one costs their mean, is within the
 // budget. Everything before the first step (start, warm-up, prefill) was traced in full and is not
 // counted.
@@ -58,17 +52,17 @@ class OverheadBudget {
   [[nodiscard]] bool is_set() const { return share_ > 0; }
   [[nodiscard]] bool has_begun() const { return windows_ > 0; }
 
-  // At the first step, which opens the first window.
-  void begin(int64_t now, OverheadSoFar before) {
+  // At the first step, which opens the first window. `before`: what tracing has cost the program so
+  // far, ns: launches, kernels, attaching and detaching.
+  void begin(int64_t now, int64_t before) {
     windows_ = 1;
     since_ = now;
     before_ = before;
   }
 
   // Whether the next window may open now. If so, it is counted.
-  bool allows_window(int64_t now, OverheadSoFar so_far) {
-    const auto spent =
-        static_cast<double>(so_far.tracing - before_.tracing + so_far.changes - before_.changes);
+  bool allows_window(int64_t now, int64_t so_far) {
+    const auto spent = static_cast<double>(so_far - before_);
     const double expected = spent + spent / static_cast<double>(windows_) + kAttachingCost;
     if (expected > share_ * static_cast<double>(now - since_)) return false;
     ++windows_;
@@ -82,7 +76,7 @@ class OverheadBudget {
   double share_;  // of the program's time
   int64_t windows_ = 0;
   int64_t since_ = 0;
-  OverheadSoFar before_;
+  int64_t before_ = 0;
 };
 
 // Where the windows of a budget may open in a rank of a distributed job: at every `spacing`-th

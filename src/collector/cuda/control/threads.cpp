@@ -1,5 +1,3 @@
-#include "collector/cuda/control/threads.h"
-
 #include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>

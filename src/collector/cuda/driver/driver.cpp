@@ -46,7 +46,7 @@ struct DriverFunctions {
 #undef LLMPROF_FIND
   }
 
-  [[nodiscard]] bool tells_of_devices() const {
+  [[nodiscard]] bool describes_devices() const {
     return version != nullptr && count != nullptr && get != nullptr && name != nullptr &&
            attribute != nullptr && total_memory != nullptr;
   }
@@ -140,12 +140,9 @@ bool device_uuid(uint32_t device, char (&id)[kDeviceNameBytes]) {
   if (driver_of_counters.uuid == nullptr ||
       driver_of_counters.uuid(&uuid, ordinal(device)) != CUDA_SUCCESS)
     return false;
-  constexpr size_t kGroupEnds[] = {4, 6, 8, 10};
   auto length = static_cast<size_t>(snprintf(id, sizeof id, "GPU-"));
-  size_t group = 0;
   for (size_t i = 0; i < sizeof uuid.bytes; ++i) {
-    const bool dash = group < sizeof kGroupEnds / sizeof *kGroupEnds && i == kGroupEnds[group];
-    if (dash) ++group;
+    const bool dash = i == 4 || i == 6 || i == 8 || i == 10;
     length +=
         static_cast<size_t>(snprintf(id + length, sizeof id - length, "%s%02x", dash ? "-" : "",
                                      static_cast<unsigned char>(uuid.bytes[i])));
@@ -165,7 +162,7 @@ void write_driver_facts(bool may_ask_nvml) {
   DriverFunctions functions;
   functions.load();
   int devices = 0;
-  if (!functions.tells_of_devices() || functions.count(&devices) != CUDA_SUCCESS) return;
+  if (!functions.describes_devices() || functions.count(&devices) != CUDA_SUCCESS) return;
   written = true;
   int version = 0;
   functions.version(&version);

@@ -7,6 +7,7 @@
 #include "collector/cuda/tracing/api_functions.h"
 #include "collector/cuda/tracing/call_numbers.h"
 #include "collector/environment.h"
+#include "collector/launches/host_calls.h"
 #include "collector/recorder.h"
 #include "wire/cuda_records.h"
 
@@ -22,10 +23,9 @@ constexpr uint32_t kLargestShortCode = UINT8_MAX;
 struct Function {
   std::atomic<uint32_t> code{0};
   std::atomic<uint32_t> named_in{0};  // the last log that has its name
-  std::atomic<bool> launches{false};
-  std::atomic<bool> launches_graphs{false};
-  std::atomic<bool> allocates{false};
+  std::atomic<uint8_t> roles{0};      // FunctionRole
 };
+enum FunctionRole : uint8_t { kLaunches = 1, kLaunchesGraphs = 2, kAllocates = 4 };
 
 // The CUDA calls of this process.
 struct ApiCalls {
@@ -41,6 +41,12 @@ constinit ApiCalls api;
 
 size_t api_of(CUpti_CallbackDomain domain) {
   return domain == CUPTI_CB_DOMAIN_DRIVER_API ? kDriver : kRuntime;
+}
+
+// Whether the function has one of these roles.
+bool has_role(CUpti_CallbackDomain domain, CUpti_CallbackId id, int roles) {
+  return id < kMaxFunctions &&
+         (api.functions[api_of(domain)][id].roles.load(std::memory_order_relaxed) & roles) != 0;
 }
 
 // Depth of runtime calls; driver calls inside them are part of them. A call entered in another
@@ -105,6 +111,49 @@ void record_call(ThreadState& thread, int64_t start, int64_t end, uint32_t corre
   }
 }
 
+// Kinds of the driver's functions, by CUPTI's number; 0: not watched.
+constinit HostCallKind kinds[kMaxFunctions] = {};
+
+HostCallKind kind_of(const char* bare) {
+  if (is_launch(bare)) return HostCallKind::driver_kernel;
+  if (launches_graph(bare)) return HostCallKind::driver_graph;
+  return waits(bare) ? HostCallKind::driver_wait : HostCallKind{};
+}
+
+// FNV-1a: the same function has the same number in every run.
+uint64_t hash_of(const char* symbol) {
+  uint64_t hash = 14695981039346656037ULL;
+  for (; symbol != nullptr && *symbol != '\0'; ++symbol) {
+    hash = (hash ^ static_cast<unsigned char>(*symbol)) * 1099511628211ULL;
+  }
+  return hash;
+}
+
+uint64_t handle_of(HostCallKind kind, const CUpti_CallbackData& call) {
+  if (kind == HostCallKind::driver_kernel) return hash_of(call.symbolName);
+  // The first parameter of every function that launches a graph.
+  uintptr_t graph = 0;
+  std::memcpy(&graph, call.functionParams, sizeof graph);
+  return graph;
+}
+
+void CUPTIAPI on_driver_call(void* /*user*/, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                             const void* data) {
+  if (domain != CUPTI_CB_DOMAIN_DRIVER_API || id >= kMaxFunctions) return;
+  const auto& call = *static_cast<const CUpti_CallbackData*>(data);
+  const HostCallKind kind = kinds[id];
+  const bool enters = call.callbackSite == CUPTI_API_ENTER;
+  if (kind == HostCallKind::driver_wait) {
+    if (enters) {
+      *call.correlationData = static_cast<uint64_t>(now_ns());
+    } else if (*call.correlationData != 0) {
+      note_wait(kind, static_cast<int64_t>(*call.correlationData));
+    }
+  } else if (enters) {
+    note_launch(kind, handle_of(kind, call));
+  }
+}
+
 }  // namespace
 
 // The runtime's launches, copies and waits all go through the driver API (with the same correlation
@@ -113,9 +162,10 @@ CUptiResult enable_api_callbacks(CUpti_SubscriberHandle subscriber, bool every_c
   CUptiResult worst = CUPTI_SUCCESS;
   for_each_function(CUPTI_CB_DOMAIN_DRIVER_API, [&](uint32_t id, const char* bare) {
     Function& function = api.functions[kDriver][id];
-    function.launches.store(is_launch(bare), std::memory_order_relaxed);
-    function.launches_graphs.store(launches_graph(bare), std::memory_order_relaxed);
-    function.allocates.store(takes_memory(bare), std::memory_order_relaxed);
+    const int roles = (is_launch(bare) ? kLaunches : 0) |
+                      (launches_graph(bare) ? kLaunchesGraphs : 0) |
+                      (takes_memory(bare) ? kAllocates : 0);
+    function.roles.store(static_cast<uint8_t>(roles), std::memory_order_relaxed);
     if (every_call || (!is_of_interest(bare) && !takes_memory(bare))) return;
     const CUptiResult result =
         cupti().enable_callback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
@@ -130,7 +180,7 @@ CUptiResult enable_api_callbacks(CUpti_SubscriberHandle subscriber, bool every_c
 CUptiResult enable_launch_callbacks(CUpti_SubscriberHandle subscriber, bool enable) {
   CUptiResult worst = CUPTI_SUCCESS;
   for (uint32_t id = 1; id < kMaxFunctions; ++id) {
-    if (!api.functions[kDriver][id].launches.load(std::memory_order_relaxed)) continue;
+    if (!has_role(CUPTI_CB_DOMAIN_DRIVER_API, id, kLaunches)) continue;
     const CUptiResult result =
         cupti().enable_callback(enable ? 1 : 0, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
     if (result != CUPTI_SUCCESS) worst = result;
@@ -165,22 +215,18 @@ void api_callback(CUpti_CallbackDomain domain, CUpti_CallbackId id,
 void note_api_call(CUpti_CallbackDomain domain, CUpti_CallbackId id,
                    const CUpti_CallbackData& data) {
   if (id >= kMaxFunctions) return;
-  const Function& function = api.functions[api_of(domain)][id];
-  if (function.launches.load(std::memory_order_relaxed) ||
-      function.launches_graphs.load(std::memory_order_relaxed)) {
+  if (has_role(domain, id, kLaunches | kLaunchesGraphs)) {
     CallNumbers::raise(api.latest_launch, api.numbers.number_of(data.correlationId));
   }
   api.numbers.note(data.correlationId);
 }
 
 bool is_graph_launch(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
-  return id < kMaxFunctions &&
-         api.functions[api_of(domain)][id].launches_graphs.load(std::memory_order_relaxed);
+  return has_role(domain, id, kLaunchesGraphs);
 }
 
 bool is_allocation(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
-  return id < kMaxFunctions &&
-         api.functions[api_of(domain)][id].allocates.load(std::memory_order_relaxed);
+  return has_role(domain, id, kAllocates);
 }
 
 uint64_t last_launch() { return api.latest_launch.load(std::memory_order_relaxed); }
@@ -190,5 +236,19 @@ uint32_t correlation_in_log(uint32_t correlation) {
   return static_cast<uint32_t>(api.numbers.number_of(correlation));
 }
 uint64_t call_number(uint32_t correlation) { return api.numbers.number_of(correlation); }
+
+void watch_driver_calls() {
+  CUpti_SubscriberHandle subscriber = nullptr;
+  if (!load_cupti() || cupti().subscribe(&subscriber, on_driver_call, nullptr) != CUPTI_SUCCESS) {
+    write_warning("CUPTI is missing, or another tool uses it: launches are not watched");
+    return;
+  }
+  for_each_function(CUPTI_CB_DOMAIN_DRIVER_API, [&](uint32_t id, const char* bare) {
+    kinds[id] = kind_of(bare);
+    if (kinds[id] != HostCallKind{}) {
+      cupti().enable_callback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
+    }
+  });
+}
 
 }  // namespace llmprof::collector

@@ -4,14 +4,16 @@
 #include <sys/mman.h>
 
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #include "collector/cuda/cupti/cupti_library.h"
 #include "collector/cuda/tracing/api_calls.h"
-#include "collector/cuda/tracing/definitions.h"
 #include "collector/environment.h"
 #include "collector/recorder.h"
 #include "wire/cuda_records.h"
+#include "wire/log_format.h"
 
 namespace llmprof::collector {
 namespace {
@@ -23,6 +25,59 @@ struct GpuWork {
   TracedWindows windows;
 };
 constinit GpuWork work;
+
+// Definitions that are written once per log, found by content. If the table is full, every use gets
+// a new definition: the log grows, the memory does not. For code that holds a DeviceChunk: one
+// thread at a time.
+template <class Definition>
+class Definitions {
+ public:
+  struct Entry {
+    Definition definition;  // its key is 0 if the entry is free
+    uint32_t defined_in;
+    uint32_t reserved;
+  };
+
+  // Sets the key, which must be 0. True if the definition is not in this log yet.
+  bool set_key(Definition& definition) {
+    const uint32_t log = current_log();
+    Entry* entry = find(definition);
+    const bool known = entry != nullptr && entry->definition.key != 0;
+    definition.key = known ? entry->definition.key : ++last_key_;
+    const bool fresh = !known || entry->defined_in != log;
+    if (fresh && entry != nullptr) *entry = {definition, log, 0};
+    return fresh;
+  }
+
+ private:
+  static constexpr size_t kEntries = 1U << 17U;
+  static constexpr size_t kLongestProbe = 32;
+
+  // Its entry, or a free one; null if there is neither.
+  Entry* find(const Definition& definition) {
+    if (entries_ == nullptr && !make_table()) return nullptr;
+    const uint32_t hash = wire::checksum(0, &definition, sizeof definition);
+    for (size_t probe = 0; probe < kLongestProbe; ++probe) {
+      Entry& entry = entries_[(hash + probe) % kEntries];
+      if (entry.definition.key == 0) return &entry;
+      Definition known = entry.definition;
+      known.key = 0;
+      if (std::memcmp(&known, &definition, sizeof known) == 0) return &entry;
+    }
+    return nullptr;
+  }
+
+  bool make_table() {
+    void* memory = mmap(nullptr, kEntries * sizeof(Entry), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return false;
+    entries_ = static_cast<Entry*>(memory);
+    return true;
+  }
+
+  Entry* entries_ = nullptr;
+  wire::DefinitionKey last_key_ = 0;
+};
 
 // Kernels with the same name, shape, queue and graph node are defined once.
 constinit Definitions<wire::KernelDefinition> kernel_definitions;
@@ -39,12 +94,10 @@ static_assert(offsetof(CUpti_ActivityMemcpy5, graphNodeId) == offsetof(CopyActiv
 // Packed structures: fields are copied, never referenced.
 wire::KernelDefinition definition_of(const KernelActivity& kernel) {
   wire::KernelDefinition definition{};
-  definition.grid[0] = static_cast<uint32_t>(kernel.gridX);
-  definition.grid[1] = static_cast<uint32_t>(kernel.gridY);
-  definition.grid[2] = static_cast<uint32_t>(kernel.gridZ);
-  definition.block[0] = static_cast<uint32_t>(kernel.blockX);
-  definition.block[1] = static_cast<uint32_t>(kernel.blockY);
-  definition.block[2] = static_cast<uint32_t>(kernel.blockZ);
+  const int32_t extents[] = {kernel.gridX,  kernel.gridY,  kernel.gridZ,
+                             kernel.blockX, kernel.blockY, kernel.blockZ};
+  std::memcpy(definition.grid, extents, sizeof definition.grid);
+  std::memcpy(definition.block, extents + 3, sizeof definition.block);
   definition.registers_per_thread = kernel.registersPerThread;
   definition.static_shared_bytes = static_cast<uint32_t>(kernel.staticSharedMemory);
   definition.dynamic_shared_bytes = static_cast<uint32_t>(kernel.dynamicSharedMemory);

@@ -19,18 +19,16 @@ uint64_t id_of(CUgraphNode node) {
 
 // Nodes of CUDA graphs as they are created, among the records of the creating thread: the ranges
 // open there apply to them, which gives replayed kernels their layer.
-void graph_node_created(const CUpti_GraphData& graph) {
+void record_graph_node(const CUpti_GraphData& graph, bool cloned) {
   const Call call;
   if (!call || !recording()) return;
-  record(call.thread(), wire::RecordType::graph_node_created,
-         wire::GraphNodeCreated{id_of(graph.node)});
-}
-
-void graph_node_cloned(const CUpti_GraphData& graph) {
-  const Call call;
-  if (!call || !recording()) return;
-  record(call.thread(), wire::RecordType::graph_node_cloned,
-         wire::GraphNodeCloned{id_of(graph.node), id_of(graph.originalNode)});
+  if (cloned) {
+    record(call.thread(), wire::RecordType::graph_node_cloned,
+           wire::GraphNodeCloned{id_of(graph.node), id_of(graph.originalNode)});
+  } else {
+    record(call.thread(), wire::RecordType::graph_node_created,
+           wire::GraphNodeCreated{id_of(graph.node)});
+  }
 }
 
 constexpr size_t kPlaces = 4096;
@@ -107,21 +105,14 @@ CUptiResult enable_resource_callbacks(CUpti_SubscriberHandle subscriber) {
 }
 
 void resource_callback(CUpti_CallbackId id, const CUpti_ResourceData* data) {
-  const auto* graph =
-      data == nullptr ? nullptr : static_cast<const CUpti_GraphData*>(data->resourceDescriptor);
-  switch (id) {
-    case CUPTI_CBID_RESOURCE_CONTEXT_CREATED:
-      note_allocation();
-      return note_cuda_is_ready();
-    case CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED:
-      if (graph != nullptr) graph_node_created(*graph);
-      return;
-    case CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED:
-      if (graph != nullptr) graph_node_cloned(*graph);
-      return;
-    default:
-      return;
+  if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
+    note_allocation();
+    return note_cuda_is_ready();
   }
+  const bool cloned = id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED;
+  if (data == nullptr || (!cloned && id != CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED)) return;
+  const auto* graph = static_cast<const CUpti_GraphData*>(data->resourceDescriptor);
+  if (graph != nullptr) record_graph_node(*graph, cloned);
 }
 
 bool cuda_is_ready() { return ready.load(std::memory_order_acquire); }
