@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <deque>
 #include <stdexcept>
+#include <utility>
 
 #include "base/needed.h"
 #include "base/text.h"
+#include "config/config_tree.h"
 
 namespace llmprof::cli {
 namespace {
@@ -25,11 +25,6 @@ using Values = std::map<std::string, std::vector<std::string>>;
   give_up(ErrorKind::usage, std::move(message));
 }
 
-std::string meant(std::string_view wanted, std::span<const std::string_view> candidates) {
-  const auto near = nearest(wanted, candidates);
-  return near ? fmt::format("; did you mean '{}'?", *near) : std::string();
-}
-
 std::string_view option_name(std::string_view word) { return word.substr(0, word.find('=')); }
 
 bool looks_like_option(std::string_view word) { return word.size() > 1 && word.front() == '-'; }
@@ -37,45 +32,41 @@ bool looks_like_option(std::string_view word) { return word.size() > 1 && word.f
 // The valid words of a command line, or of the part before the command.
 class Grammar {
  public:
-  Grammar(const CommandSpec* command, std::initializer_list<std::span<const OptionSpec>> lists)
-      : command_(command) {
-    for (const auto& list : lists) {
-      for (const OptionSpec& option : list) options_.push_back(&option);
-    }
+  Grammar(const CommandSpec* command, std::span<const OptionSpec> own) : command_(command) {
+    for (const OptionSpec& option : own) options_.push_back(&option);
+    for (const OptionSpec& option : command_table().common_options) options_.push_back(&option);
   }
 
   // Fills `values` and returns the words that are not options, in order.
   [[nodiscard]] std::vector<std::string> parse(Words words, Values& values) const {
-    check_words(words);
-    CLI::App app;
-    app.set_help_flag();
-    app.allow_extras();
-    std::deque<bool> flags(options_.size());
-    std::deque<std::vector<std::string>> texts(options_.size());
-    for (size_t i = 0; i < options_.size(); ++i) {
-      const std::string name(options_[i]->name);
-      if (options_[i]->takes == Takes::nothing) {
-        app.add_flag(name == "--help" ? "-h,--help" : name, flags[i]);
+    std::vector<std::string> rest;
+    for (size_t i = 0; i < words.size(); ++i) {
+      if (!looks_like_option(words[i])) {
+        rest.push_back(words[i]);
+        continue;
+      }
+      const OptionSpec* option = find(words[i]);
+      if (option == nullptr) refuse_option(to_printable(option_name(words[i])));
+      std::vector<std::string>& given = values[option->name];
+      const size_t equals = words[i].find('=');
+      if (option->takes == Takes::nothing) {
+        if (equals == std::string::npos) continue;
+        wrong_usage(fmt::format("{} takes no value; {}", option->name, where_to_look()));
+      }
+      // An option in place of a value means that the value was forgotten.
+      if (equals < words[i].size() - 1) {
+        given.push_back(words[i].substr(equals + 1));
+      } else if (equals == std::string::npos && i + 1 < words.size() &&
+                 find(words[i + 1]) == nullptr) {
+        given.push_back(words[++i]);
       } else {
-        app.add_option(name, texts[i])
-            ->expected(1)
-            ->allow_extra_args(false)
-            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+        wrong_usage(fmt::format("{0} needs a value: {0} {1}; {2}", option->name, option->metavar,
+                                where_to_look()));
       }
     }
-    try {
-      app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-    } catch (const CLI::ParseError& error) {
-      wrong_usage(fmt::format("{}; {}", error.what(), where_to_look()));
-    }
-    for (size_t i = 0; i < options_.size(); ++i) {
-      if (!flags[i] && texts[i].empty()) continue;
-      check_values(*options_[i], texts[i]);
-      values[std::string(options_[i]->name)] = std::move(texts[i]);
-    }
-    std::vector<std::string> rest = app.remaining();
-    for (const std::string& word : rest) {
-      if (looks_like_option(word)) refuse_option(to_printable(option_name(word)));
+    for (const OptionSpec* option : options_) {
+      const auto given = values.find(option->name);
+      if (given != values.end()) check_values(*option, given->second);
     }
     return rest;
   }
@@ -93,7 +84,7 @@ class Grammar {
       std::vector<std::string> own(words.begin(), end);
       words.erase(words.begin(), end);
       check_values(argument, own);
-      values[std::string(argument.name)] = std::move(own);
+      values[argument.name] = std::move(own);
     }
     if (words.empty()) return;
     wrong_usage(fmt::format("{}: unexpected argument '{}'; {}", command_->name,
@@ -106,24 +97,11 @@ class Grammar {
                                : fmt::format("see `llmprof {} --help`", command_->name);
   }
 
-  [[nodiscard]] const OptionSpec* find(std::string_view name) const {
-    const auto found =
-        std::ranges::find_if(options_, [&](const OptionSpec* each) { return each->name == name; });
+  // The option of a word like "--out", "--out=x" or "-h"; null if there is none.
+  [[nodiscard]] const OptionSpec* find(std::string_view word) const {
+    const std::string_view name = word == "-h" ? "--help" : option_name(word);
+    const auto found = std::ranges::find(options_, name, &OptionSpec::name);
     return found == options_.end() ? nullptr : *found;
-  }
-
-  // An option in place of a value means that the value was forgotten.
-  void check_words(Words words) const {
-    for (size_t i = 0; i < words.size(); ++i) {
-      const OptionSpec* option = find(words[i]);
-      if (option == nullptr || option->takes == Takes::nothing) continue;
-      const bool missing = i + 1 == words.size() || find(option_name(words[i + 1])) != nullptr;
-      if (missing) {
-        wrong_usage(fmt::format("{0} needs a value: {0} {1}; {2}", option->name, option->metavar,
-                                where_to_look()));
-      }
-      ++i;
-    }
   }
 
   void check_values(const OptionSpec& option, Words values) const {
@@ -141,8 +119,10 @@ class Grammar {
     };
     if (option.takes == Takes::number) {
       const auto number = parse_int(value);
-      if (number && *number > option.most) wrong(fmt::format("is larger than {}", option.most));
-      if (number && *number >= option.least) return;
+      if (number && std::cmp_greater(*number, option.most)) {
+        wrong(fmt::format("is larger than {}", option.most));
+      }
+      if (number && std::cmp_greater_equal(*number, option.least)) return;
       wrong(fmt::format("is not a whole number of at least {}", option.least));
     }
     const auto& choices = option.choices;
@@ -150,13 +130,14 @@ class Grammar {
         choices.empty() || option.is_open || std::ranges::find(choices, value) != choices.end();
     if (valid) return;
     wrong_usage(fmt::format("{}: unknown value '{}'; available: {}{}", option.name,
-                            to_printable(value), fmt::join(choices, ", "), meant(value, choices)));
+                            to_printable(value), fmt::join(choices, ", "),
+                            config::did_you_mean(value, choices)));
   }
 
   [[noreturn]] void refuse_option(const std::string& name) const {
-    std::vector<std::string_view> names;
+    std::vector<std::string> names;
     for (const OptionSpec* option : options_) names.push_back(option->name);
-    std::string hint = meant(name, names);
+    std::string hint = config::did_you_mean(name, names);
     if (hint.empty()) hint = ";";
     wrong_usage(fmt::format("unknown option '{}'{}{} {}", name,
                             command_ == nullptr ? "" : fmt::format(" of {}", command_->name), hint,
@@ -172,7 +153,7 @@ class Grammar {
 size_t command_place(Words words) {
   size_t i = 0;
   while (i < words.size() && looks_like_option(words[i])) {
-    const auto options = common_options();
+    const auto& options = command_table().common_options;
     const bool takes_next = std::ranges::any_of(options, [&](const OptionSpec& option) {
       return option.name == words[i] && option.takes != Takes::nothing;
     });
@@ -192,9 +173,9 @@ void take_common(Values& values, ParsedLine& line) {
 
 const CommandSpec& command_named(const std::string& word) {
   if (const CommandSpec* command = find_command(word)) return *command;
-  std::vector<std::string_view> names;
-  for (const CommandSpec& command : all_commands()) names.push_back(command.name);
-  std::string hint = meant(word, names);
+  std::vector<std::string> names;
+  for (const CommandSpec& command : command_table().commands) names.push_back(command.name);
+  std::string hint = config::did_you_mean(word, names);
   if (hint.empty()) hint = fmt::format("; available: {}", fmt::join(names, ", "));
   wrong_usage(fmt::format("unknown command '{}'{}", to_printable(word), hint));
 }
@@ -208,7 +189,7 @@ ParsedLine parsed_line(Words words) {
 
   const size_t place = command_place(words);
   Values values;
-  const Grammar program(nullptr, {common_options(), program_options()});
+  const Grammar program(nullptr, command_table().program_options);
   std::ignore = program.parse(words.first(place), values);
   take_common(values, line);
   if (place == words.size()) {
@@ -217,7 +198,7 @@ ParsedLine parsed_line(Words words) {
   }
   line.command = &command_named(words[place]);
 
-  const Grammar grammar(line.command, {line.command->options, common_options()});
+  const Grammar grammar(line.command, line.command->options);
   auto rest = grammar.parse(words.subspan(place + 1), line.values);
   take_common(line.values, line);
   if (line.help) return line;

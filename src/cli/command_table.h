@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,76 +10,60 @@ namespace llmprof::cli {
 
 class Arguments;
 
-// The definition of the command line. The parser, --help, the shell completions and the manual page
-// are generated from it.
+// The definition of the command line, from conf/commands.yaml. The parser, --help, the shell
+// completions and the manual page are generated from it.
 
 // The kind of a value: the parser checks it, and shells complete it.
 enum class Takes : uint8_t { nothing, text, number, file, folder, path };
 
 // An option, or a positional argument.
 struct OptionSpec {
-  std::string_view name = {};     // "--out"; for an argument, its name in help: "PATH"
-  std::string_view metavar = {};  // "DIR"; empty for flags and positional arguments
+  std::string name;     // "--out"; for an argument, its name in help: "PATH"
+  std::string metavar;  // "DIR"; empty for flags and positional arguments
   Takes takes = Takes::nothing;
-  std::string_view help = {};
-  std::string_view group = {};                 // its heading in help; empty: "Options"
-  std::vector<std::string_view> choices = {};  // for completion; exclusive unless is_open
-  bool is_open = false;                        // values other than the choices are valid too
-  std::string_view choices_of = {};            // a configuration group: files or its choices
-  int64_t least = 0;                           // for a number
-  int64_t most = std::numeric_limits<int64_t>::max();
+  std::string help;
+  std::string group;                 // its heading in help; empty: "Options"
+  std::vector<std::string> choices;  // for completion; exclusive unless is_open
+  bool is_open = false;              // values other than the choices are valid too
+  std::string choices_of;            // a configuration group: files or its choices
+  uint64_t least = 1;                // for a number
+  uint64_t most = std::numeric_limits<uint32_t>::max();
   bool repeatable = false;
   bool required = false;  // for an argument
 };
 
-struct Example {
-  std::string_view command;  // ready to paste
-  std::string_view about = {};
+// A word and what it means: an example, an exit code, an environment variable.
+struct Entry {
+  std::string term;
+  std::string about;  // may be empty
 };
 
 struct CommandSpec {
-  std::string_view name = {};
-  std::string_view summary = {};
+  std::string name;
+  std::string summary;
   int (*run)(const Arguments&) = nullptr;
-  std::vector<Example> examples = {};
-  std::vector<OptionSpec> arguments = {};  // positional; the last may be repeatable
-  std::vector<OptionSpec> options = {};
+  std::vector<OptionSpec> arguments;  // positional; the last may be repeatable
+  std::vector<OptionSpec> options;
   bool takes_program = false;  // the words after `--` are another program's command line
-  std::string_view notes = {};
+  std::string notes;
+  std::vector<Entry> examples;  // ready to paste
 };
 
-std::span<const CommandSpec> all_commands();
-
-// Options of every command.
-std::span<const OptionSpec> common_options();
-
-// Options without a command: --version.
-std::span<const OptionSpec> program_options();
-
-// The environment variables that llmprof itself reads.
-struct VariableSpec {
-  std::string_view name;
-  std::string_view help = {};
+struct CommandTable {
+  std::string summary;  // of the program
+  std::vector<CommandSpec> commands;
+  std::vector<OptionSpec> common_options;   // of every command
+  std::vector<OptionSpec> program_options;  // without a command: --version
+  std::vector<Entry> exit_codes;
+  std::vector<Entry> environment_variables;  // that llmprof itself reads
 };
-std::span<const VariableSpec> environment_variables();
-
-struct ExitCodeSpec {
-  int code = 0;
-  std::string_view meaning;
-};
-std::span<const ExitCodeSpec> exit_codes();
-
-inline constexpr std::string_view kProgramSummary =
-    "A deep profiler for LLM inference on NVIDIA GPUs";
+const CommandTable& command_table();
 
 // Null if there is no such command.
 const CommandSpec* find_command(std::string_view name);
 
 // "--out DIR", "--json", "-h, --help".
 std::string option_synopsis(const OptionSpec& option);
-
-// "PATH...", "[OVERRIDE...]", "PID": an argument in a usage line.
-std::string argument_synopsis(const OptionSpec& argument);
 
 // "llmprof run [OVERRIDE...] [OPTIONS] [-- PROGRAM ARGUMENT...]".
 std::string usage_line(const CommandSpec& command);

@@ -23,7 +23,7 @@ std::vector<std::string> words_of(std::string_view line) {
 
 TEST(CommandTable, EveryCommandIsComplete) {
   std::set<std::string_view> names;
-  for (const CommandSpec& command : all_commands()) {
+  for (const CommandSpec& command : command_table().commands) {
     SCOPED_TRACE(command.name);
     EXPECT_TRUE(names.insert(command.name).second);
     EXPECT_FALSE(command.summary.empty());
@@ -50,13 +50,13 @@ void expect_complete(const OptionSpec& option) {
 }
 
 TEST(CommandTable, EveryOptionIsComplete) {
-  for (const CommandSpec& command : all_commands()) {
+  for (const CommandSpec& command : command_table().commands) {
     std::set<std::string_view> names;
     for (const OptionSpec& option : command.options) {
       expect_complete(option);
       EXPECT_TRUE(names.insert(option.name).second) << option.name;
     }
-    for (const OptionSpec& option : common_options()) {
+    for (const OptionSpec& option : command_table().common_options) {
       expect_complete(option);
       EXPECT_TRUE(names.insert(option.name).second) << option.name;
     }
@@ -66,14 +66,14 @@ TEST(CommandTable, EveryOptionIsComplete) {
 // Users copy examples, so the parser must accept each.
 TEST(CommandTable, EveryExampleIsValid) {
   size_t checked = 0;
-  for (const CommandSpec& command : all_commands()) {
-    for (const Example& example : command.examples) {
-      std::string_view line = example.command;
+  for (const CommandSpec& command : command_table().commands) {
+    for (const Entry& example : command.examples) {
+      std::string_view line = example.term;
       if (!line.starts_with("llmprof ")) continue;
       line = line.substr(0, line.find(" |"));
       const auto parsed = parse_line(words_of(line.substr(sizeof("llmprof"))));
-      ASSERT_TRUE(parsed) << example.command << ": " << parsed.error().message;
-      EXPECT_EQ(parsed->command, &command) << example.command;
+      ASSERT_TRUE(parsed) << example.term << ": " << parsed.error().message;
+      EXPECT_EQ(parsed->command, &command) << example.term;
       ++checked;
     }
   }
@@ -81,7 +81,7 @@ TEST(CommandTable, EveryExampleIsValid) {
 }
 
 TEST(Help, HasEveryOptionAndAnExample) {
-  for (const CommandSpec& command : all_commands()) {
+  for (const CommandSpec& command : command_table().commands) {
     const std::string help = command_help(command, {80, false});
     EXPECT_TRUE(help.starts_with("Usage: " + usage_line(command) + "\n")) << help;
     EXPECT_NE(help.find("Example"), std::string::npos) << help;
@@ -95,7 +95,7 @@ TEST(Help, HasEveryOptionAndAnExample) {
 
 TEST(Help, ListsAllCommands) {
   const std::string help = program_help({});
-  for (const CommandSpec& command : all_commands()) {
+  for (const CommandSpec& command : command_table().commands) {
     const bool listed = help.find("\n  " + std::string(command.name) + " ") != std::string::npos;
     EXPECT_TRUE(listed) << command.name;
   }

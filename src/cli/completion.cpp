@@ -70,12 +70,10 @@ std::string values_of(const OptionSpec& option, std::span<const session::GroupCh
   return files ? "_llmprof_files \"$current\"" : ":";
 }
 
-std::string names_of(std::span<const OptionSpec> options) {
-  std::string names;
-  for (const OptionSpec& option : options) {
-    names += (names.empty() ? "" : " ") + std::string(option.name);
-  }
-  return names;
+std::string names_of(const std::vector<OptionSpec>& options) {
+  std::vector<std::string_view> names;
+  for (const OptionSpec& option : options) names.push_back(option.name);
+  return fmt::format("{}", fmt::join(names, " "));
 }
 
 void add_values(std::string_view command, const OptionSpec& option,
@@ -121,8 +119,7 @@ std::string action_of(const OptionSpec& option) {
 
 std::string option_argument(const OptionSpec& option) {
   if (option.takes == Takes::nothing) {
-    const std::string also =
-        option.name == "--help" ? "(-h --help)'{-h,--help}'" : std::string(option.name);
+    const std::string also = option.name == "--help" ? "(-h --help)'{-h,--help}'" : option.name;
     return fmt::format("'{}[{}]'", also, zsh_escaped(option.help));
   }
   return fmt::format("'{}=[{}]:{}:{}'", option.name, zsh_escaped(option.help),
@@ -131,7 +128,7 @@ std::string option_argument(const OptionSpec& option) {
 
 // Adds a function that completes a file or a choice of this group, if an option takes them.
 void add_group(const session::GroupChoices& group, std::string& script) {
-  const auto commands = all_commands();
+  const auto& commands = command_table().commands;
   const bool wanted = std::ranges::any_of(commands, [&](const CommandSpec& command) {
     return std::ranges::any_of(
         command.options, [&](const OptionSpec& each) { return each.choices_of == group.group; });
@@ -158,10 +155,11 @@ void add_zsh_command(const CommandSpec& command, std::string& script) {
 }  // namespace
 
 std::string bash_completion(std::span<const session::GroupChoices> groups) {
+  const CommandTable& table = command_table();
   std::string script(kHead);
   script += "  case $command:$previous in\n";
-  for (const OptionSpec& option : common_options()) add_values("*", option, groups, script);
-  for (const CommandSpec& command : all_commands()) {
+  for (const OptionSpec& option : table.common_options) add_values("*", option, groups, script);
+  for (const CommandSpec& command : table.commands) {
     for (const OptionSpec& option : command.options)
       add_values(command.name, option, groups, script);
     if (!command.takes_program) continue;
@@ -172,21 +170,19 @@ std::string bash_completion(std::span<const session::GroupChoices> groups) {
   }
   script += "  esac\n";
   std::string commands;
-  for (const CommandSpec& command : all_commands()) {
-    commands += std::string(command.name) + ' ';
-  }
-  const std::string common = names_of(common_options());
+  for (const CommandSpec& command : table.commands) commands += command.name + ' ';
+  const std::string common = names_of(table.common_options);
   script += fmt::format(
       "  if [[ -z $command ]]; then\n    _llmprof_words '{}{} {}' \"$current\"\n    return\n  fi\n",
-      commands, common, names_of(program_options()));
+      commands, common, names_of(table.program_options));
   script += "  if [[ $current == -* ]]; then\n    case $command in\n";
-  for (const CommandSpec& command : all_commands()) {
+  for (const CommandSpec& command : table.commands) {
     const std::string own = names_of(command.options);
     script += fmt::format("      {}) _llmprof_words '{}{}{}' \"$current\" ;;\n", command.name, own,
                           own.empty() ? "" : " ", common);
   }
   script += "    esac\n    return\n  fi\n  case $command in\n";
-  for (const CommandSpec& command : all_commands()) {
+  for (const CommandSpec& command : table.commands) {
     script += fmt::format("    {}) {} ;;\n", command.name, arguments_of(command, groups));
   }
   script += "  esac\n";
@@ -195,10 +191,11 @@ std::string bash_completion(std::span<const session::GroupChoices> groups) {
 }
 
 std::string zsh_completion(std::span<const session::GroupChoices> groups) {
+  const CommandTable& table = command_table();
   std::string script =
       "#compdef llmprof\n# zsh completion of llmprof, made by `llmprof completion zsh`.\n\n"
       "_llmprof_commands() {\n  local -a commands=(\n";
-  for (const CommandSpec& command : all_commands()) {
+  for (const CommandSpec& command : table.commands) {
     script += fmt::format("    '{}:{}'\n", command.name, zsh_escaped(command.summary));
   }
   script +=
@@ -213,15 +210,15 @@ std::string zsh_completion(std::span<const session::GroupChoices> groups) {
   script +=
       "_llmprof() {\n  local context state state_descr line\n  typeset -A opt_args\n"
       "  local -a common=(\n";
-  for (const OptionSpec& option : common_options()) {
+  for (const OptionSpec& option : table.common_options) {
     script += "    " + option_argument(option) + '\n';
   }
   script += "  )\n  _arguments -C $common";
-  for (const OptionSpec& option : program_options()) script += ' ' + option_argument(option);
+  for (const OptionSpec& option : table.program_options) script += ' ' + option_argument(option);
   script +=
       " \\\n    '1:command:_llmprof_commands' '*::argument:->arguments'\n"
       "  [[ $state == arguments ]] || return\n  case $words[1] in\n";
-  for (const CommandSpec& command : all_commands()) add_zsh_command(command, script);
+  for (const CommandSpec& command : table.commands) add_zsh_command(command, script);
   script +=
       "  esac\n}\n\n# Sourced it registers itself; as a file of $fpath it is the function's body.\n"
       "if [[ $funcstack[1] == _llmprof ]]; then\n  _llmprof \"$@\"\nelse\n"

@@ -98,6 +98,10 @@ TEST(Parse, SaysWhatIsMissingOrTooMuch) {
             "--out needs a value: --out DIR; see `llmprof analyze --help`");
   EXPECT_EQ(complaint({"analyze", "x", "--out", "--json"}),
             "--out needs a value: --out DIR; see `llmprof analyze --help`");
+  EXPECT_EQ(complaint({"analyze", "--out=", "x"}),
+            "--out needs a value: --out DIR; see `llmprof analyze --help`");
+  EXPECT_EQ(complaint({"analyze", "x", "--json=1"}),
+            "--json takes no value; see `llmprof analyze --help`");
   EXPECT_EQ(complaint({"analyze", "x", "--out", "a", "--out", "b"}),
             "--out is given 2 times; see `llmprof analyze --help`");
   EXPECT_EQ(complaint({"artifacts", "a", "b"}),

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
+#include <iterator>
 #include <utility>
 
 #include "cli/command_table.h"
@@ -16,11 +16,6 @@ namespace {
 
 constexpr size_t kLongestTerm = 24;  // a longer term gets its own line
 constexpr size_t kHelpWidth = 100;   // line length in a pipe, and the maximum on a terminal
-
-struct Entry {
-  std::string term;
-  std::string about;
-};
 
 class HelpPage {
  public:
@@ -46,22 +41,20 @@ class HelpPage {
     const std::string rest(width + 4, ' ');
     for (const Entry& entry : entries) add_entry(entry, width, rest);
   }
-  void add_examples(const std::vector<Example>& examples) {
+  void add_examples(const std::vector<Entry>& examples) {
     if (examples.empty()) return;
     if (examples.size() == 1) {
       out_ += '\n' + report::tinted("Example:", report::Tint::heading, style_) + ' ' +
-              std::string(examples.front().command) + '\n';
+              examples.front().term + '\n';
       return;
     }
     out_ += '\n' + report::tinted("Examples:", report::Tint::heading, style_) + '\n';
     // A command is never wrapped, so that it can be copied.
-    for (const Example& example : examples) {
-      if (!example.about.empty()) {
-        out_ += "  " +
-                report::tinted("# " + std::string(example.about), report::Tint::quiet, style_) +
-                '\n';
+    for (const auto& [command, about] : examples) {
+      if (!about.empty()) {
+        out_ += "  " + report::tinted("# " + about, report::Tint::quiet, style_) + '\n';
       }
-      out_ += "  " + std::string(example.command) + '\n';
+      out_ += "  " + command + '\n';
     }
   }
 
@@ -84,25 +77,28 @@ class HelpPage {
   std::string out_;
 };
 
-// `term` and `about` are members or functions of a row.
-template <class Rows, class Term, class About>
-void add_entries(const Rows& rows, Term term, About about, std::vector<Entry>& entries) {
-  for (const auto& row : rows) {
-    entries.push_back({std::string(std::invoke(term, row)), std::string(std::invoke(about, row))});
-  }
+Entry entry_of(const CommandSpec& command) { return {command.name, command.summary}; }
+
+Entry entry_of(const OptionSpec& option) { return {option_synopsis(option), option.help}; }
+
+template <class Row>
+std::vector<Entry> entries_of(const std::vector<Row>& rows) {
+  std::vector<Entry> entries;
+  for (const Row& row : rows) entries.push_back(entry_of(row));
+  return entries;
 }
 
 // Options by heading, with headings in the table's order.
 std::vector<std::pair<std::string, std::vector<Entry>>> by_group(const CommandSpec& command) {
   std::vector<std::pair<std::string, std::vector<Entry>>> groups;
   const auto add = [&](const OptionSpec& option) {
-    const std::string name(option.group.empty() ? "Options" : option.group);
+    const std::string name = option.group.empty() ? "Options" : option.group;
     auto group = std::ranges::find_if(groups, [&](const auto& each) { return each.first == name; });
     if (group == groups.end()) group = groups.insert(group, {name, {}});
-    group->second.push_back({option_synopsis(option), std::string(option.help)});
+    group->second.push_back(entry_of(option));
   };
   for (const OptionSpec& option : command.options) add(option);
-  for (const OptionSpec& option : common_options()) add(option);
+  for (const OptionSpec& option : command_table().common_options) add(option);
   return groups;
 }
 
@@ -152,7 +148,7 @@ void add_examples(const CommandSpec& command, std::string& page) {
   if (command.examples.empty()) return;
   page += fmt::format(".PP\n{}:\n", command.examples.size() == 1 ? "Example" : "Examples");
   page += ".PP\n.nf\n.RS\n";
-  for (const Example& example : command.examples) page += escaped(example.command) + '\n';
+  for (const Entry& example : command.examples) page += escaped(example.term) + '\n';
   page += ".RE\n.fi\n";
 }
 
@@ -172,19 +168,13 @@ void add_command(const CommandSpec& command, std::string& page) {
 std::string program_help(const report::TerminalStyle& style) {
   HelpPage page(style);
   page.add_usage("llmprof COMMAND [ARGUMENTS] [OPTIONS]");
-  page.add_text(kProgramSummary);
-  std::vector<Entry> commands;
-  add_entries(all_commands(), &CommandSpec::name, &CommandSpec::summary, commands);
-  page.add_list("Commands", commands);
-  std::vector<Entry> options;
-  add_entries(common_options(), option_synopsis, &OptionSpec::help, options);
-  add_entries(program_options(), option_synopsis, &OptionSpec::help, options);
+  const CommandTable& table = command_table();
+  page.add_text(table.summary);
+  page.add_list("Commands", entries_of(table.commands));
+  std::vector<Entry> options = entries_of(table.common_options);
+  std::ranges::move(entries_of(table.program_options), std::back_inserter(options));
   page.add_list("Common options", options);
-  std::vector<Entry> codes;
-  add_entries(
-      exit_codes(), [](const ExitCodeSpec& each) { return std::to_string(each.code); },
-      &ExitCodeSpec::meaning, codes);
-  page.add_list("Exit codes", codes);
+  page.add_list("Exit codes", table.exit_codes);
   page.add_examples({{"llmprof run", "profile the default workload; no GPU needed"},
                      {"llmprof analyze trace.sqlite ncu.csv", "a timeline plus ncu metrics"},
                      {"llmprof COMMAND --help", "more on one command"}});
@@ -195,9 +185,7 @@ std::string command_help(const CommandSpec& command, const report::TerminalStyle
   HelpPage page(style);
   page.add_usage(usage_line(command));
   page.add_text(command.summary);
-  std::vector<Entry> arguments;
-  add_entries(command.arguments, &OptionSpec::name, &OptionSpec::help, arguments);
-  page.add_list("Arguments", arguments);
+  page.add_list("Arguments", entries_of(command.arguments));
   for (const auto& [heading, entries] : by_group(command)) page.add_list(heading, entries);
   if (!command.notes.empty()) {
     page.add_text("");
@@ -208,34 +196,27 @@ std::string command_help(const CommandSpec& command, const report::TerminalStyle
 }
 
 std::string manual_page() {
+  const CommandTable& table = command_table();
   std::string page =
       fmt::format(".TH LLMPROF 1 \"\" \"llmprof {}\" \"User Commands\"\n", session::kVersion);
   page += ".SH NAME\nllmprof \\- a deep profiler for LLM inference on NVIDIA GPUs\n";
   page += ".SH SYNOPSIS\n.nf\n";
-  for (const CommandSpec& command : all_commands()) {
-    page += escaped(usage_line(command)) + '\n';
-  }
+  for (const CommandSpec& command : table.commands) page += escaped(usage_line(command)) + '\n';
   page += ".fi\n.SH DESCRIPTION\n";
   page += escaped(
       "llmprof runs a workload, or reads what Nsight Systems, Nsight Compute or PyTorch recorded. "
       "It reports how long prefill and decode take, where the time of each token goes, how far "
       "that is from the hardware limit, and what to fix first.");
   page += "\n.SH COMMANDS\n";
-  for (const CommandSpec& command : all_commands()) {
-    add_command(command, page);
-  }
+  for (const CommandSpec& command : table.commands) add_command(command, page);
   page += ".SH COMMON OPTIONS\n";
-  for (const auto& options : {common_options(), program_options()}) {
-    for (const OptionSpec& option : options) add_entry(term(option), option.help, page);
+  for (const auto* options : {&table.common_options, &table.program_options}) {
+    for (const OptionSpec& option : *options) add_entry(term(option), option.help, page);
   }
   page += ".SH EXIT STATUS\n";
-  for (const ExitCodeSpec& each : exit_codes()) {
-    add_entry(bold(std::to_string(each.code)), each.meaning, page);
-  }
+  for (const auto& [code, meaning] : table.exit_codes) add_entry(bold(code), meaning, page);
   page += ".SH ENVIRONMENT\n";
-  for (const VariableSpec& each : environment_variables()) {
-    add_entry(bold(each.name), each.help, page);
-  }
+  for (const auto& [name, help] : table.environment_variables) add_entry(bold(name), help, page);
   page += ".SH FILES\n";
   add_entry(italic("tmp/stage2/RUN"), "Bundle of a run, unless --out names another folder.", page);
   add_entry(italic("tmp/analyze/RUN"), "Bundle of an analysis.", page);

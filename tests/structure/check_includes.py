@@ -26,7 +26,7 @@ ALLOWED = {
     "page": {"profile", "compare", "report"},
     "session": {"trace", "readers", "capture", "config", "llm", "profile", "analysis", "job", "exports",
                 "compare", "report", "page"},
-    "cli": {"capture", "profile", "compare", "session", "report"},
+    "cli": {"capture", "config", "profile", "compare", "session", "report"},
 }
 
 WITHOUT_BASE = {"wire", "collector"}
@@ -40,7 +40,6 @@ LIBRARIES = {
     "nlohmann/": "config",
     "yaml.h": "config",
     "re2/": "analysis",
-    "CLI/": "cli",
 }
 
 # Who else may: profile.json is read, and env.json, what the page reads and exports are written, with the library
