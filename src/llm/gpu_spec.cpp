@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
+#include "base/needed.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "config/config_tree.h"
@@ -40,14 +42,13 @@ constexpr std::array<std::string_view, 6> kKeys = {
 constexpr std::array<std::string_view, 7> kPeakFormats = {"bf16", "fp16", "fp8", "fp4",
                                                           "int8", "tf32", "fp32"};
 
-void read_peaks(ConfigKeys& gpu, GpuSpec& spec) {
-  const config::ConfigNode* node = gpu.node().find("dense_tflops");
-  if (node == nullptr || !node->is_map()) {
+void read_peaks(const ConfigKeys& gpu, GpuSpec& spec) {
+  const config::ConfigNode& node = gpu.node()["dense_tflops"];
+  if (!node.is_map()) {
     gpu.wrong(gpu.node(), "'dense_tflops' is missing, a map such as {bf16: 989, fp8: 1979}");
-    return;
   }
-  ConfigKeys peaks(gpu.document(), *node);
-  peaks.check_keys(kPeakFormats);
+  needed(gpu.document().check_keys(node, kPeakFormats));
+  const ConfigKeys peaks(gpu.document(), node);
   const auto peak = [&](std::string_view key) {
     auto value = peaks.figure(key);
     if (value) *value *= kTera;
@@ -60,13 +61,12 @@ void read_peaks(ConfigKeys& gpu, GpuSpec& spec) {
   spec.tensor_int8 = peak("int8");
   spec.tensor_tf32 = peak("tf32");
   spec.fp32 = peak("fp32");
-  if (!bf16 && !fp16) peaks.wrong(*node, "has neither 'bf16' nor 'fp16'");
-  spec.tensor_bf16 = bf16 ? *bf16 : fp16.value_or(0);
+  if (!bf16 && !fp16) peaks.wrong(node, "has neither 'bf16' nor 'fp16'");
+  spec.tensor_bf16 = bf16 ? *bf16 : *fp16;
   spec.fp16_only = !bf16;
-  gpu.take_error_of(peaks);
 }
 
-std::vector<std::string> read_names(ConfigKeys& gpu, const std::string& name) {
+std::vector<std::string> read_names(const ConfigKeys& gpu, const std::string& name) {
   std::vector<std::string> names = {normalized_gpu_name(name)};
   const config::ConfigNode* matches = gpu.node().find("matches");
   if (matches == nullptr) return names;
@@ -113,49 +113,44 @@ std::string GpuSpec::peak_name(std::string_view format) const {
   return format == "f16" || fp16_only ? "fp16 dense" : "bf16 dense";
 }
 
-Result<void> GpuSpecs::read(const config::ConfText& text, std::vector<Entry>& into) {
-  const auto document = config::parse_yaml(text.text, text.name);
-  if (!document) return fail_with(document.error());
-  const config::ConfigNode* list = document->root.find("gpus");
-  if (list == nullptr || !list->is_list()) {
-    return document->wrong(document->root, "expected 'gpus:' with a list of GPUs");
-  }
-  for (const config::ConfigNode& gpu : list->children) {
-    if (auto known = document->check_keys(gpu, kKeys); !known) return known;
-    const config::ConfigNode* name = gpu.find("name");
-    if (name == nullptr || normalized_gpu_name(name->text).empty()) {
-      return document->wrong(gpu, "a GPU needs a 'name'");
-    }
-    ConfigKeys keys(*document, gpu);
-    Entry& entry = into.emplace_back();
-    entry.spec.name = to_printable(name->text);
-    entry.names = read_names(keys, name->text);
-    entry.spec.memory_bandwidth = keys.required_figure("bandwidth_gb_per_s") * kGiga;
+std::vector<GpuSpecs::Entry> GpuSpecs::read(const config::ConfText& text) {
+  const auto document = needed(config::parse_yaml(text.text, text.name));
+  const config::ConfigNode& list = document.root["gpus"];
+  if (!list.is_list()) document.refuse(document.root, "expected 'gpus:' with a list of GPUs");
+  std::vector<Entry> entries;
+  for (const config::ConfigNode& gpu : list.children) {
+    needed(document.check_keys(gpu, kKeys));
+    const std::string& name = gpu["name"].text;
+    if (normalized_gpu_name(name).empty()) document.refuse(gpu, "a GPU needs a 'name'");
+    const ConfigKeys keys(document, gpu);
+    Entry& entry = entries.emplace_back();
+    entry.spec.name = to_printable(name);
+    entry.names = read_names(keys, name);
+    const auto bandwidth = keys.figure("bandwidth_gb_per_s");
+    if (!bandwidth) document.refuse(gpu, "'bandwidth_gb_per_s' is missing");
+    entry.spec.memory_bandwidth = *bandwidth * kGiga;
     entry.memory_bytes = static_cast<uint64_t>(keys.figure("memory_gb").value_or(0) * kGiga);
     entry.sm_count = static_cast<uint32_t>(keys.figure("sm_count").value_or(0));
     read_peaks(keys, entry.spec);
-    if (keys.error()) return fail_with(*keys.error());
   }
-  return {};
+  return entries;
 }
 
 Result<GpuSpecs> GpuSpecs::load(const config::ConfFiles& conf) {
-  const auto layers = conf.layers("gpus.yaml");
-  if (!layers) return fail_with(layers.error());
-  GpuSpecs specs;
-  for (const config::ConfText& layer : *layers) {
-    std::vector<Entry> entries;
-    if (auto done = read(layer, entries); !done) return fail_with(done.error());
-    // A name in a higher layer overrides the same name in lower ones.
-    for (Entry& entry : entries) {
-      const auto same =
-          std::find_if(specs.entries_.begin(), specs.entries_.end(), [&](const Entry& above) {
-            return equals_ignoring_case(above.spec.name, entry.spec.name);
-          });
-      if (same == specs.entries_.end()) specs.entries_.push_back(std::move(entry));
+  return attempt([&] {
+    GpuSpecs specs;
+    for (const config::ConfText& layer : needed(conf.layers("gpus.yaml"))) {
+      std::vector<Entry> own = read(layer);
+      // A name in a higher layer overrides the same name in lower ones.
+      std::erase_if(own, [&](const Entry& entry) {
+        return std::ranges::any_of(specs.entries_, [&](const Entry& above) {
+          return equals_ignoring_case(above.spec.name, entry.spec.name);
+        });
+      });
+      std::ranges::move(own, std::back_inserter(specs.entries_));
     }
-  }
-  return specs;
+    return specs;
+  });
 }
 
 bool GpuSpecs::fits(const Entry& entry, uint32_t sm_count, uint64_t memory_bytes) {
@@ -174,7 +169,7 @@ std::optional<GpuSpec> GpuSpecs::find(std::string_view name, uint32_t sm_count,
   const std::string wanted = normalized_gpu_name(name);
   const Entry* found = nullptr;
   for (const Entry& entry : entries_) {
-    if (std::find(entry.names.begin(), entry.names.end(), wanted) == entry.names.end()) continue;
+    if (std::ranges::find(entry.names, wanted) == entry.names.end()) continue;
     if (!fits(entry, sm_count, memory_bytes)) continue;
     if (found != nullptr) return std::nullopt;
     found = &entry;

@@ -39,8 +39,8 @@ ConfigKeys language_part(const ConfigKeys& root) {
   return root;
 }
 
-std::string model_type_of(ConfigKeys& text, ConfigKeys& root) {
-  for (ConfigKeys* keys : {&text, &root}) {
+std::string model_type_of(const ConfigKeys& text, const ConfigKeys& root) {
+  for (const ConfigKeys* keys : {&text, &root}) {
     if (std::string type = keys->text("model_type"); find_model_family(type) != nullptr)
       return type;
     const config::ConfigNode* architectures = keys->find("architectures");
@@ -61,7 +61,7 @@ std::string unknown_family(const std::string& type) {
                      fmt::join(types, ", "));
 }
 
-void read_latent_attention(ConfigKeys& text, ModelSpec& model) {
+void read_latent_attention(const ConfigKeys& text, ModelSpec& model) {
   if (text.count_or({"kv_lora_rank"}, 0) == 0 || !text.flag_or("use_mla", true)) return;
   LatentAttention latent;
   latent.q_rank = text.count_or({"q_lora_rank"}, 0);
@@ -73,7 +73,7 @@ void read_latent_attention(ConfigKeys& text, ModelSpec& model) {
   model.head_dim = latent.nope_dim + latent.rope_dim;
 }
 
-void read_attention(ConfigKeys& text, ConfigKeys& family, ModelSpec& model) {
+void read_attention(const ConfigKeys& text, const ConfigKeys& family, ModelSpec& model) {
   model.heads = text.required({"num_attention_heads"});
   const uint32_t most = text.flag_or("multi_query", false) ? 1 : model.heads;
   model.kv_heads = text.number_or({"num_key_value_heads"}, most);
@@ -97,7 +97,7 @@ void read_attention(ConfigKeys& text, ConfigKeys& family, ModelSpec& model) {
   model.attention_sinks = family.flag_or("attention_sinks", false);
 }
 
-void read_feed_forward(ConfigKeys& text, ConfigKeys& family, ModelSpec& model) {
+void read_feed_forward(const ConfigKeys& text, const ConfigKeys& family, ModelSpec& model) {
   model.intermediate = text.required({"intermediate_size"});
   model.gated = family.flag_or("gated", true);
   model.feed_forward_bias = text.flag_or("mlp_bias", false);
@@ -106,12 +106,13 @@ void read_feed_forward(ConfigKeys& text, ConfigKeys& family, ModelSpec& model) {
 }
 
 // From `text` or, for models of several parts, from the whole file.
-std::string either(ConfigKeys& text, ConfigKeys& root, std::string_view key) {
+std::string either(const ConfigKeys& text, const ConfigKeys& root, std::string_view key) {
   std::string found = text.text(key);
   return found.empty() ? root.text(key) : found;
 }
 
-void read_formats(ConfigKeys& text, ConfigKeys& root, const PresetWords& preset, ModelSpec& model) {
+void read_formats(const ConfigKeys& text, const ConfigKeys& root, const PresetWords& preset,
+                  ModelSpec& model) {
   std::string dtype = either(text, root, "dtype");
   if (dtype.empty()) dtype = either(text, root, "torch_dtype");
   if (dtype.empty()) dtype = preset.dtype;
@@ -161,19 +162,16 @@ void note_what_is_not_counted(const ConfigKeys& text, const ConfigKeys& root, Mo
 
 }  // namespace
 
-Result<ModelSpec> read_hugging_face_config(const config::ConfigDocument& document,
-                                           const config::ConfigNode& node,
-                                           const PresetWords& preset) {
-  if (!node.is_map()) {
-    return document.wrong(node, "expected the keys of a Hugging Face config.json");
-  }
-  ConfigKeys root(document, node);
+ModelSpec read_model(const config::ConfigDocument& document, const config::ConfigNode& node,
+                     const PresetWords& preset) {
+  if (!node.is_map()) document.refuse(node, "expected the keys of a Hugging Face config.json");
+  const ConfigKeys root(document, node);
   ConfigKeys text = language_part(root);
   const std::string type = model_type_of(text, root);
   const config::ConfigNode* defaults = find_model_family(type);
-  if (defaults == nullptr) return document.wrong(node, unknown_family(type));
+  if (defaults == nullptr) document.refuse(node, unknown_family(type));
   text.fall_back_to(*defaults);
-  ConfigKeys family(document, *defaults);
+  const ConfigKeys family(document, *defaults);
 
   ModelSpec model;
   model.variant = root.find("model_type") != nullptr ? root.text("model_type") : type;
@@ -192,12 +190,10 @@ Result<ModelSpec> read_hugging_face_config(const config::ConfigDocument& documen
   read_formats(text, root, preset, model);
   model.vision = read_vision(root, model.hidden, model.notes);
   note_what_is_not_counted(text, root, model);
-  root.take_error_of(text);
-  if (root.error()) return fail_with(*root.error());
   if (const uint64_t parameters = parameter_count(model); parameters > kMostParameters) {
-    return document.wrong(
-        node, fmt::format("these sizes amount to {:.0e} parameters, which is implausible",
-                          static_cast<double>(parameters)));
+    document.refuse(node,
+                    fmt::format("these sizes amount to {:.0e} parameters, which is implausible",
+                                static_cast<double>(parameters)));
   }
   return model;
 }

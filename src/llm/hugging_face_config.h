@@ -23,17 +23,22 @@ Result<ModelSpec> read_hugging_face_config(const config::ConfigDocument& documen
                                            const config::ConfigNode& root,
                                            const PresetWords& preset);
 
+// For this module; errors are thrown (base/needed.h).
+ModelSpec read_model(const config::ConfigDocument& document, const config::ConfigNode& root,
+                     const PresetWords& preset);
+
 // `family`: keys that are read only from conf/model_families.yaml.
 
 // The experts that a configuration describes; none for dense models.
-std::optional<MixtureOfExperts> read_mixture(ConfigKeys& keys, ConfigKeys& family);
+std::optional<MixtureOfExperts> read_mixture(const ConfigKeys& keys, const ConfigKeys& family);
 
 // The layers in order: which have a window, and which have experts.
-std::vector<LayerSpec> read_layers(ConfigKeys& keys, ConfigKeys& family, bool has_mixture);
+std::vector<LayerSpec> read_layers(const ConfigKeys& keys, const ConfigKeys& family,
+                                   bool has_mixture);
 
 // The vision part of a configuration: towers and projector, in the order an image passes through
 // them. `text_hidden` is the width of their output. Adds a note for whatever is not stated.
-std::vector<VisionTower> read_vision(ConfigKeys& root, uint32_t text_hidden,
+std::vector<VisionTower> read_vision(const ConfigKeys& root, uint32_t text_hidden,
                                      std::vector<std::string>& notes);
 
 // "bfloat16", "torch.float16", "fp8", ...; none if unknown.
@@ -50,6 +55,7 @@ struct QuantizedWeights {
 
 // None if the file has no such section. `dtype` is the format of unquantized weights. An unknown
 // method is an error: guessed bytes would be wrong by a large factor.
-std::optional<QuantizedWeights> read_quantization(ConfigKeys& root, const NumberFormat& dtype);
+std::optional<QuantizedWeights> read_quantization(const ConfigKeys& root,
+                                                  const NumberFormat& dtype);
 
 }  // namespace llmprof::llm

@@ -11,18 +11,17 @@ constexpr uint32_t kMostLayers = 10'000;
 constexpr uint64_t kLargestSize = 1'000'000'000;
 
 // A list with one text per layer; a null pointer if the file has none.
-const config::ConfigNode* layer_list(ConfigKeys& keys, std::string_view key, size_t layers) {
+const config::ConfigNode* layer_list(const ConfigKeys& keys, std::string_view key, size_t layers) {
   const config::ConfigNode* list = keys.find(key);
   if (list == nullptr) return nullptr;
   if (!list->is_list() || list->children.size() != layers) {
     keys.wrong(*list,
                fmt::format("'{}' must list one entry for each of the {} layers", key, layers));
-    return nullptr;
   }
   return list;
 }
 
-void read_listed_windows(ConfigKeys& keys, const config::ConfigNode& list,
+void read_listed_windows(const ConfigKeys& keys, const config::ConfigNode& list,
                          std::vector<LayerSpec>& layers) {
   for (size_t i = 0; i < layers.size(); ++i) {
     const std::string& type = list.children[i].text;
@@ -39,12 +38,12 @@ void read_listed_windows(ConfigKeys& keys, const config::ConfigNode& list,
               "unknown value '{}' in 'layer_types'; available: full_attention, sliding_attention "
               "and chunked_attention",
               type));
-      return;
     }
   }
 }
 
-void read_windows(ConfigKeys& keys, ConfigKeys& family, std::vector<LayerSpec>& layers) {
+void read_windows(const ConfigKeys& keys, const ConfigKeys& family,
+                  std::vector<LayerSpec>& layers) {
   const std::string rule = family.text("window");
   // Qwen's files state a window that is not used.
   if (rule == "later" && !keys.flag_or("use_sliding_window", false)) return;
@@ -67,7 +66,7 @@ void read_windows(ConfigKeys& keys, ConfigKeys& family, std::vector<LayerSpec>& 
   }
 }
 
-void read_sparse_step(ConfigKeys& keys, std::vector<LayerSpec>& layers) {
+void read_sparse_step(const ConfigKeys& keys, std::vector<LayerSpec>& layers) {
   const uint32_t step = keys.number_or({"decoder_sparse_step"}, 1);
   for (size_t i = 0; i < layers.size(); ++i) {
     if ((i + 1) % step == 0) layers[i].feed_forward = FeedForwardKind::mixture;
@@ -79,18 +78,17 @@ void read_sparse_step(ConfigKeys& keys, std::vector<LayerSpec>& layers) {
     if (!layer || *layer < 0 || static_cast<uint64_t>(*layer) >= layers.size()) {
       keys.wrong(item, fmt::format("'mlp_only_layers' has layer '{}', but there are {} layers",
                                    item.text, layers.size()));
-      return;
     }
     layers[static_cast<size_t>(*layer)].feed_forward = FeedForwardKind::dense;
   }
 }
 
-void read_after_dense(ConfigKeys& keys, std::vector<LayerSpec>& layers) {
+void read_after_dense(const ConfigKeys& keys, std::vector<LayerSpec>& layers) {
   const uint32_t first = keys.count_or({"first_k_dense_replace"}, 0);
   const config::ConfigNode* frequency = keys.find("moe_layer_freq");
   if (frequency != nullptr && frequency->is_list()) {
     const config::ConfigNode* list = layer_list(keys, "moe_layer_freq", layers.size());
-    for (size_t i = 0; list != nullptr && i < layers.size(); ++i) {
+    for (size_t i = 0; i < layers.size(); ++i) {
       if (list->children[i].integer() == 1) layers[i].feed_forward = FeedForwardKind::mixture;
     }
     return;
@@ -101,7 +99,8 @@ void read_after_dense(ConfigKeys& keys, std::vector<LayerSpec>& layers) {
   }
 }
 
-void read_feed_forwards(ConfigKeys& keys, ConfigKeys& family, std::vector<LayerSpec>& layers) {
+void read_feed_forwards(const ConfigKeys& keys, const ConfigKeys& family,
+                        std::vector<LayerSpec>& layers) {
   if (const config::ConfigNode* list = layer_list(keys, "mlp_layer_types", layers.size())) {
     for (size_t i = 0; i < layers.size(); ++i) {
       const std::string& type = list->children[i].text;
@@ -111,7 +110,6 @@ void read_feed_forwards(ConfigKeys& keys, ConfigKeys& family, std::vector<LayerS
         keys.wrong(
             list->children[i],
             fmt::format("unknown value '{}' in 'mlp_layer_types'; available: dense, sparse", type));
-        return;
       }
     }
   } else if (family.text("mixture") == "sparse_step") {
@@ -125,7 +123,7 @@ void read_feed_forwards(ConfigKeys& keys, ConfigKeys& family, std::vector<LayerS
 
 }  // namespace
 
-std::optional<MixtureOfExperts> read_mixture(ConfigKeys& keys, ConfigKeys& family) {
+std::optional<MixtureOfExperts> read_mixture(const ConfigKeys& keys, const ConfigKeys& family) {
   const std::string rule = family.text("mixture");
   if (rule.empty()) return std::nullopt;
   MixtureOfExperts mixture;
@@ -150,7 +148,6 @@ std::optional<MixtureOfExperts> read_mixture(ConfigKeys& keys, ConfigKeys& famil
         keys.wrong(*keys.find("n_shared_experts"),
                    fmt::format("{} shared experts of size {} are implausible",
                                mixture.shared_experts, mixture.expert_size));
-        return std::nullopt;
       }
       mixture.shared_expert_size = mixture.shared_experts * mixture.expert_size;
     }
@@ -163,12 +160,12 @@ std::optional<MixtureOfExperts> read_mixture(ConfigKeys& keys, ConfigKeys& famil
   return mixture;
 }
 
-std::vector<LayerSpec> read_layers(ConfigKeys& keys, ConfigKeys& family, bool has_mixture) {
+std::vector<LayerSpec> read_layers(const ConfigKeys& keys, const ConfigKeys& family,
+                                   bool has_mixture) {
   const uint32_t count = keys.required({"num_hidden_layers"});
   if (count > kMostLayers) {
     keys.wrong(*keys.find("num_hidden_layers"),
                fmt::format("'num_hidden_layers' is {}; the limit is {}", count, kMostLayers));
-    return {};
   }
   std::vector<LayerSpec> layers(count);
   read_windows(keys, family, layers);

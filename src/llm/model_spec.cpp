@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/needed.h"
 #include "base/streams/byte_stream.h"
 #include "base/text.h"
 #include "llm/hugging_face_config.h"
@@ -20,9 +21,10 @@ constexpr std::array<std::string_view, 11> kPresetKeys = {
     "name",           "variant",          "params",  "dtype", "config",       "alias_of",
     "kv_cache_dtype", "default_workload", "weights", "path",  "outgrow_cache"};
 
-Result<std::string> read_text(const fs::path& path) {
+std::string read_text(const fs::path& path) {
   auto text = read_all(path, kLargestConfig);
-  return text ? text : fail(ErrorKind::usage, text.error().message);
+  if (!text) give_up(ErrorKind::usage, text.error().message);
+  return std::move(*text);
 }
 
 // A display name: the folder's if the file has the generic name.
@@ -34,70 +36,55 @@ std::string name_of(const fs::path& path) {
   return folder.empty() ? path.string() : folder;
 }
 
-std::string scalar(const config::ConfigNode& map, std::string_view key) {
-  const config::ConfigNode* node = map.find(key);
-  return node != nullptr && node->is_scalar() ? node->text : std::string();
-}
-
-Result<ModelSpec> preset_model(const config::ConfigDocument& preset) {
-  if (!preset.root.is_map()) return preset.wrong(preset.root, "expected name, dtype and config");
-  if (auto known = preset.check_keys(preset.root, kPresetKeys); !known)
-    return fail_with(known.error());
-  const config::ConfigNode* config = preset.root.find("config");
+// A shipped or user's file of model/llm.
+ModelSpec preset_model(const config::ConfigDocument& preset) {
+  const config::ConfigNode& root = preset.root;
+  if (!root.is_map()) preset.refuse(root, "expected name, dtype and config");
+  needed(preset.check_keys(root, kPresetKeys));
+  const config::ConfigNode* config = root.find("config");
   if (config == nullptr) {
-    return preset.wrong(preset.root, "has no 'config' with the keys of a Hugging Face config.json");
+    preset.refuse(root, "has no 'config' with the keys of a Hugging Face config.json");
   }
-  auto model = read_hugging_face_config(preset, *config,
-                                        {scalar(preset.root, "name"), scalar(preset.root, "dtype"),
-                                         scalar(preset.root, "kv_cache_dtype")});
-  if (model) {
-    const std::string variant = scalar(preset.root, "variant");
-    if (!variant.empty()) model->variant = variant;
-  }
+  ModelSpec model = read_model(
+      preset, *config, {root["name"].text, root["dtype"].text, root["kv_cache_dtype"].text});
+  if (const std::string& variant = root["variant"].text; !variant.empty()) model.variant = variant;
   return model;
 }
 
-Result<ModelSpec> model_file(const fs::path& path) {
-  auto text = read_text(path);
-  if (!text) return fail_with(text.error());
+ModelSpec model_file(const fs::path& path) {
+  const std::string text = read_text(path);
   const fs::path extension = path.extension();
   if (extension == ".yaml" || extension == ".yml") {
-    const auto preset = config::parse_yaml(*text, path.string());
-    return preset ? preset_model(*preset) : fail_with(preset.error());
+    return preset_model(needed(config::parse_yaml(text, path.string())));
   }
-  const auto document = config::parse_json(*text, path.string());
-  if (!document) return fail_with(document.error());
-  auto model = read_hugging_face_config(*document, document->root, {});
+  const auto document = needed(config::parse_json(text, path.string()));
+  ModelSpec model = read_model(document, document.root, {});
   // A path on the machine that saved it says less than the file's current location.
-  if (model && (model->name.empty() || !contains(model->name, "/") || model->name.front() == '/' ||
-                model->name.front() == '.')) {
-    model->name = name_of(path);
+  if (model.name.empty() || !contains(model.name, "/") || model.name.front() == '/' ||
+      model.name.front() == '.') {
+    model.name = name_of(path);
   }
   return model;
 }
 
 // The preset from the first layer that has it; none if there is none.
-Result<std::optional<config::ConfigDocument>> find_preset(const std::string& name,
-                                                          const config::ConfFiles& conf) {
-  const auto layers = conf.layers(fmt::format("{}/{}.yaml", kPresets, name));
-  if (!layers) return fail_with(layers.error());
-  if (layers->empty()) return std::optional<config::ConfigDocument>();
-  auto document = config::parse_yaml(layers->front().text, layers->front().name);
-  if (!document) return fail_with(document.error());
-  return std::optional(std::move(*document));
+std::optional<config::ConfigDocument> find_preset(const std::string& name,
+                                                  const config::ConfFiles& conf) {
+  const auto layers = needed(conf.layers(fmt::format("{}/{}.yaml", kPresets, name)));
+  if (layers.empty()) return std::nullopt;
+  return needed(config::parse_yaml(layers.front().text, layers.front().name));
 }
 
 // The same, but resolves aliases.
-Result<std::optional<config::ConfigDocument>> read_preset(const std::string& name,
-                                                          const config::ConfFiles& conf) {
+std::optional<config::ConfigDocument> read_preset(const std::string& name,
+                                                  const config::ConfFiles& conf) {
   auto preset = find_preset(name, conf);
-  if (!preset || !*preset) return preset;
-  const std::string other = scalar((*preset)->root, "alias_of");
+  const std::string other = preset ? preset->root["alias_of"].text : std::string();
   if (other.empty()) return preset;
   auto meant = find_preset(other, conf);
-  if (!meant || *meant) return meant;
-  return (*preset)->wrong(*(*preset)->root.find("alias_of"),
-                          fmt::format("alias_of names '{}', but there is no such preset", other));
+  if (meant) return meant;
+  preset->refuse(preset->root["alias_of"],
+                 fmt::format("alias_of names '{}', but there is no such preset", other));
 }
 
 std::string preset_name(std::string_view what) {
@@ -109,54 +96,55 @@ std::string preset_name(std::string_view what) {
   return std::string(what);
 }
 
-tl::unexpected<Error> no_such_model(std::string_view what, const std::vector<std::string>& names) {
-  const std::vector<std::string_view> candidates(names.begin(), names.end());
-  const auto close = nearest(preset_name(what), candidates);
-  return fail(ErrorKind::usage,
-              fmt::format("--model {}: neither a file, nor a folder with a config.json, nor a "
-                          "preset{}; available presets: {}",
-                          what, close ? fmt::format("; did you mean '{}'?", *close) : "",
-                          fmt::join(names, ", ")));
+[[noreturn]] void refuse_model(std::string_view what, const std::vector<std::string>& names) {
+  give_up(
+      ErrorKind::usage,
+      fmt::format("--model {}: neither a file, nor a folder with a config.json, nor a "
+                  "preset{}; available presets: {}",
+                  what, config::did_you_mean(preset_name(what), names), fmt::join(names, ", ")));
 }
 
-// "Qwen/Qwen2-7B": by the model name in a preset.
-Result<std::optional<config::ConfigDocument>> preset_by_model_name(
-    std::string_view what, const std::vector<std::string>& names, const config::ConfFiles& conf) {
-  for (const std::string& name : names) {
-    auto preset = read_preset(name, conf);
-    if (!preset) return preset;
-    if (*preset && equals_ignoring_case(scalar((*preset)->root, "name"), what)) return preset;
+ModelSpec model_named(std::string_view what, const config::ConfFiles& conf) {
+  std::error_code ignored;
+  const fs::path path(what);
+  if (fs::is_directory(path, ignored)) {
+    if (fs::is_regular_file(path / "config.json", ignored)) return model_file(path / "config.json");
+    give_up(ErrorKind::usage, fmt::format("--model {}: the folder has no config.json", what));
   }
-  return std::optional<config::ConfigDocument>();
+  if (fs::exists(path, ignored)) return model_file(path);
+
+  const std::vector<std::string> names = conf.names_in(kPresets);
+  const std::string wanted = preset_name(what);
+  if (std::ranges::find(names, wanted) != names.end())
+    return preset_model(*read_preset(wanted, conf));
+  // "Qwen/Qwen2-7B": by the model name in a preset.
+  for (const std::string& name : names) {
+    const auto preset = read_preset(name, conf);
+    if (preset && equals_ignoring_case(preset->root["name"].text, what))
+      return preset_model(*preset);
+  }
+  refuse_model(what, names);
 }
 
 }  // namespace
 
 Result<ModelSpec> load_model_spec(std::string_view what, const config::ConfFiles& conf) {
-  std::error_code ignored;
-  const fs::path path(what);
-  if (fs::is_directory(path, ignored)) {
-    if (fs::is_regular_file(path / "config.json", ignored)) return model_file(path / "config.json");
-    return fail(ErrorKind::usage, fmt::format("--model {}: the folder has no config.json", what));
-  }
-  if (fs::exists(path, ignored)) return model_file(path);
+  return attempt([&] { return model_named(what, conf); });
+}
 
-  const std::vector<std::string> names = conf.names_in(kPresets);
-  const std::string name = preset_name(what);
-  auto preset = std::find(names.begin(), names.end(), name) != names.end()
-                    ? read_preset(name, conf)
-                    : preset_by_model_name(what, names, conf);
-  if (!preset) return fail_with(preset.error());
-  if (!*preset) return no_such_model(what, names);
-  return preset_model(**preset);
+Result<ModelSpec> read_hugging_face_config(const config::ConfigDocument& document,
+                                           const config::ConfigNode& root,
+                                           const PresetWords& preset) {
+  return attempt([&] { return read_model(document, root, preset); });
 }
 
 Result<ModelSpec> parse_hugging_face_config(std::string_view json, std::string name) {
-  const auto document = config::parse_json(json, std::move(name));
-  if (!document) return fail_with(document.error());
-  auto model = read_hugging_face_config(*document, document->root, {});
-  if (model && model->name.empty()) model->name = document->name;
-  return model;
+  return attempt([&] {
+    const auto document = needed(config::parse_json(json, std::move(name)));
+    ModelSpec model = read_model(document, document.root, {});
+    if (model.name.empty()) model.name = document.name;
+    return model;
+  });
 }
 
 }  // namespace llmprof::llm

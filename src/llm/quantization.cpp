@@ -37,9 +37,9 @@ constexpr std::array<std::string_view, 10> kMethods = {
 
 // Whether a list of modules, if there is one, names this part.
 bool names(const config::ConfigNode* list, std::string_view part) {
-  return list != nullptr &&
-         std::any_of(list->children.begin(), list->children.end(),
-                     [&](const config::ConfigNode& item) { return contains(item.text, part); });
+  return list != nullptr && std::ranges::any_of(list->children, [&](const auto& item) {
+           return contains(item.text, part);
+         });
 }
 
 // Integers of a few bits in groups, each with a 16-bit scale and a zero point.
@@ -50,23 +50,20 @@ NumberFormat grouped_integers(uint32_t bits, uint32_t group) {
 }
 
 // -1 and null mean one group per row, whose scales are negligible.
-uint32_t group_size(ConfigKeys& keys) {
+uint32_t group_size(const ConfigKeys& keys) {
   const config::ConfigNode* node = keys.find("group_size");
   if (node == nullptr || node->integer() == -1) return 0;
   return keys.number_or({"group_size"}, 0);
 }
 
-uint32_t bits_of(ConfigKeys& keys, std::string_view key, uint32_t otherwise) {
+uint32_t bits_of(const ConfigKeys& keys, std::string_view key, uint32_t otherwise) {
   constexpr uint32_t kMostBits = 16;
   const uint32_t bits = keys.number_or({key}, otherwise);
-  if (bits > kMostBits) {
-    keys.wrong(*keys.find(key), fmt::format("'{}' is {}: weights have 1 to 16 bits", key, bits));
-    return otherwise;
-  }
-  return bits;
+  if (bits <= kMostBits) return bits;
+  keys.wrong(*keys.find(key), fmt::format("'{}' is {}: weights have 1 to 16 bits", key, bits));
 }
 
-NumberFormat block_scaled_fp8(ConfigKeys& keys) {
+NumberFormat block_scaled_fp8(const ConfigKeys& keys) {
   const config::ConfigNode* block = keys.find("weight_block_size");
   if (block == nullptr) return {"fp8", 1};
   double values = 1;
@@ -74,14 +71,13 @@ NumberFormat block_scaled_fp8(ConfigKeys& keys) {
     const auto length = side.integer();
     if (!length || *length < 1) {
       keys.wrong(*block, "'weight_block_size' must be two numbers, such as [128, 128]");
-      return {"fp8", 1};
     }
     values *= static_cast<double>(*length);
   }
   return {"fp8", 1 + kScaleF32 / values};
 }
 
-NumberFormat bitsandbytes(ConfigKeys& keys) {
+NumberFormat bitsandbytes(const ConfigKeys& keys) {
   constexpr double kBlock = 64;
   constexpr double kBlocksPerSecondScale = 256;
   if (keys.flag_or("load_in_8bit", keys.flag_or("_load_in_8bit", false))) return {"int8", 1};
@@ -100,7 +96,7 @@ NumberFormat four_bit_float(uint32_t group) {
 }
 
 // A scheme of compressed-tensors: {num_bits, type, strategy, group_size, symmetric}.
-NumberFormat scheme_format(ConfigKeys& scheme, bool quantized_activations) {
+NumberFormat scheme_format(const ConfigKeys& scheme, bool quantized_activations) {
   const uint32_t bits = bits_of(scheme, "num_bits", kUsualBits);
   const uint32_t group = group_size(scheme);
   if (scheme.text("type") == "float") {
@@ -115,35 +111,32 @@ NumberFormat scheme_format(ConfigKeys& scheme, bool quantized_activations) {
   return format;
 }
 
-QuantizedWeights compressed_tensors(ConfigKeys& keys, const NumberFormat& dtype) {
+QuantizedWeights compressed_tensors(const ConfigKeys& keys, const NumberFormat& dtype) {
   QuantizedWeights result;
   result.weights = dtype;
   const config::ConfigNode* groups = keys.find("config_groups");
   if (groups == nullptr || !groups->is_map() || groups->children.empty()) {
     keys.wrong(keys.node(), "quantization_config has no 'config_groups'");
-    return result;
   }
-  ConfigKeys group(keys.document(), groups->children.front());
-  ConfigKeys weights = group.within("weights");
-  result.weights = scheme_format(weights, group.find("input_activations") != nullptr);
-  keys.take_error_of(weights);
+  const ConfigKeys group(keys.document(), groups->children.front());
+  result.weights =
+      scheme_format(group.within("weights"), group.find("input_activations") != nullptr);
   if (groups->children.size() > 1) {
     result.notes.emplace_back(
         "quantization_config has several groups; all weights are counted like the first one");
   }
   result.head = !names(keys.find("ignore"), "lm_head");
-  ConfigKeys cache = keys.within("kv_cache_scheme");
   if (keys.find("kv_cache_scheme") != nullptr) {
+    const ConfigKeys cache = keys.within("kv_cache_scheme");
     const uint32_t bits = bits_of(cache, "num_bits", kUsualBits);
     const bool is_float = cache.text("type") == "float";
     result.kv_cache =
         NumberFormat{fmt::format("{}{}", is_float ? "fp" : "int", bits), bits / kBitsPerByte};
-    keys.take_error_of(cache);
   }
   return result;
 }
 
-QuantizedWeights modelopt(ConfigKeys& keys, const NumberFormat& dtype) {
+QuantizedWeights modelopt(const ConfigKeys& keys, const NumberFormat& dtype) {
   QuantizedWeights result;
   result.weights = dtype;
   const std::string algorithm = keys.text("quant_algo");
@@ -164,7 +157,8 @@ QuantizedWeights modelopt(ConfigKeys& keys, const NumberFormat& dtype) {
   return result;
 }
 
-QuantizedWeights by_method(ConfigKeys& keys, const std::string& method, const NumberFormat& dtype) {
+QuantizedWeights by_method(const ConfigKeys& keys, const std::string& method,
+                           const NumberFormat& dtype) {
   QuantizedWeights result;
   result.weights = dtype;
   if (method == "fp8" || method == "fbgemm_fp8") {
@@ -202,11 +196,12 @@ std::optional<NumberFormat> parse_number_format(std::string_view text) {
   return std::nullopt;
 }
 
-std::optional<QuantizedWeights> read_quantization(ConfigKeys& root, const NumberFormat& dtype) {
+std::optional<QuantizedWeights> read_quantization(const ConfigKeys& root,
+                                                  const NumberFormat& dtype) {
   const char* section =
       root.find("quantization_config") != nullptr ? "quantization_config" : "compression_config";
   if (root.find(section) == nullptr) return std::nullopt;
-  ConfigKeys keys = root.within(section);
+  const ConfigKeys keys = root.within(section);
   QuantizedWeights result = by_method(keys, keys.text("quant_method"), dtype);
   if (!result.experts &&
       (names(keys.find("ignore"), "attn") || names(keys.find("modules_to_not_convert"), "attn"))) {
@@ -215,7 +210,6 @@ std::optional<QuantizedWeights> read_quantization(ConfigKeys& root, const Number
                     "counted as {} nevertheless",
                     result.weights.name));
   }
-  root.take_error_of(keys);
   return result;
 }
 

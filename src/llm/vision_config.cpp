@@ -38,7 +38,7 @@ struct Transformer {
 
 // SAM's ViT-B as DeepSeek-OCR uses it: mostly windowed layers, then convolutions that reduce the
 // tokens 16-fold.
-VisionTower sam_tower(ConfigKeys& sam, uint32_t image_size, double last_channels) {
+VisionTower sam_tower(const ConfigKeys& sam, uint32_t image_size, double last_channels) {
   constexpr double kPatch = 16;
   constexpr double kWindow = 14;
   constexpr double kNeck = 256;
@@ -72,7 +72,7 @@ VisionTower sam_tower(ConfigKeys& sam, uint32_t image_size, double last_channels
 }
 
 // CLIP's ViT-L on SAM's features: one token per feature, and one for the class.
-VisionTower clip_tower(ConfigKeys& clip, double tokens) {
+VisionTower clip_tower(const ConfigKeys& clip, double tokens) {
   const double width = clip.number_or({"width", "hidden_size"}, 1024);
   const double layers = clip.number_or({"layers", "num_hidden_layers"}, 24);
   const double patch = clip.number_or({"patch_size"}, 14);
@@ -86,7 +86,7 @@ VisionTower clip_tower(ConfigKeys& clip, double tokens) {
 }
 
 // DeepSeek-OCR 2's encoder: a small language model over SAM's tokens and as many queries.
-VisionTower query_tower(ConfigKeys& encoder, double tokens) {
+VisionTower query_tower(const ConfigKeys& encoder, double tokens) {
   const double width = encoder.number_or({"hidden_size", "dim"}, 896);
   const double heads = encoder.number_or({"num_attention_heads"}, 14);
   const double kv_heads = encoder.number_or({"num_key_value_heads"}, 2);
@@ -102,7 +102,7 @@ VisionTower projector(double input, double output, double tokens) {
           whole_count(2 * tokens * input * output)};
 }
 
-std::vector<VisionTower> deepseek_ocr(ConfigKeys& vision, uint32_t text_hidden,
+std::vector<VisionTower> deepseek_ocr(const ConfigKeys& vision, uint32_t text_hidden,
                                       std::vector<std::string>& notes) {
   constexpr double kPixelsPerToken = 64;  // per side: 16 per patch, 4 patches per token
   const uint32_t image_size = vision.number_or({"image_size"}, 1024);
@@ -122,15 +122,13 @@ std::vector<VisionTower> deepseek_ocr(ConfigKeys& vision, uint32_t text_hidden,
   towers.push_back(second ? query_tower(encoder, tokens) : clip_tower(encoder, tokens));
   // The first model passes on CLIP's features together with SAM's.
   towers.push_back(projector(second ? width : 2 * width, text_hidden, tokens));
-  vision.take_error_of(sam);
-  vision.take_error_of(encoder);
   notes.push_back(fmt::format(
       "vision FLOPs are for views of {0} x {0} pixels; the cost of tiled and smaller views differs",
       image_size));
   return towers;
 }
 
-std::vector<VisionTower> plain_tower(ConfigKeys& vision, uint32_t text_hidden,
+std::vector<VisionTower> plain_tower(const ConfigKeys& vision, uint32_t text_hidden,
                                      std::vector<std::string>& notes) {
   const double width = vision.number_or({"embed_dim", "hidden_size"}, 0);
   const double layers = vision.number_or({"num_hidden_layers", "depth"}, 0);
@@ -160,17 +158,14 @@ std::vector<VisionTower> plain_tower(ConfigKeys& vision, uint32_t text_hidden,
 
 }  // namespace
 
-std::vector<VisionTower> read_vision(ConfigKeys& root, uint32_t text_hidden,
+std::vector<VisionTower> read_vision(const ConfigKeys& root, uint32_t text_hidden,
                                      std::vector<std::string>& notes) {
   if (root.find("vision_config") == nullptr) return {};
-  ConfigKeys vision = root.within("vision_config");
+  const ConfigKeys vision = root.within("vision_config");
   const bool ocr = vision.find("sam_config") != nullptr ||
                    vision.find("encoder_config") != nullptr ||
                    vision.within("width").find("sam_vit_b") != nullptr;
-  auto towers =
-      ocr ? deepseek_ocr(vision, text_hidden, notes) : plain_tower(vision, text_hidden, notes);
-  root.take_error_of(vision);
-  return towers;
+  return ocr ? deepseek_ocr(vision, text_hidden, notes) : plain_tower(vision, text_hidden, notes);
 }
 
 }  // namespace llmprof::llm
