@@ -18,7 +18,7 @@
 #include "cli/progress_line.h"
 #include "cli/table_texts.h"
 #include "report/writers/writers.h"
-#include "session/bundle/list_artifacts.h"
+#include "session/bundle/bundle_files.h"
 #include "session/doctor.h"
 #include "session/version.h"
 

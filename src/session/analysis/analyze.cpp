@@ -159,8 +159,8 @@ AnalyzedInputs analyze_planned(AnalysisPlan plan, bool list_failures, Progress& 
   AnalyzedInputs result;
   Analysis& analysis = result.analysis;
   analysis.timings = reading.timings();
-  FrozenReading frozen = needed(timed("joining launches", progress, analysis.timings,
-                                      [&] { return std::move(reading).freeze(plan.notes); }));
+  FrozenReading frozen = timed("joining launches", progress, analysis.timings,
+                               [&] { return std::move(reading).freeze(plan.notes); });
 
   progress.begin("preparing the analysis");
   if (frozen.operators) plan.options.operators_of = &*frozen.operators;
@@ -182,7 +182,7 @@ AnalyzedInputs analyze_planned(AnalysisPlan plan, bool list_failures, Progress& 
 
 Analysis write_outputs(const AnalyzeOptions& options, const KeptTraces& traces, Progress& progress,
                        OutputFolder& out, Analysis analysis) {
-  analysis.folder = needed(out.open()).root();
+  analysis.folder = out.open().root();
   page::Content content{analysis.profile, {}, {}, std::nullopt};
   // The timeline is made while the reports are written.
   const auto bundle = page::embedded_bundle();
@@ -195,12 +195,12 @@ Analysis write_outputs(const AnalyzeOptions& options, const KeptTraces& traces, 
   }));
   analysis.files = std::move(written.files);
   analysis.json = std::move(written.json);
-  analysis.page = needed(timed("writing the page", progress, analysis.timings, [&] {
+  analysis.page = timed("writing the page", progress, analysis.timings, [&] {
     timeline.get();
     content.json = analysis.json;
     return write_page_file(bundle, analysis.folder,
                            [&](const page::Bundle& own) { return page::make_page(own, content); });
-  }));
+  });
   if (!options.exports.any()) return analysis;
   progress.begin("writing files for other viewers");
   const Stopwatch watch;
@@ -213,7 +213,7 @@ Result<Analysis> analyze(const AnalyzeOptions& options, Progress& progress, Read
   return attempt([&] {
     OutputFolder out = output_folder(options);
     AnalysisPlan plan = plan_analysis(options);
-    needed(out.claim());
+    out.claim();
     KeptTraces traces;
     auto analysis =
         analyze_all(std::move(plan), options, progress, out, std::move(reading), &traces);
@@ -238,7 +238,7 @@ Result<Analysis> analyze_partially(const AnalyzeOptions& options, Progress& prog
     Analysis written;
     const auto parts = analyze_ranks(plan, job, options, progress, out, nullptr, written);
     progress.begin("writing the partial profiles");
-    const Artifacts folder = needed(out.open());
+    const Artifacts folder = out.open();
     written.folder = folder.root();
     for (const job::RankPart& part : parts) {
       const std::string name = job::partial_name(part.identity.rank);

@@ -13,7 +13,7 @@
 #include "session/analysis/reading.h"
 #include "session/analysis/timings.h"
 #include "session/analysis/traces.h"
-#include "session/bundle/page_file.h"
+#include "session/bundle/bundle_files.h"
 #include "session/bundle/run_dir.h"
 
 namespace llmprof::session {

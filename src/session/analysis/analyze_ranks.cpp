@@ -267,11 +267,11 @@ JobInputs inputs_by_rank(const std::vector<Input>& inputs, const std::vector<fs:
 
 JobInputs inputs_of_job(const std::vector<Input>& inputs, const std::vector<fs::path>& paths) {
   JobInputs unread;
-  const bool told = !record_of(paths, unread.notes).ranks.empty();
+  const bool named = !record_of(paths, unread.notes).ranks.empty();
   const auto timelines = std::ranges::count_if(inputs, [](const Input& input) {
     return !is_of_all_ranks(input) && job_content_of(input.path) == JobContent::timeline;
   });
-  if (timelines < 2 && !told) return {};
+  if (timelines < 2 && !named) return {};
   return inputs_by_rank(inputs, paths);
 }
 

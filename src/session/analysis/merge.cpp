@@ -72,7 +72,7 @@ Result<Analysis> merge(const AnalyzeOptions& options, Progress& progress) {
     const auto files = all_partials(options.inputs);
     if (files.empty()) return needed(analyze(options, progress));
     OutputFolder out(options.out, options.force);
-    needed(out.claim());
+    out.claim();
     Analysis so_far;
     auto parts = timed("reading partial profiles", progress, so_far.timings,
                        [&] { return read_partials(files); });

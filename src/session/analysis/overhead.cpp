@@ -12,13 +12,13 @@
 #include "config/config_tree.h"
 #include "profile/machine_load.h"
 #include "readers/shared/reader.h"
+#include "session/bundle/run_dir.h"
 
 namespace llmprof::session {
 namespace {
 
 constexpr std::string_view kControl = "stage1";
 constexpr std::string_view kNcu = "ncu";
-constexpr std::array<std::string_view, 4> kPasses = {"collector", "nsys", kNcu, "torch"};
 constexpr size_t kLargestStatus = 1UL << 20U;
 constexpr double kMillisecondsPerSecond = 1e3;
 
@@ -100,7 +100,7 @@ std::vector<profile::PassOverhead> measure_overhead(const fs::path& run) {
   std::vector<profile::PassOverhead> rows;
   const auto control = metrics_in(run / kControl);
   const auto control_time = status_in(run, kControl).seconds;
-  for (const std::string_view pass : kPasses) {
+  for (const std::string_view pass : kRecordingFolders) {
     const size_t before = rows.size();
     const auto profiled = metrics_in(run / pass);
     // Under ncu the workload may have run a shorter request.
@@ -131,7 +131,7 @@ std::vector<profile::PassLoad> machine_load(const fs::path& run) {
     if (auto load = status_in(run, pass).load) passes.push_back(std::move(*load));
   };
   add(kControl);
-  for (const std::string_view pass : kPasses) add(pass);
+  for (const std::string_view pass : kRecordingFolders) add(pass);
   return passes;
 }
 

@@ -94,7 +94,7 @@ analysis::AnalysisRules load_analysis_rules(const std::optional<fs::path>& confi
 
 AnalysisPlan plan_analysis(const AnalyzeOptions& options) {
   AnalysisPlan plan;
-  plan.inputs = needed(expand_inputs(options.inputs, plan.notes));
+  plan.inputs = expand_inputs(options.inputs, plan.notes);
   const auto conf = needed(config::ConfFiles::open(options.config_folder));
   plan.rules = begin_to_load_rules(conf);
   check_rules(options, plan.rules);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/files.h"
+#include "base/needed.h"
 #include "base/streams/byte_stream.h"
 #include "capture/convert.h"
 #include "job/partial/partial.h"
@@ -50,16 +51,17 @@ void list_operator_capture(const trace::Trace& operators, trace::TraceBuilder& t
   timeline.diagnostics().merge(operators.diagnostics);
 }
 
-// None if no reader recognizes the content.
-std::optional<Result<void>> read_recognized(const fs::path& path, std::string_view head,
-                                            trace::TraceBuilder& builder, Progress& progress) {
+// False if no reader recognizes the content.
+bool read_recognized(const fs::path& path, std::string_view head, trace::TraceBuilder& builder,
+                     Progress& progress) {
   const readers::Reader* reader = readers::find_reader(head);
-  if (reader == nullptr) return std::nullopt;
+  if (reader == nullptr) return false;
   std::error_code unknown;
   const uintmax_t bytes = fs::file_size(path, unknown);
   progress.begin_reading(fmt::format("reading {} ({})", path.string(), reader->format),
                          unknown ? 0 : bytes);
-  return reader->read(path, builder);
+  needed(reader->read(path, builder));
+  return true;
 }
 
 // SQLite needs random access, so it cannot read a compressed file.
@@ -73,23 +75,20 @@ bool is_compressed_database(const fs::path& path, std::string_view head) {
 }
 
 // If a gzip stream is damaged, the content before the damage is kept.
-Result<fs::path> decompress(const fs::path& path, const fs::path& folder,
-                            Diagnostics& diagnostics) {
+fs::path decompress(const fs::path& path, const fs::path& folder, Diagnostics& diagnostics) {
   constexpr size_t kBlock = 1UL << 20U;
-  auto stream = open_byte_stream(path);
-  if (!stream) return fail_with(stream.error());
+  const auto stream = needed(open_byte_stream(path));
   fs::path plain = folder / path.stem();  // diagnostics show this name
   std::ofstream file(plain, std::ios::binary);
   std::vector<char> block(kBlock);
   while (file) {
-    const auto bytes = (*stream)->read(block);
-    if (!bytes) return fail_with(bytes.error());
-    file.write(block.data(), static_cast<std::streamsize>(*bytes));
-    if (*bytes < block.size()) break;
+    const size_t bytes = needed(stream->read(block));
+    file.write(block.data(), static_cast<std::streamsize>(bytes));
+    if (bytes < block.size()) break;
   }
   file.close();
-  if (!file) return fail(ErrorKind::tool, fmt::format("{}: cannot be written", plain.string()));
-  if (const std::string damage = (*stream)->damage(); !damage.empty()) {
+  if (!file) give_up(ErrorKind::tool, fmt::format("{}: cannot be written", plain.string()));
+  if (const std::string damage = stream->damage(); !damage.empty()) {
     diagnostics.error("nsys_damaged_table", fmt::format("{}: {}; what precedes that was read",
                                                         path.filename().string(), damage));
   }
@@ -107,58 +106,52 @@ Error about(const fs::path& from, const fs::path& converted, Error error) {
 
 // Reads a file that `convert` makes in a temporary folder; the capture names the original file.
 template <class Convert>
-Result<void> read_converted(const fs::path& from, Convert convert, trace::TraceBuilder& builder,
-                            OutputFolder& out, Progress& progress) {
+void read_converted(const fs::path& from, Convert convert, trace::TraceBuilder& builder,
+                    OutputFolder& out, Progress& progress) {
   progress.begin(fmt::format("converting {}", from.string()));
-  const auto artifacts = out.open();
-  if (!artifacts) return fail_with(artifacts.error());
   // Other ranks may convert theirs in the same folder.
-  const auto path = artifacts->path(fmt::format("converting-{}.tmp", ::getpid()));
-  if (auto made = make_own_folder(path); !made) return made;
+  const auto path = out.open().path(fmt::format("converting-{}.tmp", ::getpid()));
+  needed(make_own_folder(path));
   // Removed after reading, because nsys puts the program's entire environment into exports.
   const TemporaryFolder folder(path);
-  const auto converted = convert(folder.path());
-  if (!converted) return fail_with(converted.error());
-  const auto head = read_head(*converted, readers::kHeadBytes);
-  if (!head) return fail_with(head.error());
+  const fs::path converted = convert(folder.path());
+  const std::string head = needed(read_head(converted, readers::kHeadBytes));
   const size_t before = builder.trace().captures.size();
-  const auto done = read_recognized(*converted, *head, builder, progress);
-  if (!done) return fail_with(readers::unreadable(from, *head));
-  if (!*done) return fail_with(about(from, *converted, done->error()));
+  const auto known = attempt([&] { return read_recognized(converted, head, builder, progress); });
+  if (!known) throw Failure(about(from, converted, known.error()));
+  if (!*known) throw Failure(readers::unreadable(from, head));
   auto& captures = builder.trace().captures;
   for (size_t i = before; i < captures.size(); ++i) {
     captures[i].path = from.string();
     if (!captures[i].rank) captures[i].rank = readers::rank_of_path(from);
   }
-  return *done;
 }
 
 // Reads one file with the reader that recognizes its content. Reports of nsys and ncu are converted
 // first, in a temporary folder in `out`.
-Result<void> read_input(const fs::path& path, trace::TraceBuilder& builder, OutputFolder& out,
-                        Progress& progress) {
-  const auto head = read_head(path, readers::kHeadBytes);
-  if (!head) return fail_with(head.error());
-  if (is_compressed_database(path, *head)) {
+void read_input(const fs::path& path, trace::TraceBuilder& builder, OutputFolder& out,
+                Progress& progress) {
+  const std::string head = needed(read_head(path, readers::kHeadBytes));
+  if (is_compressed_database(path, head)) {
     const auto plain = [&](const fs::path& folder) {
       return decompress(path, folder, builder.diagnostics());
     };
     return read_converted(path, plain, builder, out, progress);
   }
-  if (auto done = read_recognized(path, *head, builder, progress)) return *done;
-  if (const auto kind = capture::report_kind(path, *head)) {
+  if (read_recognized(path, head, builder, progress)) return;
+  if (const auto kind = capture::report_kind(path, head)) {
     const auto converted = [&](const fs::path& folder) {
-      return capture::convert_report(path, *kind, folder);
+      return needed(capture::convert_report(path, *kind, folder));
     };
     return read_converted(path, converted, builder, out, progress);
   }
-  if (job::is_partial(*head)) {
-    return fail_input(
-        fmt::format("{}: a partial profile of one rank, not a capture; `llmprof "
-                    "merge` makes the job's profile of all of them",
-                    path.string()));
+  if (job::is_partial(head)) {
+    give_up(ErrorKind::input,
+            fmt::format("{}: a partial profile of one rank, not a capture; `llmprof "
+                        "merge` makes the job's profile of all of them",
+                        path.string()));
   }
-  return fail_with(readers::unreadable(path, *head));
+  throw Failure(readers::unreadable(path, head));
 }
 
 }  // namespace
@@ -218,7 +211,7 @@ void Reading::choose_timeline(const Input& nsys, OutputFolder& out, Progress& pr
 
 void Reading::read(const Input& input, OutputFolder& out, Progress& progress) {
   const Stopwatch watch;
-  const auto done = read_input(input.path, builder_for(input), out, progress);
+  const auto done = attempt([&] { read_input(input.path, builder_for(input), out, progress); });
   timings_.push_back({"reading " + input.path.string(), watch.elapsed()});
   if (done) {
     ++state_.files_read;
@@ -260,11 +253,11 @@ void Reading::pass_over_logs(std::string_view why) {
   for (const fs::path& log : logs_->paths) pass_over(log, why);
 }
 
-Result<FrozenReading> Reading::freeze(const Diagnostics& notes) && {
+FrozenReading Reading::freeze(const Diagnostics& notes) && {
   if (state_.files_read == 0) {
-    if (state_.incomplete) return fail_with(*state_.incomplete);
-    if (state_.passed_over) return fail_with(*state_.passed_over);
-    return fail_input("no capture to analyze");
+    if (state_.incomplete) throw Failure(*state_.incomplete);
+    if (state_.passed_over) throw Failure(*state_.passed_over);
+    give_up(ErrorKind::input, "no capture to analyze");
   }
   if (state_.operators) list_operator_capture(state_.operators->trace(), state_.timeline);
   state_.timeline.diagnostics().merge(notes);

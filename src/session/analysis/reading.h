@@ -73,8 +73,8 @@ class Reading {
   // One per file, in the order of reading.
   [[nodiscard]] const std::vector<PartTiming>& timings() const { return timings_; }
 
-  // Adds `notes` to the trace's diagnostics. Fails if no file could be read.
-  Result<FrozenReading> freeze(const Diagnostics& notes) &&;
+  // Adds `notes` to the trace's diagnostics. Throws (base/needed.h) if no file could be read.
+  FrozenReading freeze(const Diagnostics& notes) &&;
 
  private:
   struct State {

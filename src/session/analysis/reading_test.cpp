@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "base/needed.h"
 #include "base/text.h"
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
@@ -56,9 +57,7 @@ class ReadingTest : public ::testing::Test {
 
 FrozenReading frozen(Reading reading) {
   const Diagnostics notes = reading.notes();
-  auto result = std::move(reading).freeze(notes);
-  EXPECT_TRUE(result) << result.error().message;
-  return std::move(*result);
+  return std::move(reading).freeze(notes);
 }
 
 std::vector<fs::path> captures(const trace::Trace& trace) {
@@ -153,8 +152,8 @@ TEST_F(ReadingTest, ReplacesTheLogsOfOneRunAlone) {
 
 TEST_F(ReadingTest, NothingThatCanBeReadIsAnError) {
   Reading reading = all_at_once({other(folder_.write("notes.txt", "words"))});
-  EXPECT_FALSE(std::move(reading).freeze({}));
-  EXPECT_FALSE(Reading().freeze({}));
+  EXPECT_THROW((void)std::move(reading).freeze({}), Failure);
+  EXPECT_THROW((void)Reading().freeze({}), Failure);
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 #include "profile/json/json.h"
 #include "report/documents/documents.h"
 #include "session/analysis/analyze_ranks.h"
+#include "session/bundle/bundle_files.h"
 #include "session/bundle/inputs.h"
-#include "session/bundle/list_artifacts.h"
 
 namespace llmprof::session {
 namespace {
@@ -48,7 +48,8 @@ Error without_captures(const fs::path& source, std::string_view why) {
 std::vector<fs::path> captures_behind(const fs::path& folder, const profile::Profile& profile) {
   std::vector<fs::path> paths = {folder};
   Diagnostics said_by_the_analysis;
-  if (is_run_folder(folder) && expand_inputs(paths, said_by_the_analysis)) return paths;
+  const auto expand = [&] { return expand_inputs(paths, said_by_the_analysis); };
+  if (is_run_folder(folder) && attempt(expand)) return paths;
   paths.clear();
   for (const profile::Capture& capture : profile.context.captures) {
     std::error_code ignored;
@@ -123,7 +124,7 @@ Analysis rewritten_reports(const AnalyzeOptions& options, Progress& progress) {
   const bool earlier = !profile.token_times.shown;  // written by an earlier llmprof
   if (earlier) analysis::add_shown(profile);
   Analysis rewritten;
-  const Artifacts folder = needed(Artifacts::create(options.out.value_or(run), !options.out));
+  const Artifacts folder = Artifacts::create(options.out.value_or(run), !options.out);
   rewritten.folder = folder.root();
   const size_t top = options.top.value_or(report::kAllKernels);
   rewritten.files = needed(report::write_markdown_reports(profile, rewritten.folder, top));
@@ -149,9 +150,9 @@ Analysis rewritten_reports(const AnalyzeOptions& options, Progress& progress) {
               "is the run's folder, reads the captures again and draws it."
             : fmt::format("The captures could not be used again: {}.", again.error().message);
   }
-  rewritten.page = needed(write_page_file(bundle, rewritten.folder, [&](const page::Bundle& own) {
+  rewritten.page = write_page_file(bundle, rewritten.folder, [&](const page::Bundle& own) {
     return page::make_page(own, content);
-  }));
+  });
   if (!options.exports.any()) return rewritten;
   if (again) {
     again->write_exports(options.exports, profile, rewritten);

@@ -1,4 +1,4 @@
-#include "session/bundle/list_artifacts.h"
+#include "session/bundle/bundle_files.h"
 
 #include <fmt/format.h>
 
@@ -6,6 +6,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "base/files.h"
+#include "base/needed.h"
 #include "session/bundle/export_rows.h"
 #include "session/bundle/run_dir.h"
 
@@ -71,11 +73,13 @@ std::string_view kind_of(std::string_view name) {
 }  // namespace
 
 Result<ArtifactList> list_artifacts(const fs::path& run) {
-  const auto bundle = Artifacts::from_root(folder_of(run));
-  if (!bundle) return fail_with(bundle.error());
   ArtifactList list;
-  list.folder = bundle->root();
+  list.folder = folder_of(run);
   std::error_code trouble;
+  if (!fs::is_directory(list.folder, trouble)) {
+    return fail_input(fmt::format("{}: {}", list.folder.string(),
+                                  trouble ? trouble.message() : "is not a run's folder"));
+  }
   fs::recursive_directory_iterator entries(list.folder, trouble);
   while (!trouble && entries != fs::recursive_directory_iterator()) {
     // An earlier run's files are not part of this run.
@@ -115,10 +119,22 @@ Result<fs::path> find_page(const fs::path& run) {
   if (run.extension() == ".html" && fs::is_regular_file(run, ignored)) return fs::absolute(run);
   const auto found = list_artifacts(run);
   if (!found) return fail_with(found.error());
-  const fs::path file = found->folder / "report.html";
+  const fs::path file = found->folder / kPageFile;
   if (fs::is_regular_file(file, ignored)) return fs::absolute(file).lexically_normal();
   return fail_input(fmt::format("{}: no report.html in this folder; `llmprof report {}` writes it",
                                 found->folder.string(), run.string()));
+}
+
+PageOutcome write_page_file(const std::optional<page::Bundle>& bundle, const fs::path& folder,
+                            const std::function<std::string(const page::Bundle&)>& make) {
+  const fs::path file = folder / kPageFile;
+  if (bundle) {
+    needed(write_file_atomically(file, make(*bundle)));
+    return {file, std::nullopt};
+  }
+  std::error_code ignored;
+  fs::remove(file, ignored);
+  return {std::nullopt, fmt::format("{} was left out: {}", kPageFile, page::why_no_bundle())};
 }
 
 }  // namespace llmprof::session

@@ -2,10 +2,14 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
+#include "page/page.h"
 
 namespace llmprof::session {
 namespace fs = std::filesystem;
@@ -29,5 +33,19 @@ std::string to_json(const ArtifactList& list);
 // The absolute path of a run's report.html. `run` is its folder, a run id under tmp/stage2 or
 // tmp/analyze, or the page itself.
 Result<fs::path> find_page(const fs::path& run);
+
+inline constexpr std::string_view kPageFile = "report.html";
+
+// Where report.html is, or why it is missing.
+struct PageOutcome {
+  std::optional<fs::path> file;
+  std::optional<std::string> left_out;  // why there is none, and how to get it
+};
+
+// Writes report.html into an existing folder; errors are thrown (base/needed.h). Without a bundle,
+// it returns the reason and removes an earlier page, because that would show other numbers than the
+// new reports.
+PageOutcome write_page_file(const std::optional<page::Bundle>& bundle, const fs::path& folder,
+                            const std::function<std::string(const page::Bundle&)>& make);
 
 }  // namespace llmprof::session

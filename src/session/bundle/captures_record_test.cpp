@@ -9,13 +9,12 @@ namespace {
 
 TEST(CapturesRecord, IsReadAsItWasWritten) {
   const testing::TemporaryFolder folder;
-  const auto bundle = Artifacts::from_root(folder.path());
-  ASSERT_TRUE(bundle);
+  const Artifacts bundle(folder.path());
   CapturesRecord record;
   record.failures = {{"nsys", "it said \"no\"\n  and more"}, {"run", "interrupted"}};
   record.notes.warn("lost", "a kernel", 3);
   record.notes.info("resumed", "decode");
-  ASSERT_TRUE(write_captures_record(*bundle, record));
+  write_captures_record(bundle, record);
   Diagnostics trouble;
   const CapturesRecord read = read_captures_record(folder.path(), trouble);
   EXPECT_TRUE(trouble.items().empty());

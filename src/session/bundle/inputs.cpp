@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/files.h"
+#include "base/needed.h"
 #include "session/bundle/export_rows.h"
 #include "session/bundle/records.h"
 #include "session/bundle/run_dir.h"
@@ -142,11 +143,11 @@ void note_left_aside(const Listing& listing, const std::set<fs::path>& exported,
   note(exported, "skipped reports that are already exported in the same folder");
 }
 
-Result<std::vector<Input>> folder_captures(const fs::path& folder, Diagnostics& notes) {
+std::vector<Input> folder_captures(const fs::path& folder, Diagnostics& notes) {
   Listing listing;
   if (const auto trouble = list(folder, 0, listing)) {
-    return fail_input(
-        fmt::format("{}: cannot list the folder: {}", folder.string(), trouble.message()));
+    give_up(ErrorKind::input,
+            fmt::format("{}: cannot list the folder: {}", folder.string(), trouble.message()));
   }
   std::vector<Input> captures;
   std::set<fs::path> exported;
@@ -163,8 +164,8 @@ Result<std::vector<Input>> folder_captures(const fs::path& folder, Diagnostics& 
 
 // Runs of single ranks, which `llmprof run --rank-folder` puts into one folder, are numbered from
 // `first_of_ranks`.
-Result<std::vector<Input>> captures_in(const fs::path& folder, size_t run, size_t first_of_ranks,
-                                       Diagnostics& notes) {
+std::vector<Input> captures_in(const fs::path& folder, size_t run, size_t first_of_ranks,
+                               Diagnostics& notes) {
   if (is_run_folder(folder)) return run_captures(folder, run);
   std::vector<Input> captures;
   for (const RankFolder& of_rank : rank_folders(folder)) {
@@ -180,7 +181,6 @@ Result<std::vector<Input>> captures_in(const fs::path& folder, size_t run, size_
 bool is_run_folder(const fs::path& folder) {
   constexpr std::array<std::string_view, 4> kOwnFiles = {"profile.json", "inputs.yaml",
                                                          "config.yaml", "env.json"};
-  constexpr std::array<std::string_view, 4> kPasses = {"nsys", "ncu", "torch", "collector"};
   std::error_code ignored;
   const auto is_file = [&](std::string_view name) {
     return fs::is_regular_file(folder / name, ignored);
@@ -188,10 +188,11 @@ bool is_run_folder(const fs::path& folder) {
   const auto is_folder = [&](std::string_view name) {
     return fs::is_directory(folder / name, ignored);
   };
-  return std::ranges::any_of(kOwnFiles, is_file) && std::ranges::any_of(kPasses, is_folder);
+  return std::ranges::any_of(kOwnFiles, is_file) &&
+         std::ranges::any_of(kRecordingFolders, is_folder);
 }
 
-Result<std::vector<Input>> expand_inputs(std::span<const fs::path> paths, Diagnostics& notes) {
+std::vector<Input> expand_inputs(std::span<const fs::path> paths, Diagnostics& notes) {
   std::vector<Input> inputs;
   std::set<fs::path> seen;
   const auto add = [&](const Input& input) {
@@ -203,21 +204,18 @@ Result<std::vector<Input>> expand_inputs(std::span<const fs::path> paths, Diagno
     std::error_code trouble;
     const auto status = fs::status(path, trouble);
     if (!fs::exists(status)) {
-      return fail_with(system_error(ErrorKind::input, path, trouble ? trouble.value() : ENOENT));
+      throw Failure(system_error(ErrorKind::input, path, trouble ? trouble.value() : ENOENT));
     }
     if (!fs::is_directory(status)) {
-      if (!fs::is_regular_file(status)) {
-        if (const auto opened = open_for_reading(path); !opened) return fail_with(opened.error());
-      }
+      if (!fs::is_regular_file(status)) needed(open_for_reading(path));
       add({path, true, {}, RunRole::other});
       continue;
     }
     const auto files = captures_in(path, i, paths.size() + inputs.size(), notes);
-    if (!files) return fail_with(files.error());
-    if (files->empty()) {
-      return fail_input(fmt::format("{}: the folder contains no capture", path.string()));
+    if (files.empty()) {
+      give_up(ErrorKind::input, fmt::format("{}: the folder contains no capture", path.string()));
     }
-    std::ranges::for_each(*files, add);
+    std::ranges::for_each(files, add);
   }
   return inputs;
 }

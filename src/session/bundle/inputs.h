@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/diagnostics.h"
-#include "base/error.h"
 
 namespace llmprof::session {
 namespace fs = std::filesystem;
@@ -37,7 +36,7 @@ struct Input {
 };
 // A folder that `llmprof run` made, complete or not: it records what ran and contains captures.
 bool is_run_folder(const fs::path& folder);
-// Adds to `notes` what was skipped in a folder, and why.
-Result<std::vector<Input>> expand_inputs(std::span<const fs::path> paths, Diagnostics& notes);
+// Adds to `notes` what was skipped in a folder, and why. Errors are thrown (base/needed.h).
+std::vector<Input> expand_inputs(std::span<const fs::path> paths, Diagnostics& notes);
 
 }  // namespace llmprof::session

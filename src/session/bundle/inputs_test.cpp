@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "base/needed.h"
 #include "testing/temporary_folder.h"
 
 namespace llmprof::session {
@@ -22,7 +23,7 @@ class InputsTest : public ::testing::Test {
   }
   std::vector<std::string> found(const fs::path& path) {
     const std::vector<fs::path> paths = {path};
-    const auto inputs = expand_inputs(paths, notes_);
+    const auto inputs = attempt([&] { return expand_inputs(paths, notes_); });
     std::vector<std::string> names;
     if (!inputs) return {inputs.error().message};
     for (const Input& input : *inputs) {

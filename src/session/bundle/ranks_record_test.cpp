@@ -31,11 +31,11 @@ std::string read_text(const testing::TemporaryFolder& folder) {
 
 TEST(RanksRecord, IsReadAsItWasWritten) {
   const testing::TemporaryFolder folder;
-  const auto bundle = Artifacts::from_root(folder.path());
+  const Artifacts bundle(folder.path());
   RanksRecord record;
   record.world_size = 3;
   record.ranks = {{0, "recorded", {}}, {1, "died", "signal 9 (Killed)"}, {2, "missing", "no log"}};
-  ASSERT_TRUE(write_ranks_record(*bundle, record));
+  write_ranks_record(bundle, record);
   EXPECT_EQ(read_text(folder), "3 0:recorded 1:died(signal 9 (Killed)) 2:missing(no log)");
   EXPECT_EQ(record.not_recorded().size(), 2U);
 }

@@ -15,8 +15,8 @@ namespace llmprof::session {
 namespace {
 
 template <class Record>
-Result<void> write_record(const Artifacts& bundle, std::string_view name, const Record& record) {
-  return bundle.write(name, to_printable_lines(profile::json::described_to_json(record)));
+void write_record(const Artifacts& bundle, std::string_view name, const Record& record) {
+  bundle.write(name, to_printable_lines(profile::json::described_to_json(record)));
 }
 
 // None if the file does not exist; an unreadable one adds a diagnostic with this code.
@@ -118,13 +118,13 @@ std::optional<llm::ModelSpec> model_of(const config::ConfigDocument& document,
 
 }  // namespace
 
-Result<void> write_captures_record(const Artifacts& bundle, const CapturesRecord& record) {
+void write_captures_record(const Artifacts& bundle, const CapturesRecord& record) {
   CapturesFile file{record.failures, {}};
   for (const Diagnostic& note : record.notes.items()) {
     file.notes.push_back(
         {std::string(to_string(note.severity)), note.code, note.message, note.count});
   }
-  return write_record(bundle, kCapturesFile, file);
+  write_record(bundle, kCapturesFile, file);
 }
 
 CapturesRecord read_captures_record(const fs::path& run, Diagnostics& diagnostics) {
@@ -146,8 +146,8 @@ std::vector<RankRecord> RanksRecord::not_recorded() const {
   return others;
 }
 
-Result<void> write_ranks_record(const Artifacts& bundle, const RanksRecord& record) {
-  return write_record(bundle, kRanksFile, record);
+void write_ranks_record(const Artifacts& bundle, const RanksRecord& record) {
+  write_record(bundle, kRanksFile, record);
 }
 
 std::string rank_folder_name(uint64_t rank) { return fmt::format("{}{}", kRankFolder, rank); }
@@ -189,14 +189,13 @@ RunInputs read_run_inputs(const fs::path& run, const config::ConfFiles& conf,
   const fs::path file = run / "inputs.yaml";
   std::error_code ignored;
   if (!fs::is_regular_file(file, ignored)) return inputs;
-  const auto unusable = [&](const Error& error) {
-    diagnostics.warn("run_inputs_unreadable", error.message);
+  const auto document = read_all(file, kLargestInputsFile).and_then([&](const std::string& text) {
+    return config::parse_yaml(text, file.string());
+  });
+  if (!document) {
+    diagnostics.warn("run_inputs_unreadable", document.error().message);
     return inputs;
-  };
-  const auto text = read_all(file, kLargestInputsFile);
-  if (!text) return unusable(text.error());
-  const auto document = config::parse_yaml(*text, file.string());
-  if (!document) return unusable(document.error());
+  }
   inputs.model = model_of(*document, document->root["model"], conf, diagnostics);
   const config::ConfigNode& workload = document->root["workload"];
   // Earlier versions of llmprof recorded values that this one hides.

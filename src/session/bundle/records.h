@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/diagnostics.h"
-#include "base/error.h"
 #include "config/conf_files.h"
 #include "llm/model_spec.h"
 #include "profile/run.h"
@@ -18,7 +17,8 @@ namespace llmprof::session {
 
 // Small files in a run folder with facts that its captures lack, so that a later analysis of the
 // folder reports the same. Reading returns an empty record if the file does not exist. An
-// unreadable file is a diagnostic, since captures can be analyzed without it.
+// unreadable file is a diagnostic, since captures can be analyzed without it. Errors of writing are
+// thrown (base/needed.h).
 
 // captures.json: {"failed": [{"backend", "message"}],
 //                 "notes": [{"severity", "code", "message", "count"}]}
@@ -26,7 +26,7 @@ struct CapturesRecord {
   std::vector<profile::CaptureFailure> failures;
   Diagnostics notes;  // deviations from the plan
 };
-Result<void> write_captures_record(const Artifacts& bundle, const CapturesRecord& record);
+void write_captures_record(const Artifacts& bundle, const CapturesRecord& record);
 CapturesRecord read_captures_record(const fs::path& run, Diagnostics& diagnostics);
 
 // Values of profile::Rank::state.
@@ -65,7 +65,7 @@ struct RanksRecord {
     field("ranks", ranks, "by rank");
   }
 };
-Result<void> write_ranks_record(const Artifacts& bundle, const RanksRecord& record);
+void write_ranks_record(const Artifacts& bundle, const RanksRecord& record);
 // For a folder with one run per rank (rank0/, rank1/, ...), all records together. Ranks without a
 // folder are not listed: they may be on other machines' disks.
 RanksRecord read_ranks_record(const fs::path& folder, Diagnostics& diagnostics);

@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/needed.h"
 #include "base/text.h"
 #include "session/bundle/export_rows.h"
 #include "session/bundle/records.h"
@@ -25,10 +26,24 @@
 namespace llmprof::session {
 namespace {
 
-tl::unexpected<Error> cannot_make(const fs::path& folder, const std::error_code& trouble) {
-  return fail(ErrorKind::tool,
-              fmt::format("{}: cannot make the folder: {}; name another with --out",
-                          folder.string(), trouble.message()));
+[[noreturn]] void cannot_make(const fs::path& folder, const std::error_code& trouble) {
+  give_up(ErrorKind::tool, fmt::format("{}: cannot make the folder: {}; name another with --out",
+                                       folder.string(), trouble.message()));
+}
+
+void check_free(const fs::path& root, bool force) {
+  std::error_code trouble;
+  if (!fs::exists(root, trouble)) return;
+  if (!fs::is_directory(root, trouble)) {
+    give_up(ErrorKind::usage,
+            fmt::format("{}: exists and is not a folder; name another with --out", root.string()));
+  }
+  if (!force && !fs::is_empty(root, trouble)) {
+    give_up(ErrorKind::usage,
+            fmt::format("{}: exists and is not empty; name another folder with --out, or "
+                        "write into this one with --force",
+                        root.string()));
+  }
 }
 
 // "20261115-013000" in local time.
@@ -45,7 +60,7 @@ std::string new_run_id() {
 // for the same folder share it. It ends with the last claim or with the process, however that ends.
 // A file system that cannot lock folders grants it to every process. Fails if another process has
 // it.
-Result<FolderClaim> claim_folder(const fs::path& folder) {
+FolderClaim claim_folder(const fs::path& folder) {
   using Identity = std::pair<dev_t, ino_t>;
   static std::mutex mutex;
   static std::map<Identity, std::weak_ptr<FileDescriptor>> ours;
@@ -53,14 +68,14 @@ Result<FolderClaim> claim_folder(const fs::path& folder) {
   FileDescriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   struct stat status{};
   // A folder that cannot be opened cannot be locked; writing into it will report why.
-  if (!opened.valid() || ::fstat(opened.get(), &status) != 0) return FolderClaim();
+  if (!opened.valid() || ::fstat(opened.get(), &status) != 0) return {};
   auto& known = ours[{status.st_dev, status.st_ino}];
   if (auto claim = known.lock()) return claim;
   if (::flock(opened.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    return fail(ErrorKind::usage,
-                fmt::format("{}: another llmprof is writing into this folder; name another with "
-                            "--out, or wait until it is done",
-                            folder.string()));
+    give_up(ErrorKind::usage,
+            fmt::format("{}: another llmprof is writing into this folder; name another with "
+                        "--out, or wait until it is done",
+                        folder.string()));
   }
   auto claim = std::make_shared<FileDescriptor>(std::move(opened));
   known = claim;
@@ -114,36 +129,34 @@ bool is_empty_folder(const fs::path& path) {
 }
 
 // Makes a new folder, numbered after all existing ones.
-Result<fs::path> make_aside(const fs::path& root) {
+fs::path make_aside(const fs::path& root) {
   int64_t last = 0;
   for (const fs::path& entry : entries_of(root))
     last = std::max(last, number_of(entry).value_or(0));
   fs::path aside = root / fmt::format("{}{}", kPrevious, last + 1);
   std::error_code trouble;
   if (fs::create_directory(aside, trouble)) return aside;
-  return fail_with(system_error(ErrorKind::tool, aside, trouble ? trouble.value() : EEXIST)
-                       .within("cannot make"));
+  throw Failure(system_error(ErrorKind::tool, aside, trouble ? trouble.value() : EEXIST)
+                    .within("cannot make"));
 }
 
-Result<std::optional<fs::path>> move_aside(const fs::path& root,
-                                           const std::function<bool(const fs::path&)>& goes) {
+template <class Goes>
+std::optional<fs::path> move_aside(const fs::path& root, Goes goes) {
   std::vector<fs::path> moved;
   for (const fs::path& entry : entries_of(root)) {
     if (goes(entry) && !is_empty_folder(entry)) moved.push_back(entry);
   }
-  if (moved.empty()) return std::optional<fs::path>();
-  auto aside = make_aside(root);
-  if (!aside) return fail_with(aside.error());
+  if (moved.empty()) return std::nullopt;
+  fs::path aside = make_aside(root);
   for (const fs::path& entry : moved) {
     std::error_code trouble;
-    fs::rename(entry, *aside / entry.filename(), trouble);
-    if (trouble) {
-      return fail_with(system_error(ErrorKind::tool, entry, trouble.value())
-                           .within(fmt::format("cannot move what an earlier run left into {}",
-                                               aside->string())));
-    }
+    fs::rename(entry, aside / entry.filename(), trouble);
+    if (!trouble) continue;
+    throw Failure(
+        system_error(ErrorKind::tool, entry, trouble.value())
+            .within(fmt::format("cannot move what an earlier run left into {}", aside.string())));
   }
-  return std::optional(std::move(*aside));
+  return aside;
 }
 
 std::optional<uint64_t> rank_of(const fs::path& path) {
@@ -155,97 +168,55 @@ std::optional<uint64_t> rank_of(const fs::path& path) {
 
 }  // namespace
 
-Result<void> Artifacts::check_free(const fs::path& root, bool force) {
-  std::error_code trouble;
-  if (!fs::exists(root, trouble)) return {};
-  if (!fs::is_directory(root, trouble)) {
-    return fail(
-        ErrorKind::usage,
-        fmt::format("{}: exists and is not a folder; name another with --out", root.string()));
-  }
-  if (!force && !fs::is_empty(root, trouble)) {
-    return fail(ErrorKind::usage,
-                fmt::format("{}: exists and is not empty; name another folder with --out, or "
-                            "write into this one with --force",
-                            root.string()));
-  }
-  return {};
-}
-
-Result<Artifacts> Artifacts::create(fs::path root, bool force) {
-  if (auto free = check_free(root, force); !free) return fail_with(free.error());
-  auto artifacts = create_shared(root);
-  if (!artifacts) return artifacts;
-  auto claim = claim_folder(root);
-  if (!claim) return fail_with(claim.error());
-  artifacts->claim_ = std::move(*claim);
+Artifacts Artifacts::create(const fs::path& root, bool force) {
+  check_free(root, force);
+  Artifacts artifacts = create_shared(root);
+  artifacts.claim_ = claim_folder(root);
   // Checked again: until the claim, another process could fill or remove the folder.
-  if (auto free = check_free(root, force); !free) return fail_with(free.error());
+  check_free(root, force);
   std::error_code ignored;
-  return fs::is_directory(root, ignored) ? artifacts : create(std::move(root), force);
+  return fs::is_directory(root, ignored) ? artifacts : create(root, force);
 }
 
-Result<Artifacts> Artifacts::create_shared(fs::path root) {
-  if (auto free = check_free(root, true); !free) return fail_with(free.error());
+Artifacts Artifacts::create_shared(const fs::path& root) {
+  check_free(root, true);
   std::error_code trouble;
   fs::create_directories(root, trouble);
-  if (trouble) return cannot_make(root, trouble);
-  Artifacts artifacts;
-  artifacts.root_ = std::move(root);
-  return artifacts;
+  if (trouble) cannot_make(root, trouble);
+  return Artifacts(root);
 }
 
-Result<Artifacts> Artifacts::create_fresh(const fs::path& parent) {
+Artifacts Artifacts::create_fresh(const fs::path& parent) {
   std::error_code trouble;
   fs::create_directories(parent, trouble);
-  if (trouble) return cannot_make(parent, trouble);
+  if (trouble) cannot_make(parent, trouble);
   const std::string id = new_run_id();
-  Artifacts artifacts;
-  artifacts.root_ = parent / id;
+  Artifacts artifacts(parent / id);
   // Creating the folder is the test: of two runs that start at once, only one succeeds.
   for (int number = 2; !fs::create_directory(artifacts.root_, trouble); ++number) {
-    if (trouble) return cannot_make(artifacts.root_, trouble);
+    if (trouble) cannot_make(artifacts.root_, trouble);
     artifacts.root_ = parent / fmt::format("{}-{}", id, number);
   }
-  auto claim = claim_folder(artifacts.root_);
-  if (!claim) return fail_with(claim.error());
-  artifacts.claim_ = std::move(*claim);
+  artifacts.claim_ = claim_folder(artifacts.root_);
   return artifacts;
 }
 
-Result<Artifacts> Artifacts::from_root(fs::path root) {
-  std::error_code trouble;
-  if (!fs::is_directory(root, trouble)) {
-    return fail_input(fmt::format("{}: {}", root.string(),
-                                  trouble ? trouble.message() : "is not a run's folder"));
-  }
-  Artifacts artifacts;
-  artifacts.root_ = std::move(root);
-  return artifacts;
+void Artifacts::make_folder(std::string_view name) const { needed(make_own_folder(path(name))); }
+
+void Artifacts::write(std::string_view name, std::string_view content) const {
+  needed(write_file_atomically(path(name), content));
 }
 
-Result<void> Artifacts::make_folder(std::string_view name) const {
-  return make_own_folder(path(name));
-}
-
-Result<void> Artifacts::write(std::string_view name, std::string_view content) const {
-  return write_file_atomically(path(name), content);
-}
-Result<RunFolder> create_run_folder(const fs::path& parent, const fs::path& chosen, bool force) {
-  auto artifacts =
+RunFolder create_run_folder(const fs::path& parent, const fs::path& chosen, bool force) {
+  Artifacts bundle =
       chosen.empty() ? Artifacts::create_fresh(parent) : Artifacts::create(chosen, force);
-  if (!artifacts) return fail_with(artifacts.error());
-  auto earlier = move_earlier_run_aside(artifacts->root());
-  if (!earlier) return fail_with(earlier.error());
-  return RunFolder{std::move(*artifacts), std::move(*earlier)};
+  auto earlier = move_earlier_run_aside(bundle.root());
+  return {std::move(bundle), std::move(earlier)};
 }
 
-Result<RunFolder> create_stage2_root(const fs::path& parent, const fs::path& chosen, bool force) {
-  auto run = create_run_folder(parent, chosen, force);
-  if (!run) return run;
-  for (const std::string_view folder : {"nsys", "ncu"}) {
-    if (const auto made = run->bundle.make_folder(folder); !made) return fail_with(made.error());
-  }
+RunFolder create_stage2_root(const fs::path& parent, const fs::path& chosen, bool force) {
+  RunFolder run = create_run_folder(parent, chosen, force);
+  for (const std::string_view folder : {"nsys", "ncu"}) run.bundle.make_folder(folder);
   return run;
 }
 
@@ -276,31 +247,27 @@ OutputFolder::~OutputFolder() {
   }
 }
 
-Result<void> OutputFolder::claim() {
-  if (!path_) return {};  // a new folder is never shared
-  const auto opened = open();
-  return opened ? Result<void>() : fail_with(opened.error());
+void OutputFolder::claim() {
+  if (path_) open();  // a new folder is never shared
 }
 
-Result<Artifacts> OutputFolder::open() {
+Artifacts OutputFolder::open() {
   if (opened_) return *opened_;
   const fs::path parent = fs::path("tmp") / "analyze";
   if (path_ && is_shared_) return Artifacts::create_shared(*path_);
   std::vector<fs::path> missing = missing_folders(path_.value_or(parent));
-  auto artifacts = path_ ? Artifacts::create(*path_, force_) : Artifacts::create_fresh(parent);
-  if (!artifacts) return artifacts;
-  if (!path_) missing.insert(missing.begin(), artifacts->root());
+  opened_ = path_ ? Artifacts::create(*path_, force_) : Artifacts::create_fresh(parent);
+  if (!path_) missing.insert(missing.begin(), opened_->root());
   made_ = std::move(missing);
-  opened_ = *artifacts;
-  return artifacts;
+  return *opened_;
 }
 
-Result<std::optional<fs::path>> move_earlier_run_aside(const fs::path& root) {
+std::optional<fs::path> move_earlier_run_aside(const fs::path& root) {
   return move_aside(root, [](const fs::path& entry) { return is_ours(entry) || rank_of(entry); });
 }
 
-Result<std::optional<fs::path>> move_earlier_job_aside(const fs::path& root,
-                                                       std::optional<uint64_t> world_size) {
+std::optional<fs::path> move_earlier_job_aside(const fs::path& root,
+                                               std::optional<uint64_t> world_size) {
   return move_aside(root, [&](const fs::path& entry) {
     const auto rank = rank_of(entry);
     return is_ours(entry) || (rank && world_size && *rank >= *world_size);
@@ -312,9 +279,7 @@ bool is_earlier_run(const fs::path& folder) { return number_of(folder).has_value
 std::optional<fs::path> interrupted_ncu_capture(const fs::path& root) {
   std::vector<fs::path> earlier = entries_of(root);
   std::erase_if(earlier, [](const fs::path& entry) { return !is_earlier_run(entry); });
-  std::ranges::sort(earlier, [](const fs::path& a, const fs::path& b) {
-    return number_of(a).value_or(0) > number_of(b).value_or(0);
-  });
+  std::ranges::sort(earlier, std::greater<>(), number_of);
   for (const fs::path& run : earlier) {
     fs::path ncu = run / "ncu";
     std::error_code missing;

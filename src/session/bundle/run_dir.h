@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -8,11 +9,16 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
 #include "base/files.h"
 
 namespace llmprof::session {
 namespace fs = std::filesystem;
+
+// Errors of this file are thrown (base/needed.h).
+
+// The folders of a run's recordings, except the control run's.
+inline constexpr std::array<std::string_view, 4> kRecordingFolders = {"collector", "nsys", "ncu",
+                                                                      "torch"};
 
 // Keeps other processes from writing into a folder while a copy of it exists.
 using FolderClaim = std::shared_ptr<FileDescriptor>;
@@ -20,27 +26,24 @@ using FolderClaim = std::shared_ptr<FileDescriptor>;
 // The output folder of one run or analysis.
 class Artifacts {
  public:
-  // Refuses an existing folder that is not empty unless `force`, so that captures are never
-  // overwritten by accident.
-  static Result<void> check_free(const fs::path& root, bool force);
-  // Makes the folder, unless it is refused. No other process of llmprof writes into it while this
-  // object or a copy exists.
-  static Result<Artifacts> create(fs::path root, bool force);
+  // An existing folder, or one that is only planned.
+  explicit Artifacts(fs::path root) : root_(std::move(root)) {}
+  // Makes the folder. Refuses an existing one that is not empty unless `force`, so that captures
+  // are never overwritten by accident. No other process of llmprof writes into it while this object
+  // or a copy exists.
+  static Artifacts create(const fs::path& root, bool force);
   // The same for a folder that other processes also write into.
-  static Result<Artifacts> create_shared(fs::path root);
+  static Artifacts create_shared(const fs::path& root);
   // Makes `parent`/<run id>, with a number appended if another run has that id, even one that
   // starts at the same moment.
-  static Result<Artifacts> create_fresh(const fs::path& parent);
-  // Opens an existing folder.
-  static Result<Artifacts> from_root(fs::path root);
+  static Artifacts create_fresh(const fs::path& parent);
 
   [[nodiscard]] const fs::path& root() const { return root_; }
-  void set_root(fs::path root) { root_ = std::move(root); }
   [[nodiscard]] fs::path path(std::string_view name) const { return root_ / name; }
 
-  [[nodiscard]] Result<void> make_folder(std::string_view name) const;
+  void make_folder(std::string_view name) const;
   // Writes the complete file or nothing, like every file of a bundle.
-  [[nodiscard]] Result<void> write(std::string_view name, std::string_view content) const;
+  void write(std::string_view name, std::string_view content) const;
 
  private:
   fs::path root_;
@@ -53,9 +56,9 @@ struct RunFolder {
   Artifacts bundle;
   std::optional<fs::path> earlier;  // new location of the earlier run
 };
-Result<RunFolder> create_run_folder(const fs::path& parent, const fs::path& chosen, bool force);
+RunFolder create_run_folder(const fs::path& parent, const fs::path& chosen, bool force);
 // The same, with the subfolders that every run has: nsys/ and ncu/.
-Result<RunFolder> create_stage2_root(const fs::path& parent, const fs::path& chosen, bool force);
+RunFolder create_stage2_root(const fs::path& parent, const fs::path& chosen, bool force);
 
 // The entries of a folder; empty if it cannot be listed.
 std::vector<fs::path> entries_of(const fs::path& folder);
@@ -68,12 +71,12 @@ std::set<fs::path> logs_in(const fs::path& folder);
 
 // Moves the outputs of a run, an analysis or a job's ranks; other files stay. Returns the folder
 // they are in now; none if there was nothing to move.
-Result<std::optional<fs::path>> move_earlier_run_aside(const fs::path& root);
+std::optional<fs::path> move_earlier_run_aside(const fs::path& root);
 
 // For a job with one folder per rank: moves the files common to all ranks, and the folders of ranks
 // that a job of `world_size` does not have.
-Result<std::optional<fs::path>> move_earlier_job_aside(const fs::path& root,
-                                                       std::optional<uint64_t> world_size);
+std::optional<fs::path> move_earlier_job_aside(const fs::path& root,
+                                               std::optional<uint64_t> world_size);
 
 // Whether a folder of this name contains an earlier run.
 bool is_earlier_run(const fs::path& folder);
@@ -96,9 +99,9 @@ class OutputFolder {
 
   // Called before a long analysis: refuses a folder that is not free, and keeps other processes
   // from writing into it.
-  Result<void> claim();
+  void claim();
   // Returns the same folder on every call.
-  Result<Artifacts> open();
+  Artifacts open();
 
  private:
   OutputFolder(std::optional<fs::path> path, bool force, bool is_shared)

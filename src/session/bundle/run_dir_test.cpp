@@ -9,6 +9,8 @@
 #include <future>
 #include <set>
 
+#include "base/needed.h"
+#include "session/bundle/bundle_files.h"
 #include "testing/temporary_folder.h"
 
 namespace llmprof::session {
@@ -18,12 +20,16 @@ namespace fs = std::filesystem;
 using testing::file_bytes;
 using testing::TemporaryFolder;
 
+bool can_create(const fs::path& root) {
+  return attempt([&] { return Artifacts::create(root, true); }).has_value();
+}
+
 TEST(RunDir, RunsThatBeginAtTheSameMomentNeverShareAFolder) {
   const TemporaryFolder folder;
   std::vector<std::future<fs::path>> runs;
   for (int i = 0; i < 16; ++i) {
     runs.push_back(std::async(std::launch::async, [&] {
-      return Artifacts::create_fresh(folder.path() / "tmp" / "stage2")->root();
+      return Artifacts::create_fresh(folder.path() / "tmp" / "stage2").root();
     }));
   }
   std::set<fs::path> roots;
@@ -35,24 +41,22 @@ TEST(RunDir, RunsThatBeginAtTheSameMomentNeverShareAFolder) {
 TEST(RunDir, ARunHasTheToolsFoldersFromItsStart) {
   const TemporaryFolder folder;
   const auto fresh = create_stage2_root(folder.path(), {}, false);
-  ASSERT_TRUE(fresh) << fresh.error().message;
-  EXPECT_EQ(fresh->bundle.root().parent_path(), folder.path());
-  EXPECT_TRUE(fs::is_directory(fresh->bundle.path("nsys")));
-  EXPECT_TRUE(fs::is_directory(fresh->bundle.path("ncu")));
-  EXPECT_FALSE(fresh->earlier);
+  EXPECT_EQ(fresh.bundle.root().parent_path(), folder.path());
+  EXPECT_TRUE(fs::is_directory(fresh.bundle.path("nsys")));
+  EXPECT_TRUE(fs::is_directory(fresh.bundle.path("ncu")));
+  EXPECT_FALSE(fresh.earlier);
   const auto chosen = create_stage2_root(folder.path(), folder.path() / "mine", false);
-  ASSERT_TRUE(chosen) << chosen.error().message;
-  EXPECT_EQ(chosen->bundle.root(), folder.path() / "mine");
+  EXPECT_EQ(chosen.bundle.root(), folder.path() / "mine");
 }
 
 TEST(RunDir, NothingCapturedIsOverwrittenWithoutForce) {
   const TemporaryFolder folder;
   (void)folder.write("kept.txt", "kept");
-  const auto refused = create_stage2_root({}, folder.path(), false);
+  const auto refused = attempt([&] { return create_stage2_root({}, folder.path(), false); });
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::usage);
   EXPECT_NE(refused.error().message.find("--force"), std::string::npos);
-  ASSERT_TRUE(create_stage2_root({}, folder.path(), true));
+  (void)create_stage2_root({}, folder.path(), true);
   EXPECT_EQ(file_bytes(folder.path() / "kept.txt"), "kept");
 }
 
@@ -66,8 +70,7 @@ TEST(RunDir, ARunDoesNotShareItsFolderWithAnEarlierOne) {
   }
   for (const char* aside : {"previous-1", "previous-2"}) {
     const auto again = create_stage2_root({}, folder.path(), true);
-    ASSERT_TRUE(again);
-    ASSERT_EQ(again->earlier, folder.path() / aside);
+    ASSERT_EQ(again.earlier, folder.path() / aside);
     EXPECT_FALSE(fs::exists(folder.path() / "collector"));
     EXPECT_TRUE(fs::is_empty(folder.path() / "torch"));  // nothing to keep
     EXPECT_EQ(file_bytes(folder.path() / aside / "env.json"), "env.json");
@@ -76,15 +79,14 @@ TEST(RunDir, ARunDoesNotShareItsFolderWithAnEarlierOne) {
   }
   EXPECT_EQ(file_bytes(folder.path() / "previous-1/collector/1.llmtrace"), "collector/1.llmtrace");
   fs::remove(folder.path() / "env.json");
-  EXPECT_FALSE(create_stage2_root({}, folder.path(), true)->earlier);
+  EXPECT_FALSE(create_stage2_root({}, folder.path(), true).earlier);
 }
 
 TEST(RunDir, OneProcessWritesIntoAFolderAtATime) {
   const TemporaryFolder folder;
   const fs::path root = folder.path() / "out";
-  auto mine = Artifacts::create(root, false);
-  ASSERT_TRUE(mine);
-  EXPECT_TRUE(Artifacts::create(root, true)) << "this process has it already";
+  std::optional<Artifacts> mine = Artifacts::create(root, false);
+  EXPECT_TRUE(can_create(root)) << "this process has it already";
   const auto in_another_process = [&] {
     const pid_t child = ::fork();
     if (child == 0)
@@ -94,7 +96,7 @@ TEST(RunDir, OneProcessWritesIntoAFolderAtATime) {
     return WEXITSTATUS(status) == 0;
   };
   EXPECT_FALSE(in_another_process());
-  mine = fail(ErrorKind::usage, "given back");
+  mine.reset();
   EXPECT_TRUE(in_another_process());
 }
 
@@ -114,30 +116,29 @@ TEST(RunDir, AFolderThatAnotherProcessHasIsRefused) {
   }
   char byte = 0;
   ASSERT_EQ(::read(ready[0], &byte, 1), 1);
-  const auto refused = Artifacts::create(folder.path(), true);
+  const auto refused = attempt([&] { return Artifacts::create(folder.path(), true); });
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::usage);
   EXPECT_NE(refused.error().message.find("another llmprof"), std::string::npos);
   ::close(done[1]);
   ::waitpid(child, nullptr, 0);
-  EXPECT_TRUE(Artifacts::create(folder.path(), true)) << "a process that is gone has nothing";
+  EXPECT_TRUE(can_create(folder.path())) << "a process that is gone has nothing";
 }
 
 TEST(RunDir, AFileWhereTheFolderShouldBeIsToldAsSuch) {
   const TemporaryFolder folder;
   const fs::path file = folder.write("file", "");
-  EXPECT_FALSE(Artifacts::create(file, true));
-  EXPECT_FALSE(Artifacts::from_root(file));
-  EXPECT_FALSE(Artifacts::create_fresh(file / "below"));
+  EXPECT_FALSE(can_create(file));
+  EXPECT_FALSE(list_artifacts(file));
+  EXPECT_FALSE(attempt([&] { return Artifacts::create_fresh(file / "below"); }));
 }
 
 TEST(RunDir, TheThreeRecordsHaveTheirNames) {
   const TemporaryFolder folder;
-  const auto bundle = Artifacts::from_root(folder.path());
-  ASSERT_TRUE(bundle);
-  ASSERT_TRUE(bundle->write("env.json", "{}"));
-  ASSERT_TRUE(bundle->write("config.yaml", "a: 1\n"));
-  ASSERT_TRUE(bundle->write("inputs.yaml", "b: 2\n"));
+  const Artifacts bundle(folder.path());
+  bundle.write("env.json", "{}");
+  bundle.write("config.yaml", "a: 1\n");
+  bundle.write("inputs.yaml", "b: 2\n");
   EXPECT_EQ(file_bytes(folder.path() / "env.json"), "{}");
   EXPECT_EQ(file_bytes(folder.path() / "config.yaml"), "a: 1\n");
   EXPECT_EQ(file_bytes(folder.path() / "inputs.yaml"), "b: 2\n");

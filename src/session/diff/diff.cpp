@@ -26,8 +26,8 @@
 #include "report/format/words.h"
 #include "report/writers/writers.h"
 #include "session/analysis/analyze.h"
+#include "session/bundle/bundle_files.h"
 #include "session/bundle/inputs.h"
-#include "session/bundle/list_artifacts.h"
 #include "session/bundle/run_dir.h"
 #include "session/version.h"
 
@@ -146,16 +146,16 @@ GateRules load_gate_rules(const DiffOptions& options) {
 }
 
 void write_all(const DiffOptions& options, DiffOutcome& outcome) {
-  const Artifacts folder = needed(options.out ? Artifacts::create(*options.out, options.force)
-                                              : Artifacts::create_fresh(fs::path("tmp") / "diff"));
+  const Artifacts folder = options.out ? Artifacts::create(*options.out, options.force)
+                                       : Artifacts::create_fresh(fs::path("tmp") / "diff");
   outcome.folder = folder.root();
   outcome.files = {"diff.md", "diff.json"};
-  needed(folder.write("diff.md", report::to_markdown(report::diff_report(outcome.diff))));
-  needed(folder.write("diff.json", outcome.json));
-  outcome.page = needed(
+  folder.write("diff.md", report::to_markdown(report::diff_report(outcome.diff)));
+  folder.write("diff.json", outcome.json);
+  outcome.page =
       write_page_file(page::embedded_bundle(), folder.root(), [&](const page::Bundle& bundle) {
         return page::make_diff_page(bundle, outcome.diff, outcome.json);
-      }));
+      });
   if (options.junit) {
     needed(write_named_file(*options.junit, report::diff_junit(outcome.diff)));
   }
@@ -235,7 +235,7 @@ Result<DiffOutcome> diff(const DiffOptions& options, Progress& progress) {
     check_named_outputs(options);
     DiffOutcome outcome;
     const auto side = [&](const std::vector<fs::path>& paths) {
-      return needed(read_side(paths, options.config_folder, progress, outcome.timings));
+      return read_side(paths, options.config_folder, progress, outcome.timings);
     };
     const auto base = side(options.base);
     const auto now = side(options.now);
@@ -259,15 +259,13 @@ int exit_code(const compare::Diff& diff) {
   return diff.verdict == compare::Verdict::pass ? 0 : static_cast<int>(ErrorKind::input);
 }
 
-Result<std::vector<compare::Run>> read_side(std::span<const fs::path> paths,
-                                            const std::optional<fs::path>& config_folder,
-                                            Progress& progress, std::vector<PartTiming>& timings) {
-  return attempt([&] {
-    const SideReader reader(config_folder, progress, timings);
-    std::vector<compare::Run> runs;
-    for (const fs::path& path : paths) runs.push_back(reader.read(path));
-    return runs;
-  });
+std::vector<compare::Run> read_side(std::span<const fs::path> paths,
+                                    const std::optional<fs::path>& config_folder,
+                                    Progress& progress, std::vector<PartTiming>& timings) {
+  const SideReader reader(config_folder, progress, timings);
+  std::vector<compare::Run> runs;
+  for (const fs::path& path : paths) runs.push_back(reader.read(path));
+  return runs;
 }
 
 }  // namespace llmprof::session

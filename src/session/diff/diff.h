@@ -12,7 +12,7 @@
 #include "compare/model/diff.h"
 #include "compare/model/sides.h"
 #include "session/analysis/timings.h"
-#include "session/bundle/page_file.h"
+#include "session/bundle/bundle_files.h"
 
 namespace llmprof::session {
 
@@ -44,9 +44,9 @@ Result<DiffOutcome> diff(const DiffOptions& options, Progress& progress);
 int exit_code(const compare::Diff& diff);
 
 // Each path is a profile.json, a folder or run id with one, or captures, which are analyzed. Adds
-// the time of each part to `timings`.
-Result<std::vector<compare::Run>> read_side(std::span<const fs::path> paths,
-                                            const std::optional<fs::path>& config_folder,
-                                            Progress& progress, std::vector<PartTiming>& timings);
+// the time of each part to `timings`. Errors are thrown (base/needed.h).
+std::vector<compare::Run> read_side(std::span<const fs::path> paths,
+                                    const std::optional<fs::path>& config_folder,
+                                    Progress& progress, std::vector<PartTiming>& timings);
 
 }  // namespace llmprof::session

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/needed.h"
 #include "base/text.h"
 #include "config/conf_files.h"
 #include "config/override.h"
@@ -108,35 +109,34 @@ std::string text_override(std::string_view key, std::string_view value) {
   return fmt::format("{}={}", key, in_quotes(value));
 }
 
-Result<config::ComposedConfig> compose_run(const config::ConfFiles& conf,
-                                           const std::vector<std::string>& overrides,
-                                           const std::vector<std::string>& program,
-                                           const config::ComposeContext& context) {
+config::ComposedConfig compose_run(const config::ConfFiles& conf,
+                                   const std::vector<std::string>& overrides,
+                                   const std::vector<std::string>& program,
+                                   const config::ComposeContext& context) {
   RunOverrides all;
   for (const std::string& text : overrides) {
-    const auto change = config::parse_override(text);
-    if (!change) return fail_with(change.error());
-    const bool names_a_model = change->action != config::OverrideAction::remove &&
-                               change->package.empty() && change->value.is_scalar() &&
-                               !change->value.text.empty() &&
-                               (change->key == kModel || change->key == "model.target");
-    all.chooses_workload = all.chooses_workload || change->key == "workload";
-    all.chooses_model = all.chooses_model || change->key == kModel;
-    all.changes_shape = all.changes_shape || change->key.starts_with("model.config");
+    const auto change = needed(config::parse_override(text));
+    const bool names_a_model = change.action != config::OverrideAction::remove &&
+                               change.package.empty() && change.value.is_scalar() &&
+                               !change.value.text.empty() &&
+                               (change.key == kModel || change.key == "model.target");
+    all.chooses_workload = all.chooses_workload || change.key == "workload";
+    all.chooses_model = all.chooses_model || change.key == kModel;
+    all.changes_shape = all.changes_shape || change.key.starts_with("model.config");
     if (names_a_model) {
-      take_model(conf, *change, text, context, all);
+      take_model(conf, change, text, context, all);
     } else {
       all.given.push_back(text);
     }
   }
   if (!program.empty() && !all.chooses_workload) all.implied.emplace_back("workload=program");
   if (!program.empty() && !all.chooses_model) all.implied.emplace_back("~model");
-  auto config = config::compose(conf, kPrimary, all.all(), context);
-  if (!config || all.changes_shape) return config;
-  const auto more_layers = overrides_to_outgrow_cache(*config, context);
+  auto config = needed(config::compose(conf, kPrimary, all.all(), context));
+  if (all.changes_shape) return config;
+  const auto more_layers = overrides_to_outgrow_cache(config, context);
   if (more_layers.empty()) return config;
   all.given.insert(all.given.end(), more_layers.begin(), more_layers.end());
-  return config::compose(conf, kPrimary, all.all(), context);
+  return needed(config::compose(conf, kPrimary, all.all(), context));
 }
 
 std::vector<GroupChoices> configuration_choices() {
@@ -151,10 +151,8 @@ std::vector<GroupChoices> configuration_choices() {
 }
 
 std::vector<std::string> choices_in(std::span<const GroupChoices> groups, std::string_view group) {
-  for (const GroupChoices& each : groups) {
-    if (each.group == group) return each.choices;
-  }
-  return {};
+  const auto found = std::ranges::find(groups, group, &GroupChoices::group);
+  return found == groups.end() ? std::vector<std::string>() : found->choices;
 }
 
 }  // namespace llmprof::session

@@ -19,11 +19,7 @@ RunOptions options_with(std::optional<size_t> cache, const std::vector<std::stri
   context.bin = "/bin";
   context.last_level_cache_bytes = cache;
   context.memory_bytes = memory;
-  const auto config = compose_run(*conf, overrides, {}, context);
-  EXPECT_TRUE(config) << config.error().message;
-  auto options = read_run_options(*config, {});
-  EXPECT_TRUE(options) << options.error().message;
-  return std::move(*options);
+  return read_run_options(compose_run(*conf, overrides, {}, context), {});
 }
 
 std::string layers_of(const RunOptions& options) {

@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 
-#include "base/needed.h"
 #include "base/text.h"
 #include "config/settings.h"
 #include "llm/cost.h"
@@ -165,36 +164,33 @@ void read_model(config::Settings& settings, const config::ComposedConfig& config
 
 }  // namespace
 
-Result<RunOptions> read_run_options(const config::ComposedConfig& config,
-                                    const std::vector<std::string>& program) {
-  return attempt([&] {
-    using config::Settings;
-    RunOptions options;
-    Settings root(config.tree, config.tree.root);
-    root.section("run", [&](Settings& run) { read_run(run, options); });
-    options.device = read_device(root);
-    read_folders(root, options);
-    root.section("model", [&](Settings& model) { read_model(model, config, options.model); });
-    root.section("workload",
-                 [&](Settings& workload) { read_workload_options(workload, program, options); });
-    root.section("inputs", [&](Settings& inputs) { read_manifest(inputs, options); });
-    root.section("pipeline", [&](Settings& pipeline) {
-      PipelineToggles& toggles = options.pipeline;
-      read_switch(pipeline, "collector", toggles.collector);
-      read_switch(pipeline, "nsys", toggles.nsys);
-      read_switch(pipeline, "ncu", toggles.ncu);
-      read_switch(pipeline, "torch_profiler", toggles.torch_profiler);
-      read_switch(pipeline, "driver_calls", toggles.driver_calls);
-    });
-    root.section("nsys", [&](Settings& nsys) { read_nsys_options(nsys, options.nsys); });
-    root.section("ncu", [&](Settings& ncu) { read_ncu_options(ncu, options.ncu); });
-    root.section("torch", [&](Settings& torch) { read_torch_options(torch, options.torch); });
-    root.section("collector", [&](Settings& collector) {
-      read_collector_options(collector, options.collector);
-    });
-    root.refuse_unknown_keys();
-    return options;
+RunOptions read_run_options(const config::ComposedConfig& config,
+                            const std::vector<std::string>& program) {
+  using config::Settings;
+  RunOptions options;
+  Settings root(config.tree, config.tree.root);
+  root.section("run", [&](Settings& run) { read_run(run, options); });
+  options.device = read_device(root);
+  read_folders(root, options);
+  root.section("model", [&](Settings& model) { read_model(model, config, options.model); });
+  root.section("workload",
+               [&](Settings& workload) { read_workload_options(workload, program, options); });
+  root.section("inputs", [&](Settings& inputs) { read_manifest(inputs, options); });
+  root.section("pipeline", [&](Settings& pipeline) {
+    PipelineToggles& toggles = options.pipeline;
+    read_switch(pipeline, "collector", toggles.collector);
+    read_switch(pipeline, "nsys", toggles.nsys);
+    read_switch(pipeline, "ncu", toggles.ncu);
+    read_switch(pipeline, "torch_profiler", toggles.torch_profiler);
+    read_switch(pipeline, "driver_calls", toggles.driver_calls);
   });
+  root.section("nsys", [&](Settings& nsys) { read_nsys_options(nsys, options.nsys); });
+  root.section("ncu", [&](Settings& ncu) { read_ncu_options(ncu, options.ncu); });
+  root.section("torch", [&](Settings& torch) { read_torch_options(torch, options.torch); });
+  root.section("collector",
+               [&](Settings& collector) { read_collector_options(collector, options.collector); });
+  root.refuse_unknown_keys();
+  return options;
 }
 
 }  // namespace llmprof::session

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
 #include "capture/ncu/ncu_capture.h"
 #include "capture/nsys/nsys_capture.h"
 #include "capture/recording.h"
@@ -113,11 +112,11 @@ struct RunOptions {
 
 // conf/runner/stage2.yaml with the command line's overrides. A model may also be named by its path
 // (model=/models/mine, +model.target=...). A `program` given after `--` selects the workload of
-// that name and no model, unless overrides choose them.
-Result<config::ComposedConfig> compose_run(const config::ConfFiles& conf,
-                                           const std::vector<std::string>& overrides,
-                                           const std::vector<std::string>& program,
-                                           const config::ComposeContext& context);
+// that name and no model, unless overrides choose them. Errors are thrown (base/needed.h).
+config::ComposedConfig compose_run(const config::ConfFiles& conf,
+                                   const std::vector<std::string>& overrides,
+                                   const std::vector<std::string>& program,
+                                   const config::ComposeContext& context);
 
 // A group of the shipped configuration and its choices: "model" and "llm/llama_1b", ...; typed as
 // `model=llm/llama_1b`.
@@ -132,9 +131,9 @@ std::vector<std::string> choices_in(std::span<const GroupChoices> groups, std::s
 // "key=value" for compose_run; the value is a text, whatever characters it contains.
 std::string text_override(std::string_view key, std::string_view value);
 
-// Checks every value. Errors are of kind usage and name the file and line or the override, and the
-// nearest valid value or key. `program` replaces the workload's command.
-Result<RunOptions> read_run_options(const config::ComposedConfig& config,
-                                    const std::vector<std::string>& program);
+// Checks every value. Errors are thrown; they are of kind usage and name the file and line or the
+// override, and the nearest valid value or key. `program` replaces the workload's command.
+RunOptions read_run_options(const config::ComposedConfig& config,
+                            const std::vector<std::string>& program);
 
 }  // namespace llmprof::session

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csignal>
 
+#include "base/needed.h"
 #include "base/text.h"
 #include "llm/cost.h"
 #include "llm/model_spec.h"
@@ -32,9 +33,8 @@ const config::ConfFiles& shipped() {
 Result<RunOptions> read(const Words& overrides, const Words& program = {},
                         const config::ConfFiles& conf = shipped(),
                         const config::ComposeContext& here = context()) {
-  const auto config = compose_run(conf, overrides, program, here);
-  if (!config) return fail_with(config.error());
-  return read_run_options(*config, program);
+  return attempt(
+      [&] { return read_run_options(compose_run(conf, overrides, program, here), program); });
 }
 
 RunOptions options(const Words& overrides = {}, const Words& program = {}) {

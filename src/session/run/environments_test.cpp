@@ -22,7 +22,6 @@ class RecordingEnvironment : public ::testing::Test {
     request_.program.collector = kLibrary;
     request_.options.workload.uses_cuda = true;
     request_.captures.collector_cuda = true;
-    bundle_.set_root("/runs/one");
     clear();
   }
   ~RecordingEnvironment() override { clear(); }
@@ -35,7 +34,7 @@ class RecordingEnvironment : public ::testing::Test {
   }
 
   RunRequest request_;
-  Artifacts bundle_;
+  Artifacts bundle_{"/runs/one"};
 };
 
 bool has(const Variables& variables, std::string_view name) {

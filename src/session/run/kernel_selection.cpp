@@ -1,6 +1,7 @@
 #include "session/run/kernel_selection.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "analysis/analyze.h"
@@ -93,8 +94,7 @@ std::vector<TopKernel> top_kernels(const analysis::Results& results, size_t top_
     same->rows.push_back(row);
     same->time += time;
   }
-  std::ranges::stable_sort(kernels,
-                           [](const TopKernel& a, const TopKernel& b) { return a.time > b.time; });
+  std::ranges::stable_sort(kernels, std::greater<>(), &TopKernel::time);
   if (kernels.size() > top_n) kernels.resize(top_n);
   return kernels;
 }
@@ -153,7 +153,7 @@ std::vector<capture::ChosenKernel> select_top_kernels(Reading timeline,
                                                       size_t top_n) {
   return attempt([&] {
            const auto rules = load_analysis_rules(config_folder);
-           FrozenReading frozen = needed(std::move(timeline).freeze({}));
+           const FrozenReading frozen = std::move(timeline).freeze({});
            const auto analyzed = needed(analysis::analyze(frozen.trace, rules, {}));
            return select_top_kernels(frozen.trace, analyzed.results, top_n);
          })

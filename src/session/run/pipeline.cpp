@@ -72,15 +72,18 @@ class Pipeline {
     begin_recording(fmt::format("rank {}: the program, recorded by llmprof", own.rank));
     const capture::CaptureResult captured = run_collector(request_, bundle_);
     keep(fmt::format("rank {}", own.rank), captured);
-    if (const auto written = end_rank(own, captured, bundle_); !written) {
-      fail_backend("ranks", written.error());
-    }
+    attempt_ranks([&] { end_rank(own, captured, bundle_); });
     if (own.rank != 0 || !own.wait || stopped()) return std::move(outcome_);
     progress_.begin("waiting for the other ranks");
-    if (const auto trouble = wait_for_ranks(own, request_.stop)) fail_backend("ranks", *trouble);
+    attempt_ranks([&] { wait_for_ranks(own, request_.stop); });
     outcome_.folder = own.folder;
     analyze_bundle(own.folder);
     return std::move(outcome_);
+  }
+
+  template <class Work>
+  void attempt_ranks(Work work) {
+    if (const auto done = attempt(work); !done) fail_backend("ranks", done.error());
   }
 
   // A script or the program itself may have started the ranks; only the logs show it.
@@ -235,7 +238,7 @@ class Pipeline {
     const auto nsys = capture::ensure_tool(capture::Tool::nsys, capture::tool_search_here());
     if (!nsys && !captures_.nsys) return;  // report the collector's failure instead
     if (!nsys) return fail_backend("nsys", nsys.error());
-    if (const auto made = bundle_.make_folder(kNsysAnnotations); !made) {
+    if (const auto made = attempt([&] { bundle_.make_folder(kNsysAnnotations); }); !made) {
       return fail_backend("nsys", made.error());
     }
     if (!captures_.nsys) ++recordings_;
@@ -332,8 +335,7 @@ class Pipeline {
 
   // Written at once, so that it survives a crash. A full disk is reported elsewhere.
   void record_captures() const {
-    [[maybe_unused]] const auto written =
-        write_captures_record(bundle_, {outcome_.failures, notes_});
+    std::ignore = attempt([&] { write_captures_record(bundle_, {outcome_.failures, notes_}); });
   }
 
   // Reads captures of one kind as soon as they are needed; the analysis at the end reads the rest.
@@ -346,10 +348,11 @@ class Pipeline {
   [[nodiscard]] std::vector<Input> inputs_of(RunRole role) const {
     const std::vector<fs::path> folder = {bundle_.root()};
     Diagnostics said_by_the_analysis;
-    auto inputs = expand_inputs(folder, said_by_the_analysis);
-    if (!inputs) return {};
-    std::erase_if(*inputs, [&](const Input& input) { return input.role != role; });
-    return std::move(*inputs);
+    auto inputs = attempt([&] {
+                    return expand_inputs(folder, said_by_the_analysis);
+                  }).value_or(std::vector<Input>());
+    std::erase_if(inputs, [&](const Input& input) { return input.role != role; });
+    return inputs;
   }
 
   void analyze_bundle(const fs::path& folder) {
@@ -390,12 +393,11 @@ Result<RunOutcome> run(const RunRequest& asked, Progress& progress) {
   RunOptions& options = request.options;
   return attempt([&] {
     RunFolder folder =
-        needed(request.rank
-                   ? create_rank_root(*request.rank, options.run_folder, request.force)
-                   : create_stage2_root(options.stage2_folder, options.run_folder, request.force));
+        request.rank ? create_rank_root(*request.rank, options.run_folder, request.force)
+                     : create_stage2_root(options.stage2_folder, options.run_folder, request.force);
     const Artifacts& bundle = folder.bundle;
     if (options.change_folder) options.workload.working_folder = fs::absolute(bundle.root());
-    needed(write_provenance(request.config, options, bundle));
+    write_provenance(request.config, options, bundle);
     RunOutcome outcome = Pipeline(request, bundle, progress).run();
     outcome.earlier = std::move(folder.earlier);
     return outcome;

@@ -126,8 +126,7 @@ std::optional<std::string> crowded_ranks(const RunOptions& options, size_t runs)
 }
 
 std::vector<capture::CapturePlan> plan_run(const RunRequest& request) {
-  Artifacts bundle;
-  bundle.set_root(planned_folder(request.options));
+  const Artifacts bundle(planned_folder(request.options));
   const auto expected = request.options.facts.expected_seconds;
   const std::chrono::seconds one_run(static_cast<int64_t>(expected.value_or(0)));
   std::vector<capture::CapturePlan> plans;

@@ -10,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "base/needed.h"
 #include "base/text.h"
 #include "capture/rank_ends.h"
 #include "readers/shared/reader.h"
@@ -241,45 +242,38 @@ std::optional<Error> rank_failure(const RanksRecord& ranks, const capture::Comma
                            capture::describe_end(command.result), others, command.log.string())};
 }
 
-Result<RunFolder> create_rank_root(const RankOfJob& own, const fs::path& folder, bool force) {
+RunFolder create_rank_root(const RankOfJob& own, const fs::path& folder, bool force) {
   std::error_code trouble;
   fs::create_directories(folder.parent_path(), trouble);
   // Creating the folder is the test: only one of two processes succeeds.
   if (!fs::create_directory(folder, trouble) && !trouble && !force) {
-    return fail(ErrorKind::usage,
-                fmt::format("{}: exists: another process is or was this rank; name another "
-                            "--rank-folder, or write into this one with --force",
-                            folder.string()));
+    give_up(ErrorKind::usage,
+            fmt::format("{}: exists: another process is or was this rank; name another "
+                        "--rank-folder, or write into this one with --force",
+                        folder.string()));
   }
-  auto bundle = Artifacts::create(folder, true);
-  if (!bundle) return fail_with(bundle.error());
-  auto earlier = move_earlier_run_aside(folder);
-  if (!earlier) return fail_with(earlier.error());
-  if (own.rank == 0 && force) {
-    if (const auto moved = move_earlier_job_aside(own.folder, own.world_size); !moved) {
-      return fail_with(moved.error());
-    }
-  }
-  return RunFolder{std::move(*bundle), std::move(*earlier)};
+  RunFolder run = create_run_folder({}, folder, true);
+  if (own.rank == 0 && force) move_earlier_job_aside(own.folder, own.world_size);
+  return run;
 }
 
 void begin_rank(const RankOfJob& own, const Artifacts& bundle) {
   RanksRecord record = record_of_rank(own, kRankDied, "its recording did not finish");
   record.finished = false;
   // A full disk is reported when the log is written.
-  [[maybe_unused]] const auto written = write_ranks_record(bundle, record);
+  std::ignore = attempt([&] { write_ranks_record(bundle, record); });
 }
 
-Result<void> end_rank(const RankOfJob& own, const capture::CaptureResult& captured,
-                      const Artifacts& bundle) {
-  return write_ranks_record(bundle, judge_own(own, captured));
+void end_rank(const RankOfJob& own, const capture::CaptureResult& captured,
+              const Artifacts& bundle) {
+  write_ranks_record(bundle, judge_own(own, captured));
 }
 
-std::optional<Error> wait_for_ranks(const RankOfJob& own, const std::atomic<bool>* stop) {
+void wait_for_ranks(const RankOfJob& own, const std::atomic<bool>* stop) {
   if (!own.world_size) {
-    return Error{ErrorKind::tool,
-                 "the launcher does not say how many ranks there are: analyze the folder once all "
-                 "have ended"};
+    give_up(ErrorKind::tool,
+            "the launcher does not say how many ranks there are: analyze the folder once all "
+            "have ended");
   }
   constexpr auto kPause = std::chrono::milliseconds(200);
   const auto end = std::chrono::steady_clock::now() + *own.wait;
@@ -293,13 +287,11 @@ std::optional<Error> wait_for_ranks(const RankOfJob& own, const std::atomic<bool
     }
   }
   const RanksRecord all = with_missing(own);
-  Artifacts folder;
-  folder.set_root(own.folder);
-  if (const auto written = write_ranks_record(folder, all); !written) return written.error();
-  if (all.not_recorded().empty()) return std::nullopt;
-  return Error{ErrorKind::tool,
-               fmt::format("{}; the recordings of the others are analyzed{}", name_ranks(all),
-                           all.finished ? "" : fmt::format(" (waited {} s)", own.wait->count()))};
+  write_ranks_record(Artifacts(own.folder), all);
+  if (all.not_recorded().empty()) return;
+  give_up(ErrorKind::tool,
+          fmt::format("{}; the recordings of the others are analyzed{}", name_ranks(all),
+                      all.finished ? "" : fmt::format(" (waited {} s)", own.wait->count())));
 }
 
 }  // namespace llmprof::session

@@ -36,19 +36,19 @@ std::optional<Error> rank_failure(const RanksRecord& ranks, const capture::Comma
 std::string name_ranks(const RanksRecord& ranks);
 
 // Ranks that record themselves into one folder (--rank-folder). Each writes only into its own
-// subfolder, so that nothing else is shared.
+// subfolder, so that nothing else is shared. Errors are thrown (base/needed.h).
 
 // Makes a rank's folder. An existing one is refused unless `force`, which moves an earlier job's
 // files aside. If two processes are the same rank, only one gets the folder.
-Result<RunFolder> create_rank_root(const RankOfJob& own, const fs::path& folder, bool force);
+RunFolder create_rank_root(const RankOfJob& own, const fs::path& folder, bool force);
 
 // Records the rank before it ends: if only this record is found, the rank did not end.
 void begin_rank(const RankOfJob& own, const Artifacts& bundle);
-Result<void> end_rank(const RankOfJob& own, const capture::CaptureResult& captured,
-                      const Artifacts& bundle);
+void end_rank(const RankOfJob& own, const capture::CaptureResult& captured,
+              const Artifacts& bundle);
 
-// Waits until all ranks have ended or the time is over, then names those that died, are missing or
-// still run. None if all were recorded.
-std::optional<Error> wait_for_ranks(const RankOfJob& own, const std::atomic<bool>* stop);
+// Waits until all ranks have ended or the time is over. An error names those that died, are missing
+// or still run.
+void wait_for_ranks(const RankOfJob& own, const std::atomic<bool>* stop);
 
 }  // namespace llmprof::session

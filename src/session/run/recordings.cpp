@@ -72,18 +72,22 @@ std::optional<Error> recording_failure(const capture::CommandRecord& record) {
   return Error{ErrorKind::tool, message};
 }
 
-// Runs the workload once more. Null if that is not possible; `result` then has the reason.
-const capture::CommandRecord* record(const RunRequest& request,
+// Runs the workload once more.
+const capture::CommandRecord& record(const RunRequest& request,
                                      const capture::WorkloadRecording& recording,
                                      capture::CaptureResult& result) {
-  auto done =
-      capture::record_workload(request.options.workload, recording, recording_limits(request));
-  if (!done) {
-    result.failure = done.error();
-    return nullptr;
-  }
-  result.failure = recording_failure(*done);
-  return &result.commands.emplace_back(std::move(*done));
+  result.commands.push_back(needed(
+      capture::record_workload(request.options.workload, recording, recording_limits(request))));
+  result.failure = recording_failure(result.commands.back());
+  return result.commands.back();
+}
+
+// What `work` adds to a result. An error that it throws is the result's failure.
+template <class Work>
+capture::CaptureResult recorded(Work work) {
+  capture::CaptureResult result;
+  if (const auto done = attempt([&] { work(result); }); !done) result.failure = done.error();
+  return result;
 }
 
 void plan_command(const RunRequest& request, const capture::WorkloadRecording& recording,
@@ -144,7 +148,7 @@ void keep_median(const RunRequest& request, const Artifacts& bundle, const Contr
   const fs::path metrics = bundle.path(fmt::format("stage1/metrics_{}.json", median.number));
   std::error_code ignored;
   if (!fs::exists(metrics, ignored)) return;
-  needed(bundle.write(kMetrics, needed(read_all(metrics, kLargestMetrics))));
+  bundle.write(kMetrics, needed(read_all(metrics, kLargestMetrics)));
 }
 
 // The error if a rank of a distributed job died by itself.
@@ -189,26 +193,20 @@ capture::WorkloadRecording collector_recording(const RunRequest& request, const 
   return recording;
 }
 
-Error nothing_recorded(const Artifacts& bundle) {
-  return {ErrorKind::tool,
-          fmt::format("{}: the workload left no log: it does not annotate itself; see "
-                      "docs/collector.md, or capture its kernels with pipeline.nsys.enable=true",
-                      bundle.path(kFolder).string())};
-}
-
-// For a distributed job: which ranks died or are missing. The pipeline reports a rank that records
-// itself.
-std::optional<Error> note_ranks(const RunRequest& request, const capture::CommandRecord& recording,
-                                const Artifacts& bundle) {
-  if (request.rank) return std::nullopt;
+// For a distributed job: throws if ranks died or are missing. The pipeline reports a rank that
+// records itself.
+void note_ranks(const RunRequest& request, const capture::CommandRecord& recording,
+                const Artifacts& bundle) {
+  if (request.rank) return;
   const RanksRecord ranks = rank_states(capture::find_launcher(request.options.workload.argv),
                                         recording, rank_logs(bundle.path(kFolder)));
-  if (ranks.ranks.empty()) return std::nullopt;
-  if (const auto written = write_ranks_record(bundle, ranks); !written) return written.error();
+  if (ranks.ranks.empty()) return;
+  write_ranks_record(bundle, ranks);
   const bool any = ranks.not_recorded().size() < ranks.ranks.size();
-  return rank_failure(ranks, recording,
-                      any ? "what the other ranks recorded is kept and analyzed"
-                          : "no rank recorded all of its run");
+  const auto failure = rank_failure(ranks, recording,
+                                    any ? "what the other ranks recorded is kept and analyzed"
+                                        : "no rank recorded all of its run");
+  if (failure) throw Failure(*failure);
 }
 
 capture::CapturePlan plan_control(const RunRequest& request, const Artifacts& bundle) {
@@ -316,7 +314,7 @@ const std::array<RecordingRow, 6> kRecordings = {{
 
 Result<ControlRun> run_control(const RunRequest& request, const Artifacts& bundle) {
   return attempt([&]() -> ControlRun {
-    needed(bundle.make_folder(kControlFolder));
+    bundle.make_folder(kControlFolder);
     std::vector<Control> runs;
     const uint64_t repeats = std::max<uint64_t>(1, request.options.repeats);
     for (uint64_t number = 1; number <= repeats; ++number) {
@@ -337,57 +335,52 @@ Result<ControlRun> run_control(const RunRequest& request, const Artifacts& bundl
 }
 
 capture::CaptureResult run_driver_calls(const RunRequest& request, const Artifacts& bundle) {
-  capture::CaptureResult result;
-  record(request, driver_calls_recording(request, bundle), result);
-  return result;
+  return recorded([&](capture::CaptureResult& result) {
+    record(request, driver_calls_recording(request, bundle), result);
+  });
 }
 
 capture::CaptureResult run_torch(const RunRequest& request, const Artifacts& bundle) {
-  capture::CaptureResult result;
-  if (const auto made = bundle.make_folder(kTorchFolder); !made) {
-    result.failure = made.error();
-    return result;
-  }
-  record(request, torch_recording(request, bundle), result);
-  std::error_code ignored;
-  const bool written = fs::exists(bundle.path(kTrace), ignored);
-  if (written) result.files.emplace_back(kTrace);
-  if (!result.failure && !written) {
-    result.failure =
-        Error{ErrorKind::tool,
+  return recorded([&](capture::CaptureResult& result) {
+    bundle.make_folder(kTorchFolder);
+    record(request, torch_recording(request, bundle), result);
+    const fs::path trace = bundle.path(kTrace);
+    std::error_code ignored;
+    if (fs::exists(trace, ignored)) {
+      result.files.emplace_back(kTrace);
+    } else if (!result.failure) {
+      give_up(ErrorKind::tool,
               fmt::format("{}: the workload wrote no PyTorch trace; a program of your own must "
                           "write it to the file in LLMPROF_TORCH_TRACE (docs/workloads.md), or "
                           "skip this recording with pipeline.torch_profiler.enable=false",
-                          bundle.path(kTrace).string())};
-  }
-  return result;
+                          trace.string()));
+    }
+  });
 }
 
 capture::CaptureResult run_collector(const RunRequest& request, const Artifacts& bundle) {
-  capture::CaptureResult result;
-  if (!request.program.collector) {
-    result.failure =
-        Error{ErrorKind::tool,
-              fmt::format("{}: no such library; build it with `make build`, or use "
-                          "the whole bundle of a release",
-                          (request.program.bin.parent_path() / "lib" / kCollectorFile).string())};
-    return result;
-  }
-  if (const auto made = bundle.make_folder(kFolder); !made) {
-    result.failure = made.error();
-    return result;
-  }
-  const capture::CommandRecord* done =
-      record(request, collector_recording(request, bundle), result);
-  for (const fs::path& log : logs_in(bundle.path(kFolder))) {
-    result.files.push_back(fs::path(kFolder) / log.filename());
-  }
-  if (done == nullptr) return result;
-  if (auto of_ranks = note_ranks(request, *done, bundle)) result.failure = std::move(of_ranks);
-  // If the program uses CUDA, the pipeline checks the logs and reports more.
-  const bool empty = result.files.empty() && !request.captures.collector_cuda;
-  if (!result.failure && empty) result.failure = nothing_recorded(bundle);
-  return result;
+  return recorded([&](capture::CaptureResult& result) {
+    if (!request.program.collector) {
+      give_up(
+          ErrorKind::tool,
+          fmt::format("{}: no such library; build it with `make build`, or use the whole bundle "
+                      "of a release",
+                      (request.program.bin.parent_path() / "lib" / kCollectorFile).string()));
+    }
+    bundle.make_folder(kFolder);
+    const auto& done = record(request, collector_recording(request, bundle), result);
+    for (const fs::path& log : logs_in(bundle.path(kFolder))) {
+      result.files.push_back(fs::path(kFolder) / log.filename());
+    }
+    note_ranks(request, done, bundle);
+    // If the program uses CUDA, the pipeline checks the logs and reports more.
+    const bool empty = result.files.empty() && !request.captures.collector_cuda;
+    if (result.failure || !empty) return;
+    give_up(ErrorKind::tool,
+            fmt::format("{}: the workload left no log: it does not annotate itself; see "
+                        "docs/collector.md, or capture its kernels with pipeline.nsys.enable=true",
+                        bundle.path(kFolder).string()));
+  });
 }
 
 }  // namespace llmprof::session

@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "compare/compare.h"
 #include "session/bundle/run_dir.h"
-#include "session/diff/diff.h"
 
 namespace llmprof::session {
 namespace {
@@ -54,7 +53,8 @@ class Repeats {
 void measure_spread(const RepeatArguments& arguments, Progress& progress, RepeatOutcome& outcome) {
   if (outcome.base.empty()) return;
   std::vector<PartTiming> ignored;
-  const auto runs = read_side(outcome.base, arguments.run.config_folder, progress, ignored);
+  const auto runs = attempt(
+      [&] { return read_side(outcome.base, arguments.run.config_folder, progress, ignored); });
   if (!runs) return;
   outcome.spread = compare::find_spread(*runs, compare::kDefaultThreshold);
   outcome.on_cpu = runs->front().profile.context.device_kind == profile::DeviceKind::cpu;
@@ -101,9 +101,8 @@ RepeatOutcome repeated(const RepeatArguments& arguments, const std::atomic<bool>
     if (other.program.empty()) give_up(ErrorKind::usage, "--against: the command is empty");
     sides.push_back({"new", repeat_request(other, stop), &outcome.now});
   }
-  const RunFolder folder =
-      needed(create_run_folder(sides.front().request.options.stage2_folder,
-                               arguments.run.out.value_or(""), arguments.run.force));
+  const RunFolder folder = create_run_folder(sides.front().request.options.stage2_folder,
+                                             arguments.run.out.value_or(""), arguments.run.force);
   outcome.folder = folder.bundle.root();
   outcome.earlier = folder.earlier;
   Repeats repeats(stop, progress, outcome);

@@ -143,9 +143,9 @@ Result<RunRequest> make_run_request(const RunArguments& arguments, const std::at
     const auto conf = needed(config::ConfFiles::open(arguments.config_folder));
     RunRequest request;
     request.program = find_program_files();
-    request.config = needed(
-        compose_run(conf, arguments.overrides, arguments.program, config::compose_context_here()));
-    request.options = needed(read_run_options(request.config, arguments.program));
+    request.config =
+        compose_run(conf, arguments.overrides, arguments.program, config::compose_context_here());
+    request.options = read_run_options(request.config, arguments.program);
     if (arguments.program.empty() && !arguments.rank_folder) start_under_mpirun(request.options);
     request.captures =
         choose_captures(request.options, collector_reach(request.options, request.program));

@@ -157,12 +157,11 @@ std::string inputs_record(const config::ComposedConfig& config, const RunOptions
                                                  {"inputs", prompts_record(options)}})));
 }
 
-Result<void> write_provenance(const config::ComposedConfig& config, const RunOptions& options,
-                              const Artifacts& bundle) {
-  const auto config_yaml = config::to_yaml(without_secrets(config.tree.root));
-  if (auto done = bundle.write("config.yaml", config_yaml); !done) return done;
-  if (auto done = bundle.write("inputs.yaml", inputs_record(config, options)); !done) return done;
-  return bundle.write("env.json", environment_record());
+void write_provenance(const config::ComposedConfig& config, const RunOptions& options,
+                      const Artifacts& bundle) {
+  bundle.write("config.yaml", config::to_yaml(without_secrets(config.tree.root)));
+  bundle.write("inputs.yaml", inputs_record(config, options));
+  bundle.write("env.json", environment_record());
 }
 
 }  // namespace llmprof::session

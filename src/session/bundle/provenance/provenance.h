@@ -4,7 +4,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
 #include "config/compose.h"
 #include "session/bundle/run_dir.h"
 #include "session/options/run_options.h"
@@ -12,9 +11,9 @@
 namespace llmprof::session {
 
 // Writes env.json, config.yaml and inputs.yaml, without secrets (base/secrets/secrets.h): what ran,
-// where, and with which configuration.
-Result<void> write_provenance(const config::ComposedConfig& config, const RunOptions& options,
-                              const Artifacts& bundle);
+// where, and with which configuration. Errors are thrown (base/needed.h).
+void write_provenance(const config::ComposedConfig& config, const RunOptions& options,
+                      const Artifacts& bundle);
 
 // The contents of env.json and inputs.yaml.
 std::string environment_record();                                                            // JSON
