@@ -278,7 +278,7 @@ class Composition {
       changes.push_back(change);
     }
     changes.insert(changes.end(), values_.begin(), values_.end());
-    needed(apply_overrides(tree_.root, changes));
+    apply_overrides(tree_.root, changes);
   }
 
   [[noreturn]] void refuse_group(const Override& change) const {

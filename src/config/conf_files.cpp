@@ -33,19 +33,15 @@ Result<ConfFiles> ConfFiles::open(const std::optional<fs::path>& user) {
 
 Result<std::vector<ConfText>> ConfFiles::layers(std::string_view name) const {
   std::vector<ConfText> texts;
-  const auto add = [&](const fs::path& folder) -> Result<void> {
-    const fs::path path = folder / name;
+  for (const auto& conf : {user_, shipped_}) {
+    if (!conf) continue;
+    const fs::path path = *conf / name;
     std::error_code ignored;
     // A dangling link is an error, not a missing file.
-    if (!fs::exists(fs::symlink_status(path, ignored))) return {};
+    if (!fs::exists(fs::symlink_status(path, ignored))) continue;
     auto text = read_all(path, kLargestConf);
     if (!text) return fail(ErrorKind::usage, text.error().message);
     texts.push_back({path.string(), std::move(*text)});
-    return {};
-  };
-  for (const auto& conf : {user_, shipped_}) {
-    if (!conf) continue;
-    if (auto added = add(*conf); !added) return fail_with(added.error());
   }
   if (!shipped_) {
     if (auto text = built_in_conf(name)) texts.push_back(std::move(*text));

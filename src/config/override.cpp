@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
+#include <tuple>
 
 #include "base/needed.h"
 #include "base/text.h"
@@ -270,10 +270,8 @@ Result<Override> parse_override(const std::string& text) {
   return attempt([&] { return parsed_override(text); });
 }
 
-Result<void> apply_overrides(ConfigNode& root, std::span<const Override> overrides) {
-  return attempt([&] {
-    for (const Override& change : overrides) apply(root, change);
-  });
+void apply_overrides(ConfigNode& root, std::span<const Override> overrides) {
+  for (const Override& change : overrides) apply(root, change);
 }
 
 void apply_what_fits(ConfigNode& root, std::span<const Override> overrides) {

@@ -35,8 +35,8 @@ struct Override {
 Result<Override> parse_override(const std::string& text);
 
 // Sets, adds and removes keys in the given order. A missing key is an error that names the nearest
-// one and says that '+' adds it.
-Result<void> apply_overrides(ConfigNode& root, std::span<const Override> overrides);
+// one and says that '+' adds it; it is thrown (base/needed.h).
+void apply_overrides(ConfigNode& root, std::span<const Override> overrides);
 
 // Sets and adds as far as possible, to preview a tree that is not complete yet.
 void apply_what_fits(ConfigNode& root, std::span<const Override> overrides);

@@ -64,17 +64,8 @@ std::string scalar_text(const ConfigNode& node) {
 bool is_block(const ConfigNode& node) { return !node.children.empty(); }
 
 std::string on_one_line(const ConfigNode& node) {
-  switch (node.kind) {
-    case ConfigNode::Kind::null:
-      return "null";
-    case ConfigNode::Kind::scalar:
-      return scalar_text(node);
-    case ConfigNode::Kind::list:
-      return "[]";
-    case ConfigNode::Kind::map:
-      return "{}";
-  }
-  return {};
+  if (node.is_scalar()) return scalar_text(node);
+  return node.is_null() ? "null" : node.is_list() ? "[]" : "{}";
 }
 
 std::string key_text(std::string_view key) {
