@@ -9,55 +9,40 @@
 namespace llmprof::cli {
 namespace {
 
-constexpr std::string_view kHead =
-    R"(# bash completion of llmprof, made by `llmprof completion bash`.
+using Groups = std::span<const session::GroupChoices>;
 
-_llmprof_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2"); }
-_llmprof_files() {
-  compopt -o filenames 2>/dev/null
-  mapfile -t COMPREPLY < <(compgen -f -- "$1")
-}
-_llmprof_words_or_files() {
-  _llmprof_files "$2"
-  mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "$1" -- "$2")
-}
-_llmprof_folders() {
-  compopt -o filenames 2>/dev/null
-  mapfile -t COMPREPLY < <(compgen -d -- "$1")
+struct Gap {
+  std::string_view name;  // {{name}} in the script
+  std::string text;
+};
+
+std::string filled(std::string_view script, const std::vector<Gap>& gaps) {
+  std::string text(script);
+  for (const Gap& gap : gaps) {
+    const std::string mark = fmt::format("{{{{{}}}}}", gap.name);
+    text.replace(text.find(mark), mark.size(), gap.text);
+  }
+  return text;
 }
 
-_llmprof() {
-  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command='' word i
-  COMPREPLY=()
-  # To bash the = of --option=value is a word of its own.
-  if [[ $current == = ]]; then
-    current=''
-  elif [[ $previous == = && $COMP_CWORD -ge 2 ]]; then
-    previous=${COMP_WORDS[COMP_CWORD - 2]}
-  fi
-  for ((i = 1; i < COMP_CWORD; ++i)); do
-    word=${COMP_WORDS[i]}
-    if [[ $word == -- ]]; then
-      _llmprof_files "$current"
-      [[ $previous != -- ]] || mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -c -- "$current")
-      return
-    elif [[ -n $command ]]; then
-      continue
-    elif [[ $word == --color ]]; then
-      [[ ${COMP_WORDS[i + 1]} != = ]] || ((++i))
-      ((++i))
-    elif [[ $word != -* ]]; then
-      command=$word
-    fi
-  done
-)";
+// The texts of all rows, one after the other.
+template <class Rows, class TextOf>
+std::string texts_of(const Rows& rows, TextOf text_of) {
+  std::string all;
+  for (const auto& row : rows) all += text_of(row);
+  return all;
+}
 
-constexpr std::string_view kTail = R"(}
-complete -F _llmprof llmprof
-)";
+// Of commands or options.
+template <class Row>
+std::string names_of(const std::vector<Row>& rows) {
+  std::vector<std::string_view> names;
+  for (const Row& row : rows) names.push_back(row.name);
+  return fmt::format("{}", fmt::join(names, " "));
+}
 
 // The shell command that completes a value; ":" if nothing can.
-std::string values_of(const OptionSpec& option, std::span<const session::GroupChoices> groups) {
+std::string values_of(const OptionSpec& option, Groups groups) {
   if (!option.choices_of.empty()) {
     return fmt::format("_llmprof_words_or_files '{}' \"$current\"",
                        fmt::join(session::choices_in(groups, option.choices_of), " "));
@@ -70,30 +55,33 @@ std::string values_of(const OptionSpec& option, std::span<const session::GroupCh
   return files ? "_llmprof_files \"$current\"" : ":";
 }
 
-std::string names_of(const std::vector<OptionSpec>& options) {
-  std::vector<std::string_view> names;
-  for (const OptionSpec& option : options) names.push_back(option.name);
-  return fmt::format("{}", fmt::join(names, " "));
+std::string cases_of_values(std::string_view command, const std::vector<OptionSpec>& options,
+                            Groups groups) {
+  return texts_of(options, [&](const OptionSpec& option) {
+    if (option.takes == Takes::nothing) return std::string();
+    return fmt::format("    {}:{}) {}; return ;;\n", command, option.name,
+                       values_of(option, groups));
+  });
 }
 
-void add_values(std::string_view command, const OptionSpec& option,
-                std::span<const session::GroupChoices> groups, std::string& script) {
-  if (option.takes == Takes::nothing) return;
-  script +=
-      fmt::format("    {}:{}) {}; return ;;\n", command, option.name, values_of(option, groups));
+std::string cases_of_values(const CommandSpec& command, Groups groups) {
+  const std::string options = cases_of_values(command.name, command.options, groups);
+  if (!command.takes_program) return options;
+  return options + texts_of(groups, [&](const session::GroupChoices& group) {
+           return fmt::format("    {}:{}) _llmprof_words '{}' \"$current\"; return ;;\n",
+                              command.name, group.group, fmt::join(group.choices, " "));
+         });
 }
 
 // The completion of positional arguments.
-std::string arguments_of(const CommandSpec& command,
-                         std::span<const session::GroupChoices> groups) {
+std::string arguments_of(const CommandSpec& command, Groups groups) {
   if (!command.takes_program) {
     return command.arguments.empty() ? ":" : values_of(command.arguments.front(), groups);
   }
-  std::string keys;
-  for (const session::GroupChoices& group : groups) {
-    keys += (keys.empty() ? "" : " ") + std::string(group.group) + '=';
-  }
-  return fmt::format("compopt -o nospace 2>/dev/null; _llmprof_words '{}' \"$current\"", keys);
+  std::vector<std::string_view> keys;
+  for (const session::GroupChoices& group : groups) keys.push_back(group.group);
+  return fmt::format("compopt -o nospace 2>/dev/null; _llmprof_words '{}=' \"$current\"",
+                     fmt::join(keys, "= "));
 }
 
 // Escapes text for single quotes in an argument of _arguments or _describe.
@@ -126,104 +114,78 @@ std::string option_argument(const OptionSpec& option) {
                      zsh_escaped(option.metavar), action_of(option));
 }
 
-// Adds a function that completes a file or a choice of this group, if an option takes them.
-void add_group(const session::GroupChoices& group, std::string& script) {
+// A function that completes a file or a choice of this group; empty if no option takes them.
+std::string function_of(const session::GroupChoices& group) {
   const auto& commands = command_table().commands;
   const bool wanted = std::ranges::any_of(commands, [&](const CommandSpec& command) {
-    return std::ranges::any_of(
-        command.options, [&](const OptionSpec& each) { return each.choices_of == group.group; });
+    return std::ranges::find(command.options, group.group, &OptionSpec::choices_of) !=
+           command.options.end();
   });
-  if (!wanted) return;
-  script +=
-      fmt::format("_llmprof_{0}() {{\n  _alternative '{0}:{0}:({1})' 'files:file:_files'\n}}\n\n",
-                  group.group, fmt::join(group.choices, " "));
+  if (!wanted) return {};
+  return fmt::format(
+      "_llmprof_{0}() {{\n  _alternative '{0}:{0}:({1})' 'files:file:_files'\n}}\n\n", group.group,
+      fmt::join(group.choices, " "));
 }
 
-void add_zsh_command(const CommandSpec& command, std::string& script) {
-  script += fmt::format("    {})\n      _arguments $common", command.name);
+std::string zsh_case(const CommandSpec& command) {
+  std::string text = fmt::format("    {})\n      _arguments $common", command.name);
   for (const OptionSpec& option : command.options) {
-    script += " \\\n        " + option_argument(option);
+    text += " \\\n        " + option_argument(option);
   }
   for (const OptionSpec& argument : command.arguments) {
     const std::string action = command.takes_program ? "_llmprof_overrides" : action_of(argument);
-    script += fmt::format(" \\\n        '{}:{}:{}'", argument.repeatable ? "*" : "1",
-                          zsh_escaped(argument.name), action);
+    text += fmt::format(" \\\n        '{}:{}:{}'", argument.repeatable ? "*" : "1",
+                        zsh_escaped(argument.name), action);
   }
-  script += "\n      ;;\n";
+  return text + "\n      ;;\n";
 }
 
 }  // namespace
 
-std::string bash_completion(std::span<const session::GroupChoices> groups) {
+std::string bash_completion(Groups groups) {
   const CommandTable& table = command_table();
-  std::string script(kHead);
-  script += "  case $command:$previous in\n";
-  for (const OptionSpec& option : table.common_options) add_values("*", option, groups, script);
-  for (const CommandSpec& command : table.commands) {
-    for (const OptionSpec& option : command.options)
-      add_values(command.name, option, groups, script);
-    if (!command.takes_program) continue;
-    for (const session::GroupChoices& group : groups) {
-      script += fmt::format("    {}:{}) _llmprof_words '{}' \"$current\"; return ;;\n",
-                            command.name, group.group, fmt::join(group.choices, " "));
-    }
-  }
-  script += "  esac\n";
-  std::string commands;
-  for (const CommandSpec& command : table.commands) commands += command.name + ' ';
   const std::string common = names_of(table.common_options);
-  script += fmt::format(
-      "  if [[ -z $command ]]; then\n    _llmprof_words '{}{} {}' \"$current\"\n    return\n  fi\n",
-      commands, common, names_of(table.program_options));
-  script += "  if [[ $current == -* ]]; then\n    case $command in\n";
-  for (const CommandSpec& command : table.commands) {
-    const std::string own = names_of(command.options);
-    script += fmt::format("      {}) _llmprof_words '{}{}{}' \"$current\" ;;\n", command.name, own,
-                          own.empty() ? "" : " ", common);
-  }
-  script += "    esac\n    return\n  fi\n  case $command in\n";
-  for (const CommandSpec& command : table.commands) {
-    script += fmt::format("    {}) {} ;;\n", command.name, arguments_of(command, groups));
-  }
-  script += "  esac\n";
-  script += kTail;
-  return script;
+  return filled(
+      kBashScript,
+      {{"values", cases_of_values("*", table.common_options, groups) +
+                      texts_of(table.commands,
+                               [&](const auto& each) { return cases_of_values(each, groups); })},
+       {"commands", names_of(table.commands)},
+       {"common", common},
+       {"program", names_of(table.program_options)},
+       {"options", texts_of(table.commands,
+                            [&](const CommandSpec& command) {
+                              const std::string own = names_of(command.options);
+                              return fmt::format(
+                                  "      {}) _llmprof_words '{}{}{}' \"$current\" ;;\n",
+                                  command.name, own, own.empty() ? "" : " ", common);
+                            })},
+       {"arguments", texts_of(table.commands, [&](const CommandSpec& command) {
+          return fmt::format("    {}) {} ;;\n", command.name, arguments_of(command, groups));
+        })}});
 }
 
-std::string zsh_completion(std::span<const session::GroupChoices> groups) {
+std::string zsh_completion(Groups groups) {
   const CommandTable& table = command_table();
-  std::string script =
-      "#compdef llmprof\n# zsh completion of llmprof, made by `llmprof completion zsh`.\n\n"
-      "_llmprof_commands() {\n  local -a commands=(\n";
-  for (const CommandSpec& command : table.commands) {
-    script += fmt::format("    '{}:{}'\n", command.name, zsh_escaped(command.summary));
-  }
-  script +=
-      "  )\n  _describe 'command' commands\n}\n\n_llmprof_overrides() {\n  local -a words=(\n";
-  for (const session::GroupChoices& group : groups) {
-    for (const std::string& choice : group.choices) {
-      script += fmt::format("    '{}={}'\n", group.group, choice);
-    }
-  }
-  script += "  )\n  compadd -a words\n}\n\n";
-  for (const session::GroupChoices& group : groups) add_group(group, script);
-  script +=
-      "_llmprof() {\n  local context state state_descr line\n  typeset -A opt_args\n"
-      "  local -a common=(\n";
-  for (const OptionSpec& option : table.common_options) {
-    script += "    " + option_argument(option) + '\n';
-  }
-  script += "  )\n  _arguments -C $common";
-  for (const OptionSpec& option : table.program_options) script += ' ' + option_argument(option);
-  script +=
-      " \\\n    '1:command:_llmprof_commands' '*::argument:->arguments'\n"
-      "  [[ $state == arguments ]] || return\n  case $words[1] in\n";
-  for (const CommandSpec& command : table.commands) add_zsh_command(command, script);
-  script +=
-      "  esac\n}\n\n# Sourced it registers itself; as a file of $fpath it is the function's body.\n"
-      "if [[ $funcstack[1] == _llmprof ]]; then\n  _llmprof \"$@\"\nelse\n"
-      "  compdef _llmprof llmprof\nfi\n";
-  return script;
+  const auto overrides = [](const session::GroupChoices& group) {
+    return texts_of(group.choices, [&](const std::string& choice) {
+      return fmt::format("    '{}={}'\n", group.group, choice);
+    });
+  };
+  return filled(
+      kZshScript,
+      {{"summaries", texts_of(table.commands,
+                              [](const CommandSpec& command) {
+                                return fmt::format("    '{}:{}'\n", command.name,
+                                                   zsh_escaped(command.summary));
+                              })},
+       {"overrides", texts_of(groups, overrides)},
+       {"groups", texts_of(groups, function_of)},
+       {"common", texts_of(table.common_options,
+                           [](const auto& each) { return "    " + option_argument(each) + '\n'; })},
+       {"program", texts_of(table.program_options,
+                            [](const auto& each) { return ' ' + option_argument(each); })},
+       {"commands", texts_of(table.commands, zsh_case)}});
 }
 
 }  // namespace llmprof::cli

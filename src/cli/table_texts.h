@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "cli/command_table.h"
 #include "report/terminal/text_layout.h"
@@ -18,6 +19,10 @@ std::string command_help(const CommandSpec& command, const report::TerminalStyle
 
 // The manual page llmprof(1), as roff for man.
 std::string manual_page();
+
+// completion.bash.in and completion.zsh.in.
+extern const std::string_view kBashScript;
+extern const std::string_view kZshScript;
 
 // Scripts that complete commands, options, their choices and files, and configuration groups for
 // `llmprof run`.
