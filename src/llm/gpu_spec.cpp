@@ -1,7 +1,5 @@
 #include "llm/gpu_spec.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <iterator>

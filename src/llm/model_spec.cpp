@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include "base/needed.h"
 #include "base/streams/byte_stream.h"

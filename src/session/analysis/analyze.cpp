@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <future>
 #include <utility>
 
 #include "analysis/analyze.h"
@@ -178,35 +177,6 @@ AnalyzedInputs analyze_planned(AnalysisPlan plan, bool list_failures, Progress& 
   result.trace = std::move(frozen.trace);
   result.results = std::move(analyzed.results);
   return result;
-}
-
-Analysis write_outputs(const AnalyzeOptions& options, const KeptTraces& traces, Progress& progress,
-                       OutputFolder& out, Analysis analysis) {
-  analysis.folder = out.open().root();
-  page::Content content{analysis.profile, {}, {}, std::nullopt};
-  // The timeline is made while the reports are written.
-  const auto bundle = page::embedded_bundle();
-  auto timeline = std::async(std::launch::async, [&] {
-    if (bundle) traces.add_timeline(content);
-  });
-  auto written = needed(timed("writing the bundle", progress, analysis.timings, [&] {
-    return report::write_reports(analysis.profile, analysis.folder,
-                                 options.top.value_or(report::kAllKernels));
-  }));
-  analysis.files = std::move(written.files);
-  analysis.json = std::move(written.json);
-  analysis.page = timed("writing the page", progress, analysis.timings, [&] {
-    timeline.get();
-    content.json = analysis.json;
-    return write_page_file(bundle, analysis.folder,
-                           [&](const page::Bundle& own) { return page::make_page(own, content); });
-  });
-  if (!options.exports.any()) return analysis;
-  progress.begin("writing files for other viewers");
-  const Stopwatch watch;
-  traces.write_exports(options.exports, analysis.profile, analysis);
-  analysis.timings.push_back({"writing files for other viewers", watch.elapsed()});
-  return analysis;
 }
 
 Result<Analysis> analyze(const AnalyzeOptions& options, Progress& progress, Reading reading) {

@@ -8,11 +8,12 @@
 #include "analysis/passes/results.h"
 #include "base/error.h"
 #include "base/progress.h"
+#include "exports/exports.h"
+#include "page/page.h"
 #include "profile/profile.h"
 #include "session/analysis/plan.h"
 #include "session/analysis/reading.h"
 #include "session/analysis/timings.h"
-#include "session/analysis/traces.h"
 #include "session/bundle/bundle_files.h"
 #include "session/bundle/run_dir.h"
 
@@ -30,6 +31,38 @@ struct Analysis {
 };
 
 // Functions that do not return a Result throw their errors (base/needed.h).
+
+// The source of single events: the analyzed trace, or those of all ranks of a job if a page and
+// memory can hold that many.
+class KeptTraces {
+ public:
+  // `rank` is none if there is no job.
+  void keep(std::optional<uint64_t> rank, trace::Trace&& trace, analysis::Results&& results);
+
+  // Includes ranks that are not kept.
+  [[nodiscard]] uint64_t kernel_count() const { return kernels_; }
+
+  // Adds the timeline to the page's content, or the reason why there is none. Ranks are aligned to
+  // the clocks that the job's profile names.
+  void add_timeline(page::Content& content) const;
+  // Writes the requested files for other viewers into the folder of `analysis`, replacing earlier
+  // ones, and lists them there. A job has one Perfetto file for all ranks and a flame graph per
+  // rank (trace.rank3.speedscope.json).
+  void write_exports(const Exports& wanted, const profile::Profile& profile,
+                     Analysis& analysis) const;
+
+ private:
+  struct Kept {
+    std::optional<uint64_t> rank;
+    trace::Trace trace;
+    analysis::Results results;
+  };
+  // They refer to data kept here. The error says why there are none.
+  [[nodiscard]] Result<exports::ExportSources> sources(const profile::Profile& profile) const;
+
+  std::vector<Kept> kept_;
+  uint64_t kernels_ = 0;
+};
 
 // The state before anything is written: the profile and the traces that provide single events.
 struct AnalyzedInputs {

@@ -1,12 +1,14 @@
-#include "session/analysis/traces.h"
+#include "session/analysis/analyze.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <utility>
 
 #include "base/files.h"
-#include "session/analysis/analyze.h"
+#include "base/needed.h"
+#include "report/documents/documents.h"
 #include "session/version.h"
 
 namespace llmprof::session {
@@ -91,6 +93,35 @@ void KeptTraces::write_exports(const Exports& wanted, const profile::Profile& pr
       write(row.make({each}, kVersion), row, each.rank);
     }
   }
+}
+
+Analysis write_outputs(const AnalyzeOptions& options, const KeptTraces& traces, Progress& progress,
+                       OutputFolder& out, Analysis analysis) {
+  analysis.folder = out.open().root();
+  page::Content content{analysis.profile, {}, {}, std::nullopt};
+  // The timeline is made while the reports are written.
+  const auto bundle = page::embedded_bundle();
+  auto timeline = std::async(std::launch::async, [&] {
+    if (bundle) traces.add_timeline(content);
+  });
+  auto written = needed(timed("writing the bundle", progress, analysis.timings, [&] {
+    return report::write_reports(analysis.profile, analysis.folder,
+                                 options.top.value_or(report::kAllKernels));
+  }));
+  analysis.files = std::move(written.files);
+  analysis.json = std::move(written.json);
+  analysis.page = timed("writing the page", progress, analysis.timings, [&] {
+    timeline.get();
+    content.json = analysis.json;
+    return write_page_file(bundle, analysis.folder,
+                           [&](const page::Bundle& own) { return page::make_page(own, content); });
+  });
+  if (!options.exports.any()) return analysis;
+  progress.begin("writing files for other viewers");
+  const Stopwatch watch;
+  traces.write_exports(options.exports, analysis.profile, analysis);
+  analysis.timings.push_back({"writing files for other viewers", watch.elapsed()});
+  return analysis;
 }
 
 }  // namespace llmprof::session

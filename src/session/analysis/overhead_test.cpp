@@ -1,4 +1,4 @@
-#include "session/analysis/overhead.h"
+#include "session/analysis/plan.h"
 
 #include <gtest/gtest.h>
 

@@ -8,8 +8,6 @@
 #include "base/needed.h"
 #include "base/text.h"
 #include "config/conf_files.h"
-#include "llm/hugging_face_config.h"
-#include "session/analysis/overhead.h"
 
 namespace llmprof::session {
 namespace {

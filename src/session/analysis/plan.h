@@ -11,6 +11,8 @@
 #include "analysis/passes/request.h"
 #include "base/diagnostics.h"
 #include "base/error.h"
+#include "profile/context.h"
+#include "profile/run.h"
 #include "session/bundle/export_rows.h"
 #include "session/bundle/inputs.h"
 #include "session/bundle/records.h"
@@ -56,6 +58,15 @@ analysis::AnalysisRules load_analysis_rules(const std::optional<fs::path>& confi
 // Replaces the plan's run records with those of the folder `run`. The user's options have
 // precedence.
 void read_run_records(const fs::path& run, const AnalyzeOptions& options, AnalysisPlan& plan);
+
+// The cost of each recording of a run, from stage1/metrics.json (the control run) and the
+// metrics.json in the recording's folder; if they have no stage in common, from the durations in
+// status.json. Empty if the folder is not a run, or nothing was timed twice.
+std::vector<profile::PassOverhead> measure_overhead(const fs::path& run);
+
+// How busy the CPUs were in each recording, from its status.json; recordings without this value are
+// skipped.
+std::vector<profile::PassLoad> machine_load(const fs::path& run);
 
 // Adds facts that only the workload's own metrics contain. They record what really ran, so the
 // run's inputs.yaml only fills what they lack.

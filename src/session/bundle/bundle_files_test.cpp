@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "page/page.h"
 #include "testing/temporary_folder.h"
 

@@ -3,15 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <filesystem>
+#include <algorithm>
 #include <fstream>
-#include <optional>
-#include <string>
-#include <vector>
 
-#include "analysis/naming/classes.h"
 #include "analysis/shown/shown.h"
-#include "base/error.h"
 #include "base/files.h"
 #include "base/needed.h"
 #include "base/text.h"
@@ -43,20 +38,20 @@ bool is_same_file(const fs::path& a, const fs::path& b) {
 // For the files that the user named in addition to the folder (--junit, --summary): refuses, before
 // anything is read, a file that is one of the sides, or the same file for both.
 void check_named_outputs(const DiffOptions& options) {
-  const auto check = [](std::string_view option, const std::optional<fs::path>& file,
-                        const std::vector<fs::path>& side) {
-    for (const fs::path& input : side) {
-      if (!file || (!is_same_file(*file, input) && !is_same_file(*file, input / "profile.json"))) {
-        continue;
-      }
-      give_up(ErrorKind::usage,
-              fmt::format("{}: {} is one of the runs to compare, which it would replace; name "
-                          "another file",
-                          option, file->string()));
-    }
+  const auto check = [&](std::string_view option, const std::optional<fs::path>& file) {
+    if (!file) return;
+    const auto is_input = [&](const fs::path& input) {
+      return is_same_file(*file, input) || is_same_file(*file, input / "profile.json");
+    };
+    if (std::ranges::none_of(options.base, is_input) && std::ranges::none_of(options.now, is_input))
+      return;
+    give_up(ErrorKind::usage,
+            fmt::format("{}: {} is one of the runs to compare, which it would replace; name "
+                        "another file",
+                        option, file->string()));
   };
-  for (const auto* side : {&options.base, &options.now}) check("--junit", options.junit, *side);
-  for (const auto* side : {&options.base, &options.now}) check("--summary", options.summary, *side);
+  check("--junit", options.junit);
+  check("--summary", options.summary);
   if (options.junit && options.summary && is_same_file(*options.junit, *options.summary)) {
     give_up(ErrorKind::usage, fmt::format("--junit and --summary both name {}; name two files",
                                           options.summary->string()));

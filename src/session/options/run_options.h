@@ -51,7 +51,7 @@ struct CollectorOptions {
   bool sensors = true;
 };
 
-// Automatic: depends on the workload and the machine (session/run/captures.h).
+// Automatic: depends on the workload and the machine (session/run/run.h).
 enum class Switch : uint8_t { off, on, automatic };
 
 struct PipelineToggles {

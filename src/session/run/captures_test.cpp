@@ -1,4 +1,4 @@
-#include "session/run/captures.h"
+#include "session/run/run.h"
 
 #include <gtest/gtest.h>
 

@@ -153,7 +153,7 @@ std::vector<capture::ChosenKernel> select_top_kernels(Reading timeline,
                                                       size_t top_n) {
   return attempt([&] {
            const auto rules = load_analysis_rules(config_folder);
-           const FrozenReading frozen = std::move(timeline).freeze({});
+           FrozenReading frozen = std::move(timeline).freeze({});
            const auto analyzed = needed(analysis::analyze(frozen.trace, rules, {}));
            return select_top_kernels(frozen.trace, analyzed.results, top_n);
          })

@@ -285,7 +285,8 @@ class Pipeline {
     read_captures(RunRole::log);
     read_captures(RunRole::nsys);
     progress_.begin("ncu: choosing the kernels to measure");
-    wanted.kernels = select_top_kernels(reading_, request_.config_folder, options_.top_n_kernels);
+    wanted.kernels =
+        select_top_kernels(reading_, request_.arguments.config_folder, options_.top_n_kernels);
     limit_ncu(wanted);
     for (const std::string& note : capture::plan_ncu(*ncu, wanted).notes) {
       progress_.note("ncu: " + note);
@@ -360,8 +361,8 @@ class Pipeline {
     AnalyzeOptions wanted;
     wanted.inputs = {folder};
     wanted.in_place = true;
-    wanted.config_folder = request_.config_folder;
-    wanted.exports = request_.exports;
+    wanted.config_folder = request_.arguments.config_folder;
+    wanted.exports = request_.arguments.exports;
     auto analysis = analyze(wanted, progress_, std::move(reading_));
     if (analysis) {
       outcome_.analysis = std::move(*analysis);
@@ -393,8 +394,9 @@ Result<RunOutcome> run(const RunRequest& asked, Progress& progress) {
   RunOptions& options = request.options;
   return attempt([&] {
     RunFolder folder =
-        request.rank ? create_rank_root(*request.rank, options.run_folder, request.force)
-                     : create_stage2_root(options.stage2_folder, options.run_folder, request.force);
+        request.rank ? create_rank_root(*request.rank, options.run_folder, request.arguments.force)
+                     : create_stage2_root(options.stage2_folder, options.run_folder,
+                                          request.arguments.force);
     const Artifacts& bundle = folder.bundle;
     if (options.change_folder) options.workload.working_folder = fs::absolute(bundle.root());
     write_provenance(request.config, options, bundle);

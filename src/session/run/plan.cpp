@@ -15,64 +15,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-class Fitting {
- public:
-  Fitting(RunRequest& request, milliseconds one_run, milliseconds time, Recording from)
-      : request_(request), one_run_(one_run), time_(time), from_(from) {}
-
-  std::vector<std::string> fit() {
-    if (request_.captures.ncu) shorten_ncu();
-    leave_out(request_.captures.ncu, Recording::ncu);
-    leave_out(request_.captures.torch_profiler, Recording::torch_profiler);
-    if (!fits()) {
-      notes_.push_back(
-          fmt::format("the recordings that every run makes take about {}, longer than the time "
-                      "limit leaves ({})",
-                      duration_words(left()), duration_words(time_)));
-    }
-    return std::move(notes_);
-  }
-
- private:
-  [[nodiscard]] milliseconds left() const { return estimate_run(request_, one_run_).total(from_); }
-  [[nodiscard]] bool fits() const { return left() <= time_; }
-
-  void shorten_ncu() {
-    uint64_t& launches = request_.options.ncu.launches_per_shape;
-    uint64_t& kernels = request_.options.top_n_kernels;
-    const uint64_t launches_before = launches;
-    const uint64_t kernels_before = kernels;
-    while (!fits() && launches > 1) --launches;
-    while (!fits() && kernels > kFewestKernels) kernels = std::max(kernels / 2, kFewestKernels);
-    if (launches == launches_before && kernels == kernels_before) return;
-    if (!fits()) {  // ncu is left out entirely
-      launches = launches_before;
-      kernels = kernels_before;
-      return;
-    }
-    notes_.push_back(
-        fmt::format("to fit the time limit, ncu measures {} launch(es) of each shape instead of "
-                    "{}, and the {} longest kernels of each stage instead of {}",
-                    launches, launches_before, kernels, kernels_before));
-  }
-
-  void leave_out(bool& is_on, Recording recording) {
-    if (!is_on || fits()) return;
-    const milliseconds takes = estimate_run(request_, one_run_)[recording];
-    is_on = false;
-    notes_.push_back(
-        fmt::format("{} is left out: it takes about {}, which the time limit does not leave",
-                    kRecordings.at(static_cast<size_t>(recording)).name, duration_words(takes)));
-  }
-
-  static constexpr uint64_t kFewestKernels = 3;
-  RunRequest& request_;
-  milliseconds one_run_;
-  milliseconds time_;
-  Recording from_;
-  std::vector<std::string> notes_;
-};
-
 fs::path planned_folder(const RunOptions& options) {
   return options.run_folder.empty() ? options.stage2_folder / "<run id>" : options.run_folder;
 }
@@ -93,7 +35,43 @@ RunTime estimate_run(const RunRequest& request, milliseconds one_run) {
 
 std::vector<std::string> fit_run(RunRequest& request, milliseconds one_run, milliseconds time,
                                  Recording from) {
-  return Fitting(request, one_run, time, from).fit();
+  constexpr uint64_t kFewestKernels = 3;
+  std::vector<std::string> notes;
+  const auto left = [&] { return estimate_run(request, one_run).total(from); };
+  const auto fits = [&] { return left() <= time; };
+  const auto leave_out = [&](bool& is_on, Recording recording) {
+    if (!is_on || fits()) return;
+    const milliseconds takes = estimate_run(request, one_run)[recording];
+    is_on = false;
+    notes.push_back(
+        fmt::format("{} is left out: it takes about {}, which the time limit does not leave",
+                    kRecordings.at(static_cast<size_t>(recording)).name, duration_words(takes)));
+  };
+  if (request.captures.ncu && !fits()) {
+    uint64_t& launches = request.options.ncu.launches_per_shape;
+    uint64_t& kernels = request.options.top_n_kernels;
+    const uint64_t launches_before = launches;
+    const uint64_t kernels_before = kernels;
+    while (!fits() && launches > 1) --launches;
+    while (!fits() && kernels > kFewestKernels) kernels = std::max(kernels / 2, kFewestKernels);
+    if (fits()) {
+      notes.push_back(
+          fmt::format("to fit the time limit, ncu measures {} launch(es) of each shape instead of "
+                      "{}, and the {} longest kernels of each stage instead of {}",
+                      launches, launches_before, kernels, kernels_before));
+    } else {  // ncu is left out entirely
+      launches = launches_before;
+      kernels = kernels_before;
+    }
+  }
+  leave_out(request.captures.ncu, Recording::ncu);
+  leave_out(request.captures.torch_profiler, Recording::torch_profiler);
+  if (!fits()) {
+    notes.push_back(fmt::format(
+        "the recordings that every run makes take about {}, longer than the time limit leaves ({})",
+        duration_words(left()), duration_words(time)));
+  }
+  return notes;
 }
 
 std::string duration_words(milliseconds time) {

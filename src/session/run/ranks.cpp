@@ -124,21 +124,18 @@ RanksRecord judge_own(const RankOfJob& own, const capture::CaptureResult& captur
                           captured.failure ? captured.failure->message : "it was not started");
   }
   const capture::CommandRecord& command = captured.commands.front();
+  const bool has_log = !captured.files.empty();
+  const std::string_view state = has_log ? kRankRecorded : kRankMissing;
   switch (command.result.end) {
     case capture::ProcessEnd::stopped:
-      return record_of_rank(own, captured.files.empty() ? kRankMissing : kRankRecorded,
-                            "ended with its launcher");
+      return record_of_rank(own, state, "ended with its launcher");
     case capture::ProcessEnd::timed_out:
     case capture::ProcessEnd::over_limit:
-      return record_of_rank(own, captured.files.empty() ? kRankMissing : kRankRecorded,
-                            "stopped by a limit of the run");
+      return record_of_rank(own, state, "stopped by a limit of the run");
     default:
-      break;
+      if (command.ended_well()) return record_of_rank(own, state, has_log ? "" : "it left no log");
+      return record_of_rank(own, kRankDied, capture::describe_end(command.result));
   }
-  if (!command.ended_well())
-    return record_of_rank(own, kRankDied, capture::describe_end(command.result));
-  if (captured.files.empty()) return record_of_rank(own, kRankMissing, "it left no log");
-  return record_of_rank(own, kRankRecorded, {});
 }
 
 // Ranks that have ended are not read again: there may be a thousand on a remote file system.

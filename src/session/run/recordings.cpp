@@ -105,34 +105,35 @@ capture::CapturePlan plan_of(std::string_view backend, const RunRequest& request
   return plan;
 }
 
+// `metrics` and `log_folder` are in the bundle.
 capture::WorkloadRecording recording_in(std::string_view folder, std::string name,
-                                        const Artifacts& bundle, Variables environment) {
+                                        const Artifacts& bundle, const RunRequest& request,
+                                        std::string_view metrics, Annotations annotations,
+                                        const fs::path& log_folder = {}) {
   capture::WorkloadRecording recording;
   recording.name = std::move(name);
   recording.folder = bundle.path(folder);
-  recording.environment = std::move(environment);
+  recording.environment =
+      recording_environment(request, bundle.path(metrics), annotations, log_folder);
   return recording;
 }
 
-// The folder of the launch interceptor's notes.
-fs::path launches_folder(const RunRequest& request, const Artifacts& bundle, uint64_t number) {
-  const bool only = request.options.repeats <= 1;
-  return bundle.path(only ? std::string(kControlLaunches)
-                          : fmt::format("{}_{}", kControlLaunches, number));
+// The name of a control run's file: with the run's number if there are several.
+std::string numbered(const RunRequest& request, std::string_view name, uint64_t number,
+                     std::string_view ending = "") {
+  return request.options.repeats <= 1 ? fmt::format("{}{}", name, ending)
+                                      : fmt::format("{}_{}{}", name, number, ending);
 }
 
 capture::WorkloadRecording control_recording(const RunRequest& request, const Artifacts& bundle,
                                              uint64_t number) {
-  const bool only = request.options.repeats <= 1;
-  const fs::path metrics =
-      only ? bundle.path(kMetrics) : bundle.path(fmt::format("stage1/metrics_{}.json", number));
   auto recording =
-      recording_in(kControlFolder, only ? "control" : fmt::format("control_{}", number), bundle,
-                   recording_environment(request, metrics, Annotations::off));
+      recording_in(kControlFolder, numbered(request, "control", number), bundle, request,
+                   numbered(request, "stage1/metrics", number, ".json"), Annotations::off);
   const Variables watch = watch_environment(request, Watch::only);
   if (watch.empty()) return recording;
   append(watch, recording.environment);
-  set_log_folder(launches_folder(request, bundle, number), recording.environment);
+  set_log_folder(bundle.path(numbered(request, kControlLaunches, number)), recording.environment);
   return recording;
 }
 
@@ -144,8 +145,9 @@ struct Control {
 // Keeps the metrics and launches of the median run.
 void keep_median(const RunRequest& request, const Artifacts& bundle, const Control& median) {
   std::error_code none;  // a program without launches has no such folder
-  fs::rename(launches_folder(request, bundle, median.number), bundle.path(kControlLaunches), none);
-  const fs::path metrics = bundle.path(fmt::format("stage1/metrics_{}.json", median.number));
+  fs::rename(bundle.path(numbered(request, kControlLaunches, median.number)),
+             bundle.path(kControlLaunches), none);
+  const fs::path metrics = bundle.path(numbered(request, "stage1/metrics", median.number, ".json"));
   std::error_code ignored;
   if (!fs::exists(metrics, ignored)) return;
   bundle.write(kMetrics, needed(read_all(metrics, kLargestMetrics)));
@@ -160,9 +162,8 @@ std::optional<Error> job_failure(const RunRequest& request, const capture::Comma
 
 capture::WorkloadRecording driver_calls_recording(const RunRequest& request,
                                                   const Artifacts& bundle) {
-  const fs::path metrics = bundle.path("stage1/driver_calls_metrics.json");
-  auto recording = recording_in(kControlFolder, "driver_calls", bundle,
-                                recording_environment(request, metrics, Annotations::off));
+  auto recording = recording_in(kControlFolder, "driver_calls", bundle, request,
+                                "stage1/driver_calls_metrics.json", Annotations::off);
   set_log_folder(bundle.path(kDriverCalls), recording.environment);
   recording.environment.emplace_back("LLMPROF_WATCH", "callbacks");
   append(injection_environment(request), recording.environment);
@@ -171,9 +172,8 @@ capture::WorkloadRecording driver_calls_recording(const RunRequest& request,
 
 capture::WorkloadRecording torch_recording(const RunRequest& request, const Artifacts& bundle) {
   const TorchOptions& options = request.options.torch;
-  const fs::path metrics = bundle.path("torch/metrics.json");
-  auto recording = recording_in(kTorchFolder, "profile", bundle,
-                                recording_environment(request, metrics, Annotations::on));
+  auto recording =
+      recording_in(kTorchFolder, "profile", bundle, request, "torch/metrics.json", Annotations::on);
   append(
       {{"LLMPROF_TORCH_TRACE", fs::absolute(bundle.path(kTrace)).string()},
        {"LLMPROF_TORCH_OPTIONS",
@@ -185,10 +185,8 @@ capture::WorkloadRecording torch_recording(const RunRequest& request, const Arti
 }
 
 capture::WorkloadRecording collector_recording(const RunRequest& request, const Artifacts& bundle) {
-  auto recording =
-      recording_in(kFolder, "record", bundle,
-                   recording_environment(request, bundle.path("collector/metrics.json"),
-                                         Annotations::on, bundle.path(kFolder)));
+  auto recording = recording_in(kFolder, "record", bundle, request, "collector/metrics.json",
+                                Annotations::on, bundle.path(kFolder));
   append(collector_environment(request), recording.environment);
   return recording;
 }

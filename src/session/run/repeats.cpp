@@ -17,37 +17,23 @@ struct RepeatedSide {
   std::vector<fs::path>* runs = nullptr;
 };
 
-class Repeats {
- public:
-  Repeats(const std::atomic<bool>* stop, Progress& progress, RepeatOutcome& outcome)
-      : stop_(stop), progress_(progress), outcome_(outcome) {}
-
-  [[nodiscard]] bool stopped() const { return stop_ != nullptr && stop_->load(); }
-
-  void record(RepeatedSide& side, size_t number) {
-    if (stopped()) return;
-    const std::string name = fmt::format("{}-{}", side.name, number);
-    side.request.options.run_folder = outcome_.folder / name;
-    auto done = run(side.request, progress_);
-    if (!done) {
-      outcome_.failures.push_back({name, done.error().message});
-      return;
-    }
-    for (profile::CaptureFailure& failure : done->failures) {
-      outcome_.failures.push_back({fmt::format("{}: {}", name, failure.backend), failure.message});
-    }
-    if (done->not_analyzed) {
-      outcome_.failures.push_back({name, done->not_analyzed->message});
-    } else {
-      side.runs->push_back(done->folder);
-    }
+void record(RepeatedSide& side, size_t number, Progress& progress, RepeatOutcome& outcome) {
+  const std::string name = fmt::format("{}-{}", side.name, number);
+  side.request.options.run_folder = outcome.folder / name;
+  auto done = run(side.request, progress);
+  if (!done) {
+    outcome.failures.push_back({name, done.error().message});
+    return;
   }
-
- private:
-  const std::atomic<bool>* stop_;
-  Progress& progress_;
-  RepeatOutcome& outcome_;
-};
+  for (profile::CaptureFailure& failure : done->failures) {
+    outcome.failures.push_back({fmt::format("{}: {}", name, failure.backend), failure.message});
+  }
+  if (done->not_analyzed) {
+    outcome.failures.push_back({name, done->not_analyzed->message});
+  } else {
+    side.runs->push_back(done->folder);
+  }
+}
 
 // From the analyzed runs; if they cannot be read again, no spread is reported.
 void measure_spread(const RepeatArguments& arguments, Progress& progress, RepeatOutcome& outcome) {
@@ -85,7 +71,7 @@ RunRequest repeat_request(const RunArguments& arguments, const std::atomic<bool>
                   "(`llmprof doctor` says what is missing); a program that computes on the CPU "
                   "needs workload.uses_cuda=false");
   }
-  request.force = false;
+  request.arguments.force = false;
   return request;
 }
 
@@ -105,11 +91,13 @@ RepeatOutcome repeated(const RepeatArguments& arguments, const std::atomic<bool>
                                              arguments.run.out.value_or(""), arguments.run.force);
   outcome.folder = folder.bundle.root();
   outcome.earlier = folder.earlier;
-  Repeats repeats(stop, progress, outcome);
+  const auto stopped = [&] { return stop != nullptr && stop->load(); };
   for (size_t number = 1; number <= arguments.repeats; ++number) {
-    for (RepeatedSide& side : sides) repeats.record(side, number);
+    for (RepeatedSide& side : sides) {
+      if (!stopped()) record(side, number, progress, outcome);
+    }
   }
-  if (repeats.stopped()) {
+  if (stopped()) {
     outcome.failures.push_back({"run", "interrupted; the runs before are kept"});
   }
   if (!arguments.against) {

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include <array>
 #include <chrono>
