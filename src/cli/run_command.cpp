@@ -11,7 +11,7 @@
 #include "cli/progress_line.h"
 #include "report/diff/diff_report.h"
 #include "report/writers/writers.h"
-#include "session/run/plan.h"
+#include "session/run/recordings.h"
 #include "session/run/repeats.h"
 #include "session/run/run.h"
 

@@ -38,27 +38,21 @@ std::string without_interpolations(std::string_view text) {
   return escaped;
 }
 
-std::string in_quotes(std::string_view text) {
+std::string escaped_in_quotes(std::string_view text) {
   constexpr unsigned char kFirstPrintable = 0x20;
   constexpr unsigned char kDelete = 0x7f;
-  std::string quoted = "\"";
-  for (const char c : text) {
+  std::string escaped;
+  for (const char c : in_quotes(text)) {
     const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      quoted += '\\';
-      quoted += c;
-    } else if (byte < kFirstPrintable || byte == kDelete) {
-      quoted += fmt::format("\\x{:02x}", byte);
-    } else {
-      quoted += c;
-    }
+    const bool control = byte < kFirstPrintable || byte == kDelete;
+    escaped += control ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
   }
-  return quoted + '"';
+  return escaped;
 }
 
 std::string scalar_text(const ConfigNode& node) {
   if (!node.quoted && needs_no_quotes(node.text)) return node.text;
-  return in_quotes(without_interpolations(node.text));
+  return escaped_in_quotes(without_interpolations(node.text));
 }
 
 bool is_block(const ConfigNode& node) { return !node.children.empty(); }
@@ -69,7 +63,7 @@ std::string on_one_line(const ConfigNode& node) {
 }
 
 std::string key_text(std::string_view key) {
-  return needs_no_quotes(key) ? std::string(key) : in_quotes(key);
+  return needs_no_quotes(key) ? std::string(key) : escaped_in_quotes(key);
 }
 
 void write_block(const ConfigNode& node, size_t indent, std::string& out) {

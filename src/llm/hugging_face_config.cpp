@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 #include "base/text.h"
 #include "config/conf_files.h"
 #include "llm/config_keys.h"
@@ -14,16 +12,6 @@ namespace {
 
 // A thousand times the largest existing models.
 constexpr uint64_t kMostParameters = 1'000'000'000'000'000;
-
-// The built-in conf/model_families.yaml: tests read it, users cannot change it.
-const config::ConfigNode& model_families() {
-  static const config::ConfigNode root = [] {
-    const auto text = config::built_in_conf("model_families.yaml");
-    auto document = config::parse_yaml(text->text, text->name);
-    return std::move(document->root);
-  }();
-  return root;
-}
 
 // By model_type; null if it is unknown.
 const config::ConfigNode* find_model_family(std::string_view type) {
@@ -138,29 +126,27 @@ void read_formats(const ConfigKeys& text, const ConfigKeys& root, const PresetWo
   }
 }
 
-struct UncountedKey {
-  std::string_view key;
-  std::string_view note;
-};
-constexpr std::array kUncounted = {
-    UncountedKey{"num_nextn_predict_layers", "multi-token prediction layers"},
-    UncountedKey{"index_topk", "the savings of sparse attention"},
-    UncountedKey{"num_kv_shared_layers", "layers that share the KV cache of others"},
-    UncountedKey{"audio_config", "the audio tower"},
-    UncountedKey{"cross_attention_layers", "cross-attention layers"},
-    UncountedKey{"linear_num_value_heads", "linear attention"},
-};
-
 void note_what_is_not_counted(const ConfigKeys& text, const ConfigKeys& root, ModelSpec& model) {
-  for (const UncountedKey& uncounted : kUncounted) {
-    const config::ConfigNode* node = text.find(uncounted.key);
-    if (node == nullptr) node = root.find(uncounted.key);
+  const config::ConfigNode& uncounted = model_families()["uncounted"];
+  for (size_t i = 0; i < uncounted.keys.size(); ++i) {
+    const std::string& key = uncounted.keys[i];
+    const config::ConfigNode* node = text.find(key);
+    if (node == nullptr) node = root.find(key);
     if (node == nullptr || node->integer() == 0) continue;
-    model.notes.push_back(fmt::format("'{}': {} are not counted", uncounted.key, uncounted.note));
+    model.notes.push_back(fmt::format("'{}': {} are not counted", key, uncounted.children[i].text));
   }
 }
 
 }  // namespace
+
+const config::ConfigNode& model_families() {
+  static const config::ConfigNode root = [] {
+    const auto text = config::built_in_conf("model_families.yaml");
+    auto document = config::parse_yaml(text->text, text->name);
+    return std::move(document->root);
+  }();
+  return root;
+}
 
 ModelSpec read_model(const config::ConfigDocument& document, const config::ConfigNode& node,
                      const PresetWords& preset) {

@@ -27,6 +27,9 @@ Result<ModelSpec> read_hugging_face_config(const config::ConfigDocument& documen
 ModelSpec read_model(const config::ConfigDocument& document, const config::ConfigNode& root,
                      const PresetWords& preset);
 
+// The built-in conf/model_families.yaml: tests read it, users cannot change it.
+const config::ConfigNode& model_families();
+
 // `family`: keys that are read only from conf/model_families.yaml.
 
 // The experts that a configuration describes; none for dense models.

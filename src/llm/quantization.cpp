@@ -15,22 +15,6 @@ constexpr uint32_t kUsualBits = 8;
 constexpr double kScaleF16 = 2;  // bytes
 constexpr double kScaleF32 = 4;
 
-struct NamedFormat {
-  std::string_view spelling;
-  std::string_view name;
-  double bytes;
-};
-constexpr std::array kNamedFormats = {
-    NamedFormat{"bfloat16", "bf16", 2}, NamedFormat{"bf16", "bf16", 2},
-    NamedFormat{"float16", "f16", 2},   NamedFormat{"fp16", "f16", 2},
-    NamedFormat{"f16", "f16", 2},       NamedFormat{"half", "f16", 2},
-    NamedFormat{"float32", "f32", 4},   NamedFormat{"fp32", "f32", 4},
-    NamedFormat{"f32", "f32", 4},       NamedFormat{"float", "f32", 4},
-    NamedFormat{"fp8", "fp8", 1},       NamedFormat{"float8_e4m3fn", "fp8", 1},
-    NamedFormat{"fp8_e4m3", "fp8", 1},  NamedFormat{"fp8_e5m2", "fp8", 1},
-    NamedFormat{"int8", "int8", 1},
-};
-
 constexpr std::array<std::string_view, 10> kMethods = {
     "fp8",          "fbgemm_fp8", "gptq", "awq",       "mxfp4", "compressed-tensors",
     "bitsandbytes", "modelopt",   "eetq", "auto-round"};
@@ -190,8 +174,11 @@ QuantizedWeights by_method(const ConfigKeys& keys, const std::string& method,
 std::optional<NumberFormat> parse_number_format(std::string_view text) {
   constexpr std::string_view kPrefix = "torch.";
   if (text.starts_with(kPrefix)) text.remove_prefix(kPrefix.size());
-  for (const NamedFormat& format : kNamedFormats) {
-    if (format.spelling == text) return NumberFormat{std::string(format.name), format.bytes};
+  const config::ConfigNode& formats = model_families()["number_formats"];
+  for (size_t i = 0; i < formats.keys.size(); ++i) {
+    const auto& spellings = formats.children[i]["spellings"].children;
+    if (std::ranges::find(spellings, text, &config::ConfigNode::text) == spellings.end()) continue;
+    return NumberFormat{formats.keys[i], formats.children[i]["bytes"].number().value_or(0)};
   }
   return std::nullopt;
 }

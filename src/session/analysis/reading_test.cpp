@@ -66,7 +66,7 @@ std::vector<fs::path> captures(const trace::Trace& trace) {
   return paths;
 }
 
-std::vector<std::string> told(const trace::Trace& trace) {
+std::vector<std::string> messages_of(const trace::Trace& trace) {
   std::vector<std::string> lines;
   for (const Diagnostic& item : trace.diagnostics.items()) {
     lines.push_back(item.code + " " + item.message + " " + std::to_string(item.count));
@@ -76,7 +76,7 @@ std::vector<std::string> told(const trace::Trace& trace) {
 
 void expect_same(const trace::Trace& a, const trace::Trace& b) {
   EXPECT_EQ(captures(a), captures(b));
-  EXPECT_EQ(told(a), told(b));
+  EXPECT_EQ(messages_of(a), messages_of(b));
   EXPECT_EQ(a.kernels.start, b.kernels.start);
   EXPECT_EQ(a.kernels.launch, b.kernels.launch);
   EXPECT_EQ(a.launches.start, b.launches.start);
@@ -120,7 +120,7 @@ TEST_F(ReadingTest, LogsWithGpuWorkAreTheTimeline) {
   const trace::Trace trace = frozen(reading).trace;
   EXPECT_EQ(captures(trace), std::vector<fs::path>{kGpuLog});
   ASSERT_TRUE(trace.diagnostics.has("capture_passed_over"));
-  EXPECT_TRUE(contains(told(trace).back(), kExport.string())) << told(trace).back();
+  EXPECT_TRUE(contains(messages_of(trace).back(), kExport.string())) << messages_of(trace).back();
 }
 
 TEST_F(ReadingTest, NsysReplacesLogsWithCpuWorkAlone) {
@@ -130,7 +130,7 @@ TEST_F(ReadingTest, NsysReplacesLogsWithCpuWorkAlone) {
   EXPECT_EQ(counted_.reads, (std::map<fs::path, int>{{kCpuLog, 1}, {kExport, 1}}));
   const trace::Trace trace = frozen(reading).trace;
   EXPECT_EQ(captures(trace), std::vector<fs::path>{kExport});
-  EXPECT_TRUE(contains(told(trace).back(), kCpuLog.string())) << told(trace).back();
+  EXPECT_TRUE(contains(messages_of(trace).back(), kCpuLog.string())) << messages_of(trace).back();
 }
 
 TEST_F(ReadingTest, LogsWithCpuWorkStayBesideAnExportWithoutAny) {
@@ -138,7 +138,7 @@ TEST_F(ReadingTest, LogsWithCpuWorkStayBesideAnExportWithoutAny) {
   const Reading reading = all_at_once({log(kCpuLog), nsys(broken)});
   const trace::Trace trace = frozen(reading).trace;
   EXPECT_EQ(captures(trace), std::vector<fs::path>{kCpuLog});
-  EXPECT_TRUE(contains(told(trace).back(), broken.string())) << told(trace).back();
+  EXPECT_TRUE(contains(messages_of(trace).back(), broken.string())) << messages_of(trace).back();
 }
 
 TEST_F(ReadingTest, ReplacesTheLogsOfOneRunAlone) {

@@ -20,12 +20,11 @@ struct Kind {
 };
 
 // The first match counts.
-constexpr std::array<Kind, 29> kKinds = {{
+constexpr std::array<Kind, 27> kKinds = {{
     {"env.json", "provenance"},
     {"config.yaml", "provenance"},
     {"inputs.yaml", "provenance"},
     {"profile.json", "profile"},
-    {"report.html", "report"},
     {".md", "report"},
     {"cmd.txt", "command line"},
     {"status.json", "exit status"},
@@ -37,7 +36,6 @@ constexpr std::array<Kind, 29> kKinds = {{
     {".nsys-rep", "nsys report"},
     {".qdrep", "nsys report"},
     {".qdstrm", "nsys stream"},
-    {"nsys/run.sqlite", "nsys timeline"},
     {".sqlite", "nsys timeline"},
     {".ncu-rep", "ncu report"},
     {"sections.txt", "ncu sections"},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/files.h"
 #include "base/secrets/secrets.h"
 #include "base/streams/byte_stream.h"
 #include "base/text.h"

@@ -220,16 +220,6 @@ RunFolder create_stage2_root(const fs::path& parent, const fs::path& chosen, boo
   return run;
 }
 
-std::vector<fs::path> entries_of(const fs::path& folder) {
-  std::vector<fs::path> entries;
-  std::error_code trouble;
-  for (fs::directory_iterator entry(folder, trouble), end; !trouble && entry != end;
-       entry.increment(trouble)) {
-    entries.push_back(entry->path());
-  }
-  return entries;
-}
-
 std::set<fs::path> logs_in(const fs::path& folder) {
   std::set<fs::path> logs;
   for (const fs::path& entry : entries_of(folder)) {

@@ -59,8 +59,6 @@ RunFolder create_run_folder(const fs::path& parent, const fs::path& chosen, bool
 // The same, with the subfolders that every run has: nsys/ and ncu/.
 RunFolder create_stage2_root(const fs::path& parent, const fs::path& chosen, bool force);
 
-// The entries of a folder; empty if it cannot be listed.
-std::vector<fs::path> entries_of(const fs::path& folder);
 // The collector's logs in a folder, by name.
 std::set<fs::path> logs_in(const fs::path& folder);
 

@@ -125,7 +125,7 @@ TEST(RunDir, AFolderThatAnotherProcessHasIsRefused) {
   EXPECT_TRUE(can_create(folder.path())) << "a process that is gone has nothing";
 }
 
-TEST(RunDir, AFileWhereTheFolderShouldBeIsToldAsSuch) {
+TEST(RunDir, RefusesAFileWhereTheFolderShouldBe) {
   const TemporaryFolder folder;
   const fs::path file = folder.write("file", "");
   EXPECT_FALSE(can_create(file));

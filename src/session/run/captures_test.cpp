@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
-#include "session/run/plan.h"
+#include "session/run/recordings.h"
 
 namespace llmprof::session {
 namespace {

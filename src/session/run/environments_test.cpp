@@ -28,7 +28,7 @@ class RecordingEnvironment : public ::testing::Test {
   static void clear() {
     for (const char* name : {"LLMPROF_DUTY", "LLMPROF_CUPTI"}) ::unsetenv(name);
   }
-  [[nodiscard]] std::map<std::string, std::string> told() const {
+  [[nodiscard]] std::map<std::string, std::string> environment() const {
     const Variables variables = collector_environment(request_);
     return {variables.begin(), variables.end()};
   }
@@ -50,7 +50,7 @@ TEST_F(RecordingEnvironment, TheCollectorIsLoadedByCudaAndNvtx) {
                                                        {"LLMPROF_COUNTERS", "on"},
                                                        {"LLMPROF_COUNTER_ROUNDS", "on"},
                                                        {"LLMPROF_SENSORS", "on"}};
-  EXPECT_EQ(told(), expected);
+  EXPECT_EQ(environment(), expected);
 }
 
 TEST_F(RecordingEnvironment, EveryOptionReachesIt) {
@@ -75,29 +75,29 @@ TEST_F(RecordingEnvironment, EveryOptionReachesIt) {
       {"LLMPROF_OVERHEAD_BUDGET", "2.5"},  {"LLMPROF_API", "1"},
       {"LLMPROF_COUNTERS", "off"},         {"LLMPROF_COUNTER_HZ", "5000"},
       {"LLMPROF_COUNTER_ROUNDS", "off"},   {"LLMPROF_SENSORS", "off"}};
-  EXPECT_EQ(told(), expected);
+  EXPECT_EQ(environment(), expected);
   options.overhead_budget = 2;
-  EXPECT_EQ(told()["LLMPROF_OVERHEAD_BUDGET"], "2");
+  EXPECT_EQ(environment()["LLMPROF_OVERHEAD_BUDGET"], "2");
 }
 
 TEST_F(RecordingEnvironment, TheUsersOwnSettingsOfTheCollectorAreNoneOfThisRun) {
   ::setenv("LLMPROF_DUTY", "1/2", 1);
-  const auto variables = told();
+  const auto variables = environment();
   ASSERT_TRUE(variables.contains("LLMPROF_DUTY"));
   EXPECT_EQ(variables.at("LLMPROF_DUTY"), "");
 }
 
 TEST_F(RecordingEnvironment, TheCuptiThatWasFoundIsTheLastResort) {
   request_.captures.cupti = "/venv/nvidia/cuda_cupti/lib/libcupti.so.12";
-  EXPECT_EQ(told()["LLMPROF_CUPTI_FALLBACK"], "/venv/nvidia/cuda_cupti/lib/libcupti.so.12");
-  EXPECT_FALSE(told().contains("LLMPROF_CUPTI"));
+  EXPECT_EQ(environment()["LLMPROF_CUPTI_FALLBACK"], "/venv/nvidia/cuda_cupti/lib/libcupti.so.12");
+  EXPECT_FALSE(environment().contains("LLMPROF_CUPTI"));
   ::setenv("LLMPROF_CUPTI", "/opt/libcupti.so", 1);  // then only this one is used
-  EXPECT_FALSE(told().contains("LLMPROF_CUPTI_FALLBACK"));
+  EXPECT_FALSE(environment().contains("LLMPROF_CUPTI_FALLBACK"));
 }
 
 TEST_F(RecordingEnvironment, WithoutCudaItIsNotLoadedByCuda) {
   request_.captures.collector_cuda = false;
-  EXPECT_TRUE(told().empty());
+  EXPECT_TRUE(environment().empty());
 }
 
 // Two users of CUPTI in one program interfere with each other.
@@ -119,9 +119,9 @@ TEST_F(RecordingEnvironment, NoOtherPassLoadsItIntoCuda) {
 // ncu counts launches and does not time them: one short request has all of them.
 TEST_F(RecordingEnvironment, OnlyNcuAsksForAShortRun) {
   const Variables plain = ncu_request(request_, bundle_).environment;
-  const std::map<std::string, std::string> told_to_ncu(plain.begin(), plain.end());
-  ASSERT_TRUE(told_to_ncu.contains("LLMPROF_SHORT_RUN"));
-  EXPECT_EQ(told_to_ncu.at("LLMPROF_SHORT_RUN"), R"({"requests":1,"new_tokens":8,"warm_up":0})");
+  const std::map<std::string, std::string> ncu_variables(plain.begin(), plain.end());
+  ASSERT_TRUE(ncu_variables.contains("LLMPROF_SHORT_RUN"));
+  EXPECT_EQ(ncu_variables.at("LLMPROF_SHORT_RUN"), R"({"requests":1,"new_tokens":8,"warm_up":0})");
   request_.options.ncu.short_run = false;
   const std::vector<Variables> others = {
       ncu_request(request_, bundle_).environment, nsys_request(request_, bundle_).environment,

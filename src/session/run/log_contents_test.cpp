@@ -34,7 +34,7 @@ void add_kernel(trace::TraceBuilder& builder, trace::DeviceKind kind) {
   builder.trace().kernels.start.push_back(0);
 }
 
-std::string told_of_log(const LogContents& contents, const CollectorOptions& options = {}) {
+std::string message_on_log(const LogContents& contents, const CollectorOptions& options = {}) {
   const Error error = no_gpu_work(contents, options);
   EXPECT_EQ(error.kind, ErrorKind::tool);
   return error.message;
@@ -65,7 +65,7 @@ TEST(LogContents, NamesWhyItStoodDown) {
     trace::TraceBuilder builder;
     add_state(builder.trace(), trace::CollectionState::stood_down, reason);
     const LogContents contents = log_contents(builder.trace());
-    EXPECT_TRUE(contains(told_of_log(contents), words)) << told_of_log(contents);
+    EXPECT_TRUE(contains(message_on_log(contents), words)) << message_on_log(contents);
   }
 }
 
@@ -74,27 +74,28 @@ TEST(LogContents, NamesWhyItWasNeverArmed) {
   builder.diagnostics().warn("collector_never_armed", "it waited");
   CollectorOptions options;
   options.arm = "command";
-  EXPECT_TRUE(contains(told_of_log({}, options), "no process that it was loaded into used CUDA"));
+  EXPECT_TRUE(
+      contains(message_on_log({}, options), "no process that it was loaded into used CUDA"));
   LogContents contents = log_contents(builder.trace());
-  EXPECT_TRUE(contains(told_of_log(contents, options), "`llmprof arm PID`"));
+  EXPECT_TRUE(contains(message_on_log(contents, options), "`llmprof arm PID`"));
   options.arm = "start";
   options.delay_ms = 5000;
-  EXPECT_TRUE(contains(told_of_log(contents, options), "collector.delay_ms=5000"));
+  EXPECT_TRUE(contains(message_on_log(contents, options), "collector.delay_ms=5000"));
   options.arm = "LLM@decode_al";
-  EXPECT_TRUE(contains(told_of_log(contents, options), "no other did either"));
+  EXPECT_TRUE(contains(message_on_log(contents, options), "no other did either"));
   contents.ranges = {"LLM@prefill", "LLM@decode_all"};
-  EXPECT_TRUE(contains(told_of_log(contents, options), "did you mean 'LLM@decode_all'?"));
+  EXPECT_TRUE(contains(message_on_log(contents, options), "did you mean 'LLM@decode_all'?"));
   contents.ranges = {"one", "two"};
-  EXPECT_TRUE(contains(told_of_log(contents, options), "these did: one, two"));
+  EXPECT_TRUE(contains(message_on_log(contents, options), "these did: one, two"));
 }
 
 TEST(LogContents, NamesWhatElseMayBe) {
   LogContents contents;
-  EXPECT_TRUE(contains(told_of_log(contents), "no process that it was loaded into used CUDA"));
+  EXPECT_TRUE(contains(message_on_log(contents), "no process that it was loaded into used CUDA"));
   contents.saw_cuda = true;
-  EXPECT_TRUE(contains(told_of_log(contents), "tracing never began"));
+  EXPECT_TRUE(contains(message_on_log(contents), "tracing never began"));
   contents.traced = true;
-  EXPECT_TRUE(contains(told_of_log(contents), "nothing ran on the GPU"));
+  EXPECT_TRUE(contains(message_on_log(contents), "nothing ran on the GPU"));
 }
 
 // Contains recorded launches and launches noted by the launch interceptor.

@@ -14,8 +14,8 @@
 #include "session/bundle/run_dir.h"
 #include "session/run/kernel_selection.h"
 #include "session/run/log_contents.h"
-#include "session/run/plan.h"
 #include "session/run/ranks.h"
+#include "session/run/recordings.h"
 
 namespace llmprof::session {
 namespace {
@@ -60,7 +60,7 @@ class Pipeline {
     }
     outcome_.folder = bundle_.root();
     analyze_bundle(bundle_.root());
-    tell_ranks_of_analysis();
+    report_missing_ranks();
     return std::move(outcome_);
   }
 
@@ -99,7 +99,7 @@ class Pipeline {
   }
 
   // Reports ranks that only the analysis finds missing: their job has more than were recorded here.
-  void tell_ranks_of_analysis() {
+  void report_missing_ranks() {
     const auto launcher = capture::find_launcher(options_.workload.argv);
     if (!outcome_.analysis || !outcome_.analysis->profile.job || !outcome_.failures.empty()) return;
     if (launcher && launcher->one_of_several) return;  // the others are recorded elsewhere
@@ -254,7 +254,10 @@ class Pipeline {
       exports.push_back(bundle_.path(file.string()));
       scrubbed = scrub(exports.back()) && scrubbed;
     }
-    if (scrubbed && !captured.failure && expects_kernels() &&
+    const auto& kinds = options_.nsys.trace;
+    const bool expects_kernels =
+        options_.workload.uses_cuda && std::ranges::find(kinds, "cuda") != kinds.end();
+    if (scrubbed && !captured.failure && expects_kernels &&
         std::ranges::none_of(exports, readers::holds_gpu_kernels)) {
       fail_backend("nsys", zero_kernels(options_.nsys));
     }
@@ -268,11 +271,6 @@ class Pipeline {
     fs::remove(exported, ignored);
     fail_backend("nsys", scrubbed.error());
     return false;
-  }
-
-  [[nodiscard]] bool expects_kernels() const {
-    const auto& kinds = options_.nsys.trace;
-    return options_.workload.uses_cuda && std::ranges::find(kinds, "cuda") != kinds.end();
   }
 
   void measure_kernels() {
@@ -299,16 +297,17 @@ class Pipeline {
   void limit_ncu(capture::NcuRequest& wanted) const {
     const auto left = time_left();
     if (!left) return;
-    const RunTime planned = estimate_run(request_, control_time_.value_or(kUnknownTime));
-    wanted.until = Clock::now() + std::max(std::chrono::milliseconds(0),
-                                           *left - planned[Recording::torch_profiler]);
+    wanted.until = Clock::now() + std::max(std::chrono::milliseconds(0), *left - torch_time());
+  }
+
+  [[nodiscard]] std::chrono::milliseconds torch_time() const {
+    return estimate_run(request_, control_time_.value_or(kUnknownTime))[Recording::torch_profiler];
   }
 
   // Whether earlier recordings left too little time for torch.profiler.
   bool is_too_late_for_operators() {
     const auto left = time_left();
-    const auto takes =
-        estimate_run(request_, control_time_.value_or(kUnknownTime))[Recording::torch_profiler];
+    const auto takes = torch_time();
     if (!left || takes <= *left + takes / kClose) return false;
     note_time_limit(fmt::format(
         "torch.profiler is left out: it takes about {}, and {} of the time limit are left",

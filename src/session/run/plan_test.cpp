@@ -1,4 +1,4 @@
-#include "session/run/plan.h"
+#include "session/run/recordings.h"
 
 #include <gtest/gtest.h>
 

@@ -101,7 +101,7 @@ TEST_F(RankStates, NoJobHasNone) {
   EXPECT_EQ(text(rank_states({}, pass(0, ""), {})), "");
   EXPECT_EQ(text(rank_states({}, pass(1, kKilled), {{0, 10, false}})), "");
   EXPECT_EQ(text(rank_states(mpirun(2), pass(1, "no such file"), {})), "")
-      << "a program that does not start is told of as such";
+      << "a program that does not start is reported as such";
   EXPECT_EQ(text(rank_states({}, pass(0, ""), {{0, 10, true}, {3, 11, true}})),
             "0 recorded; 3 recorded")
       << "a script may have started them";

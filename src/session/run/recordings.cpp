@@ -98,10 +98,11 @@ void plan_command(const RunRequest& request, const capture::WorkloadRecording& r
 }
 
 capture::CapturePlan plan_of(std::string_view backend, const RunRequest& request,
-                             const capture::WorkloadRecording& recording) {
+                             const capture::WorkloadRecording& recording, const fs::path& file) {
   capture::CapturePlan plan;
   plan.backend = backend;
   plan_command(request, recording, plan);
+  plan.files = {file};
   return plan;
 }
 
@@ -220,22 +221,20 @@ capture::CapturePlan plan_control(const RunRequest& request, const Artifacts& bu
 }
 
 capture::CapturePlan plan_driver_calls(const RunRequest& request, const Artifacts& bundle) {
-  auto plan = plan_of("driver_calls", request, driver_calls_recording(request, bundle));
-  plan.files.push_back(fs::path(kDriverCalls) / "<pid>.llmtrace");
+  auto plan = plan_of("driver_calls", request, driver_calls_recording(request, bundle),
+                      fs::path(kDriverCalls) / "<pid>.llmtrace");
   plan.notes.emplace_back("the workload without tracing, while the driver reports its launches");
   return plan;
 }
 
 capture::CapturePlan plan_torch(const RunRequest& request, const Artifacts& bundle) {
-  auto plan = plan_of(kTorchFolder, request, torch_recording(request, bundle));
-  plan.files.emplace_back(kTrace);
-  return plan;
+  return plan_of(kTorchFolder, request, torch_recording(request, bundle), kTrace);
 }
 
 capture::CapturePlan plan_collector(const RunRequest& request, const Artifacts& bundle) {
-  auto plan = plan_of(kFolder, request, collector_recording(request, bundle));
   const bool ranks = request.rank || capture::find_launcher(request.options.workload.argv);
-  plan.files.emplace_back(ranks ? "collector/rank<N>-<pid>.llmtrace" : "collector/<pid>.llmtrace");
+  auto plan = plan_of(kFolder, request, collector_recording(request, bundle),
+                      ranks ? "collector/rank<N>-<pid>.llmtrace" : "collector/<pid>.llmtrace");
   if (request.captures.collector_cuda && request.options.collector.arm == "command") {
     plan.notes.emplace_back("records once `llmprof arm PID` is called while the program runs");
   }

@@ -17,7 +17,7 @@
 #include "capture/shell.h"
 #include "capture/tools.h"
 #include "session/bundle/records.h"
-#include "session/run/plan.h"
+#include "session/run/recordings.h"
 
 namespace llmprof::session {
 namespace {

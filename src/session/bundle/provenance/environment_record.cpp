@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/utsname.h>
 
 #include <array>
@@ -7,9 +6,9 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "base/files.h"
 #include "base/machine.h"
 #include "base/secrets/secrets.h"
-#include "base/streams/byte_stream.h"
 #include "base/text.h"
 #include "capture/process.h"
 #include "capture/tools.h"
@@ -22,7 +21,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr auto kPatience = std::chrono::seconds(10);  // for tools that should answer at once
-constexpr size_t kLargestText = 4UL << 20U;
 
 // Full names, not prefixes: an unexpected variable must not be recorded.
 constexpr std::string_view kRecordedVariables =
@@ -36,8 +34,6 @@ constexpr std::string_view kRecordedVariables =
 
 // Missing values are null, never empty.
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
-
-std::string file_text(const fs::path& path) { return read_all(path, kLargestText).value_or(""); }
 
 // The output of a program; empty if it is missing or fails.
 std::string answer_of(std::vector<std::string> argv) {
@@ -61,23 +57,16 @@ std::string value_of(std::string_view text, std::string_view key, char separator
 }
 
 std::string operating_system() {
-  std::string name = value_of(file_text("/etc/os-release"), "PRETTY_NAME", '=');
+  std::string name = value_of(file_content("/etc/os-release").value_or(""), "PRETTY_NAME", '=');
   std::erase(name, '"');
   return name;
 }
 
 uint64_t memory_bytes() {
   constexpr uint64_t kKib = 1024;
-  const std::string total = value_of(file_text("/proc/meminfo"), "MemTotal", ':');
+  const std::string total = value_of(file_content("/proc/meminfo").value_or(""), "MemTotal", ':');
   const auto kib = parse_int(trim(std::string_view(total).substr(0, total.find(' '))));
   return kib && *kib > 0 ? static_cast<uint64_t>(*kib) * kKib : 0;
-}
-
-uint32_t usable_cpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 0;
-  return static_cast<uint32_t>(CPU_COUNT(&set));
 }
 
 std::string toolkit_version() {
@@ -151,22 +140,23 @@ std::string environment_record() {
     if (value != nullptr) environment[name] = recorded_value(name, value);
   }
   const capture::ToolSearch search = capture::tool_search_here();
-  const Json record = {{"llmprof", kVersion},
-                       {"gpus", gpus.rows},
-                       {"driver", text_or_null(gpus.driver)},
-                       {"cuda", text_or_null(toolkit_version())},
-                       {"tools",
-                        {{"nsys", tool(capture::ensure_tool(capture::Tool::nsys, search))},
-                         {"ncu", tool(capture::ensure_tool(capture::Tool::ncu, search))}}},
-                       {"cpu",
-                        {{"name", text_or_null(cpu_name(file_text("/proc/cpuinfo")))},
-                         {"count", usable_cpus()},
-                         {"memory_bytes", memory_bytes()}}},
-                       {"os", text_or_null(operating_system())},
-                       {"kernel", text_or_null(kernel)},
-                       {"host", text_or_null(system.nodename)},
-                       {"git", git_record()},
-                       {"environment", environment}};
+  const Json record = {
+      {"llmprof", kVersion},
+      {"gpus", gpus.rows},
+      {"driver", text_or_null(gpus.driver)},
+      {"cuda", text_or_null(toolkit_version())},
+      {"tools",
+       {{"nsys", tool(capture::ensure_tool(capture::Tool::nsys, search))},
+        {"ncu", tool(capture::ensure_tool(capture::Tool::ncu, search))}}},
+      {"cpu",
+       {{"name", text_or_null(cpu_name(file_content("/proc/cpuinfo").value_or("")))},
+        {"count", usable_cpu_times().value_or(CpuTimes()).cpus},
+        {"memory_bytes", memory_bytes()}}},
+      {"os", text_or_null(operating_system())},
+      {"kernel", text_or_null(kernel)},
+      {"host", text_or_null(system.nodename)},
+      {"git", git_record()},
+      {"environment", environment}};
   constexpr int kIndent = 2;
   return record.dump(kIndent, ' ', false, Json::error_handler_t::replace) + "\n";
 }
