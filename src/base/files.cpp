@@ -4,14 +4,10 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/stat.h>
-#include <unistd.h>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <optional>
-#include <string>
 #include <system_error>
 #include <thread>
 

@@ -1,5 +1,7 @@
 #include "base/text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -68,15 +70,19 @@ std::string each_character(std::string_view text, const Append& append) {
 
 // In UTF-16, as JSON requires.
 void append_escaped(char32_t code, std::string& json) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  const auto append = [&](unsigned unit) {
-    json += "\\u";
-    for (int shift = 12; shift >= 0; shift -= 4) json += kDigits[(unit >> shift) & 0xFU];
-  };
+  const auto append = [&](unsigned unit) { json += fmt::format("\\u{:04x}", unit); };
   if (code < 0x10000) return append(static_cast<unsigned>(code));
   const auto above = static_cast<unsigned>(code - 0x10000);
   append(0xD800U + (above >> 10U));
   append(0xDC00U + (above & 0x3FFU));
+}
+
+template <class Number>
+std::optional<Number> parse_whole(std::string_view text) {
+  Number value{};
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
 }
 
 size_t edit_distance(std::string_view a, std::string_view b) {
@@ -151,12 +157,7 @@ bool equals_ignoring_case(std::string_view a, std::string_view b) {
                     [](char x, char y) { return to_lower(x) == to_lower(y); });
 }
 
-std::optional<int64_t> parse_int(std::string_view text) {
-  int64_t value = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (status != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
+std::optional<int64_t> parse_int(std::string_view text) { return parse_whole<int64_t>(text); }
 
 std::optional<double> parse_decimal(std::string_view text) {
   // Nearly all numbers are short plain decimals, which are exact as digits over a power of ten
@@ -183,10 +184,7 @@ std::optional<double> parse_decimal(std::string_view text) {
   if (plain && count > 0 && count <= 15) {
     return static_cast<double>(digits) / kPowers[fraction];
   }
-  double value = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (status != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return parse_whole<double>(text);
 }
 
 std::optional<int64_t> parse_scaled(std::string_view text, int power) {

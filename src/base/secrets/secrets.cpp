@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <string>
-#include <string_view>
 #include <utility>
 
-#include "base/secrets/secret_names.h"
 #include "base/text.h"
 
 namespace llmprof {
