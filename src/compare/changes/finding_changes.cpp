@@ -1,7 +1,6 @@
 #include "compare/changes/changes.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <tuple>

@@ -120,20 +120,20 @@ void fill_budget(const PartTotals& totals, StageDiff& diff) {
   diff.relative = over(diff.difference.value, diff.base_wall.value);
 }
 
-std::vector<int64_t> times_of(const std::vector<PlacedRow>& rows, double units) {
+std::vector<int64_t> times_of(const std::vector<PlacedKernel>& rows, double units) {
   std::vector<int64_t> totals;
   totals.reserve(rows.size());
-  for (const PlacedRow& row : rows) totals.push_back(row.total_ns);
+  for (const PlacedKernel& row : rows) totals.push_back(row.total_ns.value);
   return apportion(totals, units);
 }
 
-void fill_kernels(const std::vector<PlacedRow>& base, const std::vector<PlacedRow>& now,
+void fill_kernels(const std::vector<PlacedKernel>& base, const std::vector<PlacedKernel>& now,
                   bool by_place, double ranks, StageDiff& diff) {
   const double base_units = diff.base_units * ranks;
   const double now_units = diff.now_units * ranks;
   const std::vector<int64_t> base_times = times_of(base, base_units);
   const std::vector<int64_t> now_times = times_of(now, now_units);
-  const auto kernels = [](const std::vector<PlacedRow>& rows, const std::vector<size_t>& which,
+  const auto kernels = [](const std::vector<PlacedKernel>& rows, const std::vector<size_t>& which,
                           double units) {
     std::vector<ChangedKernel> found;
     found.reserve(which.size());
@@ -148,7 +148,7 @@ void fill_kernels(const std::vector<PlacedRow>& base, const std::vector<PlacedRo
     change.change = change_of(match, base, now);
     const auto block =
         match.base.empty() ? now[match.now.front()].block : base[match.base.front()].block;
-    if (block) change.block = to_string(*block);
+    if (by_place) change.block = to_string(block);
     change.matched_by = match.by;
     change.base_kernels = kernels(base, match.base, base_units);
     change.now_kernels = kernels(now, match.now, now_units);

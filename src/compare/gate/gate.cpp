@@ -7,7 +7,6 @@
 #include <array>
 #include <cmath>
 #include <utility>
-#include <vector>
 
 #include "base/text.h"
 
@@ -30,32 +29,26 @@ std::vector<std::string_view> trimmed_pieces(std::string_view text, char at) {
 
 // Times are in milliseconds; rates and shares have no unit.
 Result<void> add_limit(std::string_view text, Rule& rule) {
-  constexpr double kPercent = 100;
-  constexpr double kPerMillisecond[] = {1, 1e3, 1e6};
-  constexpr std::array<std::string_view, 3> kUnits = {"ms", "us", "ns"};
+  struct Unit {
+    std::string_view name;
+    double per_one;
+    std::optional<double> Rule::* limit;
+  };
+  constexpr Unit kUnits[] = {{"%", 100, &Rule::relative},
+                             {"ms", 1, &Rule::absolute},
+                             {"us", 1e3, &Rule::absolute},
+                             {"ns", 1e6, &Rule::absolute}};
   if (!text.starts_with('+') && !text.starts_with('-') && text != "0%") {
     return wrong(rule.text, fmt::format("the limit '{}' has no sign", to_printable(text)));
   }
   const std::string_view digits = text.starts_with('+') ? text.substr(1) : text;
-  // The parser accepts "nan" and "inf", which nothing can exceed.
-  const auto number = [&](size_t unit_size) {
-    const auto value = parse_decimal(trim(digits.substr(0, digits.size() - unit_size)));
-    return value && std::isfinite(*value) ? value : std::nullopt;
-  };
-  if (digits.ends_with('%')) {
-    const auto value = number(1);
-    if (value && !rule.relative) {
-      rule.relative = *value / kPercent;
-      return {};
-    }
-  }
-  for (size_t i = 0; i < kUnits.size(); ++i) {
-    if (!digits.ends_with(kUnits[i])) continue;
-    const auto value = number(kUnits[i].size());
-    if (value && !rule.absolute) {
-      rule.absolute = *value / kPerMillisecond[i];
-      return {};
-    }
+  for (const Unit& unit : kUnits) {
+    if (!digits.ends_with(unit.name)) continue;
+    const auto value = parse_decimal(trim(digits.substr(0, digits.size() - unit.name.size())));
+    // The parser accepts "nan" and "inf", which nothing can exceed.
+    if (!value || !std::isfinite(*value) || rule.*unit.limit) break;
+    rule.*unit.limit = *value / unit.per_one;
+    return {};
   }
   return wrong(rule.text,
                fmt::format("'{}' is not a limit in %, ms, us or ns", to_printable(text)));

@@ -1,17 +1,16 @@
 #include "compare/kernels/match.h"
 
 #include <algorithm>
-#include <array>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
-#include <string>
 #include <tuple>
 
 namespace llmprof::compare {
 namespace {
 
-using Block = std::optional<profile::PassBlock>;
+using Block = profile::PassBlock;
 
 constexpr std::string_view kByNameAndPlace = "name_and_place";
 constexpr std::string_view kByPlace = "place";
@@ -19,14 +18,12 @@ constexpr std::string_view kByClassAndShape = "class_and_shape";
 constexpr std::string_view kByName = "name";
 constexpr std::string_view kByClass = "class";
 
-std::vector<Block> blocks_of(const std::vector<PlacedRow>& base,
-                             const std::vector<PlacedRow>& now) {
+std::vector<Block> blocks_of(const std::vector<PlacedKernel>& base,
+                             const std::vector<PlacedKernel>& now) {
   std::vector<Block> blocks;
   for (const auto* rows : {&base, &now}) {
-    for (const PlacedRow& row : *rows) {
-      if (std::ranges::find(blocks, row.block) == blocks.end()) {
-        blocks.push_back(row.block);
-      }
+    for (const PlacedKernel& row : *rows) {
+      if (std::ranges::find(blocks, row.block) == blocks.end()) blocks.push_back(row.block);
     }
   }
   return blocks;
@@ -42,7 +39,7 @@ std::optional<profile::KernelClass> heavy_family(profile::KernelClass kernel_cla
 
 using HeavyWork = std::set<profile::KernelClass>;
 
-HeavyWork heavy_work(const std::vector<PlacedRow>& rows, const std::vector<size_t>& which) {
+HeavyWork heavy_work(const std::vector<PlacedKernel>& rows, const std::vector<size_t>& which) {
   HeavyWork found;
   for (const size_t row : which) {
     if (const auto family = heavy_family(rows[row].kernel_class)) found.insert(*family);
@@ -50,9 +47,84 @@ HeavyWork heavy_work(const std::vector<PlacedRow>& rows, const std::vector<size_
   return found;
 }
 
+// Beyond this, the table of all pairs is too large: the n-th launch of a name matches the other's
+// n-th.
+constexpr size_t kMostPairs = 4'000'000;
+constexpr uint32_t kSameName = 1024;  // outweighs any number of equal shapes
+constexpr uint32_t kSameShape = 1;
+
+uint32_t likeness(const PlacedKernel& a, const PlacedKernel& b) {
+  if (a.key != b.key) return 0;
+  return a.grid == b.grid && a.block_size == b.block_size ? kSameName + kSameShape : kSameName;
+}
+
+using RowsOfBlock = std::vector<const PlacedKernel*>;
+
+// The longest common subsequence of kernels: pairs of places in `base` and `now`, which are rows of
+// one block. Among equally long ones, the one with the most equal shapes. A layer has no natural
+// start: `now` is rotated until it fits best, and `turn` is its start then.
+struct CommonRows {
+  std::vector<std::pair<size_t, size_t>> pairs;
+  size_t turn = 0;
+  uint64_t score = 0;
+};
+
+CommonRows align(const RowsOfBlock& base, const RowsOfBlock& now, size_t turn) {
+  const size_t width = now.size() + 1;
+  const auto turned = [&](size_t i) { return (i + turn) % now.size(); };
+  std::vector<uint64_t> best((base.size() + 1) * width, 0);
+  for (size_t i = base.size(); i-- > 0;) {
+    for (size_t j = now.size(); j-- > 0;) {
+      uint64_t& here = best[i * width + j];
+      here = std::max(best[(i + 1) * width + j], best[i * width + j + 1]);
+      const uint32_t like = likeness(*base[i], *now[turned(j)]);
+      if (like > 0) here = std::max(here, like + best[(i + 1) * width + j + 1]);
+    }
+  }
+  CommonRows found{{}, turn, best[0]};
+  for (size_t i = 0, j = 0; i < base.size() && j < now.size();) {
+    const uint32_t like = likeness(*base[i], *now[turned(j)]);
+    if (like > 0 && best[i * width + j] == like + best[(i + 1) * width + j + 1]) {
+      found.pairs.emplace_back(i++, turned(j++));
+    } else if (best[i * width + j] == best[(i + 1) * width + j]) {
+      ++i;
+    } else {
+      ++j;
+    }
+  }
+  return found;
+}
+
+CommonRows by_occurrence(const RowsOfBlock& base, const RowsOfBlock& now) {
+  std::map<std::pair<std::string, uint64_t>, size_t> places;
+  for (size_t j = 0; j < now.size(); ++j) places[{now[j]->key, now[j]->occurrence}] = j;
+  CommonRows found;
+  auto& pairs = found.pairs;
+  for (size_t i = 0; i < base.size(); ++i) {
+    const auto known = places.find({base[i]->key, base[i]->occurrence});
+    if (known == places.end()) continue;
+    // Only in order, as in the table.
+    if (pairs.empty() || pairs.back().second < known->second) pairs.emplace_back(i, known->second);
+  }
+  return found;
+}
+
+CommonRows common_rows(const RowsOfBlock& base, const RowsOfBlock& now, bool may_turn) {
+  if (base.empty() || now.empty()) return {};
+  if (base.size() > kMostPairs / now.size()) return by_occurrence(base, now);
+  CommonRows best = align(base, now, 0);
+  if (!may_turn || best.pairs.size() == std::min(base.size(), now.size())) return best;
+  for (size_t i = 1; i < now.size(); ++i) {
+    if (now[i]->key != base.front()->key) continue;
+    CommonRows other = align(base, now, i);
+    if (other.score > best.score) best = std::move(other);
+  }
+  return best;
+}
+
 class Matching {
  public:
-  Matching(const std::vector<PlacedRow>& base, const std::vector<PlacedRow>& now)
+  Matching(const std::vector<PlacedKernel>& base, const std::vector<PlacedKernel>& now)
       : base_(base), now_(now), base_done_(base.size()), now_done_(now.size()) {}
 
   void by_place() {
@@ -77,7 +149,7 @@ class Matching {
 
   // Pairs classes with one kernel left on each side.
   void pair_lone_classes() {
-    const auto count = [](const std::vector<PlacedRow>& rows, const std::vector<bool>& done) {
+    const auto count = [](const std::vector<PlacedKernel>& rows, const std::vector<bool>& done) {
       std::map<profile::KernelClass, uint64_t> counts;
       for (size_t i = 0; i < rows.size(); ++i) {
         if (!done[i]) ++counts[rows[i].kernel_class];
@@ -86,7 +158,7 @@ class Matching {
     };
     const auto base = count(base_, base_done_);
     const auto now = count(now_, now_done_);
-    pair_up(kByClass, [&](const PlacedRow& row) {
+    pair_up(kByClass, [&](const PlacedKernel& row) {
       const auto in_base = base.find(row.kernel_class);
       const auto in_now = now.find(row.kernel_class);
       const bool lone = in_base != base.end() && in_now != now.end() && in_base->second == 1 &&
@@ -115,9 +187,9 @@ class Matching {
   void match_block(Block block) {
     std::vector<size_t> base = rows_of(base_, block);
     std::vector<size_t> now = rows_of(now_, block);
-    const auto pointers = [](const std::vector<PlacedRow>& rows, const std::vector<size_t>& which) {
-      std::vector<const PlacedRow*> found;
-      found.reserve(which.size());
+    const auto pointers = [](const std::vector<PlacedKernel>& rows,
+                             const std::vector<size_t>& which) {
+      RowsOfBlock found;
       for (const size_t row : which) found.push_back(&rows[row]);
       return found;
     };
@@ -142,7 +214,7 @@ class Matching {
     }
   }
 
-  static std::vector<size_t> rows_of(const std::vector<PlacedRow>& rows, Block block) {
+  static std::vector<size_t> rows_of(const std::vector<PlacedKernel>& rows, Block block) {
     std::vector<size_t> found;
     for (size_t i = 0; i < rows.size(); ++i) {
       if (rows[i].block == block) found.push_back(i);
@@ -174,28 +246,25 @@ class Matching {
   // GEMM or attention and the other is not.
   void fill_gap(const std::vector<size_t>& base, const std::vector<size_t>& now) {
     if (base.empty() || now.empty()) return;
-    if (base.size() >= now.size()) {
-      for (auto& [one, several] : spread(now_, now, base_, base)) {
-        if (same_work(now_, {one}, base_, several)) add({std::move(several), {one}, kByPlace});
-      }
-    } else {
-      for (auto& [one, several] : spread(base_, base, now_, now)) {
-        if (same_work(base_, {one}, now_, several)) add({{one}, std::move(several), kByPlace});
-      }
+    const bool fused = base.size() >= now.size();
+    const auto& few_rows = fused ? now_ : base_;
+    const auto& many_rows = fused ? base_ : now_;
+    for (auto& [one, several] :
+         spread(few_rows, fused ? now : base, many_rows, fused ? base : now)) {
+      if (heavy_work(few_rows, {one}) != heavy_work(many_rows, several)) continue;
+      Match match{std::move(several), {one}, kByPlace};
+      if (!fused) std::swap(match.base, match.now);
+      add(std::move(match));
     }
-  }
-
-  static bool same_work(const std::vector<PlacedRow>& few_rows, const std::vector<size_t>& few,
-                        const std::vector<PlacedRow>& many_rows, const std::vector<size_t>& many) {
-    return heavy_work(few_rows, few) == heavy_work(many_rows, many);
   }
 
   using Spread = std::vector<std::pair<size_t, std::vector<size_t>>>;
 
   // Cuts `many` into as many consecutive pieces as there are `few`, so that most pieces do the same
   // work as theirs and contain a kernel of its class.
-  static Spread spread(const std::vector<PlacedRow>& few_rows, const std::vector<size_t>& few,
-                       const std::vector<PlacedRow>& many_rows, const std::vector<size_t>& many) {
+  static Spread spread(const std::vector<PlacedKernel>& few_rows, const std::vector<size_t>& few,
+                       const std::vector<PlacedKernel>& many_rows,
+                       const std::vector<size_t>& many) {
     // best[f][m]: how well the first f of few fit the first m of many.
     constexpr int kNone = -1;
     constexpr int kSameWork = 4;
@@ -203,12 +272,12 @@ class Matching {
     std::vector<std::vector<size_t>> cut(few.size() + 1, std::vector<size_t>(many.size() + 1, 0));
     best[0][0] = 0;
     for (size_t f = 1; f <= few.size(); ++f) {
-      const PlacedRow& one = few_rows[few[f - 1]];
+      const PlacedKernel& one = few_rows[few[f - 1]];
       for (size_t m = f; m <= many.size(); ++m) {
         bool holds = false;
         HeavyWork work;
         for (size_t from = m; from-- > f - 1;) {
-          const PlacedRow& added = many_rows[many[from]];
+          const PlacedKernel& added = many_rows[many[from]];
           holds = holds || added.kernel_class == one.kernel_class;
           if (const auto family = heavy_family(added.kernel_class)) work.insert(*family);
           if (best[f - 1][from] == kNone) continue;
@@ -232,8 +301,8 @@ class Matching {
     return pieces;
   }
 
-  const std::vector<PlacedRow>& base_;
-  const std::vector<PlacedRow>& now_;
+  const std::vector<PlacedKernel>& base_;
+  const std::vector<PlacedKernel>& now_;
   std::vector<bool> base_done_;
   std::vector<bool> now_done_;
   std::vector<Match> matches_;
@@ -241,8 +310,8 @@ class Matching {
 
 }  // namespace
 
-ChangeKind change_of(const Match& match, const std::vector<PlacedRow>& base,
-                     const std::vector<PlacedRow>& now) {
+ChangeKind change_of(const Match& match, const std::vector<PlacedKernel>& base,
+                     const std::vector<PlacedKernel>& now) {
   if (match.base.empty()) return ChangeKind::added;
   if (match.now.empty()) return ChangeKind::removed;
   if (match.base.size() > match.now.size()) return ChangeKind::fused;
@@ -251,14 +320,14 @@ ChangeKind change_of(const Match& match, const std::vector<PlacedRow>& base,
                                                                     : ChangeKind::replaced;
 }
 
-std::vector<Match> match_rows(const std::vector<PlacedRow>& base, const std::vector<PlacedRow>& now,
-                              bool by_place) {
+std::vector<Match> match_rows(const std::vector<PlacedKernel>& base,
+                              const std::vector<PlacedKernel>& now, bool by_place) {
   if (base.empty() || now.empty()) return Matching(base, now).take();
   Matching matching(base, now);
   if (by_place) matching.by_place();
-  matching.pair_up(kByName, [](const PlacedRow& row) { return row.key; });
+  matching.pair_up(kByName, [](const PlacedKernel& row) { return row.key; });
   // A grid of one block does not distinguish kernels.
-  matching.pair_up(kByClassAndShape, [](const PlacedRow& row) {
+  matching.pair_up(kByClassAndShape, [](const PlacedKernel& row) {
     const bool tells = row.grid[0] > 1 || row.grid[1] > 1 || row.grid[2] > 1;
     return std::tuple(row.kernel_class, row.grid, row.block_size, tells ? "" : row.key);
   });

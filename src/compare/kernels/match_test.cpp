@@ -13,27 +13,27 @@ namespace {
 // Name and class of each kernel of one layer, in order.
 using Names = std::initializer_list<std::pair<const char*, const char*>>;
 
-std::vector<PlacedRow> layer(Names names) {
-  std::vector<PlacedRow> rows;
+std::vector<PlacedKernel> layer(Names names) {
+  std::vector<PlacedKernel> rows;
   std::map<std::string, uint64_t> seen;
   for (const auto& [name, kernel_class] : names) {
-    PlacedRow& row = rows.emplace_back();
+    PlacedKernel& row = rows.emplace_back();
     row.block = profile::PassBlock::layer;
     row.key = name;
     row.short_name = name;
     row.kernel_class = *profile::find_word<profile::KernelClass>(kernel_class);
     row.occurrence = seen[name]++;
-    row.position = static_cast<double>(rows.size() - 1);
+    row.mean_position = static_cast<double>(rows.size() - 1);
     row.grid = {4, 1, 1};
     row.calls = 8;
-    row.total_ns = 1000;
+    row.total_ns = {1000};
   }
   return rows;
 }
 
 // "a+b>c" for each match of different kernels, sorted.
-std::vector<std::string> changes(const std::vector<PlacedRow>& base,
-                                 const std::vector<PlacedRow>& now, bool by_place = true) {
+std::vector<std::string> changes(const std::vector<PlacedKernel>& base,
+                                 const std::vector<PlacedKernel>& now, bool by_place = true) {
   std::vector<std::string> found;
   size_t base_rows = 0;
   size_t now_rows = 0;

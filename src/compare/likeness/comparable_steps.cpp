@@ -17,104 +17,88 @@ constexpr uint64_t kFewestInGroup = 5;
 template <class Row>
 class ComparedRows {
  public:
-  using Rows = std::vector<const Row*>;
-  struct Side {
-    SideName name{};
-    std::span<const Run> runs;
-    std::vector<Rows> rows = {};  // per run
+  struct OfRun {
+    SideName side{};
+    const Run* run = nullptr;
+    std::vector<const Row*> rows = {};
   };
-
-  ComparedRows(const Sides& sides, std::string stage, std::string_view what,
-               std::vector<LeftOut>& left_out)
-      : sides_({Side{SideName::base, sides.base}, Side{SideName::now, sides.now}}),
-        stage_(std::move(stage)),
-        what_(what),
-        left_out_(left_out) {}
 
   // `all_of` returns a stage's rows in a run; `rule_of` returns why a row is excluded, or empty.
   template <class AllOf, class RuleOf>
-  void take(AllOf all_of, RuleOf rule_of) {
-    for (Side& side : sides_) {
-      for (const Run& run : side.runs) {
-        Rows& rows = side.rows.emplace_back();
-        const profile::Stage* stage = find_stage(run.profile, stage_);
-        if (stage == nullptr) continue;
-        for (const Row& row : all_of(run.profile, *stage)) {
-          const auto rule = rule_of(row, *stage);
-          if (!rule) continue;
-          if (rule->empty()) {
-            rows.push_back(&row);
-          } else {
-            count(side, run, *rule, row);
-          }
-        }
-        leave_out_lowered(side, run, rows);
-      }
-    }
+  ComparedRows(const Sides& sides, std::string stage, std::string_view what, AllOf all_of,
+               RuleOf rule_of, std::vector<LeftOut>& left_out)
+      : base_runs_(sides.base.size()), stage_(std::move(stage)), what_(what), left_out_(left_out) {
+    for (const Run& run : sides.base) runs_.push_back({SideName::base, &run});
+    for (const Run& run : sides.now) runs_.push_back({SideName::now, &run});
+    for (OfRun& of : runs_) take(all_of, rule_of, of);
   }
 
-  template <class Visit>
-  void each_run(Visit visit) const {
-    for (const Side& side : sides_) {
-      for (const Rows& rows : side.rows) visit(rows);
-    }
-  }
   template <class Test>
   [[nodiscard]] bool every(Test test) const {
-    bool all = true;
-    each_run([&](const Rows& rows) {
-      all = all && std::ranges::all_of(rows, [&](const Row* row) { return test(*row); });
+    return std::ranges::all_of(runs_, [&](const OfRun& of) {
+      return std::ranges::all_of(of.rows, [&](const Row* row) { return test(*row); });
     });
-    return all;
   }
 
   template <class Test>
   void leave_out(std::string_view rule, Test test) {
-    for (Side& side : sides_) {
-      for (size_t i = 0; i < side.rows.size(); ++i)
-        erase(side, side.runs[i], rule, test, side.rows[i]);
-    }
+    for (OfRun& of : runs_) erase(rule, test, of);
   }
 
-  [[nodiscard]] const std::vector<Rows>& base() const { return sides_[0].rows; }
-  [[nodiscard]] const std::vector<Rows>& now() const { return sides_[1].rows; }
+  [[nodiscard]] std::span<const OfRun> runs() const { return runs_; }
+  [[nodiscard]] std::span<const OfRun> base() const { return runs().first(base_runs_); }
+  [[nodiscard]] std::span<const OfRun> now() const { return runs().subspan(base_runs_); }
 
  private:
-  void count(const Side& side, const Run& run, std::string_view rule, const Row& row) {
+  template <class AllOf, class RuleOf>
+  void take(const AllOf& all_of, const RuleOf& rule_of, OfRun& of) {
+    const profile::Stage* stage = find_stage(of.run->profile, stage_);
+    if (stage == nullptr) return;
+    for (const Row& row : all_of(of.run->profile, *stage)) {
+      const std::optional<std::string_view> rule = rule_of(row, *stage);
+      if (rule && rule->empty()) of.rows.push_back(&row);
+      if (rule && !rule->empty()) count(of, *rule, row);
+    }
+    // Rows with lowered clocks are excluded only if they are the exception.
+    const auto is_lowered = [](const Row& row) { return row.clocks_lowered.value_or(false); };
+    const auto lowered =
+        std::ranges::count_if(of.rows, [&](const Row* row) { return is_lowered(*row); });
+    if (2 * lowered <= std::ssize(of.rows)) erase("clocks_lowered", is_lowered, of);
+  }
+
+  void count(const OfRun& of, std::string_view rule, const Row& row) {
     const auto known = std::ranges::find_if(left_out_, [&](const LeftOut& each) {
-      return each.side == side.name && each.run == run.path && each.stage == stage_ &&
+      return each.side == of.side && each.run == of.run->path && each.stage == stage_ &&
              each.what == what_ && each.rule == rule;
     });
     LeftOut& counted = known != left_out_.end()
                            ? *known
                            : left_out_.emplace_back(LeftOut{
-                                 side.name, run.path, stage_, what_, std::string(rule), 0, {}});
+                                 of.side, of.run->path, stage_, what_, std::string(rule), 0, {}});
     ++counted.count;
     counted.total.value += row.wall.value;
   }
 
   template <class Test>
-  void erase(const Side& side, const Run& run, std::string_view rule, Test test, Rows& rows) {
-    std::erase_if(rows, [&](const Row* row) {
+  void erase(std::string_view rule, Test test, OfRun& of) {
+    std::erase_if(of.rows, [&](const Row* row) {
       if (!test(*row)) return false;
-      count(side, run, rule, *row);
+      count(of, rule, *row);
       return true;
     });
   }
 
-  // Rows with lowered clocks are excluded only if they are the exception.
-  void leave_out_lowered(const Side& side, const Run& run, Rows& rows) {
-    const auto is_lowered = [](const Row& row) { return row.clocks_lowered.value_or(false); };
-    const auto lowered =
-        std::ranges::count_if(rows, [&](const Row* row) { return is_lowered(*row); });
-    if (2 * lowered <= std::ssize(rows)) erase(side, run, "clocks_lowered", is_lowered, rows);
-  }
-
-  std::array<Side, 2> sides_;
+  std::vector<OfRun> runs_;  // of the base, then of the new side
+  size_t base_runs_;
   std::string stage_;
   std::string what_;
   std::vector<LeftOut>& left_out_;
 };
+
+const std::vector<profile::Step>& all_steps_of(const profile::Profile& profile,
+                                               const profile::Stage& /*stage*/) {
+  return profile.steps;
+}
 
 // None if the step belongs to another stage.
 std::optional<std::string_view> why_unlike(const profile::Step& step, const profile::Stage& stage) {
@@ -142,13 +126,10 @@ struct Range {
 
 class Grouping {
  public:
-  using Steps = ComparedRows<profile::Step>::Rows;
+  using StepsOfRun = ComparedRows<profile::Step>::OfRun;
 
   Grouping(const Sides& sides, const std::string& stage, std::vector<LeftOut>& left_out)
-      : stage_(stage), steps_(sides, stage, "steps", left_out) {
-    steps_.take([](const profile::Profile& profile,
-                   const profile::Stage&) -> const auto& { return profile.steps; },
-                why_unlike);
+      : stage_(stage), steps_(sides, stage, "steps", all_steps_of, why_unlike, left_out) {
     tells_batch_ = steps_.every([](const profile::Step& step) { return step.batch.has_value(); });
     tells_tokens_ = steps_.every([](const profile::Step& step) { return step.tokens.has_value(); });
     tells_context_ = steps_.every([](const profile::Step& step) {
@@ -189,16 +170,14 @@ class Grouping {
   // Keys of which every run has at least `fewest` steps.
   [[nodiscard]] std::vector<Key> keys_with(uint64_t fewest) const {
     std::map<Key, size_t> runs_with;
-    size_t runs = 0;
-    steps_.each_run([&](const Steps& steps) {
-      ++runs;
+    for (const StepsOfRun& of : steps_.runs()) {
       std::map<Key, uint64_t> counts;
-      for (const profile::Step* step : steps) ++counts[key(*step)];
+      for (const profile::Step* step : of.rows) ++counts[key(*step)];
       for (const auto& [each, count] : counts) runs_with[each] += count >= fewest ? 1 : 0;
-    });
+    }
     std::vector<Key> keys;
     for (const auto& [each, count] : runs_with) {
-      if (count == runs) keys.push_back(each);
+      if (count == steps_.runs().size()) keys.push_back(each);
     }
     return keys;
   }
@@ -210,10 +189,10 @@ class Grouping {
   }
 
   void leave_out_context() {
-    const auto ranges = [&](const std::vector<Steps>& side) {
+    const auto ranges = [&](std::span<const StepsOfRun> side) {
       std::map<Key, Range> found;
-      for (const Steps& run : side) {
-        for (const profile::Step* step : run) {
+      for (const StepsOfRun& of : side) {
+        for (const profile::Step* step : of.rows) {
           Range& range = found[key(*step)];
           range.low = std::min(range.low, context(*step));
           range.high = std::max(range.high, context(*step));
@@ -232,15 +211,15 @@ class Grouping {
     });
   }
 
-  std::vector<RowsOfRun<profile::Step>> grouped(const std::vector<Steps>& side,
+  std::vector<RowsOfRun<profile::Step>> grouped(std::span<const StepsOfRun> side,
                                                 uint64_t StepGroup::* counted,
                                                 std::vector<StepGroup>& groups,
                                                 std::map<Key, uint32_t>& rows) {
     std::vector<RowsOfRun<profile::Step>> runs;
-    for (const Steps& steps : side) {
+    for (const StepsOfRun& of : side) {
       auto& run = runs.emplace_back();
-      run.rows = steps;
-      for (const profile::Step* step : steps) {
+      run.rows = of.rows;
+      for (const profile::Step* step : of.rows) {
         const Key each = key(*step);
         const auto [known, fresh] = rows.try_emplace(each, static_cast<uint32_t>(groups.size()));
         if (fresh) {
@@ -277,19 +256,18 @@ uint64_t all_steps(const profile::Instance& instance) {
 std::optional<uint64_t> commonest_steps(const ComparedRows<profile::Instance>& instances) {
   std::map<uint64_t, uint64_t> counts;
   std::map<uint64_t, size_t> runs_with;
-  size_t runs = 0;
-  instances.each_run([&](const auto& rows) {
-    ++runs;
+  for (const auto& of : instances.runs()) {
     std::map<uint64_t, uint64_t> here;
-    for (const profile::Instance* instance : rows) ++here[all_steps(*instance)];
+    for (const profile::Instance* instance : of.rows) ++here[all_steps(*instance)];
     for (const auto& [steps, count] : here) {
       counts[steps] += count;
       ++runs_with[steps];
     }
-  });
+  }
   std::optional<uint64_t> commonest;
   for (const auto& [steps, count] : counts) {
-    if (runs_with[steps] == runs && (!commonest || count > counts[*commonest])) commonest = steps;
+    if (runs_with[steps] == instances.runs().size() && (!commonest || count > counts[*commonest]))
+      commonest = steps;
   }
   return commonest;
 }
@@ -303,21 +281,22 @@ ComparableSteps comparable_steps(const Sides& sides, const std::string& stage,
 
 ComparableInstances comparable_instances(const Sides& sides, const std::string& stage,
                                          std::vector<LeftOut>& left_out) {
-  ComparedRows<profile::Instance> instances(sides, stage, "instances", left_out);
-  instances.take(
+  ComparedRows<profile::Instance> instances(
+      sides, stage, "instances",
       [](const profile::Profile&, const profile::Stage& of) -> const auto& { return of.instances; },
       [](const profile::Instance& instance, const profile::Stage&) {
-        return std::optional<std::string_view>(instance.warmup    ? "warm_up"
-                                               : instance.cut_off ? "cut_off"
-                                                                  : "");
-      });
+        return instance.warmup ? "warm_up" : instance.cut_off ? "cut_off" : "";
+      },
+      left_out);
   const auto steps = commonest_steps(instances);
   instances.leave_out("no_counterpart", [&](const profile::Instance& instance) {
     return !steps || all_steps(instance) != *steps;
   });
   const auto as_one_group = [](const auto& side) {
     std::vector<RowsOfRun<profile::Instance>> runs;
-    for (const auto& rows : side) runs.push_back({rows, std::vector<uint32_t>(rows.size(), 0)});
+    for (const auto& of : side) {
+      runs.push_back({of.rows, std::vector<uint32_t>(of.rows.size(), 0)});
+    }
     return runs;
   };
   return {{}, as_one_group(instances.base()), as_one_group(instances.now())};

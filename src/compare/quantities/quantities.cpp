@@ -49,31 +49,18 @@ std::optional<std::vector<Series>> side_of(const std::vector<RowsOfRun<Row>>& ru
   return side;
 }
 
-Comparison described(const std::string& stage, std::string_view quantity, Statistic statistic) {
-  Comparison comparison;
-  comparison.stage = stage;
-  comparison.quantity = quantity;
-  comparison.statistic = to_string(statistic);
-  comparison.unit = "ms";
-  comparison.times = Times::recorded;
-  return comparison;
-}
-
-void fill(const Estimate& estimate, const Sides& sides, std::string_view single, Comparison& into) {
-  into.base = estimate.base;
-  into.now = estimate.now;
-  into.difference = estimate.difference;
-  into.low = estimate.low;
-  into.high = estimate.high;
-  into.method = estimate.method;
-  into.base_count = estimate.base_count;
-  into.now_count = estimate.now_count;
-  into.base_block = estimate.base_block;
-  into.now_block = estimate.now_block;
-  into.base_runs = sides.base.size();
-  into.now_runs = sides.now.size();
-  const bool several = into.base_runs > 1 || into.now_runs > 1;
-  into.unit_of_noise = several ? "runs" : std::string(single);
+// `single` varies if both sides are one run.
+Comparison described(Comparison found, const Sides& sides, const std::string& stage,
+                     std::string_view quantity, Statistic statistic, std::string_view single) {
+  found.stage = stage;
+  found.quantity = quantity;
+  found.statistic = to_string(statistic);
+  found.unit = "ms";
+  found.base_runs = sides.base.size();
+  found.now_runs = sides.now.size();
+  const bool several = found.base_runs > 1 || found.now_runs > 1;
+  found.unit_of_noise = several ? "runs" : std::string(single);
+  return found;
 }
 
 // A figure that each run has once per stage.
@@ -199,11 +186,10 @@ std::optional<Comparison> StageQuantities::recorded(std::string_view quantity,
   if (of_steps) {
     for (const StepGroup& group : steps_.groups) weights.push_back(group.weight.value);
   }
-  const auto found = estimate(*base, *now, weights, statistic);
+  auto found = estimate(*base, *now, weights, statistic);
   if (!found) return std::nullopt;
-  Comparison comparison = described(stage_, quantity, statistic);
-  fill(*found, sides_, of_steps ? "steps" : "instances", comparison);
-  return comparison;
+  return described(std::move(*found), sides_, stage_, quantity, statistic,
+                   of_steps ? "steps" : "instances");
 }
 
 // Each run has one mean of its stage without profiling, per step if it has steps. In single runs it
@@ -217,16 +203,15 @@ std::optional<Comparison> StageQuantities::unwatched(Statistic statistic) const 
   const auto base = one_per_run(sides_.base, stage_, wall);
   const auto now = one_per_run(sides_.now, stage_, wall);
   if (!base || !now) return std::nullopt;
-  Estimate found = independent_difference(*base, *now);
   const bool per_step =
       find_stage(sides_.base.front().profile, stage_)->unwatched->per_step.has_value();
+  Comparison comparison = described(independent_difference(*base, *now), sides_, stage_,
+                                    per_step ? "step" : "wall", statistic, "runs");
   if (*base == *now) {
-    found.low = found.high = found.difference = 0;
-    found.method = Method::identical;
+    comparison.low = comparison.high = comparison.difference = 0;
+    comparison.method = Method::identical;
   }
-  Comparison comparison = described(stage_, per_step ? "step" : "wall", statistic);
   comparison.times = Times::unwatched;
-  fill(found, sides_, "runs", comparison);
   if (comparison.low || !judging_.single) return comparison;
   const auto as_recorded = recorded(per_step ? "step" : "wall", Statistic::mean);
   if (!as_recorded || !as_recorded->low || *as_recorded->base <= 0) return comparison;

@@ -9,7 +9,7 @@
 #include "compare/likeness/comparable_steps.h"
 #include "compare/model/diff.h"
 #include "compare/model/sides.h"
-#include "compare/noise/single_runs.h"
+#include "compare/quantities/judging.h"
 #include "compare/statistics/estimate.h"
 
 namespace llmprof::compare {
@@ -22,15 +22,6 @@ inline constexpr std::array<std::string_view, 11> kAllQuantities = {
 inline bool is_from_wall(std::string_view quantity) {
   return quantity == "tokens_per_s" || quantity == "mfu" || quantity == "mbu";
 }
-
-// Rules that turn figures into answers.
-struct Judging {
-  double threshold = 0;              // relative
-  std::optional<SingleRuns> single;  // if both sides are one run
-  std::optional<NoAnswer> withheld;  // why no change is claimed
-  bool recorded_alike = true;        // by the same tool, with the same visible kernels
-  bool own_peaks = false;            // different GPUs: utilization of each relative to its own peak
-};
 
 // All comparisons of one stage; comparable values are found once.
 class StageQuantities {
@@ -77,11 +68,5 @@ class StageQuantities {
   SingleRuns::Made of_steps_;  // without what differs between quantities
   SingleRuns::Made of_instances_;
 };
-
-// Sets relative values, the verdict, the smallest detectable change and the number of runs needed.
-void judge(double threshold, Comparison& comparison);
-
-// Removes any claim of a change; the figures stay.
-void withhold(Comparison& comparison);
 
 }  // namespace llmprof::compare

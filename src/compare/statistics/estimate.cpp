@@ -1,12 +1,10 @@
 #include "compare/statistics/estimate.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <random>
 
 #include "base/quantiles.h"
-#include "compare/statistics/grouped_values.h"
 
 namespace llmprof::compare {
 namespace {
@@ -108,7 +106,7 @@ std::vector<GroupedValues::Near> expected_shifts(const GroupedValues& base,
 }
 
 void bootstrap(const Series& base, const Series& now, std::span<const double> weights,
-               Statistic statistic, Estimate& into) {
+               Statistic statistic, Comparison& into) {
   const GroupedValues base_values(base, weights.size());
   const GroupedValues now_values(now, weights.size());
   into.base_block = block_length(residuals(base, weights.size()));
@@ -143,8 +141,8 @@ void bootstrap(const Series& base, const Series& now, std::span<const double> we
   // Resampled sums vary less than new data would, by the share of one block.
   const double error = deviation(differences) * std::sqrt(fewest / std::max(fewest - 1, 1.0));
   const double half = student_t_975(base_blocks + now_blocks - 2) * error;
-  into.low = into.difference - half;
-  into.high = into.difference + half;
+  into.low = *into.difference - half;
+  into.high = *into.difference + half;
   into.method = Method::block_bootstrap;
 }
 
@@ -160,19 +158,19 @@ std::vector<double> run_values(std::span<const Series> runs, std::span<const dou
   return values;
 }
 
-Estimate compare_two_runs(const Series& base, const Series& now, std::span<const double> weights,
-                          Statistic statistic) {
+Comparison compare_two_runs(const Series& base, const Series& now, std::span<const double> weights,
+                            Statistic statistic) {
   const GroupedValues base_values(base, weights.size());
   const GroupedValues now_values(now, weights.size());
   const auto base_all = base_values.as_recorded();
   const auto now_all = now_values.as_recorded();
-  Estimate found;
+  Comparison found;
   found.base_count = base.values.size();
   found.now_count = now.values.size();
   found.base = location(base_values, base_all, weights, statistic);
   found.now = location(now_values, now_all, weights, statistic);
   found.difference = difference(base_values, now_values, base_all, now_all, weights, statistic);
-  if (statistic == Statistic::shift) found.now = found.base + found.difference;
+  if (statistic == Statistic::shift) found.now = *found.base + *found.difference;
   const size_t fewest = std::min(base.values.size(), now.values.size());
   if (fewest >= kFewestForBootstrap) {
     if (enough_beyond(fewest, statistic)) bootstrap(base, now, weights, statistic, found);
@@ -182,6 +180,34 @@ Estimate compare_two_runs(const Series& base, const Series& now, std::span<const
   if (fewest < 2 || !of_means || weights.size() != 1) return found;
   return independent_difference(base.values, now.values);
 }
+
+constexpr size_t kFewestForCorrelation = 8;
+
+std::vector<double> autocovariances(std::span<const double> values, size_t lags) {
+  double mean = 0;
+  for (const double value : values) mean += value;
+  mean /= static_cast<double>(values.size());
+  std::vector<double> found(lags + 1, 0);
+  for (size_t lag = 0; lag <= lags; ++lag) {
+    for (size_t i = 0; i + lag < values.size(); ++i) {
+      found[lag] += (values[i] - mean) * (values[i + lag] - mean);
+    }
+    found[lag] /= static_cast<double>(values.size());
+  }
+  return found;
+}
+
+// The lag from which `run` consecutive correlations are only noise.
+size_t last_significant_lag(const std::vector<double>& covariances, size_t run, double noise) {
+  size_t quiet = 0;
+  for (size_t lag = 1; lag < covariances.size(); ++lag) {
+    quiet = std::abs(covariances[lag] / covariances[0]) < noise ? quiet + 1 : 0;
+    if (quiet == run) return lag - run;
+  }
+  return covariances.size() - 1;
+}
+
+double flat_top(double t) { return t <= 0.5 ? 1 : std::max(0.0, 2 * (1 - t)); }
 
 }  // namespace
 
@@ -193,15 +219,13 @@ double deviation(std::span<const double> values) {
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
 }
 
-std::optional<Estimate> estimate(std::span<const Series> base, std::span<const Series> now,
-                                 std::span<const double> weights, Statistic statistic) {
+std::optional<Comparison> estimate(std::span<const Series> base, std::span<const Series> now,
+                                   std::span<const double> weights, Statistic statistic) {
   if (count_of(base) == 0 || count_of(now) == 0 || weights.empty()) return std::nullopt;
   if (std::equal(base.begin(), base.end(), now.begin(), now.end())) {
     const std::vector<double> values = run_values(base, weights, statistic);
-    Estimate same = independent_difference(values, values);
-    same.difference = 0;
-    same.low = 0;
-    same.high = 0;
+    Comparison same = independent_difference(values, values);
+    same.difference = same.low = same.high = 0;
     same.method = Method::identical;
     same.base_count = count_of(base);
     same.now_count = same.base_count;
@@ -210,11 +234,41 @@ std::optional<Estimate> estimate(std::span<const Series> base, std::span<const S
   if (base.size() == 1 && now.size() == 1) {
     return compare_two_runs(base.front(), now.front(), weights, statistic);
   }
-  Estimate found = independent_difference(run_values(base, weights, statistic),
-                                          run_values(now, weights, statistic));
+  Comparison found = independent_difference(run_values(base, weights, statistic),
+                                            run_values(now, weights, statistic));
   found.base_count = count_of(base);
   found.now_count = count_of(now);
   return found;
+}
+
+size_t block_length(std::span<const double> values) {
+  const size_t n = values.size();
+  if (n < kFewestForCorrelation) return 1;
+  const auto count = static_cast<double>(n);
+  const double digits = std::log10(count);
+  const auto run = std::max<size_t>(5, static_cast<size_t>(std::ceil(std::sqrt(digits))));
+  const size_t lags = std::min(n - 1, static_cast<size_t>(std::ceil(std::sqrt(count))) + run);
+  const auto covariances = autocovariances(values, lags);
+  if (covariances[0] <= 0) return 1;
+  const size_t significant = last_significant_lag(covariances, run, 2 * std::sqrt(digits / count));
+  const size_t bandwidth = std::min(std::max<size_t>(1, 2 * significant), lags);
+  double weighted = 0;
+  double spectrum = covariances[0];
+  for (size_t lag = 1; lag <= bandwidth; ++lag) {
+    const double weight = flat_top(static_cast<double>(lag) / static_cast<double>(bandwidth));
+    weighted += 2 * weight * static_cast<double>(lag) * covariances[lag];
+    spectrum += 2 * weight * covariances[lag];
+  }
+  const size_t longest =
+      std::max<size_t>(1, static_cast<size_t>(std::min(3 * std::sqrt(count), count / 3)));
+  // Few values do not show their correlation: without this minimum, the intervals of 20 to 60
+  // correlated values miss in up to 27 of 100 cases instead of 5.
+  const size_t shortest = std::min(longest, static_cast<size_t>(std::ceil(2 * std::cbrt(count))));
+  // No or negative spectrum at 0: the correlation is too long to distinguish from a trend.
+  if (spectrum <= 0) return longest;
+  const double wanted =
+      std::cbrt(2 * weighted * weighted / (4.0 / 3 * spectrum * spectrum)) * std::cbrt(count);
+  return std::clamp<size_t>(static_cast<size_t>(std::ceil(wanted)), shortest, longest);
 }
 
 }  // namespace llmprof::compare

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "compare/model/words.h"
+#include "compare/model/diff.h"
 
 namespace llmprof::compare {
 
@@ -17,28 +17,15 @@ struct Series {
   friend bool operator==(const Series&, const Series&) = default;
 };
 
-// The difference between two sides, with its 95 % interval.
-struct Estimate {
-  double base = 0;
-  double now = 0;
-  double difference = 0;
-  std::optional<double> low;  // none: the uncertainty is unknown
-  std::optional<double> high;
-  Method method = Method::none;
-  uint64_t base_count = 0;  // values
-  uint64_t now_count = 0;
-  uint64_t base_block = 0;  // values drawn together; 0 without a bootstrap
-  uint64_t now_block = 0;
-};
-
-// `weights` are the groups' weights and sum to 1. If a side has several runs, runs are compared:
-// values within a run do not show how far runs differ. None if a side has no value.
-std::optional<Estimate> estimate(std::span<const Series> base, std::span<const Series> now,
-                                 std::span<const double> weights, Statistic statistic);
+// The difference between two sides, with its 95 % interval: the figures of a comparison. `weights`
+// are the groups' weights and sum to 1. If a side has several runs, runs are compared: values
+// within a run do not show how far runs differ. None if a side has no value.
+std::optional<Comparison> estimate(std::span<const Series> base, std::span<const Series> now,
+                                   std::span<const double> weights, Statistic statistic);
 
 // Like estimate(), for independent values: by ranks from five values per side, by Welch's t below
 // that; one value against several by their spread.
-Estimate independent_difference(std::span<const double> base, std::span<const double> now);
+Comparison independent_difference(std::span<const double> base, std::span<const double> now);
 
 // How many of the smallest (and largest) pairwise differences a 95 % interval excludes, by the
 // exact Mann-Whitney distribution; none if there are too few for such an interval.
@@ -61,5 +48,46 @@ inline double smallest_seen(double threshold, double half) {
   constexpr double kHalf = 1.96;
   return threshold + half * (1 + kPower / kHalf);
 }
+
+// A series sorted once within its groups, so that resamples, given as a count per value, are
+// evaluated without sorting.
+class GroupedValues {
+ public:
+  GroupedValues(const Series& series, size_t groups);
+
+  [[nodiscard]] size_t size() const { return values_.size(); }
+  [[nodiscard]] size_t groups() const { return sorted_.size(); }
+  // Each value once.
+  [[nodiscard]] std::vector<uint32_t> as_recorded() const {
+    return std::vector<uint32_t>(values_.size(), 1);
+  }
+  // Whether a resample has values of every group.
+  [[nodiscard]] bool holds_all_groups(std::span<const uint32_t> drawn) const;
+
+  // Location of one group. Percentiles by nearest rank; the median for a shift.
+  [[nodiscard]] double location(Statistic statistic, size_t group,
+                                std::span<const uint32_t> drawn) const;
+
+  // Where to search for a shift, and how precisely: resamples of two series shift by about as much
+  // as the series themselves.
+  struct Near {
+    double shift = 0;
+    double distance = 0;   // expected maximum distance from `shift`; 0: unknown
+    double precision = 0;  // 0: full precision of a double
+  };
+  // Hodges-Lehmann: the median of all differences `other` minus this, in one group.
+  [[nodiscard]] double shift_to(const GroupedValues& other, size_t group,
+                                std::span<const uint32_t> drawn,
+                                std::span<const uint32_t> other_drawn, const Near& near) const;
+
+ private:
+  [[nodiscard]] double mean(size_t group, std::span<const uint32_t> drawn) const;
+  [[nodiscard]] double nearest_rank(size_t group, std::span<const uint32_t> drawn,
+                                    double fraction) const;
+  [[nodiscard]] uint64_t count(size_t group, std::span<const uint32_t> drawn) const;
+
+  std::vector<double> values_;
+  std::vector<std::vector<uint32_t>> sorted_;  // rows of values_, per group
+};
 
 }  // namespace llmprof::compare

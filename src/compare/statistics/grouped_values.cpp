@@ -1,4 +1,4 @@
-#include "compare/statistics/grouped_values.h"
+#include "compare/statistics/estimate.h"
 
 #include <algorithm>
 #include <cmath>

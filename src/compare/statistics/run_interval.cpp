@@ -30,14 +30,14 @@ Moments moments(std::span<const double> values) {
   return found;
 }
 
-void set_interval(double half, Method method, Estimate& into) {
-  into.low = into.difference - half;
-  into.high = into.difference + half;
+void set_interval(double half, Method method, Comparison& into) {
+  into.low = *into.difference - half;
+  into.high = *into.difference + half;
   into.method = method;
 }
 
 void by_ranks(std::span<const double> base, std::span<const double> now, size_t left_out,
-              Estimate& into) {
+              Comparison& into) {
   std::vector<double> differences;
   differences.reserve(base.size() * now.size());
   for (const double from : base) {
@@ -46,8 +46,8 @@ void by_ranks(std::span<const double> base, std::span<const double> now, size_t 
   std::ranges::sort(differences);
   const size_t count = differences.size();
   // If one run is far from the others, the difference of the means may be outside.
-  into.low = std::min(differences[left_out], into.difference);
-  into.high = std::max(differences[count - 1 - left_out], into.difference);
+  into.low = std::min(differences[left_out], *into.difference);
+  into.high = std::max(differences[count - 1 - left_out], *into.difference);
   into.method = Method::rank_interval;
 }
 
@@ -77,8 +77,8 @@ std::optional<size_t> differences_left_out(size_t base, size_t now) {
   return left_out;
 }
 
-Estimate independent_difference(std::span<const double> base, std::span<const double> now) {
-  Estimate found;
+Comparison independent_difference(std::span<const double> base, std::span<const double> now) {
+  Comparison found;
   found.base_count = base.size();
   found.now_count = now.size();
   const Moments from = moments(base);

@@ -5,7 +5,6 @@
 #include <random>
 
 #include "compare/statistics/estimate.h"
-#include "compare/statistics/grouped_values.h"
 
 namespace llmprof::compare {
 namespace {
@@ -108,19 +107,19 @@ TEST(RunInterval, LeavesOutAsManyDifferencesAsTheTablesSay) {
 
 TEST(RunInterval, OfFewRunsIsWelchs) {
   // Means 2 and 5, variances 1 and 1, three each: error sqrt(2/3), 4 degrees of freedom.
-  const Estimate found =
+  const Comparison found =
       independent_difference(std::vector<double>{1, 2, 3}, std::vector<double>{4, 5, 6});
   EXPECT_EQ(found.method, Method::welch);
-  EXPECT_DOUBLE_EQ(found.difference, 3);
+  EXPECT_DOUBLE_EQ(*found.difference, 3);
   EXPECT_NEAR(*found.low, 3 - 2.776 * std::sqrt(2.0 / 3), 1e-9);
   EXPECT_NEAR(*found.high, 3 + 2.776 * std::sqrt(2.0 / 3), 1e-9);
 }
 
 TEST(RunInterval, OfOneAgainstSeveralIsTheirSpread) {
-  const Estimate found =
+  const Comparison found =
       independent_difference(std::vector<double>{10}, std::vector<double>{11, 12, 13});
   EXPECT_EQ(found.method, Method::one_against_runs);
-  EXPECT_NEAR(*found.high - found.difference, 4.303 * std::sqrt(1 + 1.0 / 3), 1e-9);
+  EXPECT_NEAR(*found.high - *found.difference, 4.303 * std::sqrt(1 + 1.0 / 3), 1e-9);
   EXPECT_FALSE(independent_difference(std::vector<double>{1}, std::vector<double>{2}).low);
 }
 
@@ -156,8 +155,8 @@ TEST(Estimate, OutliersMoveTheMeanAndNotTheShift) {
   const std::vector<Series> base = {one_group(correlated(100, 10, 0.1, 0, 10))};
   slow[50] = 1000;
   const std::vector<Series> now = {one_group(slow)};
-  EXPECT_NEAR(estimate(base, now, kWhole, Statistic::shift)->difference, 0, 0.05);
-  EXPECT_GT(estimate(base, now, kWhole, Statistic::mean)->difference, 9);
+  EXPECT_NEAR(*estimate(base, now, kWhole, Statistic::shift)->difference, 0, 0.05);
+  EXPECT_GT(*estimate(base, now, kWhole, Statistic::mean)->difference, 9);
 }
 
 // The interval keeps its width if a few values are far from the others.
@@ -184,7 +183,7 @@ TEST(Estimate, SeveralRunsAreTheUnit) {
   const auto found = estimate(base, now, kWhole, Statistic::shift);
   ASSERT_TRUE(found && found->low);
   EXPECT_EQ(found->method, Method::rank_interval);
-  EXPECT_NEAR(found->difference, 0.2, 0.01);
+  EXPECT_NEAR(*found->difference, 0.2, 0.01);
   EXPECT_LT(*found->low, -0.5);
   EXPECT_GT(*found->high, 0.5);
 }
@@ -202,7 +201,7 @@ TEST(Estimate, GroupsAreComparedWithinThemselves) {
   }
   const std::vector<double> weights = {0.75, 0.25};
   for (const Statistic statistic : {Statistic::shift, Statistic::mean, Statistic::p50}) {
-    EXPECT_NEAR(estimate({&base, 1}, {&now, 1}, weights, statistic)->difference, 1, 0.05);
+    EXPECT_NEAR(*estimate({&base, 1}, {&now, 1}, weights, statistic)->difference, 1, 0.05);
   }
 }
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "compare/compare.h"
 #include "compare/model/diff.h"
-#include "compare/spread/spread.h"
 #include "report/document.h"
 
 namespace llmprof::report {

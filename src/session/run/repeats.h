@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compare/spread/spread.h"
+#include "compare/compare.h"
 #include "session/diff/diff.h"
 #include "session/run/run.h"
 

@@ -1,4 +1,4 @@
-#include "compare/noise/single_runs.h"
+#include "compare/quantities/judging.h"
 
 #include <gtest/gtest.h>
 

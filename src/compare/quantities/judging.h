@@ -36,4 +36,19 @@ class SingleRuns {
   bool short_of_cpus_ = false;  // in any pass of either side
 };
 
+// Rules that turn figures into answers.
+struct Judging {
+  double threshold = 0;              // relative
+  std::optional<SingleRuns> single;  // if both sides are one run
+  std::optional<NoAnswer> withheld;  // why no change is claimed
+  bool recorded_alike = true;        // by the same tool, with the same visible kernels
+  bool own_peaks = false;            // different GPUs: utilization of each relative to its own peak
+};
+
+// Sets relative values, the verdict, the smallest detectable change and the number of runs needed.
+void judge(double threshold, Comparison& comparison);
+
+// Removes any claim of a change; the figures stay.
+void withhold(Comparison& comparison);
+
 }  // namespace llmprof::compare
