@@ -1,18 +1,18 @@
 #include "capture/convert.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <fstream>
-#include <functional>
 #include <span>
 #include <system_error>
 
 #include "base/files.h"
+#include "base/needed.h"
 #include "base/text.h"
 #include "capture/shell.h"
 
@@ -59,31 +59,27 @@ std::string stream_version(std::string_view head) {
 // folder and HOME, because they leave caches there.
 class WorkFolder {
  public:
-  static Result<WorkFolder> make(const path& parent) {
+  explicit WorkFolder(const path& parent) {
     std::error_code status;
     std::filesystem::create_directories(parent, status);
-    if (status) return fail_with(system_error(ErrorKind::tool, parent, status.value()));
-    const path absolute = std::filesystem::absolute(parent, status);
-    std::string name = (absolute / ".convert-XXXXXX").string();
+    if (status) throw Failure(system_error(ErrorKind::tool, parent, status.value()));
+    std::string name = (std::filesystem::absolute(parent, status) / ".convert-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr) {
-      return fail_with(system_error(ErrorKind::tool, parent, errno).within("cannot write"));
+      throw Failure(system_error(ErrorKind::tool, parent, errno).within("cannot write"));
     }
-    return WorkFolder(name);
+    path_ = name;
   }
-  WorkFolder(WorkFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  WorkFolder& operator=(WorkFolder&&) = delete;
   WorkFolder(const WorkFolder&) = delete;
   WorkFolder& operator=(const WorkFolder&) = delete;
   ~WorkFolder() {
     std::error_code status;
-    if (!path_.empty()) std::filesystem::remove_all(path_, status);
+    std::filesystem::remove_all(path_, status);
   }
 
   [[nodiscard]] path operator/(std::string_view name) const { return path_ / name; }
   [[nodiscard]] const path& where() const { return path_; }
 
  private:
-  explicit WorkFolder(path where) : path_(std::move(where)) {}
   path path_;
 };
 
@@ -122,115 +118,8 @@ path sibling(const path& report, std::string_view extension) {
   return file;
 }
 
-std::string indented(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += "\n  " + line;
-  return text;
-}
-
-Error missing_tool(const path& report, ReportKind kind, Tool missing,
-                   std::string_view maker_version) {
-  const std::string_view name = tool_name(missing);
-  std::string message = fmt::format(
-      "{}: {}, which only {} can read; it was found neither on PATH nor in the usual places. "
-      "Convert it where it is installed, then analyze the result:{}\n{} If it is installed "
-      "elsewhere, set {} to its path.",
-      report.string(), about(kind).name, name, indented(conversion_commands(report, kind)),
-      where_to_get(missing), tool_variable(missing));
-  if (missing == Tool::qdstrm_importer && !maker_version.empty()) {
-    message += fmt::format(" It must be of the version that wrote the stream: {}.", maker_version);
-  }
-  return {ErrorKind::input, std::move(message)};
-}
-
-Error failed_tool(const path& report, ReportKind kind, Tool tool, const path& executable,
-                  std::string_view how, std::string_view output) {
-  return {ErrorKind::tool,
-          fmt::format("{}: {} could not convert it: {}; {}. The file may be damaged or unfinished, "
-                      "or of another version than this tool: set {} to the one that made it, or "
-                      "convert it there:{}",
-                      report.string(), executable.string(), how, printed_words(output),
-                      tool_variable(tool), indented(conversion_commands(report, kind)))};
-}
-
-// One report on its way through the tools.
-class Conversion {
- public:
-  Conversion(const path& report, ReportKind kind, const ConversionOptions& options,
-             const WorkFolder& work)
-      : report_(report), kind_(kind), options_(options), work_(work) {}
-
-  // The tools see the report under our own name: it may be in a read-only folder, its name may look
-  // like an option, and QdstrmImporter appends to the file that it imports.
-  [[nodiscard]] Result<void> place_report(const std::string& name) const {
-    std::error_code status;
-    const path source = std::filesystem::absolute(report_, status);
-    if (kind_ != ReportKind::nsys_stream) {
-      std::filesystem::create_symlink(source, work_ / name, status);
-      if (!status) return {};
-    }
-    std::filesystem::copy_file(source, work_ / name, status);
-    if (status) {
-      return fail_with(system_error(ErrorKind::tool, work_ / name, status.value())
-                           .within(fmt::format("{}: cannot copy it to", report_.string())));
-    }
-    std::filesystem::permissions(work_ / name, std::filesystem::perms::owner_write,
-                                 std::filesystem::perm_options::add, status);
-    return {};
-  }
-
-  // A tool refuses reports of other versions, so each installation is tried.
-  [[nodiscard]] Result<path> run(const Step& step, const std::vector<path>& installations,
-                                 const std::string& from) const {
-    std::optional<Error> first_failure;
-    const path made = work_ / step.made;
-    for (const path& executable : installations) {
-      std::error_code status;
-      std::filesystem::remove(made, status);
-      const auto ended = run_once(step, executable, from);
-      if (!ended) return fail_with(ended.error());
-      if (ended->succeeded() && step.is_good(made)) return made;
-      std::string how = describe_end(*ended);
-      if (ended->succeeded()) how = "it reported success but left no usable output";
-      std::string said = ended->output_tail;
-      // ncu writes errors to the same file as its data.
-      if (step.tool == Tool::ncu) said += "\n" + file_part(made, -4096, 4096);
-      if (!first_failure) {
-        first_failure = failed_tool(report_, kind_, step.tool, executable, how, said);
-      }
-      if (ended->end == ProcessEnd::timed_out || ended->end == ProcessEnd::stopped) break;
-    }
-    return fail_with(first_failure.value_or(Error{ErrorKind::internal, "no tool to run"}));
-  }
-
- private:
-  [[nodiscard]] Result<ProcessResult> run_once(const Step& step, const path& executable,
-                                               const std::string& from) const {
-    Command command;
-    command.argv = {executable.string()};
-    for (const std::string_view word : split(step.arguments, ' ')) {
-      command.argv.emplace_back(word == "FROM" ? from : word);
-    }
-    // The locale determines how ncu writes numbers, and the tools abort if it is unknown.
-    command.environment = {{"HOME", work_.where().string()}, {"LC_ALL", "C"}};
-    command.working_folder = work_.where();
-    if (step.tool == Tool::ncu) command.stdout_file = work_ / step.made;
-    command.timeout = options_.timeout;
-    command.grace = options_.grace;
-    command.stop = options_.stop;
-    if (options_.run) return options_.run(step.name, std::move(command));
-    return run_process(command);
-  }
-
-  const path& report_;
-  ReportKind kind_;
-  const ConversionOptions& options_;
-  const WorkFolder& work_;
-};
-
 // Gives the result its final name without ever replacing a file.
-Result<path> settle(const path& made, const path& folder, const path& stem,
-                    std::string_view suffix) {
+path settle(const path& made, const path& folder, const path& stem, std::string_view suffix) {
   for (int number = 1; number < 10000; ++number) {
     path target = folder / stem;
     target += number == 1 ? std::string(suffix) : fmt::format("-{}{}", number, suffix);
@@ -241,57 +130,152 @@ Result<path> settle(const path& made, const path& folder, const path& stem,
     if (std::filesystem::exists(std::filesystem::symlink_status(target, status))) continue;
     std::filesystem::rename(made, target, status);
     if (!status) return target;
-    return fail_with(system_error(ErrorKind::tool, target, status.value()).within("cannot write"));
+    throw Failure(system_error(ErrorKind::tool, target, status.value()).within("cannot write"));
   }
-  return fail(ErrorKind::tool, fmt::format("{}: too many conversions of {} exist already",
-                                           folder.string(), stem.string()));
+  give_up(ErrorKind::tool, fmt::format("{}: too many conversions of {} exist already",
+                                       folder.string(), stem.string()));
 }
 
-// The report's first bytes, or why no tool could read it.
-Result<std::string> head_of_report(const path& report, ReportKind kind) {
-  std::error_code status;
-  const auto size = std::filesystem::file_size(report, status);
-  if (status) return fail_with(system_error(ErrorKind::input, report, status.value()));
-  if (size == 0) {
-    return fail_input(fmt::format(
-        "{}: the file is empty: the recording did not finish; record again", report.string()));
+// One report on its way through the tools; errors are thrown (base/needed.h).
+class Conversion {
+ public:
+  Conversion(const path& report, ReportKind kind, const ConversionOptions& options)
+      : report_(report), kind_(kind), options_(options) {}
+
+  // Under the report's name and this suffix.
+  [[nodiscard]] path run(std::span<const Step> steps, std::string_view suffix,
+                         const path& output_folder) const {
+    const std::string head = head_of_report();
+    std::vector<std::vector<path>> installations;
+    for (const Step& step : steps) {
+      installations.push_back(needed(find_tool(step.tool, options_.search)));
+      if (installations.back().empty()) refuse_without(step.tool, stream_version(head));
+    }
+    const WorkFolder work(output_folder);
+    std::string from = fmt::format("input{}", about(kind_).extension);
+    place_report(work / from);
+    path made;
+    for (size_t i = 0; i < steps.size(); ++i) {
+      made = run_step(steps[i], installations[i], from, work);
+      from = steps[i].made;
+    }
+    return settle(made, output_folder, report_.stem(), suffix);
   }
-  std::string head = file_part(report, 0, kHeadBytes);
-  if (head.empty()) return fail_with(system_error(ErrorKind::input, report, EACCES));
-  if (head.starts_with(kGzipMagic)) {
-    return fail_input(fmt::format("{}: {}, compressed with gzip; decompress it first (gunzip)",
-                                  report.string(), about(kind).name));
+
+ private:
+  // The report's first bytes, unless no tool could read it.
+  [[nodiscard]] std::string head_of_report() const {
+    std::error_code status;
+    const auto size = std::filesystem::file_size(report_, status);
+    if (status) throw Failure(system_error(ErrorKind::input, report_, status.value()));
+    if (size == 0) {
+      give_up(ErrorKind::input,
+              fmt::format("{}: the file is empty: the recording did not finish; record again",
+                          report_.string()));
+    }
+    std::string head = file_part(report_, 0, kHeadBytes);
+    if (head.empty()) throw Failure(system_error(ErrorKind::input, report_, EACCES));
+    if (head.starts_with(kGzipMagic)) {
+      give_up(ErrorKind::input,
+              fmt::format("{}: {}, compressed with gzip; decompress it first (gunzip)",
+                          report_.string(), about(kind_).name));
+    }
+    return head;
   }
-  return head;
-}
+
+  [[noreturn]] void refuse_without(Tool missing, std::string_view maker_version) const {
+    std::string message = fmt::format(
+        "{}: {}, which only {} can read; it was found neither on PATH nor in the usual places. "
+        "Convert it where it is installed, then analyze the result:{}\n{} If it is installed "
+        "elsewhere, set {} to its path.",
+        report_.string(), about(kind_).name, tool_name(missing), commands(), where_to_get(missing),
+        tool_variable(missing));
+    if (missing == Tool::qdstrm_importer && !maker_version.empty()) {
+      message +=
+          fmt::format(" It must be of the version that wrote the stream: {}.", maker_version);
+    }
+    give_up(ErrorKind::input, std::move(message));
+  }
+
+  // The tools see the report under our own name: it may be in a read-only folder, its name may look
+  // like an option, and QdstrmImporter appends to the file that it imports.
+  void place_report(const path& place) const {
+    std::error_code status;
+    const path source = std::filesystem::absolute(report_, status);
+    if (kind_ != ReportKind::nsys_stream) {
+      std::filesystem::create_symlink(source, place, status);
+      if (!status) return;
+    }
+    std::filesystem::copy_file(source, place, status);
+    if (status) {
+      throw Failure(system_error(ErrorKind::tool, place, status.value())
+                        .within(fmt::format("{}: cannot copy it to", report_.string())));
+    }
+    std::filesystem::permissions(place, std::filesystem::perms::owner_write,
+                                 std::filesystem::perm_options::add, status);
+  }
+
+  // A tool refuses reports of other versions, so each installation is tried.
+  [[nodiscard]] path run_step(const Step& step, const std::vector<path>& installations,
+                              const std::string& from, const WorkFolder& work) const {
+    std::optional<std::string> first_failure;
+    path made = work / step.made;
+    for (const path& executable : installations) {
+      std::error_code status;
+      std::filesystem::remove(made, status);
+      const ProcessResult ended = run_once(step, executable, from, work);
+      if (ended.succeeded() && step.is_good(made)) return made;
+      std::string said = ended.output_tail;
+      // ncu writes errors to the same file as its data.
+      if (step.tool == Tool::ncu) said += "\n" + file_part(made, -4096, 4096);
+      if (!first_failure) {
+        first_failure = fmt::format(
+            "{}: {} could not convert it: {}; {}. The file may be damaged or unfinished, or of "
+            "another version than this tool: set {} to the one that made it, or convert it "
+            "there:{}",
+            report_.string(), executable.string(),
+            ended.succeeded() ? "it reported success but left no usable output"
+                              : describe_end(ended),
+            printed_words(said), tool_variable(step.tool), commands());
+      }
+      if (ended.end == ProcessEnd::timed_out || ended.end == ProcessEnd::stopped) break;
+    }
+    give_up(ErrorKind::tool, *first_failure);
+  }
+
+  [[nodiscard]] ProcessResult run_once(const Step& step, const path& executable,
+                                       const std::string& from, const WorkFolder& work) const {
+    Command command;
+    command.argv = {executable.string()};
+    for (const std::string_view word : split(step.arguments, ' ')) {
+      command.argv.emplace_back(word == "FROM" ? from : word);
+    }
+    // The locale determines how ncu writes numbers, and the tools abort if it is unknown.
+    command.environment = {{"HOME", work.where().string()}, {"LC_ALL", "C"}};
+    command.working_folder = work.where();
+    if (step.tool == Tool::ncu) command.stdout_file = work / step.made;
+    command.timeout = options_.timeout;
+    command.grace = options_.grace;
+    command.stop = options_.stop;
+    return needed(options_.run ? options_.run(step.name, std::move(command))
+                               : run_process(command));
+  }
+
+  // To convert it by hand, one per line.
+  [[nodiscard]] std::string commands() const {
+    return fmt::format("\n  {}", fmt::join(conversion_commands(report_, kind_), "\n  "));
+  }
+
+  const path& report_;
+  ReportKind kind_;
+  const ConversionOptions& options_;
+};
 
 Result<path> convert(const path& report, ReportKind kind, std::span<const Step> steps,
                      std::string_view suffix, const path& output_folder,
                      const ConversionOptions& options) {
-  const auto head = head_of_report(report, kind);
-  if (!head) return fail_with(head.error());
-  std::vector<std::vector<path>> installations;
-  for (const Step& step : steps) {
-    auto found = find_tool(step.tool, options.search);
-    if (!found) return fail_with(found.error());
-    if (found->empty()) {
-      return fail_with(missing_tool(report, kind, step.tool, stream_version(*head)));
-    }
-    installations.push_back(std::move(*found));
-  }
-  const auto work = WorkFolder::make(output_folder);
-  if (!work) return fail_with(work.error());
-  const Conversion conversion(report, kind, options, *work);
-  std::string from = fmt::format("input{}", about(kind).extension);
-  if (auto placed = conversion.place_report(from); !placed) return fail_with(placed.error());
-  path made;
-  for (size_t i = 0; i < steps.size(); ++i) {
-    const auto ran = conversion.run(steps[i], installations[i], from);
-    if (!ran) return fail_with(ran.error());
-    made = *ran;
-    from = steps[i].made;
-  }
-  return settle(made, output_folder, report.stem(), suffix);
+  return attempt(
+      [&] { return Conversion(report, kind, options).run(steps, suffix, output_folder); });
 }
 
 }  // namespace

@@ -16,7 +16,6 @@
 #include <system_error>
 
 #include "base/machine.h"
-#include "capture/process_tree.h"
 #include "capture/shell.h"
 
 namespace llmprof::capture {
@@ -70,18 +69,110 @@ std::string resolve(const std::string& name) {
   return std::filesystem::absolute(*found, status).string();
 }
 
-}  // namespace
-
 // A running child and the pipe it writes to.
-class RunningProcess::Child {
+class Process final : public RunningProcess {
  public:
-  Child(StartedProcess started, const Command& command)
-      : pid_(started.pid),
-        output_(std::move(started.output)),
-        tail_bytes_(command.output_tail_bytes),
-        whole_tree_(command.whole_tree) {
+  explicit Process(const Command& command) : command_(command) {}
+  ~Process() override {
+    if (pid_ != 0 && !left_) finish(ProcessEnd::stopped);
+  }
+
+  Result<void> try_to_start() {
+    const std::string executable = resolve(command_.argv.front());
+    if (executable.empty()) {
+      not_started(ENOENT);
+      return {};
+    }
+    if (command_.whole_tree) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    auto started = start_process(command_, executable);
+    if (!started) return fail_with(started.error());
+    pid_ = started->pid;
+    output_ = std::move(started->output);
     direct_children().add(pid_);
     if (const auto row = read_process(pid_)) start_time_ = row->start_time;
+    if (started->start_error != 0) {
+      if (command_.whole_tree) ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+      reap(0);
+      not_started(started->start_error);
+    }
+    return {};
+  }
+
+  bool ended() override {
+    if (result_) return true;
+    if (reap()) {
+      finish(ProcessEnd::exited);
+    } else if (command_.stop != nullptr && command_.stop->load()) {
+      finish(ProcessEnd::stopped);
+    } else if (command_.timeout && Clock::now() - begin_ >= *command_.timeout) {
+      finish(ProcessEnd::timed_out);
+    } else if (is_over_limit()) {
+      finish(ProcessEnd::over_limit);
+    } else {
+      end_what_is_enough();
+      wait_a_little();
+    }
+    return result_.has_value();
+  }
+  [[nodiscard]] pid_t pid() const override { return pid_; }
+  void end() override { finish(ProcessEnd::stopped); }
+  void leave() override { left_ = true; }
+  ProcessResult take_result() override { return result_ ? std::move(*result_) : ProcessResult{}; }
+
+ private:
+  void not_started(int error_number) {
+    result_.emplace();
+    result_->start_error = error_number;
+  }
+
+  void finish(ProcessEnd how) {
+    if (result_) return;
+    ProcessResult result;
+    result.end = how;
+    if (how == ProcessEnd::exited) {
+      result.duration = Clock::now() - begin_;
+      end_what_is_left(command_.grace);
+    } else {
+      end_group(command_.grace);
+      result.duration = Clock::now() - begin_;
+    }
+    if (command_.whole_tree) ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+    drain();
+    if (how == ProcessEnd::exited && WIFSIGNALED(status_)) {
+      result.end = ProcessEnd::signalled;
+      result.signal = WTERMSIG(status_);
+    } else if (how == ProcessEnd::exited) {
+      result.exit_code = WEXITSTATUS(status_);
+    }
+    result.was_enough = enough_since_.has_value();
+    result.output_bytes = output_bytes_;
+    if (tail_.size() > command_.output_tail_bytes) {
+      tail_.erase(0, tail_.size() - command_.output_tail_bytes);
+    }
+    result.output_tail = std::move(tail_);
+    result_ = std::move(result);
+  }
+
+  bool is_over_limit() {
+    if (!command_.is_over_limit || Clock::now() < next_limit_check_) return false;
+    const Clock::time_point before = Clock::now();
+    const bool is_over = command_.is_over_limit();
+    // Slow checks run less often, so that they do not take the program's time.
+    next_limit_check_ =
+        Clock::now() + std::max<Clock::duration>(kLimitInterval, (Clock::now() - before) * 10);
+    return is_over;
+  }
+
+  void end_what_is_enough() {
+    if (!command_.is_enough || Clock::now() < next_enough_check_) return;
+    next_enough_check_ = Clock::now() + kLimitInterval;
+    if (!enough_since_) {
+      if (!command_.is_enough(command_.stdout_file)) return;
+      enough_since_ = Clock::now();
+      signal_descendants(SIGTERM);
+    } else if (Clock::now() - *enough_since_ >= command_.grace) {
+      signal_descendants(SIGKILL);
+    }
   }
 
   // True once it has ended; then it is reaped.
@@ -125,14 +216,14 @@ class RunningProcess::Child {
   void end_group(milliseconds grace) {
     ::kill(-pid_, SIGTERM);
     ::kill(-pid_, SIGCONT);
-    const auto is_gone = [this] { return reap() && (whole_tree_ || is_group_empty()); };
+    const auto is_gone = [this] { return reap() && (command_.whole_tree || is_group_empty()); };
     if (!wait_until(grace, is_gone)) {
       // Its descendants can still be found.
-      if (whole_tree_) signal_all(survivors(), SIGKILL);
+      if (command_.whole_tree) signal_all(survivors(), SIGKILL);
       ::kill(-pid_, SIGKILL);
       reap(0);
     }
-    if (whole_tree_) end_survivors(std::min(grace, kSurvivorGrace));
+    if (command_.whole_tree) end_survivors(std::min(grace, kSurvivorGrace));
   }
 
   // While the program itself runs.
@@ -144,21 +235,13 @@ class RunningProcess::Child {
 
   // For processes that outlive a program that ended by itself.
   void end_what_is_left(milliseconds grace) {
-    if (!whole_tree_ || wait_until(kSurvivorPatience, [this] { return survivors().empty(); })) {
+    if (!command_.whole_tree ||
+        wait_until(kSurvivorPatience, [this] { return survivors().empty(); })) {
       return;
     }
     end_survivors(std::min(grace, kSurvivorGrace));
   }
 
-  [[nodiscard]] pid_t pid() const { return pid_; }
-  [[nodiscard]] int status() const { return status_; }
-  [[nodiscard]] uint64_t output_bytes() const { return output_bytes_; }
-  std::string take_tail() {
-    if (tail_.size() > tail_bytes_) tail_.erase(0, tail_.size() - tail_bytes_);
-    return std::move(tail_);
-  }
-
- private:
   template <class Done>
   bool wait_until(milliseconds limit, const Done& done) {
     const Clock::time_point deadline = Clock::now() + limit;
@@ -213,122 +296,32 @@ class RunningProcess::Child {
   void keep(std::string_view text) {
     output_bytes_ += text.size();
     tail_.append(text);
-    if (tail_.size() > 2 * tail_bytes_) tail_.erase(0, tail_.size() - tail_bytes_);
+    if (tail_.size() > 2 * command_.output_tail_bytes)
+      tail_.erase(0, tail_.size() - command_.output_tail_bytes);
   }
 
-  pid_t pid_;
-  FileDescriptor output_;
-  size_t tail_bytes_;
-  bool whole_tree_;
+  const Command& command_;
+  Clock::time_point begin_ = Clock::now();
+  Clock::time_point next_limit_check_ = begin_;
+  Clock::time_point next_enough_check_ = begin_;
+  std::optional<Clock::time_point> enough_since_;
+  pid_t pid_ = 0;  // 0: not started
+  FileDescriptor output_{-1};
   unsigned long long start_time_ = 0;
   std::string tail_;
   uint64_t output_bytes_ = 0;
   milliseconds pause_ = kShortestWait;
   int status_ = 0;
   bool reaped_ = false;
+  bool left_ = false;
+  std::optional<ProcessResult> result_;
 };
 
-RunningProcess::RunningProcess(const Command& command) : command_(command) {}
-
-RunningProcess::~RunningProcess() {
-  if (child_ && !result_) finish(ProcessEnd::stopped);
-}
-
-Result<void> RunningProcess::try_to_start() {
-  const std::string executable = resolve(command_.argv.front());
-  if (executable.empty()) {
-    not_started(ENOENT);
-    return {};
-  }
-  if (command_.whole_tree) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  auto started = start_process(command_, executable);
-  if (!started) return fail_with(started.error());
-  const int start_error = started->start_error;
-  child_ = std::make_unique<Child>(std::move(*started), command_);
-  if (start_error != 0) {
-    if (command_.whole_tree) ::prctl(PR_SET_CHILD_SUBREAPER, 0);
-    child_->reap(0);
-    not_started(start_error);
-  }
-  return {};
-}
-
-bool RunningProcess::ended() {
-  if (result_) return true;
-  if (child_->reap()) {
-    finish(ProcessEnd::exited);
-  } else if (command_.stop != nullptr && command_.stop->load()) {
-    finish(ProcessEnd::stopped);
-  } else if (command_.timeout && Clock::now() - begin_ >= *command_.timeout) {
-    finish(ProcessEnd::timed_out);
-  } else if (is_over_limit()) {
-    finish(ProcessEnd::over_limit);
-  } else {
-    end_what_is_enough();
-    child_->wait_a_little();
-  }
-  return result_.has_value();
-}
-
-void RunningProcess::finish(ProcessEnd how) {
-  if (result_) return;
-  ProcessResult result;
-  result.end = how;
-  if (how == ProcessEnd::exited) {
-    result.duration = Clock::now() - begin_;
-    child_->end_what_is_left(command_.grace);
-  } else {
-    child_->end_group(command_.grace);
-    result.duration = Clock::now() - begin_;
-  }
-  if (command_.whole_tree) ::prctl(PR_SET_CHILD_SUBREAPER, 0);
-  child_->drain();
-  if (how == ProcessEnd::exited && WIFSIGNALED(child_->status())) {
-    result.end = ProcessEnd::signalled;
-    result.signal = WTERMSIG(child_->status());
-  } else if (how == ProcessEnd::exited) {
-    result.exit_code = WEXITSTATUS(child_->status());
-  }
-  result.was_enough = enough_since_.has_value();
-  result.output_bytes = child_->output_bytes();
-  result.output_tail = child_->take_tail();
-  result_ = std::move(result);
-}
-
-void RunningProcess::leave() { child_.reset(); }
-
-pid_t RunningProcess::pid() const { return child_ ? child_->pid() : 0; }
-
-void RunningProcess::not_started(int error_number) {
-  result_.emplace();
-  result_->start_error = error_number;
-}
-
-bool RunningProcess::is_over_limit() {
-  if (!command_.is_over_limit || Clock::now() < next_limit_check_) return false;
-  const Clock::time_point before = Clock::now();
-  const bool is_over = command_.is_over_limit();
-  // Slow checks run less often, so that they do not take the program's time.
-  next_limit_check_ =
-      Clock::now() + std::max<Clock::duration>(kLimitInterval, (Clock::now() - before) * 10);
-  return is_over;
-}
-
-void RunningProcess::end_what_is_enough() {
-  if (!command_.is_enough || Clock::now() < next_enough_check_) return;
-  next_enough_check_ = Clock::now() + kLimitInterval;
-  if (!enough_since_) {
-    if (!command_.is_enough(command_.stdout_file)) return;
-    enough_since_ = Clock::now();
-    child_->signal_descendants(SIGTERM);
-  } else if (Clock::now() - *enough_since_ >= command_.grace) {
-    child_->signal_descendants(SIGKILL);
-  }
-}
+}  // namespace
 
 Result<std::unique_ptr<RunningProcess>> RunningProcess::start(const Command& command) {
   if (command.argv.empty()) return fail(ErrorKind::internal, "cannot start a program: no name");
-  std::unique_ptr<RunningProcess> process(new RunningProcess(command));
+  auto process = std::make_unique<Process>(command);
   if (auto started = process->try_to_start(); !started) return fail_with(started.error());
   return process;
 }
@@ -375,6 +368,17 @@ Result<void> open_detached(const std::vector<std::string>& argv, milliseconds pa
   return fail(ErrorKind::tool,
               fmt::format("{} failed ({})", argv.front(),
                           killed ? fmt::format("signal {}", result.signal) : describe_end(result)));
+}
+
+Result<ProcessResult> ask_program(std::vector<std::string> argv, milliseconds timeout,
+                                  size_t answer_bytes) {
+  Command command;
+  command.argv = std::move(argv);
+  command.environment = {{"LC_ALL", "C"}};
+  command.timeout = timeout;
+  command.grace = milliseconds(0);
+  command.output_tail_bytes = answer_bytes;
+  return run_process(command);
 }
 
 Result<ProcessResult> run_process(const Command& command) {

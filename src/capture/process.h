@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/files.h"
 
 namespace llmprof::capture {
 
@@ -69,48 +70,70 @@ class RunningProcess {
  public:
   // An error means that this machine could not even try. `command` must outlive the process.
   static Result<std::unique_ptr<RunningProcess>> start(const Command& command);
+  RunningProcess() = default;
   RunningProcess(const RunningProcess&) = delete;
   RunningProcess& operator=(const RunningProcess&) = delete;
-  ~RunningProcess();  // ends it
+  virtual ~RunningProcess() = default;  // ends it
 
   // Waits at most some ten milliseconds. True once it has ended, by itself or, within this call, by
   // a limit of its command: its result is then available.
-  bool ended();
-  [[nodiscard]] pid_t pid() const;
+  virtual bool ended() = 0;
+  [[nodiscard]] virtual pid_t pid() const = 0;
   // SIGTERM, and SIGKILL after the grace, as after a timeout.
-  void end() { finish(ProcessEnd::stopped); }
+  virtual void end() = 0;
   // A detached process continues without us.
-  void leave();
-  ProcessResult take_result() { return result_ ? std::move(*result_) : ProcessResult{}; }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  class Child;
-
-  explicit RunningProcess(const Command& command);
-  Result<void> try_to_start();
-  void not_started(int error_number);
-  void finish(ProcessEnd how);
-  bool is_over_limit();
-  void end_what_is_enough();
-
-  const Command& command_;
-  Clock::time_point begin_ = Clock::now();
-  Clock::time_point next_limit_check_ = begin_;
-  Clock::time_point next_enough_check_ = begin_;
-  std::optional<Clock::time_point> enough_since_;
-  std::unique_ptr<Child> child_;
-  std::optional<ProcessResult> result_;
+  virtual void leave() = 0;
+  virtual ProcessResult take_result() = 0;
 };
 
 // Starts it and waits for it. A timeout ends the whole group; a program that ends by itself may
 // leave others of its group running, unless `whole_tree` is set.
 Result<ProcessResult> run_process(const Command& command);
 
+// The same for a program that only answers a question, in the C locale.
+Result<ProcessResult> ask_program(std::vector<std::string> argv, std::chrono::milliseconds timeout,
+                                  size_t answer_bytes = 16UL << 10U);
 // Starts a program that continues when we end (a browser), without our terminal. Waits only as long
 // as an opener takes to hand over to another program: failing in that time is an error, still
 // running is not.
 Result<void> open_detached(const std::vector<std::string>& argv,
                            std::chrono::milliseconds patience);
+
+// A process as /proc shows it. The start time (clock ticks since boot) distinguishes it from a
+// later one with the same number.
+struct ProcessRow {
+  pid_t pid = 0;
+  pid_t parent = 0;
+  unsigned long long start_time = 0;
+  bool is_zombie = false;
+};
+
+std::optional<ProcessRow> read_process(pid_t pid);
+
+// All visible processes; empty if there is no /proc.
+std::vector<ProcessRow> list_processes();
+
+// Descendants of `root`, parents before children, without `root`.
+std::vector<ProcessRow> descendants_of(pid_t root, const std::vector<ProcessRow>& processes);
+
+// Its current argument list (programs may change it); empty if it cannot be read.
+std::vector<std::string> process_arguments(pid_t pid);
+
+// The first descendant of `wrapper` that runs `argv`, directly or as an interpreter's script. 0 if
+// there is none.
+pid_t find_wrapped(pid_t wrapper, const std::vector<std::string>& argv);
+
+// How a program is started.
+struct StartedProcess {
+  pid_t pid = -1;
+  // errno that kept the program from running; 0 once it runs. The child must be reaped in either
+  // case.
+  int start_error = 0;
+  // Output for output_tail, non-blocking; invalid if there is none.
+  FileDescriptor output{-1};
+};
+
+// Forks, leads a new process group and becomes `executable`.
+Result<StartedProcess> start_process(const Command& command, const std::string& executable);
 
 }  // namespace llmprof::capture

@@ -14,7 +14,6 @@
 
 #include "base/files.h"
 #include "base/text.h"
-#include "capture/process_tree.h"
 #include "testing/temporary_folder.h"
 
 namespace llmprof::capture {

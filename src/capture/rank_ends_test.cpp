@@ -1,4 +1,4 @@
-#include "capture/rank_ends.h"
+#include "capture/launcher.h"
 
 #include <gtest/gtest.h>
 

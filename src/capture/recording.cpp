@@ -29,10 +29,7 @@ std::string json_text(std::string_view text) {
   while (!text.empty()) {
     const auto* stop = std::find_if(text.begin(), text.end(), is_control);
     const auto plain = static_cast<size_t>(stop - text.begin());
-    for (const char c : to_printable(text.substr(0, plain))) {
-      if (c == '"' || c == '\\') json += '\\';
-      json += c;
-    }
+    json += escaped(to_printable(text.substr(0, plain)), "\"\\");
     text.remove_prefix(plain);
     if (text.empty()) break;
     json += fmt::format("\\u{:04x}", static_cast<unsigned>(text.front()));

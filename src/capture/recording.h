@@ -142,6 +142,14 @@ struct WorkloadCommand {
   std::optional<ServerWorkload> server;
 };
 
+// What a backend records, and where.
+struct CaptureRequest {
+  WorkloadCommand workload;
+  std::filesystem::path bundle;  // files go to the backend's folder in it
+  CaptureLimits limits;
+  std::vector<std::pair<std::string, std::string>> environment;  // for the workload alone
+};
+
 // One run of the workload, after a tool's argv if a tool watches.
 struct WorkloadRecording {
   std::string name;              // "control", "profile": as in run_recorded

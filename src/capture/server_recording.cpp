@@ -10,9 +10,10 @@
 #include <memory>
 #include <optional>
 
+#include "base/needed.h"
 #include "base/text.h"
-#include "capture/http_get.h"
-#include "capture/process_tree.h"
+#include "capture/local_requests.h"
+#include "capture/process.h"
 #include "capture/shell.h"
 
 namespace llmprof::capture {
@@ -25,36 +26,32 @@ constexpr int kFirstServerError = 500;
 // Watches a server's URL and its log until both show that it is ready.
 class ServerReadiness {
  public:
-  // An error of kind usage if there is nothing to wait for: no URL and no pattern, or a wrong one.
-  static Result<ServerReadiness> make(const ServerWorkload& server) {
+  // Throws an error of kind usage if there is nothing to wait for: no URL and no pattern, or a
+  // wrong one.
+  explicit ServerReadiness(const ServerWorkload& server) : server_(server) {
     if (server.ready_url.empty() && server.ready_log_pattern.empty()) {
-      return fail(ErrorKind::usage,
-                  "workload.server.ready: no readiness check is configured; set url "
-                  "(http://127.0.0.1:8000/health) or log_pattern");
+      give_up(ErrorKind::usage,
+              "workload.server.ready: no readiness check is configured; set url "
+              "(http://127.0.0.1:8000/health) or log_pattern");
     }
-    ServerReadiness readiness;
-    readiness.url_text_ = server.ready_url;
-    readiness.pattern_text_ = server.ready_log_pattern;
     if (!server.ready_url.empty()) {
       auto url = parse_http_url(server.ready_url);
-      if (!url) return fail_with(url.error().within("workload.server.ready.url"));
-      readiness.url_ = std::move(*url);
+      if (!url) throw Failure(url.error().within("workload.server.ready.url"));
+      url_ = std::move(*url);
     }
-    if (!server.ready_log_pattern.empty()) {
-      auto pattern = std::make_unique<regex_t>();
-      const int fault =
-          ::regcomp(pattern.get(), server.ready_log_pattern.c_str(), REG_EXTENDED | REG_NOSUB);
-      if (fault != 0) {
-        std::array<char, 200> reason{};
-        ::regerror(fault, pattern.get(), reason.data(), reason.size());
-        return fail(ErrorKind::usage,
-                    fmt::format("workload.server.ready.log_pattern: '{}' is not an extended "
-                                "regular expression: {}",
-                                to_printable(server.ready_log_pattern), reason.data()));
-      }
-      readiness.pattern_.reset(pattern.release());
+    if (server.ready_log_pattern.empty()) return;
+    auto pattern = std::make_unique<regex_t>();
+    const int fault =
+        ::regcomp(pattern.get(), server.ready_log_pattern.c_str(), REG_EXTENDED | REG_NOSUB);
+    if (fault != 0) {
+      std::array<char, 200> reason{};
+      ::regerror(fault, pattern.get(), reason.data(), reason.size());
+      give_up(ErrorKind::usage,
+              fmt::format("workload.server.ready.log_pattern: '{}' is not an extended regular "
+                          "expression: {}",
+                          to_printable(server.ready_log_pattern), reason.data()));
     }
-    return readiness;
+    pattern_.reset(pattern.release());
   }
 
   // Whether another server already answers there; ask before the server is started.
@@ -67,9 +64,10 @@ class ServerReadiness {
   // "http://127.0.0.1:8000/health to answer": what is waited for.
   [[nodiscard]] std::string waiting_for() const {
     std::string text;
-    if (pattern_) text = fmt::format("a line that matches '{}'", to_printable(pattern_text_));
+    if (pattern_)
+      text = fmt::format("a line that matches '{}'", to_printable(server_.ready_log_pattern));
     if (pattern_ && url_) text += " and ";
-    if (url_) text += fmt::format("{} to answer", to_printable(url_text_));
+    if (url_) text += fmt::format("{} to answer", to_printable(server_.ready_url));
     return text;
   }
 
@@ -99,8 +97,7 @@ class ServerReadiness {
     return false;
   }
 
-  std::string url_text_;
-  std::string pattern_text_;
+  const ServerWorkload& server_;
   std::optional<HttpUrl> url_;
   // POSIX extended regular expressions of the C library: one line at a time, for the user's own
   // pattern, does not justify another library.
@@ -129,12 +126,11 @@ class ServerRecording {
                   const Command& command, RecordedCommand server)
       : workload_(workload), recording_(recording), command_(command), server_(std::move(server)) {}
 
-  Result<CommandRecord> run(ServerReadiness& readiness) {
-    if (auto ready = wait_until_ready(readiness); !ready) return fail_with(ready.error());
+  CommandRecord run(ServerReadiness& readiness) {
+    wait_until_ready(readiness);
     for (const auto& [suffix, argv] : {std::pair("warm_up", &workload_.server->warm_up),
                                        {"client", &workload_.server->client}}) {
-      if (early_ || argv->empty()) continue;
-      if (auto ran = run_client(suffix, *argv); !ran) return fail_with(ran.error());
+      if (!early_ && !argv->empty()) run_client(suffix, *argv);
     }
     if (!early_) stop();
     CommandRecord record = early_ ? std::move(*early_) : server_.finish(asked_to_stop_);
@@ -144,29 +140,28 @@ class ServerRecording {
 
  private:
   // The server ended early: by a limit, which its record names, or by a fault.
-  Result<void> ended_early(std::string_view when) {
+  void ended_early(std::string_view when) {
     early_ = server_.finish();
-    if (hit_a_limit(*early_)) return {};
-    return fail(
-        ErrorKind::tool,
-        fmt::format("the server ended {}: {}; {}; see {}", when, describe_end(early_->result),
-                    printed_words(early_->result.output_tail), server_.log().string()));
+    if (hit_a_limit(*early_)) return;
+    give_up(ErrorKind::tool,
+            fmt::format("the server ended {}: {}; {}; see {}", when, describe_end(early_->result),
+                        printed_words(early_->result.output_tail), server_.log().string()));
   }
 
-  Result<void> wait_until_ready(ServerReadiness& readiness) {
+  void wait_until_ready(ServerReadiness& readiness) {
     const Clock::time_point deadline = Clock::now() + workload_.server->ready_timeout;
     Clock::time_point next_look = Clock::now();
     while (true) {
       if (server_.ended()) return ended_early("before it was ready");
       if (Clock::now() >= next_look) {
-        if (readiness.is_ready(server_.log())) return {};
+        if (readiness.is_ready(server_.log())) return;
         next_look = Clock::now() + kReadinessInterval;
       }
       if (Clock::now() >= deadline) break;
     }
     server_.end();
     const CommandRecord record = server_.finish();
-    return fail(
+    give_up(
         ErrorKind::tool,
         fmt::format("the server was not ready after {:.0f} s, waiting for {}; {}; see {}. Correct "
                     "workload.server.ready.url or workload.server.ready.log_pattern, or raise "
@@ -176,7 +171,7 @@ class ServerRecording {
                     server_.log().string()));
   }
 
-  Result<void> run_client(std::string_view suffix, const std::vector<std::string>& argv) {
+  void run_client(std::string_view suffix, const std::vector<std::string>& argv) {
     Command command;
     command.argv = argv;
     command.environment = command_.environment;
@@ -188,7 +183,7 @@ class ServerRecording {
     if (!client) {
       server_.end();
       server_.finish();
-      return fail_with(client.error());
+      throw Failure(client.error());
     }
     while (!client->ended()) {
       if (!server_.ended()) continue;
@@ -203,7 +198,6 @@ class ServerRecording {
           fmt::format("the server's {} failed: {}; {}; see {}", suffix, describe_end(record.result),
                       printed_words(record.result.output_tail), record.log.string())};
     }
-    return {};
   }
 
   // The signal goes to the server itself: a profiler around it must see it end to write its report.
@@ -257,17 +251,17 @@ class ServerRecording {
 
 Result<CommandRecord> record_server(const WorkloadCommand& workload,
                                     const WorkloadRecording& recording, const Command& command) {
-  auto readiness = ServerReadiness::make(*workload.server);
-  if (!readiness) return fail_with(readiness.error());
-  if (readiness->is_taken()) {
-    return fail(ErrorKind::tool,
-                fmt::format("something answers at {} before the server is started; stop it, or "
-                            "give the server another port",
-                            workload.server->ready_url));
-  }
-  auto server = RecordedCommand::start(recording.folder, recording.name, command);
-  if (!server) return fail_with(server.error());
-  return ServerRecording(workload, recording, command, std::move(*server)).run(*readiness);
+  return attempt([&] {
+    ServerReadiness readiness(*workload.server);
+    if (readiness.is_taken()) {
+      give_up(ErrorKind::tool,
+              fmt::format("something answers at {} before the server is started; stop it, or give "
+                          "the server another port",
+                          workload.server->ready_url));
+    }
+    auto server = needed(RecordedCommand::start(recording.folder, recording.name, command));
+    return ServerRecording(workload, recording, command, std::move(server)).run(readiness);
+  });
 }
 
 }  // namespace llmprof::capture

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <vector>
 
 #include "base/secrets/secrets.h"
 #include "base/text.h"
@@ -44,6 +43,15 @@ constexpr size_t kQuotedLines = 3;
 constexpr size_t kQuotedCharacters = 300;
 
 }  // namespace
+
+std::string escaped(std::string_view text, std::string_view specials, char mark) {
+  std::string made;
+  for (const char c : text) {
+    if (specials.find(c) != std::string_view::npos) made += mark;
+    made += c;
+  }
+  return made;
+}
 
 std::string shell_word(std::string_view text) {
   if (!text.empty() && std::all_of(text.begin(), text.end(), is_plain)) return std::string(text);

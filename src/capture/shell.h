@@ -19,6 +19,9 @@ std::string shell_word(std::string_view text);
 std::string shell_line(std::span<const std::string> argv,
                        std::span<const std::pair<std::string, std::string>> environment = {});
 
+// The text with a mark before each of the special characters.
+std::string escaped(std::string_view text, std::string_view specials, char mark = '\\');
+
 // The last meaningful lines of a tool's output: progress bars redraw their line with carriage
 // returns. Printable, one line, short.
 std::string last_words(std::string_view output);

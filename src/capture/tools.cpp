@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <span>
 #include <system_error>
 
@@ -84,28 +85,9 @@ const KindOfTool& about(Tool tool) {
   return kTools.at(static_cast<size_t>(tool));
 }
 
-std::string_view take_number(std::string_view& text) {
-  std::string_view number = text.substr(0, text.find_first_not_of("0123456789"));
-  text.remove_prefix(number.size());
-  number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));
-  return number;
-}
-
 // "2025.10" before "2025.9".
-bool newer_first(std::string_view a, std::string_view b) {
-  while (!a.empty() && !b.empty()) {
-    if (is_digit(a.front()) && is_digit(b.front())) {
-      const std::string_view x = take_number(a);
-      const std::string_view y = take_number(b);
-      if (x.size() != y.size()) return x.size() > y.size();
-      if (x != y) return x > y;
-    } else {
-      if (a.front() != b.front()) return a.front() > b.front();
-      a.remove_prefix(1);
-      b.remove_prefix(1);
-    }
-  }
-  return a.size() > b.size();
+bool newer_first(const std::string& a, const std::string& b) {
+  return ::strverscmp(a.c_str(), b.c_str()) > 0;
 }
 
 // An installation also contains programs for other machine types.
@@ -263,11 +245,7 @@ Result<InstalledTool> ensure_tool(Tool tool, const ToolSearch& search) {
   if (!found) return fail_with(found.error());
   std::optional<Error> first_failure;
   for (const std::filesystem::path& executable : *found) {
-    Command command;
-    command.argv = {executable.string(), "--version"};
-    command.environment = {{"LC_ALL", "C"}};
-    command.timeout = kAnswerTime;
-    const auto answered = run_process(command);
+    const auto answered = ask_program({executable.string(), "--version"}, kAnswerTime);
     if (!answered) return fail_with(answered.error());
     if (answered->succeeded()) {
       return InstalledTool{executable, tool_version(answered->output_tail)};

@@ -4,7 +4,6 @@
 
 #include <csignal>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "base/text.h"
 #include "capture/shell.h"

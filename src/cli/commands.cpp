@@ -11,7 +11,7 @@
 #include "base/machine.h"
 #include "base/needed.h"
 #include "base/text.h"
-#include "capture/collector_control.h"
+#include "capture/local_requests.h"
 #include "capture/process.h"
 #include "capture/shell.h"
 #include "cli/output.h"
@@ -27,7 +27,7 @@ namespace {
 
 int ask(const Arguments& arguments, std::string_view question) {
   const auto pid = static_cast<pid_t>(arguments.number("PID").value_or(0));
-  const auto answer = ask_collector(pid, question, std::chrono::seconds(2));
+  const auto answer = capture::ask_collector(pid, question, std::chrono::seconds(2));
   if (arguments.flag("--json")) {
     const std::string message = to_printable(answer ? *answer : answer.error().message);
     print_json(fmt::format("{{\"pid\": {}, \"command\": \"{}\", \"ok\": {}, \"message\": {}}}\n",

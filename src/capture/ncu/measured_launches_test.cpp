@@ -1,4 +1,4 @@
-#include "capture/ncu/ncu_messages.h"
+#include "capture/ncu/ncu_runs.h"
 
 #include <gtest/gtest.h>
 

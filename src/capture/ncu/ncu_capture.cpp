@@ -7,11 +7,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
-#include "capture/ncu/kernel_filter.h"
-#include "capture/ncu/ncu_messages.h"
 #include "capture/ncu/ncu_runs.h"
-#include "capture/ncu/raw_tables.h"
-#include "capture/recording.h"
 
 namespace llmprof::capture {
 namespace {

@@ -62,12 +62,8 @@ struct ChosenKernel {
   uint64_t distinct_shapes = 1;  // grid, block and shared memory, in that stage
 };
 
-struct NcuRequest {
+struct NcuRequest : CaptureRequest {
   NcuOptions options;
-  WorkloadCommand workload;
-  std::filesystem::path bundle;  // files go to bundle/ncu
-  CaptureLimits limits;
-  std::vector<std::pair<std::string, std::string>> environment;  // for the workload alone
   std::vector<ChosenKernel> kernels;                       // empty: no timeline, recorded unseeded
   std::optional<std::chrono::milliseconds> workload_time;  // unprofiled, for the estimate
   // The ncu folder of an interrupted run: stages that it finished with the same command are taken

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <fstream>
 #include <thread>
 
 #include "base/text.h"
-#include "capture/ncu/kernel_filter.h"
+#include "capture/ncu/ncu_runs.h"
 #include "testing/read_capture.h"
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"

@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "capture/ncu/ncu_capture.h"
 #include "capture/ncu/ncu_runs.h"
-#include "capture/ncu/raw_tables.h"
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"
 

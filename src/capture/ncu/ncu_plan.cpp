@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 #include "capture/ncu/ncu_capture.h"
-#include "capture/ncu/ncu_messages.h"
 #include "capture/ncu/ncu_runs.h"
 #include "capture/process.h"
 #include "capture/shell.h"
@@ -30,9 +29,7 @@ void append(Argv& argv, std::initializer_list<std::string> more) {
 
 // ncu replaces %p, %i and the like in file names.
 std::string literal_name(const std::filesystem::path& file) {
-  std::string name;
-  for (const char c : file.string()) name += c == '%' ? "%%" : std::string(1, c);
-  return name;
+  return escaped(file.string(), "%", '%');
 }
 
 // The sections and metrics, always including durations.
@@ -167,12 +164,7 @@ NcuFeatures features_in_help(std::string_view help) {
 }
 
 NcuFeatures ncu_features(const InstalledTool& ncu) {
-  Command command;
-  command.argv = {ncu.path.string(), "--help"};
-  command.environment = {{"LC_ALL", "C"}};
-  command.timeout = kNcuAnswerTime;
-  command.output_tail_bytes = kLongestHelp;
-  const auto answered = run_process(command);
+  const auto answered = ask_program({ncu.path.string(), "--help"}, kNcuAnswerTime, kLongestHelp);
   return answered ? features_in_help(answered->output_tail) : NcuFeatures{};
 }
 

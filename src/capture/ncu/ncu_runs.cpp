@@ -1,17 +1,21 @@
 #include "capture/ncu/ncu_runs.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <limits>
 
 #include "base/files.h"
-#include "capture/ncu/kernel_filter.h"
+#include "base/text.h"
+#include "capture/shell.h"
 
 namespace llmprof::capture {
 namespace {
 
+constexpr std::string_view kRegexSpecials = R"(\^$.|?*+()[]{})";
 // Linux allows at most 128 KiB for one argument.
 constexpr size_t kLongestFilter = 100'000;
 // A longer name is matched by its start, up to this length.
@@ -24,7 +28,8 @@ constexpr const char* kUnnamedStage = "all";
 std::string pattern_of(const ChosenKernel& kernel, bool by_symbol) {
   const std::string_view name = by_symbol ? kernel.symbol : kernel.name;
   const std::string_view begin = name.substr(0, kLongestName);
-  const std::string pattern = by_symbol ? kernel_symbol_pattern(begin) : kernel_name_pattern(begin);
+  const std::string pattern =
+      by_symbol ? escaped(begin, kRegexSpecials) : kernel_name_pattern(begin);
   return begin.size() == name.size() ? pattern : pattern + ".*";
 }
 
@@ -105,14 +110,61 @@ NcuRun& run_for(std::vector<NcuRun>& runs, const ChosenKernel& kernel) {
 // FNV-1a.
 std::string hash(const std::vector<std::string>& command) {
   uint64_t value = 14695981039346656037U;
-  const auto take = [&](char c) {
+  for (const char c : fmt::format("{}", fmt::join(command, std::string_view("", 1))) + '\0') {
     value = (value ^ static_cast<unsigned char>(c)) * 1099511628211U;
-  };
-  for (const std::string& word : command) {
-    for (const char c : word) take(c);
-    take('\0');
   }
   return fmt::format("{:016x}", value);
+}
+
+constexpr std::string_view kPunctuation = "<>(),*&[]";
+constexpr std::string_view kNvtxSpecials = R"(@,[]/*+\)";
+
+constexpr std::array<std::string_view, 15> kCastTypes = {
+    "bool",           "char",          "signed char", "unsigned char", "short",
+    "unsigned short", "int",           "unsigned",    "unsigned int",  "long",
+    "size_t",         "unsigned long", "long long",   "wchar_t",       "unsigned long long"};
+
+bool is_space_or_tab(char c) { return c == ' ' || c == '\t'; }
+bool is_punctuation(char c) { return kPunctuation.find(c) != std::string_view::npos; }
+
+bool begins_number(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  return !text.empty() && is_digit(text.front());
+}
+
+// "(int)" before a number, as template arguments are printed.
+std::optional<std::string_view> cast_at(std::string_view text) {
+  if (!text.starts_with('(')) return std::nullopt;
+  const size_t close = text.find(')');
+  if (close == std::string_view::npos || !begins_number(text.substr(close + 1))) {
+    return std::nullopt;
+  }
+  const std::string_view type = text.substr(1, close - 1);
+  const bool known = std::ranges::find(kCastTypes, type) != kCastTypes.end();
+  return known ? std::optional(text.substr(0, close + 1)) : std::nullopt;
+}
+
+// Places where tools may or may not print blanks.
+bool blanks_may_differ(char before, char after) {
+  return (is_punctuation(before) && is_punctuation(after)) || before == ',' || after == '*' ||
+         after == '&' || after == '(';
+}
+
+constexpr std::string_view kReturnsNothing = "void ";
+
+// Removes what the tools print differently, to compare names.
+std::string bare_name(std::string_view name) {
+  std::string bare;
+  if (name.starts_with(kReturnsNothing)) name.remove_prefix(kReturnsNothing.size());
+  while (!name.empty()) {
+    if (const auto cast = cast_at(name)) {
+      name.remove_prefix(cast->size());
+      continue;
+    }
+    if (!is_space_or_tab(name.front())) bare += name.front();
+    name.remove_prefix(1);
+  }
+  return bare;
 }
 
 }  // namespace
@@ -205,6 +257,46 @@ Result<void> FinishedRuns::add(const std::string& run, const std::vector<std::st
   std::string text;
   for (const auto& [name, written] : hash_of_) text += fmt::format("{} {}\n", name, written);
   return write_file_atomically(file_, text);
+}
+
+std::string kernel_name_pattern(std::string_view name) {
+  if (name.starts_with(kReturnsNothing)) name.remove_prefix(kReturnsNothing.size());
+  std::string pattern = "(?:void )?";
+  char before = '\0';
+  bool blank = false;
+  while (!name.empty()) {
+    if (is_space_or_tab(name.front())) {
+      blank = true;
+      name.remove_prefix(1);
+      continue;
+    }
+    if (before != '\0' && (blank || blanks_may_differ(before, name.front()))) pattern += " *";
+    blank = false;
+    if (const auto cast = cast_at(name)) {
+      pattern += R"((?:\()" + std::string(cast->substr(1, cast->size() - 2)) + R"(\))?)";
+      before = ')';
+      name.remove_prefix(cast->size());
+      continue;
+    }
+    const bool is_argument = before == '<' || before == ',';
+    if (is_argument && begins_number(name)) pattern += R"((?:\([a-z ]+\))?)";
+    pattern += escaped(name.substr(0, 1), kRegexSpecials);
+    before = name.front();
+    name.remove_prefix(1);
+  }
+  return pattern;
+}
+
+bool same_kernel_name(std::string_view a, std::string_view b) {
+  return a == b || bare_name(a) == bare_name(b);
+}
+
+std::string nvtx_include_expression(std::string_view domain, std::string_view range,
+                                    NvtxRangeStyle style) {
+  std::string expression = domain.empty() ? "" : escaped(domain, kNvtxSpecials) + "@";
+  expression += escaped(range, kNvtxSpecials);
+  if (style == NvtxRangeStyle::push_pop) expression += '/';
+  return expression;
 }
 
 }  // namespace llmprof::capture

@@ -1,4 +1,4 @@
-#include "capture/ncu/raw_tables.h"
+#include "capture/ncu/ncu_runs.h"
 
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 #include "base/csv.h"
 #include "base/streams/byte_stream.h"
 #include "base/text.h"
+#include "capture/shell.h"
 
 namespace llmprof::capture {
 namespace {
@@ -79,9 +80,7 @@ std::vector<size_t> make_room(RawTable& all, const RawTable& more) {
 void append_row(std::string& csv, const std::vector<std::string>& fields, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     csv += i == 0 ? "\"" : ",\"";
-    if (i < fields.size()) {
-      for (const char c : fields[i]) csv += c == '"' ? "\"\"" : std::string(1, c);
-    }
+    if (i < fields.size()) csv += escaped(fields[i], "\"", '"');
     csv += '"';
   }
   csv += '\n';

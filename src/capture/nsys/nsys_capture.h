@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,13 +30,9 @@ struct NsysOptions {
   std::vector<std::string> extra_arguments;
 };
 
-struct NsysRequest {
+struct NsysRequest : CaptureRequest {
   NsysOptions options;
-  WorkloadCommand workload;
-  std::filesystem::path bundle;  // files go to bundle/nsys
-  CaptureLimits limits;
-  std::vector<std::pair<std::string, std::string>> environment;  // for the workload alone
-  ToolSearch search = tool_search_here();                        // for QdstrmImporter
+  ToolSearch search = tool_search_here();  // for QdstrmImporter
   std::filesystem::path annotations;  // an attempt's log folder, emptied before each; empty: none
 };
 
@@ -84,5 +82,12 @@ std::optional<NsysFailure> judge_nsys_attempt(const NsysRequest& request,
 // The statistics worth keeping, by this nsys's names for them (they changed after 2022), from the
 // output of `nsys stats --help-reports`. Empty if it lists none of them.
 std::vector<std::string> choose_nsys_reports(std::string_view help_reports);
+
+// Removes the environment variables that nsys stored from one of our exports, except those with
+// allowed names, and the secrets from its command lines. Returns how many were removed. A copy
+// without them, and without the remnants that SQLite leaves in unused bytes, replaces the file; on
+// an error the file is unchanged.
+Result<uint64_t> scrub_environment(const std::filesystem::path& sqlite_export,
+                                   std::span<const std::string_view> allowed);
 
 }  // namespace llmprof::capture

@@ -1,4 +1,4 @@
-#include "capture/nsys/scrub.h"
+#include "capture/nsys/nsys_capture.h"
 
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "base/needed.h"
 #include "base/secrets/secrets.h"
 #include "base/text.h"
 #include "capture/shell.h"
@@ -39,33 +40,26 @@ std::string_view variable_name(std::string_view entry) {
 }
 
 std::string sql_quoted(std::string_view text, char quote) {
-  std::string quoted(1, quote);
-  for (const char c : text) {
-    if (c == quote) quoted += c;
-    quoted += c;
-  }
-  return quoted + quote;
+  return quote + escaped(text, {&quote, 1}, quote) + quote;
 }
 std::string sql_text(const path& file) { return sql_quoted(file.string(), '\''); }
 std::string sql_name(std::string_view name) { return sql_quoted(name, '"'); }
 
+// Its errors are thrown (base/needed.h).
 class Database {
  public:
-  static Result<Database> open(const path& file, int flags) {
+  Database(path file, int flags) : file_(std::move(file)) {
     sqlite3* database = nullptr;
     const int status =
-        sqlite3_open_v2(file.c_str(), &database, flags | SQLITE_OPEN_NOMUTEX, nullptr);
-    Database opened(file, database);
-    if (status != SQLITE_OK) return fail_with(opened.fault("open"));
+        sqlite3_open_v2(file_.c_str(), &database, flags | SQLITE_OPEN_NOMUTEX, nullptr);
+    database_.reset(database);
+    if (status != SQLITE_OK) refuse("open");
     sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
-    return opened;
   }
 
-  Result<void> execute(const std::string& sql) {
-    if (sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
-      return fail_with(fault("change"));
-    }
-    return {};
+  void execute(const std::string& sql) {
+    const int status = sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr);
+    if (status != SQLITE_OK) refuse("change");
   }
 
   Statement prepare(const std::string& sql) {
@@ -76,22 +70,20 @@ class Database {
 
   // Does nothing if a table lacks what the query names: row IDs, names.
   template <class Use>
-  Result<void> each_row(const std::string& sql, const Use& use) {
+  void each_row(const std::string& sql, const Use& use) {
     const Statement rows = prepare(sql);
     int status = rows ? SQLITE_ROW : SQLITE_DONE;
     while (rows && (status = sqlite3_step(rows.get())) == SQLITE_ROW) use(rows.get());
-    if (status != SQLITE_DONE) return fail_with(fault("read"));
-    return {};
+    if (status != SQLITE_DONE) refuse("read");
   }
 
-  [[nodiscard]] Error fault(std::string_view what) const {
-    return {ErrorKind::input,
+  [[noreturn]] void refuse(std::string_view what) const {
+    give_up(ErrorKind::input,
             fmt::format("{}: cannot {} it as SQLite: {}", file_.string(), what,
-                        database_ ? sqlite3_errmsg(database_.get()) : "no memory")};
+                        database_ ? sqlite3_errmsg(database_.get()) : "no memory"));
   }
 
  private:
-  Database(path file, sqlite3* database) : file_(std::move(file)), database_(database) {}
   path file_;
   std::unique_ptr<sqlite3, CloseDatabase> database_;
 };
@@ -107,16 +99,15 @@ class Scrubber {
   Scrubber(Database& copy, std::span<const std::string_view> allowed)
       : copy_(copy), allowed_(allowed) {}
 
-  Result<uint64_t> run() {
+  uint64_t run() {
     std::vector<std::string> tables;
-    auto read = copy_.each_row(
+    copy_.each_row(
         "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c "
         "WHERE m.type = 'table' AND c.name = 'value' AND m.name NOT LIKE 'sqlite%'",
         [&](sqlite3_stmt* row) { tables.emplace_back(text_of(row, 0)); });
-    if (!read) return fail_with(read.error());
     for (const std::string& table : tables) {
-      if (auto done = scrub_table(table); !done) return fail_with(done.error());
-      if (auto done = scrub_arguments(table); !done) return fail_with(done.error());
+      scrub_table(table);
+      scrub_arguments(table);
     }
     return removed_;
   }
@@ -129,31 +120,30 @@ class Scrubber {
 
   // nsys keeps a process's variables in one text, separated by zeros (StringIds,
   // TARGET_INFO_SYSTEM_ENV), or in one row each (META_DATA_CAPTURE, from 2025 on).
-  Result<void> scrub_table(const std::string& table) {
+  void scrub_table(const std::string& table) {
     std::vector<Row> changed;
     const bool has_names =
         copy_.prepare(fmt::format("SELECT name FROM {}", sql_name(table))) != nullptr;
     const std::string by_name =
         has_names ? " OR name LIKE '%ENVIRONMENT_VARIABLE%' OR name = 'DeviceEnvironment'" : "";
-    auto read = copy_.each_row(
-        fmt::format("SELECT rowid, value, instr(CAST(value AS BLOB), x'00') = 0 FROM {} "
-                    "WHERE typeof(value) IN ('text', 'blob') AND "
-                    "(instr(CAST(value AS BLOB), x'00') > 0{})",
-                    sql_name(table), by_name),
-        [&](sqlite3_stmt* row) {
-          const bool is_single = sqlite3_column_int(row, 2) != 0;
-          if (auto kept = without_variables(text_of(row, 1), is_single)) {
-            changed.push_back({sqlite3_column_int64(row, 0), std::move(*kept)});
-          }
-        });
-    return read ? write(table, changed) : read;
+    copy_.each_row(fmt::format("SELECT rowid, value, instr(CAST(value AS BLOB), x'00') = 0 FROM {} "
+                               "WHERE typeof(value) IN ('text', 'blob') AND "
+                               "(instr(CAST(value AS BLOB), x'00') > 0{})",
+                               sql_name(table), by_name),
+                   [&](sqlite3_stmt* row) {
+                     const bool is_single = sqlite3_column_int(row, 2) != 0;
+                     if (auto kept = without_variables(text_of(row, 1), is_single)) {
+                       changed.push_back({sqlite3_column_int64(row, 0), std::move(*kept)});
+                     }
+                   });
+    write(table, changed);
   }
 
   // A command line has one row per argument: PROCESS_0:ARGUMENT_1. A value may be in the row after
   // its name.
-  Result<void> scrub_arguments(const std::string& table) {
+  void scrub_arguments(const std::string& table) {
     std::map<std::string, std::map<int64_t, Row>> lines;  // by process, then by place
-    auto read = copy_.each_row(
+    copy_.each_row(
         fmt::format("SELECT rowid, name, value FROM {} WHERE typeof(value) = 'text' AND name LIKE "
                     "'%ARGUMENT%'",
                     sql_name(table)),
@@ -163,7 +153,6 @@ class Scrubber {
           lines[name.substr(0, number)][parse_int(name.substr(number)).value_or(0)] = {
               sqlite3_column_int64(row, 0), std::string(text_of(row, 2))};
         });
-    if (!read) return read;
     std::vector<Row> changed;
     for (const auto& [process, arguments] : lines) {
       std::vector<std::string> argv;
@@ -176,7 +165,7 @@ class Scrubber {
       }
     }
     removed_ += changed.size();
-    return write(table, changed);
+    write(table, changed);
   }
 
   // Nothing if it may stay unchanged.
@@ -203,19 +192,18 @@ class Scrubber {
     return kept;
   }
 
-  Result<void> write(const std::string& table, const std::vector<Row>& rows) {
-    if (rows.empty()) return {};
+  void write(const std::string& table, const std::vector<Row>& rows) {
+    if (rows.empty()) return;
     const Statement update =
         copy_.prepare(fmt::format("UPDATE {} SET value = ?2 WHERE rowid = ?1", sql_name(table)));
-    if (!update) return fail_with(copy_.fault("change"));
+    if (!update) copy_.refuse("change");
     for (const Row& row : rows) {
       sqlite3_reset(update.get());
       sqlite3_bind_int64(update.get(), 1, row.id);
       sqlite3_bind_text64(update.get(), 2, row.value.data(), row.value.size(), SQLITE_STATIC,
                           SQLITE_UTF8);
-      if (sqlite3_step(update.get()) != SQLITE_DONE) return fail_with(copy_.fault("change"));
+      if (sqlite3_step(update.get()) != SQLITE_DONE) copy_.refuse("change");
     }
-    return {};
   }
 
   Database& copy_;
@@ -223,25 +211,17 @@ class Scrubber {
   uint64_t removed_ = 0;
 };
 
-Result<uint64_t> scrub_copy(const path& original, const path& copy_file,
-                            std::span<const std::string_view> allowed) {
-  {
-    auto source = Database::open(original, SQLITE_OPEN_READONLY);
-    if (!source) return fail_with(source.error());
-    if (auto copied = source->execute("VACUUM INTO " + sql_text(copy_file)); !copied) {
-      return fail_with(copied.error());
-    }
-  }
-  auto copy = Database::open(copy_file, SQLITE_OPEN_READWRITE);
-  if (!copy) return fail_with(copy.error());
+uint64_t scrub_copy(const path& original, const path& copy_file,
+                    std::span<const std::string_view> allowed) {
+  Database(original, SQLITE_OPEN_READONLY).execute("VACUUM INTO " + sql_text(copy_file));
+  Database copy(copy_file, SQLITE_OPEN_READWRITE);
   // Overwrites replaced data with zeros. A journal would store it again, and the copy is ours
   // alone.
   for (const char* setting : {"PRAGMA secure_delete = ON", "PRAGMA journal_mode = OFF", "BEGIN"}) {
-    if (auto set = copy->execute(setting); !set) return fail_with(set.error());
+    copy.execute(setting);
   }
-  auto removed = Scrubber(*copy, allowed).run();
-  if (!removed) return fail_with(removed.error());
-  if (auto committed = copy->execute("COMMIT"); !committed) return fail_with(committed.error());
+  const uint64_t removed = Scrubber(copy, allowed).run();
+  copy.execute("COMMIT");
   return removed;
 }
 
@@ -252,7 +232,7 @@ Result<uint64_t> scrub_environment(const path& sqlite_export,
   const path copy_file = path(sqlite_export).concat(".scrubbed.tmp");
   std::error_code status;
   std::filesystem::remove(copy_file, status);
-  auto removed = scrub_copy(sqlite_export, copy_file, allowed);
+  auto removed = attempt([&] { return scrub_copy(sqlite_export, copy_file, allowed); });
   if (removed) {
     std::filesystem::rename(copy_file, sqlite_export, status);
     if (status) {

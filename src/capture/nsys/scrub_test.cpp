@@ -1,4 +1,4 @@
-#include "capture/nsys/scrub.h"
+#include "capture/nsys/nsys_capture.h"
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>

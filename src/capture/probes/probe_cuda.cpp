@@ -9,7 +9,6 @@
 #include "base/machine.h"
 #include "base/text.h"
 #include "capture/probes/doctor.h"
-#include "capture/probes/probe_families.h"
 #include "capture/shell.h"
 #include "capture/tools.h"
 

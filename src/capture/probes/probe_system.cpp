@@ -7,8 +7,8 @@
 #include "base/csv.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "capture/ncu/ncu_messages.h"
-#include "capture/probes/probe_families.h"
+#include "capture/ncu/ncu_runs.h"
+#include "capture/probes/doctor.h"
 #include "capture/shell.h"
 
 namespace llmprof::capture {

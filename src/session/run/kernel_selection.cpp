@@ -6,7 +6,7 @@
 
 #include "analysis/analyze.h"
 #include "base/needed.h"
-#include "capture/ncu/kernel_filter.h"
+#include "capture/ncu/ncu_runs.h"
 #include "session/analysis/plan.h"
 
 namespace llmprof::session {

@@ -5,7 +5,6 @@
 #include "base/needed.h"
 #include "capture/ncu/ncu_capture.h"
 #include "capture/nsys/nsys_capture.h"
-#include "capture/nsys/scrub.h"
 #include "readers/shared/reader.h"
 #include "session/analysis/analyze.h"
 #include "session/bundle/inputs.h"

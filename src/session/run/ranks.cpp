@@ -12,7 +12,7 @@
 
 #include "base/needed.h"
 #include "base/text.h"
-#include "capture/rank_ends.h"
+#include "capture/launcher.h"
 #include "readers/shared/reader.h"
 #include "session/bundle/run_dir.h"
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
-#include "capture/nsys/scrub.h"
+#include "capture/nsys/nsys_capture.h"
 #include "readers/shared/reader.h"
 #include "testing/shared_captures.h"
 #include "testing/temporary_folder.h"

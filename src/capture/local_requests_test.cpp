@@ -1,4 +1,4 @@
-#include "capture/http_get.h"
+#include "capture/local_requests.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
