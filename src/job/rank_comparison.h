@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,8 +11,6 @@
 #include "profile/job.h"
 
 namespace llmprof::job {
-
-class Links;  // job/links/links.h
 
 // The user's options --tp, --pp, --ep. None: to be detected.
 struct ParallelismOptions {

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "job/packed/packed_collectives.h"
-#include "job/packed/packed_steps.h"
+#include "base/error.h"
+#include "job/packed/packed.h"
 #include "profile/profile.h"
 
 namespace llmprof::job {
@@ -56,5 +56,13 @@ inline const profile::Stage* stage_of(const RankPart& part, std::string_view nam
   }
   return nullptr;
 }
+
+class Links;  // job/links/links.h
+
+// The job's profile, independent of the order of its parts. A part whose profile has no captures is
+// a rank that was not recorded. It is an error if two parts have the same rank or different jobs,
+// or if no rank was recorded. Defined in job/profile.
+Result<profile::Profile> merge_ranks(std::vector<RankPart> parts, const Links& links,
+                                     std::string_view tool_version);
 
 }  // namespace llmprof::job

@@ -6,10 +6,8 @@
 #include "job/collectives/match.h"
 #include "job/findings/job_findings.h"
 #include "job/links/links.h"
-#include "job/parallelism/parallelism.h"
 #include "job/rank_comparison.h"
 #include "job/steps/job_steps.h"
-#include "job/stragglers/stragglers.h"
 #include "job/waits/measure_waits.h"
 
 namespace llmprof::job {
@@ -94,16 +92,17 @@ RankComparison compare_ranks(const std::vector<RankPart>& parts, const Links& li
   const Units units(parts, steps);
   const Waits waits =
       measure_waits(parts, lanes, matched, comparison.clocks, units, units_per_bin(units));
-  comparison.per_rank = rank_stages(parts, units, waits);
+  const MeasuredJob measured{parts, lanes, matched, units, waits};
+  comparison.per_rank = rank_stages(measured);
   const ExpertTimes experts = expert_times(parts, std::nullopt);
   if (experts.imbalance > 0) job.expert_imbalance = experts.imbalance;
-  job.groups = find_parallelism(parts, lanes, units, waits, options, experts.imbalance > 0);
-  job.collectives = job_collectives(parts, lanes, units, waits, links);
+  job.groups = find_parallelism(measured, options, experts.imbalance > 0);
+  job.collectives = job_collectives(measured, links);
   job.lower_bound =
       job.lower_bound || std::ranges::any_of(job.collectives, &profile::JobCollective::lower_bound);
-  job.stragglers = find_stragglers(parts, matched, comparison, units, waits);
+  job.stragglers = find_stragglers(measured, comparison);
   job.pipeline_bubble_share = bubbles(parts, comparison, units);
-  job.heat = make_heat(parts, units, waits);
+  job.heat = make_heat(measured);
   job.why_not_reasons = why_not_compared(parts, matched);
   comparison.instances = std::move(steps.instances);
   comparison.steps = std::move(steps.steps);

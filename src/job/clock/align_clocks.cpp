@@ -61,17 +61,8 @@ std::vector<double> residuals_of(const Points& points, const Line& line) {
   return left;
 }
 
-// Theil-Sen estimate from pairs half of all points apart in time, not from all pairs: one pass.
 Line first_line(const Points& points) {
-  Line line;
-  const size_t half = points.time.size() / 2;
-  std::vector<double> slopes;
-  slopes.reserve(half);
-  for (size_t i = 0; i + half < points.time.size(); ++i) {
-    const double apart = points.time[i + half] - points.time[i];
-    if (apart > 0) slopes.push_back((points.difference[i + half] - points.difference[i]) / apart);
-  }
-  if (!slopes.empty()) line.slope = upper_median(slopes);
+  Line line{0, robust_slope(points.time, points.difference)};
   auto left = residuals_of(points, line);
   line.at_0 = upper_median(left);
   return line;
@@ -109,13 +100,9 @@ Line refined(const Points& points, const Line& before) {
   return line;
 }
 
-Line constant_line(const Points& points) {
-  auto differences = points.difference;
-  return {upper_median(differences), 0};
-}
-
 Line robust_line(const Points& points) {
-  const Line constant = constant_line(points);
+  auto differences = points.difference;
+  const Line constant{upper_median(differences), 0};
   if (points.time.size() < kFewestForDrift) return constant;
   Line line = first_line(points);
   for (int round = 0; round < kFitRounds; ++round) line = refined(points, line);
@@ -243,6 +230,17 @@ Nanoseconds job_time(const profile::RankClock& clock, Nanoseconds rank_time) {
   return JobClock(clock).job_time(rank_time);
 }
 
+double robust_slope(const std::vector<double>& time, const std::vector<double>& difference) {
+  const size_t half = time.size() / 2;
+  std::vector<double> slopes;
+  slopes.reserve(half + 1);
+  for (size_t i = 0; i + half < time.size(); ++i) {
+    const double apart = time[i + half] - time[i];
+    if (apart > 0) slopes.push_back((difference[i + half] - difference[i]) / apart);
+  }
+  return slopes.empty() ? 0 : upper_median(slopes);
+}
+
 ClockFit fit_clock(const std::vector<Nanoseconds>& on_first,
                    const std::vector<Nanoseconds>& on_second) {
   if (on_first.empty()) return {};
@@ -296,7 +294,6 @@ std::vector<profile::RankClock> align_clocks(const std::vector<RankPart>& parts,
   add_islands(state);
   add_residuals(state);
   std::vector<profile::RankClock> clocks;
-  clocks.reserve(parts.size());
   for (auto& clock : state.clocks) clocks.push_back(std::move(*clock));
   return clocks;
 }

@@ -24,6 +24,10 @@ struct ClockFit {
 ClockFit fit_clock(const std::vector<Nanoseconds>& on_first,
                    const std::vector<Nanoseconds>& on_second);
 
+// How a difference changes over time: the median slope (Theil-Sen) of pairs half of all points
+// apart, not of all pairs. 0 if there is none.
+double robust_slope(const std::vector<double>& time, const std::vector<double>& difference);
+
 // The part whose clock is the job's: the lowest rank that recorded work.
 uint32_t reference_part(const std::vector<RankPart>& parts);
 

@@ -1,8 +1,9 @@
-#include "job/collectives/align_sequences.h"
+#include "job/collectives/match.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <span>
 
 #include "base/quantiles.h"
 #include "job/clock/align_clocks.h"
@@ -70,70 +71,44 @@ Offset voted_offset(const Compared& first, const Compared& second, size_t from, 
   return best;
 }
 
-// Walks forward or backward from one place of the second sequence; the offset follows the drift.
-class Walk {
- public:
-  Walk(const Compared& first, const Compared& second, Nanoseconds tolerance,
-       std::vector<uint32_t>& match)
-      : first_(first), second_(second), tolerance_(tolerance), match_(match) {}
-
-  void forward(size_t from, Nanoseconds offset) {
-    auto running = static_cast<double>(offset);
-    size_t free = 0;  // first place that is not taken
-    for (size_t i = from; i < second_.end.size(); ++i) {
-      const auto found = nearest(i, running, free, first_.end.size());
-      if (!found) continue;
-      take(*found, i, running);
-      free = *found + 1;
-    }
-  }
-
-  void backward(size_t from, Nanoseconds offset) {
-    auto running = static_cast<double>(offset);
-    size_t end = first_.end.size();
-    for (size_t k = 0; k < match_.size(); ++k) {
-      if (match_[k] == kNoRow) continue;
-      end = k;
-      break;
-    }
-    for (size_t i = from; i-- > 0;) {
-      const auto found = nearest(i, running, 0, end);
-      if (!found) continue;
-      take(*found, i, running);
-      end = *found;
-    }
-  }
-
- private:
-  [[nodiscard]] std::optional<size_t> nearest(size_t i, double offset, size_t from,
-                                              size_t to) const {
-    const Nanoseconds expected = second_.end[i] + std::llround(offset);
-    const auto begin = first_.end.begin();
-    auto at = std::lower_bound(begin + static_cast<std::ptrdiff_t>(from),
-                               begin + static_cast<std::ptrdiff_t>(to), expected - tolerance_);
+// Walks forward and backward from the place of the second sequence that voted for the offset, which
+// follows the drift.
+std::vector<uint32_t> matched_along(const Compared& first, const Compared& second,
+                                    Nanoseconds tolerance, const Offset& offset) {
+  std::vector<uint32_t> match(first.end.size(), kNoRow);
+  auto running = static_cast<double>(offset.value);
+  // Matches second[i] with the nearest one in [from, to) of the first sequence.
+  const auto take_nearest = [&](size_t i, size_t from, size_t to) {
+    const Nanoseconds expected = second.end[i] + std::llround(running);
+    const auto ends = std::span(first.end).subspan(from, to - from);
     std::optional<size_t> best;
-    Nanoseconds distance = tolerance_ + 1;
-    for (auto j = static_cast<size_t>(at - begin); j < to; ++j) {
-      if (first_.end[j] > expected + tolerance_) break;
-      const Nanoseconds away = std::abs(first_.end[j] - expected);
-      if (first_.token[j] != second_.token[i] || away >= distance) continue;
+    Nanoseconds distance = tolerance + 1;
+    auto at = std::ranges::lower_bound(ends, expected - tolerance);
+    for (; at != ends.end() && *at <= expected + tolerance; ++at) {
+      const size_t j = from + static_cast<size_t>(at - ends.begin());
+      const Nanoseconds away = std::abs(*at - expected);
+      if (first.token[j] != second.token[i] || away >= distance) continue;
       distance = away;
       best = j;
     }
-    return best;
-  }
-
-  void take(size_t j, size_t i, double& running) {
-    match_[j] = static_cast<uint32_t>(i);
+    if (!best) return best;
+    match[*best] = static_cast<uint32_t>(i);
     constexpr double kFollow = 0.1;
-    running += kFollow * (static_cast<double>(first_.end[j] - second_.end[i]) - running);
+    running += kFollow * (static_cast<double>(first.end[*best] - second.end[i]) - running);
+    return best;
+  };
+  size_t free = 0;  // first place that is not taken
+  for (size_t i = offset.anchor; i < second.end.size(); ++i) {
+    if (const auto found = take_nearest(i, free, first.end.size())) free = *found + 1;
   }
-
-  const Compared& first_;
-  const Compared& second_;
-  Nanoseconds tolerance_;
-  std::vector<uint32_t>& match_;
-};
+  const auto taken = std::ranges::find_if(match, [](uint32_t row) { return row != kNoRow; });
+  auto end = static_cast<size_t>(taken - match.begin());
+  running = static_cast<double>(offset.value);
+  for (size_t i = offset.anchor; i-- > 0;) {
+    if (const auto found = take_nearest(i, 0, end)) end = *found;
+  }
+  return match;
+}
 
 // Keeps enough times to fit a line.
 std::vector<Nanoseconds> thinned(const std::vector<Nanoseconds>& times) {
@@ -162,11 +137,7 @@ std::vector<uint32_t> align_by_time(const Compared& first, const Compared& secon
       if (voted.votes > offset.votes) offset = voted;
     }
   }
-  std::vector<uint32_t> match(first.end.size(), kNoRow);
-  Walk walk(first, second, tolerance, match);
-  walk.forward(offset.anchor, offset.value);
-  walk.backward(offset.anchor, offset.value);
-  return match;
+  return matched_along(first, second, tolerance, offset);
 }
 
 size_t pairs_that_fit(const Compared& first, const Compared& second,

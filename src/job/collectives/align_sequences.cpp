@@ -1,7 +1,6 @@
-#include "job/collectives/align_sequences.h"
+#include "job/collectives/match.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -126,17 +125,8 @@ class ShiftSearch {
   void measure(double base, Fit& fit) {
     left_ = difference_;
     fit.offset = base + upper_median(left_);
-    const size_t half = time_.size() / 2;
-    double slope = 0;
-    if (time_.size() >= kEarlyProbes) {
-      left_.clear();
-      for (size_t i = 0; i + half < time_.size(); ++i) {
-        const double apart = time_[i + half] - time_[i];
-        if (apart > 0) left_.push_back((difference_[i + half] - difference_[i]) / apart);
-      }
-      if (!left_.empty()) slope = upper_median(left_);
-      if (std::abs(slope) > kLargestSlope) slope = 0;
-    }
+    double slope = time_.size() < kEarlyProbes ? 0 : robust_slope(time_, difference_);
+    if (std::abs(slope) > kLargestSlope) slope = 0;
     left_.resize(time_.size());
     for (size_t i = 0; i < time_.size(); ++i) left_[i] = difference_[i] - slope * time_[i];
     const double at_0 = upper_median(left_);

@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include "job/collectives/align_sequences.h"
 #include "job/collectives/match.h"
 #include "testing/job_parts.h"
 

@@ -1,4 +1,4 @@
-#include "job/collectives/lanes.h"
+#include "job/collectives/match.h"
 
 #include <fmt/format.h>
 
@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "base/text.h"
 #include "job/clock/align_clocks.h"
 
 namespace llmprof::job {
@@ -19,8 +20,10 @@ CollectiveKind kind_of(const RankPart& part, uint32_t row) {
   return part.collectives.keys[part.collectives.key(row)].kind;
 }
 
-bool is_point_to_point(CollectiveKind kind) {
-  return kind == CollectiveKind::send || kind == CollectiveKind::receive;
+bool has_point_to_point(const RankPart& part) {
+  return std::ranges::any_of(part.collectives.keys, [](const CollectiveKey& key) {
+    return key.kind == CollectiveKind::send || key.kind == CollectiveKind::receive;
+  });
 }
 
 // Drops the device: "cuda:0 stream 7" and "cuda:1 stream 7" are the same stream of one program.
@@ -121,9 +124,7 @@ void join_by_members(ByGroup& groups) {
   }
   for (const auto& [members, identities] : by_members) {
     std::set<uint32_t> parts;
-    for (const GroupIdentity& identity : identities) {
-      parts.insert(groups[identity].front().part);
-    }
+    for (const GroupIdentity& identity : identities) parts.insert(groups[identity].front().part);
     if (identities.size() < 2 || parts.size() != identities.size()) continue;
     auto& into = groups[identities.front()];
     for (size_t i = 1; i < identities.size(); ++i) {
@@ -240,23 +241,21 @@ class LaneMaker {
     if (size == 0 && identity.members.empty() && options_.tp && *options_.tp > 1)
       size = *options_.tp;
     if (!identity.members.empty() || size < 2 || rows.size() <= size) {
-      add_group(identity, size, std::move(rows));
-      return;
+      return add_group(identity, size, rows);
     }
     for (auto& some : Splitter(parts_, rows, size).split()) {
-      if (!some.empty()) add_group(identity, size, std::move(some));
+      if (!some.empty()) add_group(identity, size, some);
     }
   }
 
-  void add_group(const GroupIdentity& identity, uint64_t size, std::vector<Sequence> rows) {
+  void add_group(const GroupIdentity& identity, uint64_t size, std::vector<Sequence>& rows) {
     Group group;
     group.name = identity.name.empty() ? "collectives" : identity.name;
     group.members = identity.members;
     group.size = std::max<uint64_t>({size, identity.members.size(), rows.size()});
     if (identity.size == 0 && size == 0) group.size = size_where_not_stated(rows.size());
     for (const Sequence& each : rows) group.parts.push_back(each.part);
-    const auto number = static_cast<uint32_t>(made_.groups.size());
-    add_lanes(number, std::move(rows));
+    add_lanes(static_cast<uint32_t>(made_.groups.size()), rows);
     made_.groups.push_back(std::move(group));
   }
 
@@ -269,33 +268,26 @@ class LaneMaker {
     return size;
   }
 
-  void add_lanes(uint32_t group, std::vector<Sequence> rows) {
+  void add_lanes(uint32_t group, std::vector<Sequence>& rows) {
     Lane together{group, false, {}};
     std::vector<Sequence> sends;
     std::vector<Sequence> receives;
     for (Sequence& each : rows) {
       Sequence all{each.part, {}};
-      Sequence sent{each.part, {}};
-      Sequence received{each.part, {}};
-      bool some = false;
-      for (size_t i = 0; i < each.rows.size() && !some; ++i) {
-        some = is_point_to_point(kind_of(parts_[each.part], each.rows[i]));
-      }
-      if (!some) {
+      Sequence& sent = sends.emplace_back(Sequence{each.part, {}});
+      Sequence& received = receives.emplace_back(Sequence{each.part, {}});
+      if (!has_point_to_point(parts_[each.part])) {
         all.rows = std::move(each.rows);
       } else {
         for (size_t i = 0; i < each.rows.size(); ++i) {
-          const uint32_t row = each.rows[i];
-          const CollectiveKind kind = kind_of(parts_[each.part], row);
+          const CollectiveKind kind = kind_of(parts_[each.part], each.rows[i]);
           Sequence& into = kind == CollectiveKind::send      ? sent
                            : kind == CollectiveKind::receive ? received
                                                              : all;
-          into.rows.push_back(row);
+          into.rows.push_back(each.rows[i]);
         }
       }
       if (!all.rows.empty()) together.sequences.push_back(std::move(all));
-      sends.push_back(std::move(sent));
-      receives.push_back(std::move(received));
     }
     if (!together.sequences.empty()) made_.lanes.push_back(std::move(together));
     add_point_to_point(group, sends, receives);
@@ -317,8 +309,7 @@ class LaneMaker {
         return;
       }
       if (next == i || receives[next].rows.empty()) continue;
-      Lane lane{group, true, {std::move(sends[i]), std::move(receives[next])}};
-      made_.lanes.push_back(std::move(lane));
+      made_.lanes.push_back({group, true, {std::move(sends[i]), std::move(receives[next])}});
     }
   }
 
@@ -353,26 +344,17 @@ class LaneMaker {
 }  // namespace
 
 std::vector<uint64_t> parse_members(const std::string& text) {
-  std::vector<uint64_t> members;
-  uint64_t number = 0;
-  bool in_number = false;
-  for (const char c : text) {
-    if (c >= '0' && c <= '9') {
-      if (number > UINT32_MAX) return {};
-      number = number * 10 + static_cast<uint64_t>(c - '0');
-      in_number = true;
-    } else if (c == ',' || c == ' ' || c == '[' || c == ']' || c == '(' || c == ')') {
-      if (in_number) members.push_back(number);
-      number = 0;
-      in_number = false;
-    } else {
-      return {};
-    }
+  std::string numbers = text;
+  std::ranges::replace_if(numbers, [](char c) { return contains(",[]()", {&c, 1}); }, ' ');
+  if (numbers.find_first_not_of("0123456789 ") != std::string::npos) return {};
+  std::set<uint64_t> members;
+  for (const std::string_view number : split(numbers, ' ')) {
+    if (number.empty()) continue;
+    const auto member = parse_int(number);
+    if (!member) return {};
+    members.insert(static_cast<uint64_t>(*member));
   }
-  if (in_number) members.push_back(number);
-  std::ranges::sort(members);
-  members.erase(std::unique(members.begin(), members.end()), members.end());
-  return members;
+  return {members.begin(), members.end()};
 }
 
 Lanes find_lanes(const std::vector<RankPart>& parts, const ParallelismOptions& options) {

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "job/collectives/align_sequences.h"
-
 namespace llmprof::job {
 namespace {
 

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "config/conf_files.h"
+#include "config/config_tree.h"
 
 namespace llmprof::job {
 
@@ -32,7 +33,8 @@ class Links {
     std::string gpu;
     Link link;
   };
-  Result<void> read(const config::ConfText& text);
+  void read(const config::ConfText& text);
+  void read_link(const config::ConfigDocument& document, const config::ConfigNode& row);
 
   std::vector<Entry> entries_;  // the user's first
   Link network_{"network", std::nullopt};

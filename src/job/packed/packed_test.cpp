@@ -2,8 +2,7 @@
 
 #include <random>
 
-#include "job/packed/packed_collectives.h"
-#include "job/packed/packed_steps.h"
+#include "job/packed/packed.h"
 #include "profile/json/json.h"
 #include "testing/sample_profile.h"
 

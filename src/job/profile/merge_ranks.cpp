@@ -1,9 +1,8 @@
-#include "job/profile/merge_ranks.h"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "analysis/shown/shown.h"
 #include "job/profile/amounts.h"
@@ -14,12 +13,9 @@ namespace llmprof::job {
 namespace {
 
 std::string captures_of(const RankPart& part) {
-  std::vector<std::string> paths;
-  paths.reserve(part.profile.context.captures.size());
-  for (const profile::Capture& capture : part.profile.context.captures) {
-    paths.push_back(capture.path);
-  }
-  return paths.empty() ? "no capture" : fmt::format("{}", fmt::join(paths, ", "));
+  const auto& captures = part.profile.context.captures;
+  const auto paths = captures | std::views::transform(&profile::Capture::path);
+  return captures.empty() ? "no capture" : fmt::format("{}", fmt::join(paths, ", "));
 }
 
 Result<void> check_parts(const std::vector<RankPart>& parts) {

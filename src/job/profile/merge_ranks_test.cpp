@@ -1,5 +1,3 @@
-#include "job/profile/merge_ranks.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,7 +5,9 @@
 #include <set>
 
 #include "config/conf_files.h"
+#include "job/links/links.h"
 #include "job/profile/amounts.h"
+#include "job/rank_part.h"
 #include "profile/json/json.h"
 #include "testing/sample_profile.h"
 

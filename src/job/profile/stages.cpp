@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <cmath>
 #include <map>
-#include <set>
 
 #include "analysis/statistics/statistics.h"
 #include "analysis/statistics/values.h"

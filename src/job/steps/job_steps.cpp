@@ -1,8 +1,8 @@
 #include "job/steps/job_steps.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
+#include <numeric>
 #include <optional>
 
 #include "job/clock/align_clocks.h"
@@ -13,9 +13,9 @@ namespace {
 // A part's steps in a stage, or its instances if it has no steps there.
 struct UnitsOfPart {
   uint32_t part = 0;
-  std::vector<uint32_t> rows;
-  std::vector<Nanoseconds> start;  // on the job's clock
-  std::vector<Nanoseconds> end;
+  std::vector<uint32_t> rows = {};
+  std::vector<Nanoseconds> start = {};  // on the job's clock
+  std::vector<Nanoseconds> end = {};
   int64_t shift = 0;  // place in rows minus place in the rows of the stage's first part
 };
 
@@ -50,11 +50,10 @@ class StepMaker {
   [[nodiscard]] StageUnits units_of(const std::string& name) const {
     StageUnits units;
     units.stage = &name;
-    std::vector<uint32_t> order = {reference_};
-    for (uint32_t part = 0; part < parts_.size(); ++part) {
-      if (part != reference_) order.push_back(part);
-    }
     units.by_step = true;
+    std::vector<uint32_t> order(parts_.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::ranges::stable_partition(order, [&](uint32_t part) { return part == reference_; });
     for (const uint32_t part : order) {
       if (stage_of(parts_[part], name) == nullptr) continue;
       UnitsOfPart of = steps_of(part, name);
@@ -67,30 +66,29 @@ class StepMaker {
     return units;
   }
 
+  void add_unit(uint32_t row, Nanoseconds start, Nanoseconds end, UnitsOfPart& of) const {
+    of.rows.push_back(row);
+    of.start.push_back(job_time(clocks_[of.part], start));
+    of.end.push_back(job_time(clocks_[of.part], end));
+  }
+
   [[nodiscard]] UnitsOfPart steps_of(uint32_t part, const std::string& name) const {
-    UnitsOfPart of;
-    of.part = part;
+    UnitsOfPart of{part};
     const RankPart& from = parts_[part];
     const size_t known = std::min(from.steps.size(), from.step_start.size());
     for (uint32_t row = 0; row < known; ++row) {
       if (from.steps.stage(row) != name) continue;
-      of.rows.push_back(row);
-      of.start.push_back(job_time(clocks_[part], from.step_start[row]));
-      of.end.push_back(job_time(clocks_[part], from.step_end[row]));
+      add_unit(row, from.step_start[row], from.step_end[row], of);
     }
     return of;
   }
 
   [[nodiscard]] UnitsOfPart instances_of(uint32_t part, const std::string& name) const {
-    UnitsOfPart of;
-    of.part = part;
+    UnitsOfPart of{part};
     const auto& instances = stage_of(parts_[part], name)->instances;
     for (uint32_t row = 0; row < instances.size(); ++row) {
       const Nanoseconds start = instances[row].start_ns.value;
-      const Nanoseconds wall = profile::to_nanoseconds(instances[row].wall);
-      of.rows.push_back(row);
-      of.start.push_back(job_time(clocks_[part], start));
-      of.end.push_back(job_time(clocks_[part], start + wall));
+      add_unit(row, start, start + profile::to_nanoseconds(instances[row].wall), of);
     }
     return of;
   }
@@ -153,11 +151,9 @@ class StepMaker {
       if (at != starts.begin() && time - *std::prev(at) < *at - time) --at;
       return at - starts.begin();
     };
-    if (of.start.front() >= first.start.front()) {
-      of.shift = -nearest(first.start, of.start.front());
-    } else {
-      of.shift = nearest(of.start, first.start.front());
-    }
+    const bool later = of.start.front() >= first.start.front();
+    of.shift =
+        later ? -nearest(first.start, of.start.front()) : nearest(of.start, first.start.front());
   }
 
   void add_stage(const std::string& name) {
@@ -180,12 +176,9 @@ class StepMaker {
       for (const UnitsOfPart& of : units.parts) made_.unmatched += of.rows.size() - common;
     }
     if (common == 0) return;
-    if (units.by_step) {
-      add_steps(units, from, to);
-    } else {
-      for (int64_t place = from; place < to; ++place) {
-        add_instance(units, place, static_cast<uint64_t>(place - from));
-      }
+    if (units.by_step) return add_steps(units, from, to);
+    for (int64_t place = from; place < to; ++place) {
+      add_instance(units, place, static_cast<uint64_t>(place - from));
     }
   }
 
@@ -293,9 +286,7 @@ std::vector<std::string> job_stage_names(const std::vector<RankPart>& parts) {
   std::vector<std::string> names;
   const auto add = [&](const RankPart& part) {
     for (const profile::Stage& stage : part.profile.stages) {
-      if (std::ranges::find(names, stage.name) == names.end()) {
-        names.push_back(stage.name);
-      }
+      if (std::ranges::find(names, stage.name) == names.end()) names.push_back(stage.name);
     }
   };
   if (!parts.empty()) add(parts[reference_part(parts)]);

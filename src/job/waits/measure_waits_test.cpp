@@ -77,7 +77,8 @@ TEST(MeasureWaits, LeaveWarmupAndUnmatchedOnesOut) {
 
 TEST(RankStages, SumToTheWallTime) {
   const Measured found(of_late_rank().make());
-  const auto stages = rank_stages(found.parts, found.units, found.waits);
+  const auto stages =
+      rank_stages({found.parts, found.lanes, found.matched, found.units, found.waits});
   ASSERT_EQ(stages.size(), 2U);
   ASSERT_EQ(stages[0].size(), 1U);
   const profile::RankStage& early = stages[0][0];

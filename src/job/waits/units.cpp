@@ -1,7 +1,6 @@
-#include "job/waits/units.h"
+#include "job/waits/measure_waits.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace llmprof::job {
 

@@ -15,7 +15,6 @@
 #include "capture/convert.h"
 #include "config/conf_files.h"
 #include "job/links/links.h"
-#include "job/profile/merge_ranks.h"
 #include "readers/shared/reader.h"
 #include "readers/shared/tool_words.h"
 #include "report/documents/documents.h"

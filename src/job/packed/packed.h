@@ -2,9 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "analysis/communication/collectives.h"
 #include "base/units.h"
+#include "job/packed/number_stream.h"
+#include "profile/steps.h"
 
 namespace llmprof::job {
 
@@ -106,5 +111,79 @@ class PackedRows {
 
   PackedNumbers ahead_{kNone};  // row minus its place
 };
+
+// One rank's analysis::Collectives in about a fifth of the memory: a merge holds all ranks at once.
+class PackedCollectives {
+ public:
+  PackedCollectives() = default;
+  explicit PackedCollectives(analysis::Collectives&& from);
+
+  std::vector<analysis::CollectiveKey> keys;
+
+  [[nodiscard]] size_t size() const { return start_.size(); }
+  [[nodiscard]] Nanoseconds start(size_t row) const { return start_[row]; }
+  [[nodiscard]] Nanoseconds duration(size_t row) const { return duration_[row]; }
+  [[nodiscard]] Nanoseconds end(size_t row) const { return sum(start_[row], duration_[row]); }
+  [[nodiscard]] Nanoseconds launched(size_t row) const { return launched_[row]; }
+  [[nodiscard]] Nanoseconds exposed(size_t row) const { return sum(duration_[row], shown_[row]); }
+  [[nodiscard]] Nanoseconds busy_before(size_t row) const { return busy_before_[row]; }
+  [[nodiscard]] uint32_t key(size_t row) const { return key_[row]; }
+  [[nodiscard]] uint32_t step(size_t row) const { return step_[row]; }
+  [[nodiscard]] uint64_t sequence(size_t row) const { return sequence_[row]; }
+  [[nodiscard]] bool in_graph(size_t row) const { return in_graph_[row] != 0; }
+
+  [[nodiscard]] analysis::Collectives unpacked() const;
+
+ private:
+  // Numbers in a file are arbitrary: differences may wrap around, and sums undo that.
+  static Nanoseconds sum(Nanoseconds a, Nanoseconds b) {
+    return static_cast<Nanoseconds>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  }
+
+  PackedTimes start_;
+  PackedTimes duration_;
+  PackedTimes launched_;
+  PackedTimes shown_;  // exposed minus duration: 0 without concurrent work
+  PackedTimes busy_before_;
+  PackedIndexes key_;
+  PackedIndexes step_;
+  PackedColumn<uint64_t, trace::kNoSequence> sequence_;
+  PackedIndexes in_graph_;
+};
+
+// One rank's profile::Step rows in about a tenth of the memory: a merge holds all ranks at once.
+// Every field is exact; the fields that rank comparison needs are also kept as columns.
+class PackedSteps {
+ public:
+  PackedSteps() = default;
+  explicit PackedSteps(std::vector<profile::Step> steps);
+
+  [[nodiscard]] size_t size() const { return first_.size(); }
+  [[nodiscard]] profile::Step operator[](size_t row) const;
+  [[nodiscard]] std::vector<profile::Step> unpacked() const;
+
+  // Single fields of a step.
+  [[nodiscard]] const std::string& stage(size_t row) const { return texts_[stage_[row]]; }
+  [[nodiscard]] uint64_t instance(size_t row) const { return instance_[row]; }
+  [[nodiscard]] bool after_untraced(size_t row) const { return after_untraced_[row] != 0; }
+  [[nodiscard]] std::optional<uint64_t> tokens(size_t row) const;
+  [[nodiscard]] Nanoseconds gpu_busy(size_t row) const { return gpu_busy_[row]; }
+
+ private:
+  using Counts = PackedColumn<uint64_t, UINT64_MAX>;
+
+  std::string bytes_;               // all rows, concatenated
+  std::vector<std::string> texts_;  // texts that occur in the rows
+  PackedTimes first_;               // first byte of each row
+  PackedIndexes stage_;             // index in texts_
+  Counts instance_;
+  Counts after_untraced_;
+  Counts tokens_;
+  PackedTimes gpu_busy_;
+};
+
+// As columns of a file; the reader marks invalid steps as damage.
+void write_steps(std::vector<profile::Step> steps, NumberWriter& out);
+std::vector<profile::Step> read_steps(NumberReader& in);
 
 }  // namespace llmprof::job

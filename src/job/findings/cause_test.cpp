@@ -1,4 +1,4 @@
-#include "job/stragglers/stragglers.h"
+#include "job/findings/job_findings.h"
 
 #include <gtest/gtest.h>
 

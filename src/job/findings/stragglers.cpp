@@ -1,4 +1,4 @@
-#include "job/stragglers/stragglers.h"
+#include "job/findings/job_findings.h"
 
 #include <algorithm>
 #include <cmath>
@@ -72,23 +72,22 @@ struct StageWaits {
 
 class StragglerSearch {
  public:
-  StragglerSearch(const std::vector<RankPart>& parts, const std::vector<MatchedLane>& lanes,
-                  const RankComparison& comparison, const Units& units, const Waits& waits)
-      : parts_(parts),
-        lanes_(lanes),
+  StragglerSearch(const MeasuredJob& job, const RankComparison& comparison)
+      : parts_(job.parts),
+        lanes_(job.matched),
         comparison_(comparison),
         clocks_(comparison.clocks.begin(), comparison.clocks.end()),
-        units_(units),
-        waits_(waits) {
+        units_(job.units),
+        waits_(job.waits) {
     // The last entry is for time outside stages, reported only if there are no stages at all.
-    stages_.resize(units.stages().size() + 1);
+    stages_.resize(units_.stages().size() + 1);
     for (StageWaits& stage : stages_) {
-      stage.by_part.resize(parts.size());
-      stage.single.resize(parts.size());
-      stage.longest_single.resize(parts.size(), 0);
+      stage.by_part.resize(parts_.size());
+      stage.single.resize(parts_.size());
+      stage.longest_single.resize(parts_.size(), 0);
     }
-    peers_.assign(parts.size(), std::vector<uint8_t>(parts.size(), 0));
-    for (const MatchedLane& lane : lanes) {
+    peers_.assign(parts_.size(), std::vector<uint8_t>(parts_.size(), 0));
+    for (const MatchedLane& lane : lanes_) {
       if (lane.size() == 0 || is_of_pipeline(lane)) continue;
       for (const uint32_t a : lane.parts) {
         for (const uint32_t b : lane.parts) peers_[a][b] = a != b ? 1 : 0;
@@ -366,11 +365,9 @@ class StragglerSearch {
 
 }  // namespace
 
-std::vector<profile::Straggler> find_stragglers(const std::vector<RankPart>& parts,
-                                                const std::vector<MatchedLane>& lanes,
-                                                const RankComparison& comparison,
-                                                const Units& units, const Waits& waits) {
-  return StragglerSearch(parts, lanes, comparison, units, waits).find();
+std::vector<profile::Straggler> find_stragglers(const MeasuredJob& job,
+                                                const RankComparison& comparison) {
+  return StragglerSearch(job, comparison).find();
 }
 
 }  // namespace llmprof::job
