@@ -134,89 +134,80 @@ void join_by_members(ByGroup& groups) {
   }
 }
 
+using SplitRows = std::vector<std::vector<Sequence>>;
+
+// In groups of `size` neighbors, or of ranks as far apart as possible.
+SplitRows grouped(const std::vector<RankPart>& parts, const std::vector<Sequence>& rows,
+                  uint64_t size, bool apart) {
+  const uint64_t groups = std::max<uint64_t>(1, (rows.size() + size - 1) / size);
+  SplitRows found(groups);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    // By order if all ranks are present, otherwise by rank.
+    const uint64_t place = rows.size() == groups * size ? i : parts[rows[i].part].identity.rank;
+    found[apart ? place % groups : (place / size) % groups].push_back(rows[i]);
+  }
+  return found;
+}
+
+// Groups with at least one sender and one receiver.
+size_t complete_pairs(const std::vector<RankPart>& parts, const SplitRows& groups) {
+  const auto has = [&](const std::vector<Sequence>& group, CollectiveKind kind) {
+    return std::ranges::any_of(group, [&](const Sequence& each) {
+      for (size_t i = 0; i < each.rows.size(); ++i) {
+        if (kind_of(parts[each.part], each.rows[i]) == kind) return true;
+      }
+      return false;
+    });
+  };
+  return static_cast<size_t>(std::ranges::count_if(groups, [&](const auto& group) {
+    return has(group, CollectiveKind::send) && has(group, CollectiveKind::receive);
+  }));
+}
+
+// Share of the first ends that two ranks of a group have in common: the ends themselves if both
+// ranks read one clock, otherwise the times between them.
+double likeness(const std::vector<RankPart>& parts, const SplitRows& groups) {
+  constexpr size_t kEnds = 500;
+  const auto end = [&](const Sequence& of, size_t k) {
+    return parts[of.part].collectives.end(of.rows[k]);
+  };
+  double alike = 0;
+  double all = 0;
+  for (const auto& group : groups) {
+    for (size_t i = 1; i < group.size(); ++i) {
+      const auto& a = group[i - 1];
+      const auto& b = group[i];
+      const ClocksStated clocks = clocks_stated(parts[a.part].identity, parts[b.part].identity);
+      const size_t n = std::min({a.rows.size(), b.rows.size(), kEnds});
+      for (size_t k = 1; k < n; ++k) {
+        const Nanoseconds own = end(a, k) - end(a, k - 1);
+        const Nanoseconds other =
+            clocks.shared ? own + end(a, k) - end(b, k) - clocks.offset : end(b, k) - end(b, k - 1);
+        constexpr Nanoseconds kClose = 2'000;
+        constexpr Nanoseconds kFiftieth = 50;
+        all += 1;
+        if (std::abs(own - other) <= std::max(kClose, own / kFiftieth)) alike += 1;
+      }
+    }
+  }
+  return all > 0 ? alike / all : 0;
+}
+
 // Splits ranks that state no members but share a group name whose size is too small for all of
 // them: into neighbors, or into ranks as far apart as possible if their rounds of collectives end
 // together more often.
-class Splitter {
- public:
-  Splitter(const std::vector<RankPart>& parts, const std::vector<Sequence>& rows, uint64_t size)
-      : parts_(parts), rows_(rows), size_(size) {}
-
-  [[nodiscard]] std::vector<std::vector<Sequence>> split() const {
-    auto neighbors = grouped(false);
-    if (rows_.size() % size_ != 0) return neighbors;
-    const auto apart = grouped(true);
-    if (complete_pairs(apart) != complete_pairs(neighbors)) {
-      return complete_pairs(apart) > complete_pairs(neighbors) ? apart : neighbors;
-    }
-    return likeness(apart) > likeness(neighbors) ? apart : neighbors;
-  }
-
- private:
-  [[nodiscard]] std::vector<std::vector<Sequence>> grouped(bool apart) const {
-    const uint64_t groups = std::max<uint64_t>(1, (rows_.size() + size_ - 1) / size_);
-    std::vector<std::vector<Sequence>> found(groups);
-    for (size_t i = 0; i < rows_.size(); ++i) {
-      const uint64_t rank = parts_[rows_[i].part].identity.rank;
-      // By order if all ranks are present, otherwise by rank.
-      const uint64_t place = rows_.size() == groups * size_ ? i : rank;
-      found[apart ? place % groups : (place / size_) % groups].push_back(rows_[i]);
-    }
-    return found;
-  }
-
-  // Groups with at least one sender and one receiver.
-  [[nodiscard]] size_t complete_pairs(const std::vector<std::vector<Sequence>>& groups) const {
-    size_t complete = 0;
-    for (const auto& group : groups) {
-      bool sends = false;
-      bool receives = false;
-      for (const Sequence& each : group) {
-        for (size_t i = 0; i < each.rows.size(); ++i) {
-          const CollectiveKind kind = kind_of(parts_[each.part], each.rows[i]);
-          sends = sends || kind == CollectiveKind::send;
-          receives = receives || kind == CollectiveKind::receive;
-        }
-      }
-      if (sends && receives) ++complete;
-    }
-    return complete;
-  }
-
-  // Share of the first ends that two ranks of a group have in common: the ends themselves if both
-  // ranks read one clock, otherwise the times between them.
-  [[nodiscard]] double likeness(const std::vector<std::vector<Sequence>>& groups) const {
-    constexpr size_t kEnds = 500;
-    double alike = 0;
-    double all = 0;
-    for (const auto& group : groups) {
-      for (size_t i = 1; i < group.size(); ++i) {
-        const auto& a = group[i - 1];
-        const auto& b = group[i];
-        const ClocksStated clocks = clocks_stated(parts_[a.part].identity, parts_[b.part].identity);
-        const size_t n = std::min({a.rows.size(), b.rows.size(), kEnds});
-        for (size_t k = 1; k < n; ++k) {
-          const Nanoseconds own = end(a, k) - end(a, k - 1);
-          const Nanoseconds other = clocks.shared ? own + end(a, k) - end(b, k) - clocks.offset
-                                                  : end(b, k) - end(b, k - 1);
-          constexpr Nanoseconds kClose = 2'000;
-          constexpr Nanoseconds kFiftieth = 50;
-          all += 1;
-          if (std::abs(own - other) <= std::max(kClose, own / kFiftieth)) alike += 1;
-        }
-      }
-    }
-    return all > 0 ? alike / all : 0;
-  }
-
-  [[nodiscard]] Nanoseconds end(const Sequence& of, size_t k) const {
-    return parts_[of.part].collectives.end(of.rows[k]);
-  }
-
-  const std::vector<RankPart>& parts_;
-  const std::vector<Sequence>& rows_;
-  uint64_t size_;
-};
+SplitRows split_group(const std::vector<RankPart>& parts, const std::vector<Sequence>& rows,
+                      uint64_t size) {
+  SplitRows neighbors = grouped(parts, rows, size, false);
+  if (rows.size() % size != 0) return neighbors;
+  SplitRows apart = grouped(parts, rows, size, true);
+  const auto better = [&](auto measure) {
+    return measure(parts, apart) <=> measure(parts, neighbors);
+  };
+  const auto order = better(complete_pairs);
+  const bool is_apart = order != 0 ? order > 0 : better(likeness) > 0;
+  return is_apart ? apart : neighbors;
+}
 
 class LaneMaker {
  public:
@@ -243,7 +234,7 @@ class LaneMaker {
     if (!identity.members.empty() || size < 2 || rows.size() <= size) {
       return add_group(identity, size, rows);
     }
-    for (auto& some : Splitter(parts_, rows, size).split()) {
+    for (auto& some : split_group(parts_, rows, size)) {
       if (!some.empty()) add_group(identity, size, some);
     }
   }
