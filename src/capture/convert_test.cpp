@@ -239,7 +239,7 @@ TEST_F(Convert, RefusesAnNcuReportWhereNcuIsMissing) {
   EXPECT_TRUE(contains(error.message, "/k.ncu-rep --page raw --csv > "));
 }
 
-TEST_F(Convert, TellsWhatAFailingToolSaid) {
+TEST_F(Convert, QuotesWhatAFailingToolSaid) {
   install_nsys();
   const Error error = refusal(report("run.nsys-rep", kReport, "nsys:fail"));
   EXPECT_EQ(error.kind, ErrorKind::tool);
@@ -250,14 +250,14 @@ TEST_F(Convert, TellsWhatAFailingToolSaid) {
   EXPECT_TRUE(contains(error.message, "\n  nsys export --type sqlite --output "));
 }
 
-TEST_F(Convert, TellsThatAToolCrashed) {
+TEST_F(Convert, ReportsThatAToolCrashed) {
   install_nsys();
   const Error error = refusal(report("run.nsys-rep", kReport, "nsys:crash"));
   EXPECT_EQ(error.kind, ErrorKind::tool);
   EXPECT_TRUE(contains(error.message, "killed by signal 11")) << error.message;
 }
 
-TEST_F(Convert, TellsWhatAFailingImporterSaid) {
+TEST_F(Convert, QuotesWhatAFailingImporterSaid) {
   install_nsys();
   install_importer();
   Error error = refusal(report("run.qdstrm", kStream, "importer:fail"));
@@ -270,7 +270,7 @@ TEST_F(Convert, TellsWhatAFailingImporterSaid) {
   EXPECT_TRUE(contains(error.message, "Version not supported")) << error.message;
 }
 
-TEST_F(Convert, TellsWhatAFailingNcuSaid) {
+TEST_F(Convert, QuotesWhatAFailingNcuSaid) {
   install_ncu();
   const Error error = refusal(report("k.ncu-rep", kNcuReport, "ncu:fail"));
   EXPECT_EQ(error.kind, ErrorKind::tool);

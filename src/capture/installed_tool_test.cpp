@@ -30,7 +30,7 @@ class Ensure : public ::testing::Test {
 constexpr const char* kOldNsys = "opt/nvidia/nsight-systems/2022.4.2/bin/nsys";
 constexpr const char* kNewNsys = "opt/nvidia/nsight-systems/2025.3.1/bin/nsys";
 
-TEST_F(Ensure, TellsPathAndVersion) {
+TEST_F(Ensure, ReturnsPathAndVersion) {
   const path nsys =
       install(kNewNsys, "echo 'NVIDIA Nsight Systems version 2025.3.1.90-253135822126v0'");
   const auto found = ensure_tool(Tool::nsys, search);

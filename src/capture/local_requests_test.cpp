@@ -75,7 +75,7 @@ TEST(ParseHttpUrl, RefusesTheRestAsUsage) {
   }
 }
 
-TEST(HttpGet, TellsTheStatus) {
+TEST(HttpGet, ReturnsTheStatus) {
   OneAnswer server("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n");
   const HttpUrl url{"localhost", server.port, "/health"};
   EXPECT_EQ(http_get_status(url, 5s), 503);
@@ -90,7 +90,7 @@ TEST(HttpGet, TakesNothingElseForAnAnswer) {
   EXPECT_EQ(http_get_status({"127.0.0.1", server.port, "/"}, 5s), std::nullopt);
 }
 
-TEST(HttpGet, TellsThatNobodyAnswers) {
+TEST(HttpGet, ReportsThatNobodyAnswers) {
   uint16_t port = 0;
   {
     OneAnswer server("HTTP/1.0 200 OK\r\n\r\n");

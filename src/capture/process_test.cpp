@@ -61,7 +61,7 @@ size_t open_descriptors() {
   return count;
 }
 
-TEST(Process, TellsExitCodeAndBothStreams) {
+TEST(Process, ReportsExitCodeAndBothStreams) {
   const ProcessResult result = run(shell("echo out; echo err >&2; exit 3"));
   EXPECT_EQ(result.end, ProcessEnd::exited);
   EXPECT_EQ(result.exit_code, 3);
@@ -115,7 +115,7 @@ TEST(Process, RunsInTheFolderAndWritesToTheFiles) {
   EXPECT_EQ(testing::file_bytes(command.stderr_file), "err\n");
 }
 
-TEST(Process, TellsAMissingProgramFromOneThatFails) {
+TEST(Process, DistinguishesAMissingProgramFromOneThatFails) {
   Command command;
   for (const char* name : {"llmprof-no-such-program", "/nowhere/llmprof-no-such-program"}) {
     command.argv = {name};
@@ -143,7 +143,7 @@ TEST(Process, RefusesAnEmptyCommandAndAnUnwritableFile) {
   EXPECT_EQ(result.error().message, "/nowhere/out: No such file or directory");
 }
 
-TEST(Process, TellsTheSignal) {
+TEST(Process, ReportsTheSignal) {
   const ProcessResult result = run(shell("kill -KILL $$"));
   EXPECT_EQ(result.end, ProcessEnd::signalled);
   EXPECT_EQ(result.signal, SIGKILL);

@@ -52,7 +52,7 @@ TEST(ShellLine, QuotesAProgramThatLooksLikeAnAssignment) {
   EXPECT_EQ(shell_line(argv), "'./a=b' c=d");
 }
 
-TEST(ShellLine, TellsNoSecrets) {
+TEST(ShellLine, HidesSecrets) {
   const std::vector<std::string> argv = {"serve", "--api-key", "X", "HF_TOKEN=Y"};
   const std::vector<std::pair<std::string, std::string>> environment = {{"API_KEY", "Z"},
                                                                         {"N", "1"}};

@@ -187,8 +187,8 @@ TEST(Secrets, HarmlessValuesStay) {
        }) {
     EXPECT_EQ(without_secrets(words), words) << words.front();
   }
-  const std::string told = "pass 1 of 3: control run; the token 'x' of pass: 2";
-  EXPECT_EQ(without_secrets(told), told);
+  const std::string progress = "pass 1 of 3: control run; the token 'x' of pass: 2";
+  EXPECT_EQ(without_secrets(progress), progress);
 }
 
 TEST(Secrets, AreHiddenOnce) {

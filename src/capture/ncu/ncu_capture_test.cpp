@@ -268,7 +268,7 @@ TEST_F(NcuCaptureTest, NamesTheFilterThatMatchedNothing) {
   EXPECT_EQ(profiled(), 2U);
 }
 
-TEST_F(NcuCaptureTest, TellsTheWorkloadsFailureFromItsOwn) {
+TEST_F(NcuCaptureTest, DistinguishesTheWorkloadsFailureFromItsOwn) {
   behave("workload_fails");
   request_.workload.argv = {"/bin/sh", "-c", "exit 3"};
   expect_failure("the workload failed under ncu with exit code 3");

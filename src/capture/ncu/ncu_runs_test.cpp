@@ -219,7 +219,7 @@ TEST(NcuCommand, SaysAllThatWasAskedFor) {
             expected);
 }
 
-TEST(NcuCommand, TellsKernelsApartBySymbolWhereTheTimelineHasThem) {
+TEST(NcuCommand, SelectsKernelsBySymbolWhereTheTimelineHasThem) {
   NcuRun run;
   run.kernels = {kernel("f(int)", "decode", "", 8), kernel("gemm.kernel", "decode", "", 8)};
   run.kernels[0].symbol = "_Z1fi";
@@ -237,7 +237,7 @@ TEST(NcuCommand, TellsKernelsApartBySymbolWhereTheTimelineHasThem) {
   }
 }
 
-TEST(NcuCommand, TellsAnOldNcuNothingItDoesNotKnow) {
+TEST(NcuCommand, GivesAnOldNcuNoUnknownOption) {
   const auto run = plan_ncu_runs({}, annotated(), kOld)[0];
   for (const std::string& word : build_ncu_cmd(kNcu, kOld, {}, run, "/out/decode", {})) {
     EXPECT_FALSE(word == "--rename-kernels" || word == "--filter-mode" || word == "--config-file");

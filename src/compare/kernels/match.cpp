@@ -328,8 +328,8 @@ std::vector<Match> match_rows(const std::vector<PlacedKernel>& base,
   matching.pair_up(kByName, [](const PlacedKernel& row) { return row.key; });
   // A grid of one block does not distinguish kernels.
   matching.pair_up(kByClassAndShape, [](const PlacedKernel& row) {
-    const bool tells = row.grid[0] > 1 || row.grid[1] > 1 || row.grid[2] > 1;
-    return std::tuple(row.kernel_class, row.grid, row.block_size, tells ? "" : row.key);
+    const bool distinguishes = row.grid[0] > 1 || row.grid[1] > 1 || row.grid[2] > 1;
+    return std::tuple(row.kernel_class, row.grid, row.block_size, distinguishes ? "" : row.key);
   });
   if (!by_place) matching.pair_lone_classes();
   return matching.take();

@@ -130,9 +130,9 @@ class Grouping {
 
   Grouping(const Sides& sides, const std::string& stage, std::vector<LeftOut>& left_out)
       : stage_(stage), steps_(sides, stage, "steps", all_steps_of, why_unlike, left_out) {
-    tells_batch_ = steps_.every([](const profile::Step& step) { return step.batch.has_value(); });
-    tells_tokens_ = steps_.every([](const profile::Step& step) { return step.tokens.has_value(); });
-    tells_context_ = steps_.every([](const profile::Step& step) {
+    knows_batch_ = steps_.every([](const profile::Step& step) { return step.batch.has_value(); });
+    knows_tokens_ = steps_.every([](const profile::Step& step) { return step.tokens.has_value(); });
+    knows_context_ = steps_.every([](const profile::Step& step) {
       return step.context_tokens.has_value() && step.batch.value_or(0) > 0;
     });
   }
@@ -157,14 +157,14 @@ class Grouping {
  private:
   [[nodiscard]] Key key(const profile::Step& step) const {
     Key found{std::string(to_string(step.kind)), std::nullopt, std::nullopt};
-    if (tells_batch_) found.batch = step.batch;
-    if (tells_tokens_ && step.kind != profile::StepKind::decode) found.tokens = step.tokens;
+    if (knows_batch_) found.batch = step.batch;
+    if (knows_tokens_ && step.kind != profile::StepKind::decode) found.tokens = step.tokens;
     return found;
   }
 
   [[nodiscard]] uint64_t context(const profile::Step& step) const {
     if (step.kind != profile::StepKind::decode) return 0;
-    return tells_context_ ? *step.context_tokens / *step.batch : step.step_of_instance;
+    return knows_context_ ? *step.context_tokens / *step.batch : step.step_of_instance;
   }
 
   // Keys of which every run has at least `fewest` steps.
@@ -228,7 +228,7 @@ class Grouping {
                             .kind = each.kind,
                             .batch = each.batch,
                             .tokens = each.tokens,
-                            .context_by = tells_context_ ? "context_tokens" : "step_of_instance",
+                            .context_by = knows_context_ ? "context_tokens" : "step_of_instance",
                             .context_low = range.low,
                             .context_high = range.high,
                             .weight = {}});
@@ -242,9 +242,9 @@ class Grouping {
 
   std::string stage_;
   ComparedRows<profile::Step> steps_;
-  bool tells_batch_ = false;
-  bool tells_tokens_ = false;
-  bool tells_context_ = false;
+  bool knows_batch_ = false;
+  bool knows_tokens_ = false;
+  bool knows_context_ = false;
   std::map<Key, Range> ranges_;
 };
 

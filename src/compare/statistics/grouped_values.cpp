@@ -43,7 +43,7 @@ class DifferenceMedian {
     for (bool halve = false; high_.x - low_.x > enough;) {
       const double middle = halve ? low_.x + (high_.x - low_.x) / 2 : along_the_line(enough);
       if (middle <= low_.x || middle >= high_.x) break;
-      tell(middle);
+      narrow_to(middle);
       // If the line converged slowly, the next step bisects.
       const double width = high_.x - low_.x;
       halve = 2 * width > before;
@@ -73,7 +73,7 @@ class DifferenceMedian {
 
   [[nodiscard]] bool is_half(uint64_t count) const { return 2 * count >= pairs_; }
 
-  void tell(double x) {
+  void narrow_to(double x) {
     const uint64_t count = at_most(x);
     (is_half(count) ? high_ : low_) = {x, count};
   }
@@ -81,12 +81,12 @@ class DifferenceMedian {
   // Brackets the median between the expected shift and a point at growing distance from it.
   void begin_near(const GroupedValues::Near& near) {
     const auto is_inside = [&](double x) { return x > low_.x && x < high_.x; };
-    if (is_inside(near.shift)) tell(near.shift);
+    if (is_inside(near.shift)) narrow_to(near.shift);
     const bool upwards = low_.x == near.shift;
     for (double distance = near.distance;; distance *= 4) {
       const double x = upwards ? near.shift + distance : near.shift - distance;
       if (!is_inside(x)) return;
-      tell(x);
+      narrow_to(x);
       if ((upwards ? high_.x : low_.x) == x) return;
     }
   }

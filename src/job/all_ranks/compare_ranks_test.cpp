@@ -130,7 +130,7 @@ TEST(CompareRanks, FindsASlowRank) {
   EXPECT_NEAR(found.job.heat.rows[0].wall_ms[5], 8 * 0.23, kMicrosecond);
 }
 
-TEST(CompareRanks, TellsTheCause) {
+TEST(CompareRanks, FindsTheCause) {
   TestJob late;
   late.work = [](uint32_t rank, uint32_t) {
     return TestJob::Work{200'000, rank == 0 ? 100'000 : 0};
@@ -308,7 +308,7 @@ TEST(CompareRanks, KeepsNoiseFromNamingARank) {
   EXPECT_NEAR(found.clocks[1].drift_ppm, 20, 1);
 }
 
-TEST(CompareRanks, TellsHiddenFromExposed) {
+TEST(CompareRanks, SeparatesHiddenFromExposed) {
   TestJob job;
   job.exposed = 0.25;
   const RankComparison found = compared(job.make());
@@ -371,7 +371,7 @@ std::vector<RankPart> tensor_and_pipeline(bool with_members) {
   return all;
 }
 
-TEST(CompareRanks, TellsGroupsApart) {
+TEST(CompareRanks, SeparatesGroups) {
   for (const bool with_members : {true, false}) {
     const RankComparison found = compared(tensor_and_pipeline(with_members));
     ASSERT_EQ(found.job.groups.size(), 4) << with_members;

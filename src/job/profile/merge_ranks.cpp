@@ -41,7 +41,7 @@ Result<void> check_parts(const std::vector<RankPart>& parts) {
 bool is_recorded(const RankPart& part) { return !part.profile.context.captures.empty(); }
 
 // Options of the ranks, equal on all of them. 1 is the default and means unset.
-ParallelismOptions told_by(const profile::Workload& workload) {
+ParallelismOptions options_of(const profile::Workload& workload) {
   const auto unless_one = [](uint64_t count) {
     return count > 1 ? std::optional(count) : std::nullopt;
   };
@@ -136,7 +136,8 @@ Result<profile::Profile> merge_ranks(std::vector<RankPart> parts, const Links& l
     return fail_input(message);
   }
   result::make_short_names_unique(parts);
-  RankComparison comparison = compare_ranks(parts, links, told_by(parts.front().profile.workload));
+  RankComparison comparison =
+      compare_ranks(parts, links, options_of(parts.front().profile.workload));
   add_absent(absent, comparison.job);
   profile::Profile profile = profile_of({parts, comparison}, tool_version);
   add_lost_ranks(parts, absent, profile.diagnostics);

@@ -25,7 +25,7 @@ inline constexpr auto kCpuWaitingPart = profile::TimePart::waiting_for_rank;
 // Ranks with tokens of their own: those of a data-parallel group, otherwise the first.
 std::vector<size_t> token_owners(const Ranks& ranks);
 // GPUs that share the FLOPs of each pass, if the job shows it and no option states it.
-double untold_sharing(const Ranks& ranks);
+double detected_sharing(const Ranks& ranks);
 
 std::vector<profile::Step> job_steps(const Ranks& ranks);
 

@@ -227,7 +227,7 @@ class StageOfRanks {
     stage_.memory_bound = first.memory_bound;
     stage_.flops_per_byte = first.flops_per_byte;
     stage_.ridge = first.ridge;
-    const double sharing = first.from_operators ? 1 : untold_sharing(ranks_);
+    const double sharing = first.from_operators ? 1 : detected_sharing(ranks_);
     const double flops = sum(&profile::Stage::flops, sharing);
     const double bytes = sum(&profile::Stage::bytes, sharing);
     const double peak_flops = sum(&profile::Stage::peak_flops, 1);
@@ -342,9 +342,9 @@ std::vector<size_t> token_owners(const Ranks& ranks) {
   return {0};
 }
 
-double untold_sharing(const Ranks& ranks) {
-  const profile::Workload& told = ranks.parts.front().profile.workload;
-  if (told.tp > 1 || told.pp > 1 || told.ep > 1) return 1;
+double detected_sharing(const Ranks& ranks) {
+  const profile::Workload& workload = ranks.parts.front().profile.workload;
+  if (workload.tp > 1 || workload.pp > 1 || workload.ep > 1) return 1;
   double sharing = 1;
   for (const auto kind : {profile::Parallelism::tensor, profile::Parallelism::pipeline}) {
     uint64_t size = 1;

@@ -58,7 +58,7 @@ void add_work(const std::vector<profile::Step>& steps, const JobStep& from, prof
 
 // An engine's step gives each of its sequences one token.
 void add_served_times(const Ranks& ranks, const profile::Profile& profile,
-                      profile::TokenTimes& told) {
+                      profile::TokenTimes& made) {
   std::vector<Nanoseconds> per_token;
   std::map<uint64_t, std::vector<Nanoseconds>> by_batch;
   for (size_t i = 0; i < ranks.comparison.steps.size(); ++i) {
@@ -69,9 +69,9 @@ void add_served_times(const Ranks& ranks, const profile::Profile& profile,
       by_batch[*batch].push_back(step.end - step.start);
     }
   }
-  if (!per_token.empty()) told.time_per_output_token = times(analysis::summarize(per_token));
+  if (!per_token.empty()) made.time_per_output_token = times(analysis::summarize(per_token));
   for (auto& [batch, walls] : by_batch) {
-    profile::BatchTimes& row = told.by_batch.emplace_back();
+    profile::BatchTimes& row = made.by_batch.emplace_back();
     row.batch = batch;
     const analysis::Statistics summary = analysis::summarize(std::move(walls));
     row.step_wall = times(summary);
@@ -81,7 +81,7 @@ void add_served_times(const Ranks& ranks, const profile::Profile& profile,
 }
 
 // Requests that run one after another.
-void add_request_times(const profile::Profile& profile, profile::TokenTimes& told) {
+void add_request_times(const profile::Profile& profile, profile::TokenTimes& made) {
   std::vector<Nanoseconds> first_token;
   std::vector<Nanoseconds> per_token;
   std::optional<double> prefill;
@@ -99,10 +99,10 @@ void add_request_times(const profile::Profile& profile, profile::TokenTimes& tol
       }
     }
   }
-  if (!first_token.empty()) told.time_to_first_token = times(analysis::summarize(first_token));
-  if (!per_token.empty()) told.time_per_output_token = times(analysis::summarize(per_token));
+  if (!first_token.empty()) made.time_to_first_token = times(analysis::summarize(first_token));
+  if (!per_token.empty()) made.time_per_output_token = times(analysis::summarize(per_token));
   const bool whole = !profile.selection || !profile.selection->steps;
-  if (whole && prefill && decode) told.request = profile::Milliseconds{*prefill + *decode};
+  if (whole && prefill && decode) made.request = profile::Milliseconds{*prefill + *decode};
 }
 
 }  // namespace
@@ -132,19 +132,19 @@ std::vector<profile::Step> job_steps(const Ranks& ranks) {
 
 void merge(Topic<"token times"> /*topic*/, const Ranks& ranks, profile::Profile& profile) {
   constexpr double kMillisecondsPerSecond = 1e3;
-  profile::TokenTimes& told = profile.token_times;
+  profile::TokenTimes& made = profile.token_times;
   if (profile.stages_found.serving.value_or(false)) {
-    add_served_times(ranks, profile, told);
+    add_served_times(ranks, profile, made);
   } else {
-    add_request_times(profile, told);
+    add_request_times(profile, made);
   }
-  const auto& per_token = told.time_per_output_token;
+  const auto& per_token = made.time_per_output_token;
   if (per_token && per_token->mean && per_token->mean->value > 0) {
     const double per_sequence = kMillisecondsPerSecond / per_token->mean->value;
-    told.tokens_per_s_per_sequence = profile::TokensPerSecond{per_sequence};
+    made.tokens_per_s_per_sequence = profile::TokensPerSecond{per_sequence};
     if (const auto& batch = profile.workload.batch) {
       const auto sequences = static_cast<double>(*batch * token_owners(ranks).size());
-      told.tokens_per_s = profile::TokensPerSecond{per_sequence * sequences};
+      made.tokens_per_s = profile::TokensPerSecond{per_sequence * sequences};
     }
   }
   double wall = 0;
@@ -158,7 +158,7 @@ void merge(Topic<"token times"> /*topic*/, const Ranks& ranks, profile::Profile&
       wall -= stage.tracing->not_traced->value * count;
     }
   }
-  told.gpu_busy_share_of_wall = analysis::share(busy, wall);
+  made.gpu_busy_share_of_wall = analysis::share(busy, wall);
 }
 
 std::optional<profile::Unwatched> unwatched_of_job(const std::vector<const profile::Stage*>& own,
@@ -175,35 +175,35 @@ std::optional<profile::Unwatched> unwatched_of_job(const std::vector<const profi
   const double recorded = stage.wall.mean->value;
   const double idle = stage.idle->value;
   const double busy = recorded - idle;
-  profile::Unwatched told;
-  told.source = timed->source;
-  told.wall = timed->wall;
-  told.per_step = timed->per_step;
-  told.added = {recorded - told.wall.value};
-  told.added_share = {told.added.value / told.wall.value};
-  told.busy = {std::min(busy, told.wall.value)};
-  told.idle = {told.wall.value - told.busy.value};
-  told.idle_share = {told.idle.value / told.wall.value};
-  told.busy_scaled = busy > told.wall.value;
-  told.passes_timed = timed->passes_timed;
-  told.instances_timed = timed->instances_timed;
-  told.steps_recorded = stage.step_count;
-  told.steps_all = std::max(stage.step_count, timed->steps_all);
-  const double of_busy = busy > 0 ? told.busy.value / busy : 0;
-  const double of_idle = idle > 0 ? told.idle.value / idle : 0;
-  const double steps = told.per_step ? told.wall.value / told.per_step->value : 0;
+  profile::Unwatched made;
+  made.source = timed->source;
+  made.wall = timed->wall;
+  made.per_step = timed->per_step;
+  made.added = {recorded - made.wall.value};
+  made.added_share = {made.added.value / made.wall.value};
+  made.busy = {std::min(busy, made.wall.value)};
+  made.idle = {made.wall.value - made.busy.value};
+  made.idle_share = {made.idle.value / made.wall.value};
+  made.busy_scaled = busy > made.wall.value;
+  made.passes_timed = timed->passes_timed;
+  made.instances_timed = timed->instances_timed;
+  made.steps_recorded = stage.step_count;
+  made.steps_all = std::max(stage.step_count, timed->steps_all);
+  const double of_busy = busy > 0 ? made.busy.value / busy : 0;
+  const double of_idle = idle > 0 ? made.idle.value / idle : 0;
+  const double steps = made.per_step ? made.wall.value / made.per_step->value : 0;
   for (const profile::BudgetPart& part : *stage.budget) {
     profile::UnwatchedPart row;
     row.part = part.part;
     row.idle = part.idle;
     row.time = {part.time.value * (part.idle ? of_idle : of_busy)};
     if (row.time.value <= 0) continue;
-    row.share = {row.time.value / told.wall.value};
+    row.share = {row.time.value / made.wall.value};
     if (steps > 0) row.per_step = profile::Milliseconds{row.time.value / steps};
-    told.budget.push_back(std::move(row));
+    made.budget.push_back(std::move(row));
   }
-  std::ranges::stable_sort(told.budget, std::greater{}, &profile::UnwatchedPart::time);
-  return told;
+  std::ranges::stable_sort(made.budget, std::greater{}, &profile::UnwatchedPart::time);
+  return made;
 }
 
 }  // namespace llmprof::job::result

@@ -127,7 +127,7 @@ void merge(Topic<"diagnostics"> /*topic*/, const Ranks& ranks, profile::Profile&
   std::vector<profile::Diagnostic>& rows = job.diagnostics;
   std::vector<std::vector<uint64_t>> of;  // ranks, by row
   std::map<std::tuple<std::string, std::string, std::string>, size_t> places;
-  const bool shared = untold_sharing(ranks) > 1;
+  const bool shared = detected_sharing(ranks) > 1;
   for (const RankPart& part : ranks.parts) {
     for (const profile::Diagnostic& item : part.profile.diagnostics) {
       // Applies to a single rank only: the ranks share the model's work, as their collectives show.

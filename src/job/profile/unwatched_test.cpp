@@ -34,36 +34,36 @@ profile::Stage timed_stage(double wall) {
   return stage;
 }
 
-double sum(const profile::Unwatched& told) {
+double sum(const profile::Unwatched& unwatched) {
   double total = 0;
-  for (const profile::UnwatchedPart& part : told.budget) total += part.time.value;
+  for (const profile::UnwatchedPart& part : unwatched.budget) total += part.time.value;
   return total;
 }
 
 TEST(UnwatchedOfJob, IdleTimeShrinksToWhatTheWorkloadTimed) {
   const profile::Stage timed = timed_stage(7);
-  const auto told = unwatched_of_job({&timed, nullptr, &timed}, recorded_stage());
-  ASSERT_TRUE(told);
-  EXPECT_EQ(told->added.value, 3);
-  EXPECT_EQ(told->busy.value, 4);
-  EXPECT_EQ(told->idle.value, 3);
-  EXPECT_FALSE(told->busy_scaled);
-  ASSERT_EQ(told->budget.size(), 3U);
-  EXPECT_EQ(to_string(told->budget[0].part), "gemm");
-  EXPECT_EQ(told->budget[1].time.value, 2);
-  EXPECT_EQ(told->budget[2].time.value, 1);
-  EXPECT_NEAR(sum(*told), 7, 1e-12);
-  EXPECT_EQ(told->budget[0].per_step->value, 1);
+  const auto unwatched = unwatched_of_job({&timed, nullptr, &timed}, recorded_stage());
+  ASSERT_TRUE(unwatched);
+  EXPECT_EQ(unwatched->added.value, 3);
+  EXPECT_EQ(unwatched->busy.value, 4);
+  EXPECT_EQ(unwatched->idle.value, 3);
+  EXPECT_FALSE(unwatched->busy_scaled);
+  ASSERT_EQ(unwatched->budget.size(), 3U);
+  EXPECT_EQ(to_string(unwatched->budget[0].part), "gemm");
+  EXPECT_EQ(unwatched->budget[1].time.value, 2);
+  EXPECT_EQ(unwatched->budget[2].time.value, 1);
+  EXPECT_NEAR(sum(*unwatched), 7, 1e-12);
+  EXPECT_EQ(unwatched->budget[0].per_step->value, 1);
 }
 
 TEST(UnwatchedOfJob, WorkIsScaledWhereItDoesNotFit) {
   const profile::Stage timed = timed_stage(2);
-  const auto told = unwatched_of_job({&timed}, recorded_stage());
-  ASSERT_TRUE(told);
-  EXPECT_TRUE(told->busy_scaled);
-  EXPECT_EQ(told->idle.value, 0);
-  ASSERT_EQ(told->budget.size(), 1U);
-  EXPECT_EQ(told->budget[0].time.value, 2);
+  const auto unwatched = unwatched_of_job({&timed}, recorded_stage());
+  ASSERT_TRUE(unwatched);
+  EXPECT_TRUE(unwatched->busy_scaled);
+  EXPECT_EQ(unwatched->idle.value, 0);
+  ASSERT_EQ(unwatched->budget.size(), 1U);
+  EXPECT_EQ(unwatched->budget[0].time.value, 2);
 }
 
 TEST(UnwatchedOfJob, NeedsTheWorkloadsClockOnAllRanks) {
