@@ -20,19 +20,19 @@ namespace {
 
 using Words = std::span<const std::string>;
 
-constexpr std::string_view kMpiLaunchers =
-    "mpirun mpiexec mpirun.openmpi mpiexec.openmpi mpirun.mpich mpiexec.mpich mpiexec.hydra "
-    "orterun prterun";
+constexpr WordList kMpiLaunchers = {
+    "mpirun|mpiexec|mpirun.openmpi|mpiexec.openmpi|mpirun.mpich|mpiexec.mpich|mpiexec.hydra|"
+    "orterun|prterun"};
 
 // Options of MPI's launchers, by the number of words that follow them.
-constexpr std::array<std::string_view, 3> kMpiOptions = {
-    "--oversubscribe -oversubscribe --allow-run-as-root --enable-recovery --tag-output --quiet -q "
-    "-v --report-bindings",
-    "-x --map-by --bind-to --rank-by --host -host -H --hostfile -hostfile --machinefile "
-    "-machinefile -hosts -f --wdir -wdir --prefix --output -ppn -genvlist --timeout",
-    "--mca -mca --prtemca --pmixmca -genv -env"};
-constexpr std::string_view kHostOptions =
-    "--host -host -H --hostfile -hostfile --machinefile -machinefile -hosts -f";
+constexpr std::array<WordList, 3> kMpiOptions = {
+    {{"--oversubscribe|-oversubscribe|--allow-run-as-root|--enable-recovery|--tag-output|--quiet|"
+      "-q|-v|--report-bindings"},
+     {"-x|--map-by|--bind-to|--rank-by|--host|-host|-H|--hostfile|-hostfile|--machinefile|"
+      "-machinefile|-hosts|-f|--wdir|-wdir|--prefix|--output|-ppn|-genvlist|--timeout"},
+     {"--mca|-mca|--prtemca|--pmixmca|-genv|-env"}}};
+constexpr WordList kHostOptions = {
+    "--host|-host|-H|--hostfile|-hostfile|--machinefile|-machinefile|-hosts|-f"};
 
 std::string file_name(const std::string& word) {
   return std::filesystem::path(word).filename().string();
@@ -73,7 +73,7 @@ void read_mpi_words(Words words, Launcher& launcher) {
     }
     if (in_program) continue;
     const auto [name, value] = split_option(words[i]);
-    if (is_one_of(name, "-n -np --np --n -c")) {
+    if (WordList{"-n|-np|--np|--n|-c"}.contains(name)) {
       const auto count =
           value ? as_count(*value) : (i + 1 < words.size() ? as_count(words[++i]) : std::nullopt);
       is_certain = is_certain && count.has_value();
@@ -85,11 +85,10 @@ void read_mpi_words(Words words, Launcher& launcher) {
       in_program = true;
       continue;
     }
-    if (is_one_of(name, kHostOptions)) launcher.names_hosts = true;
+    if (kHostOptions.contains(name)) launcher.names_hosts = true;
     if (value) continue;
-    const auto* known =
-        std::find_if(kMpiOptions.begin(), kMpiOptions.end(),
-                     [&, wanted = name](auto options) { return is_one_of(wanted, options); });
+    const auto* known = std::ranges::find_if(
+        kMpiOptions, [wanted = name](const WordList& words) { return words.contains(wanted); });
     if (known != kMpiOptions.end()) {
       i += static_cast<size_t>(known - kMpiOptions.begin());
     } else if (i + 1 < words.size() && !words[i + 1].starts_with('-') &&
@@ -105,7 +104,8 @@ void read_torchrun_words(Words words, Launcher& launcher) {
   std::optional<uint64_t> nodes = 1;
   for (size_t i = 0; i < words.size() && words[i].starts_with('-'); ++i) {
     const auto [name, joined] = split_option(words[i]);
-    if (!joined && is_one_of(name, "--standalone --no-python --no_python -m --module")) continue;
+    if (!joined && WordList{"--standalone|--no-python|--no_python|-m|--module"}.contains(name))
+      continue;
     if (!joined && i + 1 >= words.size()) break;
     const std::string_view value = joined ? *joined : std::string_view(words[++i]);
     if (name == "--nproc-per-node" || name == "--nproc_per_node") per_node = as_count(value);
@@ -149,7 +149,8 @@ std::optional<size_t> torch_module_end(Words words) {
   if (words.empty() || !file_name(words.front()).starts_with("python")) return std::nullopt;
   for (size_t i = 1; i + 1 < words.size() && words[i].starts_with('-'); ++i) {
     if (words[i] != "-m") continue;
-    const bool known = is_one_of(words[i + 1], "torch.distributed.run torch.distributed.launch");
+    const bool known =
+        WordList{"torch.distributed.run|torch.distributed.launch"}.contains(words[i + 1]);
     return known ? std::optional(i + 2) : std::nullopt;
   }
   return std::nullopt;
@@ -312,7 +313,7 @@ std::optional<Launcher> find_launcher(const std::vector<std::string>& argv) {
   }
   launcher.name = file_name(words.front());
   const Words options = words.subspan(1);
-  if (is_one_of(launcher.name, kMpiLaunchers)) {
+  if (kMpiLaunchers.contains(launcher.name)) {
     read_mpi_words(options, launcher);
   } else if (launcher.name == "torchrun") {
     launcher.kind = LauncherKind::torchrun;

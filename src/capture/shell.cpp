@@ -120,11 +120,6 @@ std::vector<std::string_view> split_at(std::string_view text, char separator) {
   return parts;
 }
 
-bool is_one_of(std::string_view word, std::string_view words) {
-  const std::vector<std::string_view> all = split_at(words, ' ');
-  return std::ranges::find(all, word) != all.end();
-}
-
 bool is_executable_file(const std::filesystem::path& path) {
   struct stat about{};
   return ::stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode) &&

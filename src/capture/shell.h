@@ -33,9 +33,6 @@ std::string printed_words(std::string_view output);
 std::string file_part(const std::filesystem::path& file, std::streamoff offset, size_t limit);
 // The parts between separators (of PATH, of lines), without empty ones.
 std::vector<std::string_view> split_at(std::string_view text, char separator);
-// Whether a word is in a text of words separated by blanks.
-bool is_one_of(std::string_view word, std::string_view words);
-
 bool is_executable_file(const std::filesystem::path& path);
 
 // The first executable file of that name in a PATH-like list; a name with a slash is used

@@ -75,32 +75,33 @@ Argv profile_cmd(const InstalledTool& ncu, const NcuFeatures& features, const Nc
 }
 
 struct Passes {
-  std::string_view names;
+  WordList names;
   uint64_t passes;
 };
 
 constexpr std::array kSetPasses = {
-    Passes{"basic default", 10}, Passes{"detailed", 20}, Passes{"full", 38},
-    Passes{"roofline", 17},      Passes{"nvlink", 1},    Passes{"pmsampling", 9},
-    Passes{"source", 5},
+    Passes{{"basic|default"}, 10}, Passes{{"detailed"}, 20}, Passes{{"full"}, 38},
+    Passes{{"roofline"}, 17},      Passes{{"nvlink"}, 1},    Passes{{"pmsampling"}, 9},
+    Passes{{"source"}, 5},
 };
 
 constexpr std::array kSectionPasses = {
-    Passes{"LaunchStats NumaAffinity Nvlink Nvlink_Tables Nvlink_Topology Occupancy SchedulerStats "
-           "WorkloadDistribution",
-           1},
-    Passes{"InstructionStats SpeedOfLight_HierarchicalDoubleRooflineChart "
-           "SpeedOfLight_HierarchicalHalfRooflineChart "
-           "SpeedOfLight_HierarchicalSingleRooflineChart SpeedOfLight_RooflineChart",
+    Passes{
+        {"LaunchStats|NumaAffinity|Nvlink|Nvlink_Tables|Nvlink_Topology|Occupancy|SchedulerStats|"
+         "WorkloadDistribution"},
+        1},
+    Passes{{"InstructionStats|SpeedOfLight_HierarchicalDoubleRooflineChart|"
+            "SpeedOfLight_HierarchicalHalfRooflineChart|"
+            "SpeedOfLight_HierarchicalSingleRooflineChart|SpeedOfLight_RooflineChart"},
            3},
-    Passes{"PmSampling", 4},
-    Passes{"SourceCounters", 5},
-    Passes{"SpeedOfLight_HierarchicalTensorRooflineChart", 8},
-    Passes{"MemoryWorkloadAnalysis PmSampling_WarpStates WarpStateStats", 9},
-    Passes{"SpeedOfLight", 10},
-    Passes{"ComputeWorkloadAnalysis", 11},
-    Passes{"MemoryWorkloadAnalysis_Chart", 14},
-    Passes{"MemoryWorkloadAnalysis_Tables", 30},
+    Passes{{"PmSampling"}, 4},
+    Passes{{"SourceCounters"}, 5},
+    Passes{{"SpeedOfLight_HierarchicalTensorRooflineChart"}, 8},
+    Passes{{"MemoryWorkloadAnalysis|PmSampling_WarpStates|WarpStateStats"}, 9},
+    Passes{{"SpeedOfLight"}, 10},
+    Passes{{"ComputeWorkloadAnalysis"}, 11},
+    Passes{{"MemoryWorkloadAnalysis_Chart"}, 14},
+    Passes{{"MemoryWorkloadAnalysis_Tables"}, 30},
 };
 
 // For a set or section that is not in the tables.
@@ -139,9 +140,8 @@ std::chrono::milliseconds unmeasured_time(const NcuOptions& options,
 
 template <size_t N>
 uint64_t passes_of(const std::array<Passes, N>& table, std::string_view name) {
-  const auto found = std::find_if(table.begin(), table.end(), [&](const Passes& entry) {
-    return is_one_of(name, entry.names);
-  });
+  const auto found = std::find_if(table.begin(), table.end(),
+                                  [&](const Passes& entry) { return entry.names.contains(name); });
   return found == table.end() ? kUnknownPasses : found->passes;
 }
 

@@ -1,7 +1,6 @@
 // A capture by the real nsys, if it is installed.
 #include <gtest/gtest.h>
 
-
 #include "base/text.h"
 #include "capture/nsys/nsys_capture.h"
 #include "testing/temporary_folder.h"

@@ -122,7 +122,7 @@ bool is_dcgm(const RunningProgram& program) {
 
 bool uses_cupti(const RunningProgram& program) {
   return program.injected ||
-         is_one_of(program.name, "nsys nsys-launcher ncu nv-nsight-cu-cl nvprof cupti");
+         WordList{"nsys|nsys-launcher|ncu|nv-nsight-cu-cl|nvprof|cupti"}.contains(program.name);
 }
 
 std::string named(const std::vector<RunningProgram>& programs) {

@@ -97,11 +97,8 @@ std::optional<double> limit_of(const Rule& rule, const Comparison& measured) {
   std::optional<double> limit = rule.absolute;
   if (rule.relative) {
     const double relative = *rule.relative * std::abs(*measured.base);
-    if (!limit) {
-      limit = relative;
-    } else {
-      limit = rule.at_most ? std::max(*limit, relative) : std::min(*limit, relative);
-    }
+    const double other = limit.value_or(relative);
+    limit = rule.at_most ? std::max(other, relative) : std::min(other, relative);
   }
   return limit;
 }
@@ -109,12 +106,10 @@ std::optional<double> limit_of(const Rule& rule, const Comparison& measured) {
 Verdict outcome_of(const Rule& rule, const Comparison& measured) {
   const auto limit = limit_of(rule, measured);
   if (!limit || !measured.low || !measured.high) return Verdict::cannot_tell;
-  if (rule.at_most) {
-    if (*measured.low > *limit) return Verdict::fail;
-    return *measured.high <= *limit ? Verdict::pass : Verdict::cannot_tell;
-  }
-  if (*measured.high < *limit) return Verdict::fail;
-  return *measured.low >= *limit ? Verdict::pass : Verdict::cannot_tell;
+  const auto exceeds = [&](double end) { return rule.at_most ? end > *limit : end < *limit; };
+  if (exceeds(*measured.low) && exceeds(*measured.high)) return Verdict::fail;
+  const bool any = exceeds(*measured.low) || exceeds(*measured.high);
+  return any ? Verdict::cannot_tell : Verdict::pass;
 }
 
 GateResult result_of(const Rule& rule) {
