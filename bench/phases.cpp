@@ -17,7 +17,6 @@
 
 #include "analysis/analyze.h"
 #include "analysis/passes/pass.h"
-#include "analysis/passes/runner.h"
 #include "base/streams/byte_stream.h"
 #include "exports/exports.h"
 #include "page/page.h"

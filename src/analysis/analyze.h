@@ -2,9 +2,9 @@
 
 #include <vector>
 
+#include "analysis/passes/pass.h"
 #include "analysis/passes/request.h"
 #include "analysis/passes/results.h"
-#include "analysis/passes/runner.h"
 #include "profile/profile.h"
 
 namespace llmprof::analysis {

@@ -4,10 +4,9 @@
 #include "analysis/communication/collectives.h"
 #include "analysis/passes/pass.h"
 #include "analysis/passes/prepare.h"
+#include "analysis/ranking/kernel_table.h"
 #include "analysis/ranking/kernels.h"
-#include "analysis/ranking/longest_kernels.h"
 #include "analysis/ranking/same_work.h"
-#include "analysis/ranking/totals.h"
 #include "analysis/result/parts.h"
 #include "analysis/stages/measure_stages.h"
 #include "analysis/timeline/timeline.h"
@@ -68,8 +67,6 @@ profile::Engine engine_of(const Prepared& in, const KernelRanking& ranking, cons
                      in.options.workload.command);
 }
 
-BudgetBasis budget_basis(const trace::Trace& trace) { return BudgetBasis(trace); }
-
 std::vector<profile::DeviceTime> device_rows(const DeviceTimes& times,
                                              const DeviceLaunches& launches) {
   std::vector<profile::DeviceTime> rows;
@@ -96,10 +93,6 @@ Layers all_layers(const Prepared& in, const Stages& stages, const Annotations& a
   return find_layers(in.trace, stages, pointer_to(annotations), in.names);
 }
 
-std::optional<ScopeTotals> scopes(const trace::Trace& trace, const Stages& stages) {
-  return total_by_scope(trace, stages);
-}
-
 void report_unjoined(const KernelRanking& ranking, const std::optional<profile::MetricJoin>& join,
                      Diagnostics& diagnostics) {
   if (join->unjoined == 0) return;
@@ -111,8 +104,6 @@ void report_unjoined(const KernelRanking& ranking, const std::optional<profile::
                              "timeline; their metrics are left out",
                    join->unjoined);
 }
-
-Operators all_operators(const Prepared& in) { return find_operators(with_operators(in)); }
 
 Utilization use_of_peaks(const Prepared& in, const Stages& stages, Diagnostics& diagnostics) {
   Utilization use = measure_utilization(in, stages);
@@ -149,6 +140,10 @@ std::vector<profile::Finding> all_findings(const Prepared& in, const Stages& sta
   return findings;
 }
 
+std::optional<ScopeTotals> scopes(const trace::Trace& trace, const Stages& stages) {
+  return total_by_scope(trace, stages);
+}
+
 LongestKernels longest_names(const std::vector<profile::Kernel>& kernels) {
   return longest_kernels(kernels, SIZE_MAX);
 }
@@ -161,7 +156,8 @@ std::vector<Pass> make_passes() {
       Pass("stages", all_stages),
       Pass("kernels", rank_and_join),
       Pass("engine", engine_of).into(&Profile::engine),
-      Pass("budget basis", budget_basis).freed_early(),
+      Pass("budget basis", [](const trace::Trace& trace) { return BudgetBasis(trace); })
+          .freed_early(),
       Pass("device time", device_times).skipped_if(part_selected),
       Pass("copies", find_copies).into(&Profile::copies),
       Pass("communication", find_collectives),
@@ -179,7 +175,8 @@ std::vector<Pass> make_passes() {
       Pass("profiled launches", report_unjoined).skipped_if(nothing_profiled),
       Pass("sources", report_sources),
       Pass("launch shapes", open_kernels),
-      Pass("operators", all_operators).into(fill_operators),
+      Pass("operators", [](const Prepared& in) { return find_operators(with_operators(in)); })
+          .into(fill_operators),
       Pass("utilization", use_of_peaks),
       Pass("counters", attribute_counters),
       Pass("roofline", find_roofline),
@@ -204,8 +201,8 @@ std::vector<Pass> make_passes() {
       Pass("slow steps", result::slow_steps)
           .into(&Profile::slow_steps, &Profile::slow_step_rule_reasons),
       Pass("all layers", result::layers).into(&Profile::layers, &Profile::layer_summary),
-      Pass("ranked kernels", result::kernels).into(&Profile::kernels, &Profile::kernels_topk),
-      Pass("classes", result::classes).into(&Profile::classes),
+      Pass("ranked kernels", ranked_kernels).into(&Profile::kernels, &Profile::kernels_topk),
+      Pass("classes", ranked_classes).into(&Profile::classes),
       Pass("longest kernels", longest_names).into(fill_longest),
       Pass("bounds of kernels", named_roofline).into(&Profile::roofline),
       Pass("savings", named_savings).into(&Profile::recoverable),

@@ -16,7 +16,7 @@ FindingValues& FindingValues::push(std::string_view name, std::optional<double> 
 
 const FindingValue* find_value(const std::vector<FindingValue>& values, std::string_view name,
                                std::optional<std::string_view> of) {
-  const auto found = std::find_if(values.begin(), values.end(), [&](const FindingValue& value) {
+  const auto found = std::ranges::find_if(values, [&](const FindingValue& value) {
     return value.name == name && (!of || value.text == *of);
   });
   return found == values.end() ? nullptr : &*found;

@@ -8,8 +8,6 @@
 namespace llmprof::profile {
 namespace {
 
-using Codes = std::span<const std::string_view>;
-
 // tests/structure/check_lost_data.py checks every warning and error against these lists.
 constexpr std::array<std::string_view, 29> kLostWork = {
     "capture_without_rank",
@@ -47,8 +45,8 @@ constexpr std::array<std::string_view, 3> kLostLaunches = {"ncu_bad_rows", "ncu_
 // nsys's own messages mostly say that it might have missed something.
 constexpr std::array<std::string_view, 2> kHarmlessErrors = {"no_kernel_table", "nsys_says"};
 
-bool holds(Codes codes, std::string_view code) {
-  return std::find(codes.begin(), codes.end(), code) != codes.end();
+bool holds(std::span<const std::string_view> codes, std::string_view code) {
+  return std::ranges::find(codes, code) != codes.end();
 }
 
 // Whether the profile's times come from this pass. Other passes (the control run; ncu and
@@ -56,8 +54,9 @@ bool holds(Codes codes, std::string_view code) {
 bool records_times(const CaptureFailure& failure, const Profile& profile) {
   if (failure.backend == "collector" || failure.backend.starts_with("rank")) return true;
   return failure.backend == "nsys" &&
-         std::none_of(profile.context.captures.begin(), profile.context.captures.end(),
-                      [](const Capture& capture) { return capture.tool == "llmprof collector"; });
+         std::ranges::none_of(profile.context.captures, [](const Capture& capture) {
+           return capture.tool == "llmprof collector";
+         });
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <span>
 
 #include "profile/context.h"
@@ -7,13 +8,34 @@
 namespace llmprof::profile {
 
 // The pass whose recorded times are in the profile; null if its load was not measured.
-const PassLoad* load_of_recording(std::span<const PassLoad> passes);
+inline const PassLoad* load_of_recording(std::span<const PassLoad> passes) {
+  const PassLoad* found = nullptr;
+  for (const PassLoad& pass : passes) {
+    if (pass.pass == "collector" || (pass.pass == "nsys" && found == nullptr)) found = &pass;
+  }
+  return found;
+}
 
 // Whether other programs used so much CPU time that the program had to wait for a CPU.
-bool cpus_were_short(const PassLoad& pass);
+inline bool cpus_were_short(const PassLoad& pass) {
+  // Number of CPUs that others use unnoticed: the system's own threads, a shell.
+  constexpr double kFew = 0.1;
+  // With this many CPUs idle, or this share of all CPUs, no program waits for one.
+  constexpr double kEnoughIdle = 0.5;
+  constexpr double kEnoughIdleShare = 0.1;
+  if (pass.others < kFew) return false;
+  const double idle = pass.cpus - pass.used - pass.others;
+  return idle < std::max(kEnoughIdle, kEnoughIdleShare * pass.cpus);
+}
 
 // Upper bound for how much other programs slowed down a part of the pass with this duration, as a
 // factor: assumes that all of their work ran during it.
-double most_slowed_down(const PassLoad& pass, double part_seconds);
+inline double most_slowed_down(const PassLoad& pass, double part_seconds) {
+  constexpr double kMost = 1000;
+  const double own = pass.used * std::min(part_seconds, pass.seconds);
+  const double others = pass.others * pass.seconds;
+  if (others <= 0) return 1;
+  return own <= 0 ? kMost : std::min(1 + others / own, kMost);
+}
 
 }  // namespace llmprof::profile

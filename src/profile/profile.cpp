@@ -14,7 +14,7 @@ Profile::~Profile() = default;
 
 std::optional<size_t> LaterNames::find_or_add(std::string_view name, size_t most) {
   const std::scoped_lock lock(mutex_);
-  const auto found = std::find(names_.begin(), names_.end(), name);
+  const auto found = std::ranges::find(names_, name);
   const auto index = static_cast<size_t>(found - names_.begin());
   if (found != names_.end()) return index;
   if (index >= most) return std::nullopt;

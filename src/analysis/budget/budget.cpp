@@ -237,7 +237,8 @@ class Sweep {
     const BudgetPart cause = split.cause(edge);
     ++budgets_.stages[instance.stage].gaps[static_cast<size_t>(cause)];
     if (!gaps_.wants(instance.stage, idle)) return;
-    GapFound gap{id, start, end, idle, cause, std::nullopt, std::nullopt, in_graph};
+    IdleGap gap{id, start, end, idle, cause};
+    gap.in_graph = in_graph;
     if (before != nullptr) gap.before = *before;
     if (after != nullptr) gap.after = *after;
     gaps_.offer(instance.stage, gap);
@@ -276,8 +277,6 @@ BudgetPart budget_part(size_t part, trace::DeviceKind device) {
   if (found == BudgetPart::idle_after_last) return BudgetPart::after_last_operator;
   return BudgetPart::between_operators;
 }
-
-BudgetBasis::BudgetBasis(const trace::Trace& trace) : busy(busy_devices(trace)), calls(trace) {}
 
 Budgets time_budgets(const trace::Trace& trace, const Stages& stages, const DescribedNames& names,
                      const BudgetBasis& basis) {

@@ -1,13 +1,14 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "analysis/budget/calls_by_thread.h"
-#include "analysis/budget/covered_time.h"
-#include "analysis/naming/described_names.h"
+#include "analysis/budget/budget_basis.h"
+#include "analysis/budget/gpu_timeline.h"
+#include "analysis/naming/classes.h"
 #include "analysis/stages/stages.h"
 #include "profile/budget_parts.h"
 #include "profile/reasons.h"
@@ -32,17 +33,25 @@ using PartTimes = std::array<Nanoseconds, kBudgetParts>;
 // Idle time of the GPU inside an instance, and what the host did meanwhile.
 struct IdleGap {
   InstanceId instance;
-  StepId step;  // none outside steps
   Nanoseconds start = 0;
   Nanoseconds end = 0;
+  Nanoseconds idle = 0;                         // less than its length if other work ran in it
   BudgetPart cause = BudgetPart::unattributed;  // the largest part of it
-  bool between_steps = false;                   // from one step's GPU work to another's
-  // GPU work next to the gap: "copy Device-to-Host", a short kernel name; empty at stage edges.
-  std::string work_before;
-  std::string work_after;
-  profile::Reason host;  // what was open on the host
+  std::optional<GpuWorkRow> before = {};        // none at stage edges, like `after`
+  std::optional<GpuWorkRow> after = {};
+  bool in_graph = false;  // a graph launch that was already running started `after`
+  // Only of gaps that are kept.
+  std::string work_before = {};  // "copy Device-to-Host", a short kernel name; empty at stage edges
+  std::string work_after = {};
+  profile::Reason host = {};  // what was open on the host
 
   [[nodiscard]] Nanoseconds length() const { return end - start; }
+  // None outside steps.
+  [[nodiscard]] StepId step() const { return after ? after->step : StepId(); }
+  // From one step's GPU work to another's.
+  [[nodiscard]] bool between_steps() const {
+    return before && after && before->step != after->step;
+  }
 };
 
 // Long gaps at the same place in a stage: between the same two pieces of GPU work, each at least
@@ -64,6 +73,12 @@ struct StageBudget {
   // was busy with earlier work that the capture does not show. Also, the gaps with this main cause.
   Nanoseconds queued_long = 0;
   uint64_t gaps_queued_long = 0;
+
+  // Mean untraced time per instance, ns.
+  [[nodiscard]] double not_traced() const {
+    const Nanoseconds time = total[static_cast<size_t>(BudgetPart::not_traced)];
+    return instances == 0 ? 0 : static_cast<double>(time) / static_cast<double>(instances);
+  }
 };
 
 // Why a step took longer than the median step of its stage.
@@ -87,14 +102,6 @@ struct Budgets {
   std::vector<IdleGap> gaps;  // the longest of each stage, longest first, at most 10 per stage
   std::vector<RepeatedGap> repeated_gaps;  // by stage, the largest total first, at most 3 per stage
   std::vector<SlowStep> slow_steps;        // the slowest of each stage, at most 5 per stage
-};
-
-// The inputs of budgets that do not depend on stages.
-struct BudgetBasis {
-  explicit BudgetBasis(const trace::Trace& trace);
-
-  std::vector<CoveredTime> busy;  // one per device
-  CallsByThread calls;
 };
 
 // An instance without GPU work is entirely unattributed: no launch can explain it.

@@ -1,4 +1,4 @@
-#include "analysis/budget/calls_by_thread.h"
+#include "analysis/budget/budget_basis.h"
 
 #include <gtest/gtest.h>
 

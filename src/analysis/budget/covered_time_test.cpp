@@ -1,4 +1,4 @@
-#include "analysis/budget/covered_time.h"
+#include "analysis/budget/budget_basis.h"
 
 #include <gtest/gtest.h>
 

@@ -4,15 +4,20 @@
 
 namespace llmprof::analysis {
 
-std::string work_name(const trace::Trace& trace, const DescribedNames& names, GpuWorkKind kind,
-                      uint32_t row) {
-  if (kind == GpuWorkKind::kernel) return names[trace.kernels.name[row]].short_name;
-  if (kind == GpuWorkKind::graph_replay) return "CUDA graph replay";
+std::string_view memory_operation_name(const trace::Trace& trace, size_t row) {
   const trace::MemoryOperationTable& memory = trace.memory_operations;
   if (memory.kind[row] == trace::MemoryKind::set) return "fill";
   const std::string_view direction =
       row < memory.detail.size() ? trace.strings[memory.detail[row]] : std::string_view();
-  return direction.empty() ? "copy" : fmt::format("copy {}", direction);
+  return direction.empty() ? std::string_view("copy") : direction;
+}
+
+std::string work_name(const trace::Trace& trace, const DescribedNames& names, GpuWorkKind kind,
+                      uint32_t row) {
+  if (kind == GpuWorkKind::kernel) return names[trace.kernels.name[row]].short_name;
+  if (kind == GpuWorkKind::graph_replay) return "CUDA graph replay";
+  const std::string_view name = memory_operation_name(trace, row);
+  return name == "fill" || name == "copy" ? std::string(name) : fmt::format("copy {}", name);
 }
 
 // Captures store this in different columns, or only with the launch.

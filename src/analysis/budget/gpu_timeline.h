@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "analysis/budget/covered_time.h"
-#include "analysis/naming/described_names.h"
+#include "analysis/budget/budget_basis.h"
+#include "analysis/naming/classes.h"
 #include "analysis/stages/stages.h"
 
 namespace llmprof::analysis {
@@ -24,6 +25,9 @@ struct GpuWorkRow {
   InstanceId instance;
   StepId step;
 };
+
+// "Device-to-Host"; "fill"; "copy" if the direction is unknown.
+std::string_view memory_operation_name(const trace::Trace& trace, size_t row);
 
 // "GEMM 128x272 sm90 (nvjet)", "copy Device-to-Host", "fill", "CUDA graph replay".
 std::string work_name(const trace::Trace& trace, const DescribedNames& names, GpuWorkKind kind,

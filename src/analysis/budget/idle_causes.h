@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "analysis/budget/budget.h"
-#include "analysis/budget/calls_by_thread.h"
-#include "analysis/budget/covered_time.h"
+#include "analysis/budget/budget_basis.h"
 
 namespace llmprof::analysis {
 

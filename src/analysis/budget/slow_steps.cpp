@@ -196,10 +196,11 @@ void add_rest(Nanoseconds rest, SlowStep& step) {
   step.reasons.push_back({{make_reason(kind)}, rest});
 }
 
-GapFound gap_before(const Stages& stages, IdleCauses& causes, const WorkInStep& entry) {
+IdleGap gap_before(const Stages& stages, IdleCauses& causes, const WorkInStep& entry) {
   const GpuWorkRow& work = entry.work;
-  GapFound gap{work.instance, work.start - entry.gap, work.start, entry.gap, {}, std::nullopt,
-               work,          entry.in_graph};
+  IdleGap gap{work.instance, work.start - entry.gap, work.start, entry.gap};
+  gap.after = work;
+  gap.in_graph = entry.in_graph;
   const trace::DeviceId device = stages.instances[work.instance.index()].device;
   gap.cause = causes.between(device, gap.start, gap.end, work.launch, entry.in_graph)
                   .cause(BudgetPart::unattributed);
@@ -215,7 +216,7 @@ std::vector<SlowStep> find_slow_steps(const trace::Trace& trace, const Stages& s
   std::vector<SlowStep> steps;
   if (outliers.empty()) return steps;
   std::map<uint32_t, StepWork> work = work_of(trace, stages, outliers);
-  std::vector<GapFound> gaps;
+  std::vector<IdleGap> gaps;
   std::vector<std::pair<size_t, size_t>> asked_for;  // step and reason of each gap
   for (const StepOutlier& outlier : outliers) {
     SlowStep step{outlier.step, outlier.above_median, {}};
@@ -234,10 +235,12 @@ std::vector<SlowStep> find_slow_steps(const trace::Trace& trace, const Stages& s
     add_rest(outlier.above_median - explained, step);
     steps.push_back(std::move(step));
   }
-  const std::vector<profile::Reason> answers = what_the_host_did(trace, calls, gaps);
-  for (size_t i = 0; i < answers.size(); ++i) {
+  std::vector<IdleGap*> to_explain;
+  for (IdleGap& gap : gaps) to_explain.push_back(&gap);
+  find_host_activity(trace, calls, to_explain);
+  for (size_t i = 0; i < gaps.size(); ++i) {
     const auto [step, reason] = asked_for[i];
-    steps[step].reasons[reason].what.push_back(answers[i]);
+    steps[step].reasons[reason].what.push_back(gaps[i].host);
   }
   return steps;
 }

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/budget/covered_time.h"
+#include "analysis/budget/budget_basis.h"
 #include "analysis/budget/gpu_timeline.h"
 #include "analysis/ranking/kernels.h"
 #include "trace/name_kinds.h"
@@ -61,7 +61,7 @@ class CollectiveRows {
       if (table.external_id[i] != 0) by_operator_.emplace(table.external_id[i], row);
       if (table.thread[i].valid()) by_thread_.push_back(row);
     }
-    std::sort(by_thread_.begin(), by_thread_.end(), [&](Row a, Row b) {
+    std::ranges::sort(by_thread_, [&](Row a, Row b) {
       const auto order = [&](Row row, Row other) {
         return std::tuple(table.thread[row.index()], table.start[row.index()],
                           table.end[other.index()], row);

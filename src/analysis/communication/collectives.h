@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/naming/described_names.h"
+#include "analysis/naming/classes.h"
 #include "analysis/stages/stages.h"
 #include "base/units.h"
 #include "trace/tables.h"

@@ -62,7 +62,7 @@ class DeviceWork {
       std::inplace_merge(changes.begin(), sorted, next, earlier);
       sorted = next;
     }
-    if (sorted != changes.end()) std::sort(changes.begin(), changes.end(), earlier);
+    if (sorted != changes.end()) std::ranges::sort(changes, earlier);
   }
 
   void apply(const Change& change, int32_t launches, Nanoseconds& since,

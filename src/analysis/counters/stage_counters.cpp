@@ -6,7 +6,7 @@
 #include <span>
 
 #include "analysis/counters/counter_series.h"
-#include "analysis/statistics/values.h"
+#include "analysis/statistics/statistics.h"
 #include "base/units.h"
 
 namespace llmprof::analysis {

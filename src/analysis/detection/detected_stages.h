@@ -1,6 +1,6 @@
 #pragma once
 
-#include "analysis/naming/described_names.h"
+#include "analysis/naming/classes.h"
 #include "analysis/stages/meaningful_ranges.h"
 #include "analysis/stages/stages.h"
 #include "base/diagnostics.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "analysis/naming/described_names.h"
+#include "analysis/naming/classes.h"
 #include "trace/trace.h"
 
 namespace llmprof::analysis {

@@ -4,10 +4,10 @@
 #include <map>
 #include <optional>
 
-#include "analysis/budget/calls_by_thread.h"
+#include "analysis/budget/budget_basis.h"
 #include "analysis/detection/kernel_sequence.h"
 #include "analysis/stages/thresholds.h"
-#include "analysis/statistics/values.h"
+#include "analysis/statistics/statistics.h"
 
 namespace llmprof::analysis {
 namespace {

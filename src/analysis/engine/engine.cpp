@@ -18,22 +18,11 @@ constexpr double kCompiledTime = 0.01;
 constexpr double kCompiledCalls = 0.05;
 constexpr double kFrameworkWeight = 0.9;
 
-struct Use {
-  uint64_t calls = 0;
-  Nanoseconds time = 0;
-
-  Use& operator+=(const Use& more) {
-    calls += more.calls;
-    time += more.time;
-    return *this;
-  }
-};
-
 struct UsedKernel {
   trace::StringId name;
   std::string canonical;
   std::string_view library;
-  Use use;
+  Calls use;
 };
 
 // Each distinct string of a column, once.
@@ -57,7 +46,7 @@ class MeasuredKernels {
  public:
   MeasuredKernels(const trace::Trace& trace, const KernelRanking& ranking, const Stages& stages)
       : has_timeline_(trace.kernels.size() > 0) {
-    std::vector<Use> of_name(trace.strings.size());
+    std::vector<Calls> of_name(trace.strings.size());
     for (const bool in_stages : {true, false}) {
       if (whole_.calls == 0) add_timeline(trace, stages, in_stages, of_name);
     }
@@ -67,7 +56,7 @@ class MeasuredKernels {
     }
     for (const KernelRow& row : ranking.rows) {
       // There is one row per device; a name's use is the sum over devices.
-      Use& use = of_name[row.name.index()];
+      Calls& use = of_name[row.name.index()];
       if (use.calls > 0) {
         kernels_.push_back({row.name, std::string(canonical_kernel_name(trace.strings[row.name])),
                             row.description.library, use});
@@ -77,35 +66,36 @@ class MeasuredKernels {
   }
 
   [[nodiscard]] const std::vector<UsedKernel>& all() const { return kernels_; }
-  [[nodiscard]] const Use& whole() const { return whole_; }
+  [[nodiscard]] const Calls& whole() const { return whole_; }
   [[nodiscard]] uint64_t in_graphs() const { return in_graphs_; }
   [[nodiscard]] bool has_timeline() const { return has_timeline_; }
-  [[nodiscard]] double share(const Use& use) const {
-    return whole_.time > 0 ? static_cast<double>(use.time) / static_cast<double>(whole_.time) : 0;
+  [[nodiscard]] double share(const Calls& use) const {
+    return whole_.total > 0 ? static_cast<double>(use.total) / static_cast<double>(whole_.total)
+                            : 0;
   }
   // The use of all kernels for which `counts` holds.
   template <class Counts>
-  [[nodiscard]] Use sum(const Counts& counts) const {
-    Use sum;
+  [[nodiscard]] Calls sum(const Counts& counts) const {
+    Calls sum;
     for (const UsedKernel& kernel : kernels_) {
       if (counts(kernel)) sum += kernel.use;
     }
     return sum;
   }
-  [[nodiscard]] Use of_aten() const {
+  [[nodiscard]] Calls of_aten() const {
     return sum([](const UsedKernel& kernel) { return kernel.library == kAten; });
   }
-  [[nodiscard]] Use generated(const trace::Trace& trace) const {
+  [[nodiscard]] Calls generated(const trace::Trace& trace) const {
     return sum([&](const UsedKernel& kernel) { return is_generated(trace.strings[kernel.name]); });
   }
 
  private:
-  void add(const Use& use, Use& of_name) {
+  void add(const Calls& use, Calls& of_name) {
     of_name += use;
     whole_ += use;
   }
   void add_timeline(const trace::Trace& trace, const Stages& stages, bool in_stages,
-                    std::vector<Use>& of_name) {
+                    std::vector<Calls>& of_name) {
     const trace::KernelTable& kernels = trace.kernels;
     const std::vector<InstanceId>& owners = stages.owners.kernel_instance;
     for (size_t i = 0; i < kernels.size(); ++i) {
@@ -119,7 +109,7 @@ class MeasuredKernels {
   }
 
   std::vector<UsedKernel> kernels_;
-  Use whole_;
+  Calls whole_;
   uint64_t in_graphs_ = 0;
   bool has_timeline_;
 };
@@ -154,8 +144,8 @@ class Votes {
     if (vote.confidence > strongest.confidence) strongest = std::move(vote);
   }
   [[nodiscard]] bool any_but(std::string_view engine) const {
-    return std::any_of(of_engine_.begin(), of_engine_.end(),
-                       [&](const auto& entry) { return entry.first != engine; });
+    return std::ranges::any_of(of_engine_,
+                               [&](const auto& entry) { return entry.first != engine; });
   }
   [[nodiscard]] bool by_kernels(std::string_view engine) const {
     const auto found = of_engine_.find(engine);
@@ -189,8 +179,8 @@ class Votes {
     engine.confidence = profile::Share{others > 0 ? odds / (odds + others / (1 - others)) : best};
     std::vector<const Vote*> votes;
     for (const auto& [kind, vote] : of_engine_.at(engine.name)) votes.push_back(&vote);
-    std::stable_sort(votes.begin(), votes.end(),
-                     [](const Vote* a, const Vote* b) { return a->confidence > b->confidence; });
+    std::ranges::stable_sort(
+        votes, [](const Vote* a, const Vote* b) { return a->confidence > b->confidence; });
     for (const Vote* vote : votes) engine.evidence.push_back(vote->evidence);
   }
 
@@ -200,9 +190,8 @@ class Votes {
 
 // The engine's first sign of this kind that matches the text.
 const EngineSign* sign_in(const EngineRule& rule, EngineSign::Kind kind, std::string_view text) {
-  const auto found =
-      std::find_if(rule.signs.begin(), rule.signs.end(),
-                   [&](const EngineSign& sign) { return sign.kind == kind && sign.matches(text); });
+  const auto found = std::ranges::find_if(
+      rule.signs, [&](const EngineSign& sign) { return sign.kind == kind && sign.matches(text); });
   return found == rule.signs.end() ? nullptr : &*found;
 }
 
@@ -232,16 +221,15 @@ void look_at_names(const EngineRules& rules, const trace::Trace& trace,
 }
 
 bool has_torch_operators(const trace::Trace& trace) {
-  return std::any_of(trace.operators.name.begin(), trace.operators.name.end(),
-                     [&](trace::StringId name) {
-                       return name.valid() && trace.strings[name].starts_with("aten::");
-                     });
+  return std::ranges::any_of(trace.operators.name, [&](trace::StringId name) {
+    return name.valid() && trace.strings[name].starts_with("aten::");
+  });
 }
 
 // Kernels of one engine, by the strongest of their signs.
 struct EngineKernels {
   const EngineSign* sign = nullptr;
-  Use use;
+  Calls use;
 };
 
 EngineKernels kernels_of(const EngineRule& rule, const MeasuredKernels& kernels) {
@@ -273,18 +261,16 @@ void look_at_kernels(const EngineRules& rules, const MeasuredKernels& kernels,
                           evidence_of(EngineSign::Kind::kernel, subject, share)});
   }
   for (const EngineRule& rule : rules.all()) {
-    const bool lent = std::any_of(rule.kernels_shipped_by.begin(), rule.kernels_shipped_by.end(),
-                                  [&](const std::string& other) {
-                                    return other == kEveryEngine ? votes.any_but(rule.name)
-                                                                 : votes.by_kernels(other);
-                                  });
+    const bool lent = std::ranges::any_of(rule.kernels_shipped_by, [&](const std::string& other) {
+      return other == kEveryEngine ? votes.any_but(rule.name) : votes.by_kernels(other);
+    });
     if (lent) votes.forget_kernels(rule.name);
   }
 }
 
 void look_at_framework(const trace::Trace& trace, const trace::Trace& operators_of,
                        const MeasuredKernels& kernels, profile::Engine& engine) {
-  const Use generated = kernels.generated(trace);
+  const Calls generated = kernels.generated(trace);
   if (kernels.of_aten().calls == 0 && generated.calls == 0 && !has_torch_operators(operators_of)) {
     return;
   }
@@ -301,7 +287,7 @@ void add_mode(const MeasuredKernels& kernels, const trace::Trace& trace, profile
                        std::optional<profile::Share> share) {
     engine.evidence.push_back({source, std::string(subject), share});
   };
-  const Use aten = kernels.of_aten();
+  const Calls aten = kernels.of_aten();
   if (aten.calls > 0) add(Source::kernels, kAten, profile::Share{kernels.share(aten)});
   if (engine.compiled.value_or(false)) {
     add(Source::generated_kernels, "torch.compile",
@@ -322,8 +308,8 @@ void add_mode(const MeasuredKernels& kernels, const trace::Trace& trace, profile
 bool is_generated(std::string_view kernel_name) {
   constexpr std::array<std::string_view, 4> kPrefixes = {"triton_poi_", "triton_red_",
                                                          "triton_per_", "triton_tem_"};
-  return std::any_of(kPrefixes.begin(), kPrefixes.end(),
-                     [&](std::string_view prefix) { return kernel_name.starts_with(prefix); });
+  return std::ranges::any_of(
+      kPrefixes, [&](std::string_view prefix) { return kernel_name.starts_with(prefix); });
 }
 
 profile::Engine find_engine(const EngineRules& rules, const trace::Trace& trace,

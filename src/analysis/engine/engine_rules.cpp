@@ -70,7 +70,7 @@ class EngineFile {
     const ConfigNode* list = document_.root.find(key);
     if (list == nullptr) return;
     for (const ConfigNode& item : list->children) into.push_back(item.text);
-    if (list->is_list() && std::count(into.begin(), into.end(), "") == 0) return;
+    if (list->is_list() && std::ranges::count(into, "") == 0) return;
     wrong(*list, fmt::format("'{}' must be a list of texts", key));
   }
 

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "analysis/findings/stage_facts.h"
-#include "analysis/statistics/values.h"
+#include "analysis/statistics/statistics.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -17,14 +17,6 @@ constexpr size_t kMost = 10;
 
 constexpr double kHiddenWorthNaming = 0.01;  // of the GPU time of kernels and replays
 
-double gpu_time(const auto& table) {
-  double time = 0;
-  for (size_t i = 0; i < table.size(); ++i) {
-    time += static_cast<double>(table.end[i] - table.start[i]);
-  }
-  return time;
-}
-
 double hidden_time(const StageFacts& facts) {
   return facts.time(BudgetPart::hidden_graphs) * facts.instances();
 }
@@ -32,9 +24,9 @@ double hidden_time(const StageFacts& facts) {
 // CUDA graphs with kernels that the capture hides: reported for the stage with most hidden time.
 void find_hidden_time(const trace::Trace& trace, const std::vector<StageFacts>& all,
                       std::vector<Finding>& findings) {
-  const double hidden = gpu_time(trace.graph_replays);
+  const auto hidden = static_cast<double>(total_time(trace.graph_replays));
   if (hidden <= 0) return;
-  const double share = hidden / (hidden + gpu_time(trace.kernels));
+  const double share = hidden / (hidden + static_cast<double>(total_time(trace.kernels)));
   if (share < kHiddenWorthNaming) return;
   FindingValues values;
   values.add("replays", trace.graph_replays.size())
@@ -150,7 +142,7 @@ std::vector<Finding> find_findings(const FindingEvidence& evidence) {
     return finding.recoverable &&
            (finding.recoverable->value <= 0 || finding.share_of_wall.value < kLeastShareOfWall);
   });
-  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+  std::ranges::stable_sort(findings, [](const Finding& a, const Finding& b) {
     if (a.recoverable.has_value() != b.recoverable.has_value()) return !a.recoverable;
     return a.total_recoverable > b.total_recoverable;
   });

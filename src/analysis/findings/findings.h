@@ -6,7 +6,6 @@
 #include "analysis/budget/budget.h"
 #include "analysis/counters/stage_counters.h"
 #include "analysis/engine/engine.h"
-#include "analysis/ranking/kernel_shapes.h"
 #include "analysis/ranking/kernels.h"
 #include "analysis/roofline/roofline.h"
 #include "analysis/savings/savings.h"

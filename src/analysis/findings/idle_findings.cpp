@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "analysis/findings/stage_facts.h"
-#include "analysis/statistics/values.h"
+#include "analysis/statistics/statistics.h"
 #include "base/text.h"
 
 namespace llmprof::analysis {
@@ -37,7 +37,7 @@ double late_of(const PartTimes& times) {
 }
 
 bool is_repeated(const std::vector<const RepeatedGap*>& stalls, const IdleGap& gap) {
-  return std::any_of(stalls.begin(), stalls.end(), [&](const RepeatedGap* stall) {
+  return std::ranges::any_of(stalls, [&](const RepeatedGap* stall) {
     return stall->longest.work_before == gap.work_before &&
            stall->longest.work_after == gap.work_after &&
            gap.length() * 2 >= stall->longest.length();
@@ -64,7 +64,7 @@ LateLaunches take_apart(const StageFacts& facts) {
     const double mean = static_cast<double>(gap->total) / static_cast<double>(gap->count);
     if (!is_host_late(gap->longest.cause) || mean < long_gap) continue;
     late.stalls.push_back(gap);
-    late.take_out(gap->longest.between_steps, facts.per_instance(gap->total));
+    late.take_out(gap->longest.between_steps(), facts.per_instance(gap->total));
   }
   const double least =
       std::max(long_gap, kSingleStallShare * facts.recoverable->wall * facts.instances());
@@ -73,7 +73,7 @@ LateLaunches take_apart(const StageFacts& facts) {
     if (at_edge || !is_host_late(gap->cause)) continue;
     if (static_cast<double>(gap->length()) < least || is_repeated(late.stalls, *gap)) continue;
     late.single_stalls.push_back(gap);
-    late.take_out(gap->between_steps, facts.per_instance(gap->length()));
+    late.take_out(gap->between_steps(), facts.per_instance(gap->length()));
   }
   return late;
 }
@@ -174,8 +174,8 @@ void add_launch_bound(const StageFacts& facts, double time, std::vector<Finding>
 }
 
 void add_between_steps(const StageFacts& facts, double time, std::vector<Finding>& findings) {
-  const auto found = std::find_if(facts.gaps.begin(), facts.gaps.end(), [](const IdleGap* gap) {
-    return gap->between_steps && is_host_late(gap->cause);
+  const auto found = std::ranges::find_if(facts.gaps, [](const IdleGap* gap) {
+    return gap->between_steps() && is_host_late(gap->cause);
   });
   const IdleGap* longest = found == facts.gaps.end() ? nullptr : *found;
   const auto steps = static_cast<double>(facts.steps);

@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "analysis/findings/stage_facts.h"
-#include "analysis/statistics/values.h"
+#include "analysis/statistics/statistics.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -15,6 +15,12 @@ constexpr size_t kNamedCopies = 3;
 // With fewer attention kernels per pass, once per layer and once per pass look the same.
 constexpr double kFewestLayers = 4;
 constexpr double kPercent = 100;
+
+Calls sum_of(KernelsInStage kernels) {
+  Calls sum;
+  for (const KernelInStage& kernel : kernels) sum += kernel;
+  return sum;
+}
 
 // kernel_time and kernel_calls of the first kernels, per instance.
 FindingValues longest_in_stage(const StageFacts& facts, KernelsInStage kernels) {
@@ -29,17 +35,11 @@ FindingValues longest_in_stage(const StageFacts& facts, KernelsInStage kernels) 
 
 // kernels_per_pass, pass and mean_kernel, then the longest kernels.
 FindingValues count_and_name(const StageFacts& facts, KernelsInStage kernels) {
-  uint64_t calls = 0;
-  Nanoseconds total = 0;
-  for (const KernelInStage& kernel : kernels) {
-    calls += kernel.calls;
-    total += kernel.total;
-  }
-  const auto count = static_cast<double>(calls);
+  const Calls all = sum_of(kernels);
   FindingValues values;
-  values.add("kernels_per_pass", count / facts.passes())
+  values.add("kernels_per_pass", static_cast<double>(all.calls) / facts.passes())
       .add("pass", facts.pass())
-      .add("mean_kernel", to_milliseconds(calls == 0 ? 0 : static_cast<double>(total) / count))
+      .add("mean_kernel", all.mean())
       .add_all(longest_in_stage(facts, kernels));
   return values;
 }
@@ -162,24 +162,13 @@ void add_class(const StageFacts& facts, const ClassRule& rule, std::vector<Findi
   if (rule.has_floor) explain_value("floor_rule", std::move(of_floor), finding);
 }
 
-double calls_of(KernelsInStage kernels) {
-  double calls = 0;
-  for (const KernelInStage& kernel : kernels) calls += static_cast<double>(kernel.calls);
-  return calls;
-}
-
-double total_of(KernelsInStage kernels) {
-  double total = 0;
-  for (const KernelInStage& kernel : kernels) total += static_cast<double>(kernel.total);
-  return total;
-}
-
 // The kernels that choose something: tokens once per pass, experts in every layer. Their number
 // shows which; their names do not.
 void add_selection(const StageFacts& facts, std::vector<Finding>& findings) {
   const KernelsInStage routing = facts.of(KernelClass::moe_routing);
   const KernelsInStage sampling = facts.of(KernelClass::sampling);
-  const double layers = calls_of(facts.of(KernelClass::attention)) / facts.passes();
+  const double layers =
+      static_cast<double>(sum_of(facts.of(KernelClass::attention)).calls) / facts.passes();
   std::vector<KernelInStage> tokens;
   std::vector<KernelInStage> experts(routing.begin(), routing.end());
   for (const KernelInStage& kernel : sampling) {
@@ -189,8 +178,9 @@ void add_selection(const StageFacts& facts, std::vector<Finding>& findings) {
   }
   std::ranges::stable_sort(experts, std::greater(), &KernelInStage::total);
   const double of_sampling = facts.recoverable_of(KernelClass::sampling);
-  const double whole = total_of(sampling);
-  const double tokens_time = whole > 0 ? of_sampling * total_of(tokens) / whole : 0;
+  const auto whole = static_cast<double>(sum_of(sampling).total);
+  const double tokens_time =
+      whole > 0 ? of_sampling * static_cast<double>(sum_of(tokens).total) / whole : 0;
   const double experts_time =
       facts.recoverable_of(KernelClass::moe_routing) + of_sampling - tokens_time;
   const auto add = [&](FindingKind kind, const std::vector<KernelInStage>& kernels, double time) {
@@ -275,20 +265,18 @@ void find_transfers(const StageFacts& facts, std::vector<Finding>& findings) {
   const double exposed = facts.recoverable_of(KernelClass::communication);
   const KernelsInStage kernels = facts.of(KernelClass::communication);
   if (exposed > 0 && !kernels.empty()) {
-    Nanoseconds total = 0;
-    for (const KernelInStage& kernel : kernels) total += kernel.total;
+    const double time = facts.per_instance(sum_of(kernels).total);
     FindingValues values;
-    values.add("communication_time", to_milliseconds(facts.per_instance(total)))
-        .add_all(count_and_name(facts, kernels));
+    values.add("communication_time", to_milliseconds(time)).add_all(count_and_name(facts, kernels));
     add_finding(facts, FindingKind::exposed_communication, exposed, std::move(values), findings);
   }
   const double time = facts.time(BudgetPart::memory_operations) + facts.time(KernelClass::memory);
   if (time <= 0 || facts.copies.empty()) return;
   FindingValues values;
   for (size_t i = 0; i < std::min(kNamedCopies, facts.copies.size()); ++i) {
-    const auto& [what, calls, bytes, total] = facts.copies[i];
-    values.add("copies_per_instance", facts.per_instance(calls), what)
-        .add("bytes_per_instance", profile::Bytes{facts.per_instance(bytes)}, what);
+    const CopiesInStage& copies = facts.copies[i];
+    values.add("copies_per_instance", facts.per_instance(copies.calls), copies.what)
+        .add("bytes_per_instance", profile::Bytes{facts.per_instance(copies.bytes)}, copies.what);
   }
   add_finding(facts, FindingKind::exposed_copies, time, std::move(values), findings);
 }

@@ -89,8 +89,7 @@ class FactsCollector {
       if (stage == kNone || row == kNone) continue;
       KernelInStage& kernel = by_row[stage][row];
       kernel.row = row;
-      ++kernel.calls;
-      kernel.total += kernels.end[i] - kernels.start[i];
+      kernel += {1, kernels.end[i] - kernels.start[i]};
       ++facts_[stage].kernels;
       if (replayed_by_graph(trace_, i)) ++facts_[stage].graph_kernels;
     }
@@ -107,22 +106,15 @@ class FactsCollector {
 
   void add_copies() {
     const trace::MemoryOperationTable& memory = trace_.memory_operations;
-    std::map<std::pair<uint32_t, uint32_t>, CopiesInStage> found;  // by stage and kind
+    std::map<std::pair<uint32_t, std::string_view>, CopiesInStage> found;  // by stage and kind
     for (size_t i = 0; i < memory.size(); ++i) {
       const uint32_t stage = stage_of(stages_.owners.memory_instance, i);
       if (stage == kNone) continue;
-      const bool fill = memory.kind[i] == trace::MemoryKind::set;
-      const trace::StringId direction =
-          fill || memory.detail.empty() ? trace::StringId() : memory.detail[i];
-      CopiesInStage& copies = found[{stage, fill ? kNone - 1 : direction.value}];
-      if (copies.calls == 0) {
-        copies.what = fill                ? "fill"
-                      : direction.valid() ? std::string(trace_.strings[direction])
-                                          : "copy";
-      }
-      ++copies.calls;
+      const std::string_view what = memory_operation_name(trace_, i);
+      CopiesInStage& copies = found[{stage, what}];
+      copies.what = what;
+      copies += {1, memory.end[i] - memory.start[i]};
       copies.bytes += memory.bytes.empty() ? 0 : memory.bytes[i];
-      copies.total += memory.end[i] - memory.start[i];
     }
     for (auto& [key, copies] : found) facts_[key.first].copies.push_back(std::move(copies));
     for (StageFacts& stage : facts_) std::ranges::stable_sort(stage.copies, kLongestFirst);

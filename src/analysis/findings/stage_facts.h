@@ -12,19 +12,15 @@
 namespace llmprof::analysis {
 
 // One kernel name in one stage, over all instances except warm-ups.
-struct KernelInStage {
+struct KernelInStage : Calls {
   size_t row = 0;  // of the ranking
-  uint64_t calls = 0;
-  Nanoseconds total = 0;
 };
 using KernelsInStage = std::span<const KernelInStage>;
 
 // Copies of one direction, or fills.
-struct CopiesInStage {
+struct CopiesInStage : Calls {
   std::string what;  // "Host-to-Device"; "fill"; "copy" if the direction is unknown
-  uint64_t calls = 0;
   uint64_t bytes = 0;
-  Nanoseconds total = 0;
 };
 
 // Inputs for findings about one stage. Figures are over `instances`, without warm-ups.

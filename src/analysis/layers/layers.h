@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/naming/described_names.h"
+#include "analysis/naming/classes.h"
 #include "analysis/stages/meaningful_ranges.h"
 #include "analysis/stages/stages.h"
 #include "profile/reasons.h"

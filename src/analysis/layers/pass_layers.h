@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/naming/described_names.h"
+#include "analysis/naming/classes.h"
 #include "analysis/stages/stages.h"
 
 namespace llmprof::analysis {

@@ -63,8 +63,8 @@ std::optional<TokenCount> prompt_of_prefills(const Stages& stages, uint64_t batc
   double sum = 0;
   for (const uint64_t count : tokens) sum += static_cast<double>(count);
   const double mean = sum / static_cast<double>(tokens.size()) / static_cast<double>(batch);
-  const bool all_equal = std::all_of(tokens.begin(), tokens.end(),
-                                     [&](uint64_t count) { return count == tokens.front(); });
+  const bool all_equal =
+      std::ranges::all_of(tokens, [&](uint64_t count) { return count == tokens.front(); });
   return TokenCount{static_cast<uint64_t>(std::llround(mean)),
                     all_equal ? "tokens of the prefill steps" : "mean tokens of the prefill steps"};
 }
@@ -230,7 +230,7 @@ llm::PassCost step_without_attention(const llm::ModelSpec& model, uint64_t token
 }
 
 bool has_window(const llm::ModelSpec& model) {
-  return std::any_of(model.layers.begin(), model.layers.end(), [](const llm::LayerSpec& layer) {
+  return std::ranges::any_of(model.layers, [](const llm::LayerSpec& layer) {
     return layer.attention != llm::AttentionKind::full && layer.window > 0;
   });
 }

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "analysis/mfu/figures.h"
-#include "analysis/statistics/values.h"
+#include "analysis/statistics/statistics.h"
 #include "base/units.h"
 
 namespace llmprof::analysis {
@@ -42,8 +42,8 @@ size_t gpus_of_one_process(const Stages& stages, uint32_t stage) {
     seen.emplace(instance.process.index(), instance.device.index());
   }
   for (const auto& [process, device] : seen) {
-    const auto same = std::count_if(seen.begin(), seen.end(),
-                                    [&](const auto& other) { return other.first == process; });
+    const auto same =
+        std::ranges::count_if(seen, [&](const auto& other) { return other.first == process; });
     most = std::max(most, static_cast<size_t>(same));
   }
   return most;
@@ -270,8 +270,8 @@ Utilization utilization(const Stages& stages, const std::optional<llm::ModelSpec
   result.gpu = gpu;
   result.device = device.kind;
   result.workload = complete_workload(stages, workload);
-  const bool any_recorded = std::any_of(recorded.begin(), recorded.end(),
-                                        [](const auto& work) { return work.has_value(); });
+  const bool any_recorded =
+      std::ranges::any_of(recorded, [](const auto& work) { return work.has_value(); });
   result.why_not = why_nothing(stages, result, device, any_recorded);
   const StageFigures figures(stages, result, device);
   for (uint32_t i = 0; i < stages.stages.size(); ++i) {

@@ -8,10 +8,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "config/conf_files.h"
 #include "profile/budget_parts.h"
+#include "trace/trace.h"
 
 namespace llmprof::analysis {
 
@@ -71,6 +73,22 @@ class KernelRules {
  private:
   class Compiled;
   std::shared_ptr<const Compiled> compiled_;
+};
+
+// Descriptions of all kernel names in a trace, each looked up once. Different kernels get different
+// short names, whatever the rules call them.
+class DescribedNames {
+ public:
+  DescribedNames(const trace::Trace& trace, const KernelRules& rules);
+
+  // `name` must occur in a kernel, profiled launch or kernel summary of the trace.
+  [[nodiscard]] const KernelDescription& operator[](trace::StringId name) const {
+    return descriptions_[row_[name.index()]];
+  }
+
+ private:
+  std::vector<uint32_t> row_;  // by string
+  std::vector<KernelDescription> descriptions_;
 };
 
 }  // namespace llmprof::analysis

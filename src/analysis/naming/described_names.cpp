@@ -1,4 +1,4 @@
-#include "analysis/naming/described_names.h"
+#include "analysis/naming/classes.h"
 
 #include <map>
 #include <set>

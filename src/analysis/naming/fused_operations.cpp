@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <utility>
 
 #include "base/text.h"
 
@@ -44,13 +45,13 @@ constexpr WordList kCopyWords = {
 constexpr WordList kElsewhere = {"moe_forward|moe_forward_shared"};
 
 bool has_any(const Identifiers& identifiers, const WordList& list) {
-  return std::any_of(identifiers.begin(), identifiers.end(),
-                     [&](std::string_view identifier) { return list.contains(identifier); });
+  return std::ranges::any_of(
+      identifiers, [&](std::string_view identifier) { return list.contains(identifier); });
 }
 
 bool has(const Identifiers& identifiers, std::initializer_list<std::string_view> all) {
-  return std::all_of(all.begin(), all.end(), [&](std::string_view wanted) {
-    return std::find(identifiers.begin(), identifiers.end(), wanted) != identifiers.end();
+  return std::ranges::all_of(all, [&](std::string_view wanted) {
+    return std::ranges::find(identifiers, wanted) != identifiers.end();
   });
 }
 
@@ -60,7 +61,7 @@ bool is_attention(std::string_view identifier) {
 }
 
 bool has_attention(const Identifiers& identifiers) {
-  return std::any_of(identifiers.begin(), identifiers.end(), is_attention);
+  return std::ranges::any_of(identifiers, is_attention);
 }
 
 bool normalizes(const Identifiers& identifiers) {
@@ -113,39 +114,32 @@ KernelClass class_of_pointwise(const Identifiers& identifiers) {
            kProductWords.contains(identifier) || kElsewhere.contains(identifier) ||
            is_attention(identifier);
   };
-  const bool copies = has_any(identifiers, kCopyWords) &&
-                      std::all_of(identifiers.begin(), identifiers.end(), moves);
+  const bool copies = has_any(identifiers, kCopyWords) && std::ranges::all_of(identifiers, moves);
   return copies ? KernelClass::copy_cast : KernelClass::elementwise;
 }
 
 // Whether an operator is the reason for the kernel's class.
 bool decides(std::string_view identifier, KernelClass kernel_class) {
-  switch (kernel_class) {
-    case KernelClass::gemm:
-    case KernelClass::gemv:
-      return kProductWords.contains(identifier);
-    case KernelClass::attention:
-      return is_attention(identifier);
-    case KernelClass::softmax:
-      return kSoftmaxes.contains(identifier);
-    case KernelClass::sampling:
-      return kChoices.contains(identifier);
-    case KernelClass::gather:
-      return kLookups.contains(identifier);
-    default:
-      return false;
-  }
+  constexpr std::pair<KernelClass, const WordList*> kReasons[] = {
+      {KernelClass::gemm, &kProductWords}, {KernelClass::gemv, &kProductWords},
+      {KernelClass::softmax, &kSoftmaxes}, {KernelClass::sampling, &kChoices},
+      {KernelClass::gather, &kLookups},
+  };
+  if (kernel_class == KernelClass::attention) return is_attention(identifier);
+  return std::ranges::any_of(kReasons, [&](const auto& reason) {
+    return reason.first == kernel_class && reason.second->contains(identifier);
+  });
 }
 
 // The length of the operator at the front of `rest`: the longest known one, so that "index_put" is
 // not read as "index" and "put".
 size_t operator_length(std::string_view rest, const OperationWords& words) {
   const auto known = [&](std::string_view text) {
-    return words.find(text) != words.end() || kProductWords.contains(text) ||
-           kFlexAttention.contains(text) || kNorms.contains(text) || kMoments.contains(text) ||
-           kSoftmaxes.contains(text) || kLookups.contains(text) ||
-           kOtherReductions.contains(text) || kReshapes.contains(text) ||
-           kCopyWords.contains(text) || kElsewhere.contains(text);
+    constexpr const WordList* kLists[] = {
+        &kProductWords, &kFlexAttention,   &kNorms,    &kMoments,   &kSoftmaxes,
+        &kLookups,      &kOtherReductions, &kReshapes, &kCopyWords, &kElsewhere};
+    return words.contains(text) ||
+           std::ranges::any_of(kLists, [&](const WordList* list) { return list->contains(text); });
   };
   for (size_t end = rest.size(); end > 0;) {
     if (known(rest.substr(0, end))) return end;
@@ -156,7 +150,7 @@ size_t operator_length(std::string_view rest, const OperationWords& words) {
 }
 
 bool is_digits(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
+  return !text.empty() && std::ranges::all_of(text, is_digit);
 }
 
 }  // namespace
@@ -180,7 +174,7 @@ Identifiers fused_identifiers(std::string_view identifier, const OperationWords&
     const std::string_view next = rest.substr(0, length);
     rest.remove_prefix(length);
     if (rest.starts_with('_')) rest.remove_prefix(1);
-    if (next != "_" && std::find(found.begin(), found.end(), next) == found.end()) {
+    if (next != "_" && std::ranges::find(found, next) == found.end()) {
       found.push_back(next);
     }
   }
@@ -203,20 +197,19 @@ std::string fused_operations(std::string_view identifier, const OperationWords& 
   const auto is_reshape = [](std::string_view i) { return kReshapes.contains(i); };
   // Not work of this kernel; kept only if nothing else is named.
   const auto passes_by = [&](std::string_view i) {
-    const bool product = kernel_class == KernelClass::gemm || kernel_class == KernelClass::gemv;
-    return is_reshape(i) || (!product && kProductWords.contains(i)) ||
+    return is_reshape(i) || (!is_product(kernel_class) && kProductWords.contains(i)) ||
            (kernel_class != KernelClass::attention && is_attention(i));
   };
-  if (!std::all_of(identifiers.begin(), identifiers.end(), passes_by)) {
+  if (!std::ranges::all_of(identifiers, passes_by)) {
     std::erase_if(identifiers, passes_by);
   }
-  std::stable_partition(identifiers.begin(), identifiers.end(),
-                        [&](std::string_view i) { return decides(i, kernel_class); });
+  std::ranges::stable_partition(identifiers,
+                                [&](std::string_view i) { return decides(i, kernel_class); });
   std::vector<std::string> spoken;
   for (const std::string_view next : identifiers) {
     const auto word = words.find(next);
     std::string text = word == words.end() ? std::string(next) : word->second;
-    if (std::find(spoken.begin(), spoken.end(), text) == spoken.end()) {
+    if (std::ranges::find(spoken, text) == spoken.end()) {
       spoken.push_back(std::move(text));
     }
   }

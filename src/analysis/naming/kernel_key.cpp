@@ -87,6 +87,12 @@ std::string canonical(std::string_view name) {
   return key;
 }
 
+// The name itself if it is not mangled.
+std::string demangled(std::string_view name) {
+  auto plain = name.starts_with("_Z") ? demangle(name) : std::nullopt;
+  return plain ? std::move(*plain) : std::string(name);
+}
+
 // A demangled name without the "(...)" of its parameters.
 std::string_view without_parameters(std::string_view name) {
   while (name.ends_with(' ')) name.remove_suffix(1);
@@ -124,21 +130,20 @@ Parts template_arguments(std::string_view canonical) {
 // do not distinguish all names.
 std::vector<std::string> differences(const std::vector<Parts>& all) {
   const size_t count = all.front().size();
-  const bool alike = std::all_of(all.begin(), all.end(),
-                                 [&](const Parts& parts) { return parts.size() == count; });
+  const bool alike =
+      std::ranges::all_of(all, [&](const Parts& parts) { return parts.size() == count; });
   if (!alike) return {};
   std::vector<std::string> result(all.size());
   for (size_t place = 0; place < count; ++place) {
-    const bool same = std::all_of(all.begin(), all.end(), [&](const Parts& parts) {
-      return parts[place] == all.front()[place];
-    });
+    const bool same = std::ranges::all_of(
+        all, [&](const Parts& parts) { return parts[place] == all.front()[place]; });
     if (same) continue;
     for (size_t i = 0; i < all.size(); ++i) {
       result[i].append(result[i].empty() ? "" : ", ").append(all[i][place]);
     }
   }
   for (std::string& text : result) text = to_printable(text);
-  const bool brief = std::all_of(result.begin(), result.end(), [](const std::string& text) {
+  const bool brief = std::ranges::all_of(result, [](const std::string& text) {
     return !text.empty() && text.size() <= kLongestDifference;
   });
   const std::set<std::string> distinct(result.begin(), result.end());
@@ -147,15 +152,8 @@ std::vector<std::string> differences(const std::vector<Parts>& all) {
 
 // "(float*, int)" of a function that is spelled with its parameters.
 std::string parameters_of(std::string_view full_name) {
-  std::string demangled;
-  if (full_name.starts_with("_Z")) {
-    if (auto plain = demangle(full_name)) {
-      demangled = std::move(*plain);
-      full_name = demangled;
-    }
-  }
-  const std::string_view before = without_parameters(full_name);
-  return std::string(trim(full_name.substr(before.size())));
+  const std::string name = demangled(full_name);
+  return std::string(trim(std::string_view(name).substr(without_parameters(name).size())));
 }
 
 // For overloads, and for functions that only their namespaces distinguish.
@@ -180,7 +178,7 @@ std::vector<std::string> how_they_differ(const std::vector<std::string>& canonic
   if (!found.empty()) return found;
   found = by([&](size_t i) { return split_at("::", path(i)); });
   const bool have_namespaces =
-      std::all_of(parts.begin(), parts.end(), [](const Parts& names) { return names.size() > 1; });
+      std::ranges::all_of(parts, [](const Parts& names) { return names.size() > 1; });
   if (!found.empty() && have_namespaces) return found;
   found = by([&](size_t i) { return between_underscores(path(i)); });
   if (!found.empty()) return found;
@@ -190,14 +188,8 @@ std::vector<std::string> how_they_differ(const std::vector<std::string>& canonic
 }  // namespace
 
 std::string kernel_key(std::string_view name) {
-  name = name.substr(0, kLongestName);
-  std::string demangled;
-  if (name.starts_with("_Z")) {
-    if (auto plain = demangle(name)) {
-      demangled = std::move(*plain);
-      name = demangled;
-    }
-  }
+  const std::string plain = demangled(name.substr(0, kLongestName));
+  name = plain;
   if (name.starts_with("void ")) name.remove_prefix(5);
   return canonical(without_parameters(name));
 }

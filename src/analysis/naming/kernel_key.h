@@ -1,8 +1,12 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
+
+#include "trace/trace.h"
 
 namespace llmprof::analysis {
 
@@ -12,6 +16,27 @@ namespace llmprof::analysis {
 // arguments, blanks, the return type and the parameter list; lambdas get one spelling. For
 // comparison only, not for display.
 std::string kernel_key(std::string_view name);
+
+// Numbers kernel names so that different spellings of one kernel get one number.
+class KernelNumbers {
+ public:
+  explicit KernelNumbers(const trace::Trace& trace)
+      : trace_(trace), by_name_(trace.strings.size(), kUnseen) {}
+  uint32_t of(trace::StringId name) {
+    uint32_t& number = by_name_[name.index()];
+    if (number == kUnseen) {
+      const auto next = static_cast<uint32_t>(by_key_.size());
+      number = by_key_.try_emplace(kernel_key(trace_.strings[name]), next).first->second;
+    }
+    return number;
+  }
+
+ private:
+  static constexpr uint32_t kUnseen = UINT32_MAX;
+  const trace::Trace& trace_;
+  std::vector<uint32_t> by_name_;
+  std::unordered_map<std::string, uint32_t> by_key_;
+};
 
 // A kernel that shares its short name with others.
 struct Namesake {

@@ -67,12 +67,12 @@ class RuleSet {
     RE2::Set::ErrorInfo problem{};
     if (compiled()) {
       if (set_->Match(name, &matches, &problem)) {
-        return &rules_[static_cast<size_t>(*std::min_element(matches.begin(), matches.end()))];
+        return &rules_[static_cast<size_t>(*std::ranges::min_element(matches))];
       }
       if (problem.kind == RE2::Set::kNoError) return nullptr;
     }
     // Out of memory for the automaton: matching one by one is slower but needs none.
-    const auto found = std::find_if(rules_.begin(), rules_.end(), [&](const CompiledRule& rule) {
+    const auto found = std::ranges::find_if(rules_, [&](const CompiledRule& rule) {
       return RE2::PartialMatch(name, rule.expression());
     });
     return found == rules_.end() ? nullptr : &*found;
@@ -163,7 +163,7 @@ class KernelRules::Compiled {
     const int count = expression.NumberOfCapturingGroups() + 1;
     expression.Match(matched, 0, matched.size(), RE2::UNANCHORED, pieces.data(), count);
     std::array<std::string_view, kMostCaptures + 1> captures;
-    std::transform(pieces.begin(), pieces.end(), captures.begin(), [](re2::StringPiece piece) {
+    std::ranges::transform(pieces, captures.begin(), [](re2::StringPiece piece) {
       return std::string_view(piece.data(), piece.size());
     });
     const KernelClass kernel_class = rule->rule.kernel_class

@@ -55,7 +55,7 @@ class RulesReader {
   }
   void check_key(const config::ConfigNode& node, std::string_view key,
                  std::span<const std::string_view> known) {
-    if (std::find(known.begin(), known.end(), key) != known.end()) return;
+    if (std::ranges::find(known, key) != known.end()) return;
     wrong(node, config::unknown_word("key", key, known));
   }
 
@@ -75,7 +75,7 @@ class RulesReader {
     std::ptrdiff_t ways = 0;
     for (size_t i = 0; i < node.keys.size(); ++i) {
       check_key(node.children[i], node.keys[i], kKeys);
-      ways += std::count(kWays.begin(), kWays.end(), node.keys[i]);
+      ways += std::ranges::count(kWays, node.keys[i]);
     }
     if (ways != 1) return wrong(node, "needs exactly one of function, prefix, contains, regex");
     const config::ConfigNode* kernel_class = node.find("class");

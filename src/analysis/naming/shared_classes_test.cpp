@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/naming/described_names.h"
-#include "analysis/ranking/kernels.h"
+#include "analysis/naming/classes.h"
+#include "analysis/ranking/kernel_table.h"
 #include "base/streams/deflate.h"
 #include "testing/read_capture.h"
 #include "testing/shared_captures.h"
@@ -127,13 +127,13 @@ TEST(SharedCapturesKernelClasses, UnderTwoPercentOfKernelTimeIsOther) {
     const testing::TemporaryFolder unpacked;
     const auto trace = testing::read_capture(plain_sqlite(folder / expected.file, unpacked));
     ASSERT_TRUE(trace) << expected.file << ": " << trace.error().message;
-    const KernelRanking ranking = rank_kernels(*trace, DescribedNames(*trace, *rules));
-    ASSERT_FALSE(ranking.classes.empty()) << expected.file;
-    EXPECT_EQ(to_string(ranking.classes.front().kernel_class), expected.largest) << expected.file;
-    EXPECT_NEAR(ranking.classes.front().share * 100, expected.share, 0.01) << expected.file;
-    for (const ClassRow& row : ranking.classes) {
+    const auto classes = ranked_classes(rank_kernels(*trace, DescribedNames(*trace, *rules)), {});
+    ASSERT_FALSE(classes.empty()) << expected.file;
+    EXPECT_EQ(to_string(classes.front().kernel_class), expected.largest) << expected.file;
+    EXPECT_NEAR(classes.front().share.value * 100, expected.share, 0.01) << expected.file;
+    for (const profile::KernelClassTotal& row : classes) {
       if (row.kernel_class != KernelClass::other) continue;
-      EXPECT_LT(row.share * 100, expected.other) << expected.file;
+      EXPECT_LT(row.share.value * 100, expected.other) << expected.file;
     }
     EXPECT_EQ(expected.other > 2, !expected.reason.empty()) << expected.file;
   }

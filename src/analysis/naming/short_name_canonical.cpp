@@ -232,8 +232,8 @@ std::string from_mangled(std::string_view name) {
 bool is_memory_operation(std::string_view name) {
   constexpr std::array<std::string_view, 4> kStarts = {"Memcpy ", "Memset ", "[CUDA mem",
                                                        "[CUDA Unified"};
-  return std::any_of(kStarts.begin(), kStarts.end(),
-                     [&](std::string_view start) { return name.starts_with(start); });
+  return std::ranges::any_of(kStarts,
+                             [&](std::string_view start) { return name.starts_with(start); });
 }
 
 // ncu omits every namespace but the first: it writes "at::f" for "at::native::f".
@@ -249,9 +249,8 @@ std::string with_aten_namespace(std::string_view name) {
     }
     full += kOuter;
     i += kOuter.size();
-    const bool complete = std::any_of(kInner.begin(), kInner.end(), [&](std::string_view inner) {
-      return follows(name, i, inner);
-    });
+    const bool complete = std::ranges::any_of(
+        kInner, [&](std::string_view inner) { return follows(name, i, inner); });
     if (!complete) full += kInner[0];
   }
   return full;

@@ -49,9 +49,8 @@ constexpr std::array kIntegers = {
 
 template <size_t N>
 std::string_view look_up(const std::array<Spelling, N>& table, std::string_view type) {
-  const auto* found = std::find_if(table.begin(), table.end(), [&](const Spelling& each) {
-    return each.written.contains(type);
-  });
+  const auto* found = std::ranges::find_if(
+      table, [&](const Spelling& each) { return each.written.contains(type); });
   return found == table.end() ? std::string_view() : found->spoken;
 }
 
@@ -104,7 +103,7 @@ bool is_launcher(std::string_view identifier) {
       "ReduceOp",        "func_wrapper_t",         "opmath_symmetric_gpu_kernel_with_scalars"};
   return contains(identifier, "elementwise_kernel") || identifier == "reduce_kernel" ||
          contains(identifier, "multi_tensor_apply_kernel") ||
-         std::find(kWords.begin(), kWords.end(), identifier) != kWords.end();
+         std::ranges::find(kWords, identifier) != kWords.end();
 }
 
 bool takes_scalar(std::string_view identifier) {
@@ -211,12 +210,11 @@ KernelOperation kernel_operation(std::string_view canonical, const OperationWord
       }
       scalar = scalar || takes_scalar(identifier);
     }
-    const auto inner =
-        std::find_if(parts.args.begin(), parts.args.end(), [](std::string_view argument) {
-          return !is_number(argument) && spoken_type(argument).empty() &&
-                 !contains(argument.substr(0, argument.find('<')), "Metadata") &&
-                 (contains(argument, "::") || contains(argument, "<"));
-        });
+    const auto inner = std::ranges::find_if(parts.args, [](std::string_view argument) {
+      return !is_number(argument) && spoken_type(argument).empty() &&
+             !contains(argument.substr(0, argument.find('<')), "Metadata") &&
+             (contains(argument, "::") || contains(argument, "<"));
+    });
     if (inner == parts.args.end()) break;
     at = *inner;
   }

@@ -38,9 +38,6 @@ class Captures {
   }
 
  private:
-  [[nodiscard]] const trace::Capture& capture_of(trace::ThreadId thread) const {
-    return trace_.captures[capture_id(thread).index()];
-  }
   [[nodiscard]] trace::CaptureId capture_id(trace::ThreadId thread) const {
     return trace_.processes[trace_.threads[thread.index()].process.index()].capture;
   }
@@ -63,7 +60,8 @@ class Captures {
     for (uint32_t i = 0; i < launches.size(); ++i) {
       if (call(i) != CaptureCall::begin) continue;
       const trace::ThreadId thread = launches.thread[i];
-      if (capture_of(thread).format == "PyTorch trace") begins[thread.index()] = true;
+      const trace::Capture& capture = trace_.captures[capture_id(thread).index()];
+      if (capture.format == "PyTorch trace") begins[thread.index()] = true;
     }
     std::vector<std::vector<uint32_t>> rows(trace_.threads.size());
     for (uint32_t i = 0; i < launches.size(); ++i) {
@@ -129,7 +127,7 @@ class Captures {
       const bool on_thread = kind != trace::RangeKind::start_end && kind != trace::RangeKind::mark;
       if (on_thread && table.thread[i] == thread) rows.push_back(i);
     }
-    std::sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
+    std::ranges::sort(rows, [&](uint32_t a, uint32_t b) {
       if (table.start[a] != table.start[b]) return table.start[a] < table.start[b];
       if (table.end[a] != table.end[b]) return table.end[a] > table.end[b];
       return a < b;

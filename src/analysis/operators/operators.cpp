@@ -6,8 +6,9 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analysis/budget/gpu_timeline.h"
 #include "analysis/operators/operator_calls.h"
-#include "analysis/statistics/values.h"
+#include "analysis/statistics/statistics.h"
 #include "base/units.h"
 
 namespace llmprof::analysis {
@@ -131,7 +132,7 @@ std::vector<LaunchedWork> work_by_call(const trace::Trace& trace, const Operator
       keys.push_back({trace.threads[thread].process, calls[i].external_id, i});
     }
   }
-  std::sort(keys.begin(), keys.end());
+  std::ranges::sort(keys);
   std::vector<LaunchedWork> by_call(calls.size());
   for (const NamedWork& item : named) {
     const Key wanted{item.process, item.external_id, 0};
@@ -240,17 +241,10 @@ std::string recorders(const trace::Trace& trace) {
   return fmt::format("{}", fmt::join(formats, ", "));
 }
 
-// Number of kernels replayed by CUDA graphs: part of a graph or, if the capture names no graphs,
-// launched by a replay call.
 uint64_t graph_kernels(const trace::Trace& trace) {
-  const trace::KernelTable& kernels = trace.kernels;
   uint64_t count = 0;
-  for (size_t i = 0; i < kernels.size(); ++i) {
-    const bool of_graph = !kernels.graph.empty() && kernels.graph[i] != 0;
-    const bool replayed = kernels.launch[i].valid() &&
-                          trace.api_kind(trace.launches.api[kernels.launch[i].index()]) ==
-                              trace::ApiKind::graph_launch;
-    if (of_graph || replayed) ++count;
+  for (size_t i = 0; i < trace.kernels.size(); ++i) {
+    if (replayed_by_graph(trace, i)) ++count;
   }
   return count;
 }
@@ -258,16 +252,6 @@ uint64_t graph_kernels(const trace::Trace& trace) {
 uint64_t captured_kernels(const trace::Trace& trace) {
   const auto& launches = trace.kernels.node_launch;
   return static_cast<uint64_t>(std::ranges::count_if(launches, &trace::LaunchRow::valid));
-}
-
-Nanoseconds device_time(const trace::Trace& trace) {
-  Nanoseconds sum = 0;
-  const auto add = [&](const auto& table) {
-    for (size_t i = 0; i < table.size(); ++i) sum += table.end[i] - table.start[i];
-  };
-  add(trace.kernels);
-  add(trace.memory_operations);
-  return sum;
 }
 
 void add_recorded(const trace::Trace& trace, std::vector<OperatorRow>& rows) {
@@ -294,20 +278,19 @@ profile::Operator operator_of(const OperatorRow& from) {
     return timed ? std::optional(*sum / static_cast<double>(from.cpu_total) * kNanosecondsPerSecond)
                  : std::nullopt;
   };
-  profile::Operator row;
-  row.name = to_printable(from.name);
-  row.calls = from.calls;
-  row.cpu_total = to_milliseconds(from.cpu_total);
-  row.cpu_self = to_milliseconds(from.cpu_self);
-  row.cuda_total = to_milliseconds(from.cuda_total);
-  row.cuda_self = to_milliseconds(from.cuda_self);
-  row.mean = to_milliseconds(static_cast<double>(from.cpu_total) / static_cast<double>(from.calls));
-  row.kernel_count = from.kernel_count;
-  row.flops = quantity<profile::Flops>(from.flops);
-  row.bytes = quantity<profile::Bytes>(from.bytes);
-  row.flops_per_s = quantity<profile::FlopsPerSecond>(per_second(from.flops));
-  row.bytes_per_s = quantity<profile::BytesPerSecond>(per_second(from.bytes));
-  return row;
+  return {.name = to_printable(from.name),
+          .calls = from.calls,
+          .cpu_total = to_milliseconds(from.cpu_total),
+          .cpu_self = to_milliseconds(from.cpu_self),
+          .cuda_total = to_milliseconds(from.cuda_total),
+          .cuda_self = to_milliseconds(from.cuda_self),
+          .mean = to_milliseconds(static_cast<double>(from.cpu_total) /
+                                  static_cast<double>(from.calls)),
+          .kernel_count = from.kernel_count,
+          .flops = quantity<profile::Flops>(from.flops),
+          .bytes = quantity<profile::Bytes>(from.bytes),
+          .flops_per_s = quantity<profile::FlopsPerSecond>(per_second(from.flops)),
+          .bytes_per_s = quantity<profile::BytesPerSecond>(per_second(from.bytes))};
 }
 
 }  // namespace
@@ -344,7 +327,8 @@ Operators find_operators(const trace::Trace& trace) {
   found.kernels_without_operator = found.kernels - found.kernels_with_operator;
   found.kernels_share = share(found.kernels_with_operator, found.kernels);
   found.cuda_self_sum = to_milliseconds(launched);
-  found.share_of_gpu_time = share(launched, device_time(trace));
+  found.share_of_gpu_time =
+      share(launched, total_time(trace.kernels) + total_time(trace.memory_operations));
   found.graph_kernels = graph_kernels(trace);
   found.captured_kernels = captured_kernels(trace);
   return operators;

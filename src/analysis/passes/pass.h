@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analysis/passes/prepare.h"
+#include "base/progress.h"
 #include "profile/profile.h"
 
 namespace llmprof::analysis {
@@ -191,5 +192,22 @@ class Pass {
 
 // All passes, each after the passes that it depends on.
 const std::vector<Pass>& all_passes();
+
+struct PassTiming {
+  std::string name;
+  Nanoseconds time = 0;
+  std::string skipped;  // why; empty if it ran
+};
+
+struct PassRun {
+  PassValues values;
+  Diagnostics diagnostics;  // from the preparation, then from each pass in table order
+  std::vector<PassTiming> timings;
+};
+
+// Runs each pass as soon as its inputs are ready; independent passes run concurrently. The result
+// does not depend on the number of cores. `progress` is notified of each pass; may be null.
+PassRun run_passes(const std::vector<Pass>& passes, const Prepared& prepared,
+                   Progress* progress = nullptr);
 
 }  // namespace llmprof::analysis

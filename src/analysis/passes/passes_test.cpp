@@ -113,7 +113,7 @@ TEST_F(ProfileTest, RanksByTotalTimePerDevice) {
   EXPECT_EQ(p.ranking.rows[1].device, "cuda:0");
   EXPECT_EQ(p.ranking.rows[1].total, 25);
   EXPECT_EQ(p.ranking.rows[1].calls, 2U);
-  EXPECT_DOUBLE_EQ(p.ranking.rows[1].mean_ns(), 12.5);
+  EXPECT_DOUBLE_EQ(p.ranking.rows[1].mean().value, 12.5e-6);
   EXPECT_EQ(p.ranking.rows[2].device, "cuda:1");
   EXPECT_DOUBLE_EQ(p.ranking.rows[0].share, 30.0 / 59.0);
 }
@@ -203,7 +203,7 @@ TEST_F(ProfileTest, JoinsMetricsByNameShapeAndRange) {
   EXPECT_EQ(p.totals.metric_join->timeline_kernels_covered, 1U);
   EXPECT_TRUE(p.diagnostics.contains("profiled_launches_unjoined"));
   ASSERT_EQ(p.ranking.rows.size(), 1U);
-  const MetricSummary& dram = p.ranking.rows[0].metrics.at("dram");
+  const profile::Metric& dram = p.ranking.rows[0].metrics.at("dram");
   EXPECT_EQ(dram.count, 2U);
   EXPECT_DOUBLE_EQ(dram.mean, 200);
   EXPECT_EQ(dram.min, 100);

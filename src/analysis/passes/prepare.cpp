@@ -1,12 +1,14 @@
 #include "analysis/passes/prepare.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "analysis/detection/detected_stages.h"
 #include "analysis/operators/graph_captures.h"
 #include "analysis/ranking/same_work.h"
 #include "analysis/stages/annotated_stages.h"
+#include "base/text.h"
 
 namespace llmprof::analysis {
 
@@ -49,7 +51,7 @@ std::vector<bool> cpu_queues(const trace::Trace& trace) {
 trace::DeviceKind device_kind(const trace::Trace& trace) {
   const std::vector<bool> cpu = cpu_queues(trace);
   const auto& queues = trace.kernels.queue;
-  if (std::find(cpu.begin(), cpu.end(), true) == cpu.end() || queues.empty()) {
+  if (std::ranges::find(cpu, true) == cpu.end() || queues.empty()) {
     return trace::DeviceKind::gpu;
   }
   const bool only_cpu =
@@ -61,11 +63,11 @@ trace::DeviceKind device_kind(const trace::Trace& trace) {
 // meaningless. Removes them from the kernels and reports it.
 void leave_cpu_operators_aside(trace::Trace& trace, Diagnostics& diagnostics) {
   const std::vector<bool> cpu = cpu_queues(trace);
-  if (std::find(cpu.begin(), cpu.end(), true) == cpu.end()) return;
+  if (std::ranges::find(cpu, true) == cpu.end()) return;
   trace::KernelTable& kernels = trace.kernels;
   std::vector<bool> keep;
   for (const trace::QueueId queue : kernels.queue) keep.push_back(!cpu[queue.index()]);
-  const auto operators = static_cast<size_t>(std::count(keep.begin(), keep.end(), false));
+  const auto operators = static_cast<size_t>(std::ranges::count(keep, false));
   const bool gpu_work = operators < kernels.size() || trace.graph_replays.size() > 0 ||
                         trace.memory_operations.size() > 0;
   if (operators == 0 || !gpu_work) return;
@@ -84,6 +86,69 @@ void name_cpu(trace::Trace& trace) {
       device.name = trace.workload->device->name;
     }
   }
+}
+
+// Fills values that the user did not set from the workload's own record.
+Workload complete_workload(Workload workload,
+                           const std::optional<trace::WorkloadMetrics>& metrics) {
+  if (!metrics) return workload;
+  const std::string source = "the workload's metrics.json";
+  const auto fill = [&](std::optional<TokenCount>& into, const std::optional<uint64_t>& from) {
+    if (!into && from) into = TokenCount{*from, source};
+  };
+  fill(workload.prompt_tokens, metrics->prompt_tokens);
+  fill(workload.new_tokens, metrics->new_tokens);
+  fill(workload.batch, metrics->batch);
+  if (workload.images == 0) workload.images = metrics->images.value_or(0);
+  llm::Parallelism& parallel = workload.parallel;
+  if (parallel.tp == 1 && parallel.pp == 1 && parallel.ep == 1) {
+    const uint64_t ranks = metrics->tensor_parallel.value_or(1);
+    parallel.tp = static_cast<uint32_t>(std::clamp<uint64_t>(ranks, 1, UINT32_MAX));
+  }
+  return workload;
+}
+
+uint32_t ranks_of_job(const trace::Trace& trace) {
+  uint32_t ranks = 1;
+  for (const trace::Capture& capture : trace.captures) {
+    ranks = std::max(ranks, capture.world_size.value_or(1));
+  }
+  return ranks;
+}
+
+// The GPU that did most of the work.
+const trace::Device* main_device(const trace::Trace& trace) {
+  std::vector<Nanoseconds> time(trace.devices.size(), 0);
+  for (size_t i = 0; i < trace.kernels.size(); ++i) {
+    time[trace.queues[trace.kernels.queue[i]].device.index()] +=
+        trace.kernels.end[i] - trace.kernels.start[i];
+  }
+  const auto longest = std::ranges::max_element(time);
+  return longest == time.end() ? nullptr
+                               : &trace.devices[static_cast<size_t>(longest - time.begin())];
+}
+
+// The captured GPU's name if it is certainly not the user's GPU; otherwise empty.
+std::string contradicting_gpu(const trace::Device* device, const llm::GpuSpec& wanted,
+                              const llm::GpuSpecs& gpus) {
+  if (device == nullptr) return {};
+  const auto captured = gpus.find(device->name, device->sm_count, device->memory_bytes);
+  return captured && captured->name != wanted.name ? device->name : "";
+}
+
+// A CPU's peaks as measured by the workload; none if it did not measure them.
+std::optional<llm::GpuSpec> measured_cpu_of(const std::optional<trace::WorkloadMetrics>& metrics) {
+  if (!metrics || !metrics->device) return std::nullopt;
+  const trace::WorkloadMetrics::Device& device = *metrics->device;
+  if (device.kind != "cpu" || !device.peak_flops_per_s || !device.peak_bytes_per_s) {
+    return std::nullopt;
+  }
+  std::string name = device.name.empty() ? "CPU" : device.name;
+  if (device.threads) {
+    name += ", " + counted(*device.threads, "thread");
+  }
+  return llm::measured_cpu(name + ", measured", *device.peak_flops_per_s, *device.peak_bytes_per_s,
+                           device.number_format, device.method);
 }
 
 }  // namespace
@@ -123,6 +188,27 @@ Result<Prepared> prepare(trace::Trace& trace, const AnalysisRules& rules,
   }
   prepared.narrowed = std::move(narrowed);
   return prepared;
+}
+
+Utilization measure_utilization(const Prepared& prepared, const Stages& stages) {
+  const trace::Trace& trace = prepared.trace;
+  const AnalysisOptions& options = prepared.options;
+  const llm::GpuSpecs& gpus = prepared.rules.gpus;
+  const trace::Device* device = main_device(trace);
+  DeviceAsked asked;
+  asked.kind = prepared.device;
+  asked.wanted = options.gpu.value_or(device == nullptr ? "" : device->name);
+  auto spec = options.gpu || device == nullptr
+                  ? gpus.find(asked.wanted)
+                  : gpus.find(asked.wanted, device->sm_count, device->memory_bytes);
+  if (prepared.device == trace::DeviceKind::cpu && !options.gpu) {
+    spec = measured_cpu_of(trace.workload);
+  }
+  if (options.gpu && spec) asked.captured = contradicting_gpu(device, *spec, gpus);
+  Workload workload = complete_workload(options.workload, trace.workload);
+  workload.ranks = ranks_of_job(trace);
+  return utilization(stages, options.model, spec, workload, asked,
+                     recorded_work(trace, stages, prepared.names));
 }
 
 }  // namespace llmprof::analysis

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "analysis/mfu/utilization.h"
-#include "analysis/naming/described_names.h"
+#include "analysis/naming/classes.h"
 #include "analysis/passes/request.h"
 #include "analysis/stages/meaningful_ranges.h"
 #include "analysis/stages/stages.h"

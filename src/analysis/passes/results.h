@@ -4,7 +4,6 @@
 
 #include "analysis/communication/collectives.h"
 #include "analysis/layers/layers.h"
-#include "analysis/ranking/kernel_shapes.h"
 #include "analysis/ranking/kernels.h"
 #include "analysis/stages/stages.h"
 #include "analysis/timeline/timeline.h"

@@ -1,4 +1,4 @@
-#include "analysis/passes/runner.h"
+#include "analysis/passes/pass.h"
 
 #include <algorithm>
 #include <chrono>
@@ -15,7 +15,7 @@ namespace {
 size_t finder_of(const std::vector<Pass>& passes, std::type_index need, size_t user) {
   for (size_t i = 0; i < user; ++i) {
     const auto& finds = passes[i].finds();
-    if (std::find(finds.begin(), finds.end(), need) != finds.end()) return i;
+    if (std::ranges::find(finds, need) != finds.end()) return i;
   }
   throw std::logic_error("the pass " + std::string(passes[user].name()) + " needs " + need.name() +
                          ", which no pass before it finds");
@@ -92,8 +92,7 @@ class Runner {
   [[nodiscard]] std::optional<size_t> next() const {
     for (size_t i = 0; i < jobs_.size(); ++i) {
       const auto done = [this](size_t need) { return jobs_[need].state == State::done; };
-      if (jobs_[i].state == State::waiting &&
-          std::all_of(jobs_[i].needs.begin(), jobs_[i].needs.end(), done)) {
+      if (jobs_[i].state == State::waiting && std::ranges::all_of(jobs_[i].needs, done)) {
         return i;
       }
     }

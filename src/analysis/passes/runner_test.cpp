@@ -1,4 +1,4 @@
-#include "analysis/passes/runner.h"
+#include "analysis/passes/pass.h"
 
 #include <gtest/gtest.h>
 

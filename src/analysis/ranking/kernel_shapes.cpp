@@ -1,6 +1,7 @@
-#include "analysis/ranking/kernel_shapes.h"
-
 #include <algorithm>
+#include <span>
+
+#include "analysis/ranking/kernels.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -76,27 +77,15 @@ class Lines {
   [[nodiscard]] uint32_t ranked(size_t line) const { return rows_[line]; }
   [[nodiscard]] ShapeRow row(size_t line) const {
     const GridAndBlock& grid = grids_[lines_.values()[line].grid];
-    ShapeRow row;
-    row.grid = grid.grid;
-    row.block = grid.block;
-    row.calls = totals_[line].calls;
-    row.total = totals_[line].total;
-    const auto first =
-        by_stage_.begin() + static_cast<std::ptrdiff_t>(line * stages_.stages.size());
-    row.stages.assign(first, first + static_cast<std::ptrdiff_t>(stages_.stages.size()));
-    return row;
+    const size_t stages = stages_.stages.size();
+    const auto own = std::span(by_stage_).subspan(line * stages, stages);
+    return {totals_[line], grid.grid, grid.block, {own.begin(), own.end()}};
   }
 
  private:
-  struct Total {
-    uint64_t calls = 0;
-    Nanoseconds total = 0;
-  };
-
   void count(size_t line, size_t kernel) {
     const Nanoseconds duration = trace_.kernels.end[kernel] - trace_.kernels.start[kernel];
-    ++totals_[line].calls;
-    totals_[line].total += duration;
+    totals_[line] += {1, duration};
     if (stages_.instances.empty()) return;
     const InstanceId owner = stages_.owners.kernel_instance[kernel];
     if (!owner.valid()) return;
@@ -116,7 +105,7 @@ class Lines {
   trace::Interner<GridId, GridAndBlock> grids_;
   std::vector<GridId> grid_of_shape_;
   trace::Interner<LineId, Line> lines_;
-  std::vector<Total> totals_;
+  std::vector<Calls> totals_;
   std::vector<uint32_t> rows_;
   std::vector<StageTime> by_stage_;  // by line, then stage
 };
@@ -140,7 +129,7 @@ std::vector<OpenedKernel> open_kernels(const trace::Trace& trace, const KernelRa
     if (trace.devices[line.device.index()].kind == trace::DeviceKind::cpu) kernel.shapes.clear();
   }
   for (OpenedKernel& kernel : opened) {
-    std::sort(kernel.shapes.begin(), kernel.shapes.end(), [](const ShapeRow& a, const ShapeRow& b) {
+    std::ranges::sort(kernel.shapes, [](const ShapeRow& a, const ShapeRow& b) {
       if (a.total != b.total) return a.total > b.total;
       return std::pair(a.grid, a.block) < std::pair(b.grid, b.block);
     });

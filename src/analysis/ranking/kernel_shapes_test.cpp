@@ -1,4 +1,4 @@
-#include "analysis/ranking/kernel_shapes.h"
+#include "analysis/ranking/kernels.h"
 
 #include <gtest/gtest.h>
 

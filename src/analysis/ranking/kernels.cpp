@@ -27,7 +27,7 @@ KernelRow row_of(const trace::Trace& trace, const Group& group, std::span<Nanose
   row.device = device_label(trace, group.device);
   row.calls = durations.size();
   for (const Nanoseconds duration : durations) row.total += duration;
-  const auto [least, most] = std::minmax_element(durations.begin(), durations.end());
+  const auto [least, most] = std::ranges::minmax_element(durations);
   row.min = *least;
   row.max = *most;
   row.p50 = nearest_rank(durations, kMedian);
@@ -125,28 +125,12 @@ std::vector<KernelRow> summary_rows(const trace::Trace& trace) {
   return rows;
 }
 
-std::vector<ClassRow> by_class(const KernelRanking& ranking) {
-  std::map<KernelClass, ClassRow> classes;
-  for (const KernelRow& row : ranking.rows) {
-    ClassRow& sum = classes[row.description.kernel_class];
-    sum.kernel_class = row.description.kernel_class;
-    sum.calls += row.calls;
-    sum.total += row.total;
-    sum.share += row.share;
-  }
-  std::vector<ClassRow> rows;
-  rows.reserve(classes.size());
-  for (auto& [kernel_class, sum] : classes) rows.push_back(sum);
-  std::ranges::stable_sort(rows, std::greater(), &ClassRow::total);
-  return rows;
-}
-
 // Longest total first.
 void sort_rows(const trace::Trace& trace, KernelRanking& ranking) {
   std::vector<KernelRow>& rows = ranking.rows;
   std::vector<uint32_t> order(rows.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [&](uint32_t left, uint32_t right) {
+  std::ranges::sort(order, [&](uint32_t left, uint32_t right) {
     const KernelRow& a = rows[left];
     const KernelRow& b = rows[right];
     if (a.total != b.total) return a.total > b.total;
@@ -221,7 +205,6 @@ KernelRanking rank_kernels(const trace::Trace& trace, const DescribedNames& name
     }
   }
   sort_rows(trace, ranking);
-  ranking.classes = by_class(ranking);
   return ranking;
 }
 

@@ -7,7 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/naming/described_names.h"
+#include "analysis/naming/classes.h"
+#include "analysis/stages/kernel_scopes.h"
+#include "analysis/stages/stages.h"
+#include "analysis/statistics/statistics.h"
+#include "base/diagnostics.h"
+#include "profile/kernels.h"
 #include "profile/totals.h"
 #include "trace/trace.h"
 
@@ -15,21 +20,11 @@ namespace llmprof::analysis {
 
 using profile::KernelSource;
 
-struct MetricSummary {
-  std::string unit;
-  uint64_t count = 0;  // launches measured
-  double mean = 0;
-  double min = 0;
-  double max = 0;
-};
-
 // All launches of one kernel name on one device. Times in nanoseconds.
-struct KernelRow {
+struct KernelRow : Calls {
   trace::StringId name;
   std::string device;  // "cuda:0"; "cuda" if the capture does not say which
   KernelDescription description;
-  uint64_t calls = 0;
-  Nanoseconds total = 0;
   // Over single launches, by nearest rank; absent if only totals are known.
   std::optional<Nanoseconds> min;
   std::optional<Nanoseconds> p50;
@@ -39,30 +34,17 @@ struct KernelRow {
   // Over all calls, as recorded by the program (CPU operators); absent if not recorded.
   std::optional<double> flops;
   std::optional<double> bytes;
-  std::map<std::string, MetricSummary> metrics;
+  std::map<std::string, profile::Metric> metrics;
   // What the metrics were measured on. Shapes are from the timeline if there is one, otherwise from
   // the profiler. A shape may also run in other ranges, see KernelRanking::measured_kernels.
   std::vector<trace::ShapeId> measured_shapes;
   size_t measured_grids = 0;                    // distinct grids
   std::optional<trace::Extent> commonest_grid;  // the grid of most measured launches
-
-  // The seed's contract: total over max(calls, 1).
-  [[nodiscard]] double mean_ns() const {
-    return static_cast<double>(total) / static_cast<double>(calls == 0 ? 1 : calls);
-  }
-};
-
-struct ClassRow {
-  KernelClass kernel_class = KernelClass::other;
-  uint64_t calls = 0;
-  Nanoseconds total = 0;
-  double share = 0;  // of the time of all kernels in the ranking, 0 to 1
 };
 
 struct KernelRanking {
   KernelSource source = KernelSource::none;
-  std::vector<KernelRow> rows;    // longest total first
-  std::vector<ClassRow> classes;  // longest total first
+  std::vector<KernelRow> rows;  // longest total first
   uint64_t calls = 0;
   Nanoseconds total = 0;
   // By row of Trace::kernels: whether a profiler measured a launch of the same kernel, grid, block
@@ -92,5 +74,29 @@ std::string metric_name_with_unit(std::string_view name, std::string_view unit);
 // grid and block, and the same innermost range if both sides know it. Without a timeline, the rows
 // are the profiler's own.
 profile::MetricJoin join_metrics(const trace::Trace& trace, KernelRanking& ranking);
+
+// Launches of one kernel name on one device with one grid and block.
+struct ShapeRow : Calls {
+  trace::Extent grid{};
+  trace::Extent block{};
+  std::vector<StageTime> stages;  // one entry per stage of Stages::stages
+};
+
+// One row of the ranking, split by shape and stage.
+struct OpenedKernel {
+  std::vector<ShapeRow> shapes;   // longest total first
+  std::vector<StageTime> stages;  // one entry per stage
+};
+
+// One per row of the ranking. Without a timeline the entries are empty.
+std::vector<OpenedKernel> open_kernels(const trace::Trace& trace, const KernelRanking& ranking,
+                                       const Stages& stages);
+
+// Kernel time, in total and by GPU. Sums count overlapping kernels twice, busy times once; a span
+// runs from the first start to the last end. Busy times and spans need a timeline. Reports if CUDA
+// graphs hide kernels, because the ranking is then incomplete.
+profile::Totals total_up(const trace::Trace& trace, const KernelRanking& ranking,
+                         const std::optional<profile::MetricJoin>& join,
+                         const std::optional<ScopeTotals>& scopes, Diagnostics& diagnostics);
 
 }  // namespace llmprof::analysis

@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
-#include "analysis/ranking/kernel_numbers.h"
+#include "analysis/naming/kernel_key.h"
 #include "analysis/ranking/open_ranges.h"
 
 namespace llmprof::analysis {
@@ -33,9 +34,6 @@ struct Shape {
     for (const uint32_t extent : block) seed = trace::hash_mix(seed, extent);
     return seed;
   }
-};
-struct ShapeHash {
-  size_t operator()(const Shape& shape) const { return shape.hash(); }
 };
 
 class RangeNumbers {
@@ -69,13 +67,13 @@ std::vector<std::string> metric_labels(const trace::Trace& trace) {
   return labels;
 }
 
-void add(MetricSummary& summary, const trace::MetricValues& values, std::string_view unit) {
+void add(profile::Metric& summary, const trace::MetricValues& values, std::string_view unit) {
   const double sum = summary.mean * static_cast<double>(summary.count) + values.sum;
   summary.min = summary.count == 0 ? values.min : std::min(summary.min, values.min);
   summary.max = summary.count == 0 ? values.max : std::max(summary.max, values.max);
   summary.count += values.count;
   summary.mean = summary.count == 0 ? 0 : sum / static_cast<double>(summary.count);
-  summary.unit = unit;
+  summary.unit = unless_empty(unit);
 }
 
 class Join {
@@ -97,8 +95,8 @@ class Join {
     for (size_t i = 0; i < kernels.size(); ++i) {
       const trace::LaunchShape& launch = trace_.shapes[kernels.shape[i]];
       Shape shape{names_.of(kernels.name[i]), launch.grid, launch.block, 0};
-      note_shape(shape, kernels.shape[i]);
       of_kernel_[i].fill(count(shape));
+      note_shape(shape, of_kernel_[i].front(), kernels.shape[i]);
       if (!kernels.launch[i].valid()) continue;
       const size_t row = kernels.launch[i].index();
       shape.range = range_of_path[open.at(trace_.launches.thread[row], trace_.launches.start[row])];
@@ -151,14 +149,14 @@ class Join {
 
  private:
   uint32_t count(const Shape& shape) {
-    const auto [known, fresh] =
-        timeline_.try_emplace(shape, static_cast<uint32_t>(timeline_.size()));
-    if (fresh) {
+    const uint32_t place = timeline_.intern(shape).value;
+    if (place == counts_.size()) {
       counts_.push_back(0);
       covered_.push_back(false);
+      shapes_.emplace_back();
     }
-    ++counts_[known->second];
-    return known->second;
+    ++counts_[place];
+    return place;
   }
 
   [[nodiscard]] Shape shape_of(const trace::ProfiledIdentity& identity) {
@@ -172,10 +170,15 @@ class Join {
 
   // Launches of one grid and block may differ in registers or shared memory. Neighbors mostly
   // repeat: only new pairs cost a lookup of their shapes.
-  void note_shape(const Shape& shape, trace::ShapeId id) {
+  void note_shape(const Shape& shape, uint32_t place, trace::ShapeId id) {
     const uint64_t pair = (uint64_t{shape.kernel} << kIdBits) | id.value;
-    if (!noted_.insert(pair).second) return;
-    timeline_shapes_[shape].push_back(id);
+    if (noted_.insert(pair).second) shapes_[place].push_back(id);
+  }
+
+  // None if the timeline has no such launch.
+  std::optional<uint32_t> find(const Shape& shape) {
+    const uint32_t place = timeline_.intern(shape).value;
+    return place < counts_.size() ? std::optional(place) : std::nullopt;
   }
 
   void measured(trace::IdentityId id, uint64_t launches, bool against_timeline) {
@@ -183,14 +186,14 @@ class Join {
     const Shape shape = shape_of(identity);
     std::vector<trace::ShapeId> shapes;
     if (against_timeline) {
-      shapes = timeline_shapes_[shape];
+      if (const auto place = find(shape)) shapes = shapes_[*place];
     } else if (identity.shape.valid()) {
       shapes = {identity.shape};
     }
     for (KernelRow* row : rows_[shape.kernel]) {
       for (const trace::ShapeId each : shapes) {
         auto& all = row->measured_shapes;
-        if (std::find(all.begin(), all.end(), each) == all.end()) all.push_back(each);
+        if (std::ranges::find(all, each) == all.end()) all.push_back(each);
       }
       if (identity.shape.valid()) grids_[row][shape.grid] += launches;
     }
@@ -216,10 +219,10 @@ class Join {
   bool covers(const trace::ProfiledIdentity& identity, profile::MetricJoin& result) {
     Shape shape = shape_of(identity);
     if (timeline_knows_ranges_) shape.range = ranges_.known(trace_.strings[identity.ranges]);
-    const auto known = timeline_.find(shape);
-    if (known == timeline_.end()) return false;
-    if (!covered_[known->second]) result.timeline_kernels_covered += counts_[known->second];
-    covered_[known->second] = true;
+    const auto known = find(shape);
+    if (!known) return false;
+    if (!covered_[*known]) result.timeline_kernels_covered += counts_[*known];
+    covered_[*known] = true;
     return true;
   }
 
@@ -227,14 +230,15 @@ class Join {
   KernelNumbers names_;
   RangeNumbers ranges_;
   std::unordered_map<uint32_t, std::vector<KernelRow*>> rows_;
-  std::unordered_set<uint32_t> summarized_;                  // kernel numbers already counted
-  std::unordered_map<Shape, uint32_t, ShapeHash> timeline_;  // index into counts_ and covered_
-  std::vector<uint64_t> counts_;                             // kernels
-  std::vector<bool> covered_;                                // whether one was measured
-  std::vector<std::array<uint32_t, 2>> of_kernel_;           // indices without and with its range
+  std::unordered_set<uint32_t> summarized_;  // kernel numbers already counted
+  trace::Interner<trace::Id<struct TimelineShapeKind>, Shape> timeline_;
+  // By shape of the timeline; shapes that only a profiler saw come after these.
+  std::vector<uint64_t> counts_;                     // kernels
+  std::vector<bool> covered_;                        // whether one was measured
+  std::vector<std::vector<trace::ShapeId>> shapes_;  // without range: with all registers
+  std::vector<std::array<uint32_t, 2>> of_kernel_;   // indices without and with its range
   static constexpr unsigned kIdBits = 32;
   std::unordered_set<uint64_t> noted_;  // kernel number and shape
-  std::unordered_map<Shape, std::vector<trace::ShapeId>, ShapeHash> timeline_shapes_;
   std::unordered_map<KernelRow*, std::map<trace::Extent, uint64_t>>
       grids_;  // measured launches by grid
   bool timeline_knows_ranges_ = false;

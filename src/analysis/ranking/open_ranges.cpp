@@ -41,7 +41,7 @@ OpenRanges::OpenRanges(const trace::Trace& trace)
   for (size_t thread = 0; thread < by_thread.size(); ++thread) {
     auto& rows = by_thread[thread];
     // An outer range starts no later and ends no earlier than the ranges inside it.
-    std::sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
+    std::ranges::sort(rows, [&](uint32_t a, uint32_t b) {
       if (ranges.start[a] != ranges.start[b]) return ranges.start[a] < ranges.start[b];
       if (ranges.end[a] != ranges.end[b]) return ranges.end[a] > ranges.end[b];
       return a < b;

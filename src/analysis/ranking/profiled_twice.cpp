@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/ranking/kernel_numbers.h"
+#include "analysis/naming/kernel_key.h"
 #include "analysis/stages/selection.h"
 
 namespace llmprof::analysis {

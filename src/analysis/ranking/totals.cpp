@@ -1,5 +1,3 @@
-#include "analysis/ranking/totals.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,29 +5,10 @@
 
 #include "analysis/ranking/open_ranges.h"
 #include "analysis/ranking/same_work.h"
-#include "analysis/statistics/values.h"
+#include "analysis/statistics/statistics.h"
 
 namespace llmprof::analysis {
 namespace {
-
-// Intervals must be added in order of their starts.
-class Union {
- public:
-  void add(Nanoseconds start, Nanoseconds end) {
-    if (!any_) first_ = end_ = start;
-    any_ = true;
-    covered_ += std::max<Nanoseconds>(0, end - std::max(start, end_));
-    end_ = std::max(end_, end);
-  }
-  [[nodiscard]] Nanoseconds covered() const { return covered_; }
-  [[nodiscard]] Nanoseconds span() const { return end_ - first_; }
-
- private:
-  bool any_ = false;
-  Nanoseconds first_ = 0;
-  Nanoseconds end_ = 0;
-  Nanoseconds covered_ = 0;
-};
 
 // In nanoseconds, before conversion to milliseconds.
 struct TimesOfDevice {
@@ -43,11 +22,13 @@ using TimesByLabel = std::multimap<std::string, TimesOfDevice>;  // captures may
 
 TimesByLabel timeline_devices(const trace::Trace& trace) {
   const trace::KernelTable& kernels = trace.kernels;
-  std::vector<Union> unions(trace.devices.size());
+  std::vector<CoveredSum> busy(trace.devices.size());
+  std::vector<Nanoseconds> first(trace.devices.size(), INT64_MAX);
   std::vector<TimesOfDevice> all(trace.devices.size());
   for (size_t i = 0; i < kernels.size(); ++i) {
     const size_t device = trace.queues[kernels.queue[i]].device.index();
-    unions[device].add(kernels.start[i], kernels.end[i]);
+    busy[device].add(kernels.start[i], kernels.end[i]);
+    first[device] = std::min(first[device], kernels.start[i]);
     ++all[device].kernels;
     all[device].sum += kernels.end[i] - kernels.start[i];
   }
@@ -55,8 +36,8 @@ TimesByLabel timeline_devices(const trace::Trace& trace) {
   for (size_t i = 0; i < all.size(); ++i) {
     if (all[i].kernels == 0) continue;
     all[i].name = trace.devices[i].name;
-    all[i].busy = unions[i].covered();
-    all[i].span = unions[i].span();
+    all[i].busy = busy[i].sum();
+    all[i].span = busy[i].until() - first[i];
     used.emplace(device_label(trace, trace::DeviceId(i)), std::move(all[i]));
   }
   return used;
@@ -98,8 +79,7 @@ std::optional<profile::HiddenGraphs> hidden_graphs(const trace::Trace& trace,
                                                    Diagnostics& diagnostics) {
   const trace::GraphReplayTable& replays = trace.graph_replays;
   if (replays.size() == 0) return std::nullopt;
-  Nanoseconds time = 0;
-  for (size_t i = 0; i < replays.size(); ++i) time += replays.end[i] - replays.start[i];
+  const Nanoseconds time = total_time(replays);
   const profile::Share part = share(time, time + kernel_sum).value_or(profile::Share{});
   const std::string range = most_common_range(trace);
   diagnostics.warn(
@@ -151,11 +131,8 @@ profile::Totals total_up(const trace::Trace& trace, const KernelRanking& ranking
   totals.device_count = totals.devices.size();
   // With several runs on one GPU, each timeline lists it.
   totals.gpu_count = timeline ? gpus_with_kernels(trace).size() : totals.devices.size();
-  const trace::MemoryOperationTable& memory = trace.memory_operations;
-  Nanoseconds of_memory = 0;
-  for (size_t i = 0; i < memory.size(); ++i) of_memory += memory.end[i] - memory.start[i];
-  totals.memory_operation_count = memory.size();
-  totals.memory_operation_sum = to_milliseconds(of_memory);
+  totals.memory_operation_count = trace.memory_operations.size();
+  totals.memory_operation_sum = to_milliseconds(total_time(trace.memory_operations));
   totals.hidden_graphs = hidden_graphs(trace, sum, diagnostics);
   totals.metric_join = join;
   if (scopes) totals.scopes = scope_rows(*scopes, sum);

@@ -1,7 +1,7 @@
 #include <limits>
 
 #include "analysis/result/parts.h"
-#include "analysis/statistics/values.h"
+#include "analysis/statistics/statistics.h"
 #include "llm/cost.h"
 
 namespace llmprof::analysis::result {
@@ -14,47 +14,43 @@ profile::Cpu cpu(const trace::Trace& trace, trace::DeviceId id) {
   if (!trace.workload || !trace.workload->device || trace.workload->device->kind != "cpu") {
     return cpu;
   }
-  const trace::WorkloadMetrics::Device& told = *trace.workload->device;
-  cpu.threads = told.threads;
-  cpu.peak_flops = quantity<profile::FlopsPerSecond>(told.peak_flops_per_s);
-  cpu.peak_bytes = quantity<profile::BytesPerSecond>(told.peak_bytes_per_s);
-  cpu.number_format = unless_empty(told.number_format);
-  cpu.method = unless_empty(told.method);
-  if (!told.peaks_from.empty())
-    cpu.peaks_from = profile::read_word<profile::PeaksFrom>(told.peaks_from);
-  cpu.peaks_measured_at = unless_empty(told.peaks_measured_at);
-  cpu.own_peak_flops = quantity<profile::FlopsPerSecond>(told.own_peak_flops_per_s);
-  cpu.own_peak_bytes = quantity<profile::BytesPerSecond>(told.own_peak_bytes_per_s);
-  cpu.peaks_note = unless_empty(told.peaks_note);
+  const trace::WorkloadMetrics::Device& device = *trace.workload->device;
+  cpu.threads = device.threads;
+  cpu.peak_flops = quantity<profile::FlopsPerSecond>(device.peak_flops_per_s);
+  cpu.peak_bytes = quantity<profile::BytesPerSecond>(device.peak_bytes_per_s);
+  cpu.number_format = unless_empty(device.number_format);
+  cpu.method = unless_empty(device.method);
+  if (!device.peaks_from.empty())
+    cpu.peaks_from = profile::read_word<profile::PeaksFrom>(device.peaks_from);
+  cpu.peaks_measured_at = unless_empty(device.peaks_measured_at);
+  cpu.own_peak_flops = quantity<profile::FlopsPerSecond>(device.own_peak_flops_per_s);
+  cpu.own_peak_bytes = quantity<profile::BytesPerSecond>(device.own_peak_bytes_per_s);
+  cpu.peaks_note = unless_empty(device.peaks_note);
   return cpu;
 }
 
 profile::Gpu gpu(const trace::Trace& trace, trace::DeviceId id) {
   const trace::Device& device = trace.devices[id.index()];
-  profile::Gpu gpu;
-  gpu.device = device_label(trace, id);
-  gpu.name = unless_empty(device.name);
-  gpu.uuid = unless_empty(device.uuid);
-  gpu.compute_capability = unless_empty(device.compute_capability);
-  gpu.sm_count = unless_zero<uint64_t>(device.sm_count);
-  gpu.memory_bytes = unless_zero<uint64_t>(device.memory_bytes);
-  gpu.memory_bandwidth = unless_zero<uint64_t>(device.memory_bandwidth);
-  gpu.clock = unless_zero<uint64_t>(device.clock_hz);
-  return gpu;
+  return {.device = device_label(trace, id),
+          .name = unless_empty(device.name),
+          .uuid = unless_empty(device.uuid),
+          .compute_capability = unless_empty(device.compute_capability),
+          .sm_count = unless_zero<uint64_t>(device.sm_count),
+          .memory_bytes = unless_zero<uint64_t>(device.memory_bytes),
+          .memory_bandwidth = unless_zero<uint64_t>(device.memory_bandwidth),
+          .clock = unless_zero<uint64_t>(device.clock_hz)};
 }
 
 profile::Capture capture(const trace::Capture& from) {
-  profile::Capture capture;
-  capture.path = to_printable(from.path);
-  capture.format = from.format;
-  capture.tool = unless_empty(from.tool);
-  capture.tool_version = unless_empty(from.tool_version);
-  capture.schema_version = unless_empty(from.schema_version);
-  capture.driver = unless_empty(from.driver_version);
-  capture.cuda = unless_empty(from.cuda_version);
-  capture.rank = from.rank;
-  capture.wall_clock_ns = from.wall_clock_ns;
-  return capture;
+  return {.path = to_printable(from.path),
+          .format = from.format,
+          .tool = unless_empty(from.tool),
+          .tool_version = unless_empty(from.tool_version),
+          .schema_version = unless_empty(from.schema_version),
+          .driver = unless_empty(from.driver_version),
+          .cuda = unless_empty(from.cuda_version),
+          .rank = from.rank,
+          .wall_clock_ns = from.wall_clock_ns};
 }
 
 void add_count(const std::optional<TokenCount>& count, std::optional<uint64_t>& value,

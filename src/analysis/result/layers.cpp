@@ -3,7 +3,7 @@
 #include <set>
 
 #include "analysis/result/parts.h"
-#include "analysis/statistics/values.h"
+#include "analysis/statistics/statistics.h"
 
 namespace llmprof::analysis::result {
 namespace {
@@ -24,8 +24,8 @@ std::string_view part_of_layer(std::string_view name) {
 std::vector<profile::LayerPart> parts_of(const std::map<std::string_view, double>& times,
                                          double all) {
   std::vector<std::pair<std::string_view, double>> sorted(times.begin(), times.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::ranges::stable_sort(sorted,
+                           [](const auto& a, const auto& b) { return a.second > b.second; });
   std::vector<profile::LayerPart> parts;
   parts.reserve(sorted.size());
   for (const auto& [name, time] : sorted) {
@@ -98,14 +98,15 @@ std::vector<profile::Layer> layer_rows(const Stages& stages, const Layers& found
 }
 
 profile::LayerSummary layer_summary(const Stages& stages, const Layers& layers) {
-  profile::LayerSummary told;
-  told.why_not_reasons = layers.reason;
+  profile::LayerSummary summaries;
+  summaries.why_not_reasons = layers.reason;
   std::set<std::pair<uint32_t, uint32_t>> stages_and_models;
   for (const LayerRow& row : layers.rows) stages_and_models.emplace(row.stage, row.model);
   for (const auto& [stage, model] : stages_and_models) {
-    if (auto row = summary(stages, layers, stage, model)) told.stages.push_back(std::move(*row));
+    if (auto row = summary(stages, layers, stage, model))
+      summaries.stages.push_back(std::move(*row));
   }
-  return told;
+  return summaries;
 }
 
 }  // namespace

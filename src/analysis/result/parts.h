@@ -14,7 +14,6 @@
 #include "analysis/mfu/utilization.h"
 #include "analysis/operators/operators.h"
 #include "analysis/passes/prepare.h"
-#include "analysis/ranking/kernel_shapes.h"
 #include "analysis/ranking/kernels.h"
 #include "analysis/roofline/roofline.h"
 #include "analysis/savings/savings.h"
@@ -30,9 +29,6 @@
 // Passes that build parts of the profile from other passes' results. They only compute sums, means
 // and shares.
 namespace llmprof::analysis::result {
-
-// Null if the stage does not exist or has only warm-up.
-const Stage* measured_stage(const Stages& stages, std::string_view name);
 
 profile::Context context(const Prepared& in);
 std::optional<profile::Selection> selection(const Prepared& in);
@@ -50,21 +46,9 @@ profile::TokenTimes token_times(const Prepared& in, const Stages& stages, const 
                                 const Utilization& use,
                                 const std::vector<profile::ServedWindow>& windows);
 
-// Inputs of a stage's figures.
-struct StageParts {
-  const Prepared& prepared;
-  const Stages& stages;
-  const Budgets& budgets;
-  const Utilization& utilization;
-  const Counters& counters;
-  const ClassesOfWork& classes;
-  const Unwatched& unwatched;
-};
 std::vector<profile::Stage> stages(const Prepared& in, const Stages& stages, const Budgets& budgets,
                                    const Utilization& utilization, const Counters& counters,
                                    const ClassesOfWork& classes, const Unwatched& unwatched);
-// Fills the figures without profiling; `stage` must have all others.
-void add_unwatched(const StageParts& found, uint32_t index, profile::Stage& stage);
 std::vector<profile::StageNote> stage_notes(const Stages& stages);
 
 std::vector<profile::Step> steps(const Stages& stages, const Counters& counters,
@@ -79,11 +63,5 @@ std::tuple<std::vector<profile::Layer>, profile::LayerSummary> layers(const Stag
                                                                       const Layers& found);
 // Omits classes with time 0.
 profile::ByWord<KernelClass, profile::WholeNanoseconds> class_times(const ClassTimes& times);
-
-std::tuple<std::vector<profile::Kernel>, std::vector<profile::KernelRecord>> kernels(
-    const trace::Trace& trace, const KernelRanking& ranked, const std::vector<OpenedKernel>& opened,
-    const std::vector<profile::Stage>& stages);
-std::vector<profile::KernelClassTotal> classes(const KernelRanking& ranked,
-                                               const std::vector<OpenedKernel>& opened);
 
 }  // namespace llmprof::analysis::result

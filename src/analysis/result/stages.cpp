@@ -2,7 +2,7 @@
 #include <functional>
 
 #include "analysis/result/parts.h"
-#include "analysis/statistics/values.h"
+#include "analysis/statistics/statistics.h"
 
 namespace llmprof::analysis::result {
 namespace {
@@ -10,11 +10,17 @@ namespace {
 // Share of kernel time after initialization. If stages cover less, they do not represent what the
 // GPU did.
 constexpr double kEnoughCoverage = 0.9;
-constexpr auto kNotTraced = static_cast<size_t>(BudgetPart::not_traced);
 
-double total(const Statistics& statistics) {
-  return statistics.mean * static_cast<double>(statistics.count);
-}
+// Inputs of a stage's figures.
+struct StageParts {
+  const Prepared& prepared;
+  const Stages& stages;
+  const Budgets& budgets;
+  const Utilization& utilization;
+  const Counters& counters;
+  const ClassesOfWork& classes;
+  const Unwatched& unwatched;
+};
 
 // For a CPU, several parts share one name.
 profile::ByWord<BudgetPart, profile::WholeNanoseconds> budget_by_name(const PartTimes& parts,
@@ -60,6 +66,56 @@ profile::Instance instance(const StageParts& found, size_t row) {
   return instance;
 }
 
+std::vector<profile::UnwatchedPart> budget_of(trace::DeviceKind device, const StageUnwatched& from,
+                                              double steps) {
+  std::vector<profile::UnwatchedPart> rows;
+  for (size_t part = 0; part < kBudgetParts; ++part) {
+    if (from.parts[part] <= 0) continue;
+    const BudgetPart name = budget_part(part, device);
+    auto known = std::ranges::find(rows, name, &profile::UnwatchedPart::part);
+    if (known == rows.end()) {
+      known = rows.insert(known, profile::UnwatchedPart{});
+      known->part = name;
+      known->idle = is_idle(part);
+    }
+    known->time.value += to_milliseconds(from.parts[part]).value;
+  }
+  for (profile::UnwatchedPart& row : rows) {
+    row.share = {row.time.value / to_milliseconds(from.wall).value};
+    if (from.per_step) row.per_step = profile::Milliseconds{row.time.value / steps};
+  }
+  std::ranges::stable_sort(rows, std::greater(), &profile::UnwatchedPart::time);
+  return rows;
+}
+
+// `stage` must have all other figures.
+void add_unwatched(const StageParts& found, uint32_t index, profile::Stage& stage) {
+  const auto& all = found.unwatched.stages;
+  if (index >= all.size()) return;
+  const StageUnwatched& from = all[index];
+  if (!from.known()) {
+    stage.unwatched_why_not = from.why_not;
+    return;
+  }
+  const StageTracing tracing = stage_tracing(found.stages, index);
+  profile::Unwatched& result = stage.unwatched.emplace();
+  result.source = from.source;
+  result.wall = to_milliseconds(from.wall);
+  if (from.per_step) result.per_step = to_milliseconds(*from.per_step);
+  result.added = to_milliseconds(from.added);
+  result.added_share = {from.added / from.wall};
+  result.busy = to_milliseconds(from.wall - from.idle);
+  result.idle = to_milliseconds(from.idle);
+  result.idle_share = {from.idle / from.wall};
+  result.busy_scaled = from.busy_scale < 1;
+  result.passes_timed = from.passes;
+  result.instances_timed = from.instances;
+  result.steps_recorded = tracing.steps_traced;
+  result.steps_all = std::max(tracing.steps_all, from.all_passes);
+  const double steps = from.per_step ? from.wall / *from.per_step : 1;
+  result.budget = budget_of(found.prepared.device, from, steps);
+}
+
 // Assembles one stage.
 class StageFigures {
  public:
@@ -84,7 +140,7 @@ class StageFigures {
     for (const StageUtilization& use : found.utilization.stages) {
       if (use.stage == index) add_utilization(use);
     }
-    stage_.gpu_busy_share_of_wall = share(total(from_.busy), traced_wall());
+    stage_.gpu_busy_share_of_wall = share(from_.busy.total(), traced_wall());
     if (!tracing_.whole() || not_traced_) {
       stage_.tracing = {tracing_.steps_traced, tracing_.steps_all,
                         quantity<profile::Share>(tracing_.share), to_milliseconds(not_traced_)};
@@ -96,7 +152,7 @@ class StageFigures {
 
   // Over all instances: the denominator for shares of GPU time.
   [[nodiscard]] double traced_wall() const {
-    return total(from_.wall) - not_traced_.value_or(0) * static_cast<double>(from_.wall.count);
+    return from_.wall.total() - not_traced_.value_or(0) * static_cast<double>(from_.wall.count);
   }
   profile::Stage take() { return std::move(stage_); }
 
@@ -143,8 +199,8 @@ class StageFigures {
     const auto traced_steps = static_cast<double>(stage_.decode_step_count);
     Nanoseconds wall = 0;
     for (const Nanoseconds time : budget.total) wall += time;
-    const Nanoseconds not_traced = budget.total[kNotTraced];
-    const auto traced = static_cast<double>(wall - not_traced);
+    constexpr auto kNotTraced = static_cast<size_t>(BudgetPart::not_traced);
+    const auto traced = static_cast<double>(wall - budget.total[kNotTraced]);
     Nanoseconds idle = 0;
     for (size_t part = 0; part < kBudgetParts; ++part) {
       const Nanoseconds time = budget.total[part];
@@ -171,7 +227,7 @@ class StageFigures {
     }
     stage_.idle = to_milliseconds(static_cast<double>(idle) / instances);
     stage_.idle_share_of_wall = share(static_cast<double>(idle), traced);
-    if (not_traced > 0) not_traced_ = static_cast<double>(not_traced) / instances;
+    not_traced_ = unless_zero(budget.not_traced());
   }
 
   void add_utilization(const StageUtilization& use) {
@@ -209,62 +265,17 @@ class StageFigures {
   profile::Stage stage_;
 };
 
-std::vector<profile::BatchTimes> batches(const Stages& stages) {
-  std::vector<profile::BatchTimes> rows;
-  for (const BatchTime& from : stages.by_batch) {
-    profile::BatchTimes& row = rows.emplace_back();
-    row.batch = from.batch;
-    row.step_wall = times(from.step_wall);
-    row.tokens_per_s = quantity<profile::TokensPerSecond>(
-        ratio(static_cast<double>(from.batch) * kNanosecondsPerSecond, from.step_wall.mean));
-  }
-  return rows;
-}
-
-void add_rates(const Stages& stages, const Utilization& use, profile::TokenTimes& token_times) {
-  const auto& per_token = stages.time_per_output_token;
-  if (!per_token || per_token->mean <= 0) return;
-  const double per_sequence = kNanosecondsPerSecond / per_token->mean;
-  token_times.tokens_per_s_per_sequence = profile::TokensPerSecond{per_sequence};
-  if (const auto& batch = use.workload.batch) {
-    token_times.tokens_per_s =
-        profile::TokensPerSecond{per_sequence * static_cast<double>(batch->value)};
-  }
-}
-
-// Over all stages, as for one stage: GPU busy time over traced wall time.
-std::optional<profile::Share> busy_share(const Stages& stages, const Budgets& budgets) {
-  double wall = 0;
-  double busy = 0;
-  for (size_t i = 0; i < stages.stages.size(); ++i) {
-    const Stage& stage = stages.stages[i];
-    wall += total(stage.wall);
-    busy += total(stage.busy);
-    if (i >= budgets.stages.size()) continue;
-    const StageBudget& budget = budgets.stages[i];
-    if (budget.instances == 0) continue;
-    wall -= static_cast<double>(budget.total[kNotTraced]) / static_cast<double>(budget.instances) *
-            static_cast<double>(stage.wall.count);
-  }
-  return share(busy, wall);
-}
-
 }  // namespace
 
-const Stage* measured_stage(const Stages& stages, std::string_view name) {
-  const auto known = std::ranges::find(stages.stages, name, &Stage::name);
-  return known == stages.stages.end() || known->wall.count == 0 ? nullptr : &*known;
-}
-
 profile::StagesFound stages_found(const Stages& stages) {
-  profile::StagesFound told;
-  if (!stages.stages.empty()) told.serving = stages.serving;
+  profile::StagesFound found;
+  if (!stages.stages.empty()) found.serving = stages.serving;
   if (stages.confidence) {
-    told.confidence = {measured_confidence(*stages.confidence)};
-    told.confidence_level = stages.confidence;
+    found.confidence = {measured_confidence(*stages.confidence)};
+    found.confidence_level = stages.confidence;
   }
-  told.reason = unless_empty(stages.reason);
-  return told;
+  found.reason = unless_empty(stages.reason);
+  return found;
 }
 
 std::optional<profile::Coverage> coverage(const Stages& stages,
@@ -299,11 +310,11 @@ std::vector<profile::Stage> stages(const Prepared& in, const Stages& stages, con
   const StageParts parts{in, stages, budgets, utilization, counters, classes, unwatched};
   const std::vector<Stage>& from = stages.stages;
   double all = 0;
-  for (const Stage& stage : from) all += total(stage.wall);
+  for (const Stage& stage : from) all += stage.wall.total();
   std::vector<profile::Stage> rows;
   for (size_t i = 0; i < from.size(); ++i) {
     rows.push_back(StageFigures(parts, static_cast<uint32_t>(i)).take());
-    rows.back().share_of_stage_time = share(total(from[i].wall), all).value_or(profile::Share{});
+    rows.back().share_of_stage_time = share(from[i].wall.total(), all).value_or(profile::Share{});
   }
   return rows;
 }
@@ -317,25 +328,6 @@ std::vector<profile::StageNote> stage_notes(const Stages& stages) {
                     to_milliseconds(note.kernel_sum)});
   }
   return rows;
-}
-
-profile::TokenTimes token_times(const Prepared& in, const Stages& stages, const Budgets& budgets,
-                                const Utilization& use,
-                                const std::vector<profile::ServedWindow>& windows) {
-  profile::TokenTimes told;
-  told.time_to_first_token = times(stages.time_to_first_token);
-  told.time_per_output_token = times(stages.time_per_output_token);
-  const Stage* prefill = measured_stage(stages, "prefill");
-  const Stage* decode = measured_stage(stages, "decode");
-  const bool whole = !stages.serving && !in.options.selection.steps;
-  if (whole && prefill != nullptr && decode != nullptr) {
-    told.request = to_milliseconds(prefill->wall.mean + decode->wall.mean);
-  }
-  add_rates(stages, use, told);
-  told.gpu_busy_share_of_wall = busy_share(stages, budgets);
-  told.by_batch = batches(stages);
-  told.served = windows;
-  return told;
 }
 
 }  // namespace llmprof::analysis::result

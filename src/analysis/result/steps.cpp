@@ -1,24 +1,18 @@
 #include "analysis/budget/slow_steps.h"
 #include "analysis/result/parts.h"
-#include "analysis/statistics/values.h"
+#include "analysis/statistics/statistics.h"
 
 namespace llmprof::analysis::result {
 namespace {
 
-// Each instance's index within its stage.
-std::vector<uint64_t> places_in_stage(const Stages& stages) {
-  std::vector<uint64_t> next(stages.stages.size(), 0);
-  std::vector<uint64_t> places;
-  places.reserve(stages.instances.size());
-  for (const StageInstance& instance : stages.instances) {
-    places.push_back(next[instance.stage]++);
-  }
-  return places;
-}
-
 class Places {
  public:
-  explicit Places(const Stages& stages) : stages_(stages), in_stage_(places_in_stage(stages)) {}
+  explicit Places(const Stages& stages) : stages_(stages) {
+    std::vector<uint64_t> next(stages.stages.size(), 0);
+    for (const StageInstance& instance : stages.instances) {
+      in_stage_.push_back(next[instance.stage]++);
+    }
+  }
 
   [[nodiscard]] std::string stage(InstanceId instance) const {
     return to_printable(stages_.stages[of(instance).stage].name);
@@ -33,20 +27,20 @@ class Places {
 
  private:
   const Stages& stages_;
-  std::vector<uint64_t> in_stage_;
+  std::vector<uint64_t> in_stage_;  // by instance: its index within its stage
 };
 
 profile::Gap gap(const Prepared& in, const Places& places, const IdleGap& from) {
   profile::Gap gap;
   gap.stage = places.stage(from.instance);
   gap.instance = places.in_stage(from.instance);
-  if (from.step.valid()) {
-    gap.step = from.step.index();
-    gap.step_of_instance = places.in_instance(from.step, from.instance);
+  if (const StepId step = from.step(); step.valid()) {
+    gap.step = step.index();
+    gap.step_of_instance = places.in_instance(step, from.instance);
   }
   gap.after_start = to_milliseconds(from.start - places.of(from.instance).start);
-  gap.time = to_milliseconds(from.end - from.start);
-  gap.between_steps = from.between_steps;
+  gap.time = to_milliseconds(from.length());
+  gap.between_steps = from.between_steps();
   gap.cause = budget_part(static_cast<size_t>(from.cause), in.device);
   gap.work_before = unless_empty(from.work_before);
   gap.work_after = unless_empty(from.work_after);

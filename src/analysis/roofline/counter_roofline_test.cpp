@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/roofline/tensor_format.h"
 #include "testing/reasons.h"
 #include "testing/staged_trace.h"
 

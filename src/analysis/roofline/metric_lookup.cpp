@@ -9,7 +9,8 @@ namespace llmprof::analysis {
 std::optional<double> MetricLookup::mean(std::string_view name, std::string_view unit) const {
   for (const std::string& key : {std::string(name), metric_name_with_unit(name, unit)}) {
     const auto known = metrics_.find(key);
-    if (known != metrics_.end() && known->second.unit == unit && known->second.count > 0) {
+    if (known != metrics_.end() && known->second.unit.value_or("") == unit &&
+        known->second.count > 0) {
       return known->second.mean;
     }
   }
@@ -33,7 +34,7 @@ std::optional<double> MetricLookup::highest_percent(std::string_view prefix,
   std::optional<double> highest;
   for (auto metric = metrics_.lower_bound(std::string(prefix));
        metric != metrics_.end() && metric->first.starts_with(prefix); ++metric) {
-    const MetricSummary& summary = metric->second;
+    const profile::Metric& summary = metric->second;
     if (!metric->first.ends_with(suffix) || summary.unit != "%" || summary.count == 0) continue;
     highest = std::max(highest.value_or(summary.mean), summary.mean);
   }

@@ -15,7 +15,8 @@ namespace llmprof::analysis {
 // rates.
 class MetricLookup {
  public:
-  explicit MetricLookup(const std::map<std::string, MetricSummary>& metrics) : metrics_(metrics) {}
+  explicit MetricLookup(const std::map<std::string, profile::Metric>& metrics)
+      : metrics_(metrics) {}
 
   [[nodiscard]] std::optional<double> mean(std::string_view name, std::string_view unit) const;
   [[nodiscard]] std::optional<double> first_mean(std::initializer_list<std::string_view> names,
@@ -33,7 +34,7 @@ class MetricLookup {
   [[nodiscard]] uint64_t launches() const;
 
  private:
-  const std::map<std::string, MetricSummary>& metrics_;
+  const std::map<std::string, profile::Metric>& metrics_;
 };
 
 }  // namespace llmprof::analysis

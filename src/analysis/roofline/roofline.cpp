@@ -7,7 +7,7 @@
 #include <set>
 
 #include "analysis/roofline/metric_lookup.h"
-#include "analysis/statistics/values.h"
+#include "analysis/statistics/statistics.h"
 #include "base/units.h"
 
 namespace llmprof::analysis {
@@ -174,7 +174,7 @@ profile::Reasons what_is_missing(const std::vector<KernelRoofline>& kernels) {
   if (kernels.empty()) return {make_reason(ReasonKind::no_kernel_metrics)};
   profile::Reasons missing;
   const auto add = [&](ReasonKind kind, auto present) {
-    const auto with = std::count_if(kernels.begin(), kernels.end(), present);
+    const auto with = std::ranges::count_if(kernels, present);
     const size_t without = kernels.size() - static_cast<size_t>(with);
     if (without == 0) return;
     FindingValues values;
@@ -193,15 +193,8 @@ profile::Reasons what_is_missing(const std::vector<KernelRoofline>& kernels) {
 }  // namespace
 
 bool may_use_tensor_cores(KernelClass kernel_class) {
-  switch (kernel_class) {
-    case KernelClass::gemm:
-    case KernelClass::gemv:
-    case KernelClass::attention:
-    case KernelClass::other:
-      return true;
-    default:
-      return false;
-  }
+  return is_product(kernel_class) || kernel_class == KernelClass::attention ||
+         kernel_class == KernelClass::other;
 }
 
 namespace {
@@ -264,27 +257,16 @@ namespace {
 std::optional<profile::BoundShares> bound_shares(const KernelRanking& ranking,
                                                  const Roofline& roofline) {
   if (roofline.kernels.empty()) return std::nullopt;
-  profile::BoundShares shares;
+  std::array<double, profile::kWords<Bound>.size()> shares{};
   double known = 0;
   for (const KernelRoofline& kernel : roofline.kernels) {
     const double share = ranking.rows[kernel.row].share;
-    switch (kernel.bound) {
-      case Bound::memory:
-        shares.memory.value += share;
-        break;
-      case Bound::compute:
-        shares.compute.value += share;
-        break;
-      case Bound::latency:
-        shares.latency.value += share;
-        break;
-      case Bound::unknown:
-        continue;
-    }
-    known += share;
+    shares[static_cast<size_t>(kernel.bound)] += share;
+    if (kernel.bound != Bound::unknown) known += share;
   }
-  shares.unknown = {std::max(0.0, 1 - known)};
-  return shares;
+  const auto of = [&](Bound bound) { return profile::Share{shares[static_cast<size_t>(bound)]}; };
+  return profile::BoundShares{
+      of(Bound::memory), of(Bound::compute), of(Bound::latency), {std::max(0.0, 1 - known)}};
 }
 
 // Any one of these places a kernel in the roofline.

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/mfu/utilization.h"
 #include "analysis/ranking/kernels.h"
 #include "llm/gpu_spec.h"
+#include "llm/model_spec.h"
 #include "profile/kernels.h"
 #include "profile/reasons.h"
 
@@ -46,6 +49,24 @@ Roofline operator_roofline(const KernelRanking& ranking, const llm::GpuSpec* cpu
 // kernel certainly used them and the format is known.
 void place_by_counters(const trace::Trace& trace, const KernelRanking& ranking,
                        const Utilization& use, Roofline& roofline);
+
+// The number format that tensor cores multiply in a kernel, and how it is known.
+struct TensorFormat {
+  std::string name;  // as GpuSpec::peak_for spells it, or "tf32"
+  bool by_model = false;
+};
+
+// From the kernel's name, otherwise from the model's weights; none if both are inconclusive, or if
+// the model's experts are stored in another format.
+std::optional<TensorFormat> tensor_format(std::string_view kernel_name,
+                                          const std::optional<llm::ModelSpec>& model);
+
+struct TensorPeak {
+  double flops = 0;  // FLOP/s
+  std::string name;  // "bf16 dense"
+};
+// None if no such peak is known for the GPU.
+std::optional<TensorPeak> tensor_peak(const llm::GpuSpec& gpu, std::string_view format);
 
 // Adds names and totals over all kernels.
 profile::Roofline named_roofline(const trace::Trace& trace, const KernelRanking& ranking,

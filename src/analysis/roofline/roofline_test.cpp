@@ -27,7 +27,7 @@ class RooflineTest : public ::testing::Test {
   RooflineTest() { ranking_.rows.resize(1); }
 
   void metric(std::string_view name, double mean, std::string_view unit, uint64_t launches = 1) {
-    ranking_.rows[0].metrics[std::string(name)] = {std::string(unit), launches, mean, mean, mean};
+    ranking_.rows[0].metrics[std::string(name)] = {mean, mean, mean, launches, std::string(unit)};
   }
   void of_class(KernelClass kernel_class) {
     ranking_.rows[0].description.kernel_class = kernel_class;

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "analysis/roofline/metric_lookup.h"
-#include "analysis/statistics/values.h"
+#include "analysis/statistics/statistics.h"
 #include "base/text.h"
 #include "llm/gpu_spec.h"
 #include "profile/reasons.h"

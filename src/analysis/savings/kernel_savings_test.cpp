@@ -67,7 +67,7 @@ class OwnFloors : public ::testing::Test {
     gpu_.tensor_fp8 = 2e14;
     add(ranking_, opened_, KernelClass::gemm, 600);
     opened_[0].stages[0].steady_measured = 6;
-    MetricSummary duration;
+    profile::Metric duration;
     duration.unit = "ns";
     duration.count = 1;
     duration.mean = 10;
@@ -102,7 +102,7 @@ TEST_F(OwnFloors, AreByTheKernelsOwnBytesAndFlops) {
 }
 
 TEST_F(OwnFloors, UseThePeakOfWhatIsMultiplied) {
-  MetricSummary operations;
+  profile::Metric operations;
   operations.mean = 1;
   ranking_.rows[0].metrics["sm__ops_path_tensor_src_fp8_dst_fp32.sum"] = operations;
   EXPECT_NEAR(nanoseconds(found().floor), 7.5, 1e-9);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "base/units.h"
@@ -60,27 +62,35 @@ struct Least {
   }
 };
 
-// Why a part's floor is 0.
+// Why a part's floor is 0, unless it is a class that products can absorb, or idle time.
+constexpr std::pair<BudgetPart, ReasonKind> kZeroRules[] = {
+    {BudgetPart::exposed_communication, ReasonKind::zero_overlaps_computation},
+    {part_of_class(KernelClass::memory), ReasonKind::zero_copy_avoidable},
+    {part_of_class(KernelClass::sampling), ReasonKind::zero_small_beside_output_head},
+    {part_of_class(KernelClass::moe_routing), ReasonKind::zero_fusible_into_experts},
+    {BudgetPart::memory_operations, ReasonKind::zero_copies_overlap_kernels},
+    {BudgetPart::idle_queued, ReasonKind::zero_fewer_kernels},
+};
+// Parts whose floor is their own time, because nothing is known about them.
+constexpr std::pair<BudgetPart, ReasonKind> kOwnTime[] = {
+    {part_of_class(KernelClass::other), ReasonKind::own_time_unknown_kernels},
+    {BudgetPart::hidden_graphs, ReasonKind::own_time_hidden_graphs},
+    {BudgetPart::unattributed, ReasonKind::own_time_unknown_cause},
+};
+
+std::optional<ReasonKind> rule_of(size_t part,
+                                  std::span<const std::pair<BudgetPart, ReasonKind>> rules) {
+  for (const auto& [of, rule] : rules) {
+    if (of == static_cast<BudgetPart>(part)) return rule;
+  }
+  return std::nullopt;
+}
+
 ReasonKind zero_rule(size_t part, trace::DeviceKind device) {
   if (device == trace::DeviceKind::cpu && is_idle(part)) return ReasonKind::zero_outside_operators;
-  if (part < kClassParts) {
-    switch (static_cast<KernelClass>(part)) {
-      case KernelClass::communication:
-        return ReasonKind::zero_overlaps_computation;
-      case KernelClass::memory:
-        return ReasonKind::zero_copy_avoidable;
-      case KernelClass::sampling:
-        return ReasonKind::zero_small_beside_output_head;
-      case KernelClass::moe_routing:
-        return ReasonKind::zero_fusible_into_experts;
-      default:
-        return ReasonKind::zero_fusible_into_products;
-    }
-  }
-  const auto other = static_cast<BudgetPart>(part);
-  if (other == BudgetPart::memory_operations) return ReasonKind::zero_copies_overlap_kernels;
-  return other == BudgetPart::idle_queued ? ReasonKind::zero_fewer_kernels
-                                          : ReasonKind::zero_idle_gpu;
+  return rule_of(part, kZeroRules)
+      .value_or(part < kClassParts ? ReasonKind::zero_fusible_into_products
+                                   : ReasonKind::zero_idle_gpu);
 }
 
 // Floors of one stage's parts, from the model's cost if it is known. If only some steps of an
@@ -93,24 +103,10 @@ class StageFloors {
       : stage_(stage), mean_(mean), why_no_model_(std::move(why_no_model)), device_(device) {}
 
   [[nodiscard]] Floor of(size_t part) const {
-    constexpr auto kUnknownKernels = static_cast<size_t>(KernelClass::other);
-    constexpr auto kHidden = static_cast<size_t>(BudgetPart::hidden_graphs);
-    constexpr auto kUnknownCause = static_cast<size_t>(BudgetPart::unattributed);
-    switch (part) {
-      case kGemm:
-      case kGemv:
-        return of_products(part);
-      case kAttentionPart:
-        return of_attention();
-      case kUnknownKernels:
-        return {mean_[part], {make_reason(ReasonKind::own_time_unknown_kernels)}};
-      case kHidden:
-        return {mean_[part], {make_reason(ReasonKind::own_time_hidden_graphs)}};
-      case kUnknownCause:
-        return {mean_[part], {make_reason(ReasonKind::own_time_unknown_cause)}};
-      default:
-        return {0, {make_reason(zero_rule(part, device_))}};
-    }
+    if (part == kGemm || part == kGemv) return of_products(part);
+    if (part == kAttentionPart) return of_attention();
+    if (const auto rule = rule_of(part, kOwnTime)) return {mean_[part], {make_reason(*rule)}};
+    return {0, {make_reason(zero_rule(part, device_))}};
   }
 
  private:

@@ -7,7 +7,7 @@
 
 #include "analysis/budget/budget.h"
 #include "analysis/mfu/utilization.h"
-#include "analysis/ranking/kernel_shapes.h"
+#include "analysis/ranking/kernels.h"
 #include "analysis/roofline/roofline.h"
 #include "analysis/untraced/untraced_times.h"
 #include "profile/findings.h"

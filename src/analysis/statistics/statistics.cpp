@@ -1,4 +1,4 @@
-#include "analysis/statistics/values.h"
+#include "analysis/statistics/statistics.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,8 +6,9 @@
 #include <numeric>
 #include <tuple>
 
+#include "analysis/budget/gpu_timeline.h"
 #include "analysis/ranking/kernels.h"
-#include "analysis/statistics/values.h"
+#include "analysis/statistics/statistics.h"
 #include "base/units.h"
 
 namespace llmprof::analysis {
@@ -15,13 +16,6 @@ namespace {
 
 using CopyKey =
     std::tuple<trace::DeviceId, std::string_view, trace::MemoryPlace, trace::MemoryPlace>;
-
-std::string_view direction_of(const trace::Trace& trace, size_t row) {
-  const trace::MemoryOperationTable& memory = trace.memory_operations;
-  if (memory.kind[row] == trace::MemoryKind::set) return "fill";
-  const bool known = row < memory.detail.size() && memory.detail[row].valid();
-  return known ? trace.strings[memory.detail[row]] : std::string_view("copy");
-}
 
 trace::MemoryPlace place_of(const std::vector<trace::MemoryPlace>& places, size_t row) {
   return row < places.size() ? places[row] : trace::MemoryPlace::unknown;
@@ -47,7 +41,7 @@ profile::Copies copies_of(const trace::Trace& trace, const CopyKey& key, CopyGro
   row.without_size = group.count - sizes.size();
   if (sizes.empty()) return row;
   const auto size = [](uint64_t bytes) { return profile::Bytes{static_cast<double>(bytes)}; };
-  std::sort(sizes.begin(), sizes.end());
+  std::ranges::sort(sizes);
   row.bytes = size(std::accumulate(sizes.begin(), sizes.end(), uint64_t{0}));
   row.bytes_per_s = quantity<profile::BytesPerSecond>(
       ratio(row.bytes->value, static_cast<double>(group.sized_total) / kNanosecondsPerSecond));
@@ -63,7 +57,7 @@ std::vector<profile::Copies> find_copies(const trace::Trace& trace) {
   const trace::MemoryOperationTable& memory = trace.memory_operations;
   std::map<CopyKey, CopyGroup> groups;
   for (size_t row = 0; row < memory.size(); ++row) {
-    const CopyKey key{trace.queues[memory.queue[row]].device, direction_of(trace, row),
+    const CopyKey key{trace.queues[memory.queue[row]].device, memory_operation_name(trace, row),
                       place_of(memory.from, row), place_of(memory.to, row)};
     CopyGroup& group = groups[key];
     const Nanoseconds time = std::max<Nanoseconds>(0, memory.end[row] - memory.start[row]);
@@ -76,7 +70,7 @@ std::vector<profile::Copies> find_copies(const trace::Trace& trace) {
   }
   std::vector<profile::Copies> rows;
   for (auto& [key, group] : groups) rows.push_back(copies_of(trace, key, group));
-  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+  std::ranges::stable_sort(rows, [](const auto& a, const auto& b) {
     return a.device != b.device ? a.device < b.device : a.total > b.total;
   });
   return rows;

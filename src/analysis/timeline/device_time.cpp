@@ -7,28 +7,11 @@
 #include "analysis/budget/gpu_timeline.h"
 #include "analysis/budget/idle_causes.h"
 #include "analysis/ranking/kernels.h"
-#include "analysis/statistics/values.h"
+#include "analysis/statistics/statistics.h"
 #include "analysis/tracing/untraced_gpu_time.h"
 
 namespace llmprof::analysis {
 namespace {
-
-// Time covered by intervals, which must be added in order of their starts.
-class CoveredSum {
- public:
-  void add(Nanoseconds start, Nanoseconds end) {
-    if (end <= until_) return;
-    sum_ += end - std::max(start, until_);
-    until_ = end;
-  }
-  // Time before this was counted elsewhere.
-  void skip_to(Nanoseconds time) { until_ = std::max(until_, time); }
-  [[nodiscard]] Nanoseconds sum() const { return sum_; }
-
- private:
-  Nanoseconds sum_ = 0;
-  Nanoseconds until_ = INT64_MIN;
-};
 
 // Kinds of work are bits, so a set of them is a number. The time in which any kind of a set ran is
 // kept for each set; overlaps are differences between these.
@@ -60,22 +43,20 @@ class DeviceSweep {
     const Nanoseconds compute = time_of(kCompute);
     const Nanoseconds communication = time_of(kCommunication);
     const Nanoseconds copies = time_of(kCopies);
-    profile::DeviceTime row;
-    row.span = to_milliseconds(span);
-    row.busy = to_milliseconds(busy);
-    row.busy_share_of_span = share(busy, span);
-    row.compute = to_milliseconds(compute);
-    row.communication = to_milliseconds(communication);
-    row.copies = to_milliseconds(copies);
-    row.overlapped_communication = to_milliseconds(communication + compute - kernels);
-    row.exposed_communication = to_milliseconds(kernels - compute);
-    row.overlapped_copies = to_milliseconds(copies + kernels - busy);
-    row.exposed_copies = to_milliseconds(busy - kernels);
-    row.idle = to_milliseconds(idle);
-    row.idle_share_of_span = share(idle, span);
-    row.not_traced = to_milliseconds(unless_zero(not_traced));
-    row.idle_causes = idle_causes(span);
-    return row;
+    return {.span = to_milliseconds(span),
+            .busy = to_milliseconds(busy),
+            .busy_share_of_span = share(busy, span),
+            .compute = to_milliseconds(compute),
+            .communication = to_milliseconds(communication),
+            .copies = to_milliseconds(copies),
+            .overlapped_communication = to_milliseconds(communication + compute - kernels),
+            .exposed_communication = to_milliseconds(kernels - compute),
+            .overlapped_copies = to_milliseconds(copies + kernels - busy),
+            .exposed_copies = to_milliseconds(busy - kernels),
+            .idle = to_milliseconds(idle),
+            .idle_share_of_span = share(idle, span),
+            .not_traced = to_milliseconds(unless_zero(not_traced)),
+            .idle_causes = idle_causes(span)};
   }
 
   Nanoseconds not_traced = 0;  // the collector did not record

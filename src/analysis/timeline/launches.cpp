@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analysis/budget/gpu_timeline.h"
-#include "analysis/statistics/values.h"
+#include "analysis/statistics/statistics.h"
 
 namespace llmprof::analysis {
 namespace {
@@ -20,7 +20,7 @@ Nanoseconds from_call(Nanoseconds called, Nanoseconds started) {
 // `calls` and `starts` are of the same launches; `starts` is sorted. A launch leaves the queue when
 // its work starts.
 Statistics depths(std::span<Nanoseconds> calls, const std::vector<Nanoseconds>& starts) {
-  if (!std::is_sorted(calls.begin(), calls.end())) std::sort(calls.begin(), calls.end());
+  if (!std::ranges::is_sorted(calls)) std::ranges::sort(calls);
   size_t begun = 0;
   for (size_t i = 0; i < calls.size(); ++i) {
     while (begun < starts.size() && starts[begun] <= calls[i]) ++begun;

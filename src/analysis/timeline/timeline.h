@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analysis/budget/budget.h"
-#include "analysis/naming/described_names.h"
+#include "analysis/naming/classes.h"
 #include "profile/timeline.h"
 #include "trace/trace.h"
 

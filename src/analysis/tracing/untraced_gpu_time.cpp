@@ -16,8 +16,8 @@ std::vector<std::vector<size_t>> rows_by_process(const trace::Trace& trace) {
     if (table.process[i].valid()) rows[table.process[i].index()].push_back(i);
   }
   for (std::vector<size_t>& of_process : rows) {
-    std::stable_sort(of_process.begin(), of_process.end(),
-                     [&](size_t a, size_t b) { return table.time[a] < table.time[b]; });
+    std::ranges::stable_sort(of_process,
+                             [&](size_t a, size_t b) { return table.time[a] < table.time[b]; });
   }
   return rows;
 }
@@ -27,7 +27,7 @@ std::vector<Period> untraced_periods(const trace::CollectionTable& table,
   const auto is_tracing = [&](size_t row) {
     return table.state[row] == trace::CollectionState::tracing;
   };
-  if (std::none_of(rows.begin(), rows.end(), is_tracing)) return {};
+  if (std::ranges::none_of(rows, is_tracing)) return {};
   // Armed from the start means before the first CUDA call: nothing can be missing.
   const bool from_start = is_tracing(rows.front()) &&
                           table.reason[rows.front()] == trace::CollectionReason::program_start;

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "analysis/statistics/statistics.h"
-#include "analysis/statistics/values.h"
 #include "base/quantiles.h"
 
 namespace llmprof::analysis {

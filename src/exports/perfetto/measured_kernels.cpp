@@ -234,7 +234,7 @@ class MeasuredKernels {
 
 std::span<const ComputeMetric> compute_metrics() { return kComputeMetrics; }
 
-std::optional<double> find_metric(const std::map<std::string, analysis::MetricSummary>& metrics,
+std::optional<double> find_metric(const std::map<std::string, profile::Metric>& metrics,
                                   const ComputeMetric& wanted) {
   const analysis::MetricLookup lookup(metrics);
   if (const auto value = lookup.mean(wanted.name, wanted.unit)) return value;

@@ -58,7 +58,7 @@ struct ComputeMetric {
 std::span<const ComputeMetric> compute_metrics();
 
 // The metric's mean over the launches of a kernel that ncu measured.
-std::optional<double> find_metric(const std::map<std::string, analysis::MetricSummary>& metrics,
+std::optional<double> find_metric(const std::map<std::string, profile::Metric>& metrics,
                                   const ComputeMetric& wanted);
 
 // Distinguishes the events and counters of a file's sources.

@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "analysis/ranking/kernel_table.h"
 #include "exports/shared_rows.h"
 
 namespace llmprof::exports {
@@ -31,7 +32,7 @@ class FlameGraph {
       : trace_(source.trace), results_(source.results), version_(tool_version) {
     const analysis::KernelRanking& ranking = results_.ranking;
     std::map<analysis::KernelClass, uint32_t> ranks;
-    for (const analysis::ClassRow& row : ranking.classes) {
+    for (const auto& row : analysis::ranked_classes(ranking, results_.opened)) {
       ranks.emplace(row.kernel_class, static_cast<uint32_t>(ranks.size()));
     }
     for (const analysis::KernelRow& row : ranking.rows) {

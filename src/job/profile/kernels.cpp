@@ -2,8 +2,8 @@
 #include <map>
 #include <tuple>
 
-#include "analysis/ranking/longest_kernels.h"
-#include "analysis/statistics/values.h"
+#include "analysis/ranking/kernel_table.h"
+#include "analysis/statistics/statistics.h"
 #include "job/profile/amounts.h"
 #include "job/profile/parts.h"
 

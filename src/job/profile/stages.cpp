@@ -2,7 +2,6 @@
 #include <map>
 
 #include "analysis/statistics/statistics.h"
-#include "analysis/statistics/values.h"
 #include "job/profile/amounts.h"
 #include "job/profile/parts.h"
 

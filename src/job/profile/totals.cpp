@@ -5,7 +5,7 @@
 #include <set>
 #include <tuple>
 
-#include "analysis/statistics/values.h"
+#include "analysis/statistics/statistics.h"
 #include "job/profile/amounts.h"
 #include "job/profile/parts.h"
 

@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "analysis/ranking/kernels.h"
-#include "analysis/statistics/values.h"
+#include "analysis/statistics/statistics.h"
 
 namespace llmprof::analysis {
 

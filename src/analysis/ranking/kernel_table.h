@@ -1,21 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <tuple>
 #include <vector>
 
+#include "analysis/ranking/kernels.h"
 #include "profile/profile.h"
 
 namespace llmprof::analysis {
 
-struct Calls {
-  uint64_t calls = 0;
-  Nanoseconds total = 0;
-
-  [[nodiscard]] profile::Milliseconds mean() const {
-    return profile::to_milliseconds(static_cast<double>(total) /
-                                    static_cast<double>(calls == 0 ? 1 : calls));
-  }
-};
 Calls measured_calls(const profile::Kernel& kernel);
 Calls all_calls(const std::vector<profile::Kernel>& kernels);
 Calls all_measured_calls(const std::vector<profile::Kernel>& kernels);
@@ -32,5 +25,13 @@ struct LongestKernels {
 // Lists at most `named_devices` devices per kernel.
 LongestKernels longest_kernels(const std::vector<profile::Kernel>& kernels, size_t named_devices);
 void fill_longest(LongestKernels&& kernels, profile::Profile& profile);
+
+// The ranking as the profile has it, and its first 20 rows.
+std::tuple<std::vector<profile::Kernel>, std::vector<profile::KernelRecord>> ranked_kernels(
+    const trace::Trace& trace, const KernelRanking& ranking,
+    const std::vector<OpenedKernel>& opened, const std::vector<profile::Stage>& stages);
+// Longest total first.
+std::vector<profile::KernelClassTotal> ranked_classes(const KernelRanking& ranking,
+                                                      const std::vector<OpenedKernel>& opened);
 
 }  // namespace llmprof::analysis
