@@ -71,15 +71,7 @@ class FindingValues {
 const FindingValue* find_value(const std::vector<FindingValue>& values, std::string_view name,
                                std::optional<std::string_view> of = std::nullopt);
 
-// None if it is missing or has another unit.
-template <Unit U>
-std::optional<Quantity<U>> find_quantity(const std::vector<FindingValue>& values,
-                                         std::string_view name,
-                                         std::optional<std::string_view> of = std::nullopt) {
-  const FindingValue* found = find_value(values, name, of);
-  if (found == nullptr || !found->value || found->unit != symbol(U)) return std::nullopt;
-  return Quantity<U>{*found->value};
-}
+// None if it is missing or has a unit.
 std::optional<double> find_number(const std::vector<FindingValue>& values, std::string_view name,
                                   std::optional<std::string_view> of = std::nullopt);
 std::optional<std::string> find_text(const std::vector<FindingValue>& values,

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "testing/reasons.h"
+
 namespace llmprof::profile {
 namespace {
 
@@ -17,9 +19,10 @@ std::vector<FindingValue> example() {
 
 TEST(FindingValues, AreFoundByNameAndText) {
   const auto values = example();
-  EXPECT_EQ(find_quantity<Unit::milliseconds>(values, "kernel_time"), Milliseconds{2});
-  EXPECT_EQ(find_quantity<Unit::milliseconds>(values, "kernel_time", "mul"), Milliseconds{1});
-  EXPECT_EQ(find_quantity<Unit::milliseconds>(values, "kernel_time", "add"), std::nullopt);
+  EXPECT_EQ(testing::find_quantity<Unit::milliseconds>(values, "kernel_time"), Milliseconds{2});
+  EXPECT_EQ(testing::find_quantity<Unit::milliseconds>(values, "kernel_time", "mul"),
+            Milliseconds{1});
+  EXPECT_EQ(testing::find_quantity<Unit::milliseconds>(values, "kernel_time", "add"), std::nullopt);
   EXPECT_EQ(find_number(values, "gaps"), 24);
   EXPECT_TRUE(has_flag(values, "compiled"));
   EXPECT_FALSE(has_flag(values, "graphs_used"));
@@ -29,9 +32,9 @@ TEST(FindingValues, AreFoundByNameAndText) {
 TEST(FindingValues, KeepTheirUnit) {
   const auto values = example();
   EXPECT_EQ(values[0].unit, "ms");
-  EXPECT_EQ(find_quantity<Unit::share>(values, "kernel_time"), std::nullopt);
+  EXPECT_EQ(testing::find_quantity<Unit::share>(values, "kernel_time"), std::nullopt);
   EXPECT_EQ(find_number(values, "kernel_time"), std::nullopt);
-  EXPECT_EQ(find_quantity<Unit::milliseconds>(values, "gaps"), std::nullopt);
+  EXPECT_EQ(testing::find_quantity<Unit::milliseconds>(values, "gaps"), std::nullopt);
   EXPECT_EQ(find_text(values, "kernel_time"), std::nullopt);
 }
 

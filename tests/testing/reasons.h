@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,16 @@ inline double number_of(const profile::Reasons& reasons, std::string_view name) 
 inline std::string text_of(const profile::Reasons& reasons, std::string_view name) {
   const profile::FindingValue* value = value_of(reasons, name);
   return value == nullptr ? std::string() : value->text.value_or("");
+}
+
+// None if it is missing or has another unit.
+template <profile::Unit U>
+std::optional<profile::Quantity<U>> find_quantity(
+    const std::vector<profile::FindingValue>& values, std::string_view name,
+    std::optional<std::string_view> of = std::nullopt) {
+  const profile::FindingValue* found = profile::find_value(values, name, of);
+  if (found == nullptr || !found->value || found->unit != symbol(U)) return std::nullopt;
+  return profile::Quantity<U>{*found->value};
 }
 
 }  // namespace llmprof::testing

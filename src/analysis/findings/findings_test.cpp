@@ -52,13 +52,13 @@ class Findings : public ::testing::Test {
   }
   static double milliseconds(const Finding& finding, std::string_view name,
                              std::optional<std::string_view> of = std::nullopt) {
-    return profile::find_quantity<profile::Unit::milliseconds>(finding.values, name, of)
+    return testing::find_quantity<profile::Unit::milliseconds>(finding.values, name, of)
         .value_or(profile::Milliseconds{std::nan("")})
         .value;
   }
   static double share(const Finding& finding, std::string_view name,
                       std::optional<std::string_view> of = std::nullopt) {
-    return profile::find_quantity<profile::Unit::share>(finding.values, name, of)
+    return testing::find_quantity<profile::Unit::share>(finding.values, name, of)
         .value_or(profile::Share{std::nan("")})
         .value;
   }
@@ -142,7 +142,7 @@ TEST_F(Findings, TellClocksThatHeatOrPowerLower) {
   ASSERT_NE(clocks, nullptr);
   EXPECT_DOUBLE_EQ(nanoseconds(clocks->recoverable), 200);
   const auto clock = [&](std::string_view name) {
-    return profile::find_quantity<profile::Unit::hertz>(clocks->values, name)->value;
+    return testing::find_quantity<profile::Unit::hertz>(clocks->values, name)->value;
   };
   EXPECT_DOUBLE_EQ(clock("mean_clock"), 1500e6);
   EXPECT_DOUBLE_EQ(clock("lowest_clock"), 1400e6);

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "profile/json/json.h"
+#include "testing/reasons.h"
 #include "testing/sample_profile.h"
 
 namespace llmprof::profile {
@@ -47,13 +48,13 @@ TEST(ProfileJson, KeepsReasons) {
   profile.findings.emplace_back().value_reasons = {{3, reasons}};
   const auto read = from_json(to_json(profile));
   ASSERT_TRUE(read) << read.error().message;
-  const Reasons& told = read->utilization.why_not_reasons;
-  ASSERT_EQ(told.size(), 2U);
-  EXPECT_EQ(told[0].kind, profile::ReasonKind::several_gpus);
-  EXPECT_EQ(find_number(told[0].values, "gpus"), 2);
-  EXPECT_EQ(find_quantity<Unit::share>(told[0].values, "share"), Share{1.0 / 3});
-  EXPECT_EQ(find_text(told[0].values, "gpu"), "H200");
-  EXPECT_EQ(told[1].kind, profile::ReasonKind::no_model);
+  const Reasons& kept = read->utilization.why_not_reasons;
+  ASSERT_EQ(kept.size(), 2U);
+  EXPECT_EQ(kept[0].kind, profile::ReasonKind::several_gpus);
+  EXPECT_EQ(find_number(kept[0].values, "gpus"), 2);
+  EXPECT_EQ(testing::find_quantity<Unit::share>(kept[0].values, "share"), Share{1.0 / 3});
+  EXPECT_EQ(find_text(kept[0].values, "gpu"), "H200");
+  EXPECT_EQ(reasons[1].kind, profile::ReasonKind::no_model);
   ASSERT_EQ(read->findings[0].value_reasons.size(), 1U);
   EXPECT_EQ(read->findings[0].value_reasons[0].value, 3U);
   EXPECT_EQ(read->findings[0].value_reasons[0].reasons.size(), 2U);
